@@ -8,17 +8,17 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/context.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "gl/context_check.h"
+#include "lib/cuda/context.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "gl/context/context_check.h"
 #include "gl/copy/cpu_or_gpu.h"
 #include "gl/copy/staging.h"
 #include "gl/copy/texels.h"
-#include "gl/cuda_device.h"
-#include "gl/diagnose.h"
+#include "gl/context/cuda_device.h"
+#include "gl/context/diagnose.h"
 #include "gl/peer/peer.h"
-#include "gl/saved_state.h"
+#include "gl/context/saved_state.h"
 #include "gl/shared/check.h"
 
 #define TRIAL_BYTES 16

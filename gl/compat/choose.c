@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/error.h"
-#include "lib/platform/machine.h"
+#include "lib/base/error.h"
+#include "lib/base/machine.h"
 
 static const struct {
     const char *name;

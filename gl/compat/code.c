@@ -4,9 +4,9 @@
 
 #include <stdarg.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/platform/fork.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/fork.h"
 
 CUresult compat_refuse(CUresult code, const char *call, const char *format, ...)
 {

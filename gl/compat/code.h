@@ -6,7 +6,7 @@
 #include <cuda.h>
 #include <grinterop/gr.h>
 
-#include "lib/printf.h"
+#include "lib/base/printf.h"
 
 /* Records an error with the driver code and a message, and returns the code. */
 CUresult compat_refuse(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);

@@ -4,8 +4,8 @@
 
 #include "gl/compat/compat.h"
 
-#include "lib/driver.h"
-#include "gl/cuda_device.h"
+#include "lib/cuda/driver.h"
+#include "gl/context/cuda_device.h"
 #include "gl/compat/code.h"
 
 /* Repeats the query in grinterop, which records the device that OpenGL draws on. */

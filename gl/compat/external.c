@@ -7,7 +7,7 @@
 #include <grinterop/external.h>
 #include <grinterop/semaphore.h>
 
-#include "lib/driver.h"
+#include "lib/cuda/driver.h"
 #include "lib/external/memory_rules.h"
 #include "lib/sync/semaphore_rules.h"
 #include "gl/compat/code.h"

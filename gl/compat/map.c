@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/resource_types.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/resource/resource_types.h"
 #include "gl/compat/code.h"
 #include "gl/compat/handle.h"
 #include "gl/compat/register.h"

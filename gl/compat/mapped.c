@@ -3,9 +3,9 @@
 #include "gl/compat/compat.h"
 #include <grinterop/image.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/resource_types.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/resource/resource_types.h"
 #include "gl/compat/code.h"
 #include "gl/compat/handle.h"
 

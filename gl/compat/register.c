@@ -6,9 +6,9 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/resource_types.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/resource/resource_types.h"
 #include "gl/compat/choose.h"
 #include "gl/compat/code.h"
 

@@ -2,7 +2,7 @@
 /* Supports the functions of the runtime API that compat.h defines in the program. */
 #include "gl/compat/compat.h"
 
-#include "lib/driver.h"
+#include "lib/cuda/driver.h"
 #include "gl/compat/code.h"
 
 static _Thread_local CUresult kept;

@@ -4,8 +4,8 @@
 
 #include <epoxy/gl.h>
 
-#include "gl/buffer_storage.h"
-#include "gl/saved_state.h"
+#include "gl/object/buffer_storage.h"
+#include "gl/context/saved_state.h"
 
 static GLuint bind_object(GLuint name)
 {

@@ -10,11 +10,11 @@
  */
 #include "gl/copy/copy.h"
 
-#include "lib/backend.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
-#include "lib/stream.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
+#include "lib/resource/stream.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
 #include "gl/copy/objects.h"

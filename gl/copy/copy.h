@@ -7,8 +7,8 @@
 
 #include <grinterop/gl.h>
 
-#include "lib/retire.h"
-#include "gl/object.h"
+#include "lib/cuda/end_after_event.h"
+#include "gl/object/object.h"
 
 extern const struct gr_backend gl_copy;
 

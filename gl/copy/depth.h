@@ -6,7 +6,7 @@
 #ifndef GR_GL_COPY_DEPTH_H
 #define GR_GL_COPY_DEPTH_H
 
-#include "gl/object.h"
+#include "gl/object/object.h"
 
 /* Call it before an image of depth is registered. */
 void gl_depth_enable(void);

@@ -9,13 +9,13 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/array_format.h"
-#include "lib/backend.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/image/image.h"
-#include "lib/plural.h"
-#include "lib/stream.h"
+#include "lib/cuda/array_format.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/resource/image.h"
+#include "lib/base/plural.h"
+#include "lib/resource/stream.h"
 #include "gl/copy/depth.h"
 #include "gl/copy/staging.h"
 #include "gl/copy/texels.h"

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/backend.h"
-#include "lib/driver.h"
-#include "lib/error.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
 #include "lib/external/import.h"
-#include "lib/plural.h"
+#include "lib/base/plural.h"
 #include "lib/resource/resource.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"

@@ -3,8 +3,8 @@
 #ifndef GR_GL_COPY_MEMORY_H
 #define GR_GL_COPY_MEMORY_H
 
-#include "lib/retire.h"
-#include "gl/object.h"
+#include "lib/cuda/end_after_event.h"
+#include "gl/object/object.h"
 
 /* The maximum number of levels of an image. */
 #define GL_COPY_MOST_LEVELS 32

@@ -3,13 +3,13 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/error.h"
-#include "lib/plural.h"
+#include "lib/base/error.h"
+#include "lib/base/plural.h"
 #include "gl/copy/buffer_bytes.h"
 #include "gl/copy/image.h"
 #include "gl/copy/pieces.h"
 #include "gl/copy/staging.h"
-#include "gl/saved_state.h"
+#include "gl/context/saved_state.h"
 
 /* ---- OpenGL state saved while a batch is copied ---------------------------------------------- */
 

@@ -3,8 +3,8 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/driver.h"
-#include "lib/event.h"
+#include "lib/cuda/driver.h"
+#include "lib/cuda/event.h"
 #include "gl/copy/cpu_or_gpu.h"
 
 /*

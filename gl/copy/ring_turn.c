@@ -3,7 +3,7 @@
 
 #include "gl/copy/objects.h"
 #include "gl/copy/pieces.h"
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 static struct gl_copy *copy_of(const gr_resource *resource)
 {

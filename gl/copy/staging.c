@@ -6,11 +6,11 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/platform/machine.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/machine.h"
 #include "gl/copy/cpu_or_gpu.h"
-#include "gl/saved_state.h"
+#include "gl/context/saved_state.h"
 #include "gl/shared/check.h"
 #include "gl/shared/shared.h"
 

@@ -8,7 +8,7 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/kernel_module.h"
+#include "lib/cuda/kernel_module.h"
 
 struct gl_transfer gl_transfer_of(const struct gl_format *format)
 {

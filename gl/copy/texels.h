@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "gl/format.h"
+#include "gl/object/format.h"
 
 /*
  * The format and type with which OpenGL transfers texels unchanged. Their layout is that of CUDA,

@@ -7,9 +7,9 @@
  */
 #include "gl/interop/interop.h"
 
-#include "lib/backend.h"
-#include "lib/driver.h"
-#include "lib/error.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
 
 /*
  * The type of the driver's map and unmap calls. The driver takes handles in an array; for a single

@@ -3,7 +3,7 @@
 #ifndef GR_GL_INTEROP_INTEROP_H
 #define GR_GL_INTEROP_INTEROP_H
 
-#include "gl/object.h"
+#include "gl/object/object.h"
 
 extern const struct gr_backend gl_interop;
 

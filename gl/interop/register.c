@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
 #include "lib/resource/resource.h"
-#include "gl/cuda_device.h"
-#include "gl/diagnose.h"
+#include "gl/context/cuda_device.h"
+#include "gl/context/diagnose.h"
 #include "gl/interop/interop.h"
 
 /* Whether the driver's error may be due to the device instead of the object. */

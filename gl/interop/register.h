@@ -3,7 +3,7 @@
 #ifndef GR_GL_INTEROP_REGISTER_H
 #define GR_GL_INTEROP_REGISTER_H
 
-#include "gl/object.h"
+#include "gl/object/object.h"
 
 /*
  * Chooses the CUDA context, registers the object and initialises the resource. After an error,

@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "lib/backend.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
 
 /* ---- Open ------------------------------------------------------------------------------------ */
 

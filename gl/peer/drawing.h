@@ -8,8 +8,8 @@
 
 #include <cuda.h>
 
-#include "lib/context.h"
-#include "gl/object.h"
+#include "lib/cuda/context.h"
+#include "gl/object/object.h"
 
 struct gl_drawing {
     struct gl_deferred left;   /* defers the end until the OpenGL context is current */

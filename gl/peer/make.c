@@ -9,10 +9,10 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
-#include "lib/plural.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
+#include "lib/base/plural.h"
 #include "lib/resource/resource.h"
 #include "gl/copy/copy.h"
 #include "gl/copy/image.h"

@@ -9,11 +9,11 @@
  */
 #include "gl/peer/peer.h"
 
-#include "lib/backend.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
-#include "lib/stream.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
+#include "lib/resource/stream.h"
 
 static struct gl_peer *peer_of(const gr_resource *resource)
 {

@@ -9,8 +9,8 @@
 #include <cuda.h>
 #include <grinterop/gl.h>
 
-#include "lib/retire.h"
-#include "gl/object.h"
+#include "lib/cuda/end_after_event.h"
+#include "gl/object/object.h"
 #include "gl/peer/drawing.h"
 
 extern const struct gr_backend gl_peer;

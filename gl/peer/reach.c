@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-#include "lib/driver.h"
-#include "gl/cuda_device.h"
-#include "gl/diagnose.h"
+#include "lib/cuda/driver.h"
+#include "gl/context/cuda_device.h"
+#include "gl/context/diagnose.h"
 
 static bool succeeds(struct gl_peer_query *asked, const char *call, CUresult result)
 {

@@ -17,8 +17,8 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
 #include "lib/external/ranges.h"
 #include "gl/shared/shared.h"
 

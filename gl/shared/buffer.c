@@ -4,13 +4,13 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/plural.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/plural.h"
 #include "lib/external/make_resource.h"
-#include "lib/retire.h"
-#include "gl/saved_state.h"
-#include "gl/buffer_storage.h"
+#include "lib/cuda/end_after_event.h"
+#include "gl/context/saved_state.h"
+#include "gl/object/buffer_storage.h"
 #include "gl/shared/block.h"
 
 /* The arguments of make(). */

@@ -6,15 +6,15 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/context.h"
-#include "lib/device_text.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/peer_device.h"
-#include "gl/context_check.h"
-#include "gl/cuda_device.h"
-#include "gl/diagnose.h"
-#include "gl/saved_state.h"
+#include "lib/cuda/context.h"
+#include "lib/cuda/device_text.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/device_access.h"
+#include "gl/context/context_check.h"
+#include "gl/context/cuda_device.h"
+#include "gl/context/diagnose.h"
+#include "gl/context/saved_state.h"
 #include "gl/shared/timeline.h"
 
 #define INSTEAD                                                                                    \

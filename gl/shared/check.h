@@ -6,7 +6,7 @@
 #include <cuda.h>
 #include <grinterop/gl.h>
 
-#include "gl/current_context.h"
+#include "gl/context/current_context.h"
 
 /*
  * Records what is missing. The OpenGL context and a CUDA context are current. *drawing receives the

@@ -9,14 +9,14 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/error.h"
-#include "lib/plural.h"
+#include "lib/base/error.h"
+#include "lib/base/plural.h"
 #include "lib/external/make_resource.h"
 #include "lib/external/memory_part.h"
-#include "lib/image/image.h"
-#include "lib/live.h"
+#include "lib/resource/image.h"
+#include "lib/base/live_objects.h"
 #include "lib/resource/release.h"
-#include "gl/saved_state.h"
+#include "gl/context/saved_state.h"
 #include "gl/shared/private_vulkan.h"
 #include "gl/shared/vulkan_format.h"
 
@@ -132,7 +132,7 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
     image->height = info->height;
     image->depth = is_3d(info) ? info->depth : 0;
     image->levels = info->levels;
-    /* Vulkan also chooses the layout of this image: see vk/image.c. */
+    /* Vulkan also chooses the layout of this image: see vk/memory/image.c. */
     if (info->levels > 1 && (is_cube(info) || is_array(info)))
         image->placed_levels = gr_whole_chain(info->width, info->height, 1);
     image->layers = is_cube(info) ? 6 : is_array(info) ? info->depth : 0;

@@ -10,11 +10,11 @@
 
 #include <grinterop/vk.h>
 
-#include "lib/error.h"
-#include "lib/live.h"
+#include "lib/base/error.h"
+#include "lib/base/live_objects.h"
 #include "lib/sync/semaphore.h"
-#include "vk/device.h"
-#include "vk/error.h"
+#include "vk/device/device.h"
+#include "vk/device/error.h"
 
 struct private_vulkan {
     struct private_vulkan *next;

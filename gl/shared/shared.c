@@ -12,16 +12,16 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/log.h"
-#include "lib/plural.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+#include "lib/base/plural.h"
 #include "lib/resource/resource.h"
-#include "lib/resource/set_aside.h"
-#include "gl/context_check.h"
-#include "gl/cuda_device.h"
-#include "gl/saved_state.h"
-#include "gl/format.h"
+#include "lib/resource/deferred_release.h"
+#include "gl/context/context_check.h"
+#include "gl/context/cuda_device.h"
+#include "gl/context/saved_state.h"
+#include "gl/object/format.h"
 #include "gl/shared/private_vulkan.h"
 #include "gl/shared/check.h"
 

@@ -10,7 +10,7 @@
 #include <grinterop/gl.h>
 
 #include "lib/external/external.h"
-#include "gl/deferred.h"
+#include "gl/context/deferred_unregistration.h"
 #include "gl/shared/timeline.h"
 
 struct gl_shared_maker;

@@ -13,10 +13,10 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/error.h"
-#include "lib/log.h"
+#include "lib/base/error.h"
+#include "lib/base/log.h"
 #include "lib/sync/semaphore.h"
-#include "gl/saved_state.h"
+#include "gl/context/saved_state.h"
 #include "gl/shared/private_vulkan.h"
 
 /* Constants and functions of GL_NV_timeline_semaphore, which epoxy does not know. */

@@ -10,9 +10,9 @@
 
 #include <cuda.h>
 
-#include "lib/backend.h"
+#include "lib/resource/backend.h"
 #include "lib/sync/semaphore.h"
-#include "gl/deferred.h"
+#include "gl/context/deferred_unregistration.h"
 
 enum gl_waits {
     GL_WAITS_TIMELINE, /* GL_NV_timeline_semaphore: any number of pending signals */

@@ -6,8 +6,8 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/error.h"
-#include "gl/format.h"
+#include "lib/base/error.h"
+#include "gl/object/format.h"
 
 #define ROW(gl, vk)                                                                                \
     {                                                                                              \

@@ -3,7 +3,7 @@
  * Replaces the private Vulkan device, and the functions that depend on it, in builds without
  * Vulkan.
  */
-#include "lib/error.h"
+#include "lib/base/error.h"
 #include "gl/shared/private_vulkan.h"
 #include "gl/shared/shared.h"
 

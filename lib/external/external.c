@@ -9,15 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/backend.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
 #include "lib/external/memory_rules.h"
-#include "lib/log.h"
+#include "lib/base/log.h"
 #include "lib/resource/resource.h"
-#include "lib/resource/set_aside.h"
-#include "lib/retire.h"
+#include "lib/resource/deferred_release.h"
+#include "lib/cuda/end_after_event.h"
 #include "lib/sync/semaphore.h"
 #include "lib/sync/submit.h"
 

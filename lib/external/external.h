@@ -7,7 +7,7 @@
 #include <grinterop/external.h>
 
 #include "lib/external/import.h"
-#include "lib/resource_types.h"
+#include "lib/resource/resource_types.h"
 #include "lib/sync/sync.h"
 
 /* Exported memory, to send to another process. */

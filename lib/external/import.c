@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
 #include "lib/external/memory_rules.h"
-#include "lib/import_handle.h"
+#include "lib/cuda/import_handle.h"
 
 /*
  * A successful import consumes the descriptor, but the caller must keep its descriptor if a later

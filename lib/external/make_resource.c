@@ -7,18 +7,18 @@
 
 #include <stdlib.h>
 
-#include "lib/array_format.h"
-#include "lib/backend.h"
-#include "lib/driver.h"
-#include "lib/error.h"
+#include "lib/cuda/array_format.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
 #include "lib/external/memory_rules.h"
 #include "lib/external/memory_part.h"
-#include "lib/flags.h"
-#include "lib/import_handle.h"
-#include "lib/plural.h"
+#include "lib/base/flags.h"
+#include "lib/cuda/import_handle.h"
+#include "lib/base/plural.h"
 #include "lib/resource/resource.h"
-#include "lib/retire.h"
-#include "lib/struct_size.h"
+#include "lib/cuda/end_after_event.h"
+#include "lib/base/struct_size.h"
 
 /* ---- The part of the memory ------------------------------------------------------------------ */
 

@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "lib/array_format.h"
-#include "lib/error.h"
-#include "lib/import_handle.h"
-#include "lib/plural.h"
+#include "lib/cuda/array_format.h"
+#include "lib/base/error.h"
+#include "lib/cuda/import_handle.h"
+#include "lib/base/plural.h"
 
 #define BUFFER_CALL "(CUDA driver API, cuExternalMemoryGetMappedBuffer)"
 #define ARRAY_CALL  "(CUDA driver API, cuExternalMemoryGetMappedMipmappedArray)"

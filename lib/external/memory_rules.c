@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "lib/error.h"
-#include "lib/import_handle.h"
+#include "lib/base/error.h"
+#include "lib/cuda/import_handle.h"
 
 enum dedication { MAY_BE_DEDICATED, MUST_BE_DEDICATED, NEVER_DEDICATED };
 

@@ -2,10 +2,10 @@
 /* Exportable memory through the virtual memory management of the driver. */
 #include "lib/external/vmm.h"
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/peer_device.h"
-#include "lib/plural.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/device_access.h"
+#include "lib/base/plural.h"
 
 static CUmemLocation on(CUdevice device)
 {

@@ -8,7 +8,7 @@
 
 #include <cuda.h>
 
-#include "lib/context.h"
+#include "lib/cuda/context.h"
 
 /* An allocation of `size` bytes, and a device pointer to its first byte. */
 struct gr_vmm {

@@ -4,9 +4,9 @@
 
 #include <stdatomic.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/kernel_module.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/kernel_module.h"
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include "lib/backend.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/image/image.h"
-#include "lib/struct_size.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/resource/image.h"
+#include "lib/base/struct_size.h"
 #include "lib/tensor/array.h"
 #include "lib/tensor/array_dtype.h"
 #include "lib/tensor/shape.h"

@@ -7,7 +7,7 @@
 #define GR_LIB_PUBLISH_MAPPED_H
 
 #include "lib/publish/launch.h"
-#include "lib/resource_types.h"
+#include "lib/resource/resource_types.h"
 
 struct gr_publish_sides {
     struct gr_picture tensor, mapped;

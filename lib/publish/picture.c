@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #define MOST_CHANNELS 4
 

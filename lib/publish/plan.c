@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 #define MOST_SLICES 65535 /* the maximum number of blocks of a launch along z */
 

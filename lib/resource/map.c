@@ -5,18 +5,18 @@
  */
 #include "lib/resource/resource.h"
 
-#include "lib/backend.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
-#include "lib/image/image.h"
-#include "lib/image/linear.h"
-#include "lib/live.h"
-#include "lib/log.h"
-#include "lib/plural.h"
-#include "lib/resource/users.h"
-#include "lib/stream.h"
-#include "lib/struct_size.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
+#include "lib/resource/image.h"
+#include "lib/resource/image_linear.h"
+#include "lib/base/live_objects.h"
+#include "lib/base/log.h"
+#include "lib/base/plural.h"
+#include "lib/resource/mapping_users.h"
+#include "lib/resource/stream.h"
+#include "lib/base/struct_size.h"
 
 static gr_status refuse_mapped(const gr_resource *resource, const gr_buffer *mapped,
                                const char *call)

@@ -5,17 +5,17 @@
  */
 #include "lib/resource/release.h"
 
-#include "lib/backend.h"
-#include "lib/error.h"
-#include "lib/event.h"
-#include "lib/image/linear.h"
-#include "lib/image/object_life.h"
-#include "lib/live.h"
-#include "lib/log.h"
+#include "lib/resource/backend.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
+#include "lib/resource/image_linear.h"
+#include "lib/resource/surface_objects.h"
+#include "lib/base/live_objects.h"
+#include "lib/base/log.h"
 #include "lib/resource/resource.h"
-#include "lib/resource/users.h"
-#include "lib/stream.h"
-#include "lib/struct_size.h"
+#include "lib/resource/mapping_users.h"
+#include "lib/resource/stream.h"
+#include "lib/base/struct_size.h"
 
 /*
  * Makes a release on another stream wait for the map and for the work that followed it in the

@@ -3,7 +3,7 @@
 #ifndef GR_LIB_RESOURCE_RELEASE_H
 #define GR_LIB_RESOURCE_RELEASE_H
 
-#include "lib/resource_types.h"
+#include "lib/resource/resource_types.h"
 
 /*
  * gr_buffer_take_back() ends the caller's ownership of a buffer: a second release is refused.

@@ -10,18 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/backend.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/flags.h"
-#include "lib/host_wait.h"
-#include "lib/image/linear.h"
-#include "lib/image/object_life.h"
-#include "lib/kernel_module.h"
-#include "lib/live.h"
-#include "lib/log.h"
-#include "lib/platform/machine.h"
-#include "lib/plural.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/flags.h"
+#include "lib/base/pause.h"
+#include "lib/resource/image_linear.h"
+#include "lib/resource/surface_objects.h"
+#include "lib/cuda/kernel_module.h"
+#include "lib/base/live_objects.h"
+#include "lib/base/log.h"
+#include "lib/base/machine.h"
+#include "lib/base/plural.h"
 
 struct gr_resource_lock gr_resource_locks[GR_RESOURCE_LOCKS];
 size_t gr_group_changes = 1; /* a new resource is in no group */

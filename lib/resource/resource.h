@@ -5,9 +5,9 @@
 
 #include <grinterop/gr.h>
 
-#include "lib/log.h"
-#include "lib/platform/fork.h"
-#include "lib/resource_types.h"
+#include "lib/base/log.h"
+#include "lib/base/fork.h"
+#include "lib/resource/resource_types.h"
 
 /*
  * Initialises the common part: the caller has a reference, and the resource is open and not mapped.

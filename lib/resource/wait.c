@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Lets the host wait for CUDA's last work with a resource. */
-#include "lib/backend.h"
-#include "lib/platform/clock.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
-#include "lib/host_wait.h"
+#include "lib/resource/backend.h"
+#include "lib/base/clock.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
+#include "lib/base/pause.h"
 #include "lib/resource/resource.h"
-#include "lib/stream.h"
+#include "lib/resource/stream.h"
 
 /* An event after the last release of a resource. */
 struct last {

@@ -9,15 +9,15 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "lib/backend.h"
-#include "lib/error.h"
-#include "lib/plural.h"
+#include "lib/resource/backend.h"
+#include "lib/base/error.h"
+#include "lib/base/plural.h"
 #include "lib/ring/side_order.h"
 #include "lib/ring/descriptor.h"
 #include "lib/ring/peer_link.h"
 #include "lib/ring/slot_end.h"
 #include "lib/ring/notify.h"
-#include "lib/stream.h"
+#include "lib/resource/stream.h"
 
 /*
  * The maximum number of attempts to claim slots of a shared ring: the peer may take them first each

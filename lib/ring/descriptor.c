@@ -16,7 +16,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 #include "lib/ring/peer_link.h"
 
 static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)

@@ -3,7 +3,7 @@
  * Ends the use of slots: hand over, give back, cancel. The lock is held as briefly as in an
  * acquire.
  */
-#include "lib/error.h"
+#include "lib/base/error.h"
 #include "lib/ring/side_order.h"
 #include "lib/ring/peer_link.h"
 #include "lib/ring/slot_end.h"

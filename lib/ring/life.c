@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The public functions for the life of a ring: create, resize, stop, get_info, free. */
-#include "lib/error.h"
-#include "lib/live.h"
+#include "lib/base/error.h"
+#include "lib/base/live_objects.h"
 #include "lib/ring/descriptor.h"
 #include "lib/ring/peer_link.h"
 #include "lib/ring/slot_end.h"
 #include "lib/ring/slot_resources.h"
 #include "lib/ring/notify.h"
-#include "lib/struct_size.h"
+#include "lib/base/struct_size.h"
 
 static gr_status check_options(const gr_ring_options *options, const char *call)
 {

@@ -2,12 +2,12 @@
 /* The ring's own pair of semaphores, and the pair that its resources had before. */
 #include "lib/ring/own_pair.h"
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
 #include "lib/external/external.h"
 #include "lib/sync/semaphore_points.h"
-#include "lib/log.h"
+#include "lib/base/log.h"
 
 enum { ACQUIRE, RELEASE };
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "lib/error.h"
-#include "lib/platform/foreign_fd.h"
-#include "lib/retire.h"
+#include "lib/base/error.h"
+#include "lib/peer/foreign_fd.h"
+#include "lib/cuda/end_after_event.h"
 #include "lib/ring/peer_page.h"
 #include "lib/ring/peer_semaphores.h"
 #include "lib/ring/peer_watch.h"

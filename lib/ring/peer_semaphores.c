@@ -21,10 +21,10 @@
 
 #include <time.h>
 
-#include "lib/platform/clock.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
+#include "lib/base/clock.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
 #include "lib/external/external.h"
 #include "lib/sync/semaphore_points.h"
 

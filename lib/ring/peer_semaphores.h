@@ -7,7 +7,7 @@
 #define GR_LIB_RING_PEER_SEMAPHORES_H
 
 #include "lib/ring/peer_page.h"
-#include "lib/ring/peer_probe.h"
+#include "lib/peer/probe.h"
 #include "lib/sync/semaphore.h"
 
 /*

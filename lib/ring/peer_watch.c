@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/platform/clock.h"
-#include "lib/error.h"
-#include "lib/platform/foreign_fd.h"
+#include "lib/base/clock.h"
+#include "lib/base/error.h"
+#include "lib/peer/foreign_fd.h"
 
 /* The headers of the C library may be older than the kernel. */
 #ifndef SO_PASSRIGHTS

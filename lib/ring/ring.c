@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "lib/error.h"
-#include "lib/platform/fork.h"
+#include "lib/base/error.h"
+#include "lib/base/fork.h"
 
 /*
  * Initialises the condition variable. Deadlines use the monotonic clock if the condition variable

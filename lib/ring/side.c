@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 gr_status gr_ring_side_reserve(struct gr_ring_side *side, size_t n, const char *call)
 {

@@ -58,10 +58,10 @@
  */
 #include "lib/ring/side_order.h"
 
-#include "lib/backend.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
 #include "lib/external/external.h"
 #include "lib/ring/peer_link.h"
 #include "lib/resource/resource.h"

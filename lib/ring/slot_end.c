@@ -2,9 +2,9 @@
 /* Ends slots: the ring drops their resources when no work uses them any more. */
 #include "lib/ring/slot_end.h"
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
 #include "lib/external/external.h"
 #include "lib/resource/release.h"
 #include "lib/resource/resource.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/backend.h"
-#include "lib/error.h"
+#include "lib/resource/backend.h"
+#include "lib/base/error.h"
 #include "lib/external/external.h"
 #include "lib/resource/resource.h"
 #include "lib/ring/own_pair.h"

@@ -2,7 +2,7 @@
 /* For systems without eventfd, where rings cannot be polled. */
 #include "lib/ring/descriptor.h"
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 void gr_ring_update_pollers(gr_ring *ring)
 {

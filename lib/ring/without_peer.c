@@ -2,7 +2,7 @@
 /* For systems without Unix sockets, where no ring is shared and the link is always NULL. */
 #include "lib/ring/peer_link.h"
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 
 gr_status gr_link_update(struct gr_link *link, const struct gr_ring_side *side, const char *call)
 {

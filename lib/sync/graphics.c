@@ -3,9 +3,9 @@
  * The semaphore values of the graphics API: its signals before a map, and its waits after a
  * release.
  */
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
 #include "lib/sync/sync.h"
 
 gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)

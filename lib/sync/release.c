@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The signals of a release. */
-#include "lib/error.h"
-#include "lib/event.h"
-#include "lib/stream.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
+#include "lib/resource/stream.h"
 #include "lib/sync/sync.h"
 
 static gr_status refuse_claimed(void)

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/platform/fork.h"
-#include "lib/live.h"
-#include "lib/log.h"
-#include "lib/stream.h"
-#include "lib/struct_size.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/fork.h"
+#include "lib/base/live_objects.h"
+#include "lib/base/log.h"
+#include "lib/resource/stream.h"
+#include "lib/base/struct_size.h"
 #include "lib/sync/semaphore_points.h"
 #include "lib/sync/semaphore_rules.h"
 

@@ -2,13 +2,13 @@
 /* Enqueues signals and waits of semaphores on streams. */
 #include "lib/sync/semaphore_points.h"
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/log.h"
-#include "lib/platform/fork.h"
-#include "lib/plural.h"
-#include "lib/stream.h"
-#include "lib/struct_size.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+#include "lib/base/fork.h"
+#include "lib/base/plural.h"
+#include "lib/resource/stream.h"
+#include "lib/base/struct_size.h"
 #include "lib/sync/semaphore_rules.h"
 
 /* The maximum number of points per driver call. */

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "lib/error.h"
-#include "lib/import_handle.h"
+#include "lib/base/error.h"
+#include "lib/cuda/import_handle.h"
 
 /* The kinds of semaphores. They differ in the parameters of signals and waits. */
 enum semaphore_kind {

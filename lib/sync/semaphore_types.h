@@ -8,9 +8,9 @@
 
 #include <grinterop/semaphore.h>
 
-#include "lib/context.h"
-#include "lib/retire.h"
-#include "lib/told.h"
+#include "lib/cuda/context.h"
+#include "lib/cuda/end_after_event.h"
+#include "lib/cuda/stream_uses.h"
 
 /*
  * How streams signal and wait for a kind of semaphore. The points of one call have the same
@@ -72,7 +72,7 @@ struct gr_semaphore {
      * signals and waits are done.
      */
     struct gr_told_list told;
-    /* keeps the freed semaphore in the list of lib/retire.h until the streams in `told` are done */
+    /* keeps the freed semaphore (end_after_event.h) until the streams in `told` are done */
     struct gr_retired retired;
 };
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/error.h"
-#include "lib/live.h"
+#include "lib/base/error.h"
+#include "lib/base/live_objects.h"
 #include "lib/resource/resource.h"
 #include "lib/sync/submit_memory.h"
 

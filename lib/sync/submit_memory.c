@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "lib/error.h"
-#include "lib/live.h"
+#include "lib/base/error.h"
+#include "lib/base/live_objects.h"
 
 #define BYTES_FOR_EACH                                                                             \
     (sizeof(struct gr_submit_use) + 2 * sizeof(gr_semaphore *) + 3 * sizeof(uint64_t))

@@ -4,12 +4,12 @@
 
 #include <grinterop/submit.h>
 
-#include "lib/backend.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
 #include "lib/resource/resource.h"
-#include "lib/stream.h"
+#include "lib/resource/stream.h"
 #include "lib/sync/semaphore_points.h"
 #include "lib/sync/semaphore_rules.h"
 

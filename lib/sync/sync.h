@@ -3,7 +3,7 @@
 #ifndef GR_LIB_SYNC_SYNC_H
 #define GR_LIB_SYNC_SYNC_H
 
-#include "lib/resource_types.h"
+#include "lib/resource/resource_types.h"
 #include "lib/sync/semaphore.h"
 
 struct gr_submit_use;

@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
-#include "lib/plural.h"
-#include "lib/resource/set_aside.h"
-#include "lib/stream.h"
-#include "lib/struct_size.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
+#include "lib/base/plural.h"
+#include "lib/resource/deferred_release.h"
+#include "lib/resource/stream.h"
+#include "lib/base/struct_size.h"
 
 /* The alignment of host memory, which is that of CUDA memory. Windows has no aligned_alloc(). */
 #define ALIGNMENT ((size_t)256)

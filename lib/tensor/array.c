@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "lib/tensor/array.h"
 
-#include "lib/driver.h"
-#include "lib/error.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
 #include "lib/tensor/array_dtype.h"
 #include "lib/tensor/shape.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "lib/tensor/tensor.h"
 
-#include "lib/driver.h"
-#include "lib/event.h"
+#include "lib/cuda/driver.h"
+#include "lib/cuda/event.h"
 #include "lib/tensor/use.h"
 
 /* The call synchronizes the tensor's own stream, which contains only work of this tensor. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Copies tensors with the driver. */
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/plural.h"
-#include "lib/stream.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/plural.h"
+#include "lib/resource/stream.h"
 #include "lib/tensor/tensor.h"
 #include "lib/tensor/array.h"
 #include "lib/tensor/copy_plan.h"

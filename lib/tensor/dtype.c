@@ -4,7 +4,7 @@
 
 #include <grinterop/tensor.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 #include "lib/tensor/element_types.h"
 
 static const gr_dtype_info dtypes[] = {

@@ -9,12 +9,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "lib/platform/clock.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/event.h"
-#include "lib/host_wait.h"
-#include "lib/resource/set_aside.h"
+#include "lib/base/clock.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
+#include "lib/base/pause.h"
+#include "lib/resource/deferred_release.h"
 
 /* ---- Process exit ---------------------------------------------------------------------------- */
 

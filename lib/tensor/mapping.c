@@ -2,11 +2,11 @@
 /* Tensors of a mapping: they refer to the mapped bytes, and are revoked when the mapping ends. */
 #include "lib/tensor/tensor.h"
 
-#include "lib/error.h"
-#include "lib/image/image.h"
-#include "lib/live.h"
-#include "lib/resource/set_aside.h"
-#include "lib/struct_size.h"
+#include "lib/base/error.h"
+#include "lib/resource/image.h"
+#include "lib/base/live_objects.h"
+#include "lib/resource/deferred_release.h"
+#include "lib/base/struct_size.h"
 #include "lib/tensor/array.h"
 #include "lib/tensor/array_dtype.h"
 

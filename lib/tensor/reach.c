@@ -2,10 +2,10 @@
 /* Enables peer access for kernels that use memory of another device. */
 #include "lib/tensor/tensor.h"
 
-#include "lib/device_text.h"
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/peer_device.h"
+#include "lib/cuda/device_text.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/device_access.h"
 
 static gr_status refuse(const gr_tensor *tensor, CUdevice device, CUresult result, const char *call)
 {

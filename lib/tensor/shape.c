@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/error.h"
-#include "lib/plural.h"
+#include "lib/base/error.h"
+#include "lib/base/plural.h"
 
 struct gr_shape_text gr_shape_format(unsigned ndim, const int64_t *shape)
 {

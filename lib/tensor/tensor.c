@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/live.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/live_objects.h"
 #include "lib/tensor/array.h"
 
 gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)

@@ -6,8 +6,8 @@
 #include <cuda.h>
 #include <grinterop/tensor.h>
 
-#include "lib/context.h"
-#include "lib/resource/users.h"
+#include "lib/cuda/context.h"
+#include "lib/resource/mapping_users.h"
 
 /* How a tensor's memory is freed. */
 enum gr_tensor_memory_end {

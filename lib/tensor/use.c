@@ -2,9 +2,9 @@
 /* Orders the uses of a tensor: after the work of its own stream, and after all other known uses. */
 #include "lib/tensor/use.h"
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/stream.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/resource/stream.h"
 #include "lib/tensor/tensor.h"
 
 /* Returns the list of streams. A view shares the list of its root. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Views: tensors in the memory of another tensor. */
-#include "lib/error.h"
-#include "lib/struct_size.h"
+#include "lib/base/error.h"
+#include "lib/base/struct_size.h"
 #include "lib/tensor/array.h"
 #include "lib/tensor/tensor.h"
 

@@ -2,11 +2,11 @@
 /* Wraps existing memory in tensors. */
 #include "lib/tensor/tensor.h"
 
-#include "lib/driver.h"
-#include "lib/error.h"
-#include "lib/resource/set_aside.h"
-#include "lib/stream.h"
-#include "lib/struct_size.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/resource/deferred_release.h"
+#include "lib/resource/stream.h"
+#include "lib/base/struct_size.h"
 #include "lib/tensor/array.h"
 
 /*

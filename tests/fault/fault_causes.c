@@ -7,7 +7,7 @@
 #include "fault.h"
 #include "tests/support/next.h"
 
-#include "lib/driver_required.h"
+#include "lib/cuda/driver_required.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -253,8 +253,8 @@ static struct open read_balance(const char *output)
 }
 
 /*
- * lib/live.c keeps a heap entry for each address that was used. Some locks are initialised
- * statically but destroyed by a call.
+ * lib/base/live_objects.c keeps a heap entry for each address that was used. Some locks are
+ * initialised statically but destroyed by a call.
  */
 static bool varies(size_t i)
 {

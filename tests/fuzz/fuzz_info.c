@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gl/egl_vendor.h"
+#include "gl/context/egl_vendor.h"
 #include "tools/info/report.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "share_ring.h"
 
-#include "lib/resource_types.h"
+#include "lib/resource/resource_types.h"
 
 #define SLOTS SLOTS_OF_TWO
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/platform/clock.h"
+#include "lib/base/clock.h"
 #include "tools/info/report.h"
 
 enum { MOST_BYTES = 1 << 20, MOST_MESSAGE = 4096, KILL_MS = 1000 };

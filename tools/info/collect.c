@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/platform/loader.h"
+#include "lib/base/loader.h"
 #include "tools/info/report.h"
 
 enum { MOST_DEVICES = 64 };

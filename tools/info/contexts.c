@@ -13,7 +13,7 @@
 
 #include <grinterop/cuda.h>
 
-#include "gl/egl_vendor.h"
+#include "gl/context/egl_vendor.h"
 #include "tools/info/finding.h"
 #include "tools/info/try.h"
 

@@ -5,7 +5,7 @@
 
 #include <grinterop/cuda.h>
 
-#include "lib/uuid_text.h"
+#include "lib/base/uuid_text.h"
 #include "tools/info/finding.h"
 
 enum { MIB = 1 << 20, MOST_DEVICES = 64 };

@@ -16,8 +16,8 @@
 #include <grinterop/gr.h>
 
 #include "config.h"
-#include "lib/platform/loader.h"
-#include "lib/platform/machine.h"
+#include "lib/base/loader.h"
+#include "lib/base/machine.h"
 #include "tools/info/finding.h"
 
 /* ---- Files below `root`, which replaces / in tests ------------------------------------------- */

@@ -6,10 +6,10 @@
 #include <grinterop/cuda.h>
 #include <grinterop/vk.h>
 
-#include "lib/uuid_text.h"
+#include "lib/base/uuid_text.h"
 #include "tools/info/finding.h"
 #include "tools/info/try.h"
-#include "vk/identity.h"
+#include "vk/device/identity.h"
 
 enum { MOST_DEVICES = 32 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/platform/clock.h"
+#include "lib/base/clock.h"
 #include "tools/info/report.h"
 #include "tools/info/try.h"
 

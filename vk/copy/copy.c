@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "lib/driver.h"
-#include "lib/error.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
 #include "lib/external/make_resource.h"
-#include "lib/plural.h"
-#include "lib/retire.h"
+#include "lib/base/plural.h"
+#include "lib/cuda/end_after_event.h"
 
 /* ---- What is owed ---------------------------------------------------------------------------- */
 

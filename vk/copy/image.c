@@ -3,12 +3,12 @@
 
 #include <stdint.h>
 
-#include "lib/array_format.h"
-#include "lib/driver.h"
-#include "lib/error.h"
+#include "lib/cuda/array_format.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
 #include "lib/external/memory_part.h"
-#include "lib/image/image.h"
-#include "lib/plural.h"
+#include "lib/resource/image.h"
+#include "lib/base/plural.h"
 
 /* Levels start at multiples of this, for efficient copies. */
 #define LEVEL_ALIGNMENT ((size_t)256)

@@ -4,7 +4,7 @@
 #define GR_VK_COPY_RECORD_H
 
 #include "vk/copy/copy.h"
-#include "vk/resource.h"
+#include "vk/memory/resource.h"
 
 /* Whether the resource is copied, and not closed. */
 static inline bool vk_is_copied(const struct vk_resource *r)

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/driver.h"
-#include "lib/log.h"
-#include "lib/platform/machine.h"
-#include "lib/plural.h"
-#include "vk/error.h"
-#include "vk/memory_import.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/log.h"
+#include "lib/base/machine.h"
+#include "lib/base/plural.h"
+#include "vk/device/error.h"
+#include "vk/memory/memory_import.h"
 
 #define HOST_HANDLE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 #define VISIBLE     (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)

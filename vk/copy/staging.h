@@ -6,7 +6,7 @@
 #ifndef GR_VK_COPY_STAGING_H
 #define GR_VK_COPY_STAGING_H
 
-#include "vk/device.h"
+#include "vk/device/device.h"
 
 /* How both sides access the bytes. */
 enum vk_staging_way {

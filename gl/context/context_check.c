@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Checks the OpenGL context at the start of a call, and records errors. */
+#include "gl/context/context_check.h"
+
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/fork.h"
+#include "gl/context/deferred_unregistration.h"
+
+#define OLDEST 32 /* the oldest supported version, OpenGL 3.2 */
+
+bool gl_context_find(struct gl_context *context)
+{
+    *context = (struct gl_context){0};
+    if (!gr_driver_load() || !gl_context_remember(context) || context->version < OLDEST)
+        return false;
+    gl_deferred_run(context);
+    return true;
+}
+
+gr_status gl_context_refuse_found(const struct gl_context *context, const char *what,
+                                  const char *call)
+{
+    if (gr_forked)
+        return gr_refuse_forked(call);
+    if (!gr_driver())
+        return GR_ERR_NO_DRIVER; /* the error is already recorded */
+    if (!context->native.handle)
+        return gr_fail(GR_ERR_GL, call,
+                       "No OpenGL context is current on this thread. Make current the context that "
+                       "%s (" GL_NATIVE_MAKE ").",
+                       what);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The current context is %s. grinterop needs OpenGL 3.2 or newer, which the "
+                   "NVIDIA driver provides on request.",
+                   context->version ? "an older OpenGL" : "an OpenGL ES context");
+}
+
+gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call)
+{
+    return gl_context_find(context) ? GR_OK : gl_context_refuse_found(context, what, call);
+}
+
+gr_status gl_context_refuse(const struct gl_context *context, const char *object,
+                            const char *advice, const char *call)
+{
+    struct gl_native now;
+    const struct gl_native *own = &context->native;
+    bool any = gl_native_current(&now);
+    if (gl_context_is_gone(context))
+        return gr_fail(GR_ERR_GL, call,
+                       "%s was registered in the %s context %p, which has been destroyed, so the "
+                       "resource can no longer be used. Free the resource, and create it again in "
+                       "an existing context; keep that context until its resources are closed.",
+                       object, own->interface, own->handle);
+    if (!any)
+        return gr_fail(
+            GR_ERR_GL, call,
+            "No OpenGL context is current on this thread, but %s needs the one that it was "
+            "registered in (%s context %p). Call from the thread where that context is current.%s",
+            object, own->interface, own->handle, advice);
+    return gr_fail(
+        GR_ERR_GL, call,
+        "%s was registered in another context (%s context %p) than the one that is current on this "
+        "thread (%s context %p). Make the context of the resource current first.%s",
+        object, own->interface, own->handle, now.interface, now.handle, advice);
+}

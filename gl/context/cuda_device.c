@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Finds the CUDA device that OpenGL draws on, as the driver reports it. */
+#include "gl/context/cuda_device.h"
+
+#include "lib/cuda/context.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "gl/context/context_check.h"
+#include "gl/context/diagnose.h"
+
+/* Fails with a message that begins with `what`. */
+static gr_status find_device(CUdevice *device, const char *what)
+{
+    unsigned int count = 0;
+    CUresult result = gr_driver()->GLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL);
+    if (result == CUDA_SUCCESS && count > 0)
+        return GR_OK;
+    char text[620];
+    gl_diagnose(result, text, sizeof(text));
+    return gr_fail_cuda(result ? result : CUDA_ERROR_NO_DEVICE, "cuGLGetDevices", "%s %s", what,
+                        text);
+}
+
+gr_status gl_find_drawing_device(CUdevice *device)
+{
+    return find_device(
+        device, "No CUDA context is current, and the OpenGL context belongs to no CUDA device.");
+}
+
+/* Finds the CUDA device that OpenGL draws on, or device 0 if there is none. */
+gr_status gl_find_nearest_device(CUdevice *device)
+{
+    const gr_cuda_api *cu = gr_driver();
+    unsigned int count = 0;
+    if (cu->GLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL) == CUDA_SUCCESS && count > 0)
+        return GR_OK;
+    CUresult result = cu->DeviceGet(device, 0);
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_cuda(result, "cuDeviceGet",
+                              "There is no CUDA device 0 to copy to: CUDA_VISIBLE_DEVICES may hide "
+                              "the devices of this machine.");
+}
+
+bool gl_draws_on(CUdevice device)
+{
+    CUdevice devices[64];
+    unsigned int count = 0;
+    if (gr_driver()->GLGetDevices(&count, devices, sizeof(devices) / sizeof(devices[0]),
+                                  GR_GL_DEVICE_LIST_ALL) != CUDA_SUCCESS)
+        return false;
+    for (unsigned int i = 0; i < count; i++)
+        if (devices[i] == device)
+            return true;
+    return false;
+}
+
+gr_status gr_gl_cuda_device(int *device)
+{
+    struct gl_context context;
+    CUdevice found = 0;
+    if (!device)
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                       "`device` is NULL: pass a pointer for the number.");
+    GR_TRY(gl_context_begin(&context, "you want to query", __func__));
+    GR_TRY(find_device(&found, "The OpenGL context draws on no device that CUDA lists "
+                               "(CUDA_VISIBLE_DEVICES may hide some)."));
+    int ordinal;
+    GR_TRY(gr_device_ordinal(found, &ordinal, __func__));
+    if (ordinal < 0)
+        return gr_fail_cuda(CUDA_ERROR_INVALID_DEVICE, "cuGLGetDevices",
+                            "The OpenGL context draws on the device %d, which CUDA does not list.",
+                            (int)found);
+    *device = ordinal;
+    return GR_OK;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Creates OpenGL contexts without a window on the device of CUDA. */
+#include <grinterop/egl.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
+
+#include "lib/cuda/context.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/fork.h"
+#include "lib/base/live_objects.h"
+#include "lib/base/log.h"
+#include "lib/base/struct_size.h"
+#include "gl/context/egl_device.h"
+#include "gl/context/egl_vendor.h"
+
+struct headless {
+    gr_egl shown;
+    EGLSurface surface; /* EGL_NO_SURFACE if the context needs no surface */
+    int cuda_device;
+    char text[320];
+};
+
+static const struct headless *of_shown(const gr_egl *egl)
+{
+    return (const struct headless *)egl;
+}
+
+/* The EGL state of the thread, which is restored if no context can be created. */
+struct current {
+    EGLenum api;
+    EGLDisplay display;
+    EGLSurface draw, read;
+    EGLContext context;
+};
+
+static struct current save_current(void)
+{
+    return (struct current){.api = eglQueryAPI(),
+                            .display = eglGetCurrentDisplay(),
+                            .draw = eglGetCurrentSurface(EGL_DRAW),
+                            .read = eglGetCurrentSurface(EGL_READ),
+                            .context = eglGetCurrentContext()};
+}
+
+static void restore_current(const struct current *saved)
+{
+    eglBindAPI(saved->api);
+    if (saved->context != EGL_NO_CONTEXT)
+        eglMakeCurrent(saved->display, saved->draw, saved->read, saved->context);
+    else if (eglGetCurrentDisplay() != EGL_NO_DISPLAY)
+        eglMakeCurrent(eglGetCurrentDisplay(), EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+}
+
+#define CREATE_CALL "eglCreateContext"
+#define DEVICE_CALL "cuGLGetDevices"
+
+static gr_status fail_egl(const char *call, const char *origin, const char *what)
+{
+    EGLint code = eglGetError();
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_EGL, code, egl_error_name(code), call, "%s on %s.",
+                        what, origin);
+}
+
+static gr_status choose_config(struct headless *egl, const char *origin)
+{
+    static const EGLint wanted[] = {EGL_SURFACE_TYPE,
+                                    EGL_PBUFFER_BIT,
+                                    EGL_RENDERABLE_TYPE,
+                                    EGL_OPENGL_BIT,
+                                    EGL_RED_SIZE,
+                                    8,
+                                    EGL_GREEN_SIZE,
+                                    8,
+                                    EGL_BLUE_SIZE,
+                                    8,
+                                    EGL_NONE};
+    EGLint n = 0;
+    if (eglChooseConfig(egl->shown.display, wanted, &egl->shown.config, 1, &n) && n > 0)
+        return GR_OK;
+    return fail_egl("eglChooseConfig", origin, "There is no configuration for desktop OpenGL");
+}
+
+static EGLContext context_of_version(const struct headless *egl, const gr_egl_options *o, int major,
+                                     int minor)
+{
+    EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
+                           major,
+                           EGL_CONTEXT_MINOR_VERSION,
+                           minor,
+                           EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                           o->compatibility ? EGL_CONTEXT_OPENGL_COMPATIBILITY_PROFILE_BIT
+                                            : EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                           EGL_CONTEXT_OPENGL_DEBUG,
+                           o->debug ? EGL_TRUE : EGL_FALSE,
+                           EGL_NONE};
+    EGLContext share = o->share ? o->share->context : EGL_NO_CONTEXT;
+    return eglCreateContext(egl->shown.display, egl->shown.config, share, attributes);
+}
+
+static const int versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3}, {4, 2}, {4, 1}, {4, 0}, {3, 3}};
+#define VERSIONS (sizeof(versions) / sizeof(versions[0]))
+
+/*
+ * Returns the index of the newest available version, or VERSIONS if there is none. Tries each
+ * version, the newest first: a request for 3.3 gives the newest version on Mesa, but exactly 3.3 on
+ * NVIDIA.
+ */
+static size_t create_newest(struct headless *egl, const gr_egl_options *o)
+{
+    size_t i = 0;
+    while (i < VERSIONS && (egl->shown.context = context_of_version(
+                                egl, o, versions[i][0], versions[i][1])) == EGL_NO_CONTEXT)
+        i++;
+    return i;
+}
+
+/* Reports that the requested version is not available. */
+static gr_status fail_version(struct headless *egl, const gr_egl_options *o, const char *origin)
+{
+    char what[160];
+    EGLint code = eglGetError(); /* read before create_newest() tries other versions */
+    size_t newest = create_newest(egl, o);
+    const char *profile = o->compatibility ? "compatibility" : "core";
+    if (newest == VERSIONS)
+        snprintf(what, sizeof(what), "no version from 3.3 on is available");
+    else
+        snprintf(
+            what, sizeof(what),
+            "%d.%d is the newest. Request that or an older one, or leave `major` 0 for the newest",
+            versions[newest][0], versions[newest][1]);
+    if (newest < VERSIONS)
+        eglDestroyContext(egl->shown.display, egl->shown.context);
+    egl->shown.context = EGL_NO_CONTEXT;
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_EGL, code, egl_error_name(code), CREATE_CALL,
+                        "OpenGL %d.%d %s%s is not available on %s: %s.", o->major, o->minor,
+                        profile, o->share ? " that shares objects" : "", origin, what);
+}
+
+static gr_status create_context(struct headless *egl, const gr_egl_options *o, const char *origin)
+{
+    char what[160];
+    if (o->major) {
+        egl->shown.context = context_of_version(egl, o, o->major, o->minor);
+        return egl->shown.context != EGL_NO_CONTEXT ? GR_OK : fail_version(egl, o, origin);
+    }
+    if (create_newest(egl, o) < VERSIONS)
+        return GR_OK;
+    snprintf(what, sizeof(what), "No %s context of OpenGL 3.3 or newer%s could be created",
+             o->compatibility ? "compatibility" : "core", o->share ? " that shares objects" : "");
+    return fail_egl(CREATE_CALL, origin, what);
+}
+
+static gr_status make_current(struct headless *egl, const char *origin)
+{
+    if (!epoxy_has_egl_extension(egl->shown.display, "EGL_KHR_surfaceless_context")) {
+        static const EGLint tiny[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
+        egl->surface = eglCreatePbufferSurface(egl->shown.display, egl->shown.config, tiny);
+    }
+    if (eglMakeCurrent(egl->shown.display, egl->surface, egl->surface, egl->shown.context))
+        return GR_OK;
+    return fail_egl("eglMakeCurrent", origin, "The new context could not be made current");
+}
+
+/* Checks that the CUDA driver reports this device for the current OpenGL context. */
+static gr_status check_device(int cuda_device, const char *origin)
+{
+    enum { room = 16 };
+    const gr_cuda_api *cu = gr_driver();
+    CUdevice devices[room], wanted;
+    unsigned int count = 0;
+    CUresult result = cu->DeviceGet(&wanted, cuda_device);
+    if (result == CUDA_SUCCESS)
+        result = cu->GLGetDevices(&count, devices, room, GR_GL_DEVICE_LIST_ALL);
+    for (unsigned int i = 0; i < count && result == CUDA_SUCCESS; i++)
+        if (devices[i] == wanted)
+            return GR_OK;
+    const char *renderer = (const char *)glGetString(GL_RENDERER);
+    return gr_fail_cuda(result ? result : CUDA_ERROR_INVALID_DEVICE, DEVICE_CALL,
+                        "OpenGL on %s draws with %.100s, which is not CUDA device %d%s.", origin,
+                        renderer ? renderer : "?", cuda_device,
+                        gr_driver_traits()->mesa_draws
+                            ? ": it draws for the software driver's first "
+                              "device, which CUDA_VISIBLE_DEVICES may hide"
+                            : "");
+}
+
+static void destroy_context(struct headless *egl)
+{
+    if (egl->shown.context != EGL_NO_CONTEXT)
+        eglDestroyContext(egl->shown.display, egl->shown.context);
+    if (egl->surface != EGL_NO_SURFACE)
+        eglDestroySurface(egl->shown.display, egl->surface);
+    egl->shown.context = EGL_NO_CONTEXT;
+    egl->surface = EGL_NO_SURFACE;
+}
+
+static gr_status try_candidate(struct headless *egl, const gr_egl_options *o,
+                               const struct egl_candidate *c)
+{
+    egl->shown.display = c->display;
+    if (!eglInitialize(egl->shown.display, NULL, NULL))
+        return fail_egl("eglInitialize", c->origin, "The display could not be initialised");
+    if (!eglBindAPI(EGL_OPENGL_API))
+        return fail_egl("eglBindAPI", c->origin, "EGL has no desktop OpenGL");
+    GR_TRY(choose_config(egl, c->origin));
+    GR_TRY(create_context(egl, o, c->origin));
+    GR_TRY(make_current(egl, c->origin));
+    GR_TRY(check_device(o->cuda_device, c->origin));
+    snprintf(egl->text, sizeof(egl->text), "OpenGL %.60s on %.100s, by %s",
+             (const char *)glGetString(GL_VERSION), (const char *)glGetString(GL_RENDERER),
+             c->origin);
+    return GR_OK;
+}
+
+static gr_status check_options(const gr_egl_options *o, const char *call)
+{
+    CUdevice device;
+    GR_TRY(gr_device_get(o->cuda_device, &device, call));
+    if (o->major < 0 || o->minor < 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "There is no OpenGL %d.%d: pass a version such as 4.5, or 0 for the newest.",
+                       o->major, o->minor);
+    if (o->share && of_shown(o->share)->cuda_device != o->cuda_device)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "`share` draws on CUDA device %d, but `cuda_device` is %d: pass the device of "
+            "`share`.",
+            of_shown(o->share)->cuda_device, o->cuda_device);
+    if (!epoxy_has_egl())
+        return gr_fail(
+            GR_ERR_GL, call,
+            "libEGL.so.1 was not found. Install EGL (on Debian libegl1, and libegl-mesa0 or "
+            "NVIDIA's libEGL_nvidia).");
+    return GR_OK;
+}
+
+/*
+ * Whether a driver may be missing. No driver is missing if the context was refused, for example for
+ * its version, or if Mesa draws as intended but for another CUDA device.
+ */
+static bool driver_may_be_missing(const struct gr_error_record *last)
+{
+    return strcmp(last->call, CREATE_CALL) != 0 &&
+           !(gr_driver_traits()->mesa_draws && strcmp(last->call, DEVICE_CALL) == 0);
+}
+
+/*
+ * Records why no context was created: the error of the best candidate, with the devices that were
+ * found.
+ */
+static gr_status explain(const gr_egl_options *o, size_t tried, const char *found, const char *call)
+{
+    struct gr_error_record last;
+    char hint[420] = "";
+    gr_error_save(&last);
+    if (tried == 0 && o->share)
+        return gr_fail(GR_ERR_GL, call,
+                       "The display of the `share` context is no longer available; found: %.240s.",
+                       found);
+    if (tried == 0 || driver_may_be_missing(&last))
+        egl_vendor_advise(gr_driver_traits()->mesa_draws, hint, sizeof(hint));
+    if (tried == 0)
+        return gr_fail(GR_ERR_GL, call,
+                       "No EGL device belongs to CUDA device %d; found: %.200s. %s", o->cuda_device,
+                       found, hint);
+    return gr_fail_code(GR_ERR_GL, last.domain, last.code, last.code_name, last.call,
+                        "%.280s Found: %.*s.%s%s", last.message, *hint ? 100 : 200, found,
+                        *hint ? " " : "", hint);
+}
+
+static gr_status open_context(struct headless *egl, const gr_egl_options *o, const char *call)
+{
+    char found[320];
+    struct egl_candidate candidates[EGL_CANDIDATES_MAX];
+    size_t count = egl_find_candidates(o->cuda_device, candidates, found, sizeof(found));
+    struct current before = save_current();
+    size_t tried = 0;
+    struct gr_error_record earlier, first;
+    gr_error_save(&earlier);
+    while (tried < count) {
+        /* Contexts can share objects on one display only. */
+        if (o->share && o->share->display != candidates[tried].display) {
+            candidates[tried] = candidates[--count];
+            continue;
+        }
+        gr_attempt_begin();
+        gr_status status = try_candidate(egl, o, &candidates[tried]);
+        gr_attempt_end();
+        if (status == GR_OK) {
+            gr_error_restore(&earlier); /* discards the errors of better candidates, which failed */
+            return GR_OK;
+        }
+        restore_current(&before);
+        destroy_context(egl);
+        /* Keep the error of the best candidate, which is the first. */
+        if (tried++ == 0)
+            gr_error_save(&first);
+    }
+    if (tried)
+        gr_error_restore(&first);
+    return explain(o, tried, found, call);
+}
+
+gr_egl *gr_egl_create(const gr_egl_options *options)
+{
+    gr_egl_options o;
+    if (GR_TAKE(gr_egl_options, &o, options, __func__) != GR_OK || !gr_driver_load() ||
+        check_options(&o, __func__) != GR_OK)
+        return NULL;
+    struct headless *egl = gr_check_memory(calloc(1, sizeof(*egl)), __func__);
+    if (!egl)
+        return NULL;
+    egl->cuda_device = o.cuda_device;
+    if (open_context(egl, &o, __func__) != GR_OK) {
+        free(egl);
+        return NULL;
+    }
+    egl->shown.description = egl->text;
+    gr_live_add(GR_LIVE_EGL, &egl->shown);
+    gr_log(GR_LOG_INFO, "%s", egl->text);
+    return &egl->shown;
+}
+
+gr_status gr_egl_make_current(const gr_egl *egl)
+{
+    EGLBoolean done;
+    GR_TRY(gr_fork_check(__func__));
+    /*
+     * Without libEGL no EGL context can be current, and epoxy would end the process if it were
+     * called.
+     */
+    if (!egl && !epoxy_has_egl())
+        return GR_OK;
+    if (egl)
+        done = eglBindAPI(EGL_OPENGL_API) && eglMakeCurrent(egl->display, of_shown(egl)->surface,
+                                                            of_shown(egl)->surface, egl->context);
+    else
+        done =
+            eglGetCurrentDisplay() == EGL_NO_DISPLAY ||
+            eglMakeCurrent(eglGetCurrentDisplay(), EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    if (done)
+        return GR_OK;
+    EGLint code = eglGetError();
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_EGL, code, egl_error_name(code), "eglMakeCurrent",
+                        "The context could not be made current%s.",
+                        code == EGL_BAD_ACCESS
+                            ? ": it is current on another thread. Call gr_egl_make_current(NULL) "
+                              "there first. If that thread has ended, create another context"
+                            : "");
+}
+
+void gr_egl_free(gr_egl *egl)
+{
+    if (!egl || !gr_live_end(GR_LIVE_EGL, egl, __func__))
+        return;
+    if (eglGetCurrentContext() == egl->context)
+        gr_egl_make_current(NULL);
+    destroy_context((struct headless *)egl);
+    free(egl);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Finds the current OpenGL context by EGL or GLX. */
+#include "gl/context/native.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <epoxy/egl.h>
+
+typedef void *(*current_fn)(void);
+typedef void *(*address_fn)(const char *name);
+
+/* The functions that return the current context, and their libraries. */
+static struct place {
+    const char *interface, *file, *function;
+    current_fn current; /* atomic; NULL until the library is found */
+} places[] = {
+    {"EGL", "libEGL.so.1", "eglGetCurrentContext", NULL},
+    {"GLX", "libGLX.so.0", "glXGetCurrentContext", NULL},
+    {"GLX", "libGL.so.1", "glXGetCurrentContext", NULL},
+};
+
+/*
+ * Finds the function in a library that is already loaded, because only such a library can have made
+ * a context current. Once found, the library stays open, so that later registrations need no
+ * lookup.
+ */
+static current_fn find_current(struct place *place)
+{
+    current_fn current = __atomic_load_n(&place->current, __ATOMIC_ACQUIRE);
+    void *library = current ? NULL : dlopen(place->file, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return current;
+    void *symbol = dlsym(library, place->function);
+    memcpy(&current, &symbol, sizeof(symbol));
+    if (current)
+        __atomic_store_n(&place->current, current, __ATOMIC_RELEASE);
+    else
+        dlclose(library);
+    return current;
+}
+
+/* Returns glXGetProcAddressARB() of a loaded library, or NULL. */
+static address_fn find_glx_address(const char *file)
+{
+    address_fn address = NULL;
+    void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return NULL;
+    void *symbol = dlsym(library, "glXGetProcAddressARB");
+    memcpy(&address, &symbol, sizeof(symbol));
+    dlclose(library); /* the OpenGL context keeps the library loaded */
+    return address;
+}
+
+static bool is_egl(const struct gl_native *native)
+{
+    return strcmp(native->interface, "EGL") == 0;
+}
+
+void *gl_proc_address(const struct gl_native *native, const char *name)
+{
+    void *found = NULL;
+    if (is_egl(native)) {
+        __eglMustCastToProperFunctionPointerType function = eglGetProcAddress(name);
+        memcpy(&found, &function, sizeof(found));
+        return found;
+    }
+    address_fn address = find_glx_address("libGLX.so.0");
+    if (!address)
+        address = find_glx_address("libGL.so.1");
+    return address ? address(name) : NULL;
+}
+
+bool gl_native_current(struct gl_native *native)
+{
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        current_fn current = find_current(&places[i]);
+        native->interface = places[i].interface;
+        native->handle = current ? current() : NULL;
+        if (native->handle)
+            return true;
+    }
+    native->interface = "none";
+    return false;
+}
+
+void *gl_native_display(const struct gl_native *native)
+{
+    return is_egl(native) ? eglGetCurrentDisplay() : NULL;
+}
+
+bool gl_native_is_gone(const struct gl_native *native, void *display)
+{
+    EGLint id;
+    if (!is_egl(native) || display == EGL_NO_DISPLAY ||
+        eglQueryContext(display, native->handle, EGL_CONFIG_ID, &id))
+        return false;
+    EGLint error = eglGetError();
+    return error == EGL_BAD_CONTEXT || error == EGL_NOT_INITIALIZED;
+}

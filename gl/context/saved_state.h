@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Saves and restores the OpenGL state of the application around calls by grinterop. */
+#ifndef GR_GL_CONTEXT_SAVED_STATE_H
+#define GR_GL_CONTEXT_SAVED_STATE_H
+
+#include <stdbool.h>
+
+#include <grinterop/gr.h>
+
+#include "gl/context/current_context.h"
+
+/* ---- Bindings -------------------------------------------------------------------------------- */
+
+/*
+ * Binds a buffer. Returns the buffer that was bound before, for a later call of gl_bind_buffer().
+ * `query` is the constant for the binding.
+ */
+unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned int name);
+
+/* ---- Pending errors -------------------------------------------------------------------------- */
+
+struct gl_errors {
+    unsigned int before; /* usually GL_NO_ERROR */
+};
+
+/* Saves and clears the pending error, so that later errors are those of grinterop. */
+void gl_errors_begin(struct gl_errors *errors);
+
+/* Returns the first error since gl_errors_begin(), or GL_NO_ERROR, and clears all errors. */
+unsigned int gl_errors_take(void);
+
+/*
+ * Clears the errors of grinterop, and restores the saved error by a call that OpenGL refuses with
+ * the same error.
+ */
+void gl_errors_end(const struct gl_errors *errors);
+
+/* Fails if the context is lost. Call this function after an implausible result from OpenGL. */
+gr_status gl_errors_check_lost(const char *call);
+
+/* Returns the name of an error, such as "GL_OUT_OF_MEMORY". The string is static. */
+const char *gl_error_name(unsigned int error);
+
+/* ---- State that affects texel transfers ------------------------------------------------------ */
+
+#define GL_STORE_PARAMETERS    17
+#define GL_TRANSFER_PARAMETERS 14
+
+/* The pixel transfer state of the application. */
+struct gl_pixel_state {
+    int pack_buffer, unpack_buffer;
+    int store[GL_STORE_PARAMETERS];
+    size_t stored; /* the number of `store` parameters of the context */
+    /* whether the context is a compatibility context, the only kind with `transfer` */
+    bool compatibility;
+    float transfer[GL_TRANSFER_PARAMETERS];
+};
+
+/*
+ * Between gl_pixel_state_begin() and gl_pixel_state_end() texels are transferred unchanged and
+ * tightly packed, to and from host memory.
+ */
+void gl_pixel_state_begin(struct gl_pixel_state *before, const struct gl_context *context);
+void gl_pixel_state_end(const struct gl_pixel_state *before);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Queries an attachment of a framebuffer, and chooses a format in which its pixels are read
+ * unchanged.
+ */
+#include "gl/object/attachment.h"
+
+#include <stdio.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/base/error.h"
+#include "gl/object/format.h"
+#include "gl/object/image_storage.h"
+#include "gl/context/saved_state.h"
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static bool is_depth(unsigned int attachment)
+{
+    return attachment == GL_DEPTH_ATTACHMENT || attachment == GL_DEPTH;
+}
+
+static bool is_stencil(unsigned int attachment)
+{
+    return attachment == GL_STENCIL_ATTACHMENT || attachment == GL_STENCIL;
+}
+
+/* Returns the OpenGL constant of an attachment as text; NULL for colour attachments and others. */
+static const char *constant_of(unsigned int attachment)
+{
+    static const struct {
+        GLenum value;
+        const char *text;
+    } constants[] = {{GL_NONE, "selected by glReadBuffer()"},
+                     {GL_DEPTH_ATTACHMENT, "GL_DEPTH_ATTACHMENT"},
+                     {GL_STENCIL_ATTACHMENT, "GL_STENCIL_ATTACHMENT"},
+                     {GL_DEPTH, "GL_DEPTH"},
+                     {GL_STENCIL, "GL_STENCIL"},
+                     {GL_BACK, "GL_BACK"},
+                     {GL_FRONT, "GL_FRONT"}};
+    for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
+        if (constants[i].value == attachment)
+            return constants[i].text;
+    return NULL;
+}
+
+struct gl_attachment_text gl_attachment_text(unsigned int framebuffer, unsigned int attachment)
+{
+    struct gl_attachment_text result;
+    char name[32], whose[40] = "the default framebuffer";
+    const unsigned int index = attachment - GL_COLOR_ATTACHMENT0;
+    const char *constant = constant_of(attachment);
+    if (constant)
+        snprintf(name, sizeof(name), "%s", constant);
+    else if (index < 32)
+        snprintf(name, sizeof(name), "GL_COLOR_ATTACHMENT%u", index);
+    else
+        snprintf(name, sizeof(name), "0x%x", attachment);
+    if (framebuffer)
+        snprintf(whose, sizeof(whose), "OpenGL framebuffer %u", framebuffer);
+    snprintf(result.text, sizeof(result.text), "attachment %s of %s", name, whose);
+    return result;
+}
+
+/*
+ * Returns the name of an attachment in OpenGL. The default framebuffer has other names for depth
+ * and stencil.
+ */
+static unsigned int native_name(unsigned int framebuffer, unsigned int attachment)
+{
+    GLint selected = 0;
+    if (!attachment) {
+        glGetIntegerv(GL_READ_BUFFER, &selected);
+        return (GLenum)selected;
+    }
+    if (framebuffer)
+        return attachment;
+    return is_depth(attachment) ? GL_DEPTH : is_stencil(attachment) ? GL_STENCIL : attachment;
+}
+
+static unsigned int queried_name(unsigned int name)
+{
+    return name == GL_BACK ? GL_BACK_LEFT : name == GL_FRONT ? GL_FRONT_LEFT : name;
+}
+
+/* ---- Formats --------------------------------------------------------------------------------- */
+
+static int query(const struct gl_attachment *a, unsigned int what)
+{
+    GLint value = 0;
+    glGetFramebufferAttachmentParameteriv(GL_READ_FRAMEBUFFER, queried_name(a->name), what, &value);
+    return value;
+}
+
+/*
+ * The formats in which colours of a component type are read, by the maximum number of bits per
+ * component.
+ */
+static const struct colour_format {
+    GLenum component;
+    int bits;
+    GLenum type;
+    gr_dtype dtype;
+    GLenum resolved[3]; /* the formats for 1, 2 and 4 channels */
+} colour_formats[] = {
+    {GL_UNSIGNED_NORMALIZED, 8, GL_UNSIGNED_BYTE, GR_DTYPE_U8, {GL_R8, GL_RG8, GL_RGBA8}},
+    {GL_UNSIGNED_NORMALIZED, 16, GL_UNSIGNED_SHORT, GR_DTYPE_U16, {GL_R16, GL_RG16, GL_RGBA16}},
+    {GL_SIGNED_NORMALIZED, 16, GL_FLOAT, GR_DTYPE_F32, {GL_R32F, GL_RG32F, GL_RGBA32F}},
+    {GL_FLOAT, 16, GL_HALF_FLOAT, GR_DTYPE_F16, {GL_R16F, GL_RG16F, GL_RGBA16F}},
+    {GL_FLOAT, 32, GL_FLOAT, GR_DTYPE_F32, {GL_R32F, GL_RG32F, GL_RGBA32F}},
+    {GL_UNSIGNED_INT, 8, GL_UNSIGNED_BYTE, GR_DTYPE_U8, {GL_R8UI, GL_RG8UI, GL_RGBA8UI}},
+    {GL_UNSIGNED_INT, 16, GL_UNSIGNED_SHORT, GR_DTYPE_U16, {GL_R16UI, GL_RG16UI, GL_RGBA16UI}},
+    {GL_UNSIGNED_INT, 32, GL_UNSIGNED_INT, GR_DTYPE_U32, {GL_R32UI, GL_RG32UI, GL_RGBA32UI}},
+    {GL_INT, 8, GL_BYTE, GR_DTYPE_I8, {GL_R8I, GL_RG8I, GL_RGBA8I}},
+    {GL_INT, 16, GL_SHORT, GR_DTYPE_I16, {GL_R16I, GL_RG16I, GL_RGBA16I}},
+    {GL_INT, 32, GL_INT, GR_DTYPE_I32, {GL_R32I, GL_RG32I, GL_RGBA32I}},
+};
+
+static const struct colour_format *colour_format_of(int component, int bits)
+{
+    for (size_t i = 0; i < sizeof(colour_formats) / sizeof(colour_formats[0]); i++)
+        if ((int)colour_formats[i].component == component && bits <= colour_formats[i].bits)
+            return &colour_formats[i];
+    return NULL;
+}
+
+/*
+ * Describes a colour attachment. Three channels are read as four, because glReadPixels() has no
+ * formats of three channels with a fixed alignment.
+ */
+static bool describe_colour(struct gl_attachment *a)
+{
+    static const GLenum formats[2][3] = {{GL_RED, GL_RG, GL_RGBA},
+                                         {GL_RED_INTEGER, GL_RG_INTEGER, GL_RGBA_INTEGER}};
+    static const unsigned counts[3] = {1, 2, 4};
+    const int red = query(a, GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE);
+    const int green = query(a, GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE);
+    const int blue = query(a, GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE);
+    const int alpha = query(a, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE);
+    const int component = query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE);
+    const int bits = red > green ? red : green;
+    const int kind = blue || alpha ? 2 : green ? 1 : 0;
+    const struct colour_format *f = colour_format_of(component, bits);
+    if (!f || bits == 0)
+        return false;
+    a->mask = GL_COLOR_BUFFER_BIT;
+    a->numbers = component == GL_INT || component == GL_UNSIGNED_INT;
+    a->channels = counts[kind];
+    a->format = formats[a->numbers][kind];
+    a->type = f->type;
+    a->dtype = f->dtype;
+    a->resolved = f->resolved[kind];
+    if (a->resolved == GL_RGBA8 && query(a, GL_FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING) == GL_SRGB)
+        a->resolved = GL_SRGB8_ALPHA8;
+    return true;
+}
+
+/* Returns the format for resolving: depth and stencil can only be resolved to the same format. */
+static unsigned int depth_format(int depth, int stencil, bool is_float)
+{
+    if (is_float)
+        return stencil ? GL_DEPTH32F_STENCIL8 : GL_DEPTH_COMPONENT32F;
+    if (depth <= 16)
+        return GL_DEPTH_COMPONENT16;
+    if (stencil)
+        return GL_DEPTH24_STENCIL8;
+    return depth <= 24 ? GL_DEPTH_COMPONENT24 : GL_DEPTH_COMPONENT32;
+}
+
+static bool describe_depth(struct gl_attachment *a)
+{
+    const bool depth = is_depth(a->name);
+    const int depth_bits = query(a, GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE);
+    const int stencil_bits = query(a, GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE);
+    if ((depth ? depth_bits : stencil_bits) == 0)
+        return false;
+    a->mask = depth ? GL_DEPTH_BUFFER_BIT : GL_STENCIL_BUFFER_BIT;
+    a->format = depth ? GL_DEPTH_COMPONENT : GL_STENCIL_INDEX;
+    a->type = depth ? GL_FLOAT : GL_UNSIGNED_BYTE;
+    a->dtype = depth ? GR_DTYPE_F32 : GR_DTYPE_U8;
+    a->channels = 1;
+    a->numbers = !depth;
+    if (depth_bits == 0)
+        a->resolved = GL_STENCIL_INDEX8;
+    else
+        a->resolved =
+            depth_format(depth_bits, stencil_bits,
+                         depth ? query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE) == GL_FLOAT
+                               : depth_bits == 32);
+    return true;
+}
+
+/* ---- Size ------------------------------------------------------------------------------------ */
+
+/* Returns false if the texture or renderbuffer was deleted. */
+static bool query_size(struct gl_attachment *a, int object, bool direct)
+{
+    const struct gl_target *target = NULL;
+    if (object != GL_RENDERBUFFER && object != GL_TEXTURE)
+        return true;
+    const GLuint name = (GLuint)query(a, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME);
+    if (object == GL_RENDERBUFFER ? !glIsRenderbuffer(name) : !glIsTexture(name))
+        return false;
+    if (object == GL_RENDERBUFFER)
+        target = gl_target_of(GL_RENDERBUFFER);
+    else if (direct)
+        target = gl_texture_target(name);
+    if (!target)
+        return true;
+    const int level = object == GL_TEXTURE ? query(a, GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL) : 0;
+    const struct gl_level size = gl_image_level(name, target->target, level);
+    a->width = size.width;
+    /* the layers of a 1D array have one row each, but its height is their number */
+    a->height = target->target == GL_TEXTURE_1D_ARRAY ? 1 : size.height;
+    return true;
+}
+
+gr_status gl_attachment_fail(unsigned int framebuffer, unsigned int attachment, unsigned int error,
+                             const char *function, const char *call)
+{
+    if (error == GL_CONTEXT_LOST)
+        GR_TRY(gl_errors_check_lost(call));
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), function,
+                        "%s: OpenGL could not read the %s.", call,
+                        gl_attachment_text(framebuffer, attachment).text);
+}
+
+static gr_status refuse_name(unsigned int framebuffer, const struct gl_attachment *a,
+                             const char *call)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "There is no %s. Pass GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, "
+                   "GL_STENCIL_ATTACHMENT or, for the default framebuffer, GL_BACK or GL_FRONT.",
+                   gl_attachment_text(framebuffer, a->name).text);
+}
+
+gr_status gl_attachment_describe(unsigned int framebuffer, unsigned int attachment, bool direct,
+                                 struct gl_attachment *a, const char *call)
+{
+    *a = (struct gl_attachment){.name = native_name(framebuffer, attachment)};
+    if (a->name == GL_NONE)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "glReadBuffer() selects no buffer of the framebuffer: set `attachment`.");
+    if (a->name == GL_DEPTH_STENCIL_ATTACHMENT)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "Depth and stencil are two tensors: read GL_DEPTH_ATTACHMENT, then "
+                       "GL_STENCIL_ATTACHMENT.");
+    const int object = query(a, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE);
+    GLenum error = gl_errors_take();
+    if (error == GL_INVALID_ENUM || error == GL_INVALID_OPERATION)
+        return refuse_name(framebuffer, a, call);
+    const bool is_colour = !is_depth(a->name) && !is_stencil(a->name);
+    const bool found = object != GL_NONE && (is_colour ? describe_colour(a) : describe_depth(a));
+    const bool deleted = found && !query_size(a, object, direct);
+    glGetIntegerv(GL_SAMPLES, &a->samples);
+    if (error == GL_NO_ERROR)
+        error = gl_errors_take();
+    if (error != GL_NO_ERROR)
+        return gl_attachment_fail(framebuffer, a->name, error,
+                                  "glGetFramebufferAttachmentParameteriv", call);
+    if (found && !deleted)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "The %s has nothing to read: %s a texture or a renderbuffer with a format for this "
+        "attachment.",
+        gl_attachment_text(framebuffer, a->name).text,
+        deleted ? "its texture or renderbuffer was deleted. Attach" : "attach");
+}

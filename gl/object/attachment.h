@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* An attachment of the framebuffer that is bound for reading: its format, size and samples. */
+#ifndef GR_GL_OBJECT_ATTACHMENT_H
+#define GR_GL_OBJECT_ATTACHMENT_H
+
+#include <stdbool.h>
+
+#include <grinterop/tensor.h>
+
+struct gl_attachment {
+    unsigned int name;         /* the name in OpenGL: GL_COLOR_ATTACHMENT0, GL_DEPTH, ... */
+    unsigned int mask;         /* GL_COLOR_BUFFER_BIT, ... */
+    unsigned int format, type; /* the format and type for glReadPixels() */
+    /* the format of a renderbuffer to which the attachment can be resolved */
+    unsigned int resolved;
+    gr_dtype dtype; /* the type of one channel, as glReadPixels() writes it */
+    unsigned channels;
+    bool numbers;      /* whether the values are integers, not fractions */
+    int width, height; /* 0: unknown */
+    int samples;       /* 0: not multisampled */
+};
+
+/*
+ * Describes `attachment` of `framebuffer`, which is bound for reading and drawing. An `attachment`
+ * of 0 is the one that glReadBuffer() selected. `direct`: the context has direct state access.
+ */
+gr_status gl_attachment_describe(unsigned int framebuffer, unsigned int attachment, bool direct,
+                                 struct gl_attachment *a, const char *call);
+
+/* A text such as "attachment GL_DEPTH_ATTACHMENT of OpenGL framebuffer 3", for messages. */
+struct gl_attachment_text {
+    char text[96];
+};
+struct gl_attachment_text gl_attachment_text(unsigned int framebuffer, unsigned int attachment);
+
+/* Records an OpenGL error of a call that concerns the attachment. */
+gr_status gl_attachment_fail(unsigned int framebuffer, unsigned int attachment, unsigned int error,
+                             const char *function, const char *call);
+
+#endif

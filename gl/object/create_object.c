@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Creates OpenGL objects to share with CUDA: chooses the transport, and allocates ordinary storage
+ * for interop and copy.
+ */
+#include <stdint.h>
+#include <stdio.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/resource/backend.h"
+#include "lib/base/error.h"
+#include "lib/external/memory_part.h"
+#include "lib/base/flags.h"
+#include "lib/base/log.h"
+#include "lib/base/plural.h"
+#include "lib/base/struct_size.h"
+#include "gl/context/saved_state.h"
+#include "gl/object/format.h"
+#include "gl/object/from_buffer.h"
+#include "gl/object/from_image.h"
+#include "gl/context/context_check.h"
+#include "gl/copy/copy.h"
+#include "gl/copy/depth.h"
+#include "gl/copy/cpu_or_gpu.h"
+#include "gl/copy/staging.h"
+#include "gl/interop/interop.h"
+#include "gl/interop/register.h"
+#include "gl/peer/peer.h"
+#include "gl/shared/shared.h"
+#include "gl/object/choose_transport.h"
+
+#define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
+#define IMAGE_FLAGS  (BUFFER_FLAGS | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
+
+/* The object to create: a buffer if `image` is NULL. */
+struct wish {
+    size_t size;
+    const gr_gl_image_desc *image;
+    bool packed; /* for buffers only: the buffer may share a block with others */
+    unsigned flags;
+    const char *call;
+};
+
+/* ---- Plain storage, for interop and copy ----------------------------------------------------- */
+
+static gr_status make_buffer(struct gl_names *names, size_t size, GLbitfield storage,
+                             const char *call)
+{
+    glCreateBuffers(1, &names->buffer);
+    glNamedBufferStorage(names->buffer, (GLsizeiptr)size, NULL, GL_DYNAMIC_STORAGE_BIT | storage);
+    GLenum error = gl_errors_take();
+    if (error == GL_NO_ERROR)
+        return GR_OK;
+    return gr_fail_code(
+        GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), "glNamedBufferStorage",
+        "%s: OpenGL created no buffer of %zu byte%s. Is there memory left (nvidia-smi)?", call,
+        size, gr_s(size));
+}
+
+static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *info,
+                              const char *call)
+{
+    GLsizei levels = (GLsizei)info->levels, width = (GLsizei)info->width;
+    GLsizei height = (GLsizei)info->height, depth = (GLsizei)info->depth;
+    glCreateTextures(info->target, 1, &names->texture);
+    if (info->target == GL_TEXTURE_3D || info->target == GL_TEXTURE_2D_ARRAY)
+        glTextureStorage3D(names->texture, levels, info->internal_format, width, height, depth);
+    else
+        glTextureStorage2D(names->texture, levels, info->internal_format, width, height);
+    GLenum error = gl_errors_take();
+    if (error == GL_NO_ERROR)
+        return GR_OK;
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
+                        "glTextureStorage",
+                        "%s: OpenGL created no texture of format 0x%x, %u x %u x %u texels with %u "
+                        "level%s. Is this a sized format that this OpenGL has, and is the size "
+                        "supported (GL_MAX_TEXTURE_SIZE)?",
+                        call, info->internal_format, info->width, info->height, info->depth,
+                        info->levels, gr_s(info->levels));
+}
+
+/*
+ * Returns the storage flags. For objects of medium size that CUDA writes with the copy transport,
+ * the flags keep the storage mapped, if OpenGL can, so that CUDA copies directly into the storage.
+ */
+static GLbitfield storage_for(const struct gl_context *context, const struct wish *wish,
+                              gr_transport transport)
+{
+    if (transport == GR_TRANSPORT_COPY && !(wish->flags & GR_READ_ONLY) &&
+        !gl_copy_by_cpu(wish->size, wish->flags) && wish->size <= GL_COPY_IN_PLACE &&
+        gl_staging_supported(context))
+        return gl_staging_storage_flags();
+    return GL_MAP_READ_BIT | GL_MAP_WRITE_BIT;
+}
+
+static struct gl_names *make_plain(const struct wish *wish, gr_transport transport)
+{
+    struct gl_context context;
+    struct gl_errors errors;
+    if (gl_context_begin(&context, "will own the object", wish->call) != GR_OK)
+        return NULL;
+    if (!context.direct) {
+        gr_fail(
+            GR_ERR_UNSUPPORTED, wish->call,
+            "Creating objects needs GL_ARB_direct_state_access (OpenGL 4.5), which this context "
+            "lacks. Create the object yourself and use gr_from_gl_buffer() or gr_from_gl_image().");
+        return NULL;
+    }
+    struct gl_names *names = gl_names_make(&context, wish->call);
+    if (!names)
+        return NULL;
+    gl_errors_begin(&errors);
+    gr_status status =
+        wish->image
+            ? make_texture(names, wish->image, wish->call)
+            : make_buffer(names, wish->size, storage_for(&context, wish, transport), wish->call);
+    gl_errors_end(&errors);
+    if (status == GR_OK)
+        return names;
+    gl_names_end(names);
+    return NULL;
+}
+
+static gr_resource *share_plain(struct gl_names *names, const struct wish *wish,
+                                gr_transport transport)
+{
+    unsigned int target = wish->image ? wish->image->target : 0;
+    if (transport == GR_TRANSPORT_COPY)
+        return target ? gl_copy_image(names, target, wish->flags, wish->call)
+                      : gl_copy_buffer(names, wish->flags, wish->call);
+    struct gl_resource *r = target ? gl_image_object(names->texture, target, wish->flags,
+                                                     GR_TRANSPORT_INTEROP, wish->call)
+                                   : gl_buffer_object(names->buffer, wish->flags, wish->call);
+    return r ? gl_interop_register(r, wish->flags, NULL, 0, wish->call) : NULL;
+}
+
+static gr_resource *create_plain(const struct wish *wish, gr_transport transport)
+{
+    struct gl_names *names = make_plain(wish, transport);
+    if (!names)
+        return NULL;
+    gr_resource *resource = share_plain(names, wish, transport);
+    if (resource)
+        ((struct gl_resource *)resource)->owned = names;
+    else
+        gl_names_end(names);
+    return resource;
+}
+
+/* ---- The choice ------------------------------------------------------------------------------ */
+
+static gr_resource *create_by(const struct wish *wish, gr_transport transport)
+{
+    if (transport != GR_TRANSPORT_SHARED)
+        return create_plain(wish, transport);
+    return wish->image ? gl_shared_image(wish->image, wish->flags, wish->call)
+                       : gl_shared_buffer(wish->size, wish->packed, wish->flags, wish->call);
+}
+
+/*
+ * Whether another transport may work despite the error. It cannot work if the cause is an argument
+ * or a missing context.
+ */
+static bool may_fall_back(gr_status status)
+{
+    return status == GR_ERR_UNSUPPORTED || status == GR_ERR_CUDA || status == GR_ERR_VULKAN ||
+           status == GR_ERR_GL;
+}
+
+/* Writes the reason why the best allowed transport was not used, for gr_resource_describe(). */
+static void write_reason(gr_resource *resource, const char *best, const struct gr_error_record *why)
+{
+    struct gl_resource *r = (struct gl_resource *)resource;
+    char way[sizeof(r->copy->way) + 2] = "";
+    if (r->copy)
+        snprintf(way, sizeof(way), ", %s", r->copy->way);
+    snprintf(r->transport, sizeof(r->transport), "%s (%s was not chosen: %.200s)%s",
+             resource->backend->name, best, why->message, way);
+    resource->transport = r->transport;
+}
+
+static bool context_is_current(void)
+{
+    struct gl_native native;
+    return gl_native_current(&native);
+}
+
+/* Uses the best allowed transport that works; otherwise fails with the last error. */
+static gr_resource *create_best(const struct wish *wish, unsigned allowed)
+{
+    static const struct {
+        gr_transport transport;
+        const char *name;
+    } order[] = {{GR_TRANSPORT_SHARED, "shared"},
+                 {GR_TRANSPORT_INTEROP, "interop"},
+                 {GR_TRANSPORT_COPY, "copy"}};
+    struct gr_error_record before, error = {0}, first;
+    const char *best = NULL;
+    gr_error_save(&before);
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        if (!(allowed & order[i].transport))
+            continue;
+        gr_attempt_begin();
+        gr_resource *resource = create_by(wish, order[i].transport);
+        gr_attempt_end();
+        if (resource) {
+            if (best)
+                write_reason(resource, best, &first);
+            gr_error_restore(&before);
+            return resource;
+        }
+        gr_error_save(&error);
+        if (!may_fall_back(error.status) || !context_is_current())
+            break;
+        if (!best) {
+            best = order[i].name;
+            first = error;
+        }
+        gr_log(GR_LOG_INFO, "%s: transport %s failed: %s", wish->call, order[i].name,
+               error.message);
+    }
+    gr_error_stands(&error);
+    return NULL;
+}
+
+static gr_resource *create(struct wish *wish, const gr_gl_options *options)
+{
+    const unsigned uncopied = GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP;
+    gr_gl_options own;
+    if (GR_TAKE(gr_gl_options, &own, options, wish->call) != GR_OK)
+        return NULL;
+    unsigned allowed =
+        gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY, uncopied, wish->call);
+    wish->packed = own.packed;
+    return allowed ? create_best(wish, allowed) : NULL;
+}
+
+gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options)
+{
+    struct wish wish = {.size = size, .flags = flags, .call = __func__};
+    if (flags & ~(unsigned)IMAGE_FLAGS && size && !(size & ~(size_t)BUFFER_FLAGS)) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                "The size is %zu and `flags` are 0x%x: are the two swapped? The size comes first.",
+                size, flags);
+        return NULL;
+    }
+    if (gr_flags_check(flags, BUFFER_FLAGS, __func__) != GR_OK)
+        return NULL;
+    if (size == 0 || size > (size_t)PTRDIFF_MAX / 2) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "A buffer cannot have %zu byte%s: pass its size.",
+                size, gr_s(size));
+        return NULL;
+    }
+    return create(&wish, options);
+}
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+static gr_status check_extent(const gr_gl_image_desc *info, const char *call)
+{
+    bool deep = info->target == GL_TEXTURE_3D || info->target == GL_TEXTURE_2D_ARRAY;
+    if (info->width == 0 || info->height == 0 || info->width > INT32_MAX ||
+        info->height > INT32_MAX || info->depth > INT32_MAX)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The size is %u x %u x %u: pass that of level 0 in texels.", info->width,
+                       info->height, info->depth);
+    if (!deep && info->depth > 1)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A %s has no depth, but `depth` is %u: pass depth 1, or the target "
+                       "GL_TEXTURE_3D or GL_TEXTURE_2D_ARRAY.",
+                       gl_target_of(info->target)->name, info->depth);
+    if (info->target == GL_TEXTURE_CUBE_MAP && info->width != info->height)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "Cube faces are square, but the size is %u x %u: pass one value for both.",
+                       info->width, info->height);
+    unsigned int levels =
+        gr_whole_chain(info->width, info->height, info->target == GL_TEXTURE_3D ? info->depth : 1);
+    if (info->levels <= levels)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "An image of %u x %u x %u texels has at most %u mip level%s, not %u: pass that or less.",
+        info->width, info->height, info->depth, levels, gr_s(levels), info->levels);
+}
+
+static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const char *call)
+{
+    GR_TRY(gr_flags_check(flags, IMAGE_FLAGS, call));
+    switch (info->target) {
+    case GL_TEXTURE_2D:
+    case GL_TEXTURE_3D:
+    case GL_TEXTURE_2D_ARRAY:
+    case GL_TEXTURE_CUBE_MAP:
+        return check_extent(info, call);
+    default:
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The target 0x%x is none of GL_TEXTURE_2D, GL_TEXTURE_3D, "
+                       "GL_TEXTURE_2D_ARRAY and GL_TEXTURE_CUBE_MAP: pass one of them.",
+                       info->target);
+    }
+}
+
+/* Copies the description, and replaces zeros by the defaults. */
+static gr_status take_image(gr_gl_image_desc *image, const gr_gl_image_desc *desc, const char *call)
+{
+    if (!desc)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`desc` is NULL: describe the image.");
+    gr_status status = GR_TAKE(gr_gl_image_desc, image, desc, call);
+    image->depth = image->depth ? image->depth : 1;
+    image->levels = image->levels ? image->levels : 1;
+    return status;
+}
+
+gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
+                                const gr_gl_options *options)
+{
+    gr_gl_image_desc image;
+    if (take_image(&image, desc, __func__) != GR_OK ||
+        check_image(&image, flags, __func__) != GR_OK)
+        return NULL;
+    struct wish wish = {.image = &image, .flags = flags, .call = __func__};
+    gl_depth_enable();
+    return create(&wish, options);
+}
+
+/* ---- Queries --------------------------------------------------------------------------------- */
+
+/* Returns the resource if it has the transport interop, peer or copy; otherwise NULL. */
+static const struct gl_resource *plain_of(const gr_resource *resource)
+{
+    const struct gr_backend *of = resource ? resource->backend : NULL;
+    return of == &gl_interop || of == &gl_peer || of == &gl_peer_image || of == &gl_copy
+               ? (const struct gl_resource *)resource
+               : NULL;
+}
+
+static bool is_opengl(const gr_resource *resource, const char *call)
+{
+    if (resource && resource->api == GR_GRAPHICS_OPENGL)
+        return true;
+    gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
+            resource ? "The resource was not made from an OpenGL object. For Vulkan use "
+                       "gr_vk_buffer() or gr_vk_image()."
+                     : "The resource is NULL: did its creation fail?");
+    return false;
+}
+
+unsigned int gr_gl_name(const gr_resource *resource)
+{
+    if (!is_opengl(resource, __func__))
+        return 0;
+    const struct gl_resource *plain = plain_of(resource);
+    return plain ? plain->name : gl_shared_name(gl_shared_of(resource));
+}
+
+unsigned int gr_gl_target(const gr_resource *resource)
+{
+    if (!is_opengl(resource, __func__))
+        return 0;
+    const struct gl_resource *plain = plain_of(resource);
+    if (plain)
+        return plain->target ? plain->target->target : GL_ARRAY_BUFFER;
+    return gl_shared_of(resource)->target;
+}

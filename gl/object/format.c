@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The tables of formats and targets (format.h). */
+#include "gl/object/format.h"
+
+#include <stddef.h>
+
+#include <epoxy/gl.h>
+
+#define PACKED     "CUDA does not accept packed channels from OpenGL"
+#define COMPRESSED "CUDA does not accept OpenGL's compressed textures"
+#define NO_DEPTH   "CUDA does not accept depth from OpenGL"
+#define SNORM      "CUDA does not accept signed normalized formats from OpenGL"
+#define NO_STENCIL NO_DEPTH ", and OpenGL cannot copy depth without changing the stencil"
+#define READ_DEPTH "gr_fetch_framebuffer() to read the depth into a tensor, or "
+#define BY_COPY    "GR_TRANSPORT_COPY in gr_gl_options.transports to read and write it"
+#define COPY_COLOR "a GL_RGBA8 image that a shader copies the colours into"
+
+enum kind { NORMALIZED, SRGB_COLOR, FLOATS, INTEGER };
+
+#define FORMAT(gl, element, of_gl, kind, transfer, type)                                           \
+    {.internal = GL_##gl,                                                                          \
+     .name = "GL_" #gl,                                                                            \
+     .format = CU_AD_FORMAT_##element,                                                             \
+     .channels = (of_gl) == 3 ? 4 : (of_gl),                                                       \
+     .normalized = (kind) == NORMALIZED || (kind) == SRGB_COLOR,                                   \
+     .srgb = (kind) == SRGB_COLOR,                                                                 \
+     .transfer_format = GL_##transfer,                                                             \
+     .transfer_type = GL_##type},
+#define DEPTH(gl, size)                                                                            \
+    {.internal = GL_##gl,                                                                          \
+     .name = "GL_" #gl,                                                                            \
+     .refused = NO_DEPTH,                                                                          \
+     .instead = READ_DEPTH BY_COPY,                                                                \
+     .format = CU_AD_FORMAT_FLOAT,                                                                 \
+     .channels = 1,                                                                                \
+     .depth = true,                                                                                \
+     .integers = size,                                                                             \
+     .transfer_format = GL_DEPTH_COMPONENT,                                                        \
+     .transfer_type = GL_FLOAT},
+#define REFUSED(gl, why, use)                                                                      \
+    {.internal = GL_##gl, .name = "GL_" #gl, .refused = why, .instead = use},
+static const struct gl_format formats[] = {
+#include "gl/object/formats.def"
+};
+
+const struct gl_format *gl_format_of(unsigned int internal)
+{
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (formats[i].internal == internal)
+            return &formats[i];
+    return NULL;
+}
+
+/* clang-format off */
+#define TARGET(gl, binding, instead) {GL_##gl, "GL_" #gl, GL_##binding, instead}
+/* clang-format on */
+
+static const struct gl_target targets[] = {
+    TARGET(TEXTURE_2D, TEXTURE_BINDING_2D, NULL),
+    TARGET(TEXTURE_3D, TEXTURE_BINDING_3D, NULL),
+    TARGET(TEXTURE_RECTANGLE, TEXTURE_BINDING_RECTANGLE, NULL),
+    TARGET(TEXTURE_CUBE_MAP, TEXTURE_BINDING_CUBE_MAP, NULL),
+    TARGET(TEXTURE_2D_ARRAY, TEXTURE_BINDING_2D_ARRAY, NULL),
+    TARGET(RENDERBUFFER, RENDERBUFFER_BINDING, NULL),
+    TARGET(TEXTURE_1D, TEXTURE_BINDING_1D, "a GL_TEXTURE_2D of height 1"),
+    TARGET(TEXTURE_1D_ARRAY, TEXTURE_BINDING_1D_ARRAY, "a GL_TEXTURE_2D with a row for each layer"),
+    TARGET(TEXTURE_CUBE_MAP_ARRAY, TEXTURE_BINDING_CUBE_MAP_ARRAY,
+           "a GL_TEXTURE_2D_ARRAY with 6 layers for each cube, or a GL_TEXTURE_CUBE_MAP for each"),
+    TARGET(TEXTURE_2D_MULTISAMPLE, TEXTURE_BINDING_2D_MULTISAMPLE,
+           "a GL_TEXTURE_2D that glBlitFramebuffer resolves it into, or gr_fetch_framebuffer(), "
+           "which resolves it"),
+    TARGET(TEXTURE_2D_MULTISAMPLE_ARRAY, TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY,
+           "a GL_TEXTURE_2D_ARRAY that it is resolved into"),
+    TARGET(TEXTURE_BUFFER, TEXTURE_BINDING_BUFFER,
+           "gr_from_gl_buffer() with the buffer behind the texture"),
+};
+#define TARGET_COUNT (sizeof(targets) / sizeof(targets[0]))
+
+const struct gl_target *gl_target_of(unsigned int target)
+{
+    for (size_t i = 0; i < TARGET_COUNT; i++)
+        if (targets[i].target == target)
+            return &targets[i];
+    return NULL;
+}
+
+/* Queries the texture bindings of the active unit. */
+static void get_bindings(GLint bound[TARGET_COUNT])
+{
+    for (size_t i = 0; i < TARGET_COUNT; i++) {
+        bound[i] = 0;
+        if (targets[i].target != GL_RENDERBUFFER)
+            glGetIntegerv(targets[i].binding, &bound[i]);
+    }
+}
+
+const struct gl_target *gl_texture_target(unsigned int name)
+{
+    /*
+     * Uses the last texture unit, which applications use least. glBindTextureUnit() binds a texture
+     * to its own target.
+     */
+    GLint active, units, before[TARGET_COUNT], after[TARGET_COUNT];
+    const struct gl_target *found = NULL;
+    glGetIntegerv(GL_ACTIVE_TEXTURE, &active);
+    glGetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &units);
+    glActiveTexture(GL_TEXTURE0 + (GLenum)units - 1);
+    get_bindings(before);
+    glBindTextureUnit((GLuint)units - 1, name);
+    get_bindings(after);
+    for (size_t i = 0; i < TARGET_COUNT; i++) {
+        if ((GLuint)after[i] != name)
+            continue;
+        found = &targets[i];
+        glBindTexture(found->target, (GLuint)before[i]);
+    }
+    glActiveTexture((GLenum)active);
+    return found;
+}

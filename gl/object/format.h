@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Maps OpenGL internal formats and targets to CUDA: the format that CUDA sees, the formats that
+ * CUDA refuses, and what to use instead. The table was measured on an H200 and is also in
+ * docs/formats.md; tests/image/test_image_table compares the table with both drivers.
+ */
+#ifndef GR_GL_OBJECT_FORMAT_H
+#define GR_GL_OBJECT_FORMAT_H
+
+#include <stdbool.h>
+
+#include <cuda.h>
+
+struct gl_format {
+    unsigned int internal;  /* the format that OpenGL reports */
+    const char *name;       /* such as "GL_RGBA8" */
+    const char *refused;    /* why CUDA refuses the format, or NULL */
+    const char *instead;    /* what to use instead */
+    CUarray_format format;  /* the format of one channel in CUDA */
+    unsigned char channels; /* the number of channels in CUDA: 4 if OpenGL has 3 */
+    bool normalized;        /* integers represent fractions */
+    bool srgb;
+    bool depth;             /* `refused`, but the copy transport accepts it */
+    unsigned char integers; /* for depth: the size of the integers that OpenGL stores, or 0 */
+    /* the format and type with which OpenGL transfers texels in the layout of CUDA */
+    unsigned int transfer_format, transfer_type;
+};
+
+/* Returns the row of a format; NULL if the table does not list the format. */
+const struct gl_format *gl_format_of(unsigned int internal);
+
+struct gl_target {
+    unsigned int target;
+    const char *name;     /* such as "GL_TEXTURE_2D" */
+    unsigned int binding; /* the constant for glGetIntegerv() that returns the binding */
+    const char *instead;  /* what to use if CUDA refuses the target; otherwise NULL */
+};
+
+/*
+ * Returns the row of a target; NULL if the value is not the target of a whole texture or
+ * renderbuffer.
+ */
+const struct gl_target *gl_target_of(unsigned int target);
+
+/*
+ * Returns the target of a texture by binding it briefly. Needs direct state access
+ * (gl_context.direct).
+ */
+const struct gl_target *gl_texture_target(unsigned int name);
+
+#endif

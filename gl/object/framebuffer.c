@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Fetches an attachment of a framebuffer. OpenGL writes its pixels, resolved if they are
+ * multisampled, to a staging buffer that CUDA can map.
+ */
+#include <grinterop/framebuffer.h>
+
+#include <stdint.h>
+
+#include <epoxy/gl.h>
+#include <grinterop/gl.h>
+
+#include "lib/base/error.h"
+#include "lib/base/plural.h"
+#include "lib/publish/publish.h"
+#include "lib/resource/resource.h"
+#include "lib/base/struct_size.h"
+#include "lib/tensor/tensor.h"
+#include "gl/object/attachment.h"
+#include "gl/context/context_check.h"
+#include "gl/object/object.h"
+#include "gl/context/saved_state.h"
+#include "gl/shared/shared.h"
+
+/* The state of one fetch. */
+struct fetch {
+    unsigned int framebuffer;
+    gr_framebuffer_options options;
+    gr_publish_options conversion;
+    CUstream stream;
+    struct gl_attachment attachment;
+    gr_resource *staging; /* that of the options, or a temporary one */
+    int64_t shape[3];     /* the shape of the pixels in the staging buffer */
+    size_t bytes;         /* the size of all pixels in bytes */
+    bool is_distance;
+    struct gr_inverse inverse;
+    const char *call;
+};
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static gr_status check_conversion(const struct fetch *f)
+{
+    const gr_publish_options *o = &f->conversion;
+    const char *field = o->chroma                                 ? "chroma"
+                        : o->matrix || o->full_range              ? "matrix"
+                        : o->level || o->layer                    ? "level"
+                        : o->offset                               ? "offset"
+                        : o->target                               ? "target"
+                        : f->is_distance && (o->scale || o->bias) ? "scale"
+                                                                  : NULL;
+    if (!field)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                   "`%s` of `conversion` does not apply to a framebuffer%s: leave it 0.", field,
+                   f->is_distance ? " whose depth becomes a distance" : "");
+}
+
+static gr_status check_planes(struct fetch *f)
+{
+    const gr_framebuffer_options *o = &f->options;
+    f->is_distance = o->z_near != 0 || o->z_far != 0;
+    if (!f->is_distance)
+        return GR_OK;
+    if (!(o->z_near > 0) || !(o->z_far > 0) || o->z_near == o->z_far)
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "`z_near` is %g and `z_far` is %g: pass the two planes of the perspective "
+                       "projection, or 0 for both to get the depth from 0 to 1.",
+                       (double)o->z_near, (double)o->z_far);
+    const float nearest = 1 / o->z_near, farthest = 1 / o->z_far;
+    f->inverse.bias = o->reverse_z ? farthest : nearest;
+    f->inverse.scale = o->reverse_z ? nearest - farthest : farthest - nearest;
+    return GR_OK;
+}
+
+/* Also checks immutable storage: its registration stays valid, but its name may be reused. */
+static gr_status check_staging(const struct fetch *f)
+{
+    gr_resource *staging = f->options.staging;
+    if (!staging)
+        return GR_OK;
+    if (staging->api != GR_GRAPHICS_OPENGL || staging->is_image)
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "`staging` is not an OpenGL buffer: create it by gr_gl_buffer_create().");
+    if (staging->flags & GR_WRITE_DISCARD)
+        return gr_fail(GR_ERR_STATE, f->call,
+                       "`staging` was registered write_discard: CUDA has to read it. Create it "
+                       "with GR_READ_ONLY.");
+    if (gr_resource_get_info(staging)->mapped)
+        return gr_fail(GR_ERR_STATE, f->call,
+                       "`staging` is mapped: release its buffer first, because OpenGL has to "
+                       "write to it.");
+    GR_TRY(gr_map_check(staging, f->stream, f->call));
+    return gl_shared_of(staging) ? GR_OK : gl_object_check_storage(&staging, 1, f->call);
+}
+
+static gr_status take(struct fetch *f, const gr_tensor *tensor,
+                      const gr_framebuffer_options *options)
+{
+    GR_TRY(GR_TAKE(gr_framebuffer_options, &f->options, options, f->call));
+    GR_TRY(GR_TAKE(gr_publish_options, &f->conversion, f->options.conversion, f->call));
+    if (!tensor)
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call, "The tensor is NULL: did its creation fail?");
+    GR_TRY(gr_tensor_check(tensor, f->call));
+    GR_TRY(check_planes(f));
+    GR_TRY(check_conversion(f));
+    return check_staging(f);
+}
+
+/* ---- The rectangle --------------------------------------------------------------------------- */
+
+/* Replaces a width or height of 0 by the rest of the attachment. The framebuffer is bound. */
+static gr_status settle_rectangle(struct fetch *f)
+{
+    const struct gl_attachment *a = &f->attachment;
+    gr_framebuffer_options *o = &f->options;
+    const int64_t width = a->width, height = a->height;
+    const struct gl_attachment_text text = gl_attachment_text(f->framebuffer, a->name);
+    if (width == 0 && (o->width == 0 || o->height == 0))
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "OpenGL does not report the size of the %s: set `width` and `height`.",
+                       text.text);
+    if (width && o->width == 0 && o->x < width)
+        o->width = (unsigned)(width - o->x);
+    if (width && o->height == 0 && o->y < height)
+        o->height = (unsigned)(height - o->y);
+    const bool outside = (int64_t)o->x + o->width > width || (int64_t)o->y + o->height > height;
+    if (o->width == 0 || o->height == 0 || (width && outside) || o->x > INT32_MAX ||
+        o->y > INT32_MAX || o->width > INT32_MAX || o->height > INT32_MAX)
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "The rectangle of %u x %u pixels at %u, %u is not inside the %s, which has "
+                       "%lld x %lld.",
+                       o->width, o->height, o->x, o->y, text.text, (long long)width,
+                       (long long)height);
+    f->shape[0] = o->height;
+    f->shape[1] = o->width;
+    f->shape[2] = a->channels;
+    f->bytes = (size_t)o->width * o->height * a->channels * gr_dtype_get_info(a->dtype)->size;
+    return GR_OK;
+}
+
+/* ---- Reading, with the framebuffer bound ----------------------------------------------------- */
+
+/* The state of the application that reading changes. */
+struct read_state {
+    struct gl_errors errors;
+    struct gl_pixel_state pixels;
+    GLint read, draw, clamp;
+};
+
+static void begin_reading(struct read_state *before, const struct gl_context *context)
+{
+    gl_errors_begin(&before->errors);
+    gl_pixel_state_begin(&before->pixels, context);
+    glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &before->read);
+    glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &before->draw);
+    glGetIntegerv(GL_CLAMP_READ_COLOR, &before->clamp);
+    glClampColor(GL_CLAMP_READ_COLOR, GL_FALSE);
+}
+
+static void end_reading(const struct read_state *before)
+{
+    glClampColor(GL_CLAMP_READ_COLOR, (GLenum)before->clamp);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, (GLuint)before->read);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, (GLuint)before->draw);
+    gl_pixel_state_end(&before->pixels);
+    gl_errors_end(&before->errors);
+}
+
+/* A framebuffer without multisampling, for the rectangle of a multisampled framebuffer. */
+struct resolved {
+    GLuint framebuffer, renderbuffer;
+};
+
+static unsigned int attachment_point(const struct gl_attachment *a)
+{
+    if (a->mask == GL_COLOR_BUFFER_BIT)
+        return GL_COLOR_ATTACHMENT0;
+    if (a->resolved == GL_DEPTH24_STENCIL8 || a->resolved == GL_DEPTH32F_STENCIL8)
+        return GL_DEPTH_STENCIL_ATTACHMENT;
+    return a->mask == GL_DEPTH_BUFFER_BIT ? GL_DEPTH_ATTACHMENT : GL_STENCIL_ATTACHMENT;
+}
+
+/* Resolves the rectangle. Leaves the resolved framebuffer bound for reading. */
+static void resolve(const struct fetch *f, struct resolved *to)
+{
+    const gr_framebuffer_options *o = &f->options;
+    const GLint x = (GLint)o->x, y = (GLint)o->y;
+    const GLsizei width = (GLsizei)o->width, height = (GLsizei)o->height;
+    const GLboolean scissor = glIsEnabled(GL_SCISSOR_TEST);
+    const GLboolean discard = glIsEnabled(GL_RASTERIZER_DISCARD);
+    GLint before = 0;
+    glGetIntegerv(GL_RENDERBUFFER_BINDING, &before);
+    glGenFramebuffers(1, &to->framebuffer);
+    glGenRenderbuffers(1, &to->renderbuffer);
+    glBindRenderbuffer(GL_RENDERBUFFER, to->renderbuffer);
+    glRenderbufferStorage(GL_RENDERBUFFER, f->attachment.resolved, width, height);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, to->framebuffer);
+    glFramebufferRenderbuffer(GL_DRAW_FRAMEBUFFER, attachment_point(&f->attachment),
+                              GL_RENDERBUFFER, to->renderbuffer);
+    glBindRenderbuffer(GL_RENDERBUFFER, (GLuint)before);
+    glDisable(GL_SCISSOR_TEST);
+    glDisable(GL_RASTERIZER_DISCARD);
+    glBlitFramebuffer(x, y, x + width, y + height, 0, 0, width, height, f->attachment.mask,
+                      GL_NEAREST);
+    if (scissor)
+        glEnable(GL_SCISSOR_TEST);
+    if (discard)
+        glEnable(GL_RASTERIZER_DISCARD);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, to->framebuffer);
+}
+
+static void read_pixels(const struct fetch *f, unsigned int buffer)
+{
+    const struct gl_attachment *a = &f->attachment;
+    const gr_framebuffer_options *o = &f->options;
+    const bool resolves = a->samples > 0;
+    struct resolved to = {0};
+    GLint selected = 0;
+    glGetIntegerv(GL_READ_BUFFER, &selected);
+    const bool selects = a->mask == GL_COLOR_BUFFER_BIT && (GLenum)selected != a->name;
+    if (selects)
+        glReadBuffer(a->name);
+    if (resolves)
+        resolve(f, &to);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
+    glReadPixels(resolves ? 0 : (GLint)o->x, resolves ? 0 : (GLint)o->y, (GLsizei)o->width,
+                 (GLsizei)o->height, a->format, a->type, NULL);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, f->framebuffer);
+    if (selects)
+        glReadBuffer((GLenum)selected);
+    glDeleteFramebuffers(1, &to.framebuffer);
+    glDeleteRenderbuffers(1, &to.renderbuffer);
+}
+
+static gr_status check_opengl(const struct fetch *f, const char *function)
+{
+    const GLenum error = gl_errors_take();
+    if (error == GL_NO_ERROR)
+        return GR_OK;
+    return gl_attachment_fail(f->framebuffer, f->attachment.name, error, function, f->call);
+}
+
+static gr_status bind(const struct fetch *f)
+{
+    if (f->framebuffer && !glIsFramebuffer(f->framebuffer))
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "There is no OpenGL framebuffer %u in the current context: it was deleted, "
+                       "belongs to another context, or was only reserved and never bound.",
+                       f->framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, f->framebuffer);
+    const GLenum complete = glCheckFramebufferStatus(GL_READ_FRAMEBUFFER);
+    GR_TRY(check_opengl(f, "glBindFramebuffer"));
+    if (complete == GL_FRAMEBUFFER_COMPLETE)
+        return GR_OK;
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)complete, "", "glCheckFramebufferStatus",
+                        complete == GL_FRAMEBUFFER_UNDEFINED
+                            ? "%s: the context has no default framebuffer: it has no window. Read "
+                              "a framebuffer object."
+                            : "%s: the framebuffer is incomplete: draw to it first, and check it "
+                              "with glCheckFramebufferStatus().",
+                        f->call);
+}
+
+static gr_status fill_staging(void *of)
+{
+    const struct fetch *f = of;
+    read_pixels(f, gr_gl_name(f->staging));
+    return check_opengl(f, "glReadPixels");
+}
+
+/* No query returns whether conditional rendering is active, but OpenGL then refuses to begin it. */
+static gr_status check_unconditional(const struct fetch *f)
+{
+    GLuint query = 0;
+    glCreateQueries(GL_SAMPLES_PASSED, 1, &query);
+    glBeginConditionalRender(query, GL_QUERY_NO_WAIT);
+    const GLenum error = gl_errors_take();
+    if (error == GL_NO_ERROR)
+        glEndConditionalRender();
+    glDeleteQueries(1, &query);
+    if (error != GL_INVALID_OPERATION)
+        return error ? gl_attachment_fail(f->framebuffer, f->attachment.name, error,
+                                          "glBeginConditionalRender", f->call)
+                     : GR_OK;
+    return gr_fail_code(GR_ERR_STATE, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
+                        "glBeginConditionalRender",
+                        "%s: conditional rendering is active, and would discard the resolve of the "
+                        "samples. Fetch before glBeginConditionalRender() or after "
+                        "glEndConditionalRender().",
+                        f->call);
+}
+
+/* ---- The fetch ------------------------------------------------------------------------------- */
+
+/* Lets OpenGL write the attachment to the staging buffer, and converts it to the tensor. */
+static gr_status convert(struct fetch *f, gr_tensor *tensor)
+{
+    const gr_tensor_desc pixels =
+        GR_INIT(gr_tensor_desc, .dtype = f->attachment.dtype,
+                .ndim = f->attachment.channels == 1 ? 2 : 3, .shape = f->shape);
+    const struct gr_staged staged = {.numbers = f->attachment.numbers,
+                                     .inverse = f->is_distance ? &f->inverse : NULL,
+                                     .fill = fill_staging,
+                                     .of = f};
+    const size_t size = gr_resource_get_info(f->staging)->size;
+    if (size < f->bytes)
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "The size of `staging` is %zu, but %u x %u pixels need %zu byte%s.", size,
+                       f->options.width, f->options.height, f->bytes, gr_s(f->bytes));
+    f->conversion.struct_size = sizeof(f->conversion);
+    f->conversion.target = &pixels;
+    return gr_fetch_staged(f->staging, tensor, &f->conversion, &staged, f->stream, f->call);
+}
+
+/* Fetches between begin_reading() and end_reading(). May create f->staging. */
+static gr_status fetch_attachment(struct fetch *f, bool direct, gr_tensor *tensor)
+{
+    const gr_dtype dtype = tensor->info.dtype;
+    GR_TRY(bind(f));
+    GR_TRY(gl_attachment_describe(f->framebuffer, f->options.attachment, direct, &f->attachment,
+                                  f->call));
+    if (f->is_distance && f->attachment.mask != GL_DEPTH_BUFFER_BIT)
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "`z_near` and `z_far` are for depth, but the attachment has no depth: leave "
+                       "them 0, or set `attachment` to GL_DEPTH_ATTACHMENT.");
+    if (f->is_distance && (dtype == GR_DTYPE_U8 || dtype == GR_DTYPE_U16))
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "`z_near` and `z_far` are set, but the tensor is %s, which would clamp "
+                       "distances to 1: use float32, float16 or bfloat16.",
+                       gr_dtype_get_info(dtype)->name);
+    if (f->attachment.samples > 0 && direct)
+        GR_TRY(check_unconditional(f));
+    GR_TRY(settle_rectangle(f));
+    if (!f->staging)
+        f->staging = gr_gl_buffer_create(f->bytes, GR_READ_ONLY, NULL);
+    return f->staging ? convert(f, tensor) : gr_last_error()->status;
+}
+
+gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
+                               const gr_framebuffer_options *options, CUstream stream)
+{
+    struct fetch f = {.framebuffer = framebuffer, .stream = stream, .call = __func__};
+    struct gl_context context;
+    struct read_state before;
+    GR_TRY(gl_context_begin(&context, "has the framebuffer", __func__));
+    GR_TRY(take(&f, tensor, options));
+    f.staging = f.options.staging;
+    begin_reading(&before, &context);
+    gr_status status = fetch_attachment(&f, context.direct, tensor);
+    end_reading(&before);
+    if (f.staging != f.options.staging) {
+        struct gr_error_record cause;
+        gr_error_save(&cause);
+        gr_resource_free(f.staging);
+        gr_error_restore(&cause);
+    }
+    return status;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Creates resources from OpenGL textures and renderbuffers, which are checked before they are
+ * registered with CUDA.
+ */
+#include <grinterop/gl.h>
+
+#include "gl/object/from_image.h"
+
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/base/error.h"
+#include "lib/base/flags.h"
+#include "gl/interop/register.h"
+#include "gl/context/saved_state.h"
+
+#define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
+
+/* Refuses arguments in the wrong order. */
+static gr_status refuse_swapped(unsigned int value, const char *given, const char *meant,
+                                const char *call)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The %s is 0x%04X, which is the target %s: are %s and target swapped? The order "
+                   "is name, target, flags.",
+                   given, value, gl_target_of(value)->name, meant);
+}
+
+static gr_status check_target(unsigned int name, unsigned int target, unsigned flags,
+                              const char *call)
+{
+    const struct gl_target *t = gl_target_of(target);
+    if (t && !t->instead)
+        return GR_OK;
+    if (!t && gl_target_of(name))
+        return refuse_swapped(name, "OpenGL image name", "name", call);
+    if (!t && gl_target_of(flags))
+        return refuse_swapped(flags, "value of `flags`", "flags", call);
+    if (t)
+        return gr_fail(GR_ERR_UNSUPPORTED, call, "CUDA does not accept %s. Use %s.", t->name,
+                       t->instead);
+    if (target >= GL_TEXTURE_CUBE_MAP_POSITIVE_X && target <= GL_TEXTURE_CUBE_MAP_NEGATIVE_Z)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The target is one face of a cube: pass GL_TEXTURE_CUBE_MAP, and select the "
+                       "face as the layer after mapping.");
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "0x%x is not an image target: pass GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_RECTANGLE, "
+        "GL_TEXTURE_CUBE_MAP, GL_TEXTURE_2D_ARRAY or GL_RENDERBUFFER.",
+        target);
+}
+
+static gr_status check_name(const struct gl_resource *r, const char *call)
+{
+    unsigned int name = r->name;
+    const struct gl_target *target = r->target, *own = target;
+    bool renderbuffer = target->target == GL_RENDERBUFFER;
+    if (renderbuffer ? !glIsRenderbuffer(name) : !glIsTexture(name)) {
+        bool other = renderbuffer ? glIsTexture(name) : glIsRenderbuffer(name);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "There is no OpenGL %s %u in the current context: it was deleted, belongs "
+                       "to another context, or was only reserved and never bound.%s",
+                       renderbuffer ? "renderbuffer" : "texture", name,
+                       !other ? ""
+                       : renderbuffer
+                           ? " There is a texture of that name: pass its target."
+                           : " There is a renderbuffer of that name: pass GL_RENDERBUFFER.");
+    }
+    /* In older OpenGL versions the query of the storage detects a wrong target. */
+    if (!renderbuffer && r->context.direct)
+        own = gl_texture_target(name);
+    if (own && own != target)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "OpenGL texture %u is a %s, not a %s: pass its own target.", name, own->name,
+                       target->name);
+    return GR_OK;
+}
+
+static gr_status check_format(const struct gl_resource *r, unsigned transports, const char *call)
+{
+    if (!r->format || !r->format->refused || (r->format->depth && transports & GR_TRANSPORT_COPY))
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call, "OpenGL image %u has the format %s: %s. Use %s.",
+                   r->name, r->format->name, r->format->refused, r->format->instead);
+}
+
+static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *storage,
+                               unsigned transports, const char *call)
+{
+    gl_image_storage(r->name, r->target->target, storage);
+    r->level = storage->base;
+    r->immutable = storage->immutable;
+    r->format = gl_format_of((unsigned int)storage->base.internal);
+    if (storage->base.width == 0 || storage->base.height == 0 || storage->base.internal == 0 ||
+        storage->levels == 0)
+        GR_TRY(gl_errors_check_lost(call));
+    if (storage->base.width == 0 || storage->base.height == 0)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "OpenGL image %u has no storage at level 0 as a %s. Allocate some by glTexStorage, "
+            "glTexImage or glRenderbufferStorage before you register it, or pass its own target.",
+            r->name, r->target->name);
+    if (storage->base.samples > 0)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "OpenGL image %u has %d samples per pixel, which CUDA does not accept. Use "
+                       "an image with one sample that glBlitFramebuffer resolves it into, or "
+                       "gr_fetch_framebuffer(), which resolves it.",
+                       r->name, storage->base.samples);
+    GR_TRY(check_format(r, transports, call));
+    if (!storage->incomplete)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "OpenGL texture %u is not complete: %s. Give it all its levels and faces, level "
+                   "0 alone, or storage by glTexStorage.",
+                   r->name, storage->incomplete);
+}
+
+static struct gr_image image_of(const struct gl_resource *r, const struct gl_image_storage *storage)
+{
+    GLenum target = r->target->target;
+    const struct gl_level *base = &storage->base;
+    return (struct gr_image){
+        .width = (size_t)base->width,
+        .height = (size_t)base->height,
+        .depth = target == GL_TEXTURE_3D ? (size_t)base->depth : 1,
+        .levels = storage->levels,
+        .layers = target == GL_TEXTURE_CUBE_MAP   ? 6
+                  : target == GL_TEXTURE_2D_ARRAY ? (unsigned)base->depth
+                                                  : 1,
+        .is_3d = target == GL_TEXTURE_3D,
+        .cube = target == GL_TEXTURE_CUBE_MAP,
+        .srgb = r->format && r->format->srgb,
+        .normalized = r->format && r->format->normalized,
+        .format = r->format ? r->format->format : (CUarray_format)0,
+        .channels = r->format ? r->format->channels : 0,
+    };
+}
+
+struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags,
+                                    unsigned transports, const char *call)
+{
+    if (name == 0) {
+        gr_fail(GR_ERR_INVALID_VALUE, call, "The OpenGL image name is 0, which is not an image.");
+        return NULL;
+    }
+    if (check_target(name, target, flags, call) != GR_OK ||
+        gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK)
+        return NULL;
+    struct gl_resource *r = gl_resource_begin("image", name, call);
+    if (!r)
+        return NULL;
+    struct gl_image_storage storage;
+    r->target = gl_target_of(target);
+    if (check_name(r, call) != GR_OK || check_storage(r, &storage, transports, call) != GR_OK) {
+        free(r);
+        return NULL;
+    }
+    r->base.is_image = true;
+    r->base.image = image_of(r, &storage);
+    return r;
+}
+
+gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned flags)
+{
+    struct gl_resource *r = gl_image_object(name, target, flags, GR_TRANSPORT_INTEROP, __func__);
+    return r ? gl_interop_register(r, flags, NULL, 0, __func__) : NULL;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Queries the storage of textures and renderbuffers through a binding that is restored afterwards.
+ */
+#include "gl/object/image_storage.h"
+
+#include <string.h>
+
+#include <epoxy/gl.h>
+
+#include "gl/object/format.h"
+
+static struct gl_level renderbuffer_base(GLuint name)
+{
+    struct gl_level l = {.depth = 1};
+    GLint bound;
+    glGetIntegerv(GL_RENDERBUFFER_BINDING, &bound);
+    glBindRenderbuffer(GL_RENDERBUFFER, name);
+    glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &l.width);
+    glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &l.height);
+    glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &l.internal);
+    glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_SAMPLES, &l.samples);
+    glBindRenderbuffer(GL_RENDERBUFFER, (GLuint)bound);
+    return l;
+}
+
+/*
+ * Binds a texture. False if the texture has another target, which can happen only before OpenGL
+ * 4.5.
+ */
+static bool bind(GLenum target, GLuint name, GLuint *before)
+{
+    GLenum binding = gl_target_of(target)->binding;
+    GLint bound = 0;
+    glGetIntegerv(binding, &bound);
+    *before = (GLuint)bound;
+    glBindTexture(target, name);
+    glGetIntegerv(binding, &bound);
+    return (GLuint)bound == name;
+}
+
+/* Queries a level of the bound texture; `part` is the target or a cube face. */
+static struct gl_level bound_level(GLenum part, GLint level)
+{
+    struct gl_level l = {0, 0, 0, 0, 0};
+    glGetTexLevelParameteriv(part, level, GL_TEXTURE_WIDTH, &l.width);
+    if (l.width == 0)
+        return l;
+    glGetTexLevelParameteriv(part, level, GL_TEXTURE_HEIGHT, &l.height);
+    glGetTexLevelParameteriv(part, level, GL_TEXTURE_DEPTH, &l.depth);
+    glGetTexLevelParameteriv(part, level, GL_TEXTURE_INTERNAL_FORMAT, &l.internal);
+    glGetTexLevelParameteriv(part, level, GL_TEXTURE_SAMPLES, &l.samples);
+    return l;
+}
+
+static GLenum first_part(GLenum target)
+{
+    return target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X : target;
+}
+
+struct gl_level gl_image_level(unsigned int name, unsigned int target, int level)
+{
+    if (target == GL_RENDERBUFFER)
+        return renderbuffer_base(name);
+    GLuint before;
+    struct gl_level l = {0, 0, 0, 0, 0};
+    if (bind(target, name, &before))
+        l = bound_level(first_part(target), level);
+    glBindTexture(target, before);
+    return l;
+}
+
+static int half(int extent)
+{
+    return extent > 1 ? extent / 2 : 1;
+}
+
+/* Returns the level after `l` in a complete texture. */
+static struct gl_level next_level(struct gl_level l, GLenum target)
+{
+    l.width = half(l.width);
+    l.height = half(l.height);
+    if (target == GL_TEXTURE_3D)
+        l.depth = half(l.depth);
+    return l;
+}
+
+static bool same(const struct gl_level *a, const struct gl_level *b)
+{
+    return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+static bool is_last(const struct gl_level *l, GLenum target)
+{
+    return l->width == 1 && l->height == 1 && (target != GL_TEXTURE_3D || l->depth == 1);
+}
+
+static const char *check_faces(GLint level)
+{
+    struct gl_level first = bound_level(GL_TEXTURE_CUBE_MAP_POSITIVE_X, level);
+    if (first.width != first.height)
+        return "its faces are not square";
+    for (GLenum face = GL_TEXTURE_CUBE_MAP_NEGATIVE_X; face <= GL_TEXTURE_CUBE_MAP_NEGATIVE_Z;
+         face++) {
+        struct gl_level other = bound_level(face, level);
+        if (!same(&first, &other))
+            return "its six faces do not have the same size and format";
+    }
+    return NULL;
+}
+
+/*
+ * Counts the levels of a texture without immutable storage. CUDA sees either level 0 or the whole
+ * chain. If levels of the chain are missing, the driver fails when the registration ends.
+ */
+static void count_levels(GLenum target, struct gl_image_storage *storage)
+{
+    GLenum part = first_part(target);
+    struct gl_level expected = storage->base;
+    unsigned int level = 0;
+    bool others = false;
+    do {
+        struct gl_level found = bound_level(part, (GLint)level);
+        if (found.width && !same(&found, &expected))
+            storage->incomplete = "a level's size or format does not follow from level 0";
+        if (found.width && level > storage->levels)
+            storage->incomplete = "a level is missing below another one";
+        if (found.width && level == storage->levels)
+            storage->levels++;
+        others = others || (found.width && level > 0);
+        if (is_last(&expected, target))
+            break;
+        expected = next_level(expected, target);
+        level++;
+    } while (!storage->incomplete);
+    if (others && !storage->incomplete && storage->levels != level + 1)
+        storage->incomplete = "it has more than one level, and CUDA needs all of them down to "
+                              "1 x 1, whatever GL_TEXTURE_MAX_LEVEL is";
+}
+
+void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_storage *storage)
+{
+    memset(storage, 0, sizeof(*storage));
+    storage->base = gl_image_level(name, target, 0);
+    if (storage->base.width == 0 || target == GL_RENDERBUFFER) {
+        storage->levels = storage->base.width ? 1 : 0;
+        return;
+    }
+    GLint immutable = 0, levels = 0;
+    GLuint before;
+    bind(target, name, &before);
+    bool can_ask = epoxy_gl_version() >= 42 || epoxy_has_gl_extension("GL_ARB_texture_storage");
+    if (can_ask)
+        glGetTexParameteriv(target, GL_TEXTURE_IMMUTABLE_FORMAT, &immutable);
+    if (immutable && epoxy_gl_version() >= 43)
+        glGetTexParameteriv(target, GL_TEXTURE_IMMUTABLE_LEVELS, &levels);
+    storage->immutable = immutable;
+    if (target == GL_TEXTURE_RECTANGLE)
+        storage->levels = 1;
+    else if (levels > 0)
+        storage->levels = (unsigned int)levels;
+    else
+        count_levels(target, storage);
+    if (target == GL_TEXTURE_CUBE_MAP)
+        for (GLint level = 0; level < (GLint)storage->levels && !storage->incomplete; level++)
+            storage->incomplete = check_faces(level);
+    glBindTexture(target, before);
+}

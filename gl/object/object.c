@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Operations that all resources of existing OpenGL objects have in common: context checks, storage
+ * checks and destruction.
+ */
+#include "gl/object/object.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/resource/backend.h"
+#include "lib/base/error.h"
+#include "lib/cuda/end_after_event.h"
+#include "lib/resource/deferred_release.h"
+#include "lib/base/plural.h"
+#include "gl/object/buffer_storage.h"
+#include "gl/context/context_check.h"
+#include "gl/context/cuda_device.h"
+#include "gl/context/saved_state.h"
+
+struct gl_object_text gl_object_text(const gr_resource *resource)
+{
+    const struct gl_resource *r = gl_of(resource);
+    struct gl_object_text object;
+    const char *kind = !r->target                             ? "buffer"
+                       : r->target->target == GL_RENDERBUFFER ? "renderbuffer"
+                                                              : "texture";
+    snprintf(object.text, sizeof(object.text), "OpenGL %s %u", kind, r->name);
+    return object;
+}
+
+struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call)
+{
+    struct gl_context gl;
+    if (!gl_context_find(&gl)) {
+        char what[80];
+        snprintf(what, sizeof(what), "OpenGL %s %u was created in", kind, name);
+        gl_context_refuse_found(&gl, what, call);
+        return NULL;
+    }
+    struct gl_resource *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    if (!r)
+        return NULL;
+    r->context = gl;
+    r->name = name;
+    return r;
+}
+
+gr_status gl_object_choose_context(struct gl_resource *r, struct gr_context *context,
+                                   gr_status (*make_side)(struct gl_resource *r, unsigned flags,
+                                                          const char *call),
+                                   unsigned flags, const char *call)
+{
+    bool pushed;
+    gr_retired_collect();
+    GR_TRY(gr_context_choose(context, gl_find_nearest_device, call));
+    gr_status status = gr_context_enter(context, &pushed, call);
+    if (status == GR_OK) {
+        status = make_side(r, flags, call);
+        gr_context_leave(pushed);
+    }
+    if (status != GR_OK)
+        gr_context_drop(context);
+    return status;
+}
+
+/* ---- Operations ------------------------------------------------------------------------------ */
+
+bool gl_object_on_thread(const gr_resource *resource)
+{
+    return gl_context_is_current(&gl_of(resource)->context);
+}
+
+gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
+{
+    return gl_context_refuse(&gl_of(resource)->context, gl_object_text(resource).text,
+                             resource->in_a_ring
+                                 ? " In a ring of resources that gr_gl_buffer_create() or "
+                                   "gr_gl_image_create() made with GR_TRANSPORT_SHARED, the CUDA "
+                                   "side needs no OpenGL context and can run on any thread."
+                                 : "",
+                             call);
+}
+
+size_t gl_object_run(gr_resource *const resources[], size_t n)
+{
+    const struct gl_resource *first = gl_of(resources[0]);
+    size_t count = 1;
+    while (count < n && resources[count]->backend == first->base.backend &&
+           gl_context_same(&gl_of(resources[count])->context, &first->context))
+        count++;
+    return count;
+}
+
+static const char *end_registration(void)
+{
+    return gr_error_choose("gr_resource_close()", "cuGraphicsUnregisterResource()");
+}
+
+static gr_status fail_deleted(const gr_resource *resource, const char *call)
+{
+    GR_TRY(gl_errors_check_lost(call));
+    return gr_fail(GR_ERR_STATE, call,
+                   "%s has been deleted since it was registered. End the registration by %s, and "
+                   "register the object that replaced it.",
+                   gl_object_text(resource).text, end_registration());
+}
+
+static gr_status check_buffer(const gr_resource *resource, const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    if (!glIsBuffer(r->name))
+        return fail_deleted(resource, call);
+    size_t size = gl_buffer_storage(r->name, r->context.direct);
+    if (size == resource->size)
+        return GR_OK;
+    GR_TRY(gl_errors_check_lost(call));
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "%s had %zu byte%s when it was registered, but its storage has since been replaced by one "
+        "of %zu byte%s. End the registration by %s, and register the buffer again.",
+        gl_object_text(resource).text, resource->size, gr_s(resource->size), size, gr_s(size),
+        end_registration());
+}
+
+/* The name of an OpenGL format. Unknown formats are written to `text` as a number. */
+static const char *format_text(GLint internal, char *text, size_t size)
+{
+    const struct gl_format *known = gl_format_of((unsigned)internal);
+    snprintf(text, size, "0x%x", (unsigned)internal);
+    return known ? known->name : text;
+}
+
+static gr_status check_image(const gr_resource *resource, const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    GLenum target = r->target->target;
+    if (target == GL_RENDERBUFFER ? !glIsRenderbuffer(r->name) : !glIsTexture(r->name))
+        return fail_deleted(resource, call);
+    struct gl_level now = gl_image_level(r->name, target, 0);
+    const struct gl_level *then = &r->level;
+    if (memcmp(&now, then, sizeof(now)) == 0)
+        return GR_OK;
+    GR_TRY(gl_errors_check_lost(call));
+    char was[16], is[16];
+    return gr_fail(GR_ERR_STATE, call,
+                   "%s was %dx%dx%d of format %s when it was registered, but its storage has since "
+                   "been replaced by one of %dx%dx%d, format %s. End the registration by %s, and "
+                   "register it again.",
+                   gl_object_text(resource).text, then->width, then->height, then->depth,
+                   format_text(then->internal, was, sizeof(was)), now.width, now.height, now.depth,
+                   format_text(now.internal, is, sizeof(is)), end_registration());
+}
+
+static gr_status check_one(const gr_resource *resource, const char *call)
+{
+    return resource->is_image ? check_image(resource, call) : check_buffer(resource, call);
+}
+
+gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call)
+{
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(check_one(resources[i], call));
+    return GR_OK;
+}
+
+gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!gl_of(resources[i])->immutable)
+            GR_TRY(check_one(resources[i], call));
+    return GR_OK;
+}
+
+bool gl_object_intact(const gr_resource *resource)
+{
+    gr_resource *const one = (gr_resource *)resource;
+    struct gr_error_record before;
+    gr_error_save(&before);
+    if (resource->backend->check_storage(&one, 1, "release") == GR_OK)
+        return true;
+    gr_error_warn("release: the bytes that CUDA wrote are lost");
+    gr_error_restore(&before);
+    return false;
+}
+
+/* Ends a deferred resource. The OpenGL context is current. */
+static void settle(struct gl_deferred *left)
+{
+    struct gl_resource *r =
+        (struct gl_resource *)((char *)left - offsetof(struct gl_resource, parked));
+    gr_resource_unpark(&r->base);
+}
+
+void gl_object_collect(const gr_resource *resource)
+{
+    gl_deferred_run(&gl_of(resource)->context);
+}
+
+void gl_object_park(gr_resource *resource, bool freed)
+{
+    (void)freed; /* settle() checks whether the resource was freed */
+    struct gl_resource *r = (struct gl_resource *)resource;
+    r->parked = (struct gl_deferred){.context = r->context, .end = settle};
+    gl_deferred_add(&r->parked);
+}
+
+void gl_object_describe(const gr_resource *resource, char *text, size_t size)
+{
+    const struct gl_resource *r = gl_of(resource);
+    if (!resource->is_image) {
+        snprintf(text, size, "%s", gl_object_text(resource).text);
+        return;
+    }
+    const struct gr_image *image = &resource->image;
+    snprintf(text, size, "%s (%s, %s, %zu x %zu x %zu, %u level%s, %u layer%s)",
+             gl_object_text(resource).text, r->target->name, r->format ? r->format->name : "?",
+             image->width, image->height, image->depth, image->levels, gr_s(image->levels),
+             image->layers, gr_s(image->layers));
+}
+
+void gl_object_destroy(gr_resource *resource)
+{
+    struct gl_resource *r = (struct gl_resource *)resource;
+    gl_names_end(r->owned);
+    free(r->copy);
+    free(r);
+}

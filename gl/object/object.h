@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Resources made from existing OpenGL objects: code that the transports interop, peer and copy have
+ * in common.
+ */
+#ifndef GR_GL_OBJECT_OBJECT_H
+#define GR_GL_OBJECT_OBJECT_H
+
+#include "lib/resource/resource_types.h"
+#include "gl/context/current_context.h"
+#include "gl/object/format.h"
+#include "gl/object/image_storage.h"
+#include "gl/context/deferred_unregistration.h"
+
+struct gl_copy;
+struct gl_peer;
+
+/* A resource made from an OpenGL object. */
+struct gl_resource {
+    gr_resource base;
+    struct gl_context context;
+    unsigned int name;
+    bool immutable; /* the storage can be neither replaced nor resized */
+    /* NULL for buffers. `format` is also NULL if the table does not list the format. */
+    const struct gl_target *target;
+    const struct gl_format *format;
+    struct gl_level level;     /* level 0 at registration */
+    struct gl_copy *copy;      /* for the copy transport, and for images by peer */
+    struct gl_peer *peer;      /* for buffers by peer */
+    struct gl_deferred parked; /* the list entry while the end is deferred */
+    struct gl_names
+        *owned; /* objects that grinterop created and deletes with the resource, or NULL */
+    /* the name of the transport, and the reason for its choice if there is one to report */
+    char transport[520];
+};
+
+static inline const struct gl_resource *gl_of(const gr_resource *resource)
+{
+    return (const struct gl_resource *)resource;
+}
+
+/*
+ * The first step for buffers and images: loads the driver, remembers the current OpenGL context,
+ * and allocates a zeroed struct. NULL after an error, which names the object by `kind` and `name`.
+ */
+struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call);
+
+/*
+ * For transports that copy: chooses the CUDA context, and calls `make_side` in it. After an error
+ * the resource has no reference to the context.
+ */
+gr_status gl_object_choose_context(struct gl_resource *r, struct gr_context *context,
+                                   gr_status (*make_side)(struct gl_resource *r, unsigned flags,
+                                                          const char *call),
+                                   unsigned flags, const char *call);
+
+/* The text "OpenGL texture 3", for messages. */
+struct gl_object_text {
+    char text[48];
+};
+struct gl_object_text gl_object_text(const gr_resource *resource);
+
+/* ---- Operations of struct gr_backend --------------------------------------------------------- */
+
+/* The operations that all transports for existing OpenGL objects have in common. */
+#define GL_OBJECT_OPERATIONS                                                                       \
+    .api = GR_GRAPHICS_OPENGL, .on_thread = gl_object_on_thread,                                   \
+    .refuse_thread = gl_object_refuse_thread, .run = gl_object_run, .collect = gl_object_collect,  \
+    .describe = gl_object_describe
+
+bool gl_object_on_thread(const gr_resource *resource);
+gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call);
+size_t gl_object_run(gr_resource *const resources[], size_t n);
+void gl_object_collect(const gr_resource *resource);
+void gl_object_describe(const gr_resource *resource, char *text, size_t size);
+
+/*
+ * Check that the objects still exist with the same storage. gl_object_check_registered() skips
+ * immutable storage, because the CUDA registration keeps such storage alive.
+ */
+gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call);
+gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call);
+
+/*
+ * Whether the storage still exists, for releases that copy. If it does not, the data is lost with a
+ * warning, and the release still succeeds.
+ */
+bool gl_object_intact(const gr_resource *resource);
+
+void gl_object_park(gr_resource *resource, bool freed);
+void gl_object_destroy(gr_resource *resource);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The calling thread's last error, and the names of classes and codes. */
+#include "lib/base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/cuda_error_text.h"
+#include "lib/base/log.h"
+
+/*
+ * Constants copied from the API headers, which may be missing in a build without OpenGL or Vulkan.
+ */
+enum {
+    GL_OUT_OF_MEMORY = 0x0505,
+    GL_CONTEXT_LOST = 0x0507,
+    EGL_BAD_ALLOC = 0x3003,
+    EGL_CONTEXT_LOST = 0x300E,
+    VK_ERROR_OUT_OF_HOST_MEMORY = -1,
+    VK_ERROR_OUT_OF_DEVICE_MEMORY = -2,
+    VK_ERROR_DEVICE_LOST = -4
+};
+
+/* The last error is in thread-local memory, because the heap may be exhausted. */
+static _Thread_local struct gr_error_record last;
+static _Thread_local gr_error shown;
+static _Thread_local unsigned attempts;
+/* the CUDA function that the program called; NULL: use the name of the failed call */
+static _Thread_local const char *programs_call;
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from ? from : "");
+}
+
+static bool is_no_memory(gr_error_domain domain, int code)
+{
+    switch (domain) {
+    case GR_DOMAIN_CUDA:
+        return code == CUDA_ERROR_OUT_OF_MEMORY;
+    case GR_DOMAIN_OPENGL:
+        return code == GL_OUT_OF_MEMORY;
+    case GR_DOMAIN_EGL:
+        return code == EGL_BAD_ALLOC;
+    case GR_DOMAIN_VULKAN:
+        return code == VK_ERROR_OUT_OF_HOST_MEMORY || code == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    case GR_DOMAIN_ERRNO:
+        return code == ENOMEM;
+    case GR_DOMAIN_NONE:
+        break;
+    }
+    return false;
+}
+
+static bool is_device_lost(gr_error_domain domain, int code)
+{
+    switch (domain) {
+    case GR_DOMAIN_CUDA:
+        return gr_cuda_is_sticky((CUresult)code);
+    case GR_DOMAIN_OPENGL:
+        return code == GL_CONTEXT_LOST;
+    case GR_DOMAIN_EGL:
+        return code == EGL_CONTEXT_LOST;
+    case GR_DOMAIN_VULKAN:
+        return code == VK_ERROR_DEVICE_LOST;
+    default:
+        return false;
+    }
+}
+
+/*
+ * Chooses the class of an error. GR_ERR_NO_DRIVER takes precedence over a class implied by the
+ * code.
+ */
+static gr_status class_of(gr_status status, gr_error_domain domain, int code)
+{
+    if (status == GR_ERR_NO_DRIVER)
+        return status;
+    if (is_no_memory(domain, code))
+        return GR_ERR_NO_MEMORY;
+    return is_device_lost(domain, code) ? GR_ERR_DEVICE_LOST : status;
+}
+
+/*
+ * Logs the last error. GR_ERR_NOT_READY and failed attempts are expected, so these are logged at
+ * debug level.
+ */
+static void log_last(void)
+{
+    const struct gr_error_record *e = &last;
+    gr_log_level level = attempts || e->status == GR_ERR_NOT_READY ? GR_LOG_DEBUG : GR_LOG_ERROR;
+    if (e->code_name[0])
+        gr_log(level, "%s: %s (%s %d)", e->call, e->message, e->code_name, e->code);
+    else
+        gr_log(level, "%s: %s", e->call, e->message);
+}
+
+gr_status gr_fail_list(gr_status status, gr_error_domain domain, int code, const char *code_name,
+                       const char *call, const char *format, va_list arguments)
+{
+    struct gr_error_record *e = &last;
+    e->status = class_of(status, domain, code);
+    e->domain = domain;
+    e->code = code;
+    copy_text(e->code_name, sizeof(e->code_name), code_name);
+    const bool renamed = programs_call && strncmp(call, "gr_", 3) == 0;
+    copy_text(e->call, sizeof(e->call), renamed ? programs_call : call);
+    vsnprintf(e->message, sizeof(e->message), format, arguments);
+    log_last();
+    return e->status;
+}
+
+gr_status gr_fail(gr_status status, const char *call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    status = gr_fail_list(status, GR_DOMAIN_NONE, 0, NULL, call, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const char *code_name,
+                       const char *call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    status = gr_fail_list(status, domain, code, code_name, call, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* Writes the name of an errno, such as "ENOSPC", if the system knows the name. */
+static void name_errno(int code, char *name, size_t size)
+{
+    const char *known = NULL;
+#if defined(__GLIBC__) && defined(_GNU_SOURCE)
+#if __GLIBC_PREREQ(2, 32)
+    known = strerrorname_np(code);
+#endif
+#endif
+    if (known)
+        snprintf(name, size, "%s", known);
+    else
+        snprintf(name, size, "errno %d", code);
+}
+
+gr_status gr_fail_errno(int code, const char *call, const char *format, ...)
+{
+    char message[sizeof(last.message)], name[32];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    name_errno(code, name, sizeof(name));
+    return gr_fail_code(GR_ERR_SYSTEM, GR_DOMAIN_ERRNO, code, name, call, "%.600s: %.100s.",
+                        message, strerror(code));
+}
+
+gr_status gr_fail_memory(const char *call)
+{
+    return gr_fail(GR_ERR_NO_MEMORY, call, "The process is out of memory.");
+}
+
+const gr_error *gr_last_error(void)
+{
+    shown =
+        (gr_error){last.status, last.domain, last.code, last.code_name, last.call, last.message};
+    return &shown;
+}
+
+void gr_clear_error(void)
+{
+    memset(&last, 0, sizeof(last));
+}
+
+void gr_attempt_begin(void)
+{
+    attempts++;
+}
+
+void gr_attempt_end(void)
+{
+    attempts--;
+}
+
+gr_status gr_error_stands(const struct gr_error_record *error)
+{
+    gr_error_restore(error);
+    log_last();
+    return last.status;
+}
+
+void gr_error_warn(const char *what)
+{
+    gr_log(GR_LOG_WARNING, "%s: %s", what, last.message);
+}
+
+gr_status gr_error_set_call(const char *call)
+{
+    copy_text(last.call, sizeof(last.call), call);
+    return last.status;
+}
+
+void gr_error_call_begin(const char *call)
+{
+    programs_call = call;
+}
+
+void gr_error_call_end(void)
+{
+    programs_call = NULL;
+}
+
+const char *gr_error_choose(const char *grinterops, const char *cudas)
+{
+    return programs_call ? cudas : grinterops;
+}
+
+gr_status gr_error_set_class(gr_status status)
+{
+    last.status = status;
+    return status;
+}
+
+/*
+ * Saves the last error. The texts are copied only if there was an error, which a frame loop does
+ * not have.
+ */
+void gr_error_save(struct gr_error_record *saved)
+{
+    saved->status = last.status;
+    if (last.status != GR_OK)
+        *saved = last;
+}
+
+void gr_error_restore(const struct gr_error_record *saved)
+{
+    if (saved->status != GR_OK)
+        last = *saved;
+    else if (last.status != GR_OK)
+        gr_clear_error();
+}
+
+#define NAME_CASE(name, value, text)                                                               \
+    case name:                                                                                     \
+        return #name;
+const char *gr_status_name(gr_status status)
+{
+    switch (status) {
+        GR_STATUS_MAP(NAME_CASE)
+    }
+    return "GR_ERR_?";
+}
+
+#undef NAME_CASE
+
+const char *gr_library_version(void)
+{
+    return GR_LIBRARY_VERSION;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Records errors for gr_last_error(). */
+#ifndef GR_LIB_BASE_ERROR_H
+#define GR_LIB_BASE_ERROR_H
+
+#include <stdarg.h>
+
+#include <grinterop/gr.h>
+
+#include "lib/base/printf.h"
+
+/* A thread's last error, with the texts for gr_last_error(). */
+struct gr_error_record {
+    gr_status status;
+    gr_error_domain domain;
+    int code;
+    char code_name[56];
+    char call[56];
+    char message[960];
+};
+
+/*
+ * Each of these functions records the calling thread's last error and returns its class, so that a
+ * caller can write `return gr_fail(...)`. gr_fail_cuda() is in driver.h. `call` is the function
+ * that failed. A code for "out of memory" or "device lost" overrides `status`.
+ */
+gr_status gr_fail(gr_status status, const char *call, const char *format, ...) GR_PRINTF(3, 4);
+gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const char *code_name,
+                       const char *call, const char *format, ...) GR_PRINTF(6, 7);
+
+/* Evaluates a status, and returns it from the calling function if it is not GR_OK. */
+#define GR_TRY(...)                                                                                \
+    do {                                                                                           \
+        gr_status tried_ = (__VA_ARGS__);                                                          \
+        if (tried_ != GR_OK)                                                                       \
+            return tried_;                                                                         \
+    } while (0)
+
+/* Records GR_ERR_SYSTEM with the errno `code`. The message ends with the text of the code. */
+gr_status gr_fail_errno(int code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
+
+/* Like gr_fail_code(), with a va_list. */
+gr_status gr_fail_list(gr_status status, gr_error_domain domain, int code, const char *code_name,
+                       const char *call, const char *format, va_list arguments) GR_PRINTF(6, 0);
+
+/*
+ * Records GR_ERR_NO_MEMORY without formatting, because formatting could run out of memory itself.
+ */
+gr_status gr_fail_memory(const char *call) __attribute__((cold));
+
+/* Returns `memory`; records GR_ERR_NO_MEMORY if it is NULL. */
+static inline void *gr_check_memory(void *memory, const char *call)
+{
+    if (!memory)
+        gr_fail_memory(call);
+    return memory;
+}
+
+/*
+ * Failures between gr_attempt_begin() and gr_attempt_end() are logged at debug level only, because
+ * the caller has an alternative. If that alternative fails, too, gr_error_stands() restores the
+ * error and logs it.
+ */
+void gr_attempt_begin(void);
+void gr_attempt_end(void);
+gr_status gr_error_stands(const struct gr_error_record *error);
+
+/* Logs the last error as a warning, for a call that cannot report it. */
+void gr_error_warn(const char *what);
+
+/* Changes the class of the last error to the result of the whole call, and returns that class. */
+gr_status gr_error_set_class(gr_status status);
+
+/*
+ * Sets the name of the public call in the last error, for inner functions that do not know which
+ * call it is.
+ */
+gr_status gr_error_set_call(const char *call);
+
+/*
+ * Between begin and end, errors of grinterop calls name the CUDA function that the program called
+ * through grinterop/compat.h. The pairs do not nest.
+ */
+void gr_error_call_begin(const char *call);
+void gr_error_call_end(void);
+
+/*
+ * Returns the first text if the program called grinterop, the second if it called CUDA through
+ * grinterop/compat.h.
+ */
+const char *gr_error_choose(const char *grinterops, const char *cudas);
+
+/* Save and restore the last error around clean-up that may fail, so that the cause is kept. */
+void gr_error_save(struct gr_error_record *saved);
+void gr_error_restore(const struct gr_error_record *saved);
+
+#endif

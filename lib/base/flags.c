@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Register flags: parsing, printing and checks. */
+#include "lib/base/flags.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/error.h"
+
+static const struct {
+    const char *name;
+    unsigned bit;
+} flag_names[] = {
+    {"read_write", GR_READ_WRITE},
+    {"none", GR_READ_WRITE}, /* the name that cuda.core uses */
+    {"read_only", GR_READ_ONLY},
+    {"write_discard", GR_WRITE_DISCARD},
+    {"surface_load_store", GR_SURFACE_LOAD_STORE},
+    {"texture_gather", GR_TEXTURE_GATHER},
+};
+#define FLAG_COUNT  (sizeof(flag_names) / sizeof(flag_names[0]))
+#define VALID_NAMES "read_write, none, read_only, write_discard, surface_load_store, texture_gather"
+
+static bool find_flag(const char *word, size_t length, unsigned *bit)
+{
+    for (size_t i = 0; i < FLAG_COUNT; i++) {
+        if (strlen(flag_names[i].name) == length && !memcmp(flag_names[i].name, word, length)) {
+            *bit = flag_names[i].bit;
+            return true;
+        }
+    }
+    return false;
+}
+
+gr_status gr_flags_parse(const char *text, unsigned *flags)
+{
+    static const char blanks[] = " \t\r\n";
+    if (!flags)
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                       "`flags` is NULL: pass a pointer for the result.");
+    unsigned all = 0;
+    const char *at = text ? text : "";
+    at += strspn(at, blanks);
+    while (*at) {
+        size_t length = strcspn(at, ",|");
+        const char *next = at + length;
+        while (length && strchr(blanks, at[length - 1]))
+            length--;
+        unsigned bit;
+        if (!find_flag(at, length, &bit))
+            return gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                           "Unknown register flag '%.*s'. Valid flags: " VALID_NAMES ".",
+                           (int)(length > 80 ? 80 : length), at);
+        all |= bit;
+        if (!*next)
+            break;
+        at = next + 1;
+        at += strspn(at, blanks);
+        if (!*at)
+            return gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                           "A flag is missing after the last separator. Valid flags: " VALID_NAMES
+                           ".");
+    }
+    *flags = all;
+    return GR_OK;
+}
+
+void gr_flags_format(unsigned flags, char *text, size_t size)
+{
+    size_t used = 0;
+    snprintf(text, size, "%s", flags ? "" : flag_names[0].name);
+    for (size_t i = 0; i < FLAG_COUNT && used < size; i++)
+        if (flags & flag_names[i].bit)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "|" : "",
+                                     flag_names[i].name);
+}
+
+gr_status gr_flags_check(unsigned flags, unsigned allowed, const char *call)
+{
+    unsigned known = GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER;
+    if (flags & ~known)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "Flags 0x%x have unknown bits 0x%x. The flags are read_only (1), "
+                       "write_discard (2), surface_load_store (4) and texture_gather (8).",
+                       flags, flags & ~known);
+    if (flags & ~allowed) {
+        char names[96];
+        gr_flags_format(flags & ~allowed, names, sizeof(names));
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The flag %s is for images; a buffer takes read_only or write_discard.",
+                       names);
+    }
+    if ((flags & GR_READ_ONLY) && (flags & GR_WRITE_DISCARD))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "read_only and write_discard exclude each other: pass one of them, or "
+                       "neither for read-write access.");
+    return GR_OK;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Log lines, for gr_log_set() or the environment variable GR_LOG. */
+#ifndef GR_LIB_BASE_LOG_H
+#define GR_LIB_BASE_LOG_H
+
+#include <grinterop/gr.h>
+
+#include <stdatomic.h>
+
+#include "lib/base/printf.h"
+
+/* The highest level that is logged. Set from GR_LOG when grinterop is loaded. */
+extern atomic_int gr_log_threshold;
+
+/*
+ * Whether lines of a level are logged. This is a single load, because each map and release calls
+ * it.
+ */
+static inline bool gr_log_wanted(gr_log_level level)
+{
+    return (int)level <= atomic_load_explicit(&gr_log_threshold, memory_order_relaxed);
+}
+
+void gr_log(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
+
+/*
+ * Logs a line at exit. Logs nothing if the program set a log function, because that function may no
+ * longer exist.
+ */
+void gr_log_at_end(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
+
+#endif

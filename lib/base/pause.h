@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Pauses for a thread that polls. */
+#ifndef GR_LIB_BASE_PAUSE_H
+#define GR_LIB_BASE_PAUSE_H
+
+/*
+ * Yields between the first polls, so that a short wait ends at once, and sleeps later, so that a
+ * thread with a lower priority can run: 20 us at first, up to 1 ms, because long work needs fewer
+ * polls. *look counts the polls from 0.
+ */
+void gr_host_pause(unsigned *look);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#include "lib/base/struct_size.h"
+
+#include <string.h>
+
+#include "lib/base/error.h"
+
+/* The largest valid size of a struct: a larger size means that the pointer is wrong. */
+#define LARGEST 4096
+
+/*
+ * Whether all bytes beyond the struct that this library knows are 0: a newer program has fields
+ * there.
+ */
+static bool rest_is_zero(const char *given, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        if (given[i])
+            return false;
+    return true;
+}
+
+gr_status gr_take_struct(void *own, size_t size, const void *given, const char *type,
+                         const char *call)
+{
+    memset(own, 0, size);
+    memcpy(own, &size, sizeof(size));
+    if (!given)
+        return GR_OK;
+    size_t theirs;
+    memcpy(&theirs, given, sizeof(theirs));
+    if (theirs < sizeof(size_t) || theirs > LARGEST)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A %s has the struct_size %zu: initialize the struct by GR_INIT(%s, ...), "
+                       "which sets that field.",
+                       type, theirs, type);
+    if (theirs > size && !rest_is_zero(given, size, theirs))
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "A %s has a nonzero field that is unknown to this grinterop (version %s): the program "
+            "was compiled for a newer version. Install that version, or leave the field 0.",
+            type, gr_library_version());
+    size_t known = theirs < size ? theirs : size;
+    memcpy((char *)own + sizeof(size), (const char *)given + sizeof(size), known - sizeof(size));
+    return GR_OK;
+}
+
+gr_status gr_take_element(void *own, size_t size, const void *array, size_t i, const char *type,
+                          const char *call)
+{
+    size_t stride, theirs;
+    memcpy(&stride, array, sizeof(stride));
+    if (i == 0)
+        return gr_take_struct(own, size, array, type, call);
+    const char *element = (const char *)array + i * stride;
+    memcpy(&theirs, element, sizeof(theirs));
+    if (theirs != stride)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "Element %zu of an array of %s has the struct_size %zu, but the first has "
+                       "%zu: initialize each by GR_INIT(%s, ...), which sets that field.",
+                       i, type, theirs, stride, type);
+    return gr_take_struct(own, size, element, type, call);
+}

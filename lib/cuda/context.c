@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* CUDA contexts: selects the context of a resource, and makes it current for each call. */
+#include "lib/cuda/context.h"
+
+#include "lib/base/cuda_error_text.h"
+#include "lib/cuda/device_text.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+
+void gr_context_identify(struct gr_context *context)
+{
+    context->id = 0;
+    if (GR_CUDA_HAS(gr_driver(), CtxGetId))
+        gr_driver()->CtxGetId(context->handle, &context->id);
+}
+
+/*
+ * A driver may accept the handle of a destroyed context in a push and crash later. Only the query
+ * below reports the destroyed context.
+ */
+static CUresult check_alive(const struct gr_context *context)
+{
+    unsigned long long id;
+    if (!GR_CUDA_HAS(gr_driver(), CtxGetId))
+        return CUDA_SUCCESS;
+    CUresult result = gr_driver()->CtxGetId(context->handle, &id);
+    if (result == CUDA_SUCCESS && context->id && id != context->id)
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return result;
+}
+
+bool gr_context_is_gone(const struct gr_context *context)
+{
+    return check_alive(context) == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+static gr_status refuse(CUresult result, const char *driver_call, const char *call)
+{
+    return gr_fail_cuda(result, driver_call, "%s could not use the resource's CUDA context%s", call,
+                        result == CUDA_ERROR_CONTEXT_IS_DESTROYED
+                            ? ": it was destroyed or reset."
+                            : ". Was it destroyed? It must outlive the resource: free the "
+                              "resource, and create it again in another context.");
+}
+
+gr_status gr_context_check(const struct gr_context *context, const char *call)
+{
+    return gr_context_is_gone(context) ? refuse(CUDA_ERROR_CONTEXT_IS_DESTROYED, "cuCtxGetId", call)
+                                       : GR_OK;
+}
+
+/* Queries the context without invalidating a graph that this or another thread captures. */
+static CUresult query_in_capture(void)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    bool exchanges = GR_CUDA_HAS(cu, ThreadExchangeStreamCaptureMode) &&
+                     cu->ThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
+    CUresult result = cu->StreamQuery(CU_STREAM_PER_THREAD);
+    if (exchanges)
+        cu->ThreadExchangeStreamCaptureMode(&mode);
+    return result;
+}
+
+bool gr_context_has_failed(const struct gr_context *context)
+{
+    struct gr_error_record before;
+    bool pushed;
+    gr_error_save(&before);
+    gr_status status = gr_context_enter(context, &pushed, __func__);
+    bool failed = status == GR_ERR_DEVICE_LOST;
+    if (status == GR_OK) {
+        failed = gr_cuda_is_sticky(query_in_capture());
+        gr_context_leave(pushed);
+    }
+    gr_error_restore(&before);
+    return failed;
+}
+
+gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why,
+                            const char *call)
+{
+    CUresult result = gr_driver()->DevicePrimaryCtxRetain(&context->handle, device);
+    if (result == CUDA_SUCCESS) {
+        context->primary_of = device;
+        gr_context_identify(context);
+        return GR_OK;
+    }
+    char text[200];
+    gr_device_text(device, text, sizeof(text));
+    return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
+                        "%s: %s, and the primary context of %s could not be retained. Does another "
+                        "process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
+                        call, why, text);
+}
+
+gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
+                            const char *call)
+{
+    *context = (struct gr_context){.primary_of = -1};
+    CUresult result = gr_driver()->CtxGetCurrent(&context->handle);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuCtxGetCurrent",
+                            "%s could not query the current CUDA context.", call);
+    if (context->handle) {
+        gr_context_identify(context);
+        return GR_OK;
+    }
+    CUdevice device = 0;
+    GR_TRY(find_device(&device));
+    GR_TRY(gr_context_retain(context, device, "no CUDA context is current on this thread", call));
+    gr_log(GR_LOG_INFO, "%s: no CUDA context was current; using the primary context of device %d",
+           call, device);
+    return GR_OK;
+}
+
+gr_status gr_device_count(int *count, const char *call)
+{
+    CUresult result = gr_driver()->DeviceGetCount(count);
+    return result == CUDA_SUCCESS ? GR_OK
+                                  : gr_fail_cuda(result, "cuDeviceGetCount",
+                                                 "%s could not count the CUDA devices.", call);
+}
+
+gr_status gr_device_at(int ordinal, CUdevice *device, const char *call)
+{
+    CUresult result = gr_driver()->DeviceGet(device, ordinal);
+    return result == CUDA_SUCCESS ? GR_OK
+                                  : gr_fail_cuda(result, "cuDeviceGet",
+                                                 "%s could not get CUDA device %d.", call, ordinal);
+}
+
+gr_status gr_device_get(int ordinal, CUdevice *device, const char *call)
+{
+    int count = 0;
+    GR_TRY(gr_device_count(&count, call));
+    if (ordinal >= 0 && ordinal < count)
+        return gr_device_at(ordinal, device, call);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "There is no CUDA device %d: CUDA sees %d in all, numbered from 0 "
+                   "(CUDA_VISIBLE_DEVICES may hide some).",
+                   ordinal, count);
+}
+
+gr_status gr_device_ordinal(CUdevice device, int *ordinal, const char *call)
+{
+    int count = 0;
+    CUdevice counted;
+    *ordinal = -1;
+    GR_TRY(gr_device_count(&count, call));
+    for (int i = 0; i < count && *ordinal < 0; i++) {
+        GR_TRY(gr_device_at(i, &counted, call));
+        if (counted == device)
+            *ordinal = i;
+    }
+    return GR_OK;
+}
+
+gr_status gr_context_first_device(CUdevice *device)
+{
+    CUresult result = gr_driver()->DeviceGet(device, 0);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(
+        result, "cuDeviceGet",
+        "There is no CUDA device: CUDA_VISIBLE_DEVICES may hide those of this machine.");
+}
+
+gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
+                          const char *call)
+{
+    *copy = *context;
+    if (copy->primary_of < 0)
+        return GR_OK;
+    CUresult result = gr_driver()->DevicePrimaryCtxRetain(&copy->handle, copy->primary_of);
+    if (result == CUDA_SUCCESS) {
+        gr_context_identify(copy);
+        if (!context->handle || gr_context_same(copy, context))
+            return GR_OK;
+        gr_driver()->DevicePrimaryCtxRelease(copy->primary_of);
+        result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    }
+    *copy = (struct gr_context){.primary_of = -1};
+    return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
+                        "%s: the primary context of CUDA device %d could not be retained again: "
+                        "was it reset (cuDevicePrimaryCtxReset)?",
+                        call, context->primary_of);
+}
+
+void gr_context_drop(struct gr_context *context)
+{
+    if (context->primary_of >= 0)
+        gr_driver()->DevicePrimaryCtxRelease(context->primary_of);
+    context->handle = NULL;
+    context->primary_of = -1;
+}
+
+/*
+ * A reset of a primary context keeps its handle, but not its id. After a failed kernel the driver
+ * may only report the handle.
+ */
+static inline bool is_current(const gr_cuda_api *cu, const struct gr_context *context)
+{
+    CUcontext current = NULL;
+    unsigned long long id = 0;
+    if (context->id) {
+        CUresult result = cu->CtxGetId(NULL, &id);
+        if (result == CUDA_SUCCESS)
+            return id == context->id;
+        if (!gr_cuda_is_sticky(result))
+            return false;
+    }
+    return cu->CtxGetCurrent(&current) == CUDA_SUCCESS && current == context->handle;
+}
+
+gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    *pushed = false;
+    if (is_current(cu, context))
+        return GR_OK;
+    const char *asked = "cuCtxGetId";
+    CUresult result = check_alive(context);
+    if (result == CUDA_SUCCESS) {
+        asked = "cuCtxPushCurrent";
+        result = cu->CtxPushCurrent(context->handle);
+    }
+    *pushed = result == CUDA_SUCCESS;
+    return result == CUDA_SUCCESS ? GR_OK : refuse(result, asked, call);
+}
+
+void gr_context_leave(bool pushed)
+{
+    CUcontext popped;
+    if (pushed)
+        gr_driver()->CtxPopCurrent(&popped);
+}

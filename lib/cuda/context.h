@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Selects the CUDA device and context of a resource, and makes the context current for a call. */
+#ifndef GR_LIB_CUDA_CONTEXT_H
+#define GR_LIB_CUDA_CONTEXT_H
+
+#include <cuda.h>
+#include <grinterop/gr.h>
+
+/*
+ * The CUDA context of a resource. `primary_of` is the device whose primary context is retained, or
+ * -1 if none is. `id` distinguishes the context from a later context with the same handle; 0:
+ * unknown.
+ */
+struct gr_context {
+    CUcontext handle;
+    CUdevice primary_of;
+    unsigned long long id;
+};
+
+/* Whether both are the same context. The primary contexts before and after a reset are not. */
+static inline bool gr_context_same(const struct gr_context *a, const struct gr_context *b)
+{
+    return a->handle == b->handle && (a->id == b->id || !a->id || !b->id);
+}
+
+/* Queries the id of a new handle. */
+void gr_context_identify(struct gr_context *context);
+
+/*
+ * Takes the current context. If none is current, retains the primary context of the device that
+ * `find_device` returns, which is the device that draws. `find_device` records its own error.
+ */
+gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
+                            const char *call);
+
+/*
+ * Retains the primary context of a device. The error message contains `why`, the reason for
+ * retaining it: "no CUDA context is current". After an error do not use or drop `context`.
+ */
+gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why,
+                            const char *call);
+
+gr_status gr_device_count(int *count, const char *call);
+
+/* Returns the CUDA device with that ordinal. gr_device_get() checks the ordinal first. */
+gr_status gr_device_at(int ordinal, CUdevice *device, const char *call);
+gr_status gr_device_get(int ordinal, CUdevice *device, const char *call);
+
+/* Returns the ordinal of the device; -1 if CUDA does not list the device. */
+gr_status gr_device_ordinal(CUdevice device, int *ordinal, const char *call);
+
+/* For gr_context_choose() if no device is preferred: returns the first device. */
+gr_status gr_context_first_device(CUdevice *device);
+
+/*
+ * Copies a context and adds a reference; after an error the copy is empty. A context without a
+ * handle stands for the primary context of its device.
+ */
+gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
+                          const char *call);
+
+/* Releases a reference from gr_context_choose() or gr_context_hold(). */
+void gr_context_drop(struct gr_context *context);
+
+/*
+ * Whether the driver reports the context as destroyed. Drivers before CUDA 12 cannot report
+ * destroyed contexts.
+ */
+bool gr_context_is_gone(const struct gr_context *context);
+
+/* GR_ERR_CUDA if the driver reports the context as destroyed. For calls that do not enter it. */
+gr_status gr_context_check(const struct gr_context *context, const char *call);
+
+/*
+ * Whether earlier work in the context has failed, so that nothing that is enqueued in it runs.
+ * Records no error.
+ */
+bool gr_context_has_failed(const struct gr_context *context);
+
+/*
+ * gr_context_enter() makes the context current if it is not. *pushed says whether
+ * gr_context_leave() must restore the caller's context. Checking costs less than pushing, and the
+ * context is usually current.
+ */
+gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call);
+void gr_context_leave(bool pushed);
+
+#endif

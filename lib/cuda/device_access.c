@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Peer access between CUDA devices. */
+#include "lib/cuda/device_access.h"
+
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+
+gr_status gr_device_reaches(CUdevice device, CUdevice owner, bool *reaches)
+{
+    int can = 0;
+    CUresult result = CUDA_SUCCESS;
+    if (device != owner)
+        result = gr_driver()->DeviceCanAccessPeer(&can, device, owner);
+    *reaches = device == owner || (result == CUDA_SUCCESS && can);
+    if (result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_DEVICE)
+        return GR_OK;
+    return gr_fail_cuda(
+        result, "cuDeviceCanAccessPeer",
+        "The driver did not report whether device %d has access to the memory of device %d.",
+        (int)device, (int)owner);
+}
+
+gr_status gr_current_device(CUdevice *device)
+{
+    CUresult result = gr_driver()->CtxGetDevice(device);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuCtxGetDevice",
+                        "The CUDA context has no device: was it destroyed?");
+}

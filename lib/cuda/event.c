@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#include "lib/cuda/event.h"
+
+#include "lib/base/cuda_error_text.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/pause.h"
+
+gr_status gr_event_create(CUevent *event)
+{
+    if (*event)
+        return GR_OK;
+    CUresult result = gr_driver()->EventCreate(event, CU_EVENT_DISABLE_TIMING);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    *event = NULL;
+    return gr_fail_cuda(result, "cuEventCreate", "An event could not be created.");
+}
+
+gr_status gr_event_wait(CUstream stream, CUevent wait_event)
+{
+    CUresult result =
+        wait_event ? gr_driver()->StreamWaitEvent(stream, wait_event, 0) : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(
+        result, "cuStreamWaitEvent",
+        "The stream cannot wait for `wait_event`; nothing was done. Was the event destroyed?");
+}
+
+CUresult gr_event_finish(CUevent event)
+{
+    unsigned look = 0;
+    CUresult result = gr_driver()->EventQuery(event);
+    for (; result == CUDA_ERROR_NOT_READY; result = gr_driver()->EventQuery(event))
+        gr_host_pause(&look);
+    return result;
+}
+
+CUresult gr_event_finish_stream(CUstream stream)
+{
+    unsigned look = 0;
+    CUresult result = gr_driver()->StreamQuery(stream);
+    for (; result == CUDA_ERROR_NOT_READY; result = gr_driver()->StreamQuery(stream))
+        gr_host_pause(&look);
+    return result;
+}
+
+bool gr_event_has_passed(CUevent event)
+{
+    CUresult result = gr_driver()->EventQuery(event);
+    if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) /* this thread captures a graph */
+        return false;
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
+        gr_driver()->EventSynchronize(event);
+    return result != CUDA_ERROR_NOT_READY;
+}
+
+bool gr_event_has_failed(CUevent event)
+{
+    return gr_cuda_is_sticky(gr_driver()->EventQuery(event));
+}
+
+CUresult gr_event_capture(CUstream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult result = gr_driver()->StreamIsCapturing(stream, &status);
+    if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+        return result;
+    return result == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE
+               ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+               : CUDA_SUCCESS;
+}

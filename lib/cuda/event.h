@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* CUDA events, after which objects can be destroyed. */
+#ifndef GR_LIB_CUDA_EVENT_H
+#define GR_LIB_CUDA_EVENT_H
+
+#include <cuda.h>
+#include <stdbool.h>
+
+#include <grinterop/gr.h>
+
+/* Creates an event without timing if *event is NULL. */
+gr_status gr_event_create(CUevent *event);
+
+/* Makes the stream wait for the caller's event; does nothing if the event is NULL. */
+gr_status gr_event_wait(CUstream stream, CUevent wait_event);
+
+/*
+ * Block until the work before the event, or in the stream, is done. They poll, because a driver may
+ * wait forever if work in the context fails meanwhile: the stream may wait for graphics work that
+ * waits for CUDA.
+ */
+CUresult gr_event_finish(CUevent event);
+CUresult gr_event_finish_stream(CUstream stream);
+
+/*
+ * Whether the work before an event is done. Only CUDA_ERROR_NOT_READY means that it is unfinished:
+ * after any other error this function waits. The CUDA context of the event is current. Records no
+ * error.
+ */
+bool gr_event_has_passed(CUevent event);
+
+/*
+ * Whether earlier work in the CUDA context of the event has failed, so that nothing that follows
+ * runs. Records no error.
+ */
+bool gr_event_has_failed(CUevent event);
+
+/*
+ * Returns CUDA_ERROR_STREAM_CAPTURE_... if an event recorded in the stream would become part of a
+ * graph. Other errors of the stream are left to the next call. The CUDA context of a default stream
+ * is current. Records no error.
+ */
+CUresult gr_event_capture(CUstream stream);
+
+#endif

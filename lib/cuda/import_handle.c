@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Rules for handles that external memory and external semaphores have in common. */
+#include "lib/cuda/import_handle.h"
+
+#ifndef _WIN32
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+#endif
+
+#include "lib/base/cuda_error_text.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+
+/* ---- File descriptors ------------------------------------------------------------------------ */
+
+#ifdef _WIN32
+
+int gr_fd_copy(int fd)
+{
+    return fd;
+}
+
+void gr_fd_close(int fd)
+{
+    (void)fd;
+}
+
+#else
+
+int gr_fd_copy(int fd)
+{
+    return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+void gr_fd_close(int fd)
+{
+    close(fd);
+}
+
+#endif
+
+/* ---- Rules ----------------------------------------------------------------------------------- */
+
+static gr_status refuse(const struct gr_handle_rule *rule, const struct gr_handle_import *import,
+                        const char *call, const char *given, const char *law, const char *way_out)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The handle type %s was given %s. %s (CUDA driver API, %s). %s (%s).",
+                   rule->name, given, law, import->driver_call, way_out, rule->from);
+}
+
+/* CUDA for Windows does not use file descriptors; there the driver itself refuses them. */
+static bool fd_is_open(int fd)
+{
+#ifdef _WIN32
+    return fd >= 0;
+#else
+    return fd >= 0 && (fcntl(fd, F_GETFD) != -1 || errno != EBADF);
+#endif
+}
+
+static gr_status check_fd(const struct gr_handle_rule *rule, const struct gr_handle *handle,
+                          const struct gr_handle_import *import, const char *call)
+{
+    if (handle->win32_handle || handle->win32_name)
+        return refuse(rule, import, call, "a Windows handle or name",
+                      "This type takes a file descriptor only",
+                      "Leave win32_handle and win32_name NULL and set fd");
+    if (fd_is_open(handle->fd))
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The handle type %s was given fd %d, which is not open in this process. It must "
+                   "be a valid descriptor (CUDA driver API, %s). A descriptor that was imported "
+                   "before belongs to the driver: export a new descriptor for each import (%s).",
+                   rule->name, handle->fd, import->driver_call, rule->from);
+}
+
+static gr_status check_nt(const struct gr_handle_rule *rule, const struct gr_handle *handle,
+                          const struct gr_handle_import *import, const char *call)
+{
+    static const char law[] = "Exactly one of the two must be set";
+    if (handle->win32_handle && handle->win32_name)
+        return refuse(rule, import, call, "both win32_handle and win32_name", law,
+                      "Leave one of them NULL");
+    if (!handle->win32_handle && !handle->win32_name)
+        return refuse(rule, import, call, "neither win32_handle nor win32_name", law,
+                      "Set the handle, or the name that it was shared under");
+    return GR_OK;
+}
+
+static gr_status check_kmt(const struct gr_handle_rule *rule, const struct gr_handle *handle,
+                           const struct gr_handle_import *import, const char *call)
+{
+    if (handle->win32_name)
+        return refuse(rule, import, call, "a win32_name",
+                      "A KMT handle has no name, so the name must be NULL",
+                      "Leave win32_name NULL and set win32_handle");
+    if (!handle->win32_handle)
+        return refuse(rule, import, call, "no win32_handle", "The handle must not be NULL",
+                      "Set the global handle");
+    return GR_OK;
+}
+
+static gr_status check_nvsci(const struct gr_handle_rule *rule, const struct gr_handle *handle,
+                             const struct gr_handle_import *import, const char *call)
+{
+    if (handle->win32_handle || handle->win32_name)
+        return refuse(rule, import, call, "a Windows handle or name",
+                      "This type takes an NvSci object only",
+                      "Leave win32_handle and win32_name NULL");
+    if (!handle->nvsci)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The handle type %s was given no object: %s is NULL. This type needs a "
+                       "valid object (CUDA driver API, %s; %s).",
+                       rule->name, import->nvsci_field, import->driver_call, rule->from);
+    return GR_OK;
+}
+
+gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_handle *handle,
+                          const struct gr_handle_import *import, const char *call)
+{
+    if (rule->form != GR_HANDLE_NVSCI && handle->nvsci)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The handle type %s was given an NvSci object. Only the NvSci type takes "
+                       "one (CUDA driver API, %s). Leave %s NULL, or set the NvSci type.",
+                       rule->name, import->driver_call, import->nvsci_field);
+    /* `fd` is 0 by default, and -1 is an explicit "no descriptor". */
+    if (rule->form != GR_HANDLE_FD && handle->fd > 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The handle type %s was given fd %d. Only file descriptor types take a file "
+                       "descriptor (CUDA driver API, %s). Set fd to 0 or -1, or set another type.",
+                       rule->name, handle->fd, import->driver_call);
+    switch (rule->form) {
+    case GR_HANDLE_FD:
+        return check_fd(rule, handle, import, call);
+    case GR_HANDLE_NT:
+        return check_nt(rule, handle, import, call);
+    case GR_HANDLE_KMT:
+        return check_kmt(rule, handle, import, call);
+    case GR_HANDLE_NVSCI:
+        return check_nvsci(rule, handle, import, call);
+    }
+    return GR_OK;
+}
+
+gr_status gr_handle_unknown(int type, const struct gr_handle_import *import, const char *call)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The handle type is %d, which does not exist for %s (CUDA driver API, %s). Set "
+                   "`type` to the type of the handle. Memory and semaphores have separate "
+                   "enumerations with different numbers.",
+                   type, import->what, import->driver_call);
+}
+
+/* ---- Refused imports ------------------------------------------------------------------------- */
+
+/*
+ * On Linux only the error code shows that NvSci is unsupported, because some Linux machines support
+ * it.
+ */
+static bool is_for_other_platform(enum gr_handle_form form)
+{
+#ifdef _WIN32
+    return form == GR_HANDLE_FD || form == GR_HANDLE_NVSCI;
+#else
+    return form == GR_HANDLE_NT || form == GR_HANDLE_KMT;
+#endif
+}
+
+/* Whether drivers return this code for an unknown handle or type. */
+static bool is_handle_error(CUresult code)
+{
+    return code == CUDA_ERROR_NOT_SUPPORTED || code == CUDA_ERROR_INVALID_VALUE ||
+           code == CUDA_ERROR_INVALID_HANDLE || code == CUDA_ERROR_OPERATING_SYSTEM ||
+           code == CUDA_ERROR_UNKNOWN;
+}
+
+static const char *code_name(CUresult code)
+{
+    const char *name = NULL;
+    const gr_cuda_api *cu = gr_driver();
+    if (!cu || cu->GetErrorName(code, &name) != CUDA_SUCCESS || !name)
+        return "CUDA_ERROR (unknown name)";
+    return name;
+}
+
+gr_status gr_handle_refused(const struct gr_handle_rule *rule,
+                            const struct gr_handle_import *import, CUresult code, bool foreign,
+                            const char *usual, const char *call)
+{
+    if (gr_cuda_is_sticky(code) || code == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+        return gr_fail_cuda(code, import->driver_call,
+                            "%s: the %s was not imported, because the CUDA context is broken.",
+                            call, import->what);
+    if (code == CUDA_ERROR_NOT_SUPPORTED || foreign ||
+        (is_for_other_platform(rule->form) && is_handle_error(code)))
+        return gr_fail_code(
+            GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)code, code_name(code), import->driver_call,
+            "%s: the CUDA driver does not import %s of the type %s here. %s", call, import->what,
+            rule->name,
+            is_for_other_platform(rule->form) ? "The type belongs to another operating system: "
+                                                "export the object with a type of this one."
+                                              : usual);
+    if (code == CUDA_ERROR_OUT_OF_MEMORY)
+        return gr_fail_cuda(
+            code, import->driver_call,
+            "%s: the %s of the type %s was not imported: memory or address space ran out. An "
+            "object from another GPU causes the same error: compare UUIDs, never indices.",
+            call, import->what, rule->name);
+    return gr_fail_cuda(code, import->driver_call,
+                        "%s: the CUDA driver did not import the %s of the type %s. %s", call,
+                        import->what, rule->name, usual);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The kernels of the library: the embedded files, and the handles from the driver. */
+#include "lib/cuda/kernel_module.h"
+
+#include <pthread.h>
+
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+
+#ifdef _WIN32
+/*
+ * The assembler for this object format has no hidden symbols, and the software driver does not
+ * exist on this platform.
+ */
+static const unsigned char gr_kernels_gpu[1], gr_kernels_host[1];
+static const unsigned char gr_kernels_gpu_built, gr_kernels_host_built;
+#else
+/*
+ * The assembler finds the file through -Wa,-I. The file is empty if these kernels were not
+ * compiled. Each symbol has its own section, so that a static program that loads no kernel omits
+ * the kernels.
+ */
+#define SYMBOL(symbol)                                                                             \
+    ".pushsection .rodata." symbol ",\"a\"\n"                                                      \
+    ".balign 16\n"                                                                                 \
+    ".globl " symbol "\n"                                                                          \
+    ".hidden " symbol "\n" symbol ":\n"
+#define EMBED(symbol, file)                                                                        \
+    __asm__(SYMBOL(symbol) "0: .incbin \"" file "\"\n"                                             \
+                           "1: .zero 16\n"                                                         \
+                           ".popsection\n");                                                       \
+    __asm__(SYMBOL(symbol "_built") ".byte (1b - 0b) != 0\n"                                       \
+                                    ".popsection\n")
+EMBED("gr_kernels_gpu", "grinterop.fatbin");
+EMBED("gr_kernels_host", "grinterop.so");
+#define HIDDEN extern __attribute__((visibility("hidden")))
+HIDDEN const unsigned char gr_kernels_gpu[], gr_kernels_host[];
+HIDDEN const unsigned char gr_kernels_gpu_built, gr_kernels_host_built;
+#endif
+
+static const unsigned char *image(void)
+{
+    return gr_driver_traits()->host_kernels ? gr_kernels_host : gr_kernels_gpu;
+}
+
+bool gr_kernels_are_built(void)
+{
+    return gr_driver_traits()->host_kernels ? gr_kernels_host_built : gr_kernels_gpu_built;
+}
+
+static gr_status refuse_missing(const char *call)
+{
+    if (gr_driver_traits()->host_kernels)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "This call needs a kernel, but grinterop was built without kernels for the "
+                       "software CUDA driver: configure it with a C++17 compiler (CXX=...).");
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "This call needs a kernel, but grinterop was built without nvcc: configure it with "
+        "NVCC=... (from the CUDA Toolkit) and build again. A tensor with the same bytes as the "
+        "image (same type, channels last, same number of channels) needs no kernel.");
+}
+
+static gr_status refuse_load(CUresult result, const char *driver_call, const char *call)
+{
+    const char *advice = "";
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
+        result == CUDA_ERROR_INVALID_IMAGE)
+        advice = " They were compiled by an nvcc that does not support this GPU or its driver: "
+                 "build grinterop with another toolkit.";
+    return gr_fail_cuda(result, driver_call, "%s: the driver does not load grinterop's kernels.%s",
+                        call, advice);
+}
+
+/* The kernels are loaded once, and kept until the process ends. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static CUlibrary library;
+
+static CUresult load_library(CUlibrary *loaded)
+{
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&lock);
+    if (!library)
+        result = gr_driver()->LibraryLoadData(&library, image(), NULL, NULL, 0, NULL, NULL, 0);
+    if (result != CUDA_SUCCESS)
+        library = NULL;
+    *loaded = library;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+static gr_status find_in_library(const char *name, CUfunction *kernel, const char *call)
+{
+    CUlibrary loaded;
+    CUkernel found = NULL;
+    CUresult result = load_library(&loaded);
+    if (result != CUDA_SUCCESS)
+        return refuse_load(result, "cuLibraryLoadData", call);
+    result = gr_driver()->LibraryGetKernel(&found, loaded, name);
+    if (result != CUDA_SUCCESS)
+        return refuse_load(result, "cuLibraryGetKernel", call);
+    /* The driver also launches a CUkernel that is passed as a CUfunction. */
+    *kernel = (CUfunction)found;
+    return GR_OK;
+}
+
+static gr_status find_in_module(const char *name, CUmodule *module, CUfunction *kernel,
+                                const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUresult result = CUDA_SUCCESS;
+    if (!*module)
+        result = cu->ModuleLoadData(module, image());
+    if (result != CUDA_SUCCESS) {
+        *module = NULL;
+        return refuse_load(result, "cuModuleLoadData", call);
+    }
+    result = cu->ModuleGetFunction(kernel, *module, name);
+    return result == CUDA_SUCCESS ? GR_OK : refuse_load(result, "cuModuleGetFunction", call);
+}
+
+gr_status gr_kernel_find(const char *name, CUmodule *module, CUfunction *kernel, const char *call)
+{
+    if (!gr_kernels_are_built())
+        return refuse_missing(call);
+    if (GR_CUDA_HAS(gr_driver(), LibraryLoadData))
+        return find_in_library(name, kernel, call);
+    return find_in_module(name, module, kernel, call);
+}
+
+void gr_kernels_unload(CUmodule *module, bool alive)
+{
+    if (alive && *module)
+        gr_driver()->ModuleUnload(*module);
+    *module = NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The kernels of the library, from publish/kernels.cu. The library contains two compilations of
+ * this file: for GPUs and for the software driver.
+ */
+#ifndef GR_LIB_CUDA_KERNEL_MODULE_H
+#define GR_LIB_CUDA_KERNEL_MODULE_H
+
+#include <cuda.h>
+#include <grinterop/gr.h>
+
+/* Whether the library contains kernels for the loaded driver. */
+bool gr_kernels_are_built(void);
+
+/*
+ * Finds a kernel. The driver loads the kernels once for all contexts. A driver before CUDA 12.0
+ * loads them into the current context as *module, which the caller owns and initialises to NULL.
+ */
+gr_status gr_kernel_find(const char *name, CUmodule *module, CUfunction *kernel, const char *call);
+
+/*
+ * Unloads the module that gr_kernel_find() loaded. `alive`: the CUDA context still exists and is
+ * current.
+ */
+void gr_kernels_unload(CUmodule *module, bool alive);
+
+#endif

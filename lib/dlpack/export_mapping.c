@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Exports tensors to other frameworks by DLPack. */
+#include "lib/dlpack/export_mapping.h"
+
+#include <stdlib.h>
+
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/live_objects.h"
+#include "lib/tensor/array.h"
+#include "lib/tensor/tensor.h"
+#include "lib/dlpack/dlpack_type.h"
+#include "lib/tensor/use.h"
+
+/*
+ * The minor version that exports have with any 1.x header. Since 1.2, strides must always be set.
+ */
+#define MINOR 3
+
+/* An export: its references, the arrays of the consumer's struct, and that struct. */
+struct export
+{
+    gr_tensor *tensor;
+    CUstream consumer;
+    int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS];
+    union {
+        DLManagedTensorVersioned managed;
+        DLManagedTensor legacy;
+    } as;
+};
+
+gr_tensor *gr_dlpack_exported(const void *managed)
+{
+    const size_t place = offsetof(struct export, as);
+    if (!gr_live_is_listed(GR_LIVE_DLPACK, managed))
+        return NULL;
+    return ((const struct export *)((const char *)managed - place))->tensor;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static void end(struct export *export)
+{
+    gr_tensor_end_export(export->tensor, export->consumer);
+    free(export);
+}
+
+static void end_export(DLManagedTensorVersioned *managed)
+{
+    if (managed && gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_dlpack"))
+        end(managed->manager_ctx);
+}
+
+static void end_export_legacy(DLManagedTensor *managed)
+{
+    if (managed && gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_dlpack_legacy"))
+        end(managed->manager_ctx);
+}
+
+/* ---- The consumer's struct ------------------------------------------------------------------- */
+
+static DLDevice device_of(const gr_tensor *tensor)
+{
+    switch (tensor->info.memory) {
+    case GR_MEMORY_DEVICE:
+        break;
+    case GR_MEMORY_HOST:
+        return (DLDevice){kDLCPU, 0};
+    case GR_MEMORY_PINNED:
+        return (DLDevice){kDLCUDAHost, 0};
+    case GR_MEMORY_MANAGED:
+        return (DLDevice){kDLCUDAManaged, 0};
+    case GR_MEMORY_ARRAY:
+        return (DLDevice){kDLCUDA, tensor->info.device};
+    }
+    if (gr_driver_traits()->host_memory)
+        return (DLDevice){kDLCPU, 0};
+    return (DLDevice){kDLCUDA, tensor->info.device};
+}
+
+static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *call)
+{
+    if (tensor->strides[i] < 0)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "Dimension %u has the stride %lld: consumers crash with negative strides. "
+                       "Set gr_tensor_desc.negative_strides if your consumer supports them, or "
+                       "export a gr_tensor_clone().",
+                       i, (long long)tensor->strides[i]);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "Dimension %u has a stride of %lld bytes, which DLPack cannot express: it is "
+                   "not a multiple of the size of a %s. Export a gr_tensor_clone().",
+                   i, (long long)tensor->strides[i], gr_dtype_get_info(tensor->info.dtype)->name);
+}
+
+/*
+ * Fills in the strides in elements. Dimensions of one element, and all dimensions of an empty
+ * tensor, get the strides of a compact tensor, which are unused but checked by some consumers.
+ */
+static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], const char *call)
+{
+    int64_t size = (int64_t)gr_dtype_get_info(tensor->info.dtype)->size, compact = 1;
+    for (unsigned i = tensor->info.ndim; i-- > 0;) {
+        int64_t extent = tensor->shape[i], bytes = tensor->strides[i];
+        if (extent <= 1 || tensor->info.bytes == 0)
+            strides[i] = compact;
+        else if (bytes % size || (bytes < 0 && !tensor->negative_strides))
+            return refuse_stride(tensor, i, call);
+        else
+            strides[i] = bytes / size;
+        if (__builtin_mul_overflow(strides[i], extent > 1 ? extent : 1, &compact))
+            compact = 1;
+    }
+    return GR_OK;
+}
+
+/*
+ * Refuses a misaligned address: if a consumer's kernel reads a misaligned element, the whole CUDA
+ * context is lost.
+ */
+static gr_status check_address(const gr_tensor *tensor, const char *call)
+{
+    size_t size = gr_dtype_get_info(tensor->info.dtype)->size;
+    if (!tensor->info.bytes || tensor->ptr % (size > 8 ? 8 : size) == 0)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "Element 0 is at 0x%llx, which is misaligned for a %s. Export a gr_tensor_clone().",
+        (unsigned long long)tensor->ptr, gr_dtype_get_info(tensor->info.dtype)->name);
+}
+
+static gr_status describe(const gr_tensor *tensor, struct export *export, DLTensor *out,
+                          const char *call)
+{
+    GR_TRY(check_address(tensor, call));
+    for (unsigned i = 0; i < tensor->info.ndim; i++)
+        export->shape[i] = tensor->shape[i];
+    *out = (DLTensor){
+        .data = tensor->info.bytes ? (void *)(uintptr_t)tensor->ptr : NULL,
+        .device = device_of(tensor),
+        .ndim = (int32_t)tensor->info.ndim,
+        .dtype = gr_tensor_is_array(tensor) ? (DLDataType){kDLOpaqueHandle, 64, 1}
+                                            : gr_dlpack_type(tensor->info.dtype),
+        .shape = export->shape,
+        .strides = export->strides,
+    };
+    return elements_apart(tensor, export->strides, call);
+}
+
+/* ---- Exports --------------------------------------------------------------------------------- */
+
+/*
+ * Waits until the bytes are ready, for host memory and for memory that both the host and the device
+ * access. Consumers may read such memory at any time, and there is no stream that could wait.
+ */
+static gr_status wait_for_bytes(const gr_tensor *tensor, CUstream consumer, const char *call)
+{
+    DLDeviceType type = device_of(tensor).device_type;
+    if (type == kDLCUDA || (type != kDLCPU && consumer == GR_STREAM_NONE))
+        return GR_OK;
+    return gr_tensor_await(tensor, call);
+}
+
+static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct export *export,
+                       const char *call)
+{
+    GR_TRY(gr_tensor_check(tensor, call));
+    if (legacy && tensor->info.read_only)
+        return gr_fail(GR_ERR_STATE, call,
+                       "The tensor is read-only, which the legacy form of DLPack cannot express: "
+                       "use gr_tensor_dlpack(), or export a gr_tensor_clone().");
+    DLTensor *out = legacy ? &export->as.legacy.dl_tensor : &export->as.managed.dl_tensor;
+    GR_TRY(describe(tensor, export, out, call));
+    GR_TRY(gr_tensor_begin_export(tensor, consumer, call));
+    export->tensor = tensor;
+    export->consumer = consumer;
+    gr_status status = wait_for_bytes(tensor, consumer, call);
+    if (status != GR_OK)
+        gr_tensor_end_export(tensor, consumer);
+    return status;
+}
+
+static struct export *make(gr_tensor *tensor, CUstream consumer, bool legacy, const char *call)
+{
+    /* Entries beyond `ndim` stay uninitialised. */
+    struct export *export = gr_check_memory(malloc(sizeof(*export)), call);
+    if (!export || begin(tensor, consumer, legacy, export, call) == GR_OK)
+        return export;
+    free(export);
+    return NULL;
+}
+
+DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)
+{
+    struct export *export = make(tensor, consumer, false, __func__);
+    if (!export)
+        return NULL;
+    DLManagedTensorVersioned *managed = &export->as.managed;
+    managed->version = (DLPackVersion){DLPACK_MAJOR_VERSION, MINOR};
+    managed->manager_ctx = export;
+    managed->deleter = end_export;
+    managed->flags = (tensor->info.read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
+                     (tensor->copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0);
+    gr_live_add(GR_LIVE_DLPACK, managed);
+    return managed;
+}
+
+DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstream consumer)
+{
+    struct export *export = make(tensor, consumer, true, __func__);
+    if (!export)
+        return NULL;
+    export->as.legacy.manager_ctx = export;
+    export->as.legacy.deleter = end_export_legacy;
+    gr_live_add(GR_LIVE_DLPACK, &export->as.legacy);
+    return &export->as.legacy;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Imports tensors of other frameworks by DLPack. All their fields are checked before use. */
+#include <inttypes.h>
+
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/live_objects.h"
+#include "lib/base/plural.h"
+#include "lib/dlpack/export_mapping.h"
+#include "lib/dlpack/dlpack_type.h"
+#include "lib/tensor/tensor.h"
+
+/* The tensor of a producer, in the form for gr_tensor_wrap_as(). */
+struct parsed {
+    gr_tensor_desc desc;
+    int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* `strides` in bytes */
+    void *data;
+    bool names_device; /* whether the producer names a CUDA device; true for device memory */
+    int device;
+};
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static void end_import(void *user)
+{
+    DLManagedTensorVersioned *managed = user;
+    gr_live_remove(GR_LIVE_DLPACK_TAKEN, managed);
+    if (managed->deleter)
+        managed->deleter(managed);
+}
+
+static void end_import_legacy(void *user)
+{
+    DLManagedTensor *managed = user;
+    gr_live_remove(GR_LIVE_DLPACK_TAKEN, managed);
+    if (managed->deleter)
+        managed->deleter(managed);
+}
+
+/* ---- The producer's struct ------------------------------------------------------------------- */
+
+static gr_status read_type(const DLTensor *from, struct parsed *parsed, const char *call)
+{
+    parsed->desc.dtype = gr_dlpack_dtype(from->dtype);
+    if (!parsed->desc.dtype)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The tensor's elements have DLPack's type code %u with %u bits. grinterop "
+                       "supports bool, integers of 8 to 64 bits, float16, bfloat16, float32, "
+                       "float64, complex64 and complex128: let the producer convert it.",
+                       from->dtype.code, from->dtype.bits);
+    if (from->dtype.lanes == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensor's elements have 0 lanes: this is an error of the producer, "
+                       "since a scalar has 1.");
+    return GR_OK;
+}
+
+static gr_status read_device(const DLTensor *from, struct parsed *parsed, const char *call)
+{
+    switch ((int)from->device.device_type) {
+    case kDLCUDA:
+        parsed->desc.memory = GR_MEMORY_DEVICE;
+        parsed->device = from->device.device_id;
+        parsed->names_device = true;
+        return GR_OK;
+    case kDLCUDAHost:
+        parsed->desc.memory = GR_MEMORY_PINNED;
+        return GR_OK;
+    case kDLCUDAManaged:
+        parsed->desc.memory = GR_MEMORY_MANAGED;
+        return GR_OK;
+    case kDLCPU:
+        /* gr_tensor_dlpack() exports device memory as kDLCPU if device memory is host memory. */
+        parsed->desc.memory = gr_driver_traits()->host_memory ? GR_MEMORY_DEVICE : GR_MEMORY_HOST;
+        return GR_OK;
+    default:
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "The tensor's memory has DLPack's device type %d. grinterop supports CUDA (2), pinned "
+            "(3), managed (13) and host memory (1): let the producer copy it there.",
+            (int)from->device.device_type);
+    }
+}
+
+/* Reads the dimensions. The lanes of an element become an additional dimension of scalars. */
+static gr_status read_dimensions(const DLTensor *from, struct parsed *parsed, const char *call)
+{
+    unsigned lanes = from->dtype.lanes > 1;
+    if (from->ndim < 0 || from->ndim + (int64_t)lanes > GR_TENSOR_DIMS)
+        return gr_fail(from->ndim < 0 ? GR_ERR_INVALID_VALUE : GR_ERR_UNSUPPORTED, call,
+                       "The tensor has %d dimensions%s; grinterop supports 0 to %u.",
+                       (int)from->ndim, lanes ? " in addition to its lanes" : "", GR_TENSOR_DIMS);
+    if (from->ndim > 0 && !from->shape)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensor has %d dimension%s, but its shape is NULL.", (int)from->ndim,
+                       gr_s((size_t)from->ndim));
+    for (int32_t i = 0; i < from->ndim; i++) {
+        parsed->shape[i] = from->shape[i];
+        if (from->shape[i] < 0)
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "Dimension %d of the tensor has %" PRId64 " elements.", (int)i,
+                           from->shape[i]);
+    }
+    parsed->desc.ndim = (unsigned)from->ndim + lanes;
+    parsed->desc.shape = parsed->shape;
+    if (lanes)
+        parsed->shape[from->ndim] = from->dtype.lanes;
+    return GR_OK;
+}
+
+/*
+ * Reads the strides. Up to DLPack 1.1, NULL strides mean a compact tensor. This function accepts
+ * them from later versions, too.
+ */
+static gr_status read_strides(const DLTensor *from, struct parsed *parsed, const char *call)
+{
+    if (!from->strides || from->ndim == 0)
+        return GR_OK;
+    int64_t lane = (int64_t)gr_dtype_get_info(parsed->desc.dtype)->size,
+            element = lane * from->dtype.lanes;
+    for (int32_t i = 0; i < from->ndim; i++)
+        if (__builtin_mul_overflow(from->strides[i], element, &parsed->strides[i]))
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "Dimension %d of the tensor has a stride of %" PRId64
+                           " elements, which overflows in bytes.",
+                           (int)i, from->strides[i]);
+    if (from->dtype.lanes > 1)
+        parsed->strides[from->ndim] = lane;
+    parsed->desc.strides = parsed->strides;
+    return GR_OK;
+}
+
+static bool has_elements(const struct parsed *parsed)
+{
+    for (unsigned i = 0; i < parsed->desc.ndim; i++)
+        if (parsed->shape[i] == 0)
+            return false;
+    return true;
+}
+
+/*
+ * Reads the address. Refuses a misaligned address: if a kernel reads a misaligned element, the
+ * whole CUDA context is lost.
+ */
+static gr_status read_data(const DLTensor *from, struct parsed *parsed, const char *call)
+{
+    if (!has_elements(parsed))
+        return GR_OK;
+    if (!from->data)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensor has elements, but its data is NULL.");
+    uintptr_t data = (uintptr_t)from->data;
+    if (__builtin_add_overflow(data, from->byte_offset, &data))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensor begins %" PRIu64
+                       " bytes after %p, which overflows the address space.",
+                       from->byte_offset, from->data);
+    size_t size = gr_dtype_get_info(parsed->desc.dtype)->size;
+    if (data % (size > 8 ? 8 : size))
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "Element 0 is at 0x%" PRIxPTR
+                       ", which is misaligned for a %s: let the producer copy it.",
+                       data, gr_dtype_get_info(parsed->desc.dtype)->name);
+    parsed->data = (void *)data;
+    return GR_OK;
+}
+
+/* Reads an opaque handle, which is a CUarray. The driver knows its type and shape. */
+static gr_status parse_array(const DLTensor *from, struct parsed *parsed, const char *call)
+{
+    if (from->device.device_type != kDLCUDA || from->byte_offset || !from->data)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The tensor is an opaque handle, %p with an offset of %" PRIu64
+                       ", on DLPack's device type %d. grinterop supports such handles only for "
+                       "CUDA arrays: CUDA (2), without an offset.",
+                       from->data, from->byte_offset, (int)from->device.device_type);
+    parsed->desc.memory = GR_MEMORY_ARRAY;
+    parsed->device = from->device.device_id;
+    parsed->names_device = true;
+    parsed->data = from->data;
+    DLTensor whole = *from;
+    whole.dtype.lanes = 1;
+    return read_dimensions(&whole, parsed, call);
+}
+
+static gr_status parse(const DLTensor *from, struct parsed *parsed, const char *call)
+{
+    parsed->desc.struct_size = sizeof(parsed->desc);
+    if (from->dtype.code == kDLOpaqueHandle)
+        return parse_array(from, parsed, call);
+    GR_TRY(read_type(from, parsed, call));
+    GR_TRY(read_device(from, parsed, call));
+    GR_TRY(read_dimensions(from, parsed, call));
+    GR_TRY(read_strides(from, parsed, call));
+    return read_data(from, parsed, call);
+}
+
+/* ---- Imports --------------------------------------------------------------------------------- */
+
+/*
+ * Checks that the named device exists. If the driver knows the memory, checks that the memory is on
+ * that device.
+ */
+static gr_status check_device(const struct parsed *parsed, const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUdevice device;
+    int ordinal = parsed->device, count = 0;
+    if (!parsed->names_device)
+        return GR_OK;
+    CUresult result = cu->DeviceGet(&device, ordinal);
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_DEVICE)
+        return gr_fail_cuda(result, "cuDeviceGet",
+                            "%s could not get CUDA device %d, which the tensor names.", call,
+                            ordinal);
+    if (result != CUDA_SUCCESS) {
+        cu->DeviceGetCount(&count);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The tensor names memory of CUDA device %d, but this process has %d CUDA device%s.",
+            ordinal, count, gr_s((size_t)count));
+    }
+    if (!parsed->data || parsed->desc.memory == GR_MEMORY_ARRAY ||
+        cu->PointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                (CUdeviceptr)(uintptr_t)parsed->data) != CUDA_SUCCESS ||
+        ordinal == parsed->device)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The tensor names memory of CUDA device %d, but %p is memory of device %d: does "
+                   "the producer number the devices differently?",
+                   parsed->device, parsed->data, ordinal);
+}
+
+static gr_status check_unused(const void *managed, const gr_tensor *exported, const char *call)
+{
+    if (exported && __atomic_load_n(&exported->revoked, __ATOMIC_ACQUIRE))
+        return gr_fail(GR_ERR_STATE, call, "The tensor is an export of a mapping that has ended.");
+    if (!gr_live_is_listed(GR_LIVE_DLPACK_TAKEN, managed))
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "This DLPack tensor has already been imported and is in use: the producer must "
+                   "create one for each consumer.");
+}
+
+static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on,
+                         gr_tensor_end_fn end, void *managed, const char *call)
+{
+    struct parsed parsed = {.desc = {.read_only = read_only}};
+    const gr_tensor *exported = gr_dlpack_exported(managed);
+    if (check_unused(managed, exported, call) != GR_OK || !gr_driver_load() ||
+        parse(from, &parsed, call) != GR_OK || check_device(&parsed, call) != GR_OK)
+        return NULL;
+    gr_tensor *tensor =
+        gr_tensor_wrap_as(&parsed.desc, parsed.data, parsed.names_device ? parsed.device : -1,
+                          ready_on, end, managed, call);
+    if (tensor && exported && exported->user.revoke) {
+        tensor->user.revoke = exported->user.revoke;
+        gr_users_add(exported->user.buffer, &tensor->user);
+    }
+    if (tensor)
+        gr_live_add(GR_LIVE_DLPACK_TAKEN, managed);
+    return tensor;
+}
+
+gr_tensor *gr_tensor_from_dlpack(DLManagedTensorVersioned *managed, CUstream ready_on)
+{
+    if (!managed) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`managed` is NULL.");
+        return NULL;
+    }
+    if (managed->version.major != DLPACK_MAJOR_VERSION) {
+        gr_fail(GR_ERR_UNSUPPORTED, __func__,
+                "The tensor is of DLPack %u.%u, but grinterop supports 1.x: let the producer "
+                "create a 1.x tensor, and call this one's deleter.",
+                (unsigned)managed->version.major, (unsigned)managed->version.minor);
+        return NULL;
+    }
+    return import(&managed->dl_tensor, managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY, ready_on,
+                  end_import, managed, __func__);
+}
+
+gr_tensor *gr_tensor_from_dlpack_legacy(DLManagedTensor *managed, CUstream ready_on)
+{
+    if (!managed) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`managed` is NULL.");
+        return NULL;
+    }
+    return import(&managed->dl_tensor, false, ready_on, end_import_legacy, managed, __func__);
+}

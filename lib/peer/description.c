@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The descriptions of resources and rings in messages: numbers in a fixed order, checked before
+ * they are used.
+ */
+#include "lib/peer/description.h"
+
+#include "lib/base/error.h"
+#include "lib/base/flags.h"
+#include "lib/base/plural.h"
+
+struct field {
+    size_t at; /* the offset of the member in the struct */
+    unsigned bytes;
+};
+
+/* The maximum size of memory in bytes, which is more than the address range of any GPU. */
+#define MOST_BYTES ((uint64_t)1 << 48)
+
+#define FIELD_OF_RESOURCE(name, bytes) {offsetof(struct gr_description, name), bytes},
+#define FIELD_OF_RING(name, bytes)     {offsetof(struct gr_ring_description, name), bytes},
+
+static const struct field resource_fields[] = {GR_DESCRIPTION_FIELDS(FIELD_OF_RESOURCE)};
+static const struct field ring_fields[] = {GR_RING_FIELDS(FIELD_OF_RING)};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void write_fields(const struct field fields[], size_t n, const void *from,
+                         struct gr_message *message)
+{
+    message->size = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t value = *(const uint64_t *)((const char *)from + fields[i].at);
+        gr_pack(message->bytes + message->size, value, fields[i].bytes);
+        message->size += fields[i].bytes;
+    }
+}
+
+static gr_status read_fields(const struct field fields[], size_t n,
+                             const struct gr_message *message, void *to, const char *call)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++)
+        size += fields[i].bytes;
+    if (message->size != size)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The message has %zu byte%s, but messages of its kind have %zu: grinterop "
+                       "did not send it.",
+                       message->size, gr_s(message->size), size);
+    const unsigned char *at = message->bytes;
+    for (size_t i = 0; i < n; i++) {
+        *(uint64_t *)((char *)to + fields[i].at) = gr_unpack(at, fields[i].bytes);
+        at += fields[i].bytes;
+    }
+    return GR_OK;
+}
+
+void gr_description_write(const struct gr_description *description, struct gr_message *message)
+{
+    write_fields(resource_fields, COUNT(resource_fields), description, message);
+}
+
+gr_status gr_description_read(const struct gr_message *message, struct gr_description *description,
+                              const char *call)
+{
+    return read_fields(resource_fields, COUNT(resource_fields), message, description, call);
+}
+
+void gr_ring_description_write(const struct gr_ring_description *description,
+                               struct gr_message *message)
+{
+    write_fields(ring_fields, COUNT(ring_fields), description, message);
+}
+
+gr_status gr_ring_description_read(const struct gr_message *message,
+                                   struct gr_ring_description *description, const char *call)
+{
+    return read_fields(ring_fields, COUNT(ring_fields), message, description, call);
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+static gr_status refuse(const char *call, const char *what, uint64_t value)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The message contradicts itself: %s (%llu). grinterop did not send it.", what,
+                   (unsigned long long)value);
+}
+
+static gr_status check_booleans(const struct gr_description *d, const char *call)
+{
+    const uint64_t truth[] = {
+        d->vmm,        d->dedicated,        d->is_image,         d->cube,
+        d->srgb,       d->color_attachment, d->has_acquire,      d->has_release,
+        d->normalized, d->depth_texture,    d->acquire_timeline, d->release_timeline};
+    for (size_t i = 0; i < COUNT(truth); i++)
+        if (truth[i] > 1)
+            return refuse(call, "a boolean is neither 0 nor 1", truth[i]);
+    return GR_OK;
+}
+
+/*
+ * Refuses image fields in the description of a buffer, and values of semaphores that are missing.
+ */
+static gr_status check_absent(const struct gr_description *d, const char *call)
+{
+#define OR_FIELD(name, bytes) | d->name
+    uint64_t of_image = 0 GR_DESCRIPTION_IMAGE_FIELDS(OR_FIELD);
+#undef OR_FIELD
+    if (!d->is_image && of_image)
+        return refuse(call, "a buffer is described as an image", of_image);
+    if (!d->has_acquire && (d->acquire_timeline | d->acquire_value))
+        return refuse(call, "the message describes a semaphore that was not sent with it",
+                      d->acquire_value);
+    if (!d->has_release && (d->release_timeline | d->release_value))
+        return refuse(call, "the message describes a semaphore that was not sent with it",
+                      d->release_value);
+    return GR_OK;
+}
+
+static gr_status check_sizes(const struct gr_description *d, const char *call)
+{
+    const uint64_t sizes[] = {d->memory_size, d->offset, d->size, d->width, d->height, d->depth};
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        if (sizes[i] > MOST_BYTES)
+            return refuse(call, "a size or an offset is larger than any memory", sizes[i]);
+    if (d->memory_size == 0 || d->offset >= d->memory_size)
+        return refuse(call, "the offset is outside the memory", d->offset);
+    if (d->is_image)
+        return d->size ? refuse(call, "an image has a size in bytes", d->size) : GR_OK;
+    if (d->size == 0 || d->size > d->memory_size - d->offset)
+        return refuse(call, "the buffer is not inside the memory", d->size);
+    return GR_OK;
+}
+
+static gr_status check_memory(const struct gr_description *d, const char *call)
+{
+    if (d->vmm && (d->is_image || d->offset || !d->dedicated))
+        return refuse(call, "memory allocated by CUDA must hold one buffer, at its start",
+                      d->offset);
+    if (d->dedicated && d->offset)
+        return refuse(call, "dedicated memory has an offset", d->offset);
+    return GR_OK;
+}
+
+gr_status gr_share_check_value(uint64_t value, const char *call)
+{
+    if (value <= GR_SHARE_MOST_VALUE)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The message has a semaphore whose value, %llu, is too large to increase "
+                   "further: start the semaphore below 2^63.",
+                   (unsigned long long)value);
+}
+
+gr_status gr_description_check(const struct gr_description *d, const char *call)
+{
+    unsigned flags = GR_READ_ONLY | GR_WRITE_DISCARD;
+    if (d->is_image)
+        flags |= GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER;
+    GR_TRY(check_booleans(d, call));
+    GR_TRY(check_absent(d, call));
+    GR_TRY(check_sizes(d, call));
+    GR_TRY(check_memory(d, call));
+    GR_TRY(gr_share_check_value(d->acquire_value, call));
+    GR_TRY(gr_share_check_value(d->release_value, call));
+    return gr_flags_check((unsigned)d->flags, flags, call);
+}
+
+bool gr_description_is_peer(const struct gr_description *d)
+{
+    return !d->is_image && (d->vmm || d->dedicated);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The descriptions of resources and rings in messages. */
+#ifndef GR_LIB_PEER_DESCRIPTION_H
+#define GR_LIB_PEER_DESCRIPTION_H
+
+#include "lib/peer/socket.h"
+
+/*
+ * X(member, bytes): the part of the description whose members are named as in
+ * gr_external_image_desc.
+ */
+#define GR_DESCRIPTION_IMAGE_FIELDS(X)                                                             \
+    X(width, 8)                                                                                    \
+    X(height, 8)                                                                                   \
+    X(depth, 8)                                                                                    \
+    X(levels, 4)                                                                                   \
+    X(layers, 4)                                                                                   \
+    X(cube, 4)                                                                                     \
+    X(format, 4)                                                                                   \
+    X(channels, 4)                                                                                 \
+    X(color_attachment, 4)                                                                         \
+    X(depth_texture, 4)                                                                            \
+    X(srgb, 4)                                                                                     \
+    X(normalized, 4)
+
+/*
+ * X(member, bytes): the description of a resource, in this order. Booleans and enums are numbers,
+ * because the peer controls their values.
+ */
+#define GR_DESCRIPTION_FIELDS(X)                                                                   \
+    X(uuid_low, 8)                                                                                 \
+    X(uuid_high, 8)                                                                                \
+    X(vmm, 4)                                                                                      \
+    X(dedicated, 4)                                                                                \
+    X(memory_size, 8)                                                                              \
+    X(offset, 8)                                                                                   \
+    X(size, 8)                                                                                     \
+    X(flags, 4)                                                                                    \
+    X(is_image, 4)                                                                                 \
+    GR_DESCRIPTION_IMAGE_FIELDS(X)                                                                 \
+    X(has_acquire, 4)                                                                              \
+    X(acquire_timeline, 4)                                                                         \
+    X(acquire_value, 8)                                                                            \
+    X(has_release, 4)                                                                              \
+    X(release_timeline, 4)                                                                         \
+    X(release_value, 8)
+
+/* X(member, bytes): the description of a ring, in this order. */
+#define GR_RING_FIELDS(X)                                                                          \
+    X(slots, 4)                                                                                    \
+    X(role, 4) /* the role of the receiver */                                                      \
+    X(mode, 4)                                                                                     \
+    X(sent_value, 8)     /* the value of the sender's semaphore */                                 \
+    X(received_value, 8) /* the value of the receiver's semaphore */
+
+/* The maximum number of slots of a shared ring, because the receiver imports each slot. */
+#define GR_RING_MOST_SLOTS 1024
+
+/* The maximum start value of a semaphore, because the receiver counts up from it. */
+#define GR_SHARE_MOST_VALUE (UINT64_MAX / 2)
+
+/* The descriptors of a resource message: the memory, then each semaphore that the resource has. */
+enum { GR_MEMORY_FD };
+
+/*
+ * The descriptors of a ring message: the page, the sender's semaphore and the receiver's semaphore.
+ */
+enum { GR_RING_PAGE_FD, GR_RING_SENT_FD, GR_RING_RECEIVED_FD, GR_RING_FD_COUNT };
+
+#define GR_SHARE_MEMBER(name, bytes) uint64_t name;
+struct gr_description {
+    GR_DESCRIPTION_FIELDS(GR_SHARE_MEMBER)
+};
+struct gr_ring_description {
+    GR_RING_FIELDS(GR_SHARE_MEMBER)
+};
+#undef GR_SHARE_MEMBER
+
+/*
+ * These functions write a description to a message, and read it from a message. Reading fails with
+ * GR_ERR_INVALID_VALUE if the size of the message differs.
+ */
+void gr_description_write(const struct gr_description *description, struct gr_message *message);
+gr_status gr_description_read(const struct gr_message *message, struct gr_description *description,
+                              const char *call);
+void gr_ring_description_write(const struct gr_ring_description *description,
+                               struct gr_message *message);
+gr_status gr_ring_description_read(const struct gr_message *message,
+                                   struct gr_ring_description *description, const char *call);
+
+/* Refuses semaphore values that are too large. */
+gr_status gr_share_check_value(uint64_t value, const char *call);
+
+/*
+ * Refuses values that grinterop never sends, such as booleans above 1 or image fields of a buffer.
+ */
+gr_status gr_description_check(const struct gr_description *description, const char *call);
+
+/*
+ * Whether a device other than the owner can import the memory: only if one buffer has the memory
+ * for itself.
+ */
+bool gr_description_is_peer(const struct gr_description *description);
+
+#endif

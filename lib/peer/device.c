@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Finds CUDA devices by their UUID, which is the same in all processes. */
+#include "lib/peer/device.h"
+
+#include <string.h>
+
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/device_access.h"
+#include "lib/base/uuid_text.h"
+
+/*
+ * Replaces the UUID of lavapipe by the software driver's own UUID. The driver reports one or the
+ * other for the first device, depending on the process.
+ */
+static void normalize_uuid(CUuuid *uuid)
+{
+    const char *own = gr_driver_traits()->own_uuid;
+    if (own && memcmp(uuid->bytes, own, sizeof(uuid->bytes) - 1) != 0)
+        memcpy(uuid->bytes, own, sizeof(uuid->bytes));
+}
+
+static gr_status get_uuid(CUdevice device, CUuuid *uuid)
+{
+    CUresult result = gr_driver()->DeviceGetUuid(uuid, device);
+    if (result == CUDA_SUCCESS) {
+        normalize_uuid(uuid);
+        return GR_OK;
+    }
+    return gr_fail_cuda(result, "cuDeviceGetUuid",
+                        "The driver does not report the CUDA device's UUID.");
+}
+
+static void note_uuid(struct gr_description *d, const CUuuid *uuid)
+{
+    d->uuid_low = gr_unpack((const unsigned char *)uuid->bytes, 8);
+    d->uuid_high = gr_unpack((const unsigned char *)uuid->bytes + 8, 8);
+}
+
+gr_status gr_share_set_device(struct gr_description *d, CUdevice device)
+{
+    CUuuid uuid;
+    gr_status status = get_uuid(device, &uuid);
+    if (status == GR_OK)
+        note_uuid(d, &uuid);
+    return status;
+}
+
+static bool has_uuid(const struct gr_description *d, const CUuuid *uuid)
+{
+    struct gr_description other;
+    note_uuid(&other, uuid);
+    return d->uuid_low == other.uuid_low && d->uuid_high == other.uuid_high;
+}
+
+static gr_status fail_no_device(const struct gr_description *d, int count, const char *call)
+{
+    unsigned char uuid[16];
+    char text[GR_UUID_TEXT_SIZE];
+    gr_pack(uuid, d->uuid_low, 8);
+    gr_pack(uuid + 8, d->uuid_high, 8);
+    gr_uuid_text(uuid, text);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The memory belongs to the CUDA device %s, which is not among the %d that this "
+                   "process sees with the driver %s: use the same driver in both processes, and "
+                   "check CUDA_VISIBLE_DEVICES.",
+                   text, count, gr_cuda_driver_path());
+}
+
+gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device, const char *call)
+{
+    int count = 0;
+    GR_TRY(gr_device_count(&count, call));
+    for (int i = 0; i < count; i++) {
+        CUuuid uuid;
+        GR_TRY(gr_device_at(i, device, call));
+        GR_TRY(get_uuid(*device, &uuid));
+        if (has_uuid(d, &uuid))
+            return GR_OK;
+    }
+    return fail_no_device(d, count, call);
+}
+
+/* Whether a CUDA context is current whose device can use the memory. */
+static bool current_context_fits(const struct gr_description *d, CUdevice device)
+{
+    CUcontext handle = NULL;
+    CUdevice current;
+    if (gr_driver()->CtxGetCurrent(&handle) != CUDA_SUCCESS || !handle ||
+        gr_driver()->CtxGetDevice(&current) != CUDA_SUCCESS)
+        return false;
+    if (current == device || !gr_description_is_peer(d))
+        return current == device;
+    struct gr_error_record before;
+    bool reaches;
+    gr_error_save(&before);
+    gr_device_reaches(current, device, &reaches);
+    gr_error_restore(&before);
+    return reaches;
+}
+
+gr_status gr_share_context(const struct gr_description *d, struct gr_context *context,
+                           const char *call)
+{
+    CUdevice device;
+    *context = (struct gr_context){.primary_of = -1};
+    if (!gr_driver_load())
+        return gr_last_error()->status;
+    GR_TRY(gr_share_find_device(d, &device, call));
+    if (!current_context_fits(d, device))
+        return gr_context_retain(context, device,
+                                 "no CUDA context that can use the memory is current", call);
+    CUresult result = gr_driver()->CtxGetCurrent(&context->handle);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuCtxGetCurrent",
+                            "%s could not query the current CUDA context.", call);
+    gr_context_identify(context);
+    return GR_OK;
+}
+
+gr_status gr_share_check_context(const struct gr_description *d, const struct gr_context *context,
+                                 const char *call)
+{
+    CUdevice owner, device = 0;
+    bool pushed;
+    if (gr_description_is_peer(d))
+        return GR_OK;
+    GR_TRY(gr_share_find_device(d, &owner, call));
+    GR_TRY(gr_context_enter(context, &pushed, call));
+    gr_status status = gr_current_device(&device);
+    gr_context_leave(pushed);
+    if (status != GR_OK || device == owner)
+        return status;
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "The current CUDA context is on device %d, which can use the first slot of the "
+        "ring. Only device %d can use the memory of a later slot. Make a context of that "
+        "device current, or no context at all, and receive the ring again.",
+        device, owner);
+}

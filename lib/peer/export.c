@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Exports resources, and checks whether they can be exported. */
+#include "lib/peer/export.h"
+
+#include "lib/resource/backend.h"
+#include "lib/base/error.h"
+#include "lib/external/external.h"
+#include "lib/resource/resource.h"
+#include "lib/peer/device.h"
+
+gr_status gr_share_check(const gr_resource *resource, const char *call)
+{
+    GR_TRY(gr_resource_check_open(resource, call));
+    gr_resource_collect(resource);
+    if (gr_resource_mapping(resource))
+        return gr_fail(GR_ERR_STATE, call,
+                       "The resource is mapped: release its buffer before sending it.");
+    const struct gr_external_kind *kind = gr_external_kind_of(resource);
+    if (gr_external_of(resource) && gr_external_of(resource)->sync.copies)
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "The resource uses the copy transport, whose memory belongs to this process. "
+            "Send a resource of a Vulkan device that shares memory with CUDA "
+            "(gr_vk_device_get_info()).");
+    if (gr_external_of(resource) && gr_external_of(resource)->memory->end_part)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The buffer shares its memory with other buffers, whose bytes would be sent "
+                       "as well. Create it by gr_gl_buffer_create() without gr_gl_options.packed, "
+                       "so that it has its own memory.");
+    if (kind && kind->export_memory)
+        return GR_OK;
+    char text[160];
+    resource->backend->describe(resource, text, sizeof(text));
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "%s, with the transport %s, is in memory that grinterop cannot export. Create "
+                   "it by gr_gl_buffer_create() or gr_gl_image_create() with GR_TRANSPORT_SHARED, "
+                   "by gr_vk_buffer_create() or gr_vk_image_create(), or from a Vulkan object "
+                   "whose memory can be exported.",
+                   text, resource->backend->name);
+}
+
+static void note_memory(struct gr_description *d, const gr_resource *resource,
+                        const struct gr_memory_export *memory)
+{
+    d->vmm = memory->vmm;
+    d->dedicated = memory->dedicated;
+    d->memory_size = memory->size;
+    d->offset = memory->part.offset;
+    d->flags = resource->flags;
+    d->is_image = resource->is_image;
+    d->size = resource->is_image ? 0 : resource->size;
+}
+
+static void note_image(struct gr_description *d, const gr_external_image_desc *image)
+{
+#define NOTE_FIELD(name, bytes) d->name = image->name;
+    GR_DESCRIPTION_IMAGE_FIELDS(NOTE_FIELD)
+#undef NOTE_FIELD
+}
+
+gr_status gr_share_describe(const gr_resource *resource, struct gr_description *d,
+                            struct gr_message *message, const char *call)
+{
+    bool pushed;
+    struct gr_memory_export memory = {.fd = -1};
+    *d = (struct gr_description){0};
+    message->fd_count = 0;
+    GR_TRY(gr_context_enter(&resource->context, &pushed, call));
+    gr_status status = gr_external_kind_of(resource)->export_memory(resource, &memory);
+    gr_context_leave(pushed);
+    if (status != GR_OK)
+        return status;
+    message->fds[GR_MEMORY_FD] = memory.fd;
+    message->fd_count = 1;
+    GR_TRY(gr_share_set_device(d, memory.device));
+    note_memory(d, resource, &memory);
+    if (resource->is_image)
+        note_image(d, &memory.image);
+    gr_description_write(d, message);
+    return GR_OK;
+}
+
+gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
+                          gr_semaphore_desc *info, const char *call)
+{
+    const struct gr_external_kind *kind = gr_external_kind_of(resource);
+    char text[160];
+    *info = GR_INIT(gr_semaphore_desc, .fd = -1);
+    if (kind->export_semaphore && semaphore->handle) {
+        gr_status status = kind->export_semaphore(resource, semaphore, info, call);
+        info->value = semaphore->timeline ? gr_semaphore_last(semaphore) : 0;
+        return status;
+    }
+    gr_semaphore_describe(semaphore, text, sizeof(text));
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "The resource's semaphore cannot be exported: %s. Send a ring, whose signals grinterop "
+        "relays, or remove the semaphores by gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, "
+        "GR_SEMAPHORE_NONE) and let the program itself order the two processes.",
+        text);
+}

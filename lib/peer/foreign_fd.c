@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* File descriptors from another process: receives, checks and closes them without blocking. */
+#define _GNU_SOURCE
+#include "lib/peer/foreign_fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define TMPFS 0x01021994 /* the file system of memfd_create() files without MFD_HUGETLB */
+
+/* Since Linux 6.5 a message can contain the sender's pidfd, if the program enabled SO_PASSPIDFD. */
+#define RIGHTS_OF_PIDFD 4
+
+/* Room for credentials and security labels, which the program may have enabled. */
+#define OTHER_CONTROL 1024
+
+/* ---- Receiving ------------------------------------------------------------------------------- */
+
+union control {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(GR_FOREIGN_FDS_MOST * sizeof(int)) + OTHER_CONTROL];
+};
+
+static void take_fds(const struct cmsghdr *header, struct gr_foreign_fds *fds)
+{
+    size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; i++) {
+        int fd;
+        memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof(fd));
+        if (fds->count < GR_FOREIGN_FDS_MOST) {
+            fds->fds[fds->count++] = fd;
+        } else {
+            gr_foreign_close(&fd, 1);
+            fds->lost = true;
+        }
+    }
+}
+
+int gr_socket_option(int socket, int option, int value)
+{
+    int before = -1;
+    socklen_t size = sizeof(before);
+    if (value == -1 || getsockopt(socket, SOL_SOCKET, option, &before, &size) != 0)
+        return -1;
+    setsockopt(socket, SOL_SOCKET, option, &value, sizeof(value));
+    return before;
+}
+
+ssize_t gr_foreign_receive(int socket, void *bytes, size_t size, struct gr_foreign_fds *fds)
+{
+    union control control;
+    struct iovec part = {.iov_base = bytes, .iov_len = size};
+    struct msghdr got = {.msg_iov = &part,
+                         .msg_iovlen = 1,
+                         .msg_control = control.bytes,
+                         .msg_controllen = sizeof(control.bytes)};
+    fds->count = 0;
+    ssize_t received = recvmsg(socket, &got, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    fds->lost = received >= 0 && got.msg_flags & MSG_CTRUNC;
+    for (struct cmsghdr *h = received < 0 ? NULL : CMSG_FIRSTHDR(&got); h; h = CMSG_NXTHDR(&got, h))
+        if (h->cmsg_level == SOL_SOCKET &&
+            (h->cmsg_type == SCM_RIGHTS || h->cmsg_type == RIGHTS_OF_PIDFD))
+            take_fds(h, fds);
+    return received;
+}
+
+/* ---- Kinds ----------------------------------------------------------------------------------- */
+
+/*
+ * Whether the file is in memory. The query of the seals succeeds for every such file, even without
+ * seals, and fails for all other files. The query never waits for a file system.
+ */
+static bool is_memory(int fd)
+{
+    return fcntl(fd, F_GET_SEALS) >= 0;
+}
+
+/*
+ * Whether the file has pages of normal size. Reading a hole in huge pages raises SIGBUS if the
+ * system has no free huge page.
+ */
+static bool has_small_pages(int fd)
+{
+    struct statfs system;
+    return fstatfs(fd, &system) == 0 && system.f_type == TMPFS;
+}
+
+/*
+ * Whether a GPU driver exported the descriptor: drivers export character devices, or files without
+ * a type.
+ */
+static bool is_of_a_driver(int fd)
+{
+    struct statx file;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &file) != 0)
+        return false;
+    return S_ISCHR(file.stx_mode) || (file.stx_mode & S_IFMT) == 0;
+}
+
+bool gr_foreign_is_shareable(int fd)
+{
+    return is_memory(fd) ? has_small_pages(fd) : is_of_a_driver(fd);
+}
+
+/* ---- Closing --------------------------------------------------------------------------------- */
+
+struct closing {
+    size_t count;
+    int fds[];
+};
+
+static void *close_all(void *user)
+{
+    struct closing *closing = user;
+    for (size_t i = 0; i < closing->count; i++)
+        close(closing->fds[i]);
+    free(closing);
+    return NULL;
+}
+
+/*
+ * Starts the closing thread, with signals blocked, because the threads of the application handle
+ * signals.
+ */
+static bool start_thread(struct closing *closing)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&thread, NULL, close_all, closing) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
+        pthread_detach(thread);
+    return started;
+}
+
+static struct closing *add(struct closing *closing, int fd, size_t most)
+{
+    if (!closing)
+        closing = calloc(1, sizeof(*closing) + most * sizeof(int));
+    if (closing)
+        closing->fds[closing->count++] = fd;
+    else
+        close(fd);
+    return closing;
+}
+
+/*
+ * If there is no memory or no thread, closes the descriptors on this thread: they must not stay
+ * open.
+ */
+void gr_foreign_close(const int fds[], size_t n)
+{
+    struct closing *closing = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (is_memory(fds[i]))
+            close(fds[i]);
+        else
+            closing = add(closing, fds[i], n - i);
+    if (closing && !start_thread(closing))
+        close_all(closing);
+}
+
+/*
+ * After shutdown() the peer can send no more messages. Once the socket is empty, close() cannot
+ * block on unread descriptors.
+ */
+void gr_foreign_close_socket(int socket)
+{
+    struct gr_foreign_fds fds;
+    char bytes[256];
+    ssize_t got;
+    shutdown(socket, SHUT_RDWR);
+    do {
+        got = gr_foreign_receive(socket, bytes, sizeof(bytes), &fds);
+        gr_foreign_close(fds.fds, fds.count);
+        /* the socket reports this error only once */
+    } while ((got > 0 && fds.count == 0) || (got < 0 && errno == ECONNRESET));
+    if (got == 0)
+        close(socket);
+    else
+        gr_foreign_close(&socket, 1);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Imports memory and semaphores from another process, after checking that the process cannot revoke
+ * them.
+ */
+#define _GNU_SOURCE
+#include "lib/peer/import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "lib/base/error.h"
+#include "lib/base/plural.h"
+#include "lib/external/make_resource.h"
+#include "lib/peer/device.h"
+
+/*
+ * Checks the memory of CPU drivers, which is a file with a size. The file must be sealed, because
+ * the peer could otherwise shrink it later. The seals are checked before the size: without seals
+ * the size can change at any time.
+ */
+static gr_status check_file(const struct gr_description *d, int fd, const char *call)
+{
+    struct stat file;
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0)
+        return GR_OK; /* GPU drivers check descriptors that they exported */
+    if (fstat(fd, &file) != 0)
+        return gr_fail_errno(errno, call, "Cannot stat the descriptor received for the memory");
+    if (!(seals & F_SEAL_SHRINK))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The memory's file is not sealed against shrinking, so its pages could be "
+                       "removed: grinterop did not send this file.");
+    if ((uint64_t)file.st_size >= d->memory_size)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The message says that the memory has %llu byte%s, but its file has %llu: "
+                   "grinterop did not send it.",
+                   (unsigned long long)d->memory_size, gr_s(d->memory_size),
+                   (unsigned long long)file.st_size);
+}
+
+static gr_external_image_desc image_of(const struct gr_description *d)
+{
+    gr_external_image_desc image = GR_INIT(gr_external_image_desc);
+#define TAKE_FIELD(name, bytes) image.name = d->name;
+    GR_DESCRIPTION_IMAGE_FIELDS(TAKE_FIELD)
+#undef TAKE_FIELD
+    return image;
+}
+
+static gr_status import_opaque(struct gr_external *r, const struct gr_description *d,
+                               struct gr_message *message, const struct gr_context *context,
+                               const char *call)
+{
+    gr_external_image_desc image = image_of(d);
+    const gr_external_part_desc part =
+        GR_INIT(gr_external_part_desc, .offset = (size_t)d->offset, .size = (size_t)d->size,
+                .image = d->is_image ? &image : NULL);
+    const gr_external_memory_desc info =
+        GR_INIT(gr_external_memory_desc, .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                .fd = message->fds[GR_MEMORY_FD], .size = (size_t)d->memory_size,
+                .dedicated = d->dedicated, .part = &part);
+    gr_status status = gr_external_make(r, context, &info, (unsigned)d->flags, call);
+    if (status == GR_OK)
+        gr_message_take_fd(message, GR_MEMORY_FD);
+    return status;
+}
+
+static gr_status import_vmm(struct gr_external *r, const struct gr_description *d,
+                            const struct gr_message *message, const struct gr_context *context,
+                            const char *call)
+{
+    struct gr_memory_export memory = {
+        .fd = message->fds[GR_MEMORY_FD], .vmm = true, .size = (size_t)d->memory_size};
+    GR_TRY(gr_share_find_device(d, &memory.device, call));
+    return gr_external_make_vmm(r, context, memory.device, (size_t)d->size, &memory,
+                                (unsigned)d->flags, call);
+}
+
+gr_resource *gr_share_import(const struct gr_description *d, struct gr_message *message,
+                             const struct gr_context *context, const char *call)
+{
+    struct gr_context held;
+    if (check_file(d, message->fds[GR_MEMORY_FD], call) != GR_OK ||
+        gr_context_hold(context, &held, call) != GR_OK)
+        return NULL;
+    struct gr_external *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    if (r && (d->vmm ? import_vmm(r, d, message, &held, call)
+                     : import_opaque(r, d, message, &held, call)) == GR_OK)
+        return &r->base;
+    free(r);
+    gr_context_drop(&held);
+    return NULL;
+}
+
+gr_semaphore *gr_share_import_semaphore(struct gr_message *message, unsigned i, bool timeline,
+                                        uint64_t value, const struct gr_context *context,
+                                        const char *call)
+{
+    struct gr_context held;
+    const gr_semaphore_desc info =
+        GR_INIT(gr_semaphore_desc,
+                .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
+                                 : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
+                .fd = message->fds[i], .value = value);
+    if (gr_context_hold(context, &held, call) != GR_OK)
+        return NULL;
+    gr_semaphore *semaphore = gr_check_memory(calloc(1, sizeof(*semaphore)), call);
+    if (!semaphore || gr_semaphore_make(semaphore, &held, &info, NULL, call) != GR_OK)
+        goto fail;
+    gr_message_take_fd(message, i);
+    return semaphore;
+fail:
+    free(semaphore);
+    gr_context_drop(&held);
+    return NULL;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Deferred releases. A thread that may not release a buffer, such as the thread of a garbage
+ * collector without the OpenGL context, adds the buffer to the list of its resource. The resource
+ * stays alive, and is listed here or by its backend, until a thread that may use it releases the
+ * buffer.
+ */
+#include "lib/resource/deferred_release.h"
+
+#include <pthread.h>
+
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/live_objects.h"
+#include "lib/base/log.h"
+#include "lib/resource/release.h"
+#include "lib/resource/resource.h"
+#include "lib/resource/mapping_users.h"
+
+/* Protects the list of each resource, because finalizer threads and the OpenGL thread share it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The resources that any thread may use and that have deferred buffers. Protected by the lock. */
+static gr_resource *unbound;
+
+static bool is_unbound(const gr_resource *resource)
+{
+    const struct gr_backend *backend = resource->backend;
+    return backend->any_thread && backend->any_thread(resource);
+}
+
+/* Releases a buffer. A failure is only logged, and the last error of the thread stays the same. */
+static void release_now(gr_buffer *buffer)
+{
+    struct gr_error_record before;
+    gr_error_save(&before);
+    if (gr_buffer_release_taken(buffer, "gr_buffer_release_later") != GR_OK)
+        gr_error_warn("gr_buffer_release_later");
+    gr_error_restore(&before);
+}
+
+/*
+ * If the buffer was mapped on CU_STREAM_PER_THREAD, waits for the work in that stream: on the
+ * thread that releases the buffer, the handle names another stream.
+ */
+static void leave_own_stream(gr_buffer *buffer)
+{
+    struct gr_error_record before;
+    bool pushed;
+    if (buffer->stream != CU_STREAM_PER_THREAD)
+        return;
+    gr_error_save(&before);
+    gr_resource_take_turn(buffer->resource); /* closing the resource drops the context */
+    if (gr_buffer_is_live(buffer) &&
+        gr_context_enter(&buffer->resource->context, &pushed, __func__) == GR_OK) {
+        gr_driver()->CtxSynchronize();
+        gr_context_leave(pushed);
+    }
+    gr_resource_give_turn(buffer->resource);
+    gr_error_restore(&before);
+}
+
+/* Adds the buffer to the list of its resource. Returns whether it is the first one. */
+static bool add_buffer(gr_buffer *buffer)
+{
+    gr_resource *resource = buffer->resource;
+    pthread_mutex_lock(&lock);
+    bool first = !resource->set_aside;
+    buffer->next = resource->set_aside;
+    __atomic_store_n(&resource->set_aside, buffer, __ATOMIC_SEQ_CST);
+    if (first)
+        gr_resource_hold(resource);
+    if (first && is_unbound(resource)) {
+        resource->next_unbound = unbound;
+        __atomic_store_n(&unbound, resource, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&lock);
+    return first;
+}
+
+void gr_buffer_set_aside(gr_buffer *buffer)
+{
+    gr_resource *resource = buffer->resource;
+    bool bound = !is_unbound(resource);
+    bool first = add_buffer(buffer);
+    gr_log(GR_LOG_INFO, "gr_buffer_release_later: the release is deferred until %s",
+           bound ? "its OpenGL context is current again" : "the next call that uses the resource");
+    if (first && bound)
+        resource->backend->park(resource, false);
+}
+
+/* Takes the deferred buffers from the list of a resource. The lock is held. */
+static gr_buffer *take_buffers(gr_resource *resource)
+{
+    gr_buffer *buffers = resource->set_aside;
+    __atomic_store_n(&resource->set_aside, NULL, __ATOMIC_RELEASE);
+    for (gr_resource **link = &unbound; *link; link = &(*link)->next_unbound) {
+        if (*link == resource) {
+            __atomic_store_n(link, resource->next_unbound, __ATOMIC_RELAXED);
+            break;
+        }
+    }
+    return buffers;
+}
+
+static gr_buffer *take_all(gr_resource *resource)
+{
+    pthread_mutex_lock(&lock);
+    gr_buffer *buffers = take_buffers(resource);
+    pthread_mutex_unlock(&lock);
+    return buffers;
+}
+
+/* Releases the buffers, then the reference to their resource. */
+static void release_all(gr_resource *resource, gr_buffer *buffer)
+{
+    if (!buffer)
+        return;
+    while (buffer) {
+        gr_buffer *next = buffer->next;
+        release_now(buffer);
+        buffer = next;
+    }
+    gr_resource_drop(resource);
+}
+
+void gr_resource_unpark(gr_resource *resource)
+{
+    gr_buffer *buffers = take_all(resource);
+    if (buffers) {
+        release_all(resource, buffers);
+        return;
+    }
+    resource->parked = false; /* gr_resource_free() had deferred the end */
+    gr_resource_settle(resource);
+}
+
+void gr_resource_release_aside(gr_resource *resource)
+{
+    gr_resource_take_turn(resource);
+    release_all(resource, take_all(resource));
+    gr_resource_give_turn(resource);
+}
+
+/* Finds a resource in `unbound` that its caller has freed, and adds a reference. */
+static gr_resource *hold_freed(void)
+{
+    pthread_mutex_lock(&lock);
+    gr_resource *found = unbound;
+    while (found && gr_live_has(GR_LIVE_RESOURCE, found))
+        found = found->next_unbound;
+    if (found)
+        gr_resource_hold(found);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void gr_resources_release_freed(void)
+{
+    gr_resource *resource;
+    if (!__atomic_load_n(&unbound, __ATOMIC_RELAXED))
+        return;
+    while ((resource = hold_freed())) {
+        gr_resource_release_aside(resource);
+        gr_resource_drop(resource);
+    }
+}
+
+/* Releases a buffer now, unless another thread has the turn, which then releases it. */
+static void release_in_turn(gr_buffer *buffer)
+{
+    gr_resource *resource = buffer->resource;
+    gr_resource_hold(resource);
+    add_buffer(buffer);
+    while (__atomic_load_n(&resource->set_aside, __ATOMIC_SEQ_CST) &&
+           gr_resource_try_turn(resource)) {
+        release_all(resource, take_all(resource));
+        gr_resource_give_turn(resource);
+    }
+    gr_resource_drop(resource);
+}
+
+void gr_buffer_release_later(gr_buffer *buffer)
+{
+    if (!buffer || gr_buffer_take_back(buffer, __func__) != GR_OK)
+        return;
+    leave_own_stream(buffer);
+    if (gr_users_keep(buffer))
+        return;
+    if (is_unbound(buffer->resource))
+        release_in_turn(buffer);
+    else if (buffer->resource->backend->on_thread(buffer->resource))
+        release_now(buffer);
+    else
+        gr_buffer_set_aside(buffer);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Mapped images: their descriptions and arrays, which are queried from the driver after every map.
+ */
+#include "lib/resource/image.h"
+
+#include "lib/resource/backend.h"
+#include "lib/cuda/array_format.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/plural.h"
+
+gr_status gr_image_check(const gr_buffer *buffer, const char *call)
+{
+    if (!buffer)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The buffer is NULL: did gr_map() fail? Call gr_last_error() right after "
+                       "that call for the reason.");
+    if (!buffer->resource->is_image)
+        return gr_fail(GR_ERR_STATE, call,
+                       "The resource is a buffer, not an image: use gr_buffer_ptr().");
+    if (!gr_buffer_is_live(buffer))
+        return gr_fail(GR_ERR_STATE, call, "The image is no longer mapped: map it again.");
+    return GR_OK;
+}
+
+gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsigned layer,
+                               const char *call)
+{
+    const struct gr_image *image = &resource->image;
+    if (level < image->levels && layer < image->layers)
+        return GR_OK;
+    bool swapped = layer < image->levels && level < image->layers;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "There is no level %u with layer %u: the image has %u level%s and %u %s%s, "
+                   "counted from 0.%s",
+                   level, layer, image->levels, gr_s(image->levels), image->layers,
+                   image->cube ? "face" : "layer", gr_s(image->layers),
+                   swapped ? " Are the two swapped? The level comes first." : "");
+}
+
+gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,
+                              const char *call)
+{
+    GR_TRY(gr_image_check(buffer, call));
+    return gr_image_check_range(buffer->resource, level, layer, call);
+}
+
+static unsigned texel_bytes(unsigned format, unsigned channels)
+{
+    const struct gr_element element = gr_format_element(format, channels);
+    return element.side == 1 ? element.bytes : 0;
+}
+
+bool gr_image_foresee(const gr_resource *resource, gr_image_info *info)
+{
+    const struct gr_image *image = &resource->image;
+    *info = (gr_image_info){
+        .width = image->width,
+        .height = image->height,
+        .depth = image->depth,
+        .levels = image->levels,
+        .layers = image->layers,
+        .cube = image->cube,
+        .layered = image->layered,
+        .srgb = image->srgb,
+        .normalized = image->normalized,
+        .format = image->format,
+        .channels = image->channels,
+        .texel_bytes = texel_bytes(image->format, image->channels),
+    };
+    return image->channels;
+}
+
+gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
+{
+    const gr_resource *resource = buffer->resource;
+    CUarray array;
+    CUDA_ARRAY3D_DESCRIPTOR described;
+    GR_TRY(resource->backend->array(resource, 0, 0, &array));
+    CUresult result = gr_driver()->Array3DGetDescriptor(&described, array);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuArray3DGetDescriptor",
+                            "The driver could not describe the mapped image.");
+    (void)gr_image_foresee(resource, info);
+    info->width = described.Width;
+    info->height = described.Height ? described.Height : 1;
+    info->depth = resource->image.is_3d && described.Depth ? described.Depth : 1;
+    info->format = described.Format;
+    info->channels = described.NumChannels;
+    info->texel_bytes = texel_bytes(described.Format, described.NumChannels);
+    return GR_OK;
+}
+
+const gr_image_info *gr_buffer_image_info(gr_buffer *buffer)
+{
+    bool pushed;
+    gr_image_info info;
+    if (gr_image_check(buffer, __func__) != GR_OK ||
+        gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
+        return NULL;
+    gr_status status = gr_image_query(buffer, &info);
+    gr_context_leave(pushed);
+    if (status != GR_OK)
+        return NULL;
+    buffer->info = info;
+    return &buffer->info;
+}
+
+CUarray gr_buffer_array(gr_buffer *buffer, unsigned level, unsigned layer)
+{
+    bool pushed;
+    CUarray array = NULL;
+    if (gr_image_check_part(buffer, level, layer, __func__) != GR_OK ||
+        gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
+        return NULL;
+    gr_status status = buffer->resource->backend->array(buffer->resource, level, layer, &array);
+    gr_context_leave(pushed);
+    return status == GR_OK ? array : NULL;
+}
+
+CUmipmappedArray gr_buffer_mipmapped_array(gr_buffer *buffer)
+{
+    bool pushed;
+    CUmipmappedArray array = NULL;
+    if (gr_image_check(buffer, __func__) != GR_OK ||
+        gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
+        return NULL;
+    gr_status status =
+        buffer->resource->backend->mipmapped_array(buffer->resource, &array, __func__);
+    gr_context_leave(pushed);
+    return status == GR_OK ? array : NULL;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Images as linear memory: copies one level and layer, and manages staging memory for
+ * gr_map_linear().
+ */
+#include "lib/resource/image_linear.h"
+
+#include "lib/cuda/array_format.h"
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
+#include "lib/base/plural.h"
+#include "lib/resource/image.h"
+#include "lib/resource/stream.h"
+#include "lib/base/struct_size.h"
+
+/* One level and layer of an image: its size in bytes per row, rows and slices. */
+struct part {
+    CUarray array;
+    size_t row_bytes, rows, slices;
+    size_t first_slice; /* the layer, if the array contains all layers */
+};
+
+static gr_status measure_part(const gr_resource *resource, const gr_image_info *info,
+                              unsigned level, struct part *part, const char *call)
+{
+    const struct gr_element element = gr_format_element(info->format, info->channels);
+    if (element.bytes == 0)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "CUDA describes the image by format 0x%x, which grinterop does not know: it "
+                       "has no linear form. Use gr_buffer_array().",
+                       (unsigned)info->format);
+    part->row_bytes =
+        gr_elements_across(element, gr_level_extent(info->width, level)) * element.bytes;
+    part->rows = gr_elements_across(element, gr_level_extent(info->height, level));
+    part->slices = resource->image.is_3d ? gr_level_extent(info->depth, level) : 1;
+    return GR_OK;
+}
+
+/* Finds the array and extent of one level and layer. The CUDA context is current. */
+static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned layer,
+                           struct part *part, const char *call)
+{
+    gr_image_info info;
+    GR_TRY(gr_image_query(buffer, &info));
+    GR_TRY(measure_part(buffer->resource, &info, level, part, call));
+    part->first_slice = info.layered ? layer : 0;
+    return buffer->resource->backend->array(buffer->resource, level, layer, &part->array);
+}
+
+static gr_status check_linear(const gr_linear_desc *memory, const struct part *part,
+                              const char *call)
+{
+    if (!memory->device == !memory->host)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "Set either `device` or `host`: %s set.",
+                       memory->device ? "both are" : "neither is");
+    if (memory->pitch && memory->pitch < part->row_bytes)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A pitch of %zu byte%s is too small: a row of the image has %zu. Pass at "
+                       "least that, or 0 for rows without gaps.",
+                       memory->pitch, gr_s(memory->pitch), part->row_bytes);
+    size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
+    if (memory->slice && (memory->slice % pitch || memory->slice / pitch < part->rows))
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "A slice of %zu byte%s does not hold whole rows (rows: %zu, bytes per row: %zu): the "
+            "slice must be a multiple of the pitch, and large enough for all rows.",
+            memory->slice, gr_s(memory->slice), part->rows, pitch);
+    return GR_OK;
+}
+
+/* Fills in the driver's struct for a copy; `out` means a copy out of the image. */
+static CUDA_MEMCPY3D describe_copy(const gr_linear_desc *memory, const struct part *part, bool out)
+{
+    size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
+    size_t rows = memory->slice ? memory->slice / pitch : part->rows;
+    CUmemorytype linear = memory->host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    /* the driver ignores the fields that do not belong to the memory type */
+    return (CUDA_MEMCPY3D){.srcMemoryType = out ? CU_MEMORYTYPE_ARRAY : linear,
+                           .srcZ = out ? part->first_slice : 0,
+                           .srcHost = memory->host,
+                           .srcDevice = memory->device,
+                           .srcPitch = pitch,
+                           .srcHeight = rows,
+                           .srcArray = part->array,
+                           .dstMemoryType = out ? linear : CU_MEMORYTYPE_ARRAY,
+                           .dstZ = out ? 0 : part->first_slice,
+                           .dstHost = memory->host,
+                           .dstDevice = memory->device,
+                           .dstPitch = pitch,
+                           .dstHeight = rows,
+                           .dstArray = part->array,
+                           .WidthInBytes = part->row_bytes,
+                           .Height = part->rows,
+                           .Depth = part->slices};
+}
+
+static gr_status copy_part(const struct part *part, const gr_linear_desc *memory, bool out,
+                           CUstream stream, const char *call)
+{
+    GR_TRY(check_linear(memory, part, call));
+    CUDA_MEMCPY3D copy = describe_copy(memory, part, out);
+    CUresult result = gr_driver()->Memcpy3DAsync(&copy, stream);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_work(result, "cuMemcpy3DAsync",
+                        "%s: the image could not be copied (rows: %zu, bytes per row: %zu). Is the "
+                        "memory large enough?",
+                        call, part->rows * part->slices, part->row_bytes);
+}
+
+static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
+                            const gr_linear_desc *given, bool out, CUstream stream,
+                            const char *call)
+{
+    bool pushed;
+    struct part part;
+    gr_linear_desc memory;
+    GR_TRY(gr_image_check_part(buffer, level, layer, call));
+    if (!given)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "The description of the linear memory is NULL.");
+    GR_TRY(GR_TAKE(gr_linear_desc, &memory, given, call));
+    if (!out && !gr_resource_writes(buffer->resource))
+        return gr_fail(
+            GR_ERR_STATE, call,
+            "The image was registered read_only: register it without read_only to write to it.");
+    GR_TRY(gr_stream_check_given(stream, true, call));
+    if (stream == GR_STREAM_OF_MAP)
+        stream = buffer->stream;
+    GR_TRY(gr_context_enter(&buffer->resource->context, &pushed, call));
+    gr_status status = gr_stream_check_capture(stream, call);
+    if (status == GR_OK)
+        status = find_part(buffer, level, layer, &part, call);
+    if (status == GR_OK)
+        status = copy_part(&part, &memory, out, stream, call);
+    gr_context_leave(pushed);
+    return status;
+}
+
+gr_status gr_buffer_copy_to_linear(gr_buffer *buffer, unsigned level, unsigned layer,
+                                   const gr_linear_desc *to, CUstream stream)
+{
+    return copy_image(buffer, level, layer, to, true, stream, __func__);
+}
+
+gr_status gr_buffer_copy_from_linear(gr_buffer *buffer, unsigned level, unsigned layer,
+                                     const gr_linear_desc *from, CUstream stream)
+{
+    return copy_image(buffer, level, layer, from, false, stream, __func__);
+}
+
+/* ---- Staging memory -------------------------------------------------------------------------- */
+
+/* Row pitches are multiples of this number, for coalesced access in kernels. */
+#define PITCH_ALIGNMENT ((size_t)256)
+
+static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char *call)
+{
+    struct gr_staging *staging = &resource->staging;
+    if (staging->room >= bytes)
+        return GR_OK;
+    const gr_cuda_api *cu = gr_driver();
+    CUdeviceptr larger;
+    GR_TRY(gr_event_create(&staging->done));
+    CUresult result = cu->MemAlloc(&larger, bytes);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuMemAlloc",
+                            "%s: %zu byte%s of device memory for the copy could not be allocated.",
+                            call, bytes, gr_s(bytes));
+    if (staging->ptr)
+        cu->MemFree(staging->ptr); /* waits for work that still uses the memory */
+    staging->ptr = larger;
+    staging->room = bytes;
+    return GR_OK;
+}
+
+void gr_linear_free(gr_resource *resource, bool alive)
+{
+    const gr_cuda_api *cu = gr_driver();
+    struct gr_staging *staging = &resource->staging;
+    if (alive && staging->ptr)
+        cu->MemFree(staging->ptr);
+    if (alive && staging->done)
+        cu->EventDestroy(staging->done);
+    *staging = (struct gr_staging){0, 0, NULL};
+}
+
+static gr_linear_desc staging_of(const gr_buffer *buffer)
+{
+    return GR_INIT(gr_linear_desc, .device = buffer->ptr, .pitch = buffer->pitch);
+}
+
+size_t gr_linear_pitch(size_t row_bytes)
+{
+    return (row_bytes + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+}
+
+gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
+                           CUdeviceptr *memory, const char *call)
+{
+    GR_TRY(reserve_staging(resource, bytes, call));
+    *memory = resource->staging.ptr;
+    CUresult result = gr_driver()->StreamWaitEvent(stream, resource->staging.done, 0);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuStreamWaitEvent",
+                        "%s: the stream could not wait for the last use of the copy.", call);
+}
+
+gr_status gr_linear_give_back(gr_resource *resource, CUstream stream, const char *call)
+{
+    CUresult result = gr_driver()->EventRecord(resource->staging.done, stream);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuEventRecord",
+                        "%s: the event after the copy could not be recorded.", call);
+}
+
+static size_t staging_bytes(const struct part *part)
+{
+    return gr_linear_pitch(part->row_bytes) * part->rows * part->slices;
+}
+
+gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call)
+{
+    bool pushed;
+    gr_image_info info;
+    struct part part = {0};
+    if (!gr_image_foresee(resource, &info))
+        return GR_OK; /* the format is known only after a map */
+    GR_TRY(measure_part(resource, &info, level, &part, call));
+    GR_TRY(gr_context_enter(&resource->context, &pushed, call));
+    gr_status status = reserve_staging(resource, staging_bytes(&part), call);
+    gr_context_leave(pushed);
+    return status;
+}
+
+gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call)
+{
+    gr_resource *resource = buffer->resource;
+    struct part part;
+    GR_TRY(find_part(buffer, level, layer, &part, call));
+    size_t pitch = gr_linear_pitch(part.row_bytes);
+    size_t size = staging_bytes(&part);
+    gr_linear_desc memory = GR_INIT(gr_linear_desc, .pitch = pitch);
+    GR_TRY(gr_linear_borrow(resource, size, buffer->stream, &memory.device, call));
+    if (gr_resource_reads(resource))
+        GR_TRY(copy_part(&part, &memory, true, buffer->stream, call));
+    buffer->ptr = memory.device;
+    buffer->size = size;
+    buffer->pitch = pitch;
+    buffer->level = level;
+    buffer->layer = layer;
+    return GR_OK;
+}
+
+gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call)
+{
+    struct part part;
+    gr_linear_desc memory = staging_of(buffer);
+    if (gr_resource_writes(buffer->resource)) {
+        GR_TRY(find_part(buffer, buffer->level, buffer->layer, &part, call));
+        GR_TRY(copy_part(&part, &memory, false, stream, call));
+    }
+    return gr_linear_give_back(buffer->resource, stream, call);
+}

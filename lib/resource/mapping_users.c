@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Users of a mapping: the tensors that refer to the mapped bytes. */
+#include "lib/resource/mapping_users.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "lib/cuda/driver.h"
+#include "lib/base/log.h"
+#include "lib/base/plural.h"
+#include "lib/resource/stream.h"
+
+/* Protects the lists of all buffers, because users may be removed on any thread. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void set_count(gr_buffer *buffer, unsigned count)
+{
+    __atomic_store_n(&buffer->user_count, count, __ATOMIC_RELEASE);
+}
+
+void gr_users_add(gr_buffer *buffer, struct gr_user *user)
+{
+    pthread_mutex_lock(&lock);
+    user->buffer = buffer;
+    user->previous = NULL;
+    user->next = buffer->users;
+    if (user->next)
+        user->next->previous = user;
+    buffer->users = user;
+    set_count(buffer, buffer->user_count + 1);
+    pthread_mutex_unlock(&lock);
+}
+
+static void take_out(struct gr_user *user)
+{
+    gr_buffer *buffer = user->buffer;
+    if (user->next)
+        user->next->previous = user->previous;
+    if (user->previous)
+        user->previous->next = user->next;
+    else
+        buffer->users = user->next;
+    user->buffer = NULL;
+    set_count(buffer, buffer->user_count - 1);
+}
+
+/* Whether this user is the only one that gr_buffer_release_later() waits for. */
+static bool is_awaited(const struct gr_user *user)
+{
+    return user->buffer->kept && user->buffer->users == user && !user->next;
+}
+
+void gr_users_leave(struct gr_user *user, void (*set_aside)(gr_buffer *buffer))
+{
+    gr_buffer *buffer = NULL;
+    pthread_mutex_lock(&lock);
+    if (user->buffer) {
+        gr_told_move(&user->told, &user->buffer->resource->told);
+        if (is_awaited(user)) {
+            buffer = user->buffer;
+            buffer->kept = false;
+            user->is_leaving = true;
+        } else {
+            take_out(user);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    if (!buffer)
+        return;
+    set_aside(buffer);
+    pthread_mutex_lock(&lock);
+    if (user->buffer) /* the mapping has not ended */
+        take_out(user);
+    pthread_mutex_unlock(&lock);
+}
+
+bool gr_users_keep(gr_buffer *buffer)
+{
+    pthread_mutex_lock(&lock);
+    buffer->kept = buffer->users;
+    bool kept = buffer->kept;
+    pthread_mutex_unlock(&lock);
+    return kept;
+}
+
+bool gr_users_unkeep(gr_buffer *buffer)
+{
+    pthread_mutex_lock(&lock);
+    bool kept = buffer->kept;
+    buffer->kept = false;
+    pthread_mutex_unlock(&lock);
+    return kept;
+}
+
+gr_status gr_users_order(gr_resource *resource, CUstream stream, const char *call)
+{
+    gr_buffer *buffer = resource->mapped;
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&lock);
+    for (struct gr_user *user = buffer->users; user && result == CUDA_SUCCESS; user = user->next)
+        result = gr_told_wait(&user->told, stream, false);
+    pthread_mutex_unlock(&lock);
+    if (result == CUDA_SUCCESS)
+        result = gr_told_wait(&resource->told, stream, false);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+        return gr_stream_refuse_user(call);
+    return gr_fail_cuda(
+        result, "cuStreamWaitEvent",
+        "%s: the stream could not wait for the streams that use the mapping's tensors.", call);
+}
+
+/* Logs a warning that tensors became unusable. */
+static void warn(const gr_buffer *buffer, unsigned count, const char *call)
+{
+    char text[640];
+    if (!gr_log_wanted(GR_LOG_WARNING))
+        return;
+    gr_resource_describe(buffer->resource, text, sizeof(text));
+    gr_log(GR_LOG_WARNING,
+           "%s: %u tensor%s still referred to the mapping when it ended, and can no longer be "
+           "used. Free tensors before their mapping ends. The resource: %s",
+           call, count, gr_s(count), text);
+}
+
+void gr_users_revoke(gr_buffer *buffer, const char *call)
+{
+    unsigned count = gr_users_count(buffer);
+    if (count) {
+        pthread_mutex_lock(&lock);
+        for (count = 0; buffer->users;) {
+            struct gr_user *user = buffer->users;
+            count += !user->is_leaving;
+            user->revoke(user);
+            take_out(user);
+        }
+        pthread_mutex_unlock(&lock);
+    }
+    if (!gr_told_none(&buffer->resource->told))
+        gr_told_clear(&buffer->resource->told);
+    if (count)
+        warn(buffer, count, call);
+}

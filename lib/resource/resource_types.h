@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The structs of resources and buffers, for files of the library. Their functions are in resource/.
+ */
+#ifndef GR_LIB_RESOURCE_RESOURCE_TYPES_H
+#define GR_LIB_RESOURCE_RESOURCE_TYPES_H
+
+#include <cuda.h>
+#include <grinterop/gr.h>
+#include <grinterop/image.h>
+
+#include "lib/cuda/context.h"
+#include "lib/cuda/stream_uses.h"
+
+struct gr_backend;
+struct gr_objects;
+struct gr_sync;
+struct gr_user;
+
+/* An image as its graphics API describes it. The description by CUDA is queried at each map. */
+struct gr_image {
+    /* the size of level 0 in texels; height and depth are at least 1 */
+    size_t width, height, depth;
+    unsigned levels, layers;
+    bool is_3d, cube;
+    bool layered; /* the CUDA array of a level contains all layers */
+    bool srgb;
+    bool normalized;       /* integers represent fractions */
+    CUarray_format format; /* the format of one channel in CUDA */
+    unsigned channels;     /* the number of channels; 0: unknown until a map */
+};
+
+/* Linear device memory for one level and layer of an image. */
+struct gr_staging {
+    CUdeviceptr ptr;
+    size_t room;  /* the allocated size in bytes */
+    CUevent done; /* an event after the release: the next map waits for it, on any stream */
+};
+
+/*
+ * A mapping. It lies in its resource or in the resource's list of spare buffers, so that maps and
+ * releases do not allocate.
+ */
+struct gr_buffer {
+    /* The fields that every map and release uses: one cache line. */
+    gr_resource *resource;
+    CUdeviceptr ptr; /* 0 once the mapping has ended */
+    size_t size;
+    CUstream stream;
+    size_t offset, part;    /* for a buffer: the mapped part, as offset and size in bytes */
+    const gr_buffer *after; /* the next buffer of its map, if the resources are a group; or NULL */
+    unsigned user_count;    /* the number of `users`; atomic */
+    bool out;               /* the caller owns the buffer */
+    bool later;             /* deferred by gr_buffer_release_later() */
+    /* the release is deferred until the users are removed: lib/resource/mapping_users.h */
+    bool kept;
+    bool is_spare; /* allocated; not in the resource */
+
+    struct gr_objects *objects; /* the surfaces and textures of this mapping, or NULL */
+    gr_buffer *next;            /* in the list of deferred or spare buffers */
+    struct gr_user *users;      /* the users of the mapped bytes */
+    size_t pitch;               /* the pitch of the linear memory of an image, or 0 */
+    unsigned level, layer;      /* the level and layer of the image in linear memory */
+    gr_buffer_info shown;       /* filled by gr_buffer_get_info() */
+    gr_image_info info;         /* returned by gr_buffer_image_info() */
+};
+
+#define GR_BUFFERS_IN_TURN 4
+
+/* The common part of every resource; the struct of a backend begins with it. */
+struct gr_resource {
+    /* The fields that every map and release uses: two cache lines, up to the count of `told`. */
+    const struct gr_backend *backend;
+    void *handle; /* the driver's object, whose type depends on the backend; NULL once closed */
+    /* The semaphore values of the resource; NULL if the driver's map and unmap order the work. */
+    struct gr_sync *sync;
+    gr_buffer *mapped;        /* the current mapping, or NULL: gr_resource_mapping() */
+    gr_buffer *set_aside;     /* buffers released by a thread that could not complete the release */
+    size_t size;              /* the size in bytes */
+    CUdeviceptr ptr;          /* for a buffer: its address, valid after map() of the backend */
+    gr_buffer *pending;       /* the buffer of a map in progress, otherwise NULL */
+    CUstream released_on;     /* the stream of the last release, or NULL */
+    const gr_resource *after; /* the next resource of the group: gr_group_has() */
+    bool end_is_recorded;     /* `end` was recorded after the last release */
+    bool is_image;
+    bool in_a_ring;     /* the resource is in a ring, and only the ring may map it */
+    bool ring_maps;     /* a call of the ring is in progress, which may map the resource */
+    bool visited;       /* temporary mark of calls over many resources */
+    bool parked;        /* the end of the resource is deferred: backend->park() */
+    bool claimed;       /* a thread is ending the resource: gr_resource_let_go() */
+    bool turn_is_taken; /* atomic: gr_resource_take_turn() */
+    unsigned char lock; /* the index of the lock: gr_resource_lock() */
+    /*
+     * Reference counts. `holds` counts the reference of the caller, which lasts until
+     * gr_resource_free(), and the references of the library.
+     */
+    unsigned holds;
+    unsigned buffers_out;     /* atomic */
+    unsigned turn;            /* the index of the next buffer in `first` */
+    unsigned run;             /* temporary, during a map: the number of resources in its run */
+    struct gr_told_list told; /* the streams of freed tensors, until the mapping ends */
+
+    struct gr_context context;
+    CUstream checked;  /* the stream that was last found to belong to the right CUDA context */
+    size_t grouped_at; /* the value of gr_group_changes when `after` was set */
+
+    /*
+     * Enough buffers if each mapping is released before the next map. The buffers are used in
+     * rotation, so that a second release of a buffer is still detected after some more maps.
+     */
+    gr_buffer first[GR_BUFFERS_IN_TURN];
+    gr_buffer *spare; /* further buffers that are not in use */
+
+    int device_plus_1; /* atomic: 1 + the device of `context`, or 0 before the first tensor */
+    gr_transport transport_bit; /* the transport of the backend, or of the kind of the resource */
+    /* the graphics API of the backend, or of the kind of the resource */
+    gr_graphics_api api;
+    /* the name of the transport in descriptions, with the reason for using it if there is one */
+    const char *transport;
+    unsigned flags;
+    /*
+     * the next resource in the list of resources that any thread may use and that have deferred
+     * buffers
+     */
+    gr_resource *next_unbound;
+    /* an event after the work in `released_on`, if a thread waited for it; otherwise NULL */
+    CUevent end;
+    struct gr_image image;
+    struct gr_staging staging;
+    /* the kernels of the library, if the driver needs a module per context; otherwise NULL */
+    CUmodule kernels;
+    struct gr_objects *retired; /* the objects of ended mappings, until their work is done */
+    struct gr_objects *idle;    /* objects to reuse */
+    /* the caller's event that was last recorded after a map; the library never uses the event */
+    CUevent ready;
+    /* an event for a release in another stream than that of the map; NULL until needed */
+    CUevent order;
+    gr_resource_info info; /* filled by gr_resource_get_info() */
+};
+
+/* Whether CUDA reads or writes the resource. */
+static inline bool gr_resource_reads(const gr_resource *resource)
+{
+    return !(resource->flags & GR_WRITE_DISCARD);
+}
+
+static inline bool gr_resource_writes(const gr_resource *resource)
+{
+    return !(resource->flags & GR_READ_ONLY);
+}
+
+/*
+ * The current mapping, or NULL. gr_buffer_release_later() may end it on another thread at any time,
+ * if any thread may use the resource. The buffer stays valid memory.
+ */
+static inline gr_buffer *gr_resource_mapping(const gr_resource *resource)
+{
+    return __atomic_load_n(&resource->mapped, __ATOMIC_ACQUIRE);
+}
+
+/* Whether the buffer is the current mapping of its resource. */
+static inline bool gr_buffer_is_live(const gr_buffer *buffer)
+{
+    return gr_resource_mapping(buffer->resource) == buffer;
+}
+
+/* Whether gr_buffer_release_later() was called for the buffer. */
+static inline bool gr_buffer_is_later(const gr_buffer *buffer)
+{
+    return __atomic_load_n(&buffer->later, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Checks of the caller's streams, and waits between streams. */
+#include "lib/resource/stream.h"
+
+#include "lib/cuda/context.h"
+#include "lib/base/cuda_error_text.h"
+#include "lib/cuda/device_text.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
+#include "lib/base/fork.h"
+#include "lib/cuda/device_access.h"
+
+/* Records the error with the driver's code, which callers of compat.h receive. */
+static gr_status refuse_capture(const char *call, const char *reason)
+{
+    gr_fail_cuda(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuStreamIsCapturing", "%s: %s", call,
+                 reason);
+    return gr_error_set_class(GR_ERR_STATE);
+}
+
+gr_status gr_stream_refuse_user(const char *call)
+{
+    return refuse_capture(call, "a stream that uses the tensor is capturing a graph, so "
+                                "nothing can wait for that stream. End the capture first.");
+}
+
+gr_status gr_stream_check_capture(CUstream stream, const char *call)
+{
+    if (!gr_driver() || gr_forked)
+        return GR_OK;
+    CUresult result = gr_event_capture(stream);
+    if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+        return refuse_capture(
+            call, "the legacy stream cannot be used while a stream that it waits for is capturing "
+                  "a graph. End the capture first, or pass another stream.");
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return refuse_capture(
+        call, "the stream is capturing a graph, and this call cannot be part of a graph. Call it "
+              "before or after the capture. Launch a graph that uses mapped memory between the map "
+              "and the release.");
+}
+
+gr_status gr_stream_refuse(CUstream stream, bool of_map_allowed, const char *call)
+{
+    if (!stream)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The stream is NULL. Pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD for a "
+                       "default stream%s.",
+                       of_map_allowed ? ", or GR_STREAM_OF_MAP for the stream of the map" : "");
+    if (stream == GR_STREAM_NONE)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "GR_STREAM_NONE is only for the graphics side of a ring: CUDA's work needs "
+                       "a stream, so pass one.");
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "GR_STREAM_OF_MAP has no meaning before something is mapped: pass the stream itself.");
+}
+
+gr_status gr_stream_check(const struct gr_context *context, CUstream stream, bool of_map_allowed,
+                          const char *call)
+{
+    GR_TRY(gr_stream_check_given(stream, of_map_allowed, call));
+    if (stream == GR_STREAM_OF_MAP || (context && gr_context_is_gone(context)))
+        return GR_OK;
+    return gr_stream_check_capture(stream, call);
+}
+
+static gr_status get_device(const struct gr_context *context, CUdevice *device, const char *call)
+{
+    bool pushed;
+    GR_TRY(gr_context_enter(context, &pushed, call));
+    gr_status status = gr_current_device(device);
+    gr_context_leave(pushed);
+    return status;
+}
+
+static gr_status refuse_device(CUdevice is, CUdevice wanted, const char *call)
+{
+    char of_stream[200], of_resource[200];
+    gr_device_text(is, of_stream, sizeof(of_stream));
+    gr_device_text(wanted, of_resource, sizeof(of_resource));
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "The stream belongs to %s, but the resource's CUDA context to %s: pass a stream of that "
+        "context, and let your own stream wait for the passed stream by an event "
+        "(cuStreamWaitEvent).",
+        of_stream, of_resource);
+}
+
+/*
+ * Records that the stream belongs to another context: events of the resource's CUDA context cannot
+ * be recorded in it.
+ */
+static gr_status refuse_context(CUresult result, const char *call)
+{
+    return gr_fail_cuda(result, "cuEventRecord",
+                        "%s: the stream belongs to another CUDA context than the resource. Pass a "
+                        "stream that was created in the resource's context, and let your own "
+                        "stream wait for the passed stream by an event (cuStreamWaitEvent).",
+                        call);
+}
+
+static gr_status refuse_unknown(const gr_resource *resource, CUresult result, const char *call)
+{
+    char copies[GR_COPIES_SIZE];
+    const char *remedy = "Pass an existing stream.";
+    gr_driver_second_copy(copies, sizeof(copies));
+    if (resource->mapped && resource->in_a_ring)
+        remedy = "The slot cannot be returned to its ring any more: free the ring, which ends the "
+                 "mapping, and create another.";
+    else if (resource->mapped)
+        remedy = "A mapping can be ended on any stream of its context: gr_buffer_release_many(), "
+                 "gr_resource_unmap() and gr_resource_close() take one.";
+    return gr_fail_cuda(result, "cuStreamGetCtx",
+                        "%s: the stream's CUDA context could not be queried. Was the stream or its "
+                        "context destroyed? %s%s",
+                        call, remedy, copies);
+}
+
+/*
+ * Checks that events of the resource's context can be recorded in the stream, by recording one.
+ * This also works for a stream of a green context that shares the resource's context. The
+ * resource's context is current.
+ */
+static gr_status check_events(gr_resource *resource, CUstream stream, const char *call)
+{
+    GR_TRY(gr_event_create(&resource->order));
+    CUresult result = gr_driver()->EventRecord(resource->order, stream);
+    return result == CUDA_SUCCESS ? GR_OK : refuse_context(result, call);
+}
+
+static gr_status check_other(gr_resource *resource, CUstream stream,
+                             const struct gr_context *of_stream, const char *call)
+{
+    CUdevice is, wanted;
+    GR_TRY(gr_current_device(&wanted));
+    GR_TRY(get_device(of_stream, &is, call));
+    if (is != wanted)
+        return refuse_device(is, wanted, call);
+    return check_events(resource, stream, call);
+}
+
+gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const char *call)
+{
+    struct gr_context context = {.primary_of = -1};
+    if (stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD ||
+        (stream == resource->checked && !gr_driver_traits()->refuses_destroyed))
+        return GR_OK;
+    CUresult result = gr_driver()->StreamGetCtx(stream, &context.handle);
+    /* drivers cannot query the context of some kinds of streams */
+    if (result == CUDA_ERROR_NOT_SUPPORTED)
+        return GR_OK;
+    if (result != CUDA_SUCCESS)
+        return refuse_unknown(resource, result, call);
+    gr_status status = GR_OK;
+    if (context.handle != resource->context.handle)
+        status = check_other(resource, stream, &context, call);
+    if (status == GR_OK)
+        resource->checked = stream;
+    return status;
+}
+
+CUresult gr_stream_finish(CUstream stream)
+{
+    CUresult result = gr_event_finish_stream(stream);
+    if (result == CUDA_SUCCESS || gr_cuda_is_sticky(result))
+        return result;
+    return gr_driver()->CtxSynchronize();
+}
+
+/*
+ * Whether the code means that the stream was destroyed, perhaps before its work was done, or
+ * belongs to another context.
+ */
+static bool is_no_stream(CUresult result)
+{
+    return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT ||
+           result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUresult result = CUDA_SUCCESS;
+    if (!resource->order)
+        result = cu->EventCreate(&resource->order, CU_EVENT_DISABLE_TIMING);
+    if (result == CUDA_SUCCESS)
+        result = cu->EventRecord(resource->order, earlier);
+    if (is_no_stream(result))
+        result = gr_stream_finish(earlier);
+    else if (result == CUDA_SUCCESS)
+        result = cu->StreamWaitEvent(stream, resource->order, 0);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuStreamWaitEvent",
+                        "A stream could not be made to wait for the stream of the map.");
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Receives a ring from another process: its message, then one message per slot. Then creates the
+ * ring.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+
+#include "lib/base/error.h"
+#include "lib/base/plural.h"
+#include "lib/external/external.h"
+#include "lib/ring/peer_link.h"
+#include "lib/ring/peer_page.h"
+#include "lib/ring/ring.h"
+#include "lib/ring/notify.h"
+#include "lib/peer/device.h"
+#include "lib/peer/import.h"
+#include "lib/sync/semaphore.h"
+
+/*
+ * The maximum frame number. Frame numbers have 62 bits of a word, and no ring reaches this number.
+ */
+#define MOST_FRAMES ((uint64_t)1 << 60)
+
+/* The objects that have been received so far. */
+struct receiving {
+    int socket;
+    struct gr_message message; /* the ring message */
+    struct gr_ring_description d;
+    struct gr_context context;
+    uint64_t uuid[2];
+    gr_resource **resources;
+    uint32_t arrived;
+    gr_semaphore *mine, *theirs;
+    struct gr_page *page;
+    struct gr_deadline deadline;
+    const char *call;
+};
+
+static gr_status receive_ring_message(struct receiving *r)
+{
+    struct gr_ring_description *d = &r->d;
+    GR_TRY(gr_message_receive(r->socket, GR_MESSAGE_RING, &r->message, &r->deadline, r->call));
+    GR_TRY(gr_ring_description_read(&r->message, d, r->call));
+    if (d->slots == 0 || d->slots > GR_RING_MOST_SLOTS || d->role < GR_RING_PRODUCER ||
+        d->role > GR_RING_CONSUMER || d->mode > GR_RING_NEWEST ||
+        r->message.fd_count != GR_RING_FD_COUNT)
+        return gr_fail(GR_ERR_INVALID_VALUE, r->call,
+                       "The message describes a ring of %llu slot%s, role %llu, mode %llu, with %u "
+                       "descriptor%s: grinterop did not send it.",
+                       (unsigned long long)d->slots, gr_s(d->slots), (unsigned long long)d->role,
+                       (unsigned long long)d->mode, r->message.fd_count, gr_s(r->message.fd_count));
+    GR_TRY(gr_share_check_value(d->sent_value, r->call));
+    GR_TRY(gr_share_check_value(d->received_value, r->call));
+    r->resources = calloc(d->slots, sizeof(gr_resource *));
+    return r->resources ? GR_OK : gr_fail_memory(r->call);
+}
+
+static gr_status check_slot(struct receiving *r, const struct gr_description *d,
+                            const struct gr_message *message)
+{
+    if (r->arrived == 0) {
+        r->uuid[0] = d->uuid_low;
+        r->uuid[1] = d->uuid_high;
+    }
+    GR_TRY(gr_description_check(d, r->call));
+    if (message->fd_count != 1 || d->has_acquire || d->has_release)
+        return gr_fail(GR_ERR_INVALID_VALUE, r->call,
+                       "A slot came with %u descriptor%s instead of 1 for its memory.",
+                       message->fd_count, gr_s(message->fd_count));
+    if (r->uuid[0] != d->uuid_low || r->uuid[1] != d->uuid_high)
+        return gr_fail(GR_ERR_INVALID_VALUE, r->call,
+                       "The ring's slots are on different GPUs: grinterop did not send it.");
+    return GR_OK;
+}
+
+static gr_status import_slot(struct receiving *r, const struct gr_description *d,
+                             struct gr_message *message)
+{
+    gr_status status = r->arrived == 0 ? gr_share_context(d, &r->context, r->call)
+                                       : gr_share_check_context(d, &r->context, r->call);
+    if (status != GR_OK)
+        return status;
+    gr_resource *resource = gr_share_import(d, message, &r->context, r->call);
+    if (!resource)
+        return gr_last_error()->status;
+    r->resources[r->arrived++] = resource;
+    return GR_OK;
+}
+
+static gr_status receive_slot(struct receiving *r)
+{
+    struct gr_description d;
+    struct gr_message message = {.fd_count = 0};
+    gr_status status =
+        gr_message_receive(r->socket, GR_MESSAGE_SLOT, &message, &r->deadline, r->call);
+    if (status == GR_OK)
+        status = gr_description_read(&message, &d, r->call);
+    if (status == GR_OK)
+        status = check_slot(r, &d, &message);
+    if (status == GR_OK)
+        status = import_slot(r, &d, &message);
+    gr_message_discard_fds(&message);
+    return status;
+}
+
+static gr_status import_semaphores(struct receiving *r)
+{
+    r->theirs = gr_share_import_semaphore(&r->message, GR_RING_SENT_FD, true, r->d.sent_value,
+                                          &r->context, r->call);
+    if (!r->theirs)
+        return gr_last_error()->status;
+    r->mine = gr_share_import_semaphore(&r->message, GR_RING_RECEIVED_FD, true, r->d.received_value,
+                                        &r->context, r->call);
+    gr_status status = r->mine ? GR_OK : gr_last_error()->status;
+    for (uint32_t i = 0; i < r->arrived && status == GR_OK; i++)
+        status = gr_sync_set(r->resources[i], r->theirs, r->mine, r->call);
+    return status;
+}
+
+static gr_status receive_all(struct receiving *r)
+{
+    gr_status status = gr_socket_check(r->socket, r->call);
+    if (status == GR_OK)
+        status = receive_ring_message(r);
+    for (uint64_t i = 0; status == GR_OK && i < r->d.slots; i++) {
+        status = gr_message_check_deadline(&r->deadline, r->call);
+        if (status == GR_OK)
+            status = receive_slot(r);
+    }
+    if (status == GR_OK)
+        status = import_semaphores(r);
+    if (status != GR_OK)
+        return status;
+    return gr_page_map(r->message.fds[GR_RING_PAGE_FD], (uint32_t)r->d.slots, &r->page, r->call);
+}
+
+static gr_status check_frames(const struct receiving *r, uint64_t frames)
+{
+    if (frames <= MOST_FRAMES)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, r->call,
+        "The ring's page has an impossible number of frames, %llu: grinterop did not send it.",
+        (unsigned long long)frames);
+}
+
+static gr_status begin_link(struct receiving *r, gr_ring *ring)
+{
+    const struct gr_link_parts parts = {
+        .socket = r->socket,
+        .role = (gr_ring_role)r->d.role,
+        .count = (uint32_t)r->d.slots,
+        .page = r->page,
+        .mine = r->mine,
+        .theirs = r->theirs,
+        .state = ring->state,
+        .ring = ring,
+        .changed = gr_ring_peer_changed,
+    };
+    ring->link = gr_link_begin(&parts, r->call);
+    if (!ring->link)
+        return gr_last_error()->status;
+    r->page = NULL; /* the link owns the page now */
+    return GR_OK;
+}
+
+static gr_ring *make_ring(struct receiving *r)
+{
+    const gr_ring_options options =
+        GR_INIT(gr_ring_options,
+                .producer = r->d.role == GR_RING_PRODUCER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
+                .mode = (gr_ring_mode)r->d.mode);
+    uint64_t frames = atomic_load(&r->page->written);
+    if (check_frames(r, frames) != GR_OK)
+        return NULL;
+    gr_ring *ring = gr_ring_create(r->resources, r->arrived, &options);
+    if (!ring)
+        return NULL;
+    ring->state->written = ring->state->last_read = ring->state->last_given_back = frames;
+    if (begin_link(r, ring) == GR_OK)
+        return ring;
+    gr_ring_free(ring);
+    return NULL;
+}
+
+static void end_receiving(struct receiving *r)
+{
+    struct gr_error_record cause;
+    gr_error_save(&cause);
+    gr_message_discard_fds(&r->message);
+    for (uint32_t i = 0; i < r->arrived; i++)
+        gr_resource_free(r->resources[i]);
+    free(r->resources);
+    gr_semaphore_drop(r->mine);
+    gr_semaphore_drop(r->theirs);
+    gr_page_unmap(r->page, (uint32_t)r->d.slots);
+    gr_context_drop(&r->context);
+    gr_error_restore(&cause);
+}
+
+gr_ring *gr_ring_receive(int socket, void *data, size_t room, size_t *size, unsigned timeout_ms)
+{
+    struct receiving r = {
+        .socket = socket,
+        .context = {.primary_of = -1},
+        .deadline = gr_deadline_in(timeout_ms),
+        .call = __func__,
+    };
+    gr_ring *ring = NULL;
+    gr_status status = gr_message_set_room(&r.message, data, room, __func__);
+    if (status == GR_OK)
+        status = receive_all(&r);
+    if (size && r.message.data_size > room)
+        *size = r.message.data_size;
+    if (status == GR_OK)
+        ring = make_ring(&r);
+    if (ring && size)
+        *size = r.message.data_size;
+    end_receiving(&r);
+    return ring;
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The application's Vulkan device: checks it, finds its CUDA device, and keeps the struct while it
+ * is in use.
+ */
+#include "vk/device/device.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/cuda/device_text.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/live_objects.h"
+#include "lib/base/log.h"
+#include "lib/cuda/end_after_event.h"
+#include "lib/base/struct_size.h"
+#include "vk/device/context_of_device.h"
+#include "vk/device/headless.h"
+
+/* ---- Capabilities ---------------------------------------------------------------------------- */
+
+static bool exports_semaphores(const gr_vk_device *device, VkSemaphoreType type)
+{
+    VkSemaphoreTypeCreateInfo timeline = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                          .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkPhysicalDeviceExternalSemaphoreInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+        .pNext = type == VK_SEMAPHORE_TYPE_TIMELINE ? &timeline : NULL,
+        .handleType = GR_VK_SEMAPHORE_HANDLE};
+    VkExternalSemaphoreProperties properties = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+    device->vk.vkGetPhysicalDeviceExternalSemaphoreProperties(device->physical_device, &info,
+                                                              &properties);
+    return properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT;
+}
+
+static bool has_export_function(const struct vk_functions *vk)
+{
+#if defined(_WIN32)
+    return vk->vkGetSemaphoreWin32HandleKHR;
+#else
+    return vk->vkGetSemaphoreFdKHR;
+#endif
+}
+
+/* The alignment of host memory that the device can import; 0 if it cannot import host memory. */
+static VkDeviceSize host_alignment(const gr_vk_device *device)
+{
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &host};
+    if (!vk_device_copies(device, false) || !device->vk.vkGetMemoryHostPointerPropertiesEXT ||
+        !device->vk.vkGetPhysicalDeviceProperties2)
+        return 0;
+    device->vk.vkGetPhysicalDeviceProperties2(device->physical_device, &properties);
+    return host.minImportedHostPointerAlignment;
+}
+
+static void query_capabilities(gr_vk_device *device)
+{
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &timeline};
+    device->vk.vkGetPhysicalDeviceMemoryProperties(device->physical_device, &device->memory);
+    /*
+     * The timeline functions exist only if the device supports the extension. If they do not exist,
+     * the feature must not be queried.
+     */
+    if (device->vk.vkWaitSemaphores && device->vk.vkSignalSemaphore &&
+        device->vk.vkGetSemaphoreCounterValue && device->vk.vkGetPhysicalDeviceFeatures2)
+        device->vk.vkGetPhysicalDeviceFeatures2(device->physical_device, &features);
+    device->has_timeline = timeline.timelineSemaphore;
+    device->host_alignment = host_alignment(device);
+    if (device->stranger || !device->vk.vkGetPhysicalDeviceExternalSemaphoreProperties ||
+        !has_export_function(&device->vk))
+        return;
+    device->exports_binary = exports_semaphores(device, VK_SEMAPHORE_TYPE_BINARY);
+    device->exports_timeline =
+        device->has_timeline && exports_semaphores(device, VK_SEMAPHORE_TYPE_TIMELINE);
+}
+
+/* ---- Wrapping -------------------------------------------------------------------------------- */
+
+static gr_status check_info(const gr_vk_device_desc *info, const char *call)
+{
+    const char *missing = !info                           ? "desc"
+                          : !info->get_instance_proc_addr ? "desc->get_instance_proc_addr"
+                          : !info->instance               ? "desc->instance"
+                          : !info->physical_device        ? "desc->physical_device"
+                          : !info->device                 ? "desc->device"
+                                                          : NULL;
+    if (missing)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`%s` is NULL: pass the object that the application created.", missing);
+    return GR_OK;
+}
+
+static gr_status check_transports(unsigned transports, const char *call)
+{
+    const unsigned used = GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY;
+    if (transports & ~(unsigned)GR_TRANSPORT_ANY)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`transports` is 0x%x, which has unknown bits: pass gr_transport bits, or "
+                       "GR_TRANSPORT_ANY.",
+                       transports);
+    if (!transports || transports & used)
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "`transports` is 0x%x, but Vulkan has only GR_TRANSPORT_EXTERNAL, "
+                   "GR_TRANSPORT_PEER and GR_TRANSPORT_COPY: add one of them.",
+                   transports);
+}
+
+static bool may_copy(const gr_vk_device *device)
+{
+    return device->transports & GR_TRANSPORT_COPY;
+}
+
+/* Only the first reason counts. */
+static GR_PRINTF(2, 3) void copy_since(gr_vk_device *device, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!device->copies)
+        vsnprintf(device->why, sizeof(device->why), format, arguments);
+    va_end(arguments);
+    device->copies = true;
+}
+
+static gr_status check_family(gr_vk_device *device, const char *call)
+{
+    uint32_t count = 0;
+    device->vk.vkGetPhysicalDeviceQueueFamilyProperties(device->physical_device, &count, NULL);
+    device->family_count = count;
+    if (device->queue_family < count)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "There is no queue family %u: %s has %u in all. `queue_family` is the family of "
+                   "the queue that uses the resources.",
+                   device->queue_family, device->identity.name, count);
+}
+
+static gr_status check_synchronization2(const gr_vk_device *device, const char *call)
+{
+    const struct vk_functions *vk = &device->vk;
+    if (!device->synchronization2 || (vk->vkCmdPipelineBarrier2 && vk->vkQueueSubmit2))
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "`synchronization2` is set, but the device has no %s: enable the feature in "
+                   "vkCreateDevice (before Vulkan 1.3 with the extension VK_KHR_synchronization2), "
+                   "or leave the field out.",
+                   vk->vkCmdPipelineBarrier2 ? "vkQueueSubmit2" : "vkCmdPipelineBarrier2");
+}
+
+/*
+ * Finds the CUDA device. This comes before the check of extensions, because a device of another GPU
+ * may also lack the extensions.
+ */
+static gr_status match(gr_vk_device *device, const char *call)
+{
+    if (!device->vk.vkGetPhysicalDeviceProperties2)
+        return GR_OK; /* check_functions() reports the missing extension */
+    vk_identify(device->vk.vkGetPhysicalDeviceProperties2, device->physical_device,
+                &device->identity);
+    GR_TRY(vk_find_cuda_device(&device->identity, !may_copy(device), &device->cuda,
+                               &device->cuda_ordinal, call));
+    if (device->cuda_ordinal < 0)
+        copy_since(device, "CUDA has no device with its UUID");
+    return GR_OK;
+}
+
+static gr_status check_functions(gr_vk_device *device, const char *call)
+{
+    char lacks[sizeof(device->why) - 40] = "";
+    GR_TRY(vk_check_functions(&device->vk, device->physical_device, may_copy(device) ? lacks : NULL,
+                              sizeof(lacks), call));
+    if (lacks[0])
+        copy_since(device, "extensions are not enabled: %s", lacks);
+    return GR_OK;
+}
+
+static gr_status check_peer_only(const gr_vk_device *device, const char *call)
+{
+    char vulkan[160], computing[200];
+    if (!device->copies || device->peer || may_copy(device))
+        return GR_OK;
+    vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
+    gr_device_text(device->computing, computing, sizeof(computing));
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "GR_TRANSPORT_PEER needs two GPUs, but the Vulkan device %s is %s, on which CUDA "
+        "computes. Allow GR_TRANSPORT_EXTERNAL, which needs no copy.",
+        vulkan, computing);
+}
+
+/*
+ * Chooses the CUDA context. Decides to copy if the device of this context cannot access the Vulkan
+ * memory. `exports`: the Vulkan device is a CUDA device, and can export memory.
+ */
+static gr_status choose_context(gr_vk_device *device, bool exports, const char *call)
+{
+    bool is_cuda = device->cuda_ordinal >= 0, reaches;
+    if (!is_cuda)
+        GR_TRY(gr_context_first_device(&device->cuda));
+    GR_TRY(vk_context_choose(&device->context, device->cuda, &device->computing, &reaches, call));
+    if (!reaches && !may_copy(device))
+        return vk_context_refuse(&device->identity, device->cuda, device->computing, call);
+    if (is_cuda && !reaches)
+        copy_since(device, "CUDA computes on another device, without peer access to it");
+    device->peer = exports && reaches && device->computing != device->cuda &&
+                   device->transports & GR_TRANSPORT_PEER;
+    GR_TRY(check_peer_only(device, call));
+    if (!device->copies || device->peer)
+        return GR_OK;
+    device->stranger = !is_cuda || !reaches;
+    device->cuda = device->computing;
+    return gr_device_ordinal(device->computing, &device->cuda_ordinal, call);
+}
+
+static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const char *call)
+{
+    vk_load_instance(&device->vk, info->get_instance_proc_addr, info->instance);
+    vk_load_device(&device->vk, info->device);
+    GR_TRY(match(device, call));
+    GR_TRY(check_functions(device, call));
+    GR_TRY(check_family(device, call));
+    GR_TRY(check_synchronization2(device, call));
+    const bool exports = !device->copies;
+    if (device->transports && !(device->transports & GR_TRANSPORT_EXTERNAL))
+        copy_since(device, "GR_TRANSPORT_EXTERNAL is not allowed");
+    GR_TRY(choose_context(device, exports, call));
+    query_capabilities(device);
+    return GR_OK;
+}
+
+static const char *semaphores_text(const gr_vk_device *device)
+{
+    if (device->exports_timeline)
+        return "semaphores by " GR_VK_HANDLE_NAME;
+    if (device->has_timeline)
+        return device->exports_binary ? "binary semaphores by " GR_VK_HANDLE_NAME
+                                        ", timeline ones through the host"
+                                      : "timeline semaphores through the host";
+    return device->exports_binary ? "binary semaphores by " GR_VK_HANDLE_NAME ", no timeline ones"
+                                  : "no semaphores";
+}
+
+static void describe(gr_vk_device *device)
+{
+    char vulkan[160], cuda[200], other[200];
+    bool two = device->computing != device->cuda;
+    vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
+    gr_device_text(device->cuda, cuda, sizeof(cuda));
+    gr_device_text(device->computing, other, sizeof(other));
+    if (device->copies)
+        snprintf(device->text, sizeof(device->text),
+                 "Vulkan device %s and %s share by copies %s, since %s; %s", vulkan,
+                 device->peer ? other : cuda,
+                 device->peer ? "from GPU to GPU" : "through host memory", device->why,
+                 semaphores_text(device));
+    else
+        snprintf(device->text, sizeof(device->text),
+                 "Vulkan device %s is %s; memory by " GR_VK_HANDLE_NAME ", %s%s%s%s%s", vulkan,
+                 cuda, semaphores_text(device), two ? "; CUDA computes on " : "", two ? other : "",
+                 two ? ", which reaches buffers by peer access" : "",
+                 device->peer                      ? "; images are copied from GPU to GPU"
+                 : vk_device_copies(device, false) ? "; images are copied through host memory"
+                                                   : "");
+    device->info = (gr_vk_device_info){
+        .cuda_device = device->cuda_ordinal,
+        .has_semaphores = device->exports_timeline || device->exports_binary,
+        .description = device->text,
+        .transport = !device->copies ? GR_TRANSPORT_EXTERNAL
+                     : device->peer  ? GR_TRANSPORT_PEER
+                                     : GR_TRANSPORT_COPY,
+    };
+}
+
+static gr_vk_device *new_device(const gr_vk_device_desc *info)
+{
+    gr_vk_device *device = calloc(1, sizeof(*device));
+    if (!device || pthread_mutex_init(&device->lock, NULL) != 0) {
+        free(device);
+        gr_fail_memory("gr_vk_device_wrap");
+        return NULL;
+    }
+    device->holds = device->pins = 1;
+    device->physical_device = info->physical_device;
+    device->device = info->device;
+    device->headless = vk_headless_hold(info->device);
+    device->queue = info->queue;
+    device->queue_family = info->queue_family;
+    device->synchronization2 = info->synchronization2;
+    device->transports = info->transports;
+    device->cuda_ordinal = -1;
+    device->context.primary_of = -1;
+    return device;
+}
+
+gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *given)
+{
+    gr_vk_device_desc info;
+    if (GR_TAKE(gr_vk_device_desc, &info, given, __func__) != GR_OK ||
+        check_info(given ? &info : NULL, __func__) != GR_OK ||
+        check_transports(info.transports, __func__) != GR_OK || !gr_driver_load())
+        return NULL;
+    gr_vk_device *device = new_device(&info);
+    if (!device)
+        return NULL;
+    if (wrap(device, &info, __func__) != GR_OK) {
+        vk_device_drop(device);
+        return NULL;
+    }
+    gr_live_add(GR_LIVE_VK_DEVICE, device);
+    describe(device);
+    gr_log(GR_LOG_INFO, "%s", device->text);
+    return device;
+}
+
+/* ---- Lifetime -------------------------------------------------------------------------------- */
+
+static void pin(gr_vk_device *device)
+{
+    __atomic_fetch_add(&device->pins, 1, __ATOMIC_RELAXED);
+}
+
+static void unpin(gr_vk_device *device)
+{
+    if (__atomic_sub_fetch(&device->pins, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    gr_context_drop(&device->context);
+    pthread_mutex_destroy(&device->lock);
+    vk_headless_drop(device->headless);
+    free(device);
+}
+
+static void drop(gr_vk_device *device, bool wait)
+{
+    if (__atomic_sub_fetch(&device->holds, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    if (device->end_recordings)
+        device->end_recordings(device);
+    if (device->end_pair)
+        device->end_pair(device, wait);
+    unpin(device);
+}
+
+void vk_device_hold(gr_vk_device *device)
+{
+    __atomic_fetch_add(&device->holds, 1, __ATOMIC_RELAXED);
+}
+
+void vk_device_drop(gr_vk_device *device)
+{
+    if (device)
+        drop(device, false);
+}
+
+void vk_device_hold_by(gr_vk_device *device, enum vk_semaphore_owner owner)
+{
+    (owner == VK_OF_DEVICE ? pin : vk_device_hold)(device);
+}
+
+void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner)
+{
+    (owner == VK_OF_DEVICE ? unpin : vk_device_drop)(device);
+}
+
+/*
+ * Ends closed resources first: they may still wait for a semaphore of the device, which the
+ * application is about to destroy.
+ */
+void gr_vk_device_free(gr_vk_device *device)
+{
+    if (!device || !gr_live_end(GR_LIVE_VK_DEVICE, device, __func__))
+        return;
+    gr_retired_finish(&device->context);
+    device->freed = true;
+    drop(device, true);
+}
+
+/* ---- Argument checks ------------------------------------------------------------------------- */
+
+gr_status vk_check_device(const gr_vk_device *device, const char *call)
+{
+    if (device)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "The device is NULL: did gr_vk_device_wrap() fail? Call gr_last_error() right after "
+        "that call for the reason.");
+}
+
+gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const char *call)
+{
+    gr_status status = vk_check_device(device, call);
+    if (status != GR_OK || info)
+        return status;
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "The description is NULL: describe what is shared.");
+}
+
+bool vk_device_copies(const gr_vk_device *device, bool crosses)
+{
+    return device->copies || (!crosses && device->computing != device->cuda &&
+                              device->transports & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY));
+}
+
+const char *vk_device_copies_since(const gr_vk_device *device)
+{
+    return device->copies ? device->why
+                          : "CUDA computes on another device, which can import only dedicated "
+                            "memory of buffers";
+}
+
+gr_status vk_check_crosses(const gr_vk_device *device, const char *what, const char *instead,
+                           const char *call)
+{
+    char vulkan[160], is[200], other[200];
+    if (device->computing == device->cuda || vk_device_copies(device, false))
+        return GR_OK;
+    vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
+    gr_device_text(device->cuda, is, sizeof(is));
+    gr_device_text(device->computing, other, sizeof(other));
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "%s cannot be shared between two devices: the Vulkan device %s is %s, CUDA "
+                   "computes on %s. %s",
+                   what, vulkan, is, other, instead);
+}
+
+/* ---- Queries --------------------------------------------------------------------------------- */
+
+const gr_vk_device_info *gr_vk_device_get_info(const gr_vk_device *device)
+{
+    return vk_check_device(device, __func__) == GR_OK ? &device->info : NULL;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Resources from Vulkan buffers: buffers of the application, and buffers that grinterop creates. */
+#include "vk/memory/resource.h"
+
+#include "lib/base/error.h"
+#include "lib/base/flags.h"
+#include "lib/base/plural.h"
+#include "lib/base/struct_size.h"
+#include "vk/device/chain.h"
+#include "vk/device/error.h"
+
+#define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
+
+VkBuffer gr_vk_buffer(const gr_resource *resource)
+{
+    const struct vk_resource *r = vk_resource_checked(resource, __func__);
+    return r ? r->binding.buffer : VK_NULL_HANDLE;
+}
+
+/* ---- From the application -------------------------------------------------------------------- */
+
+static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
+{
+    if (info->size == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`size` is 0: pass the size of the buffer in bytes.");
+    if (info->offset > info->memory_size || info->size > info->memory_size - info->offset)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The buffer of size %llu at offset %llu exceeds its memory of size %llu: pass the "
+            "allocationSize as `memory_size`, and the offset of vkBindBufferMemory.",
+            (unsigned long long)info->size, (unsigned long long)info->offset,
+            (unsigned long long)info->memory_size);
+    return GR_OK;
+}
+
+/*
+ * If CUDA uses another device, checks that the memory is dedicated to one buffer: another device
+ * can import only dedicated memory.
+ */
+static gr_status check_memory_crosses(const struct vk_binding *b, const char *call)
+{
+    return b->dedicated
+               ? GR_OK
+               : vk_check_crosses(b->device, "Memory that is not dedicated to one buffer",
+                                  "Allocate it with VkMemoryDedicatedAllocateInfo and pass "
+                                  "dedicated true, use gr_vk_buffer_create(), or let "
+                                  "gr_vk_device_wrap() copy it (transports = GR_TRANSPORT_ANY).",
+                                  call);
+}
+
+gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *given, unsigned flags)
+{
+    const char *call = __func__;
+    gr_vk_buffer_desc info;
+    if (vk_check_arguments(device, given, call) != GR_OK ||
+        GR_TAKE(gr_vk_buffer_desc, &info, given, call) != GR_OK ||
+        gr_flags_check(flags, BUFFER_FLAGS, call) != GR_OK)
+        return NULL;
+    if (!info.buffer) {
+        gr_fail(GR_ERR_INVALID_VALUE, call, "`buffer` is VK_NULL_HANDLE: pass the VkBuffer.");
+        return NULL;
+    }
+    struct vk_resource *r = vk_resource_begin(device, info.dedicated, call);
+    if (!r)
+        return NULL;
+    r->binding.buffer = info.buffer;
+    r->binding.memory = info.memory;
+    r->binding.memory_size = info.memory_size;
+    r->binding.dedicated = info.dedicated;
+    r->concurrent = info.sharing_mode == VK_SHARING_MODE_CONCURRENT;
+    if (vk_memory_check(&r->binding, info.offset, call) != GR_OK ||
+        check_range(&info, call) != GR_OK || check_memory_crosses(&r->binding, call) != GR_OK)
+        return vk_resource_discard(r);
+    const gr_external_part_desc part =
+        GR_INIT(gr_external_part_desc, .offset = (size_t)info.offset, .size = (size_t)info.size);
+    return vk_resource_register(r, &part, flags, call);
+}
+
+/* ---- Created by grinterop -------------------------------------------------------------------- */
+
+/* Checks that the device can export such a buffer. If the device copies, no export is needed. */
+static gr_status check_exportable(const gr_vk_device *device, const VkBufferCreateInfo *wish,
+                                  VkExternalMemoryFeatureFlags *features, const char *call)
+{
+    const VkPhysicalDeviceExternalBufferInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+        .flags = wish->flags,
+        .usage = wish->usage,
+        .handleType = GR_VK_MEMORY_HANDLE,
+    };
+    VkExternalBufferProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    *features = 0;
+    if (device->copies)
+        return GR_OK;
+    device->vk.vkGetPhysicalDeviceExternalBufferProperties(device->physical_device, &info,
+                                                           &properties);
+    *features = properties.externalMemoryProperties.externalMemoryFeatures;
+    if (*features & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT)
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "%s cannot export buffers of usage 0x%x and flags 0x%x as " GR_VK_HANDLE_NAME
+                   ": leave out usages, or share another buffer and copy between the two on the "
+                   "device.",
+                   device->identity.name, wish->usage, wish->flags);
+}
+
+static gr_status create_buffer(struct vk_resource *r, const VkBufferCreateInfo *wish)
+{
+    const VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .pNext = wish->pNext,
+        .handleTypes = GR_VK_MEMORY_HANDLE,
+    };
+    VkBufferCreateInfo info = *wish;
+    if (r->binding.copied)
+        info.usage |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    else if (!vk_chain_find(wish->pNext, external.sType))
+        info.pNext = &external;
+    r->owned = true;
+    r->concurrent = wish->sharingMode == VK_SHARING_MODE_CONCURRENT;
+    VkResult result = r->binding.device->vk.vkCreateBuffer(r->binding.device->device, &info, NULL,
+                                                           &r->binding.buffer);
+    if (result == VK_SUCCESS)
+        return GR_OK;
+    r->binding.buffer = VK_NULL_HANDLE;
+    return vk_fail(result, "vkCreateBuffer", "A buffer of %llu byte%s, usage 0x%x, was refused.",
+                   (unsigned long long)info.size, gr_s(info.size), info.usage);
+}
+
+/*
+ * Refuses buffers that CUDA cannot import: buffers in several memory objects, or in protected
+ * memory.
+ */
+static gr_status check_create_flags(VkBufferCreateFlags flags, const char *call)
+{
+    const VkBufferCreateFlags refused =
+        VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT |
+        VK_BUFFER_CREATE_SPARSE_ALIASED_BIT | VK_BUFFER_CREATE_PROTECTED_BIT;
+    if (!(flags & refused))
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "CUDA does not accept buffers that are sparse or protected (flags 0x%x): create "
+                   "the buffer without 0x%x.",
+                   flags, flags & refused);
+}
+
+static gr_status check_info(const VkBufferCreateInfo *info, const char *call)
+{
+    if (info->sType != VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The sType of VkBufferCreateInfo is %d: set it to "
+                       "VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO.",
+                       info->sType);
+    if (info->size == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`size` is 0: Vulkan has no empty buffers.");
+    if (info->usage == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`usage` is 0: state what Vulkan does with the buffer, for example "
+                       "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT.");
+    const VkExternalMemoryBufferCreateInfo *external =
+        vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
+    gr_status status = check_create_flags(info->flags, call);
+    return status == GR_OK && external
+               ? vk_check_handle_types(external->handleTypes, "VkExternalMemoryBufferCreateInfo",
+                                       call)
+               : status;
+}
+
+static gr_status check_wish(const gr_vk_device *device, const VkBufferCreateInfo *info,
+                            unsigned flags, const char *call)
+{
+    GR_TRY(vk_check_arguments(device, info, call));
+    GR_TRY(gr_flags_check(flags, BUFFER_FLAGS, call));
+    return check_info(info, call);
+}
+
+gr_resource *gr_vk_buffer_create(gr_vk_device *device, const VkBufferCreateInfo *info,
+                                 unsigned flags)
+{
+    const char *call = __func__;
+    VkExternalMemoryFeatureFlags features;
+    if (check_wish(device, info, flags, call) != GR_OK ||
+        check_exportable(device, info, &features, call) != GR_OK)
+        return NULL;
+    struct vk_resource *r = vk_resource_begin(device, true, call);
+    if (!r)
+        return NULL;
+    bool has_address = info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    if (create_buffer(r, info) != GR_OK ||
+        vk_memory_allocate(&r->binding, features, has_address, call) != GR_OK)
+        return vk_resource_discard(r);
+    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = (size_t)info->size);
+    return vk_resource_register(r, &part, flags, call);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Resources from Vulkan images: images of the application, and images that grinterop creates. */
+#include "vk/memory/resource.h"
+
+#include "lib/base/error.h"
+#include "lib/external/memory_part.h"
+#include "lib/base/flags.h"
+#include "lib/base/plural.h"
+#include "lib/base/struct_size.h"
+#include "vk/device/chain.h"
+#include "vk/device/error.h"
+#include "vk/memory/image_shape.h"
+
+#define COPY_INSTEAD                                                                               \
+    "Share a buffer (gr_vk_buffer_create()) and copy between it and the image by "                 \
+    "vkCmdCopyBufferToImage, make a context of the device that draws current before "              \
+    "gr_vk_device_wrap(), or let that copy images (transports = GR_TRANSPORT_ANY)."
+
+#define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
+
+VkImage gr_vk_image(const gr_resource *resource)
+{
+    const struct vk_resource *r = vk_resource_checked(resource, __func__);
+    return r ? r->binding.image : VK_NULL_HANDLE;
+}
+
+/* ---- The image in CUDA ----------------------------------------------------------------------- */
+
+/*
+ * Returns the number of levels to declare to CUDA. If an image has mip levels, the NVIDIA Vulkan
+ * driver lays out its layers for the whole mip chain, but CUDA lays them out for the declared
+ * number of levels (observed with driver 580). So all levels of the chain are declared to CUDA.
+ */
+static uint32_t placed_levels(const VkImageCreateInfo *info)
+{
+    bool mipmapped = info->mipLevels > 1, layered = info->arrayLayers > 1;
+    return mipmapped && layered ? gr_whole_chain(info->extent.width, info->extent.height, 1) : 0;
+}
+
+static gr_external_image_desc seen_by_cuda(const VkImageCreateInfo *info,
+                                           const gr_vk_format_info *format)
+{
+    return GR_INIT(gr_external_image_desc, .width = info->extent.width,
+                   .height = info->imageType == VK_IMAGE_TYPE_1D ? 0 : info->extent.height,
+                   .depth = info->imageType == VK_IMAGE_TYPE_3D ? info->extent.depth : 0,
+                   .levels = info->mipLevels, .placed_levels = placed_levels(info),
+                   .layers = info->arrayLayers > 1 ? info->arrayLayers : 0,
+                   .cube = info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT,
+                   .format = format->format, .channels = format->channels,
+                   .color_attachment = info->usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+                   .srgb = format->srgb, .normalized = format->normalized);
+}
+
+static void note_image(struct vk_resource *r, const VkImageCreateInfo *info,
+                       const gr_vk_format_info *format)
+{
+    r->aspect = format->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+    r->format = format->name;
+    r->extent = info->extent;
+    r->concurrent = info->sharingMode == VK_SHARING_MODE_CONCURRENT;
+    r->levels = info->mipLevels;
+    r->layers = info->arrayLayers;
+}
+
+static gr_resource *register_image(struct vk_resource *r, const VkImageCreateInfo *info,
+                                   const gr_vk_format_info *format, VkDeviceSize offset,
+                                   unsigned flags, const char *call)
+{
+    const gr_external_image_desc image = seen_by_cuda(info, format);
+    const gr_external_part_desc part =
+        GR_INIT(gr_external_part_desc, .offset = (size_t)offset, .image = &image);
+    /* If Vulkan shaders may write to the image, CUDA kernels may write to it as well. */
+    if (info->usage & VK_IMAGE_USAGE_STORAGE_BIT)
+        flags |= GR_SURFACE_LOAD_STORE;
+    return vk_resource_register(r, &part, flags, call);
+}
+
+/* ---- From the application -------------------------------------------------------------------- */
+
+/* A copied image needs a transfer usage for each direction that the flags allow. */
+static gr_status check_transfers(const gr_vk_device *device, const VkImageCreateInfo *info,
+                                 unsigned flags, const char *call)
+{
+    const char *missing = NULL;
+    if (!vk_device_copies(device, false))
+        return GR_OK;
+    if (!(flags & GR_WRITE_DISCARD) && !(info->usage & VK_IMAGE_USAGE_TRANSFER_SRC_BIT))
+        missing = "VK_IMAGE_USAGE_TRANSFER_SRC_BIT";
+    else if (!(flags & GR_READ_ONLY) && !(info->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT))
+        missing = "VK_IMAGE_USAGE_TRANSFER_DST_BIT";
+    if (!missing)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The usage of the image is 0x%x, but its texels are copied, since %s: create it "
+                   "with %s, too.",
+                   info->usage, vk_device_copies_since(device), missing);
+}
+
+static const gr_vk_format_info *find_format(VkFormat format, const char *call)
+{
+    const gr_vk_format_info *info = gr_vk_format(format);
+    if (!info)
+        gr_error_set_call(call);
+    return info;
+}
+
+/* Copies and checks the application's description of its image. */
+static const gr_vk_format_info *take_image(const gr_vk_device *device,
+                                           const gr_vk_image_desc *given, gr_vk_image_desc *info,
+                                           unsigned flags, const char *call)
+{
+    if (vk_check_arguments(device, given, call) != GR_OK ||
+        GR_TAKE(gr_vk_image_desc, info, given, call) != GR_OK ||
+        gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK ||
+        vk_check_crosses(device, "Images", COPY_INSTEAD, call) != GR_OK)
+        return NULL;
+    if (!info->image || !info->create_info) {
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                info->image
+                    ? "`create_info` is NULL: pass the struct that the image was created with."
+                    : "`image` is VK_NULL_HANDLE: pass the VkImage.");
+        return NULL;
+    }
+    return vk_image_check(info->create_info, call) == GR_OK &&
+                   check_transfers(device, info->create_info, flags, call) == GR_OK
+               ? find_format(info->create_info->format, call)
+               : NULL;
+}
+
+gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *given, unsigned flags)
+{
+    gr_vk_image_desc info;
+    const gr_vk_format_info *format = take_image(device, given, &info, flags, __func__);
+    struct vk_resource *r = format ? vk_resource_begin(device, false, __func__) : NULL;
+    if (!r)
+        return NULL;
+    r->binding.image = info.image;
+    r->binding.memory = info.memory;
+    r->binding.memory_size = info.memory_size;
+    r->binding.dedicated = info.dedicated;
+    note_image(r, info.create_info, format);
+    if (vk_memory_check(&r->binding, info.offset, __func__) != GR_OK)
+        return vk_resource_discard(r);
+    return register_image(r, info.create_info, format, info.offset, flags, __func__);
+}
+
+/* ---- Created by grinterop -------------------------------------------------------------------- */
+
+static gr_status check_limits(const gr_vk_device *device, const VkImageCreateInfo *info,
+                              const VkImageFormatProperties *limits, const char *name,
+                              const char *call)
+{
+    const VkExtent3D *e = &info->extent, *most = &limits->maxExtent;
+    if (e->width <= most->width && e->height <= most->height && e->depth <= most->depth &&
+        info->mipLevels <= limits->maxMipLevels && info->arrayLayers <= limits->maxArrayLayers)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "%s supports images of %s with at most %ux%ux%u texels, %u level%s and %u layer%s. This "
+        "image has %ux%ux%u texels, levels: %u, layers: %u. Make it smaller.",
+        device->identity.name, name, most->width, most->height, most->depth, limits->maxMipLevels,
+        gr_s(limits->maxMipLevels), limits->maxArrayLayers, gr_s(limits->maxArrayLayers), e->width,
+        e->height, e->depth, info->mipLevels, info->arrayLayers);
+}
+
+static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateInfo *info,
+                               VkResult result, const char *name)
+{
+    const char *query = vk_device_copies(device, false)
+                            ? "vkGetPhysicalDeviceImageFormatProperties"
+                            : "vkGetPhysicalDeviceImageFormatProperties2";
+    if (result != VK_ERROR_FORMAT_NOT_SUPPORTED)
+        return vk_fail(result, query, "%s could not be queried about images of %s.",
+                       device->identity.name, name);
+    return gr_fail_code(
+        GR_ERR_UNSUPPORTED, GR_DOMAIN_VULKAN, (int)result, vk_result_name(result), query,
+        "%s cannot %s images of %s with usage 0x%x, flags 0x%x and tiling %d%s: leave out usages, "
+        "or use another format, for example VK_FORMAT_R8G8B8A8_UNORM.",
+        device->identity.name, vk_device_copies(device, false) ? "create" : "export", name,
+        info->usage, info->flags, info->tiling,
+        vk_device_copies(device, false) ? "" : " as " GR_VK_HANDLE_NAME);
+}
+
+/* Copies of the structs in the pNext chain of the image that affect whether it is supported. */
+struct format_query {
+    VkImageFormatListCreateInfo formats;
+    VkImageStencilUsageCreateInfo stencil;
+};
+
+static const void *chain_for_query(const VkImageCreateInfo *info, struct format_query *query)
+{
+    const void *chain = NULL;
+    const VkImageFormatListCreateInfo *formats =
+        vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_IMAGE_FORMAT_LIST_CREATE_INFO);
+    const VkImageStencilUsageCreateInfo *stencil =
+        vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_IMAGE_STENCIL_USAGE_CREATE_INFO);
+    if (formats) {
+        query->formats = *formats;
+        query->formats.pNext = chain;
+        chain = &query->formats;
+    }
+    if (stencil) {
+        query->stencil = *stencil;
+        query->stencil.pNext = chain;
+        chain = &query->stencil;
+    }
+    return chain;
+}
+
+#define TRANSFERS (VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)
+
+/* Checks that a device that copies can create the image. No export is needed. */
+static gr_status check_creatable(const gr_vk_device *device, const VkImageCreateInfo *info,
+                                 const char *name, VkExternalMemoryFeatureFlags *features,
+                                 const char *call)
+{
+    VkImageFormatProperties found;
+    VkResult result = device->vk.vkGetPhysicalDeviceImageFormatProperties(
+        device->physical_device, info->format, info->imageType, info->tiling,
+        info->usage | TRANSFERS, info->flags, &found);
+    *features = 0;
+    return result == VK_SUCCESS ? check_limits(device, info, &found, name, call)
+                                : refuse_format(device, info, result, name);
+}
+
+static gr_status check_exportable(const gr_vk_device *device, const VkImageCreateInfo *info,
+                                  const char *name, VkExternalMemoryFeatureFlags *features,
+                                  const char *call)
+{
+    struct format_query query;
+    if (vk_device_copies(device, false))
+        return check_creatable(device, info, name, features, call);
+    const VkPhysicalDeviceExternalImageFormatInfo external = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO,
+        .pNext = chain_for_query(info, &query),
+        .handleType = GR_VK_MEMORY_HANDLE,
+    };
+    const VkPhysicalDeviceImageFormatInfo2 wanted = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2,
+        .pNext = &external,
+        .format = info->format,
+        .type = info->imageType,
+        .tiling = info->tiling,
+        .usage = info->usage,
+        .flags = info->flags,
+    };
+    VkExternalImageFormatProperties shared = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_IMAGE_FORMAT_PROPERTIES};
+    VkImageFormatProperties2 found = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_FORMAT_PROPERTIES_2,
+        .pNext = &shared,
+    };
+    VkResult result = device->vk.vkGetPhysicalDeviceImageFormatProperties2(device->physical_device,
+                                                                           &wanted, &found);
+    *features = shared.externalMemoryProperties.externalMemoryFeatures;
+    if (result == VK_SUCCESS && !(*features & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT))
+        result = VK_ERROR_FORMAT_NOT_SUPPORTED;
+    if (result != VK_SUCCESS)
+        return refuse_format(device, info, result, name);
+    return check_limits(device, info, &found.imageFormatProperties, name, call);
+}
+
+static gr_status create_image(struct vk_resource *r, const VkImageCreateInfo *wish)
+{
+    const VkExternalMemoryImageCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+        .pNext = wish->pNext,
+        .handleTypes = GR_VK_MEMORY_HANDLE,
+    };
+    VkImageCreateInfo info = *wish;
+    if (r->binding.copied)
+        info.usage |= TRANSFERS;
+    else if (!vk_chain_find(wish->pNext, external.sType))
+        info.pNext = &external;
+    r->owned = true;
+    VkResult result = r->binding.device->vk.vkCreateImage(r->binding.device->device, &info, NULL,
+                                                          &r->binding.image);
+    if (result == VK_SUCCESS)
+        return GR_OK;
+    r->binding.image = VK_NULL_HANDLE;
+    return vk_fail(result, "vkCreateImage",
+                   "An image of %s, %ux%ux%u, %u level%s, %u layer%s, usage 0x%x, was refused.",
+                   r->format, info.extent.width, info.extent.height, info.extent.depth, r->levels,
+                   gr_s(r->levels), r->layers, gr_s(r->layers), info.usage);
+}
+
+/* Checks the pNext chain, in which the application may have requested external memory itself. */
+static gr_status check_chain(const VkImageCreateInfo *info, const char *call)
+{
+    const VkExternalMemoryImageCreateInfo *external =
+        vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
+    return external ? vk_check_handle_types(external->handleTypes,
+                                            "VkExternalMemoryImageCreateInfo", call)
+                    : GR_OK;
+}
+
+static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo *info,
+                            unsigned flags, const char *call)
+{
+    GR_TRY(vk_check_arguments(device, info, call));
+    GR_TRY(gr_flags_check(flags, IMAGE_FLAGS, call));
+    GR_TRY(vk_image_check(info, call));
+    GR_TRY(check_chain(info, call));
+    GR_TRY(vk_check_crosses(device, "Images", COPY_INSTEAD, call));
+    if (info->usage == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`usage` is 0: state what Vulkan does with the image, for example "
+                       "VK_IMAGE_USAGE_SAMPLED_BIT.");
+    return GR_OK;
+}
+
+gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreateInfo *info, unsigned flags)
+{
+    const char *call = __func__;
+    VkExternalMemoryFeatureFlags features;
+    if (check_wish(device, info, flags, call) != GR_OK)
+        return NULL;
+    const gr_vk_format_info *format = find_format(info->format, call);
+    if (!format || check_exportable(device, info, format->name, &features, call) != GR_OK)
+        return NULL;
+    struct vk_resource *r = vk_resource_begin(device, false, call);
+    if (!r)
+        return NULL;
+    note_image(r, info, format);
+    if (create_image(r, info) != GR_OK ||
+        vk_memory_allocate(&r->binding, features, false, call) != GR_OK)
+        return vk_resource_discard(r);
+    return register_image(r, info, format, 0, flags, call);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Checks which Vulkan images CUDA can use; see image_shape.h. */
+#include "vk/memory/image_shape.h"
+
+#include "lib/base/error.h"
+#include "lib/base/plural.h"
+#include "lib/external/memory_part.h"
+#include "lib/external/external.h"
+
+static gr_status check_counts(const VkImageCreateInfo *info, const char *call)
+{
+    if (info->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The sType of VkImageCreateInfo is %d: set it to "
+                       "VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO.",
+                       info->sType);
+    if (info->mipLevels > 0 && info->arrayLayers > 0 && info->samples > 0)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "mipLevels is %u, arrayLayers %u and samples %u, and none can be 0: Vulkan counts "
+        "each of them from 1.",
+        info->mipLevels, info->arrayLayers, info->samples);
+}
+
+static gr_status check_extent(const VkImageCreateInfo *info, const char *call)
+{
+    const VkExtent3D *e = &info->extent;
+    if (info->imageType != VK_IMAGE_TYPE_1D && info->imageType != VK_IMAGE_TYPE_2D &&
+        info->imageType != VK_IMAGE_TYPE_3D)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "%d is not a VkImageType: pass VK_IMAGE_TYPE_1D, _2D or _3D.",
+                       info->imageType);
+    if (e->width == 0 || e->height == 0 || e->depth == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The extent is %ux%ux%u: pass that of VkImageCreateInfo, with 1 for an "
+                       "unused height or depth.",
+                       e->width, e->height, e->depth);
+    if ((info->imageType == VK_IMAGE_TYPE_1D && e->height != 1) ||
+        (info->imageType != VK_IMAGE_TYPE_3D && e->depth != 1))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A %s image cannot have the extent %ux%ux%u: pass the type and the extent "
+                       "of VkImageCreateInfo.",
+                       info->imageType == VK_IMAGE_TYPE_1D ? "1D" : "2D", e->width, e->height,
+                       e->depth);
+    return GR_OK;
+}
+
+static gr_status check_layers(const VkImageCreateInfo *info, const char *call)
+{
+    uint32_t layers = info->arrayLayers;
+    bool cube = info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
+    if (info->imageType == VK_IMAGE_TYPE_3D && layers > 1)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A 3D image has no layers, but arrayLayers is %u: pass 1.", layers);
+    if (cube && (info->imageType != VK_IMAGE_TYPE_2D || info->extent.width != info->extent.height))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The faces of a cube are square 2D images, but the extent is %ux%ux%u: "
+                       "leave VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out, or make the extent square.",
+                       info->extent.width, info->extent.height, info->extent.depth);
+    if (cube && layers % 6 != 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "For CUDA, each cube has 6 layers, but arrayLayers is %u: pass a multiple "
+                       "of 6, or leave VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out.",
+                       layers);
+    return GR_OK;
+}
+
+static gr_status check_levels(const VkImageCreateInfo *info, const char *call)
+{
+    const VkExtent3D *e = &info->extent;
+    uint32_t most = gr_whole_chain(e->width, e->height, e->depth);
+    if (info->mipLevels <= most)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "An image of %ux%ux%u texels has at most %u mip level%s, not %u: pass that or less.",
+        e->width, e->height, e->depth, most, gr_s(most), info->mipLevels);
+}
+
+/*
+ * Refuses images that CUDA cannot import: images in several memory objects, or in protected memory.
+ */
+static gr_status check_create_flags(VkImageCreateFlags flags, const char *call)
+{
+    const VkImageCreateFlags refused =
+        VK_IMAGE_CREATE_SPARSE_BINDING_BIT | VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT |
+        VK_IMAGE_CREATE_SPARSE_ALIASED_BIT | VK_IMAGE_CREATE_DISJOINT_BIT |
+        VK_IMAGE_CREATE_PROTECTED_BIT | VK_IMAGE_CREATE_SPLIT_INSTANCE_BIND_REGIONS_BIT;
+    if (!(flags & refused))
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "CUDA does not accept images that are sparse, disjoint, protected or split over "
+                   "devices (flags 0x%x): create the image without 0x%x.",
+                   flags, flags & refused);
+}
+
+static gr_status check_tiling(const VkImageCreateInfo *info, const char *call)
+{
+    if (info->tiling == VK_IMAGE_TILING_OPTIMAL)
+        return GR_OK;
+    if (info->tiling != VK_IMAGE_TILING_LINEAR)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "CUDA does not support images with tiling %d: use VK_IMAGE_TILING_OPTIMAL.",
+                       info->tiling);
+    if (info->imageType == VK_IMAGE_TYPE_2D && info->mipLevels <= 1 && info->arrayLayers <= 1)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "VK_IMAGE_TILING_LINEAR allows only one 2D level and layer; this image is "
+                   "%ux%ux%u with %u level%s and %u layer%s. Use VK_IMAGE_TILING_OPTIMAL.",
+                   info->extent.width, info->extent.height, info->extent.depth, info->mipLevels,
+                   gr_s(info->mipLevels), info->arrayLayers, gr_s(info->arrayLayers));
+}
+
+static gr_status check_samples(const VkImageCreateInfo *info, const char *call)
+{
+    if (info->samples == VK_SAMPLE_COUNT_1_BIT)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "CUDA does not accept multisampled images, and this one has %d samples per pixel: share an "
+        "image with one sample, and resolve into it by vkCmdResolveImage, or depth by a resolve "
+        "attachment (VkSubpassDescriptionDepthStencilResolve).",
+        info->samples);
+}
+
+gr_status vk_image_check(const VkImageCreateInfo *info, const char *call)
+{
+    GR_TRY(check_counts(info, call));
+    GR_TRY(check_extent(info, call));
+    GR_TRY(check_layers(info, call));
+    GR_TRY(check_levels(info, call));
+    GR_TRY(check_create_flags(info->flags, call));
+    GR_TRY(check_tiling(info, call));
+    return check_samples(info, call);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Exportable memory of a Vulkan device; see memory.h. */
+#include "vk/memory/memory.h"
+
+#include "lib/base/error.h"
+#include "lib/base/plural.h"
+#include "lib/external/import.h"
+#include "vk/device/error.h"
+
+/* ---- Requirements ---------------------------------------------------------------------------- */
+
+struct requirements {
+    VkMemoryRequirements memory;
+    bool prefers_dedicated, requires_dedicated;
+};
+
+/* For Vulkan 1.0, which has no dedicated memory. */
+static struct requirements plain_requirements(const struct vk_binding *b)
+{
+    struct requirements need = {.prefers_dedicated = false};
+    if (b->buffer)
+        b->device->vk.vkGetBufferMemoryRequirements(b->device->device, b->buffer, &need.memory);
+    else
+        b->device->vk.vkGetImageMemoryRequirements(b->device->device, b->image, &need.memory);
+    return need;
+}
+
+static struct requirements requirements_of(const struct vk_binding *b)
+{
+    const struct vk_functions *vk = &b->device->vk;
+    if (!vk->vkGetBufferMemoryRequirements2 || !vk->vkGetImageMemoryRequirements2)
+        return plain_requirements(b);
+    VkMemoryDedicatedRequirements dedicated = {.sType =
+                                                   VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS};
+    VkMemoryRequirements2 all = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
+        .pNext = &dedicated,
+    };
+    if (b->buffer) {
+        const VkBufferMemoryRequirementsInfo2 info = {
+            .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2,
+            .buffer = b->buffer,
+        };
+        vk->vkGetBufferMemoryRequirements2(b->device->device, &info, &all);
+    } else {
+        const VkImageMemoryRequirementsInfo2 info = {
+            .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_REQUIREMENTS_INFO_2,
+            .image = b->image,
+        };
+        vk->vkGetImageMemoryRequirements2(b->device->device, &info, &all);
+    }
+    return (struct requirements){
+        .memory = all.memoryRequirements,
+        .prefers_dedicated = dedicated.prefersDedicatedAllocation,
+        .requires_dedicated = dedicated.requiresDedicatedAllocation,
+    };
+}
+
+static gr_status check_place(const struct vk_binding *b, VkDeviceSize offset,
+                             const VkMemoryRequirements *need, const char *call)
+{
+    const char *what = b->image ? "image" : "buffer";
+    if (offset > b->memory_size || need->size > b->memory_size - offset)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The %s needs %llu byte%s from offset %llu, but its memory has %llu: pass the "
+            "allocationSize as `memory_size`, and the offset of vkBind%sMemory.",
+            what, (unsigned long long)need->size, gr_s(need->size), (unsigned long long)offset,
+            (unsigned long long)b->memory_size, b->image ? "Image" : "Buffer");
+    if (need->alignment > 1 && offset % need->alignment != 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The offset %llu is not a multiple of %llu, the alignment that Vulkan "
+                       "requires for this %s: pass the offset that it was bound at.",
+                       (unsigned long long)offset, (unsigned long long)need->alignment, what);
+    return GR_OK;
+}
+
+gr_status vk_memory_check(const struct vk_binding *b, VkDeviceSize offset, const char *call)
+{
+    const char *what = b->image ? "image" : "buffer";
+    if (!b->memory)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`memory` is VK_NULL_HANDLE: pass the memory that the %s is bound to.",
+                       what);
+    if (b->memory_size == 0)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "`memory_size` is 0: pass the allocationSize that `memory` was allocated with.");
+    if (b->dedicated && offset != 0)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The offset is %llu, but dedicated memory is used from offset 0: pass offset 0, or "
+            "dedicated false if the memory was allocated without VkMemoryDedicatedAllocateInfo.",
+            (unsigned long long)offset);
+    struct requirements need = requirements_of(b);
+    if (!b->dedicated && need.requires_dedicated)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The device requires dedicated memory for this %s: allocate it with "
+            "VkMemoryDedicatedAllocateInfo, and set `dedicated` to true, because CUDA needs to "
+            "know this.",
+            what);
+    return check_place(b, offset, &need.memory, call);
+}
+
+gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const char *type,
+                                const char *call)
+{
+    if (types & GR_VK_MEMORY_HANDLE)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The handleTypes of %s are 0x%x, without "
+                   "VK_EXTERNAL_MEMORY_HANDLE_TYPE_" GR_VK_HANDLE_NAME
+                   "_BIT: add the bit, or leave the struct out, since grinterop adds it.",
+                   type, types);
+}
+
+/* ---- Allocation ------------------------------------------------------------------------------ */
+
+/*
+ * Chooses a memory type from `type_bits` (VkMemoryRequirements.memoryTypeBits), preferably local to
+ * the device. UINT32_MAX if there is none.
+ */
+static uint32_t find_memory_type(const gr_vk_device *device, uint32_t type_bits)
+{
+    /*
+     * Memory types with these properties need more than vkAllocateMemory, or are slow for ordinary
+     * use.
+     */
+    const VkMemoryPropertyFlags special =
+        VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
+        VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
+    const VkMemoryPropertyFlags wanted[] = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0};
+    for (size_t pass = 0; pass < sizeof(wanted) / sizeof(wanted[0]); pass++)
+        for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {
+            VkMemoryPropertyFlags has = device->memory.memoryTypes[i].propertyFlags;
+            if ((type_bits >> i & 1) && (has & wanted[pass]) == wanted[pass] && !(has & special))
+                return i;
+        }
+    return UINT32_MAX;
+}
+
+/*
+ * Returns the size to allocate. llvmpipe, the OpenGL counterpart of lavapipe, accepts a buffer in
+ * imported memory only if the memory has 48 bytes more than the buffer; a header of lavapipe takes
+ * 40 of these bytes. The padding lets OpenGL import the memory, too. For dedicated memory, Vulkan
+ * requires the exact size.
+ */
+static VkDeviceSize size_to_allocate(const struct vk_binding *b, const struct requirements *need)
+{
+    bool padded =
+        b->buffer && !b->dedicated && b->device->identity.type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    return need->memory.size + (padded ? GR_MESA_ROOM : 0);
+}
+
+static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
+{
+    const VkMemoryAllocateFlagsInfo address = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
+    };
+    const VkMemoryDedicatedAllocateInfo dedicated = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO,
+        .pNext = has_address ? &address : NULL,
+        .buffer = b->buffer,
+        .image = b->image,
+    };
+    const VkExportMemoryAllocateInfo export = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
+        .pNext = b->dedicated ? &dedicated : dedicated.pNext,
+        .handleTypes = GR_VK_MEMORY_HANDLE,
+    };
+    const VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .pNext = b->copied ? export.pNext : &export,
+        .allocationSize = b->memory_size,
+        .memoryTypeIndex = type,
+    };
+    VkResult result = b->device->vk.vkAllocateMemory(b->device->device, &info, NULL, &b->memory);
+    if (result == VK_SUCCESS)
+        return GR_OK;
+    b->memory = VK_NULL_HANDLE;
+    return vk_fail(result, "vkAllocateMemory",
+                   "%s could not be allocated (bytes: %llu, type %u, %s).",
+                   b->copied ? "Memory" : "Exportable memory", (unsigned long long)b->memory_size,
+                   type, b->dedicated ? "dedicated" : "not dedicated");
+}
+
+static gr_status bind_memory(const struct vk_binding *b)
+{
+    const struct vk_functions *vk = &b->device->vk;
+    VkDevice device = b->device->device;
+    VkResult result = b->buffer ? vk->vkBindBufferMemory(device, b->buffer, b->memory, 0)
+                                : vk->vkBindImageMemory(device, b->image, b->memory, 0);
+    if (result == VK_SUCCESS)
+        return GR_OK;
+    return vk_fail(result, b->buffer ? "vkBindBufferMemory" : "vkBindImageMemory",
+                   "Memory was allocated but could not be bound (bytes: %llu).",
+                   (unsigned long long)b->memory_size);
+}
+
+gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags features,
+                             bool has_address, const char *call)
+{
+    struct requirements need = requirements_of(b);
+    uint32_t type = find_memory_type(b->device, need.memory.memoryTypeBits);
+    if (type == UINT32_MAX)
+        return gr_fail(GR_ERR_VULKAN, call,
+                       "No memory type of the device can be exported for this %s "
+                       "(memoryTypeBits is 0x%x): share another %s, and copy between the two on "
+                       "the device.",
+                       b->image ? "image" : "buffer", need.memory.memoryTypeBits,
+                       b->image ? "image" : "buffer");
+    b->dedicated = need.prefers_dedicated || need.requires_dedicated ||
+                   (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) ||
+                   /* another device can import only dedicated memory */
+                   (!b->copied && b->device->computing != b->device->cuda);
+    b->memory_size = size_to_allocate(b, &need);
+    GR_TRY(allocate(b, type, has_address));
+    return bind_memory(b);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Vulkan device memory: requirements, exportable allocation, and checks of the application's
+ * descriptions.
+ */
+#ifndef GR_VK_MEMORY_MEMORY_H
+#define GR_VK_MEMORY_MEMORY_H
+
+#include "vk/device/device.h"
+
+/* A buffer or an image (the other field is VK_NULL_HANDLE), and the memory that it is bound to. */
+struct vk_binding {
+    gr_vk_device *device;
+    VkBuffer buffer;
+    VkImage image;
+    VkDeviceMemory memory;
+    VkDeviceSize memory_size;
+    bool dedicated; /* the memory is allocated for this buffer or image only */
+    bool copied;    /* CUDA does not access the memory: vk/copy/ */
+};
+
+/* Checks that the application's buffer or image can be bound at `offset` of its memory. */
+gr_status vk_memory_check(const struct vk_binding *binding, VkDeviceSize offset, const char *call);
+
+/*
+ * Checks that the handle types that the application requested in the struct `type` include the
+ * handle type that CUDA imports.
+ */
+gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const char *type,
+                                const char *call);
+
+/*
+ * Allocates memory for the buffer or image, exportable unless it is copied, and binds it.
+ * `features` are the external memory features of the device. `has_address`: the device address of
+ * the buffer will be used. If the bind fails, the memory stays allocated.
+ */
+gr_status vk_memory_allocate(struct vk_binding *binding, VkExternalMemoryFeatureFlags features,
+                             bool has_address, const char *call);
+
+#endif

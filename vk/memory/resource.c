@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The lifetime of resources in Vulkan device memory; see resource.h. */
+#include "vk/memory/resource.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/error.h"
+#include "lib/base/live_objects.h"
+#include "lib/base/plural.h"
+#include "lib/resource/resource.h"
+#include "lib/cuda/end_after_event.h"
+#include "vk/copy/copy.h"
+#include "vk/device/error.h"
+#include "vk/memory/memory_import.h"
+#include "vk/sync/pair.h"
+#include "vk/sync/semaphore_import.h"
+
+static void describe(const gr_resource *resource, char *text, size_t size)
+{
+    const struct vk_resource *r = vk_resource_of(resource);
+    if (r->binding.image)
+        snprintf(text, size, "Vulkan image 0x%llx, %s, %ux%ux%u, %u level%s, %u layer%s",
+                 GR_VK_NUMBER(r->binding.image), r->format, r->extent.width, r->extent.height,
+                 r->extent.depth, r->levels, gr_s(r->levels), r->layers, gr_s(r->layers));
+    else
+        snprintf(text, size, "Vulkan buffer 0x%llx", GR_VK_NUMBER(r->binding.buffer));
+}
+
+static void end_vulkan_part(struct vk_resource *r)
+{
+    const struct vk_binding *b = &r->binding;
+    const struct vk_functions *vk = &b->device->vk;
+    if (r->owned) {
+        vk->vkDestroyBuffer(b->device->device, b->buffer, NULL);
+        vk->vkDestroyImage(b->device->device, b->image, NULL);
+        vk->vkFreeMemory(b->device->device, b->memory, NULL);
+    }
+    /*
+     * If gr_vk_device_free() was called, the application may destroy the VkDevice after this call.
+     * So free the retired staging memory first.
+     */
+    if (b->copied && b->device->freed)
+        gr_retired_finish(&b->device->context);
+    vk_device_drop(b->device);
+}
+
+static void end(gr_resource *resource)
+{
+    end_vulkan_part(vk_resource_of(resource));
+}
+
+#ifndef _WIN32
+
+static gr_status export_for_peer(const gr_resource *resource, struct gr_memory_export *memory)
+{
+    const struct vk_resource *r = vk_resource_of(resource);
+    GR_TRY(vk_memory_export(&r->binding, memory));
+    memory->part.offset = r->external.offset;
+    memory->image = r->cuda_image;
+    return GR_OK;
+}
+
+static gr_status export_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
+                                  gr_semaphore_desc *info, const char *call)
+{
+    (void)resource;
+    return vk_semaphore_export(semaphore, info, call);
+}
+
+static gr_semaphore *create_semaphore(const gr_resource *resource)
+{
+    gr_semaphore *semaphore = gr_vk_semaphore_create(vk_resource_of(resource)->binding.device,
+                                                     VK_SEMAPHORE_TYPE_TIMELINE);
+    if (semaphore)
+        gr_live_remove(GR_LIVE_SEMAPHORE, semaphore); /* the ring owns the semaphore */
+    return semaphore;
+}
+
+#endif
+
+static const struct gr_external_kind vk_kind = {
+    .describe = describe,
+    .end = end,
+    .copy_in = vk_copy_in,
+    .copy_out = vk_copy_out,
+#ifndef _WIN32
+    .export_memory = export_for_peer,
+    .export_semaphore = export_semaphore,
+    .create_semaphore = create_semaphore,
+#endif
+};
+
+struct vk_resource *vk_resource_of(const gr_resource *resource)
+{
+    struct gr_external *external = resource ? gr_external_of(resource) : NULL;
+    return external && external->kind == &vk_kind ? (struct vk_resource *)external : NULL;
+}
+
+struct vk_resource *vk_resource_checked(const gr_resource *resource, const char *call)
+{
+    struct vk_resource *r = vk_resource_of(resource);
+    if (!r)
+        gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
+                resource ? "The resource was not made from a Vulkan object."
+                         : "The resource is NULL: did its creation fail?");
+    return r;
+}
+
+struct vk_resource *vk_resource_begin(gr_vk_device *device, bool crosses, const char *call)
+{
+    struct vk_resource *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    if (!r)
+        return NULL;
+    r->external.kind = &vk_kind;
+    r->binding.device = device;
+    r->binding.copied = vk_device_copies(device, crosses);
+    vk_device_hold(device);
+    return r;
+}
+
+gr_resource *vk_resource_discard(struct vk_resource *r)
+{
+    end_vulkan_part(r);
+    free(r);
+    return NULL;
+}
+
+VkDeviceMemory gr_vk_memory(const gr_resource *resource)
+{
+    const struct vk_resource *r = vk_resource_checked(resource, __func__);
+    return r ? r->binding.memory : VK_NULL_HANDLE;
+}
+
+/*
+ * Sets the semaphore pair of a new resource. Without a pair the order stays undefined until the
+ * application sets semaphores.
+ */
+static void begin_order(struct vk_resource *r, gr_semaphore *acquire, gr_semaphore *release)
+{
+    struct gr_sync *sync = &r->external.sync;
+    if (!acquire)
+        return;
+    gr_semaphore_hold(acquire);
+    gr_semaphore_hold(release);
+    sync->acquire = acquire;
+    sync->release = release;
+    sync->of_device = true;
+    sync->decided = true;
+    /* A new buffer of the application may have contents, and only a submit copies them. */
+    sync->is_new =
+        r->binding.image || (sync->copies && !r->owned && gr_resource_reads(&r->external.base));
+}
+
+static gr_status make_copied(struct vk_resource *r, const struct gr_context *context,
+                             const gr_external_part_desc *part, unsigned flags, const char *call)
+{
+    gr_vk_device *device = r->binding.device;
+    gr_resource *resource = &r->external.base;
+    GR_TRY(vk_copy_make(&r->external, device, context, part, flags, call));
+    const struct vk_staging *staging = &vk_copy_of(&r->external)->staging;
+    if (staging->way == VK_STAGING_PEER)
+        resource->transport_bit = GR_TRANSPORT_PEER;
+    snprintf(r->transport, sizeof(r->transport), "%s, %s, since %s",
+             staging->way == VK_STAGING_PEER ? "peer" : "copy", vk_staging_text(staging),
+             vk_device_copies_since(device));
+    resource->transport = r->transport;
+    gr_resource_log_each(call, &resource, 1);
+    return GR_OK;
+}
+
+gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part_desc *part,
+                                  unsigned flags, const char *call)
+{
+    struct gr_context context;
+    gr_semaphore *acquire, *release;
+    if (part->image)
+        r->cuda_image = *part->image;
+    if (vk_pair_get(r->binding.device, &acquire, &release, call) != GR_OK ||
+        gr_context_hold(&r->binding.device->context, &context, call) != GR_OK)
+        return vk_resource_discard(r);
+    gr_status status = r->binding.copied ? make_copied(r, &context, part, flags, call)
+                                         : vk_memory_import(&r->binding, &r->external, &context,
+                                                            part, flags, call);
+    if (status == GR_OK) {
+        r->external.base.api = GR_GRAPHICS_VULKAN;
+        begin_order(r, acquire, release);
+        return &r->external.base;
+    }
+    gr_context_drop(&context);
+    return vk_resource_discard(r);
+}

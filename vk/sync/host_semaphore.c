@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Timeline semaphores through the host; see host_semaphore.h. */
+#include "vk/sync/host_semaphore.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/base/fork.h"
+#include "lib/base/log.h"
+#include "lib/base/plural.h"
+#include "lib/sync/semaphore.h"
+#include "vk/device/error.h"
+#include "vk/device/headless.h"
+
+/*
+ * The duration of one wait, in nanoseconds. Between two waits the host checks whether the process
+ * is exiting.
+ */
+#define WAIT_SLICE 100000000u
+
+/* The maximum time, in milliseconds, that the exit of the process waits for host functions. */
+#define EXIT_PAUSES 2000
+
+/*
+ * A semaphore through the host. Host functions may run after the last reference is dropped. They
+ * must not call CUDA, and dropping the device might call CUDA. So the semaphore keeps all
+ * objects alive that host functions need.
+ */
+struct host_semaphore {
+    gr_semaphore base;
+    gr_vk_device *device; /* held according to `owner` */
+    VkSemaphore semaphore;
+    enum vk_semaphore_owner owner;
+    bool owned; /* the VkSemaphore is destroyed with this object */
+    struct vk_functions vk;
+    VkDevice handle;
+    /* a reference to the owner of the VkDevice; NULL: the application owns it */
+    gr_vk_headless *headless;
+    pthread_mutex_t lock;     /* protects the following members */
+    struct host_point *spare; /* points that are not in use */
+    size_t queued;            /* the number of points in streams */
+    bool orphaned;            /* the last reference was dropped while points were in streams */
+    VkResult failure;         /* the first error of a host function, or VK_SUCCESS */
+};
+
+/* One wait or signal in a stream, or an unused point. The points of one call form a list. */
+struct host_point {
+    struct host_semaphore *s;
+    uint64_t value;
+    bool is_signal;
+    struct host_point *next;
+};
+
+/*
+ * The number of points that a new semaphore has. A point is in use until the host function has
+ * ended, which may be after the stream went on, so that several frames can need points at once.
+ */
+#define FIRST_POINTS 8
+
+/* ---- Process exit ---------------------------------------------------------------------------- */
+
+/*
+ * Set when the process exits. All waits must then end: the CUDA driver may wait for its streams
+ * during the exit, and a signal may never come. When the exit handlers of the libraries run, no
+ * host function may be in a Vulkan call. begin_exit() is registered later than those handlers, so
+ * it runs before them.
+ */
+static atomic_bool exiting;
+static atomic_uint inside; /* the number of host functions that may be in a Vulkan call */
+static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+
+static void begin_exit(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    atomic_store(&exiting, true);
+    if (gr_forked)
+        return; /* in a forked child, the host functions counted by `inside` run in the parent */
+    for (int i = 0; i < EXIT_PAUSES && atomic_load(&inside) > 0; i++)
+        nanosleep(&pause, NULL);
+}
+
+static void watch_exit(void)
+{
+    if (atexit(begin_exit) != 0)
+        gr_log(GR_LOG_WARNING, "host waits will not end when the process exits");
+}
+
+/* ---- Points ---------------------------------------------------------------------------------- */
+
+static gr_status refuse_failed(const struct host_semaphore *s, VkResult failure)
+{
+    return vk_fail(failure, "vkWaitSemaphores",
+                   "A stream's earlier wait or signal of the Vulkan semaphore 0x%llx failed, and "
+                   "the stream went on without it: the VkDevice is lost, or the semaphore was "
+                   "destroyed. Create the device and its objects again.",
+                   GR_VK_NUMBER(s->semaphore));
+}
+
+/*
+ * Takes a point for the stream. After a failure of the semaphore, waits are refused, because the
+ * stream would not wait. Signals are accepted but skipped, because mapped resources must be
+ * released.
+ */
+static gr_status take_point(struct host_semaphore *s, bool is_signal, const char *call,
+                            struct host_point **taken)
+{
+    struct host_point *point = NULL;
+    pthread_mutex_lock(&s->lock);
+    VkResult failure = is_signal ? VK_SUCCESS : s->failure;
+    if (failure == VK_SUCCESS) {
+        point = s->spare;
+        if (point)
+            s->spare = point->next;
+        else
+            point = malloc(sizeof(*point));
+        if (point)
+            s->queued++;
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (failure != VK_SUCCESS)
+        return refuse_failed(s, failure);
+    if (!point)
+        return gr_fail_memory(call);
+    *taken = point;
+    return GR_OK;
+}
+
+static void end_host_part(struct host_semaphore *s)
+{
+    while (s->spare) {
+        struct host_point *next = s->spare->next;
+        free(s->spare);
+        s->spare = next;
+    }
+    if (s->owned)
+        s->vk.vkDestroySemaphore(s->handle, s->semaphore, NULL);
+    vk_headless_drop(s->headless);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+/* Makes a point unused. If there are no references, the last point destroys the semaphore. */
+static void return_point(struct host_point *point)
+{
+    struct host_semaphore *s = point->s;
+    pthread_mutex_lock(&s->lock);
+    point->next = s->spare;
+    s->spare = point;
+    bool last = --s->queued == 0 && s->orphaned;
+    pthread_mutex_unlock(&s->lock);
+    if (last)
+        end_host_part(s);
+}
+
+static void return_points(struct host_point *points)
+{
+    while (points) {
+        struct host_point *next = points->next;
+        return_point(points);
+        points = next;
+    }
+}
+
+/* ---- On the driver's thread, where CUDA calls are not allowed -------------------------------- */
+
+static void note_failure(struct host_semaphore *s, VkResult result, const char *vulkan_call)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->failure == VK_SUCCESS)
+        s->failure = result;
+    pthread_mutex_unlock(&s->lock);
+    gr_log(GR_LOG_WARNING, "%s of Vulkan semaphore 0x%llx in a stream: %s", vulkan_call,
+           GR_VK_NUMBER(s->semaphore), vk_result_name(result));
+}
+
+static void wait_here(struct host_semaphore *s, uint64_t value)
+{
+    const VkSemaphoreWaitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &s->semaphore,
+        .pValues = &value,
+    };
+    VkResult result = VK_TIMEOUT;
+    while (result == VK_TIMEOUT && !atomic_load(&exiting))
+        result = s->vk.vkWaitSemaphores(s->handle, &info, WAIT_SLICE);
+    if (result < 0)
+        note_failure(s, result, "vkWaitSemaphores");
+}
+
+VkResult vk_semaphore_raise(const struct vk_functions *vk, VkDevice device, VkSemaphore semaphore,
+                            uint64_t value, uint64_t *now)
+{
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+        .semaphore = semaphore,
+        .value = value,
+    };
+    *now = UINT64_MAX;
+    VkResult result = vk->vkGetSemaphoreCounterValue(device, semaphore, now);
+    return result == VK_SUCCESS && *now < value ? vk->vkSignalSemaphore(device, &info) : result;
+}
+
+/*
+ * Signals a value on the driver's thread. If the timeline has already reached the value, the signal
+ * is skipped: it would be invalid and lose the device, and all waits for the value are satisfied.
+ * The lock keeps other streams from signalling at the same time.
+ */
+static void signal_here(struct host_semaphore *s, uint64_t value)
+{
+    uint64_t now = 0;
+    pthread_mutex_lock(&s->lock);
+    VkResult result = s->failure;
+    bool failed_before = result != VK_SUCCESS;
+    if (!failed_before)
+        result = vk_semaphore_raise(&s->vk, s->handle, s->semaphore, value, &now);
+    pthread_mutex_unlock(&s->lock);
+    if (result < 0 && !failed_before)
+        note_failure(s, result, now < value ? "vkSignalSemaphore" : "vkGetSemaphoreCounterValue");
+    else if (result == VK_SUCCESS && now >= value)
+        gr_log(GR_LOG_WARNING,
+               "a stream's signal of Vulkan semaphore 0x%llx to %llu is skipped: the semaphore has "
+               "already reached %llu",
+               GR_VK_NUMBER(s->semaphore), (unsigned long long)value, (unsigned long long)now);
+}
+
+static void run_each(struct host_point *point)
+{
+    for (struct host_point *next; point; point = next) {
+        next = point->next;
+        if (point->is_signal)
+            signal_here(point->s, point->value);
+        else
+            wait_here(point->s, point->value);
+        return_point(point);
+    }
+}
+
+/*
+ * Runs the points of one call. During the exit of the process the points are leaked, because Vulkan
+ * may no longer exist.
+ */
+static void CUDA_CB run_points(void *user)
+{
+    atomic_fetch_add(&inside, 1);
+    if (!atomic_load(&exiting))
+        run_each(user);
+    atomic_fetch_sub(&inside, 1);
+}
+
+/* ---- Enqueueing points ----------------------------------------------------------------------- */
+
+static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_signal,
+                         CUstream stream)
+{
+    const char *call = is_signal ? "gr_semaphore_signal" : "gr_semaphore_wait";
+    struct host_point *first = NULL, **end = &first;
+    for (size_t i = 0; i < n; i++) {
+        struct host_semaphore *s = (struct host_semaphore *)points[i].semaphore;
+        struct host_point *point = NULL;
+        gr_status status = take_point(s, is_signal, call, &point);
+        if (status != GR_OK) {
+            return_points(first);
+            return status;
+        }
+        *point = (struct host_point){.s = s, .value = points[i].value, .is_signal = is_signal};
+        *end = point;
+        end = &point->next;
+    }
+    CUresult result = gr_driver()->LaunchHostFunc(stream, run_points, first);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return_points(first);
+    return gr_fail_work(
+        result, "cuLaunchHostFunc",
+        "The host function that %s for %zu semaphore%s could not be enqueued into the stream.",
+        is_signal ? "signals" : "waits", n, gr_s(n));
+}
+
+static gr_status wait_by_host(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
+    return enqueue(points, n, false, stream);
+}
+
+static gr_status signal_by_host(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
+    return enqueue(points, n, true, stream);
+}
+
+static void describe_host(const gr_semaphore *semaphore, char *text, size_t size)
+{
+    const struct host_semaphore *s = (const struct host_semaphore *)semaphore;
+    snprintf(text, size, "Vulkan timeline semaphore 0x%llx through the host",
+             GR_VK_NUMBER(s->semaphore));
+}
+
+/*
+ * Destroys the semaphore. Points in streams keep the struct alive, so the device need not wait for
+ * them.
+ */
+static void destroy_host(gr_semaphore *semaphore)
+{
+    struct host_semaphore *s = (struct host_semaphore *)semaphore;
+    vk_device_drop_by(s->device, s->owner);
+    pthread_mutex_lock(&s->lock);
+    s->orphaned = true;
+    bool last = s->queued == 0;
+    pthread_mutex_unlock(&s->lock);
+    if (last)
+        end_host_part(s);
+}
+
+static void signal_host_in_place(gr_semaphore *semaphore, uint64_t value)
+{
+    struct host_semaphore *s = (struct host_semaphore *)semaphore;
+    uint64_t now;
+    pthread_mutex_lock(&s->lock);
+    vk_semaphore_raise(&s->vk, s->handle, s->semaphore, value, &now);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool host_value(const gr_semaphore *semaphore, uint64_t *now)
+{
+    const struct host_semaphore *s = (const struct host_semaphore *)semaphore;
+    return s->vk.vkGetSemaphoreCounterValue(s->handle, s->semaphore, now) == VK_SUCCESS;
+}
+
+static const struct gr_semaphore_ops host_ops = {
+    .wait = wait_by_host,
+    .signal = signal_by_host,
+    .signal_in_place = signal_host_in_place,
+    .describe = describe_host,
+    .value = host_value,
+    .destroy = destroy_host,
+};
+
+static bool has_queued(struct host_semaphore *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool queued = s->queued > 0;
+    pthread_mutex_unlock(&s->lock);
+    return queued;
+}
+
+void vk_host_semaphore_finish(gr_semaphore *semaphore)
+{
+    const struct timespec pause = {.tv_nsec = 100000};
+    if (semaphore->ops != &host_ops)
+        return;
+    while (has_queued((struct host_semaphore *)semaphore) && !atomic_load(&exiting)) {
+        if (gr_context_has_failed(&semaphore->context))
+            return; /* CUDA drops the host functions; their points and the struct are leaked */
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* Without memory for them the points are allocated when they are needed. */
+static void make_points(struct host_semaphore *s)
+{
+    for (int i = 0; i < FIRST_POINTS; i++) {
+        struct host_point *point = malloc(sizeof(*point));
+        if (!point)
+            return;
+        point->next = s->spare;
+        s->spare = point;
+    }
+}
+
+VkSemaphore vk_semaphore_of_host(const gr_semaphore *semaphore)
+{
+    if (!semaphore || semaphore->ops != &host_ops)
+        return VK_NULL_HANDLE;
+    return ((const struct host_semaphore *)semaphore)->semaphore;
+}
+
+gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_desc *info,
+                                   enum vk_semaphore_owner owner, const struct gr_context *context,
+                                   const char *call)
+{
+    pthread_once(&exit_once, watch_exit);
+    struct host_semaphore *s = calloc(1, sizeof(*s));
+    if (!s || pthread_mutex_init(&s->lock, NULL) != 0) {
+        free(s);
+        gr_fail_memory(call);
+        return NULL;
+    }
+    s->device = device;
+    s->owner = owner;
+    s->semaphore = info->semaphore;
+    s->vk = device->vk;
+    s->handle = device->device;
+    s->headless = vk_headless_hold(device->device);
+    s->failure = VK_SUCCESS;
+    make_points(s);
+    vk_device_hold_by(device, owner);
+    if (gr_semaphore_init(&s->base, &host_ops, context, true, info->value) != GR_OK) {
+        destroy_host(&s->base);
+        return NULL;
+    }
+    s->owned = owner != VK_OF_APPLICATION;
+    return &s->base;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Vulkan semaphores of grinterop or of the application. CUDA imports them, or else the host waits
+ * and signals.
+ */
+#include "vk/sync/semaphore.h"
+
+#include "lib/cuda/context.h"
+#include "lib/base/error.h"
+#include "lib/base/live_objects.h"
+#include "lib/base/log.h"
+#include "lib/base/struct_size.h"
+#include "lib/sync/semaphore.h"
+#include "vk/device/error.h"
+#include "vk/sync/host_semaphore.h"
+#include "vk/sync/semaphore_import.h"
+
+VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
+{
+    if (!semaphore)
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "The semaphore is NULL: did its creation fail?");
+    if (!semaphore || semaphore == GR_SEMAPHORE_NONE)
+        return VK_NULL_HANDLE;
+    VkSemaphore imported = vk_semaphore_imported(semaphore);
+    return imported ? imported : vk_semaphore_of_host(semaphore);
+}
+
+/* Makes a gr_semaphore of the VkSemaphore, which stays unchanged after an error. */
+static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_desc *info,
+                                    enum vk_semaphore_owner owner, const char *call)
+{
+    struct gr_context context;
+    if (gr_context_hold(&device->context, &context, call) != GR_OK)
+        return NULL;
+    gr_semaphore *semaphore = info->through_host
+                                  ? vk_semaphore_by_host(device, info, owner, &context, call)
+                                  : vk_semaphore_import(device, info, owner, &context, call);
+    if (!semaphore) {
+        gr_context_drop(&context);
+        return NULL;
+    }
+    if (gr_log_wanted(GR_LOG_DEBUG)) {
+        char text[200];
+        gr_semaphore_describe(semaphore, text, sizeof(text));
+        gr_log(GR_LOG_DEBUG, "%s: %s", call, text);
+    }
+    if (owner != VK_OF_DEVICE)
+        gr_live_add(GR_LIVE_SEMAPHORE, semaphore);
+    return semaphore;
+}
+
+static gr_status check_type(const gr_vk_device *device, VkSemaphoreType type, const char *call)
+{
+    GR_TRY(vk_check_device(device, call));
+    if (type != VK_SEMAPHORE_TYPE_BINARY && type != VK_SEMAPHORE_TYPE_TIMELINE)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "%d is not a VkSemaphoreType: pass VK_SEMAPHORE_TYPE_TIMELINE or "
+                       "VK_SEMAPHORE_TYPE_BINARY.",
+                       type);
+    if (type == VK_SEMAPHORE_TYPE_TIMELINE && !device->has_timeline)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "%s has no timeline semaphores: use binary ones, or a Vulkan 1.2 driver.",
+                       device->identity.name);
+    return GR_OK;
+}
+
+/* ---- Created by grinterop -------------------------------------------------------------------- */
+
+static gr_status create_semaphore(const gr_vk_device *device, gr_vk_semaphore_desc *info)
+{
+    const VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = info->type,
+    };
+    const VkExportSemaphoreCreateInfo export = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .pNext = info->type == VK_SEMAPHORE_TYPE_TIMELINE ? &type : NULL,
+        .handleTypes = GR_VK_SEMAPHORE_HANDLE,
+    };
+    const VkSemaphoreCreateInfo create = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+        .pNext = info->through_host ? export.pNext : &export,
+    };
+    VkResult result = device->vk.vkCreateSemaphore(device->device, &create, NULL, &info->semaphore);
+    if (result == VK_SUCCESS)
+        return GR_OK;
+    return vk_fail(result, "vkCreateSemaphore", "A %s semaphore was refused.%s",
+                   info->type == VK_SEMAPHORE_TYPE_TIMELINE ? "timeline" : "binary",
+                   info->type == VK_SEMAPHORE_TYPE_TIMELINE
+                       ? " Is the feature timelineSemaphore enabled?"
+                       : "");
+}
+
+gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
+                                  enum vk_semaphore_owner owner, const char *call)
+{
+    bool timeline = type == VK_SEMAPHORE_TYPE_TIMELINE;
+    gr_vk_semaphore_desc info = GR_INIT(gr_vk_semaphore_desc, .type = type,
+                                        .through_host = timeline && !device->exports_timeline);
+    if (create_semaphore(device, &info) != GR_OK)
+        return NULL;
+    gr_semaphore *semaphore = make_semaphore(device, &info, owner, call);
+    if (!semaphore)
+        device->vk.vkDestroySemaphore(device->device, info.semaphore, NULL);
+    return semaphore;
+}
+
+gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
+{
+    if (check_type(device, type, __func__) != GR_OK)
+        return NULL;
+    if (type == VK_SEMAPHORE_TYPE_BINARY && !device->exports_binary) {
+        gr_fail(GR_ERR_UNSUPPORTED, __func__,
+                "%s exports no binary semaphores, and the host cannot wait for one: use a "
+                "timeline semaphore.",
+                device->identity.name);
+        return NULL;
+    }
+    return vk_semaphore_create(device, type, VK_OF_SEMAPHORE, __func__);
+}
+
+/* ---- From the application -------------------------------------------------------------------- */
+
+static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_desc *info,
+                             const char *call)
+{
+    if (info->type == VK_SEMAPHORE_TYPE_BINARY && info->value != 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`value` is %llu, but a binary semaphore has no value: set `value` to 0, or "
+                       "`type` to VK_SEMAPHORE_TYPE_TIMELINE.",
+                       (unsigned long long)info->value);
+    if (info->type == VK_SEMAPHORE_TYPE_BINARY)
+        return GR_OK;
+    uint64_t now = 0;
+    VkResult result = device->vk.vkGetSemaphoreCounterValue(device->device, info->semaphore, &now);
+    if (result != VK_SUCCESS)
+        return vk_fail(result, "vkGetSemaphoreCounterValue",
+                       "The value of semaphore 0x%llx could not be queried.",
+                       GR_VK_NUMBER(info->semaphore));
+    if (info->value < now)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "`value` is %llu, but the timeline has reached %llu: pass the value that the "
+            "timeline has reached, since values only increase.",
+            (unsigned long long)info->value, (unsigned long long)now);
+    return GR_OK;
+}
+
+static gr_status check_way(const gr_vk_device *device, const gr_vk_semaphore_desc *info,
+                           const char *call)
+{
+    bool timeline = info->type == VK_SEMAPHORE_TYPE_TIMELINE;
+    if (info->through_host && !timeline)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`through_host` is for timeline semaphores: the host cannot wait for a "
+                       "binary one.");
+    if (info->through_host || (timeline ? device->exports_timeline : device->exports_binary))
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_VULKAN, call, "%s exports no %s semaphores%s.", device->identity.name,
+        timeline ? "timeline" : "binary",
+        timeline ? ": set through_host, so that the host waits and signals in place of the stream"
+                 : ": use a timeline semaphore with through_host");
+}
+
+gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_desc *given)
+{
+    gr_vk_semaphore_desc info;
+    if (vk_check_arguments(device, given, __func__) != GR_OK ||
+        GR_TAKE(gr_vk_semaphore_desc, &info, given, __func__) != GR_OK ||
+        check_type(device, info.type, __func__) != GR_OK)
+        return NULL;
+    if (!info.semaphore) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                "`semaphore` is VK_NULL_HANDLE: pass the VkSemaphore.");
+        return NULL;
+    }
+    if (check_way(device, &info, __func__) != GR_OK ||
+        check_value(device, &info, __func__) != GR_OK)
+        return NULL;
+    return make_semaphore(device, &info, VK_OF_APPLICATION, __func__);
+}

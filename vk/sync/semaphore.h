@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Creates semaphores that Vulkan and CUDA share. */
+#ifndef GR_VK_SYNC_SEMAPHORE_H
+#define GR_VK_SYNC_SEMAPHORE_H
+
+#include "vk/device/device.h"
+
+/*
+ * Implements gr_vk_semaphore_create() with checked arguments, for any owner except the application.
+ */
+gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
+                                  enum vk_semaphore_owner owner, const char *call);
+
+#endif
