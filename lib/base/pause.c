@@ -10,11 +10,11 @@
 /* The number of sleeps that get longer. Slow growth keeps a wait from ending late. */
 #define SLEEPS 490
 
-void gr_host_pause(unsigned *look)
+void gr_host_pause(unsigned *polls)
 {
-    unsigned sleeps = *look < YIELDS ? 0 : *look - YIELDS;
-    *look += sleeps < SLEEPS;
-    if (*look <= YIELDS) {
+    unsigned sleeps = *polls < YIELDS ? 0 : *polls - YIELDS;
+    *polls += sleeps < SLEEPS;
+    if (*polls <= YIELDS) {
         sched_yield();
         return;
     }

@@ -6,8 +6,8 @@
 /*
  * Yields between the first polls, so that a short wait ends at once, and sleeps later, so that a
  * thread with a lower priority can run: 20 us at first, up to 1 ms, because long work needs fewer
- * polls. *look counts the polls from 0.
+ * polls. *polls counts the polls from 0.
  */
-void gr_host_pause(unsigned *look);
+void gr_host_pause(unsigned *polls);
 
 #endif

@@ -29,19 +29,19 @@ gr_status gr_event_wait(CUstream stream, CUevent wait_event)
 
 CUresult gr_event_finish(CUevent event)
 {
-    unsigned look = 0;
+    unsigned polls = 0;
     CUresult result = gr_driver()->EventQuery(event);
     for (; result == CUDA_ERROR_NOT_READY; result = gr_driver()->EventQuery(event))
-        gr_host_pause(&look);
+        gr_host_pause(&polls);
     return result;
 }
 
 CUresult gr_event_finish_stream(CUstream stream)
 {
-    unsigned look = 0;
+    unsigned polls = 0;
     CUresult result = gr_driver()->StreamQuery(stream);
     for (; result == CUDA_ERROR_NOT_READY; result = gr_driver()->StreamQuery(stream))
-        gr_host_pause(&look);
+        gr_host_pause(&polls);
     return result;
 }
 

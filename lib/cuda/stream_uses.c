@@ -8,24 +8,24 @@
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 
-#define FIRST_ROOM (sizeof(((struct gr_told_list *)NULL)->first) / sizeof(struct gr_told))
+#define FIRST_ROOM (sizeof(((struct gr_stream_uses *)NULL)->first) / sizeof(struct gr_stream_use))
 
-void gr_told_init(struct gr_told_list *list)
+void gr_uses_init(struct gr_stream_uses *list)
 {
-    *list = (struct gr_told_list){.lock = PTHREAD_MUTEX_INITIALIZER};
+    *list = (struct gr_stream_uses){.lock = PTHREAD_MUTEX_INITIALIZER};
 }
 
-static struct gr_told *items_of(struct gr_told_list *list)
+static struct gr_stream_use *items_of(struct gr_stream_uses *list)
 {
     return list->items ? list->items : list->first;
 }
 
-static size_t room_of(const struct gr_told_list *list)
+static size_t room_of(const struct gr_stream_uses *list)
 {
     return list->items ? list->room : FIRST_ROOM;
 }
 
-static void set_count(struct gr_told_list *list, size_t count)
+static void set_count(struct gr_stream_uses *list, size_t count)
 {
     __atomic_store_n(&list->count, count, __ATOMIC_RELEASE);
 }
@@ -36,12 +36,12 @@ static void set_count(struct gr_told_list *list, size_t count)
  * CU_STREAM_PER_THREAD names another stream on each thread. The legacy stream waits for all of
  * these streams.
  */
-CUstream gr_told_stream(CUstream stream)
+CUstream gr_stream_for_any_thread(CUstream stream)
 {
     return stream == CU_STREAM_PER_THREAD ? CU_STREAM_LEGACY : stream;
 }
 
-bool gr_told_is_default(CUstream stream)
+bool gr_stream_is_default(CUstream stream)
 {
     return stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
 }
@@ -56,21 +56,21 @@ static CUcontext current_context(void)
 /* Returns the context that distinguishes default streams; NULL for other streams. */
 static CUcontext context_of(CUstream stream, CUcontext context)
 {
-    return gr_told_is_default(stream) ? context : NULL;
+    return gr_stream_is_default(stream) ? context : NULL;
 }
 
-static bool is_same(const struct gr_told *told, CUstream stream, CUcontext of)
+static bool is_same(const struct gr_stream_use *use, CUstream stream, CUcontext of)
 {
-    return told->stream == stream && told->of == of && stream != CU_STREAM_PER_THREAD;
+    return use->stream == stream && use->of == of && stream != CU_STREAM_PER_THREAD;
 }
 
 /* Makes the context of the stream current, because its events must belong to that context. */
-static CUcontext enter(const struct gr_told *told, bool *pushed)
+static CUcontext enter(const struct gr_stream_use *use, bool *pushed)
 {
     const gr_cuda_api *cu = gr_driver();
-    CUcontext current = current_context(), of_stream = told->of;
+    CUcontext current = current_context(), of_stream = use->of;
     *pushed = false;
-    if (!of_stream && cu->StreamGetCtx(told->stream, &of_stream) != CUDA_SUCCESS)
+    if (!of_stream && cu->StreamGetCtx(use->stream, &of_stream) != CUDA_SUCCESS)
         return current;
     if (of_stream != current)
         *pushed = cu->CtxPushCurrent(of_stream) == CUDA_SUCCESS;
@@ -81,51 +81,51 @@ static CUcontext enter(const struct gr_told *told, bool *pushed)
  * Records an event after the stream's work so far, or waits if recording fails. `context` is
  * current.
  */
-static void record_in(struct gr_told *told, CUcontext context)
+static void record_in(struct gr_stream_use *use, CUcontext context)
 {
     const gr_cuda_api *cu = gr_driver();
-    CUstream stream = told->stream;
-    if (told->event && told->context != context) {
-        cu->EventDestroy(told->event);
-        told->event = NULL;
+    CUstream stream = use->stream;
+    if (use->event && use->context != context) {
+        cu->EventDestroy(use->event);
+        use->event = NULL;
     }
-    told->context = context;
+    use->context = context;
     CUresult result = CUDA_SUCCESS;
-    if (!told->event)
-        result = cu->EventCreate(&told->event, CU_EVENT_DISABLE_TIMING);
+    if (!use->event)
+        result = cu->EventCreate(&use->event, CU_EVENT_DISABLE_TIMING);
     if (result != CUDA_SUCCESS)
-        told->event = NULL;
+        use->event = NULL;
     else
-        result = cu->EventRecord(told->event, stream);
+        result = cu->EventRecord(use->event, stream);
     if (result != CUDA_SUCCESS && gr_event_finish_stream(stream) != CUDA_SUCCESS)
         cu->CtxSynchronize(); /* the stream was destroyed, perhaps before its work was done */
 }
 
-/* Records the event of an entry. Another thread may do so for an entry that is `late`. */
-static void record(struct gr_told *told)
+/* Records the event of an entry. Another thread may do so for an entry that is `captures`. */
+static void record(struct gr_stream_use *use)
 {
     bool pushed;
-    CUcontext context = enter(told, &pushed);
-    told->late = gr_event_capture(told->stream) != CUDA_SUCCESS;
-    if (told->late)
-        told->stream = gr_told_stream(told->stream);
+    CUcontext context = enter(use, &pushed);
+    use->captures = gr_event_capture(use->stream) != CUDA_SUCCESS;
+    if (use->captures)
+        use->stream = gr_stream_for_any_thread(use->stream);
     else
-        record_in(told, context);
+        record_in(use, context);
     gr_context_leave(pushed);
 }
 
-static bool is_done(struct gr_told *told)
+static bool is_done(struct gr_stream_use *use)
 {
-    if (told->late)
-        record(told);
-    return !told->late && (!told->event || gr_event_has_passed(told->event));
+    if (use->captures)
+        record(use);
+    return !use->captures && (!use->event || gr_event_has_passed(use->event));
 }
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-static struct gr_told *find(struct gr_told_list *list, CUstream stream, CUcontext of)
+static struct gr_stream_use *find(struct gr_stream_uses *list, CUstream stream, CUcontext of)
 {
-    struct gr_told *items = items_of(list);
+    struct gr_stream_use *items = items_of(list);
     for (size_t i = 0; i < list->count; i++)
         if (is_same(&items[i], stream, of))
             return &items[i];
@@ -133,24 +133,24 @@ static struct gr_told *find(struct gr_told_list *list, CUstream stream, CUcontex
 }
 
 /* Removes finished entries: moves them beyond the count, where new entries reuse their events. */
-static void drop_done(struct gr_told_list *list)
+static void drop_done(struct gr_stream_uses *list)
 {
-    struct gr_told *items = items_of(list);
+    struct gr_stream_use *items = items_of(list);
     size_t left = 0;
     for (size_t i = 0; i < list->count; i++) {
         if (!items[i].open && is_done(&items[i]))
             continue;
-        struct gr_told kept = items[i];
+        struct gr_stream_use kept = items[i];
         items[i] = items[left];
         items[left++] = kept;
     }
     set_count(list, left);
 }
 
-static bool grow(struct gr_told_list *list)
+static bool grow(struct gr_stream_uses *list)
 {
     size_t room = 2 * room_of(list);
-    struct gr_told *larger = calloc(room, sizeof(*larger));
+    struct gr_stream_use *larger = calloc(room, sizeof(*larger));
     if (!larger)
         return false;
     for (size_t i = 0; i < room_of(list); i++)
@@ -165,79 +165,80 @@ static bool grow(struct gr_told_list *list)
  * Adds an entry for the stream, which may reuse the event of a finished entry. NULL if out of
  * memory.
  */
-static struct gr_told *append(struct gr_told_list *list, CUstream stream, CUcontext of)
+static struct gr_stream_use *append(struct gr_stream_uses *list, CUstream stream, CUcontext of)
 {
     if (list->count == room_of(list))
         drop_done(list);
     if (list->count == room_of(list) && !grow(list))
         return NULL;
-    struct gr_told *told = &items_of(list)[list->count];
-    told->stream = stream;
-    told->of = of;
-    told->open = 0;
-    told->wrote = false;
-    told->late = false;
+    struct gr_stream_use *use = &items_of(list)[list->count];
+    use->stream = stream;
+    use->of = of;
+    use->open = 0;
+    use->wrote = false;
+    use->captures = false;
     set_count(list, list->count + 1);
-    return told;
+    return use;
 }
 
-static struct gr_told *find_or_append(struct gr_told_list *list, CUstream stream, CUcontext of)
+static struct gr_stream_use *find_or_append(struct gr_stream_uses *list, CUstream stream,
+                                            CUcontext of)
 {
-    struct gr_told *told = find(list, stream, of);
-    return told ? told : append(list, stream, of);
+    struct gr_stream_use *use = find(list, stream, of);
+    return use ? use : append(list, stream, of);
 }
 
-void gr_told_add(struct gr_told_list *list, CUstream stream, bool wrote)
+void gr_uses_add(struct gr_stream_uses *list, CUstream stream, bool wrote)
 {
     pthread_mutex_lock(&list->lock);
-    struct gr_told *told = find_or_append(list, stream, context_of(stream, current_context()));
-    if (told) {
-        told->wrote = told->wrote || wrote;
-        record(told);
+    struct gr_stream_use *use = find_or_append(list, stream, context_of(stream, current_context()));
+    if (use) {
+        use->wrote = use->wrote || wrote;
+        record(use);
     } else {
         gr_event_finish_stream(stream);
     }
     pthread_mutex_unlock(&list->lock);
 }
 
-bool gr_told_open(struct gr_told_list *list, CUstream stream, CUcontext context, bool writes)
+bool gr_uses_open(struct gr_stream_uses *list, CUstream stream, CUcontext context, bool writes)
 {
-    stream = gr_told_stream(stream);
+    stream = gr_stream_for_any_thread(stream);
     pthread_mutex_lock(&list->lock);
-    struct gr_told *told = find_or_append(list, stream, context_of(stream, context));
-    if (told) {
-        told->open++;
-        told->wrote = told->wrote || writes;
+    struct gr_stream_use *use = find_or_append(list, stream, context_of(stream, context));
+    if (use) {
+        use->open++;
+        use->wrote = use->wrote || writes;
     }
     pthread_mutex_unlock(&list->lock);
-    return told;
+    return use;
 }
 
-void gr_told_close(struct gr_told_list *list, CUstream stream, CUcontext context, bool alive)
+void gr_uses_close(struct gr_stream_uses *list, CUstream stream, CUcontext context, bool alive)
 {
-    stream = gr_told_stream(stream);
+    stream = gr_stream_for_any_thread(stream);
     pthread_mutex_lock(&list->lock);
-    struct gr_told *told = find(list, stream, context_of(stream, context));
-    if (told && told->open) {
-        told->open--;
+    struct gr_stream_use *use = find(list, stream, context_of(stream, context));
+    if (use && use->open) {
+        use->open--;
         if (alive)
-            record(told);
+            record(use);
     }
     pthread_mutex_unlock(&list->lock);
 }
 
-CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_only)
+CUresult gr_uses_wait(struct gr_stream_uses *list, CUstream stream, bool wrote_only)
 {
     CUresult result = CUDA_SUCCESS;
     CUcontext of = context_of(stream, current_context());
     pthread_mutex_lock(&list->lock);
-    struct gr_told *items = items_of(list);
+    struct gr_stream_use *items = items_of(list);
     for (size_t i = 0; i < list->count && result == CUDA_SUCCESS; i++) {
         if (is_same(&items[i], stream, of) || (wrote_only && !items[i].wrote))
             continue;
-        if (items[i].open || items[i].late)
+        if (items[i].open || items[i].captures)
             record(&items[i]);
-        if (items[i].late)
+        if (items[i].captures)
             result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         else if (items[i].event)
             result = gr_driver()->StreamWaitEvent(stream, items[i].event, 0);
@@ -247,22 +248,22 @@ CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_onl
 }
 
 /* Moves an entry to another list. Waits for the work if there is no memory for the entry. */
-static void move_one(struct gr_told *told, struct gr_told_list *to)
+static void move_one(struct gr_stream_use *use, struct gr_stream_uses *to)
 {
-    struct gr_told *other = append(to, told->stream, told->of);
+    struct gr_stream_use *other = append(to, use->stream, use->of);
     if (!other) {
-        if (told->event)
-            gr_event_finish(told->event);
+        if (use->event)
+            gr_event_finish(use->event);
         return;
     }
-    struct gr_told old = *other;
-    *other = *told;
+    struct gr_stream_use old = *other;
+    *other = *use;
     other->open = 0;
-    told->event = old.event; /* the event is reused, or freed with its list */
-    told->context = old.context;
+    use->event = old.event; /* the event is reused, or freed with its list */
+    use->context = old.context;
 }
 
-void gr_told_move(struct gr_told_list *list, struct gr_told_list *to)
+void gr_uses_move(struct gr_stream_uses *list, struct gr_stream_uses *to)
 {
     pthread_mutex_lock(&list->lock);
     pthread_mutex_lock(&to->lock);
@@ -273,7 +274,7 @@ void gr_told_move(struct gr_told_list *list, struct gr_told_list *to)
     pthread_mutex_unlock(&list->lock);
 }
 
-bool gr_told_only(struct gr_told_list *list, CUstream stream)
+bool gr_uses_only(struct gr_stream_uses *list, CUstream stream)
 {
     CUcontext of = context_of(stream, current_context());
     pthread_mutex_lock(&list->lock);
@@ -285,7 +286,7 @@ bool gr_told_only(struct gr_told_list *list, CUstream stream)
     return !others;
 }
 
-bool gr_told_done(struct gr_told_list *list)
+bool gr_uses_done(struct gr_stream_uses *list)
 {
     pthread_mutex_lock(&list->lock);
     drop_done(list);
@@ -294,23 +295,23 @@ bool gr_told_done(struct gr_told_list *list)
     return done;
 }
 
-bool gr_told_follows(const struct gr_told_list *list, const struct gr_told_list *earlier)
+bool gr_uses_follows(const struct gr_stream_uses *list, const struct gr_stream_uses *earlier)
 {
-    const struct gr_told *a = list->items ? list->items : list->first;
-    const struct gr_told *b = earlier->items ? earlier->items : earlier->first;
-    return list->count == 1 && earlier->count == 1 && !b->late && is_same(a, b->stream, b->of);
+    const struct gr_stream_use *a = list->items ? list->items : list->first;
+    const struct gr_stream_use *b = earlier->items ? earlier->items : earlier->first;
+    return list->count == 1 && earlier->count == 1 && !b->captures && is_same(a, b->stream, b->of);
 }
 
-CUevent gr_told_event(struct gr_told_list *list)
+CUevent gr_uses_event(struct gr_stream_uses *list)
 {
     const gr_cuda_api *cu = gr_driver();
     CUevent event = NULL;
     CUstream stream;
-    if (gr_told_none(list) || gr_told_done(list))
+    if (gr_uses_none(list) || gr_uses_done(list))
         return NULL;
     CUresult result = cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
     if (result == CUDA_SUCCESS) {
-        result = gr_told_wait(list, stream, false);
+        result = gr_uses_wait(list, stream, false);
         if (result == CUDA_SUCCESS)
             result = cu->EventCreate(&event, CU_EVENT_DISABLE_TIMING);
         if (result == CUDA_SUCCESS)
@@ -325,20 +326,20 @@ CUevent gr_told_event(struct gr_told_list *list)
     return NULL;
 }
 
-void gr_told_clear(struct gr_told_list *list)
+void gr_uses_clear(struct gr_stream_uses *list)
 {
     pthread_mutex_lock(&list->lock);
     set_count(list, 0);
     pthread_mutex_unlock(&list->lock);
 }
 
-void gr_told_free(struct gr_told_list *list, bool alive)
+void gr_uses_free(struct gr_stream_uses *list, bool alive)
 {
-    struct gr_told *items = items_of(list);
+    struct gr_stream_use *items = items_of(list);
     for (size_t i = 0; i < room_of(list) && alive; i++)
         if (items[i].event)
             gr_driver()->EventDestroy(items[i].event);
     free(list->items);
     pthread_mutex_destroy(&list->lock);
-    gr_told_init(list);
+    gr_uses_init(list);
 }

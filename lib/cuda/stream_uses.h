@@ -13,7 +13,7 @@
 
 #include <grinterop/gr.h>
 
-struct gr_told {
+struct gr_stream_use {
     CUstream stream;
     CUcontext
         /*
@@ -30,22 +30,22 @@ struct gr_told {
          */
         open;
     bool wrote;
-    bool late; /* the stream captures a graph: record the event after the capture */
+    bool captures; /* the stream captures a graph: record the event after the capture */
 };
 
-/* An empty list is all 0 except for the lock: GR_TOLD_EMPTY or gr_told_init(). */
-struct gr_told_list {
+/* An empty list is all 0 except for the lock: gr_uses_init(). */
+struct gr_stream_uses {
     /* `room` is 0 while `first` is used; entries beyond `count` may hold events */
     size_t count, room;
-    struct gr_told *items; /* NULL: use `first` */
+    struct gr_stream_use *items; /* NULL: use `first` */
     pthread_mutex_t lock;
-    struct gr_told first[2];
+    struct gr_stream_use first[2];
 };
 
-void gr_told_init(struct gr_told_list *list);
+void gr_uses_init(struct gr_stream_uses *list);
 
 /* Whether the list is empty. Only valid if no other thread adds to the list. */
-static inline bool gr_told_none(const struct gr_told_list *list)
+static inline bool gr_uses_none(const struct gr_stream_uses *list)
 {
     return !__atomic_load_n(&list->count, __ATOMIC_ACQUIRE);
 }
@@ -57,62 +57,62 @@ static inline bool gr_told_none(const struct gr_told_list *list)
  * In a stream that captures a graph no event is recorded: the work of the stream counts as not done
  * until the capture ends.
  */
-void gr_told_add(struct gr_told_list *list, CUstream stream, bool wrote);
+void gr_uses_add(struct gr_stream_uses *list, CUstream stream, bool wrote);
 
 /*
  * Returns a stream through which any thread can wait for `stream`: the legacy stream for
  * CU_STREAM_PER_THREAD, and `stream` itself otherwise.
  */
-CUstream gr_told_stream(CUstream stream);
+CUstream gr_stream_for_any_thread(CUstream stream);
 
 /* Whether the handle is a default stream, of which each CUDA context has its own. */
-bool gr_told_is_default(CUstream stream);
+bool gr_stream_is_default(CUstream stream);
 
 /* Whether all unfinished uses are in this stream. The CUDA context is current. */
-bool gr_told_only(struct gr_told_list *list, CUstream stream);
+bool gr_uses_only(struct gr_stream_uses *list, CUstream stream);
 
 /*
- * Opens a use that lasts until gr_told_close(). If `writes` is set, the use may write at any time.
+ * Opens a use that lasts until gr_uses_close(). If `writes` is set, the use may write at any time.
  * If `stream` is a default stream, `context` is its CUDA context. False if out of memory.
  */
-bool gr_told_open(struct gr_told_list *list, CUstream stream, CUcontext context, bool writes);
+bool gr_uses_open(struct gr_stream_uses *list, CUstream stream, CUcontext context, bool writes);
 
 /* Closes a use. The CUDA context is current if `alive`; otherwise the driver is not called. */
-void gr_told_close(struct gr_told_list *list, CUstream stream, CUcontext context, bool alive);
+void gr_uses_close(struct gr_stream_uses *list, CUstream stream, CUcontext context, bool alive);
 
 /*
  * Makes `stream` wait for all uses, or only for uses that wrote. For an open use, `stream` waits
  * for the work so far in the stream of that use. The CUDA context of `stream` is current. Returns
  * CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED if a stream captures a graph.
  */
-CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_only);
+CUresult gr_uses_wait(struct gr_stream_uses *list, CUstream stream, bool wrote_only);
 
 /*
  * Closes all open uses, and moves all uses to another list, whose lock is taken after the lock of
  * this list.
  */
-void gr_told_move(struct gr_told_list *list, struct gr_told_list *to);
+void gr_uses_move(struct gr_stream_uses *list, struct gr_stream_uses *to);
 
 /*
  * Returns an event that follows all uses; the caller destroys the event. Returns NULL if all uses
  * are done, or if no event could be created: this function has then waited for the uses. The CUDA
  * context is current.
  */
-CUevent gr_told_event(struct gr_told_list *list);
+CUevent gr_uses_event(struct gr_stream_uses *list);
 
 /* Whether all uses are done; a use that failed counts as done. The CUDA context is current. */
-bool gr_told_done(struct gr_told_list *list);
+bool gr_uses_done(struct gr_stream_uses *list);
 
 /*
  * Whether each list has one use, both in one stream. If the use in `list` was recorded later, it
  * ends after that in `earlier`. Locks nothing.
  */
-bool gr_told_follows(const struct gr_told_list *list, const struct gr_told_list *earlier);
+bool gr_uses_follows(const struct gr_stream_uses *list, const struct gr_stream_uses *earlier);
 
 /* Empties the list but keeps its events. */
-void gr_told_clear(struct gr_told_list *list);
+void gr_uses_clear(struct gr_stream_uses *list);
 
 /* Frees the list. The CUDA context is current if `alive`; otherwise the driver is not called. */
-void gr_told_free(struct gr_told_list *list, bool alive);
+void gr_uses_free(struct gr_stream_uses *list, bool alive);
 
 #endif

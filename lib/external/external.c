@@ -297,7 +297,7 @@ static void collect(const gr_resource *resource)
     if (kind_of(resource)->collect)
         kind_of(resource)->collect(resource);
     else
-        gr_resource_release_aside((gr_resource *)resource);
+        gr_resource_release_deferred((gr_resource *)resource);
 }
 
 static void signal_in_place(const gr_resource *resource)

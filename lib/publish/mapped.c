@@ -265,7 +265,7 @@ gr_status gr_publish_foresee(gr_resource *resource, const gr_tensor *tensor,
         return look_at_buffer(&all, &shaped, options, sides, call);
     }
     GR_TRY(check_image_options(resource, options, call));
-    *known = gr_image_foresee(resource, &info);
+    *known = gr_image_info_if_known(resource, &info);
     if (!*known)
         return GR_OK;
     GR_TRY(read_image(resource, &info, options, sides, call));

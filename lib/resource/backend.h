@@ -159,7 +159,7 @@ static inline void gr_resource_collect(const gr_resource *resource)
 {
     const gr_buffer *mapped = gr_resource_mapping(resource);
     if (((mapped && gr_buffer_is_later(mapped)) ||
-         __atomic_load_n(&resource->set_aside, __ATOMIC_SEQ_CST)) &&
+         __atomic_load_n(&resource->deferred, __ATOMIC_SEQ_CST)) &&
         resource->backend->on_thread(resource))
         resource->backend->collect(resource);
 }

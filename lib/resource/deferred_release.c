@@ -66,9 +66,9 @@ static bool add_buffer(gr_buffer *buffer)
 {
     gr_resource *resource = buffer->resource;
     pthread_mutex_lock(&lock);
-    bool first = !resource->set_aside;
-    buffer->next = resource->set_aside;
-    __atomic_store_n(&resource->set_aside, buffer, __ATOMIC_SEQ_CST);
+    bool first = !resource->deferred;
+    buffer->next = resource->deferred;
+    __atomic_store_n(&resource->deferred, buffer, __ATOMIC_SEQ_CST);
     if (first)
         gr_resource_hold(resource);
     if (first && is_unbound(resource)) {
@@ -79,7 +79,7 @@ static bool add_buffer(gr_buffer *buffer)
     return first;
 }
 
-void gr_buffer_set_aside(gr_buffer *buffer)
+void gr_buffer_defer(gr_buffer *buffer)
 {
     gr_resource *resource = buffer->resource;
     bool bound = !is_unbound(resource);
@@ -93,8 +93,8 @@ void gr_buffer_set_aside(gr_buffer *buffer)
 /* Takes the deferred buffers from the list of a resource. The lock is held. */
 static gr_buffer *take_buffers(gr_resource *resource)
 {
-    gr_buffer *buffers = resource->set_aside;
-    __atomic_store_n(&resource->set_aside, NULL, __ATOMIC_RELEASE);
+    gr_buffer *buffers = resource->deferred;
+    __atomic_store_n(&resource->deferred, NULL, __ATOMIC_RELEASE);
     for (gr_resource **link = &unbound; *link; link = &(*link)->next_unbound) {
         if (*link == resource) {
             __atomic_store_n(link, resource->next_unbound, __ATOMIC_RELAXED);
@@ -136,7 +136,7 @@ void gr_resource_unpark(gr_resource *resource)
     gr_resource_settle(resource);
 }
 
-void gr_resource_release_aside(gr_resource *resource)
+void gr_resource_release_deferred(gr_resource *resource)
 {
     gr_resource_take_turn(resource);
     release_all(resource, take_all(resource));
@@ -162,7 +162,7 @@ void gr_resources_release_freed(void)
     if (!__atomic_load_n(&unbound, __ATOMIC_RELAXED))
         return;
     while ((resource = hold_freed())) {
-        gr_resource_release_aside(resource);
+        gr_resource_release_deferred(resource);
         gr_resource_drop(resource);
     }
 }
@@ -173,7 +173,7 @@ static void release_in_turn(gr_buffer *buffer)
     gr_resource *resource = buffer->resource;
     gr_resource_hold(resource);
     add_buffer(buffer);
-    while (__atomic_load_n(&resource->set_aside, __ATOMIC_SEQ_CST) &&
+    while (__atomic_load_n(&resource->deferred, __ATOMIC_SEQ_CST) &&
            gr_resource_try_turn(resource)) {
         release_all(resource, take_all(resource));
         gr_resource_give_turn(resource);
@@ -186,12 +186,12 @@ void gr_buffer_release_later(gr_buffer *buffer)
     if (!buffer || gr_buffer_take_back(buffer, __func__) != GR_OK)
         return;
     leave_own_stream(buffer);
-    if (gr_users_keep(buffer))
+    if (gr_mapping_users_keep(buffer))
         return;
     if (is_unbound(buffer->resource))
         release_in_turn(buffer);
     else if (buffer->resource->backend->on_thread(buffer->resource))
         release_now(buffer);
     else
-        gr_buffer_set_aside(buffer);
+        gr_buffer_defer(buffer);
 }

@@ -9,16 +9,16 @@
 void gr_resource_unpark(gr_resource *resource);
 
 /*
- * gr_resource_release_aside() releases the deferred buffers of a resource that any thread may use.
- * gr_resources_release_freed() does so for all such resources that their callers have freed.
+ * gr_resource_release_deferred() releases the deferred buffers of a resource that any thread may
+ * use. gr_resources_release_freed() does so for all such resources that their callers have freed.
  */
-void gr_resource_release_aside(gr_resource *resource);
+void gr_resource_release_deferred(gr_resource *resource);
 void gr_resources_release_freed(void);
 
 /*
  * Defers the release of a buffer that the caller gave up by gr_buffer_release_later(): a later call
  * releases it. The buffer has no users (mapping_users.h), or its last user is leaving.
  */
-void gr_buffer_set_aside(gr_buffer *buffer);
+void gr_buffer_defer(gr_buffer *buffer);
 
 #endif

@@ -52,7 +52,7 @@ static unsigned texel_bytes(unsigned format, unsigned channels)
     return element.side == 1 ? element.bytes : 0;
 }
 
-bool gr_image_foresee(const gr_resource *resource, gr_image_info *info)
+bool gr_image_info_if_known(const gr_resource *resource, gr_image_info *info)
 {
     const struct gr_image *image = &resource->image;
     *info = (gr_image_info){
@@ -82,7 +82,7 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuArray3DGetDescriptor",
                             "The driver could not describe the mapped image.");
-    (void)gr_image_foresee(resource, info);
+    (void)gr_image_info_if_known(resource, info);
     info->width = described.Width;
     info->height = described.Height ? described.Height : 1;
     info->depth = resource->image.is_3d && described.Depth ? described.Depth : 1;

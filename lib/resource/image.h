@@ -26,7 +26,7 @@ static inline size_t gr_level_extent(size_t extent, unsigned level)
 }
 
 /* Describes the image before it is mapped. False if the description is known only after a map. */
-bool gr_image_foresee(const gr_resource *resource, gr_image_info *info);
+bool gr_image_info_if_known(const gr_resource *resource, gr_image_info *info);
 
 /* Describes the mapped image. The CUDA context is current. */
 gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info);

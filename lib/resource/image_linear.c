@@ -227,7 +227,7 @@ gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *c
     bool pushed;
     gr_image_info info;
     struct part part = {0};
-    if (!gr_image_foresee(resource, &info))
+    if (!gr_image_info_if_known(resource, &info))
         return GR_OK; /* the format is known only after a map */
     GR_TRY(measure_part(resource, &info, level, &part, call));
     GR_TRY(gr_context_enter(&resource->context, &pushed, call));

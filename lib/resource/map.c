@@ -21,7 +21,7 @@
 static gr_status refuse_mapped(const gr_resource *resource, const gr_buffer *mapped,
                                const char *call)
 {
-    unsigned users = gr_users_count(mapped);
+    unsigned users = gr_mapping_users_count(mapped);
     /* where the resource cannot be used, the buffer cannot be released either */
     GR_TRY(gr_resource_check_thread(resource, call));
     if (gr_buffer_is_later(mapped) && users)
@@ -44,7 +44,7 @@ static gr_status check_used(const gr_resource *resource, CUstream stream, const 
     gr_resource_collect(resource);
     const gr_buffer *mapped = gr_resource_mapping(resource);
     /* Another thread may have freed the last tensor since the deferred buffers were checked. */
-    if (mapped && gr_buffer_is_later(mapped) && !gr_users_count(mapped))
+    if (mapped && gr_buffer_is_later(mapped) && !gr_mapping_users_count(mapped))
         gr_resource_collect(resource);
     mapped = gr_resource_mapping(resource);
     if (mapped)
@@ -58,7 +58,7 @@ static gr_status check_used(const gr_resource *resource, CUstream stream, const 
 static inline gr_status check_unused(const gr_resource *resource, CUstream stream, const char *call)
 {
     uintptr_t used = (uintptr_t)gr_resource_mapping(resource) | (uintptr_t)resource->pending |
-                     (uintptr_t)__atomic_load_n(&resource->set_aside, __ATOMIC_ACQUIRE);
+                     (uintptr_t)__atomic_load_n(&resource->deferred, __ATOMIC_ACQUIRE);
     return used ? check_used(resource, stream, call) : GR_OK;
 }
 
@@ -393,8 +393,9 @@ const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer)
         return NULL;
     /* the cast is valid because no buffer is a const object */
     gr_buffer_info *info = &((gr_buffer *)buffer)->shown;
-    *info = (gr_buffer_info){
-        .stream = buffer->stream, .pitch = buffer->pitch, .tensors = gr_users_count(buffer)};
+    *info = (gr_buffer_info){.stream = buffer->stream,
+                             .pitch = buffer->pitch,
+                             .tensors = gr_mapping_users_count(buffer)};
     return info;
 }
 

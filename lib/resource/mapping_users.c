@@ -18,7 +18,7 @@ static void set_count(gr_buffer *buffer, unsigned count)
     __atomic_store_n(&buffer->user_count, count, __ATOMIC_RELEASE);
 }
 
-void gr_users_add(gr_buffer *buffer, struct gr_user *user)
+void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user)
 {
     pthread_mutex_lock(&lock);
     user->buffer = buffer;
@@ -31,7 +31,7 @@ void gr_users_add(gr_buffer *buffer, struct gr_user *user)
     pthread_mutex_unlock(&lock);
 }
 
-static void take_out(struct gr_user *user)
+static void take_out(struct gr_mapping_user *user)
 {
     gr_buffer *buffer = user->buffer;
     if (user->next)
@@ -45,17 +45,17 @@ static void take_out(struct gr_user *user)
 }
 
 /* Whether this user is the only one that gr_buffer_release_later() waits for. */
-static bool is_awaited(const struct gr_user *user)
+static bool is_awaited(const struct gr_mapping_user *user)
 {
     return user->buffer->kept && user->buffer->users == user && !user->next;
 }
 
-void gr_users_leave(struct gr_user *user, void (*set_aside)(gr_buffer *buffer))
+void gr_mapping_users_leave(struct gr_mapping_user *user, void (*defer)(gr_buffer *buffer))
 {
     gr_buffer *buffer = NULL;
     pthread_mutex_lock(&lock);
     if (user->buffer) {
-        gr_told_move(&user->told, &user->buffer->resource->told);
+        gr_uses_move(&user->uses, &user->buffer->resource->uses);
         if (is_awaited(user)) {
             buffer = user->buffer;
             buffer->kept = false;
@@ -67,14 +67,14 @@ void gr_users_leave(struct gr_user *user, void (*set_aside)(gr_buffer *buffer))
     pthread_mutex_unlock(&lock);
     if (!buffer)
         return;
-    set_aside(buffer);
+    defer(buffer);
     pthread_mutex_lock(&lock);
     if (user->buffer) /* the mapping has not ended */
         take_out(user);
     pthread_mutex_unlock(&lock);
 }
 
-bool gr_users_keep(gr_buffer *buffer)
+bool gr_mapping_users_keep(gr_buffer *buffer)
 {
     pthread_mutex_lock(&lock);
     buffer->kept = buffer->users;
@@ -83,7 +83,7 @@ bool gr_users_keep(gr_buffer *buffer)
     return kept;
 }
 
-bool gr_users_unkeep(gr_buffer *buffer)
+bool gr_mapping_users_unkeep(gr_buffer *buffer)
 {
     pthread_mutex_lock(&lock);
     bool kept = buffer->kept;
@@ -92,16 +92,17 @@ bool gr_users_unkeep(gr_buffer *buffer)
     return kept;
 }
 
-gr_status gr_users_order(gr_resource *resource, CUstream stream, const char *call)
+gr_status gr_mapping_users_order(gr_resource *resource, CUstream stream, const char *call)
 {
     gr_buffer *buffer = resource->mapped;
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
-    for (struct gr_user *user = buffer->users; user && result == CUDA_SUCCESS; user = user->next)
-        result = gr_told_wait(&user->told, stream, false);
+    for (struct gr_mapping_user *user = buffer->users; user && result == CUDA_SUCCESS;
+         user = user->next)
+        result = gr_uses_wait(&user->uses, stream, false);
     pthread_mutex_unlock(&lock);
     if (result == CUDA_SUCCESS)
-        result = gr_told_wait(&resource->told, stream, false);
+        result = gr_uses_wait(&resource->uses, stream, false);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
@@ -124,21 +125,21 @@ static void warn(const gr_buffer *buffer, unsigned count, const char *call)
            call, count, gr_s(count), text);
 }
 
-void gr_users_revoke(gr_buffer *buffer, const char *call)
+void gr_mapping_users_revoke(gr_buffer *buffer, const char *call)
 {
-    unsigned count = gr_users_count(buffer);
+    unsigned count = gr_mapping_users_count(buffer);
     if (count) {
         pthread_mutex_lock(&lock);
         for (count = 0; buffer->users;) {
-            struct gr_user *user = buffer->users;
+            struct gr_mapping_user *user = buffer->users;
             count += !user->is_leaving;
             user->revoke(user);
             take_out(user);
         }
         pthread_mutex_unlock(&lock);
     }
-    if (!gr_told_none(&buffer->resource->told))
-        gr_told_clear(&buffer->resource->told);
+    if (!gr_uses_none(&buffer->resource->uses))
+        gr_uses_clear(&buffer->resource->uses);
     if (count)
         warn(buffer, count, call);
 }

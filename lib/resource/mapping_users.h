@@ -12,53 +12,53 @@
 #include "lib/resource/resource_types.h"
 #include "lib/cuda/stream_uses.h"
 
-struct gr_user {
-    struct gr_user *next, *previous;
+struct gr_mapping_user {
+    struct gr_mapping_user *next, *previous;
     gr_buffer *buffer; /* NULL: the user has no mapping, or the mapping has ended */
     bool is_leaving;   /* the user is being removed, so the end of the mapping does not revoke it */
-    struct gr_told_list told;
+    struct gr_stream_uses uses;
     /* called when the mapping has ended; must not call a driver */
-    void (*revoke)(struct gr_user *user);
+    void (*revoke)(struct gr_mapping_user *user);
 };
 
-void gr_users_add(gr_buffer *buffer, struct gr_user *user);
+void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user);
 
 /*
  * Removes a user. The mapping keeps the user's streams, and the release of the mapping waits for
- * them. If this is the last user and gr_buffer_release_later() was called, `set_aside` must defer
- * the buffer. The user is counted until `set_aside` returns, so that the thread of the resource
+ * them. If this is the last user and gr_buffer_release_later() was called, `defer` must defer
+ * the buffer. The user is counted until `defer` returns, so that the thread of the resource
  * always finds either a user or a buffer to release.
  */
-void gr_users_leave(struct gr_user *user, void (*set_aside)(gr_buffer *buffer));
+void gr_mapping_users_leave(struct gr_mapping_user *user, void (*defer)(gr_buffer *buffer));
 
 /* Returns the number of users. 0 is final, because only the thread of the resource adds users. */
-static inline unsigned gr_users_count(const gr_buffer *buffer)
+static inline unsigned gr_mapping_users_count(const gr_buffer *buffer)
 {
     return __atomic_load_n(&buffer->user_count, __ATOMIC_ACQUIRE);
 }
 
 /* Whether the current mapping has no users, and no known streams of removed users. */
-static inline bool gr_users_none(const gr_resource *resource)
+static inline bool gr_mapping_users_none(const gr_resource *resource)
 {
-    return !gr_users_count(resource->mapped) && gr_told_none(&resource->told);
+    return !gr_mapping_users_count(resource->mapped) && gr_uses_none(&resource->uses);
 }
 
 /* Makes the stream of a release wait for the streams of the users. */
-gr_status gr_users_order(gr_resource *resource, CUstream stream, const char *call);
+gr_status gr_mapping_users_order(gr_resource *resource, CUstream stream, const char *call);
 
 /* Revokes all users, because the mapping has ended. */
-void gr_users_revoke(gr_buffer *buffer, const char *call);
+void gr_mapping_users_revoke(gr_buffer *buffer, const char *call);
 
 /*
  * Makes the users keep the buffer: the last user to be removed defers the release of the buffer.
  * False if there is no user.
  */
-bool gr_users_keep(gr_buffer *buffer);
+bool gr_mapping_users_keep(gr_buffer *buffer);
 
 /*
- * Clears the mark that gr_users_keep() set, because the mapping ends. Returns whether the mark was
- * set.
+ * Clears the mark that gr_mapping_users_keep() set, because the mapping ends. Returns whether the
+ * mark was set.
  */
-bool gr_users_unkeep(gr_buffer *buffer);
+bool gr_mapping_users_unkeep(gr_buffer *buffer);
 
 #endif

@@ -47,11 +47,11 @@ static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stre
         const gr_buffer *buffer = resource->mapped;
         if (buffer->stream != stream)
             GR_TRY(order_after_map(resource, stream, &ordered, call));
-        if (!resource->is_image && gr_users_none(resource))
+        if (!resource->is_image && gr_mapping_users_none(resource))
             continue;
         *plain = false;
-        if (!gr_users_none(resource))
-            GR_TRY(gr_users_order(resource, stream, call));
+        if (!gr_mapping_users_none(resource))
+            GR_TRY(gr_mapping_users_order(resource, stream, call));
         if (buffer->pitch)
             GR_TRY(gr_linear_write_back(resource->mapped, stream, call));
     }
@@ -69,8 +69,8 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
     if (!plain) {
         if (buffer->objects)
             gr_objects_retire(buffer, stream, alive);
-        if (!gr_users_none(resource))
-            gr_users_revoke(buffer, call);
+        if (!gr_mapping_users_none(resource))
+            gr_mapping_users_revoke(buffer, call);
         __atomic_store_n(&buffer->pitch, 0, __ATOMIC_RELAXED);
     }
     /* another thread may describe the resource */
@@ -393,7 +393,7 @@ static gr_status end_mapping(gr_resource *resource, CUstream stream, const char 
     if (buffer)
         status = unmap_resources(&resource, 1, release_stream(buffer, stream), call);
     /* The resource takes the buffer back, because no caller will release it. */
-    if (buffer && has_ended(status) && gr_users_unkeep(buffer))
+    if (buffer && has_ended(status) && gr_mapping_users_unkeep(buffer))
         gr_buffers_give(&buffer, 1);
     gr_resource_give_turn(resource);
     gr_resource_collect(resource);

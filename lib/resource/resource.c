@@ -28,16 +28,16 @@ size_t gr_group_changes = 1; /* a new resource is in no group */
 
 void gr_resource_lock_wait(unsigned lock)
 {
-    unsigned look = 0;
+    unsigned polls = 0;
     while (__atomic_exchange_n(&gr_resource_locks[lock].taken, 1, __ATOMIC_ACQUIRE))
-        gr_host_pause(&look);
+        gr_host_pause(&polls);
 }
 
 void gr_resource_take_turn(gr_resource *resource)
 {
-    unsigned look = 0;
+    unsigned polls = 0;
     while (!gr_resource_try_turn(resource))
-        gr_host_pause(&look);
+        gr_host_pause(&polls);
 }
 
 /*
@@ -68,7 +68,7 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
     resource->flags = flags;
     resource->holds = 1;
     resource->lock = (unsigned char)(((uintptr_t)context->handle >> 6) % GR_RESOURCE_LOCKS);
-    gr_told_init(&resource->told);
+    gr_uses_init(&resource->uses);
     gr_live_add(GR_LIVE_RESOURCE, resource);
     for (int i = 0; i < GR_BUFFERS_IN_TURN; i++) {
         resource->first[i].resource = resource;
@@ -125,7 +125,7 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     /* The objects below are destroyed together with their CUDA context. */
     gr_objects_free(resource, alive);
     gr_linear_free(resource, alive);
-    gr_told_free(&resource->told, alive);
+    gr_uses_free(&resource->uses, alive);
     gr_kernels_unload(&resource->kernels, alive);
     if (resource->order && alive)
         gr_driver()->EventDestroy(resource->order);

@@ -15,7 +15,7 @@
 struct gr_backend;
 struct gr_objects;
 struct gr_sync;
-struct gr_user;
+struct gr_mapping_user;
 
 /* An image as its graphics API describes it. The description by CUDA is queried at each map. */
 struct gr_image {
@@ -56,26 +56,26 @@ struct gr_buffer {
     bool kept;
     bool is_spare; /* allocated; not in the resource */
 
-    struct gr_objects *objects; /* the surfaces and textures of this mapping, or NULL */
-    gr_buffer *next;            /* in the list of deferred or spare buffers */
-    struct gr_user *users;      /* the users of the mapped bytes */
-    size_t pitch;               /* the pitch of the linear memory of an image, or 0 */
-    unsigned level, layer;      /* the level and layer of the image in linear memory */
-    gr_buffer_info shown;       /* filled by gr_buffer_get_info() */
-    gr_image_info info;         /* returned by gr_buffer_image_info() */
+    struct gr_objects *objects;    /* the surfaces and textures of this mapping, or NULL */
+    gr_buffer *next;               /* in the list of deferred or spare buffers */
+    struct gr_mapping_user *users; /* the users of the mapped bytes */
+    size_t pitch;                  /* the pitch of the linear memory of an image, or 0 */
+    unsigned level, layer;         /* the level and layer of the image in linear memory */
+    gr_buffer_info shown;          /* filled by gr_buffer_get_info() */
+    gr_image_info info;            /* returned by gr_buffer_image_info() */
 };
 
 #define GR_BUFFERS_IN_TURN 4
 
 /* The common part of every resource; the struct of a backend begins with it. */
 struct gr_resource {
-    /* The fields that every map and release uses: two cache lines, up to the count of `told`. */
+    /* The fields that every map and release uses: two cache lines, up to the count of `uses`. */
     const struct gr_backend *backend;
     void *handle; /* the driver's object, whose type depends on the backend; NULL once closed */
     /* The semaphore values of the resource; NULL if the driver's map and unmap order the work. */
     struct gr_sync *sync;
     gr_buffer *mapped;        /* the current mapping, or NULL: gr_resource_mapping() */
-    gr_buffer *set_aside;     /* buffers released by a thread that could not complete the release */
+    gr_buffer *deferred;      /* buffers released by a thread that could not complete the release */
     size_t size;              /* the size in bytes */
     CUdeviceptr ptr;          /* for a buffer: its address, valid after map() of the backend */
     gr_buffer *pending;       /* the buffer of a map in progress, otherwise NULL */
@@ -95,10 +95,10 @@ struct gr_resource {
      * gr_resource_free(), and the references of the library.
      */
     unsigned holds;
-    unsigned buffers_out;     /* atomic */
-    unsigned turn;            /* the index of the next buffer in `first` */
-    unsigned run;             /* temporary, during a map: the number of resources in its run */
-    struct gr_told_list told; /* the streams of freed tensors, until the mapping ends */
+    unsigned buffers_out;       /* atomic */
+    unsigned turn;              /* the index of the next buffer in `first` */
+    unsigned run;               /* temporary, during a map: the number of resources in its run */
+    struct gr_stream_uses uses; /* the streams of freed tensors, until the mapping ends */
 
     struct gr_context context;
     CUstream checked;  /* the stream that was last found to belong to the right CUDA context */

@@ -97,11 +97,11 @@ static gr_status wait_for(const gr_resource *resource, const struct last *last, 
     const gr_cuda_api *cu = gr_driver();
     CUevent event = last->event;
     double end = gr_clock_ms() + (timeout_ms || !last->new ? timeout_ms : MOMENT_MS);
-    unsigned look = 0;
+    unsigned polls = 0;
     CUresult result = cu->EventQuery(event); /* after a failure the work may never end */
     while (result == CUDA_ERROR_NOT_READY &&
            (timeout_ms == GR_WAIT_FOREVER || gr_clock_ms() < end)) {
-        gr_host_pause(&look);
+        gr_host_pause(&polls);
         result = cu->EventQuery(event);
     }
     if (result == CUDA_SUCCESS)

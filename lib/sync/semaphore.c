@@ -21,7 +21,7 @@ gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_o
 {
     if (pthread_mutex_init(&semaphore->lock, NULL) != 0)
         return gr_fail_memory("pthread_mutex_init");
-    gr_told_init(&semaphore->told);
+    gr_uses_init(&semaphore->uses);
     semaphore->ops = ops;
     semaphore->holds = 1;
     semaphore->context = *context;
@@ -71,7 +71,7 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
         return GR_OK;
     }
 fail:
-    gr_told_free(&semaphore->told, false);
+    gr_uses_free(&semaphore->uses, false);
     pthread_mutex_destroy(&semaphore->lock);
     return status;
 }
@@ -112,7 +112,7 @@ static void end(gr_semaphore *semaphore, bool alive)
         cu->DestroyExternalSemaphore(semaphore->handle);
     if (alive && semaphore->passed)
         cu->EventDestroy(semaphore->passed);
-    gr_told_free(&semaphore->told, alive);
+    gr_uses_free(&semaphore->uses, alive);
     pthread_mutex_destroy(&semaphore->lock);
     semaphore->ops->destroy(semaphore);
 }
@@ -137,7 +137,7 @@ void gr_semaphore_drop(gr_semaphore *semaphore)
     bool pushed;
     gr_error_save(&before);
     const bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
-    CUevent after = alive ? gr_told_event(&semaphore->told) : NULL;
+    CUevent after = alive ? gr_uses_event(&semaphore->uses) : NULL;
     if (after) {
         semaphore->retired =
             (struct gr_retired){.context = context, .after = after, .end = end_retired};

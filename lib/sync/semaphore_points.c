@@ -255,7 +255,7 @@ static void note_use(const gr_semaphore_point points[], size_t n, CUstream strea
     for (size_t i = 0; i < n; i++)
         if (points[i].semaphore->handle &&
             (i == 0 || points[i].semaphore != points[i - 1].semaphore))
-            gr_told_add(&points[i].semaphore->told, stream, true);
+            gr_uses_add(&points[i].semaphore->uses, stream, true);
 }
 
 /* Enqueues points that were checked. */

@@ -71,8 +71,8 @@ struct gr_semaphore {
      * The streams of gr_semaphore_signal() and gr_semaphore_wait(). The import ends after their
      * signals and waits are done.
      */
-    struct gr_told_list told;
-    /* keeps the freed semaphore (end_after_event.h) until the streams in `told` are done */
+    struct gr_stream_uses uses;
+    /* keeps the freed semaphore (end_after_event.h) until the streams in `uses` are done */
     struct gr_retired retired;
 };
 

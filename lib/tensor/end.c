@@ -84,7 +84,7 @@ static void finish(gr_tensor *tensor, bool alive, CUstream stream)
         free_memory(tensor, stream);
     else
         alive = false;
-    gr_told_free(&tensor->user.told, alive);
+    gr_uses_free(&tensor->user.uses, alive);
     gr_context_leave(pushed);
     if (tensor->how == GR_TENSOR_MALLOC)
         free(tensor->block);
@@ -99,7 +99,7 @@ static void finish(gr_tensor *tensor, bool alive, CUstream stream)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_tensor *deferred, **newest = &deferred; /* a queue, from the oldest to the newest */
-static size_t aside_count;                        /* the number of deferred tensors; atomic */
+static size_t deferred_count;                     /* the number of deferred tensors; atomic */
 
 static void defer(gr_tensor *tensor)
 {
@@ -107,7 +107,7 @@ static void defer(gr_tensor *tensor)
     tensor->next = NULL;
     *newest = tensor;
     newest = &tensor->next;
-    __atomic_add_fetch(&aside_count, 1, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&deferred_count, 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
 }
 
@@ -119,7 +119,7 @@ static bool is_done(gr_tensor *tensor, bool *alive)
 {
     bool pushed;
     *alive = gr_tensor_enter(&tensor->context, &pushed);
-    bool done = !*alive || gr_told_done(&tensor->user.told);
+    bool done = !*alive || gr_uses_done(&tensor->user.uses);
     gr_context_leave(pushed);
     return done;
 }
@@ -134,7 +134,7 @@ static gr_tensor *remove_done(bool *alive)
     const gr_tensor *busy = NULL;
     pthread_mutex_lock(&lock);
     for (; *link; link = &(*link)->next) {
-        if (busy && gr_told_follows(&(*link)->user.told, &busy->user.told))
+        if (busy && gr_uses_follows(&(*link)->user.uses, &busy->user.uses))
             continue;
         busy = *link;
         if (is_done(*link, alive)) {
@@ -147,7 +147,7 @@ static gr_tensor *remove_done(bool *alive)
         newest = *link ? newest : link;
     }
     if (found)
-        __atomic_sub_fetch(&aside_count, 1, __ATOMIC_RELEASE);
+        __atomic_sub_fetch(&deferred_count, 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -169,7 +169,7 @@ void gr_tensor_end_deferred(void)
     struct gr_error_record before;
     gr_tensor *tensor;
     bool alive;
-    if (!__atomic_load_n(&aside_count, __ATOMIC_ACQUIRE) ||
+    if (!__atomic_load_n(&deferred_count, __ATOMIC_ACQUIRE) ||
         __atomic_load_n(&exiting, __ATOMIC_ACQUIRE))
         return;
     gr_error_save(&before);
@@ -185,7 +185,7 @@ void gr_tensor_end_deferred(void)
 /* Removes a tensor from its mapping. The mapping keeps the list of streams that used the tensor. */
 static void end_of_mapping(gr_tensor *tensor)
 {
-    gr_users_leave(&tensor->user, gr_buffer_set_aside);
+    gr_mapping_users_leave(&tensor->user, gr_buffer_defer);
     if (nested <= MOST_NESTED)
         finish(tensor, true, GR_STREAM_NONE);
     else
@@ -197,7 +197,7 @@ static bool end_in_order(gr_tensor *tensor)
 {
     if (tensor->how != GR_TENSOR_ASYNC || tensor->stream == GR_STREAM_NONE ||
         gr_event_capture(tensor->stream) != CUDA_SUCCESS ||
-        !gr_told_only(&tensor->user.told, tensor->stream))
+        !gr_uses_only(&tensor->user.uses, tensor->stream))
         return false;
     finish(tensor, true,
            tensor->stream == CU_STREAM_PER_THREAD ? CU_STREAM_LEGACY : tensor->stream);
@@ -212,9 +212,9 @@ static void end_of_memory(gr_tensor *tensor)
         return;
     }
     if (alive && tensor->stream != GR_STREAM_NONE)
-        gr_told_add(&tensor->user.told, gr_told_stream(tensor->stream), false);
+        gr_uses_add(&tensor->user.uses, gr_stream_for_any_thread(tensor->stream), false);
     if (alive) /* without nesting, gr_tensor_end_deferred() is next and queries the streams */
-        done = gr_told_none(&tensor->user.told) || (nested > 1 && gr_told_done(&tensor->user.told));
+        done = gr_uses_none(&tensor->user.uses) || (nested > 1 && gr_uses_done(&tensor->user.uses));
     gr_context_leave(pushed);
     if (done && (!alive || nested <= MOST_NESTED))
         finish(tensor, alive, CU_STREAM_PER_THREAD);
@@ -249,17 +249,17 @@ void gr_tensor_end(gr_tensor *tensor)
 gr_status gr_tensor_collect(unsigned timeout_ms)
 {
     double end = gr_clock_ms() + timeout_ms;
-    unsigned look = 0;
+    unsigned polls = 0;
     size_t left;
     for (;;) {
         gr_tensor_end_deferred();
         gr_resources_release_freed();
-        left = __atomic_load_n(&aside_count, __ATOMIC_ACQUIRE);
+        left = __atomic_load_n(&deferred_count, __ATOMIC_ACQUIRE);
         if (!left)
             return GR_OK;
         if (timeout_ms != GR_WAIT_FOREVER && gr_clock_ms() >= end)
             break;
-        gr_host_pause(&look);
+        gr_host_pause(&polls);
     }
     if (!timeout_ms)
         return gr_fail(GR_ERR_NOT_READY, __func__, "%zu tensor%s still used by a stream.", left,

@@ -11,7 +11,7 @@
 #include "lib/tensor/array_dtype.h"
 
 /* Revokes a tensor. The accesses are atomic, because other threads may be reading. */
-static void revoke(struct gr_user *user)
+static void revoke(struct gr_mapping_user *user)
 {
     gr_tensor *tensor = (gr_tensor *)((char *)user - offsetof(gr_tensor, user));
     __atomic_store_n(&tensor->info.ptr, 0, __ATOMIC_RELAXED);
@@ -46,7 +46,7 @@ gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdevicept
     tensor->stream = buffer->stream;
     tensor->info.read_only = tensor->info.read_only || resource->flags & GR_READ_ONLY;
     tensor->user.revoke = revoke;
-    gr_users_add(buffer, &tensor->user);
+    gr_mapping_users_add(buffer, &tensor->user);
     return gr_tensor_expose(tensor);
 }
 

@@ -61,7 +61,7 @@ gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
     bool pushed;
     if (tensor->info.memory != GR_MEMORY_DEVICE)
         return GR_OK;
-    if (!gr_told_is_default(stream) &&
+    if (!gr_stream_is_default(stream) &&
         (stream == tensor->stream || gr_driver()->StreamGetCtx(stream, &of_stream) != CUDA_SUCCESS))
         return GR_OK;
     if (of_stream == tensor->context.handle)

@@ -46,14 +46,14 @@ gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *sha
                           .stream = GR_STREAM_NONE};
     memcpy(tensor->shape, shape->shape, sizeof(tensor->shape));
     memcpy(tensor->strides, shape->strides, sizeof(tensor->strides));
-    gr_told_init(&tensor->user.told);
+    gr_uses_init(&tensor->user.uses);
     return tensor;
 }
 
 void gr_tensor_discard(gr_tensor *tensor)
 {
     gr_context_drop(&tensor->context);
-    gr_told_free(&tensor->user.told, false);
+    gr_uses_free(&tensor->user.uses, false);
     free(tensor);
 }
 

@@ -34,7 +34,7 @@ struct gr_tensor {
     /* for a view: a reference to the tensor that owns the memory; otherwise NULL */
     gr_tensor *root;
     /* the tensor as a user of a mapping, if any, and its streams; a view uses those of `root` */
-    struct gr_user user;
+    struct gr_mapping_user user;
     enum gr_tensor_memory_end how;
     void *block; /* GR_TENSOR_MALLOC: the pointer from malloc() */
     gr_tensor_end_fn end;

@@ -8,9 +8,9 @@
 #include "lib/tensor/tensor.h"
 
 /* Returns the list of streams. A view shares the list of its root. */
-static struct gr_told_list *uses_of(const gr_tensor *tensor)
+static struct gr_stream_uses *uses_of(const gr_tensor *tensor)
 {
-    return (struct gr_told_list *)&(tensor->root ? tensor->root : tensor)->user.told;
+    return (struct gr_stream_uses *)&(tensor->root ? tensor->root : tensor)->user.uses;
 }
 
 /*
@@ -27,14 +27,14 @@ static bool is_own(const gr_tensor *tensor, CUstream stream, const struct gr_con
 static gr_status wait_for_uses(const gr_tensor *tensor, CUstream stream,
                                const struct gr_context *at, bool wrote_only, const char *call)
 {
-    struct gr_told_list *told = uses_of(tensor);
+    struct gr_stream_uses *uses = uses_of(tensor);
     bool pushed;
     if (tensor->stream != GR_STREAM_NONE && !is_own(tensor, stream, at))
-        gr_told_add(told, gr_told_stream(tensor->stream), true);
-    if (gr_told_none(told))
+        gr_uses_add(uses, gr_stream_for_any_thread(tensor->stream), true);
+    if (gr_uses_none(uses))
         return GR_OK;
     GR_TRY(gr_context_enter(at, &pushed, call));
-    CUresult result = gr_told_wait(told, stream, wrote_only);
+    CUresult result = gr_uses_wait(uses, stream, wrote_only);
     gr_context_leave(pushed);
     if (result == CUDA_SUCCESS)
         return GR_OK;
@@ -95,7 +95,7 @@ void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr
     if (is_own(tensor, stream, at))
         return;
     if (gr_tensor_enter(at, &pushed))
-        gr_told_add(uses_of(tensor), stream, wrote);
+        gr_uses_add(uses_of(tensor), stream, wrote);
     gr_context_leave(pushed);
 }
 
@@ -120,11 +120,11 @@ gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream)
 gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const char *call)
 {
     bool own = consumer != GR_STREAM_NONE && is_own(tensor, consumer, &tensor->context);
-    bool ordered = consumer == GR_STREAM_NONE || (own && gr_told_none(uses_of(tensor)));
+    bool ordered = consumer == GR_STREAM_NONE || (own && gr_uses_none(uses_of(tensor)));
     if (!ordered)
         GR_TRY(gr_tensor_begin_copy(tensor, consumer, &tensor->context, false, call));
     if (!ordered && !own &&
-        !gr_told_open(uses_of(tensor), consumer, tensor->context.handle, !tensor->info.read_only))
+        !gr_uses_open(uses_of(tensor), consumer, tensor->context.handle, !tensor->info.read_only))
         return gr_fail_memory(call);
     gr_tensor_hold(tensor);
     return GR_OK;
@@ -138,7 +138,7 @@ void gr_tensor_end_export(gr_tensor *tensor, CUstream consumer)
         gr_error_save(&before);
         bool alive = !__atomic_load_n(&tensor->revoked, __ATOMIC_ACQUIRE) &&
                      gr_tensor_enter(&tensor->context, &pushed);
-        gr_told_close(uses_of(tensor), consumer, tensor->context.handle, alive);
+        gr_uses_close(uses_of(tensor), consumer, tensor->context.handle, alive);
         if (alive)
             gr_context_leave(pushed);
         gr_error_restore(&before);
