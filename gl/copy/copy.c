@@ -92,7 +92,7 @@ static gr_status upload_pieces(const struct gl_resource *r, struct __GLsync *con
 static gr_status select_half(const struct gl_resource *r)
 {
     struct gl_copy *copy = r->copy;
-    copy->fetched = copy->fetched && r->base.ring_maps;
+    copy->fetched = copy->fetched && r->base.in_a_ring;
     if (copy->fetched)
         return GR_OK;
     unsigned half = copy->host[1] ? copy->half ^ 1 : 0;
@@ -280,7 +280,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 {
     GR_TRY(check_download(resources, n));
     GR_TRY(download_all(resources, n, stream));
-    if (resources[0]->ring_maps) {
+    if (resources[0]->in_a_ring) {
         for (size_t i = 0; i < n; i++)
             gl_of(resources[i])->copy->owed = gr_resource_writes(resources[i]);
         return GR_OK;

@@ -72,7 +72,7 @@ struct gl_copy {
  */
 static inline bool gl_copy_writes_first(const struct gl_resource *r)
 {
-    return r->copy->owed && (gr_resource_reads(&r->base) || !r->base.ring_maps);
+    return r->copy->owed && (gr_resource_reads(&r->base) || !r->base.in_a_ring);
 }
 
 /* Returns the mapped part of a buffer, also while the map is in progress. */

@@ -167,7 +167,7 @@ static gr_status write_object(const struct gl_resource *r, size_t offset, size_t
  */
 static bool has_fence(const struct gl_resource *r)
 {
-    return r->copy->staging.is_object && r->base.ring_maps && r->copy->scratch->fence;
+    return r->copy->staging.is_object && r->base.in_a_ring && r->copy->scratch->fence;
 }
 
 /* ---- Batches --------------------------------------------------------------------------------- */

@@ -124,7 +124,7 @@ static const struct gr_external_kind *kind_of(const gr_resource *resource)
 
 static bool on_thread(const gr_resource *resource)
 {
-    return own(resource)->in_ring || gr_external_on_thread(own(resource)->kind, resource);
+    return resource->in_a_ring || gr_external_on_thread(own(resource)->kind, resource);
 }
 
 static bool any_thread(const gr_resource *resource)
@@ -146,7 +146,8 @@ static size_t run(gr_resource *const resources[], size_t n)
     for (; count < n; count++) {
         const struct gr_external *next = own(resources[count]);
         if (next->base.backend != &gr_external_backend || next->kind != first->kind ||
-            next->in_ring != first->in_ring || next->sync.copies != first->sync.copies ||
+            next->base.in_a_ring != first->base.in_a_ring ||
+            next->sync.copies != first->sync.copies ||
             (kind->same_thread_rule && !kind->same_thread_rule(&first->base, &next->base)))
             break;
     }
@@ -177,12 +178,12 @@ static gr_status check_storage(gr_resource *const resources[], size_t n, const c
 
 /*
  * Before a map, makes the graphics API signal the end of its work. After a release (`begin`), makes
- * it wait for CUDA.
+ * it wait for CUDA. In a ring, the ring does both.
  */
 static gr_status tell_graphics(gr_resource *const resources[], size_t n, bool begin)
 {
     const struct gr_external_kind *kind = kind_of(resources[0]);
-    if (!kind->end_use || own(resources[0])->in_ring)
+    if (!kind->end_use || resources[0]->in_a_ring)
         return GR_OK;
     return (begin ? kind->begin_use : kind->end_use)(resources, n);
 }

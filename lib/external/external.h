@@ -100,7 +100,6 @@ struct gr_external_kind {
 struct gr_external {
     gr_resource base;
     const struct gr_external_kind *kind;
-    bool in_ring; /* the ring calls end_use() and begin_use(), so map and release do not */
     struct gr_sync sync;
     CUmipmappedArray mipmapped; /* the array of an image */
     struct gr_import *memory;

@@ -296,6 +296,7 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
                                const gr_publish_options *options)
 {
     GR_TRY(gr_resource_check_open(resource, w->call));
+    GR_TRY(gr_resource_check_ring(resource, w->call));
     GR_TRY(take(w, options));
     GR_TRY(check_flags(w, resource));
     GR_TRY(check_readable(w, resource));

@@ -62,14 +62,18 @@ static inline gr_status check_unused(const gr_resource *resource, CUstream strea
     return used ? check_used(resource, stream, call) : GR_OK;
 }
 
-/* Also checks that the caller has not freed the resource, unless the library holds it (`held`). */
+/*
+ * Unless the library or a ring holds the resource (`held`), also checks that the caller has not
+ * freed it and that it is in no ring.
+ */
 static inline gr_status check_mappable(const gr_resource *resource, const gr_resource *first,
                                        bool held, const char *call)
 {
     if (resource && !held)
         GR_TRY(gr_live_check(GR_LIVE_RESOURCE, resource, call));
     GR_TRY(gr_resource_check_open(resource, call));
-    GR_TRY(gr_resource_check_ring(resource, call));
+    if (!held)
+        GR_TRY(gr_resource_check_ring(resource, call));
     if (resource == first || gr_context_same(&resource->context, &first->context))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -80,6 +84,7 @@ static inline gr_status check_mappable(const gr_resource *resource, const gr_res
 gr_status gr_map_check(gr_resource *resource, CUstream stream, const char *call)
 {
     GR_TRY(check_mappable(resource, resource, true, call));
+    GR_TRY(gr_resource_check_ring(resource, call));
     GR_TRY(check_unused(resource, stream, call));
     GR_TRY(gr_resource_check_thread(resource, call));
     return resource->backend->check_storage(&resource, 1, call);
@@ -440,7 +445,8 @@ gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, 
     if (status != GR_OK)
         return NULL;
     gr_buffer *buffer = NULL;
-    if (gr_map_for(&resource, 1, stream, NULL, &buffer, __func__) != GR_OK || !resource->is_image)
+    status = map_all(&resource, 1, false, stream, NULL, &buffer, __func__);
+    if (status != GR_OK || !resource->is_image)
         return buffer;
     if (gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
         return undo(buffer);

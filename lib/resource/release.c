@@ -142,13 +142,15 @@ static gr_status check_not_released(const gr_buffer *buffer, const char *call)
                    "The buffer has been released already. Nothing was done.");
 }
 
-static gr_status check_releasable(const gr_buffer *buffer, const char *call)
+/* `by_ring` says whether a ring releases the buffer. */
+static gr_status check_releasable(const gr_buffer *buffer, bool by_ring, const char *call)
 {
     gr_status status = check_not_released(buffer, call);
     if (status != GR_OK || !gr_buffer_is_live(buffer))
         return status;
-    status = gr_resource_check_ring(buffer->resource, call);
-    return status == GR_OK ? gr_resource_check_thread(buffer->resource, call) : status;
+    if (!by_ring)
+        GR_TRY(gr_resource_check_ring(buffer->resource, call));
+    return gr_resource_check_thread(buffer->resource, call);
 }
 
 /* Whether the release of the buffer enqueues work on a stream. */
@@ -161,11 +163,13 @@ static inline bool is_releasable(const gr_buffer *b)
  * Whether `b` can be unmapped in this context and on this stream, regardless of its backend and
  * thread.
  */
-static bool can_share_unmap(const gr_buffer *b, const struct gr_context *context, CUstream of_first,
+static bool can_share_unmap(const gr_buffer *b, const gr_resource *first, CUstream of_first,
                             CUstream stream)
 {
-    return is_releasable(b) && !b->resource->visited && !gr_resource_is_rings(b->resource) &&
-           gr_context_same(&b->resource->context, context) && release_stream(b, stream) == of_first;
+    return is_releasable(b) && !b->resource->visited &&
+           b->resource->in_a_ring == first->in_a_ring &&
+           gr_context_same(&b->resource->context, &first->context) &&
+           release_stream(b, stream) == of_first;
 }
 
 /*
@@ -200,12 +204,11 @@ static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
     if (count == most)
         return count;
     count = 0;
-    const struct gr_context *context = &buffers[0]->resource->context;
     CUstream of_first = release_stream(buffers[0], stream);
     do {
         resources[count] = buffers[count]->resource;
         resources[count++]->visited = true;
-    } while (count < most && can_share_unmap(buffers[count], context, of_first, stream));
+    } while (count < most && can_share_unmap(buffers[count], resources[0], of_first, stream));
     for (size_t i = 0; i < count; i++)
         resources[i]->visited = false;
     return resources[0]->backend->run(resources, count);
@@ -227,11 +230,11 @@ static gr_status release_together(gr_buffer *buffers[], size_t n, CUstream strea
 }
 
 /* Releases buffers[0] and the run that starts there; *done is the length of the run. */
-static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, size_t *done,
-                             const char *call)
+static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, bool by_ring,
+                             size_t *done, const char *call)
 {
     *done = 1;
-    gr_status status = check_releasable(buffers[0], call);
+    gr_status status = check_releasable(buffers[0], by_ring, call);
     if (status == GR_OK && gr_buffer_is_live(buffers[0]))
         status = n == 1 ? release_mapped(buffers[0], stream, call)
                         : release_together(buffers, n, stream, done, call);
@@ -243,7 +246,7 @@ static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, si
 gr_status gr_buffer_release(gr_buffer *buffer)
 {
     size_t done;
-    return buffer ? release_run(&buffer, 1, GR_STREAM_OF_MAP, &done, __func__) : GR_OK;
+    return buffer ? release_run(&buffer, 1, GR_STREAM_OF_MAP, false, &done, __func__) : GR_OK;
 }
 
 gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call)
@@ -322,7 +325,8 @@ static gr_status wait_for_option_event(gr_buffer *const buffers[], size_t n, CUs
 }
 
 /* Releases all buffers that can be released. Afterwards the first failure is the last error. */
-static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream, const char *call)
+static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream, bool by_ring,
+                                 const char *call)
 {
     gr_status first = GR_OK;
     struct gr_error_record cause;
@@ -332,7 +336,7 @@ static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream
         done = 1;
         if (!buffers[i])
             continue;
-        gr_status status = release_run(buffers + i, n - i, stream, &done, call);
+        gr_status status = release_run(buffers + i, n - i, stream, by_ring, &done, call);
         some = some || status == GR_OK;
         if (status == GR_OK || first != GR_OK)
             continue;
@@ -347,7 +351,7 @@ static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream
 
 gr_status gr_buffer_release_for(gr_buffer *buffers[], size_t n, const char *call)
 {
-    return release_buffers(buffers, n, GR_STREAM_OF_MAP, call);
+    return release_buffers(buffers, n, GR_STREAM_OF_MAP, true, call);
 }
 
 /*
@@ -378,7 +382,7 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
         for (size_t i = 0; i < n; i++)
             if (is_releasable(buffers[i]))
                 gr_resources_after_failure(&buffers[i]->resource, 1);
-    return status != GR_OK ? status : release_buffers(buffers, n, stream, __func__);
+    return status != GR_OK ? status : release_buffers(buffers, n, stream, false, __func__);
 }
 
 /*

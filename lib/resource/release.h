@@ -14,7 +14,10 @@
 gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call);
 gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call);
 
-/* Like gr_buffer_release_many() in the streams of the maps, with `call` in errors. */
+/*
+ * Like gr_buffer_release_many() in the streams of the maps, with `call` in errors. Also releases
+ * buffers of resources in a ring.
+ */
 gr_status gr_buffer_release_for(gr_buffer *buffers[], size_t n, const char *call);
 
 /*

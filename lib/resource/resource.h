@@ -121,16 +121,10 @@ static inline void gr_resource_give_turn(gr_resource *resource)
 /* Waits for the turn. */
 void gr_resource_take_turn(gr_resource *resource);
 
-/* Whether the resource is in a ring and the current call is not a call of that ring. */
-static inline bool gr_resource_is_rings(const gr_resource *resource)
-{
-    return resource->in_a_ring && !resource->ring_maps;
-}
-
-/* Refuses a resource in a ring, unless the current call is a call of that ring. */
+/* Refuses a resource in a ring. */
 static inline gr_status gr_resource_check_ring(const gr_resource *resource, const char *call)
 {
-    return gr_resource_is_rings(resource) ? gr_resource_refuse_in_ring(call) : GR_OK;
+    return resource->in_a_ring ? gr_resource_refuse_in_ring(call) : GR_OK;
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
@@ -229,7 +223,8 @@ gr_status gr_map_check(gr_resource *resource, CUstream stream, const char *call)
 
 /*
  * Like gr_map_many(), for options that were copied or are NULL, and n of at least 1. Does not check
- * whether callers have freed the resources, because the library may hold them.
+ * whether callers have freed the resources or whether the resources are in a ring, because the
+ * library or a ring may hold them.
  */
 gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
                      const gr_map_options *options, gr_buffer *out[], const char *call);

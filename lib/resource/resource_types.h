@@ -84,7 +84,6 @@ struct gr_resource {
     bool end_is_recorded;     /* `end` was recorded after the last release */
     bool is_image;
     bool in_a_ring;     /* the resource is in a ring, and only the ring may map it */
-    bool ring_maps;     /* a call of the ring is in progress, which may map the resource */
     bool visited;       /* temporary mark of calls over many resources */
     bool parked;        /* the end of the resource is deferred: backend->park() */
     bool claimed;       /* a thread is ending the resource: gr_resource_let_go() */

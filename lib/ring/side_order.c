@@ -120,13 +120,6 @@ static gr_status end_graphics(gr_resource *const resources[], size_t n, const ch
     return set_call(kind->end_use(resources, n), call);
 }
 
-/* Allows or forbids maps of resources in a ring, which are refused by default. */
-static void set_ring_maps(gr_resource *const resources[], size_t n, bool now)
-{
-    for (size_t i = 0; i < n; i++)
-        resources[i]->ring_maps = now;
-}
-
 static bool waits_in_thread(const gr_resource *resource)
 {
     const struct gr_external_kind *kind = kind_with_hooks(resource);
@@ -146,9 +139,7 @@ gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size
     GR_TRY(gr_link_begin_use(ring->link, side, n, call));
     if (!side->is_cuda)
         return begin_graphics(side->resources, n, submit, call);
-    set_ring_maps(side->resources, n, true);
     gr_status status = gr_map_for(side->resources, n, stream, NULL, side->buffers, call);
-    set_ring_maps(side->resources, n, false);
     gr_link_follow(ring->link, stream, status != GR_OK);
     return status;
 }
@@ -184,9 +175,7 @@ static void follow_releases(gr_ring *ring, const struct gr_ring_side *side, size
 
 static gr_status release(gr_ring *ring, const struct gr_ring_side *side, size_t n, const char *call)
 {
-    set_ring_maps(side->resources, n, true);
     gr_status status = gr_buffer_release_for(side->buffers, n, call);
-    set_ring_maps(side->resources, n, false);
     follow_releases(ring, side, n, status != GR_OK);
     return status;
 }

@@ -70,8 +70,6 @@ static void hand_back(const gr_ring *ring, gr_resource *resource)
     } else if (stays && !gr_external_of(resource)) {
         gr_ring_last_use(resource);
     }
-    if (gr_external_of(resource))
-        gr_external_of(resource)->in_ring = false;
     resource->in_a_ring = false;
 }
 
@@ -151,10 +149,8 @@ static void end_use(const struct gr_ring_slot *slot)
     gr_resource *resource = slot->resource;
     if (slot->submit)
         gr_submit_settle(slot->submit, resource);
-    resource->ring_maps = true;
     if (resource->mapped && gr_resource_unmap_anyhow(resource, "gr_ring_free") != GR_OK)
         gr_error_warn("gr_ring_free");
-    resource->ring_maps = false;
 }
 
 /*

@@ -227,8 +227,6 @@ gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_
         ring->slots[number] = (struct gr_ring_slot){.resource = resources[i], .index = (unsigned)i};
         gr_resource_hold(resources[i]);
         resources[i]->in_a_ring = true;
-        if (gr_external_of(resources[i]))
-            gr_external_of(resources[i])->in_ring = true;
     }
     return GR_OK;
 }
