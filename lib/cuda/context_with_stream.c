@@ -52,7 +52,7 @@ static void close_context(struct primary *c)
     const gr_cuda_api *cu = gr_driver();
     CUcontext current = NULL;
     if (c->shown.stream) { /* the lines below may end the context, so destroy the stream first */
-        gr_event_finish_stream(c->shown.stream);
+        gr_event_poll(NULL, c->shown.stream, GR_WAIT_FOREVER);
         cu->StreamDestroy(c->shown.stream);
     }
     if (c->shown.context && cu->CtxGetCurrent(&current) == CUDA_SUCCESS &&

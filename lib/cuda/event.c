@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "lib/cuda/event.h"
 
+#include "lib/base/clock.h"
 #include "lib/base/cuda_error_text.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/pause.h"
@@ -27,22 +28,18 @@ gr_status gr_event_wait(CUstream stream, CUevent wait_event)
         "The stream cannot wait for `wait_event`; nothing was done. Was the event destroyed?");
 }
 
-CUresult gr_event_finish(CUevent event)
+CUresult gr_event_poll(CUevent event, CUstream stream, unsigned timeout_ms)
 {
+    const gr_cuda_api *cu = gr_driver();
+    const bool forever = timeout_ms == GR_WAIT_FOREVER;
+    double end = forever ? 0 : gr_clock_ms() + timeout_ms;
     unsigned polls = 0;
-    CUresult result = gr_driver()->EventQuery(event);
-    for (; result == CUDA_ERROR_NOT_READY; result = gr_driver()->EventQuery(event))
+    for (;;) {
+        CUresult result = event ? cu->EventQuery(event) : cu->StreamQuery(stream);
+        if (result != CUDA_ERROR_NOT_READY || (!forever && gr_clock_ms() >= end))
+            return result;
         gr_host_pause(&polls);
-    return result;
-}
-
-CUresult gr_event_finish_stream(CUstream stream)
-{
-    unsigned polls = 0;
-    CUresult result = gr_driver()->StreamQuery(stream);
-    for (; result == CUDA_ERROR_NOT_READY; result = gr_driver()->StreamQuery(stream))
-        gr_host_pause(&polls);
-    return result;
+    }
 }
 
 bool gr_event_has_passed(CUevent event)

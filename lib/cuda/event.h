@@ -15,12 +15,17 @@ gr_status gr_event_create(CUevent *event);
 gr_status gr_event_wait(CUstream stream, CUevent wait_event);
 
 /*
- * Block until the work before the event, or in the stream, is done. They poll, because a driver may
- * wait forever if work in the context fails meanwhile: the stream may wait for graphics work that
- * waits for CUDA.
+ * Blocks until the work before the event is done, or, if the event is NULL, the work in the stream.
+ * After timeout_ms, or at once if it is 0, returns CUDA_ERROR_NOT_READY. This function polls,
+ * because a driver may wait forever if work in the context fails meanwhile: the stream may wait for
+ * graphics work that waits for CUDA.
  */
-CUresult gr_event_finish(CUevent event);
-CUresult gr_event_finish_stream(CUstream stream);
+CUresult gr_event_poll(CUevent event, CUstream stream, unsigned timeout_ms);
+
+static inline CUresult gr_event_finish(CUevent event)
+{
+    return gr_event_poll(event, NULL, GR_WAIT_FOREVER);
+}
 
 /*
  * Whether the work before an event is done. Only CUDA_ERROR_NOT_READY means that it is unfinished:

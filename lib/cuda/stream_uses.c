@@ -97,7 +97,7 @@ static void record_in(struct gr_stream_use *use, CUcontext context)
         use->event = NULL;
     else
         result = cu->EventRecord(use->event, stream);
-    if (result != CUDA_SUCCESS && gr_event_finish_stream(stream) != CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS && gr_event_poll(NULL, stream, GR_WAIT_FOREVER) != CUDA_SUCCESS)
         cu->CtxSynchronize(); /* the stream was destroyed, perhaps before its work was done */
 }
 
@@ -196,7 +196,7 @@ void gr_uses_add(struct gr_stream_uses *list, CUstream stream, bool wrote)
         use->wrote = use->wrote || wrote;
         record(use);
     } else {
-        gr_event_finish_stream(stream);
+        gr_event_poll(NULL, stream, GR_WAIT_FOREVER);
     }
     pthread_mutex_unlock(&list->lock);
 }

@@ -164,7 +164,7 @@ gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const 
 
 CUresult gr_stream_finish(CUstream stream)
 {
-    CUresult result = gr_event_finish_stream(stream);
+    CUresult result = gr_event_poll(NULL, stream, GR_WAIT_FOREVER);
     if (result == CUDA_SUCCESS || gr_cuda_is_sticky(result))
         return result;
     return gr_driver()->CtxSynchronize();

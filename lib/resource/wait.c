@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Lets the host wait for CUDA's last work with a resource. */
 #include "lib/resource/backend.h"
-#include "lib/base/clock.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "lib/base/pause.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
 
@@ -94,16 +92,8 @@ static gr_status refuse_timeout(const gr_resource *resource, unsigned timeout_ms
 static gr_status wait_for(const gr_resource *resource, const struct last *last, unsigned timeout_ms,
                           const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
-    CUevent event = last->event;
-    double end = gr_clock_ms() + (timeout_ms || !last->new ? timeout_ms : MOMENT_MS);
-    unsigned polls = 0;
-    CUresult result = cu->EventQuery(event); /* after a failure the work may never end */
-    while (result == CUDA_ERROR_NOT_READY &&
-           (timeout_ms == GR_WAIT_FOREVER || gr_clock_ms() < end)) {
-        gr_host_pause(&polls);
-        result = cu->EventQuery(event);
-    }
+    CUresult result =
+        gr_event_poll(last->event, NULL, timeout_ms || !last->new ? timeout_ms : MOMENT_MS);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     if (result != CUDA_ERROR_NOT_READY)

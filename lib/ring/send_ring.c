@@ -2,10 +2,10 @@
 /* Sends a ring to a process: one message for the page and the semaphores, then one per slot. */
 #define _GNU_SOURCE
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/cuda/driver.h"
+#include "lib/cuda/event.h"
 #include "lib/base/error.h"
 #include "lib/external/external.h"
 #include "lib/cuda/import_handle.h"
@@ -132,15 +132,12 @@ static gr_status begin_sending(struct sending *s)
 
 static gr_status wait_for(CUevent event, const struct sending *s)
 {
-    const struct timespec pause = {.tv_nsec = 1000000};
-    CUresult result;
-    while ((result = gr_driver()->EventQuery(event)) == CUDA_ERROR_NOT_READY) {
-        if (gr_deadline_left(&s->deadline) == 0)
-            return gr_fail(s->deadline.looks ? GR_ERR_NOT_READY : GR_ERR_TIMEOUT, s->call,
-                           "The resources were still in use: work submitted with them has not "
-                           "ended in time. Use a longer timeout, or finish that work first.");
-        nanosleep(&pause, NULL);
-    }
+    const int left = gr_deadline_left(&s->deadline);
+    CUresult result = gr_event_poll(event, NULL, left < 0 ? GR_WAIT_FOREVER : (unsigned)left);
+    if (result == CUDA_ERROR_NOT_READY)
+        return gr_fail(s->deadline.looks ? GR_ERR_NOT_READY : GR_ERR_TIMEOUT, s->call,
+                       "The resources were still in use: work submitted with them has not ended in "
+                       "time. Use a longer timeout, or finish that work first.");
     return result == CUDA_SUCCESS
                ? GR_OK
                : gr_fail_cuda(result, "cuEventQuery",

@@ -43,7 +43,7 @@ static CUresult allocate_now(CUdeviceptr *made, size_t bytes)
         return result;
     result = cu->MemAllocAsync(made, bytes, stream);
     if (result == CUDA_SUCCESS)
-        result = gr_event_finish_stream(stream);
+        result = gr_event_poll(NULL, stream, GR_WAIT_FOREVER);
     cu->StreamDestroy(stream);
     return result;
 }

@@ -15,7 +15,7 @@ gr_status gr_tensor_await(const gr_tensor *tensor, const char *call)
         status = gr_context_enter(&tensor->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    CUresult result = gr_event_finish_stream(stream);
+    CUresult result = gr_event_poll(NULL, stream, GR_WAIT_FOREVER);
     if (result != CUDA_SUCCESS)
         status = gr_fail_cuda(result, "cuStreamQuery", "%s could not wait for the tensor's bytes.",
                               call);
