@@ -319,8 +319,8 @@ static gr_status unregister(gr_resource *resource)
     if (copy->staging.is_object) /* the object's own storage is freed with the resource */
         gr_event_finish(copy->done);
     r->copy = NULL;
-    gr_retire_after(&copy->retired, &resource->context, copy->done, gl_copy_end);
-    gr_retired_collect();
+    gr_ending_after(&copy->ending, &resource->context, copy->done, gl_copy_end);
+    gr_endings_collect();
     gl_deferred_run(&r->context);
     return GR_OK;
 }
@@ -343,7 +343,7 @@ static void end_cuda_side(gr_resource *resource)
     if (gr_driver()->EventQuery(copy->done) == CUDA_SUCCESS) {
         r->copy = NULL;
         gr_driver()->EventDestroy(copy->done);
-        gl_copy_end(&copy->retired, true);
+        gl_copy_end(&copy->ending, true);
     }
     gr_context_leave(pushed);
 }
@@ -363,7 +363,7 @@ static void destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     if (r->copy) { /* the CUDA objects ended with their context */
-        gl_copy_end(&r->copy->retired, false);
+        gl_copy_end(&r->copy->ending, false);
         r->copy = NULL;
     }
     gl_object_destroy(resource);

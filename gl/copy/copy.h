@@ -28,6 +28,6 @@ gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *cal
  * Frees everything except the event `done`. Without the CUDA context (`alive` is false) frees only
  * OpenGL objects and memory.
  */
-void gl_copy_end(struct gr_retired *retired, bool alive);
+void gl_copy_end(struct gr_ending *ending, bool alive);
 
 #endif

@@ -20,10 +20,10 @@
 #include "gl/copy/pieces.h"
 #include "gl/copy/staging.h"
 
-void gl_copy_end(struct gr_retired *retired, bool alive)
+void gl_copy_end(struct gr_ending *ending, bool alive)
 {
     const gr_cuda_api *cu = gr_driver();
-    struct gl_copy *copy = (struct gl_copy *)retired;
+    struct gl_copy *copy = (struct gl_copy *)ending;
     for (unsigned i = 0; alive && i < copy->layer_count; i++)
         if (copy->layers[i])
             cu->MipmappedArrayDestroy(copy->layers[i]);
@@ -136,7 +136,7 @@ static gr_status make_side_by(struct gl_resource *r, bool by_peer, unsigned flag
     }
     if (copy->done)
         gr_driver()->EventDestroy(copy->done);
-    gl_copy_end(&copy->retired, true);
+    gl_copy_end(&copy->ending, true);
     return status;
 }
 

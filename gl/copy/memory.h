@@ -33,9 +33,9 @@ struct gl_staging {
 
 /* The fields of a struct gl_resource for the copy transport, and for images by peer. */
 struct gl_copy {
-    struct gr_retired retired; /* allows closing a resource while a stream still uses it */
-    size_t size;               /* the size of the object in CUDA, in bytes */
-    CUdeviceptr ptr;           /* for buffers, and for depth that CUDA converts */
+    struct gr_ending ending; /* allows closing a resource while a stream still uses it */
+    size_t size;             /* the size of the object in CUDA, in bytes */
+    CUdeviceptr ptr;         /* for buffers, and for depth that CUDA converts */
     /*
      * The memory for the bytes in transit. read_only resources have two halves, so that maps
      * can run ahead of the stream. The other resources need only one, because their releases wait

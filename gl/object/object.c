@@ -56,7 +56,7 @@ gr_status gl_object_choose_context(struct gl_resource *r, struct gr_context *con
                                    unsigned flags, const char *call)
 {
     bool pushed;
-    gr_retired_collect();
+    gr_endings_collect();
     GR_TRY(gr_context_choose(context, gl_find_nearest_device, call));
     gr_status status = gr_context_enter(context, &pushed, call);
     if (status == GR_OK) {

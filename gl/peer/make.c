@@ -17,9 +17,9 @@
 #include "gl/copy/copy.h"
 #include "gl/copy/image.h"
 
-void gl_peer_end(struct gr_retired *retired, bool alive)
+void gl_peer_end(struct gr_ending *ending, bool alive)
 {
-    struct gl_peer *peer = (struct gl_peer *)retired;
+    struct gl_peer *peer = (struct gl_peer *)ending;
     if (alive && peer->ptr)
         gr_driver()->MemFree(peer->ptr);
     free(peer);
@@ -56,7 +56,7 @@ static gr_status make_sides(struct gl_resource *r, CUdevice drawing, unsigned fl
     }
     if (peer->done)
         gr_driver()->EventDestroy(peer->done);
-    gl_peer_end(&peer->retired, true);
+    gl_peer_end(&peer->ending, true);
     return status;
 }
 

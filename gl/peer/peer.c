@@ -222,8 +222,8 @@ static gr_status unregister(gr_resource *resource)
     if (peer->drawing->ptr)
         (void)gr_event_finish(peer->done);
     gr_status status = gl_drawing_end(peer->drawing);
-    gr_retire_after(&peer->retired, &resource->context, peer->done, gl_peer_end);
-    gr_retired_collect();
+    gr_ending_after(&peer->ending, &resource->context, peer->done, gl_peer_end);
+    gr_endings_collect();
     gl_deferred_run(&r->context);
     return status;
 }
@@ -236,7 +236,7 @@ static void destroy(gr_resource *resource)
         gr_error_save(&before);
         gl_drawing_end(r->peer->drawing);
         gr_error_restore(&before);
-        gl_peer_end(&r->peer->retired, false);
+        gl_peer_end(&r->peer->ending, false);
         r->peer = NULL;
     }
     gl_object_destroy(resource);

@@ -17,7 +17,7 @@ extern const struct gr_backend gl_peer;
 
 /* The objects of a resource on the GPU that computes. */
 struct gl_peer {
-    struct gr_retired retired;  /* allows closing a resource while a stream still uses it */
+    struct gr_ending ending;    /* allows closing a resource while a stream still uses it */
     CUdeviceptr ptr;            /* the address that maps return */
     CUevent done;               /* an event after the work of the last mapping */
     struct gl_drawing *drawing; /* the OpenGL buffer on the GPU that draws */
@@ -27,7 +27,7 @@ struct gl_peer {
  * Frees everything except the event and the drawing. Without the CUDA context (`alive` is false)
  * only frees the struct.
  */
-void gl_peer_end(struct gr_retired *retired, bool alive);
+void gl_peer_end(struct gr_ending *ending, bool alive);
 
 /*
  * Makes the object a resource of the peer transport. After an error returns NULL, and the caller

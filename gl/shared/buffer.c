@@ -56,7 +56,7 @@ gr_status gl_shared_place(struct gl_names *names, const struct gr_import *memory
 
 struct gr_import *gl_shared_allocate(CUdevice device, size_t size, const char *call)
 {
-    gr_retired_collect();
+    gr_endings_collect();
     return gr_import_new(device, size + (gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0), call);
 }
 
@@ -73,7 +73,7 @@ static gr_status make_own(struct gl_shared *r, const struct gr_context *cuda, si
 static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda, size_t size,
                              unsigned flags, const char *call)
 {
-    gr_retired_collect();
+    gr_endings_collect();
     struct gl_part *part = gl_part_make(&r->context, cuda, r->device, size, call);
     if (!part)
         return gr_last_error()->status;

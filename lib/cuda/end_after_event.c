@@ -1,88 +1,166 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The list of objects that are ended after the streams have finished their work. */
+/* The queue of objects that are ended after the streams have finished their work. */
 #include "lib/cuda/end_after_event.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
-#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/pause.h"
+#include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct gr_retired *list;
+/* ---- Process exit ---------------------------------------------------------------------------- */
 
-void gr_retire(struct gr_retired *retired)
+static bool exiting;
+
+static void note_exit(void)
 {
+    __atomic_store_n(&exiting, true, __ATOMIC_RELEASE);
+}
+
+static void register_exit(void)
+{
+    atexit(note_exit);
+}
+
+void gr_exit_watch(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, register_exit);
+}
+
+bool gr_is_exiting(void)
+{
+    return __atomic_load_n(&exiting, __ATOMIC_ACQUIRE);
+}
+
+/* ---- The queue ------------------------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_ending *queue, **newest = &queue; /* from the oldest to the newest */
+
+void gr_ending_add(struct gr_ending *ending)
+{
+    gr_exit_watch();
     pthread_mutex_lock(&lock);
-    retired->next = list;
-    list = retired;
+    ending->next = NULL;
+    __atomic_store_n(newest, ending, __ATOMIC_RELEASE);
+    newest = &ending->next;
     pthread_mutex_unlock(&lock);
 }
 
-void gr_retire_after(struct gr_retired *retired, struct gr_context *context, CUevent after,
-                     void (*end)(struct gr_retired *retired, bool alive))
+void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUevent after,
+                     void (*end)(struct gr_ending *ending, bool alive))
 {
     if (gr_event_has_passed(after)) {
         gr_driver()->EventDestroy(after);
-        end(retired, true);
+        end(ending, true);
         return;
     }
-    *retired = (struct gr_retired){.context = *context, .after = after, .end = end};
-    context->primary_of = -1; /* `retired` owns the context now */
-    gr_retire(retired);
+    *ending = (struct gr_ending){.context = *context, .after = after, .end = end};
+    context->primary_of = -1; /* `ending` owns the context now */
+    gr_ending_add(ending);
 }
 
-/* Ends an object if its work is done. If `wait` is set, waits for the work first. */
-static bool try_to_end(struct gr_retired *retired, bool wait)
+/* Also true if the context was destroyed, because its streams cannot be queried then. */
+static bool is_done(const struct gr_ending *ending)
 {
-    const gr_cuda_api *cu = gr_driver();
-    struct gr_context context = retired->context;
-    bool pushed;
-    bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
-    if (alive && wait)
-        gr_event_finish(retired->after);
-    retired->failed = alive && gr_event_has_failed(retired->after);
-    if (alive && !wait && !retired->failed && !gr_event_has_passed(retired->after)) {
-        gr_context_leave(pushed);
-        return false;
-    }
-    if (alive)
-        cu->EventDestroy(retired->after);
-    retired->end(retired, alive);
+    bool pushed, done = true;
+    if (gr_context_enter(&ending->context, &pushed, __func__) == GR_OK)
+        done = ending->uses
+                   ? gr_uses_done(ending->uses)
+                   : gr_event_has_failed(ending->after) || gr_event_has_passed(ending->after);
     gr_context_leave(pushed);
-    gr_context_drop(&context);
-    return true;
+    return done;
 }
 
 /*
- * Ends all objects whose work is done. If `finish` is not NULL, waits for the objects of that CUDA
- * context, and ends them, too.
+ * Removes all objects whose work is done. Does not query the driver for objects behind one whose
+ * work is not done, since a loop may leave many tensors in one stream.
  */
-static void end_all(CUcontext finish)
+static struct gr_ending *take_done(void)
 {
-    struct gr_error_record before;
+    struct gr_ending *done = NULL, **last = &done, **link = &queue;
+    const struct gr_ending *busy = NULL;
     pthread_mutex_lock(&lock);
-    struct gr_retired *mine = list;
-    list = NULL; /* ending an object may call this function again */
+    while (*link) {
+        struct gr_ending *ending = *link;
+        bool follows =
+            busy && busy->uses && ending->uses && gr_uses_follows(ending->uses, busy->uses);
+        if (follows || !is_done(ending)) {
+            busy = follows ? busy : ending;
+            link = &ending->next;
+            continue;
+        }
+        __atomic_store_n(link, ending->next, __ATOMIC_RELEASE);
+        *last = ending;
+        last = &ending->next;
+    }
+    *last = NULL;
+    newest = link;
     pthread_mutex_unlock(&lock);
-    if (!mine)
+    return done;
+}
+
+static void end(struct gr_ending *ending)
+{
+    struct gr_context context = ending->context;
+    CUevent after = ending->after;
+    bool pushed;
+    const bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
+    ending->end(ending, alive);
+    if (alive && after)
+        gr_driver()->EventDestroy(after);
+    gr_context_leave(pushed);
+    gr_context_drop(&context);
+}
+
+void gr_endings_collect(void)
+{
+    static _Thread_local bool is_ending;
+    struct gr_error_record before;
+    struct gr_ending *done;
+    if (is_ending || gr_is_exiting() || !__atomic_load_n(&queue, __ATOMIC_ACQUIRE))
         return;
     gr_error_save(&before);
-    while (mine) {
-        struct gr_retired *next = mine->next;
-        if (!try_to_end(mine, finish && mine->context.handle == finish))
-            gr_retire(mine);
-        mine = next;
-    }
+    is_ending = true;
+    while ((done = take_done()))
+        while (done) {
+            struct gr_ending *ending = done;
+            done = done->next;
+            end(ending);
+        }
+    is_ending = false;
     gr_error_restore(&before);
 }
 
-void gr_retired_collect(void)
+/* Removes the oldest object of a context. */
+static struct gr_ending *take_of(CUcontext context)
 {
-    end_all(NULL);
+    struct gr_ending **link = &queue;
+    pthread_mutex_lock(&lock);
+    while (*link && (*link)->context.handle != context)
+        link = &(*link)->next;
+    struct gr_ending *ending = *link;
+    if (ending) {
+        __atomic_store_n(link, ending->next, __ATOMIC_RELEASE);
+        newest = *link ? newest : link;
+    }
+    pthread_mutex_unlock(&lock);
+    return ending;
 }
 
-void gr_retired_finish(const struct gr_context *context)
+void gr_endings_finish(const struct gr_context *context)
 {
-    end_all(context->handle);
+    struct gr_error_record before;
+    struct gr_ending *ending;
+    gr_error_save(&before);
+    while ((ending = take_of(context->handle))) {
+        unsigned polls = 0;
+        while (!is_done(ending))
+            gr_host_pause(&polls);
+        end(ending);
+    }
+    gr_error_restore(&before);
 }

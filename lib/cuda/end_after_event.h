@@ -1,48 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Objects that were freed while streams may still use them. The driver ends imports immediately,
- * not in stream order, and a closing thread must not wait. So these objects stay in a list until
- * their event has passed.
+ * not in stream order, and a closing thread must not wait. So these objects stay in a queue until
+ * the streams have finished. A later call of grinterop ends them, and no thread of grinterop or of
+ * the driver, because ending an object may call functions of the application.
  */
 #ifndef GR_LIB_CUDA_END_AFTER_EVENT_H
 #define GR_LIB_CUDA_END_AFTER_EVENT_H
 
 #include "lib/cuda/context.h"
+#include "lib/cuda/stream_uses.h"
 
-/* The beginning of the struct of every retired object. */
-struct gr_retired {
-    struct gr_retired *next;
+/* The queue entry, which is embedded in the struct of each object. */
+struct gr_ending {
+    struct gr_ending *next;
     /* the reference to the CUDA context, which is released after end() */
     struct gr_context context;
-    CUevent after; /* an event, which is destroyed with the object */
-    bool failed;   /* set before end(): earlier work in the CUDA context has failed */
+    /* What the end waits for: either an event, which is destroyed after end(), or uses. */
+    CUevent after;
+    struct gr_stream_uses *uses;
     /*
      * Ends and frees the object. `alive` says whether its CUDA context still exists; if so, that
      * context is current.
      */
-    void (*end)(struct gr_retired *retired, bool alive);
+    void (*end)(struct gr_ending *ending, bool alive);
 };
 
-/* Adds an object to the list, which takes ownership. */
-void gr_retire(struct gr_retired *retired);
+/* Adds an object to the queue, which takes ownership. */
+void gr_ending_add(struct gr_ending *ending);
 
 /*
- * Ends the object if `after` has passed; otherwise retires the object, and takes ownership of the
- * context, which is current. Takes ownership of `after` in both cases.
+ * Ends the object if `after` has passed; otherwise adds the object to the queue, and takes
+ * ownership of the context, which is current. Takes ownership of `after` in both cases.
  */
-void gr_retire_after(struct gr_retired *retired, struct gr_context *context, CUevent after,
-                     void (*end)(struct gr_retired *retired, bool alive));
+void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUevent after,
+                     void (*end)(struct gr_ending *ending, bool alive));
 
 /*
- * Ends the retired objects whose work is done. Every call that creates or frees such objects calls
- * this function.
+ * Ends the objects whose work is done. Every call that creates or frees such objects calls this
+ * function. Within end() it does nothing, so that chains of objects need no deep stack. At process
+ * exit the remaining objects are leaked, because end() may call code that no longer exists.
  */
-void gr_retired_collect(void);
+void gr_endings_collect(void);
+
+/* Waits until the streams have finished with the objects of the CUDA context, and ends them. */
+void gr_endings_finish(const struct gr_context *context);
 
 /*
- * Waits until the streams have finished with all objects that were retired in the CUDA context, and
- * ends these objects.
+ * gr_exit_watch() registers an exit handler. It is called after the driver has started, so that the
+ * handler runs before that of the driver. gr_is_exiting(): the driver must not be called any more.
  */
-void gr_retired_finish(const struct gr_context *context);
+void gr_exit_watch(void);
+bool gr_is_exiting(void);
 
 #endif

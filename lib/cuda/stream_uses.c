@@ -302,30 +302,6 @@ bool gr_uses_follows(const struct gr_stream_uses *list, const struct gr_stream_u
     return list->count == 1 && earlier->count == 1 && !b->captures && is_same(a, b->stream, b->of);
 }
 
-CUevent gr_uses_event(struct gr_stream_uses *list)
-{
-    const gr_cuda_api *cu = gr_driver();
-    CUevent event = NULL;
-    CUstream stream;
-    if (gr_uses_none(list) || gr_uses_done(list))
-        return NULL;
-    CUresult result = cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
-    if (result == CUDA_SUCCESS) {
-        result = gr_uses_wait(list, stream, false);
-        if (result == CUDA_SUCCESS)
-            result = cu->EventCreate(&event, CU_EVENT_DISABLE_TIMING);
-        if (result == CUDA_SUCCESS)
-            result = cu->EventRecord(event, stream);
-        cu->StreamDestroy(stream); /* a destroyed stream still completes its work */
-    }
-    if (result == CUDA_SUCCESS)
-        return event;
-    if (event)
-        cu->EventDestroy(event);
-    cu->CtxSynchronize();
-    return NULL;
-}
-
 void gr_uses_clear(struct gr_stream_uses *list)
 {
     pthread_mutex_lock(&list->lock);

@@ -93,13 +93,6 @@ CUresult gr_uses_wait(struct gr_stream_uses *list, CUstream stream, bool wrote_o
  */
 void gr_uses_move(struct gr_stream_uses *list, struct gr_stream_uses *to);
 
-/*
- * Returns an event that follows all uses; the caller destroys the event. Returns NULL if all uses
- * are done, or if no event could be created: this function has then waited for the uses. The CUDA
- * context is current.
- */
-CUevent gr_uses_event(struct gr_stream_uses *list);
-
 /* Whether all uses are done; a use that failed counts as done. The CUDA context is current. */
 bool gr_uses_done(struct gr_stream_uses *list);
 

@@ -25,7 +25,7 @@
 
 /* The objects of a closed resource that streams may still use. */
 struct leftover {
-    struct gr_retired retired;
+    struct gr_ending ending;
     CUdeviceptr ptr;
     CUmipmappedArray mipmapped;
     struct gr_import *memory;
@@ -43,10 +43,10 @@ static void end_leftover(struct leftover *left, bool alive)
     gr_sync_end(&left->sync, alive);
 }
 
-static void end_retired(struct gr_retired *retired, bool alive)
+static void end_queued(struct gr_ending *ending, bool alive)
 {
-    struct leftover *left = (struct leftover *)retired;
-    if (retired->failed)
+    struct leftover *left = (struct leftover *)ending;
+    if (alive && gr_event_has_failed(ending->after))
         gr_sync_signal_in_place(&left->sync);
     end_leftover(left, alive);
     free(left);
@@ -63,7 +63,7 @@ static void retire(struct leftover *left, struct gr_context *context, CUevent af
         return;
     }
     *kept = *left;
-    gr_retire_after(&kept->retired, context, after, end_retired);
+    gr_ending_after(&kept->ending, context, after, end_queued);
 }
 
 /*
@@ -102,7 +102,7 @@ static gr_status unregister(gr_resource *resource)
     r->mipmapped = NULL;
     r->memory = NULL;
     r->sync = (struct gr_sync){0};
-    gr_retired_collect();
+    gr_endings_collect();
     collect_in_context(resource);
     return status;
 }

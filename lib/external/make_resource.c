@@ -132,7 +132,7 @@ gr_status gr_external_make(struct gr_external *r, const struct gr_context *conte
 {
     bool pushed;
     GR_TRY(check_info(info, flags, call));
-    gr_retired_collect();
+    gr_endings_collect();
     gr_status status = gr_context_enter(context, &pushed, call);
     if (status != GR_OK)
         return status;
@@ -152,7 +152,7 @@ gr_status gr_external_make_vmm(struct gr_external *r, const struct gr_context *c
                                unsigned flags, const char *call)
 {
     bool pushed;
-    gr_retired_collect();
+    gr_endings_collect();
     gr_status status = gr_context_enter(context, &pushed, call);
     if (status != GR_OK)
         return status;

@@ -14,7 +14,7 @@
 #include "lib/ring/peer_watch.h"
 
 struct gr_link {
-    struct gr_retired retired; /* used if the link outlives the ring */
+    struct gr_ending ending; /* used if the link outlives the ring */
     struct gr_context context;
     gr_ring_role role;
     atomic_bool spoiled; /* the page contains values that no grinterop peer writes */
@@ -262,9 +262,9 @@ void gr_link_abandon(struct gr_link *link)
     free_link(link);
 }
 
-static void end_retired(struct gr_retired *retired, bool alive)
+static void end_queued(struct gr_ending *ending, bool alive)
 {
-    struct gr_link *link = (struct gr_link *)retired;
+    struct gr_link *link = (struct gr_link *)ending;
     end_parts(link, alive);
     gr_foreign_close_socket(link->watch.socket);
     free(link);
@@ -336,9 +336,9 @@ void gr_link_end(struct gr_link *link)
     raise_theirs(link);
     CUevent left = work_left(link);
     if (left) {
-        link->retired =
-            (struct gr_retired){.context = link->context, .after = left, .end = end_retired};
-        gr_retire(&link->retired);
+        link->ending =
+            (struct gr_ending){.context = link->context, .after = left, .end = end_queued};
+        gr_ending_add(&link->ending);
     } else {
         free_link_and_socket(link);
     }

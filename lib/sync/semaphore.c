@@ -57,7 +57,7 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
     GR_TRY(gr_semaphore_init(semaphore, ops ? ops : &imported_ops, context,
                              gr_semaphore_type_counts(info->type), info->value));
     semaphore->type = info->type;
-    gr_retired_collect();
+    gr_endings_collect();
     gr_semaphore_handle_desc(info, &desc);
     gr_status status = gr_context_enter(context, &pushed, call);
     if (status != GR_OK)
@@ -117,9 +117,9 @@ static void end(gr_semaphore *semaphore, bool alive)
     semaphore->ops->destroy(semaphore);
 }
 
-static void end_retired(struct gr_retired *retired, bool alive)
+static void end_queued(struct gr_ending *ending, bool alive)
 {
-    end((gr_semaphore *)((char *)retired - offsetof(gr_semaphore, retired)), alive);
+    end((gr_semaphore *)((char *)ending - offsetof(gr_semaphore, ending)), alive);
 }
 
 /*
@@ -137,16 +137,16 @@ void gr_semaphore_drop(gr_semaphore *semaphore)
     bool pushed;
     gr_error_save(&before);
     const bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
-    CUevent after = alive ? gr_uses_event(&semaphore->uses) : NULL;
-    if (after) {
-        semaphore->retired =
-            (struct gr_retired){.context = context, .after = after, .end = end_retired};
-        gr_retire(&semaphore->retired);
-    } else {
+    const bool done = !alive || gr_uses_done(&semaphore->uses);
+    if (done) {
         end(semaphore, alive);
+    } else {
+        semaphore->ending =
+            (struct gr_ending){.context = context, .uses = &semaphore->uses, .end = end_queued};
+        gr_ending_add(&semaphore->ending);
     }
     gr_context_leave(pushed);
-    if (!after)
+    if (done)
         gr_context_drop(&context);
     gr_error_restore(&before);
 }
@@ -156,7 +156,7 @@ void gr_semaphore_free(gr_semaphore *semaphore)
     if (gr_semaphore_is_none(semaphore) || !gr_live_end(GR_LIVE_SEMAPHORE, semaphore, __func__))
         return;
     gr_semaphore_drop(semaphore);
-    gr_retired_collect();
+    gr_endings_collect();
 }
 
 const gr_semaphore_info *gr_semaphore_get_info(const gr_semaphore *semaphore)

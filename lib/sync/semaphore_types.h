@@ -73,7 +73,7 @@ struct gr_semaphore {
      */
     struct gr_stream_uses uses;
     /* keeps the freed semaphore (end_after_event.h) until the streams in `uses` are done */
-    struct gr_retired retired;
+    struct gr_ending ending;
 };
 
 static inline bool gr_semaphore_is_none(const gr_semaphore *semaphore)

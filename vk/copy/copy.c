@@ -171,7 +171,7 @@ gr_status vk_copy_make(struct gr_external *r, gr_vk_device *device,
                        unsigned flags, const char *call)
 {
     bool pushed;
-    gr_retired_collect();
+    gr_endings_collect();
     GR_TRY(gr_context_enter(context, &pushed, call));
     struct vk_copy *copy = new_copy(device, call);
     gr_status status = copy ? allocate(copy, r, part, flags, call) : GR_ERR_NO_MEMORY;

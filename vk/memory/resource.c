@@ -38,10 +38,10 @@ static void end_vulkan_part(struct vk_resource *r)
     }
     /*
      * If gr_vk_device_free() was called, the application may destroy the VkDevice after this call.
-     * So free the retired staging memory first.
+     * So free the deferred staging memory first.
      */
     if (b->copied && b->device->freed)
-        gr_retired_finish(&b->device->context);
+        gr_endings_finish(&b->device->context);
     vk_device_drop(b->device);
 }
 
