@@ -128,8 +128,7 @@ struct gr_resource {
     struct gr_staging staging;
     /* the kernels of the library, if the driver needs a module per context; otherwise NULL */
     CUmodule kernels;
-    struct gr_objects *retired; /* the objects of ended mappings, until their work is done */
-    struct gr_objects *idle;    /* objects to reuse */
+    struct gr_objects *objects; /* the surfaces and textures of ended mappings, and their memory */
     /* the caller's event that was last recorded after a map; the library never uses the event */
     CUevent ready;
     /* an event for a release in another stream than that of the map; NULL until needed */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The surface and texture objects of mappings. The driver destroys them immediately, not in stream
- * order. So the objects of an ended mapping are kept until an event has passed.
+ * order. So the objects of an ended mapping are kept until an event has passed, and a later mapping
+ * needs the memory or the resource is closed.
  */
 #include "lib/resource/surface_objects.h"
 
@@ -38,53 +39,27 @@ static void destroy_items(struct gr_objects *set)
     set->count = 0;
 }
 
-static void free_set(struct gr_objects *set, bool alive)
-{
-    if (alive) {
-        destroy_items(set);
-        gr_driver()->EventDestroy(set->done);
-    }
-    free(set->items);
-    free(set);
-}
-
-/* Moves retired sets to the idle list when their work is done. */
-static void collect(gr_resource *resource)
-{
-    struct gr_objects **link = &resource->retired;
-    while (*link) {
-        struct gr_objects *set = *link;
-        if (!gr_event_has_passed(set->done)) {
-            link = &set->next;
-            continue;
-        }
-        destroy_items(set);
-        *link = set->next;
-        set->next = resource->idle;
-        resource->idle = set;
-    }
-}
-
+/* Takes a set whose objects are no longer in use, or makes one. */
 static gr_status take_set(gr_resource *resource, struct gr_objects **taken, const char *call)
 {
-    collect(resource);
-    struct gr_objects *set = resource->idle;
-    if (set) {
-        resource->idle = set->next;
-        set->next = NULL;
+    for (struct gr_objects **link = &resource->objects; *link; link = &(*link)->next) {
+        struct gr_objects *set = *link;
+        if (!gr_event_has_passed(set->done))
+            continue;
+        destroy_items(set);
+        *link = set->next;
         *taken = set;
         return GR_OK;
     }
-    set = calloc(1, sizeof(*set));
+    struct gr_objects *set = calloc(1, sizeof(*set));
     if (!set)
         return gr_fail_memory(call);
     gr_status status = gr_event_create(&set->done);
-    if (status != GR_OK) {
+    if (status == GR_OK)
+        *taken = set;
+    else
         free(set);
-        return status;
-    }
-    *taken = set;
-    return GR_OK;
+    return status;
 }
 
 CUsurfObject gr_objects_find_surface(const gr_buffer *buffer, unsigned level, unsigned layer)
@@ -130,20 +105,21 @@ void gr_objects_retire(gr_buffer *buffer, CUstream stream, bool alive)
     buffer->objects = NULL;
     if (alive && gr_driver()->EventRecord(set->done, stream) != CUDA_SUCCESS)
         gr_stream_finish(stream);
-    set->next = buffer->resource->retired;
-    buffer->resource->retired = set;
+    set->next = buffer->resource->objects;
+    buffer->resource->objects = set;
 }
 
 void gr_objects_free(gr_resource *resource, bool alive)
 {
-    struct gr_objects **lists[] = {&resource->retired, &resource->idle};
-    for (struct gr_objects *set = resource->retired; set && alive; set = set->next)
-        gr_event_finish(set->done);
-    for (size_t i = 0; i < 2; i++) {
-        while (*lists[i]) {
-            struct gr_objects *set = *lists[i];
-            *lists[i] = set->next;
-            free_set(set, alive);
+    while (resource->objects) {
+        struct gr_objects *set = resource->objects;
+        resource->objects = set->next;
+        if (alive) {
+            gr_event_finish(set->done);
+            destroy_items(set);
+            gr_driver()->EventDestroy(set->done);
         }
+        free(set->items);
+        free(set);
     }
 }
