@@ -6,8 +6,7 @@
  * A successful constructor adds its object. The call that frees an object removes it, even if the
  * library still uses it. The table does not contain internal objects of the library.
  *
- * Thread   any thread, several at the same time; lookups are lock-free, changes take a few tens of
- * nanoseconds
+ * Thread   any thread, several at the same time
  */
 #ifndef GR_LIB_BASE_LIVE_OBJECTS_H
 #define GR_LIB_BASE_LIVE_OBJECTS_H
