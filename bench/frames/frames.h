@@ -91,6 +91,8 @@ struct frames_run {
     struct frames_hand *hand;           /* for rows by hand */
     void *host;                         /* the destination of copies */
     const gr_slot *slots[FRAMES_MOST_GROUP];
+    const gr_slot *read[FRAMES_MOST_SLOTS]; /* read, and not given back yet */
+    unsigned read_count;
 };
 
 typedef bool (*frames_fn)(struct frames *, struct frames_run *);

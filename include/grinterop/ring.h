@@ -248,14 +248,8 @@ GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_s
  * Gives n read slots back. A Vulkan submit must have been committed, and a CUDA stream may be
  * destroyed afterwards, as for gr_ring_hand_over().
  *
- * In GR_RING_LOSSLESS, slots read by Vulkan, or by OpenGL with the shared transport, become free
- * in groups, so that the GPU switches less often: when half of all slots were given back, those
- * slots become free. Until then
- *     - Vulkan slots become free when the producer has no other slot, and at once if two processes
- *       share the ring;
- *     - OpenGL slots become free at the next ring call of the consumer. So wait for frames in
- *       gr_ring_acquire_read(), or poll gr_ring_descriptor(). During any other wait, the producer
- *       may get no slot.
+ * OpenGL signals once for all n slots, and CUDA waits for them once. A signal delays the GPU by
+ * some microseconds: with very short frames, read several before you give their slots back.
  *
  * Errors: as for gr_ring_hand_over(), and
  *     GR_ERR_STATE  a slot is not acquired for reading; its submit was not committed
@@ -282,10 +276,7 @@ typedef struct gr_ring_info {
     /* The numbers of frames so far. `written` is the sum of read, dropped, ready and reading. */
     uint64_t written, read, dropped;
 
-    /*
-     * The number of slots, and the number in each state. `free` includes all slots that were given
-     * back; in another process than the consumer's, only those that have become free.
-     */
+    /* The number of slots, and the number in each state. */
     unsigned slots, free, writing, ready, reading;
 } gr_ring_info;
 
@@ -306,11 +297,6 @@ GR_API const gr_ring_info *gr_ring_get_info(gr_ring *ring);
  * It is also readable after gr_ring_stop() and when the other process is gone. Acquire with a
  * timeout of 0, because another acquire may have taken the slot. Do not read from the descriptor:
  * it is level-triggered and stays readable while a slot can be acquired.
- *
- * After this call OpenGL slots that are given back become free one by one. Slots that were given
- * back before this call, and are not free yet, become free at the next acquire of the consumer on
- * the OpenGL thread. Until then the descriptor of the consumer is readable even without a frame. If
- * two processes share the ring, only a call in the process of the consumer has this effect.
  *
  * Owner    the ring; do not close it
  * Valid    until the ring is freed

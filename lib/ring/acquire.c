@@ -106,17 +106,13 @@ static gr_status fail_too_few(const gr_ring *ring, const struct gr_ring_side *si
         return gr_fail(timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
                        "The ring is being sent to another process: acquire after gr_ring_send() "
                        "has returned, or with a longer timeout.");
-    return gr_fail(
-        timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
-        "%zu %s%s not available %s. The ring's slots: %u; free: %u, being written: %u, "
-        "ready: %u, being read: %u.%s %s",
-        n, side->writes ? "slot" : "frame", n == 1 ? " was" : "s were", when, now.slots, now.free,
-        now.writing, now.ready, now.reading,
-        gr_ring_state_returning(ring->state)
-            ? " Some of the free slots can be acquired only after the consumer's next call."
-            : "",
-        side->writes ? "Does the consumer give its slots back?"
-                     : "Does the producer hand frames over?");
+    return gr_fail(timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
+                   "%zu %s%s not available %s. The ring's slots: %u; free: %u, being written: %u, "
+                   "ready: %u, being read: %u. %s",
+                   n, side->writes ? "slot" : "frame", n == 1 ? " was" : "s were", when, now.slots,
+                   now.free, now.writing, now.ready, now.reading,
+                   side->writes ? "Does the consumer give its slots back?"
+                                : "Does the producer hand frames over?");
 }
 
 static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *side,
@@ -214,13 +210,7 @@ static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
 {
     bool over = deadline->timeout_ms == 0;
     enum claim found = try_to_claim(ring, side, n, call);
-    for (;;) {
-        if (found == CLAIM_NONE_READY && !ring->is_sending && gr_ring_can_end_returned(ring)) {
-            GR_TRY(gr_ring_end_returned(ring, side, call));
-            found = try_to_claim(ring, side, n, call);
-        }
-        if (found != CLAIM_NONE_READY || over)
-            break;
+    while (found == CLAIM_NONE_READY && !over) {
         GR_TRY(wait_for_change(ring, deadline, &over, call));
         found = try_to_claim(ring, side, n, call);
     }

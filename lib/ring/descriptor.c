@@ -24,17 +24,10 @@ static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)
     return i == 0 ? &ring->writer : &ring->reader;
 }
 
-/*
- * Whether a side could get a slot. With OpenGL, slots that were returned before polling began
- * become free only at the next call of the consumer. The consumer is woken for this call, because
- * the producer may wait for these slots.
- */
-static bool may_get_slot(const gr_ring *ring, const struct gr_ring_side *side)
+static bool can_get_slot(const gr_ring *ring, const struct gr_ring_side *side)
 {
-    bool returned = gr_ring_state_returning(ring->state) > 0;
-    if (!side->writes)
-        return gr_ring_state_can_read(ring->state) || (returned && ring->by_commands);
-    return gr_ring_state_can_write(ring->state) || (returned && !ring->by_commands);
+    return side->writes ? gr_ring_state_can_write(ring->state)
+                        : gr_ring_state_can_read(ring->state);
 }
 
 /* Whether an acquire by this side would return at once, with slots or with an error. */
@@ -43,13 +36,13 @@ static bool is_ready(gr_ring *ring, const struct gr_ring_side *side)
     if (ring->is_sending)
         return ring->state->stopped;
     if (gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || ring->state->stopped ||
-        may_get_slot(ring, side))
+        can_get_slot(ring, side))
         return true;
     if (!ring->link)
         return false;
     bool over = gr_link_await(ring->link);
     return gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || over ||
-           ring->state->stopped || may_get_slot(ring, side);
+           ring->state->stopped || can_get_slot(ring, side);
 }
 
 static void set(struct gr_ring_descriptor *descriptor, bool readable)

@@ -81,7 +81,7 @@ static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot
 {
     gr_status status = check_list(ring, slots, n, call);
     if (status == GR_OK)
-        status = gr_ring_side_reserve(side, ring->state->slots + ring->state->leaving, call);
+        status = gr_ring_side_reserve(side, n, call);
     size_t found = 0;
     for (; found < n && status == GR_OK; found++) {
         uint32_t number = find(ring, slots[found]);
@@ -97,23 +97,9 @@ static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot
     return status;
 }
 
-/*
- * Marks the slots as returned. If `put_off` is false, also frees these slots and the slots whose
- * end was deferred before.
- */
-static void record_returned(gr_ring *ring, bool put_off, size_t n, const uint32_t numbers[])
-{
-    gr_ring_state_return(ring->state, n, numbers);
-    if (!put_off)
-        gr_ring_free_returned(ring);
-}
-
-/*
- * Records the new states of n slots. `ending` counts these and the slots whose deferred end has
- * come; 0: the end of all is deferred. The lock is held.
- */
+/* Records the new states of n slots. The lock is held. */
 static void record_states(gr_ring *ring, const struct gr_ring_side *side, enum gr_hand_over how,
-                          size_t ending, size_t n)
+                          size_t n)
 {
     if (how == GR_PUBLISHED)
         gr_ring_state_hand_over(ring->state, n, side->numbers);
@@ -122,11 +108,11 @@ static void record_states(gr_ring *ring, const struct gr_ring_side *side, enum g
     else if (how == GR_READ_CANCELLED)
         gr_ring_state_cancel_read(ring->state, n, side->numbers);
     else
-        record_returned(ring, ending == 0, n, side->numbers);
+        gr_ring_state_give_back(ring->state, n, side->numbers);
     if (how == GR_READ_CANCELLED)
         gr_link_cancel_read(ring->link, side, n);
-    else if (how != GR_WRITE_CANCELLED && ending > 0)
-        gr_link_push(ring->link, side, ending);
+    else if (how != GR_WRITE_CANCELLED)
+        gr_link_push(ring->link, side, n);
     for (size_t i = 0; i < n; i++)
         gr_shown_slot(ring->shown, side->numbers[i])->frame =
             how == GR_WRITE_CANCELLED ? 0 : ring->state->places[side->numbers[i]].frame;
@@ -155,18 +141,16 @@ static gr_status hand_over(gr_ring *ring, enum gr_hand_over how, const gr_slot *
         how == GR_PUBLISHED || how == GR_WRITE_CANCELLED ? &ring->writer : &ring->reader;
     pthread_mutex_lock(&ring->lock);
     gr_status status = look_up(ring, side, slots, n, how, call);
-    size_t ending = status == GR_OK && how == GR_GIVEN_BACK ? gr_ring_collect_returned(ring, n) : n;
     pthread_mutex_unlock(&ring->lock);
     if (status != GR_OK)
         return status;
-    status =
-        ending ? gr_ring_end_use(ring, side, ending, how, call) : gr_ring_defer_end(ring, n, call);
+    status = gr_ring_end_use(ring, side, n, how, call);
     if (status == GR_ERR_DEVICE_LOST)
         gr_link_after_failure(ring->link);
     pthread_mutex_lock(&ring->lock);
     update_slots(ring, side, n);
     if (status == GR_OK)
-        record_states(ring, side, how, ending, n);
+        record_states(ring, side, how, n);
     bool ends = gr_ring_has_left(ring);
     pthread_mutex_unlock(&ring->lock);
     if (ends)

@@ -201,7 +201,7 @@ static bool pull_as_consumer(struct gr_page_view *view, uint32_t i)
     struct gr_ring_state *state = view->state;
     const struct gr_ring_place *place = &state->places[i];
     uint64_t word = atomic_load(&view->page->slots[i].word), before = view->seen[i].word;
-    if (place->state == GR_PLACE_READING || place->state == GR_PLACE_RETURNING)
+    if (place->state == GR_PLACE_READING)
         return word == before;
     /* A ready frame in a free slot was dropped while the producer had its slot. */
     if (word == before && (place->state == GR_PLACE_READY || owner_of(word) != GR_OWNER_READY))

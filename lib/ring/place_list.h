@@ -12,10 +12,9 @@
 enum gr_place_state {
     GR_PLACE_NONE = 0, /* the place has no slot */
     GR_PLACE_FREE,
-    GR_PLACE_WRITING,   /* acquired by the producer */
-    GR_PLACE_READY,     /* handed over, and not read yet */
-    GR_PLACE_READING,   /* acquired by the consumer */
-    GR_PLACE_RETURNING, /* given back by the consumer; becomes free together with others */
+    GR_PLACE_WRITING, /* acquired by the producer */
+    GR_PLACE_READY,   /* handed over, and not read yet */
+    GR_PLACE_READING, /* acquired by the consumer */
     GR_PLACE_STATES,
     GR_PLACE_LEFT = GR_PLACE_STATES, /* not a state: the list of free slots that are leaving */
     GR_PLACE_LISTS

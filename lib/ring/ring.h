@@ -59,7 +59,6 @@ struct gr_ring {
      */
     gr_semaphore *own[2], *given[2];
     bool has_given;
-    bool by_commands; /* the graphics API takes commands on the context's thread, as OpenGL does */
     /* the descriptors of the producer and of the consumer */
     struct gr_ring_descriptor descriptors[2];
     bool is_polled; /* at least one descriptor is open */

@@ -120,10 +120,8 @@ static gr_status begin_sending(struct sending *s)
         /* From here on no other thread acquires or changes a slot, even while the lock is free. */
         s->began = ring->is_sending = true;
         gr_ring_update_pollers(ring);
-        status = gr_ring_end_returned(ring, &ring->reader, s->call);
-    }
-    if (status == GR_OK)
         status = list_resources(s);
+    }
     pthread_mutex_unlock(&ring->lock);
     return status;
 }

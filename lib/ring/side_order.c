@@ -23,12 +23,6 @@
  * WRITING -> READY   release                            end (Vulkan: the submit was committed)
  * READY -> READING   begin: after the release           map: after the writing
  * READING -> FREE    end                                release
- * READING ->         OpenGL: nothing yet. Vulkan: the   never; nor in GR_RING_NEWEST, with interop
- *   RETURNING        submit was committed               or copy, or with Vulkan in a shared ring
- * RETURNING -> FREE  OpenGL: one end for all of them.   never
- *                    Vulkan: all take the signal of the
- *                    last submit
- * RETURNING -> ended nothing: CUDA no longer uses it    never
  * READY -> FREE      nothing: unused since the last     nothing: graphics wrote it last and
  *   (dropped)        CUDA release. The next map waits   writes it next, in API order; CUDA's last
  *                    for that release, which came       reading came before that writing
@@ -43,16 +37,6 @@
  *                    both their last signal and the last CUDA release (slot_end.c)
  * mapped -> closed   gr_resource_close() on the stream of the map
  *
- * RETURNING defers the end for several slots at once. CUDA then waits once for all of them, so that
- * the GPU switches sides less often. It also saves OpenGL signals, each of which stalls its queue.
- * The slots become FREE:
- * - when half of the slots are RETURNING,
- * - when the consumer finds nothing to read, before it waits: the producer makes progress as long
- *   as the consumer calls,
- * - when the producer finds no free slot; with OpenGL only on the context's thread,
- * - before the ring is sent to another process.
- * If graphics writes, the end is never deferred, because a reader may wait for it.
- *
  * API order in Vulkan is the order of submits to one queue, with the application's barriers. A
  * claim is undone if its map or begin fails; waits already in a stream or a context are harmless.
  */
@@ -66,7 +50,6 @@
 #include "lib/ring/peer_link.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/release.h"
-#include "lib/ring/notify.h"
 #include "lib/sync/submit.h"
 
 /*
@@ -144,10 +127,7 @@ gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size
     return status;
 }
 
-/*
- * Ends the submits of the side's slots, committed or not. Slots that were returned before have no
- * submits any more.
- */
+/* Ends the submits of the side's slots, committed or not. */
 static void settle_submits(const struct gr_ring_side *side, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -193,116 +173,6 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
     if (!side->is_cuda)
         settle_submits(side, n);
     return how == GR_WRITE_CANCELLED ? GR_OK : gr_link_end_use(ring->link, side, n, call);
-}
-
-/* ---- Deferred ends --------------------------------------------------------------------------- */
-
-/*
- * Whether deferring the end of a use saves time. With interop and copy it does not, because such an
- * end is a barrier for all OpenGL commands.
- */
-static bool can_defer(const gr_ring *ring)
-{
-    const gr_resource *resource = gr_ring_any_resource(ring);
-    if (ring->link && !ring->by_commands)
-        return false; /* each Vulkan submit has its own value, which the peer waits for */
-    if (ring->state->newest || ring->reader.is_cuda || !gr_external_of(resource))
-        return false;
-    /*
-     * A polling producer is woken only for slots that it can acquire without another call of the
-     * consumer. A deferred OpenGL slot may need such a call, so the end is not deferred.
-     */
-    return !(ring->is_polled && ring->by_commands);
-}
-
-/*
- * Makes all returned slots wait for the last signal: Vulkan submits signal in order, and OpenGL has
- * one signal for all slots.
- */
-static void share_last_signal(gr_ring *ring)
-{
-    const struct gr_ring_state *state = ring->state;
-    const struct gr_place_list *returning = &state->lists[GR_PLACE_RETURNING];
-    uint64_t last = 0;
-    for (uint32_t i = 0, at = returning->first; i < returning->count; i++) {
-        uint64_t drawn = gr_sync_of(ring->slots[at].resource)->drawn;
-        last = drawn > last ? drawn : last;
-        at = state->places[at].next;
-    }
-    for (uint32_t i = 0, at = returning->first; i < returning->count; i++) {
-        gr_sync_of(ring->slots[at].resource)->drawn = last;
-        at = state->places[at].next;
-    }
-}
-
-void gr_ring_free_returned(gr_ring *ring)
-{
-    if (can_defer(ring))
-        share_last_signal(ring);
-    gr_ring_state_end_returning(ring->state);
-}
-
-/* Appends all returned slots to the n slots of the side. There is room. */
-static size_t list_returning(const gr_ring *ring, const struct gr_ring_side *side, size_t n)
-{
-    size_t all = n + gr_ring_state_list_returning(ring->state, side->numbers + n);
-    for (size_t i = n; i < all; i++)
-        side->resources[i] = ring->slots[side->numbers[i]].resource;
-    for (size_t i = n; i < all; i++)
-        side->submits[i] = NULL;
-    return all;
-}
-
-size_t gr_ring_collect_returned(gr_ring *ring, size_t n)
-{
-    const struct gr_ring_side *side = &ring->reader;
-    if (can_defer(ring) && gr_ring_state_defers(ring->state, n, side->numbers))
-        return 0;
-    return list_returning(ring, side, n);
-}
-
-gr_status gr_ring_defer_end(const gr_ring *ring, size_t n, const char *call)
-{
-    const gr_resource *resource = ring->reader.resources[0];
-    gr_status status = gr_external_check_thread(kind_with_hooks(resource), resource, call);
-    if (status == GR_OK)
-        settle_submits(&ring->reader, n);
-    return status;
-}
-
-gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const char *call)
-{
-    gr_status status = gr_ring_side_reserve(side, gr_ring_state_returning(ring->state), call);
-    size_t n = status == GR_OK ? list_returning(ring, side, 0) : 0;
-    if (n == 0)
-        return status;
-    /*
-     * Only the thread of the graphics API may end this use, so the list cannot change while the
-     * lock is released.
-     */
-    if (kind_with_hooks(side->resources[0])) {
-        pthread_mutex_unlock(&ring->lock);
-        status = end_graphics(side->resources, n, call);
-        if (status == GR_OK)
-            status = gr_link_end_use(ring->link, side, n, call);
-        if (status == GR_ERR_DEVICE_LOST)
-            gr_link_after_failure(ring->link);
-        pthread_mutex_lock(&ring->lock);
-    }
-    if (status == GR_OK) {
-        gr_ring_free_returned(ring);
-        gr_link_push(ring->link, side, n);
-        gr_ring_notify(ring);
-    }
-    return status;
-}
-
-bool gr_ring_can_end_returned(const gr_ring *ring)
-{
-    if (gr_ring_state_returning(ring->state) == 0)
-        return false;
-    const gr_resource *resource = gr_ring_any_resource(ring);
-    return gr_external_on_thread(kind_with_hooks(resource), resource);
 }
 
 /* Blocks until the last release of the resource has passed, and forgets this release. */

@@ -33,32 +33,6 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
                           enum gr_hand_over how, const char *call);
 
 /*
- * For a give back of the n slots in the consumer's arrays: returns 0 if the end of their use is
- * deferred. Otherwise appends the slots that were deferred before, and returns the total number.
- * The lock is held.
- */
-size_t gr_ring_collect_returned(gr_ring *ring, size_t n);
-
-/*
- * Replaces gr_ring_end_use() for n slots whose end of use is deferred: checks the thread, and ends
- * their submits.
- */
-gr_status gr_ring_defer_end(const gr_ring *ring, size_t n, const char *call);
-
-/*
- * Ends all deferred uses, so that their slots become free. The lock is held, and is released while
- * OpenGL signals. Overwrites the arrays of the calling side. Returns GR_OK also if no use was
- * deferred.
- */
-gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const char *call);
-
-/* Frees the returned slots after their use has ended. The lock is held. */
-void gr_ring_free_returned(gr_ring *ring);
-
-/* Whether gr_ring_end_returned() has work that this thread may do. The lock is held. */
-bool gr_ring_can_end_returned(const gr_ring *ring);
-
-/*
  * Ends the earlier use of the resources by the graphics API, before CUDA uses the slots for the
  * first time.
  */

@@ -218,8 +218,6 @@ gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_
     GR_TRY(make_room(ring, (uint32_t)n, call));
     GR_TRY(gr_ring_set_own_pair(ring, resources, n, call));
     GR_TRY(gr_ring_first_use(ring, resources, n, call));
-    ring->by_commands =
-        gr_external_kind_of(resources[0]) && gr_external_kind_of(resources[0])->begin_use;
     gr_ring_state_leave(ring->state);
     gr_group_change();
     for (size_t i = 0; i < n; i++) {

@@ -56,8 +56,6 @@ void gr_ring_state_renumber(struct gr_ring_state *state, uint32_t from, uint32_t
 
 void gr_ring_state_leave(struct gr_ring_state *state)
 {
-    gr_ring_state_end_returning(
-        state); /* no work will use the returned slots any more, so their end needs no signal */
     for (uint32_t i = 0; i < state->room; i++)
         if (state->places[i].state != GR_PLACE_NONE && !state->places[i].leaving)
             gr_place_leave(state, i);
@@ -101,7 +99,7 @@ void gr_ring_state_count(const struct gr_ring_state *state, gr_ring_info *counts
         .read = state->read,
         .dropped = state->dropped,
         .slots = state->slots,
-        .free = count_staying(state, GR_PLACE_FREE) + gr_ring_state_returning(state),
+        .free = count_staying(state, GR_PLACE_FREE),
         .writing = count(state, GR_PLACE_WRITING),
         .ready = count(state, GR_PLACE_READY),
         .reading = count(state, GR_PLACE_READING),
@@ -261,50 +259,4 @@ void gr_ring_state_cancel_read(struct gr_ring_state *state, size_t n, const uint
     state->last_read = newest_taken(state);
     if (state->newest)
         drop_older(state, state->last_read);
-}
-
-/* ---- Slots that are returned first and become free later ------------------------------------- */
-
-bool gr_ring_state_defers(const struct gr_ring_state *state, size_t n, const uint32_t numbers[])
-{
-    for (size_t i = 0; i < n; i++)
-        if (state->places[numbers[i]].leaving)
-            return false;
-    return gr_ring_state_returning(state) + n < state->slots / 2;
-}
-
-/*
- * Marks slots as returned. They get their `turn` now, so that they are written in the order of
- * their return.
- */
-void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
-{
-    gr_ring_state_give_back(state, n, numbers);
-    for (size_t i = 0; i < n; i++)
-        /* a resize since gr_ring_state_defers() may have marked the slot as leaving */
-        if (!state->places[numbers[i]].leaving)
-            gr_place_move(state, numbers[i], GR_PLACE_RETURNING);
-}
-
-uint32_t gr_ring_state_returning(const struct gr_ring_state *state)
-{
-    return count(state, GR_PLACE_RETURNING);
-}
-
-size_t gr_ring_state_list_returning(const struct gr_ring_state *state, uint32_t numbers[])
-{
-    const struct gr_place_list *returning = &state->lists[GR_PLACE_RETURNING];
-    uint32_t number = returning->first;
-    for (uint32_t i = 0; i < returning->count; i++) {
-        numbers[i] = number;
-        number = state->places[number].next;
-    }
-    return returning->count;
-}
-
-void gr_ring_state_end_returning(struct gr_ring_state *state)
-{
-    const struct gr_place_list *returning = &state->lists[GR_PLACE_RETURNING];
-    while (returning->count > 0)
-        gr_place_move(state, returning->first, GR_PLACE_FREE);
 }

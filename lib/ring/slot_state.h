@@ -63,17 +63,6 @@ void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32
  */
 void gr_ring_state_cancel_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 
-/*
- * Slots that the graphics API has read may be returned first, and become free together later.
- * gr_ring_state_defers() says whether n slots should wait: yes until half of the slots are
- * returned, and never for a slot that is leaving.
- */
-bool gr_ring_state_defers(const struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
-void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
-uint32_t gr_ring_state_returning(const struct gr_ring_state *state);
-size_t gr_ring_state_list_returning(const struct gr_ring_state *state, uint32_t numbers[]);
-void gr_ring_state_end_returning(struct gr_ring_state *state);
-
 void gr_ring_state_count(const struct gr_ring_state *state, gr_ring_info *counts);
 
 #endif

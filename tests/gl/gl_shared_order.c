@@ -220,81 +220,32 @@ ORDER_TEST(map_many_of_300_resources_is_ordered, WAYS)
 GROUP("rings", add_shared_case)
 
 /* With binary semaphores each resource has its own pair, so a ring has one slot. */
-static gr_ring *share_ring(size_t n, gr_ring_mode mode)
+static gr_ring *share_ring(size_t n)
 {
     gr_resource *resources[16] = {NULL};
     for (size_t i = 0; i < n; i++)
         resources[i] = must_share(SIZE, GR_READ_WRITE);
-    gr_ring *ring =
-        must_make(gr_ring_create(resources, n, &GR_INIT(gr_ring_options, .mode = mode)));
+    gr_ring *ring = must_make(gr_ring_create(resources, n, NULL));
     free_resources(resources, n);
     return ring;
 }
 
-static unsigned long signals_of(gr_ring *ring, int frames)
+/* After OpenGL has read slots, it signals once for all slots that one call gives back. */
+ORDER_TEST(a_give_back_signals_once, WAYS)
 {
-    unsigned long before = pretend_counts.signals;
-    for (int i = 0; i < frames; i++)
-        ring_frame(ring, i & 255, 0);
-    return pretend_counts.signals - before;
-}
-
-/*
- * After OpenGL has read slots, it signals once for half of the slots of the ring, except with
- * GR_RING_NEWEST.
- */
-ORDER_TEST(a_ring_signals_once_per_half_of_its_slots, WAYS)
-{
-    static const struct {
-        size_t slots;
-        gr_ring_mode mode;
-        unsigned long signals; /* the number of signals for 64 frames */
-    } rings[] = {{1, GR_RING_LOSSLESS, 64}, {3, GR_RING_LOSSLESS, 64}, {4, GR_RING_LOSSLESS, 32},
-                 {9, GR_RING_LOSSLESS, 16}, {16, GR_RING_LOSSLESS, 8}, {16, GR_RING_NEWEST, 64}};
-    for (size_t i = 0; i < (_i == 1 ? 1 : sizeof(rings) / sizeof(*rings)); i++) {
-        gr_ring *ring = share_ring(rings[i].slots, rings[i].mode);
-        unsigned long buffers = pretend_counts.buffers;
-        unsigned long signals = signals_of(ring, 64);
-        if (gr_cuda_is_software()) {
-            ck_assert_uint_eq(signals, _i == 2 ? 0 : rings[i].signals);
-            /* Each object is still in the barriers of one wait and one signal. */
-            ck_assert_uint_eq(pretend_counts.buffers - buffers, _i == 2 ? 0 : 2 * 64);
-        }
-        gr_ring_free(ring);
+    const gr_slot *slots[8];
+    unsigned each = gr_cuda_is_software() && _i != 2, n = _i == 1 ? 1 : 8;
+    gr_ring *ring = share_ring(n);
+    for (unsigned group = 1; group <= n; group++) {
+        unsigned long signals = pretend_counts.signals, buffers = pretend_counts.buffers;
+        for (unsigned i = 0; i < group; i++)
+            slots[i] = ring_to_opengl(ring, (int)i, 0);
+        assert_ok(gr_ring_give_back(ring, slots, group));
+        ck_assert_uint_eq(pretend_counts.signals, signals + each);
+        /* each object is in the barriers of its wait and of the signal */
+        ck_assert_uint_eq(pretend_counts.buffers, buffers + 2 * each * group);
     }
-}
-
-/*
- * OpenGL must send the postponed signal if the producer has no free slot or the consumer has no
- * frame.
- */
-ORDER_TEST(a_postponed_signal_is_sent_when_it_is_needed, WAYS)
-{
-    if (_i == 1)
-        skip("a ring with binary semaphores has one slot, whose signal is never put off");
-    const gr_slot *slots[8], *none;
-    unsigned long each = gr_cuda_is_software() && _i == 0;
-    gr_ring *ring = share_ring(8, GR_RING_LOSSLESS);
-    unsigned long made = pretend_counts.signals;
-    ring_frame(ring, 1, 0);
-    ck_assert_uint_eq(pretend_counts.signals, made);
-    assert_fails(gr_ring_acquire_read(ring, GR_STREAM_NONE, &none, 1, 0), GR_ERR_NOT_READY, 0,
-                 "slots: 8; free: 8");
-    ck_assert_uint_eq(pretend_counts.signals, made += each);
-    assert_fails(gr_ring_acquire_read(ring, GR_STREAM_NONE, &none, 1, 0), GR_ERR_NOT_READY, 0, "");
-    ck_assert_uint_eq(pretend_counts.signals, made);
-    ring_frame(ring, 2, 0);
-    ring_frame(ring, 3, 0);
-    assert_ok(gr_ring_acquire_write(ring, fx.stream, slots, 6, 0));
-    ck_assert_uint_eq(pretend_counts.signals, made);
-    assert_ok(gr_ring_acquire_write(ring, fx.stream, slots + 6, 2, 0));
-    ck_assert_uint_eq(pretend_counts.signals, made += each);
-    assert_ok(gr_ring_cancel_write(ring, slots, 8));
-    ring_frame(ring, 4, 0);
-    gr_ring_stop(ring);
-    gr_ring_free(ring); /* OpenGL has not signalled yet that it has finished with the ring */
-    ck_assert_uint_eq(pretend_counts.signals, made);
-    gr_clear_error();
+    gr_ring_free(ring);
 }
 
 /*
@@ -306,7 +257,7 @@ ORDER_TEST(cuda_overwrites_slots_after_opengl_has_read_them, WAYS)
     size_t n = _i == 1 ? 1 : 4;
     GLuint copies[16];
     const gr_slot *slot;
-    gr_ring *ring = share_ring(n, GR_RING_LOSSLESS);
+    gr_ring *ring = share_ring(n);
     for (int i = 0; i < 16; i++) {
         slot = ring_to_opengl(ring, i, 0);
         if (i % 4 == 0)
@@ -319,10 +270,9 @@ ORDER_TEST(cuda_overwrites_slots_after_opengl_has_read_them, WAYS)
     gr_ring_free(ring);
 }
 
-/* Without the OpenGL context a return must fail, even if the call would only record the return. */
 ORDER_TEST(slots_read_by_opengl_are_given_back_only_in_its_context, WAYS)
 {
-    gr_ring *ring = share_ring(_i == 1 ? 1 : 8, GR_RING_LOSSLESS);
+    gr_ring *ring = share_ring(_i == 1 ? 1 : 8);
     const gr_slot *slot = ring_to_opengl(ring, 5, 0);
     assert_ok(gr_egl_make_current(NULL));
     assert_fails(gr_ring_give_back(ring, &slot, 1), GR_ERR_GL, 0, "No OpenGL context is current");
@@ -330,15 +280,6 @@ ORDER_TEST(slots_read_by_opengl_are_given_back_only_in_its_context, WAYS)
     assert_gl_bytes(gr_gl_name(slot->resource), SIZE, 5);
     assert_ok(gr_ring_give_back(ring, &slot, 1));
     assert_fails(gr_ring_give_back(ring, &slot, 1), GR_ERR_STATE, 0, "is not being read");
-    if (_i != 1) { /* the slot stays acquired if its signal cannot be sent */
-        const gr_slot *all[8];
-        assert_ok(gr_egl_make_current(NULL));
-        assert_fails(gr_ring_acquire_write(ring, fx.stream, all, 8, 0), GR_ERR_NOT_READY, 0,
-                     "Some of the free slots");
-        assert_ok(gr_egl_make_current(fx.egl));
-        assert_ok(gr_ring_acquire_write(ring, fx.stream, all, 8, 0));
-        assert_ok(gr_ring_cancel_write(ring, all, 8));
-    }
     gr_ring_free(ring);
     gr_clear_error();
 }

@@ -7,12 +7,11 @@
  *
  * -DNEWEST    GR_RING_NEWEST; else GR_RING_LOSSLESS
  * -DWRITES=n  the producer acquires n slots at once; -DREADS=n: the consumer n frames
- * -DPUTS_OFF=OPENGL or VULKAN  the consumer is graphics: slots are returned first, freed later
  * -DFAILS=n   n begins of a use fail, and are retried
  * -DRESTS=n   n times a thread pauses before an acquire until all others are idle. The others must
  *             not wait then for slots that are available
  * -DCANCELS=n n hand-overs are cancels
- * -DRESIZES   a thread resizes the ring, at any step; with OpenGL the consumer does
+ * -DRESIZES   a thread resizes the ring, at any step
  * -DSTOPS     a thread stops the ring, at any step
  * -DPOLLS     from some step on, either side polls its descriptor instead of waiting in an acquire
  *
@@ -42,13 +41,6 @@
 #endif
 #define MOST 5 /* slots per group; the consumer's groups have 2 */
 
-#define NOTHING 0
-#define OPENGL 1 /* the consumer's thread frees returned slots */
-#define VULKAN 2 /* any thread frees returned slots */
-#ifndef PUTS_OFF
-#define PUTS_OFF NOTHING
-#endif
-
 #ifdef RESIZES
 #define PLACES (2 * SLOTS)
 #else
@@ -66,7 +58,6 @@
 #define WRITING 2
 #define READY 3
 #define READING 4
-#define RETURNING 5
 
 byte state[PLACES];
 byte before[PLACES];
@@ -85,7 +76,6 @@ bool used[2 * PLACES];
 byte fails = FAILS;
 byte cancels = CANCELS;
 byte rests = RESTS;
-bool resizing = true;
 
 #define USED(p, i) used[(p) * PLACES + (i)]
 
@@ -117,7 +107,7 @@ inline count(what)
 
 /* ---- Notifying (notify.c, descriptor.c) ------------------------------------------------------ */
 
-/* gr_ring_update_pollers() with is_there() */
+/* gr_ring_update_pollers() with is_ready() */
 inline update_pollers()
 {
     count(READY);
@@ -128,11 +118,6 @@ inline update_pollers()
     count_staying(READY);
     readable[PRODUCER] = readable[PRODUCER] || counted > 0;
 #endif
-#ifndef POLL_FORGETS_RETURNED
-    count(RETURNING);
-    readable[CONSUMER] = readable[CONSUMER] || (counted > 0 && PUTS_OFF == OPENGL);
-    readable[PRODUCER] = readable[PRODUCER] || (counted > 0 && PUTS_OFF == VULKAN);
-#endif
 }
 
 inline tell()
@@ -140,37 +125,6 @@ inline tell()
     update_pollers();
     asleep[PRODUCER] = asleep[PRODUCER] && polls[PRODUCER] && !readable[PRODUCER];
     asleep[CONSUMER] = asleep[CONSUMER] && polls[CONSUMER] && !readable[CONSUMER]
-}
-
-/* ---- Returned first, freed later ------------------------------------------------------------- */
-
-/* gr_ring_state_end_returning() in slot_state.c */
-inline end_returning()
-{
-    at = 0;
-    do
-    :: at < PLACES ->
-        if
-        :: state[at] == RETURNING -> state[at] = FREE
-        :: else
-        fi;
-        at++
-    :: else -> at = 0; break
-    od
-}
-
-/* gr_ring_collect_returned() in side_order.c, with gr_ring_state_defers(): whether the return of
- * the n slots in `hand` is deferred. A polled ring with OpenGL defers nothing. */
-inline check_deferral(n)
-{
-    put_off = false;
-#if PUTS_OFF != NOTHING && !defined(NEWEST)
-    count(RETURNING);
-    put_off = counted + n < SLOTS / 2 && !leaving[hand[0]] && (n == 1 || !leaving[hand[1]]);
-#if PUTS_OFF == OPENGL
-    put_off = put_off && !polls[PRODUCER] && !polls[CONSUMER];
-#endif
-#endif
 }
 
 /* ---- Acquire (acquire.c) --------------------------------------------------------------------- */
@@ -267,26 +221,6 @@ inline look(p, n)
     fi
 }
 
-/* gr_ring_can_end_returned() in side_order.c */
-inline check_can_end(p)
-{
-    count(RETURNING);
-#ifdef KEEP_RETURNED
-    can_end = false
-#else
-    can_end = counted > 0 && (PUTS_OFF == VULKAN || (PUTS_OFF == OPENGL && p == CONSUMER))
-#endif
-}
-
-/* gr_ring_end_returned() in side_order.c. OpenGL creates its signal without holding the lock. */
-inline end_returned()
-{
-    end_returning();
-#ifndef FORGET_TELL_OF_RETURNED
-    tell()
-#endif
-}
-
 /* claim() in acquire.c: with the timeout GR_WAIT_FOREVER, or with 0 if the side polls. */
 inline claim(p, n)
 {
@@ -303,20 +237,8 @@ inline claim(p, n)
     do
     :: d_step {
             look(p, n);
-            check_can_end(p);
-            can_end = can_end && found == NONE_READY;
-#if PUTS_OFF == VULKAN
-            if
-            :: can_end -> end_returned(); look(p, n); can_end = false
-            :: else
-            fi;
-#endif
-            asleep[p] = found == NONE_READY && !can_end
+            asleep[p] = found == NONE_READY
         };
-        if
-        :: can_end -> d_step { end_returned(); look(p, n); asleep[p] = found == NONE_READY }
-        :: else
-        fi;
         if
         :: found != NONE_READY -> break
         :: found == NONE_READY && polls[p] -> /* acquire() */
@@ -338,10 +260,6 @@ inline rest(p)
         there = counted;
 #ifdef NEWEST
         count_staying(READY);
-        there = there + counted;
-#endif
-#if PUTS_OFF == VULKAN
-        count(RETURNING);
         there = there + counted;
 #endif
         assert(p == PRODUCER || !asleep[PRODUCER] || there < WRITES)
@@ -458,9 +376,6 @@ inline end_left()
 inline resize()
 {
     d_step {
-#ifndef RESIZE_KEEPS_RETURNED
-        end_returning();
-#endif
         at = 0;
         do
         :: at < PLACES ->
@@ -474,7 +389,6 @@ inline resize()
 #ifndef FORGET_TELL_OF_RESIZE
         tell();
 #endif
-        resizing = false
     };
     end_left()
 }
@@ -536,7 +450,7 @@ proctype producer()
 {
     byte at, counted, there, found, in_hand, n;
     byte hand[MOST];
-    bool can_end, failed, cancel;
+    bool failed, cancel;
     do
     :: atomic { written < FRAMES && rests > 0 -> rests-- }; rest(PRODUCER)
     :: written < FRAMES ->
@@ -591,29 +505,25 @@ inline cancel_read(n)
 #endif
 }
 
-/* gr_ring_state_return(), and also gr_ring_state_end_returning() unless the return is deferred */
+/* gr_ring_state_give_back() in slot_state.c */
 inline give_back(n)
 {
     in_hand = 0;
     do
     :: in_hand < n ->
         last_given_back = frame[hand[in_hand]];
-        state[hand[in_hand]] = (leaving[hand[in_hand]] -> FREE : RETURNING);
+        state[hand[in_hand]] = FREE;
         USED(CONSUMER, hand[in_hand]) = false;
         in_hand++
     :: else -> break
-    od;
-    if
-    :: !put_off -> end_returning()
-    :: else
-    fi
+    od
 }
 
 /* gr_ring_give_back() and gr_ring_cancel_read() in hand_over.c */
 inline hand_over_read(n)
 {
     choose_cancel();
-    d_step { read_frames(n); check_deferral(n) };
+    d_step { read_frames(n) };
     d_step {
         if
         :: cancel -> cancel_read(n)
@@ -630,16 +540,10 @@ proctype consumer()
 {
     byte at, counted, there, found, in_hand, n;
     byte hand[MOST];
-    bool can_end, failed, cancel, put_off;
+    bool failed, cancel;
     do
     :: atomic { last_given_back < FRAMES && rests > 0 -> rests-- }; rest(CONSUMER)
     :: last_given_back < FRAMES ->
-#if defined(RESIZES) && PUTS_OFF == OPENGL
-        if
-        :: resizing -> resize()
-        :: true
-        fi;
-#endif
         n = (FRAMES - last_given_back < READS -> FRAMES - last_given_back : READS);
         claim(CONSUMER, n);
         if
@@ -666,7 +570,7 @@ init
         i = 0;
         run producer();
         run consumer();
-#if defined(RESIZES) && PUTS_OFF != OPENGL
+#ifdef RESIZES
         run resizer();
 #endif
 #ifdef STOPS

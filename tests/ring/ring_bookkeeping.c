@@ -114,81 +114,6 @@ TEST(slots_claimed_before_a_resize_are_removed_when_undone)
     end();
 }
 
-static void read_frames(size_t n)
-{
-    publish(n);
-    ck_assert(gr_ring_claim_read(state, n, numbers));
-    gr_ring_commit_read(state, n, numbers);
-}
-
-/* most[slots]: how many returned slots may wait for a deferred signal in a ring of this size. */
-TEST(less_than_half_of_the_slots_wait_for_a_deferred_signal)
-{
-    static const unsigned most[] = {0, 0, 0, 0, 1, 1, 2, 2, 3};
-    for (uint32_t slots = 1; slots <= 8; slots++) {
-        begin(slots, slots, false);
-        unsigned put_off = 0;
-        read_frames(slots);
-        while (gr_ring_state_defers(state, 1, numbers + put_off))
-            gr_ring_state_return(state, 1, numbers + put_off++);
-        ck_assert_uint_eq(put_off, most[slots]);
-        ck_assert_uint_eq(gr_ring_state_returning(state), put_off);
-        ck_assert(!gr_ring_state_defers(state, slots - put_off, numbers + put_off));
-        end();
-    }
-}
-
-TEST(a_returned_slot_is_not_written_before_its_signal)
-{
-    begin(8, 8, false);
-    read_frames(8);
-    gr_ring_state_return(state, 1, numbers + 5);
-    gr_ring_state_return(state, 2, numbers + 1);
-    assert_state(3, 0, 0, 5);
-    ck_assert_uint_eq(state->read, 3);
-    ck_assert(!gr_ring_claim_write(state, 1, others));
-    ck_assert(!gr_ring_claim_read(state, 1, others));
-    ck_assert_uint_eq(gr_ring_state_list_returning(state, others), 3);
-    for (uint32_t i = 0; i < 3; i++)
-        ck_assert_uint_eq(state->places[others[i]].state, GR_PLACE_RETURNING);
-    gr_ring_state_end_returning(state);
-    ck_assert_uint_eq(gr_ring_state_returning(state), 0);
-    assert_state(3, 0, 0, 5);
-    ck_assert(!gr_ring_claim_write(state, 4, others));
-    ck_assert(gr_ring_claim_write(state, 3, others));
-    ck_assert_uint_eq(others[0], numbers[5]); /* in the order of their return */
-    ck_assert_uint_eq(others[1], numbers[1]);
-    ck_assert_uint_eq(others[2], numbers[2]);
-    end();
-}
-
-/*
- * Catches: a resize between the two steps of a give-back removed slots, which then waited for other
- * slots to become free.
- */
-TEST(leaving_slots_do_not_wait_for_a_deferred_signal)
-{
-    uint32_t left;
-    begin(8, 12, false);
-    read_frames(8);
-    gr_ring_state_return(state, 1, numbers);
-    gr_ring_state_leave(state);
-    ck_assert_uint_eq(gr_ring_state_returning(state), 0);
-    ck_assert(gr_ring_state_remove_left(state, &left));
-    ck_assert_uint_eq(left, numbers[0]);
-    ck_assert(!gr_ring_state_remove_left(state, &left));
-    for (int i = 0; i < 4; i++)
-        gr_ring_state_add(state);
-    ck_assert(!gr_ring_state_defers(state, 1, numbers + 1));
-    assert_state(4, 0, 0, 7);
-    gr_ring_state_return(state, 1, numbers + 1); /* the deferral was decided before the resize */
-    ck_assert_uint_eq(gr_ring_state_returning(state), 0);
-    assert_state(4, 0, 0, 6);
-    ck_assert(gr_ring_state_remove_left(state, &left));
-    ck_assert_uint_eq(left, numbers[1]);
-    end();
-}
-
 /* ---- The lists ------------------------------------------------------------------------------- */
 
 enum { WALK_ROOM = 12, WALK_STEPS = 20000 };
@@ -275,9 +200,8 @@ static void walk_read(void)
         gr_ring_commit_read(state, hand->count, hand->numbers);
         hand->claimed = false;
     } else {
-        (some(3) == 0   ? gr_ring_state_cancel_read
-         : some(2) == 0 ? gr_ring_state_return
-                        : gr_ring_state_give_back)(state, hand->count, hand->numbers);
+        (some(3) ? gr_ring_state_give_back : gr_ring_state_cancel_read)(state, hand->count,
+                                                                        hand->numbers);
         hand->count = 0;
     }
 }
@@ -301,13 +225,11 @@ TEST(the_lists_match_the_states_after_each_random_step, 2)
     begin(5, WALK_ROOM, _i == 1);
     writing.count = reading.count = 0;
     for (int step = 0; step < WALK_STEPS; step++) {
-        uint32_t what = some(12);
+        uint32_t what = some(11);
         if (what < 5)
             walk_write();
         else if (what < 10)
             walk_read();
-        else if (what == 10)
-            gr_ring_state_end_returning(state);
         else if (some(20) == 0)
             walk_resize();
         assert_lists();

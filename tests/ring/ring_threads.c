@@ -191,7 +191,6 @@ static const struct {
     unsigned cuda_ms, vulkan_ms;
 } speeds[] = {{0, 0}, {4, 0}, {0, 4}};
 
-/* With few slots, a returned slot is free at once. With more, its signal may be deferred. */
 VULKAN_TEST(vulkan_reads_every_frame_of_cuda, 6)
 {
     unsigned cuda_ms = speeds[_i % 3].cuda_ms, vulkan_ms = speeds[_i % 3].vulkan_ms;
@@ -209,12 +208,7 @@ VULKAN_TEST(vulkan_reads_every_frame_of_cuda, 6)
     end();
 }
 
-/*
- * The signal of the returned slot would be deferred if the CUDA thread were not already waiting for
- * the slot.
- *
- * Catches: the CUDA thread slept until the consumer's next call.
- */
+/* Catches: the CUDA thread slept until the consumer's next call. */
 VULKAN_TEST(a_waiting_thread_gets_a_returned_slot)
 {
     enum { MANY = 8 };
@@ -314,35 +308,7 @@ TEST(opengl_and_cuda_exchange_frames_on_two_threads, 4)
     CU(MemFree(cuda.copies));
 }
 
-/*
- * OpenGL defers the signals for returned slots until half of the slots are returned. Meanwhile the
- * CUDA thread continues with the other slots.
- */
-TEST(an_idle_opengl_consumer_defers_less_than_half_of_the_slots)
-{
-    need_transport(1);
-    enum { MANY = 8, KEPT = MANY / 2 - 1 };
-    producer = GR_SIDE_CUDA;
-    gr_ring *ring = must_make_ring(MANY, NULL);
-    for (int i = 1; i <= MANY; i++)
-        write_frame(ring, producer, value_of((uint64_t)i));
-    for (int i = 1; i <= KEPT; i++)
-        read_frame(ring, producer, value_of((uint64_t)i));
-    start_cuda(ring, 2 * MANY, 0);
-    sleep_ms(60);
-    assert_slots(ring, KEPT, 0, MANY - KEPT, 0);
-    read_beside(ring, KEPT + 1); /* half of the slots are returned, so all become free */
-    for (int ms = 0; ms < 20000 && gr_ring_get_info(ring)->written < MANY + MANY / 2; ms++)
-        sleep_ms(1);
-    assert_slots(ring, 0, 0, MANY, 0);
-    for (uint64_t i = MANY / 2 + 1; i <= 3 * MANY; i++)
-        read_beside(ring, i);
-    join_cuda();
-    gr_ring_free(ring);
-    CU(MemFree(cuda.copies));
-}
-
-/* The producer needs all slots at once, while the consumer holds the last slots and polls. */
+/* The producer needs all slots at once. */
 static void *produce_all(void *unused)
 {
     const gr_slot *all[IN_FLIGHT];
@@ -356,7 +322,8 @@ static void *produce_all(void *unused)
     return NULL;
 }
 
-TEST(an_opengl_consumer_that_waits_for_frames_returns_all_slots)
+/* Catches: the producer waited until the next call of the OpenGL thread. */
+TEST(slots_that_opengl_gave_back_are_free_for_other_threads)
 {
     need_transport(1);
     const gr_slot *slot;
@@ -365,20 +332,15 @@ TEST(an_opengl_consumer_that_waits_for_frames_returns_all_slots)
     write_frame(cuda.ring, GR_SIDE_CUDA, 1);
     read_frame(cuda.ring, GR_SIDE_CUDA, 1);
     ck_assert_int_eq(pthread_create(&cuda.thread, NULL, produce_all, NULL), 0);
-    must_acquire_read(cuda.ring, GR_SIDE_CUDA, &slot, 1);
     join_cuda();
+    must_acquire_read(cuda.ring, GR_SIDE_CUDA, &slot, 1);
     ck_assert_uint_eq(slot->frame, 2);
     assert_slots(cuda.ring, 0, 0, IN_FLIGHT - 1, 1);
     gr_ring_free(cuda.ring);
 }
 
-/*
- * The consumer returns slots and only then gets its descriptor, with or without a current context.
- * The descriptor must be readable at once: the next call of the consumer then frees the slots.
- *
- * Catches: producer and consumer waited for each other.
- */
-TEST(an_opengl_consumer_that_polls_returns_all_slots, 2)
+/* The consumer gets its descriptor with or without a current context. */
+TEST(an_opengl_consumer_polls_for_the_frames_of_a_thread, 2)
 {
     need_transport(1);
     const gr_slot *slot;

@@ -191,11 +191,8 @@ TEST(opengl_reads_frames_of_a_peer)
     gr_ring_free(ring);
 }
 
-/*
- * OpenGL defers the signal for a frame that it has read. The send must make this signal, since
- * OpenGL leaves the ring.
- */
-TEST(a_sent_ring_includes_slots_whose_signal_was_deferred)
+/* OpenGL leaves the ring: the peer must not need signals of it any more. */
+TEST(a_ring_that_opengl_has_read_is_sent)
 {
     const gr_slot *slot, *all[SLOTS];
     gr_ring *ring = make_opengls_ring();
