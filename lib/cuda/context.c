@@ -197,8 +197,8 @@ void gr_context_drop(struct gr_context *context)
 }
 
 /*
- * A reset of a primary context keeps its handle, but not its id. After a failed kernel the driver
- * may only report the handle.
+ * A reset of a primary context keeps its handle, but not its id. If the id cannot be queried, which
+ * is so after a failed kernel, the handle decides.
  */
 static inline bool is_current(const gr_cuda_api *cu, const struct gr_context *context)
 {
@@ -208,26 +208,24 @@ static inline bool is_current(const gr_cuda_api *cu, const struct gr_context *co
         CUresult result = cu->CtxGetId(NULL, &id);
         if (result == CUDA_SUCCESS)
             return id == context->id;
-        if (!gr_cuda_is_sticky(result))
+        if (result == CUDA_ERROR_CONTEXT_IS_DESTROYED || result == CUDA_ERROR_INVALID_CONTEXT)
             return false;
     }
     return cu->CtxGetCurrent(&current) == CUDA_SUCCESS && current == context->handle;
 }
 
+/* Other failures of the query than a destroyed context are left to the push. */
 gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
     *pushed = false;
     if (is_current(cu, context))
         return GR_OK;
-    const char *asked = "cuCtxGetId";
-    CUresult result = check_alive(context);
-    if (result == CUDA_SUCCESS) {
-        asked = "cuCtxPushCurrent";
-        result = cu->CtxPushCurrent(context->handle);
-    }
+    if (gr_context_is_gone(context))
+        return refuse(CUDA_ERROR_CONTEXT_IS_DESTROYED, "cuCtxGetId", call);
+    CUresult result = cu->CtxPushCurrent(context->handle);
     *pushed = result == CUDA_SUCCESS;
-    return result == CUDA_SUCCESS ? GR_OK : refuse(result, asked, call);
+    return result == CUDA_SUCCESS ? GR_OK : refuse(result, "cuCtxPushCurrent", call);
 }
 
 void gr_context_leave(bool pushed)
