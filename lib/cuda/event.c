@@ -36,8 +36,12 @@ CUresult gr_event_poll(CUevent event, CUstream stream, unsigned timeout_ms)
     unsigned polls = 0;
     for (;;) {
         CUresult result = event ? cu->EventQuery(event) : cu->StreamQuery(stream);
-        if (result != CUDA_ERROR_NOT_READY || (!forever && gr_clock_ms() >= end))
+        if (result == CUDA_SUCCESS || gr_cuda_is_sticky(result) ||
+            (!forever && (result != CUDA_ERROR_NOT_READY || gr_clock_ms() >= end)))
             return result;
+        /* the query failed: the work may still use memory that the caller frees next */
+        if (result != CUDA_ERROR_NOT_READY)
+            return event ? cu->EventSynchronize(event) : cu->StreamSynchronize(stream);
         gr_host_pause(&polls);
     }
 }
