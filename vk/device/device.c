@@ -17,6 +17,7 @@
 #include "lib/cuda/end_after_event.h"
 #include "lib/base/struct_size.h"
 #include "vk/device/context_of_device.h"
+#include "vk/device/extensions.h"
 #include "vk/device/headless.h"
 
 /* ---- Capabilities ---------------------------------------------------------------------------- */
@@ -176,8 +177,8 @@ static gr_status match(gr_vk_device *device, const char *call)
 static gr_status check_functions(gr_vk_device *device, const char *call)
 {
     char lacks[sizeof(device->why) - 40] = "";
-    GR_TRY(vk_check_functions(&device->vk, device->physical_device, may_copy(device) ? lacks : NULL,
-                              sizeof(lacks), call));
+    GR_TRY(vk_extensions_check(&device->vk, device->physical_device,
+                               may_copy(device) ? lacks : NULL, sizeof(lacks), call));
     if (lacks[0])
         copy_since(device, "extensions are not enabled: %s", lacks);
     return GR_OK;
@@ -223,8 +224,7 @@ static gr_status choose_context(gr_vk_device *device, bool exports, const char *
 
 static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const char *call)
 {
-    vk_load_instance(&device->vk, info->get_instance_proc_addr, info->instance);
-    vk_load_device(&device->vk, info->device);
+    vk_load(&device->vk, info->get_instance_proc_addr, info->instance, info->device);
     GR_TRY(match(device, call));
     GR_TRY(check_functions(device, call));
     GR_TRY(check_family(device, call));

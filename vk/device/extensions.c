@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The extensions that grinterop uses and the application has to enable, and the extensions that a
- * device supports.
+ * The extensions that grinterop uses and the application has to enable, the extensions that a
+ * device supports, and the error for those that were not enabled.
  */
 #include "vk/device/extensions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,12 +20,12 @@ static const char *const instance_extensions[] = {
 static const char *const device_extensions[] = {GR_VK_DEVICE_EXTENSIONS(NAME)
 #undef NAME
 };
-#define DEVICE_EXTENSION_COUNT (sizeof(device_extensions) / sizeof(device_extensions[0]))
 
-gr_status vk_extensions_get(PFN_vkEnumerateDeviceExtensionProperties enumerate,
-                            VkPhysicalDevice device, struct vk_extensions *extensions)
+gr_status vk_extensions_get(const struct vk_functions *vk, VkPhysicalDevice device,
+                            struct vk_extensions *extensions)
 {
     static const char call[] = "vkEnumerateDeviceExtensionProperties";
+    PFN_vkEnumerateDeviceExtensionProperties enumerate = vk->vkEnumerateDeviceExtensionProperties;
     *extensions = (struct vk_extensions){0};
     VkResult result = enumerate(device, NULL, &extensions->count, NULL);
     if (result == VK_SUCCESS && extensions->count) {
@@ -52,6 +53,120 @@ void vk_extensions_end(struct vk_extensions *extensions)
     free(extensions->list);
     *extensions = (struct vk_extensions){0};
 }
+
+uint32_t vk_extensions_used(const struct vk_extensions *extensions,
+                            const char *names[VK_EXTENSIONS_MOST])
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < sizeof(device_extensions) / sizeof(device_extensions[0]); i++)
+        if (vk_extensions_have(extensions, device_extensions[i]))
+            names[n++] = device_extensions[i];
+    return n;
+}
+
+/* ---- Missing functions ----------------------------------------------------------------------- */
+
+/* A growing text that lists each extension once. */
+struct list {
+    char text[260];
+    size_t used;
+};
+
+static void add(struct list *list, const char *extension, const char *function)
+{
+    if (strstr(list->text, extension) || list->used >= sizeof(list->text))
+        return;
+    list->used += (size_t)snprintf(list->text + list->used, sizeof(list->text) - list->used,
+                                   "%s%s (%s)", list->used ? ", " : "", extension, function);
+}
+
+struct missing {
+    const char *core;     /* a missing function of Vulkan 1.0, or NULL */
+    struct list instance; /* missing instance extensions */
+    struct list disabled; /* extensions that the device supports, but that are not enabled */
+    struct list absent;   /* required extensions that the device does not support */
+    struct list needed;   /* the missing extensions that sharing memory requires */
+};
+
+static bool is_required(const char *extension)
+{
+#define REQUIRED(name, required)                                                                   \
+    if (strcmp(extension, name) == 0)                                                              \
+        return required;
+    GR_VK_DEVICE_EXTENSIONS(REQUIRED)
+#undef REQUIRED
+    return true;
+}
+
+static void miss(struct missing *missing, const struct vk_extensions *has, const char *function,
+                 const char *extension, bool of_instance)
+{
+    if (!extension) {
+        missing->core = missing->core ? missing->core : function;
+        return;
+    }
+    const bool required = is_required(extension);
+    if (of_instance)
+        add(&missing->instance, extension, function);
+    else if (vk_extensions_have(has, extension))
+        add(&missing->disabled, extension, function);
+    else if (required)
+        add(&missing->absent, extension, function);
+    if (required)
+        add(&missing->needed, extension, function);
+}
+
+static gr_status fail_missing(const struct missing *missing, const char *call)
+{
+    struct gr_error_record shape;
+    char text[sizeof(shape.message)] = "Vulkan extensions are missing.";
+    const struct {
+        const char *before, *names, *after;
+    } parts[] = {
+        {" The instance lacks ", missing->instance.text,
+         ": create it for Vulkan 1.1 or newer, or with these."},
+        {" The device supports these, but they were not enabled: ", missing->disabled.text,
+         "; add them to ppEnabledExtensionNames of vkCreateDevice "
+         "(gr_vk_device_extensions() lists them)."},
+        {" The device does not support ", missing->absent.text, ": it needs a newer driver."},
+    };
+    size_t used = strlen(text);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && used < sizeof(text); i++)
+        if (parts[i].names[0])
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s", parts[i].before,
+                                     parts[i].names, parts[i].after);
+    return gr_fail(GR_ERR_UNSUPPORTED, call, "%s", text);
+}
+
+gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice device, char *lacks,
+                              size_t size, const char *call)
+{
+    struct missing missing = {0};
+    struct vk_extensions has = {0};
+    if (vk->vkEnumerateDeviceExtensionProperties)
+        GR_TRY(vk_extensions_get(vk, device, &has));
+#define CHECK_INSTANCE(name, extension)                                                            \
+    if (!vk->name)                                                                                 \
+        miss(&missing, &has, #name, extension, true);
+#define CHECK_DEVICE(name, extension)                                                              \
+    if (!vk->name)                                                                                 \
+        miss(&missing, &has, #name, extension, false);
+    GR_VK_INSTANCE_FUNCTIONS(CHECK_INSTANCE)
+    GR_VK_DEVICE_FUNCTIONS(CHECK_DEVICE)
+    vk_extensions_end(&has);
+    if (missing.core)
+        return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
+                       "%s found no %s, which every Vulkan has: do get_instance_proc_addr, the "
+                       "instance and the device belong to the same Vulkan?",
+                       call, missing.core);
+    if (lacks)
+        snprintf(lacks, size, "%s", missing.needed.text);
+    else if (missing.instance.used || missing.disabled.used || missing.absent.used)
+        return fail_missing(&missing, call);
+    return GR_OK;
+}
+
+/* ---- For the application --------------------------------------------------------------------- */
 
 /*
  * Implements the two-call idiom of Vulkan: returns the number of names, or the names and their
@@ -97,14 +212,13 @@ static gr_status check_device(const gr_vk_device_desc *info, const char *call)
 
 static gr_status extensions_of(const gr_vk_device_desc *info, struct vk_extensions *has)
 {
-    PFN_vkEnumerateDeviceExtensionProperties enumerate =
-        (PFN_vkEnumerateDeviceExtensionProperties)info->get_instance_proc_addr(
-            info->instance, "vkEnumerateDeviceExtensionProperties");
-    if (!enumerate)
+    struct vk_functions vk = {0};
+    vk_load(&vk, info->get_instance_proc_addr, info->instance, VK_NULL_HANDLE);
+    if (!vk.vkEnumerateDeviceExtensionProperties)
         return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
                        "There is no vkEnumerateDeviceExtensionProperties, which every Vulkan has: "
                        "do get_instance_proc_addr and the instance belong to the same Vulkan?");
-    return vk_extensions_get(enumerate, info->physical_device, has);
+    return vk_extensions_get(&vk, info->physical_device, has);
 }
 
 gr_status gr_vk_device_extensions(const gr_vk_device_desc *given, const char *names[],
@@ -117,11 +231,8 @@ gr_status gr_vk_device_extensions(const gr_vk_device_desc *given, const char *na
     GR_TRY(GR_TAKE(gr_vk_device_desc, &info, given, __func__));
     GR_TRY(check_device(&info, __func__));
     GR_TRY(extensions_of(&info, &has));
-    const char *found[DEVICE_EXTENSION_COUNT];
-    uint32_t n = 0;
-    for (size_t i = 0; i < DEVICE_EXTENSION_COUNT; i++)
-        if (vk_extensions_have(&has, device_extensions[i]))
-            found[n++] = device_extensions[i];
+    const char *found[VK_EXTENSIONS_MOST];
+    uint32_t n = vk_extensions_used(&has, found);
     vk_extensions_end(&has);
     return hand_out(found, n, names, count, __func__);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The Vulkan extensions that grinterop uses, and the extensions that a device supports. */
+/*
+ * The Vulkan extensions that grinterop uses, those that a device supports, and those that are not
+ * enabled.
+ */
 #ifndef GR_VK_DEVICE_EXTENSIONS_H
 #define GR_VK_DEVICE_EXTENSIONS_H
 
@@ -7,7 +10,7 @@
 
 #include <grinterop/vk.h>
 
-#include "vk/device/handle_type.h"
+#include "vk/device/functions.h"
 
 /*
  * X(name, required): the extensions that gr_vk_instance_extensions() and gr_vk_device_extensions()
@@ -39,9 +42,25 @@ struct vk_extensions {
  * Lists the extensions that the device supports. The list is freed by vk_extensions_end(). Error:
  * GR_ERR_VULKAN.
  */
-gr_status vk_extensions_get(PFN_vkEnumerateDeviceExtensionProperties enumerate,
-                            VkPhysicalDevice device, struct vk_extensions *extensions);
+gr_status vk_extensions_get(const struct vk_functions *vk, VkPhysicalDevice device,
+                            struct vk_extensions *extensions);
 bool vk_extensions_have(const struct vk_extensions *extensions, const char *name);
 void vk_extensions_end(struct vk_extensions *extensions);
+
+/* The most names that vk_extensions_used() returns. */
+#define VK_EXTENSIONS_MOST 16
+
+/* Returns the number and the names of the device extensions that grinterop uses. */
+uint32_t vk_extensions_used(const struct vk_extensions *extensions,
+                            const char *names[VK_EXTENSIONS_MOST]);
+
+/*
+ * Checks that all functions were found that grinterop requires or that the device supports.
+ * GR_ERR_UNSUPPORTED lists all missing extensions at once; GR_ERR_VULKAN names a missing function
+ * of Vulkan 1.0. If `lacks` is not NULL, missing extensions are no error: `lacks` receives the
+ * missing extensions that sharing memory requires.
+ */
+gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice device, char *lacks,
+                              size_t size, const char *call);
 
 #endif

@@ -18,6 +18,23 @@
  * up by its core name, then by its KHR name in the extension. So the function is found with any
  * Vulkan version that the application requested.
  */
+
+/* Functions that create instances, instances, and devices: for headless.c and physical_device.c. */
+#define GR_VK_GLOBAL_FUNCTIONS(X)                                                                  \
+    X(vkEnumerateInstanceVersion, NULL)                                                            \
+    X(vkEnumerateInstanceLayerProperties, NULL)                                                    \
+    X(vkCreateInstance, NULL)
+
+#define GR_VK_HEADLESS_FUNCTIONS(X)                                                                \
+    X(vkDestroyInstance, NULL)                                                                     \
+    X(vkCreateDebugUtilsMessengerEXT, NULL)                                                        \
+    X(vkDestroyDebugUtilsMessengerEXT, NULL)                                                       \
+    X(vkEnumeratePhysicalDevices, NULL)                                                            \
+    X(vkCreateDevice, NULL)                                                                        \
+    X(vkDestroyDevice, NULL)                                                                       \
+    X(vkGetDeviceQueue, NULL)
+
+/* Functions that a wrapped device needs. */
 #define GR_VK_INSTANCE_FUNCTIONS(X)                                                                \
     X(vkGetDeviceProcAddr, NULL)                                                                   \
     X(vkEnumerateDeviceExtensionProperties, NULL)                                                  \
@@ -75,13 +92,14 @@
     X(vkQueueSubmit2, "VK_KHR_synchronization2")
 
 /*
- * The functions of one device of the application, with their own names:
- * device->vk.vkCreateBuffer(...). Optional functions may be NULL, and so may semaphore functions of
- * extensions that the device lacks. With the copy transport all functions of extensions may be
- * NULL.
+ * The functions of an instance and a device, with their own names: device->vk.vkCreateBuffer(...).
+ * Optional functions may be NULL, and so may semaphore functions of extensions that the device
+ * lacks. With the copy transport all functions of extensions may be NULL.
  */
 #define GR_VK_MEMBER(name, extension) PFN_##name name;
 struct vk_functions {
+    GR_VK_GLOBAL_FUNCTIONS(GR_VK_MEMBER)
+    GR_VK_HEADLESS_FUNCTIONS(GR_VK_MEMBER)
     GR_VK_INSTANCE_FUNCTIONS(GR_VK_MEMBER)
     GR_VK_DEVICE_FUNCTIONS(GR_VK_MEMBER)
     GR_VK_OPTIONAL_FUNCTIONS(GR_VK_MEMBER)
@@ -89,19 +107,10 @@ struct vk_functions {
 #undef GR_VK_MEMBER
 
 /*
- * Look up the functions; missing functions become NULL. vk_load_device() needs the result of
- * vk_load_instance().
+ * Looks up the functions of the most special object that is not NULL: the global functions, those
+ * of the instance, or those of the instance and the device. Missing functions become NULL.
  */
-void vk_load_instance(struct vk_functions *vk, PFN_vkGetInstanceProcAddr get, VkInstance instance);
-void vk_load_device(struct vk_functions *vk, VkDevice device);
-
-/*
- * Checks that all functions were found that grinterop requires or that the device supports.
- * GR_ERR_UNSUPPORTED lists all missing extensions at once; GR_ERR_VULKAN names a missing function
- * of Vulkan 1.0. If `lacks` is not NULL, missing extensions are no error: `lacks` receives the
- * missing extensions that sharing memory requires.
- */
-gr_status vk_check_functions(const struct vk_functions *vk, VkPhysicalDevice device, char *lacks,
-                             size_t size, const char *call);
+void vk_load(struct vk_functions *vk, PFN_vkGetInstanceProcAddr get, VkInstance instance,
+             VkDevice device);
 
 #endif

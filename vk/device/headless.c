@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/cuda/context.h"
 #include "lib/cuda/driver.h"
@@ -11,21 +12,287 @@
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/base/struct_size.h"
-#include "vk/device/headless_device.h"
-#include "vk/device/headless_instance.h"
+#include "vk/device/error.h"
+#include "vk/device/extensions.h"
 #include "vk/device/loader.h"
 #include "vk/device/physical_device.h"
 
+#define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
+
 struct gr_vk_headless {
-    gr_vk_headless_options options;
-    struct vk_headless_functions vk;
+    gr_vk_headless_options options; /* messages use them as long as the instance lives */
+    struct vk_functions vk;
     VkDebugUtilsMessengerEXT messenger;
-    uint32_t version; /* the Vulkan version of the instance */
+    uint32_t version; /* the newest Vulkan version that devices of the instance may use */
     struct vk_identity identity;
     gr_vk_headless_info handles;
     unsigned holds; /* the number of references: one by the caller, and one per wrap */
     struct gr_vk_headless *next;
 };
+
+/* ---- Instance -------------------------------------------------------------------------------- */
+
+static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                                 VkDebugUtilsMessageTypeFlagsEXT types,
+                                                 const VkDebugUtilsMessengerCallbackDataEXT *data,
+                                                 void *user)
+{
+    (void)severity, (void)types;
+    const gr_vk_headless_options *options = user;
+    if (options->message)
+        options->message(options->user, data->pMessage);
+    else
+        gr_log(GR_LOG_WARNING, "%s", data->pMessage);
+    return VK_FALSE;
+}
+
+static gr_status check_layer(const struct vk_functions *vk, const char *call)
+{
+    uint32_t count = 0;
+    VkResult result = vk->vkEnumerateInstanceLayerProperties(&count, NULL);
+    VkLayerProperties *layers = calloc(count ? count : 1, sizeof(*layers));
+    if (!layers)
+        return gr_fail_memory(call);
+    if (result == VK_SUCCESS)
+        result = vk->vkEnumerateInstanceLayerProperties(&count, layers);
+    bool found = false;
+    for (uint32_t i = 0; i < count && result == VK_SUCCESS; i++)
+        found = found || strcmp(layers[i].layerName, VALIDATION_LAYER) == 0;
+    free(layers);
+    if (found)
+        return GR_OK;
+    if (result != VK_SUCCESS)
+        return vk_fail(result, "vkEnumerateInstanceLayerProperties",
+                       "%s: the Vulkan loader did not list its layers.", call);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "Vulkan has no layer " VALIDATION_LAYER
+                   ". Install it (on Debian vulkan-validationlayers), or set VK_LAYER_PATH to its "
+                   "folder, or do without validation.");
+}
+
+static gr_status choose_version(struct gr_vk_headless *h, const char *call)
+{
+    uint32_t of_loader = VK_API_VERSION_1_0;
+    VkResult result = VK_SUCCESS;
+    if (h->vk.vkEnumerateInstanceVersion) /* Vulkan 1.0 does not have this function */
+        result = h->vk.vkEnumerateInstanceVersion(&of_loader);
+    if (result != VK_SUCCESS)
+        return vk_fail(result, "vkEnumerateInstanceVersion",
+                       "%s: the Vulkan loader did not report its version.", call);
+    if (of_loader < VK_API_VERSION_1_1)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The Vulkan loader has version 1.0; 1.1 is required. Install a newer one.");
+    /*
+     * Version 1.3 is requested at most: it has the functions that the Vulkan 1.3 headers name
+     * without KHR.
+     */
+    h->version = of_loader < VK_API_VERSION_1_3 ? of_loader : VK_API_VERSION_1_3;
+    return GR_OK;
+}
+
+static VkDebugUtilsMessengerCreateInfoEXT messenger_info(struct gr_vk_headless *h)
+{
+    return (VkDebugUtilsMessengerCreateInfoEXT){
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
+        .pfnUserCallback = on_message,
+        .pUserData = &h->options};
+}
+
+static gr_status make_instance(struct gr_vk_headless *h)
+{
+    static const char *const layers[] = {VALIDATION_LAYER};
+    static const char *const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
+    uint32_t validation = h->options.validation;
+    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                     .pEngineName = "grinterop",
+                                     .apiVersion = h->version};
+    /* This messenger receives messages about creating and destroying the instance itself. */
+    VkDebugUtilsMessengerCreateInfoEXT messenger = messenger_info(h);
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                 .pNext = validation ? &messenger : NULL,
+                                 .pApplicationInfo = &application,
+                                 .enabledLayerCount = validation,
+                                 .ppEnabledLayerNames = layers,
+                                 .enabledExtensionCount = validation,
+                                 .ppEnabledExtensionNames = extensions};
+    VkResult result = h->vk.vkCreateInstance(&info, NULL, &h->handles.instance);
+    if (result == VK_SUCCESS)
+        return GR_OK;
+    h->handles.instance = VK_NULL_HANDLE;
+    return vk_fail(result, "vkCreateInstance", "An instance could not be created%s. %s",
+                   result == VK_ERROR_INCOMPATIBLE_DRIVER ? ": the loader found no working driver"
+                                                          : "",
+                   vk_driver_hint());
+}
+
+static gr_status make_messenger(struct gr_vk_headless *h)
+{
+    VkDebugUtilsMessengerCreateInfoEXT info = messenger_info(h);
+    VkResult result =
+        h->vk.vkCreateDebugUtilsMessengerEXT(h->handles.instance, &info, NULL, &h->messenger);
+    if (result == VK_SUCCESS)
+        return GR_OK;
+    h->messenger = VK_NULL_HANDLE;
+    return vk_fail(result, "vkCreateDebugUtilsMessengerEXT",
+                   "Messages of the validation layer could not be enabled.");
+}
+
+static gr_status open_instance(struct gr_vk_headless *h, const char *call)
+{
+    PFN_vkGetInstanceProcAddr *get = &h->handles.get_instance_proc_addr;
+    GR_TRY(vk_loader_open(get, call));
+    vk_load(&h->vk, *get, VK_NULL_HANDLE, VK_NULL_HANDLE);
+    GR_TRY(choose_version(h, call));
+    if (h->options.validation)
+        GR_TRY(check_layer(&h->vk, call));
+    GR_TRY(make_instance(h));
+    vk_load(&h->vk, *get, h->handles.instance, VK_NULL_HANDLE);
+    return h->options.validation ? make_messenger(h) : GR_OK;
+}
+
+/* ---- Device ---------------------------------------------------------------------------------- */
+
+/* Returns the first queue family that has one of the `wanted` flags and none of `without`. */
+static uint32_t find_family(const VkQueueFamilyProperties families[], uint32_t count,
+                            VkQueueFlags wanted, VkQueueFlags without)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (families[i].queueCount && (families[i].queueFlags & wanted) &&
+            !(families[i].queueFlags & without))
+            return i;
+    return VK_QUEUE_FAMILY_IGNORED;
+}
+
+static gr_status choose_families(struct gr_vk_headless *h, const char *call)
+{
+    /* The queue families of video engines also support transfers, but not all kinds of them. */
+    const VkQueueFlags copying_only =
+        VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
+    VkPhysicalDevice device = h->handles.physical_device;
+    uint32_t count = 0;
+    h->vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, NULL);
+    VkQueueFamilyProperties *families = calloc(count ? count : 1, sizeof(*families));
+    if (!families)
+        return gr_fail_memory(call);
+    h->vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families);
+    h->handles.graphics_family = find_family(families, count, VK_QUEUE_GRAPHICS_BIT, 0);
+    h->handles.compute_family =
+        find_family(families, count, VK_QUEUE_COMPUTE_BIT, VK_QUEUE_GRAPHICS_BIT);
+    h->handles.transfer_family = find_family(families, count, VK_QUEUE_TRANSFER_BIT, ~copying_only);
+    free(families);
+    return GR_OK;
+}
+
+static uint32_t list_queues(const gr_vk_headless_info *handles, VkDeviceQueueCreateInfo list[3])
+{
+    static const float priority = 1;
+    const uint32_t families[] = {handles->graphics_family, handles->compute_family,
+                                 handles->transfer_family};
+    uint32_t n = 0;
+    for (size_t i = 0; i < 3; i++)
+        if (families[i] != VK_QUEUE_FAMILY_IGNORED)
+            list[n++] =
+                (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                          .queueFamilyIndex = families[i],
+                                          .queueCount = 1,
+                                          .pQueuePriorities = &priority};
+    return n;
+}
+
+static void get_queue(const struct gr_vk_headless *h, uint32_t family, VkQueue *queue)
+{
+    if (family != VK_QUEUE_FAMILY_IGNORED)
+        h->vk.vkGetDeviceQueue(h->handles.device, family, 0, queue);
+}
+
+/* The features to enable, as a pNext chain. Only features that the device knows may be queried. */
+struct features {
+    VkPhysicalDeviceFeatures2 all;
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
+    VkPhysicalDeviceSynchronization2Features synchronization2;
+};
+
+/*
+ * Enables the features that grinterop uses, and storage images without a format, if the device
+ * supports them.
+ */
+static void choose_features(const struct gr_vk_headless *h, bool knows_timeline,
+                            bool knows_synchronization2, struct features *f)
+{
+    *f = (struct features){
+        .all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+        .timeline.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        .synchronization2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
+    };
+    void **end = &f->all.pNext;
+    if (knows_timeline) {
+        *end = &f->timeline;
+        end = &f->timeline.pNext;
+    }
+    if (knows_synchronization2)
+        *end = &f->synchronization2;
+    h->vk.vkGetPhysicalDeviceFeatures2(h->handles.physical_device, &f->all);
+    f->all.features = (VkPhysicalDeviceFeatures){
+        .shaderStorageImageReadWithoutFormat = f->all.features.shaderStorageImageReadWithoutFormat,
+        .shaderStorageImageWriteWithoutFormat =
+            f->all.features.shaderStorageImageWriteWithoutFormat,
+    };
+}
+
+/* Creates the device with the extensions that grinterop uses, and synchronization2. */
+static gr_status make_device(struct gr_vk_headless *h, const struct vk_extensions *has)
+{
+    const char *names[VK_EXTENSIONS_MOST];
+    struct features features;
+    VkDeviceQueueCreateInfo queues[3];
+    const uint32_t version =
+        h->version < h->identity.api_version ? h->version : h->identity.api_version;
+    const bool has_synchronization2 =
+        vk_extensions_have(has, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
+    uint32_t name_count = vk_extensions_used(has, names);
+    if (has_synchronization2)
+        names[name_count++] = VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME;
+    choose_features(h,
+                    version >= VK_API_VERSION_1_2 ||
+                        vk_extensions_have(has, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME),
+                    version >= VK_API_VERSION_1_3 || has_synchronization2, &features);
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = &features.all,
+                               .queueCreateInfoCount = list_queues(&h->handles, queues),
+                               .pQueueCreateInfos = queues,
+                               .enabledExtensionCount = name_count,
+                               .ppEnabledExtensionNames = names};
+    VkResult result =
+        h->vk.vkCreateDevice(h->handles.physical_device, &info, NULL, &h->handles.device);
+    if (result == VK_SUCCESS) {
+        h->handles.synchronization2 = features.synchronization2.synchronization2;
+        return GR_OK;
+    }
+    h->handles.device = VK_NULL_HANDLE;
+    return vk_fail(result, "vkCreateDevice", "A device of %s could not be created.",
+                   h->identity.name);
+}
+
+static gr_status open_device(struct gr_vk_headless *h, const char *call)
+{
+    struct vk_extensions has;
+    GR_TRY(vk_physical_device_find(&h->vk, h->handles.instance, h->options.cuda_device,
+                                   &h->handles.physical_device, &h->identity, call));
+    GR_TRY(choose_families(h, call));
+    GR_TRY(vk_extensions_get(&h->vk, h->handles.physical_device, &has));
+    gr_status status = make_device(h, &has);
+    vk_extensions_end(&has);
+    GR_TRY(status);
+    get_queue(h, h->handles.graphics_family, &h->handles.graphics);
+    get_queue(h, h->handles.compute_family, &h->handles.compute);
+    get_queue(h, h->handles.transfer_family, &h->handles.transfer);
+    return GR_OK;
+}
+
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 /*
  * All existing objects, so that a wrap can find the owner of its device. The lock also protects
@@ -33,13 +300,6 @@ struct gr_vk_headless {
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gr_vk_headless *all;
-
-static gr_status open_instance(struct gr_vk_headless *h, const char *call)
-{
-    GR_TRY(vk_loader_open(&h->handles.get_instance_proc_addr, call));
-    GR_TRY(vk_headless_create_instance(&h->options, &h->vk, &h->handles, &h->version, call));
-    return vk_headless_create_messenger(&h->options, &h->vk, h->handles.instance, &h->messenger);
-}
 
 /* Frees the struct, which may be incomplete, and destroys its objects. */
 static void free_all(struct gr_vk_headless *h)
@@ -52,19 +312,6 @@ static void free_all(struct gr_vk_headless *h)
         h->vk.vkDestroyInstance(h->handles.instance, NULL);
     free(h);
 }
-
-static gr_status choose_device(struct gr_vk_headless *h, const char *call)
-{
-    const struct vk_device_list list = {
-        .instance = h->handles.instance,
-        .enumerate = h->vk.vkEnumeratePhysicalDevices,
-        .get_properties = h->vk.vkGetPhysicalDeviceProperties2,
-    };
-    return vk_physical_device_find(&list, h->options.cuda_device, &h->handles.physical_device,
-                                   &h->identity, call);
-}
-
-/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 static void list(struct gr_vk_headless *h)
 {
@@ -116,8 +363,7 @@ gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options)
     CUdevice cuda;
     if (GR_TAKE(gr_vk_headless_options, &h->options, options, call) != GR_OK ||
         gr_device_get(h->options.cuda_device, &cuda, call) != GR_OK ||
-        open_instance(h, call) != GR_OK || choose_device(h, call) != GR_OK ||
-        vk_headless_create_device(&h->vk, &h->identity, h->version, &h->handles, call) != GR_OK) {
+        open_instance(h, call) != GR_OK || open_device(h, call) != GR_OK) {
         free_all(h);
         return NULL;
     }

@@ -25,7 +25,7 @@ static gr_status fail_no_device(CUdevice cuda, const char *found, bool has_lavap
                                 : vk_driver_hint());
 }
 
-static gr_status pick(const struct vk_device_list *list, const VkPhysicalDevice devices[],
+static gr_status pick(const struct vk_functions *vk, const VkPhysicalDevice devices[],
                       uint32_t count, CUdevice cuda, VkPhysicalDevice *device,
                       struct vk_identity *identity, const char *call)
 {
@@ -33,7 +33,7 @@ static gr_status pick(const struct vk_device_list *list, const VkPhysicalDevice 
     size_t used = 0;
     bool has_lavapipe = false;
     for (uint32_t i = 0; i < count; i++) {
-        vk_identify(list->get_properties, devices[i], identity);
+        vk_identify(vk->vkGetPhysicalDeviceProperties2, devices[i], identity);
         bool same;
         GR_TRY(vk_compare_cuda_device(identity, cuda, &same, call));
         if (same) {
@@ -49,48 +49,37 @@ static gr_status pick(const struct vk_device_list *list, const VkPhysicalDevice 
     return fail_no_device(cuda, found, has_lavapipe, call);
 }
 
-gr_status vk_physical_device_find(const struct vk_device_list *list, int cuda_device,
-                                  VkPhysicalDevice *device, struct vk_identity *identity,
-                                  const char *call)
+gr_status vk_physical_device_find(const struct vk_functions *vk, VkInstance instance,
+                                  int cuda_device, VkPhysicalDevice *device,
+                                  struct vk_identity *identity, const char *call)
 {
     CUdevice cuda;
     GR_TRY(gr_device_get(cuda_device, &cuda, call));
     uint32_t count = 0;
-    VkResult result = list->enumerate(list->instance, &count, NULL);
+    VkResult result = vk->vkEnumeratePhysicalDevices(instance, &count, NULL);
     VkPhysicalDevice *devices = calloc(count ? count : 1, sizeof(*devices));
     if (!devices)
         return gr_fail_memory(call);
     if (result == VK_SUCCESS && count)
-        result = list->enumerate(list->instance, &count, devices);
-    gr_status status =
-        result == VK_SUCCESS
-            ? pick(list, devices, count, cuda, device, identity, call)
-            : vk_fail(result, "vkEnumeratePhysicalDevices",
-                      "The Vulkan devices could not be listed. %s", vk_driver_hint());
+        result = vk->vkEnumeratePhysicalDevices(instance, &count, devices);
+    gr_status status = result == VK_SUCCESS ? pick(vk, devices, count, cuda, device, identity, call)
+                                            : vk_fail(result, "vkEnumeratePhysicalDevices",
+                                                      "The Vulkan devices could not be listed. %s",
+                                                      vk_driver_hint());
     free(devices);
     return status;
 }
 
 /* ---- For the application --------------------------------------------------------------------- */
 
-static gr_status list_of(PFN_vkGetInstanceProcAddr get, VkInstance instance,
-                         struct vk_device_list *list, const char *call)
+static gr_status check_functions(const struct vk_functions *vk, const char *call)
 {
-    *list = (struct vk_device_list){
-        .instance = instance,
-        .enumerate = (PFN_vkEnumeratePhysicalDevices)get(instance, "vkEnumeratePhysicalDevices"),
-        .get_properties =
-            (PFN_vkGetPhysicalDeviceProperties2)get(instance, "vkGetPhysicalDeviceProperties2"),
-    };
-    if (!list->get_properties)
-        list->get_properties =
-            (PFN_vkGetPhysicalDeviceProperties2)get(instance, "vkGetPhysicalDeviceProperties2KHR");
-    if (!list->enumerate)
+    if (!vk->vkEnumeratePhysicalDevices)
         return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
                        "%s found no vkEnumeratePhysicalDevices, which every Vulkan has: do "
                        "get_instance_proc_addr and the instance belong to the same Vulkan?",
                        call);
-    if (!list->get_properties)
+    if (!vk->vkGetPhysicalDeviceProperties2)
         return gr_fail(
             GR_ERR_UNSUPPORTED, call,
             "The instance has no vkGetPhysicalDeviceProperties2, which identifies devices: create "
@@ -108,12 +97,12 @@ gr_status gr_vk_physical_device(PFN_vkGetInstanceProcAddr get_instance_proc_addr
                                                   : NULL;
     if (missing)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`%s` is NULL.", missing);
-    struct vk_device_list list;
+    struct vk_functions vk = {0};
     struct vk_identity identity;
     if (!gr_driver_load())
         return gr_last_error()->status;
-    gr_status status = list_of(get_instance_proc_addr, instance, &list, __func__);
-    return status == GR_OK
-               ? vk_physical_device_find(&list, cuda_device, physical_device, &identity, __func__)
-               : status;
+    vk_load(&vk, get_instance_proc_addr, instance, VK_NULL_HANDLE);
+    GR_TRY(check_functions(&vk, __func__));
+    return vk_physical_device_find(&vk, instance, cuda_device, physical_device, &identity,
+                                   __func__);
 }
