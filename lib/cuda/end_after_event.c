@@ -63,6 +63,17 @@ void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUeve
     gr_ending_add(ending);
 }
 
+/* Removes the object at this place; NULL at the end of the queue. The lock is held. */
+static struct gr_ending *take(struct gr_ending **link)
+{
+    struct gr_ending *ending = *link;
+    if (ending) {
+        __atomic_store_n(link, ending->next, __ATOMIC_RELEASE);
+        newest = *link ? newest : link;
+    }
+    return ending;
+}
+
 /* Also true if the context was destroyed, because its streams cannot be queried then. */
 static bool is_done(const struct gr_ending *ending)
 {
@@ -76,63 +87,24 @@ static bool is_done(const struct gr_ending *ending)
 }
 
 /*
- * Removes all objects whose work is done. Does not query the driver for objects behind one whose
- * work is not done, since a loop may leave many tensors in one stream.
+ * Removes the oldest object whose work is done. Does not query the driver for objects behind one
+ * whose work is not done, since a loop may leave many tensors in one stream.
  */
 static struct gr_ending *take_done(void)
 {
-    struct gr_ending *done = NULL, **last = &done, **link = &queue;
+    struct gr_ending **link = &queue;
     const struct gr_ending *busy = NULL;
     pthread_mutex_lock(&lock);
-    while (*link) {
-        struct gr_ending *ending = *link;
-        bool follows =
-            busy && busy->uses && ending->uses && gr_uses_follows(ending->uses, busy->uses);
-        if (follows || !is_done(ending)) {
-            busy = follows ? busy : ending;
-            link = &ending->next;
+    for (; *link; link = &(*link)->next) {
+        if (busy && busy->uses && (*link)->uses && gr_uses_follows((*link)->uses, busy->uses))
             continue;
-        }
-        __atomic_store_n(link, ending->next, __ATOMIC_RELEASE);
-        *last = ending;
-        last = &ending->next;
+        busy = *link;
+        if (is_done(busy))
+            break;
     }
-    *last = NULL;
-    newest = link;
+    struct gr_ending *done = take(link);
     pthread_mutex_unlock(&lock);
     return done;
-}
-
-static void end(struct gr_ending *ending)
-{
-    struct gr_context context = ending->context;
-    CUevent after = ending->after;
-    bool pushed;
-    const bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
-    ending->end(ending, alive);
-    if (alive && after)
-        gr_driver()->EventDestroy(after);
-    gr_context_leave(pushed);
-    gr_context_drop(&context);
-}
-
-void gr_endings_collect(void)
-{
-    static _Thread_local bool is_ending;
-    struct gr_error_record before;
-    struct gr_ending *done;
-    if (is_ending || gr_is_exiting() || !__atomic_load_n(&queue, __ATOMIC_ACQUIRE))
-        return;
-    gr_error_save(&before);
-    is_ending = true;
-    while ((done = take_done()))
-        while (done) {
-            struct gr_ending *ending = done;
-            done = done->next;
-            end(ending);
-        }
-    is_ending = false;
-    gr_error_restore(&before);
 }
 
 /* Removes the oldest object of a context. */
@@ -142,13 +114,48 @@ static struct gr_ending *take_of(CUcontext context)
     pthread_mutex_lock(&lock);
     while (*link && (*link)->context.handle != context)
         link = &(*link)->next;
-    struct gr_ending *ending = *link;
-    if (ending) {
-        __atomic_store_n(link, ending->next, __ATOMIC_RELEASE);
-        newest = *link ? newest : link;
-    }
+    struct gr_ending *ending = take(link);
     pthread_mutex_unlock(&lock);
     return ending;
+}
+
+static void end(struct gr_ending *ending)
+{
+    struct gr_context context = ending->context;
+    void (*finally)(struct gr_ending *) = ending->finally;
+    CUevent after = ending->after;
+    bool pushed;
+    const bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
+    ending->end(ending, alive);
+    if (alive && after)
+        gr_driver()->EventDestroy(after);
+    gr_context_leave(pushed);
+    gr_context_drop(&context);
+    if (finally)
+        finally(ending);
+}
+
+static _Thread_local bool is_ending;
+
+void gr_endings_collect_now(void)
+{
+    const bool is_nested = is_ending;
+    struct gr_error_record before;
+    struct gr_ending *done;
+    if (gr_is_exiting() || !__atomic_load_n(&queue, __ATOMIC_ACQUIRE))
+        return;
+    gr_error_save(&before);
+    is_ending = true;
+    while ((done = take_done()))
+        end(done);
+    is_ending = is_nested;
+    gr_error_restore(&before);
+}
+
+void gr_endings_collect(void)
+{
+    if (!is_ending)
+        gr_endings_collect_now();
 }
 
 void gr_endings_finish(const struct gr_context *context)

@@ -20,10 +20,12 @@ struct gr_ending {
     CUevent after;
     struct gr_stream_uses *uses;
     /*
-     * Ends and frees the object. `alive` says whether its CUDA context still exists; if so, that
-     * context is current.
+     * Ends the object. `alive` says whether its CUDA context still exists; if so, that context is
+     * current. Unless finally() is set, end() also frees the object.
      */
     void (*end)(struct gr_ending *ending, bool alive);
+    /* Called last, in the caller's CUDA context, because it may call the application. */
+    void (*finally)(struct gr_ending *ending);
 };
 
 /* Adds an object to the queue, which takes ownership. */
@@ -37,11 +39,13 @@ void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUeve
                      void (*end)(struct gr_ending *ending, bool alive));
 
 /*
- * Ends the objects whose work is done. Every call that creates or frees such objects calls this
- * function. Within end() it does nothing, so that chains of objects need no deep stack. At process
- * exit the remaining objects are leaked, because end() may call code that no longer exists.
+ * Ends the objects whose work is done. Every call that creates or frees such objects calls
+ * gr_endings_collect(), which does nothing within end(), so that chains of objects need no deep
+ * stack. At process exit the remaining objects are leaked, because end() may call code that no
+ * longer exists.
  */
 void gr_endings_collect(void);
+void gr_endings_collect_now(void);
 
 /* Waits until the streams have finished with the objects of the CUDA context, and ends them. */
 void gr_endings_finish(const struct gr_context *context);

@@ -164,7 +164,7 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
         status = gr_stream_check(like, stream, false, call);
     if (status != GR_OK || !gr_driver_load())
         return NULL;
-    gr_tensor_end_deferred(); /* free memory before new memory is allocated */
+    gr_endings_collect(); /* free memory before new memory is allocated */
     gr_resources_release_freed();
     gr_tensor *tensor = gr_tensor_make(desc, &shape, call);
     if (!tensor)

@@ -169,7 +169,7 @@ gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
         status = gr_shape_check_room(&shape, d.desc.offset, buffer->size, "buffer", __func__);
     if (status != GR_OK)
         return NULL;
-    gr_tensor_end_deferred();
+    gr_endings_collect();
     gr_resources_release_freed();
     gr_tensor *tensor = gr_tensor_make(&d.desc, &shape, __func__);
     size_t low = d.desc.offset - shape.before;

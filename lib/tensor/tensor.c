@@ -96,7 +96,7 @@ gr_tensor *gr_tensor_expose(gr_tensor *tensor)
     info->data = host_address(tensor);
     info->shape = tensor->shape;
     info->strides = tensor->strides;
-    gr_tensor_watch_exit();
+    gr_exit_watch();
     gr_live_add(GR_LIVE_TENSOR, tensor);
     return tensor;
 }

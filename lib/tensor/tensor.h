@@ -72,9 +72,6 @@ gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
 /* Counts the bytes that a copy or a kernel in a stream writes. */
 void gr_count_bytes_moved(size_t bytes);
 
-/* Registers an exit handler, after which the driver is no longer called. */
-void gr_tensor_watch_exit(void);
-
 /*
  * Makes the context current if the driver may be called: the context exists, and the process is not
  * exiting.
@@ -83,8 +80,5 @@ bool gr_tensor_enter(const struct gr_context *context, bool *pushed);
 
 /* Ends a tensor without references. */
 void gr_tensor_end(gr_tensor *tensor);
-
-/* Ends deferred tensors whose work is done. */
-void gr_tensor_end_deferred(void);
 
 #endif

@@ -6,7 +6,7 @@
 #include <cuda.h>
 #include <grinterop/tensor.h>
 
-#include "lib/cuda/context.h"
+#include "lib/cuda/end_after_event.h"
 #include "lib/resource/mapping_users.h"
 
 /* How a tensor's memory is freed. */
@@ -42,7 +42,7 @@ struct gr_tensor {
     /* returned by gr_tensor_get_info(); its pointers are set by gr_tensor_expose() */
     gr_tensor_info info;
     gr_array_interface array; /* returned by gr_tensor_array_interface() */
-    gr_tensor *next;          /* the next tensor in the list of deferred tensors */
+    struct gr_ending ending;  /* keeps the freed tensor until the streams in `user` are done */
 };
 
 #endif
