@@ -14,7 +14,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "lib/resource/stream.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
 #include "gl/copy/objects.h"
@@ -103,18 +102,16 @@ static gr_status select_half(const struct gl_resource *r)
 
 static gr_status prepare(const struct gl_resource *r, CUstream stream)
 {
-    struct gl_copy *copy = r->copy;
     /* Another stream may still write the CUDA memory or read the half. */
-    GR_TRY(check_cuda(gr_driver()->StreamWaitEvent(stream, copy->done, 0), "cuStreamWaitEvent",
-                      &r->base));
-    GR_TRY(gl_copy_writes_first(r) ? gl_copy_wait(copy->done, &r->base) : GR_OK);
+    GR_TRY(gr_work_follow(&r->base.sync.work, stream));
+    GR_TRY(gl_copy_writes_first(r) ? gl_copy_wait(r->base.sync.work.event, &r->base) : GR_OK);
     return gr_resource_reads(&r->base) ? select_half(r) : GR_OK;
 }
 
-static bool mark_undone(const struct gl_copy *copy, CUstream stream)
+static gr_status mark_undone(struct gl_resource *r, CUstream stream)
 {
-    return gr_driver()->EventRecord(copy->done, stream) == CUDA_SUCCESS &&
-           gr_driver()->EventRecord(copy->passed[copy->half], stream) == CUDA_SUCCESS;
+    GR_TRY(gr_work_mark(&r->base.sync.work, stream));
+    return mark_passed(r, stream);
 }
 
 /*
@@ -123,11 +120,14 @@ static bool mark_undone(const struct gl_copy *copy, CUstream stream)
  */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    bool marked = true;
-    for (size_t i = 0; i < n; i++)
-        marked = mark_undone(gl_of(resources[i])->copy, stream) && marked;
-    if (!marked)
+    gr_status status = GR_OK;
+    struct gr_error_record cause;
+    gr_error_save(&cause);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = mark_undone((struct gl_resource *)resources[i], stream);
+    if (status != GR_OK)
         (void)gr_stream_finish(stream);
+    gr_error_restore(&cause);
 }
 
 static void expose(gr_resource *resource)
@@ -211,12 +211,6 @@ static gr_status copy_down(const struct gl_resource *r, CUstream stream)
     return buffer_down(r, host, stream);
 }
 
-static gr_status mark_end(const gr_resource *resource, CUstream stream)
-{
-    return check_cuda(gr_driver()->EventRecord(gl_of(resource)->copy->done, stream),
-                      "cuEventRecord", resource);
-}
-
 /*
  * Selects the next part for the writes of CUDA, because OpenGL may not have copied the last frame
  * yet.
@@ -240,7 +234,7 @@ static gr_status download_all(gr_resource *const resources[], size_t n, CUstream
             status = copy_down(gl_of(resources[i]), stream);
         }
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = mark_end(resources[i], stream);
+        status = gr_work_mark(&resources[i]->sync.work, stream);
     if (status != GR_OK)
         (void)gr_stream_finish(stream);
     return status;
@@ -269,7 +263,7 @@ static gr_status await_all(gr_resource *const resources[], size_t n)
         return GR_OK;
     bool one_by_one = n == 1 && !last->is_image &&
                       gl_pieces_of(gl_of(last)->copy, gl_copy_part(gl_of(last))->part).count > 1;
-    return one_by_one ? GR_OK : gl_copy_wait(gl_of(last)->copy->done, last);
+    return one_by_one ? GR_OK : gl_copy_wait(last->sync.work.event, last);
 }
 
 /*
@@ -317,9 +311,10 @@ static gr_status unregister(gr_resource *resource)
     }
     settle(resource);
     if (copy->staging.is_object) /* the object's own storage is freed with the resource */
-        gr_event_finish(copy->done);
+        (void)gr_work_finish(&resource->sync.work);
     r->copy = NULL;
-    gr_ending_after(&copy->ending, &resource->context, copy->done, gl_copy_end);
+    gr_ending_after(&copy->ending, &resource->context, gr_work_take(&resource->sync.work),
+                    gl_copy_end);
     gr_endings_collect();
     gl_deferred_run(&r->context);
     return GR_OK;
@@ -340,9 +335,10 @@ static void end_cuda_side(gr_resource *resource)
         return;
     if (gr_context_enter(&resource->context, &pushed, "The end") != GR_OK)
         return;
-    if (gr_driver()->EventQuery(copy->done) == CUDA_SUCCESS) {
+    const struct gr_last_work *work = &resource->sync.work;
+    if (!work->recorded || gr_driver()->EventQuery(work->event) == CUDA_SUCCESS) {
+        gr_work_end(&resource->sync.work, true);
         r->copy = NULL;
-        gr_driver()->EventDestroy(copy->done);
         gl_copy_end(&copy->ending, true);
     }
     gr_context_leave(pushed);

@@ -15,7 +15,7 @@
 #include "lib/base/error.h"
 #include "lib/resource/image.h"
 #include "lib/base/plural.h"
-#include "lib/resource/stream.h"
+#include "lib/cuda/event.h"
 #include "gl/copy/depth.h"
 #include "gl/copy/staging.h"
 #include "gl/copy/texels.h"

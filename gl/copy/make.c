@@ -47,10 +47,10 @@ void gl_copy_end(struct gr_ending *ending, bool alive)
     free(copy);
 }
 
-static CUresult make_events(struct gl_copy *copy, bool two)
+static CUresult make_events(struct gl_resource *r, struct gl_copy *copy, bool two)
 {
     const gr_cuda_api *cu = gr_driver();
-    CUresult result = cu->EventCreate(&copy->done, CU_EVENT_DISABLE_TIMING);
+    CUresult result = cu->EventCreate(&r->base.sync.work.event, CU_EVENT_DISABLE_TIMING);
     if (result == CUDA_SUCCESS)
         result = cu->EventCreate(&copy->passed[0], CU_EVENT_DISABLE_TIMING);
     if (result == CUDA_SUCCESS && two)
@@ -83,7 +83,7 @@ static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, bool by_p
                           const char *call)
 {
     bool two = flags & GR_READ_ONLY;
-    CUresult result = make_events(copy, two);
+    CUresult result = make_events(r, copy, two);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be created.", call);
     if (by_peer)
@@ -134,8 +134,7 @@ static gr_status make_side_by(struct gl_resource *r, bool by_peer, unsigned flag
         r->copy = copy;
         return GR_OK;
     }
-    if (copy->done)
-        gr_driver()->EventDestroy(copy->done);
+    gr_work_end(&r->base.sync.work, true);
     gl_copy_end(&copy->ending, true);
     return status;
 }

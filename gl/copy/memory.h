@@ -46,11 +46,11 @@ struct gl_copy {
     char way[160];     /* the host memory in use, and why, for gr_resource_describe() */
     CUevent passed[2]; /* events after the stream has read each half */
     unsigned half;     /* the half that was used last */
-    CUevent done;      /* an event after the work of the last mapping */
     /* for writes by CUDA: the number of parts, and the part that was used last */
     unsigned turns, turn;
     CUevent piece_ends[GL_COPY_MOST_PIECES]; /* for large buffers: an event after each piece */
-    bool owed; /* after `done`, the current part contains data that is not in the object yet */
+    bool owed; /* after the last work, the current part contains data that is not in the object yet
+                */
     /*
      * a ring has started to copy the data for the next map: the data is in the current half once
      * the fence of `scratch` is signalled

@@ -151,7 +151,7 @@ static gr_status write_object(const struct gl_resource *r, size_t offset, size_t
         return GR_OK;
     /* the copies of the pieces must be waited for, even if their data is lost */
     if (!gl_object_intact(&r->base))
-        return gl_copy_wait(copy->done, &r->base);
+        return gl_copy_wait(r->base.sync.work.event, &r->base);
     if (r->base.is_image)
         gl_copy_image_write(r);
     else

@@ -26,7 +26,7 @@ static gr_status wait_for_bytes(gr_resource *const resources[], size_t n)
             GR_TRY(gl_copy_check_unlocked(resources[i], "acquire"));
     for (size_t i = 0; i < n; i++)
         if (copy_of(resources[i])->owed && !waits_per_piece(resources[i]))
-            GR_TRY(gl_copy_wait(copy_of(resources[i])->done, resources[i]));
+            GR_TRY(gl_copy_wait(resources[i]->sync.work.event, resources[i]));
     return GR_OK;
 }
 

@@ -38,6 +38,8 @@ static CUresult call_for(driver_call call, gr_resource *const resources[], size_
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
     CUresult result = call_for(gr_driver()->GraphicsUnmapResources, resources, n, stream);
+    for (size_t i = 0; i < n && result == CUDA_SUCCESS; i++)
+        gr_work_note(&resources[i]->sync.work, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_work(result, "cuGraphicsUnmapResources",

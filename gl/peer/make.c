@@ -25,9 +25,9 @@ void gl_peer_end(struct gr_ending *ending, bool alive)
     free(peer);
 }
 
-static gr_status allocate(struct gl_peer *peer, const struct gl_resource *r, const char *call)
+static gr_status allocate(struct gl_peer *peer, struct gl_resource *r, const char *call)
 {
-    GR_TRY(gr_event_create(&peer->done));
+    GR_TRY(gr_event_create(&r->base.sync.work.event));
     CUresult result = gr_driver()->MemAlloc(&peer->ptr, r->base.size);
     if (result == CUDA_SUCCESS)
         return GR_OK;
@@ -54,8 +54,7 @@ static gr_status make_sides(struct gl_resource *r, CUdevice drawing, unsigned fl
         r->peer = peer;
         return GR_OK;
     }
-    if (peer->done)
-        gr_driver()->EventDestroy(peer->done);
+    gr_work_end(&r->base.sync.work, true);
     gl_peer_end(&peer->ending, true);
     return status;
 }

@@ -13,7 +13,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "lib/resource/stream.h"
 
 static struct gl_peer *peer_of(const gr_resource *resource)
 {
@@ -80,9 +79,9 @@ static gr_status unmap_chosen(gr_resource *const resources[], size_t n,
     size_t count = gather(resources, n, which, true, drawings);
     if (!count)
         return GR_OK;
-    CUevent point = peer_of(resources[0])->done;
-    GR_TRY(check_cuda(gr_driver()->EventRecord(point, stream), "cuEventRecord", resources[0]));
-    return gl_drawings_unmap(drawings, count, point);
+    struct gr_last_work *work = &resources[0]->sync.work;
+    GR_TRY(gr_work_mark(work, stream));
+    return gl_drawings_unmap(drawings, count, work->event);
 }
 
 /* Copies the mapped bytes of a buffer into CUDA memory, or back if `back` is set. */
@@ -102,14 +101,13 @@ static gr_status copy(const gr_resource *resource, const gr_buffer *part, bool b
 
 /*
  * Makes the stream wait for the work of the last mapping, which may be in another stream. This wait
- * comes first: if a later step fails, undo_batch() records `done` in this stream, and `done` must
- * include the earlier work.
+ * comes first: if a later step fails, undo_batch() records the event in this stream, and the event
+ * must be after the earlier work, too.
  */
 static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstream stream)
 {
     for (size_t i = 0; i < n; i++)
-        GR_TRY(check_cuda(gr_driver()->StreamWaitEvent(stream, peer_of(resources[i])->done, 0),
-                          "cuStreamWaitEvent", resources[i]));
+        GR_TRY(gr_work_follow(&resources[i]->sync.work, stream));
     return GR_OK;
 }
 
@@ -132,15 +130,11 @@ static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream st
 static void undo_batch(gr_resource *const resources[], size_t n, CUstream stream)
 {
     struct gl_drawing *drawings[GR_BATCH];
-    bool marked = true;
-    for (size_t i = 0; i < n; i++) {
-        CUresult result = gr_driver()->EventRecord(peer_of(resources[i])->done, stream);
-        marked = marked && result == CUDA_SUCCESS;
-    }
-    if (!marked)
-        (void)gr_stream_finish(stream);
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = gr_work_mark_or_finish(&resources[i]->sync.work, stream);
     (void)gl_drawings_unmap(drawings, gather(resources, n, all, true, drawings),
-                            marked ? peer_of(resources[0])->done : NULL);
+                            status == GR_OK ? resources[0]->sync.work.event : NULL);
 }
 
 static size_t batch_of(size_t left)
@@ -194,8 +188,7 @@ static gr_status copy_back(gr_resource *const resources[], size_t n, CUstream st
         if (gr_resource_writes(resources[i]) && peer_of(resources[i])->drawing->ptr)
             status = copy(resources[i], resources[i]->mapped, true, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = check_cuda(gr_driver()->EventRecord(peer_of(resources[i])->done, stream),
-                            "cuEventRecord", resources[i]);
+        status = gr_work_mark(&resources[i]->sync.work, stream);
     if (status != GR_OK)
         (void)gr_stream_finish(stream);
     return status;
@@ -220,9 +213,10 @@ static gr_status unregister(gr_resource *resource)
      * copies.
      */
     if (peer->drawing->ptr)
-        (void)gr_event_finish(peer->done);
+        (void)gr_work_finish(&resource->sync.work);
     gr_status status = gl_drawing_end(peer->drawing);
-    gr_ending_after(&peer->ending, &resource->context, peer->done, gl_peer_end);
+    gr_ending_after(&peer->ending, &resource->context, gr_work_take(&resource->sync.work),
+                    gl_peer_end);
     gr_endings_collect();
     gl_deferred_run(&r->context);
     return status;

@@ -19,7 +19,6 @@ extern const struct gr_backend gl_peer;
 struct gl_peer {
     struct gr_ending ending;    /* allows closing a resource while a stream still uses it */
     CUdeviceptr ptr;            /* the address that maps return */
-    CUevent done;               /* an event after the work of the last mapping */
     struct gl_drawing *drawing; /* the OpenGL buffer on the GPU that draws */
 };
 

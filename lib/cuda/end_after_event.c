@@ -53,8 +53,9 @@ void gr_ending_add(struct gr_ending *ending)
 void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUevent after,
                      void (*end)(struct gr_ending *ending, bool alive))
 {
-    if (gr_event_has_passed(after)) {
-        gr_driver()->EventDestroy(after);
+    if (!after || gr_event_has_passed(after)) {
+        if (after)
+            gr_driver()->EventDestroy(after);
         end(ending, true);
         return;
     }

@@ -32,8 +32,8 @@ struct gr_ending {
 void gr_ending_add(struct gr_ending *ending);
 
 /*
- * Ends the object if `after` has passed; otherwise adds the object to the queue, and takes
- * ownership of the context, which is current. Takes ownership of `after` in both cases.
+ * Ends the object if `after` has passed or is NULL; otherwise adds the object to the queue, and
+ * takes ownership of the context, which is current. Takes ownership of `after` in both cases.
  */
 void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUevent after,
                      void (*end)(struct gr_ending *ending, bool alive));

@@ -46,6 +46,14 @@ CUresult gr_event_poll(CUevent event, CUstream stream, unsigned timeout_ms)
     }
 }
 
+CUresult gr_stream_finish(CUstream stream)
+{
+    CUresult result = gr_event_poll(NULL, stream, GR_WAIT_FOREVER);
+    if (result == CUDA_SUCCESS || gr_cuda_is_sticky(result))
+        return result;
+    return gr_driver()->CtxSynchronize();
+}
+
 bool gr_event_has_passed(CUevent event)
 {
     CUresult result = gr_driver()->EventQuery(event);

@@ -28,6 +28,21 @@ static inline CUresult gr_event_finish(CUevent event)
 }
 
 /*
+ * Makes the calling thread wait for work after which no event could be recorded. If the stream is
+ * invalid, waits for the whole current context. Records no error.
+ */
+CUresult gr_stream_finish(CUstream stream);
+
+/*
+ * Whether two handles name the same stream. CU_STREAM_PER_THREAD is a different stream in each
+ * thread.
+ */
+static inline bool gr_stream_is_same(CUstream a, CUstream b)
+{
+    return a == b && a != CU_STREAM_PER_THREAD;
+}
+
+/*
  * Whether the work before an event is done. Only CUDA_ERROR_NOT_READY means that it is unfinished:
  * after any other error this function waits. The CUDA context of the event is current. Records no
  * error.

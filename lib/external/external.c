@@ -80,12 +80,11 @@ static void collect_in_context(const gr_resource *resource)
 static gr_status unregister(gr_resource *resource)
 {
     struct gr_external *r = gr_external_of(resource);
-    struct leftover left = {
-        .ptr = resource->ptr, .mipmapped = r->mipmapped, .memory = r->memory, .sync = r->sync};
-    CUevent after;
-    gr_submit_leave(&r->sync);
-    left.sync.begun = NULL;
-    gr_status status = gr_sync_last_work(&left.sync, &after);
+    struct leftover left = {.ptr = resource->ptr, .mipmapped = r->mipmapped, .memory = r->memory};
+    gr_submit_leave(&resource->sync);
+    gr_status status = gr_sync_record_work(resource, "gr_resource_close");
+    CUevent after = gr_work_take(&resource->sync.work);
+    left.sync = resource->sync;
     /* This comes before any wait: streams may wait for graphics work that waits for the signal. */
     if (status == GR_ERR_DEVICE_LOST || (after && gr_event_has_failed(after)))
         gr_sync_signal_in_place(&left.sync);
@@ -101,7 +100,7 @@ static gr_status unregister(gr_resource *resource)
     resource->ptr = 0;
     r->mipmapped = NULL;
     r->memory = NULL;
-    r->sync = (struct gr_sync){0};
+    resource->sync = (struct gr_sync){0};
     gr_endings_collect();
     collect_in_context(resource);
     return status;
@@ -147,7 +146,7 @@ static size_t run(gr_resource *const resources[], size_t n)
         const struct gr_external *next = own(resources[count]);
         if (next->base.backend != &gr_external_backend || next->kind != first->kind ||
             next->base.in_a_ring != first->base.in_a_ring ||
-            next->sync.copies != first->sync.copies ||
+            next->base.sync.copies != first->base.sync.copies ||
             (kind->same_thread_rule && !kind->same_thread_rule(&first->base, &next->base)))
             break;
     }
@@ -191,7 +190,7 @@ static gr_status tell_graphics(gr_resource *const resources[], size_t n, bool be
 /* Enqueues the copies of a map, or of a release. */
 static gr_status copy_each(gr_resource *const resources[], size_t n, CUstream stream, bool in)
 {
-    if (!own(resources[0])->sync.copies)
+    if (!resources[0]->sync.copies)
         return GR_OK;
     const struct gr_external_kind *kind = kind_of(resources[0]);
     gr_status status = GR_OK;
@@ -273,24 +272,9 @@ static void park(gr_resource *resource, bool freed)
     gr_resource_settle(resource);
 }
 
-/* Returns the event of the last release. The resource keeps this event for later queries. */
 static void describe_wait(const gr_resource *resource, char *text, size_t size)
 {
-    gr_semaphore_describe_wait(gr_external_of(resource)->sync.acquire, text, size);
-}
-
-static gr_status last_work(gr_resource *resource, CUevent *event, bool *owned)
-{
-    struct gr_sync *sync = gr_sync_of(resource);
-    const CUevent done = sync->done;
-    const bool undone = sync->undone;
-    gr_status status = gr_sync_last_work(sync, event);
-    *owned = !done || *event != done;
-    if (!*owned) {
-        sync->done = done;
-        sync->undone = undone;
-    }
-    return status;
+    gr_semaphore_describe_wait(resource->sync.acquire, text, size);
 }
 
 static void collect(const gr_resource *resource)
@@ -310,8 +294,8 @@ static void destroy(gr_resource *resource)
 {
     struct gr_external *r = gr_external_of(resource);
     if (r->memory) { /* the CUDA objects ended with their context */
-        struct leftover left = {.memory = r->memory, .sync = r->sync};
-        gr_submit_leave(&r->sync);
+        struct leftover left = {.memory = r->memory, .sync = resource->sync};
+        gr_submit_leave(&resource->sync);
         end_leftover(&left, false);
     }
     if (kind_of(resource)->end)
@@ -340,7 +324,6 @@ const struct gr_backend gr_external_backend = {
     .undo_map = gr_sync_undo_acquire,
     .unmap = unmap,
     .signal_in_place = signal_in_place,
-    .last_work = last_work,
     .describe_wait = describe_wait,
     .array = array,
     .mipmapped_array = mipmapped_array,

@@ -100,7 +100,6 @@ struct gr_external_kind {
 struct gr_external {
     gr_resource base;
     const struct gr_external_kind *kind;
-    struct gr_sync sync;
     CUmipmappedArray mipmapped; /* the array of an image */
     struct gr_import *memory;
     size_t offset;

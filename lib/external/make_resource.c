@@ -98,8 +98,7 @@ static gr_status check_flags(const gr_external_part_desc *part, unsigned flags, 
 static void make_ready(struct gr_external *r, const struct gr_context *context, void *handle,
                        unsigned flags)
 {
-    r->base.sync = &r->sync;
-    r->sync.by_commands = r->kind && r->kind->end_use;
+    r->base.sync.by_submits = !r->kind || !r->kind->end_use;
     gr_resource_init(&r->base, &gr_external_backend, context, handle, flags);
 }
 
@@ -185,7 +184,7 @@ void gr_external_make_copied(struct gr_external *r, const struct gr_context *con
     make_ready(r, context, part->image ? (void *)r->mipmapped : (void *)(uintptr_t)r->base.ptr,
                flags);
     r->base.transport_bit = GR_TRANSPORT_COPY;
-    r->sync.copies = true;
+    r->base.sync.copies = true;
 }
 
 /* ---- The caller's structs -------------------------------------------------------------------- */
@@ -242,7 +241,7 @@ static gr_status check_sharing(const gr_resource *resource, const gr_external_pa
 {
     gr_status status = gr_resource_check_open(resource, call);
     const struct gr_external *r = gr_external_of(resource);
-    if (status == GR_OK && (!r || r->sync.copies))
+    if (status == GR_OK && (!r || resource->sync.copies))
         status = gr_fail(GR_ERR_STATE, call,
                          "The resource is not in external memory; it uses the transport %s.",
                          !r                                             ? resource->backend->name

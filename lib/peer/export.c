@@ -16,7 +16,7 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is mapped: release its buffer before sending it.");
     const struct gr_external_kind *kind = gr_external_kind_of(resource);
-    if (gr_external_of(resource) && gr_external_of(resource)->sync.copies)
+    if (gr_external_of(resource) && resource->sync.copies)
         return gr_fail(
             GR_ERR_UNSUPPORTED, call,
             "The resource uses the copy transport, whose memory belongs to this process. "

@@ -176,7 +176,7 @@ static gr_status launch_beside_array(struct work *w)
         status = copy(w, &beside, &none, true);
     if (status == GR_OK)
         gr_count_bytes_moved(w->plan.bytes);
-    const gr_status marked = gr_linear_give_back(resource, w->stream, w->call);
+    const gr_status marked = gr_work_mark(&resource->staging.work, w->stream);
     return status == GR_OK ? marked : status;
 }
 

@@ -68,8 +68,8 @@ struct gr_backend {
     void (*undo_map)(gr_resource *const resources[], size_t n, CUstream stream);
 
     /*
-     * Unmaps a run of at most GR_BATCH mapped resources. After an error all of them are still
-     * mapped.
+     * Unmaps a run of at most GR_BATCH mapped resources, and notes CUDA's last work in `sync` of
+     * each. After an error all of them are still mapped.
      */
     gr_status (*unmap)(gr_resource *const resources[], size_t n, CUstream stream);
 
@@ -86,14 +86,6 @@ struct gr_backend {
      */
     gr_status (*begin_use)(gr_resource *const resources[], size_t n);
     gr_status (*end_use)(gr_resource *const resources[], size_t n);
-
-    /*
-     * Returns an event that was recorded after CUDA's last work with an unmapped resource. *event
-     * stays NULL if there was no work; *owned says whether the caller owns the event. The CUDA
-     * context is current. If this member is NULL, the core waits for the stream of the last
-     * release.
-     */
-    gr_status (*last_work)(gr_resource *resource, CUevent *event, bool *owned);
 
     /*
      * Describes the semaphore that CUDA's last work may wait for, in a sentence that begins with a

@@ -162,7 +162,6 @@ static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char
         return GR_OK;
     const gr_cuda_api *cu = gr_driver();
     CUdeviceptr larger;
-    GR_TRY(gr_event_create(&staging->done));
     CUresult result = cu->MemAlloc(&larger, bytes);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuMemAlloc",
@@ -181,9 +180,8 @@ void gr_linear_free(gr_resource *resource, bool alive)
     struct gr_staging *staging = &resource->staging;
     if (alive && staging->ptr)
         cu->MemFree(staging->ptr);
-    if (alive && staging->done)
-        cu->EventDestroy(staging->done);
-    *staging = (struct gr_staging){0, 0, NULL};
+    gr_work_end(&staging->work, alive);
+    *staging = (struct gr_staging){0};
 }
 
 static gr_linear_desc staging_of(const gr_buffer *buffer)
@@ -201,20 +199,7 @@ gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
 {
     GR_TRY(reserve_staging(resource, bytes, call));
     *memory = resource->staging.ptr;
-    CUresult result = gr_driver()->StreamWaitEvent(stream, resource->staging.done, 0);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuStreamWaitEvent",
-                        "%s: the stream could not wait for the last use of the copy.", call);
-}
-
-gr_status gr_linear_give_back(gr_resource *resource, CUstream stream, const char *call)
-{
-    CUresult result = gr_driver()->EventRecord(resource->staging.done, stream);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuEventRecord",
-                        "%s: the event after the copy could not be recorded.", call);
+    return gr_work_follow(&resource->staging.work, stream);
 }
 
 static size_t staging_bytes(const struct part *part)
@@ -263,5 +248,5 @@ gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *c
         GR_TRY(find_part(buffer, buffer->level, buffer->layer, &part, call));
         GR_TRY(copy_part(&part, &memory, false, stream, call));
     }
-    return gr_linear_give_back(buffer->resource, stream, call);
+    return gr_work_mark(&buffer->resource->staging.work, stream);
 }

@@ -24,13 +24,12 @@ gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *c
 gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call);
 
 /*
- * gr_linear_borrow() lends at least `bytes` of the resource's staging memory for work in the
- * stream; the stream waits for the previous use. gr_linear_give_back() marks the end of the work.
- * The resource must not be mapped by gr_map_linear(). The CUDA context is current.
+ * Lends at least `bytes` of the resource's staging memory for work in the stream; the stream waits
+ * for the previous use. The caller marks the end of the work in resource->staging.work. The
+ * resource must not be mapped by gr_map_linear(). The CUDA context is current.
  */
 gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
                            CUdeviceptr *memory, const char *call);
-gr_status gr_linear_give_back(gr_resource *resource, CUstream stream, const char *call);
 
 /* Returns the pitch in linear memory for rows of this many bytes. */
 size_t gr_linear_pitch(size_t row_bytes);

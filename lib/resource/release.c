@@ -76,8 +76,6 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
     /* another thread may describe the resource */
     __atomic_store_n(&buffer->ptr, 0, __ATOMIC_RELAXED);
     buffer->size = 0;
-    resource->released_on = stream;
-    resource->end_is_recorded = false;
     /* another thread may map the resource now */
     __atomic_store_n(&resource->mapped, NULL, __ATOMIC_RELEASE);
 }

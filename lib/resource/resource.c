@@ -129,9 +129,8 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     gr_kernels_unload(&resource->kernels, alive);
     if (resource->order && alive)
         gr_driver()->EventDestroy(resource->order);
-    if (resource->end && alive)
-        gr_driver()->EventDestroy(resource->end);
-    resource->order = resource->end = NULL;
+    resource->order = NULL;
+    gr_work_end(&resource->sync.work, alive);
     gr_context_leave(pushed);
     if (gr_log_wanted(GR_LOG_DEBUG)) {
         char text[160];

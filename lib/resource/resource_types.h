@@ -8,13 +8,15 @@
 #include <cuda.h>
 #include <grinterop/gr.h>
 #include <grinterop/image.h>
+#include <grinterop/semaphore.h>
 
 #include "lib/cuda/context.h"
+#include "lib/cuda/last_work.h"
 #include "lib/cuda/stream_uses.h"
 
 struct gr_backend;
 struct gr_objects;
-struct gr_sync;
+struct gr_submit_use;
 struct gr_mapping_user;
 
 /* An image as its graphics API describes it. The description by CUDA is queried at each map. */
@@ -33,8 +35,8 @@ struct gr_image {
 /* Linear device memory for one level and layer of an image. */
 struct gr_staging {
     CUdeviceptr ptr;
-    size_t room;  /* the allocated size in bytes */
-    CUevent done; /* an event after the release: the next map waits for it, on any stream */
+    size_t room; /* the allocated size in bytes */
+    struct gr_last_work work;
 };
 
 /*
@@ -65,23 +67,41 @@ struct gr_buffer {
     gr_image_info info;            /* returned by gr_buffer_image_info() */
 };
 
+/*
+ * The order of a resource: the last work of CUDA and of the graphics API. Its functions are in
+ * lib/sync/sync.h.
+ */
+struct gr_sync {
+    struct gr_last_work work; /* CUDA's last release, or a map that was undone since */
+    /* the value of `release` that CUDA's last release signals; 0: none */
+    uint64_t computed;
+    /* the value of `acquire` that the next map waits for; 0: none */
+    uint64_t drawn;
+    gr_semaphore *acquire, *release; /* references, or NULL */
+    struct gr_submit_use *begun;     /* the use in the open submit of the resource, or NULL */
+    /* Submits of the graphics API order the work; otherwise maps and releases do. */
+    bool by_submits;
+    bool decided; /* the order of the resource is defined: by semaphores, or explicitly by none */
+    /* the pair belongs to the graphics device, for all resources of that device in this process */
+    bool of_device;
+    bool is_new; /* the graphics API must hand the resource over before the first map */
+    bool copies; /* maps and releases also enqueue copies */
+    bool owes;   /* a release copied bytes that no committed submit has moved to the object */
+};
+
 #define GR_BUFFERS_IN_TURN 4
 
 /* The common part of every resource; the struct of a backend begins with it. */
 struct gr_resource {
-    /* The fields that every map and release uses: two cache lines, up to the count of `uses`. */
+    /* The fields that every map and release uses: three cache lines, up to the count of `uses`. */
     const struct gr_backend *backend;
     void *handle; /* the driver's object, whose type depends on the backend; NULL once closed */
-    /* The semaphore values of the resource; NULL if the driver's map and unmap order the work. */
-    struct gr_sync *sync;
     gr_buffer *mapped;        /* the current mapping, or NULL: gr_resource_mapping() */
     gr_buffer *deferred;      /* buffers released by a thread that could not complete the release */
     size_t size;              /* the size in bytes */
     CUdeviceptr ptr;          /* for a buffer: its address, valid after map() of the backend */
     gr_buffer *pending;       /* the buffer of a map in progress, otherwise NULL */
-    CUstream released_on;     /* the stream of the last release, or NULL */
     const gr_resource *after; /* the next resource of the group: gr_group_has() */
-    bool end_is_recorded;     /* `end` was recorded after the last release */
     bool is_image;
     bool in_a_ring;     /* the resource is in a ring, and only the ring may map it */
     bool visited;       /* temporary mark of calls over many resources */
@@ -94,9 +114,10 @@ struct gr_resource {
      * gr_resource_free(), and the references of the library.
      */
     unsigned holds;
-    unsigned buffers_out;       /* atomic */
-    unsigned turn;              /* the index of the next buffer in `first` */
-    unsigned run;               /* temporary, during a map: the number of resources in its run */
+    unsigned buffers_out; /* atomic */
+    unsigned turn;        /* the index of the next buffer in `first` */
+    unsigned run;         /* temporary, during a map: the number of resources in its run */
+    struct gr_sync sync;
     struct gr_stream_uses uses; /* the streams of freed tensors, until the mapping ends */
 
     struct gr_context context;
@@ -122,8 +143,6 @@ struct gr_resource {
      * buffers
      */
     gr_resource *next_unbound;
-    /* an event after the work in `released_on`, if a thread waited for it; otherwise NULL */
-    CUevent end;
     struct gr_image image;
     struct gr_staging staging;
     /* the kernels of the library, if the driver needs a module per context; otherwise NULL */

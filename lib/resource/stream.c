@@ -162,14 +162,6 @@ gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const 
     return status;
 }
 
-CUresult gr_stream_finish(CUstream stream)
-{
-    CUresult result = gr_event_poll(NULL, stream, GR_WAIT_FOREVER);
-    if (result == CUDA_SUCCESS || gr_cuda_is_sticky(result))
-        return result;
-    return gr_driver()->CtxSynchronize();
-}
-
 /*
  * Whether the code means that the stream was destroyed, perhaps before its work was done, or
  * belongs to another context.

@@ -8,25 +8,10 @@
 #include "lib/resource/resource_types.h"
 
 /*
- * Whether two handles name the same stream. CU_STREAM_PER_THREAD is a different stream in each
- * thread.
- */
-static inline bool gr_stream_is_same(CUstream a, CUstream b)
-{
-    return a == b && a != CU_STREAM_PER_THREAD;
-}
-
-/*
  * Makes `stream` wait for the work so far in `earlier`. If `earlier` was destroyed or belongs to
  * another CUDA context, the calling thread waits instead. The resource's CUDA context is current.
  */
 gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream);
-
-/*
- * Makes the calling thread wait for work after which no event could be recorded. If the stream is
- * invalid, waits for the whole current context. Records no error.
- */
-CUresult gr_stream_finish(CUstream stream);
 
 /*
  * Refuses a destroyed stream, and a stream of another CUDA context than that of the resource, which

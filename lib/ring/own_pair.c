@@ -83,7 +83,7 @@ gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], si
                                const char *call)
 {
     const struct gr_external *first = gr_external_of(resources[0]);
-    if (!first || !first->sync.of_device || !first->kind->create_semaphore)
+    if (!first || !resources[0]->sync.of_device || !first->kind->create_semaphore)
         return GR_OK;
     gr_status status = make_pair(ring, resources[0]);
     for (size_t i = 0; i < n && status == GR_OK; i++) {

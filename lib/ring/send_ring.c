@@ -144,14 +144,13 @@ static gr_status wait_for(CUevent event, const struct sending *s)
 
 static gr_status wait_on(CUstream stream, const struct sending *s)
 {
-    CUevent event = NULL;
+    struct gr_last_work end = {0};
     gr_status status = gr_sync_acquire(s->resources, s->count, stream);
     if (status == GR_OK)
-        status = gr_sync_mark(&event, stream);
+        status = gr_work_mark(&end, stream);
     if (status == GR_OK)
-        status = wait_for(event, s);
-    if (event)
-        gr_driver()->EventDestroy(event);
+        status = wait_for(end.event, s);
+    gr_work_end(&end, true);
     return status;
 }
 

@@ -43,9 +43,7 @@
 #include "lib/ring/side_order.h"
 
 #include "lib/resource/backend.h"
-#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/cuda/event.h"
 #include "lib/external/external.h"
 #include "lib/ring/peer_link.h"
 #include "lib/resource/resource.h"
@@ -146,7 +144,7 @@ static void follow_releases(gr_ring *ring, const struct gr_ring_side *side, size
     CUstream last = NULL;
     for (size_t i = 0; i < n && ring->link; i++) {
         const gr_buffer *mapped = side->resources[i]->mapped;
-        CUstream stream = mapped ? mapped->stream : gr_sync_of(side->resources[i])->released_on;
+        CUstream stream = mapped ? mapped->stream : side->resources[i]->sync.work.stream;
         if (stream && stream != last)
             gr_link_follow(ring->link, stream, failed);
         last = stream;
@@ -175,18 +173,13 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
     return how == GR_WRITE_CANCELLED ? GR_OK : gr_link_end_use(ring->link, side, n, call);
 }
 
-/* Blocks until the last release of the resource has passed, and forgets this release. */
+/* Blocks until the last release of the resource has passed. */
 static void wait_for_release(gr_resource *resource)
 {
-    CUevent event = NULL;
     bool pushed;
     if (gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
         return;
-    gr_sync_last_work(gr_sync_of(resource), &event);
-    if (event) {
-        gr_event_finish(event);
-        gr_driver()->EventDestroy(event);
-    }
+    (void)gr_sync_finish_work(resource, __func__);
     gr_context_leave(pushed);
 }
 

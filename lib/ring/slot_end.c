@@ -44,11 +44,13 @@ static CUevent event_after_use(gr_resource *resource)
     if (!gr_ring_is_submitted(resource) || !gr_external_of(resource)->kind ||
         gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
         return NULL;
-    struct gr_sync *sync = &gr_external_of(resource)->sync;
+    struct gr_sync *sync = gr_sync_of(resource);
     const gr_semaphore_point drawn =
         GR_INIT(gr_semaphore_point, .semaphore = sync->acquire, .value = sync->drawn);
-    gr_status status =
-        sync->drawn ? gr_semaphore_event_after(&drawn, 1, &event) : gr_sync_last_work(sync, &event);
+    gr_status status = sync->drawn ? gr_semaphore_event_after(&drawn, 1, &event)
+                                   : gr_sync_record_work(resource, "gr_ring_free");
+    if (!sync->drawn)
+        event = gr_work_take(&sync->work);
     gr_context_leave(pushed);
     bool wanted = status == GR_OK && event && !has_passed(resource, event);
     if (wanted)

@@ -64,8 +64,8 @@ static bool same_pair(const struct gr_sync *sync, const struct gr_sync *other, c
 static gr_status check_semaphores(const gr_resource *resource, const gr_resource *like,
                                   const gr_ring *ring, size_t i, const char *call)
 {
-    const struct gr_sync *sync = &gr_external_of(resource)->sync;
-    const struct gr_sync *other = &gr_external_of(like)->sync;
+    const struct gr_sync *sync = gr_sync_of(resource);
+    const struct gr_sync *other = gr_sync_of(like);
     if (!sync->acquire || !sync->release)
         return refuse(i, call,
                       "lacks a semaphore, so nothing would order the two sides: set the same "

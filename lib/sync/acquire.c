@@ -9,18 +9,8 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "lib/resource/stream.h"
 #include "lib/sync/semaphore_points.h"
 #include "lib/sync/sync.h"
-
-static gr_status wait_for_event(CUstream stream, CUevent event)
-{
-    CUresult result = gr_driver()->StreamWaitEvent(stream, event, 0);
-    return result == CUDA_SUCCESS
-               ? GR_OK
-               : gr_fail_cuda(result, "cuStreamWaitEvent",
-                              "The stream could not wait for the resource's last use.");
-}
 
 struct waits {
     size_t n, room;
@@ -51,25 +41,23 @@ static gr_status add_wait(struct waits *waits, gr_semaphore *semaphore, uint64_t
     return status;
 }
 
-/*
- * Waits for a binary signal. A signal allows only one wait, so other streams that need the signal
- * wait for `passed`, the event after this wait.
- */
+gr_status gr_sync_consume(gr_semaphore *semaphore, uint64_t number, CUstream stream)
+{
+    const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
+    GR_TRY(gr_event_create(&semaphore->passed.event));
+    GR_TRY(semaphore->ops->wait(&point, 1, stream));
+    semaphore->waited = number;
+    return gr_work_mark_or_finish(&semaphore->passed, stream);
+}
+
 static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream)
 {
-    gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
+    gr_status status = GR_OK;
     pthread_mutex_lock(&semaphore->lock);
-    gr_status status = gr_event_create(&semaphore->passed);
-    if (status == GR_OK && number > semaphore->waited) {
-        status = semaphore->ops->wait(&point, 1, stream);
-        if (status == GR_OK) {
-            semaphore->waited = number;
-            semaphore->last = stream;
-            status = gr_sync_mark_taken(semaphore, stream);
-        }
-    } else if (status == GR_OK && !gr_stream_is_same(semaphore->last, stream)) {
-        status = wait_for_event(stream, semaphore->passed);
-    }
+    if (number > semaphore->waited)
+        status = gr_sync_consume(semaphore, number, stream);
+    else if (!gr_stream_is_same(semaphore->passed.stream, stream))
+        status = gr_work_follow(&semaphore->passed, stream);
     pthread_mutex_unlock(&semaphore->lock);
     return status;
 }
@@ -77,7 +65,7 @@ static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream 
 /* Whether the stream follows all work with the resource even without a wait. */
 static bool is_in_order(const struct gr_sync *sync, CUstream stream)
 {
-    return !sync->drawn && (!sync->released || gr_stream_is_same(sync->released_on, stream));
+    return !sync->drawn && (!sync->work.stream || gr_stream_is_same(sync->work.stream, stream));
 }
 
 /*
@@ -93,7 +81,7 @@ static gr_status acquire_one(struct gr_sync *sync, struct waits *waits, CUstream
                                        : wait_binary(sync->acquire, sync->drawn, stream);
     if (sync->computed && sync->release->timeline)
         return add_wait(waits, sync->release, sync->computed, stream);
-    return sync->done ? wait_for_event(stream, sync->done) : GR_OK;
+    return gr_work_follow(&sync->work, stream);
 }
 
 /*
@@ -139,25 +127,18 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 }
 
 /*
- * Records the event `done` after the waits and copies that the stream already contains. These
- * follow the last release of the resource, so a later wait for `done` covers the release, too.
+ * Records an event after the waits and copies that the stream already contains. These follow the
+ * last release of the resource, so the event is after this release, too.
  */
-static gr_status mark_undone(struct gr_sync *sync, CUstream stream)
-{
-    gr_status status = gr_sync_mark(&sync->done, stream);
-    sync->undone = status == GR_OK;
-    return status;
-}
-
 void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream stream)
 {
     struct gr_error_record cause;
     gr_status status = GR_OK;
     gr_error_save(&cause);
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gr_sync_of(resources[i])->copies || !is_in_order(gr_sync_of(resources[i]), stream))
-            status = mark_undone(gr_sync_of(resources[i]), stream);
-    if (status != GR_OK)
-        (void)gr_stream_finish(stream);
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        struct gr_sync *sync = gr_sync_of(resources[i]);
+        if (sync->copies || !is_in_order(sync, stream))
+            status = gr_work_mark_or_finish(&sync->work, stream);
+    }
     gr_error_restore(&cause);
 }

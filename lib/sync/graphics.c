@@ -11,7 +11,7 @@
 gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
 {
     const struct gr_sync *sync = gr_sync_of(resource);
-    if (!sync->decided && !sync->by_commands)
+    if (!sync->decided && sync->by_submits)
         return gr_fail(GR_ERR_STATE, call,
                        "Nothing orders CUDA and the graphics API for this resource yet: set "
                        "semaphores by gr_resource_set_sync(), or GR_SEMAPHORE_NONE for both if the "
@@ -48,7 +48,7 @@ gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call)
 {
     bool pushed;
     pthread_mutex_lock(&release->lock);
-    CUevent passed = release->retaken ? release->passed : NULL;
+    CUevent passed = release->retaken ? release->passed.event : NULL;
     pthread_mutex_unlock(&release->lock);
     if (!passed)
         return GR_OK;
@@ -106,13 +106,8 @@ gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
     gr_status status = gr_context_enter(&resources[0]->context, &pushed, "Waiting for CUDA");
     if (status != GR_OK)
         return status;
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        CUevent done = gr_sync_of(resources[i])->done;
-        CUresult result = done ? gr_event_finish(done) : CUDA_SUCCESS;
-        if (result != CUDA_SUCCESS)
-            status = gr_fail_work(result, "cuEventQuery",
-                                  "The thread could not wait for the resource's last release.");
-    }
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = gr_sync_finish_work(resources[i], "Waiting for CUDA");
     gr_context_leave(pushed);
     return status;
 }

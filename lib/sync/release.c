@@ -2,7 +2,6 @@
 /* The signals of a release. */
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "lib/resource/stream.h"
 #include "lib/sync/sync.h"
 
 static gr_status refuse_claimed(void)
@@ -14,22 +13,14 @@ static gr_status refuse_claimed(void)
 }
 
 /* Waits for a binary signal that nothing has waited for, because only one signal can be pending. */
-static gr_status consume_unused_signal(gr_semaphore *semaphore, CUstream stream)
-{
-    const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
-    GR_TRY(gr_event_create(&semaphore->passed));
-    GR_TRY(semaphore->ops->wait(&point, 1, stream));
-    semaphore->waited = semaphore->signalled;
-    semaphore->retaken = true;
-    return gr_sync_mark_taken(semaphore, stream);
-}
-
 static gr_status wait_for_binary(gr_semaphore *semaphore, CUstream stream)
 {
     if (semaphore->claimed)
         return refuse_claimed();
-    return semaphore->signalled > semaphore->waited ? consume_unused_signal(semaphore, stream)
-                                                    : GR_OK;
+    if (semaphore->signalled <= semaphore->waited)
+        return GR_OK;
+    semaphore->retaken = true;
+    return gr_sync_consume(semaphore, semaphore->signalled, stream);
 }
 
 /*
@@ -66,16 +57,17 @@ static gr_status signal_next(gr_semaphore *semaphore, CUstream stream, uint64_t 
     return status;
 }
 
-static gr_status mark_done(gr_resource *const resources[], size_t n, const gr_semaphore *release,
+/*
+ * Records an event for each resource of a semaphore that does not show when CUDA is done, because
+ * the stream may be destroyed before the event is needed.
+ */
+static gr_status mark_work(gr_resource *const resources[], size_t n, const gr_semaphore *release,
                            CUstream stream)
 {
     gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        struct gr_sync *sync = gr_sync_of(resources[i]);
-        if (sync->release != release)
-            continue;
-        status = gr_sync_mark(&sync->done, stream);
-    }
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (gr_sync_of(resources[i])->release == release)
+            status = gr_work_mark(&gr_sync_of(resources[i])->work, stream);
     return status;
 }
 
@@ -107,19 +99,18 @@ static gr_status release_group(gr_resource *const resources[], size_t n, CUstrea
 {
     gr_semaphore *release = gr_sync_of(resources[0])->release;
     uint64_t value = 0;
-    gr_status status =
-        gr_sync_tells_the_end(release) ? GR_OK : mark_done(resources, n, release, stream);
+    const bool tells = gr_sync_tells_the_end(release);
+    gr_status status = tells ? GR_OK : mark_work(resources, n, release, stream);
     if (status == GR_OK && release)
         status = signal_next(release, stream, &value);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         struct gr_sync *sync = gr_sync_of(resources[i]);
         if (sync->release != release)
             continue;
+        if (tells)
+            gr_work_note(&sync->work, stream);
         sync->computed = value;
-        sync->released = true;
-        sync->undone = false;
         sync->drawn = 0;
-        sync->released_on = stream;
     }
     return status;
 }

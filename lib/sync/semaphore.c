@@ -11,7 +11,6 @@
 #include "lib/base/fork.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
-#include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 #include "lib/sync/semaphore_points.h"
 #include "lib/sync/semaphore_rules.h"
@@ -110,8 +109,7 @@ static void end(gr_semaphore *semaphore, bool alive)
     const gr_cuda_api *cu = gr_driver();
     if (alive && semaphore->handle)
         cu->DestroyExternalSemaphore(semaphore->handle);
-    if (alive && semaphore->passed)
-        cu->EventDestroy(semaphore->passed);
+    gr_work_end(&semaphore->passed, alive);
     gr_uses_free(&semaphore->uses, alive);
     pthread_mutex_destroy(&semaphore->lock);
     semaphore->ops->destroy(semaphore);

@@ -137,18 +137,10 @@ gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, 
     gr_status status = gr_semaphore_enqueue(points, n, true, stream);
     if (status != GR_OK)
         goto end;
-    const char *asked = "cuEventCreate";
-    result = cu->EventCreate(event, CU_EVENT_DISABLE_TIMING);
-    if (result == CUDA_SUCCESS) {
-        asked = "cuEventRecord";
-        result = cu->EventRecord(*event, stream);
-    }
-    if (result == CUDA_SUCCESS)
-        goto end;
-    status = gr_fail_cuda(result, asked, "An event could not be created.");
-    if (*event)
-        cu->EventDestroy(*event);
-    *event = NULL;
+    struct gr_last_work work = {0};
+    status = gr_work_mark(&work, stream);
+    *event = gr_work_take(&work);
+    gr_work_end(&work, true);
 end:
     cu->StreamDestroy(stream); /* the driver completes enqueued work of a destroyed stream */
     return status;

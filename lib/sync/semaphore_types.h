@@ -9,6 +9,7 @@
 #include <grinterop/semaphore.h>
 
 #include "lib/cuda/context.h"
+#include "lib/cuda/last_work.h"
 #include "lib/cuda/end_after_event.h"
 #include "lib/cuda/stream_uses.h"
 
@@ -56,17 +57,16 @@ struct gr_semaphore {
     uint64_t handed;
     /*
      * Binary: a CUDA stream waited for the second to last signal, because no submit had. `passed`
-     * is the event after that wait.
+     * is that wait.
      */
     bool retaken;
     /* Binary: an open submit will wait for the last signal. */
     bool claimed;
-    /* The stream of the last signal by CUDA, or of the last wait for a binary semaphore. */
+    /* Timelines: the stream of the last signal by CUDA, and its value. */
     CUstream last;
-    /* Timelines: the value of the last signal by CUDA. */
     uint64_t last_value;
-    /* Binary: an event after the last wait; NULL until there is one. */
-    CUevent passed;
+    /* Binary: the last wait. Streams that wait for the same signal later wait for its event. */
+    struct gr_last_work passed;
     /*
      * The streams of gr_semaphore_signal() and gr_semaphore_wait(). The import ends after their
      * signals and waits are done.

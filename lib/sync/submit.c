@@ -118,8 +118,8 @@ static gr_status add_signal(struct gr_submit_made *s, gr_semaphore *acquire, uin
 static void add_use(struct gr_submit_made *s, gr_resource *resource, uint64_t number)
 {
     struct gr_submit_use *use = &s->uses[s->count++];
-    *use = (struct gr_submit_use){resource, resource->sync, number};
-    resource->sync->begun = use;
+    *use = (struct gr_submit_use){resource, &resource->sync, number};
+    resource->sync.begun = use;
     s->left++;
 }
 
@@ -195,8 +195,8 @@ static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[
     const gr_semaphore *acquire = NULL; /* the semaphore of the last resource, and its signal */
     uint64_t number = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct gr_sync *sync = resources[i]->sync;
-        if (!gr_sync_is_submitted(resources[i]))
+        const struct gr_sync *sync = gr_sync_of(resources[i]);
+        if (!sync->by_submits)
             continue;
         if (!sync->acquire)
             number = 0;
@@ -250,7 +250,7 @@ static gr_status check_one(gr_resource *resource, bool grouped, const char *call
     if (!grouped || __atomic_load_n(&resource->deferred, __ATOMIC_ACQUIRE) ||
         gr_resource_mapping(resource))
         GR_TRY(gr_sync_check_idle(resource, call));
-    if (gr_sync_is_submitted(resource))
+    if (resource->sync.by_submits)
         GR_TRY(gr_sync_check_ready(resource, call));
     if (resource->visited)
         return gr_fail(GR_ERR_INVALID_VALUE, call,

@@ -13,55 +13,46 @@
 #include "lib/sync/semaphore_points.h"
 #include "lib/sync/semaphore_rules.h"
 
-gr_status gr_sync_mark(CUevent *event, CUstream stream)
-{
-    GR_TRY(gr_event_create(event));
-    CUresult result = gr_driver()->EventRecord(*event, stream);
-    return result == CUDA_SUCCESS
-               ? GR_OK
-               : gr_fail_work(result, "cuEventRecord", "No event could be recorded on the stream.");
-}
+/* ---- CUDA's last work ------------------------------------------------------------------------ */
 
-gr_status gr_sync_mark_taken(gr_semaphore *semaphore, CUstream stream)
+/* Records an event in the stream of the last work, unless the stream is idle. */
+static gr_status record_in_stream(struct gr_last_work *work, const char *call)
 {
-    gr_status status = gr_sync_mark(&semaphore->passed, stream);
-    if (status != GR_OK)
-        (void)gr_stream_finish(stream);
-    return status;
-}
-
-/* ---- The last work --------------------------------------------------------------------------- */
-
-gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event)
-{
-    *event = NULL;
-    if (!sync->released && !sync->undone)
+    GR_TRY(gr_stream_check_capture(work->stream, call));
+    CUresult result = gr_driver()->StreamQuery(work->stream);
+    if (result == CUDA_SUCCESS)
         return GR_OK;
-    if (!sync->undone && sync->computed && gr_sync_tells_the_end(sync->release))
-        return gr_semaphore_event_after(
-            &GR_INIT(gr_semaphore_point, .semaphore = sync->release, .value = sync->computed), 1,
-            event);
-    *event = sync->done;
-    sync->done = NULL;
-    sync->undone = false;
+    if (result == CUDA_ERROR_NOT_READY)
+        return gr_work_mark(work, work->stream);
+    return gr_fail_cuda(
+        result, "cuStreamQuery",
+        "The stream of the resource's last release could not be queried. Has it been destroyed?");
+}
+
+gr_status gr_sync_record_work(gr_resource *resource, const char *call)
+{
+    struct gr_sync *sync = gr_sync_of(resource);
+    struct gr_last_work *work = &sync->work;
+    if (work->recorded || !work->stream)
+        return GR_OK;
+    if (!sync->computed || !gr_sync_tells_the_end(sync->release))
+        return record_in_stream(work, call);
+    const gr_semaphore_point end =
+        GR_INIT(gr_semaphore_point, .semaphore = sync->release, .value = sync->computed);
+    struct gr_last_work recorded = {.stream = work->stream, .recorded = true};
+    GR_TRY(gr_semaphore_event_after(&end, 1, &recorded.event));
+    gr_work_end(work, true);
+    *work = recorded;
     return GR_OK;
 }
 
-/*
- * Waits for the last work before the semaphores change: the old semaphores may then be destroyed,
- * and the last release may still have to signal them.
- */
-static gr_status wait_for_last_work(struct gr_sync *sync)
+gr_status gr_sync_finish_work(gr_resource *resource, const char *call)
 {
-    CUevent event;
-    gr_status status = gr_sync_last_work(sync, &event);
-    if (status != GR_OK || !event)
-        return status;
-    CUresult result = gr_event_finish(event);
-    gr_driver()->EventDestroy(event);
+    GR_TRY(gr_sync_record_work(resource, call));
+    CUresult result = gr_work_finish(&resource->sync.work);
     return result == CUDA_SUCCESS
                ? GR_OK
-               : gr_fail_cuda(result, "cuEventQuery", "The resource's last release failed.");
+               : gr_fail_work(result, "cuEventQuery", "The resource's last release failed.");
 }
 
 gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release,
@@ -70,7 +61,10 @@ gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore
     struct gr_sync *sync = gr_sync_of(resource);
     bool pushed;
     GR_TRY(gr_context_enter(&resource->context, &pushed, call));
-    gr_status status = wait_for_last_work(sync);
+    /*
+     * The old semaphores may be destroyed next, and the last release may still have to signal them.
+     */
+    gr_status status = gr_sync_finish_work(resource, call);
     if (status == GR_ERR_DEVICE_LOST)
         gr_resources_after_failure(&resource, 1);
     if (status == GR_OK) {
@@ -90,12 +84,11 @@ gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore
 
 void gr_sync_end(struct gr_sync *sync, bool alive)
 {
-    if (sync->done && alive)
-        gr_driver()->EventDestroy(sync->done);
+    gr_work_end(&sync->work, alive);
     gr_semaphore_drop(sync->acquire);
     gr_semaphore_drop(sync->release);
     *sync = (struct gr_sync){
-        .by_commands = sync->by_commands, .copies = sync->copies, .owes = sync->owes};
+        .by_submits = sync->by_submits, .copies = sync->copies, .owes = sync->owes};
 }
 
 /* ---- Setting the semaphores ------------------------------------------------------------------ */
@@ -156,12 +149,12 @@ gr_status gr_sync_check_idle(const gr_resource *resource, const char *call)
 static gr_status check_settable(const gr_resource *resource, const char *call)
 {
     GR_TRY(gr_sync_check_idle(resource, call));
-    if (!gr_sync_is_submitted(resource))
+    if (!resource->sync.by_submits)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The resource uses the transport %s, which needs no semaphores: map and "
                        "release order the work.",
                        resource->transport);
-    return resource->sync->begun ? gr_sync_check_ready(resource, call) : GR_OK;
+    return resource->sync.begun ? gr_sync_check_ready(resource, call) : GR_OK;
 }
 
 static gr_semaphore *or_null(gr_semaphore *semaphore)

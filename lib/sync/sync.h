@@ -1,49 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The order of a resource in external memory: the values of its two semaphores. */
+/* The order of a resource: CUDA's last work with it, and the values of its two semaphores. */
 #ifndef GR_LIB_SYNC_SYNC_H
 #define GR_LIB_SYNC_SYNC_H
 
 #include "lib/resource/resource_types.h"
 #include "lib/sync/semaphore.h"
 
-struct gr_submit_use;
-
-/*
- * The fields for the order of a resource. They take one cache line, because each map and release
- * uses them.
- */
-struct gr_sync {
-    gr_semaphore *acquire, *release; /* references, or NULL */
-    /* the value of `acquire` that the next map waits for; 0: none */
-    uint64_t drawn;
-    uint64_t computed;           /* the value of `release` that the last release signals */
-    struct gr_submit_use *begun; /* the use in the open submit of the resource, or NULL */
-    CUstream released_on;
-    /*
-     * an event after the last release, for a `release` that does not show when CUDA is done
-     * (gr_sync_tells_the_end()); NULL until there is one
-     */
-    CUevent done;
-    bool released; /* the resource has been mapped and released */
-    /*
-     * a map was undone after the last release: `done` is after the waits and copies of that map,
-     * and so after the release, too
-     */
-    bool undone;
-    bool decided; /* the order of the resource is defined: by semaphores, or explicitly by none */
-    /* Maps and releases also enqueue graphics commands, on the thread of the graphics context. */
-    bool by_commands;
-    /* the pair belongs to the graphics device, for all resources of that device in this process */
-    bool of_device;
-    bool is_new; /* the graphics API must hand the resource over before the first map */
-    bool copies; /* maps and releases also enqueue copies */
-    bool owes;   /* a release copied bytes that no committed submit has moved to the object */
-};
-
-/* Returns the order of a resource, or NULL. */
+/* Returns the order of a resource. The cast is valid because no resource is a const object. */
 static inline struct gr_sync *gr_sync_of(const gr_resource *resource)
 {
-    return resource->sync;
+    return (struct gr_sync *)&resource->sync;
 }
 
 /*
@@ -65,10 +31,15 @@ gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream str
 void gr_sync_signal_in_place(const struct gr_sync *sync);
 
 /*
- * Returns an event after the resource's last work, which the caller owns; *event is NULL if there
- * was no work. Does not wait. The CUDA context is current.
+ * Records the event of CUDA's last work with an unmapped resource, unless it was recorded before or
+ * there is no work. Does not wait. The CUDA context is current.
  */
-gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event);
+gr_status gr_sync_record_work(gr_resource *resource, const char *call);
+
+/*
+ * Blocks until CUDA's last work with an unmapped resource is done. The CUDA context is current.
+ */
+gr_status gr_sync_finish_work(gr_resource *resource, const char *call);
 
 /* Refuses a resource that has no defined order or is in an open submit. */
 gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
@@ -76,7 +47,7 @@ gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
 static inline gr_status gr_sync_check_ready(const gr_resource *resource, const char *call)
 {
     const struct gr_sync *sync = gr_sync_of(resource);
-    bool ready = (sync->decided || sync->by_commands) && !sync->begun;
+    bool ready = (sync->decided || !sync->by_submits) && !sync->begun;
     return ready ? GR_OK : gr_sync_refuse_unready(resource, call);
 }
 
@@ -119,14 +90,11 @@ gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n);
 gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release,
                       const char *call);
 
-/* Records the event, and creates it at the first use. The CUDA context is current. */
-gr_status gr_sync_mark(CUevent *event, CUstream stream);
-
 /*
- * Records an event in `passed` after a wait that consumed a binary signal: later streams wait for
- * this event instead. After an error the thread waits for the stream.
+ * Makes the stream wait for the signal of a binary semaphore with this number, which allows only
+ * one wait: later streams follow semaphore->passed. The lock of the semaphore is held.
  */
-gr_status gr_sync_mark_taken(gr_semaphore *semaphore, CUstream stream);
+gr_status gr_sync_consume(gr_semaphore *semaphore, uint64_t number, CUstream stream);
 
 /*
  * Whether the semaphore shows when CUDA is done. A binary semaphore does not, because only a
@@ -136,12 +104,6 @@ gr_status gr_sync_mark_taken(gr_semaphore *semaphore, CUstream stream);
 static inline bool gr_sync_tells_the_end(const gr_semaphore *release)
 {
     return release && release->timeline && release->handle;
-}
-
-/* Whether submits order the resource; false if commands do. */
-static inline bool gr_sync_is_submitted(const gr_resource *resource)
-{
-    return resource->sync && !resource->sync->by_commands;
 }
 
 /* Refuses a resource that is closed, mapped or in a ring. */

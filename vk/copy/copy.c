@@ -50,7 +50,7 @@ static void add_part(struct vk_owed *owed, VkDeviceSize first, VkDeviceSize end)
 const struct vk_owed *vk_copy_owed(const struct gr_external *r)
 {
     static const struct vk_owed none;
-    return r->sync.owes ? &vk_copy_of(r)->owed : &none;
+    return r->base.sync.owes ? &vk_copy_of(r)->owed : &none;
 }
 
 /* ---- Map and release ------------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ gr_status vk_copy_out(gr_resource *resource, CUstream stream)
     GR_TRY(move(resource, buffer, false, stream));
     GR_TRY(vk_staging_after_write(&copy->staging, stream));
     add_part(&copy->owed, buffer->offset, buffer->offset + buffer->part);
-    r->sync.owes = true;
+    r->base.sync.owes = true;
     return GR_OK;
 }
 

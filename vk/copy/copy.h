@@ -36,7 +36,7 @@ struct vk_copy {
 /* The copy of a resource; NULL if the resource shares memory, or is closed. */
 static inline struct vk_copy *vk_copy_of(const struct gr_external *r)
 {
-    return r->sync.copies ? (struct vk_copy *)r->memory : NULL;
+    return r->base.sync.copies ? (struct vk_copy *)r->memory : NULL;
 }
 
 /* Makes `r` a resource that is copied. Like gr_external_make(). */

@@ -138,7 +138,7 @@ VkDeviceMemory gr_vk_memory(const gr_resource *resource)
  */
 static void begin_order(struct vk_resource *r, gr_semaphore *acquire, gr_semaphore *release)
 {
-    struct gr_sync *sync = &r->external.sync;
+    struct gr_sync *sync = &r->external.base.sync;
     if (!acquire)
         return;
     gr_semaphore_hold(acquire);

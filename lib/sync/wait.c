@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Lets the host wait for CUDA's last work with a resource. */
+#include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
+#include "lib/base/error.h"
+#include "lib/cuda/event.h"
+#include "lib/resource/resource.h"
+#include "lib/sync/sync.h"
+
+/*
+ * The time in milliseconds that a new event needs to pass, even on an idle stream. The resource
+ * keeps the event: if each poll used a new event, the caller would never see one that has passed.
+ */
+#define MOMENT_MS 1
+
+static gr_status refuse_timeout(const gr_resource *resource, unsigned timeout_ms, const char *call)
+{
+    char semaphore[300] = "";
+    if (resource->backend->describe_wait)
+        resource->backend->describe_wait(resource, semaphore, sizeof(semaphore));
+    return gr_fail(GR_ERR_TIMEOUT, call,
+                   "CUDA's work with the resource is not done after %u ms: wait longer, or find "
+                   "what its stream waits for.%s",
+                   timeout_ms, semaphore);
+}
+
+static gr_status wait_for(const gr_resource *resource, bool is_new, unsigned timeout_ms,
+                          const char *call)
+{
+    CUresult result = gr_event_poll(resource->sync.work.event, NULL,
+                                    timeout_ms || !is_new ? timeout_ms : MOMENT_MS);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    if (result != CUDA_ERROR_NOT_READY)
+        return gr_fail_cuda(result, "cuEventQuery", "CUDA's work with the resource failed.");
+    if (!timeout_ms)
+        return gr_fail(GR_ERR_NOT_READY, call, "CUDA's work with the resource is not done.");
+    return refuse_timeout(resource, timeout_ms, call);
+}
+
+static gr_status check_waitable(const gr_resource *resource, const char *call)
+{
+    gr_status status = gr_resource_check_open(resource, call);
+    if (status == GR_OK)
+        gr_resource_collect(resource);
+    if (status == GR_OK && gr_resource_mapping(resource))
+        status = gr_fail(GR_ERR_STATE, call,
+                         "The resource is mapped, and CUDA may still add work: call "
+                         "gr_buffer_release() before you wait.");
+    return status;
+}
+
+gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms)
+{
+    bool pushed;
+    GR_TRY(check_waitable(resource, __func__));
+    GR_TRY(gr_context_enter(&resource->context, &pushed, __func__));
+    const bool is_new = !resource->sync.work.recorded;
+    gr_status status = gr_sync_record_work(resource, __func__);
+    if (status == GR_OK && resource->sync.work.recorded)
+        status = wait_for(resource, is_new, timeout_ms, __func__);
+    gr_context_leave(pushed);
+    if (status == GR_ERR_DEVICE_LOST)
+        gr_resources_after_failure(&resource, 1);
+    return status;
+}
