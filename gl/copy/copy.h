@@ -15,14 +15,11 @@ extern const struct gr_backend gl_copy;
 /* The peer transport for images: the bytes pass through memory of the GPU that draws. */
 extern const struct gr_backend gl_peer_image;
 
-/* Creates the memory and the CUDA objects of gl_peer_image. The CUDA context is current. */
-gr_status gl_peer_image_make_side(struct gl_resource *r, unsigned flags, const char *call);
+extern const struct gl_maker gl_copy_maker;
 
-/*
- * Makes the object a resource of the copy transport. After an error returns NULL, and the caller
- * keeps `r`.
- */
-gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *call);
+/* The operation of struct gl_maker for gl_peer_image. */
+gr_status gl_peer_image_make_side(struct gl_resource *r, unsigned flags, void **handle,
+                                  const char *call);
 
 /*
  * Frees everything except the event `done`. Without the CUDA context (`alive` is false) frees only

@@ -5,16 +5,13 @@
  */
 #include "gl/copy/copy.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/external/import.h"
 #include "lib/base/plural.h"
-#include "lib/resource/resource.h"
+#include "gl/context/cuda_device.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
 #include "gl/copy/pieces.h"
@@ -123,15 +120,17 @@ static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
     return NULL;
 }
 
-/* Creates the memory and the CUDA objects. The CUDA context is current. */
-static gr_status make_side_by(struct gl_resource *r, bool by_peer, unsigned flags, const char *call)
+static gr_status make_side_by(struct gl_resource *r, bool by_peer, unsigned flags, void **handle,
+                              const char *call)
 {
+    if (r->base.is_image)
+        GR_TRY(gl_copy_image_check(r, call));
     struct gl_copy *copy = begin_copy(r, call);
     if (!copy)
         return GR_ERR_NO_MEMORY;
     gr_status status = allocate(r, copy, by_peer, flags, call);
     if (status == GR_OK) {
-        r->copy = copy;
+        *handle = r->copy = copy;
         return GR_OK;
     }
     gr_work_end(&r->base.sync.work, true);
@@ -139,34 +138,18 @@ static gr_status make_side_by(struct gl_resource *r, bool by_peer, unsigned flag
     return status;
 }
 
-static gr_status make_side(struct gl_resource *r, unsigned flags, const char *call)
+static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle, const char *call)
 {
-    return make_side_by(r, false, flags, call);
+    return make_side_by(r, false, flags, handle, call);
 }
 
-gr_status gl_peer_image_make_side(struct gl_resource *r, unsigned flags, const char *call)
+gr_status gl_peer_image_make_side(struct gl_resource *r, unsigned flags, void **handle,
+                                  const char *call)
 {
-    return make_side_by(r, true, flags, call);
+    return make_side_by(r, true, flags, handle, call);
 }
 
-/* Appends a description of the host memory in use to the reason for this transport. */
-static void describe_host_memory(struct gl_resource *r)
-{
-    size_t length = strlen(r->transport);
-    snprintf(r->transport + length, sizeof(r->transport) - length, "%s, %s",
-             length ? "" : gl_copy.name, r->copy->way);
-    r->base.transport = r->transport;
-}
-
-gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *call)
-{
-    struct gr_context context;
-    if ((r->base.is_image && gl_copy_image_check(r, call) != GR_OK) ||
-        gl_object_choose_context(r, &context, make_side, flags, call) != GR_OK)
-        return NULL;
-    gr_resource_init(&r->base, &gl_copy, &context, r->copy, flags);
-    describe_host_memory(r);
-    gr_resource *made = &r->base;
-    gr_resource_log_each(call, &made, 1);
-    return made;
-}
+const struct gl_maker gl_copy_maker = {.buffers = &gl_copy,
+                                       .images = &gl_copy,
+                                       .find_device = gl_find_nearest_device,
+                                       .make_side = make_side};

@@ -5,13 +5,10 @@
 
 #include "gl/object/object.h"
 
-/*
- * Chooses the CUDA context, registers the object and initialises the resource. After an error,
- * which is recorded, frees `r`. But if `reason` is not NULL and OpenGL does not draw on the CUDA
- * device, writes the reason (at most `size` bytes), records no error, and leaves `r` to another
- * transport. In all other cases the reason is "".
+extern const struct gl_maker gl_interop_maker;
+
+/* Makes `r` a resource. NULL if `r` is NULL, or after an error, which is recorded; frees `r` then.
  */
-gr_resource *gl_interop_register(struct gl_resource *r, unsigned flags, char *reason, size_t size,
-                                 const char *call);
+gr_resource *gl_interop_register(struct gl_resource *r, unsigned flags, const char *call);
 
 #endif

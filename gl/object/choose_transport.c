@@ -3,44 +3,18 @@
 #include "gl/object/choose_transport.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/base/log.h"
 #include "lib/base/struct_size.h"
+#include "lib/resource/choose_transport.h"
+#include "gl/context/cuda_device.h"
 #include "gl/copy/copy.h"
 #include "gl/copy/depth.h"
+#include "gl/interop/register.h"
 #include "gl/object/from_buffer.h"
 #include "gl/object/from_image.h"
-#include "gl/interop/interop.h"
-#include "gl/interop/register.h"
 #include "gl/peer/peer.h"
-
-static gr_resource *copy_made(struct gl_resource *r, struct gl_names *made, unsigned flags,
-                              const char *call)
-{
-    if (!r)
-        return NULL;
-    r->owned = made;
-    gr_resource *resource = gl_copy_make(r, flags, call);
-    if (!resource)
-        free(r);
-    return resource;
-}
-
-gr_resource *gl_copy_buffer(struct gl_names *made, unsigned flags, const char *call)
-{
-    return copy_made(gl_buffer_object(made->buffer, flags, call), made, flags, call);
-}
-
-gr_resource *gl_copy_image(struct gl_names *made, unsigned int target, unsigned flags,
-                           const char *call)
-{
-    return copy_made(gl_image_object(made->texture, target, flags, GR_TRANSPORT_COPY, call), made,
-                     flags, call);
-}
 
 /*
  * Microseconds per frame between two H200s: CUDA writes, then OpenGL draws, in order:
@@ -101,36 +75,16 @@ unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, u
     return wanted & possible;
 }
 
-/* ---- Choosing among several ------------------------------------------------------------------ */
+/* ---- Existing objects ------------------------------------------------------------------------ */
 
-/* A transport for existing objects, and why it is tried first between two GPUs. */
-struct way {
-    const struct gr_backend *backend;
-    const char *why_across;
-};
+static const struct gl_maker *maker_of(gr_transport transport)
+{
+    return transport == GR_TRANSPORT_INTEROP ? &gl_interop_maker
+           : transport == GR_TRANSPORT_PEER  ? &gl_peer_maker
+                                             : &gl_copy_maker;
+}
 
-static const struct way
-    by_copy = {&gl_copy, "the fastest between two GPUs"},
-    by_peer = {&gl_peer, "from 8 MiB on faster than the driver's own interop between two GPUs"},
-    by_interop = {&gl_interop, "between two GPUs, where peer gains little below 8 MiB"},
-    image_by_peer = {&gl_peer_image, "the fastest between two GPUs"};
-
-/* The transports to try, in order, and why the first transport was not used. */
-struct choice {
-    const struct way *order[3];
-    size_t count;
-    unsigned allowed;
-    /* the buffer is on one GPU, and CUDA uses another GPU with access to its memory */
-    bool is_across;
-    char not_across[560]; /* the reason if `is_across` is false */
-    const char *call;
-    char reason[320];
-};
-
-/*
- * Whether a copy between two GPUs is possible. If not, `text` receives the reason. Records no
- * error.
- */
+/* Whether CUDA can copy between two GPUs. If not, `text` receives the reason. Records no error. */
 static bool can_use_peer(char *text, size_t size)
 {
     CUdevice drawing;
@@ -141,155 +95,71 @@ static bool can_use_peer(char *text, size_t size)
     return false;
 }
 
-static void add(struct choice *choice, const struct way *way)
+/* Orders the transports for two GPUs. */
+static void order_across(struct gr_transport_choice *choice, const struct gl_resource *r,
+                         unsigned allowed)
 {
-    if (choice->allowed & way->backend->transport)
-        choice->order[choice->count++] = way;
-}
-
-static void keep_reason(struct choice *choice, const struct way *way, const char *text)
-{
-    if (!choice->reason[0])
-        snprintf(choice->reason, sizeof(choice->reason), "%s was not chosen: %.290s",
-                 way->backend->name, text);
-}
-
-static void add_interop(struct choice *choice, const struct gl_resource *r)
-{
-    const bool is_depth = r->format && r->format->depth;
-    if (is_depth && choice->allowed & GR_TRANSPORT_INTEROP)
-        keep_reason(choice, &by_interop, r->format->refused);
-    else
-        add(choice, &by_interop);
-}
-
-/*
- * Orders the transports. The error of the last transport is reported. So if peer is not possible
- * and would come last, it is omitted: the error of interop says why CUDA refused the object, while
- * the error of peer would only say to allow interop.
- */
-static void order_transports(struct choice *choice, const struct gl_resource *r)
-{
-    const unsigned others = GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY;
-    const struct way *peer = r->base.is_image ? &image_by_peer : &by_peer;
-    bool are_several = (choice->allowed & (choice->allowed - 1)) != 0;
-    choice->is_across = are_several && can_use_peer(choice->not_across, sizeof(choice->not_across));
-    if (!choice->is_across) {
-        add_interop(choice, r);
-        if ((choice->allowed & others) != GR_TRANSPORT_INTEROP)
-            add(choice, peer);
-        add(choice, &by_copy);
-    } else if (r->base.is_image) {
-        add(choice, peer);
-        add(choice, &by_copy);
-        add_interop(choice, r);
-    } else if (r->base.size >= PEER_FROM) {
-        add(choice, &by_copy);
-        add(choice, peer);
-        add_interop(choice, r);
-    } else {
-        add(choice, &by_copy);
-        add_interop(choice, r);
-        add(choice, peer);
-    }
+    const bool is_large = r->base.size >= PEER_FROM;
+    if (r->base.is_image)
+        gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
+    gr_transport_add(choice, allowed, GR_TRANSPORT_COPY);
+    if (!r->base.is_image && is_large)
+        gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
+    gr_transport_add(choice, allowed, GR_TRANSPORT_INTEROP);
+    if (!r->base.is_image && !is_large)
+        gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
+    snprintf(choice->reason, sizeof(choice->reason), "%s",
+             choice->order[0] == GR_TRANSPORT_INTEROP
+                 ? "between two GPUs, where peer gains little below 8 MiB"
+             : choice->order[0] == GR_TRANSPORT_COPY || r->base.is_image
+                 ? "the fastest between two GPUs"
+                 : "from 8 MiB on faster than the driver's own interop between two GPUs");
 }
 
 /*
- * Writes why this transport was chosen, for gr_resource_describe() and the log. False if there is
- * no reason to report.
+ * Orders the transports. The error of the last one is reported. So if peer is impossible, it is
+ * tried only if no other transport is allowed: the error of interop says why CUDA refused the
+ * object, while the error of peer would only say to allow interop.
  */
-static bool write_reason(struct gl_resource *r, const struct choice *choice, const char *name)
+static void order_transports(struct gr_transport_choice *choice, const struct gl_resource *r,
+                             unsigned allowed)
 {
-    if (!choice->reason[0] && !choice->is_across)
-        return false;
-    snprintf(r->transport, sizeof(r->transport), "%s (%s)", name,
-             choice->reason[0] ? choice->reason : choice->order[0]->why_across);
-    gr_log(GR_LOG_INFO, "%s: %s uses transport %s", choice->call, gl_object_text(&r->base).text,
-           r->transport);
-    return true;
-}
-
-/* Whether another transport may work despite this error. If so, the error is dropped. */
-static bool can_fall_back(struct choice *choice, const struct way *way,
-                          const struct gr_error_record *before)
-{
-    struct gr_error_record error;
-    gr_error_save(&error);
-    if (error.status != GR_ERR_UNSUPPORTED && error.status != GR_ERR_CUDA &&
-        error.status != GR_ERR_NO_MEMORY) {
-        gr_error_stands(&error);
-        return false;
+    const bool are_several = allowed & (allowed - 1);
+    char not_across[560] = "";
+    CUdevice computing;
+    choice->crosses = are_several && gr_driver()->CtxGetDevice(&computing) == CUDA_SUCCESS &&
+                      !gl_draws_on(computing);
+    if (are_several && can_use_peer(not_across, sizeof(not_across))) {
+        order_across(choice, r, allowed);
+        return;
     }
-    keep_reason(choice, way, error.message);
-    gr_error_restore(before);
-    return true;
+    gr_transport_add(choice, allowed, GR_TRANSPORT_INTEROP);
+    gr_transport_add(choice, allowed, GR_TRANSPORT_COPY);
+    if (choice->count == 0)
+        gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
+    else if (allowed & GR_TRANSPORT_PEER && !(allowed & GR_TRANSPORT_INTEROP))
+        gr_transport_skip(choice, GR_TRANSPORT_PEER, not_across);
 }
 
-static gr_resource *try_interop(struct gl_resource *r, struct choice *choice, unsigned flags,
-                                bool last, bool *ended)
-{
-    char reason[300] = "";
-    if (last)
-        return gl_interop_register(r, flags, NULL, 0, choice->call);
-    gr_resource *made = gl_interop_register(r, flags, reason, sizeof(reason), choice->call);
-    *ended = made || !reason[0];
-    if (!*ended)
-        keep_reason(choice, &by_interop, reason);
-    return made;
-}
+struct existing {
+    struct gl_resource *r;
+    unsigned flags;
+};
 
-/* Tries the peer transport or the copy transport. */
-static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, size_t i,
-                                unsigned flags, bool last, bool *ended)
+static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_transport transport)
 {
-    const struct way *way = choice->order[i];
-    bool is_peer = way != &by_copy;
-    struct gr_error_record before;
-    if (is_peer && !last && !choice->is_across) {
-        keep_reason(choice, way, choice->not_across);
-        *ended = false;
-        return NULL;
-    }
-    gr_error_save(&before);
-    if (!is_peer)
-        write_reason(r, choice, gl_copy.name);
-    if (!last)
-        gr_attempt_begin();
-    gr_resource *made = (is_peer ? gl_peer_make : gl_copy_make)(r, flags, choice->call);
-    if (!last)
-        gr_attempt_end();
-    *ended = made || last || !can_fall_back(choice, way, &before);
-    if (!made && *ended)
-        free(r);
-    return made;
-}
-
-/*
- * Tries one transport. *ended is true if no other transport is left to try: `r` became a resource
- * or was freed.
- */
-static gr_resource *try_one(struct gl_resource *r, struct choice *choice, size_t i, unsigned flags,
-                            bool *ended)
-{
-    bool last = i + 1 == choice->count;
-    *ended = true;
-    if (choice->order[i]->backend == &gl_interop)
-        return try_interop(r, choice, flags, last, ended);
-    return try_copying(r, choice, i, flags, last, ended);
+    const struct existing *existing = of;
+    return gl_object_make(existing->r, maker_of(transport), existing->flags, choice->call);
 }
 
 static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed, const char *call)
 {
-    struct choice choice = {.allowed = allowed, .call = call};
-    gr_resource *made = NULL;
-    bool ended = !r;
-    if (r)
-        order_transports(&choice, r);
-    for (size_t i = 0; i < choice.count && !ended; i++)
-        made = try_one(r, &choice, i, flags, &ended);
-    if (made && made->backend != &gl_copy && write_reason(r, &choice, made->backend->name))
-        made->transport = r->transport;
-    return made;
+    struct gr_transport_choice choice = {.call = call};
+    struct existing existing = {r, flags};
+    if (!r)
+        return NULL;
+    order_transports(&choice, r, allowed);
+    return gl_object_finish(r, gr_choose_transport(&choice, attempt, &existing), &choice, call);
 }
 
 /*
@@ -318,6 +188,5 @@ gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target, unsig
     if (!transports)
         return NULL;
     gl_depth_enable();
-    return make(gl_image_object(name, target, flags, transports, __func__), flags, transports,
-                __func__);
+    return make(gl_image_object(name, target, flags, __func__), flags, transports, __func__);
 }

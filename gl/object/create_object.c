@@ -4,7 +4,7 @@
  * for interop and copy.
  */
 #include <stdint.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 #include <epoxy/gl.h>
 
@@ -12,9 +12,9 @@
 #include "lib/base/error.h"
 #include "lib/external/memory_part.h"
 #include "lib/base/flags.h"
-#include "lib/base/log.h"
 #include "lib/base/plural.h"
 #include "lib/base/struct_size.h"
+#include "lib/resource/choose_transport.h"
 #include "gl/context/saved_state.h"
 #include "gl/object/format.h"
 #include "gl/object/from_buffer.h"
@@ -40,6 +40,10 @@ struct wish {
     bool packed; /* for buffers only: the buffer may share a block with others */
     unsigned flags;
     const char *call;
+    struct gl_context context;
+    /* The result: one of them. */
+    struct gl_resource *plain;
+    gr_resource *shared;
 };
 
 /* ---- Plain storage, for interop and copy ----------------------------------------------------- */
@@ -94,146 +98,85 @@ static GLbitfield storage_for(const struct gl_context *context, const struct wis
     return GL_MAP_READ_BIT | GL_MAP_WRITE_BIT;
 }
 
-static struct gl_names *make_plain(const struct wish *wish, gr_transport transport)
+static gr_status make_plain(struct gl_names *names, const struct wish *wish, gr_transport transport)
 {
-    struct gl_context context;
     struct gl_errors errors;
-    if (gl_context_begin(&context, "will own the object", wish->call) != GR_OK)
-        return NULL;
-    if (!context.direct) {
-        gr_fail(
+    gl_errors_begin(&errors);
+    gr_status status = wish->image
+                           ? make_texture(names, wish->image, wish->call)
+                           : make_buffer(names, wish->size,
+                                         storage_for(&wish->context, wish, transport), wish->call);
+    gl_errors_end(&errors);
+    return status;
+}
+
+static gr_status share_plain(struct gl_names *names, struct wish *wish, gr_transport transport)
+{
+    struct gl_resource *r =
+        wish->image ? gl_image_object(names->texture, wish->image->target, wish->flags, wish->call)
+                    : gl_buffer_object(names->buffer, wish->flags, wish->call);
+    if (!r)
+        return gr_last_error()->status;
+    r->owned = names;
+    gr_status status =
+        gl_object_make(r, transport == GR_TRANSPORT_COPY ? &gl_copy_maker : &gl_interop_maker,
+                       wish->flags, wish->call);
+    if (status == GR_OK)
+        wish->plain = r;
+    else
+        free(r);
+    return status;
+}
+
+static gr_status create_plain(struct wish *wish, gr_transport transport)
+{
+    if (!wish->context.direct)
+        return gr_fail(
             GR_ERR_UNSUPPORTED, wish->call,
             "Creating objects needs GL_ARB_direct_state_access (OpenGL 4.5), which this context "
             "lacks. Create the object yourself and use gr_from_gl_buffer() or gr_from_gl_image().");
-        return NULL;
-    }
-    struct gl_names *names = gl_names_make(&context, wish->call);
+    struct gl_names *names = gl_names_make(&wish->context, wish->call);
     if (!names)
-        return NULL;
-    gl_errors_begin(&errors);
-    gr_status status =
-        wish->image
-            ? make_texture(names, wish->image, wish->call)
-            : make_buffer(names, wish->size, storage_for(&context, wish, transport), wish->call);
-    gl_errors_end(&errors);
+        return GR_ERR_NO_MEMORY;
+    gr_status status = make_plain(names, wish, transport);
     if (status == GR_OK)
-        return names;
-    gl_names_end(names);
-    return NULL;
-}
-
-static gr_resource *share_plain(struct gl_names *names, const struct wish *wish,
-                                gr_transport transport)
-{
-    unsigned int target = wish->image ? wish->image->target : 0;
-    if (transport == GR_TRANSPORT_COPY)
-        return target ? gl_copy_image(names, target, wish->flags, wish->call)
-                      : gl_copy_buffer(names, wish->flags, wish->call);
-    struct gl_resource *r = target ? gl_image_object(names->texture, target, wish->flags,
-                                                     GR_TRANSPORT_INTEROP, wish->call)
-                                   : gl_buffer_object(names->buffer, wish->flags, wish->call);
-    return r ? gl_interop_register(r, wish->flags, NULL, 0, wish->call) : NULL;
-}
-
-static gr_resource *create_plain(const struct wish *wish, gr_transport transport)
-{
-    struct gl_names *names = make_plain(wish, transport);
-    if (!names)
-        return NULL;
-    gr_resource *resource = share_plain(names, wish, transport);
-    if (resource)
-        ((struct gl_resource *)resource)->owned = names;
-    else
+        status = share_plain(names, wish, transport);
+    if (status != GR_OK)
         gl_names_end(names);
-    return resource;
+    return status;
 }
 
 /* ---- The choice ------------------------------------------------------------------------------ */
 
-static gr_resource *create_by(const struct wish *wish, gr_transport transport)
+static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_transport transport)
 {
+    struct wish *wish = of;
+    (void)choice;
     if (transport != GR_TRANSPORT_SHARED)
         return create_plain(wish, transport);
-    return wish->image ? gl_shared_image(wish->image, wish->flags, wish->call)
+    wish->shared = wish->image
+                       ? gl_shared_image(wish->image, wish->flags, wish->call)
                        : gl_shared_buffer(wish->size, wish->packed, wish->flags, wish->call);
-}
-
-/*
- * Whether another transport may work despite the error. It cannot work if the cause is an argument
- * or a missing context.
- */
-static bool may_fall_back(gr_status status)
-{
-    return status == GR_ERR_UNSUPPORTED || status == GR_ERR_CUDA || status == GR_ERR_VULKAN ||
-           status == GR_ERR_GL;
-}
-
-/* Writes the reason why the best allowed transport was not used, for gr_resource_describe(). */
-static void write_reason(gr_resource *resource, const char *best, const struct gr_error_record *why)
-{
-    struct gl_resource *r = (struct gl_resource *)resource;
-    char way[sizeof(r->copy->way) + 2] = "";
-    if (r->copy)
-        snprintf(way, sizeof(way), ", %s", r->copy->way);
-    snprintf(r->transport, sizeof(r->transport), "%s (%s was not chosen: %.200s)%s",
-             resource->backend->name, best, why->message, way);
-    resource->transport = r->transport;
-}
-
-static bool context_is_current(void)
-{
-    struct gl_native native;
-    return gl_native_current(&native);
-}
-
-/* Uses the best allowed transport that works; otherwise fails with the last error. */
-static gr_resource *create_best(const struct wish *wish, unsigned allowed)
-{
-    static const struct {
-        gr_transport transport;
-        const char *name;
-    } order[] = {{GR_TRANSPORT_SHARED, "shared"},
-                 {GR_TRANSPORT_INTEROP, "interop"},
-                 {GR_TRANSPORT_COPY, "copy"}};
-    struct gr_error_record before, error = {0}, first;
-    const char *best = NULL;
-    gr_error_save(&before);
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-        if (!(allowed & order[i].transport))
-            continue;
-        gr_attempt_begin();
-        gr_resource *resource = create_by(wish, order[i].transport);
-        gr_attempt_end();
-        if (resource) {
-            if (best)
-                write_reason(resource, best, &first);
-            gr_error_restore(&before);
-            return resource;
-        }
-        gr_error_save(&error);
-        if (!may_fall_back(error.status) || !context_is_current())
-            break;
-        if (!best) {
-            best = order[i].name;
-            first = error;
-        }
-        gr_log(GR_LOG_INFO, "%s: transport %s failed: %s", wish->call, order[i].name,
-               error.message);
-    }
-    gr_error_stands(&error);
-    return NULL;
+    return wish->shared ? GR_OK : gr_last_error()->status;
 }
 
 static gr_resource *create(struct wish *wish, const gr_gl_options *options)
 {
     const unsigned uncopied = GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP;
+    struct gr_transport_choice choice = {.call = wish->call};
     gr_gl_options own;
     if (GR_TAKE(gr_gl_options, &own, options, wish->call) != GR_OK)
         return NULL;
     unsigned allowed =
         gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY, uncopied, wish->call);
+    if (!allowed || gl_context_begin(&wish->context, "will own the object", wish->call) != GR_OK)
+        return NULL;
     wish->packed = own.packed;
-    return allowed ? create_best(wish, allowed) : NULL;
+    gr_transport_add(&choice, allowed, GR_TRANSPORT_SHARED);
+    gr_transport_add(&choice, allowed, GR_TRANSPORT_INTEROP);
+    gr_transport_add(&choice, allowed, GR_TRANSPORT_COPY);
+    gr_status status = gr_choose_transport(&choice, attempt, wish);
+    return wish->plain ? gl_object_finish(wish->plain, status, &choice, wish->call) : wish->shared;
 }
 
 gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options)

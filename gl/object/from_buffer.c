@@ -73,22 +73,17 @@ struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const ch
     return r;
 }
 
-static gr_resource *make_resource(unsigned int name, unsigned flags, const char *call)
-{
-    struct gl_resource *r = gl_buffer_object(name, flags, call);
-    return r ? gl_interop_register(r, flags, NULL, 0, call) : NULL;
-}
-
 gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags)
 {
-    return make_resource(name, flags, __func__);
+    return gl_interop_register(gl_buffer_object(name, flags, __func__), flags, __func__);
 }
 
 gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream)
 {
     if (gr_stream_check(NULL, stream, false, __func__) != GR_OK)
         return NULL;
-    gr_resource *resource = make_resource(name, flags, __func__);
+    gr_resource *resource =
+        gl_interop_register(gl_buffer_object(name, flags, __func__), flags, __func__);
     gr_buffer *buffer = NULL;
     if (resource)
         gr_map_for(&resource, 1, stream, NULL, &buffer, __func__);

@@ -78,16 +78,8 @@ static gr_status check_name(const struct gl_resource *r, const char *call)
     return GR_OK;
 }
 
-static gr_status check_format(const struct gl_resource *r, unsigned transports, const char *call)
-{
-    if (!r->format || !r->format->refused || (r->format->depth && transports & GR_TRANSPORT_COPY))
-        return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call, "OpenGL image %u has the format %s: %s. Use %s.",
-                   r->name, r->format->name, r->format->refused, r->format->instead);
-}
-
 static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *storage,
-                               unsigned transports, const char *call)
+                               const char *call)
 {
     gl_image_storage(r->name, r->target->target, storage);
     r->level = storage->base;
@@ -108,7 +100,8 @@ static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *s
                        "an image with one sample that glBlitFramebuffer resolves it into, or "
                        "gr_fetch_framebuffer(), which resolves it.",
                        r->name, storage->base.samples);
-    GR_TRY(check_format(r, transports, call));
+    if (r->format && r->format->refused && !r->format->depth)
+        return gl_refuse_format(r, call);
     if (!storage->incomplete)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -139,7 +132,7 @@ static struct gr_image image_of(const struct gl_resource *r, const struct gl_ima
 }
 
 struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags,
-                                    unsigned transports, const char *call)
+                                    const char *call)
 {
     if (name == 0) {
         gr_fail(GR_ERR_INVALID_VALUE, call, "The OpenGL image name is 0, which is not an image.");
@@ -153,7 +146,7 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
         return NULL;
     struct gl_image_storage storage;
     r->target = gl_target_of(target);
-    if (check_name(r, call) != GR_OK || check_storage(r, &storage, transports, call) != GR_OK) {
+    if (check_name(r, call) != GR_OK || check_storage(r, &storage, call) != GR_OK) {
         free(r);
         return NULL;
     }
@@ -164,6 +157,5 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
 
 gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned flags)
 {
-    struct gl_resource *r = gl_image_object(name, target, flags, GR_TRANSPORT_INTEROP, __func__);
-    return r ? gl_interop_register(r, flags, NULL, 0, __func__) : NULL;
+    return gl_interop_register(gl_image_object(name, target, flags, __func__), flags, __func__);
 }

@@ -5,8 +5,8 @@
 
 #include "gl/object/object.h"
 
-/* Like gl_buffer_object(). `transports`: with GR_TRANSPORT_COPY, depth formats are accepted. */
+/* Like gl_buffer_object(). Accepts depth, which only the copy transport accepts. */
 struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags,
-                                    unsigned transports, const char *call);
+                                    const char *call);
 
 #endif

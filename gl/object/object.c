@@ -15,12 +15,14 @@
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/cuda/end_after_event.h"
+#include "lib/resource/choose_transport.h"
 #include "lib/resource/deferred_release.h"
+#include "lib/resource/resource.h"
 #include "lib/base/plural.h"
 #include "gl/object/buffer_storage.h"
 #include "gl/context/context_check.h"
-#include "gl/context/cuda_device.h"
 #include "gl/context/saved_state.h"
+#include "gl/copy/memory.h"
 
 struct gl_object_text gl_object_text(const gr_resource *resource)
 {
@@ -50,22 +52,47 @@ struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const
     return r;
 }
 
-gr_status gl_object_choose_context(struct gl_resource *r, struct gr_context *context,
-                                   gr_status (*make_side)(struct gl_resource *r, unsigned flags,
-                                                          const char *call),
-                                   unsigned flags, const char *call)
+gr_status gl_refuse_format(const struct gl_resource *r, const char *call)
+{
+    return gr_fail(GR_ERR_UNSUPPORTED, call, "OpenGL image %u has the format %s: %s. Use %s.",
+                   r->name, r->format->name, r->format->refused, r->format->instead);
+}
+
+gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, unsigned flags,
+                         const char *call)
 {
     bool pushed;
+    struct gr_context context;
+    void *handle = NULL;
     gr_endings_collect();
-    GR_TRY(gr_context_choose(context, gl_find_nearest_device, call));
-    gr_status status = gr_context_enter(context, &pushed, call);
+    GR_TRY(gr_context_choose(&context, maker->find_device, call));
+    gr_status status = gr_context_enter(&context, &pushed, call);
     if (status == GR_OK) {
-        status = make_side(r, flags, call);
+        status = maker->make_side(r, flags, &handle, call);
         gr_context_leave(pushed);
     }
-    if (status != GR_OK)
-        gr_context_drop(context);
+    if (status == GR_OK)
+        gr_resource_init(&r->base, r->base.is_image ? maker->images : maker->buffers, &context,
+                         handle, flags);
+    else
+        gr_context_drop(&context);
     return status;
+}
+
+gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
+                              const struct gr_transport_choice *choice, const char *call)
+{
+    gr_resource *resource = &r->base;
+    const char *way = r->copy ? r->copy->way : "";
+    if (status != GR_OK) {
+        free(r);
+        return NULL;
+    }
+    snprintf(r->transport, sizeof(r->transport), "%s%s%s",
+             choice ? choice->text : resource->backend->name, *way ? ", " : "", way);
+    resource->transport = r->transport;
+    gr_resource_log_each(call, &resource, 1);
+    return resource;
 }
 
 /* ---- Operations ------------------------------------------------------------------------------ */

@@ -14,6 +14,7 @@
 
 struct gl_copy;
 struct gl_peer;
+struct gr_transport_choice;
 
 /* A resource made from an OpenGL object. */
 struct gl_resource {
@@ -31,7 +32,7 @@ struct gl_resource {
     struct gl_names
         *owned; /* objects that grinterop created and deletes with the resource, or NULL */
     /* the name of the transport, and the reason for its choice if there is one to report */
-    char transport[520];
+    char transport[600];
 };
 
 static inline const struct gl_resource *gl_of(const gr_resource *resource)
@@ -45,14 +46,34 @@ static inline const struct gl_resource *gl_of(const gr_resource *resource)
  */
 struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call);
 
+/* How a transport makes an object a resource. */
+struct gl_maker {
+    const struct gr_backend *buffers, *images;
+    /* finds the CUDA device if no CUDA context is current, and records errors */
+    gr_status (*find_device)(CUdevice *device);
+    /*
+     * Checks the object, and registers it or allocates the memory; *handle is that of
+     * gr_resource_init(). The CUDA context is current. Records errors, and then leaves nothing.
+     */
+    gr_status (*make_side)(struct gl_resource *r, unsigned flags, void **handle, const char *call);
+};
+
 /*
- * For transports that copy: chooses the CUDA context, and calls `make_side` in it. After an error
- * the resource has no reference to the context.
+ * Chooses the CUDA context and makes `r` a resource. After an error `r` is unchanged: the caller
+ * tries another maker or calls gl_object_finish().
  */
-gr_status gl_object_choose_context(struct gl_resource *r, struct gr_context *context,
-                                   gr_status (*make_side)(struct gl_resource *r, unsigned flags,
-                                                          const char *call),
-                                   unsigned flags, const char *call);
+gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, unsigned flags,
+                         const char *call);
+
+/*
+ * Ends gl_object_make(). After an error frees `r` and returns NULL. `choice` may be NULL; it has
+ * the reason for the transport.
+ */
+gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
+                              const struct gr_transport_choice *choice, const char *call);
+
+/* Records that CUDA refuses the format of the image, and what to use instead. */
+gr_status gl_refuse_format(const struct gl_resource *r, const char *call);
 
 /* The text "OpenGL texture 3", for messages. */
 struct gl_object_text {

@@ -13,9 +13,8 @@
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
 #include "lib/base/plural.h"
-#include "lib/resource/resource.h"
+#include "gl/context/cuda_device.h"
 #include "gl/copy/copy.h"
-#include "gl/copy/image.h"
 
 void gl_peer_end(struct gr_ending *ending, bool alive)
 {
@@ -41,7 +40,7 @@ static gr_status allocate(struct gl_peer *peer, struct gl_resource *r, const cha
  * Creates the memory and the drawing. The CUDA context is current. After an error all objects made
  * here are freed.
  */
-static gr_status make_sides(struct gl_resource *r, CUdevice drawing, unsigned flags,
+static gr_status make_sides(struct gl_resource *r, CUdevice drawing, unsigned flags, void **handle,
                             const char *call)
 {
     struct gl_peer *peer = calloc(1, sizeof(*peer));
@@ -51,7 +50,7 @@ static gr_status make_sides(struct gl_resource *r, CUdevice drawing, unsigned fl
     if (status == GR_OK)
         status = gl_drawing_open(r, drawing, flags, &peer->drawing, call);
     if (status == GR_OK) {
-        r->peer = peer;
+        *handle = r->peer = peer;
         return GR_OK;
     }
     gr_work_end(&r->base.sync.work, true);
@@ -74,43 +73,33 @@ static gr_status refuse(const struct gl_peer_query *asked, const char *text, con
         text);
 }
 
-static gr_status make_if_reached(struct gl_resource *r, unsigned flags, const char *call)
-{
-    char text[560];
-    struct gl_peer_query asked;
-    CUdevice drawing;
-    if (!gl_peer_reaches(&drawing, &asked, text, sizeof(text)))
-        return refuse(&asked, text, call);
-    return r->base.is_image ? gl_peer_image_make_side(r, flags, call)
-                            : make_sides(r, drawing, flags, call);
-}
-
 /*
  * From a pixel buffer in memory of CUDA, the NVIDIA driver (580) stores wrong depths, and wrong
  * texels in GL_RGB16I.
  */
-static gr_status check_image(const struct gl_resource *r, const char *call)
+static gr_status check_format(const struct gl_format *format, const char *call)
 {
-    const struct gl_format *format = r->format;
     if (format && (format->depth || format->internal == GL_RGB16I))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "OpenGL stores wrong values in %s from memory of CUDA (NVIDIA driver 580). "
                        "Allow GR_TRANSPORT_COPY.",
                        format->name);
-    return gl_copy_image_check(r, call);
+    return GR_OK;
 }
 
-gr_resource *gl_peer_make(struct gl_resource *r, unsigned flags, const char *call)
+static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle, const char *call)
 {
-    struct gr_context context;
-    if ((r->base.is_image && check_image(r, call) != GR_OK) ||
-        gl_object_choose_context(r, &context, make_if_reached, flags, call) != GR_OK)
-        return NULL;
-    if (r->base.is_image)
-        gr_resource_init(&r->base, &gl_peer_image, &context, r->copy, flags);
-    else
-        gr_resource_init(&r->base, &gl_peer, &context, r->peer, flags);
-    gr_resource *made = &r->base;
-    gr_resource_log_each(call, &made, 1);
-    return made;
+    char text[560];
+    struct gl_peer_query asked;
+    CUdevice drawing;
+    GR_TRY(check_format(r->format, call));
+    if (!gl_peer_reaches(&drawing, &asked, text, sizeof(text)))
+        return refuse(&asked, text, call);
+    return r->base.is_image ? gl_peer_image_make_side(r, flags, handle, call)
+                            : make_sides(r, drawing, flags, handle, call);
 }
+
+const struct gl_maker gl_peer_maker = {.buffers = &gl_peer,
+                                       .images = &gl_peer_image,
+                                       .find_device = gl_find_nearest_device,
+                                       .make_side = make_side};

@@ -14,6 +14,7 @@
 #include "gl/peer/drawing.h"
 
 extern const struct gr_backend gl_peer;
+extern const struct gl_maker gl_peer_maker;
 
 /* The objects of a resource on the GPU that computes. */
 struct gl_peer {
@@ -27,12 +28,6 @@ struct gl_peer {
  * only frees the struct.
  */
 void gl_peer_end(struct gr_ending *ending, bool alive);
-
-/*
- * Makes the object a resource of the peer transport. After an error returns NULL, and the caller
- * keeps `r`.
- */
-gr_resource *gl_peer_make(struct gl_resource *r, unsigned flags, const char *call);
 
 /* A driver call that failed, which leaves a query without an answer. */
 struct gl_peer_query {

@@ -198,22 +198,40 @@ ONE_DEVICE_TEST(transport_any_falls_back_if_another_device_draws)
  * If this device draws, the code means wrong arguments. If another device draws, the same code
  * means a wrong device.
  */
-ONE_DEVICE_TEST(transport_any_falls_back_only_if_the_device_may_be_the_cause)
+ONE_DEVICE_TEST(transport_any_falls_back_unless_the_object_is_the_cause)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     refuse_next(REGISTER, CUDA_ERROR_INVALID_VALUE);
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any), GR_ERR_CUDA,
                 CUDA_ERROR_INVALID_VALUE, "refused");
-    refuse_next(REGISTER, CUDA_ERROR_OUT_OF_MEMORY);
-    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any), GR_ERR_NO_MEMORY,
-                CUDA_ERROR_OUT_OF_MEMORY, "refused");
     logged[0] = '\0';
     gr_log_set(GR_LOG_INFO, keep_line, NULL);
     refuse_next(REGISTER, CUDA_ERROR_INVALID_VALUE);
-    /* Fails the third query; the first two check whether another GPU draws. */
-    ck_assert(fault->set(DEVICES, CUDA_ERROR_OPERATING_SYSTEM, 2));
+    refuse_next(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
     assert_fell_back(resource, "CUDA_ERROR_INVALID_VALUE");
+}
+
+/* Each transport allocates other memory. Catches: created objects did not fall back. */
+ONE_DEVICE_TEST(transports_without_memory_fall_back)
+{
+    const gr_gl_options plain = BY(GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY);
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    logged[0] = '\0';
+    gr_log_set(GR_LOG_INFO, keep_line, NULL);
+    refuse_next(REGISTER, CUDA_ERROR_OUT_OF_MEMORY);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
+    assert_fell_back(resource, "CUDA_ERROR_OUT_OF_MEMORY");
+    gr_log_set(GR_LOG_INFO, keep_line, NULL);
+    refuse_next(REGISTER, CUDA_ERROR_OUT_OF_MEMORY);
+    GR_AUTO(gr_resource) *created = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &plain);
+    assert_fell_back(created, "CUDA_ERROR_OUT_OF_MEMORY");
+    refuse_next("cuMemCreate", CUDA_ERROR_OUT_OF_MEMORY);
+    GR_AUTO(gr_resource) *unshared = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL));
+    ck_assert_int_eq(gr_resource_get_info(unshared)->transport, GR_TRANSPORT_INTEROP);
+    assert_described(unshared, "transport interop (shared was not chosen: ");
+    write_mapped(unshared, 3);
+    assert_gl_pattern(gr_gl_name(unshared), SIZE, 3);
 }
 
 TEST(transport_any_works_without_a_current_cuda_context)
@@ -224,7 +242,7 @@ TEST(transport_any_works_without_a_current_cuda_context)
     CU(CtxSetCurrent(NULL));
     refuse_next(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
-    assert_fell_back(resource, "cuGLGetDevices names no device");
+    assert_fell_back(resource, "CUDA_ERROR_OPERATING_SYSTEM by cuGLGetDevices");
     gr_buffer *buffer = must_make(gr_map(resource, CU_STREAM_PER_THREAD));
     ck_assert_ptr_null(current_context());
     assert_ok(gr_buffer_release(buffer));

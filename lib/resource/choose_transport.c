@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Decides which error of which transport leads to the next one; see choose_transport.h. */
+#include "lib/resource/choose_transport.h"
+
+#include <stdio.h>
+
+#include <cuda.h>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+
+#define ON(status) (1u << GR_ERR_##status)
+
+/* Each transport allocates other memory: one may have room where another has none. */
+#define ALWAYS (ON(UNSUPPORTED) | ON(NO_MEMORY))
+
+/*
+ * The errors after which another transport may work. An error of the application's arguments or
+ * state, or a lost device, is an error of all transports. A transport that opens descriptors may
+ * fail for the lack of them (GR_ERR_SYSTEM). The calls of CUDA and Vulkan that external makes, and
+ * that may fail, are those that copies need, too.
+ */
+static const struct row {
+    gr_transport transport;
+    const char *name;
+    unsigned errors;
+    /* CUDA_ERROR_INVALID_VALUE refuses the object of the application */
+    bool is_of_object;
+} rows[] = {
+    {GR_TRANSPORT_EXTERNAL, "external", ALWAYS, false},
+    {GR_TRANSPORT_SHARED, "shared", ALWAYS | ON(CUDA) | ON(GL) | ON(VULKAN) | ON(SYSTEM), false},
+    {GR_TRANSPORT_INTEROP, "interop", ALWAYS | ON(CUDA) | ON(GL), true},
+    {GR_TRANSPORT_PEER, "peer", ALWAYS | ON(CUDA) | ON(GL) | ON(SYSTEM), false},
+    {GR_TRANSPORT_COPY, "copy", ALWAYS | ON(CUDA) | ON(GL), false},
+};
+
+static const struct row *row_of(gr_transport transport)
+{
+    const struct row *row = rows;
+    while (row->transport != transport)
+        row++;
+    return row;
+}
+
+static bool leads_on(const struct row *row, const struct gr_error_record *error, bool crosses)
+{
+    if (!(row->errors & 1u << error->status))
+        return false;
+    return !row->is_of_object || crosses || error->domain != GR_DOMAIN_CUDA ||
+           error->code != CUDA_ERROR_INVALID_VALUE;
+}
+
+static void keep_reason(struct gr_transport_choice *choice, const struct row *row,
+                        const struct gr_error_record *error)
+{
+    const bool has_code = error->code_name[0];
+    snprintf(choice->reason, sizeof(choice->reason), "%s was not chosen: %.40s%s%.44s%s%.270s",
+             row->name, error->code_name, has_code ? " by " : "", has_code ? error->call : "",
+             has_code ? ": " : "", error->message);
+}
+
+void gr_transport_skip(struct gr_transport_choice *choice, gr_transport transport, const char *why)
+{
+    snprintf(choice->reason, sizeof(choice->reason), "%s was not chosen: %.370s",
+             row_of(transport)->name, why);
+}
+
+static void write_text(struct gr_transport_choice *choice, const struct row *row)
+{
+    const bool has_reason = choice->reason[0];
+    snprintf(choice->text, sizeof(choice->text), has_reason ? "%s (%s)" : "%s%s", row->name,
+             choice->reason);
+    if (has_reason)
+        gr_log(GR_LOG_INFO, "%s: transport %s", choice->call, choice->text);
+}
+
+void gr_transport_add(struct gr_transport_choice *choice, unsigned allowed, gr_transport transport)
+{
+    if (allowed & transport)
+        choice->order[choice->count++] = transport;
+}
+
+gr_status gr_choose_transport(struct gr_transport_choice *choice,
+                              gr_status (*attempt)(void *of,
+                                                   const struct gr_transport_choice *choice,
+                                                   gr_transport transport),
+                              void *of)
+{
+    struct gr_error_record before, error;
+    gr_error_save(&before);
+    for (size_t i = 0;; i++) {
+        const struct row *row = row_of(choice->order[i]);
+        choice->is_last = i + 1 == choice->count;
+        if (!choice->is_last)
+            gr_attempt_begin();
+        gr_status status = attempt(of, choice, row->transport);
+        if (!choice->is_last)
+            gr_attempt_end();
+        if (status == GR_OK)
+            write_text(choice, row);
+        if (status == GR_OK || choice->is_last)
+            return status;
+        gr_error_save(&error);
+        if (!leads_on(row, &error, choice->crosses))
+            return gr_error_stands(&error);
+        gr_log(GR_LOG_INFO, "%s: transport %s failed: %s", choice->call, row->name, error.message);
+        if (i == 0)
+            keep_reason(choice, row, &error);
+        gr_error_restore(&before);
+    }
+}

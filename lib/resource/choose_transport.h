@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Chooses the transport of an OpenGL resource or of a Vulkan device: the best one that works. */
+#ifndef GR_LIB_RESOURCE_CHOOSE_TRANSPORT_H
+#define GR_LIB_RESOURCE_CHOOSE_TRANSPORT_H
+
+#include <grinterop/gr.h>
+
+struct gr_transport_choice {
+    const char *call;
+    gr_transport order[3]; /* the allowed transports, the best one first */
+    size_t count;
+    /* the graphics API draws on another device than CUDA computes on */
+    bool crosses;
+    bool is_last; /* for the callback: there is no other transport to try */
+
+    /*
+     * The reason for the transport; "" if there is none to report. The caller may give the reason
+     * for the first of `order`; the failure of that one replaces it.
+     */
+    char reason[400];
+    char text[420]; /* the result: the name of the transport, and the reason */
+};
+
+/* Appends a transport to the order if it is allowed. */
+void gr_transport_add(struct gr_transport_choice *choice, unsigned allowed, gr_transport transport);
+
+/* Gives the reason why a transport is not among those to try. */
+void gr_transport_skip(struct gr_transport_choice *choice, gr_transport transport, const char *why);
+
+/*
+ * Tries the transports by attempt(), which records an error or succeeds. Returns the error of the
+ * last transport that was tried; one that leads to another transport is not recorded.
+ */
+gr_status gr_choose_transport(struct gr_transport_choice *choice,
+                              gr_status (*attempt)(void *of,
+                                                   const struct gr_transport_choice *choice,
+                                                   gr_transport transport),
+                              void *of);
+
+#endif
