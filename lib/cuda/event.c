@@ -39,9 +39,11 @@ CUresult gr_event_poll(CUevent event, CUstream stream, unsigned timeout_ms)
         if (result == CUDA_SUCCESS || gr_cuda_is_sticky(result) ||
             (!forever && (result != CUDA_ERROR_NOT_READY || gr_clock_ms() >= end)))
             return result;
-        /* the query failed: the work may still use memory that the caller frees next */
-        if (result != CUDA_ERROR_NOT_READY)
-            return event ? cu->EventSynchronize(event) : cu->StreamSynchronize(stream);
+        if (result != CUDA_ERROR_NOT_READY) {
+            /* the query failed: the work may still use memory that the caller frees next */
+            (void)(event ? cu->EventSynchronize(event) : cu->StreamSynchronize(stream));
+            return result;
+        }
         gr_host_pause(&polls);
     }
 }
