@@ -143,7 +143,7 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
     image->normalized = seen->normalized;
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = image);
     memory->part = &part;
-    GR_TRY(gl_vulkan_memory_fd(r->device, r->vulkan, &memory->fd));
+    GR_TRY(gl_vulkan_memory_fd(r->vulkan, &memory->fd));
     gr_status status = gr_external_make(&r->external, cuda, memory, flags, call);
     if (status != GR_OK)
         close(memory->fd);
@@ -203,7 +203,7 @@ static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const 
     r->format = wish->format->name;
     GR_TRY(make_memory(r, wish, &flags, &memory, call));
     GR_TRY(import_into_cuda(r, cuda, wish, flags, &memory, call));
-    GR_TRY(gl_vulkan_memory_fd(r->device, r->vulkan, &fd));
+    GR_TRY(gl_vulkan_memory_fd(r->vulkan, &fd));
     GR_TRY(gl_shared_import(r->names, fd, memory.size, memory.dedicated, call));
     return make_storage(r, wish->info, call);
 }
@@ -218,7 +218,7 @@ static gr_status export_memory(const struct gl_shared *r, struct gr_memory_expor
         .image = r->image,
     };
     memory->part.image = &memory->image;
-    return gl_vulkan_memory_fd(r->device, r->vulkan, &memory->fd);
+    return gl_vulkan_memory_fd(r->vulkan, &memory->fd);
 }
 
 static const struct gl_shared_maker maker = {

@@ -13,29 +13,20 @@
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
 #include "lib/sync/semaphore.h"
-#include "vk/device/device.h"
 #include "vk/device/error.h"
+#include "vk/device/export.h"
+#include "vk/memory/resource.h"
 
 struct private_vulkan {
     struct private_vulkan *next;
     CUdevice cuda;
     gr_vk_headless *headless;
     const gr_vk_headless_info *handles;
-    PFN_vkGetMemoryFdKHR memory_fd;
     PFN_vkGetSemaphoreFdKHR semaphore_fd; /* NULL if semaphores cannot be exported */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct private_vulkan *opened;
-
-static void load_functions(struct private_vulkan *vulkan)
-{
-    const gr_vk_headless_info *h = vulkan->handles;
-    PFN_vkGetDeviceProcAddr get =
-        (PFN_vkGetDeviceProcAddr)h->get_instance_proc_addr(h->instance, "vkGetDeviceProcAddr");
-    vulkan->memory_fd = (PFN_vkGetMemoryFdKHR)get(h->device, "vkGetMemoryFdKHR");
-    vulkan->semaphore_fd = (PFN_vkGetSemaphoreFdKHR)get(h->device, "vkGetSemaphoreFdKHR");
-}
 
 static struct private_vulkan *open_device(CUdevice cuda, const char *call)
 {
@@ -53,8 +44,10 @@ static struct private_vulkan *open_device(CUdevice cuda, const char *call)
      */
     gr_live_remove(GR_LIVE_VK_HEADLESS, vulkan->headless);
     vulkan->cuda = cuda;
-    vulkan->handles = gr_vk_headless_get(vulkan->headless);
-    load_functions(vulkan);
+    const gr_vk_headless_info *h = vulkan->handles = gr_vk_headless_get(vulkan->headless);
+    PFN_vkGetDeviceProcAddr get =
+        (PFN_vkGetDeviceProcAddr)h->get_instance_proc_addr(h->instance, "vkGetDeviceProcAddr");
+    vulkan->semaphore_fd = (PFN_vkGetSemaphoreFdKHR)get(h->device, "vkGetSemaphoreFdKHR");
     vulkan->next = opened;
     opened = vulkan;
     return vulkan;
@@ -109,26 +102,10 @@ gr_semaphore *gl_vulkan_semaphore(CUdevice cuda, bool timeline, const char *call
     return NULL;
 }
 
-static gr_status refuse_fd(VkResult result, const char *vulkan_call, const char *what)
+gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd)
 {
-    return vk_fail(result == VK_SUCCESS ? VK_ERROR_UNKNOWN : result, vulkan_call,
-                   "The %s of grinterop's own Vulkan device could not be exported.", what);
-}
-
-gr_status gl_vulkan_memory_fd(CUdevice cuda, const gr_resource *image, int *fd)
-{
-    const struct private_vulkan *vulkan = find(cuda, false, __func__);
-    const VkMemoryGetFdInfoKHR get = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
-        .memory = gr_vk_memory(image),
-        .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
-    };
-    *fd = -1;
-    VkResult result = VK_ERROR_EXTENSION_NOT_PRESENT;
-    if (vulkan && vulkan->memory_fd)
-        result = vulkan->memory_fd(vulkan->handles->device, &get, fd);
-    return result == VK_SUCCESS && *fd >= 0 ? GR_OK
-                                            : refuse_fd(result, "vkGetMemoryFdKHR", "memory");
+    const struct vk_binding *b = &vk_resource_of(image)->binding;
+    return vk_export_memory(b->device, b->memory, fd);
 }
 
 gr_status gl_vulkan_semaphore_fd(CUdevice cuda, const gr_semaphore *semaphore, int *fd)
@@ -143,6 +120,8 @@ gr_status gl_vulkan_semaphore_fd(CUdevice cuda, const gr_semaphore *semaphore, i
     VkResult result = VK_ERROR_EXTENSION_NOT_PRESENT;
     if (vulkan && vulkan->semaphore_fd)
         result = vulkan->semaphore_fd(vulkan->handles->device, &get, fd);
-    return result == VK_SUCCESS && *fd >= 0 ? GR_OK
-                                            : refuse_fd(result, "vkGetSemaphoreFdKHR", "semaphore");
+    if (result == VK_SUCCESS && *fd >= 0)
+        return GR_OK;
+    return vk_fail(result == VK_SUCCESS ? VK_ERROR_UNKNOWN : result, "vkGetSemaphoreFdKHR",
+                   "The semaphore of grinterop's own Vulkan device could not be exported.");
 }

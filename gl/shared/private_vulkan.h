@@ -28,6 +28,6 @@ gr_semaphore *gl_vulkan_semaphore(CUdevice device, bool timeline, const char *ca
 
 /* Export such a semaphore, or the memory of an image, as a file descriptor that the caller owns. */
 gr_status gl_vulkan_semaphore_fd(CUdevice device, const gr_semaphore *semaphore, int *fd);
-gr_status gl_vulkan_memory_fd(CUdevice device, const gr_resource *image, int *fd);
+gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd);
 
 #endif

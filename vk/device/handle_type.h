@@ -20,6 +20,10 @@
 #define GR_VK_MEMORY_HANDLE       VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT
 #define GR_VK_SEMAPHORE_HANDLE    VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_BIT
 #define GR_VK_HANDLE_NAME         "OPAQUE_WIN32"
+#define GR_VK_HANDLE_FIELD        win32_handle /* of gr_external_memory_desc, gr_semaphore_desc */
+#define GR_VK_CUDA_MEMORY         CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32
+#define GR_VK_CUDA_BINARY         CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32
+#define GR_VK_CUDA_TIMELINE       CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32
 #define GR_VK_HANDLE_FUNCTIONS(X)                                                                  \
     X(vkGetMemoryWin32HandleKHR, GR_VK_MEMORY_EXTENSION)                                           \
     X(vkGetSemaphoreWin32HandleKHR, GR_VK_SEMAPHORE_EXTENSION)
@@ -29,6 +33,10 @@
 #define GR_VK_MEMORY_HANDLE       VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
 #define GR_VK_SEMAPHORE_HANDLE    VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT
 #define GR_VK_HANDLE_NAME         "OPAQUE_FD"
+#define GR_VK_HANDLE_FIELD        fd /* of gr_external_memory_desc, gr_semaphore_desc */
+#define GR_VK_CUDA_MEMORY         CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD
+#define GR_VK_CUDA_BINARY         CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD
+#define GR_VK_CUDA_TIMELINE       CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
 #define GR_VK_HANDLE_FUNCTIONS(X)                                                                  \
     X(vkGetMemoryFdKHR, GR_VK_MEMORY_EXTENSION)                                                    \
     X(vkGetSemaphoreFdKHR, GR_VK_SEMAPHORE_EXTENSION)

@@ -4,12 +4,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "lib/base/error.h"
 #include "lib/sync/semaphore.h"
 #include "lib/sync/semaphore_points.h"
 #include "vk/device/error.h"
+#include "vk/device/export.h"
 #include "vk/sync/host_semaphore.h"
 
 struct imported {
@@ -66,89 +66,25 @@ VkSemaphore vk_semaphore_imported(const gr_semaphore *semaphore)
     return ((const struct imported *)semaphore)->semaphore;
 }
 
-/* ---- The exported handle --------------------------------------------------------------------- */
+/* ---- The handle ------------------------------------------------------------------------------ */
 
-#define CREATE_LIKE_THIS                                                                           \
-    "Was it created with VkExportSemaphoreCreateInfo in its pNext, whose handleTypes are "         \
-    "VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_" GR_VK_HANDLE_NAME "_BIT? gr_vk_semaphore_create() makes " \
-    "such semaphores; a timeline also works with through_host."
-
-#if defined(_WIN32)
-
-static gr_status export_handle(const struct imported *s, bool timeline, gr_semaphore_desc *info)
+static gr_status export_handle(const gr_semaphore *semaphore, gr_semaphore_desc *info)
 {
-    const VkSemaphoreGetWin32HandleInfoKHR get = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_WIN32_HANDLE_INFO_KHR,
-        .semaphore = s->semaphore,
-        .handleType = GR_VK_SEMAPHORE_HANDLE,
-    };
-    HANDLE handle = NULL;
-    VkResult result = s->device->vk.vkGetSemaphoreWin32HandleKHR(s->device->device, &get, &handle);
-    info->type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32
-                          : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32;
-    info->win32_handle = handle;
-    if (result == VK_SUCCESS && handle)
-        return GR_OK;
-    return vk_fail(result == VK_SUCCESS ? VK_ERROR_UNKNOWN : result, "vkGetSemaphoreWin32HandleKHR",
-                   "The semaphore 0x%llx cannot be exported. " CREATE_LIKE_THIS,
-                   GR_VK_NUMBER(s->semaphore));
-}
-
-/* Closes the Win32 handle in any case, because the driver duplicates it. */
-static void close_handle(const gr_semaphore_desc *info, bool imported)
-{
-    (void)imported;
-    CloseHandle(info->win32_handle);
-}
-
-#else
-
-static gr_status export_handle(const struct imported *s, bool timeline, gr_semaphore_desc *info)
-{
-    const VkSemaphoreGetFdInfoKHR get = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
-        .semaphore = s->semaphore,
-        .handleType = GR_VK_SEMAPHORE_HANDLE,
-    };
-    int fd = -1;
-    VkResult result = s->device->vk.vkGetSemaphoreFdKHR(s->device->device, &get, &fd);
-    info->type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
-                          : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD;
-    info->fd = fd;
-    if (result == VK_SUCCESS && fd >= 0)
-        return GR_OK;
-    if (result == VK_SUCCESS)
-        return gr_fail(GR_ERR_VULKAN, "vkGetSemaphoreFdKHR",
-                       "Vulkan succeeded but returned no file descriptor (%d) for the semaphore "
-                       "0x%llx. " CREATE_LIKE_THIS,
-                       fd, GR_VK_NUMBER(s->semaphore));
-    return vk_fail(result, "vkGetSemaphoreFdKHR",
-                   "The semaphore 0x%llx cannot be exported. " CREATE_LIKE_THIS,
-                   GR_VK_NUMBER(s->semaphore));
-}
-
-/*
- * Closes the file descriptor only after a failed import. A successful import takes the descriptor,
- * whose number may then be in use for another file.
- */
-static void close_handle(const gr_semaphore_desc *info, bool imported)
-{
-    if (!imported)
-        close(info->fd);
+    const struct imported *s = (const struct imported *)semaphore;
+    info->type = semaphore->timeline ? GR_VK_CUDA_TIMELINE : GR_VK_CUDA_BINARY;
+    return vk_export_semaphore(s->device, s->semaphore, &info->GR_VK_HANDLE_FIELD);
 }
 
 gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info,
                               const char *call)
 {
     if (semaphore->ops == &imported_ops)
-        return export_handle((const struct imported *)semaphore, semaphore->timeline, info);
+        return export_handle(semaphore, info);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "The semaphore was not made from an exported Vulkan handle, so it cannot be "
                    "exported again: create it by gr_vk_semaphore_create(), or from a VkSemaphore "
                    "without through_host.");
 }
-
-#endif
 
 /* ---- The import ------------------------------------------------------------------------------ */
 
@@ -156,9 +92,10 @@ static gr_status import_to_cuda(struct imported *s, const gr_vk_semaphore_desc *
                                 const struct gr_context *context, const char *call)
 {
     gr_semaphore_desc info = GR_INIT(gr_semaphore_desc, .fd = -1, .value = given->value);
-    GR_TRY(export_handle(s, given->type == VK_SEMAPHORE_TYPE_TIMELINE, &info));
+    s->base.timeline = given->type == VK_SEMAPHORE_TYPE_TIMELINE;
+    GR_TRY(export_handle(&s->base, &info));
     gr_status status = gr_semaphore_make(&s->base, context, &info, &imported_ops, call);
-    close_handle(&info, status == GR_OK);
+    vk_handle_close(info.GR_VK_HANDLE_FIELD, status == GR_OK);
     return status;
 }
 
