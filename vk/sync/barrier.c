@@ -78,67 +78,51 @@ gr_status vk_handover_check(const struct vk_handover *way, const struct vk_resou
                    i, layout == VK_IMAGE_LAYOUT_UNDEFINED ? "UNDEFINED" : "PREINITIALIZED");
 }
 
-static gr_status check_resource(const gr_resource *resource, size_t i, const gr_vk_device *device,
-                                const char *call)
+static gr_status check_resources(gr_resource *const resources[], size_t n, const char *call)
 {
-    const struct vk_resource *r = vk_resource_of(resource);
-    if (!r)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "Resource %zu is %s: barriers are for resources made from Vulkan buffers and images.",
-            i, resource ? "not a Vulkan resource" : "NULL");
-    if (device && r->binding.device->device != device->device)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Resource %zu belongs to another VkDevice than the first: record a barrier "
-                       "for each device.",
-                       i);
+    for (size_t i = 0; i < n; i++) {
+        const struct vk_resource *r = vk_resource_of(resources[i]);
+        if (!r)
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "Resource %zu is %s: barriers are for resources made from Vulkan "
+                           "buffers and images.",
+                           i, resources[i] ? "not a Vulkan resource" : "NULL");
+        if (r->binding.device->device != vk_resource_of(resources[0])->binding.device->device)
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "Resource %zu belongs to another VkDevice than the first: record a "
+                           "barrier for each device.",
+                           i);
+    }
     return GR_OK;
-}
-
-static gr_status check(VkCommandBuffer commands, gr_resource *const resources[], size_t n,
-                       const char *call)
-{
-    if (!commands || !resources || n == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
-                       !commands ? "`commands` is NULL: pass a command buffer that is recording"
-                       : !resources
-                           ? "`resources` is NULL"
-                           : "There are no resources: n is 0. Pass the length of `resources`");
-    gr_status status = check_resource(resources[0], 0, NULL, call);
-    for (size_t i = 1; i < n && status == GR_OK; i++)
-        status =
-            check_resource(resources[i], i, vk_resource_of(resources[0])->binding.device, call);
-    return status;
 }
 
 /* ---- Recording ------------------------------------------------------------------------------- */
 
 /*
- * One barrier for all resources, in the fields that the structs of both Vulkan versions have. When
- * the ownership is released, an earlier, separate step changes the image layout: the validation
- * layer expects the acquiring side to repeat a layout change within the ownership transfer.
+ * A barrier for all resources is written as a VkImageMemoryBarrier2, which has the fields of all
+ * barriers. A family of VK_QUEUE_FAMILY_IGNORED leaves the owner as it is: that of a copied object,
+ * which CUDA does not access.
  */
-struct step {
-    VkPipelineStageFlags2 src_stages, dst_stages;
-    VkAccessFlags2 src_access, dst_access;
-    VkImageLayout old_layout, new_layout; /* for images only */
-    bool only_images;
-    uint32_t src_family, dst_family;
-};
+typedef VkImageMemoryBarrier2 step;
 
 #define ALL VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT
 
-static struct step change_layout(const gr_vk_use *use)
+/*
+ * Returns the step that changes the layout before the ownership is released, or before the texels
+ * are copied. It is separate from the release: the validation layer expects the acquiring side to
+ * repeat a layout change within the ownership transfer.
+ */
+static step layout_step(const struct vk_handover *way, VkAccessFlags2 next)
 {
-    return (struct step){
-        .src_stages = use->stages,
-        .dst_stages = ALL,
-        .src_access = use->access,
-        .old_layout = use->layout,
-        .new_layout = VK_IMAGE_LAYOUT_GENERAL,
-        .only_images = true,
-        .src_family = VK_QUEUE_FAMILY_IGNORED,
-        .dst_family = VK_QUEUE_FAMILY_IGNORED,
+    return (step){
+        .srcStageMask = way->use.stages,
+        .srcAccessMask = way->use.access,
+        .dstStageMask = ALL,
+        .dstAccessMask = next,
+        .oldLayout = way->use.layout,
+        .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
     };
 }
 
@@ -146,63 +130,35 @@ static struct step change_layout(const gr_vk_use *use)
  * Returns the step that releases the ownership. The step needs no destination stage: only the
  * signal of the submit depends on the release, and no later command of this queue.
  */
-static struct step release_step(const struct vk_handover *way, bool after_change)
+static step release_step(const struct vk_handover *way, bool after_change)
 {
-    return (struct step){
-        .src_stages = after_change ? ALL : way->use.stages,
-        .dst_stages = VK_PIPELINE_STAGE_2_BOTTOM_OF_PIPE_BIT,
-        .src_access = way->use.access,
-        .old_layout = VK_IMAGE_LAYOUT_GENERAL,
-        .new_layout = VK_IMAGE_LAYOUT_GENERAL,
-        .src_family = way->family,
-        .dst_family = VK_QUEUE_FAMILY_EXTERNAL,
+    return (step){
+        .srcStageMask = after_change ? ALL : way->use.stages,
+        .srcAccessMask = way->use.access,
+        .dstStageMask = VK_PIPELINE_STAGE_2_BOTTOM_OF_PIPE_BIT,
+        .oldLayout = VK_IMAGE_LAYOUT_GENERAL,
+        .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+        .srcQueueFamilyIndex = way->family,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_EXTERNAL,
     };
 }
 
 /*
- * Returns the step that acquires the ownership. It is ordered after the wait of the submit because
- * both use the same stages. If its source stage were TOP_OF_PIPE, the layout could change before
- * CUDA is done.
+ * Returns the step that acquires the ownership, or that follows the copies to an object. It is
+ * ordered after the wait of the submit because both use the same stages. If its source stage were
+ * TOP_OF_PIPE, the layout could change before CUDA is done.
  */
-static struct step acquire_step(const struct vk_handover *way)
+static step acquire_step(const struct vk_handover *way, bool copied)
 {
-    return (struct step){
-        .src_stages = way->use.stages,
-        .dst_stages = way->use.stages,
-        .dst_access = way->use.access,
-        .old_layout = VK_IMAGE_LAYOUT_GENERAL,
-        .new_layout = way->use.layout,
-        .src_family = VK_QUEUE_FAMILY_EXTERNAL,
-        .dst_family = way->family,
-    };
-}
-
-/* CUDA does not access a copied object, so the object keeps its owner. */
-static struct step before_fetch(const struct vk_handover *way)
-{
-    return (struct step){
-        .src_stages = way->use.stages,
-        .dst_stages = ALL,
-        .src_access = way->use.access,
-        .dst_access = VK_ACCESS_2_TRANSFER_READ_BIT,
-        .old_layout = way->use.layout,
-        .new_layout = VK_IMAGE_LAYOUT_GENERAL,
-        .src_family = VK_QUEUE_FAMILY_IGNORED,
-        .dst_family = VK_QUEUE_FAMILY_IGNORED,
-    };
-}
-
-static struct step after_store(const struct vk_handover *way)
-{
-    return (struct step){
-        .src_stages = way->use.stages | VK_PIPELINE_STAGE_2_TRANSFER_BIT,
-        .dst_stages = way->use.stages,
-        .src_access = VK_ACCESS_2_TRANSFER_WRITE_BIT,
-        .dst_access = way->use.access,
-        .old_layout = VK_IMAGE_LAYOUT_GENERAL,
-        .new_layout = way->use.layout,
-        .src_family = VK_QUEUE_FAMILY_IGNORED,
-        .dst_family = VK_QUEUE_FAMILY_IGNORED,
+    return (step){
+        .srcStageMask = way->use.stages | (copied ? VK_PIPELINE_STAGE_2_TRANSFER_BIT : 0),
+        .srcAccessMask = copied ? VK_ACCESS_2_TRANSFER_WRITE_BIT : 0,
+        .dstStageMask = way->use.stages,
+        .dstAccessMask = way->use.access,
+        .oldLayout = VK_IMAGE_LAYOUT_GENERAL,
+        .newLayout = way->use.layout,
+        .srcQueueFamilyIndex = copied ? VK_QUEUE_FAMILY_IGNORED : VK_QUEUE_FAMILY_EXTERNAL,
+        .dstQueueFamilyIndex = copied ? VK_QUEUE_FAMILY_IGNORED : way->family,
     };
 }
 
@@ -221,35 +177,35 @@ static VkImageSubresourceRange all_of(const struct vk_resource *r)
                                      VK_REMAINING_ARRAY_LAYERS};
 }
 
-static VkBufferMemoryBarrier buffer_barrier(const struct vk_resource *r, const struct step *s)
+static VkBufferMemoryBarrier buffer_barrier(const struct vk_resource *r, const step *s)
 {
     return (VkBufferMemoryBarrier){
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
-        .srcAccessMask = (VkAccessFlags)s->src_access,
-        .dstAccessMask = (VkAccessFlags)s->dst_access,
-        .srcQueueFamilyIndex = family_of(r, s->src_family),
-        .dstQueueFamilyIndex = family_of(r, s->dst_family),
+        .srcAccessMask = (VkAccessFlags)s->srcAccessMask,
+        .dstAccessMask = (VkAccessFlags)s->dstAccessMask,
+        .srcQueueFamilyIndex = family_of(r, s->srcQueueFamilyIndex),
+        .dstQueueFamilyIndex = family_of(r, s->dstQueueFamilyIndex),
         .buffer = r->binding.buffer,
         .size = VK_WHOLE_SIZE,
     };
 }
 
-static VkImageMemoryBarrier image_barrier(const struct vk_resource *r, const struct step *s)
+static VkImageMemoryBarrier image_barrier(const struct vk_resource *r, const step *s)
 {
     return (VkImageMemoryBarrier){
         .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
-        .srcAccessMask = (VkAccessFlags)s->src_access,
-        .dstAccessMask = (VkAccessFlags)s->dst_access,
-        .oldLayout = s->old_layout,
-        .newLayout = s->new_layout,
-        .srcQueueFamilyIndex = family_of(r, s->src_family),
-        .dstQueueFamilyIndex = family_of(r, s->dst_family),
+        .srcAccessMask = (VkAccessFlags)s->srcAccessMask,
+        .dstAccessMask = (VkAccessFlags)s->dstAccessMask,
+        .oldLayout = s->oldLayout,
+        .newLayout = s->newLayout,
+        .srcQueueFamilyIndex = family_of(r, s->srcQueueFamilyIndex),
+        .dstQueueFamilyIndex = family_of(r, s->dstQueueFamilyIndex),
         .image = r->binding.image,
         .subresourceRange = all_of(r),
     };
 }
 
-static void record_step(const struct step *step, VkCommandBuffer commands,
+static void record_step(const step *s, VkCommandBuffer commands,
                         const struct vk_resource *const list[], size_t n)
 {
     VkBufferMemoryBarrier buffers[VK_BARRIERS_AT_ONCE];
@@ -257,52 +213,44 @@ static void record_step(const struct step *step, VkCommandBuffer commands,
     uint32_t buffer_count = 0, image_count = 0;
     for (size_t i = 0; i < n; i++) {
         if (list[i]->binding.image)
-            images[image_count++] = image_barrier(list[i], step);
-        else if (!step->only_images)
-            buffers[buffer_count++] = buffer_barrier(list[i], step);
+            images[image_count++] = image_barrier(list[i], s);
+        else
+            buffers[buffer_count++] = buffer_barrier(list[i], s);
     }
-    if (buffer_count + image_count)
-        list[0]->binding.device->vk.vkCmdPipelineBarrier(
-            commands, (VkPipelineStageFlags)step->src_stages,
-            (VkPipelineStageFlags)step->dst_stages, 0, 0, NULL, buffer_count, buffers, image_count,
-            images);
+    list[0]->binding.device->vk.vkCmdPipelineBarrier(
+        commands, (VkPipelineStageFlags)s->srcStageMask, (VkPipelineStageFlags)s->dstStageMask, 0,
+        0, NULL, buffer_count, buffers, image_count, images);
 }
 
 /* ---- Recording with synchronization2 --------------------------------------------------------- */
 
-static VkBufferMemoryBarrier2 buffer_barrier2(const struct vk_resource *r, const struct step *s)
+static VkImageMemoryBarrier2 image_barrier2(const struct vk_resource *r, const step *s)
+{
+    VkImageMemoryBarrier2 barrier = *s;
+    barrier.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2;
+    barrier.srcQueueFamilyIndex = family_of(r, s->srcQueueFamilyIndex);
+    barrier.dstQueueFamilyIndex = family_of(r, s->dstQueueFamilyIndex);
+    barrier.image = r->binding.image;
+    barrier.subresourceRange = all_of(r);
+    return barrier;
+}
+
+static VkBufferMemoryBarrier2 buffer_barrier2(const struct vk_resource *r, const step *s)
 {
     return (VkBufferMemoryBarrier2){
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER_2,
-        .srcStageMask = s->src_stages,
-        .srcAccessMask = s->src_access,
-        .dstStageMask = s->dst_stages,
-        .dstAccessMask = s->dst_access,
-        .srcQueueFamilyIndex = family_of(r, s->src_family),
-        .dstQueueFamilyIndex = family_of(r, s->dst_family),
+        .srcStageMask = s->srcStageMask,
+        .srcAccessMask = s->srcAccessMask,
+        .dstStageMask = s->dstStageMask,
+        .dstAccessMask = s->dstAccessMask,
+        .srcQueueFamilyIndex = family_of(r, s->srcQueueFamilyIndex),
+        .dstQueueFamilyIndex = family_of(r, s->dstQueueFamilyIndex),
         .buffer = r->binding.buffer,
         .size = VK_WHOLE_SIZE,
     };
 }
 
-static VkImageMemoryBarrier2 image_barrier2(const struct vk_resource *r, const struct step *s)
-{
-    return (VkImageMemoryBarrier2){
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
-        .srcStageMask = s->src_stages,
-        .srcAccessMask = s->src_access,
-        .dstStageMask = s->dst_stages,
-        .dstAccessMask = s->dst_access,
-        .oldLayout = s->old_layout,
-        .newLayout = s->new_layout,
-        .srcQueueFamilyIndex = family_of(r, s->src_family),
-        .dstQueueFamilyIndex = family_of(r, s->dst_family),
-        .image = r->binding.image,
-        .subresourceRange = all_of(r),
-    };
-}
-
-static void record_step2(const struct step *step, VkCommandBuffer commands,
+static void record_step2(const step *s, VkCommandBuffer commands,
                          const struct vk_resource *const list[], size_t n)
 {
     VkBufferMemoryBarrier2 buffers[VK_BARRIERS_AT_ONCE];
@@ -314,44 +262,52 @@ static void record_step2(const struct step *step, VkCommandBuffer commands,
     };
     for (size_t i = 0; i < n; i++) {
         if (list[i]->binding.image)
-            images[all.imageMemoryBarrierCount++] = image_barrier2(list[i], step);
-        else if (!step->only_images)
-            buffers[all.bufferMemoryBarrierCount++] = buffer_barrier2(list[i], step);
+            images[all.imageMemoryBarrierCount++] = image_barrier2(list[i], s);
+        else
+            buffers[all.bufferMemoryBarrierCount++] = buffer_barrier2(list[i], s);
     }
-    if (all.imageMemoryBarrierCount + all.bufferMemoryBarrierCount)
-        list[0]->binding.device->vk.vkCmdPipelineBarrier2(commands, &all);
+    list[0]->binding.device->vk.vkCmdPipelineBarrier2(commands, &all);
 }
 
-static bool has_images(const struct vk_resource *const list[], size_t n)
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+typedef void record_function(const step *, VkCommandBuffer, const struct vk_resource *const[],
+                             size_t);
+
+/* Changes the layout of the images, if it is not yet that of the release. */
+static bool record_layouts(const struct vk_handover *way, VkCommandBuffer commands,
+                           const struct vk_resource *const list[], size_t n,
+                           record_function *record)
 {
+    const struct vk_resource *images[VK_BARRIERS_AT_ONCE];
+    const step layout = layout_step(way, 0);
+    size_t count = 0;
+    if (way->use.layout == VK_IMAGE_LAYOUT_GENERAL)
+        return false;
     for (size_t i = 0; i < n; i++)
         if (list[i]->binding.image)
-            return true;
-    return false;
+            images[count++] = list[i];
+    if (count)
+        record(&layout, commands, images, count);
+    return count;
 }
-
-typedef void record_function(const struct step *, VkCommandBuffer,
-                             const struct vk_resource *const[], size_t);
 
 static void record_shared(const struct vk_handover *way, VkCommandBuffer commands,
                           const struct vk_resource *const list[], size_t n, record_function *record)
 {
-    bool changes =
-        way->to_cuda && way->use.layout != VK_IMAGE_LAYOUT_GENERAL && has_images(list, n);
-    const struct step change = change_layout(&way->use);
-    const struct step step = way->to_cuda ? release_step(way, changes) : acquire_step(way);
-    if (changes)
-        record(&change, commands, list, n);
-    record(&step, commands, list, n);
+    const step s = way->to_cuda ? release_step(way, record_layouts(way, commands, list, n, record))
+                                : acquire_step(way, false);
+    record(&s, commands, list, n);
 }
 
 static void record_copied(const struct vk_handover *way, VkCommandBuffer commands,
                           const struct vk_resource *const list[], size_t n, record_function *record)
 {
-    const struct step step = way->to_cuda ? before_fetch(way) : after_store(way);
+    const step s =
+        way->to_cuda ? layout_step(way, VK_ACCESS_2_TRANSFER_READ_BIT) : acquire_step(way, true);
     if (!way->to_cuda)
         vk_copy_record_store(commands, list, n, way->whole);
-    record(&step, commands, list, n);
+    record(&s, commands, list, n);
     if (way->to_cuda)
         vk_copy_record_fetch(commands, list, n);
 }
@@ -391,24 +347,28 @@ static gr_status hand_over(bool to_cuda, VkCommandBuffer commands, gr_resource *
                            size_t n, const gr_vk_use *use, const char *call)
 {
     struct vk_handover way = {.to_cuda = to_cuda, .whole = true};
-    gr_status status = check(commands, resources, n, call);
-    if (status == GR_OK)
-        status = vk_handover_init(&way, vk_resource_of(resources[0])->binding.device, use,
-                                  to_cuda ? "before" : "after", call);
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = vk_handover_check(&way, vk_resource_of(resources[i]), i, call);
-    if (status == GR_OK)
-        record(&way, commands, resources, n);
-    return status;
+    if (!commands || !resources || n == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
+                       !commands ? "`commands` is NULL: pass a command buffer that is recording"
+                       : !resources
+                           ? "`resources` is NULL"
+                           : "There are no resources: n is 0. Pass the length of `resources`");
+    GR_TRY(check_resources(resources, n, call));
+    GR_TRY(vk_handover_init(&way, vk_resource_of(resources[0])->binding.device, use,
+                            to_cuda ? "before" : "after", call));
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(vk_handover_check(&way, vk_resource_of(resources[i]), i, call));
+    record(&way, commands, resources, n);
+    return GR_OK;
 }
 
 gr_status gr_vk_cmd_to_cuda(VkCommandBuffer commands, gr_resource *const resources[], size_t n,
                             const gr_vk_use *before)
 {
-    gr_status status = hand_over(true, commands, resources, n, before, __func__);
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+    GR_TRY(hand_over(true, commands, resources, n, before, __func__));
+    for (size_t i = 0; i < n; i++)
         gr_sync_of(resources[i])->is_new = false;
-    return status;
+    return GR_OK;
 }
 
 gr_status gr_vk_cmd_from_cuda(VkCommandBuffer commands, gr_resource *const resources[], size_t n,
