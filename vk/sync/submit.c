@@ -58,26 +58,25 @@ static gr_status take_handover(struct making *m, struct vk_handover *way, const 
 {
     size_t place = 0;
     const struct vk_resource *r;
-    gr_status status = vk_handover_init(way, m->device, use, name, m->call);
-    for (size_t i = 0; status == GR_OK && (r = next_resource(m->submit, &place)); i++)
-        status = vk_handover_check(way, r, i, m->call);
-    return status;
+    GR_TRY(vk_handover_init(way, m->device, use, name, m->call));
+    for (size_t i = 0; (r = next_resource(m->submit, &place)); i++)
+        GR_TRY(vk_handover_check(way, r, i, m->call));
+    return GR_OK;
 }
 
 static gr_status take_handovers(struct making *m)
 {
-    gr_status status = GR_OK;
     m->last.to_cuda = true;
     if (m->desc.first)
-        status = take_handover(m, &m->first, m->desc.first, "first");
-    if (status == GR_OK && m->desc.last)
-        status = take_handover(m, &m->last, m->desc.last, "last");
-    if (status == GR_OK && m->desc.first && m->desc.last && m->first.family != m->last.family)
-        status = gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                         "`first` names the queue family %u, but `last` names %u: a submit uses "
-                         "one queue, so name the same family in both.",
-                         m->first.family, m->last.family);
-    return status;
+        GR_TRY(take_handover(m, &m->first, m->desc.first, "first"));
+    if (m->desc.last)
+        GR_TRY(take_handover(m, &m->last, m->desc.last, "last"));
+    if (m->desc.first && m->desc.last && m->first.family != m->last.family)
+        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                       "`first` names the queue family %u, but `last` names %u: a submit uses one "
+                       "queue, so name the same family in both.",
+                       m->first.family, m->last.family);
+    return GR_OK;
 }
 
 static gr_status check(struct making *m, const gr_vk_submit_desc *given)
@@ -88,8 +87,7 @@ static gr_status check(struct making *m, const gr_vk_submit_desc *given)
                        "`desc` is NULL: describe the submit, by GR_INIT(gr_vk_submit_desc).");
     GR_TRY(GR_TAKE(gr_vk_submit_desc, &m->desc, given, m->call));
     GR_TRY(find_device(m));
-    GR_TRY(take_handovers(m));
-    return m->device->synchronization2 ? GR_OK : vk_submit_info_check_old(m->desc.info, m->call);
+    return take_handovers(m);
 }
 
 /* ---- Barriers -------------------------------------------------------------------------------- */
@@ -128,16 +126,13 @@ static gr_status record(struct making *m, const struct vk_handover *way, VkComma
 
 static gr_status record_barriers(struct making *m)
 {
-    gr_status status = GR_OK;
     if (!m->desc.first && !m->desc.last)
         return GR_OK;
     uint32_t family = m->desc.first ? m->first.family : m->last.family;
-    status = vk_recording_acquire(m->device, family, &m->recording, m->call);
-    if (status == GR_OK && m->desc.first)
-        status = record(m, &m->first, m->recording->first);
-    if (status == GR_OK && m->desc.last)
-        status = record(m, &m->last, m->recording->last);
-    return status;
+    GR_TRY(vk_recording_acquire(m->device, family, &m->recording, m->call));
+    if (m->desc.first)
+        GR_TRY(record(m, &m->first, m->recording->first));
+    return m->desc.last ? record(m, &m->last, m->recording->last) : GR_OK;
 }
 
 /* ---- Submit ---------------------------------------------------------------------------------- */
@@ -146,7 +141,9 @@ static gr_status submit_to_queue(struct making *m)
 {
     const struct vk_functions *vk = &m->device->vk;
     const struct vk_recording *r = m->recording;
+    const bool is_new = m->device->synchronization2;
     const struct vk_submit_extra extra = {
+        .device = m->device,
         .stages = m->desc.first ? m->first.use.stages : 0,
         .first = m->desc.first ? r->first : NULL,
         .last = m->desc.last ? r->last : NULL,
@@ -155,9 +152,6 @@ static gr_status submit_to_queue(struct making *m)
     };
     struct vk_submit_info made;
     GR_TRY(vk_submit_info_make(&made, m->submit, m->desc.info, &extra, m->call));
-    bool is_new = m->device->synchronization2;
-    if (!is_new)
-        vk_submit_info_translate(&made, m->device->has_timeline);
     VkResult result = is_new ? vk->vkQueueSubmit2(m->desc.queue, 1, &made.info, m->desc.fence)
                              : vk->vkQueueSubmit(m->desc.queue, 1, &made.old, m->desc.fence);
     return result == VK_SUCCESS ? GR_OK

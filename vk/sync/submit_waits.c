@@ -6,6 +6,8 @@
 #include "lib/sync/submit.h"
 #include "vk/copy/record.h"
 
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
 /* Refuses NULL lists, which Vulkan would dereference. */
 static gr_status check_lists(const VkSubmitInfo2 *info, const char *call)
 {
@@ -21,6 +23,68 @@ static gr_status check_lists(const VkSubmitInfo2 *info, const char *call)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "pCommandBufferInfos of VkSubmitInfo2 is NULL, but its count is not 0.");
     return GR_OK;
+}
+
+static gr_status check_semaphores(gr_semaphore *const list[], size_t n, const char *call)
+{
+    char text[160];
+    for (size_t i = 0; i < n; i++) {
+        if (gr_vk_semaphore(list[i]))
+            continue;
+        gr_semaphore_describe(list[i], text, sizeof(text));
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The submit has a semaphore that does not come from Vulkan: %s. Begin a submit of "
+            "Vulkan resources, or make the semaphore by gr_semaphore_from_vk().",
+            text);
+    }
+    return GR_OK;
+}
+
+static gr_status refuse_old(const char *what, const char *call)
+{
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "Without synchronization2 the submit uses vkQueueSubmit, which cannot express "
+                   "%s: enable the feature, and set synchronization2 in gr_vk_device_desc.",
+                   what);
+}
+
+static gr_status check_old_points(const VkSemaphoreSubmitInfo points[], uint32_t n, bool wait,
+                                  const char *call)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (wait && points[i].stageMask >> 32)
+            return refuse_old("wait stages over 32 bits", call);
+        if (points[i].pNext || points[i].deviceIndex)
+            return refuse_old("the pNext or deviceIndex of a VkSemaphoreSubmitInfo", call);
+    }
+    return GR_OK;
+}
+
+static gr_status check_old(const VkSubmitInfo2 *info, const char *call)
+{
+    if (info->flags)
+        return refuse_old("the flags of VkSubmitInfo2", call);
+    GR_TRY(check_old_points(info->pWaitSemaphoreInfos, info->waitSemaphoreInfoCount, true, call));
+    GR_TRY(
+        check_old_points(info->pSignalSemaphoreInfos, info->signalSemaphoreInfoCount, false, call));
+    for (uint32_t i = 0; i < info->commandBufferInfoCount; i++)
+        if (info->pCommandBufferInfos[i].pNext || info->pCommandBufferInfos[i].deviceMask > 1)
+            return refuse_old("the pNext or deviceMask of a VkCommandBufferSubmitInfo", call);
+    return GR_OK;
+}
+
+static gr_status check(gr_submit *submit, const VkSubmitInfo2 *info, bool old, const char *call)
+{
+    if (info->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO_2)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The sType of VkSubmitInfo2 is %d: set it to "
+                       "VK_STRUCTURE_TYPE_SUBMIT_INFO_2.",
+                       info->sType);
+    GR_TRY(check_lists(info, call));
+    GR_TRY(check_semaphores(submit->waits, submit->wait_count, call));
+    GR_TRY(check_semaphores(submit->signals, submit->signal_count, call));
+    return old ? check_old(info, call) : GR_OK;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -115,87 +179,7 @@ static void add_points(struct vk_submit_info *made, gr_submit *submit, const VkS
     out->pSignalSemaphoreInfos = a->signals;
 }
 
-static gr_status check_semaphores(gr_semaphore *const list[], size_t n, const char *call)
-{
-    char text[160];
-    for (size_t i = 0; i < n; i++) {
-        if (gr_vk_semaphore(list[i]))
-            continue;
-        gr_semaphore_describe(list[i], text, sizeof(text));
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The submit has a semaphore that does not come from Vulkan: %s. Begin a submit of "
-            "Vulkan resources, or make the semaphore by gr_semaphore_from_vk().",
-            text);
-    }
-    return GR_OK;
-}
-
-gr_status vk_submit_info_make(struct vk_submit_info *made, gr_submit *submit,
-                              const VkSubmitInfo2 *info, const struct vk_submit_extra *extra,
-                              const char *call)
-{
-    static const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
-    info = info ? info : &nothing;
-    if (check_lists(info, call) != GR_OK)
-        return GR_ERR_INVALID_VALUE;
-    if (info->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO_2)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The sType of VkSubmitInfo2 is %d: set it to "
-                       "VK_STRUCTURE_TYPE_SUBMIT_INFO_2.",
-                       info->sType);
-    GR_TRY(check_semaphores(submit->waits, submit->wait_count, call));
-    GR_TRY(check_semaphores(submit->signals, submit->signal_count, call));
-    if (!make_arrays(&made->arrays, submit, info->waitSemaphoreInfoCount + submit->wait_count,
-                     info->signalSemaphoreInfoCount + submit->signal_count + 1,
-                     info->commandBufferInfoCount + 2, call))
-        return GR_ERR_NO_MEMORY;
-    made->info = *info;
-    add_buffers(made, info, extra);
-    add_points(made, submit, info, extra);
-    return GR_OK;
-}
-
 /* ---- vkQueueSubmit --------------------------------------------------------------------------- */
-
-static gr_status refuse_old(const char *what, const char *call)
-{
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "Without synchronization2 the submit uses vkQueueSubmit, which cannot express "
-                   "%s: enable the feature, and set synchronization2 in gr_vk_device_desc.",
-                   what);
-}
-
-static gr_status check_old_points(const VkSemaphoreSubmitInfo points[], uint32_t n, bool wait,
-                                  const char *call)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (wait && points[i].stageMask >> 32)
-            return refuse_old("wait stages over 32 bits", call);
-        if (points[i].pNext || points[i].deviceIndex)
-            return refuse_old("the pNext or deviceIndex of a VkSemaphoreSubmitInfo", call);
-    }
-    return GR_OK;
-}
-
-gr_status vk_submit_info_check_old(const VkSubmitInfo2 *info, const char *call)
-{
-    if (!info)
-        return GR_OK;
-    if (check_lists(info, call) != GR_OK)
-        return GR_ERR_INVALID_VALUE;
-    if (info->flags)
-        return refuse_old("the flags of VkSubmitInfo2", call);
-    gr_status status =
-        check_old_points(info->pWaitSemaphoreInfos, info->waitSemaphoreInfoCount, true, call);
-    if (status == GR_OK)
-        status = check_old_points(info->pSignalSemaphoreInfos, info->signalSemaphoreInfoCount,
-                                  false, call);
-    for (uint32_t i = 0; i < info->commandBufferInfoCount && status == GR_OK; i++)
-        if (info->pCommandBufferInfos[i].pNext || info->pCommandBufferInfos[i].deviceMask > 1)
-            status = refuse_old("the pNext or deviceMask of a VkCommandBufferSubmitInfo", call);
-    return status;
-}
 
 static void translate_points(const VkSemaphoreSubmitInfo points[], uint32_t n,
                              VkSemaphore semaphores[], uint64_t values[])
@@ -210,7 +194,7 @@ static void translate_points(const VkSemaphoreSubmitInfo points[], uint32_t n,
  * Converts to the struct of vkQueueSubmit, which signals after all commands, and so possibly later
  * than requested.
  */
-void vk_submit_info_translate(struct vk_submit_info *made, bool has_timeline)
+static void translate(struct vk_submit_info *made, bool has_timeline)
 {
     const VkSubmitInfo2 *info = &made->info;
     const struct vk_submit_arrays *a = &made->arrays;
@@ -241,6 +225,28 @@ void vk_submit_info_translate(struct vk_submit_info *made, bool has_timeline)
         .signalSemaphoreCount = signals,
         .pSignalSemaphores = a->semaphores + waits,
     };
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+gr_status vk_submit_info_make(struct vk_submit_info *made, gr_submit *submit,
+                              const VkSubmitInfo2 *info, const struct vk_submit_extra *extra,
+                              const char *call)
+{
+    static const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
+    info = info ? info : &nothing;
+    const bool old = extra->device && !extra->device->synchronization2;
+    GR_TRY(check(submit, info, old, call));
+    if (!make_arrays(&made->arrays, submit, info->waitSemaphoreInfoCount + submit->wait_count,
+                     info->signalSemaphoreInfoCount + submit->signal_count + 1,
+                     info->commandBufferInfoCount + 2, call))
+        return GR_ERR_NO_MEMORY;
+    made->info = *info;
+    add_buffers(made, info, extra);
+    add_points(made, submit, info, extra);
+    if (old)
+        translate(made, extra->device->has_timeline);
+    return GR_OK;
 }
 
 /* ---- Public call ----------------------------------------------------------------------------- */

@@ -13,6 +13,8 @@ struct vk_submit_extra {
     VkCommandBuffer first, last;
     VkSemaphore done; /* a timeline semaphore that is signalled last */
     uint64_t value;
+    /* the device that submits; without synchronization2, by vkQueueSubmit. NULL: the application */
+    const gr_vk_device *device;
 };
 
 /* Arrays for the structs below, in scratch memory of the submit. */
@@ -28,25 +30,18 @@ struct vk_submit_arrays {
 struct vk_submit_info {
     VkSubmitInfo2 info;
     struct vk_submit_arrays arrays;
-    VkSubmitInfo old; /* set by vk_submit_info_translate() */
+    VkSubmitInfo old; /* set for vkQueueSubmit */
     VkTimelineSemaphoreSubmitInfo values;
 };
 
 /*
- * Fills made->info. `info` is not modified and may be NULL. GR_ERR_INVALID_VALUE: a wrong sType, or
- * the submit has a semaphore that is not a Vulkan semaphore. GR_ERR_NO_MEMORY.
+ * Fills made->info, and for vkQueueSubmit made->old. `info` is not modified and may be NULL.
+ * GR_ERR_INVALID_VALUE: a wrong sType, or the submit has a semaphore that is not a Vulkan
+ * semaphore. GR_ERR_UNSUPPORTED: vkQueueSubmit cannot express `info`, and the message names the
+ * part. GR_ERR_NO_MEMORY.
  */
 gr_status vk_submit_info_make(struct vk_submit_info *made, gr_submit *submit,
                               const VkSubmitInfo2 *info, const struct vk_submit_extra *extra,
                               const char *call);
-
-/*
- * Checks that vkQueueSubmit can express `info`. GR_ERR_UNSUPPORTED: it cannot, and the message
- * names the part.
- */
-gr_status vk_submit_info_check_old(const VkSubmitInfo2 *info, const char *call);
-
-/* Fills made->old from made->info. */
-void vk_submit_info_translate(struct vk_submit_info *made, bool has_timeline);
 
 #endif
