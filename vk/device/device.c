@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/cuda/device_access.h"
 #include "lib/cuda/device_text.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
@@ -16,7 +17,6 @@
 #include "lib/base/log.h"
 #include "lib/cuda/end_after_event.h"
 #include "lib/base/struct_size.h"
-#include "vk/device/context_of_device.h"
 #include "vk/device/extensions.h"
 #include "vk/device/headless.h"
 
@@ -184,18 +184,67 @@ static gr_status check_functions(gr_vk_device *device, const char *call)
     return GR_OK;
 }
 
+/* The devices, for messages. */
+struct names {
+    char vulkan[160];
+    char cuda[200];      /* the CUDA device of the Vulkan device */
+    char computing[200]; /* the device of the CUDA context */
+};
+
+static struct names names_of(const gr_vk_device *device)
+{
+    struct names names;
+    vk_identity_text(&device->identity, names.vulkan, sizeof(names.vulkan));
+    gr_device_text(device->cuda, names.cuda, sizeof(names.cuda));
+    gr_device_text(device->computing, names.computing, sizeof(names.computing));
+    return names;
+}
+
 static gr_status check_peer_only(const gr_vk_device *device, const char *call)
 {
-    char vulkan[160], computing[200];
     if (!device->copies || device->peer || may_copy(device))
         return GR_OK;
-    vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
-    gr_device_text(device->computing, computing, sizeof(computing));
+    const struct names names = names_of(device);
     return gr_fail(
         GR_ERR_UNSUPPORTED, call,
         "GR_TRANSPORT_PEER needs two GPUs, but the Vulkan device %s is %s, on which CUDA "
         "computes. Allow GR_TRANSPORT_EXTERNAL, which needs no copy.",
-        vulkan, computing);
+        names.vulkan, names.computing);
+}
+
+static gr_status refuse_context(const gr_vk_device *device, const char *call)
+{
+    const struct names names = names_of(device);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The Vulkan device %s is %s. The current CUDA context is on %s, which has no "
+                   "peer access to that device (cuDeviceCanAccessPeer). Make a context of the "
+                   "Vulkan device current, or none, or allow GR_TRANSPORT_COPY in "
+                   "gr_vk_device_desc.transports.",
+                   names.vulkan, names.cuda, names.computing);
+}
+
+/*
+ * Uses the current CUDA context. Without one, retains the primary context of device->cuda. Sets
+ * *reaches if the device of the context is that device or has access to its memory.
+ */
+static gr_status find_context(gr_vk_device *device, bool *reaches, const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    device->computing = device->cuda;
+    *reaches = true;
+    CUresult result = cu->CtxGetCurrent(&device->context.handle);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuCtxGetCurrent",
+                            "%s could not query the current CUDA context.", call);
+    if (!device->context.handle)
+        return gr_context_retain(&device->context, device->cuda,
+                                 "no CUDA context is current on this thread", call);
+    result = cu->CtxGetDevice(&device->computing);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuCtxGetDevice",
+                            "%s could not query the device of the current CUDA context.", call);
+    gr_context_identify(&device->context);
+    return gr_device_reaches(device->computing, device->cuda, reaches);
 }
 
 /*
@@ -207,9 +256,9 @@ static gr_status choose_context(gr_vk_device *device, bool exports, const char *
     bool is_cuda = device->cuda_ordinal >= 0, reaches;
     if (!is_cuda)
         GR_TRY(gr_context_first_device(&device->cuda));
-    GR_TRY(vk_context_choose(&device->context, device->cuda, &device->computing, &reaches, call));
+    GR_TRY(find_context(device, &reaches, call));
     if (!reaches && !may_copy(device))
-        return vk_context_refuse(&device->identity, device->cuda, device->computing, call);
+        return refuse_context(device, call);
     if (is_cuda && !reaches)
         copy_since(device, "CUDA computes on another device, without peer access to it");
     device->peer = exports && reaches && device->computing != device->cuda &&
@@ -251,21 +300,19 @@ static const char *semaphores_text(const gr_vk_device *device)
 
 static void describe(gr_vk_device *device)
 {
-    char vulkan[160], cuda[200], other[200];
+    const struct names names = names_of(device);
     bool two = device->computing != device->cuda;
-    vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
-    gr_device_text(device->cuda, cuda, sizeof(cuda));
-    gr_device_text(device->computing, other, sizeof(other));
     if (device->copies)
         snprintf(device->text, sizeof(device->text),
-                 "Vulkan device %s and %s share by copies %s, since %s; %s", vulkan,
-                 device->peer ? other : cuda,
+                 "Vulkan device %s and %s share by copies %s, since %s; %s", names.vulkan,
+                 device->peer ? names.computing : names.cuda,
                  device->peer ? "from GPU to GPU" : "through host memory", device->why,
                  semaphores_text(device));
     else
         snprintf(device->text, sizeof(device->text),
-                 "Vulkan device %s is %s; memory by " GR_VK_HANDLE_NAME ", %s%s%s%s%s", vulkan,
-                 cuda, semaphores_text(device), two ? "; CUDA computes on " : "", two ? other : "",
+                 "Vulkan device %s is %s; memory by " GR_VK_HANDLE_NAME ", %s%s%s%s%s",
+                 names.vulkan, names.cuda, semaphores_text(device),
+                 two ? "; CUDA computes on " : "", two ? names.computing : "",
                  two ? ", which reaches buffers by peer access" : "",
                  device->peer                      ? "; images are copied from GPU to GPU"
                  : vk_device_copies(device, false) ? "; images are copied through host memory"
@@ -419,19 +466,14 @@ const char *vk_device_copies_since(const gr_vk_device *device)
 gr_status vk_check_crosses(const gr_vk_device *device, const char *what, const char *instead,
                            const char *call)
 {
-    char vulkan[160], is[200], other[200];
     if (device->computing == device->cuda || vk_device_copies(device, false))
         return GR_OK;
-    vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
-    gr_device_text(device->cuda, is, sizeof(is));
-    gr_device_text(device->computing, other, sizeof(other));
+    const struct names names = names_of(device);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "%s cannot be shared between two devices: the Vulkan device %s is %s, CUDA "
                    "computes on %s. %s",
-                   what, vulkan, is, other, instead);
+                   what, names.vulkan, names.cuda, names.computing, instead);
 }
-
-/* ---- Queries --------------------------------------------------------------------------------- */
 
 const gr_vk_device_info *gr_vk_device_get_info(const gr_vk_device *device)
 {
