@@ -3,18 +3,14 @@
  * The waits of a map. Each side signals its own semaphore, because the two sides could not agree on
  * the order of the values of a shared semaphore.
  */
-#include <string.h>
-
-#include "lib/resource/backend.h"
-#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
 #include "lib/sync/semaphore_points.h"
 #include "lib/sync/sync.h"
 
 struct waits {
-    size_t n, room;
-    gr_semaphore_point *points;
+    size_t n;
+    gr_semaphore_point points[GR_POINTS_AT_ONCE];
 };
 
 static gr_status flush_waits(struct waits *waits, CUstream stream)
@@ -36,7 +32,7 @@ static gr_status add_wait(struct waits *waits, gr_semaphore *semaphore, uint64_t
             point->value = value;
         return GR_OK;
     }
-    gr_status status = waits->n < waits->room ? GR_OK : flush_waits(waits, stream);
+    gr_status status = waits->n < GR_POINTS_AT_ONCE ? GR_OK : flush_waits(waits, stream);
     waits->points[waits->n++] = GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = value);
     return status;
 }
@@ -72,57 +68,24 @@ static bool is_in_order(const struct gr_sync *sync, CUstream stream)
  * Adds the wait for one resource: for the last submit of the graphics API, or, if there is none,
  * for CUDA's last release.
  */
-static gr_status acquire_one(struct gr_sync *sync, struct waits *waits, CUstream stream)
+static gr_status acquire_one(const struct gr_sync *sync, struct waits *waits, CUstream stream)
 {
+    gr_semaphore *semaphore = sync->drawn ? sync->acquire : sync->release;
+    const uint64_t value = sync->drawn ? sync->drawn : sync->computed;
     if (is_in_order(sync, stream))
         return GR_OK;
-    if (sync->drawn)
-        return sync->acquire->timeline ? add_wait(waits, sync->acquire, sync->drawn, stream)
-                                       : wait_binary(sync->acquire, sync->drawn, stream);
-    if (sync->computed && sync->release->timeline)
-        return add_wait(waits, sync->release, sync->computed, stream);
-    return gr_work_follow(&sync->work, stream);
+    if (value && semaphore->timeline)
+        return add_wait(waits, semaphore, value, stream);
+    return sync->drawn ? wait_binary(semaphore, value, stream)
+                       : gr_work_follow(&sync->work, stream);
 }
-
-/*
- * This is a separate function because of its large array: otherwise driver calls would use the
- * stack below the array, and that part of the stack is not in the CPU cache.
- */
-static __attribute__((noinline)) gr_status acquire_many(gr_resource *const resources[], size_t n,
-                                                        const struct waits *few, CUstream stream)
-{
-    gr_semaphore_point points[GR_BATCH];
-    struct waits waits = {few->n, GR_BATCH, points};
-    memcpy(points, few->points, few->n * sizeof(*points));
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = acquire_one(gr_sync_of(resources[i]), &waits, stream);
-    return status == GR_OK ? flush_waits(&waits, stream) : status;
-}
-
-/*
- * The number of points in the common case: resources of a batch usually share a pair of semaphores.
- */
-#define FEW 4
 
 gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_semaphore_point points[FEW];
-    struct waits waits = {0, FEW, points};
-    for (size_t i = 0; i < n; i++) {
-        struct gr_sync *sync = gr_sync_of(resources[i]);
-        if (is_in_order(sync, stream))
-            continue;
-        /* this is add_wait() for a resource with the same pair as the first */
-        if (sync->drawn && waits.n && sync->acquire == points[0].semaphore) {
-            if (points[0].value < sync->drawn)
-                points[0].value = sync->drawn;
-            continue;
-        }
-        if (waits.n == FEW)
-            return acquire_many(resources + i, n - i, &waits, stream);
-        GR_TRY(acquire_one(sync, &waits, stream));
-    }
+    struct waits waits;
+    waits.n = 0;
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(acquire_one(gr_sync_of(resources[i]), &waits, stream));
     return waits.n ? flush_waits(&waits, stream) : GR_OK;
 }
 

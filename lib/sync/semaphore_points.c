@@ -11,46 +11,24 @@
 #include "lib/base/struct_size.h"
 #include "lib/sync/semaphore_rules.h"
 
-/* The maximum number of points per driver call. */
-#define POINTS_AT_ONCE 64
-
 /* ---- External semaphores of the driver ------------------------------------------------------- */
 
-/*
- * One point, which is the usual case, has separate functions without the arrays for many points.
- * Otherwise driver calls would use the stack below the arrays, and that part of the stack is not in
- * the CPU cache.
- */
-static CUresult wait_for_one(const gr_semaphore_point *point, CUstream stream)
+static size_t at_once(size_t n)
 {
-    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params;
-    gr_semaphore_wait_params(point, &params);
-    return gr_driver()->WaitExternalSemaphoresAsync(&point->semaphore->handle, &params, 1, stream);
-}
-
-static __attribute__((noinline)) CUresult wait_for_many(const gr_semaphore_point points[],
-                                                        unsigned n, CUstream stream)
-{
-    CUexternalSemaphore handles[POINTS_AT_ONCE];
-    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params[POINTS_AT_ONCE];
-    for (unsigned i = 0; i < n; i++) {
-        handles[i] = points[i].semaphore->handle;
-        gr_semaphore_wait_params(&points[i], &params[i]);
-    }
-    return gr_driver()->WaitExternalSemaphoresAsync(handles, params, n, stream);
-}
-
-static unsigned at_once(size_t n)
-{
-    return n < POINTS_AT_ONCE ? (unsigned)n : POINTS_AT_ONCE;
+    return n < GR_POINTS_AT_ONCE ? n : GR_POINTS_AT_ONCE;
 }
 
 gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n, CUstream stream)
 {
+    CUexternalSemaphore handles[GR_POINTS_AT_ONCE];
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params[GR_POINTS_AT_ONCE];
     for (size_t done = 0; done < n; done += at_once(n - done)) {
-        unsigned count = at_once(n - done);
-        CUresult result = count == 1 ? wait_for_one(points + done, stream)
-                                     : wait_for_many(points + done, count, stream);
+        for (size_t i = 0; i < at_once(n - done); i++) {
+            handles[i] = points[done + i].semaphore->handle;
+            gr_semaphore_wait_params(&points[done + i], &params[i]);
+        }
+        CUresult result = gr_driver()->WaitExternalSemaphoresAsync(
+            handles, params, (unsigned)at_once(n - done), stream);
         if (result != CUDA_SUCCESS)
             return gr_fail_work(result, "cuWaitExternalSemaphoresAsync",
                                 "The stream could not wait for %zu semaphore%s.", n, gr_s(n));
@@ -77,33 +55,18 @@ static void enqueue_barrier(gr_semaphore *semaphore, CUstream stream)
     gr_log(GR_LOG_INFO, "no memory barriers before signals: the CUDA driver rejects them");
 }
 
-static CUresult signal_one(const gr_semaphore_point *point, CUstream stream)
-{
-    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params;
-    gr_semaphore_signal_params(point, &params);
-    return gr_driver()->SignalExternalSemaphoresAsync(&point->semaphore->handle, &params, 1,
-                                                      stream);
-}
-
-static __attribute__((noinline)) CUresult signal_many(const gr_semaphore_point points[], unsigned n,
-                                                      CUstream stream)
-{
-    CUexternalSemaphore handles[POINTS_AT_ONCE];
-    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params[POINTS_AT_ONCE];
-    for (unsigned i = 0; i < n; i++) {
-        handles[i] = points[i].semaphore->handle;
-        gr_semaphore_signal_params(&points[i], &params[i]);
-    }
-    return gr_driver()->SignalExternalSemaphoresAsync(handles, params, n, stream);
-}
-
 gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n, CUstream stream)
 {
+    CUexternalSemaphore handles[GR_POINTS_AT_ONCE];
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params[GR_POINTS_AT_ONCE];
     enqueue_barrier(points[0].semaphore, stream);
     for (size_t done = 0; done < n; done += at_once(n - done)) {
-        unsigned count = at_once(n - done);
-        CUresult result = count == 1 ? signal_one(points + done, stream)
-                                     : signal_many(points + done, count, stream);
+        for (size_t i = 0; i < at_once(n - done); i++) {
+            handles[i] = points[done + i].semaphore->handle;
+            gr_semaphore_signal_params(&points[done + i], &params[i]);
+        }
+        CUresult result = gr_driver()->SignalExternalSemaphoresAsync(
+            handles, params, (unsigned)at_once(n - done), stream);
         if (result != CUDA_SUCCESS)
             return gr_fail_work(result, "cuSignalExternalSemaphoresAsync",
                                 "%zu signal%s could not be enqueued.", n, gr_s(n));
@@ -147,9 +110,6 @@ end:
 }
 
 /* ---- Points of the program ------------------------------------------------------------------- */
-
-/* The number of points that are copied and enqueued at once. */
-#define CHUNK 256
 
 static gr_status take_point(const gr_semaphore_point points[], size_t i, gr_semaphore_point *own,
                             const char *call)
@@ -254,10 +214,10 @@ static void note_use(const gr_semaphore_point points[], size_t n, CUstream strea
 static gr_status enqueue_given(const gr_semaphore_point points[], size_t n, bool is_wait,
                                CUstream stream, const char *call)
 {
-    gr_semaphore_point own[CHUNK];
+    gr_semaphore_point own[GR_POINTS_AT_ONCE];
     gr_status status = GR_OK;
     for (size_t done = 0, count; done < n && status == GR_OK; done += count) {
-        count = n - done < CHUNK ? n - done : CHUNK;
+        count = at_once(n - done);
         for (size_t i = 0; i < count && status == GR_OK; i++)
             status = take_point(points, done + i, &own[i], call);
         if (status != GR_OK)

@@ -6,6 +6,12 @@
 #include "lib/sync/semaphore_types.h"
 
 /*
+ * The number of points per driver call. Few, so that the arrays of the usual call, which has one
+ * point, stay in the CPU cache.
+ */
+#define GR_POINTS_AT_ONCE 16
+
+/*
  * The operations wait() and signal() of imported semaphores. All kinds that are imported into CUDA
  * use them.
  */
