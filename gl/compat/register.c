@@ -6,9 +6,9 @@
 
 #include <epoxy/gl.h>
 
+#include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/resource/resource_types.h"
 #include "gl/compat/choose.h"
 #include "gl/compat/code.h"
 
@@ -131,7 +131,7 @@ CUresult CUDAAPI compat_register_image(CUgraphicsResource *resource, unsigned in
 
 static bool is_interop(const struct compat_handle *handle)
 {
-    return handle->resource->transport_bit == GR_TRANSPORT_INTEROP;
+    return handle->resource->backend->transport == GR_TRANSPORT_INTEROP;
 }
 
 CUresult CUDAAPI compat_set_map_flags(CUgraphicsResource resource, unsigned int flags)
@@ -167,7 +167,7 @@ gr_status compat_widen(struct compat_handle *handle)
         return GR_OK;
     gr_resource *wider =
         make(handle->name, handle->target, handle->resource->flags & ~(unsigned)DIRECTIONS,
-             handle->resource->transport_bit);
+             handle->resource->backend->transport);
     if (!wider)
         return gr_last_error()->status;
     gr_resource_free(handle->resource);

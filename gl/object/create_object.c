@@ -272,15 +272,12 @@ gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
 /* Returns the resource if it has the transport interop, peer or copy; otherwise NULL. */
 static const struct gl_resource *plain_of(const gr_resource *resource)
 {
-    const struct gr_backend *of = resource ? resource->backend : NULL;
-    return of == &gl_interop || of == &gl_peer || of == &gl_peer_image || of == &gl_copy
-               ? (const struct gl_resource *)resource
-               : NULL;
+    return resource->backend->is_external ? NULL : gl_of(resource);
 }
 
 static bool is_opengl(const gr_resource *resource, const char *call)
 {
-    if (resource && resource->api == GR_GRAPHICS_OPENGL)
+    if (resource && resource->backend->api == GR_GRAPHICS_OPENGL)
         return true;
     gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
             resource ? "The resource was not made from an OpenGL object. For Vulkan use "

@@ -13,6 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/base/plural.h"
 #include "lib/publish/publish.h"
+#include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
 #include "lib/base/struct_size.h"
 #include "lib/tensor/tensor.h"
@@ -79,7 +80,7 @@ static gr_status check_staging(const struct fetch *f)
     gr_resource *staging = f->options.staging;
     if (!staging)
         return GR_OK;
-    if (staging->api != GR_GRAPHICS_OPENGL || staging->is_image)
+    if (staging->backend->api != GR_GRAPHICS_OPENGL || staging->is_image)
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
                        "`staging` is not an OpenGL buffer: create it by gr_gl_buffer_create().");
     if (staging->flags & GR_WRITE_DISCARD)

@@ -63,12 +63,17 @@ static gr_status refuse_thread(const gr_resource *resource, const char *call)
 }
 
 /*
- * Whether two resources have the same OpenGL context and semaphore pair, so that one signal and one
- * wait serve both.
+ * Resources of a run have the same OpenGL context and semaphore pair, so that one signal and one
+ * wait serve all of them.
  */
-static bool same_thread_rule(const gr_resource *a, const gr_resource *b)
+static size_t run(gr_resource *const resources[], size_t n)
 {
-    return gl_shared_of(a)->timeline == gl_shared_of(b)->timeline;
+    const struct gl_timeline *timeline = gl_shared_of(resources[0])->timeline;
+    size_t count = 1;
+    while (count < n && resources[count]->backend == resources[0]->backend &&
+           gl_shared_of(resources[count])->timeline == timeline)
+        count++;
+    return count;
 }
 
 static void list(struct gl_barriers *barriers, gr_resource *const resources[], size_t n)
@@ -126,6 +131,24 @@ static gr_status begin_use(gr_resource *const resources[], size_t n)
         gl_timeline_wait(t, value, &barriers);
         t->under_way = false;
     }
+    return GR_OK;
+}
+
+/* Outside of a ring, OpenGL signals the end of its work before a map. */
+static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    if (!resources[0]->in_a_ring)
+        GR_TRY(end_use(resources, n));
+    return gr_external_map(resources, n, stream);
+}
+
+/* Outside of a ring, OpenGL waits for CUDA after a release. */
+static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    GR_TRY(gr_sync_release(resources, n, stream));
+    /* The mapping has ended, but the next OpenGL commands may run before CUDA's work is done. */
+    if (!resources[0]->in_a_ring && begin_use(resources, n) != GR_OK)
+        return gr_error_set_class(GR_ERR_PARTIAL);
     return GR_OK;
 }
 
@@ -216,20 +239,16 @@ static void end_parts(struct gl_shared *r)
     gr_resource_drop(r->vulkan);
 }
 
-static void end(gr_resource *resource)
-{
-    end_parts(gl_shared_of(resource));
-}
-
 static void unpark(struct gl_deferred *left)
 {
     struct gl_shared *r = (struct gl_shared *)((char *)left - offsetof(struct gl_shared, parked));
     gr_resource_unpark(&r->external.base);
 }
 
-static void park(gr_resource *resource)
+static void park(gr_resource *resource, bool freed)
 {
     struct gl_shared *r = gl_shared_of(resource);
+    (void)freed;
     r->parked = (struct gl_deferred){.context = r->context, .end = unpark};
     gl_deferred_add(&r->parked);
 }
@@ -239,17 +258,42 @@ static void collect(const gr_resource *resource)
     gl_deferred_run(&gl_shared_of(resource)->context);
 }
 
-static const struct gr_external_kind shared_kind = {
-    .describe = describe,
-    .end = end,
+static gr_status unregister(gr_resource *resource)
+{
+    gr_status status = gr_external_unregister(resource);
+    if (on_thread(resource))
+        collect(resource);
+    return status;
+}
+
+static void destroy(gr_resource *resource)
+{
+    struct gl_shared *r = gl_shared_of(resource);
+    gr_external_end(&r->external);
+    end_parts(r);
+    free(r);
+}
+
+static const struct gr_backend gl_shared = {
+    .transport = GR_TRANSPORT_SHARED,
+    .name = "shared",
+    .api = GR_GRAPHICS_OPENGL,
+    GR_EXTERNAL_OPERATIONS,
     .on_thread = on_thread,
+    .cuda_on_any_thread = true,
     .refuse_thread = refuse_thread,
-    .same_thread_rule = same_thread_rule,
+    .run = run,
+    .map = map,
+    .undo_map = gr_sync_undo_acquire,
+    .unmap = unmap,
+    .begin_use = begin_use,
+    .end_use = end_use,
+    .waits_in_thread = waits_in_thread,
+    .unregister = unregister,
     .park = park,
     .collect = collect,
-    .end_use = end_use,
-    .begin_use = begin_use,
-    .waits_in_thread = waits_in_thread,
+    .describe = describe,
+    .destroy = destroy,
     .export_memory = export_memory,
     .export_semaphore = export_semaphore,
     .create_semaphore = create_semaphore,
@@ -259,8 +303,9 @@ static const struct gr_external_kind shared_kind = {
 
 struct gl_shared *gl_shared_of(const gr_resource *resource)
 {
-    struct gr_external *external = gr_external_of(resource);
-    return external && external->kind == &shared_kind ? (struct gl_shared *)external : NULL;
+    return resource && resource->backend->transport == GR_TRANSPORT_SHARED
+               ? (struct gl_shared *)resource
+               : NULL;
 }
 
 /* ---- Creation -------------------------------------------------------------------------------- */
@@ -294,11 +339,22 @@ gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool ded
                         gr_s(size));
 }
 
+/* Writes "shared", with both devices if they differ. The CUDA context is current. */
+static void name_transport(struct gl_shared *r)
+{
+    char devices[440];
+    gl_shared_format_devices(r->device, devices, sizeof(devices));
+    snprintf(r->transport, sizeof(r->transport), "shared%s%s%s", *devices ? " (" : "", devices,
+             *devices ? ")" : "");
+    r->external.base.transport = r->transport;
+}
+
 static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda, const void *info,
                             unsigned flags, const char *call)
 {
     struct gl_errors errors;
     GR_TRY(gl_shared_check(&r->context, r->maker->is_image, &r->device, call));
+    name_transport(r);
     gl_errors_begin(&errors);
     r->names = gl_names_make(&r->context, call);
     r->timeline = r->names ? gl_timeline_hold(&r->context, cuda, r->device, call) : NULL;
@@ -328,15 +384,6 @@ static void discard(struct gl_shared *r, struct gr_context *cuda)
     gr_error_restore(&cause);
 }
 
-/* Writes "shared", with both devices if they differ. The CUDA context is current. */
-static void name_transport(struct gl_shared *r)
-{
-    char devices[440];
-    gl_shared_format_devices(r->device, devices, sizeof(devices));
-    snprintf(r->transport, sizeof(r->transport), "shared%s%s%s", *devices ? " (" : "", devices,
-             *devices ? ")" : "");
-}
-
 gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *info, unsigned flags,
                               const char *call)
 {
@@ -351,21 +398,16 @@ gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *i
         gr_context_drop(&cuda);
         return NULL;
     }
-    r->external.kind = &shared_kind;
+    r->external.base.backend = &gl_shared;
     r->maker = maker;
     r->context = context;
     if (gr_context_enter(&cuda, &pushed, call) != GR_OK)
         goto fail;
     gr_status status = make_parts(r, &cuda, info, flags, call);
-    if (status == GR_OK)
-        name_transport(r);
     gr_context_leave(pushed);
     if (status != GR_OK)
         goto fail;
     gr_resource *resource = &r->external.base;
-    resource->transport_bit = GR_TRANSPORT_SHARED;
-    resource->transport = r->transport;
-    resource->api = GR_GRAPHICS_OPENGL;
     gr_resource_log_each(call, &resource, 1);
     return resource;
 fail:

@@ -54,7 +54,7 @@ struct gl_shared_maker {
                       unsigned flags, const char *call);
 
     /*
-     * Has the meaning of export_memory() in struct gr_external_kind. The CUDA context is current.
+     * Has the meaning of export_memory() in struct gr_backend. The CUDA context is current.
      */
     gr_status (*export_memory)(const struct gl_shared *r, struct gr_memory_export *memory);
 };

@@ -98,8 +98,7 @@ static gr_status check_flags(const gr_external_part_desc *part, unsigned flags, 
 static void make_ready(struct gr_external *r, const struct gr_context *context, void *handle,
                        unsigned flags)
 {
-    r->base.sync.by_submits = !r->kind || !r->kind->end_use;
-    gr_resource_init(&r->base, &gr_external_backend, context, handle, flags);
+    gr_resource_init(&r->base, r->base.backend, context, handle, flags);
 }
 
 /*
@@ -124,6 +123,14 @@ static gr_status check_info(const gr_external_memory_desc *info, unsigned flags,
     GR_TRY(gr_external_check(info, call));
     GR_TRY(gr_external_check_part(info->part, info->size, info->dedicated, info->type, call));
     return check_flags(info->part, flags, call);
+}
+
+struct gr_external *gr_external_new(const char *call)
+{
+    struct gr_external *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    if (r)
+        r->base.backend = &gr_external_backend;
+    return r;
 }
 
 gr_status gr_external_make(struct gr_external *r, const struct gr_context *context,
@@ -183,8 +190,6 @@ void gr_external_make_copied(struct gr_external *r, const struct gr_context *con
         r->base.size = part->size;
     make_ready(r, context, part->image ? (void *)r->mipmapped : (void *)(uintptr_t)r->base.ptr,
                flags);
-    r->base.transport_bit = GR_TRANSPORT_COPY;
-    r->base.sync.copies = true;
 }
 
 /* ---- The caller's structs -------------------------------------------------------------------- */
@@ -228,7 +233,7 @@ gr_resource *gr_from_external_memory(const gr_external_memory_desc *memory, unsi
     if (take_memory(&given, memory, __func__) != GR_OK || !gr_driver_load() ||
         gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
         return NULL;
-    struct gr_external *r = gr_check_memory(calloc(1, sizeof(*r)), __func__);
+    struct gr_external *r = gr_external_new(__func__);
     if (r && gr_external_make(r, &context, &given.memory, flags, __func__) == GR_OK)
         return &r->base;
     free(r);
@@ -241,12 +246,10 @@ static gr_status check_sharing(const gr_resource *resource, const gr_external_pa
 {
     gr_status status = gr_resource_check_open(resource, call);
     const struct gr_external *r = gr_external_of(resource);
-    if (status == GR_OK && (!r || resource->sync.copies))
+    if (status == GR_OK && (!r || gr_external_is_copied(r)))
         status = gr_fail(GR_ERR_STATE, call,
                          "The resource is not in external memory; it uses the transport %s.",
-                         !r                                             ? resource->backend->name
-                         : resource->transport_bit == GR_TRANSPORT_PEER ? "peer"
-                                                                        : "copy");
+                         resource->backend->name);
     if (status == GR_OK && r->memory->dedicated)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "The memory is dedicated to one buffer or image: it has no other part.");
@@ -266,7 +269,7 @@ gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_d
         gr_context_hold(&resource->context, &context, __func__) != GR_OK)
         return NULL;
     struct gr_import *import = gr_external_of(resource)->memory;
-    struct gr_external *r = gr_check_memory(calloc(1, sizeof(*r)), __func__);
+    struct gr_external *r = gr_external_new(__func__);
     if (!r || gr_context_enter(&context, &pushed, __func__) != GR_OK)
         goto fail;
     gr_status status = make_in(r, import, &context, &given.part, flags, __func__);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Creates resources in external memory, for vk/, gl/ and share/. */
+/* Creates resources in external memory, for vk/, gl/ and lib/peer. */
 #ifndef GR_LIB_EXTERNAL_MAKE_RESOURCE_H
 #define GR_LIB_EXTERNAL_MAKE_RESOURCE_H
 
@@ -7,9 +7,12 @@
 
 #include "lib/external/external.h"
 
+/* Allocates a zeroed struct of gr_external_backend. NULL after recording an error. */
+struct gr_external *gr_external_new(const char *call);
+
 /*
  * Imports `info`, which names a part, and creates `resource` in that part. The caller allocates and
- * zeroes `resource`, and may set its `kind`. On success the resource owns the caller's context
+ * zeroes `resource`, and sets its backend. On success the resource owns the caller's context
  * reference. After an error, which is recorded, the caller keeps this reference.
  */
 gr_status gr_external_make(struct gr_external *resource, const struct gr_context *context,

@@ -15,19 +15,19 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
     if (gr_resource_mapping(resource))
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is mapped: release its buffer before sending it.");
-    const struct gr_external_kind *kind = gr_external_kind_of(resource);
-    if (gr_external_of(resource) && resource->sync.copies)
+    const struct gr_external *external = gr_external_of(resource);
+    if (external && gr_external_is_copied(external))
         return gr_fail(
             GR_ERR_UNSUPPORTED, call,
             "The resource uses the copy transport, whose memory belongs to this process. "
             "Send a resource of a Vulkan device that shares memory with CUDA "
             "(gr_vk_device_get_info()).");
-    if (gr_external_of(resource) && gr_external_of(resource)->memory->end_part)
+    if (external && external->memory->end_part)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The buffer shares its memory with other buffers, whose bytes would be sent "
                        "as well. Create it by gr_gl_buffer_create() without gr_gl_options.packed, "
                        "so that it has its own memory.");
-    if (kind && kind->export_memory)
+    if (resource->backend->export_memory)
         return GR_OK;
     char text[160];
     resource->backend->describe(resource, text, sizeof(text));
@@ -66,7 +66,7 @@ gr_status gr_share_describe(const gr_resource *resource, struct gr_description *
     *d = (struct gr_description){0};
     message->fd_count = 0;
     GR_TRY(gr_context_enter(&resource->context, &pushed, call));
-    gr_status status = gr_external_kind_of(resource)->export_memory(resource, &memory);
+    gr_status status = resource->backend->export_memory(resource, &memory);
     gr_context_leave(pushed);
     if (status != GR_OK)
         return status;
@@ -83,11 +83,10 @@ gr_status gr_share_describe(const gr_resource *resource, struct gr_description *
 gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
                           gr_semaphore_desc *info, const char *call)
 {
-    const struct gr_external_kind *kind = gr_external_kind_of(resource);
     char text[160];
     *info = GR_INIT(gr_semaphore_desc, .fd = -1);
-    if (kind->export_semaphore && semaphore->handle) {
-        gr_status status = kind->export_semaphore(resource, semaphore, info, call);
+    if (resource->backend->export_semaphore && semaphore->handle) {
+        gr_status status = resource->backend->export_semaphore(resource, semaphore, info, call);
         info->value = semaphore->timeline ? gr_semaphore_last(semaphore) : 0;
         return status;
     }

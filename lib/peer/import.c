@@ -87,7 +87,7 @@ gr_resource *gr_share_import(const struct gr_description *d, struct gr_message *
     if (check_file(d, message->fds[GR_MEMORY_FD], call) != GR_OK ||
         gr_context_hold(context, &held, call) != GR_OK)
         return NULL;
-    struct gr_external *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    struct gr_external *r = gr_external_new(call);
     if (r && (d->vmm ? import_vmm(r, d, message, &held, call)
                      : import_opaque(r, d, message, &held, call)) == GR_OK)
         return &r->base;

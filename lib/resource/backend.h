@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The interface between the core and a backend: one table of operations for each transport. The
- * core validates arguments and tracks the state of resources. A backend trusts its arguments and
- * calls the graphics API.
+ * The interface between the core and a backend: one table of operations for each transport of each
+ * graphics API. The core validates arguments and tracks the state of resources. A backend trusts
+ * its arguments and calls the graphics API.
  */
 #ifndef GR_LIB_RESOURCE_BACKEND_H
 #define GR_LIB_RESOURCE_BACKEND_H
+
+#include <grinterop/semaphore.h>
 
 #include "lib/resource/resource_types.h"
 
@@ -15,26 +17,34 @@
  */
 #define GR_BATCH 256
 
+/* ---- The table ------------------------------------------------------------------------------- */
+
+struct gr_memory_export;
+
 struct gr_backend {
     /* The transport, and its name in the texts of gr_resource_describe(), such as "interop". */
     gr_transport transport;
     const char *name;
 
-    /* The API that owns the objects, unless struct gr_external_kind names another API. */
+    /* The API that owns the objects. */
     gr_graphics_api api;
+
+    /* The struct of the resource begins with struct gr_external: lib/external/external.h. */
+    bool is_external;
 
     /*
      * Whether this thread may use the resource now. For OpenGL: whether the OpenGL context of the
      * resource is current. The core calls this function before every operation below. The function
-     * formats no text.
+     * formats no text. NULL, like refuse_thread() and park(): any thread may use and free the
+     * resource.
      */
     bool (*on_thread)(const gr_resource *resource);
 
     /*
-     * Whether any thread may use and free this resource: on_thread() always returns true, and
-     * park() has nothing to do. If this member is NULL, the answer is no.
+     * Outside of begin_use() and end_use(), CUDA needs no graphics API: in a ring, any thread may
+     * map and unmap the resource, and any thread may unregister it.
      */
-    bool (*any_thread)(const gr_resource *resource);
+    bool cuda_on_any_thread;
 
     /* Called if on_thread() returned false: records the reason and returns the error. */
     gr_status (*refuse_thread)(const gr_resource *resource, const char *call);
@@ -45,7 +55,8 @@ struct gr_backend {
     /*
      * Returns the number of resources, from the first on, that form a run: each function below
      * handles them in one call. The resources of a run have the same backend and the same
-     * on_thread() result, and the graphics API can hand all of them over in one call.
+     * on_thread() result, and the graphics API can hand all of them over in one call. The resources
+     * of a ring are one run.
      */
     size_t (*run)(gr_resource *const resources[], size_t n);
 
@@ -82,10 +93,14 @@ struct gr_backend {
     /*
      * For a ring: begin_use() starts the use by the graphics API after a release by CUDA, and
      * end_use() ends this use before a map by CUDA. Both are called on a thread that may use the
-     * resources. They are NULL if map() and unmap() already order both sides.
+     * resources, and record errors. They are NULL if map() and unmap() already order both sides, or
+     * if submits of the application contain the signals and waits.
      */
     gr_status (*begin_use)(gr_resource *const resources[], size_t n);
     gr_status (*end_use)(gr_resource *const resources[], size_t n);
+
+    /* Whether begin_use() blocks the calling thread. NULL: it does not. */
+    bool (*waits_in_thread)(const gr_resource *resource);
 
     /*
      * Describes the semaphore that CUDA's last work may wait for, in a sentence that begins with a
@@ -108,7 +123,7 @@ struct gr_backend {
     /*
      * Called if on_thread() returned false: defers the destruction of a freed resource, or the
      * release of its buffer. The resource lives until a thread that may use it calls
-     * gr_resource_unpark().
+     * gr_resource_unpark(). With `cuda_on_any_thread`, only the release is deferred.
      */
     void (*park)(gr_resource *resource, bool freed);
 
@@ -121,16 +136,65 @@ struct gr_backend {
     /* Describes the object of the resource, such as "OpenGL buffer 3". */
     void (*describe)(const gr_resource *resource, char *text, size_t size);
 
-    /* Frees the memory of the resource. */
+    /* Frees the memory of the resource, and objects that no CUDA work uses. */
     void (*destroy)(gr_resource *resource);
+
+    /*
+     * For sharing with another process: export the handle and description of the memory, and the
+     * handle of a semaphore. The caller owns the descriptors. NULL if they cannot be exported.
+     */
+    gr_status (*export_memory)(const gr_resource *resource, struct gr_memory_export *memory);
+    gr_status (*export_semaphore)(const gr_resource *resource, const gr_semaphore *semaphore,
+                                  gr_semaphore_desc *info, const char *call);
+
+    /*
+     * Creates a timeline semaphore that export_semaphore() can export, for a ring of such
+     * resources. NULL after recording an error.
+     */
+    gr_semaphore *(*create_semaphore)(const gr_resource *resource);
+
+    /*
+     * With begin_use(), for a ring that another process shares. own_pair() gives n resources with
+     * one pair of semaphores a pair of exported timelines that no other resource uses. False if
+     * that is impossible; the resources then keep their pair, and no error is recorded.
+     * restore_pair() undoes it, and does nothing for other resources.
+     */
+    bool (*own_pair)(gr_resource *const resources[], size_t n, const char *call);
+    void (*restore_pair)(gr_resource *resource, const char *call);
 };
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+/* Whether the graphics API can use the resource on this thread. */
+static inline bool gr_resource_graphics_here(const gr_resource *resource)
+{
+    const struct gr_backend *backend = resource->backend;
+    return !backend->on_thread || backend->on_thread(resource);
+}
+
+/* Whether this thread may use the resource. */
+static inline bool gr_resource_on_thread(const gr_resource *resource)
+{
+    return (resource->in_a_ring && resource->backend->cuda_on_any_thread) ||
+           gr_resource_graphics_here(resource);
+}
 
 /* Returns GR_OK if this thread may use the resource, otherwise the recorded error. */
 static inline gr_status gr_resource_check_thread(const gr_resource *resource, const char *call)
 {
-    const struct gr_backend *backend = resource->backend;
-    return backend->on_thread(resource) ? GR_OK : backend->refuse_thread(resource, call);
+    return gr_resource_on_thread(resource) ? GR_OK
+                                           : resource->backend->refuse_thread(resource, call);
 }
+
+/* Like gr_resource_check_thread(), for the side of the graphics API in a ring. */
+static inline gr_status gr_resource_check_graphics_here(const gr_resource *resource,
+                                                        const char *call)
+{
+    return gr_resource_graphics_here(resource) ? GR_OK
+                                               : resource->backend->refuse_thread(resource, call);
+}
+
+/* ---- Failures and deferred releases ---------------------------------------------------------- */
 
 /*
  * For a call that failed with GR_ERR_DEVICE_LOST. Checks the CUDA context of each resource, because
@@ -152,7 +216,7 @@ static inline void gr_resource_collect(const gr_resource *resource)
     const gr_buffer *mapped = gr_resource_mapping(resource);
     if (((mapped && gr_buffer_is_later(mapped)) ||
          __atomic_load_n(&resource->deferred, __ATOMIC_SEQ_CST)) &&
-        resource->backend->on_thread(resource))
+        gr_resource_graphics_here(resource))
         resource->backend->collect(resource);
 }
 

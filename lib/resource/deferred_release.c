@@ -26,8 +26,7 @@ static gr_resource *unbound;
 
 static bool is_unbound(const gr_resource *resource)
 {
-    const struct gr_backend *backend = resource->backend;
-    return backend->any_thread && backend->any_thread(resource);
+    return !resource->backend->on_thread;
 }
 
 /* Releases a buffer. A failure is only logged, and the last error of the thread stays the same. */
@@ -190,7 +189,7 @@ void gr_buffer_release_later(gr_buffer *buffer)
         return;
     if (is_unbound(buffer->resource))
         release_in_turn(buffer);
-    else if (buffer->resource->backend->on_thread(buffer->resource))
+    else if (gr_resource_on_thread(buffer->resource))
         release_now(buffer);
     else
         gr_buffer_defer(buffer);

@@ -60,9 +60,8 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
                       const struct gr_context *context, void *handle, unsigned flags)
 {
     resource->backend = backend;
-    resource->transport_bit = backend->transport;
-    resource->transport = backend->name;
-    resource->api = backend->api;
+    if (!resource->transport)
+        resource->transport = backend->name;
     resource->context = *context;
     resource->handle = handle;
     resource->flags = flags;
@@ -167,7 +166,8 @@ static void unregister(gr_resource *resource)
 
 void gr_resource_end(gr_resource *resource)
 {
-    const bool here = !resource->handle || resource->backend->on_thread(resource);
+    const bool here = !resource->handle || resource->backend->cuda_on_any_thread ||
+                      gr_resource_graphics_here(resource);
     if (resource->handle && here)
         unregister(resource);
     /* If the caller has a buffer, the release of this buffer calls gr_resource_end() again. */
@@ -239,13 +239,13 @@ const gr_resource_info *gr_resource_get_info(const gr_resource *resource)
     /* the cast is valid because no resource is a const object */
     gr_resource_info *info = &((gr_resource *)resource)->info;
     *info = (gr_resource_info){.kind = resource->is_image ? GR_KIND_IMAGE : GR_KIND_BUFFER,
-                               .api = resource->api,
-                               .transport = resource->transport_bit,
+                               .api = backend->api,
+                               .transport = backend->transport,
                                .flags = resource->flags,
                                .size = resource->is_image ? 0 : resource->size,
                                .mapped = gr_resource_mapping(resource),
                                .closed = !resource->handle};
-    if (resource->handle && resource->transport_bit == GR_TRANSPORT_INTEROP)
+    if (resource->handle && backend->transport == GR_TRANSPORT_INTEROP)
         info->graphics = resource->handle;
     if (resource->handle && backend->external_memory)
         info->external_memory = backend->external_memory(resource);

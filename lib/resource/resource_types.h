@@ -79,13 +79,10 @@ struct gr_sync {
     uint64_t drawn;
     gr_semaphore *acquire, *release; /* references, or NULL */
     struct gr_submit_use *begun;     /* the use in the open submit of the resource, or NULL */
-    /* Submits of the graphics API order the work; otherwise maps and releases do. */
-    bool by_submits;
     bool decided; /* the order of the resource is defined: by semaphores, or explicitly by none */
     /* the pair belongs to the graphics device, for all resources of that device in this process */
     bool of_device;
     bool is_new; /* the graphics API must hand the resource over before the first map */
-    bool copies; /* maps and releases also enqueue copies */
     bool owes;   /* a release copied bytes that no committed submit has moved to the object */
 };
 
@@ -132,9 +129,6 @@ struct gr_resource {
     gr_buffer *spare; /* further buffers that are not in use */
 
     int device_plus_1; /* atomic: 1 + the device of `context`, or 0 before the first tensor */
-    gr_transport transport_bit; /* the transport of the backend, or of the kind of the resource */
-    /* the graphics API of the backend, or of the kind of the resource */
-    gr_graphics_api api;
     /* the name of the transport in descriptions, with the reason for using it if there is one */
     const char *transport;
     unsigned flags;

@@ -38,11 +38,10 @@ void gr_ring_keep_given(gr_ring *ring, const gr_resource *resource)
 
 static gr_status make_pair(gr_ring *ring, const gr_resource *resource)
 {
-    const struct gr_external_kind *kind = gr_external_of(resource)->kind;
     if (ring->own[ACQUIRE])
         return GR_OK;
     for (int i = ACQUIRE; i <= RELEASE; i++) {
-        ring->own[i] = kind->create_semaphore(resource);
+        ring->own[i] = resource->backend->create_semaphore(resource);
         if (!ring->own[i])
             return gr_last_error()->status;
     }
@@ -82,8 +81,8 @@ static gr_status take_one(const gr_ring *ring, gr_resource *resource, const char
 gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
                                const char *call)
 {
-    const struct gr_external *first = gr_external_of(resources[0]);
-    if (!first || !resources[0]->sync.of_device || !first->kind->create_semaphore)
+    const struct gr_backend *backend = resources[0]->backend;
+    if (!gr_sync_of(resources[0])->of_device || !backend->create_semaphore)
         return GR_OK;
     gr_status status = make_pair(ring, resources[0]);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
@@ -115,9 +114,8 @@ static void switch_to(gr_resource *resource, gr_semaphore *const pair[2], const 
 
 void gr_ring_end_sharing(const gr_ring *ring, gr_resource *resource, const char *call)
 {
-    const struct gr_external_kind *kind = gr_external_kind_of(resource);
-    if (kind && kind->restore_pair)
-        kind->restore_pair(resource, call);
+    if (resource->backend->restore_pair)
+        resource->backend->restore_pair(resource, call);
     if (ring->has_given)
         switch_to(resource, ring->own[ACQUIRE] ? ring->own : ring->given, call);
 }

@@ -48,9 +48,9 @@ struct sending {
     const char *call;
 };
 
-static const struct gr_external_kind *kind_of(const struct sending *s)
+static const struct gr_backend *backend_of(const struct sending *s)
 {
-    return gr_external_of(s->resources[0])->kind;
+    return s->resources[0]->backend;
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
@@ -161,11 +161,11 @@ static gr_status wait_on(CUstream stream, const struct sending *s)
  */
 static gr_status end_graphics(const struct sending *s)
 {
-    const struct gr_external_kind *kind = kind_of(s);
-    if (!s->side->is_cuda || s->ring->writer.is_cuda || !kind->end_use)
+    const struct gr_backend *backend = backend_of(s);
+    if (!s->side->is_cuda || s->ring->writer.is_cuda || !backend->end_use)
         return GR_OK;
-    GR_TRY(gr_external_check_thread(kind, s->resources[0], s->call));
-    return kind->end_use(s->resources, s->count);
+    GR_TRY(gr_resource_check_graphics_here(s->resources[0], s->call));
+    return backend->end_use(s->resources, s->count);
 }
 
 /*
@@ -204,22 +204,22 @@ static gr_status export_own(const struct sending *s, gr_semaphore *semaphore,
 static bool is_exclusive(const struct sending *s, const gr_semaphore *semaphore)
 {
     unsigned owners =
-        s->ring->own[0] || kind_of(s)->own_pair || gr_live_has(GR_LIVE_SEMAPHORE, semaphore);
+        s->ring->own[0] || backend_of(s)->own_pair || gr_live_has(GR_LIVE_SEMAPHORE, semaphore);
     return __atomic_load_n(&semaphore->holds, __ATOMIC_RELAXED) <= s->count + owners;
 }
 
 /* The graphics side needs a pair that only the ring uses, and that its commands can wait for. */
 static bool has_own_pair(const struct sending *s)
 {
-    const struct gr_external_kind *kind = kind_of(s);
-    return !kind->begin_use ||
-           (!s->side->is_cuda && kind->own_pair && kind->own_pair(s->resources, s->count, s->call));
+    const struct gr_backend *backend = backend_of(s);
+    return !backend->begin_use || (!s->side->is_cuda && backend->own_pair &&
+                                   backend->own_pair(s->resources, s->count, s->call));
 }
 
 static bool can_be_direct(const struct sending *s)
 {
     const struct gr_sync *sync = gr_sync_of(s->resources[0]);
-    return kind_of(s)->export_semaphore && has_own_pair(s) && sync->acquire && sync->release &&
+    return backend_of(s)->export_semaphore && has_own_pair(s) && sync->acquire && sync->release &&
            sync->acquire->timeline && sync->release->timeline && sync->acquire->handle &&
            sync->release->handle && is_exclusive(s, sync->acquire) &&
            is_exclusive(s, sync->release);
@@ -256,13 +256,13 @@ static gr_status create_driver_semaphore(const struct sending *s, struct shared_
 static gr_status make_semaphore(const struct sending *s, struct shared_semaphore *shared)
 {
     gr_semaphore_desc info;
-    const struct gr_external_kind *kind = kind_of(s);
+    const struct gr_backend *backend = backend_of(s);
     if (gr_driver_traits()->creates_semaphores)
         return create_driver_semaphore(s, shared);
-    if (!kind->create_semaphore || !kind->export_semaphore)
+    if (!backend->create_semaphore || !backend->export_semaphore)
         return gr_fail(GR_ERR_UNSUPPORTED, s->call,
                        "Resources of this kind have no semaphores that both processes can share.");
-    shared->semaphore = kind->create_semaphore(s->resources[0]);
+    shared->semaphore = backend->create_semaphore(s->resources[0]);
     if (!shared->semaphore)
         return gr_last_error()->status;
     gr_status status = gr_share_export(s->resources[0], shared->semaphore, &info, s->call);

@@ -51,60 +51,37 @@
 #include "lib/sync/submit.h"
 
 /*
- * Returns the functions of resources whose graphics API takes commands from this thread; NULL for
- * resources that any thread may use. In a ring, the functions below call begin_use() and end_use(),
- * so map and release do not.
+ * Runs begin_use() or end_use() of the backend, if map and release do not order the sides. An error
+ * that names a function of a transport gets the name of the public call.
  */
-static const struct gr_external_kind *kind_with_hooks(const gr_resource *resource)
-{
-    const struct gr_external_kind *kind = gr_external_kind_of(resource);
-    return kind && kind->begin_use ? kind : NULL;
-}
-
-/* Sets the name of the public call in an error that names a function of a transport. */
-static gr_status set_call(gr_status status, const char *call)
-{
-    return status == GR_ERR_STATE ? gr_error_set_call(call) : status;
-}
-
-/* Runs begin_use() or end_use() of backends whose map and release are not barriers in a ring. */
 static gr_status run_use_hook(gr_status (*hook)(gr_resource *const resources[], size_t n),
                               gr_resource *const resources[], size_t n, const char *call)
 {
-    gr_status status = hook ? gr_resource_check_thread(resources[0], call) : GR_OK;
-    if (!hook || status != GR_OK)
-        return status;
-    return set_call(hook(resources, n), call);
+    if (!hook)
+        return GR_OK;
+    GR_TRY(gr_resource_check_graphics_here(resources[0], call));
+    gr_status status = hook(resources, n);
+    return status == GR_ERR_STATE ? gr_error_set_call(call) : status;
 }
 
 static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_submit **submit,
                                 const char *call)
 {
-    const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
     GR_TRY(gr_context_check(&resources[0]->context, call));
-    if (!kind && gr_external_of(resources[0])) {
-        *submit = gr_submit_make(resources, n, call);
-        return *submit ? GR_OK : gr_last_error()->status;
-    }
-    if (!kind)
+    if (!gr_sync_is_submitted(resources[0]))
         return run_use_hook(resources[0]->backend->begin_use, resources, n, call);
-    GR_TRY(gr_external_check_thread(kind, resources[0], call));
-    return set_call(kind->begin_use(resources, n), call);
+    *submit = gr_submit_make(resources, n, call);
+    return *submit ? GR_OK : gr_last_error()->status;
 }
 
 static gr_status end_graphics(gr_resource *const resources[], size_t n, const char *call)
 {
-    const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
-    if (!kind)
-        return run_use_hook(resources[0]->backend->end_use, resources, n, call);
-    GR_TRY(gr_external_check_thread(kind, resources[0], call));
-    return set_call(kind->end_use(resources, n), call);
+    return run_use_hook(resources[0]->backend->end_use, resources, n, call);
 }
 
 static bool waits_in_thread(const gr_resource *resource)
 {
-    const struct gr_external_kind *kind = kind_with_hooks(resource);
-    return kind && kind->waits_in_thread && kind->waits_in_thread(resource);
+    return resource->backend->waits_in_thread && resource->backend->waits_in_thread(resource);
 }
 
 gr_status gr_ring_peer_is_done(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool *come,
@@ -184,26 +161,16 @@ static void wait_for_release(gr_resource *resource)
 }
 
 /*
- * With the copy transport, begins a use by OpenGL if this thread may do so: this writes the bytes
- * to the object. Otherwise the next map, or the end of the resource, writes the bytes.
+ * With the copy transport, the begin writes the bytes to the object. If this thread may not do so,
+ * the next map, or the end of the resource, writes the bytes.
  */
-static void begin_last_use(gr_resource *resource)
-{
-    const struct gr_backend *backend = resource->backend;
-    if (!gr_external_of(resource) && backend->begin_use && backend->on_thread(resource))
-        backend->begin_use(&resource, 1);
-}
-
 void gr_ring_last_use(gr_resource *resource)
 {
-    const struct gr_external_kind *kind = kind_with_hooks(resource);
-    if (!kind) {
-        begin_last_use(resource);
+    if (!resource->backend->begin_use)
         return;
-    }
-    if (gr_external_on_thread(kind, resource))
-        kind->begin_use(&resource, 1);
-    else
+    if (gr_resource_graphics_here(resource))
+        resource->backend->begin_use(&resource, 1);
+    else if (resource->backend->is_external)
         wait_for_release(resource);
 }
 

@@ -41,7 +41,7 @@ static CUevent event_after_use(gr_resource *resource)
 {
     CUevent event = NULL;
     bool pushed;
-    if (!gr_ring_is_submitted(resource) || !gr_external_of(resource)->kind ||
+    if (!gr_sync_is_submitted(resource) || resource->backend->api == GR_GRAPHICS_EXTERNAL ||
         gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
         return NULL;
     struct gr_sync *sync = gr_sync_of(resource);

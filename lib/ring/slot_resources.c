@@ -24,17 +24,11 @@ static gr_status refuse(size_t i, const char *call, const char *text)
     return gr_fail(GR_ERR_INVALID_VALUE, call, "Resource %zu %s", i, text);
 }
 
-/*
- * Whether two resources have the same OpenGL context. For resources in external memory,
- * backend->run() cannot be used, because it also considers whether a resource is in a ring.
- */
+/* Whether two resources of one backend have the same OpenGL context. */
 static bool same_thread(const gr_resource *a, const gr_resource *b)
 {
-    const struct gr_external_kind *kind = gr_external_kind_of(a);
     gr_resource *const both[] = {(gr_resource *)a, (gr_resource *)b};
-    if (!gr_external_of(a))
-        return a->backend->run(both, 2) == 2;
-    return !kind || !kind->same_thread_rule || kind->same_thread_rule(a, b);
+    return a->backend->run(both, 2) == 2;
 }
 
 static bool same_image(const struct gr_image *a, const struct gr_image *b)
@@ -42,12 +36,6 @@ static bool same_image(const struct gr_image *a, const struct gr_image *b)
     return a->width == b->width && a->height == b->height && a->depth == b->depth &&
            a->levels == b->levels && a->layers == b->layers && a->is_3d == b->is_3d &&
            a->cube == b->cube;
-}
-
-bool gr_ring_is_submitted(const gr_resource *resource)
-{
-    const struct gr_external_kind *kind = gr_external_kind_of(resource);
-    return gr_external_of(resource) && !(kind && kind->begin_use);
 }
 
 /*
@@ -89,8 +77,7 @@ static gr_status check_semaphores(const gr_resource *resource, const gr_resource
 static gr_status check_kind(const gr_resource *resource, const gr_resource *like,
                             const gr_ring *ring, size_t i, const char *call)
 {
-    if (resource->backend != like->backend ||
-        gr_external_kind_of(resource) != gr_external_kind_of(like))
+    if (resource->backend != like->backend)
         return refuse(
             i, call,
             "uses another transport or another API than the others: create a ring for each.");
@@ -105,7 +92,7 @@ static gr_status check_kind(const gr_resource *resource, const gr_resource *like
         return refuse(
             i, call,
             "belongs to another OpenGL context than the others: create a ring for each context.");
-    return gr_ring_is_submitted(resource) ? check_semaphores(resource, like, ring, i, call) : GR_OK;
+    return gr_sync_is_submitted(resource) ? check_semaphores(resource, like, ring, i, call) : GR_OK;
 }
 
 static gr_status check_resource(gr_resource *resource, size_t i, const char *call)

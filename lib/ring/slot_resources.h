@@ -10,12 +10,6 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, cons
                                   const char *call);
 
 /*
- * Whether the application submits the graphics work, so that the ring makes a gr_submit for each
- * use.
- */
-bool gr_ring_is_submitted(const gr_resource *resource);
-
-/*
  * Makes n resources slots of the ring, and marks the existing slots as leaving. If the graphics API
  * takes commands from this thread, it signals that its use of the resources has ended. After an
  * error nothing has changed.

@@ -98,10 +98,7 @@ void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream str
     struct gr_error_record cause;
     gr_status status = GR_OK;
     gr_error_save(&cause);
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        struct gr_sync *sync = gr_sync_of(resources[i]);
-        if (sync->copies || !is_in_order(sync, stream))
-            status = gr_work_mark_or_finish(&sync->work, stream);
-    }
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = gr_work_mark_or_finish(&gr_sync_of(resources[i])->work, stream);
     gr_error_restore(&cause);
 }

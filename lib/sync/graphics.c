@@ -11,7 +11,7 @@
 gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
 {
     const struct gr_sync *sync = gr_sync_of(resource);
-    if (!sync->decided && sync->by_submits)
+    if (!sync->decided && gr_sync_is_submitted(resource))
         return gr_fail(GR_ERR_STATE, call,
                        "Nothing orders CUDA and the graphics API for this resource yet: set "
                        "semaphores by gr_resource_set_sync(), or GR_SEMAPHORE_NONE for both if the "

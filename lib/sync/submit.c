@@ -196,7 +196,7 @@ static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[
     uint64_t number = 0;
     for (size_t i = 0; i < n; i++) {
         const struct gr_sync *sync = gr_sync_of(resources[i]);
-        if (!sync->by_submits)
+        if (!gr_sync_is_submitted(resources[i]))
             continue;
         if (!sync->acquire)
             number = 0;
@@ -250,7 +250,7 @@ static gr_status check_one(gr_resource *resource, bool grouped, const char *call
     if (!grouped || __atomic_load_n(&resource->deferred, __ATOMIC_ACQUIRE) ||
         gr_resource_mapping(resource))
         GR_TRY(gr_sync_check_idle(resource, call));
-    if (resource->sync.by_submits)
+    if (gr_sync_is_submitted(resource))
         GR_TRY(gr_sync_check_ready(resource, call));
     if (resource->visited)
         return gr_fail(GR_ERR_INVALID_VALUE, call,

@@ -87,8 +87,7 @@ void gr_sync_end(struct gr_sync *sync, bool alive)
     gr_work_end(&sync->work, alive);
     gr_semaphore_drop(sync->acquire);
     gr_semaphore_drop(sync->release);
-    *sync = (struct gr_sync){
-        .by_submits = sync->by_submits, .copies = sync->copies, .owes = sync->owes};
+    *sync = (struct gr_sync){.owes = sync->owes};
 }
 
 /* ---- Setting the semaphores ------------------------------------------------------------------ */
@@ -149,7 +148,7 @@ gr_status gr_sync_check_idle(const gr_resource *resource, const char *call)
 static gr_status check_settable(const gr_resource *resource, const char *call)
 {
     GR_TRY(gr_sync_check_idle(resource, call));
-    if (!resource->sync.by_submits)
+    if (!gr_sync_is_submitted(resource))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The resource uses the transport %s, which needs no semaphores: map and "
                        "release order the work.",

@@ -3,13 +3,19 @@
 #ifndef GR_LIB_SYNC_SYNC_H
 #define GR_LIB_SYNC_SYNC_H
 
-#include "lib/resource/resource_types.h"
+#include "lib/resource/backend.h"
 #include "lib/sync/semaphore.h"
 
 /* Returns the order of a resource. The cast is valid because no resource is a const object. */
 static inline struct gr_sync *gr_sync_of(const gr_resource *resource)
 {
     return (struct gr_sync *)&resource->sync;
+}
+
+/* Whether submits order the resource; false if the backend issues graphics commands. */
+static inline bool gr_sync_is_submitted(const gr_resource *resource)
+{
+    return resource->backend->is_external && !resource->backend->begin_use;
 }
 
 /*
@@ -47,7 +53,7 @@ gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
 static inline gr_status gr_sync_check_ready(const gr_resource *resource, const char *call)
 {
     const struct gr_sync *sync = gr_sync_of(resource);
-    bool ready = (sync->decided || !sync->by_submits) && !sync->begun;
+    bool ready = (sync->decided || !gr_sync_is_submitted(resource)) && !sync->begun;
     return ready ? GR_OK : gr_sync_refuse_unready(resource, call);
 }
 

@@ -7,7 +7,6 @@
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/external/make_resource.h"
 #include "lib/base/plural.h"
 #include "lib/cuda/end_after_event.h"
 
@@ -60,7 +59,7 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
     char text[160];
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    gr_external_of(resource)->kind->describe(resource, text, sizeof(text));
+    resource->backend->describe(resource, text, sizeof(text));
     return gr_fail_work(result, driver_call, "The copy of %s failed.", text);
 }
 
@@ -85,7 +84,7 @@ static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, C
                       "cuMemcpyDtoHAsync", resource);
 }
 
-gr_status vk_copy_in(gr_resource *resource, CUstream stream)
+static gr_status copy_in(gr_resource *resource, CUstream stream)
 {
     const struct gr_external *r = gr_external_of(resource);
     struct vk_copy *copy = vk_copy_of(r);
@@ -97,7 +96,7 @@ gr_status vk_copy_in(gr_resource *resource, CUstream stream)
     return move(resource, resource->pending, true, stream);
 }
 
-gr_status vk_copy_out(gr_resource *resource, CUstream stream)
+static gr_status copy_out(gr_resource *resource, CUstream stream)
 {
     struct gr_external *r = gr_external_of(resource);
     struct vk_copy *copy = vk_copy_of(r);
@@ -109,6 +108,26 @@ gr_status vk_copy_out(gr_resource *resource, CUstream stream)
     add_part(&copy->owed, buffer->offset, buffer->offset + buffer->part);
     r->base.sync.owes = true;
     return GR_OK;
+}
+
+gr_status vk_copy_map(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    GR_TRY(gr_external_map(resources, n, stream));
+    for (size_t i = 0; i < n; i++) {
+        gr_status status = copy_in(resources[i], stream);
+        if (status == GR_OK)
+            continue;
+        gr_sync_undo_acquire(resources, n, stream);
+        return status;
+    }
+    return GR_OK;
+}
+
+gr_status vk_copy_unmap(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(copy_out(resources[i], stream));
+    return gr_sync_release(resources, n, stream);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -166,21 +185,19 @@ static struct vk_copy *new_copy(gr_vk_device *device, const char *call)
     return copy;
 }
 
-gr_status vk_copy_make(struct gr_external *r, gr_vk_device *device,
-                       const struct gr_context *context, const gr_external_part_desc *part,
-                       unsigned flags, const char *call)
+struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,
+                             const struct gr_context *context, const gr_external_part_desc *part,
+                             unsigned flags, const char *call)
 {
     bool pushed;
     gr_endings_collect();
-    GR_TRY(gr_context_enter(context, &pushed, call));
+    if (gr_context_enter(context, &pushed, call) != GR_OK)
+        return NULL;
     struct vk_copy *copy = new_copy(device, call);
-    gr_status status = copy ? allocate(copy, r, part, flags, call) : GR_ERR_NO_MEMORY;
-    if (copy && status != GR_OK)
+    if (copy && allocate(copy, r, part, flags, call) != GR_OK) {
         gr_import_drop(&copy->import, true);
+        copy = NULL;
+    }
     gr_context_leave(pushed);
-    if (status != GR_OK)
-        return status;
-    r->base.ptr = copy->ptr;
-    gr_external_make_copied(r, context, &copy->import, part, flags);
-    return GR_OK;
+    return copy;
 }

@@ -36,17 +36,20 @@ struct vk_copy {
 /* The copy of a resource; NULL if the resource shares memory, or is closed. */
 static inline struct vk_copy *vk_copy_of(const struct gr_external *r)
 {
-    return r->base.sync.copies ? (struct vk_copy *)r->memory : NULL;
+    return gr_external_is_copied(r) ? (struct vk_copy *)r->memory : NULL;
 }
 
-/* Makes `r` a resource that is copied. Like gr_external_make(). */
-gr_status vk_copy_make(struct gr_external *r, gr_vk_device *device,
-                       const struct gr_context *context, const gr_external_part_desc *part,
-                       unsigned flags, const char *call);
+/*
+ * Allocates the memory of both sides, for gr_external_make_copied(). Sets r->mipmapped for an
+ * image. NULL after recording an error.
+ */
+struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,
+                             const struct gr_context *context, const gr_external_part_desc *part,
+                             unsigned flags, const char *call);
 
-/* As in struct gr_external_kind. */
-gr_status vk_copy_in(gr_resource *resource, CUstream stream);
-gr_status vk_copy_out(gr_resource *resource, CUstream stream);
+/* Operations of struct gr_backend. */
+gr_status vk_copy_map(gr_resource *const resources[], size_t n, CUstream stream);
+gr_status vk_copy_unmap(gr_resource *const resources[], size_t n, CUstream stream);
 
 /*
  * Returns the bytes that the Vulkan object does not have yet. There are none after a committed

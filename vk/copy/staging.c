@@ -120,7 +120,7 @@ static gr_status share_memory(struct vk_staging *s, gr_vk_device *device, size_t
     CUdeviceptr ptr = 0;
     GR_TRY(make_buffer(s, device, size, &external));
     struct vk_binding binding = {.device = device, .buffer = s->buffer};
-    gr_status status = vk_memory_allocate(&binding, 0, false, call);
+    gr_status status = vk_memory_allocate(&binding, true, 0, false, call);
     s->memory = binding.memory;
     GR_TRY(status);
     s->way = VK_STAGING_PEER;

@@ -113,7 +113,7 @@ static gr_status create_buffer(struct vk_resource *r, const VkBufferCreateInfo *
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkBufferCreateInfo info = *wish;
-    if (r->binding.copied)
+    if (gr_external_is_copied(&r->external))
         info.usage |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
@@ -188,7 +188,8 @@ gr_resource *gr_vk_buffer_create(gr_vk_device *device, const VkBufferCreateInfo 
         return NULL;
     bool has_address = info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     if (create_buffer(r, info) != GR_OK ||
-        vk_memory_allocate(&r->binding, features, has_address, call) != GR_OK)
+        vk_memory_allocate(&r->binding, !gr_external_is_copied(&r->external), features, has_address,
+                           call) != GR_OK)
         return vk_resource_discard(r);
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = (size_t)info->size);
     return vk_resource_register(r, &part, flags, call);

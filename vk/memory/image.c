@@ -268,7 +268,7 @@ static gr_status create_image(struct vk_resource *r, const VkImageCreateInfo *wi
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkImageCreateInfo info = *wish;
-    if (r->binding.copied)
+    if (gr_external_is_copied(&r->external))
         info.usage |= TRANSFERS;
     else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
@@ -323,7 +323,8 @@ gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreateInfo *i
         return NULL;
     note_image(r, info, format);
     if (create_image(r, info) != GR_OK ||
-        vk_memory_allocate(&r->binding, features, false, call) != GR_OK)
+        vk_memory_allocate(&r->binding, !gr_external_is_copied(&r->external), features, false,
+                           call) != GR_OK)
         return vk_resource_discard(r);
     return register_image(r, info, format, 0, flags, call);
 }

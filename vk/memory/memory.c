@@ -153,7 +153,7 @@ static VkDeviceSize size_to_allocate(const struct vk_binding *b, const struct re
     return need->memory.size + (padded ? GR_MESA_ROOM : 0);
 }
 
-static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
+static gr_status allocate(struct vk_binding *b, bool exportable, uint32_t type, bool has_address)
 {
     const VkMemoryAllocateFlagsInfo address = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
@@ -172,7 +172,7 @@ static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
     };
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .pNext = b->copied ? export.pNext : &export,
+        .pNext = exportable ? &export : export.pNext,
         .allocationSize = b->memory_size,
         .memoryTypeIndex = type,
     };
@@ -182,7 +182,7 @@ static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
     b->memory = VK_NULL_HANDLE;
     return vk_fail(result, "vkAllocateMemory",
                    "%s could not be allocated (bytes: %llu, type %u, %s).",
-                   b->copied ? "Memory" : "Exportable memory", (unsigned long long)b->memory_size,
+                   exportable ? "Exportable memory" : "Memory", (unsigned long long)b->memory_size,
                    type, b->dedicated ? "dedicated" : "not dedicated");
 }
 
@@ -199,8 +199,9 @@ static gr_status bind_memory(const struct vk_binding *b)
                    (unsigned long long)b->memory_size);
 }
 
-gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags features,
-                             bool has_address, const char *call)
+gr_status vk_memory_allocate(struct vk_binding *b, bool exportable,
+                             VkExternalMemoryFeatureFlags features, bool has_address,
+                             const char *call)
 {
     struct requirements need = requirements_of(b);
     uint32_t type = find_memory_type(b->device, need.memory.memoryTypeBits);
@@ -214,8 +215,8 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
     b->dedicated = need.prefers_dedicated || need.requires_dedicated ||
                    (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) ||
                    /* another device can import only dedicated memory */
-                   (!b->copied && b->device->computing != b->device->cuda);
+                   (exportable && b->device->computing != b->device->cuda);
     b->memory_size = size_to_allocate(b, &need);
-    GR_TRY(allocate(b, type, has_address));
+    GR_TRY(allocate(b, exportable, type, has_address));
     return bind_memory(b);
 }

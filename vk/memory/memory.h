@@ -16,7 +16,6 @@ struct vk_binding {
     VkDeviceMemory memory;
     VkDeviceSize memory_size;
     bool dedicated; /* the memory is allocated for this buffer or image only */
-    bool copied;    /* CUDA does not access the memory: vk/copy/ */
 };
 
 /* Checks that the application's buffer or image can be bound at `offset` of its memory. */
@@ -30,11 +29,12 @@ gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const cha
                                 const char *call);
 
 /*
- * Allocates memory for the buffer or image, exportable unless it is copied, and binds it.
+ * Allocates memory for the buffer or image, exportable if CUDA accesses it, and binds it.
  * `features` are the external memory features of the device. `has_address`: the device address of
  * the buffer will be used. If the bind fails, the memory stays allocated.
  */
-gr_status vk_memory_allocate(struct vk_binding *binding, VkExternalMemoryFeatureFlags features,
-                             bool has_address, const char *call);
+gr_status vk_memory_allocate(struct vk_binding *binding, bool exportable,
+                             VkExternalMemoryFeatureFlags features, bool has_address,
+                             const char *call);
 
 #endif

@@ -8,6 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/plural.h"
+#include "lib/external/make_resource.h"
 #include "lib/resource/resource.h"
 #include "lib/cuda/end_after_event.h"
 #include "vk/copy/copy.h"
@@ -40,14 +41,17 @@ static void end_vulkan_part(struct vk_resource *r)
      * If gr_vk_device_free() was called, the application may destroy the VkDevice after this call.
      * So free the deferred staging memory first.
      */
-    if (b->copied && b->device->freed)
+    if (gr_external_is_copied(&r->external) && b->device->freed)
         gr_endings_finish(&b->device->context);
     vk_device_drop(b->device);
 }
 
-static void end(gr_resource *resource)
+static void destroy(gr_resource *resource)
 {
-    end_vulkan_part(vk_resource_of(resource));
+    struct vk_resource *r = vk_resource_of(resource);
+    gr_external_end(&r->external);
+    end_vulkan_part(r);
+    free(r);
 }
 
 #ifndef _WIN32
@@ -79,22 +83,37 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
 
 #endif
 
-static const struct gr_external_kind vk_kind = {
-    .describe = describe,
-    .end = end,
-    .copy_in = vk_copy_in,
-    .copy_out = vk_copy_out,
-#ifndef _WIN32
-    .export_memory = export_for_peer,
-    .export_semaphore = export_semaphore,
-    .create_semaphore = create_semaphore,
+/* Only POSIX systems share resources with other processes. */
+#ifdef _WIN32
+#define SEMAPHORES .create_semaphore = NULL
+#define MEMORY     .export_memory = NULL
+#else
+#define SEMAPHORES .export_semaphore = export_semaphore, .create_semaphore = create_semaphore
+#define MEMORY     .export_memory = export_for_peer
 #endif
-};
+
+/* The operations that all transports have in common. */
+#define OPERATIONS                                                                                 \
+    .api = GR_GRAPHICS_VULKAN, GR_EXTERNAL_OPERATIONS, .run = gr_external_run,                     \
+    .undo_map = gr_sync_undo_acquire, .unregister = gr_external_unregister,                        \
+    .collect = gr_external_collect, .describe = describe, .destroy = destroy, SEMAPHORES
+
+#define COPIES .map = vk_copy_map, .unmap = vk_copy_unmap
+
+static const struct gr_backend
+    vk_external = {.transport = GR_TRANSPORT_EXTERNAL,
+                   .name = "external",
+                   OPERATIONS,
+                   MEMORY,
+                   .map = gr_external_map,
+                   .unmap = gr_sync_release},
+    vk_copy = {.transport = GR_TRANSPORT_COPY, .name = "copy", OPERATIONS, COPIES},
+    vk_peer = {.transport = GR_TRANSPORT_PEER, .name = "peer", OPERATIONS, COPIES};
 
 struct vk_resource *vk_resource_of(const gr_resource *resource)
 {
-    struct gr_external *external = resource ? gr_external_of(resource) : NULL;
-    return external && external->kind == &vk_kind ? (struct vk_resource *)external : NULL;
+    return resource && resource->backend->api == GR_GRAPHICS_VULKAN ? (struct vk_resource *)resource
+                                                                    : NULL;
 }
 
 struct vk_resource *vk_resource_checked(const gr_resource *resource, const char *call)
@@ -112,9 +131,8 @@ struct vk_resource *vk_resource_begin(gr_vk_device *device, bool crosses, const 
     struct vk_resource *r = gr_check_memory(calloc(1, sizeof(*r)), call);
     if (!r)
         return NULL;
-    r->external.kind = &vk_kind;
     r->binding.device = device;
-    r->binding.copied = vk_device_copies(device, crosses);
+    r->external.base.backend = vk_device_copies(device, crosses) ? &vk_copy : &vk_external;
     vk_device_hold(device);
     return r;
 }
@@ -148,23 +166,25 @@ static void begin_order(struct vk_resource *r, gr_semaphore *acquire, gr_semapho
     sync->of_device = true;
     sync->decided = true;
     /* A new buffer of the application may have contents, and only a submit copies them. */
-    sync->is_new =
-        r->binding.image || (sync->copies && !r->owned && gr_resource_reads(&r->external.base));
+    sync->is_new = r->binding.image || (gr_external_is_copied(&r->external) && !r->owned &&
+                                        gr_resource_reads(&r->external.base));
 }
 
+/* Allocates the copy, which determines the transport. */
 static gr_status make_copied(struct vk_resource *r, const struct gr_context *context,
                              const gr_external_part_desc *part, unsigned flags, const char *call)
 {
     gr_vk_device *device = r->binding.device;
     gr_resource *resource = &r->external.base;
-    GR_TRY(vk_copy_make(&r->external, device, context, part, flags, call));
-    const struct vk_staging *staging = &vk_copy_of(&r->external)->staging;
-    if (staging->way == VK_STAGING_PEER)
-        resource->transport_bit = GR_TRANSPORT_PEER;
-    snprintf(r->transport, sizeof(r->transport), "%s, %s, since %s",
-             staging->way == VK_STAGING_PEER ? "peer" : "copy", vk_staging_text(staging),
-             vk_device_copies_since(device));
+    struct vk_copy *copy = vk_copy_make(&r->external, device, context, part, flags, call);
+    if (!copy)
+        return gr_last_error()->status;
+    resource->backend = copy->staging.way == VK_STAGING_PEER ? &vk_peer : &vk_copy;
+    snprintf(r->transport, sizeof(r->transport), "%s, %s, since %s", resource->backend->name,
+             vk_staging_text(&copy->staging), vk_device_copies_since(device));
     resource->transport = r->transport;
+    resource->ptr = copy->ptr;
+    gr_external_make_copied(&r->external, context, &copy->import, part, flags);
     gr_resource_log_each(call, &resource, 1);
     return GR_OK;
 }
@@ -179,11 +199,11 @@ gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part_
     if (vk_pair_get(r->binding.device, &acquire, &release, call) != GR_OK ||
         gr_context_hold(&r->binding.device->context, &context, call) != GR_OK)
         return vk_resource_discard(r);
-    gr_status status = r->binding.copied ? make_copied(r, &context, part, flags, call)
-                                         : vk_memory_import(&r->binding, &r->external, &context,
-                                                            part, flags, call);
+    gr_status status =
+        gr_external_is_copied(&r->external)
+            ? make_copied(r, &context, part, flags, call)
+            : vk_memory_import(&r->binding, &r->external, &context, part, flags, call);
     if (status == GR_OK) {
-        r->external.base.api = GR_GRAPHICS_VULKAN;
         begin_order(r, acquire, release);
         return &r->external.base;
     }
