@@ -10,7 +10,6 @@
 #include "lib/resource/image.h"
 #include "lib/base/struct_size.h"
 #include "lib/tensor/array.h"
-#include "lib/tensor/array_dtype.h"
 #include "lib/tensor/shape.h"
 #include "lib/tensor/tensor.h"
 

@@ -3,8 +3,31 @@
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/tensor/array_dtype.h"
 #include "lib/tensor/shape.h"
+
+gr_dtype gr_array_dtype(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+        return GR_DTYPE_U8;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+        return GR_DTYPE_U16;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+        return GR_DTYPE_U32;
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return GR_DTYPE_I8;
+    case CU_AD_FORMAT_SIGNED_INT16:
+        return GR_DTYPE_I16;
+    case CU_AD_FORMAT_SIGNED_INT32:
+        return GR_DTYPE_I32;
+    case CU_AD_FORMAT_HALF:
+        return GR_DTYPE_F16;
+    case CU_AD_FORMAT_FLOAT:
+        return GR_DTYPE_F32;
+    default:
+        return (gr_dtype)0;
+    }
+}
 
 /* Queries an array. The driver call needs a current CUDA context, but any context will do. */
 static gr_status query(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *found, const char *call)

@@ -5,7 +5,10 @@
 
 #include <stdint.h>
 
-#include "lib/tensor/tensor_types.h"
+#include "lib/tensor/tensor.h"
+
+/* Returns the element type of an array format; 0 for formats without plain channels. */
+gr_dtype gr_array_dtype(CUarray_format format);
 
 /*
  * Completes the description of an array by the values that the driver reports: the dtype and the

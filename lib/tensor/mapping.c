@@ -8,7 +8,6 @@
 #include "lib/resource/deferred_release.h"
 #include "lib/base/struct_size.h"
 #include "lib/tensor/array.h"
-#include "lib/tensor/array_dtype.h"
 
 /* Revokes a tensor. The accesses are atomic, because other threads may be reading. */
 static void revoke(struct gr_mapping_user *user)

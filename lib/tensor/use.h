@@ -3,7 +3,7 @@
 #ifndef GR_LIB_TENSOR_USE_H
 #define GR_LIB_TENSOR_USE_H
 
-#include "lib/tensor/tensor_types.h"
+#include "lib/tensor/tensor.h"
 
 /*
  * Begins a use: makes the stream wait until the tensor's data is ready. Refuses revoked or freed
@@ -32,5 +32,15 @@ void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr
  */
 gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const char *call);
 void gr_tensor_end_export(gr_tensor *tensor, CUstream consumer);
+
+/* Blocks the calling thread until the bytes are ready, for readers without a stream. */
+gr_status gr_tensor_await(const gr_tensor *tensor, const char *call);
+
+/*
+ * Enables peer access if the device of the stream needs it; if that fails, the message names both
+ * devices. Copies by the driver do not need this.
+ */
+gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
+                                const struct gr_context *at, const char *call);
 
 #endif
