@@ -17,8 +17,8 @@
 /*
  * The errors after which another transport may work. An error of the application's arguments or
  * state, or a lost device, is an error of all transports. A transport that opens descriptors may
- * fail for the lack of them (GR_ERR_SYSTEM). The calls of CUDA and Vulkan that external makes, and
- * that may fail, are those that copies need, too.
+ * fail for the lack of them (GR_ERR_SYSTEM). For external only queries are made, which copies need,
+ * too.
  */
 static const struct row {
     gr_transport transport;

@@ -5,7 +5,6 @@
  */
 #include "vk/device/device.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,6 +15,7 @@
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/cuda/end_after_event.h"
+#include "lib/resource/choose_transport.h"
 #include "lib/base/struct_size.h"
 #include "vk/device/extensions.h"
 #include "vk/device/headless.h"
@@ -121,17 +121,6 @@ static bool may_copy(const gr_vk_device *device)
     return device->transports & GR_TRANSPORT_COPY;
 }
 
-/* Only the first reason counts. */
-static GR_PRINTF(2, 3) void copy_since(gr_vk_device *device, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    if (!device->copies)
-        vsnprintf(device->why, sizeof(device->why), format, arguments);
-    va_end(arguments);
-    device->copies = true;
-}
-
 static gr_status check_family(gr_vk_device *device, const char *call)
 {
     uint32_t count = 0;
@@ -164,24 +153,11 @@ static gr_status check_synchronization2(const gr_vk_device *device, const char *
 static gr_status match(gr_vk_device *device, const char *call)
 {
     if (!device->vk.vkGetPhysicalDeviceProperties2)
-        return GR_OK; /* check_functions() reports the missing extension */
+        return GR_OK; /* vk_extensions_check() reports the missing extension */
     vk_identify(device->vk.vkGetPhysicalDeviceProperties2, device->physical_device,
                 &device->identity);
-    GR_TRY(vk_find_cuda_device(&device->identity, !may_copy(device), &device->cuda,
-                               &device->cuda_ordinal, call));
-    if (device->cuda_ordinal < 0)
-        copy_since(device, "CUDA has no device with its UUID");
-    return GR_OK;
-}
-
-static gr_status check_functions(gr_vk_device *device, const char *call)
-{
-    char lacks[sizeof(device->why) - 40] = "";
-    GR_TRY(vk_extensions_check(&device->vk, device->physical_device,
-                               may_copy(device) ? lacks : NULL, sizeof(lacks), call));
-    if (lacks[0])
-        copy_since(device, "extensions are not enabled: %s", lacks);
-    return GR_OK;
+    return vk_find_cuda_device(&device->identity, !may_copy(device), &device->cuda,
+                               &device->cuda_ordinal, call);
 }
 
 /* The devices, for messages. */
@@ -200,10 +176,18 @@ static struct names names_of(const gr_vk_device *device)
     return names;
 }
 
-static gr_status check_peer_only(const gr_vk_device *device, const char *call)
+/* ---- Choosing the transport ------------------------------------------------------------------ */
+
+/* What the transports need. */
+struct needs {
+    gr_vk_device *device;
+    char lacks[360];  /* the extensions for sharing memory that are not enabled, if it may copy */
+    bool has_context; /* find_context() has succeeded */
+    bool reaches;     /* the device of the CUDA context is that device, or accesses its memory */
+};
+
+static gr_status refuse_one_gpu(const gr_vk_device *device, const char *call)
 {
-    if (!device->copies || device->peer || may_copy(device))
-        return GR_OK;
     const struct names names = names_of(device);
     return gr_fail(
         GR_ERR_UNSUPPORTED, call,
@@ -223,68 +207,101 @@ static gr_status refuse_context(const gr_vk_device *device, const char *call)
                    names.vulkan, names.cuda, names.computing);
 }
 
-/*
- * Uses the current CUDA context. Without one, retains the primary context of device->cuda. Sets
- * *reaches if the device of the context is that device or has access to its memory.
- */
-static gr_status find_context(gr_vk_device *device, bool *reaches, const char *call)
+/* Uses the current CUDA context. Without one, retains the primary context of device->cuda. */
+static gr_status find_context(struct needs *needs, const char *call)
 {
+    gr_vk_device *device = needs->device;
+    if (needs->has_context)
+        return GR_OK;
+    if (device->cuda_ordinal < 0)
+        GR_TRY(gr_context_first_device(&device->cuda));
     const gr_cuda_api *cu = gr_driver();
     device->computing = device->cuda;
-    *reaches = true;
+    needs->reaches = true;
     CUresult result = cu->CtxGetCurrent(&device->context.handle);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetCurrent",
                             "%s could not query the current CUDA context.", call);
-    if (!device->context.handle)
-        return gr_context_retain(&device->context, device->cuda,
-                                 "no CUDA context is current on this thread", call);
-    result = cu->CtxGetDevice(&device->computing);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuCtxGetDevice",
-                            "%s could not query the device of the current CUDA context.", call);
-    gr_context_identify(&device->context);
-    return gr_device_reaches(device->computing, device->cuda, reaches);
+    if (device->context.handle) {
+        result = cu->CtxGetDevice(&device->computing);
+        if (result != CUDA_SUCCESS)
+            return gr_fail_cuda(result, "cuCtxGetDevice",
+                                "%s could not query the device of the current CUDA context.", call);
+        gr_context_identify(&device->context);
+        GR_TRY(gr_device_reaches(device->computing, device->cuda, &needs->reaches));
+    } else {
+        GR_TRY(gr_context_retain(&device->context, device->cuda,
+                                 "no CUDA context is current on this thread", call));
+    }
+    needs->has_context = true;
+    return GR_OK;
 }
 
-/*
- * Chooses the CUDA context. Decides to copy if the device of this context cannot access the Vulkan
- * memory. `exports`: the Vulkan device is a CUDA device, and can export memory.
- */
-static gr_status choose_context(gr_vk_device *device, bool exports, const char *call)
+/* Whether the two APIs can share memory, which the transports external and peer need. */
+static gr_status check_shares(struct needs *needs, bool is_last, const char *call)
 {
-    bool is_cuda = device->cuda_ordinal >= 0, reaches;
-    if (!is_cuda)
-        GR_TRY(gr_context_first_device(&device->cuda));
-    GR_TRY(find_context(device, &reaches, call));
-    if (!reaches && !may_copy(device))
-        return refuse_context(device, call);
-    if (is_cuda && !reaches)
-        copy_since(device, "CUDA computes on another device, without peer access to it");
-    device->peer = exports && reaches && device->computing != device->cuda &&
-                   device->transports & GR_TRANSPORT_PEER;
-    GR_TRY(check_peer_only(device, call));
-    if (!device->copies || device->peer)
+    /* without this function its UUID is unknown, and the function is among what it lacks */
+    if (needs->device->cuda_ordinal < 0 && needs->device->vk.vkGetPhysicalDeviceProperties2)
+        return gr_fail(GR_ERR_UNSUPPORTED, call, "CUDA has no device with its UUID");
+    if (needs->lacks[0])
+        return gr_fail(GR_ERR_UNSUPPORTED, call, "extensions are not enabled: %s", needs->lacks);
+    GR_TRY(find_context(needs, call));
+    if (needs->reaches)
         return GR_OK;
-    device->stranger = !is_cuda || !reaches;
+    /* the program passed the wrong context, unless another transport can use it */
+    return is_last ? refuse_context(needs->device, call)
+                   : gr_fail(GR_ERR_UNSUPPORTED, call,
+                             "CUDA computes on another device, without peer access to it");
+}
+
+static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_transport transport)
+{
+    struct needs *needs = of;
+    gr_vk_device *device = needs->device;
+    device->copies = transport != GR_TRANSPORT_EXTERNAL;
+    if (transport != GR_TRANSPORT_COPY) {
+        GR_TRY(check_shares(needs, choice->is_last, choice->call));
+        device->peer = device->computing != device->cuda && device->transports & GR_TRANSPORT_PEER;
+        return transport == GR_TRANSPORT_PEER && !device->peer
+                   ? refuse_one_gpu(device, choice->call)
+                   : GR_OK;
+    }
+    GR_TRY(find_context(needs, choice->call));
+    device->stranger = device->cuda_ordinal < 0 || !needs->reaches;
     device->cuda = device->computing;
-    return gr_device_ordinal(device->computing, &device->cuda_ordinal, call);
+    return gr_device_ordinal(device->computing, &device->cuda_ordinal, choice->call);
+}
+
+static gr_status choose_transport(struct needs *needs, const char *call)
+{
+    gr_vk_device *device = needs->device;
+    struct gr_transport_choice choice = {.call = call};
+    const unsigned allowed = device->transports ? device->transports : GR_TRANSPORT_EXTERNAL;
+    gr_transport_add(&choice, allowed, GR_TRANSPORT_EXTERNAL);
+    gr_transport_add(&choice, allowed, GR_TRANSPORT_PEER);
+    gr_transport_add(&choice, allowed, GR_TRANSPORT_COPY);
+    if (choice.order[0] != GR_TRANSPORT_EXTERNAL)
+        gr_transport_skip(&choice, GR_TRANSPORT_EXTERNAL, "GR_TRANSPORT_EXTERNAL is not allowed");
+    GR_TRY(gr_choose_transport(&choice, attempt, needs));
+    snprintf(device->why, sizeof(device->why), "%s", choice.reason);
+    return GR_OK;
 }
 
 static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const char *call)
 {
+    struct needs needs = {.device = device};
     vk_load(&device->vk, info->get_instance_proc_addr, info->instance, info->device);
     GR_TRY(match(device, call));
-    GR_TRY(check_functions(device, call));
+    GR_TRY(vk_extensions_check(&device->vk, device->physical_device,
+                               may_copy(device) ? needs.lacks : NULL, sizeof(needs.lacks), call));
     GR_TRY(check_family(device, call));
     GR_TRY(check_synchronization2(device, call));
-    const bool exports = !device->copies;
-    if (device->transports && !(device->transports & GR_TRANSPORT_EXTERNAL))
-        copy_since(device, "GR_TRANSPORT_EXTERNAL is not allowed");
-    GR_TRY(choose_context(device, exports, call));
+    GR_TRY(choose_transport(&needs, call));
     query_capabilities(device);
     return GR_OK;
 }
+
+/* ---- Description ----------------------------------------------------------------------------- */
 
 static const char *semaphores_text(const gr_vk_device *device)
 {
