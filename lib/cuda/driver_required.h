@@ -57,6 +57,7 @@
     X(MemSetAccess)                                                                                \
     X(MemUnmap)                                                                                    \
     X(Memcpy3DAsync)                                                                               \
+    X(MemcpyAsync)                                                                                 \
     X(MemcpyDtoHAsync)                                                                             \
     X(MemcpyHtoDAsync)                                                                             \
     X(MipmappedArrayCreate)                                                                        \

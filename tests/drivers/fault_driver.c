@@ -69,7 +69,7 @@
       (to, from, size, stream))                                                                    \
     X(cuMemcpyDtoHAsync, (void *to, CUdeviceptr from, size_t size, CUstream stream),               \
       (to, from, size, stream))                                                                    \
-    X(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream),         \
+    X(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream),             \
       (to, from, size, stream))                                                                    \
     X(cuMemcpy3DAsync, (const CUDA_MEMCPY3D *copy, CUstream stream), (copy, stream))               \
     X(cuImportExternalMemory,                                                                      \

@@ -32,7 +32,7 @@ static unsigned long enqueued(void)
     static const char *const calls[] = {
         "cuGraphicsMapResources", "cuGraphicsUnmapResources", "cuEventRecord",
         "cuStreamWaitEvent",      "cuLaunchHostFunc",         "cuMemcpyHtoDAsync",
-        "cuMemcpyDtoHAsync",      "cuMemcpy3DAsync",
+        "cuMemcpyDtoHAsync",      "cuMemcpy3DAsync",          "cuMemcpyAsync",
     };
     unsigned long count = 0;
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)

@@ -149,12 +149,12 @@ static void check_refused(int way, const char *of_release, const char *of_map, c
 
 VULKAN_TEST(calls_can_be_repeated_after_a_failed_cuda_copy)
 {
-    check_refused(IMPORTED, "cuMemcpyDtoHAsync", "cuMemcpyHtoDAsync", "Vulkan buffer");
+    check_refused(IMPORTED, "cuMemcpyAsync", "cuMemcpyAsync", "Vulkan buffer");
 }
 
 WAY_TEST(BY_PEER, calls_can_be_repeated_after_a_failed_peer_copy)
 {
-    check_refused(BY_PEER, "cuMemcpyDtoDAsync", "cuMemcpyDtoDAsync", "Vulkan buffer");
+    check_refused(BY_PEER, "cuMemcpyAsync", "cuMemcpyAsync", "Vulkan buffer");
 }
 
 VULKAN_TEST(calls_can_be_repeated_after_a_failed_host_function)

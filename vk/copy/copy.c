@@ -69,19 +69,13 @@ static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, C
     const struct vk_copy *copy = vk_copy_of(gr_external_of(resource));
     unsigned char *host = copy->staging.bytes + buffer->offset;
     const CUdeviceptr ptr = copy->ptr + buffer->offset, there = (CUdeviceptr)(uintptr_t)host;
-    const bool peer = copy->staging.way == VK_STAGING_PEER;
     if (copy->image)
-        return check_cuda(vk_copy_image_move(copy->image, host, peer, in, stream),
-                          "cuMemcpy3DAsync", resource);
-    if (peer)
         return check_cuda(
-            gr_driver()->MemcpyDtoDAsync(in ? ptr : there, in ? there : ptr, buffer->part, stream),
-            "cuMemcpyDtoDAsync", resource);
-    if (in)
-        return check_cuda(gr_driver()->MemcpyHtoDAsync(ptr, host, buffer->part, stream),
-                          "cuMemcpyHtoDAsync", resource);
-    return check_cuda(gr_driver()->MemcpyDtoHAsync(host, ptr, buffer->part, stream),
-                      "cuMemcpyDtoHAsync", resource);
+            vk_copy_image_move(copy->image, host, copy->staging.way == VK_STAGING_PEER, in, stream),
+            "cuMemcpy3DAsync", resource);
+    return check_cuda(
+        gr_driver()->MemcpyAsync(in ? ptr : there, in ? there : ptr, buffer->part, stream),
+        "cuMemcpyAsync", resource);
 }
 
 static gr_status copy_in(gr_resource *resource, CUstream stream)
@@ -137,8 +131,8 @@ static void end(struct gr_import *import, bool alive)
     struct vk_copy *copy = (struct vk_copy *)import;
     if (alive && copy->ptr)
         gr_driver()->MemFree(copy->ptr);
-    vk_staging_end(&copy->staging, copy->device, alive);
-    vk_device_drop(copy->device);
+    vk_staging_end(&copy->staging, alive);
+    vk_device_drop(copy->staging.binding.device);
     free(copy->owed.parts);
     free(copy->image);
     free(copy);
@@ -167,7 +161,7 @@ static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
         size = vk_copy_image_layout(copy->image, part->image);
     }
     GR_TRY(reserve(&copy->owed, call));
-    GR_TRY(vk_staging_make(&copy->staging, copy->device, size, call));
+    GR_TRY(vk_staging_make(&copy->staging, size, call));
     copy->import.size = size;
     return part->image
                ? vk_copy_image_allocate(copy->image, part->image, flags, &r->mipmapped, call)
@@ -180,7 +174,7 @@ static struct vk_copy *new_copy(gr_vk_device *device, const char *call)
     if (!copy)
         return NULL;
     copy->import = (struct gr_import){.holds = 1, .dedicated = true, .end_part = end};
-    copy->device = device;
+    copy->staging.binding.device = device;
     vk_device_hold(device);
     return copy;
 }

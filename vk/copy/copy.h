@@ -25,10 +25,9 @@ struct vk_owed {
 
 /* The copy of a resource. gr_external.memory points to it. */
 struct vk_copy {
-    struct gr_import import; /* without a handle */
-    struct vk_staging staging;
-    gr_vk_device *device; /* held */
-    CUdeviceptr ptr;      /* of a buffer, owned */
+    struct gr_import import;   /* without a handle */
+    struct vk_staging staging; /* its device is held */
+    CUdeviceptr ptr;           /* of a buffer, owned */
     struct vk_owed owed;
     struct vk_copy_image *image; /* for an image; the resource owns the arrays. NULL: a buffer */
 };

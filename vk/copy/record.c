@@ -23,7 +23,8 @@ static void fetch_buffer(VkCommandBuffer commands, const struct vk_resource *r)
 {
     const struct vk_copy *copy = vk_copy_of(&r->external);
     const VkBufferCopy whole = {.dstOffset = copy->staging.offset, .size = r->external.base.size};
-    copy->device->vk.vkCmdCopyBuffer(commands, r->binding.buffer, copy->staging.buffer, 1, &whole);
+    r->binding.device->vk.vkCmdCopyBuffer(commands, r->binding.buffer, copy->staging.binding.buffer,
+                                          1, &whole);
 }
 
 static void store_parts(VkCommandBuffer commands, const struct vk_resource *r,
@@ -35,7 +36,8 @@ static void store_parts(VkCommandBuffer commands, const struct vk_resource *r,
         regions[i] = (VkBufferCopy){.srcOffset = parts[i].srcOffset + copy->staging.offset,
                                     .dstOffset = parts[i].srcOffset,
                                     .size = parts[i].size};
-    copy->device->vk.vkCmdCopyBuffer(commands, copy->staging.buffer, r->binding.buffer, n, regions);
+    r->binding.device->vk.vkCmdCopyBuffer(commands, copy->staging.binding.buffer, r->binding.buffer,
+                                          n, regions);
 }
 
 static void store_buffer(VkCommandBuffer commands, const struct vk_resource *r, bool all)
@@ -57,7 +59,7 @@ static void store_buffer(VkCommandBuffer commands, const struct vk_resource *r, 
 static void move_image(VkCommandBuffer commands, const struct vk_resource *r, bool fetch)
 {
     const struct vk_copy *copy = vk_copy_of(&r->external);
-    const struct vk_functions *vk = &copy->device->vk;
+    const struct vk_functions *vk = &r->binding.device->vk;
     const VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
     const struct vk_copy_image *image = copy->image;
     VkBufferImageCopy regions[VK_COPY_MOST_LEVELS];
@@ -68,10 +70,10 @@ static void move_image(VkCommandBuffer commands, const struct vk_resource *r, bo
             .imageExtent = image->level[i].extent,
         };
     if (fetch)
-        vk->vkCmdCopyImageToBuffer(commands, r->binding.image, layout, copy->staging.buffer,
+        vk->vkCmdCopyImageToBuffer(commands, r->binding.image, layout, copy->staging.binding.buffer,
                                    image->levels, regions);
     else
-        vk->vkCmdCopyBufferToImage(commands, copy->staging.buffer, r->binding.image, layout,
+        vk->vkCmdCopyBufferToImage(commands, copy->staging.binding.buffer, r->binding.image, layout,
                                    image->levels, regions);
 }
 

@@ -19,7 +19,6 @@
 #include "vk/memory/memory_import.h"
 
 #define HOST_HANDLE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
-#define VISIBLE     (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
 
 /* The maximum number of queue families that share the buffer. No known device has more. */
 #define MOST_FAMILIES 16
@@ -36,9 +35,10 @@ static unsigned char *aligned(void *memory, size_t alignment)
 
 /* ---- The Vulkan buffer ----------------------------------------------------------------------- */
 
-static gr_status make_buffer(struct vk_staging *s, const gr_vk_device *device, VkDeviceSize size,
-                             const void *chain)
+static gr_status make_buffer(struct vk_staging *s, VkDeviceSize size, const void *chain)
 {
+    const gr_vk_device *device = s->binding.device;
+    VkBuffer *buffer = &s->binding.buffer;
     uint32_t families[MOST_FAMILIES];
     uint32_t count = device->family_count < MOST_FAMILIES ? device->family_count : MOST_FAMILIES;
     for (uint32_t i = 0; i < count; i++)
@@ -52,79 +52,51 @@ static gr_status make_buffer(struct vk_staging *s, const gr_vk_device *device, V
         .queueFamilyIndexCount = count > 1 ? count : 0,
         .pQueueFamilyIndices = families,
     };
-    VkResult result = device->vk.vkCreateBuffer(device->device, &info, NULL, &s->buffer);
+    VkResult result = device->vk.vkCreateBuffer(device->device, &info, NULL, buffer);
     if (result == VK_SUCCESS)
         return GR_OK;
-    s->buffer = VK_NULL_HANDLE;
+    *buffer = VK_NULL_HANDLE;
     return vk_fail(result, "vkCreateBuffer", "A buffer of %llu byte%s for copies was refused.",
                    (unsigned long long)size, gr_s(size));
 }
 
 /*
- * Returns the best coherent memory type. Prefers cached types, because the CPU may read the memory.
- * Among equal types, prefers those that are not on the device, because CUDA would access device
- * memory slowly, over the bus. UINT32_MAX if there is none.
+ * Prefers cached memory, because the CPU may read the memory, and memory that is not on the device,
+ * because CUDA would access device memory slowly, over the bus.
  */
-static uint32_t find_type(const gr_vk_device *device, uint32_t types)
-{
-    uint32_t best = UINT32_MAX;
-    int best_value = -1;
-    for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {
-        VkMemoryPropertyFlags has = device->memory.memoryTypes[i].propertyFlags;
-        int value = !!(has & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) * 2 +
-                    !(has & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
-        if ((types >> i & 1) && (has & VISIBLE) == VISIBLE && value > best_value) {
-            best = i;
-            best_value = value;
-        }
-    }
-    return best;
-}
-
-static gr_status allocate_and_bind(struct vk_staging *s, const gr_vk_device *device,
-                                   VkDeviceSize size, uint32_t types, const void *chain,
-                                   const char *call)
+static gr_status allocate_and_bind(struct vk_staging *s, VkDeviceSize size, uint32_t types,
+                                   const void *chain, const char *call)
 {
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
         .pNext = chain,
         .allocationSize = size,
-        .memoryTypeIndex = find_type(device, types),
+        .memoryTypeIndex = vk_memory_type(
+            s->binding.device, types,
+            VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+            VK_MEMORY_PROPERTY_HOST_CACHED_BIT, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT),
     };
     if (info.memoryTypeIndex == UINT32_MAX)
         return gr_fail(GR_ERR_VULKAN, call,
                        "The device has no host-visible and coherent memory among the types 0x%x.",
                        types);
-    VkResult result = device->vk.vkAllocateMemory(device->device, &info, NULL, &s->memory);
-    if (result != VK_SUCCESS) {
-        s->memory = VK_NULL_HANDLE;
-        return vk_fail(result, "vkAllocateMemory",
-                       "%llu byte%s of host memory for copies could not be %s.",
-                       (unsigned long long)size, gr_s(size), chain ? "imported" : "allocated");
-    }
-    result = device->vk.vkBindBufferMemory(device->device, s->buffer, s->memory, 0);
-    return result == VK_SUCCESS ? GR_OK
-                                : vk_fail(result, "vkBindBufferMemory",
-                                          "The host memory for copies could not be bound.");
+    return vk_memory_bind(&s->binding, &info,
+                          chain ? "Imported host memory for copies" : "Host memory for copies");
 }
 
 /* ---- Memory of the Vulkan device ------------------------------------------------------------- */
 
-static gr_status share_memory(struct vk_staging *s, gr_vk_device *device, size_t size,
-                              const char *call)
+static gr_status share_memory(struct vk_staging *s, size_t size, const char *call)
 {
     const VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
         .handleTypes = GR_VK_MEMORY_HANDLE};
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC whole = {.size = size};
     CUdeviceptr ptr = 0;
-    GR_TRY(make_buffer(s, device, size, &external));
-    struct vk_binding binding = {.device = device, .buffer = s->buffer};
-    gr_status status = vk_memory_allocate(&binding, true, 0, false, call);
-    s->memory = binding.memory;
-    GR_TRY(status);
+    GR_TRY(make_buffer(s, size, &external));
+    GR_TRY(vk_memory_allocate(&s->binding, true, 0, false, call));
     s->way = VK_STAGING_PEER;
-    s->import = vk_memory_import_whole(&binding, call);
+    s->import = vk_memory_import_whole(&s->binding, call);
     if (!s->import)
         return gr_last_error()->status;
     CUresult result = gr_driver()->ExternalMemoryGetMappedBuffer(&ptr, s->import->handle, &whole);
@@ -138,9 +110,9 @@ static gr_status share_memory(struct vk_staging *s, gr_vk_device *device, size_t
 
 /* ---- Memory of the process ------------------------------------------------------------------- */
 
-static gr_status import_pages(struct vk_staging *s, const gr_vk_device *device, size_t size,
-                              const char *call)
+static gr_status import_pages(struct vk_staging *s, size_t size, const char *call)
 {
+    const gr_vk_device *device = s->binding.device;
     const VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, .handleTypes = HOST_HANDLE};
     const VkImportMemoryHostPointerInfoEXT import = {
@@ -156,14 +128,13 @@ static gr_status import_pages(struct vk_staging *s, const gr_vk_device *device, 
     if (result != VK_SUCCESS)
         return vk_fail(result, "vkGetMemoryHostPointerPropertiesEXT",
                        "Memory that is registered with CUDA cannot be imported.");
-    GR_TRY(make_buffer(s, device, size, &external));
-    device->vk.vkGetBufferMemoryRequirements(device->device, s->buffer, &need);
+    GR_TRY(make_buffer(s, size, &external));
+    device->vk.vkGetBufferMemoryRequirements(device->device, s->binding.buffer, &need);
     if (need.size > size)
         return gr_fail(GR_ERR_VULKAN, call,
                        "The imported memory (bytes: %zu) is too small for its buffer (%llu).", size,
                        (unsigned long long)need.size);
-    return allocate_and_bind(s, device, size, need.memoryTypeBits & pages.memoryTypeBits, &import,
-                             call);
+    return allocate_and_bind(s, size, need.memoryTypeBits & pages.memoryTypeBits, &import, call);
 }
 
 /* CUDA would free its own memory with its context, when Vulkan may still use the memory. */
@@ -181,14 +152,13 @@ static gr_status register_own(struct vk_staging *s, size_t size, size_t alignmen
     return GR_OK;
 }
 
-static gr_status import_memory(struct vk_staging *s, gr_vk_device *device, size_t size,
-                               const char *call)
+static gr_status import_memory(struct vk_staging *s, size_t size, const char *call)
 {
-    size_t alignment = (size_t)device->host_alignment;
+    size_t alignment = (size_t)s->binding.device->host_alignment;
     size_t whole = rounded(size, alignment);
     s->way = VK_STAGING_IMPORTED;
     GR_TRY(register_own(s, whole, alignment, call));
-    return import_pages(s, device, whole, call);
+    return import_pages(s, whole, call);
 }
 
 /* ---- Memory of Vulkan ------------------------------------------------------------------------ */
@@ -222,17 +192,17 @@ static gr_status register_memory(struct vk_staging *s, size_t whole, void *mappi
     return allocate_pinned(s, whole);
 }
 
-static gr_status map_memory(struct vk_staging *s, const gr_vk_device *device, size_t size,
-                            const char *call)
+static gr_status map_memory(struct vk_staging *s, size_t size, const char *call)
 {
+    const gr_vk_device *device = s->binding.device;
     const size_t page = gr_machine_page(), whole = rounded(size, page);
     VkMemoryRequirements need;
     void *mapping = NULL;
-    GR_TRY(make_buffer(s, device, whole + page, NULL));
-    device->vk.vkGetBufferMemoryRequirements(device->device, s->buffer, &need);
-    GR_TRY(allocate_and_bind(s, device, need.size, need.memoryTypeBits, NULL, call));
+    GR_TRY(make_buffer(s, whole + page, NULL));
+    device->vk.vkGetBufferMemoryRequirements(device->device, s->binding.buffer, &need);
+    GR_TRY(allocate_and_bind(s, need.size, need.memoryTypeBits, NULL, call));
     VkResult mapped =
-        device->vk.vkMapMemory(device->device, s->memory, 0, VK_WHOLE_SIZE, 0, &mapping);
+        device->vk.vkMapMemory(device->device, s->binding.memory, 0, VK_WHOLE_SIZE, 0, &mapping);
     if (mapped != VK_SUCCESS)
         return vk_fail(mapped, "vkMapMemory", "Memory for copies (bytes: %zu) could not be mapped.",
                        whole);
@@ -277,7 +247,7 @@ gr_status vk_staging_after_write(struct vk_staging *s, CUstream stream)
 
 /* ---- All ways -------------------------------------------------------------------------------- */
 
-void vk_staging_end(struct vk_staging *s, const gr_vk_device *device, bool alive)
+void vk_staging_end(struct vk_staging *s, bool alive)
 {
     const bool imported = s->way == VK_STAGING_IMPORTED;
     if (alive && s->bytes && (imported || s->way == VK_STAGING_REGISTERED))
@@ -285,49 +255,47 @@ void vk_staging_end(struct vk_staging *s, const gr_vk_device *device, bool alive
     if (alive && s->way == VK_STAGING_PEER && s->bytes)
         gr_driver()->MemFree((CUdeviceptr)(uintptr_t)s->bytes);
     gr_import_drop(s->import, alive);
-    device->vk.vkDestroyBuffer(device->device, s->buffer, NULL);
-    device->vk.vkFreeMemory(device->device, s->memory, NULL);
+    vk_binding_end(&s->binding);
     if (imported)
         free(s->allocated);
     else if (alive && s->allocated)
         gr_driver()->MemFreeHost(s->allocated);
-    *s = (struct vk_staging){.way = VK_STAGING_BY_CPU};
+    *s = (struct vk_staging){.way = VK_STAGING_BY_CPU, .binding.device = s->binding.device};
 }
 
-typedef gr_status make_function(struct vk_staging *s, gr_vk_device *device, size_t size,
-                                const char *call);
+typedef gr_status make_function(struct vk_staging *s, size_t size, const char *call);
 
 /* Tries one way. A failure frees everything and records no error: the caller tries the next. */
-static gr_status attempt(make_function *make, struct vk_staging *s, gr_vk_device *device,
-                         size_t size, const char *call)
+static gr_status attempt(make_function *make, struct vk_staging *s, size_t size, const char *call)
 {
     struct gr_error_record before;
     gr_error_save(&before);
     gr_attempt_begin();
-    gr_status status = make(s, device, size, call);
+    gr_status status = make(s, size, call);
     gr_attempt_end();
     if (status != GR_OK)
-        vk_staging_end(s, device, true);
+        vk_staging_end(s, true);
     gr_error_restore(&before);
     return status;
 }
 
-gr_status vk_staging_make(struct vk_staging *s, gr_vk_device *device, size_t size, const char *call)
+gr_status vk_staging_make(struct vk_staging *s, size_t size, const char *call)
 {
+    gr_vk_device *device = s->binding.device;
     const bool by_host = !device->peer || device->transports & GR_TRANSPORT_COPY;
     gr_status status = GR_ERR_UNSUPPORTED;
-    *s = (struct vk_staging){.way = VK_STAGING_BY_CPU};
+    *s = (struct vk_staging){.way = VK_STAGING_BY_CPU, .binding.device = device};
     if (size > SIZE_MAX / 2)
         return gr_fail(GR_ERR_NO_MEMORY, call,
                        "Memory for copies (bytes: %zu) cannot be allocated.", size);
     if (!by_host)
-        return share_memory(s, device, size, call);
-    if (device->peer && attempt(share_memory, s, device, size, call) == GR_OK)
+        return share_memory(s, size, call);
+    if (device->peer && attempt(share_memory, s, size, call) == GR_OK)
         return GR_OK;
     if (device->host_alignment)
-        status = attempt(import_memory, s, device, size, call);
+        status = attempt(import_memory, s, size, call);
     if (status != GR_OK)
-        GR_TRY(map_memory(s, device, size, call));
+        GR_TRY(map_memory(s, size, call));
     s->size = size;
     memset(s->bytes, 0, size);
     if (s->mapped)

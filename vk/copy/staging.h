@@ -6,7 +6,7 @@
 #ifndef GR_VK_COPY_STAGING_H
 #define GR_VK_COPY_STAGING_H
 
-#include "vk/device/device.h"
+#include "vk/memory/memory.h"
 
 /* How both sides access the bytes. */
 enum vk_staging_way {
@@ -18,9 +18,8 @@ enum vk_staging_way {
 
 struct vk_staging {
     enum vk_staging_way way;
-    VkBuffer buffer;
-    VkDeviceMemory memory;
-    VkDeviceSize offset; /* of the bytes in `buffer` */
+    struct vk_binding binding; /* the Vulkan buffer; its device is held by the caller */
+    VkDeviceSize offset;       /* of the bytes in the buffer */
     size_t size;
     /* the bytes that CUDA accesses; for VK_STAGING_PEER an address of device memory */
     unsigned char *bytes;
@@ -32,11 +31,10 @@ struct vk_staging {
 };
 
 /*
- * Allocates `size` bytes; host memory is zero. After an error vk_staging_end() frees what exists.
- * The CUDA context is current.
+ * Allocates `size` bytes for staging->binding.device; host memory is zero. After an error
+ * vk_staging_end() frees what exists. The CUDA context is current.
  */
-gr_status vk_staging_make(struct vk_staging *staging, gr_vk_device *device, size_t size,
-                          const char *call);
+gr_status vk_staging_make(struct vk_staging *staging, size_t size, const char *call);
 
 /*
  * For VK_STAGING_BY_CPU, enqueue the copy by the CPU: call vk_staging_before_read() before CUDA
@@ -46,7 +44,7 @@ gr_status vk_staging_before_read(struct vk_staging *staging, CUstream stream);
 gr_status vk_staging_after_write(struct vk_staging *staging, CUstream stream);
 
 /* Frees the staging memory. `alive`: the CUDA context still exists, and is current. */
-void vk_staging_end(struct vk_staging *staging, const gr_vk_device *device, bool alive);
+void vk_staging_end(struct vk_staging *staging, bool alive);
 
 /* Returns a static description, such as "through host memory that Vulkan imported". */
 const char *vk_staging_text(const struct vk_staging *staging);

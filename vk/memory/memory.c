@@ -7,6 +7,14 @@
 #include "lib/external/import.h"
 #include "vk/device/error.h"
 
+void vk_binding_end(const struct vk_binding *b)
+{
+    const struct vk_functions *vk = &b->device->vk;
+    vk->vkDestroyBuffer(b->device->device, b->buffer, NULL);
+    vk->vkDestroyImage(b->device->device, b->image, NULL);
+    vk->vkFreeMemory(b->device->device, b->memory, NULL);
+}
+
 /* ---- Requirements ---------------------------------------------------------------------------- */
 
 struct requirements {
@@ -117,11 +125,8 @@ gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const cha
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
 
-/*
- * Chooses a memory type from `type_bits` (VkMemoryRequirements.memoryTypeBits), preferably local to
- * the device. UINT32_MAX if there is none.
- */
-static uint32_t find_memory_type(const gr_vk_device *device, uint32_t type_bits)
+uint32_t vk_memory_type(const gr_vk_device *device, uint32_t types, VkMemoryPropertyFlags needed,
+                        VkMemoryPropertyFlags liked, VkMemoryPropertyFlags disliked)
 {
     /*
      * Memory types with these properties need more than vkAllocateMemory, or are slow for ordinary
@@ -130,14 +135,39 @@ static uint32_t find_memory_type(const gr_vk_device *device, uint32_t type_bits)
     const VkMemoryPropertyFlags special =
         VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
         VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
-    const VkMemoryPropertyFlags wanted[] = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0};
-    for (size_t pass = 0; pass < sizeof(wanted) / sizeof(wanted[0]); pass++)
-        for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {
-            VkMemoryPropertyFlags has = device->memory.memoryTypes[i].propertyFlags;
-            if ((type_bits >> i & 1) && (has & wanted[pass]) == wanted[pass] && !(has & special))
-                return i;
+    uint32_t best = UINT32_MAX;
+    int best_value = -1;
+    for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {
+        VkMemoryPropertyFlags has = device->memory.memoryTypes[i].propertyFlags;
+        int value = !!(has & liked) * 2 + !(has & disliked);
+        if ((types >> i & 1) && (has & needed) == needed && !(has & special) &&
+            value > best_value) {
+            best = i;
+            best_value = value;
         }
-    return UINT32_MAX;
+    }
+    return best;
+}
+
+gr_status vk_memory_bind(struct vk_binding *b, const VkMemoryAllocateInfo *info, const char *what)
+{
+    const struct vk_functions *vk = &b->device->vk;
+    VkDevice device = b->device->device;
+    VkResult result = vk->vkAllocateMemory(device, info, NULL, &b->memory);
+    if (result != VK_SUCCESS) {
+        b->memory = VK_NULL_HANDLE;
+        return vk_fail(result, "vkAllocateMemory",
+                       "%s could not be allocated (bytes: %llu, type %u, %s).", what,
+                       (unsigned long long)info->allocationSize, info->memoryTypeIndex,
+                       b->dedicated ? "dedicated" : "not dedicated");
+    }
+    result = b->buffer ? vk->vkBindBufferMemory(device, b->buffer, b->memory, 0)
+                       : vk->vkBindImageMemory(device, b->image, b->memory, 0);
+    if (result == VK_SUCCESS)
+        return GR_OK;
+    return vk_fail(result, b->buffer ? "vkBindBufferMemory" : "vkBindImageMemory",
+                   "%s was allocated but could not be bound (bytes: %llu).", what,
+                   (unsigned long long)info->allocationSize);
 }
 
 /*
@@ -176,27 +206,7 @@ static gr_status allocate(struct vk_binding *b, bool exportable, uint32_t type, 
         .allocationSize = b->memory_size,
         .memoryTypeIndex = type,
     };
-    VkResult result = b->device->vk.vkAllocateMemory(b->device->device, &info, NULL, &b->memory);
-    if (result == VK_SUCCESS)
-        return GR_OK;
-    b->memory = VK_NULL_HANDLE;
-    return vk_fail(result, "vkAllocateMemory",
-                   "%s could not be allocated (bytes: %llu, type %u, %s).",
-                   exportable ? "Exportable memory" : "Memory", (unsigned long long)b->memory_size,
-                   type, b->dedicated ? "dedicated" : "not dedicated");
-}
-
-static gr_status bind_memory(const struct vk_binding *b)
-{
-    const struct vk_functions *vk = &b->device->vk;
-    VkDevice device = b->device->device;
-    VkResult result = b->buffer ? vk->vkBindBufferMemory(device, b->buffer, b->memory, 0)
-                                : vk->vkBindImageMemory(device, b->image, b->memory, 0);
-    if (result == VK_SUCCESS)
-        return GR_OK;
-    return vk_fail(result, b->buffer ? "vkBindBufferMemory" : "vkBindImageMemory",
-                   "Memory was allocated but could not be bound (bytes: %llu).",
-                   (unsigned long long)b->memory_size);
+    return vk_memory_bind(b, &info, exportable ? "Exportable memory" : "Memory");
 }
 
 gr_status vk_memory_allocate(struct vk_binding *b, bool exportable,
@@ -204,7 +214,8 @@ gr_status vk_memory_allocate(struct vk_binding *b, bool exportable,
                              const char *call)
 {
     struct requirements need = requirements_of(b);
-    uint32_t type = find_memory_type(b->device, need.memory.memoryTypeBits);
+    uint32_t type = vk_memory_type(b->device, need.memory.memoryTypeBits, 0,
+                                   VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
     if (type == UINT32_MAX)
         return gr_fail(GR_ERR_VULKAN, call,
                        "No memory type of the device can be exported for this %s "
@@ -217,6 +228,5 @@ gr_status vk_memory_allocate(struct vk_binding *b, bool exportable,
                    /* another device can import only dedicated memory */
                    (exportable && b->device->computing != b->device->cuda);
     b->memory_size = size_to_allocate(b, &need);
-    GR_TRY(allocate(b, exportable, type, has_address));
-    return bind_memory(b);
+    return allocate(b, exportable, type, has_address);
 }

@@ -18,6 +18,9 @@ struct vk_binding {
     bool dedicated; /* the memory is allocated for this buffer or image only */
 };
 
+/* Destroys the buffer or image, and frees its memory. */
+void vk_binding_end(const struct vk_binding *binding);
+
 /* Checks that the application's buffer or image can be bound at `offset` of its memory. */
 gr_status vk_memory_check(const struct vk_binding *binding, VkDeviceSize offset, const char *call);
 
@@ -36,5 +39,17 @@ gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const cha
 gr_status vk_memory_allocate(struct vk_binding *binding, bool exportable,
                              VkExternalMemoryFeatureFlags features, bool has_address,
                              const char *call);
+
+/*
+ * Returns the best of the memory types `types` (VkMemoryRequirements.memoryTypeBits): it has all
+ * `needed` properties, if possible the `liked` ones, and then if possible none of the `disliked`.
+ * UINT32_MAX if there is none.
+ */
+uint32_t vk_memory_type(const gr_vk_device *device, uint32_t types, VkMemoryPropertyFlags needed,
+                        VkMemoryPropertyFlags liked, VkMemoryPropertyFlags disliked);
+
+/* Allocates memory, which messages call `what`, and binds the buffer or image to it. */
+gr_status vk_memory_bind(struct vk_binding *binding, const VkMemoryAllocateInfo *info,
+                         const char *what);
 
 #endif

@@ -31,12 +31,8 @@ static void describe(const gr_resource *resource, char *text, size_t size)
 static void end_vulkan_part(struct vk_resource *r)
 {
     const struct vk_binding *b = &r->binding;
-    const struct vk_functions *vk = &b->device->vk;
-    if (r->owned) {
-        vk->vkDestroyBuffer(b->device->device, b->buffer, NULL);
-        vk->vkDestroyImage(b->device->device, b->image, NULL);
-        vk->vkFreeMemory(b->device->device, b->memory, NULL);
-    }
+    if (r->owned)
+        vk_binding_end(b);
     /*
      * If gr_vk_device_free() was called, the application may destroy the VkDevice after this call.
      * So free the deferred staging memory first.
