@@ -16,7 +16,6 @@
 #include "lib/base/machine.h"
 #include "lib/base/plural.h"
 #include "vk/device/error.h"
-#include "vk/memory/memory_import.h"
 
 #define HOST_HANDLE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 

@@ -164,11 +164,10 @@ static gr_status check_limits(const gr_vk_device *device, const VkImageCreateInf
 }
 
 static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateInfo *info,
-                               VkResult result, const char *name)
+                               VkResult result, const char *name, bool copied)
 {
-    const char *query = vk_device_copies(device, false)
-                            ? "vkGetPhysicalDeviceImageFormatProperties"
-                            : "vkGetPhysicalDeviceImageFormatProperties2";
+    const char *query = copied ? "vkGetPhysicalDeviceImageFormatProperties"
+                               : "vkGetPhysicalDeviceImageFormatProperties2";
     if (result != VK_ERROR_FORMAT_NOT_SUPPORTED)
         return vk_fail(result, query, "%s could not be queried about images of %s.",
                        device->identity.name, name);
@@ -176,9 +175,8 @@ static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateIn
         GR_ERR_UNSUPPORTED, GR_DOMAIN_VULKAN, (int)result, vk_result_name(result), query,
         "%s cannot %s images of %s with usage 0x%x, flags 0x%x and tiling %d%s: leave out usages, "
         "or use another format, for example VK_FORMAT_R8G8B8A8_UNORM.",
-        device->identity.name, vk_device_copies(device, false) ? "create" : "export", name,
-        info->usage, info->flags, info->tiling,
-        vk_device_copies(device, false) ? "" : " as " GR_VK_HANDLE_NAME);
+        device->identity.name, copied ? "create" : "export", name, info->usage, info->flags,
+        info->tiling, copied ? "" : " as " GR_VK_HANDLE_NAME);
 }
 
 /* Copies of the structs in the pNext chain of the image that affect whether it is supported. */
@@ -209,27 +207,20 @@ static const void *chain_for_query(const VkImageCreateInfo *info, struct format_
 
 #define TRANSFERS (VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)
 
-/* Checks that a device that copies can create the image. No export is needed. */
-static gr_status check_creatable(const gr_vk_device *device, const VkImageCreateInfo *info,
-                                 const char *name, VkExternalMemoryFeatureFlags *features,
-                                 const char *call)
+/* A device that copies need not export the image. */
+static VkResult query_plain(const gr_vk_device *device, const VkImageCreateInfo *info,
+                            VkImageFormatProperties *limits)
 {
-    VkImageFormatProperties found;
-    VkResult result = device->vk.vkGetPhysicalDeviceImageFormatProperties(
+    return device->vk.vkGetPhysicalDeviceImageFormatProperties(
         device->physical_device, info->format, info->imageType, info->tiling,
-        info->usage | TRANSFERS, info->flags, &found);
-    *features = 0;
-    return result == VK_SUCCESS ? check_limits(device, info, &found, name, call)
-                                : refuse_format(device, info, result, name);
+        info->usage | TRANSFERS, info->flags, limits);
 }
 
-static gr_status check_exportable(const gr_vk_device *device, const VkImageCreateInfo *info,
-                                  const char *name, VkExternalMemoryFeatureFlags *features,
-                                  const char *call)
+static VkResult query_exportable(const gr_vk_device *device, const VkImageCreateInfo *info,
+                                 VkImageFormatProperties *limits,
+                                 VkExternalMemoryFeatureFlags *features)
 {
     struct format_query query;
-    if (vk_device_copies(device, false))
-        return check_creatable(device, info, name, features, call);
     const VkPhysicalDeviceExternalImageFormatInfo external = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO,
         .pNext = chain_for_query(info, &query),
@@ -252,12 +243,24 @@ static gr_status check_exportable(const gr_vk_device *device, const VkImageCreat
     };
     VkResult result = device->vk.vkGetPhysicalDeviceImageFormatProperties2(device->physical_device,
                                                                            &wanted, &found);
+    *limits = found.imageFormatProperties;
     *features = shared.externalMemoryProperties.externalMemoryFeatures;
-    if (result == VK_SUCCESS && !(*features & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT))
-        result = VK_ERROR_FORMAT_NOT_SUPPORTED;
-    if (result != VK_SUCCESS)
-        return refuse_format(device, info, result, name);
-    return check_limits(device, info, &found.imageFormatProperties, name, call);
+    return result == VK_SUCCESS && !(*features & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT)
+               ? VK_ERROR_FORMAT_NOT_SUPPORTED
+               : result;
+}
+
+static gr_status check_format(const gr_vk_device *device, const VkImageCreateInfo *info,
+                              const char *name, VkExternalMemoryFeatureFlags *features,
+                              const char *call)
+{
+    const bool copied = vk_device_copies(device, false);
+    VkImageFormatProperties limits;
+    *features = 0;
+    VkResult result = copied ? query_plain(device, info, &limits)
+                             : query_exportable(device, info, &limits, features);
+    return result == VK_SUCCESS ? check_limits(device, info, &limits, name, call)
+                                : refuse_format(device, info, result, name, copied);
 }
 
 static gr_status create_image(struct vk_resource *r, const VkImageCreateInfo *wish)
@@ -316,7 +319,7 @@ gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreateInfo *i
     if (check_wish(device, info, flags, call) != GR_OK)
         return NULL;
     const gr_vk_format_info *format = find_format(info->format, call);
-    if (!format || check_exportable(device, info, format->name, &features, call) != GR_OK)
+    if (!format || check_format(device, info, format->name, &features, call) != GR_OK)
         return NULL;
     struct vk_resource *r = vk_resource_begin(device, false, call);
     if (!r)

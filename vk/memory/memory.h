@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan device memory: requirements, exportable allocation, and checks of the application's
- * descriptions.
+ * Vulkan device memory: requirements, exportable allocation, checks of the application's
+ * descriptions, and the import into CUDA of the handle that Vulkan exports.
  */
 #ifndef GR_VK_MEMORY_MEMORY_H
 #define GR_VK_MEMORY_MEMORY_H
 
+#include "lib/external/external.h"
 #include "vk/device/device.h"
 
 /* A buffer or an image (the other field is VK_NULL_HANDLE), and the memory that it is bound to. */
@@ -51,5 +52,19 @@ uint32_t vk_memory_type(const gr_vk_device *device, uint32_t types, VkMemoryProp
 /* Allocates memory, which messages call `what`, and binds the buffer or image to it. */
 gr_status vk_memory_bind(struct vk_binding *binding, const VkMemoryAllocateInfo *info,
                          const char *what);
+
+/*
+ * Exports the memory and makes `resource` a resource of a part of it, like gr_external_make().
+ * Afterwards either CUDA owns the handle, or the handle is closed.
+ */
+gr_status vk_memory_import(const struct vk_binding *binding, struct gr_external *resource,
+                           const struct gr_context *context, const gr_external_part_desc *part,
+                           unsigned flags, const char *call);
+
+/* Exports the memory and imports all of it, like gr_import_memory(). */
+struct gr_import *vk_memory_import_whole(const struct vk_binding *binding, const char *call);
+
+/* Exports the memory once more, for another process. The caller owns the descriptor. */
+gr_status vk_memory_export(const struct vk_binding *binding, struct gr_memory_export *memory);
 
 #endif

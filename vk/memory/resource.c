@@ -13,7 +13,6 @@
 #include "lib/cuda/end_after_event.h"
 #include "vk/copy/copy.h"
 #include "vk/device/error.h"
-#include "vk/memory/memory_import.h"
 #include "vk/sync/pair.h"
 #include "vk/sync/semaphore_import.h"
 
