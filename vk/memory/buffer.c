@@ -61,20 +61,17 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
         gr_fail(GR_ERR_INVALID_VALUE, call, "`buffer` is VK_NULL_HANDLE: pass the VkBuffer.");
         return NULL;
     }
-    struct vk_resource *r = vk_resource_begin(device, info.dedicated, call);
-    if (!r)
+    const struct vk_resource draft = {
+        .binding = {device, info.buffer, VK_NULL_HANDLE, info.memory, info.memory_size,
+                    info.dedicated},
+        .concurrent = info.sharing_mode == VK_SHARING_MODE_CONCURRENT,
+    };
+    if (vk_memory_check(&draft.binding, info.offset, call) != GR_OK ||
+        check_range(&info, call) != GR_OK || check_memory_crosses(&draft.binding, call) != GR_OK)
         return NULL;
-    r->binding.buffer = info.buffer;
-    r->binding.memory = info.memory;
-    r->binding.memory_size = info.memory_size;
-    r->binding.dedicated = info.dedicated;
-    r->concurrent = info.sharing_mode == VK_SHARING_MODE_CONCURRENT;
-    if (vk_memory_check(&r->binding, info.offset, call) != GR_OK ||
-        check_range(&info, call) != GR_OK || check_memory_crosses(&r->binding, call) != GR_OK)
-        return vk_resource_discard(r);
     const gr_external_part_desc part =
         GR_INIT(gr_external_part_desc, .offset = (size_t)info.offset, .size = (size_t)info.size);
-    return vk_resource_register(r, &part, flags, call);
+    return vk_resource_make(&draft, &part, flags, call);
 }
 
 /* ---- Created by grinterop -------------------------------------------------------------------- */
@@ -105,7 +102,7 @@ static gr_status check_exportable(const gr_vk_device *device, const VkBufferCrea
                    device->identity.name, wish->usage, wish->flags);
 }
 
-static gr_status create_buffer(struct vk_resource *r, const VkBufferCreateInfo *wish)
+static gr_status create_buffer(struct vk_binding *b, const VkBufferCreateInfo *wish)
 {
     const VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
@@ -113,17 +110,14 @@ static gr_status create_buffer(struct vk_resource *r, const VkBufferCreateInfo *
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkBufferCreateInfo info = *wish;
-    if (gr_external_is_copied(&r->external))
+    if (b->device->copies)
         info.usage |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
-    r->owned = true;
-    r->concurrent = wish->sharingMode == VK_SHARING_MODE_CONCURRENT;
-    VkResult result = r->binding.device->vk.vkCreateBuffer(r->binding.device->device, &info, NULL,
-                                                           &r->binding.buffer);
+    VkResult result = b->device->vk.vkCreateBuffer(b->device->device, &info, NULL, &b->buffer);
     if (result == VK_SUCCESS)
         return GR_OK;
-    r->binding.buffer = VK_NULL_HANDLE;
+    b->buffer = VK_NULL_HANDLE;
     return vk_fail(result, "vkCreateBuffer", "A buffer of %llu byte%s, usage 0x%x, was refused.",
                    (unsigned long long)info.size, gr_s(info.size), info.usage);
 }
@@ -167,30 +161,26 @@ static gr_status check_info(const VkBufferCreateInfo *info, const char *call)
                : status;
 }
 
-static gr_status check_wish(const gr_vk_device *device, const VkBufferCreateInfo *info,
-                            unsigned flags, const char *call)
-{
-    GR_TRY(vk_check_arguments(device, info, call));
-    GR_TRY(gr_flags_check(flags, BUFFER_FLAGS, call));
-    return check_info(info, call);
-}
-
 gr_resource *gr_vk_buffer_create(gr_vk_device *device, const VkBufferCreateInfo *info,
                                  unsigned flags)
 {
     const char *call = __func__;
     VkExternalMemoryFeatureFlags features;
-    if (check_wish(device, info, flags, call) != GR_OK ||
+    if (vk_check_arguments(device, info, call) != GR_OK ||
+        gr_flags_check(flags, BUFFER_FLAGS, call) != GR_OK || check_info(info, call) != GR_OK ||
         check_exportable(device, info, &features, call) != GR_OK)
         return NULL;
-    struct vk_resource *r = vk_resource_begin(device, true, call);
-    if (!r)
-        return NULL;
+    struct vk_resource draft = {
+        .binding.device = device,
+        .owned = true,
+        .concurrent = info->sharingMode == VK_SHARING_MODE_CONCURRENT,
+    };
     bool has_address = info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    if (create_buffer(r, info) != GR_OK ||
-        vk_memory_allocate(&r->binding, !gr_external_is_copied(&r->external), features, has_address,
-                           call) != GR_OK)
-        return vk_resource_discard(r);
+    if (create_buffer(&draft.binding, info) != GR_OK ||
+        vk_memory_allocate(&draft.binding, !device->copies, features, has_address, call) != GR_OK) {
+        vk_binding_end(&draft.binding);
+        return NULL;
+    }
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = (size_t)info->size);
-    return vk_resource_register(r, &part, flags, call);
+    return vk_resource_make(&draft, &part, flags, call);
 }

@@ -51,28 +51,24 @@ static gr_external_image_desc seen_by_cuda(const VkImageCreateInfo *info,
                    .srgb = format->srgb, .normalized = format->normalized);
 }
 
-static void note_image(struct vk_resource *r, const VkImageCreateInfo *info,
-                       const gr_vk_format_info *format)
-{
-    r->aspect = format->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
-    r->format = format->name;
-    r->extent = info->extent;
-    r->concurrent = info->sharingMode == VK_SHARING_MODE_CONCURRENT;
-    r->levels = info->mipLevels;
-    r->layers = info->arrayLayers;
-}
-
-static gr_resource *register_image(struct vk_resource *r, const VkImageCreateInfo *info,
-                                   const gr_vk_format_info *format, VkDeviceSize offset,
-                                   unsigned flags, const char *call)
+/* Makes a resource of `draft`, which says what the image is bound to and who owns it. */
+static gr_resource *make_image(struct vk_resource *draft, const VkImageCreateInfo *info,
+                               const gr_vk_format_info *format, VkDeviceSize offset, unsigned flags,
+                               const char *call)
 {
     const gr_external_image_desc image = seen_by_cuda(info, format);
     const gr_external_part_desc part =
         GR_INIT(gr_external_part_desc, .offset = (size_t)offset, .image = &image);
+    draft->aspect = format->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+    draft->format = format->name;
+    draft->extent = info->extent;
+    draft->concurrent = info->sharingMode == VK_SHARING_MODE_CONCURRENT;
+    draft->levels = info->mipLevels;
+    draft->layers = info->arrayLayers;
     /* If Vulkan shaders may write to the image, CUDA kernels may write to it as well. */
     if (info->usage & VK_IMAGE_USAGE_STORAGE_BIT)
         flags |= GR_SURFACE_LOAD_STORE;
-    return vk_resource_register(r, &part, flags, call);
+    return vk_resource_make(draft, &part, flags, call);
 }
 
 /* ---- From the application -------------------------------------------------------------------- */
@@ -131,17 +127,13 @@ gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *give
 {
     gr_vk_image_desc info;
     const gr_vk_format_info *format = take_image(device, given, &info, flags, __func__);
-    struct vk_resource *r = format ? vk_resource_begin(device, false, __func__) : NULL;
-    if (!r)
+    if (!format)
         return NULL;
-    r->binding.image = info.image;
-    r->binding.memory = info.memory;
-    r->binding.memory_size = info.memory_size;
-    r->binding.dedicated = info.dedicated;
-    note_image(r, info.create_info, format);
-    if (vk_memory_check(&r->binding, info.offset, __func__) != GR_OK)
-        return vk_resource_discard(r);
-    return register_image(r, info.create_info, format, info.offset, flags, __func__);
+    struct vk_resource draft = {.binding = {device, VK_NULL_HANDLE, info.image, info.memory,
+                                            info.memory_size, info.dedicated}};
+    return vk_memory_check(&draft.binding, info.offset, __func__) == GR_OK
+               ? make_image(&draft, info.create_info, format, info.offset, flags, __func__)
+               : NULL;
 }
 
 /* ---- Created by grinterop -------------------------------------------------------------------- */
@@ -263,7 +255,8 @@ static gr_status check_format(const gr_vk_device *device, const VkImageCreateInf
                                 : refuse_format(device, info, result, name, copied);
 }
 
-static gr_status create_image(struct vk_resource *r, const VkImageCreateInfo *wish)
+static gr_status create_image(struct vk_binding *b, const VkImageCreateInfo *wish,
+                              const char *format)
 {
     const VkExternalMemoryImageCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
@@ -271,20 +264,18 @@ static gr_status create_image(struct vk_resource *r, const VkImageCreateInfo *wi
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkImageCreateInfo info = *wish;
-    if (gr_external_is_copied(&r->external))
+    if (vk_device_copies(b->device, false))
         info.usage |= TRANSFERS;
     else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
-    r->owned = true;
-    VkResult result = r->binding.device->vk.vkCreateImage(r->binding.device->device, &info, NULL,
-                                                          &r->binding.image);
+    VkResult result = b->device->vk.vkCreateImage(b->device->device, &info, NULL, &b->image);
     if (result == VK_SUCCESS)
         return GR_OK;
-    r->binding.image = VK_NULL_HANDLE;
+    b->image = VK_NULL_HANDLE;
     return vk_fail(result, "vkCreateImage",
                    "An image of %s, %ux%ux%u, %u level%s, %u layer%s, usage 0x%x, was refused.",
-                   r->format, info.extent.width, info.extent.height, info.extent.depth, r->levels,
-                   gr_s(r->levels), r->layers, gr_s(r->layers), info.usage);
+                   format, info.extent.width, info.extent.height, info.extent.depth, info.mipLevels,
+                   gr_s(info.mipLevels), info.arrayLayers, gr_s(info.arrayLayers), info.usage);
 }
 
 /* Checks the pNext chain, in which the application may have requested external memory itself. */
@@ -321,13 +312,12 @@ gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreateInfo *i
     const gr_vk_format_info *format = find_format(info->format, call);
     if (!format || check_format(device, info, format->name, &features, call) != GR_OK)
         return NULL;
-    struct vk_resource *r = vk_resource_begin(device, false, call);
-    if (!r)
+    struct vk_resource draft = {.binding.device = device, .owned = true};
+    if (create_image(&draft.binding, info, format->name) != GR_OK ||
+        vk_memory_allocate(&draft.binding, !vk_device_copies(device, false), features, false,
+                           call) != GR_OK) {
+        vk_binding_end(&draft.binding);
         return NULL;
-    note_image(r, info, format);
-    if (create_image(r, info) != GR_OK ||
-        vk_memory_allocate(&r->binding, !gr_external_is_copied(&r->external), features, false,
-                           call) != GR_OK)
-        return vk_resource_discard(r);
-    return register_image(r, info, format, 0, flags, call);
+    }
+    return make_image(&draft, info, format, 0, flags, call);
 }

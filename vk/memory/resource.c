@@ -27,25 +27,20 @@ static void describe(const gr_resource *resource, char *text, size_t size)
         snprintf(text, size, "Vulkan buffer 0x%llx", GR_VK_NUMBER(r->binding.buffer));
 }
 
-static void end_vulkan_part(struct vk_resource *r)
+static void destroy(gr_resource *resource)
 {
-    const struct vk_binding *b = &r->binding;
+    struct vk_resource *r = vk_resource_of(resource);
+    gr_vk_device *device = r->binding.device;
+    gr_external_end(&r->external);
     if (r->owned)
-        vk_binding_end(b);
+        vk_binding_end(&r->binding);
     /*
      * If gr_vk_device_free() was called, the application may destroy the VkDevice after this call.
      * So free the deferred staging memory first.
      */
-    if (gr_external_is_copied(&r->external) && b->device->freed)
-        gr_endings_finish(&b->device->context);
-    vk_device_drop(b->device);
-}
-
-static void destroy(gr_resource *resource)
-{
-    struct vk_resource *r = vk_resource_of(resource);
-    gr_external_end(&r->external);
-    end_vulkan_part(r);
+    if (gr_external_is_copied(&r->external) && device->freed)
+        gr_endings_finish(&device->context);
+    vk_device_drop(device);
     free(r);
 }
 
@@ -121,24 +116,6 @@ struct vk_resource *vk_resource_checked(const gr_resource *resource, const char 
     return r;
 }
 
-struct vk_resource *vk_resource_begin(gr_vk_device *device, bool crosses, const char *call)
-{
-    struct vk_resource *r = gr_check_memory(calloc(1, sizeof(*r)), call);
-    if (!r)
-        return NULL;
-    r->binding.device = device;
-    r->external.base.backend = vk_device_copies(device, crosses) ? &vk_copy : &vk_external;
-    vk_device_hold(device);
-    return r;
-}
-
-gr_resource *vk_resource_discard(struct vk_resource *r)
-{
-    end_vulkan_part(r);
-    free(r);
-    return NULL;
-}
-
 VkDeviceMemory gr_vk_memory(const gr_resource *resource)
 {
     const struct vk_resource *r = vk_resource_checked(resource, __func__);
@@ -184,24 +161,32 @@ static gr_status make_copied(struct vk_resource *r, const struct gr_context *con
     return GR_OK;
 }
 
-gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part_desc *part,
-                                  unsigned flags, const char *call)
+gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external_part_desc *part,
+                              unsigned flags, const char *call)
 {
     struct gr_context context;
     gr_semaphore *acquire, *release;
+    const struct vk_binding *b = &draft->binding;
+    const bool copied = vk_device_copies(b->device, b->buffer && b->dedicated);
+    struct vk_resource *r = gr_check_memory(malloc(sizeof(*r)), call);
+    if (!r || vk_pair_get(b->device, &acquire, &release, call) != GR_OK ||
+        gr_context_hold(&b->device->context, &context, call) != GR_OK)
+        goto fail;
+    *r = *draft;
+    r->external.base.backend = copied ? &vk_copy : &vk_external;
     if (part->image)
         r->cuda_image = *part->image;
-    if (vk_pair_get(r->binding.device, &acquire, &release, call) != GR_OK ||
-        gr_context_hold(&r->binding.device->context, &context, call) != GR_OK)
-        return vk_resource_discard(r);
-    gr_status status =
-        gr_external_is_copied(&r->external)
-            ? make_copied(r, &context, part, flags, call)
-            : vk_memory_import(&r->binding, &r->external, &context, part, flags, call);
+    gr_status status = copied ? make_copied(r, &context, part, flags, call)
+                              : vk_memory_import(b, &r->external, &context, part, flags, call);
     if (status == GR_OK) {
+        vk_device_hold(b->device);
         begin_order(r, acquire, release);
         return &r->external.base;
     }
     gr_context_drop(&context);
-    return vk_resource_discard(r);
+fail:
+    if (draft->owned)
+        vk_binding_end(b);
+    free(r);
+    return NULL;
 }

@@ -11,7 +11,7 @@
 /* A resource made from a Vulkan buffer or image, or created with one. */
 struct vk_resource {
     struct gr_external external;
-    struct vk_binding binding;         /* buffer or image, and memory, with a hold on the device */
+    struct vk_binding binding;         /* buffer or image, and memory; the device is held */
     gr_external_image_desc cuda_image; /* for images only: the description that CUDA received */
     /* several queue families use the resource, so no family owns it */
     bool concurrent;
@@ -30,22 +30,11 @@ struct vk_resource *vk_resource_of(const gr_resource *resource);
 struct vk_resource *vk_resource_checked(const gr_resource *resource, const char *call);
 
 /*
- * Allocates a zeroed struct that holds the device, and decides whether the resource is copied; for
- * `crosses` see vk_device_copies(). If out of memory, records the error and returns NULL.
+ * Imports the memory of `draft` or copies it, and makes a resource of a part of it. `draft` has the
+ * fields after `external`; the resource holds the device, and takes over the objects if they are
+ * owned. After an error, which is recorded, frees the objects if they are owned, and returns NULL.
  */
-struct vk_resource *vk_resource_begin(gr_vk_device *device, bool crosses, const char *call);
-
-/*
- * Frees a struct that has not become a resource, and the Vulkan objects that it owns. Always
- * returns NULL.
- */
-gr_resource *vk_resource_discard(struct vk_resource *r);
-
-/*
- * Imports the memory and makes `r` a resource of a part of it. After an error, which is recorded,
- * frees `r` and returns NULL.
- */
-gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part_desc *part,
-                                  unsigned flags, const char *call);
+gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external_part_desc *part,
+                              unsigned flags, const char *call);
 
 #endif
