@@ -5,9 +5,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "lib/cuda/array_format.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/plural.h"
+#include "lib/external/memory_part.h"
+#include "lib/resource/image.h"
 #include "lib/cuda/end_after_event.h"
 
 /* ---- What is owed ---------------------------------------------------------------------------- */
@@ -63,6 +66,38 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
     return gr_fail_work(result, driver_call, "The copy of %s failed.", text);
 }
 
+static CUresult move_image(const struct vk_copy_image *image, unsigned char *host, bool peer,
+                           bool to_arrays, CUstream stream)
+{
+    const CUmemorytype type = peer ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned i = 0; i < image->levels && result == CUDA_SUCCESS; i++) {
+        const struct vk_copy_level *level = &image->level[i];
+        CUDA_MEMCPY3D copy = {
+            .srcMemoryType = to_arrays ? type : CU_MEMORYTYPE_ARRAY,
+            .dstMemoryType = to_arrays ? CU_MEMORYTYPE_ARRAY : type,
+            .WidthInBytes = level->row,
+            .Height = level->rows,
+            .Depth = image->is_3d ? level->extent.depth : image->layers,
+        };
+        if (to_arrays) {
+            copy.srcHost = host + level->offset;
+            copy.srcDevice = (CUdeviceptr)(uintptr_t)copy.srcHost;
+            copy.srcPitch = level->row;
+            copy.srcHeight = level->rows;
+            copy.dstArray = level->array;
+        } else {
+            copy.srcArray = level->array;
+            copy.dstHost = host + level->offset;
+            copy.dstDevice = (CUdeviceptr)(uintptr_t)copy.dstHost;
+            copy.dstPitch = level->row;
+            copy.dstHeight = level->rows;
+        }
+        result = gr_driver()->Memcpy3DAsync(&copy, stream);
+    }
+    return result;
+}
+
 /* Copies the mapped part between staging memory and CUDA memory. */
 static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, CUstream stream)
 {
@@ -71,7 +106,7 @@ static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, C
     const CUdeviceptr ptr = copy->ptr + buffer->offset, there = (CUdeviceptr)(uintptr_t)host;
     if (copy->image)
         return check_cuda(
-            vk_copy_image_move(copy->image, host, copy->staging.way == VK_STAGING_PEER, in, stream),
+            move_image(copy->image, host, copy->staging.way == VK_STAGING_PEER, in, stream),
             "cuMemcpy3DAsync", resource);
     return check_cuda(
         gr_driver()->MemcpyAsync(in ? ptr : there, in ? there : ptr, buffer->part, stream),
@@ -138,6 +173,68 @@ static void end(struct gr_import *import, bool alive)
     free(copy);
 }
 
+/* Levels start at multiples of this, for efficient copies. */
+#define LEVEL_ALIGNMENT ((size_t)256)
+
+/* Lays out the levels, and returns the size of all texels in bytes; SIZE_MAX after an overflow. */
+static size_t lay_out(struct vk_copy_image *image, const gr_external_image_desc *desc)
+{
+    const struct gr_element element = gr_format_element(desc->format, desc->channels);
+    size_t size = 0;
+    image->levels = desc->levels;
+    image->layers = desc->layers ? desc->layers : 1;
+    image->is_3d = desc->depth > 0;
+    for (unsigned i = 0; i < image->levels; i++) {
+        struct vk_copy_level *level = &image->level[i];
+        level->extent = (VkExtent3D){(uint32_t)gr_level_extent(desc->width, i),
+                                     (uint32_t)gr_level_extent(desc->height, i),
+                                     (uint32_t)gr_level_extent(desc->depth, i)};
+        level->row = gr_elements_across(element, level->extent.width) * element.bytes;
+        level->rows = gr_elements_across(element, level->extent.height);
+        level->offset = size;
+        const size_t rows = level->rows * level->extent.depth * image->layers;
+        if (level->row > (SIZE_MAX / 2 - size) / rows)
+            return SIZE_MAX;
+        size += level->row * rows;
+        size = (size + LEVEL_ALIGNMENT - 1) / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
+    }
+    return size;
+}
+
+static CUresult find_levels(struct vk_copy_image *image, CUmipmappedArray mipmapped)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned i = 0; i < image->levels && result == CUDA_SUCCESS; i++)
+        result = gr_driver()->MipmappedArrayGetLevel(&image->level[i].array, mipmapped, i);
+    return result;
+}
+
+static gr_status allocate_image(struct vk_copy_image *image, const gr_external_image_desc *desc,
+                                unsigned flags, CUmipmappedArray *mipmapped, const char *call)
+{
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC as;
+    gr_external_image_desc own = *desc;
+    own.color_attachment = false; /* for imported memory only */
+    own.placed_levels = 0;
+    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = &own);
+    gr_external_array_desc(&part, flags, &as);
+    CUresult result = gr_driver()->MipmappedArrayCreate(mipmapped, &as.arrayDesc, as.numLevels);
+    if (result != CUDA_SUCCESS) {
+        *mipmapped = NULL;
+        return gr_fail_cuda(result, "cuMipmappedArrayCreate",
+                            "%s: a CUDA array of %zu x %zu x %zu texels with %u level%s for the "
+                            "copy could not be created.",
+                            call, as.arrayDesc.Width, as.arrayDesc.Height, as.arrayDesc.Depth,
+                            as.numLevels, gr_s(as.numLevels));
+    }
+    result = find_levels(image, *mipmapped);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    gr_driver()->MipmappedArrayDestroy(*mipmapped);
+    *mipmapped = NULL;
+    return gr_fail_cuda(result, "cuMipmappedArrayGetLevel", "%s: a level has no array.", call);
+}
+
 static gr_status allocate_buffer(struct vk_copy *copy, size_t size, const char *call)
 {
     CUresult result = gr_driver()->MemAlloc(&copy->ptr, size);
@@ -158,14 +255,13 @@ static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
         copy->image = calloc(1, sizeof(*copy->image));
         if (!copy->image)
             return gr_fail_memory(call);
-        size = vk_copy_image_layout(copy->image, part->image);
+        size = lay_out(copy->image, part->image);
     }
     GR_TRY(reserve(&copy->owed, call));
     GR_TRY(vk_staging_make(&copy->staging, size, call));
     copy->import.size = size;
-    return part->image
-               ? vk_copy_image_allocate(copy->image, part->image, flags, &r->mipmapped, call)
-               : allocate_buffer(copy, size, call);
+    return part->image ? allocate_image(copy->image, part->image, flags, &r->mipmapped, call)
+                       : allocate_buffer(copy, size, call);
 }
 
 static struct vk_copy *new_copy(gr_vk_device *device, const char *call)

@@ -14,8 +14,25 @@
 #define GR_VK_COPY_COPY_H
 
 #include "lib/external/external.h"
-#include "vk/copy/image.h"
 #include "vk/copy/staging.h"
+
+/* The maximum number of mip levels of an image. */
+#define VK_COPY_MOST_LEVELS 32
+
+/* A level in staging memory: rows, slices and layers follow each other without gaps. */
+struct vk_copy_level {
+    size_t offset, row; /* bytes */
+    size_t rows;        /* of texels or of compressed blocks */
+    VkExtent3D extent;
+    CUarray array; /* in CUDA */
+};
+
+/* Level 0 is first. */
+struct vk_copy_image {
+    unsigned levels, layers;
+    bool is_3d;
+    struct vk_copy_level level[VK_COPY_MOST_LEVELS];
+};
 
 /* Bytes that CUDA wrote, and that the Vulkan object does not have yet. */
 struct vk_owed {
