@@ -269,12 +269,6 @@ gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-/* Returns the resource if it has the transport interop, peer or copy; otherwise NULL. */
-static const struct gl_resource *plain_of(const gr_resource *resource)
-{
-    return resource->backend->is_external ? NULL : gl_of(resource);
-}
-
 static bool is_opengl(const gr_resource *resource, const char *call)
 {
     if (resource && resource->backend->api == GR_GRAPHICS_OPENGL)
@@ -288,18 +282,13 @@ static bool is_opengl(const gr_resource *resource, const char *call)
 
 unsigned int gr_gl_name(const gr_resource *resource)
 {
-    if (!is_opengl(resource, __func__))
-        return 0;
-    const struct gl_resource *plain = plain_of(resource);
-    return plain ? plain->name : gl_shared_name(gl_shared_of(resource));
+    return is_opengl(resource, __func__) ? gl_of(resource)->name : 0;
 }
 
 unsigned int gr_gl_target(const gr_resource *resource)
 {
     if (!is_opengl(resource, __func__))
         return 0;
-    const struct gl_resource *plain = plain_of(resource);
-    if (plain)
-        return plain->target ? plain->target->target : GL_ARRAY_BUFFER;
-    return gl_shared_of(resource)->target;
+    const struct gl_target *target = gl_of(resource)->target;
+    return target ? target->target : GL_ARRAY_BUFFER;
 }

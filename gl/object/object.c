@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Operations that all resources of existing OpenGL objects have in common: context checks, storage
- * checks and destruction.
+ * Operations that resources of OpenGL objects have in common: context checks, storage checks and
+ * destruction.
  */
 #include "gl/object/object.h"
 
@@ -105,7 +105,7 @@ bool gl_object_on_thread(const gr_resource *resource)
 gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
 {
     return gl_context_refuse(&gl_of(resource)->context, gl_object_text(resource).text,
-                             resource->in_a_ring
+                             resource->in_a_ring && !resource->backend->is_external
                                  ? " In a ring of resources that gr_gl_buffer_create() or "
                                    "gr_gl_image_create() made with GR_TRANSPORT_SHARED, the CUDA "
                                    "side needs no OpenGL context and can run on any thread."

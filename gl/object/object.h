@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * Resources made from existing OpenGL objects: code that the transports interop, peer and copy have
- * in common.
- */
+/* Resources of OpenGL objects: code that several transports have in common. */
 #ifndef GR_GL_OBJECT_OBJECT_H
 #define GR_GL_OBJECT_OBJECT_H
 
-#include "lib/resource/resource_types.h"
+#include "lib/external/external.h"
 #include "gl/context/current_context.h"
 #include "gl/object/format.h"
 #include "gl/object/image_storage.h"
@@ -16,9 +13,12 @@ struct gl_copy;
 struct gl_peer;
 struct gr_transport_choice;
 
-/* A resource made from an OpenGL object. */
+/* A resource of an OpenGL object. */
 struct gl_resource {
-    gr_resource base;
+    union {
+        gr_resource base;
+        struct gr_external external; /* for the shared transport only */
+    };
     struct gl_context context;
     unsigned int name;
     bool immutable; /* the storage can be neither replaced nor resized */

@@ -66,20 +66,20 @@ static gr_status make_own(struct gl_shared *r, const struct gr_context *cuda, si
     struct gr_import *memory = gl_shared_allocate(r->device, size, call);
     if (!memory)
         return gr_last_error()->status;
-    gr_external_make_part(&r->external, cuda, memory, size, flags);
-    return gl_shared_place(r->names, memory, size, call);
+    gr_external_make_part(&r->gl.external, cuda, memory, size, flags);
+    return gl_shared_place(r->gl.owned, memory, size, call);
 }
 
 static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda, size_t size,
                              unsigned flags, const char *call)
 {
     gr_endings_collect();
-    struct gl_part *part = gl_part_make(&r->context, cuda, r->device, size, call);
+    struct gl_part *part = gl_part_make(&r->gl.context, cuda, r->device, size, call);
     if (!part)
         return gr_last_error()->status;
-    gl_part_hold(part, r->names);
-    gr_external_make_part(&r->external, cuda, &part->import, size, flags);
-    return make_storage(r->names, &part->import, size, gl_part_memory(part), part->offset, call);
+    gl_part_hold(part, r->gl.owned);
+    gr_external_make_part(&r->gl.external, cuda, &part->import, size, flags);
+    return make_storage(r->gl.owned, &part->import, size, gl_part_memory(part), part->offset, call);
 }
 
 static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const void *info,
@@ -87,7 +87,6 @@ static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const 
 {
     const struct wish *wish = info;
     bool packed = wish->packed && wish->size <= GL_BLOCK_MOST && gl_blocks_supported();
-    r->target = GL_ARRAY_BUFFER;
     return (packed ? make_packed : make_own)(r, cuda, wish->size, flags, call);
 }
 
@@ -97,11 +96,11 @@ static gr_status export_memory(const struct gl_shared *r, struct gr_memory_expor
         .fd = -1,
         .device = r->device,
         .vmm = true,
-        .size = r->external.memory->size,
-        .dedicated = r->external.memory->dedicated,
-        .part = {.size = r->external.base.size},
+        .size = r->gl.external.memory->size,
+        .dedicated = r->gl.external.memory->dedicated,
+        .part = {.size = r->gl.base.size},
     };
-    return gr_vmm_export(r->external.memory->vmm.handle, &memory->fd);
+    return gr_vmm_export(r->gl.external.memory->vmm.handle, &memory->fd);
 }
 
 static const struct gl_shared_maker maker = {.make = make, .export_memory = export_memory};

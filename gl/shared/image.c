@@ -144,7 +144,7 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = image);
     memory->part = &part;
     GR_TRY(gl_vulkan_memory_fd(r->vulkan, &memory->fd));
-    gr_status status = gr_external_make(&r->external, cuda, memory, flags, call);
+    gr_status status = gr_external_make(&r->gl.external, cuda, memory, flags, call);
     if (status != GR_OK)
         close(memory->fd);
     return status;
@@ -174,7 +174,7 @@ static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info,
 {
     GLsizei levels = (GLsizei)info->levels, width = (GLsizei)info->width;
     GLsizei height = (GLsizei)info->height, depth = (GLsizei)info->depth;
-    struct gl_names *names = r->names;
+    struct gl_names *names = r->gl.owned;
     glCreateTextures(info->target, 1, &names->texture);
     glTextureParameteri(names->texture, GL_TEXTURE_TILING_EXT, GL_OPTIMAL_TILING_EXT);
     if (is_3d(info) || is_array(info))
@@ -190,7 +190,8 @@ static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info,
     return gr_fail_code(
         GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), "glTextureStorageMemEXT",
         "%s: OpenGL created no texture %s of %u x %u x %u texels with %u level%s in Vulkan memory.",
-        call, r->format, info->width, info->height, info->depth, info->levels, gr_s(info->levels));
+        call, r->gl.format->name, info->width, info->height, info->depth, info->levels,
+        gr_s(info->levels));
 }
 
 static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const void *info,
@@ -199,12 +200,12 @@ static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const 
     const struct wish *wish = info;
     gr_external_memory_desc memory = GR_INIT(gr_external_memory_desc, .fd = -1);
     int fd;
-    r->target = wish->info->target;
-    r->format = wish->format->name;
+    r->gl.target = gl_target_of(wish->info->target);
+    r->gl.format = gl_format_of(wish->info->internal_format);
     GR_TRY(make_memory(r, wish, &flags, &memory, call));
     GR_TRY(import_into_cuda(r, cuda, wish, flags, &memory, call));
     GR_TRY(gl_vulkan_memory_fd(r->vulkan, &fd));
-    GR_TRY(gl_shared_import(r->names, fd, memory.size, memory.dedicated, call));
+    GR_TRY(gl_shared_import(r->gl.owned, fd, memory.size, memory.dedicated, call));
     return make_storage(r, wish->info, call);
 }
 
@@ -213,8 +214,8 @@ static gr_status export_memory(const struct gl_shared *r, struct gr_memory_expor
     *memory = (struct gr_memory_export){
         .fd = -1,
         .device = r->device,
-        .size = r->external.memory->size,
-        .dedicated = r->external.memory->dedicated,
+        .size = r->gl.external.memory->size,
+        .dedicated = r->gl.external.memory->dedicated,
         .image = r->image,
     };
     memory->part.image = &memory->image;

@@ -5,9 +5,9 @@
  */
 #include "gl/shared/shared.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <epoxy/gl.h>
@@ -17,7 +17,6 @@
 #include "lib/base/log.h"
 #include "lib/base/plural.h"
 #include "lib/resource/resource.h"
-#include "lib/resource/deferred_release.h"
 #include "gl/context/context_check.h"
 #include "gl/context/cuda_device.h"
 #include "gl/context/saved_state.h"
@@ -25,41 +24,14 @@
 #include "gl/shared/private_vulkan.h"
 #include "gl/shared/check.h"
 
-unsigned int gl_shared_name(const struct gl_shared *r)
-{
-    return r->names->buffer ? r->names->buffer : r->names->texture;
-}
-
 /* ---- Operations ------------------------------------------------------------------------------ */
 
 static void describe(const gr_resource *resource, char *text, size_t size)
 {
-    const struct gl_shared *r = gl_shared_of(resource);
-    const struct gr_image *image = &resource->image;
-    unsigned int name = gl_shared_name(r);
-    const char *waits = gl_timeline_text(r->timeline);
-    if (!resource->is_image)
-        snprintf(text, size, "OpenGL buffer %u, with %s", name, waits);
-    else
-        snprintf(text, size,
-                 "OpenGL texture %u (%s, %s, %zu x %zu x %zu, %u level%s, %u layer%s), with %s",
-                 name, gl_target_of(r->target)->name, r->format, image->width, image->height,
-                 image->depth, image->levels, gr_s(image->levels), image->layers,
-                 gr_s(image->layers), waits);
-}
-
-static bool on_thread(const gr_resource *resource)
-{
-    return gl_context_is_current(&((const struct gl_shared *)resource)->context);
-}
-
-static gr_status refuse_thread(const gr_resource *resource, const char *call)
-{
-    const struct gl_shared *r = gl_shared_of(resource);
-    char object[48];
-    snprintf(object, sizeof(object), "OpenGL %s %u", resource->is_image ? "texture" : "buffer",
-             gl_shared_name(r));
-    return gl_context_refuse(&r->context, object, "", call);
+    gl_object_describe(resource, text, size);
+    const size_t length = strlen(text);
+    snprintf(text + length, size - length, ", with %s",
+             gl_timeline_text(gl_shared_of(resource)->timeline));
 }
 
 /*
@@ -80,8 +52,7 @@ static void list(struct gl_barriers *barriers, gr_resource *const resources[], s
 {
     barriers->buffer_count = barriers->texture_count = 0;
     for (size_t i = 0; i < n; i++)
-        gl_barriers_add(barriers, resources[i]->is_image,
-                        gl_shared_name(gl_shared_of(resources[i])));
+        gl_barriers_add(barriers, resources[i]->is_image, gl_of(resources[i])->name);
 }
 
 /*
@@ -202,7 +173,7 @@ static void restore_pair(gr_resource *resource, const char *call)
 static struct gl_timeline *make_own_pair(const struct gl_shared *r, const char *call)
 {
     struct gl_errors errors;
-    if (!gl_context_is_current(&r->context))
+    if (!gl_context_is_current(&r->gl.context))
         return NULL;
     gl_errors_begin(&errors);
     struct gl_timeline *own = gl_timeline_make_own(r->timeline, call);
@@ -233,43 +204,24 @@ static bool own_pair(gr_resource *const resources[], size_t n, const char *call)
 /* Ends the parts of a resource, which may be incomplete. */
 static void end_parts(struct gl_shared *r)
 {
-    gl_names_end(r->names);
+    gl_names_end(r->gl.owned);
     gl_timeline_drop(r->timeline);
     gl_timeline_drop(r->usual);
     gr_resource_drop(r->vulkan);
 }
 
-static void unpark(struct gl_deferred *left)
-{
-    struct gl_shared *r = (struct gl_shared *)((char *)left - offsetof(struct gl_shared, parked));
-    gr_resource_unpark(&r->external.base);
-}
-
-static void park(gr_resource *resource, bool freed)
-{
-    struct gl_shared *r = gl_shared_of(resource);
-    (void)freed;
-    r->parked = (struct gl_deferred){.context = r->context, .end = unpark};
-    gl_deferred_add(&r->parked);
-}
-
-static void collect(const gr_resource *resource)
-{
-    gl_deferred_run(&gl_shared_of(resource)->context);
-}
-
 static gr_status unregister(gr_resource *resource)
 {
     gr_status status = gr_external_unregister(resource);
-    if (on_thread(resource))
-        collect(resource);
+    if (gl_object_on_thread(resource))
+        gl_object_collect(resource);
     return status;
 }
 
 static void destroy(gr_resource *resource)
 {
     struct gl_shared *r = gl_shared_of(resource);
-    gr_external_end(&r->external);
+    gr_external_end(&r->gl.external);
     end_parts(r);
     free(r);
 }
@@ -279,9 +231,9 @@ static const struct gr_backend gl_shared = {
     .name = "shared",
     .api = GR_GRAPHICS_OPENGL,
     GR_EXTERNAL_OPERATIONS,
-    .on_thread = on_thread,
+    .on_thread = gl_object_on_thread,
     .cuda_on_any_thread = true,
-    .refuse_thread = refuse_thread,
+    .refuse_thread = gl_object_refuse_thread,
     .run = run,
     .map = map,
     .undo_map = gr_sync_undo_acquire,
@@ -290,8 +242,8 @@ static const struct gr_backend gl_shared = {
     .end_use = end_use,
     .waits_in_thread = waits_in_thread,
     .unregister = unregister,
-    .park = park,
-    .collect = collect,
+    .park = gl_object_park,
+    .collect = gl_object_collect,
     .describe = describe,
     .destroy = destroy,
     .export_memory = export_memory,
@@ -344,25 +296,26 @@ static void name_transport(struct gl_shared *r)
 {
     char devices[440];
     gl_shared_format_devices(r->device, devices, sizeof(devices));
-    snprintf(r->transport, sizeof(r->transport), "shared%s%s%s", *devices ? " (" : "", devices,
-             *devices ? ")" : "");
-    r->external.base.transport = r->transport;
+    snprintf(r->gl.transport, sizeof(r->gl.transport), "shared%s%s%s", *devices ? " (" : "",
+             devices, *devices ? ")" : "");
+    r->gl.base.transport = r->gl.transport;
 }
 
 static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda, const void *info,
                             unsigned flags, const char *call)
 {
     struct gl_errors errors;
-    GR_TRY(gl_shared_check(&r->context, r->maker->is_image, &r->device, call));
+    GR_TRY(gl_shared_check(&r->gl.context, r->maker->is_image, &r->device, call));
     name_transport(r);
     gl_errors_begin(&errors);
-    r->names = gl_names_make(&r->context, call);
-    r->timeline = r->names ? gl_timeline_hold(&r->context, cuda, r->device, call) : NULL;
+    r->gl.owned = gl_names_make(&r->gl.context, call);
+    r->timeline = r->gl.owned ? gl_timeline_hold(&r->gl.context, cuda, r->device, call) : NULL;
     gr_status status =
         r->timeline ? r->maker->make(r, cuda, info, flags, call) : gr_last_error()->status;
     gl_errors_end(&errors);
+    r->gl.name = !r->gl.owned ? 0 : r->maker->is_image ? r->gl.owned->texture : r->gl.owned->buffer;
     if (status == GR_OK)
-        status = gr_sync_set(&r->external.base, r->timeline->acquire, r->timeline->release, call);
+        status = gr_sync_set(&r->gl.base, r->timeline->acquire, r->timeline->release, call);
     return status;
 }
 
@@ -374,8 +327,8 @@ static void discard(struct gl_shared *r, struct gr_context *cuda)
 {
     struct gr_error_record cause;
     gr_error_save(&cause);
-    if (r->external.base.handle) {
-        gr_resource_free(&r->external.base);
+    if (r->gl.base.handle) {
+        gr_resource_free(&r->gl.base);
     } else {
         end_parts(r);
         free(r);
@@ -398,16 +351,16 @@ gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *i
         gr_context_drop(&cuda);
         return NULL;
     }
-    r->external.base.backend = &gl_shared;
+    r->gl.base.backend = &gl_shared;
     r->maker = maker;
-    r->context = context;
+    r->gl.context = context;
     if (gr_context_enter(&cuda, &pushed, call) != GR_OK)
         goto fail;
     gr_status status = make_parts(r, &cuda, info, flags, call);
     gr_context_leave(pushed);
     if (status != GR_OK)
         goto fail;
-    gr_resource *resource = &r->external.base;
+    gr_resource *resource = &r->gl.base;
     gr_resource_log_each(call, &resource, 1);
     return resource;
 fail:

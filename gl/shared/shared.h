@@ -9,38 +9,27 @@
 #include <cuda.h>
 #include <grinterop/gl.h>
 
-#include "lib/external/external.h"
-#include "gl/context/deferred_unregistration.h"
+#include "gl/object/object.h"
 #include "gl/shared/timeline.h"
 
 struct gl_shared_maker;
 
 struct gl_shared {
-    struct gr_external external;
+    struct gl_resource gl; /* `owned` has the buffer or texture, and its memory object */
     const struct gl_shared_maker *maker;
-    struct gl_context context;
     /* the device that draws and has the memory; CUDA may compute on another device */
     CUdevice device;
-    struct gl_names *names; /* the buffer or texture, and its memory object */
-    unsigned int target;    /* the target; GL_ARRAY_BUFFER for buffers */
     struct gl_timeline *timeline;
     struct gl_timeline *usual; /* replaces `timeline` after a ring with its own pair; or NULL */
-    struct gl_deferred parked; /* the list entry while the release of a buffer is deferred */
-    char transport[480];       /* the name of the transport, with both devices if they differ */
     /*
-     * For images only: the format such as "GL_RGBA8", the image as CUDA sees it, and the memory on
-     * the private Vulkan device.
+     * For images only: the image as CUDA sees it, and the memory on the private Vulkan device.
      */
-    const char *format;
     gr_external_image_desc image;
     gr_resource *vulkan;
 };
 
 /* Casts the resource; NULL if it does not have the shared transport. */
 struct gl_shared *gl_shared_of(const gr_resource *resource);
-
-/* Returns the OpenGL name of the buffer or texture. */
-unsigned int gl_shared_name(const struct gl_shared *r);
 
 /* The parts that differ between buffers and images. */
 struct gl_shared_maker {

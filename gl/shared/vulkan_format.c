@@ -11,7 +11,7 @@
 
 #define ROW(gl, vk)                                                                                \
     {                                                                                              \
-        GL_##gl, "GL_" #gl, VK_FORMAT_##vk                                                         \
+        GL_##gl, VK_FORMAT_##vk                                                                    \
     }
 /* Rows for 1, 2 and 4 channels of one type. */
 #define ROWS(bits, gl, vk)                                                                         \

@@ -7,7 +7,6 @@
 
 struct gl_vulkan_format {
     unsigned int internal; /* the format for glTexStorage */
-    const char *name;      /* such as "GL_RGBA8" */
     VkFormat vulkan;
 };
 
