@@ -52,38 +52,28 @@ static void end_queued(struct gr_ending *ending, bool alive)
     free(left);
 }
 
-/* Ends the objects once `after` has passed. If memory is short, waits and ends them now. */
-static void retire(struct leftover *left, struct gr_context *context, CUevent after)
-{
-    struct leftover *kept = malloc(sizeof(*kept));
-    if (!kept) {
-        gr_event_finish(after);
-        gr_driver()->EventDestroy(after);
-        end_leftover(left, true);
-        return;
-    }
-    *kept = *left;
-    gr_ending_after(&kept->ending, context, after, end_queued);
-}
-
 gr_status gr_external_unregister(gr_resource *resource)
 {
     struct gr_external *r = gr_external_of(resource);
     struct leftover left = {.ptr = resource->ptr, .mipmapped = r->mipmapped, .memory = r->memory};
+    const struct gr_last_work *work = &left.sync.work;
+    struct leftover *kept = NULL;
     gr_submit_leave(&resource->sync);
     gr_status status = gr_sync_record_work(resource, "gr_resource_close");
-    CUevent after = gr_work_take(&resource->sync.work);
     left.sync = resource->sync;
     /* This comes before any wait: streams may wait for graphics work that waits for the signal. */
-    if (status == GR_ERR_DEVICE_LOST || (after && gr_event_has_failed(after)))
+    if (status == GR_ERR_DEVICE_LOST || (work->recorded && gr_event_has_failed(work->event)))
         gr_sync_signal_in_place(&left.sync);
-    if (status == GR_OK && after && !gr_event_has_passed(after)) {
-        retire(&left, &resource->context, after);
+    if (work->recorded && !gr_event_has_passed(work->event))
+        kept = malloc(sizeof(*kept));
+    if (kept) {
+        *kept = left;
+        gr_ending_after(&kept->ending, &resource->context, gr_work_take(&kept->sync.work),
+                        end_queued);
     } else {
-        if (after)
-            gr_driver()->EventDestroy(after);
-        else if (status != GR_OK)
+        if (status != GR_OK)
             gr_driver()->CtxSynchronize(); /* without an event, wait for all work of the context */
+        (void)gr_work_finish(work);        /* without memory, wait for the event */
         end_leftover(&left, true);
     }
     resource->ptr = 0;
