@@ -397,9 +397,8 @@ gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_d
     s->headless = vk_headless_hold(device->device);
     s->failure = VK_SUCCESS;
     make_points(s);
-    vk_device_hold_by(device, owner);
     if (gr_semaphore_init(&s->base, &host_ops, context, true, info->value) != GR_OK) {
-        destroy_host(&s->base);
+        end_host_part(s);
         return NULL;
     }
     s->owned = owner != VK_OF_APPLICATION;

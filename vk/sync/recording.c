@@ -8,26 +8,9 @@
 #include <stdlib.h>
 
 #include "vk/device/error.h"
+#include "vk/sync/semaphore.h"
 
 /* ---- Creation -------------------------------------------------------------------------------- */
-
-static gr_status make_timeline(gr_vk_device *device, VkSemaphore *timeline)
-{
-    const VkSemaphoreTypeCreateInfo type = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-    };
-    const VkSemaphoreCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-        .pNext = &type,
-    };
-    VkResult result = device->vk.vkCreateSemaphore(device->device, &info, NULL, timeline);
-    if (result == VK_SUCCESS)
-        return GR_OK;
-    *timeline = VK_NULL_HANDLE;
-    return vk_fail(result, "vkCreateSemaphore",
-                   "A timeline semaphore was refused. Is the feature timelineSemaphore enabled?");
-}
 
 static gr_status make_buffers(gr_vk_device *device, struct vk_recording *r)
 {
@@ -70,7 +53,8 @@ static struct vk_recording *new_recording(gr_vk_device *device, uint32_t family,
     if (!r)
         return NULL;
     r->family = family;
-    if (make_timeline(device, &r->done) == GR_OK && make_buffers(device, r) == GR_OK)
+    if (vk_semaphore_new(device, VK_SEMAPHORE_TYPE_TIMELINE, false, &r->done) == GR_OK &&
+        make_buffers(device, r) == GR_OK)
         return r;
     end_recording(device, r);
     return NULL;

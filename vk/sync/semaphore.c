@@ -39,6 +39,7 @@ static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_
         gr_context_drop(&context);
         return NULL;
     }
+    vk_device_hold_by(device, owner);
     if (gr_log_wanted(GR_LOG_DEBUG)) {
         char text[200];
         gr_semaphore_describe(semaphore, text, sizeof(text));
@@ -66,29 +67,30 @@ static gr_status check_type(const gr_vk_device *device, VkSemaphoreType type, co
 
 /* ---- Created by grinterop -------------------------------------------------------------------- */
 
-static gr_status create_semaphore(const gr_vk_device *device, gr_vk_semaphore_desc *info)
+gr_status vk_semaphore_new(const gr_vk_device *device, VkSemaphoreType kind, bool exportable,
+                           VkSemaphore *semaphore)
 {
+    const bool timeline = kind == VK_SEMAPHORE_TYPE_TIMELINE;
     const VkSemaphoreTypeCreateInfo type = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = info->type,
+        .semaphoreType = kind,
     };
     const VkExportSemaphoreCreateInfo export = {
         .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
-        .pNext = info->type == VK_SEMAPHORE_TYPE_TIMELINE ? &type : NULL,
+        .pNext = timeline ? &type : NULL,
         .handleTypes = GR_VK_SEMAPHORE_HANDLE,
     };
     const VkSemaphoreCreateInfo create = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-        .pNext = info->through_host ? export.pNext : &export,
+        .pNext = exportable ? &export : export.pNext,
     };
-    VkResult result = device->vk.vkCreateSemaphore(device->device, &create, NULL, &info->semaphore);
+    VkResult result = device->vk.vkCreateSemaphore(device->device, &create, NULL, semaphore);
     if (result == VK_SUCCESS)
         return GR_OK;
+    *semaphore = VK_NULL_HANDLE;
     return vk_fail(result, "vkCreateSemaphore", "A %s semaphore was refused.%s",
-                   info->type == VK_SEMAPHORE_TYPE_TIMELINE ? "timeline" : "binary",
-                   info->type == VK_SEMAPHORE_TYPE_TIMELINE
-                       ? " Is the feature timelineSemaphore enabled?"
-                       : "");
+                   timeline ? "timeline" : "binary",
+                   timeline ? " Is the feature timelineSemaphore enabled?" : "");
 }
 
 gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
@@ -97,7 +99,7 @@ gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
     bool timeline = type == VK_SEMAPHORE_TYPE_TIMELINE;
     gr_vk_semaphore_desc info = GR_INIT(gr_vk_semaphore_desc, .type = type,
                                         .through_host = timeline && !device->exports_timeline);
-    if (create_semaphore(device, &info) != GR_OK)
+    if (vk_semaphore_new(device, type, !info.through_host, &info.semaphore) != GR_OK)
         return NULL;
     gr_semaphore *semaphore = make_semaphore(device, &info, owner, call);
     if (!semaphore)

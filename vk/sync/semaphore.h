@@ -11,4 +11,8 @@
 gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
                                   enum vk_semaphore_owner owner, const char *call);
 
+/* Creates a VkSemaphore that the caller owns; `exportable` by GR_VK_SEMAPHORE_HANDLE. */
+gr_status vk_semaphore_new(const gr_vk_device *device, VkSemaphoreType kind, bool exportable,
+                           VkSemaphore *semaphore);
+
 #endif

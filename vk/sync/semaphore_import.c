@@ -109,9 +109,8 @@ gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_de
     s->device = device;
     s->owner = owner;
     s->semaphore = info->semaphore;
-    vk_device_hold_by(device, owner);
     if (import_to_cuda(s, info, context, call) != GR_OK) {
-        destroy(&s->base);
+        free(s);
         return NULL;
     }
     s->owned = owner != VK_OF_APPLICATION;

@@ -8,8 +8,9 @@
 
 /*
  * Exports the VkSemaphore and makes a gr_semaphore of it. Unless the application owns the
- * VkSemaphore, the gr_semaphore destroys it. The gr_semaphore takes over the reference to the
- * context. After an error returns NULL, and nothing has changed.
+ * VkSemaphore, the gr_semaphore destroys it. The gr_semaphore takes over references to the
+ * context and, according to `owner`, to the device. After an error returns NULL, and nothing has
+ * changed.
  */
 gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_desc *info,
                                   enum vk_semaphore_owner owner, const struct gr_context *context,
