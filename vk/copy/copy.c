@@ -251,13 +251,13 @@ static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
                           const gr_external_part_desc *part, unsigned flags, const char *call)
 {
     size_t size = part->size;
+    GR_TRY(reserve(&copy->owed, call));
     if (part->image) {
         copy->image = calloc(1, sizeof(*copy->image));
         if (!copy->image)
             return gr_fail_memory(call);
         size = lay_out(copy->image, part->image);
     }
-    GR_TRY(reserve(&copy->owed, call));
     GR_TRY(vk_staging_make(&copy->staging, size, call));
     copy->import.size = size;
     return part->image ? allocate_image(copy->image, part->image, flags, &r->mipmapped, call)

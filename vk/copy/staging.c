@@ -301,12 +301,3 @@ gr_status vk_staging_make(struct vk_staging *s, size_t size, const char *call)
         memset(s->mapped, 0, size);
     return GR_OK;
 }
-
-const char *vk_staging_text(const struct vk_staging *s)
-{
-    return s->way == VK_STAGING_PEER       ? "through memory of the Vulkan GPU that CUDA imported"
-           : s->way == VK_STAGING_IMPORTED ? "through pinned memory that Vulkan imported"
-           : s->way == VK_STAGING_REGISTERED
-               ? "through Vulkan memory that CUDA registered"
-               : "through pinned memory, from and to which the CPU copies";
-}

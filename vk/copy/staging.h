@@ -46,7 +46,14 @@ gr_status vk_staging_after_write(struct vk_staging *staging, CUstream stream);
 /* Frees the staging memory. `alive`: the CUDA context still exists, and is current. */
 void vk_staging_end(struct vk_staging *staging, bool alive);
 
-/* Returns a static description, such as "through host memory that Vulkan imported". */
-const char *vk_staging_text(const struct vk_staging *staging);
+/* Describes how both sides access the bytes. */
+static inline const char *vk_staging_text(enum vk_staging_way way)
+{
+    return way == VK_STAGING_PEER       ? "through memory of the Vulkan GPU that CUDA imported"
+           : way == VK_STAGING_IMPORTED ? "through pinned memory that Vulkan imported"
+           : way == VK_STAGING_REGISTERED
+               ? "through Vulkan memory that CUDA registered"
+               : "through pinned memory, from and to which the CPU copies";
+}
 
 #endif

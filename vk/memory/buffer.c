@@ -34,21 +34,6 @@ static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
     return GR_OK;
 }
 
-/*
- * If CUDA uses another device, checks that the memory is dedicated to one buffer: another device
- * can import only dedicated memory.
- */
-static gr_status check_memory_crosses(const struct vk_binding *b, const char *call)
-{
-    return b->dedicated
-               ? GR_OK
-               : vk_check_crosses(b->device, "Memory that is not dedicated to one buffer",
-                                  "Allocate it with VkMemoryDedicatedAllocateInfo and pass "
-                                  "dedicated true, use gr_vk_buffer_create(), or let "
-                                  "gr_vk_device_wrap() copy it (transports = GR_TRANSPORT_ANY).",
-                                  call);
-}
-
 gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *given, unsigned flags)
 {
     const char *call = __func__;
@@ -61,17 +46,26 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
         gr_fail(GR_ERR_INVALID_VALUE, call, "`buffer` is VK_NULL_HANDLE: pass the VkBuffer.");
         return NULL;
     }
+    const bool copied = vk_device_copies(device, info.dedicated);
+    /* another device can import only dedicated memory */
+    if (!info.dedicated &&
+        vk_check_crosses(device, "Memory that is not dedicated to one buffer",
+                         "Allocate it with VkMemoryDedicatedAllocateInfo and pass dedicated true, "
+                         "use gr_vk_buffer_create(), or let gr_vk_device_wrap() copy it "
+                         "(transports = GR_TRANSPORT_ANY).",
+                         call) != GR_OK)
+        return NULL;
     const struct vk_resource draft = {
         .binding = {device, info.buffer, VK_NULL_HANDLE, info.memory, info.memory_size,
                     info.dedicated},
         .concurrent = info.sharing_mode == VK_SHARING_MODE_CONCURRENT,
     };
     if (vk_memory_check(&draft.binding, info.offset, call) != GR_OK ||
-        check_range(&info, call) != GR_OK || check_memory_crosses(&draft.binding, call) != GR_OK)
+        check_range(&info, call) != GR_OK)
         return NULL;
     const gr_external_part_desc part =
         GR_INIT(gr_external_part_desc, .offset = (size_t)info.offset, .size = (size_t)info.size);
-    return vk_resource_make(&draft, &part, flags, call);
+    return vk_resource_make(&draft, copied, &part, flags, call);
 }
 
 /* ---- Created by grinterop -------------------------------------------------------------------- */
@@ -175,12 +169,13 @@ gr_resource *gr_vk_buffer_create(gr_vk_device *device, const VkBufferCreateInfo 
         .owned = true,
         .concurrent = info->sharingMode == VK_SHARING_MODE_CONCURRENT,
     };
-    bool has_address = info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    if (create_buffer(&draft.binding, info) != GR_OK ||
-        vk_memory_allocate(&draft.binding, !device->copies, features, has_address, call) != GR_OK) {
-        vk_binding_end(&draft.binding);
-        return NULL;
-    }
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = (size_t)info->size);
-    return vk_resource_make(&draft, &part, flags, call);
+    bool has_address = info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    gr_resource *made = NULL;
+    if (create_buffer(&draft.binding, info) == GR_OK &&
+        vk_memory_allocate(&draft.binding, !device->copies, features, has_address, call) == GR_OK)
+        made = vk_resource_make(&draft, device->copies, &part, flags, call);
+    if (!made)
+        vk_binding_end(&draft.binding);
+    return made;
 }

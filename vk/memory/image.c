@@ -52,9 +52,9 @@ static gr_external_image_desc seen_by_cuda(const VkImageCreateInfo *info,
 }
 
 /* Makes a resource of `draft`, which says what the image is bound to and who owns it. */
-static gr_resource *make_image(struct vk_resource *draft, const VkImageCreateInfo *info,
-                               const gr_vk_format_info *format, VkDeviceSize offset, unsigned flags,
-                               const char *call)
+static gr_resource *make_image(struct vk_resource *draft, bool copied,
+                               const VkImageCreateInfo *info, const gr_vk_format_info *format,
+                               VkDeviceSize offset, unsigned flags, const char *call)
 {
     const gr_external_image_desc image = seen_by_cuda(info, format);
     const gr_external_part_desc part =
@@ -68,7 +68,7 @@ static gr_resource *make_image(struct vk_resource *draft, const VkImageCreateInf
     /* If Vulkan shaders may write to the image, CUDA kernels may write to it as well. */
     if (info->usage & VK_IMAGE_USAGE_STORAGE_BIT)
         flags |= GR_SURFACE_LOAD_STORE;
-    return vk_resource_make(draft, &part, flags, call);
+    return vk_resource_make(draft, copied, &part, flags, call);
 }
 
 /* ---- From the application -------------------------------------------------------------------- */
@@ -132,7 +132,8 @@ gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *give
     struct vk_resource draft = {.binding = {device, VK_NULL_HANDLE, info.image, info.memory,
                                             info.memory_size, info.dedicated}};
     return vk_memory_check(&draft.binding, info.offset, __func__) == GR_OK
-               ? make_image(&draft, info.create_info, format, info.offset, flags, __func__)
+               ? make_image(&draft, vk_device_copies(device, false), info.create_info, format,
+                            info.offset, flags, __func__)
                : NULL;
 }
 
@@ -242,11 +243,10 @@ static VkResult query_exportable(const gr_vk_device *device, const VkImageCreate
                : result;
 }
 
-static gr_status check_format(const gr_vk_device *device, const VkImageCreateInfo *info,
-                              const char *name, VkExternalMemoryFeatureFlags *features,
-                              const char *call)
+static gr_status check_format(const gr_vk_device *device, bool copied,
+                              const VkImageCreateInfo *info, const char *name,
+                              VkExternalMemoryFeatureFlags *features, const char *call)
 {
-    const bool copied = vk_device_copies(device, false);
     VkImageFormatProperties limits;
     *features = 0;
     VkResult result = copied ? query_plain(device, info, &limits)
@@ -255,7 +255,7 @@ static gr_status check_format(const gr_vk_device *device, const VkImageCreateInf
                                 : refuse_format(device, info, result, name, copied);
 }
 
-static gr_status create_image(struct vk_binding *b, const VkImageCreateInfo *wish,
+static gr_status create_image(struct vk_binding *b, bool copied, const VkImageCreateInfo *wish,
                               const char *format)
 {
     const VkExternalMemoryImageCreateInfo external = {
@@ -264,7 +264,7 @@ static gr_status create_image(struct vk_binding *b, const VkImageCreateInfo *wis
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkImageCreateInfo info = *wish;
-    if (vk_device_copies(b->device, false))
+    if (copied)
         info.usage |= TRANSFERS;
     else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
@@ -309,15 +309,16 @@ gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreateInfo *i
     VkExternalMemoryFeatureFlags features;
     if (check_wish(device, info, flags, call) != GR_OK)
         return NULL;
+    const bool copied = vk_device_copies(device, false);
     const gr_vk_format_info *format = find_format(info->format, call);
-    if (!format || check_format(device, info, format->name, &features, call) != GR_OK)
+    if (!format || check_format(device, copied, info, format->name, &features, call) != GR_OK)
         return NULL;
     struct vk_resource draft = {.binding.device = device, .owned = true};
-    if (create_image(&draft.binding, info, format->name) != GR_OK ||
-        vk_memory_allocate(&draft.binding, !vk_device_copies(device, false), features, false,
-                           call) != GR_OK) {
+    gr_resource *made = NULL;
+    if (create_image(&draft.binding, copied, info, format->name) == GR_OK &&
+        vk_memory_allocate(&draft.binding, !copied, features, false, call) == GR_OK)
+        made = make_image(&draft, copied, info, format, 0, flags, call);
+    if (!made)
         vk_binding_end(&draft.binding);
-        return NULL;
-    }
-    return make_image(&draft, info, format, 0, flags, call);
+    return made;
 }

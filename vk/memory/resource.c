@@ -153,7 +153,7 @@ static gr_status make_copied(struct vk_resource *r, const struct gr_context *con
         return gr_last_error()->status;
     resource->backend = copy->staging.way == VK_STAGING_PEER ? &vk_peer : &vk_copy;
     snprintf(r->transport, sizeof(r->transport), "%s, %s, since %s", resource->backend->name,
-             vk_staging_text(&copy->staging), vk_device_copies_since(device));
+             vk_staging_text(copy->staging.way), vk_device_copies_since(device));
     resource->transport = r->transport;
     resource->ptr = copy->ptr;
     gr_external_make_copied(&r->external, context, &copy->import, part, flags);
@@ -161,13 +161,12 @@ static gr_status make_copied(struct vk_resource *r, const struct gr_context *con
     return GR_OK;
 }
 
-gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external_part_desc *part,
-                              unsigned flags, const char *call)
+gr_resource *vk_resource_make(const struct vk_resource *draft, bool copied,
+                              const gr_external_part_desc *part, unsigned flags, const char *call)
 {
     struct gr_context context;
     gr_semaphore *acquire, *release;
     const struct vk_binding *b = &draft->binding;
-    const bool copied = vk_device_copies(b->device, b->buffer && b->dedicated);
     struct vk_resource *r = gr_check_memory(malloc(sizeof(*r)), call);
     if (!r || vk_pair_get(b->device, &acquire, &release, call) != GR_OK ||
         gr_context_hold(&b->device->context, &context, call) != GR_OK)
@@ -185,8 +184,6 @@ gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external
     }
     gr_context_drop(&context);
 fail:
-    if (draft->owned)
-        vk_binding_end(b);
     free(r);
     return NULL;
 }

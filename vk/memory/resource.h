@@ -30,11 +30,11 @@ struct vk_resource *vk_resource_of(const gr_resource *resource);
 struct vk_resource *vk_resource_checked(const gr_resource *resource, const char *call);
 
 /*
- * Imports the memory of `draft` or copies it, and makes a resource of a part of it. `draft` has the
- * fields after `external`; the resource holds the device, and takes over the objects if they are
- * owned. After an error, which is recorded, frees the objects if they are owned, and returns NULL.
+ * Imports the memory of `draft` into CUDA, or copies it if `copied`, and makes a resource of a part
+ * of it. `draft` has the fields after `external`. The resource holds the device, and takes over the
+ * objects if they are owned. After an error, which is recorded, returns NULL.
  */
-gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external_part_desc *part,
-                              unsigned flags, const char *call);
+gr_resource *vk_resource_make(const struct vk_resource *draft, bool copied,
+                              const gr_external_part_desc *part, unsigned flags, const char *call);
 
 #endif
