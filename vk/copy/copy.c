@@ -66,10 +66,10 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
     return gr_fail_work(result, driver_call, "The copy of %s failed.", text);
 }
 
-static CUresult move_image(const struct vk_copy_image *image, unsigned char *host, bool peer,
-                           bool to_arrays, CUstream stream)
+static CUresult move_image(const struct vk_copy_image *image, CUdeviceptr staging, bool to_arrays,
+                           CUstream stream)
 {
-    const CUmemorytype type = peer ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    const CUmemorytype type = CU_MEMORYTYPE_UNIFIED;
     CUresult result = CUDA_SUCCESS;
     for (unsigned i = 0; i < image->levels && result == CUDA_SUCCESS; i++) {
         const struct vk_copy_level *level = &image->level[i];
@@ -81,15 +81,13 @@ static CUresult move_image(const struct vk_copy_image *image, unsigned char *hos
             .Depth = image->is_3d ? level->extent.depth : image->layers,
         };
         if (to_arrays) {
-            copy.srcHost = host + level->offset;
-            copy.srcDevice = (CUdeviceptr)(uintptr_t)copy.srcHost;
+            copy.srcDevice = staging + level->offset;
             copy.srcPitch = level->row;
             copy.srcHeight = level->rows;
             copy.dstArray = level->array;
         } else {
             copy.srcArray = level->array;
-            copy.dstHost = host + level->offset;
-            copy.dstDevice = (CUdeviceptr)(uintptr_t)copy.dstHost;
+            copy.dstDevice = staging + level->offset;
             copy.dstPitch = level->row;
             copy.dstHeight = level->rows;
         }
@@ -98,16 +96,17 @@ static CUresult move_image(const struct vk_copy_image *image, unsigned char *hos
     return result;
 }
 
-/* Copies the mapped part between staging memory and CUDA memory. */
+/*
+ * Copies the mapped part between staging memory and CUDA memory. CUDA finds out from the address
+ * whether the staging memory is on the host.
+ */
 static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, CUstream stream)
 {
     const struct vk_copy *copy = vk_copy_of(gr_external_of(resource));
-    unsigned char *host = copy->staging.bytes + buffer->offset;
-    const CUdeviceptr ptr = copy->ptr + buffer->offset, there = (CUdeviceptr)(uintptr_t)host;
+    const CUdeviceptr ptr = copy->ptr + buffer->offset,
+                      there = (CUdeviceptr)(uintptr_t)copy->staging.bytes + buffer->offset;
     if (copy->image)
-        return check_cuda(
-            move_image(copy->image, host, copy->staging.way == VK_STAGING_PEER, in, stream),
-            "cuMemcpy3DAsync", resource);
+        return check_cuda(move_image(copy->image, there, in, stream), "cuMemcpy3DAsync", resource);
     return check_cuda(
         gr_driver()->MemcpyAsync(in ? ptr : there, in ? there : ptr, buffer->part, stream),
         "cuMemcpyAsync", resource);
@@ -121,7 +120,7 @@ static gr_status copy_in(gr_resource *resource, CUstream stream)
     GR_TRY(reserve(&copy->owed, "gr_map"));
     if (!gr_resource_reads(&r->base))
         return GR_OK;
-    GR_TRY(vk_staging_before_read(&copy->staging, stream));
+    GR_TRY(vk_staging_copy(&copy->staging, true, stream));
     return move(resource, resource->pending, true, stream);
 }
 
@@ -133,7 +132,7 @@ static gr_status copy_out(gr_resource *resource, CUstream stream)
     if (!gr_resource_writes(&r->base))
         return GR_OK;
     GR_TRY(move(resource, buffer, false, stream));
-    GR_TRY(vk_staging_after_write(&copy->staging, stream));
+    GR_TRY(vk_staging_copy(&copy->staging, false, stream));
     add_part(&copy->owed, buffer->offset, buffer->offset + buffer->part);
     r->base.sync.owes = true;
     return GR_OK;
@@ -264,17 +263,6 @@ static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
                        : allocate_buffer(copy, size, call);
 }
 
-static struct vk_copy *new_copy(gr_vk_device *device, const char *call)
-{
-    struct vk_copy *copy = gr_check_memory(calloc(1, sizeof(*copy)), call);
-    if (!copy)
-        return NULL;
-    copy->import = (struct gr_import){.holds = 1, .dedicated = true, .end_part = end};
-    copy->staging.binding.device = device;
-    vk_device_hold(device);
-    return copy;
-}
-
 struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,
                              const struct gr_context *context, const gr_external_part_desc *part,
                              unsigned flags, const char *call)
@@ -283,7 +271,12 @@ struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,
     gr_endings_collect();
     if (gr_context_enter(context, &pushed, call) != GR_OK)
         return NULL;
-    struct vk_copy *copy = new_copy(device, call);
+    struct vk_copy *copy = gr_check_memory(calloc(1, sizeof(*copy)), call);
+    if (copy) {
+        copy->import = (struct gr_import){.holds = 1, .dedicated = true, .end_part = end};
+        copy->staging.binding.device = device;
+        vk_device_hold(device);
+    }
     if (copy && allocate(copy, r, part, flags, call) != GR_OK) {
         gr_import_drop(&copy->import, true);
         copy = NULL;

@@ -19,38 +19,30 @@ static void record_barrier(const struct vk_resource *r, VkCommandBuffer commands
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-static void fetch_buffer(VkCommandBuffer commands, const struct vk_resource *r)
+/* Copies up to PARTS_AT_ONCE parts of a buffer. */
+static void move_parts(VkCommandBuffer commands, const struct vk_resource *r, bool fetch,
+                       const VkBufferCopy parts[], uint32_t n)
 {
-    const struct vk_copy *copy = vk_copy_of(&r->external);
-    const VkBufferCopy whole = {.dstOffset = copy->staging.offset, .size = r->external.base.size};
-    r->binding.device->vk.vkCmdCopyBuffer(commands, r->binding.buffer, copy->staging.binding.buffer,
-                                          1, &whole);
-}
-
-static void store_parts(VkCommandBuffer commands, const struct vk_resource *r,
-                        const VkBufferCopy parts[], uint32_t n)
-{
-    const struct vk_copy *copy = vk_copy_of(&r->external);
+    const struct vk_staging *staging = &vk_copy_of(&r->external)->staging;
+    const VkBuffer object = r->binding.buffer, other = staging->binding.buffer;
     VkBufferCopy regions[PARTS_AT_ONCE];
     for (uint32_t i = 0; i < n; i++)
-        regions[i] = (VkBufferCopy){.srcOffset = parts[i].srcOffset + copy->staging.offset,
-                                    .dstOffset = parts[i].srcOffset,
+        regions[i] = (VkBufferCopy){.srcOffset = parts[i].srcOffset + (fetch ? 0 : staging->offset),
+                                    .dstOffset = parts[i].srcOffset + (fetch ? staging->offset : 0),
                                     .size = parts[i].size};
-    r->binding.device->vk.vkCmdCopyBuffer(commands, copy->staging.binding.buffer, r->binding.buffer,
+    r->binding.device->vk.vkCmdCopyBuffer(commands, fetch ? object : other, fetch ? other : object,
                                           n, regions);
 }
 
-static void store_buffer(VkCommandBuffer commands, const struct vk_resource *r, bool all)
+static void move_buffer(VkCommandBuffer commands, const struct vk_resource *r, bool fetch, bool all)
 {
     const VkBufferCopy whole = {.size = r->external.base.size};
     const struct vk_owed *owed = vk_copy_owed(&r->external);
-    if (all) {
-        store_parts(commands, r, &whole, 1);
-        return;
-    }
-    for (uint32_t done = 0, n; done < owed->count; done += n) {
+    if (all)
+        move_parts(commands, r, fetch, &whole, 1);
+    for (uint32_t done = 0, n; !all && done < owed->count; done += n) {
         n = owed->count - done < PARTS_AT_ONCE ? owed->count - done : PARTS_AT_ONCE;
-        store_parts(commands, r, owed->parts + done, n);
+        move_parts(commands, r, fetch, owed->parts + done, n);
     }
 }
 
@@ -89,7 +81,7 @@ void vk_copy_record_fetch(VkCommandBuffer commands, const struct vk_resource *co
         if (list[i]->binding.image)
             move_image(commands, list[i], true);
         else
-            fetch_buffer(commands, list[i]);
+            move_buffer(commands, list[i], true, true);
         some = true;
     }
     if (some)
@@ -121,7 +113,7 @@ void vk_copy_record_store(VkCommandBuffer commands, const struct vk_resource *co
         if (list[i]->binding.image)
             move_image(commands, list[i], false);
         else
-            store_buffer(commands, list[i], all);
+            move_buffer(commands, list[i], false, all);
         some = true;
     }
 }

@@ -223,25 +223,16 @@ static void CUDA_CB copy_to_mapped(void *user)
     memcpy(s->mapped, s->bytes, s->size);
 }
 
-static gr_status enqueue(struct vk_staging *s, CUhostFn copy, CUstream stream)
+gr_status vk_staging_copy(struct vk_staging *s, bool in, CUstream stream)
 {
     if (s->way != VK_STAGING_BY_CPU)
         return GR_OK;
-    CUresult result = gr_driver()->LaunchHostFunc(stream, copy, s);
+    CUresult result =
+        gr_driver()->LaunchHostFunc(stream, in ? copy_from_mapped : copy_to_mapped, s);
     return result == CUDA_SUCCESS
                ? GR_OK
                : gr_fail_work(result, "cuLaunchHostFunc",
                               "The CPU's copy could not be enqueued into the stream.");
-}
-
-gr_status vk_staging_before_read(struct vk_staging *s, CUstream stream)
-{
-    return enqueue(s, copy_from_mapped, stream);
-}
-
-gr_status vk_staging_after_write(struct vk_staging *s, CUstream stream)
-{
-    return enqueue(s, copy_to_mapped, stream);
 }
 
 /* ---- All ways -------------------------------------------------------------------------------- */

@@ -37,11 +37,10 @@ struct vk_staging {
 gr_status vk_staging_make(struct vk_staging *staging, size_t size, const char *call);
 
 /*
- * For VK_STAGING_BY_CPU, enqueue the copy by the CPU: call vk_staging_before_read() before CUDA
- * copies from `bytes`, and vk_staging_after_write() after CUDA has copied to `bytes`.
+ * For VK_STAGING_BY_CPU, enqueues the copy by the CPU: call it with `in` before CUDA copies from
+ * `bytes`, and without after CUDA has copied to `bytes`.
  */
-gr_status vk_staging_before_read(struct vk_staging *staging, CUstream stream);
-gr_status vk_staging_after_write(struct vk_staging *staging, CUstream stream);
+gr_status vk_staging_copy(struct vk_staging *staging, bool in, CUstream stream);
 
 /* Frees the staging memory. `alive`: the CUDA context still exists, and is current. */
 void vk_staging_end(struct vk_staging *staging, bool alive);
