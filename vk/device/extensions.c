@@ -200,19 +200,16 @@ gr_status gr_vk_instance_extensions(const char *names[], uint32_t *count)
                     __func__);
 }
 
-static gr_status check_device(const gr_vk_device_desc *info, const char *call)
-{
-    if (info->get_instance_proc_addr && info->instance && info->physical_device)
-        return GR_OK;
-    return fail_null(!info->get_instance_proc_addr ? "desc->get_instance_proc_addr"
-                     : !info->instance             ? "desc->instance"
-                                                   : "desc->physical_device",
-                     call);
-}
-
-static gr_status extensions_of(const gr_vk_device_desc *info, struct vk_extensions *has)
+static gr_status extensions_of(const gr_vk_device_desc *info, struct vk_extensions *has,
+                               const char *call)
 {
     struct vk_functions vk = {0};
+    const char *missing = !info->get_instance_proc_addr ? "desc->get_instance_proc_addr"
+                          : !info->instance             ? "desc->instance"
+                          : !info->physical_device      ? "desc->physical_device"
+                                                        : NULL;
+    if (missing)
+        return fail_null(missing, call);
     vk_load(&vk, info->get_instance_proc_addr, info->instance, VK_NULL_HANDLE);
     if (!vk.vkEnumerateDeviceExtensionProperties)
         return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
@@ -229,8 +226,7 @@ gr_status gr_vk_device_extensions(const gr_vk_device_desc *given, const char *na
     struct vk_extensions has;
     gr_vk_device_desc info;
     GR_TRY(GR_TAKE(gr_vk_device_desc, &info, given, __func__));
-    GR_TRY(check_device(&info, __func__));
-    GR_TRY(extensions_of(&info, &has));
+    GR_TRY(extensions_of(&info, &has, __func__));
     const char *found[VK_EXTENSIONS_MOST];
     uint32_t n = vk_extensions_used(&has, found);
     vk_extensions_end(&has);

@@ -23,22 +23,19 @@ struct requirements {
     bool prefers_dedicated, requires_dedicated;
 };
 
-/* For Vulkan 1.0, which has no dedicated memory. */
-static struct requirements plain_requirements(const struct vk_binding *b)
-{
-    struct requirements need = {.prefers_dedicated = false};
-    if (b->buffer)
-        b->device->vk.vkGetBufferMemoryRequirements(b->device->device, b->buffer, &need.memory);
-    else
-        b->device->vk.vkGetImageMemoryRequirements(b->device->device, b->image, &need.memory);
-    return need;
-}
-
 static struct requirements requirements_of(const struct vk_binding *b)
 {
     const struct vk_functions *vk = &b->device->vk;
-    if (!vk->vkGetBufferMemoryRequirements2 || !vk->vkGetImageMemoryRequirements2)
-        return plain_requirements(b);
+    VkDevice device = b->device->device;
+    struct requirements need = {.prefers_dedicated = false};
+    if (!vk->vkGetBufferMemoryRequirements2 || !vk->vkGetImageMemoryRequirements2) {
+        /* Vulkan 1.0 has no dedicated memory */
+        if (b->buffer)
+            vk->vkGetBufferMemoryRequirements(device, b->buffer, &need.memory);
+        else
+            vk->vkGetImageMemoryRequirements(device, b->image, &need.memory);
+        return need;
+    }
     VkMemoryDedicatedRequirements dedicated = {.sType =
                                                    VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS};
     VkMemoryRequirements2 all = {
@@ -50,13 +47,13 @@ static struct requirements requirements_of(const struct vk_binding *b)
             .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2,
             .buffer = b->buffer,
         };
-        vk->vkGetBufferMemoryRequirements2(b->device->device, &info, &all);
+        vk->vkGetBufferMemoryRequirements2(device, &info, &all);
     } else {
         const VkImageMemoryRequirementsInfo2 info = {
             .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_REQUIREMENTS_INFO_2,
             .image = b->image,
         };
-        vk->vkGetImageMemoryRequirements2(b->device->device, &info, &all);
+        vk->vkGetImageMemoryRequirements2(device, &info, &all);
     }
     return (struct requirements){
         .memory = all.memoryRequirements,

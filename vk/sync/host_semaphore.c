@@ -229,8 +229,16 @@ static void signal_here(struct host_semaphore *s, uint64_t value)
                GR_VK_NUMBER(s->semaphore), (unsigned long long)value, (unsigned long long)now);
 }
 
-static void run_each(struct host_point *point)
+/*
+ * Runs the points of one call. During the exit of the process the points are leaked, because Vulkan
+ * may no longer exist.
+ */
+static void CUDA_CB run_points(void *user)
 {
+    struct host_point *point = user;
+    atomic_fetch_add(&inside, 1);
+    if (atomic_load(&exiting))
+        point = NULL;
     for (struct host_point *next; point; point = next) {
         next = point->next;
         if (point->is_signal)
@@ -239,17 +247,6 @@ static void run_each(struct host_point *point)
             wait_here(point->s, point->value);
         return_point(point);
     }
-}
-
-/*
- * Runs the points of one call. During the exit of the process the points are leaked, because Vulkan
- * may no longer exist.
- */
-static void CUDA_CB run_points(void *user)
-{
-    atomic_fetch_add(&inside, 1);
-    if (!atomic_load(&exiting))
-        run_each(user);
     atomic_fetch_sub(&inside, 1);
 }
 

@@ -88,28 +88,24 @@ gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *
 
 /* ---- The import ------------------------------------------------------------------------------ */
 
-static gr_status import_to_cuda(struct imported *s, const gr_vk_semaphore_desc *given,
-                                const struct gr_context *context, const char *call)
-{
-    gr_semaphore_desc info = GR_INIT(gr_semaphore_desc, .fd = -1, .value = given->value);
-    s->base.timeline = given->type == VK_SEMAPHORE_TYPE_TIMELINE;
-    GR_TRY(export_handle(&s->base, &info));
-    gr_status status = gr_semaphore_make(&s->base, context, &info, &imported_ops, call);
-    vk_handle_close(info.GR_VK_HANDLE_FIELD, status == GR_OK);
-    return status;
-}
-
-gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_desc *info,
+gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_desc *given,
                                   enum vk_semaphore_owner owner, const struct gr_context *context,
                                   const char *call)
 {
+    gr_semaphore_desc info = GR_INIT(gr_semaphore_desc, .fd = -1, .value = given->value);
     struct imported *s = gr_check_memory(calloc(1, sizeof(*s)), call);
     if (!s)
         return NULL;
     s->device = device;
     s->owner = owner;
-    s->semaphore = info->semaphore;
-    if (import_to_cuda(s, info, context, call) != GR_OK) {
+    s->semaphore = given->semaphore;
+    s->base.timeline = given->type == VK_SEMAPHORE_TYPE_TIMELINE;
+    gr_status status = export_handle(&s->base, &info);
+    if (status == GR_OK) {
+        status = gr_semaphore_make(&s->base, context, &info, &imported_ops, call);
+        vk_handle_close(info.GR_VK_HANDLE_FIELD, status == GR_OK);
+    }
+    if (status != GR_OK) {
         free(s);
         return NULL;
     }
