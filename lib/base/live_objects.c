@@ -120,12 +120,12 @@ static bool grow(struct part *part)
 }
 
 /*
- * Makes room for one more entry. At most half of the entries are used, so that most objects are at
- * their first index, unless memory is short.
+ * Makes room for one more entry. At most a quarter of the entries is used, so that most objects are
+ * at their first index, unless memory is short.
  */
 static bool make_room(struct part *part)
 {
-    return part->used < part->room / 2 || grow(part) || part->used + 1 < part->room;
+    return part->used < part->room / 4 || grow(part) || part->used + 1 < part->room;
 }
 
 /* ---- The table ------------------------------------------------------------------------------- */

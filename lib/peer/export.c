@@ -12,7 +12,7 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
 {
     GR_TRY(gr_resource_check_open(resource, call));
     gr_resource_collect(resource);
-    if (gr_resource_mapping(resource))
+    if (resource->mapped)
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is mapped: release its buffer before sending it.");
     const struct gr_external *external = gr_external_of(resource);

@@ -213,10 +213,8 @@ static inline void gr_resources_after_failure(gr_resource *const resources[], si
  */
 static inline void gr_resource_collect(const gr_resource *resource)
 {
-    const gr_buffer *mapped = gr_resource_mapping(resource);
-    if (((mapped && gr_buffer_is_later(mapped)) ||
-         __atomic_load_n(&resource->deferred, __ATOMIC_SEQ_CST)) &&
-        gr_resource_graphics_here(resource))
+    const gr_buffer *mapped = resource->mapped;
+    if (((mapped && mapped->later) || resource->deferred) && gr_resource_graphics_here(resource))
         resource->backend->collect(resource);
 }
 

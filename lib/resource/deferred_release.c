@@ -67,7 +67,7 @@ static bool add_buffer(gr_buffer *buffer)
     pthread_mutex_lock(&lock);
     bool first = !resource->deferred;
     buffer->next = resource->deferred;
-    __atomic_store_n(&resource->deferred, buffer, __ATOMIC_SEQ_CST);
+    resource->deferred = buffer;
     if (first)
         gr_resource_hold(resource);
     if (first && is_unbound(resource)) {
@@ -93,7 +93,7 @@ void gr_buffer_defer(gr_buffer *buffer)
 static gr_buffer *take_buffers(gr_resource *resource)
 {
     gr_buffer *buffers = resource->deferred;
-    __atomic_store_n(&resource->deferred, NULL, __ATOMIC_RELEASE);
+    resource->deferred = NULL;
     for (gr_resource **link = &unbound; *link; link = &(*link)->next_unbound) {
         if (*link == resource) {
             __atomic_store_n(link, resource->next_unbound, __ATOMIC_RELAXED);
@@ -172,8 +172,7 @@ static void release_in_turn(gr_buffer *buffer)
     gr_resource *resource = buffer->resource;
     gr_resource_hold(resource);
     add_buffer(buffer);
-    while (__atomic_load_n(&resource->deferred, __ATOMIC_SEQ_CST) &&
-           gr_resource_try_turn(resource)) {
+    while (resource->deferred && gr_resource_try_turn(resource)) {
         release_all(resource, take_all(resource));
         gr_resource_give_turn(resource);
     }

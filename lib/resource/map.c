@@ -18,37 +18,32 @@
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 
-static gr_status refuse_mapped(const gr_resource *resource, const gr_buffer *mapped,
-                               const char *call)
+/* Checks a resource that has a mapping, or had one whose release was deferred. */
+static gr_status check_used(const gr_resource *resource, CUstream stream, const char *call)
 {
-    unsigned users = gr_mapping_users_count(mapped);
-    /* where the resource cannot be used, the buffer cannot be released either */
+    /* a capture allows no release */
+    GR_TRY(gr_stream_check(&resource->context, stream, false, call));
+    /* where the resource cannot be used, no buffer can be released either */
     GR_TRY(gr_resource_check_thread(resource, call));
-    if (gr_buffer_is_later(mapped) && users)
+    gr_resource_collect(resource);
+    const gr_buffer *mapped = resource->mapped;
+    /* Another thread may have freed the last tensor since the deferred buffers were checked. */
+    if (mapped && mapped->later && !mapped->user_count)
+        gr_resource_collect(resource);
+    mapped = resource->mapped;
+    const unsigned users = mapped ? mapped->user_count : 0;
+    if (mapped && mapped->later && users)
         return gr_fail(GR_ERR_STATE, call,
                        "%u tensor%s or export%s still hold%s the resource's mapping, whose buffer "
                        "was passed to gr_buffer_release_later(): free the tensors and call the "
                        "deleters of their DLPack exports, or call gr_resource_unmap(), which ends "
                        "the mapping and revokes them.",
                        users, gr_s(users), gr_s(users), users == 1 ? "s" : "");
-    return gr_fail(GR_ERR_STATE, call,
-                   "The resource is already mapped. Release its buffer before it is mapped again, "
-                   "or use that buffer: gr_buffer_publish() and gr_buffer_fetch() take one.");
-}
-
-/* Checks a resource that has a mapping, or had one whose release was deferred. */
-static gr_status check_used(const gr_resource *resource, CUstream stream, const char *call)
-{
-    /* a capture allows no release */
-    GR_TRY(gr_stream_check(&resource->context, stream, false, call));
-    gr_resource_collect(resource);
-    const gr_buffer *mapped = gr_resource_mapping(resource);
-    /* Another thread may have freed the last tensor since the deferred buffers were checked. */
-    if (mapped && gr_buffer_is_later(mapped) && !gr_mapping_users_count(mapped))
-        gr_resource_collect(resource);
-    mapped = gr_resource_mapping(resource);
     if (mapped)
-        return refuse_mapped(resource, mapped, call);
+        return gr_fail(GR_ERR_STATE, call,
+                       "The resource is already mapped. Release its buffer before it is mapped "
+                       "again, or use that buffer: gr_buffer_publish() and gr_buffer_fetch() take "
+                       "one.");
     if (resource->pending)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The same resource is listed twice: a resource has one mapping at a time.");
@@ -57,8 +52,7 @@ static gr_status check_used(const gr_resource *resource, CUstream stream, const 
 
 static inline gr_status check_unused(const gr_resource *resource, CUstream stream, const char *call)
 {
-    uintptr_t used = (uintptr_t)gr_resource_mapping(resource) | (uintptr_t)resource->pending |
-                     (uintptr_t)__atomic_load_n(&resource->deferred, __ATOMIC_ACQUIRE);
+    bool used = resource->mapped || resource->pending || resource->deferred;
     return used ? check_used(resource, stream, call) : GR_OK;
 }
 
@@ -72,8 +66,8 @@ static inline gr_status check_mappable(const gr_resource *resource, const gr_res
     if (resource && !held)
         GR_TRY(gr_live_check(GR_LIVE_RESOURCE, resource, call));
     GR_TRY(gr_resource_check_open(resource, call));
-    if (!held)
-        GR_TRY(gr_resource_check_ring(resource, call));
+    if (!held && resource->in_a_ring)
+        return gr_resource_refuse_in_ring(call);
     if (resource == first || gr_context_same(&resource->context, &first->context))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -90,77 +84,58 @@ gr_status gr_map_check(gr_resource *resource, CUstream stream, const char *call)
     return resource->backend->check_storage(&resource, 1, call);
 }
 
-static gr_status check_part(gr_resource *resource, const gr_map_options *o, CUstream stream,
-                            const char *call)
+/* Checks all resources. *grouped says whether they are a group: the check of the first is enough.
+ */
+static gr_status check_all(gr_resource *const resources[], size_t n, bool held, bool *grouped,
+                           const char *call)
 {
-    if (!o->offset && !o->size)
-        return GR_OK;
-    if (resource->is_image)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`offset` and `size` are %zu and %zu, but only buffers can be mapped in "
-                       "part, and this is an image: leave both 0.",
-                       o->offset, o->size);
-    if (o->offset < resource->size && o->size <= resource->size - o->offset)
-        return GR_OK;
-    GR_TRY(gr_map_check(resource, stream, call)); /* the storage may have grown */
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "The part of %zu byte%s at offset %zu is not within the buffer, whose size is %zu.",
-        o->size, gr_s(o->size), o->offset, resource->size);
+    GR_TRY(check_mappable(resources[0], resources[0], held, call));
+    *grouped = n == 1 || (!held && gr_group_has(resources, n));
+    for (size_t i = 1; i < n && !*grouped; i++)
+        GR_TRY(check_mappable(resources[i], resources[0], held, call));
+    return GR_OK;
 }
 
-/* Gives a resource that was checked its `pending` buffer. */
-static inline gr_status reserve_one(gr_resource *resource, CUstream stream,
-                                    const gr_map_options *options, const char *call)
+/* Gives each resource its `pending` buffer: all or none. */
+static gr_status reserve_all(gr_resource *const resources[], size_t n, CUstream stream,
+                             const gr_map_options *o, const char *call)
 {
-    GR_TRY(check_unused(resource, stream, call));
-    if (options)
-        GR_TRY(check_part(resource, options, stream, call));
-    gr_buffer *buffer = gr_buffer_take(resource);
-    if (!buffer)
-        return gr_fail_memory(call);
-    resource->pending = buffer;
-    buffer->stream = stream;
-    buffer->after = NULL;
-    buffer->offset = 0;
-    buffer->part = resource->size;
-    if (options) { /* transports that copy must know before the map which part is mapped */
-        buffer->offset = options->offset;
-        buffer->part = options->size ? options->size : resource->size - options->offset;
+    for (size_t i = 0; i < n; i++) {
+        gr_resource *resource = resources[i];
+        gr_status status = check_unused(resource, stream, call);
+        gr_buffer *buffer = status == GR_OK ? gr_buffer_take(resource) : NULL;
+        if (!buffer) {
+            gr_buffers_untake(resources, i);
+            return status == GR_OK ? gr_fail_memory(call) : status;
+        }
+        resource->pending = buffer;
+        buffer->stream = stream;
+        buffer->offset = 0;
+        buffer->part = resource->size;
+        if (o) { /* transports that copy must know before the map which part is mapped */
+            buffer->offset = o->offset;
+            buffer->part = o->size ? o->size : resource->size - o->offset;
+        }
     }
     return GR_OK;
 }
 
-static void free_reserved(gr_resource *const resources[], size_t n)
+/* Checks `offset` and `size`, after the check of the storage, because it may have grown. */
+static gr_status check_parts(gr_resource *const resources[], size_t n, const gr_map_options *o,
+                             const char *call)
 {
-    for (size_t i = 0; i < n; i++) {
-        gr_buffer *buffer = resources[i]->pending;
-        resources[i]->pending = NULL;
-        gr_buffers_give(&buffer, 1);
-    }
-}
-
-/*
- * Checks all resources and gives each its `pending` buffer: all or none. *grouped says whether they
- * are a group, in which the check of the first resource is enough.
- */
-static gr_status reserve_all(gr_resource *const resources[], size_t n, bool held, bool *grouped,
-                             CUstream stream, const gr_map_options *options, const char *call)
-{
-    *grouped = true;
-    for (size_t i = 0; i < n; i++) {
-        gr_resource *resource = resources[i];
-        gr_status status = GR_OK;
-        if (i == 0 || !*grouped || !resource || resource != resources[i - 1]->after) {
-            status = check_mappable(resource, resources[0], held, call);
-            *grouped = i == 0 && status == GR_OK && !held && gr_group_is_valid(resource);
-        }
-        if (status == GR_OK)
-            status = reserve_one(resource, stream, options, call);
-        if (status == GR_OK)
-            continue;
-        free_reserved(resources, i);
-        return status;
+    for (size_t i = 0; i < n && (o->offset || o->size); i++) {
+        const gr_resource *resource = resources[i];
+        if (resource->is_image)
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "`offset` and `size` are %zu and %zu, but only buffers can be mapped in "
+                           "part, and this is an image: leave both 0.",
+                           o->offset, o->size);
+        if (o->offset >= resource->size || o->size > resource->size - o->offset)
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "The part of %zu byte%s at offset %zu is not within the buffer, whose "
+                           "size is %zu.",
+                           o->size, gr_s(o->size), o->offset, resource->size);
     }
     return GR_OK;
 }
@@ -249,10 +224,12 @@ static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream str
  * Makes the stream wait for options->wait_event, maps, and then records options->ready_event. The
  * CUDA context is current.
  */
-static gr_status map_with_events(gr_resource *const resources[], size_t n, CUstream stream,
-                                 const gr_map_options *options)
+static gr_status map_with_options(gr_resource *const resources[], size_t n, CUstream stream,
+                                  const gr_map_options *options, const char *call)
 {
-    gr_status status = gr_event_wait(stream, options->wait_event);
+    gr_status status = check_parts(resources, n, options, call);
+    if (status == GR_OK)
+        status = gr_event_wait(stream, options->wait_event);
     if (status == GR_OK)
         status = try_ready(resources, n, stream, options);
     if (status == GR_OK)
@@ -270,12 +247,8 @@ static gr_status map_with_events(gr_resource *const resources[], size_t n, CUstr
     return status;
 }
 
-/*
- * Turns the pending buffers into mappings, and returns them in `out`. The buffers of a group are
- * linked like their resources.
- */
-static void commit_reserved(gr_resource *const resources[], size_t n, bool grouped,
-                            gr_buffer *out[])
+/* Turns the pending buffers into mappings, and returns them in `out`. */
+static void commit_reserved(gr_resource *const resources[], size_t n, gr_buffer *out[])
 {
     for (size_t i = 0; i < n; i++) {
         gr_resource *resource = resources[i];
@@ -285,24 +258,21 @@ static void commit_reserved(gr_resource *const resources[], size_t n, bool group
             buffer->ptr = resource->ptr + buffer->offset;
             buffer->size = buffer->part;
         }
-        __atomic_store_n(&resource->mapped, buffer, __ATOMIC_RELEASE);
+        atomic_store_explicit(&resource->mapped, buffer, memory_order_release);
         out[i] = buffer;
-        if (grouped && i > 0)
-            out[i - 1]->after = buffer;
     }
 }
 
 /* Makes a group of resources that are live for the caller, if they are one run and in no ring. */
-static bool make_group(gr_resource *const resources[], size_t n)
+static void make_group(gr_resource *const resources[], size_t n)
 {
-    if (n < 2 || resources[0]->run != n || resources[0]->in_a_ring)
-        return false;
+    if (resources[0]->run != n || resources[0]->in_a_ring)
+        return;
     size_t now = __atomic_load_n(&gr_group_changes, __ATOMIC_ACQUIRE);
     for (size_t i = 0; i < n; i++) {
         resources[i]->after = i + 1 < n ? resources[i + 1] : NULL;
         resources[i]->grouped_at = now;
     }
-    return true;
 }
 
 /* Like gr_map_for(). If the library does not hold the resources, they become a group. */
@@ -311,7 +281,8 @@ static gr_status map_all(gr_resource *const resources[], size_t n, bool held, CU
 {
     bool pushed, grouped;
     GR_TRY(gr_stream_check_given(stream, false, call));
-    GR_TRY(reserve_all(resources, n, held, &grouped, stream, options, call));
+    GR_TRY(check_all(resources, n, held, &grouped, call));
+    GR_TRY(reserve_all(resources, n, stream, options, call));
     gr_status status = check_runs(resources, n, grouped, call);
     if (status == GR_OK)
         status = gr_context_enter(&resources[0]->context, &pushed, call);
@@ -320,20 +291,21 @@ static gr_status map_all(gr_resource *const resources[], size_t n, bool held, CU
         if (status == GR_OK)
             status = gr_stream_check_context(resources[0], stream, call);
         if (status == GR_OK)
-            status = options ? map_with_events(resources, n, stream, options)
+            status = options ? map_with_options(resources, n, stream, options, call)
                              : map_runs(resources, n, stream);
         if (status == GR_ERR_STATE)
             gr_error_set_call(call); /* sets the name of the call, which transports do not know */
         gr_context_leave(pushed);
     }
+    if (status == GR_ERR_DEVICE_LOST)
+        gr_resources_after_failure(resources, n);
     if (status != GR_OK) {
-        if (status == GR_ERR_DEVICE_LOST)
-            gr_resources_after_failure(resources, n);
-        free_reserved(resources, n);
+        gr_buffers_untake(resources, n);
         return status;
     }
-    grouped = grouped || (!held && make_group(resources, n));
-    commit_reserved(resources, n, grouped, out);
+    if (!held && !grouped)
+        make_group(resources, n);
+    commit_reserved(resources, n, out);
     gr_resource_log_each(call, resources, n);
     return GR_OK;
 }
@@ -398,9 +370,8 @@ const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer)
         return NULL;
     /* the cast is valid because no buffer is a const object */
     gr_buffer_info *info = &((gr_buffer *)buffer)->shown;
-    *info = (gr_buffer_info){.stream = buffer->stream,
-                             .pitch = buffer->pitch,
-                             .tensors = gr_mapping_users_count(buffer)};
+    *info = (gr_buffer_info){
+        .stream = buffer->stream, .pitch = buffer->pitch, .tensors = buffer->user_count};
     return info;
 }
 
@@ -427,7 +398,7 @@ static gr_status check_linear(gr_resource *resource, unsigned level, unsigned la
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The resource is a buffer, which has level 0 and layer 0 only.");
     gr_resource_collect(resource);
-    if (!resource->is_image || !resource->handle || gr_resource_mapping(resource))
+    if (!resource->is_image || !resource->handle || resource->mapped)
         return GR_OK;
     gr_status status = gr_image_check_range(resource, level, layer, call);
     if (status == GR_OK)

@@ -13,11 +13,6 @@
 /* Protects the lists of all buffers, because users may be removed on any thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void set_count(gr_buffer *buffer, unsigned count)
-{
-    __atomic_store_n(&buffer->user_count, count, __ATOMIC_RELEASE);
-}
-
 void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user)
 {
     pthread_mutex_lock(&lock);
@@ -27,7 +22,7 @@ void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user)
     if (user->next)
         user->next->previous = user;
     buffer->users = user;
-    set_count(buffer, buffer->user_count + 1);
+    buffer->user_count++;
     pthread_mutex_unlock(&lock);
 }
 
@@ -41,7 +36,7 @@ static void take_out(struct gr_mapping_user *user)
     else
         buffer->users = user->next;
     user->buffer = NULL;
-    set_count(buffer, buffer->user_count - 1);
+    buffer->user_count--;
 }
 
 /* Whether this user is the only one that gr_buffer_release_later() waits for. */
@@ -96,6 +91,8 @@ gr_status gr_mapping_users_order(gr_resource *resource, CUstream stream, const c
 {
     gr_buffer *buffer = resource->mapped;
     CUresult result = CUDA_SUCCESS;
+    if (gr_mapping_users_none(resource))
+        return GR_OK;
     pthread_mutex_lock(&lock);
     for (struct gr_mapping_user *user = buffer->users; user && result == CUDA_SUCCESS;
          user = user->next)
@@ -127,7 +124,7 @@ static void warn(const gr_buffer *buffer, unsigned count, const char *call)
 
 void gr_mapping_users_revoke(gr_buffer *buffer, const char *call)
 {
-    unsigned count = gr_mapping_users_count(buffer);
+    unsigned count = buffer->user_count;
     if (count) {
         pthread_mutex_lock(&lock);
         for (count = 0; buffer->users;) {

@@ -31,16 +31,10 @@ void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user);
  */
 void gr_mapping_users_leave(struct gr_mapping_user *user, void (*defer)(gr_buffer *buffer));
 
-/* Returns the number of users. 0 is final, because only the thread of the resource adds users. */
-static inline unsigned gr_mapping_users_count(const gr_buffer *buffer)
-{
-    return __atomic_load_n(&buffer->user_count, __ATOMIC_ACQUIRE);
-}
-
 /* Whether the current mapping has no users, and no known streams of removed users. */
 static inline bool gr_mapping_users_none(const gr_resource *resource)
 {
-    return !gr_mapping_users_count(resource->mapped) && gr_uses_none(&resource->uses);
+    return !resource->mapped->user_count && gr_uses_none(&resource->uses);
 }
 
 /* Makes the stream of a release wait for the streams of the users. */

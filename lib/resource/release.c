@@ -18,42 +18,29 @@
 #include "lib/base/struct_size.h"
 
 /*
- * Makes a release on another stream wait for the map and for the work that followed it in the
- * stream of the map. Without this wait the NVIDIA driver 580 hangs the GPU after a few such
- * releases. *ordered is the last stream that was waited for.
- */
-static gr_status order_after_map(gr_resource *resource, CUstream stream, CUstream *ordered,
-                                 const char *call)
-{
-    CUstream of_map = resource->mapped->stream;
-    if (of_map == *ordered)
-        return GR_OK;
-    *ordered = of_map;
-    GR_TRY(gr_stream_check_capture(of_map, call));
-    return gr_stream_order_after(resource, of_map, stream);
-}
-
-/*
  * Enqueues the work that must precede the unmap: waits for the maps and for the known users of
- * tensors of the mappings, and the write-back of linear copies. Sets *plain to false if a resource
- * is an image or has users.
+ * tensors of the mappings, and the write-back of linear copies. Without the wait for a map on
+ * another stream, and for the work that followed it there, the NVIDIA driver 580 hangs the GPU
+ * after a few such releases. Sets *plain to false if a resource is an image or has users.
  */
 static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stream, bool *plain,
                          const char *call)
 {
-    CUstream ordered = stream;
+    CUstream ordered = stream; /* the last stream that was waited for */
     for (size_t i = 0; i < n; i++) {
         gr_resource *resource = resources[i];
-        const gr_buffer *buffer = resource->mapped;
-        if (buffer->stream != stream)
-            GR_TRY(order_after_map(resource, stream, &ordered, call));
+        gr_buffer *buffer = resource->mapped;
+        if (buffer->stream != stream && buffer->stream != ordered) {
+            ordered = buffer->stream;
+            GR_TRY(gr_stream_check_capture(ordered, call));
+            GR_TRY(gr_stream_order_after(resource, ordered, stream));
+        }
         if (!resource->is_image && gr_mapping_users_none(resource))
             continue;
         *plain = false;
-        if (!gr_mapping_users_none(resource))
-            GR_TRY(gr_mapping_users_order(resource, stream, call));
+        GR_TRY(gr_mapping_users_order(resource, stream, call));
         if (buffer->pitch)
-            GR_TRY(gr_linear_write_back(resource->mapped, stream, call));
+            GR_TRY(gr_linear_write_back(buffer, stream, call));
     }
     return GR_OK;
 }
@@ -69,54 +56,47 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
     if (!plain) {
         if (buffer->objects)
             gr_objects_retire(buffer, stream, alive);
-        if (!gr_mapping_users_none(resource))
-            gr_mapping_users_revoke(buffer, call);
+        gr_mapping_users_revoke(buffer, call);
         __atomic_store_n(&buffer->pitch, 0, __ATOMIC_RELAXED);
     }
     /* another thread may describe the resource */
     __atomic_store_n(&buffer->ptr, 0, __ATOMIC_RELAXED);
     buffer->size = 0;
     /* another thread may map the resource now */
-    __atomic_store_n(&resource->mapped, NULL, __ATOMIC_RELEASE);
+    atomic_store_explicit(&resource->mapped, NULL, memory_order_release);
 }
 
-/* Ends mappings whose CUDA context was destroyed. Called after gr_context_enter() failed. */
-static gr_status end_with_context(gr_resource *const resources[], size_t n, gr_status status,
-                                  const char *call)
+static gr_status unmap_in_context(gr_resource *const resources[], size_t n, CUstream stream,
+                                  bool *plain, const char *call)
 {
-    if (!gr_context_is_gone(&resources[0]->context))
-        return status;
-    for (size_t i = 0; i < n; i++)
-        end_one(resources[i], NULL, false, false, call);
-    return gr_error_set_class(GR_ERR_PARTIAL);
+    GR_TRY(gr_stream_check_capture(stream, call));
+    GR_TRY(gr_stream_check_context(resources[0], stream, call));
+    GR_TRY(prepare(resources, n, stream, plain, call));
+    return resources[0]->backend->unmap(resources, n, stream);
 }
 
-static bool has_ended(gr_status status)
-{
-    return status == GR_OK || status == GR_ERR_PARTIAL;
-}
-
-/* Unmaps n resources of one backend, context and stream, which this thread may use. */
+/*
+ * Unmaps n resources of one backend, context and stream, which this thread may use. If the CUDA
+ * context was destroyed, only ends the mappings. *ended says whether they have ended.
+ */
 static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstream stream,
-                                 const char *call)
+                                 bool *ended, const char *call)
 {
     bool pushed, plain = true;
     gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
-    if (status == GR_ERR_DEVICE_LOST)
-        gr_resources_after_failure(resources, n);
-    if (status != GR_OK)
-        return end_with_context(resources, n, status, call);
-    status = gr_stream_check_capture(stream, call);
-    if (status == GR_OK)
-        status = gr_stream_check_context(resources[0], stream, call);
-    if (status == GR_OK)
-        status = prepare(resources, n, stream, &plain, call);
-    if (status == GR_OK)
-        status = resources[0]->backend->unmap(resources, n, stream);
+    const bool alive = status == GR_OK;
+    if (alive) {
+        status = unmap_in_context(resources, n, stream, &plain, call);
+    } else if (gr_context_is_gone(&resources[0]->context)) {
+        status = gr_error_set_class(GR_ERR_PARTIAL);
+        stream = NULL;
+        plain = false;
+    }
     if (status == GR_ERR_STATE)
         gr_error_set_call(call); /* sets the name of the call, which transports do not know */
-    for (size_t i = 0; i < n && has_ended(status); i++)
-        end_one(resources[i], stream, true, plain, call);
+    *ended = status == GR_OK || status == GR_ERR_PARTIAL;
+    for (size_t i = 0; i < n && *ended; i++)
+        end_one(resources[i], stream, alive, plain, call);
     gr_context_leave(pushed);
     if (status == GR_ERR_DEVICE_LOST)
         gr_resources_after_failure(resources, n);
@@ -125,30 +105,14 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     return status;
 }
 
-static CUstream release_stream(const gr_buffer *buffer, CUstream stream)
-{
-    return stream == GR_STREAM_OF_MAP ? buffer->stream : stream;
-}
-
 /* Checks that the caller has not released the buffer. */
-static gr_status check_not_released(const gr_buffer *buffer, const char *call)
+static inline gr_status check_not_released(const gr_buffer *buffer, const char *call)
 {
-    gr_status status = gr_live_check(GR_LIVE_BUFFER, buffer, call);
-    if (status != GR_OK || (buffer->out && !buffer->later))
-        return status;
+    GR_TRY(gr_live_check(GR_LIVE_BUFFER, buffer, call));
+    if (buffer->out && !buffer->later)
+        return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The buffer has been released already. Nothing was done.");
-}
-
-/* `by_ring` says whether a ring releases the buffer. */
-static gr_status check_releasable(const gr_buffer *buffer, bool by_ring, const char *call)
-{
-    gr_status status = check_not_released(buffer, call);
-    if (status != GR_OK || !gr_buffer_is_live(buffer))
-        return status;
-    if (!by_ring)
-        GR_TRY(gr_resource_check_ring(buffer->resource, call));
-    return gr_resource_check_thread(buffer->resource, call);
 }
 
 /* Whether the release of the buffer enqueues work on a stream. */
@@ -158,85 +122,64 @@ static inline bool is_releasable(const gr_buffer *b)
 }
 
 /*
- * Whether `b` can be unmapped in this context and on this stream, regardless of its backend and
- * thread.
+ * Collects the resources of buffers[0] and of the buffers after it that can be unmapped in the same
+ * call: on one stream, or on the streams of their maps (`of_map`). Resources of a group
+ * (gr_group_has()) differ in their streams at most.
  */
-static bool can_share_unmap(const gr_buffer *b, const gr_resource *first, CUstream of_first,
-                            CUstream stream)
+static size_t gather(gr_buffer *const buffers[], size_t n, bool of_map, gr_resource *resources[])
 {
-    return is_releasable(b) && !b->resource->visited &&
-           b->resource->in_a_ring == first->in_a_ring &&
-           gr_context_same(&b->resource->context, &first->context) &&
-           release_stream(b, stream) == of_first;
+    const gr_resource *first = resources[0] = buffers[0]->resource;
+    const size_t most = n < GR_BATCH ? n : GR_BATCH;
+    const bool is_group = gr_group_is_valid(first);
+    size_t count = 1;
+    for (; count < most && is_group; count++) {
+        gr_resource *next = resources[count - 1]->after;
+        gr_buffer *b = next ? next->mapped : NULL;
+        if (!b || b != buffers[count] || b->later || (of_map && b->stream != buffers[0]->stream))
+            break;
+        resources[count] = next;
+    }
+    if (count == most)
+        return count;
+    for (count = 0; count < most; count++) {
+        const gr_buffer *b = buffers[count];
+        if (count > 0 && (!is_releasable(b) || b->resource->visited ||
+                          b->resource->in_a_ring != first->in_a_ring ||
+                          !gr_context_same(&b->resource->context, &first->context) ||
+                          (of_map && b->stream != buffers[0]->stream)))
+            break;
+        resources[count] = b->resource;
+        resources[count]->visited = true;
+    }
+    for (size_t i = 0; i < count; i++)
+        resources[i]->visited = false;
+    return first->backend->run(resources, count);
 }
 
 /*
- * Collects the resources of buffers[0] and of the buffers after it that were mapped as a group and
- * can be unmapped in the same call. gr_group_has() explains groups.
+ * Releases buffers[0] and the run that starts there; *done is the length of the run. `by_ring` says
+ * whether a ring releases the buffers.
  */
-static size_t gather_group(gr_buffer *const buffers[], size_t n, CUstream stream,
-                           gr_resource *resources[])
-{
-    size_t count = 1;
-    const gr_buffer *before = buffers[0];
-    resources[0] = before->resource;
-    if (!gr_group_is_valid(resources[0]))
-        return 1;
-    for (; count < n; count++) {
-        const gr_buffer *b = buffers[count];
-        if (!b || b != before->after || !gr_buffer_is_live(b) || b->later ||
-            (b->stream != buffers[0]->stream && stream == GR_STREAM_OF_MAP))
-            break;
-        resources[count] = b->resource;
-        before = b;
-    }
-    return count;
-}
-
-/* Like gather_group(), for buffers that were mapped in any way. */
-static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
-                     gr_resource *resources[])
-{
-    size_t most = n < GR_BATCH ? n : GR_BATCH;
-    size_t count = gather_group(buffers, most, stream, resources);
-    if (count == most)
-        return count;
-    count = 0;
-    CUstream of_first = release_stream(buffers[0], stream);
-    do {
-        resources[count] = buffers[count]->resource;
-        resources[count++]->visited = true;
-    } while (count < most && can_share_unmap(buffers[count], resources[0], of_first, stream));
-    for (size_t i = 0; i < count; i++)
-        resources[i]->visited = false;
-    return resources[0]->backend->run(resources, count);
-}
-
-/* Releases a mapped buffer, whose resource this thread may use. */
-static gr_status release_mapped(gr_buffer *buffer, CUstream stream, const char *call)
-{
-    return unmap_resources(&buffer->resource, 1, release_stream(buffer, stream), call);
-}
-
-/* Like release_mapped(), for a run of buffers; *done is the length of the run. */
-static gr_status release_together(gr_buffer *buffers[], size_t n, CUstream stream, size_t *done,
-                                  const char *call)
-{
-    gr_resource *resources[GR_BATCH];
-    *done = gather(buffers, n, stream, resources);
-    return unmap_resources(resources, *done, release_stream(buffers[0], stream), call);
-}
-
-/* Releases buffers[0] and the run that starts there; *done is the length of the run. */
 static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, bool by_ring,
                              size_t *done, const char *call)
 {
+    gr_resource *resources[GR_BATCH];
+    gr_buffer *first = buffers[0];
+    bool ended = true;
+    gr_status status = GR_OK;
     *done = 1;
-    gr_status status = check_releasable(buffers[0], by_ring, call);
-    if (status == GR_OK && gr_buffer_is_live(buffers[0]))
-        status = n == 1 ? release_mapped(buffers[0], stream, call)
-                        : release_together(buffers, n, stream, done, call);
-    if (has_ended(status))
+    GR_TRY(check_not_released(first, call));
+    resources[0] = first->resource;
+    if (resources[0]->mapped == first) {
+        if (!by_ring && resources[0]->in_a_ring)
+            return gr_resource_refuse_in_ring(call);
+        GR_TRY(gr_resource_check_thread(resources[0], call));
+        const bool of_map = stream == GR_STREAM_OF_MAP;
+        if (n > 1)
+            *done = gather(buffers, n, of_map, resources);
+        status = unmap_resources(resources, *done, of_map ? first->stream : stream, &ended, call);
+    }
+    if (ended)
         gr_buffers_give(buffers, *done);
     return status;
 }
@@ -249,12 +192,11 @@ gr_status gr_buffer_release(gr_buffer *buffer)
 
 gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call)
 {
-    gr_status status = check_not_released(buffer, call);
-    if (status == GR_OK && gr_buffer_is_live(buffer))
-        status = gr_resource_check_ring(buffer->resource, call);
-    if (status == GR_OK)
-        __atomic_store_n(&buffer->later, true, __ATOMIC_RELAXED);
-    return status;
+    GR_TRY(check_not_released(buffer, call));
+    if (gr_buffer_is_live(buffer))
+        GR_TRY(gr_resource_check_ring(buffer->resource, call));
+    buffer->later = true;
+    return GR_OK;
 }
 
 /* Whether the release failed because the driver no longer knows the stream of the map. */
@@ -263,30 +205,29 @@ static bool stream_is_gone(gr_status status)
     return status == GR_ERR_CUDA && gr_last_error()->code == CUDA_ERROR_INVALID_HANDLE;
 }
 
-/*
- * Releases a buffer for callers that cannot report errors. If the stream of the map was destroyed,
- * uses the legacy stream.
- */
-static gr_status release_with_fallback(gr_buffer *buffer, const char *call)
-{
-    gr_status status = release_mapped(buffer, GR_STREAM_OF_MAP, call);
-    if (!stream_is_gone(status))
-        return status;
-    gr_log(GR_LOG_WARNING,
-           "%s: the stream of the map no longer exists; using the legacy stream instead", call);
-    return release_mapped(buffer, CU_STREAM_LEGACY, call);
-}
-
 gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
 {
+    bool ended = true;
     gr_status status = GR_OK;
-    if (gr_buffer_is_live(buffer))
-        status = gr_resource_check_thread(buffer->resource, call);
-    if (status == GR_OK && gr_buffer_is_live(buffer))
-        status = release_with_fallback(buffer, call);
-    if (has_ended(status))
+    if (gr_buffer_is_live(buffer)) {
+        GR_TRY(gr_resource_check_thread(buffer->resource, call));
+        status = unmap_resources(&buffer->resource, 1, buffer->stream, &ended, call);
+        if (stream_is_gone(status)) {
+            gr_log(GR_LOG_WARNING,
+                   "%s: the stream of the map no longer exists; using the legacy stream instead",
+                   call);
+            status = unmap_resources(&buffer->resource, 1, CU_STREAM_LEGACY, &ended, call);
+        }
+    }
+    if (ended)
         gr_buffers_give(&buffer, 1);
     return status;
+}
+
+/* The stream in which a release on `stream` enqueues its work. */
+static CUstream release_stream(const gr_buffer *buffer, CUstream stream)
+{
+    return stream == GR_STREAM_OF_MAP ? buffer->stream : stream;
 }
 
 /*
@@ -392,10 +333,11 @@ static gr_status end_mapping(gr_resource *resource, CUstream stream, const char 
     gr_resource_take_turn(resource);
     gr_buffer *buffer = resource->mapped; /* NULL: gr_buffer_release_later() ended the mapping */
     gr_status status = GR_OK;
+    bool ended = false;
     if (buffer)
-        status = unmap_resources(&resource, 1, release_stream(buffer, stream), call);
+        status = unmap_resources(&resource, 1, release_stream(buffer, stream), &ended, call);
     /* The resource takes the buffer back, because no caller will release it. */
-    if (buffer && has_ended(status) && gr_mapping_users_unkeep(buffer))
+    if (ended && gr_mapping_users_unkeep(buffer))
         gr_buffers_give(&buffer, 1);
     gr_resource_give_turn(resource);
     gr_resource_collect(resource);
@@ -428,7 +370,7 @@ gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
 {
     GR_TRY(check_not_freed(resource, __func__));
     GR_TRY(gr_resource_check_open(resource, __func__));
-    if (!gr_resource_mapping(resource))
+    if (!resource->mapped)
         return gr_fail(GR_ERR_STATE, __func__, "The resource is not mapped.");
     GR_TRY(gr_resource_check_ring(resource, __func__));
     GR_TRY(gr_stream_check_given(stream, true, __func__));
@@ -440,14 +382,15 @@ gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const c
     GR_TRY(gr_stream_check_given(stream, true, call));
     if (!resource->handle)
         return GR_OK;
-    const bool mapped = gr_resource_mapping(resource);
+    const bool mapped = resource->mapped;
     gr_status status = mapped ? GR_OK /* the unmap checks the stream */
                               : gr_stream_check(&resource->context, stream, true, call);
     if (status == GR_OK)
         status = gr_resource_check_thread(resource, call);
     if (status == GR_OK && mapped)
         status = end_mapping(resource, stream, call);
-    if (!has_ended(status) || gr_resource_unregister(resource, call) == GR_OK)
+    if ((status != GR_OK && status != GR_ERR_PARTIAL) ||
+        gr_resource_unregister(resource, call) == GR_OK)
         return status;
     return gr_error_set_class(GR_ERR_PARTIAL); /* the resource is closed despite the error */
 }

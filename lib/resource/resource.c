@@ -23,14 +23,30 @@
 #include "lib/base/machine.h"
 #include "lib/base/plural.h"
 
-struct gr_resource_lock gr_resource_locks[GR_RESOURCE_LOCKS];
 size_t gr_group_changes = 1; /* a new resource is in no group */
 
-void gr_resource_lock_wait(unsigned lock)
+/*
+ * The locks of the reference count, the number of buffers in use, and the claim. They are held for
+ * a few instructions only. They are needed because the last reference and the last buffer may be
+ * dropped at the same time on two threads. All resources of a CUDA context share a lock, so that
+ * the release of a batch takes it once.
+ */
+#define LOCKS 16
+static struct {
+    unsigned taken;
+} __attribute__((aligned(64))) locks[LOCKS];
+
+/* Takes resource->lock, because the resource may end before the lock is released. */
+static void acquire(unsigned lock)
 {
     unsigned polls = 0;
-    while (__atomic_exchange_n(&gr_resource_locks[lock].taken, 1, __ATOMIC_ACQUIRE))
+    while (__atomic_exchange_n(&locks[lock].taken, 1, __ATOMIC_ACQUIRE))
         gr_host_pause(&polls);
+}
+
+static void unlock(unsigned lock)
+{
+    __atomic_store_n(&locks[lock].taken, 0, __ATOMIC_RELEASE);
 }
 
 void gr_resource_take_turn(gr_resource *resource)
@@ -47,8 +63,8 @@ void gr_resource_take_turn(gr_resource *resource)
 static void unlock_all(void)
 {
     gr_group_change();
-    for (unsigned i = 0; i < GR_RESOURCE_LOCKS; i++)
-        gr_resource_unlock(i);
+    for (unsigned i = 0; i < LOCKS; i++)
+        unlock(i);
 }
 
 __attribute__((constructor)) static void watch_fork(void)
@@ -66,7 +82,7 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
     resource->handle = handle;
     resource->flags = flags;
     resource->holds = 1;
-    resource->lock = (unsigned char)(((uintptr_t)context->handle >> 6) % GR_RESOURCE_LOCKS);
+    resource->lock = (unsigned char)(((uintptr_t)context->handle >> 6) % LOCKS);
     gr_uses_init(&resource->uses);
     gr_live_add(GR_LIVE_RESOURCE, resource);
     for (int i = 0; i < GR_BUFFERS_IN_TURN; i++) {
@@ -84,11 +100,11 @@ gr_buffer *gr_buffer_take_other(gr_resource *resource)
     for (int i = 0; i < GR_BUFFERS_IN_TURN; i++)
         if (!__atomic_load_n(&resource->first[i].out, __ATOMIC_ACQUIRE))
             return &resource->first[i];
-    gr_resource_lock(resource->lock);
+    acquire(resource->lock);
     gr_buffer *buffer = resource->spare;
     if (buffer)
         resource->spare = buffer->next;
-    gr_resource_unlock(resource->lock);
+    unlock(resource->lock);
     if (buffer)
         return buffer;
     buffer = calloc(1, sizeof(*buffer));
@@ -98,6 +114,29 @@ gr_buffer *gr_buffer_take_other(gr_resource *resource)
     buffer->is_spare = true;
     gr_live_add(GR_LIVE_BUFFER, buffer);
     return buffer;
+}
+
+/* Returns a buffer to its resource. The lock is held. */
+static inline void put_back(gr_buffer *buffer)
+{
+    gr_resource *resource = buffer->resource;
+    atomic_store_explicit(&buffer->later, false, memory_order_relaxed);
+    __atomic_store_n(&buffer->out, false, __ATOMIC_RELEASE);
+    if (buffer->is_spare) {
+        buffer->next = resource->spare;
+        resource->spare = buffer;
+    }
+    __atomic_fetch_sub(&resource->buffers_out, 1, __ATOMIC_RELAXED);
+}
+
+void gr_buffers_untake(gr_resource *const resources[], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        acquire(resources[i]->lock);
+        put_back(resources[i]->pending);
+        unlock(resources[i]->lock);
+        resources[i]->pending = NULL;
+    }
 }
 
 static void free_memory(gr_resource *resource)
@@ -164,36 +203,85 @@ static void unregister(gr_resource *resource)
     gr_error_restore(&saved);
 }
 
-void gr_resource_end(gr_resource *resource)
+/*
+ * Closes and frees a resource without references and mappings. Only the thread that claimed the
+ * resource calls this function.
+ */
+static void end(gr_resource *resource)
 {
     const bool here = !resource->handle || resource->backend->cuda_on_any_thread ||
                       gr_resource_graphics_here(resource);
     if (resource->handle && here)
         unregister(resource);
-    /* If the caller has a buffer, the release of this buffer calls gr_resource_end() again. */
+    /* If the caller has a buffer, the release of this buffer calls end() again. */
     const unsigned lock = resource->lock;
-    gr_resource_lock(lock);
+    acquire(lock);
     const bool last = !__atomic_load_n(&resource->buffers_out, __ATOMIC_RELAXED);
     resource->parked = last && !here;
     resource->claimed = false;
-    gr_resource_unlock(lock);
+    unlock(lock);
     if (last && here)
         free_memory(resource);
     else if (last)
         park(resource);
 }
 
+/*
+ * Claims the resource if it has no references and no mapping: the caller must end it. The lock is
+ * held.
+ */
+static inline bool claim(gr_resource *resource)
+{
+    bool over = !resource->holds && !resource->mapped && !resource->parked && !resource->claimed;
+    if (over)
+        resource->claimed = true;
+    return over;
+}
+
+static void let_go(gr_resource *resource, unsigned holds)
+{
+    const unsigned lock = resource->lock;
+    acquire(lock);
+    __atomic_store_n(&resource->holds, resource->holds - holds, __ATOMIC_RELAXED);
+    const bool over = claim(resource);
+    unlock(lock);
+    if (over)
+        end(resource);
+}
+
+void gr_resource_settle(gr_resource *resource)
+{
+    let_go(resource, 0);
+}
+
+void gr_buffers_give(gr_buffer *buffers[], size_t n)
+{
+    const unsigned lock = buffers[0]->resource->lock;
+    acquire(lock);
+    for (size_t i = 0; i < n; i++) {
+        gr_resource *resource = buffers[i]->resource;
+        put_back(buffers[i]);
+        buffers[i] = NULL;
+        if (!claim(resource))
+            continue;
+        unlock(lock);
+        end(resource);
+        acquire(lock);
+    }
+    unlock(lock);
+}
+
 void gr_resource_hold(gr_resource *resource)
 {
-    gr_resource_lock(resource->lock);
+    acquire(resource->lock);
     __atomic_store_n(&resource->holds, resource->holds + 1, __ATOMIC_RELAXED);
-    gr_resource_unlock(resource->lock);
+    unlock(resource->lock);
 }
 
 void gr_resource_drop(gr_resource *resource)
 {
     if (resource)
-        gr_resource_let_go(resource, 1);
+        let_go(resource, 1);
 }
 
 void gr_resource_free(gr_resource *resource)
@@ -243,7 +331,7 @@ const gr_resource_info *gr_resource_get_info(const gr_resource *resource)
                                .transport = backend->transport,
                                .flags = resource->flags,
                                .size = resource->is_image ? 0 : resource->size,
-                               .mapped = gr_resource_mapping(resource),
+                               .mapped = resource->mapped,
                                .closed = !resource->handle};
     if (resource->handle && backend->transport == GR_TRANSPORT_INTEROP)
         info->graphics = resource->handle;
@@ -261,7 +349,7 @@ int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
     if (!resource)
         return snprintf(text, size, "no resource (NULL)");
     char what[160], flags[96], state[96], bytes[40] = "";
-    const gr_buffer *mapped = gr_resource_mapping(resource);
+    const gr_buffer *mapped = resource->mapped;
     const CUdeviceptr ptr = mapped ? __atomic_load_n(&mapped->ptr, __ATOMIC_RELAXED) : 0;
     resource->backend->describe(resource, what, sizeof(what));
     gr_flags_format(resource->flags, flags, sizeof(flags));

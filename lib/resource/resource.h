@@ -26,67 +26,8 @@ void gr_resource_drop(gr_resource *resource);
 /* Ends the registration of an unmapped resource, on a thread that may use the resource. */
 gr_status gr_resource_unregister(gr_resource *resource, const char *call);
 
-/*
- * The lock of the reference count, the number of buffers in use, and the claim. It is held for a
- * few instructions only. It is needed because the last reference and the last buffer may be dropped
- * at the same time on two threads. All resources of a CUDA context share a lock, so that the
- * release of a batch takes it once.
- */
-#define GR_RESOURCE_LOCKS 16
-struct gr_resource_lock {
-    unsigned taken;
-} __attribute__((aligned(64)));
-extern struct gr_resource_lock gr_resource_locks[GR_RESOURCE_LOCKS];
-
-void gr_resource_lock_wait(unsigned lock) __attribute__((cold));
-
-/* Both functions take resource->lock, because the resource may end in between. */
-static inline void gr_resource_lock(unsigned lock)
-{
-    if (__atomic_exchange_n(&gr_resource_locks[lock].taken, 1, __ATOMIC_ACQUIRE))
-        gr_resource_lock_wait(lock);
-}
-
-static inline void gr_resource_unlock(unsigned lock)
-{
-    __atomic_store_n(&gr_resource_locks[lock].taken, 0, __ATOMIC_RELEASE);
-}
-
-/*
- * Closes and frees a resource without references and mappings. Only the thread that claimed the
- * resource may call this function.
- */
-void gr_resource_end(gr_resource *resource);
-
-/*
- * Claims the resource if it has no references and no mapping: the caller must end it. Called with
- * the lock.
- */
-static inline bool gr_resource_claim(gr_resource *resource)
-{
-    bool over = !resource->holds && !__atomic_load_n(&resource->mapped, __ATOMIC_RELAXED) &&
-                !resource->parked && !resource->claimed;
-    if (over)
-        resource->claimed = true;
-    return over;
-}
-
-/* Drops references. Ends the resource if it has no references and no mapping. */
-static inline void gr_resource_let_go(gr_resource *resource, unsigned holds)
-{
-    unsigned lock = resource->lock;
-    gr_resource_lock(lock);
-    __atomic_store_n(&resource->holds, resource->holds - holds, __ATOMIC_RELAXED);
-    bool over = gr_resource_claim(resource);
-    gr_resource_unlock(lock);
-    if (over)
-        gr_resource_end(resource);
-}
-
-static inline void gr_resource_settle(gr_resource *resource)
-{
-    gr_resource_let_go(resource, 0);
-}
+/* Ends the resource if it has no references and no mapping. */
+void gr_resource_settle(gr_resource *resource);
 
 /*
  * These functions record why a call cannot use a resource; the checks below call them on failure.
@@ -178,33 +119,14 @@ static inline gr_buffer *gr_buffer_take(gr_resource *resource)
     return buffer;
 }
 
+/* Returns the `pending` buffers of a map that failed. */
+void gr_buffers_untake(gr_resource *const resources[], size_t n) __attribute__((cold));
+
 /*
  * Returns buffers of one CUDA context to their resources, and sets the pointers to NULL. The last
  * buffer frees a resource without references.
  */
-static inline void gr_buffers_give(gr_buffer *buffers[], size_t n)
-{
-    unsigned lock = buffers[0]->resource->lock;
-    gr_resource_lock(lock);
-    for (size_t i = 0; i < n; i++) {
-        gr_buffer *buffer = buffers[i];
-        gr_resource *resource = buffer->resource;
-        buffers[i] = NULL;
-        __atomic_store_n(&buffer->later, false, __ATOMIC_RELAXED);
-        __atomic_store_n(&buffer->out, false, __ATOMIC_RELEASE);
-        if (buffer->is_spare) {
-            buffer->next = resource->spare;
-            resource->spare = buffer;
-        }
-        __atomic_fetch_sub(&resource->buffers_out, 1, __ATOMIC_RELAXED);
-        if (!gr_resource_claim(resource))
-            continue;
-        gr_resource_unlock(lock);
-        gr_resource_end(resource);
-        gr_resource_lock(lock);
-    }
-    gr_resource_unlock(lock);
-}
+void gr_buffers_give(gr_buffer *buffers[], size_t n);
 
 /* ---- The log --------------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include <grinterop/gr.h>
 #include <grinterop/image.h>
 #include <grinterop/semaphore.h>
+#include <stdatomic.h>
 
 #include "lib/cuda/context.h"
 #include "lib/cuda/last_work.h"
@@ -49,11 +50,11 @@ struct gr_buffer {
     CUdeviceptr ptr; /* 0 once the mapping has ended */
     size_t size;
     CUstream stream;
-    size_t offset, part;    /* for a buffer: the mapped part, as offset and size in bytes */
-    const gr_buffer *after; /* the next buffer of its map, if the resources are a group; or NULL */
-    unsigned user_count;    /* the number of `users`; atomic */
-    bool out;               /* the caller owns the buffer */
-    bool later;             /* deferred by gr_buffer_release_later() */
+    size_t offset, part; /* for a buffer: the mapped part, as offset and size in bytes */
+    /* the number of `users`; 0 is final, because only the thread of the resource adds users */
+    atomic_uint user_count;
+    bool out;          /* the caller owns the buffer */
+    atomic_bool later; /* deferred by gr_buffer_release_later() */
     /* the release is deferred until the users are removed: lib/resource/mapping_users.h */
     bool kept;
     bool is_spare; /* allocated; not in the resource */
@@ -93,19 +94,23 @@ struct gr_resource {
     /* The fields that every map and release uses: three cache lines, up to the count of `uses`. */
     const struct gr_backend *backend;
     void *handle; /* the driver's object, whose type depends on the backend; NULL once closed */
-    gr_buffer *mapped;        /* the current mapping, or NULL: gr_resource_mapping() */
-    gr_buffer *deferred;      /* buffers released by a thread that could not complete the release */
-    size_t size;              /* the size in bytes */
-    CUdeviceptr ptr;          /* for a buffer: its address, valid after map() of the backend */
-    gr_buffer *pending;       /* the buffer of a map in progress, otherwise NULL */
-    const gr_resource *after; /* the next resource of the group: gr_group_has() */
+    /*
+     * The current mapping, or NULL. If any thread may use the resource, gr_buffer_release_later()
+     * may end the mapping on another thread at any time; the buffer stays valid memory.
+     */
+    _Atomic(gr_buffer *) mapped;
+    _Atomic(gr_buffer *) deferred; /* buffers whose release was deferred: deferred_release.h */
+    size_t size;                   /* the size in bytes */
+    CUdeviceptr ptr;               /* for a buffer: its address, valid after map() of the backend */
+    gr_buffer *pending;            /* the buffer of a map in progress, otherwise NULL */
+    gr_resource *after;            /* the next resource of the group: gr_group_has() */
     bool is_image;
     bool in_a_ring;     /* the resource is in a ring, and only the ring may map it */
     bool visited;       /* temporary mark of calls over many resources */
     bool parked;        /* the end of the resource is deferred: backend->park() */
-    bool claimed;       /* a thread is ending the resource: gr_resource_let_go() */
+    bool claimed;       /* a thread is ending the resource */
     bool turn_is_taken; /* atomic: gr_resource_take_turn() */
-    unsigned char lock; /* the index of the lock: gr_resource_lock() */
+    unsigned char lock; /* the index of the lock of `holds`: resource.c */
     /*
      * Reference counts. `holds` counts the reference of the caller, which lasts until
      * gr_resource_free(), and the references of the library.
@@ -160,25 +165,10 @@ static inline bool gr_resource_writes(const gr_resource *resource)
     return !(resource->flags & GR_READ_ONLY);
 }
 
-/*
- * The current mapping, or NULL. gr_buffer_release_later() may end it on another thread at any time,
- * if any thread may use the resource. The buffer stays valid memory.
- */
-static inline gr_buffer *gr_resource_mapping(const gr_resource *resource)
-{
-    return __atomic_load_n(&resource->mapped, __ATOMIC_ACQUIRE);
-}
-
 /* Whether the buffer is the current mapping of its resource. */
 static inline bool gr_buffer_is_live(const gr_buffer *buffer)
 {
-    return gr_resource_mapping(buffer->resource) == buffer;
-}
-
-/* Whether gr_buffer_release_later() was called for the buffer. */
-static inline bool gr_buffer_is_later(const gr_buffer *buffer)
-{
-    return __atomic_load_n(&buffer->later, __ATOMIC_RELAXED);
+    return buffer->resource->mapped == buffer;
 }
 
 #endif

@@ -99,7 +99,7 @@ static gr_status check_resource(gr_resource *resource, size_t i, const char *cal
 {
     GR_TRY(gr_resource_check_open(resource, call));
     gr_resource_collect(resource);
-    if (gr_resource_mapping(resource))
+    if (resource->mapped)
         return gr_fail(GR_ERR_STATE, call,
                        "Resource %zu is mapped: release its buffer before you create the ring.", i);
     if (resource->in_a_ring)

@@ -247,8 +247,7 @@ gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, const char *
 
 static gr_status check_one(gr_resource *resource, bool grouped, const char *call)
 {
-    if (!grouped || __atomic_load_n(&resource->deferred, __ATOMIC_ACQUIRE) ||
-        gr_resource_mapping(resource))
+    if (!grouped || resource->deferred || resource->mapped)
         GR_TRY(gr_sync_check_idle(resource, call));
     if (gr_sync_is_submitted(resource))
         GR_TRY(gr_sync_check_ready(resource, call));

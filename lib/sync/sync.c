@@ -140,7 +140,7 @@ gr_status gr_sync_check_idle(const gr_resource *resource, const char *call)
                        "The resource is a slot of a ring: acquire it by gr_ring_acquire_write() or "
                        "gr_ring_acquire_read(), which also begin the submit.");
     gr_resource_collect(resource);
-    if (gr_resource_mapping(resource))
+    if (resource->mapped)
         return gr_fail(GR_ERR_STATE, call, "The resource is mapped: release its buffer first.");
     return GR_OK;
 }

@@ -43,7 +43,7 @@ static gr_status check_waitable(const gr_resource *resource, const char *call)
     gr_status status = gr_resource_check_open(resource, call);
     if (status == GR_OK)
         gr_resource_collect(resource);
-    if (status == GR_OK && gr_resource_mapping(resource))
+    if (status == GR_OK && resource->mapped)
         status = gr_fail(GR_ERR_STATE, call,
                          "The resource is mapped, and CUDA may still add work: call "
                          "gr_buffer_release() before you wait.");
