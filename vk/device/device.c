@@ -387,11 +387,6 @@ gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *given)
 
 /* ---- Lifetime -------------------------------------------------------------------------------- */
 
-static void pin(gr_vk_device *device)
-{
-    __atomic_fetch_add(&device->pins, 1, __ATOMIC_RELAXED);
-}
-
 static void unpin(gr_vk_device *device)
 {
     if (__atomic_sub_fetch(&device->pins, 1, __ATOMIC_ACQ_REL) > 0)
@@ -413,11 +408,6 @@ static void drop(gr_vk_device *device, bool wait)
     unpin(device);
 }
 
-void vk_device_hold(gr_vk_device *device)
-{
-    __atomic_fetch_add(&device->holds, 1, __ATOMIC_RELAXED);
-}
-
 void vk_device_drop(gr_vk_device *device)
 {
     if (device)
@@ -426,7 +416,7 @@ void vk_device_drop(gr_vk_device *device)
 
 void vk_device_hold_by(gr_vk_device *device, enum vk_semaphore_owner owner)
 {
-    (owner == VK_OF_DEVICE ? pin : vk_device_hold)(device);
+    __atomic_fetch_add(owner == VK_OF_DEVICE ? &device->pins : &device->holds, 1, __ATOMIC_RELAXED);
 }
 
 void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner)
@@ -465,19 +455,6 @@ gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const
     if (status != GR_OK || info)
         return status;
     return gr_fail(GR_ERR_INVALID_VALUE, call, "The description is NULL: describe what is shared.");
-}
-
-bool vk_device_copies(const gr_vk_device *device, bool crosses)
-{
-    return device->copies || (!crosses && device->computing != device->cuda &&
-                              device->transports & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY));
-}
-
-const char *vk_device_copies_since(const gr_vk_device *device)
-{
-    return device->copies ? device->why
-                          : "CUDA computes on another device, which can import only dedicated "
-                            "memory of buffers";
 }
 
 gr_status vk_check_crosses(const gr_vk_device *device, const char *what, const char *instead,

@@ -85,7 +85,10 @@ struct gr_vk_device {
 };
 
 /* Add and drop a hold. */
-void vk_device_hold(gr_vk_device *device);
+static inline void vk_device_hold(gr_vk_device *device)
+{
+    __atomic_fetch_add(&device->holds, 1, __ATOMIC_RELAXED);
+}
 void vk_device_drop(gr_vk_device *device);
 
 /* Add and drop the reference of a semaphore with that owner: a pin or a hold. */
@@ -96,10 +99,19 @@ void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner);
  * Whether an object is copied. `crosses`: CUDA can also import the object on a device other than
  * its own.
  */
-bool vk_device_copies(const gr_vk_device *device, bool crosses);
+static inline bool vk_device_copies(const gr_vk_device *device, bool crosses)
+{
+    return device->copies || (!crosses && device->computing != device->cuda &&
+                              device->transports & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY));
+}
 
 /* Why objects of the device are copied: the end of a sentence. */
-const char *vk_device_copies_since(const gr_vk_device *device);
+static inline const char *vk_device_copies_since(const gr_vk_device *device)
+{
+    return device->copies ? device->why
+                          : "CUDA computes on another device, which can import only dedicated "
+                            "memory of buffers";
+}
 
 /*
  * Refuses `what`, which CUDA can import only on its own device, if the CUDA context belongs to

@@ -16,16 +16,6 @@ bool vk_is_software_device(const struct vk_identity *identity)
            (identity->driver == VK_DRIVER_ID_MESA_LLVMPIPE || identity->driver == 0);
 }
 
-static bool is_of(const struct vk_identity *identity, const CUuuid *uuid)
-{
-    const struct gr_driver_traits *driver = gr_driver_traits();
-    const bool same = memcmp(uuid->bytes, identity->uuid, sizeof(uuid->bytes)) == 0;
-    if (!driver->mesa_draws)
-        return same;
-    return vk_is_software_device(identity) &&
-           (same || memcmp(uuid->bytes, driver->own_uuid, sizeof(uuid->bytes)) == 0);
-}
-
 gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice device, bool *same,
                                  const char *call)
 {
@@ -34,7 +24,11 @@ gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice de
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuDeviceGetUuid",
                             "%s: CUDA device %d does not report its UUID.", call, (int)device);
-    *same = is_of(identity, &uuid);
+    const struct gr_driver_traits *driver = gr_driver_traits();
+    *same = memcmp(uuid.bytes, identity->uuid, sizeof(uuid.bytes)) == 0;
+    if (driver->mesa_draws)
+        *same = vk_is_software_device(identity) &&
+                (*same || memcmp(uuid.bytes, driver->own_uuid, sizeof(uuid.bytes)) == 0);
     return GR_OK;
 }
 

@@ -116,23 +116,6 @@ static gr_status create_buffer(struct vk_binding *b, const VkBufferCreateInfo *w
                    (unsigned long long)info.size, gr_s(info.size), info.usage);
 }
 
-/*
- * Refuses buffers that CUDA cannot import: buffers in several memory objects, or in protected
- * memory.
- */
-static gr_status check_create_flags(VkBufferCreateFlags flags, const char *call)
-{
-    const VkBufferCreateFlags refused =
-        VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT |
-        VK_BUFFER_CREATE_SPARSE_ALIASED_BIT | VK_BUFFER_CREATE_PROTECTED_BIT;
-    if (!(flags & refused))
-        return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "CUDA does not accept buffers that are sparse or protected (flags 0x%x): create "
-                   "the buffer without 0x%x.",
-                   flags, flags & refused);
-}
-
 static gr_status check_info(const VkBufferCreateInfo *info, const char *call)
 {
     if (info->sType != VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO)
@@ -146,13 +129,20 @@ static gr_status check_info(const VkBufferCreateInfo *info, const char *call)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`usage` is 0: state what Vulkan does with the buffer, for example "
                        "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT.");
+    /* CUDA cannot import buffers in several memory objects, or in protected memory. */
+    const VkBufferCreateFlags refused =
+        VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT |
+        VK_BUFFER_CREATE_SPARSE_ALIASED_BIT | VK_BUFFER_CREATE_PROTECTED_BIT;
+    if (info->flags & refused)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "CUDA does not accept buffers that are sparse or protected (flags 0x%x): "
+                       "create the buffer without 0x%x.",
+                       info->flags, info->flags & refused);
     const VkExternalMemoryBufferCreateInfo *external =
         vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
-    gr_status status = check_create_flags(info->flags, call);
-    return status == GR_OK && external
-               ? vk_check_handle_types(external->handleTypes, "VkExternalMemoryBufferCreateInfo",
-                                       call)
-               : status;
+    return external ? vk_check_handle_types(external->handleTypes,
+                                            "VkExternalMemoryBufferCreateInfo", call)
+                    : GR_OK;
 }
 
 gr_resource *gr_vk_buffer_create(gr_vk_device *device, const VkBufferCreateInfo *info,

@@ -200,15 +200,6 @@ static const void *chain_for_query(const VkImageCreateInfo *info, struct format_
 
 #define TRANSFERS (VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)
 
-/* A device that copies need not export the image. */
-static VkResult query_plain(const gr_vk_device *device, const VkImageCreateInfo *info,
-                            VkImageFormatProperties *limits)
-{
-    return device->vk.vkGetPhysicalDeviceImageFormatProperties(
-        device->physical_device, info->format, info->imageType, info->tiling,
-        info->usage | TRANSFERS, info->flags, limits);
-}
-
 static VkResult query_exportable(const gr_vk_device *device, const VkImageCreateInfo *info,
                                  VkImageFormatProperties *limits,
                                  VkExternalMemoryFeatureFlags *features)
@@ -249,7 +240,10 @@ static gr_status check_format(const gr_vk_device *device, bool copied,
 {
     VkImageFormatProperties limits;
     *features = 0;
-    VkResult result = copied ? query_plain(device, info, &limits)
+    /* A device that copies need not export the image. */
+    VkResult result = copied ? device->vk.vkGetPhysicalDeviceImageFormatProperties(
+                                   device->physical_device, info->format, info->imageType,
+                                   info->tiling, info->usage | TRANSFERS, info->flags, &limits)
                              : query_exportable(device, info, &limits, features);
     return result == VK_SUCCESS ? check_limits(device, info, &limits, name, call)
                                 : refuse_format(device, info, result, name, copied);
@@ -278,23 +272,17 @@ static gr_status create_image(struct vk_binding *b, bool copied, const VkImageCr
                    gr_s(info.mipLevels), info.arrayLayers, gr_s(info.arrayLayers), info.usage);
 }
 
-/* Checks the pNext chain, in which the application may have requested external memory itself. */
-static gr_status check_chain(const VkImageCreateInfo *info, const char *call)
-{
-    const VkExternalMemoryImageCreateInfo *external =
-        vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
-    return external ? vk_check_handle_types(external->handleTypes,
-                                            "VkExternalMemoryImageCreateInfo", call)
-                    : GR_OK;
-}
-
 static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo *info,
                             unsigned flags, const char *call)
 {
     GR_TRY(vk_check_arguments(device, info, call));
     GR_TRY(gr_flags_check(flags, IMAGE_FLAGS, call));
     GR_TRY(vk_image_check(info, call));
-    GR_TRY(check_chain(info, call));
+    const VkExternalMemoryImageCreateInfo *external =
+        vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
+    if (external)
+        GR_TRY(
+            vk_check_handle_types(external->handleTypes, "VkExternalMemoryImageCreateInfo", call));
     GR_TRY(vk_check_crosses(device, "Images", COPY_INSTEAD, call));
     if (info->usage == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,

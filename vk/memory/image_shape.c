@@ -46,9 +46,10 @@ static gr_status check_extent(const VkImageCreateInfo *info, const char *call)
     return GR_OK;
 }
 
-static gr_status check_layers(const VkImageCreateInfo *info, const char *call)
+static gr_status check_layers_and_levels(const VkImageCreateInfo *info, const char *call)
 {
-    uint32_t layers = info->arrayLayers;
+    const VkExtent3D *e = &info->extent;
+    uint32_t layers = info->arrayLayers, most = gr_whole_chain(e->width, e->height, e->depth);
     bool cube = info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
     if (info->imageType == VK_IMAGE_TYPE_3D && layers > 1)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -63,19 +64,12 @@ static gr_status check_layers(const VkImageCreateInfo *info, const char *call)
                        "For CUDA, each cube has 6 layers, but arrayLayers is %u: pass a multiple "
                        "of 6, or leave VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out.",
                        layers);
+    if (info->mipLevels > most)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "An image of %ux%ux%u texels has at most %u mip level%s, not %u: pass that or less.",
+            e->width, e->height, e->depth, most, gr_s(most), info->mipLevels);
     return GR_OK;
-}
-
-static gr_status check_levels(const VkImageCreateInfo *info, const char *call)
-{
-    const VkExtent3D *e = &info->extent;
-    uint32_t most = gr_whole_chain(e->width, e->height, e->depth);
-    if (info->mipLevels <= most)
-        return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "An image of %ux%ux%u texels has at most %u mip level%s, not %u: pass that or less.",
-        e->width, e->height, e->depth, most, gr_s(most), info->mipLevels);
 }
 
 /*
@@ -112,8 +106,13 @@ static gr_status check_tiling(const VkImageCreateInfo *info, const char *call)
                    gr_s(info->mipLevels), info->arrayLayers, gr_s(info->arrayLayers));
 }
 
-static gr_status check_samples(const VkImageCreateInfo *info, const char *call)
+gr_status vk_image_check(const VkImageCreateInfo *info, const char *call)
 {
+    GR_TRY(check_counts(info, call));
+    GR_TRY(check_extent(info, call));
+    GR_TRY(check_layers_and_levels(info, call));
+    GR_TRY(check_create_flags(info->flags, call));
+    GR_TRY(check_tiling(info, call));
     if (info->samples == VK_SAMPLE_COUNT_1_BIT)
         return GR_OK;
     return gr_fail(
@@ -122,15 +121,4 @@ static gr_status check_samples(const VkImageCreateInfo *info, const char *call)
         "image with one sample, and resolve into it by vkCmdResolveImage, or depth by a resolve "
         "attachment (VkSubpassDescriptionDepthStencilResolve).",
         info->samples);
-}
-
-gr_status vk_image_check(const VkImageCreateInfo *info, const char *call)
-{
-    GR_TRY(check_counts(info, call));
-    GR_TRY(check_extent(info, call));
-    GR_TRY(check_layers(info, call));
-    GR_TRY(check_levels(info, call));
-    GR_TRY(check_create_flags(info->flags, call));
-    GR_TRY(check_tiling(info, call));
-    return check_samples(info, call);
 }
