@@ -66,7 +66,7 @@ static gr_status make_own(struct gl_shared *r, const struct gr_context *cuda, si
     struct gr_import *memory = gl_shared_allocate(r->device, size, call);
     if (!memory)
         return gr_last_error()->status;
-    gr_external_make_part(&r->gl.external, cuda, memory, size, flags);
+    gr_external_make_buffer(&r->gl.external, cuda, memory, size, flags);
     return gl_shared_place(r->gl.owned, memory, size, call);
 }
 
@@ -78,7 +78,7 @@ static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda,
     if (!part)
         return gr_last_error()->status;
     gl_part_hold(part, r->gl.owned);
-    gr_external_make_part(&r->gl.external, cuda, &part->import, size, flags);
+    gr_external_make_buffer(&r->gl.external, cuda, &part->import, size, flags);
     return make_storage(r->gl.owned, &part->import, size, gl_part_memory(part), part->offset, call);
 }
 

@@ -35,7 +35,7 @@ struct gl_shared *gl_shared_of(const gr_resource *resource);
 struct gl_shared_maker {
     bool is_image;
     /*
-     * Allocates the memory, by gr_external_make() or gr_external_make_part(), and then the OpenGL
+     * Allocates the memory, by gr_external_make() or gr_external_make_buffer(), and then the OpenGL
      * object. Both contexts are current, and gl_errors_begin() has been called. Records errors; the
      * caller then frees the objects created so far.
      */

@@ -69,15 +69,16 @@ static void note_image(gr_resource *resource, const gr_external_image_desc *imag
     };
 }
 
-static gr_status map_part(struct gr_external *r, const gr_external_part_desc *part)
+/* Sets the fields of the part, which was checked. */
+static void note_part(struct gr_external *r, struct gr_import *import,
+                      const gr_external_part_desc *part)
 {
+    r->memory = import;
     r->offset = part->offset;
-    if (!part->image) {
-        r->base.size = part->size ? part->size : r->memory->size - part->offset;
-        return map_buffer(r, part);
-    }
-    note_image(&r->base, part->image);
-    return map_image(r, part);
+    if (part->image)
+        note_image(&r->base, part->image);
+    else
+        r->base.size = part->size ? part->size : import->size - part->offset;
 }
 
 static gr_status check_flags(const gr_external_part_desc *part, unsigned flags, const char *call)
@@ -94,13 +95,6 @@ static gr_status check_flags(const gr_external_part_desc *part, unsigned flags, 
         call);
 }
 
-/* Initialises the resource. This is the last step, and it cannot fail. */
-static void make_ready(struct gr_external *r, const struct gr_context *context, void *handle,
-                       unsigned flags)
-{
-    gr_resource_init(&r->base, r->base.backend, context, handle, flags);
-}
-
 /*
  * Creates a resource in a part of the memory. On success the resource takes over the caller's
  * reference to the import.
@@ -109,10 +103,10 @@ static gr_status make_in(struct gr_external *r, struct gr_import *import,
                          const struct gr_context *context, const gr_external_part_desc *part,
                          unsigned flags, const char *call)
 {
-    r->memory = import;
     r->base.flags = flags;
-    GR_TRY(map_part(r, part));
-    make_ready(r, context, (void *)import->handle, flags);
+    note_part(r, import, part);
+    GR_TRY((part->image ? map_image : map_buffer)(r, part));
+    gr_resource_init(&r->base, r->base.backend, context, (void *)import->handle, flags);
     gr_resource *resource = &r->base;
     gr_resource_log_each(call, &resource, 1);
     return GR_OK;
@@ -153,43 +147,21 @@ gr_status gr_external_make(struct gr_external *r, const struct gr_context *conte
     return status;
 }
 
-gr_status gr_external_make_vmm(struct gr_external *r, const struct gr_context *context,
-                               CUdevice device, size_t size, const struct gr_memory_export *import,
-                               unsigned flags, const char *call)
-{
-    bool pushed;
-    gr_endings_collect();
-    gr_status status = gr_context_enter(context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    r->memory = gr_import_vmm(device, import->fd, import->size, call);
-    gr_context_leave(pushed);
-    if (!r->memory)
-        return gr_last_error()->status;
-    gr_external_make_part(r, context, r->memory, size, flags);
-    return GR_OK;
-}
-
-void gr_external_make_part(struct gr_external *r, const struct gr_context *context,
-                           struct gr_import *part, size_t size, unsigned flags)
-{
-    r->memory = part;
-    r->base.size = size;
-    r->base.ptr = part->vmm.ptr;
-    make_ready(r, context, (void *)(uintptr_t)r->base.ptr, flags);
-}
-
-void gr_external_make_copied(struct gr_external *r, const struct gr_context *context,
-                             struct gr_import *copy, const gr_external_part_desc *part,
+void gr_external_make_mapped(struct gr_external *r, const struct gr_context *context,
+                             struct gr_import *memory, const gr_external_part_desc *part,
                              unsigned flags)
 {
-    r->memory = copy;
-    if (part->image)
-        note_image(&r->base, part->image);
-    else
-        r->base.size = part->size;
-    make_ready(r, context, part->image ? (void *)r->mipmapped : (void *)(uintptr_t)r->base.ptr,
-               flags);
+    note_part(r, memory, part);
+    gr_resource_init(&r->base, r->base.backend, context,
+                     part->image ? (void *)r->mipmapped : (void *)(uintptr_t)r->base.ptr, flags);
+}
+
+void gr_external_make_buffer(struct gr_external *r, const struct gr_context *context,
+                             struct gr_import *memory, size_t size, unsigned flags)
+{
+    r->base.ptr = memory->vmm.ptr;
+    gr_external_make_mapped(r, context, memory, &GR_INIT(gr_external_part_desc, .size = size),
+                            flags);
 }
 
 /* ---- The caller's structs -------------------------------------------------------------------- */

@@ -19,28 +19,16 @@ gr_status gr_external_make(struct gr_external *resource, const struct gr_context
                            const gr_external_memory_desc *info, unsigned flags, const char *call);
 
 /*
- * Like gr_external_make(), for a buffer in memory that CUDA allocated in another process, on
- * `device`, which the device of the context must be able to access. The caller keeps import->fd;
- * import->size is the exported size.
+ * Like gr_external_make(), for a part to which CUDA already has access: the caller has set
+ * resource->ptr for a buffer, or resource->mipmapped for an image. The resource takes over the
+ * reference to `memory`, which owns that object. Cannot fail.
  */
-gr_status gr_external_make_vmm(struct gr_external *resource, const struct gr_context *context,
-                               CUdevice device, size_t size, const struct gr_memory_export *import,
-                               unsigned flags, const char *call);
-
-/*
- * Like gr_external_make(), for a resource whose bytes are copied. The caller has set resource->ptr
- * for a buffer, or resource->mipmapped for an image. `copy` owns that object, and the resource
- * takes over the reference to `copy`. Cannot fail.
- */
-void gr_external_make_copied(struct gr_external *resource, const struct gr_context *context,
-                             struct gr_import *copy, const gr_external_part_desc *part,
+void gr_external_make_mapped(struct gr_external *resource, const struct gr_context *context,
+                             struct gr_import *memory, const gr_external_part_desc *part,
                              unsigned flags);
 
-/*
- * Like gr_external_make(), for a buffer in `part`. The buffer takes over the reference to `part`.
- * Cannot fail.
- */
-void gr_external_make_part(struct gr_external *resource, const struct gr_context *context,
-                           struct gr_import *part, size_t size, unsigned flags);
+/* Like gr_external_make_mapped(), for a buffer in memory that CUDA allocated. */
+void gr_external_make_buffer(struct gr_external *resource, const struct gr_context *context,
+                             struct gr_import *memory, size_t size, unsigned flags);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/plural.h"
+#include "lib/cuda/end_after_event.h"
 #include "lib/external/make_resource.h"
 #include "lib/peer/device.h"
 
@@ -73,11 +74,18 @@ static gr_status import_vmm(struct gr_external *r, const struct gr_description *
                             const struct gr_message *message, const struct gr_context *context,
                             const char *call)
 {
-    struct gr_memory_export memory = {
-        .fd = message->fds[GR_MEMORY_FD], .vmm = true, .size = (size_t)d->memory_size};
-    GR_TRY(gr_share_find_device(d, &memory.device, call));
-    return gr_external_make_vmm(r, context, memory.device, (size_t)d->size, &memory,
-                                (unsigned)d->flags, call);
+    CUdevice device;
+    bool pushed;
+    GR_TRY(gr_share_find_device(d, &device, call));
+    gr_endings_collect();
+    GR_TRY(gr_context_enter(context, &pushed, call));
+    struct gr_import *memory =
+        gr_import_vmm(device, message->fds[GR_MEMORY_FD], (size_t)d->memory_size, call);
+    gr_context_leave(pushed);
+    if (!memory)
+        return gr_last_error()->status;
+    gr_external_make_buffer(r, context, memory, (size_t)d->size, (unsigned)d->flags);
+    return GR_OK;
 }
 
 gr_resource *gr_share_import(const struct gr_description *d, struct gr_message *message,

@@ -56,7 +56,7 @@ static inline struct vk_copy *vk_copy_of(const struct gr_external *r)
 }
 
 /*
- * Allocates the memory of both sides, for gr_external_make_copied(). Sets r->mipmapped for an
+ * Allocates the memory of both sides, for gr_external_make_mapped(). Sets r->mipmapped for an
  * image. NULL after recording an error.
  */
 struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,

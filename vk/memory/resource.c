@@ -156,7 +156,7 @@ static gr_status make_copied(struct vk_resource *r, const struct gr_context *con
              vk_staging_text(copy->staging.way), vk_device_copies_since(device));
     resource->transport = r->transport;
     resource->ptr = copy->ptr;
-    gr_external_make_copied(&r->external, context, &copy->import, part, flags);
+    gr_external_make_mapped(&r->external, context, &copy->import, part, flags);
     gr_resource_log_each(call, &resource, 1);
     return GR_OK;
 }
