@@ -92,7 +92,7 @@ static void end_block(struct gl_block *block, bool alive)
 static gr_status import_block(struct gl_block *block, const char *call)
 {
     int fd;
-    GR_TRY(gr_vmm_export(block->memory->vmm.handle, &fd));
+    GR_TRY(gr_import_export(block->memory, &fd));
     /*
      * The memory is imported as dedicated: gl/shared/buffer.c explains why. The NVIDIA driver
      * accepts several buffers in dedicated memory.

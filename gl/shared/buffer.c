@@ -49,7 +49,7 @@ gr_status gl_shared_place(struct gl_names *names, const struct gr_import *memory
                           const char *call)
 {
     int fd;
-    GR_TRY(gr_vmm_export(memory->vmm.handle, &fd));
+    GR_TRY(gr_import_export(memory, &fd));
     GR_TRY(gl_shared_import(names, fd, memory->size, true, call));
     return make_storage(names, memory, size, names->memory, 0, call);
 }
@@ -100,7 +100,7 @@ static gr_status export_memory(const struct gl_shared *r, struct gr_memory_expor
         .dedicated = r->gl.external.memory->dedicated,
         .part = {.size = r->gl.base.size},
     };
-    return gr_vmm_export(r->gl.external.memory->vmm.handle, &memory->fd);
+    return gr_import_export(r->gl.external.memory, &memory->fd);
 }
 
 static const struct gl_shared_maker maker = {.make = make, .export_memory = export_memory};

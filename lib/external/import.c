@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Memory that is imported into CUDA once and shared by the resources in it. */
+/*
+ * Memory that is imported into CUDA once and shared by the resources in it, and memory that CUDA
+ * allocates by virtual memory management.
+ */
 #include "lib/external/import.h"
 
 #include <stdlib.h>
 
+#include "lib/cuda/device_access.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/plural.h"
 #include "lib/external/memory_rules.h"
 #include "lib/cuda/import_handle.h"
 
@@ -51,8 +56,96 @@ struct gr_import *gr_import_memory(const gr_external_memory_desc *info, const ch
     return import;
 }
 
-static struct gr_import *finish_vmm(struct gr_import *import, gr_status status)
+/* ---- Memory that CUDA allocates -------------------------------------------------------------- */
+
+static CUmemLocation on(CUdevice device)
 {
+    return (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
+}
+
+static gr_status refuse(CUresult result, const char *driver_call, size_t bytes)
+{
+    return gr_fail_cuda(result, driver_call,
+                        "%zu byte%s of exportable memory could not be allocated.", bytes,
+                        gr_s(bytes));
+}
+
+/* Grants access to the device of the current context, and to the device that owns the memory. */
+static CUresult give_access(const struct gr_vmm *vmm, CUdevice device, CUdevice current)
+{
+    const CUmemAccessDesc access[] = {
+        {.location = on(current), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+        {.location = on(device), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+    };
+    return gr_driver()->MemSetAccess(vmm->ptr, vmm->size, access, device == current ? 1 : 2);
+}
+
+/* Maps the memory to an address, with read and write access. */
+static gr_status map_whole(struct gr_vmm *vmm, CUdevice device)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUdevice current;
+    GR_TRY(gr_current_device(&current));
+    CUresult result = cu->MemAddressReserve(&vmm->ptr, vmm->size, 0, 0, 0);
+    if (result != CUDA_SUCCESS)
+        return refuse(result, "cuMemAddressReserve", vmm->size);
+    result = cu->MemMap(vmm->ptr, vmm->size, 0, vmm->handle, 0);
+    if (result == CUDA_SUCCESS) {
+        result = give_access(vmm, device, current);
+        if (result == CUDA_SUCCESS)
+            return GR_OK;
+        cu->MemUnmap(vmm->ptr, vmm->size);
+    }
+    cu->MemAddressFree(vmm->ptr, vmm->size);
+    return refuse(result, "cuMemMap", vmm->size);
+}
+
+static gr_status create_vmm(struct gr_vmm *vmm, CUdevice device, size_t bytes)
+{
+    const gr_cuda_api *cu = gr_driver();
+    const CUmemAllocationProp properties = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        .location = on(device),
+    };
+    size_t granularity = 0;
+    CUresult result = cu->MemGetAllocationGranularity(&granularity, &properties,
+                                                      CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    if (result != CUDA_SUCCESS || granularity == 0 || bytes > SIZE_MAX - granularity)
+        return refuse(result ? result : CUDA_ERROR_INVALID_VALUE, "cuMemGetAllocationGranularity",
+                      bytes);
+    vmm->size = (bytes + granularity - 1) / granularity * granularity;
+    result = cu->MemCreate(&vmm->handle, vmm->size, &properties, 0);
+    return result == CUDA_SUCCESS ? GR_OK : refuse(result, "cuMemCreate", vmm->size);
+}
+
+gr_status gr_import_export(const struct gr_import *import, int *fd)
+{
+    CUresult result = gr_driver()->MemExportToShareableHandle(
+        fd, import->vmm.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuMemExportToShareableHandle",
+                        "The memory could not be exported as a file descriptor.");
+}
+
+/* Unmaps the address and drops this reference to the memory. No work may use it any more. */
+static void end_vmm(const struct gr_vmm *vmm)
+{
+    const gr_cuda_api *cu = gr_driver();
+    cu->MemUnmap(vmm->ptr, vmm->size);
+    cu->MemAddressFree(vmm->ptr, vmm->size);
+    cu->MemRelease(vmm->handle);
+}
+
+/* Maps the memory if `status` is GR_OK. After an error frees the import. */
+static struct gr_import *finish_vmm(struct gr_import *import, CUdevice device, gr_status status)
+{
+    if (status == GR_OK) {
+        status = map_whole(&import->vmm, device);
+        if (status != GR_OK)
+            gr_driver()->MemRelease(import->vmm.handle);
+    }
     if (status != GR_OK) {
         free(import);
         return NULL;
@@ -66,14 +159,23 @@ static struct gr_import *finish_vmm(struct gr_import *import, gr_status status)
 struct gr_import *gr_import_new(CUdevice device, size_t size, const char *call)
 {
     struct gr_import *import = gr_check_memory(calloc(1, sizeof(*import)), call);
-    return import ? finish_vmm(import, gr_vmm_create(&import->vmm, device, size)) : NULL;
+    return import ? finish_vmm(import, device, create_vmm(&import->vmm, device, size)) : NULL;
 }
 
 struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size, const char *call)
 {
     struct gr_import *import = gr_check_memory(calloc(1, sizeof(*import)), call);
-    return import ? finish_vmm(import, gr_vmm_import(&import->vmm, device, fd, size)) : NULL;
+    if (!import)
+        return NULL;
+    import->vmm.size = size;
+    CUresult result = gr_driver()->MemImportFromShareableHandle(
+        &import->vmm.handle, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    return finish_vmm(
+        import, device,
+        result == CUDA_SUCCESS ? GR_OK : refuse(result, "cuMemImportFromShareableHandle", size));
 }
+
+/* ---- The end --------------------------------------------------------------------------------- */
 
 void gr_import_drop(struct gr_import *import, bool alive)
 {
@@ -84,7 +186,7 @@ void gr_import_drop(struct gr_import *import, bool alive)
         return;
     }
     if (!import->handle)
-        gr_vmm_end(&import->vmm); /* the memory is owned by the device, not by a context */
+        end_vmm(&import->vmm); /* the memory is owned by the device, not by a context */
     else if (alive)
         gr_driver()->DestroyExternalMemory(import->handle);
     free(import);
