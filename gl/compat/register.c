@@ -4,15 +4,72 @@
 
 #include "gl/compat/compat.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
 #include <epoxy/gl.h>
 
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "gl/compat/choose.h"
+#include "lib/base/machine.h"
 #include "gl/compat/code.h"
 
 #define DIRECTIONS (GR_READ_ONLY | GR_WRITE_DISCARD)
+
+/* ---- The variable GR_COMPAT -------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *name;
+    unsigned bits;
+} words[] = {
+    {"any", GR_TRANSPORT_ANY},   {"copy", GR_TRANSPORT_COPY},     {"interop", GR_TRANSPORT_INTEROP},
+    {"peer", GR_TRANSPORT_PEER}, {"shared", GR_TRANSPORT_SHARED},
+};
+
+static unsigned bits_of(const char *word, size_t length)
+{
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strlen(words[i].name) == length && memcmp(words[i].name, word, length) == 0)
+            return words[i].bits;
+    return 0;
+}
+
+static gr_status refuse_word(const char *word, size_t length, const char *call)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    gr_status status = gr_fail(GR_ERR_INVALID_VALUE, call,
+                               "GR_COMPAT names \"%.*s\", which is not a transport: use interop, "
+                               "copy, peer, shared or any, or leave it unset for interop.",
+                               (int)(length < 40 ? length : 40), word);
+    if (!atomic_flag_test_and_set(&said))
+        fprintf(stderr, "grinterop: %s\n", gr_last_error()->message);
+    return status;
+}
+
+/*
+ * Returns the transports that GR_COMPAT selects, as gr_transport bits; 0 if the variable is not
+ * set. An unknown word is recorded as an error, and printed once on stderr, because the program
+ * does not call grinterop itself.
+ */
+static gr_status selected_transports(unsigned *transports, const char *call)
+{
+    const char *word = gr_machine_setting("GR_COMPAT");
+    *transports = 0;
+    for (; word && *word; word += strspn(word, ",| ")) {
+        size_t length = strcspn(word, ",| ");
+        unsigned bits = bits_of(word, length);
+        if (length && !bits)
+            return refuse_word(word, length, call);
+        *transports |= bits;
+        word += length;
+    }
+    return GR_OK;
+}
+
+/* ---- Register -------------------------------------------------------------------------------- */
 
 static gr_resource *make(unsigned name, unsigned target, unsigned flags, unsigned transports)
 {
@@ -56,7 +113,7 @@ static gr_resource *make_first(unsigned name, unsigned target, unsigned flags, c
                                CUresult *code)
 {
     unsigned transports;
-    if (compat_transports(&transports, call) != GR_OK) {
+    if (selected_transports(&transports, call) != GR_OK) {
         *code = CUDA_ERROR_INVALID_VALUE;
         return NULL;
     }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Supports the functions of the runtime API that compat.h defines in the program. */
+/*
+ * Supports the functions of the runtime API that compat.h defines in the program. The table lets
+ * programs call the library through one exported symbol.
+ */
 #include "gl/compat/compat.h"
 
 #include "lib/cuda/driver.h"
+#include "gl/context/cuda_device.h"
 #include "gl/compat/code.h"
 
 static _Thread_local CUresult kept;
@@ -38,4 +42,69 @@ CUresult compat_explain_runtime(CUresult code)
                          "nvcc links needs an NVIDIA GPU and its driver: without them compile the "
                          "program with grinterop-nvcc, which links a runtime for the software CUDA "
                          "driver.");
+}
+
+/* ---- The devices that draw ------------------------------------------------------------------- */
+
+/*
+ * Replace cuGLGetDevices and cudaGLGetDevices. The CUDA headers declare them with enums of their
+ * own; an int has the same calling convention.
+ */
+GR_API CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *devices,
+                                                unsigned int size, unsigned int list);
+GR_API CUresult CUDAAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devices,
+                                                  unsigned int size, unsigned int list);
+
+/* Repeats the query in grinterop, which records the device that OpenGL draws on. */
+static void explain(CUresult code, const char *call)
+{
+    CUdevice device;
+    if (gl_find_drawing_device(&device) == GR_OK)
+        compat_refuse(code, call, "The devices that draw could not be queried.");
+}
+
+CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *devices, unsigned int size,
+                                         unsigned int list)
+{
+    CUresult code = compat_begin();
+    if (code != CUDA_SUCCESS)
+        return code;
+    code = gr_driver()->GLGetDevices(count, devices, size, (int)list);
+    if (code != CUDA_SUCCESS)
+        explain(code, "cuGLGetDevices");
+    return code;
+}
+
+/* The runtime API and the driver API use the same ordinals. */
+CUresult CUDAAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devices, unsigned int size,
+                                           unsigned int list)
+{
+    return compat_keep_error(gr_compat_cu_gl_devices(count, devices, size, list));
+}
+
+/* ---- The table --------------------------------------------------------------------------------
+ */
+
+const gr_compat_api *gr_compat(void)
+{
+    static const gr_compat_api table = {
+        .register_buffer = compat_register_buffer,
+        .register_image = compat_register_image,
+        .unregister = compat_unregister,
+        .set_map_flags = compat_set_map_flags,
+        .pointer = compat_pointer,
+        .array = compat_array,
+        .mipmapped_array = compat_mipmapped_array,
+        .import_memory = compat_import_memory,
+        .import_semaphore = compat_import_semaphore,
+        .map = compat_map,
+        .unmap = compat_unmap,
+        .explain_memory = compat_explain_memory,
+        .explain_semaphore = compat_explain_semaphore,
+        .has_context = compat_has_context,
+        .keep_error = compat_keep_error,
+        .kept_error = compat_kept_error,
+        .explain_runtime = compat_explain_runtime,
+    };
+    return &table;
 }

@@ -18,7 +18,6 @@
 #include "gl/copy/memory.h"
 #include "gl/copy/objects.h"
 #include "gl/copy/pieces.h"
-#include "gl/copy/ring_turn.h"
 #include "gl/copy/staging.h"
 
 static gr_status check_cuda(CUresult result, const char *driver_call, const gr_resource *resource)

@@ -44,9 +44,11 @@ gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const 
 gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n);
 
 /*
- * For a ring whose OpenGL side has finished with the resources: starts copying the data that CUDA
- * will read next, and puts a fence after the copies. The streams have read the previous data.
+ * The use of resources by the OpenGL side of a ring, without unnecessary waits: operations of
+ * struct gr_backend. Data that CUDA wrote is copied to the objects when OpenGL acquires them. Data
+ * that OpenGL wrote is already in transit before CUDA acquires it.
  */
-gr_status gl_copy_fetch_ahead(gr_resource *const resources[], size_t n);
+gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n);
+gr_status gl_copy_end_use(gr_resource *const resources[], size_t n);
 
 #endif

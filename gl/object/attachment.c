@@ -11,7 +11,7 @@
 
 #include "lib/base/error.h"
 #include "gl/object/format.h"
-#include "gl/object/image_storage.h"
+#include "gl/object/storage.h"
 #include "gl/context/saved_state.h"
 
 /* ---- Names ----------------------------------------------------------------------------------- */

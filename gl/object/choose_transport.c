@@ -11,9 +11,8 @@
 #include "gl/context/cuda_device.h"
 #include "gl/copy/copy.h"
 #include "gl/copy/depth.h"
-#include "gl/interop/register.h"
-#include "gl/object/from_buffer.h"
-#include "gl/object/from_image.h"
+#include "gl/interop/interop.h"
+#include "gl/object/existing.h"
 #include "gl/peer/peer.h"
 
 /*

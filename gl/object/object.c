@@ -19,7 +19,7 @@
 #include "lib/resource/deferred_release.h"
 #include "lib/resource/resource.h"
 #include "lib/base/plural.h"
-#include "gl/object/buffer_storage.h"
+#include "gl/object/storage.h"
 #include "gl/context/context_check.h"
 #include "gl/context/saved_state.h"
 #include "gl/copy/memory.h"

@@ -6,7 +6,7 @@
 #include "lib/external/external.h"
 #include "gl/context/current_context.h"
 #include "gl/object/format.h"
-#include "gl/object/image_storage.h"
+#include "gl/object/storage.h"
 #include "gl/context/deferred_unregistration.h"
 
 struct gl_copy;

@@ -5,6 +5,7 @@
  */
 #include "gl/peer/peer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <epoxy/gl.h>
@@ -14,6 +15,7 @@
 #include "lib/cuda/event.h"
 #include "lib/base/plural.h"
 #include "gl/context/cuda_device.h"
+#include "gl/context/diagnose.h"
 #include "gl/copy/copy.h"
 
 void gl_peer_end(struct gr_ending *ending, bool alive)
@@ -57,6 +59,68 @@ static gr_status make_sides(struct gl_resource *r, CUdevice drawing, unsigned fl
     gl_peer_end(&peer->ending, true);
     return status;
 }
+
+/* ---- Peer access ----------------------------------------------------------------------------- */
+
+static bool succeeds(struct gl_peer_query *asked, const char *call, CUresult result)
+{
+    *asked = (struct gl_peer_query){call, result};
+    return result == CUDA_SUCCESS;
+}
+
+/*
+ * Finds the device that draws. If OpenGL draws on no CUDA device, the driver returns a count of 0
+ * or an error.
+ */
+static bool find_drawing(CUdevice *drawing, struct gl_peer_query *asked)
+{
+    unsigned int count = 0;
+    CUresult result = gr_driver()->GLGetDevices(&count, drawing, 1, GR_GL_DEVICE_LIST_ALL);
+    return succeeds(asked, "cuGLGetDevices", result) && count > 0;
+}
+
+static bool explain(const char *why, const char *who, char *text, size_t size)
+{
+    snprintf(text, size, "%s: %s.", why, who);
+    return false;
+}
+
+bool gl_peer_reaches(CUdevice *drawing, struct gl_peer_query *asked, char *text, size_t size)
+{
+    const gr_cuda_api *cu = gr_driver();
+    struct gl_peer_query own, *a = asked ? asked : &own;
+    CUdevice computing = 0;
+    int can = 0;
+    char who[320];
+    gl_diagnose_devices(who, sizeof(who));
+    if (!find_drawing(drawing, a)) {
+        snprintf(
+            text, size,
+            "cuGLGetDevices names no CUDA device that draws: %s. GR_TRANSPORT_COPY works there.",
+            who);
+        return false;
+    }
+    if (!succeeds(a, "cuCtxGetDevice", cu->CtxGetDevice(&computing)))
+        return explain("The CUDA context does not report its device", who, text, size);
+    if (gl_draws_on(computing))
+        return explain("The same GPU draws and computes, so GR_TRANSPORT_INTEROP needs no copy",
+                       who, text, size);
+    if (!succeeds(a, "cuDeviceCanAccessPeer", cu->DeviceCanAccessPeer(&can, computing, *drawing)) ||
+        !can) {
+        if (a->result == CUDA_ERROR_INVALID_DEVICE) /* a valid answer: no access */
+            a->result = CUDA_SUCCESS;
+        snprintf(text, size,
+                 "CUDA device %d cannot reach the memory of device %d (cuDeviceCanAccessPeer): %s. "
+                 "GR_TRANSPORT_INTEROP and GR_TRANSPORT_COPY work without that.",
+                 (int)computing, (int)*drawing, who);
+        return false;
+    }
+    snprintf(text, size, "CUDA device %d reaches the memory of device %d, which draws: %s.",
+             (int)computing, (int)*drawing, who);
+    return true;
+}
+
+/* ---- Creation -------------------------------------------------------------------------------- */
 
 /* Records that peer access is impossible, or the driver's error if the query failed. */
 static gr_status refuse(const struct gl_peer_query *asked, const char *text, const char *call)
