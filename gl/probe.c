@@ -45,8 +45,15 @@ struct answer {
     char reason[900];
 };
 
-static void probe_interop(struct answer *answer)
+/* The contexts, which are current. */
+struct contexts {
+    struct gl_context gl;
+    struct gr_context cuda;
+};
+
+static void probe_interop(struct answer *answer, const struct contexts *contexts)
 {
+    (void)contexts;
     CUresult result = try_to_register();
     const char *code = NULL;
     CUdevice device;
@@ -66,22 +73,22 @@ static void probe_interop(struct answer *answer)
     gl_diagnose(result, text + length, size - length);
 }
 
-static void probe_shared(struct answer *answer)
+static void probe_shared(struct answer *answer, const struct contexts *contexts)
 {
-    answer->info.usable = gl_shared_probe(answer->reason, sizeof(answer->reason)) == GR_OK;
+    answer->info.usable =
+        gl_shared_probe(&contexts->gl, &contexts->cuda, answer->reason, sizeof(answer->reason));
 }
 
-static const char *describe_copies(void)
+static const char *describe_copies(const struct gl_context *gl)
 {
-    struct gl_context gl;
-    if (!gl_context_remember(&gl) || !gl_staging_supported(&gl))
+    if (!gl_staging_supported(gl))
         return "The CPU makes the copies, since OpenGL lacks GL_ARB_buffer_storage or "
                "GL_ARB_direct_state_access";
     return "OpenGL keeps the host memory mapped, so that the CPU copies only write_discard objects "
            "of up to " GL_COPY_BY_CPU_TEXT ", where the CPU is faster";
 }
 
-static void probe_copy(struct answer *answer)
+static void probe_copy(struct answer *answer, const struct contexts *contexts)
 {
     bool renderbuffers = gl_transfer_supported(gl_target_of(GL_RENDERBUFFER));
     answer->info.usable = true;
@@ -89,7 +96,7 @@ static void probe_copy(struct answer *answer)
              "Works between any OpenGL and any CUDA device. Cost: a map (unless write_discard) and "
              "a release (unless read_only) copy all bytes through host memory, and the thread "
              "waits for OpenGL and for the stream. %s.%s",
-             describe_copies(),
+             describe_copies(&contexts->gl),
              renderbuffers ? "" : " Renderbuffers need OpenGL 4.3 or GL_ARB_copy_image.");
 }
 
@@ -112,8 +119,9 @@ static CUresult try_to_register_there(CUdevice drawing)
     return result;
 }
 
-static void probe_peer(struct answer *answer)
+static void probe_peer(struct answer *answer, const struct contexts *contexts)
 {
+    (void)contexts;
     const char *code = NULL;
     CUdevice drawing;
     if (!gl_peer_reaches(&drawing, NULL, answer->reason, sizeof(answer->reason)))
@@ -131,7 +139,7 @@ static void probe_peer(struct answer *answer)
 
 static const struct probe {
     gr_transport transport;
-    void (*ask)(struct answer *answer);
+    void (*ask)(struct answer *answer, const struct contexts *contexts);
 } probes[] = {
     {GR_TRANSPORT_INTEROP, probe_interop},
     {GR_TRANSPORT_SHARED, probe_shared},
@@ -156,22 +164,21 @@ static size_t find_probe(gr_transport transport, const char *call)
 
 static gr_status ask(const struct probe *probe, struct answer *answer, const char *call)
 {
-    struct gl_context gl;
-    struct gr_context context;
+    struct contexts contexts;
     bool pushed;
-    GR_TRY(gl_context_begin(&gl, "you want to query", call));
-    GR_TRY(gr_context_choose(&context, gl_find_nearest_device, call));
-    gr_status status = gr_context_enter(&context, &pushed, call);
+    GR_TRY(gl_context_begin(&contexts.gl, "you want to query", call));
+    GR_TRY(gr_context_choose(&contexts.cuda, gl_find_nearest_device, call));
+    gr_status status = gr_context_enter(&contexts.cuda, &pushed, call);
     if (status == GR_OK) {
         answer->info.transport = probe->transport;
         answer->info.usable = false;
         answer->info.reason = answer->reason;
         gr_attempt_begin();
-        probe->ask(answer);
+        probe->ask(answer, &contexts);
         gr_attempt_end();
         gr_context_leave(pushed);
     }
-    gr_context_drop(&context);
+    gr_context_drop(&contexts.cuda);
     return status;
 }
 

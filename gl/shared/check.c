@@ -170,43 +170,32 @@ static void write_usable_reason(const struct gl_timeline *t, char *reason, size_
         snprintf(reason + used, size - used, " Buffers only: %s.", devices);
 }
 
-static gr_status probe(char *reason, size_t size)
+static gr_status probe(const struct gl_context *context, const struct gr_context *cuda,
+                       char *reason, size_t size)
 {
-    struct gl_context context;
-    struct gr_context cuda;
     struct gl_errors errors;
     CUdevice drawing;
-    bool pushed;
-    GR_TRY(gl_context_begin(&context, "you want to query", "gr_gl_probe"));
-    GR_TRY(gr_context_choose(&cuda, gl_find_drawing_device, "gr_gl_probe"));
-    gr_status status = gr_context_enter(&cuda, &pushed, "gr_gl_probe");
-    if (status == GR_OK) {
-        status = gl_shared_check(&context, false, &drawing, "gr_gl_probe");
-        if (status == GR_OK) {
-            gl_errors_begin(&errors);
-            struct gl_timeline *t = gl_timeline_hold(&context, &cuda, drawing, "gr_gl_probe");
-            gl_errors_end(&errors);
-            status = t ? GR_OK : GR_ERR_UNSUPPORTED;
-            if (t)
-                write_usable_reason(t, reason, size);
-            gl_timeline_drop(t);
-        }
-        gr_context_leave(pushed);
-    }
-    gr_context_drop(&cuda);
-    return status;
+    GR_TRY(gl_shared_check(context, false, &drawing, "gr_gl_probe"));
+    gl_errors_begin(&errors);
+    struct gl_timeline *t = gl_timeline_hold(context, cuda, drawing, "gr_gl_probe");
+    gl_errors_end(&errors);
+    if (!t)
+        return gr_last_error()->status;
+    write_usable_reason(t, reason, size);
+    gl_timeline_drop(t);
+    return GR_OK;
 }
 
-gr_status gl_shared_probe(char *reason, size_t size)
+bool gl_shared_probe(const struct gl_context *context, const struct gr_context *cuda, char *reason,
+                     size_t size)
 {
     struct gr_error_record before, error;
     gr_error_save(&before);
-    gr_status status = probe(reason, size);
-    if (status != GR_OK) {
+    const bool usable = probe(context, cuda, reason, size) == GR_OK;
+    if (!usable) {
         gr_error_save(&error);
         snprintf(reason, size, "%s", error.message);
-        status = GR_ERR_UNSUPPORTED;
     }
     gr_error_restore(&before);
-    return status;
+    return usable;
 }

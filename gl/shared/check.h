@@ -6,6 +6,7 @@
 #include <cuda.h>
 #include <grinterop/gl.h>
 
+#include "lib/cuda/context.h"
 #include "gl/context/current_context.h"
 
 /*
@@ -23,10 +24,11 @@ gr_status gl_shared_check(const struct gl_context *context, bool is_image, CUdev
 void gl_shared_format_devices(CUdevice drawing, char *text, size_t size);
 
 /*
- * Checks whether gr_gl_buffer_create() and gr_gl_image_create() can share storage between the
- * current OpenGL and CUDA contexts, and writes the reason. Returns GR_OK or GR_ERR_UNSUPPORTED.
- * Records no error, and leaves no OpenGL object, binding or error behind.
+ * Whether gr_gl_buffer_create() and gr_gl_image_create() can share storage between these contexts,
+ * which are current. Writes the reason. Records no error, and leaves no OpenGL object, binding or
+ * error behind.
  */
-gr_status gl_shared_probe(char *reason, size_t size);
+bool gl_shared_probe(const struct gl_context *context, const struct gr_context *cuda, char *reason,
+                     size_t size);
 
 #endif
