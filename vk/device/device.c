@@ -457,6 +457,12 @@ gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const
     return gr_fail(GR_ERR_INVALID_VALUE, call, "The description is NULL: describe what is shared.");
 }
 
+bool vk_device_copies(const gr_vk_device *device, bool crosses)
+{
+    return device->copies || (!crosses && device->computing != device->cuda &&
+                              device->transports & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY));
+}
+
 gr_status vk_check_crosses(const gr_vk_device *device, const char *what, const char *instead,
                            const char *call)
 {

@@ -99,11 +99,7 @@ void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner);
  * Whether an object is copied. `crosses`: CUDA can also import the object on a device other than
  * its own.
  */
-static inline bool vk_device_copies(const gr_vk_device *device, bool crosses)
-{
-    return device->copies || (!crosses && device->computing != device->cuda &&
-                              device->transports & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY));
-}
+bool vk_device_copies(const gr_vk_device *device, bool crosses);
 
 /* Why objects of the device are copied: the end of a sentence. */
 static inline const char *vk_device_copies_since(const gr_vk_device *device)
