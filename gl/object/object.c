@@ -254,6 +254,5 @@ void gl_object_destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     gl_names_end(r->owned);
-    free(r->copy);
     free(r);
 }

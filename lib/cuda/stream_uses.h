@@ -15,20 +15,12 @@
 
 struct gr_stream_use {
     CUstream stream;
-    CUcontext
-        /*
-         * the context of a default stream, because each context has its own default streams;
-         * otherwise NULL
-         */
-        of;
+    /* the context of a default stream, of which each context has its own; otherwise NULL */
+    CUcontext of;
     CUevent event;     /* an event of the stream's context; kept for reuse by a later entry */
     CUcontext context; /* the context of the event */
-    unsigned
-        /*
-         * the number of open uses: while there is one, later work of the stream counts as a use,
-         * too
-         */
-        open;
+    /* the number of open uses: while there is one, later work of the stream counts, too */
+    unsigned open;
     bool wrote;
     bool captures; /* the stream captures a graph: record the event after the capture */
 };

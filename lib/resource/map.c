@@ -96,7 +96,7 @@ static gr_status check_all(gr_resource *const resources[], size_t n, bool held, 
     return GR_OK;
 }
 
-/* Gives each resource its `pending` buffer: all or none. */
+/* Gives each resource its `pending` buffer. After an error some have one. */
 static gr_status reserve_all(gr_resource *const resources[], size_t n, CUstream stream,
                              const gr_map_options *o, const char *call)
 {
@@ -104,10 +104,8 @@ static gr_status reserve_all(gr_resource *const resources[], size_t n, CUstream 
         gr_resource *resource = resources[i];
         gr_status status = check_unused(resource, stream, call);
         gr_buffer *buffer = status == GR_OK ? gr_buffer_take(resource) : NULL;
-        if (!buffer) {
-            gr_buffers_untake(resources, i);
+        if (!buffer)
             return status == GR_OK ? gr_fail_memory(call) : status;
-        }
         resource->pending = buffer;
         buffer->stream = stream;
         buffer->offset = 0;
@@ -282,8 +280,9 @@ static gr_status map_all(gr_resource *const resources[], size_t n, bool held, CU
     bool pushed, grouped;
     GR_TRY(gr_stream_check_given(stream, false, call));
     GR_TRY(check_all(resources, n, held, &grouped, call));
-    GR_TRY(reserve_all(resources, n, stream, options, call));
-    gr_status status = check_runs(resources, n, grouped, call);
+    gr_status status = reserve_all(resources, n, stream, options, call);
+    if (status == GR_OK)
+        status = check_runs(resources, n, grouped, call);
     if (status == GR_OK)
         status = gr_context_enter(&resources[0]->context, &pushed, call);
     if (status == GR_OK) {
@@ -297,17 +296,17 @@ static gr_status map_all(gr_resource *const resources[], size_t n, bool held, CU
             gr_error_set_call(call); /* sets the name of the call, which transports do not know */
         gr_context_leave(pushed);
     }
+    if (status == GR_OK) {
+        if (!held && !grouped)
+            make_group(resources, n);
+        commit_reserved(resources, n, out);
+        gr_resource_log_each(call, resources, n);
+        return GR_OK;
+    }
     if (status == GR_ERR_DEVICE_LOST)
         gr_resources_after_failure(resources, n);
-    if (status != GR_OK) {
-        gr_buffers_untake(resources, n);
-        return status;
-    }
-    if (!held && !grouped)
-        make_group(resources, n);
-    commit_reserved(resources, n, out);
-    gr_resource_log_each(call, resources, n);
-    return GR_OK;
+    gr_buffers_untake(resources, n);
+    return status;
 }
 
 gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,

@@ -132,6 +132,8 @@ static inline void put_back(gr_buffer *buffer)
 void gr_buffers_untake(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
+        if (!resources[i]->pending)
+            continue;
         acquire(resources[i]->lock);
         put_back(resources[i]->pending);
         unlock(resources[i]->lock);
