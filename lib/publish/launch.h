@@ -5,7 +5,7 @@
 
 #include <cuda.h>
 
-#include "lib/publish/plan.h"
+#include "lib/publish/choose_kernel.h"
 
 /* The place of a picture in a CUDA array. */
 struct gr_array_place {

@@ -4,7 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
 #include "lib/resource/image_linear.h"
-#include "lib/publish/mapped.h"
+#include "lib/publish/sides.h"
 #include "lib/publish/publish.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/release.h"

@@ -3,7 +3,7 @@
 #ifndef GR_LIB_PUBLISH_PUBLISH_H
 #define GR_LIB_PUBLISH_PUBLISH_H
 
-#include "lib/publish/plan.h"
+#include "lib/publish/choose_kernel.h"
 
 /* The data in the staging buffer, as far as gr_publish_options.target does not describe it. */
 struct gr_staged {

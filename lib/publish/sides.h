@@ -3,8 +3,8 @@
  * Describes both sides of a publish or a fetch, each as a gr_picture. The sides are the tensor, and
  * the mapped image or buffer.
  */
-#ifndef GR_LIB_PUBLISH_MAPPED_H
-#define GR_LIB_PUBLISH_MAPPED_H
+#ifndef GR_LIB_PUBLISH_SIDES_H
+#define GR_LIB_PUBLISH_SIDES_H
 
 #include "lib/publish/launch.h"
 #include "lib/resource/resource_types.h"

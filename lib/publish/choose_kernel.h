@@ -3,8 +3,8 @@
  * Plans the conversion from one picture to the other, by a copy or by a kernel. These functions
  * call no driver.
  */
-#ifndef GR_LIB_PUBLISH_PLAN_H
-#define GR_LIB_PUBLISH_PLAN_H
+#ifndef GR_LIB_PUBLISH_CHOOSE_KERNEL_H
+#define GR_LIB_PUBLISH_CHOOSE_KERNEL_H
 
 #include "lib/publish/picture.h"
 
