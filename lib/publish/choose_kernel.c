@@ -97,7 +97,7 @@ static gr_status refuse_sizes(const struct gr_picture *from, const struct gr_pic
 
 static unsigned channels_of(const struct gr_picture *p)
 {
-    return p->colour.there ? 3 : p->channels;
+    return p->is_yuv ? 3 : p->channels;
 }
 
 static gr_status check_shapes(const struct gr_picture *from, const struct gr_picture *to,
@@ -127,17 +127,17 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
                                const gr_publish_options *o, bool fetch, const char *call)
 {
     const struct gr_picture *tensor = fetch ? to : from;
-    if (to->colour.there)
+    if (to->is_yuv)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "%s: conversion to YUV is not supported. Use an RGB tensor.",
                        GR_SENTENCE(to));
-    if (o->bgr && (tensor->colour.there || tensor->channels < 3))
+    if (o->bgr && (tensor->is_yuv || tensor->channels < 3))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`bgr` is set, but %s: `bgr` requires 3 or 4 channels.", GR_PHRASE(tensor));
     if (o->srgb && (from->is_number || to->is_number))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`srgb` is set, but the image is read as integers, which are not colours.");
-    if (from->colour.there && to->is_number)
+    if (from->is_yuv && to->is_number)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "%s, and %s, which is read as integers: YUV can only be converted to "
                        "colours from 0 to 1, which are floats.",
@@ -268,19 +268,11 @@ static void fill_side(struct gr_job_side *side, const struct gr_picture *p)
     side->access = p->in_array ? GR_JOB_STRIDED : access_of(side);
 }
 
-static void fill_chroma(struct gr_job_chroma *chroma, const struct gr_picture *p)
+static void choose_chroma_access(struct gr_job_chroma *chroma, size_t element)
 {
-    const struct gr_planes *c = &p->colour;
-    const int64_t size = (int64_t)gr_dtype_get_info(p->dtype)->size;
-    const uint64_t all = c->u | (uint64_t)c->row;
-    *chroma = (struct gr_job_chroma){.u = c->u,
-                                     .v = c->v,
-                                     .pixel = c->pixel,
-                                     .row = c->row,
-                                     .x_shift = c->x_shift,
-                                     .y_shift = c->y_shift};
-    if (c->x_shift == 1 && c->pixel == 2 * size && c->v - c->u == (uint64_t)size &&
-        all % (uint64_t)(4 * size) == 0)
+    const uint64_t all = chroma->u | (uint64_t)chroma->row;
+    if (chroma->x_shift == 1 && chroma->pixel == (int64_t)(2 * element) &&
+        chroma->v - chroma->u == element && all % (4 * element) == 0)
         chroma->access = GR_JOB_PACKED;
 }
 
@@ -349,7 +341,7 @@ static void join_rows(struct gr_job *job)
 /* Whether elements are aligned: GPUs can load an element only from a multiple of its size. */
 static bool is_aligned(const struct gr_picture *p)
 {
-    const struct gr_planes *c = &p->colour;
+    const struct gr_job_chroma *c = &p->chroma;
     const size_t size =
         gr_dtype_get_info(p->dtype)->size > 4 ? 4 : gr_dtype_get_info(p->dtype)->size;
     uint64_t all = p->base | (uint64_t)p->pixel;
@@ -359,7 +351,7 @@ static bool is_aligned(const struct gr_picture *p)
         all |= (uint64_t)p->row;
     if (p->depth > 1)
         all |= (uint64_t)p->slice;
-    if (c->there)
+    if (p->is_yuv)
         all |= c->u | c->v | (uint64_t)c->pixel | (uint64_t)c->row;
     return p->in_array || all % size == 0;
 }
@@ -390,7 +382,7 @@ static gr_status check_reach(const struct gr_picture *p, const char *call)
 static void choose_kernel(struct gr_plan *plan, const struct gr_picture *from, bool same)
 {
     struct gr_job *job = &plan->job;
-    if (from->colour.there)
+    if (from->is_yuv)
         plan->kernel = from->dtype == GR_DTYPE_U8 ? GR_KERNEL_YUV_U8 : GR_KERNEL_YUV_U16;
     else if (!same)
         plan->kernel = (enum gr_kernel)(GR_KERNEL_CONVERT + job->from.element);
@@ -412,15 +404,16 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
     GR_TRY(check_reach(to, call));
     fill_side(&job->from, from);
     fill_side(&job->to, to);
-    if (from->colour.there) {
-        fill_chroma(&job->chroma, from);
+    if (from->is_yuv) {
+        job->chroma = from->chroma;
+        choose_chroma_access(&job->chroma, gr_dtype_get_info(from->dtype)->size);
         fill_matrix(job, o, from->dtype == GR_DTYPE_U16);
     }
     job->raw_fill = raw_of(to, job->alpha);
     job->width = (uint32_t)from->width;
     job->height = (uint32_t)from->height;
     job->depth = (uint32_t)from->depth;
-    if (!from->colour.there && !from->in_array && !to->in_array)
+    if (!from->is_yuv && !from->in_array && !to->in_array)
         join_rows(job);
     choose_kernel(plan, from, same);
     return GR_OK;
@@ -451,8 +444,7 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
         return GR_OK;
     GR_TRY(check_target(to, call));
     const uint32_t values = GR_JOB_DECODE | GR_JOB_SCALE | GR_JOB_ENCODE;
-    const bool same =
-        from->dtype == to->dtype && !from->colour.there && !(plan->job.steps & values);
+    const bool same = from->dtype == to->dtype && !from->is_yuv && !(plan->job.steps & values);
     plan->copies = same && !plan->job.steps && from->channels == to->channels &&
                    is_copyable(from) && is_copyable(to);
     if (plan->copies)

@@ -44,38 +44,35 @@ static CUmemorytype type_of(const struct gr_picture *p)
     return gr_driver_traits()->host_memory ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
 }
 
-static void fill_source(CUDA_MEMCPY3D *copy, const struct gr_picture *p,
-                        const struct gr_array_place *array)
+static void fill_source(CUDA_MEMCPY3D *copy, const struct gr_picture *p)
 {
     copy->srcMemoryType = type_of(p);
-    copy->srcArray = array->array;
-    copy->srcZ = array->slice;
-    copy->srcDevice = is_on_host(p) ? 0 : (CUdeviceptr)p->base;
+    copy->srcArray = p->in_array ? (CUarray)(uintptr_t)p->base : NULL;
+    copy->srcZ = p->in_array ? p->array_slice : 0;
+    copy->srcDevice = is_on_host(p) || p->in_array ? 0 : (CUdeviceptr)p->base;
     copy->srcHost = is_on_host(p) ? (const void *)(uintptr_t)p->base : NULL;
     copy->srcPitch = p->in_array ? 0 : pitch_of(p);
     copy->srcHeight = p->in_array ? 0 : slice_rows(p);
 }
 
-static void fill_target(CUDA_MEMCPY3D *copy, const struct gr_picture *p,
-                        const struct gr_array_place *array)
+static void fill_target(CUDA_MEMCPY3D *copy, const struct gr_picture *p)
 {
     copy->dstMemoryType = type_of(p);
-    copy->dstArray = array->array;
-    copy->dstZ = array->slice;
-    copy->dstDevice = is_on_host(p) ? 0 : (CUdeviceptr)p->base;
+    copy->dstArray = p->in_array ? (CUarray)(uintptr_t)p->base : NULL;
+    copy->dstZ = p->in_array ? p->array_slice : 0;
+    copy->dstDevice = is_on_host(p) || p->in_array ? 0 : (CUdeviceptr)p->base;
     copy->dstHost = is_on_host(p) ? (void *)(uintptr_t)p->base : NULL;
     copy->dstPitch = p->in_array ? 0 : pitch_of(p);
     copy->dstHeight = p->in_array ? 0 : slice_rows(p);
 }
 
-gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_array_place *from_array,
-                         const struct gr_picture *to, const struct gr_array_place *to_array,
+gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_picture *to,
                          CUstream stream, const char *call)
 {
     CUDA_MEMCPY3D copy = {
         .WidthInBytes = row_bytes(to), .Height = (size_t)to->height, .Depth = (size_t)to->depth};
-    fill_source(&copy, from, from_array);
-    fill_target(&copy, to, to_array);
+    fill_source(&copy, from);
+    fill_target(&copy, to);
     CUresult result = gr_driver()->Memcpy3DAsync(&copy, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;

@@ -7,15 +7,8 @@
 
 #include "lib/publish/choose_kernel.h"
 
-/* The place of a picture in a CUDA array. */
-struct gr_array_place {
-    CUarray array; /* NULL: the picture is in memory */
-    size_t slice;  /* the first slice of the picture in the array */
-};
-
 /* Copies a picture to another with the same layout. Each may be in a CUDA array. */
-gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_array_place *from_array,
-                         const struct gr_picture *to, const struct gr_array_place *to_array,
+gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_picture *to,
                          CUstream stream, const char *call);
 
 /*

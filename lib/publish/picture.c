@@ -169,24 +169,22 @@ static gr_status read_444(const struct gr_shaped *s, struct gr_picture *p, const
     p->row = strides[joined ? 0 : 1];
     p->pixel = strides[joined ? 1 : 2];
     const int64_t next = joined ? p->height * p->row : strides[0];
-    p->colour = (struct gr_planes){.there = true,
-                                   .u = s->base + (uint64_t)next,
-                                   .v = s->base + (uint64_t)(2 * next),
-                                   .pixel = p->pixel,
-                                   .row = p->row};
+    p->chroma = (struct gr_job_chroma){.u = s->base + (uint64_t)next,
+                                       .v = s->base + (uint64_t)(2 * next),
+                                       .pixel = p->pixel,
+                                       .row = p->row};
     return GR_OK;
 }
 
 static void take_pairs(struct gr_picture *p, gr_layout layout, uint64_t base, int64_t row,
                        int64_t pair, int64_t next)
 {
-    p->colour = (struct gr_planes){.there = true,
-                                   .u = base,
-                                   .v = base + (uint64_t)next,
-                                   .pixel = pair,
-                                   .row = row,
-                                   .x_shift = 1,
-                                   .y_shift = layout != GR_LAYOUT_NV16};
+    p->chroma = (struct gr_job_chroma){.u = base,
+                                       .v = base + (uint64_t)next,
+                                       .pixel = pair,
+                                       .row = row,
+                                       .x_shift = 1,
+                                       .y_shift = layout != GR_LAYOUT_NV16};
 }
 
 /* Reads luma and chroma that are in one tensor. */
@@ -245,6 +243,7 @@ static gr_status read_yuv(const struct gr_shaped *s, const struct gr_shaped *chr
                           struct gr_picture *p, const char *call)
 {
     GR_TRY(check_yuv_type(s, call));
+    p->is_yuv = true;
     p->depth = 1;
     p->channels = 1;
     if (s->layout == GR_LAYOUT_YUV444)
@@ -265,8 +264,11 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
                           bool volume, struct gr_picture *picture, const char *call)
 {
     struct axes axes = {-1, -1, -1, -1};
-    *picture = (struct gr_picture){
-        .dtype = shaped->dtype, .base = shaped->base, .memory = shaped->memory, .shaped = *shaped};
+    *picture = (struct gr_picture){.dtype = shaped->dtype,
+                                   .in_array = shaped->memory == GR_MEMORY_ARRAY,
+                                   .base = shaped->base,
+                                   .memory = shaped->memory,
+                                   .shaped = *shaped};
     for (unsigned i = 0; i < shaped->ndim; i++)
         if (shaped->shape[i] > INT32_MAX)
             return refuse(shaped, call, "a dimension is too large for a picture.");
@@ -284,19 +286,19 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
 
 gr_status gr_picture_flip(struct gr_picture *p, const char *call)
 {
-    struct gr_planes *colour = &p->colour;
-    if (colour->there && colour->y_shift && p->height % 2)
+    struct gr_job_chroma *chroma = &p->chroma;
+    if (p->is_yuv && chroma->y_shift && p->height % 2)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "%s with an odd height, %lld: its chroma rows can't be flipped.",
                        GR_PHRASE(p), (long long)p->height);
     p->base += (uint64_t)((p->height - 1) * p->row);
     p->row = -p->row;
-    if (!colour->there)
+    if (!p->is_yuv)
         return GR_OK;
-    const int64_t last = (p->height >> colour->y_shift) - 1;
-    colour->u += (uint64_t)(last * colour->row);
-    colour->v += (uint64_t)(last * colour->row);
-    colour->row = -colour->row;
+    const int64_t last = (p->height >> chroma->y_shift) - 1;
+    chroma->u += (uint64_t)(last * chroma->row);
+    chroma->v += (uint64_t)(last * chroma->row);
+    chroma->row = -chroma->row;
     return GR_OK;
 }
 

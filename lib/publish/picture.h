@@ -24,24 +24,18 @@ struct gr_shaped {
     gr_memory memory;
 };
 
-/* The chroma planes of a picture, if `there` is true. */
-struct gr_planes {
-    bool there;
-    uint64_t u, v;
-    int64_t pixel, row;
-    unsigned x_shift, y_shift;
-};
-
 struct gr_picture {
     gr_dtype dtype;
     bool is_number; /* integers are numbers, not fractions of the largest integer */
-    bool in_array;  /* the picture is in a CUDA array: it has no address and no strides */
+    bool in_array;  /* the picture is in a CUDA array and has no strides */
+    bool is_yuv;    /* the picture has the planes `chroma` */
     gr_memory memory;
-    uint64_t base;
+    uint64_t base;      /* the address, or the CUDA array */
+    size_t array_slice; /* the first slice of the picture in the CUDA array */
     int64_t width, height, depth;
     unsigned channels;
     int64_t pixel, row, slice, channel; /* bytes to the next pixel, row, slice and channel */
-    struct gr_planes colour;
+    struct gr_job_chroma chroma;
     struct gr_shaped shaped; /* for messages */
 };
 

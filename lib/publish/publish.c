@@ -63,9 +63,13 @@ static gr_status check_flags(const struct work *w, const gr_resource *resource)
 
 /* ---- Plans ----------------------------------------------------------------------------------- */
 
-static gr_status plan_sides(struct work *w)
+/* Plans as far as the sides are known before a map, or all of it with a mapped buffer. */
+static gr_status describe_and_plan(struct work *w, const gr_resource *resource)
 {
     struct gr_publish_sides *s = &w->sides;
+    GR_TRY(gr_publish_describe(resource, w->buffer, w->tensor, &w->options, s, w->call));
+    if (!s->is_known)
+        return GR_OK;
     if (w->staged && w->staged->numbers)
         s->tensor.is_number = s->mapped.is_number = true;
     if (w->options.flip)
@@ -93,14 +97,11 @@ static gr_status check_plan(const struct work *w, gr_resource *resource)
  */
 static gr_status check_before_map(struct work *w, gr_resource *resource)
 {
-    bool known, pushed;
-    gr_status status =
-        gr_publish_foresee(resource, w->tensor, &w->options, &w->sides, &known, w->call);
-    if (status == GR_OK && known)
-        status = plan_sides(w);
+    bool pushed;
+    gr_status status = describe_and_plan(w, resource);
     if (status != GR_OK)
         GR_TRY(gr_map_check(resource, w->stream, w->call));
-    if (status != GR_OK || !known)
+    if (status != GR_OK || !w->sides.is_known)
         return status;
     GR_TRY(gr_context_enter(&resource->context, &pushed, w->call));
     status = gr_stream_check_capture(w->stream, w->call);
@@ -115,12 +116,11 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
 
 /* ---- Execution ------------------------------------------------------------------------------- */
 
-static gr_status copy(struct work *w, const struct gr_picture *other,
-                      const struct gr_array_place *place, bool to_mapped)
+/* Copies between the mapped side and a picture of the same layout, in the direction of the call. */
+static gr_status copy(struct work *w, const struct gr_picture *other)
 {
     const struct gr_picture *mapped = &w->sides.mapped;
-    return to_mapped ? gr_launch_copy(other, place, mapped, &w->sides.array, w->stream, w->call)
-                     : gr_launch_copy(mapped, &w->sides.array, other, place, w->stream, w->call);
+    return gr_launch_copy(w->fetch ? mapped : other, w->fetch ? other : mapped, w->stream, w->call);
 }
 
 static gr_status launch(struct work *w)
@@ -153,7 +153,6 @@ static gr_status launch_on_surface(struct work *w)
  */
 static gr_status launch_beside_array(struct work *w)
 {
-    static const struct gr_array_place none;
     struct gr_picture beside = w->sides.mapped;
     gr_resource *resource = w->buffer->resource;
     CUdeviceptr memory;
@@ -169,11 +168,11 @@ static gr_status launch_beside_array(struct work *w)
     beside.slice = (int64_t)slice;
     gr_plan_use_memory(mapped_side(w), memory, pitch, slice);
     if (w->fetch)
-        status = copy(w, &beside, &none, false);
+        status = copy(w, &beside);
     if (status == GR_OK)
         status = launch(w);
     if (status == GR_OK && !w->fetch)
-        status = copy(w, &beside, &none, true);
+        status = copy(w, &beside);
     if (status == GR_OK)
         gr_count_bytes_moved(w->plan.bytes);
     const gr_status marked = gr_work_mark(&resource->staging.work, w->stream);
@@ -183,7 +182,7 @@ static gr_status launch_beside_array(struct work *w)
 static gr_status enqueue(struct work *w)
 {
     if (w->plan.copies)
-        return copy(w, &w->sides.tensor, &w->sides.tensor_array, !w->fetch);
+        return copy(w, &w->sides.tensor);
     if (!w->sides.mapped.in_array)
         return launch(w);
     const bool surface = w->buffer->resource->flags & GR_SURFACE_LOAD_STORE;
@@ -223,9 +222,7 @@ static gr_status run(struct work *w)
     bool pushed;
     GR_TRY(check_flags(w, w->buffer->resource));
     GR_TRY(gr_context_enter(&w->buffer->resource->context, &pushed, w->call));
-    gr_status status = gr_publish_look(w->buffer, w->tensor, &w->options, &w->sides, w->call);
-    if (status == GR_OK)
-        status = plan_sides(w);
+    gr_status status = describe_and_plan(w, w->buffer->resource);
     if (status == GR_OK && w->plan.bytes > 0)
         status = move_planned(w);
     gr_context_leave(pushed);

@@ -55,12 +55,7 @@ static gr_status read_tensor(const struct gr_shaped *shaped, const gr_publish_op
     struct gr_shaped chroma;
     if (o->chroma)
         chroma = shape_of(o->chroma, "`chroma`", GR_LAYOUT_SHAPE);
-    GR_TRY(gr_picture_read(shaped, o->chroma ? &chroma : NULL, volume, &sides->tensor, call));
-    if (shaped->memory == GR_MEMORY_ARRAY) {
-        sides->tensor.in_array = true;
-        sides->tensor_array.array = (CUarray)(uintptr_t)shaped->base;
-    }
-    return GR_OK;
+    return gr_picture_read(shaped, o->chroma ? &chroma : NULL, volume, &sides->tensor, call);
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
@@ -80,6 +75,7 @@ static void describe_image(const gr_image_info *info, bool volume, unsigned leve
         .channels = info->channels,
         .pixel = (int64_t)texel,
         .channel = (int64_t)(texel / info->channels),
+        .in_array = true,
     };
     struct gr_shaped *shaped = &p->shaped;
     *shaped = (struct gr_shaped){.what = "the image", .dtype = p->dtype};
@@ -99,37 +95,28 @@ static gr_status take_linear(const gr_buffer *buffer, const gr_publish_options *
                        "gr_map_linear() mapped level %u, layer %u, but the options name level %u, "
                        "layer %u: use gr_map(), which maps all of them.",
                        buffer->level, buffer->layer, o->level, o->layer);
+    p->in_array = false;
     p->base = buffer->ptr;
     p->row = (int64_t)buffer->pitch;
     p->slice = p->row * p->height;
     return GR_OK;
 }
 
-static gr_status look_at_array(const gr_image_info *info, struct gr_publish_sides *sides,
-                               const char *call)
-{
-    CUDA_ARRAY3D_DESCRIPTOR described;
-    CUresult result = gr_driver()->Array3DGetDescriptor(&described, sides->array.array);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuArray3DGetDescriptor",
-                            "%s: the driver could not describe the mapped image.", call);
-    sides->has_other_surfaces = described.Height == 0 || (info->layered && info->cube);
-    return GR_OK;
-}
-
-/* Describes an image as far as this is possible without its CUDA array. */
-static gr_status read_image(const gr_resource *resource, const gr_image_info *info,
+/* Describes the CUDA array of the mapped level. */
+static gr_status take_array(const gr_buffer *buffer, const gr_image_info *info,
                             const gr_publish_options *o, struct gr_publish_sides *sides,
                             const char *call)
 {
-    if (!gr_array_dtype(info->format))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "CUDA describes the image by format 0x%x, whose texels are packed or "
-                       "compressed: it can be neither published to nor fetched.",
-                       (unsigned)info->format);
-    sides->is_volume = resource->image.is_3d;
-    describe_image(info, sides->is_volume, o->level, &sides->mapped);
-    sides->mapped.in_array = true;
+    CUarray array;
+    CUDA_ARRAY3D_DESCRIPTOR described;
+    GR_TRY(buffer->resource->backend->array(buffer->resource, o->level, o->layer, &array));
+    CUresult result = gr_driver()->Array3DGetDescriptor(&described, array);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuArray3DGetDescriptor",
+                            "%s: the driver could not describe the mapped image.", call);
+    sides->mapped.base = (uintptr_t)array;
+    sides->mapped.array_slice = info->layered ? o->layer : 0;
+    sides->has_other_surfaces = described.Height == 0 || (info->layered && info->cube);
     return GR_OK;
 }
 
@@ -144,30 +131,44 @@ static gr_status check_image_options(const gr_resource *resource, const gr_publi
     return GR_OK;
 }
 
-static gr_status look_at_image(gr_buffer *buffer, const gr_publish_options *o,
-                               struct gr_publish_sides *sides, const char *call)
+static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer,
+                            const gr_publish_options *o, struct gr_publish_sides *sides,
+                            const char *call)
 {
     gr_image_info info;
-    GR_TRY(check_image_options(buffer->resource, o, call));
-    GR_TRY(gr_image_query(buffer, &info));
-    GR_TRY(read_image(buffer->resource, &info, o, sides, call));
-    if (buffer->pitch) {
-        sides->mapped.in_array = false;
-        return take_linear(buffer, o, &sides->mapped, call);
-    }
-    sides->array.slice = info.layered ? o->layer : 0;
-    GR_TRY(buffer->resource->backend->array(buffer->resource, o->level, o->layer,
-                                            &sides->array.array));
-    return look_at_array(&info, sides, call);
+    GR_TRY(check_image_options(resource, o, call));
+    if (buffer)
+        GR_TRY(gr_image_query(buffer, &info));
+    else
+        sides->is_known = gr_image_info_if_known(resource, &info);
+    if (!sides->is_known)
+        return GR_OK;
+    if (!gr_array_dtype(info.format))
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "CUDA describes the image by format 0x%x, whose texels are packed or "
+                       "compressed: it can be neither published to nor fetched.",
+                       (unsigned)info.format);
+    sides->is_volume = resource->image.is_3d;
+    describe_image(&info, sides->is_volume, o->level, &sides->mapped);
+    if (!buffer)
+        return GR_OK;
+    return buffer->pitch ? take_linear(buffer, o, &sides->mapped, call)
+                         : take_array(buffer, &info, o, sides, call);
 }
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
+
+/* A buffer, mapped or not yet. */
+struct part {
+    CUdeviceptr ptr;
+    size_t size;
+};
 
 /*
  * Describes the contents of the buffer by options->target; if it is NULL, the contents are like the
  * tensor.
  */
-static gr_status describe_buffer(const gr_buffer *buffer, const struct gr_shaped *tensor,
+static gr_status describe_buffer(struct part buffer, const struct gr_shaped *tensor,
                                  const gr_publish_options *o, struct gr_shaped *shaped,
                                  const char *call)
 {
@@ -179,12 +180,12 @@ static gr_status describe_buffer(const gr_buffer *buffer, const struct gr_shaped
     if (desc.offset > SIZE_MAX - o->offset)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The sum of `offset` and the offset of `target` is too large.");
-    GR_TRY(gr_shape_check_room(&shape, o->offset + desc.offset, buffer->size, "buffer", call));
+    GR_TRY(gr_shape_check_room(&shape, o->offset + desc.offset, buffer.size, "buffer", call));
     *shaped = (struct gr_shaped){.what = "the buffer",
                                  .dtype = desc.dtype,
                                  .layout = desc.layout,
                                  .ndim = shape.ndim,
-                                 .base = buffer->ptr + o->offset + desc.offset};
+                                 .base = buffer.ptr + o->offset + desc.offset};
     memcpy(shaped->shape, shape.shape, sizeof(shaped->shape));
     memcpy(shaped->strides, shape.strides, sizeof(shaped->strides));
     settle_strides(shaped);
@@ -200,9 +201,9 @@ static bool copies_by_element(const struct gr_shaped *tensor, const struct gr_sh
            memcmp(tensor->shape, buffer->shape, tensor->ndim * sizeof(tensor->shape[0])) == 0;
 }
 
-static gr_status look_at_buffer(gr_buffer *buffer, const struct gr_shaped *tensor,
-                                const gr_publish_options *o, struct gr_publish_sides *sides,
-                                const char *call)
+static gr_status read_buffer(struct part buffer, const struct gr_shaped *tensor,
+                             const gr_publish_options *o, struct gr_publish_sides *sides,
+                             const char *call)
 {
     struct gr_shaped shaped;
     if (o->level || o->layer)
@@ -235,38 +236,16 @@ static gr_status read_for_image(const gr_tensor *tensor, const struct gr_shaped 
     return GR_OK;
 }
 
-gr_status gr_publish_look(gr_buffer *buffer, const gr_tensor *tensor,
-                          const gr_publish_options *options, struct gr_publish_sides *sides,
-                          const char *call)
+gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buffer,
+                              const gr_tensor *tensor, const gr_publish_options *options,
+                              struct gr_publish_sides *sides, const char *call)
 {
     const struct gr_shaped shaped = shape_of(tensor, "the tensor", options->layout);
-    *sides = (struct gr_publish_sides){.is_volume = false};
-    if (!buffer->resource->is_image)
-        return look_at_buffer(buffer, &shaped, options, sides, call);
-    GR_TRY(look_at_image(buffer, options, sides, call));
-    return read_for_image(tensor, &shaped, options, sides, call);
-}
-
-gr_status gr_publish_foresee(gr_resource *resource, const gr_tensor *tensor,
-                             const gr_publish_options *options, struct gr_publish_sides *sides,
-                             bool *known, const char *call)
-{
-    gr_image_info info;
-    const struct gr_shaped shaped = shape_of(tensor, "the tensor", options->layout);
-    *sides = (struct gr_publish_sides){.is_volume = false};
-    *known = true;
-    if (!resource->is_image) {
-        /*
-         * Address 0 stands for the address of the unmapped buffer: it has the alignment of any
-         * mapping.
-         */
-        gr_buffer all = {.resource = resource, .size = resource->size};
-        return look_at_buffer(&all, &shaped, options, sides, call);
-    }
-    GR_TRY(check_image_options(resource, options, call));
-    *known = gr_image_info_if_known(resource, &info);
-    if (!*known)
-        return GR_OK;
-    GR_TRY(read_image(resource, &info, options, sides, call));
-    return read_for_image(tensor, &shaped, options, sides, call);
+    /* Address 0 has the alignment of any mapping. */
+    const struct part part = {buffer ? buffer->ptr : 0, buffer ? buffer->size : resource->size};
+    *sides = (struct gr_publish_sides){.is_known = true};
+    if (!resource->is_image)
+        return read_buffer(part, &shaped, options, sides, call);
+    GR_TRY(read_image(resource, buffer, options, sides, call));
+    return sides->is_known ? read_for_image(tensor, &shaped, options, sides, call) : GR_OK;
 }
