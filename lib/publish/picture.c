@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/error.h"
+#include "lib/tensor/shape.h"
 
 #define MOST_CHANNELS 4
 
@@ -19,13 +20,9 @@ static const char *layout_text(gr_layout layout)
 
 const char *gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT], bool capital)
 {
-    size_t used = (size_t)snprintf(text, GR_SHAPED_TEXT, "%s is (", shaped->what);
-    for (unsigned i = 0; i < shaped->ndim && used < GR_SHAPED_TEXT; i++)
-        used += (size_t)snprintf(text + used, GR_SHAPED_TEXT - used, "%s%lld", i ? ", " : "",
-                                 (long long)shaped->shape[i]);
-    if (used < GR_SHAPED_TEXT)
-        snprintf(text + used, GR_SHAPED_TEXT - used, "%s) of %s%s", shaped->ndim == 1 ? "," : "",
-                 gr_dtype_get_info(shaped->dtype)->name, layout_text(shaped->layout));
+    snprintf(text, GR_SHAPED_TEXT, "%s is %s of %s%s", shaped->what,
+             gr_shape_format(shaped->ndim, shaped->shape).text,
+             gr_dtype_get_info(shaped->dtype)->name, layout_text(shaped->layout));
     if (capital)
         text[0] = (char)toupper((unsigned char)text[0]);
     return text;

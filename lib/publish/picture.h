@@ -10,7 +10,7 @@
 
 #include "lib/publish/job.h"
 
-#define GR_SHAPED_TEXT 176
+#define GR_SHAPED_TEXT 256
 
 /* Elements with a shape: a tensor, or a buffer as the options describe it. */
 struct gr_shaped {
