@@ -34,16 +34,24 @@ static void describe(const gr_resource *resource, char *text, size_t size)
              gl_timeline_text(gl_shared_of(resource)->timeline));
 }
 
+/* Returns the pair that the resource has now, if OpenGL knows it. */
+static struct gl_timeline *timeline_of(const gr_resource *resource)
+{
+    struct gl_shared *r = gl_shared_of(resource);
+    struct gl_timeline *now = gl_timeline_of(r->gl.base.sync.pair);
+    return now ? now : r->timeline;
+}
+
 /*
  * Resources of a run have the same OpenGL context and semaphore pair, so that one signal and one
  * wait serve all of them.
  */
 static size_t run(gr_resource *const resources[], size_t n)
 {
-    const struct gl_timeline *timeline = gl_shared_of(resources[0])->timeline;
+    const struct gl_timeline *timeline = timeline_of(resources[0]);
     size_t count = 1;
     while (count < n && resources[count]->backend == resources[0]->backend &&
-           gl_shared_of(resources[count])->timeline == timeline)
+           timeline_of(resources[count]) == timeline)
         count++;
     return count;
 }
@@ -67,7 +75,7 @@ static bool has_to_wait(const struct gl_timeline *t)
 
 static gr_status end_use(gr_resource *const resources[], size_t n)
 {
-    struct gl_timeline *t = gl_shared_of(resources[0])->timeline;
+    struct gl_timeline *t = timeline_of(resources[0]);
     gr_status status = GR_OK;
     if (has_to_wait(t)) {
         glFinish();
@@ -89,7 +97,7 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
 
 static gr_status begin_use(gr_resource *const resources[], size_t n)
 {
-    struct gl_timeline *t = gl_shared_of(resources[0])->timeline;
+    struct gl_timeline *t = timeline_of(resources[0]);
     if (t->waits == GL_WAITS_HOST)
         return gr_sync_wait_on_host(resources, n);
     for (size_t done = 0, count; done < n; done += count) {
@@ -125,7 +133,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 
 static bool waits_in_thread(const gr_resource *resource)
 {
-    return gl_shared_of(resource)->timeline->waits == GL_WAITS_HOST;
+    return timeline_of(resource)->waits == GL_WAITS_HOST;
 }
 
 static gr_status export_memory(const gr_resource *resource, struct gr_memory_export *memory)
@@ -154,51 +162,19 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
     return gl_vulkan_semaphore(gl_shared_of(resource)->device, true, "gr_ring_send");
 }
 
-static void restore_pair(gr_resource *resource, const char *call)
+static struct gr_semaphore_pair *create_pair(const gr_resource *resource, const char *call)
 {
-    struct gl_shared *r = gl_shared_of(resource);
-    struct gl_timeline *own = r->timeline;
-    if (!r->usual)
-        return;
-    if (gr_sync_set(resource, r->usual->acquire, r->usual->release, call) != GR_OK) {
-        gr_log(GR_LOG_WARNING, "%s: a resource keeps the semaphores of its ring: %s", call,
-               gr_last_error()->message);
-        return;
-    }
-    r->timeline = r->usual;
-    r->usual = NULL;
-    gl_timeline_drop(own);
-}
-
-static struct gl_timeline *make_own_pair(const struct gl_shared *r, const char *call)
-{
+    const struct gl_shared *r = gl_shared_of(resource);
+    struct gr_error_record before;
     struct gl_errors errors;
     if (!gl_context_is_current(&r->gl.context))
         return NULL;
+    gr_error_save(&before);
     gl_errors_begin(&errors);
     struct gl_timeline *own = gl_timeline_make_own(r->timeline, call);
     gl_errors_end(&errors);
-    return own;
-}
-
-static bool own_pair(gr_resource *const resources[], size_t n, const char *call)
-{
-    struct gr_error_record before;
-    gr_error_save(&before);
-    struct gl_timeline *own = make_own_pair(gl_shared_of(resources[0]), call);
-    size_t taken = 0;
-    while (own && taken < n &&
-           gr_sync_set(resources[taken], own->acquire, own->release, call) == GR_OK) {
-        struct gl_shared *r = gl_shared_of(resources[taken++]);
-        r->usual = r->timeline;
-        r->timeline = gl_timeline_keep(own);
-    }
-    bool done = own && taken == n;
-    gl_timeline_drop(own);
-    while (!done && taken > 0)
-        restore_pair(resources[--taken], call);
     gr_error_restore(&before);
-    return done;
+    return own ? &own->pair : NULL;
 }
 
 /* Ends the parts of a resource, which may be incomplete. */
@@ -206,7 +182,6 @@ static void end_parts(struct gl_shared *r)
 {
     gl_names_end(r->gl.owned);
     gl_timeline_drop(r->timeline);
-    gl_timeline_drop(r->usual);
     gr_resource_drop(r->vulkan);
 }
 
@@ -249,8 +224,7 @@ static const struct gr_backend gl_shared = {
     .export_memory = export_memory,
     .export_semaphore = export_semaphore,
     .create_semaphore = create_semaphore,
-    .own_pair = own_pair,
-    .restore_pair = restore_pair,
+    .create_pair = create_pair,
 };
 
 struct gl_shared *gl_shared_of(const gr_resource *resource)
@@ -315,7 +289,7 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda, 
     gl_errors_end(&errors);
     r->gl.name = !r->gl.owned ? 0 : r->maker->is_image ? r->gl.owned->texture : r->gl.owned->buffer;
     if (status == GR_OK)
-        status = gr_sync_set(&r->gl.base, r->timeline->acquire, r->timeline->release, call);
+        status = gr_sync_set(&r->gl.base, &r->timeline->pair, call);
     return status;
 }
 

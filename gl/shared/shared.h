@@ -19,8 +19,7 @@ struct gl_shared {
     const struct gl_shared_maker *maker;
     /* the device that draws and has the memory; CUDA may compute on another device */
     CUdevice device;
-    struct gl_timeline *timeline;
-    struct gl_timeline *usual; /* replaces `timeline` after a ring with its own pair; or NULL */
+    struct gl_timeline *timeline; /* the pair outside of a ring that has its own pair */
     /*
      * For images only: the image as CUDA sees it, and the memory on the private Vulkan device.
      */

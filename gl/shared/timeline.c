@@ -70,32 +70,25 @@ static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *sem
 
 static void end_pair(struct gl_timeline *t)
 {
-    gr_semaphore_drop(t->acquire);
-    gr_semaphore_drop(t->release);
+    gr_pair_clear(&t->pair);
     gl_names_end(t->names);
-    t->acquire = t->release = NULL;
     t->names = NULL;
 }
 
-static gr_status make_pair(struct gl_timeline *t, const char *call)
+static bool make_pair(struct gl_timeline *t, const char *call)
 {
+    struct gr_semaphore_pair *pair = &t->pair;
     bool counts = t->waits == GL_WAITS_TIMELINE;
-    t->acquire = gl_vulkan_semaphore(t->device, counts, call);
-    if (!t->acquire)
-        goto fail;
-    t->release = gl_vulkan_semaphore(t->device, counts, call);
-    if (!t->release)
-        goto fail;
-    t->names = gl_names_make(&t->context, call);
-    if (!t->names)
-        goto fail;
-    if (import_semaphore(t, t->acquire, &t->names->semaphores[0], call) != GR_OK ||
-        import_semaphore(t, t->release, &t->names->semaphores[1], call) != GR_OK)
-        goto fail;
-    return GR_OK;
-fail:
-    end_pair(t);
-    return gr_last_error()->status;
+    gr_attempt_begin();
+    bool made = (pair->acquire = gl_vulkan_semaphore(t->device, counts, call)) &&
+                (pair->release = gl_vulkan_semaphore(t->device, counts, call)) &&
+                (t->names = gl_names_make(&t->context, call)) &&
+                import_semaphore(t, pair->acquire, &t->names->semaphores[0], call) == GR_OK &&
+                import_semaphore(t, pair->release, &t->names->semaphores[1], call) == GR_OK;
+    if (!made)
+        end_pair(t);
+    gr_attempt_end();
+    return made;
 }
 
 /* Records why semaphores of the kind `wanted` are not available. */
@@ -105,14 +98,6 @@ static void note_failure(struct gl_timeline *t, const char *wanted)
     gr_error_save(&error);
     snprintf(t->why, sizeof(t->why), "%s: %.160s", wanted, error.message);
     gr_log(GR_LOG_WARNING, "no %s between OpenGL and CUDA: %s", wanted, error.message);
-}
-
-static bool try_pair(struct gl_timeline *t, const char *call)
-{
-    gr_attempt_begin();
-    gr_status status = make_pair(t, call);
-    gr_attempt_end();
-    return status == GR_OK;
 }
 
 /*
@@ -131,18 +116,41 @@ static void choose(struct gl_timeline *t, const char *call)
     }
     if (epoxy_has_gl_extension("GL_NV_timeline_semaphore")) {
         t->waits = GL_WAITS_TIMELINE;
-        if (try_pair(t, call))
+        if (make_pair(t, call))
             return;
         note_failure(t, "timeline semaphores");
     } else {
         snprintf(t->why, sizeof(t->why), "this OpenGL has no GL_NV_timeline_semaphore");
     }
     t->waits = GL_WAITS_BINARY;
-    if (!try_pair(t, call)) {
+    if (!make_pair(t, call)) {
         note_failure(t, "semaphores");
         t->waits = GL_WAITS_HOST;
     }
     gr_error_restore(&before);
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list */
+static struct gl_timeline *timelines;
+
+/* Frees a timeline whose semaphores have been dropped. */
+static void end_timeline(struct gr_semaphore_pair *pair)
+{
+    struct gl_timeline *t = gl_timeline_of(pair), **link = &timelines;
+    pthread_mutex_lock(&lock);
+    while (*link && *link != t)
+        link = &(*link)->next;
+    if (*link)
+        *link = t->next;
+    pthread_mutex_unlock(&lock);
+    gl_names_end(t->names);
+    gr_context_drop(&t->cuda);
+    free(t);
+}
+
+struct gl_timeline *gl_timeline_of(struct gr_semaphore_pair *pair)
+{
+    return pair && pair->end == end_timeline ? (struct gl_timeline *)pair : NULL;
 }
 
 static struct gl_timeline *make_without_pair(const struct gl_context *context,
@@ -156,6 +164,8 @@ static struct gl_timeline *make_without_pair(const struct gl_context *context,
         free(t);
         return NULL;
     }
+    t->pair.holds = 1;
+    t->pair.end = end_timeline;
     t->context = *context;
     t->device = device;
     return t;
@@ -175,22 +185,15 @@ struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual, const 
     if (usual->waits != GL_WAITS_TIMELINE)
         return NULL;
     struct gl_timeline *t = make_without_pair(&usual->context, &usual->cuda, usual->device, call);
-    if (t) {
-        t->waits = usual->waits;
-        t->holds = 1;
-    }
-    if (t && !try_pair(t, call)) {
-        note_failure(t, "timeline semaphores of a ring");
-        gl_timeline_drop(t);
-        t = NULL;
-    }
-    return t;
+    if (!t)
+        return NULL;
+    t->waits = usual->waits;
+    if (make_pair(t, call))
+        return t;
+    note_failure(t, "timeline semaphores of a ring");
+    gr_pair_drop(&t->pair);
+    return NULL;
 }
-
-/* ---- The list -------------------------------------------------------------------------------- */
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct gl_timeline *timelines;
 
 struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
                                      const struct gr_context *cuda, CUdevice device,
@@ -198,45 +201,21 @@ struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
 {
     pthread_mutex_lock(&lock);
     struct gl_timeline *t = timelines;
-    while (t && !(gl_context_same(&t->context, context) && gr_context_same(&t->cuda, cuda)))
+    while (t && !(gl_context_same(&t->context, context) && gr_context_same(&t->cuda, cuda) &&
+                  gr_pair_hold_living(&t->pair)))
         t = t->next;
-    if (!t)
-        t = make(context, cuda, device, call);
-    if (t && t->holds == 0 && t->waits != GL_WAITS_BINARY) {
-        t->next = timelines;
-        timelines = t;
-    }
+    pthread_mutex_unlock(&lock);
     if (t)
-        t->holds++;
+        return t;
+    /* No other thread makes this pair meanwhile, because the context is current on this one. */
+    t = make(context, cuda, device, call);
+    if (!t || t->waits == GL_WAITS_BINARY)
+        return t;
+    pthread_mutex_lock(&lock);
+    t->next = timelines;
+    timelines = t;
     pthread_mutex_unlock(&lock);
     return t;
-}
-
-struct gl_timeline *gl_timeline_keep(struct gl_timeline *t)
-{
-    pthread_mutex_lock(&lock);
-    t->holds++;
-    pthread_mutex_unlock(&lock);
-    return t;
-}
-
-void gl_timeline_drop(struct gl_timeline *t)
-{
-    if (!t)
-        return;
-    pthread_mutex_lock(&lock);
-    bool last = --t->holds == 0;
-    struct gl_timeline **link = &timelines;
-    while (last && *link && *link != t)
-        link = &(*link)->next;
-    if (last && *link)
-        *link = t->next;
-    pthread_mutex_unlock(&lock);
-    if (!last)
-        return;
-    end_pair(t);
-    gr_context_drop(&t->cuda);
-    free(t);
 }
 
 const char *gl_timeline_text(const struct gl_timeline *t)

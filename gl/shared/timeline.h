@@ -11,7 +11,7 @@
 #include <cuda.h>
 
 #include "lib/resource/backend.h"
-#include "lib/sync/semaphore.h"
+#include "lib/sync/semaphore_pair.h"
 #include "gl/context/deferred_unregistration.h"
 
 enum gl_waits {
@@ -20,16 +20,15 @@ enum gl_waits {
     GL_WAITS_HOST      /* neither extension: the thread waits */
 };
 
-/* A pair of semaphores, reference-counted by its resources; a binary pair has one resource. */
+/* A pair of semaphores, held by its resources; a binary pair has one resource. */
 struct gl_timeline {
+    struct gr_semaphore_pair pair; /* two NULLs, like `names`, with GL_WAITS_HOST */
     struct gl_timeline *next;
-    size_t holds;
     struct gl_context context;
     struct gr_context cuda; /* the CUDA context, retained */
     CUdevice device;        /* the device that draws, whose Vulkan device created the semaphores */
     enum gl_waits waits;
-    gr_semaphore *acquire, *release; /* NULL, like `names`, with GL_WAITS_HOST */
-    struct gl_names *names;          /* the same two semaphores in OpenGL */
+    struct gl_names *names; /* the same two semaphores in OpenGL */
     /* for a binary pair: OpenGL has signalled and has not waited yet */
     bool under_way;
     char why[200]; /* why a better kind of semaphores is not available, or "" */
@@ -44,10 +43,14 @@ struct gl_timeline {
 struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
                                      const struct gr_context *cuda, CUdevice device,
                                      const char *call);
-void gl_timeline_drop(struct gl_timeline *timeline);
+static inline void gl_timeline_drop(struct gl_timeline *timeline)
+{
+    if (timeline)
+        gr_pair_drop(&timeline->pair);
+}
 
-/* Adds another reference. */
-struct gl_timeline *gl_timeline_keep(struct gl_timeline *timeline);
+/* Casts the pair; NULL if it is not one of an OpenGL context. `pair` may be NULL. */
+struct gl_timeline *gl_timeline_of(struct gr_semaphore_pair *pair);
 
 /*
  * Creates a pair of timelines like that of `usual`, for resources that share no semaphore with

@@ -61,6 +61,8 @@ gr_status gr_external_unregister(gr_resource *resource)
     gr_submit_leave(&resource->sync);
     gr_status status = gr_sync_record_work(resource, "gr_resource_close");
     left.sync = resource->sync;
+    gr_pair_drop(left.sync.pair); /* only the semaphores must outlive the last work */
+    left.sync.pair = NULL;
     /* This comes before any wait: streams may wait for graphics work that waits for the signal. */
     if (status == GR_ERR_DEVICE_LOST || (work->recorded && gr_event_has_failed(work->event)))
         gr_sync_signal_in_place(&left.sync);

@@ -37,7 +37,7 @@ static gr_status describe_all(const gr_resource *resource, struct gr_message *me
      * A semaphore that this process also uses for other resources is not sent, because each process
      * would count the values of the semaphore separately.
      */
-    bool goes_along = !sync->of_device;
+    bool goes_along = sync->pair && !sync->pair->of_device;
     if (status == GR_OK && goes_along)
         status = add_semaphore(resource, sync->acquire, message, &d.has_acquire,
                                &d.acquire_timeline, &d.acquire_value, call);
@@ -88,10 +88,12 @@ static gr_status import_semaphores(gr_resource *resource, const struct gr_descri
                                             context, call);
         status = release ? GR_OK : gr_last_error()->status;
     }
-    if (acquire || release) /* without semaphores in the message, this process chooses them */
-        status = status == GR_OK ? gr_sync_set(resource, acquire, release, call) : status;
-    gr_semaphore_drop(acquire);
-    gr_semaphore_drop(release);
+    if (!acquire && !release) /* without semaphores in the message, this process chooses them */
+        return status;
+    struct gr_semaphore_pair *pair = gr_pair_make(acquire, release, call);
+    if (status == GR_OK)
+        status = pair ? gr_sync_set(resource, pair, call) : gr_last_error()->status;
+    gr_pair_drop(pair);
     return status;
 }
 

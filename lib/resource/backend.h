@@ -154,13 +154,11 @@ struct gr_backend {
     gr_semaphore *(*create_semaphore)(const gr_resource *resource);
 
     /*
-     * With begin_use(), for a ring that another process shares. own_pair() gives n resources with
-     * one pair of semaphores a pair of exported timelines that no other resource uses. False if
-     * that is impossible; the resources then keep their pair, and no error is recorded.
-     * restore_pair() undoes it, and does nothing for other resources.
+     * With begin_use(), for a ring that another process shares: creates a pair of timelines that
+     * export_semaphore() can export and begin_use() can wait for. If that is impossible, returns
+     * NULL and records no error.
      */
-    bool (*own_pair)(gr_resource *const resources[], size_t n, const char *call);
-    void (*restore_pair)(gr_resource *resource, const char *call);
+    struct gr_semaphore_pair *(*create_pair)(const gr_resource *resource, const char *call);
 };
 
 /* ---- Threads --------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@
 
 struct gr_backend;
 struct gr_objects;
+struct gr_semaphore_pair;
 struct gr_submit_use;
 struct gr_mapping_user;
 
@@ -78,13 +79,12 @@ struct gr_sync {
     uint64_t computed;
     /* the value of `acquire` that the next map waits for; 0: none */
     uint64_t drawn;
-    gr_semaphore *acquire, *release; /* references, or NULL */
+    gr_semaphore *acquire, *release; /* references to the semaphores of `pair`, or NULL */
     struct gr_submit_use *begun;     /* the use in the open submit of the resource, or NULL */
     bool decided; /* the order of the resource is defined: by semaphores, or explicitly by none */
-    /* the pair belongs to the graphics device, for all resources of that device in this process */
-    bool of_device;
-    bool is_new; /* the graphics API must hand the resource over before the first map */
-    bool owes;   /* a release copied bytes that no committed submit has moved to the object */
+    bool is_new;  /* the graphics API must hand the resource over before the first map */
+    bool owes;    /* a release copied bytes that no committed submit has moved to the object */
+    struct gr_semaphore_pair *pair; /* a reference, or NULL */
 };
 
 #define GR_BUFFERS_IN_TURN 4

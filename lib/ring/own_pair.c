@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The ring's own pair of semaphores, and the pair that its resources had before. */
+/* The ring's own pair of semaphores, and the pair that its resources had before; see own_pair.h. */
 #include "lib/ring/own_pair.h"
 
 #include "lib/cuda/driver.h"
@@ -9,43 +9,15 @@
 #include "lib/sync/semaphore_points.h"
 #include "lib/base/log.h"
 
-enum { ACQUIRE, RELEASE };
-
-static void drop(gr_semaphore **semaphore)
+static gr_status make_pair(gr_ring *ring, const gr_resource *resource, const char *call)
 {
-    if (*semaphore)
-        gr_semaphore_drop(*semaphore);
-    *semaphore = NULL;
-}
-
-void gr_ring_end_pair(gr_ring *ring)
-{
-    for (int i = ACQUIRE; i <= RELEASE; i++) {
-        drop(&ring->own[i]);
-        drop(&ring->given[i]);
-    }
-}
-
-void gr_ring_keep_given(gr_ring *ring, const gr_resource *resource)
-{
-    const struct gr_sync *sync = gr_sync_of(resource);
-    if (ring->has_given)
-        return;
-    gr_semaphore_hold(ring->given[ACQUIRE] = sync->acquire);
-    gr_semaphore_hold(ring->given[RELEASE] = sync->release);
-    ring->has_given = true;
-}
-
-static gr_status make_pair(gr_ring *ring, const gr_resource *resource)
-{
-    if (ring->own[ACQUIRE])
-        return GR_OK;
-    for (int i = ACQUIRE; i <= RELEASE; i++) {
-        ring->own[i] = resource->backend->create_semaphore(resource);
-        if (!ring->own[i])
-            return gr_last_error()->status;
-    }
-    gr_ring_keep_given(ring, resource);
+    const struct gr_backend *backend = resource->backend;
+    gr_semaphore *acquire = backend->create_semaphore(resource);
+    gr_semaphore *release = acquire ? backend->create_semaphore(resource) : NULL;
+    ring->own = gr_pair_of_new(acquire, release, call);
+    if (!ring->own)
+        return gr_last_error()->status;
+    ring->given = gr_pair_hold(gr_sync_of(resource)->pair);
     return GR_OK;
 }
 
@@ -72,59 +44,44 @@ static gr_status wait_for_submit(const gr_resource *resource, const char *call)
     return status;
 }
 
-static gr_status take_one(const gr_ring *ring, gr_resource *resource, const char *call)
-{
-    GR_TRY(wait_for_submit(resource, call));
-    return gr_sync_set(resource, ring->own[ACQUIRE], ring->own[RELEASE], call);
-}
-
-gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
-                               const char *call)
-{
-    const struct gr_backend *backend = resources[0]->backend;
-    if (!gr_sync_of(resources[0])->of_device || !backend->create_semaphore)
-        return GR_OK;
-    gr_status status = make_pair(ring, resources[0]);
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        status = take_one(ring, resources[i], call);
-        for (; status != GR_OK && i > 0; i--)
-            gr_ring_restore_pair(ring, resources[i - 1]);
-        if (status != GR_OK)
-            break;
-    }
-    return status;
-}
-
-/*
- * Switches a resource to the pair. After a failure no later use waits for its last work, whose
- * signal may never come.
- */
-static void switch_to(gr_resource *resource, gr_semaphore *const pair[2], const char *call)
+void gr_ring_restore_pair(gr_resource *resource, struct gr_semaphore_pair *pair, const char *call)
 {
     struct gr_sync *sync = gr_sync_of(resource);
-    if (sync->acquire == pair[ACQUIRE] && sync->release == pair[RELEASE])
+    if (!pair || (sync->acquire == pair->acquire && sync->release == pair->release) ||
+        gr_sync_set(resource, pair, call) == GR_OK)
         return;
-    if (gr_sync_set(resource, pair[ACQUIRE], pair[RELEASE], call) == GR_OK)
-        return;
+    /* No later use waits for the last work, whose signal may never come. */
     sync->computed = sync->drawn = 0;
     gr_log(GR_LOG_WARNING,
            "%s: cannot restore the semaphores of a resource, which keeps those of the ring: %s",
            call, gr_last_error()->message);
 }
 
-void gr_ring_end_sharing(const gr_ring *ring, gr_resource *resource, const char *call)
+gr_status gr_ring_switch_pair(gr_resource *const resources[], size_t n,
+                              struct gr_semaphore_pair *pair, const char *call)
 {
-    if (resource->backend->restore_pair)
-        resource->backend->restore_pair(resource, call);
-    if (ring->has_given)
-        switch_to(resource, ring->own[ACQUIRE] ? ring->own : ring->given, call);
+    struct gr_semaphore_pair *before = gr_pair_hold(gr_sync_of(resources[0])->pair);
+    struct gr_error_record cause;
+    gr_status status = GR_OK;
+    size_t done = 0;
+    while (done < n && (status = gr_sync_set(resources[done], pair, call)) == GR_OK)
+        done++;
+    gr_error_save(&cause);
+    while (status != GR_OK && done > 0)
+        gr_ring_restore_pair(resources[--done], before, call);
+    gr_error_restore(&cause);
+    gr_pair_drop(before);
+    return status;
 }
 
-void gr_ring_restore_pair(const gr_ring *ring, gr_resource *resource)
+gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
+                               const char *call)
 {
-    gr_ring_end_sharing(ring, resource, "gr_ring_free");
-    if (!ring->has_given || !ring->own[ACQUIRE])
-        return;
-    switch_to(resource, ring->given, "gr_ring_free");
-    gr_sync_of(resource)->of_device = gr_sync_of(resource)->acquire == ring->given[ACQUIRE];
+    const struct gr_semaphore_pair *pair = gr_sync_of(resources[0])->pair;
+    if (!pair || !pair->of_device || !resources[0]->backend->create_semaphore)
+        return GR_OK;
+    gr_status status = ring->own ? GR_OK : make_pair(ring, resources[0], call);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = wait_for_submit(resources[i], call);
+    return status == GR_OK ? gr_ring_switch_pair(resources, n, ring->own, call) : status;
 }

@@ -16,19 +16,17 @@
 gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
                                const char *call);
 
-/* Remembers the pair of the resource, which all slots have. Does nothing the second time. */
-void gr_ring_keep_given(gr_ring *ring, const gr_resource *resource);
+/*
+ * Switches n resources with equal pairs to another pair. Waits for their last release. After an
+ * error no resource has changed.
+ */
+gr_status gr_ring_switch_pair(gr_resource *const resources[], size_t n,
+                              struct gr_semaphore_pair *pair, const char *call);
 
 /*
- * Gives a resource the pair back that it had before the ring was sent. Waits for its last work, and
- * logs a failure.
+ * Gives a resource the pair back that it had before; NULL: it still has that pair. Waits for its
+ * last release, and logs a failure.
  */
-void gr_ring_end_sharing(const gr_ring *ring, gr_resource *resource, const char *call);
-
-/* Also gives the resource the pair back that it had before the ring was created. */
-void gr_ring_restore_pair(const gr_ring *ring, gr_resource *resource);
-
-/* Frees the pair of the ring, if it has one. */
-void gr_ring_end_pair(gr_ring *ring);
+void gr_ring_restore_pair(gr_resource *resource, struct gr_semaphore_pair *pair, const char *call);
 
 #endif

@@ -208,9 +208,9 @@ static void init_link(struct gr_link *link, const struct gr_link_parts *parts)
     link->role = parts->role;
     link->view.state = parts->state;
     link->view.count = parts->count;
-    link->view.last = gr_semaphore_last(parts->theirs);
-    gr_peer_semaphores_init(&link->semaphores, &link->context, parts->mine, parts->theirs,
+    gr_peer_semaphores_init(&link->semaphores, &link->context, parts->pair, parts->is_cuda,
                             parts->relayed);
+    link->view.last = gr_semaphore_last(link->semaphores.theirs);
     gr_peer_watch_init(&link->watch, parts->socket, &link->semaphores, parts->ring, parts->changed);
 }
 
@@ -239,9 +239,9 @@ struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *cal
     if (!link)
         return NULL;
     init_link(link, parts);
-    if (gr_context_hold(&parts->mine->context, &link->context, call) != GR_OK)
+    if (gr_context_hold(&link->semaphores.mine->context, &link->context, call) != GR_OK)
         goto fail;
-    if (gr_peer_semaphores_start(&link->semaphores, parts->relays, call) != GR_OK)
+    if (gr_peer_semaphores_start(&link->semaphores, parts->relayed != NULL, call) != GR_OK)
         goto fail;
     link->view.seen = gr_check_memory(calloc(parts->count, sizeof(*link->view.seen)), call);
     if (!link->view.seen || gr_peer_watch_start(&link->watch, call) != GR_OK)

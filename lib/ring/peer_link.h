@@ -29,18 +29,17 @@ struct gr_link_parts {
     uint32_t count;       /* the number of slots */
 
     /*
-     * `mine` is signalled by this process, `theirs` by the peer. The link takes references of its
-     * own.
+     * The pair of the two processes. If the side of this process is CUDA (`is_cuda`), this process
+     * signals `release`, otherwise `acquire`. The link takes references to the semaphores.
      */
-    gr_semaphore *mine, *theirs;
+    struct gr_semaphore_pair *pair;
+    bool is_cuda;
 
     /*
-     * Whether the link relays signals between `mine`, `theirs` and the semaphores of the resources.
-     * If so, `relayed` has the acquire and the release semaphore of the resources. Each may be
-     * NULL; the link takes references.
+     * The pair of the resources, if the link relays signals between it and `pair`, or NULL. The
+     * link takes references to the semaphores.
      */
-    bool relays;
-    gr_semaphore *relayed[2];
+    struct gr_semaphore_pair *relayed;
 
     /* The state of the ring. It must stay valid until gr_link_end(). */
     struct gr_ring_state *state;

@@ -77,20 +77,20 @@ static void signal_point(const gr_semaphore_point *point)
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 void gr_peer_semaphores_init(struct gr_peer_semaphores *semaphores,
-                             const struct gr_context *context, gr_semaphore *mine,
-                             gr_semaphore *theirs, gr_semaphore *const relayed[2])
+                             const struct gr_context *context, struct gr_semaphore_pair *pair,
+                             bool is_cuda, struct gr_semaphore_pair *relayed)
 {
     *semaphores = (struct gr_peer_semaphores){
         .context = context,
-        .mine = mine,
-        .theirs = theirs,
-        .relayed = {relayed[0], relayed[1]},
+        .mine = is_cuda ? pair->release : pair->acquire,
+        .theirs = is_cuda ? pair->acquire : pair->release,
+        .relayed = {relayed ? relayed->acquire : NULL, relayed ? relayed->release : NULL},
         .lock = PTHREAD_MUTEX_INITIALIZER,
     };
-    gr_semaphore_hold(mine);
-    gr_semaphore_hold(theirs);
-    gr_semaphore_hold(relayed[0]);
-    gr_semaphore_hold(relayed[1]);
+    gr_semaphore_hold(semaphores->mine);
+    gr_semaphore_hold(semaphores->theirs);
+    gr_semaphore_hold(semaphores->relayed[0]);
+    gr_semaphore_hold(semaphores->relayed[1]);
 }
 
 static CUresult make_streams(struct gr_peer_semaphores *semaphores, bool relays)

@@ -8,7 +8,7 @@
 
 #include "lib/ring/peer_page.h"
 #include "lib/peer/probe.h"
-#include "lib/sync/semaphore.h"
+#include "lib/sync/semaphore_pair.h"
 
 /*
  * The values of one of the two semaphores, as far as this process knows them. Protected by the lock
@@ -26,10 +26,7 @@ struct gr_peer_semaphores {
     /* references: `mine` is signalled by this process, `theirs` by the peer */
     gr_semaphore *mine, *theirs;
 
-    /*
-     * The semaphores of the resources; each may be NULL. References are held while streams may use
-     * the semaphores.
-     */
+    /* References to the pair of the resources, while streams may relay its signals, or NULL. */
     gr_semaphore *relayed[2];
 
     /*
@@ -53,10 +50,13 @@ struct gr_peer_semaphores {
     bool serving_mine; /* this process also signals `mine` again, after the peer has decreased it */
 };
 
-/* Initialises the struct, and takes a reference to each semaphore. */
+/*
+ * Initialises the struct, and takes references to the semaphores; `relayed` may be NULL. `is_cuda`:
+ * the side of this process is CUDA.
+ */
 void gr_peer_semaphores_init(struct gr_peer_semaphores *semaphores,
-                             const struct gr_context *context, gr_semaphore *mine,
-                             gr_semaphore *theirs, gr_semaphore *const relayed[2]);
+                             const struct gr_context *context, struct gr_semaphore_pair *pair,
+                             bool is_cuda, struct gr_semaphore_pair *relayed);
 
 /* Creates the streams; `out` and `in` are created for a relay only. */
 gr_status gr_peer_semaphores_start(struct gr_peer_semaphores *semaphores, bool relays,

@@ -31,7 +31,7 @@ struct receiving {
     uint64_t uuid[2];
     gr_resource **resources;
     uint32_t arrived;
-    gr_semaphore *mine, *theirs;
+    struct gr_semaphore_pair *pair;
     struct gr_page *page;
     struct gr_deadline deadline;
     const char *call;
@@ -106,15 +106,16 @@ static gr_status receive_slot(struct receiving *r)
 
 static gr_status import_semaphores(struct receiving *r)
 {
-    r->theirs = gr_share_import_semaphore(&r->message, GR_RING_SENT_FD, true, r->d.sent_value,
-                                          &r->context, r->call);
-    if (!r->theirs)
-        return gr_last_error()->status;
-    r->mine = gr_share_import_semaphore(&r->message, GR_RING_RECEIVED_FD, true, r->d.received_value,
-                                        &r->context, r->call);
-    gr_status status = r->mine ? GR_OK : gr_last_error()->status;
+    gr_semaphore *theirs = gr_share_import_semaphore(&r->message, GR_RING_SENT_FD, true,
+                                                     r->d.sent_value, &r->context, r->call);
+    gr_semaphore *mine = theirs
+                             ? gr_share_import_semaphore(&r->message, GR_RING_RECEIVED_FD, true,
+                                                         r->d.received_value, &r->context, r->call)
+                             : NULL;
+    r->pair = gr_pair_of_new(theirs, mine, r->call);
+    gr_status status = r->pair ? GR_OK : gr_last_error()->status;
     for (uint32_t i = 0; i < r->arrived && status == GR_OK; i++)
-        status = gr_sync_set(r->resources[i], r->theirs, r->mine, r->call);
+        status = gr_sync_set(r->resources[i], r->pair, r->call);
     return status;
 }
 
@@ -152,8 +153,8 @@ static gr_status begin_link(struct receiving *r, gr_ring *ring)
         .role = (gr_ring_role)r->d.role,
         .count = (uint32_t)r->d.slots,
         .page = r->page,
-        .mine = r->mine,
-        .theirs = r->theirs,
+        .pair = r->pair,
+        .is_cuda = true,
         .state = ring->state,
         .ring = ring,
         .changed = gr_ring_peer_changed,
@@ -192,8 +193,7 @@ static void end_receiving(struct receiving *r)
     for (uint32_t i = 0; i < r->arrived; i++)
         gr_resource_free(r->resources[i]);
     free(r->resources);
-    gr_semaphore_drop(r->mine);
-    gr_semaphore_drop(r->theirs);
+    gr_pair_drop(r->pair);
     gr_page_unmap(r->page, (uint32_t)r->d.slots);
     gr_context_drop(&r->context);
     gr_error_restore(&cause);

@@ -54,11 +54,10 @@ struct gr_ring {
     uint32_t left_count, left_room;
     struct gr_ring_side writer, reader; /* the producer's side, the consumer's side */
     /*
-     * The ring's own acquire and release semaphores, or NULL; and, if has_given is set, the pair
-     * that the resources had before the ring replaced it.
+     * The ring's own pair, or NULL; and the pair that the resources had before the ring replaced
+     * it, or NULL if the ring has not.
      */
-    gr_semaphore *own[2], *given[2];
-    bool has_given;
+    struct gr_semaphore_pair *own, *given;
     /* the descriptors of the producer and of the consumer */
     struct gr_ring_descriptor descriptors[2];
     bool is_polled; /* at least one descriptor is open */

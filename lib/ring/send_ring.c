@@ -9,7 +9,6 @@
 #include "lib/base/error.h"
 #include "lib/external/external.h"
 #include "lib/cuda/import_handle.h"
-#include "lib/base/live_objects.h"
 #include "lib/base/plural.h"
 #include "lib/ring/descriptor.h"
 #include "lib/ring/own_pair.h"
@@ -23,12 +22,6 @@
 #include "lib/peer/import.h"
 #include "lib/sync/semaphore.h"
 
-/* A reference to a semaphore, and its exported descriptor. */
-struct shared_semaphore {
-    gr_semaphore *semaphore;
-    int fd;
-};
-
 /* The state of gr_ring_send(). */
 struct sending {
     int socket;
@@ -36,10 +29,13 @@ struct sending {
     gr_ring_role role;         /* the role of this process */
     struct gr_ring_side *side; /* the side of this process */
     bool began;                /* is_sending was set; end_sending() must reset it */
-    bool is_direct;            /* the ring uses the semaphores of the resources */
     uint32_t count;
     gr_resource **resources;
-    struct shared_semaphore mine, theirs;
+    struct gr_semaphore_pair *before;  /* the pair that the resources had, a reference */
+    struct gr_semaphore_pair *pair;    /* the pair of the two processes, a reference */
+    struct gr_semaphore_pair *relayed; /* `before` if the link relays signals, or NULL */
+    gr_semaphore *mine, *theirs;       /* of `pair`: signalled by this process, and by the peer */
+    int mine_fd, theirs_fd;
     struct gr_page *page;
     int page_fd;
     struct gr_link *link;    /* the ring gets the link after all messages are sent */
@@ -184,45 +180,39 @@ static gr_status finish_work(const struct sending *s)
     return status;
 }
 
-/* ---- The two semaphores ---------------------------------------------------------------------- */
+/* ---- The pair of the two processes ----------------------------------------------------------- */
 
-static gr_status export_own(const struct sending *s, gr_semaphore *semaphore,
-                            struct shared_semaphore *shared)
+static gr_status export_semaphore(const struct sending *s, gr_semaphore *semaphore, int *fd)
 {
     gr_semaphore_desc info;
-    GR_TRY(gr_share_export(s->resources[0], semaphore, &info, s->call));
-    gr_semaphore_hold(semaphore);
-    *shared = (struct shared_semaphore){semaphore, info.fd};
-    return GR_OK;
+    gr_status status = gr_share_export(s->resources[0], semaphore, &info, s->call);
+    *fd = info.fd;
+    return status;
+}
+
+static bool can_be_exported(const gr_semaphore *semaphore)
+{
+    return semaphore && semaphore->timeline && semaphore->handle;
 }
 
 /*
- * Whether only the slots of the ring and the owner have references to the semaphore, so that no
- * other resource signals it. The owner is the ring, OpenGL's own pair, or the application until it
- * frees its handle.
+ * Returns a reference to a pair that only the slots use, and that their graphics API can wait for:
+ * no other resource may signal it, because each process counts its values. NULL if there is none.
  */
-static bool is_exclusive(const struct sending *s, const gr_semaphore *semaphore)
-{
-    unsigned owners =
-        s->ring->own[0] || backend_of(s)->own_pair || gr_live_has(GR_LIVE_SEMAPHORE, semaphore);
-    return __atomic_load_n(&semaphore->holds, __ATOMIC_RELAXED) <= s->count + owners;
-}
-
-/* The graphics side needs a pair that only the ring uses, and that its commands can wait for. */
-static bool has_own_pair(const struct sending *s)
+static struct gr_semaphore_pair *direct_pair(const struct sending *s)
 {
     const struct gr_backend *backend = backend_of(s);
-    return !backend->begin_use || (!s->side->is_cuda && backend->own_pair &&
-                                   backend->own_pair(s->resources, s->count, s->call));
-}
-
-static bool can_be_direct(const struct sending *s)
-{
-    const struct gr_sync *sync = gr_sync_of(s->resources[0]);
-    return backend_of(s)->export_semaphore && has_own_pair(s) && sync->acquire && sync->release &&
-           sync->acquire->timeline && sync->release->timeline && sync->acquire->handle &&
-           sync->release->handle && is_exclusive(s, sync->acquire) &&
-           is_exclusive(s, sync->release);
+    struct gr_semaphore_pair *pair = s->before;
+    if (!backend->export_semaphore)
+        return NULL;
+    if (backend->begin_use)
+        return !s->side->is_cuda && backend->create_pair
+                   ? backend->create_pair(s->resources[0], s->call)
+                   : NULL;
+    bool is_exclusive = !pair->of_device && gr_pair_users(pair) == s->count;
+    return is_exclusive && can_be_exported(pair->acquire) && can_be_exported(pair->release)
+               ? gr_pair_hold(pair)
+               : NULL;
 }
 
 _Static_assert(GR_RING_MOST_SLOTS <= GR_PAGE_MOST_SLOTS, "the page has a bit for each slot");
@@ -230,55 +220,81 @@ _Static_assert(GR_RING_MOST_SLOTS <= GR_PAGE_MOST_SLOTS, "the page has a bit for
 typedef CUresult create_fn(int timeline, unsigned long long value, int *fd);
 
 /* Creates a semaphore of the software driver that other processes can import. */
-static gr_status create_driver_semaphore(const struct sending *s, struct shared_semaphore *shared)
+static gr_semaphore *create_driver_semaphore(const struct sending *s, int *fd)
 {
     struct gr_message message = {.fd_count = 1, .fds = {-1}};
     union {
         void *object;
         create_fn *function;
     } create = {.object = gr_driver_export("gr_softcuda_semaphore_create")};
-    if (!create.object)
-        return gr_fail(GR_ERR_UNSUPPORTED, s->call,
-                       "The software CUDA driver %s is older than this grinterop and cannot share "
-                       "semaphores between processes.",
-                       gr_cuda_driver_path());
-    CUresult result = create.function(1, 0, &shared->fd);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "gr_softcuda_semaphore_create",
-                            "%s: cannot create a semaphore.", s->call);
-    message.fds[0] = gr_fd_copy(shared->fd);
-    shared->semaphore =
+    if (!create.object) {
+        gr_fail(GR_ERR_UNSUPPORTED, s->call,
+                "The software CUDA driver %s is older than this grinterop and cannot share "
+                "semaphores between processes.",
+                gr_cuda_driver_path());
+        return NULL;
+    }
+    CUresult result = create.function(1, 0, fd);
+    if (result != CUDA_SUCCESS) {
+        gr_fail_cuda(result, "gr_softcuda_semaphore_create", "%s: cannot create a semaphore.",
+                     s->call);
+        return NULL;
+    }
+    message.fds[0] = gr_fd_copy(*fd);
+    gr_semaphore *semaphore =
         gr_share_import_semaphore(&message, 0, true, 0, &s->resources[0]->context, s->call);
     gr_message_close_fds(&message);
-    return shared->semaphore ? GR_OK : gr_last_error()->status;
+    return semaphore;
 }
 
-static gr_status make_semaphore(const struct sending *s, struct shared_semaphore *shared)
+static gr_semaphore *make_semaphore(const struct sending *s, int *fd)
 {
-    gr_semaphore_desc info;
     const struct gr_backend *backend = backend_of(s);
     if (gr_driver_traits()->creates_semaphores)
-        return create_driver_semaphore(s, shared);
-    if (!backend->create_semaphore || !backend->export_semaphore)
-        return gr_fail(GR_ERR_UNSUPPORTED, s->call,
-                       "Resources of this kind have no semaphores that both processes can share.");
-    shared->semaphore = backend->create_semaphore(s->resources[0]);
-    if (!shared->semaphore)
-        return gr_last_error()->status;
-    gr_status status = gr_share_export(s->resources[0], shared->semaphore, &info, s->call);
-    shared->fd = info.fd;
-    return status;
+        return create_driver_semaphore(s, fd);
+    if (!backend->create_semaphore || !backend->export_semaphore) {
+        gr_fail(GR_ERR_UNSUPPORTED, s->call,
+                "Resources of this kind have no semaphores that both processes can share.");
+        return NULL;
+    }
+    gr_semaphore *semaphore = backend->create_semaphore(s->resources[0]);
+    if (semaphore && export_semaphore(s, semaphore, fd) != GR_OK) {
+        gr_semaphore_drop(semaphore);
+        return NULL;
+    }
+    return semaphore;
 }
 
-static gr_status make_semaphores(struct sending *s)
+/* Makes a pair that the link relays, or that CUDA's resources use while the ring is shared. */
+static struct gr_semaphore_pair *make_new_pair(struct sending *s)
 {
-    const struct gr_sync *sync = gr_sync_of(s->resources[0]);
-    s->is_direct = can_be_direct(s);
-    GR_TRY(s->is_direct ? export_own(s, s->side->is_cuda ? sync->release : sync->acquire, &s->mine)
-                        : make_semaphore(s, &s->mine));
-    return s->is_direct
-               ? export_own(s, s->side->is_cuda ? sync->acquire : sync->release, &s->theirs)
-               : make_semaphore(s, &s->theirs);
+    bool is_cuda = s->side->is_cuda;
+    gr_semaphore *mine = make_semaphore(s, &s->mine_fd);
+    gr_semaphore *theirs = mine ? make_semaphore(s, &s->theirs_fd) : NULL;
+    return gr_pair_of_new(is_cuda ? theirs : mine, is_cuda ? mine : theirs, s->call);
+}
+
+static gr_status make_pair(struct sending *s)
+{
+    s->before = gr_pair_hold(gr_sync_of(s->resources[0])->pair);
+    s->pair = direct_pair(s);
+    bool is_direct = s->pair;
+    if (!is_direct)
+        s->pair = make_new_pair(s);
+    if (!s->pair)
+        return gr_last_error()->status;
+    s->mine = s->side->is_cuda ? s->pair->release : s->pair->acquire;
+    s->theirs = s->side->is_cuda ? s->pair->acquire : s->pair->release;
+    if (is_direct) {
+        GR_TRY(export_semaphore(s, s->mine, &s->mine_fd));
+        GR_TRY(export_semaphore(s, s->theirs, &s->theirs_fd));
+    } else if (!s->side->is_cuda) {
+        s->relayed = s->before;
+    }
+    /* From here on CUDA alternates with the peer, not with the graphics API of this process. */
+    return s->relayed || s->pair == s->before
+               ? GR_OK
+               : gr_ring_switch_pair(s->resources, s->count, s->pair, s->call);
 }
 
 /* ---- Sending --------------------------------------------------------------------------------- */
@@ -294,13 +310,13 @@ static gr_status send_head(const struct sending *s)
         .slots = s->count,
         .role = s->role == GR_RING_PRODUCER ? GR_RING_CONSUMER : GR_RING_PRODUCER,
         .mode = s->ring->state->newest ? GR_RING_NEWEST : GR_RING_LOSSLESS,
-        .sent_value = gr_semaphore_last(s->mine.semaphore),
-        .received_value = gr_semaphore_last(s->theirs.semaphore),
+        .sent_value = gr_semaphore_last(s->mine),
+        .received_value = gr_semaphore_last(s->theirs),
     };
     s->head->fd_count = GR_RING_FD_COUNT;
     s->head->fds[GR_RING_PAGE_FD] = s->page_fd;
-    s->head->fds[GR_RING_SENT_FD] = s->mine.fd;
-    s->head->fds[GR_RING_RECEIVED_FD] = s->theirs.fd;
+    s->head->fds[GR_RING_SENT_FD] = s->mine_fd;
+    s->head->fds[GR_RING_RECEIVED_FD] = s->theirs_fd;
     gr_ring_description_write(&d, s->head);
     return send_message(s, s->head);
 }
@@ -324,13 +340,6 @@ static gr_status send_all(const struct sending *s)
         if (status == GR_OK)
             status = send_slot(s, i);
     }
-    if (!s->is_direct)
-        gr_ring_keep_given(s->ring, s->resources[0]);
-    /*
-     * From here on CUDA alternates with the peer instead of with the graphics API of this process.
-     */
-    for (uint32_t i = 0; i < s->count && status == GR_OK && s->side->is_cuda && !s->is_direct; i++)
-        status = gr_sync_set(s->resources[i], s->theirs.semaphore, s->mine.semaphore, s->call);
     return status;
 }
 
@@ -347,17 +356,14 @@ static gr_status make_page(struct sending *s)
 
 static gr_status link_and_send(struct sending *s)
 {
-    const struct gr_sync *sync = gr_sync_of(s->resources[0]);
-    bool relays = !s->side->is_cuda && !s->is_direct;
     const struct gr_link_parts parts = {
         .socket = s->socket,
         .role = s->role,
         .count = s->count,
         .page = s->page,
-        .mine = s->mine.semaphore,
-        .theirs = s->theirs.semaphore,
-        .relays = relays,
-        .relayed = {relays ? sync->acquire : NULL, relays ? sync->release : NULL},
+        .pair = s->pair,
+        .is_cuda = s->side->is_cuda,
+        .relayed = s->relayed,
         .state = s->ring->state,
         .ring = s->ring,
         .changed = gr_ring_peer_changed,
@@ -381,7 +387,7 @@ static gr_status send_ring(struct sending *s)
     GR_TRY(gr_context_enter(&s->resources[0]->context, &pushed, s->call));
     gr_status status = finish_work(s);
     if (status == GR_OK)
-        status = make_semaphores(s);
+        status = make_pair(s);
     if (status == GR_OK)
         status = make_page(s);
     if (status == GR_OK)
@@ -407,6 +413,8 @@ static void attach_link(const struct sending *s)
     pthread_mutex_lock(&ring->lock);
     ring->is_sending = false;
     ring->link = s->link;
+    if (s->link && !ring->given)
+        ring->given = gr_pair_hold(s->before);
     if (ring->state->stopped)
         gr_link_stop(ring->link);
     gr_ring_notify(ring);
@@ -418,8 +426,8 @@ static void restore_pairs(const struct sending *s)
 {
     struct gr_error_record cause;
     gr_error_save(&cause);
-    for (uint32_t i = 0; i < s->count && s->resources && s->resources[i]; i++)
-        gr_ring_end_sharing(s->ring, s->resources[i], s->call);
+    for (uint32_t i = 0; i < s->count && s->before; i++)
+        gr_ring_restore_pair(s->resources[i], s->before, s->call);
     gr_error_restore(&cause);
 }
 
@@ -430,11 +438,11 @@ static void end_sending(struct sending *s)
     if (s->began)
         attach_link(s);
     close_if(s->page_fd);
-    close_if(s->mine.fd);
-    close_if(s->theirs.fd);
+    close_if(s->mine_fd);
+    close_if(s->theirs_fd);
     gr_page_unmap(s->page, s->count);
-    gr_semaphore_drop(s->mine.semaphore);
-    gr_semaphore_drop(s->theirs.semaphore);
+    gr_pair_drop(s->pair);
+    gr_pair_drop(s->before);
     free(s->resources);
 }
 
@@ -451,8 +459,8 @@ gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, const void 
         .ring = ring,
         .role = role,
         .side = role == GR_RING_PRODUCER ? &ring->writer : &ring->reader,
-        .mine.fd = -1,
-        .theirs.fd = -1,
+        .mine_fd = -1,
+        .theirs_fd = -1,
         .page_fd = -1,
         .head = &head,
         .deadline = gr_deadline_in(timeout_ms),

@@ -67,7 +67,7 @@ static void hand_back(const gr_ring *ring, gr_resource *resource)
 {
     bool stays = __atomic_load_n(&resource->holds, __ATOMIC_RELAXED) > 1;
     if (stays && gr_external_of(resource) && gr_external_of(resource)->memory) {
-        gr_ring_restore_pair(ring, resource);
+        gr_ring_restore_pair(resource, ring->given, "gr_ring_free");
         gr_ring_last_use(resource);
     } else if (stays && !gr_external_of(resource)) {
         gr_ring_last_use(resource);
@@ -173,7 +173,8 @@ void gr_ring_end_all(gr_ring *ring)
         end_event(ring->left[i].resource, ring->left[i].after);
         hand_back(ring, ring->left[i].resource);
     }
-    gr_ring_end_pair(ring);
+    gr_pair_drop(ring->own);
+    gr_pair_drop(ring->given);
     for (uint32_t i = 0; i < ring->state->room; i++)
         gr_resource_drop(ring->slots[i].resource);
     for (uint32_t i = 0; i < ring->left_count; i++)

@@ -44,8 +44,8 @@ static bool same_image(const struct gr_image *a, const struct gr_image *b)
  */
 static bool same_pair(const struct gr_sync *sync, const struct gr_sync *other, const gr_ring *ring)
 {
-    if (ring && ring->own[0] && sync->of_device)
-        return sync->acquire == ring->given[0] && sync->release == ring->given[1];
+    if (ring && ring->own && sync->pair->of_device)
+        return sync->acquire == ring->given->acquire && sync->release == ring->given->release;
     return sync->acquire == other->acquire && sync->release == other->release;
 }
 

@@ -149,6 +149,20 @@ void gr_semaphore_drop(gr_semaphore *semaphore)
     gr_error_restore(&before);
 }
 
+void gr_semaphore_begin_use(gr_semaphore *semaphore)
+{
+    gr_semaphore_hold(semaphore);
+    if (semaphore)
+        __atomic_fetch_add(&semaphore->users, 1, __ATOMIC_RELAXED);
+}
+
+void gr_semaphore_end_use(gr_semaphore *semaphore)
+{
+    if (semaphore)
+        __atomic_fetch_sub(&semaphore->users, 1, __ATOMIC_RELAXED);
+    gr_semaphore_drop(semaphore);
+}
+
 void gr_semaphore_free(gr_semaphore *semaphore)
 {
     if (gr_semaphore_is_none(semaphore) || !gr_live_end(GR_LIVE_SEMAPHORE, semaphore, __func__))

@@ -35,6 +35,10 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
 void gr_semaphore_hold(gr_semaphore *semaphore);
 void gr_semaphore_drop(gr_semaphore *semaphore);
 
+/* Add and drop the reference of a resource or of an open submit, and count it in `users`. */
+void gr_semaphore_begin_use(gr_semaphore *semaphore);
+void gr_semaphore_end_use(gr_semaphore *semaphore);
+
 /* Returns the value of the last signal begun; for a binary semaphore the number of signals. */
 uint64_t gr_semaphore_last(const gr_semaphore *semaphore);
 

@@ -41,6 +41,7 @@ struct gr_semaphore_ops {
 struct gr_semaphore {
     const struct gr_semaphore_ops *ops;
     unsigned holds; /* the number of references; atomic */
+    unsigned users; /* the number of resources and open submits that may signal it; atomic */
     struct gr_context context;
     CUexternalSemaphore handle; /* NULL if the host waits */
     CUexternalSemaphoreHandleType type;

@@ -81,7 +81,7 @@ static void drop(struct gr_submit_made *s)
     for (size_t i = 0; i < s->shown.wait_count; i++)
         gr_semaphore_drop(s->waits[i]);
     for (size_t i = 0; i < s->shown.signal_count; i++)
-        gr_semaphore_drop(s->signals[i]);
+        gr_semaphore_end_use(s->signals[i]);
     gr_submit_memory_give(s);
 }
 
@@ -107,7 +107,7 @@ static gr_status add_signal(struct gr_submit_made *s, gr_semaphore *acquire, uin
     size_t i = find_semaphore(s->signals, s->shown.signal_count, acquire);
     if (i == s->shown.signal_count) {
         GR_TRY(gr_sync_next_signal(acquire, &s->signal_values[i], call));
-        gr_semaphore_hold(acquire);
+        gr_semaphore_begin_use(acquire);
         s->signals[i] = acquire;
         s->shown.signal_count++;
     }

@@ -55,8 +55,17 @@ gr_status gr_sync_finish_work(gr_resource *resource, const char *call)
                : gr_fail_work(result, "cuEventQuery", "The resource's last release failed.");
 }
 
-gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release,
-                      const char *call)
+void gr_sync_begin(struct gr_sync *sync, struct gr_semaphore_pair *pair)
+{
+    sync->pair = gr_pair_hold(pair);
+    sync->acquire = pair ? pair->acquire : NULL;
+    sync->release = pair ? pair->release : NULL;
+    sync->decided = true;
+    gr_semaphore_begin_use(sync->acquire);
+    gr_semaphore_begin_use(sync->release);
+}
+
+gr_status gr_sync_set(gr_resource *resource, struct gr_semaphore_pair *pair, const char *call)
 {
     struct gr_sync *sync = gr_sync_of(resource);
     bool pushed;
@@ -69,14 +78,10 @@ gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore
         gr_resources_after_failure(&resource, 1);
     if (status == GR_OK) {
         /* without `acquire` the program orders the work itself */
-        bool is_new = sync->is_new && acquire;
-        gr_semaphore_hold(acquire);
-        gr_semaphore_hold(release);
+        bool is_new = sync->is_new && pair && pair->acquire;
         gr_sync_end(sync, true);
-        sync->decided = true;
+        gr_sync_begin(sync, pair);
         sync->is_new = is_new;
-        sync->acquire = acquire;
-        sync->release = release;
     }
     gr_context_leave(pushed);
     return status;
@@ -85,8 +90,9 @@ gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore
 void gr_sync_end(struct gr_sync *sync, bool alive)
 {
     gr_work_end(&sync->work, alive);
-    gr_semaphore_drop(sync->acquire);
-    gr_semaphore_drop(sync->release);
+    gr_semaphore_end_use(sync->acquire);
+    gr_semaphore_end_use(sync->release);
+    gr_pair_drop(sync->pair);
     *sync = (struct gr_sync){.owes = sync->owes};
 }
 
@@ -156,14 +162,21 @@ static gr_status check_settable(const gr_resource *resource, const char *call)
     return resource->sync.begun ? gr_sync_check_ready(resource, call) : GR_OK;
 }
 
-static gr_semaphore *or_null(gr_semaphore *semaphore)
+/* Returns the semaphore with another reference, or NULL. */
+static gr_semaphore *hold(gr_semaphore *semaphore)
 {
-    return semaphore == GR_SEMAPHORE_NONE ? NULL : semaphore;
+    if (semaphore == GR_SEMAPHORE_NONE)
+        return NULL;
+    gr_semaphore_hold(semaphore);
+    return semaphore;
 }
 
 gr_status gr_resource_set_sync(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release)
 {
     GR_TRY(check_settable(resource, __func__));
     GR_TRY(check_pair(resource, acquire, release, __func__));
-    return gr_sync_set(resource, or_null(acquire), or_null(release), __func__);
+    struct gr_semaphore_pair *pair = gr_pair_make(hold(acquire), hold(release), __func__);
+    gr_status status = pair ? gr_sync_set(resource, pair, __func__) : gr_last_error()->status;
+    gr_pair_drop(pair);
+    return status;
 }

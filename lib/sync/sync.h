@@ -4,7 +4,7 @@
 #define GR_LIB_SYNC_SYNC_H
 
 #include "lib/resource/backend.h"
-#include "lib/sync/semaphore.h"
+#include "lib/sync/semaphore_pair.h"
 
 /* Returns the order of a resource. The cast is valid because no resource is a const object. */
 static inline struct gr_sync *gr_sync_of(const gr_resource *resource)
@@ -91,10 +91,12 @@ gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n);
 
 /*
  * Waits for the last work of an unmapped resource, and sets its semaphores; NULL means none. The
- * order of the resource is then defined.
+ * order of the resource is then defined. Takes a reference to the pair.
  */
-gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release,
-                      const char *call);
+gr_status gr_sync_set(gr_resource *resource, struct gr_semaphore_pair *pair, const char *call);
+
+/* Sets the semaphores of a new resource, which has had no work. */
+void gr_sync_begin(struct gr_sync *sync, struct gr_semaphore_pair *pair);
 
 /*
  * Makes the stream wait for the signal of a binary semaphore with this number, which allows only

@@ -72,8 +72,7 @@ struct gr_vk_device {
     gr_vk_device_info info;
     char text[1100];      /* the description of the device */
     pthread_mutex_t lock; /* protects the following members */
-    /* the semaphore pair, which is created for the first resource, or NULL */
-    gr_semaphore *acquire, *release;
+    struct gr_semaphore_pair *pair; /* created for the first resource, or NULL */
     /* the recordings (recording.h), the least recently used first */
     struct vk_recording *recordings;
     /*

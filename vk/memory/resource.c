@@ -126,17 +126,12 @@ VkDeviceMemory gr_vk_memory(const gr_resource *resource)
  * Sets the semaphore pair of a new resource. Without a pair the order stays undefined until the
  * application sets semaphores.
  */
-static void begin_order(struct vk_resource *r, gr_semaphore *acquire, gr_semaphore *release)
+static void begin_order(struct vk_resource *r, struct gr_semaphore_pair *pair)
 {
     struct gr_sync *sync = &r->external.base.sync;
-    if (!acquire)
+    if (!pair)
         return;
-    gr_semaphore_hold(acquire);
-    gr_semaphore_hold(release);
-    sync->acquire = acquire;
-    sync->release = release;
-    sync->of_device = true;
-    sync->decided = true;
+    gr_sync_begin(sync, pair);
     /* A new buffer of the application may have contents, and only a submit copies them. */
     sync->is_new = r->binding.image || (gr_external_is_copied(&r->external) && !r->owned &&
                                         gr_resource_reads(&r->external.base));
@@ -165,10 +160,10 @@ gr_resource *vk_resource_make(const struct vk_resource *draft, bool copied,
                               const gr_external_part_desc *part, unsigned flags, const char *call)
 {
     struct gr_context context;
-    gr_semaphore *acquire, *release;
+    struct gr_semaphore_pair *pair;
     const struct vk_binding *b = &draft->binding;
     struct vk_resource *r = gr_check_memory(malloc(sizeof(*r)), call);
-    if (!r || vk_pair_get(b->device, &acquire, &release, call) != GR_OK ||
+    if (!r || vk_pair_get(b->device, &pair, call) != GR_OK ||
         gr_context_hold(&b->device->context, &context, call) != GR_OK)
         goto fail;
     *r = *draft;
@@ -179,7 +174,7 @@ gr_resource *vk_resource_make(const struct vk_resource *draft, bool copied,
                               : vk_memory_import(b, &r->external, &context, part, flags, call);
     if (status == GR_OK) {
         vk_device_hold(b->device);
-        begin_order(r, acquire, release);
+        begin_order(r, pair);
         return &r->external.base;
     }
     gr_context_drop(&context);

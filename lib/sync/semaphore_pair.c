@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Pairs of semaphores; see semaphore_pair.h. */
+#include "lib/sync/semaphore_pair.h"
+
+#include <stdlib.h>
+
+#include "lib/base/error.h"
+
+struct gr_semaphore_pair *gr_pair_make(gr_semaphore *acquire, gr_semaphore *release,
+                                       const char *call)
+{
+    struct gr_semaphore_pair *pair = gr_check_memory(malloc(sizeof(*pair)), call);
+    if (!pair) {
+        gr_semaphore_drop(acquire);
+        gr_semaphore_drop(release);
+        return NULL;
+    }
+    *pair = (struct gr_semaphore_pair){.acquire = acquire, .release = release, .holds = 1};
+    return pair;
+}
+
+struct gr_semaphore_pair *gr_pair_of_new(gr_semaphore *acquire, gr_semaphore *release,
+                                         const char *call)
+{
+    if (acquire && release)
+        return gr_pair_make(acquire, release, call);
+    gr_semaphore_drop(acquire);
+    gr_semaphore_drop(release);
+    return NULL;
+}
+
+struct gr_semaphore_pair *gr_pair_hold(struct gr_semaphore_pair *pair)
+{
+    if (pair)
+        __atomic_fetch_add(&pair->holds, 1, __ATOMIC_RELAXED);
+    return pair;
+}
+
+bool gr_pair_hold_living(struct gr_semaphore_pair *pair)
+{
+    unsigned holds = __atomic_load_n(&pair->holds, __ATOMIC_RELAXED);
+    while (holds && !__atomic_compare_exchange_n(&pair->holds, &holds, holds + 1, false,
+                                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    return holds > 0;
+}
+
+void gr_pair_clear(struct gr_semaphore_pair *pair)
+{
+    gr_semaphore_drop(pair->acquire);
+    gr_semaphore_drop(pair->release);
+    pair->acquire = pair->release = NULL;
+}
+
+void gr_pair_drop(struct gr_semaphore_pair *pair)
+{
+    if (!pair || __atomic_sub_fetch(&pair->holds, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    gr_pair_clear(pair);
+    if (pair->end)
+        pair->end(pair);
+    else
+        free(pair);
+}
+
+unsigned gr_pair_users(const struct gr_semaphore_pair *pair)
+{
+    const unsigned acquire = __atomic_load_n(&pair->acquire->users, __ATOMIC_RELAXED);
+    const unsigned release = __atomic_load_n(&pair->release->users, __ATOMIC_RELAXED);
+    return acquire > release ? acquire : release;
+}
