@@ -54,9 +54,10 @@ void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUeve
                      void (*end)(struct gr_ending *ending, bool alive))
 {
     if (!after || gr_event_has_passed(after)) {
+        ending->after = after; /* end() may query it, and frees `ending` */
+        end(ending, true);
         if (after)
             gr_driver()->EventDestroy(after);
-        end(ending, true);
         return;
     }
     *ending = (struct gr_ending){.context = *context, .after = after, .end = end};
