@@ -61,7 +61,7 @@ bool gr_event_has_passed(CUevent event)
     CUresult result = gr_driver()->EventQuery(event);
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) /* this thread captures a graph */
         return false;
-    if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY && !gr_cuda_is_sticky(result))
         gr_driver()->EventSynchronize(event);
     return result != CUDA_ERROR_NOT_READY;
 }

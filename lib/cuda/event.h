@@ -43,9 +43,9 @@ static inline bool gr_stream_is_same(CUstream a, CUstream b)
 }
 
 /*
- * Whether the work before an event is done. Only CUDA_ERROR_NOT_READY means that it is unfinished:
- * after any other error this function waits. The CUDA context of the event is current. Records no
- * error.
+ * Whether the work before an event is done, or has failed. Only CUDA_ERROR_NOT_READY means that it
+ * is unfinished: after a query that failed for another reason than the work this function waits.
+ * The CUDA context of the event is current. Records no error.
  */
 bool gr_event_has_passed(CUevent event);
 
