@@ -181,7 +181,7 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle,
 {
     CUgraphicsResource registered = NULL;
     if (r->format && r->format->depth)
-        return gl_refuse_format(r, call);
+        return gl_format_refuse(r->format, r->name, call);
     CUresult result = call_driver(r, flags, &registered);
     *handle = registered;
     return result == CUDA_SUCCESS ? GR_OK : refuse(r, result);

@@ -185,7 +185,7 @@ static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *s
                        "gr_fetch_framebuffer(), which resolves it.",
                        r->name, storage->base.samples);
     if (r->format && r->format->refused && !r->format->depth)
-        return gl_refuse_format(r, call);
+        return gl_format_refuse(r->format, r->name, call);
     if (!storage->incomplete)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,

@@ -6,6 +6,8 @@
 
 #include <epoxy/gl.h>
 
+#include "lib/base/error.h"
+
 #define PACKED     "CUDA does not accept packed channels from OpenGL"
 #define COMPRESSED "CUDA does not accept OpenGL's compressed textures"
 #define NO_DEPTH   "CUDA does not accept depth from OpenGL"
@@ -49,6 +51,12 @@ const struct gl_format *gl_format_of(unsigned int internal)
         if (formats[i].internal == internal)
             return &formats[i];
     return NULL;
+}
+
+gr_status gl_format_refuse(const struct gl_format *format, unsigned int name, const char *call)
+{
+    return gr_fail(GR_ERR_UNSUPPORTED, call, "OpenGL image %u has the format %s: %s. Use %s.", name,
+                   format->name, format->refused, format->instead);
 }
 
 /* clang-format off */

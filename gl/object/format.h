@@ -11,6 +11,8 @@
 
 #include <cuda.h>
 
+#include <grinterop/base.h>
+
 struct gl_format {
     unsigned int internal;  /* the format that OpenGL reports */
     const char *name;       /* such as "GL_RGBA8" */
@@ -28,6 +30,9 @@ struct gl_format {
 
 /* Returns the row of a format; NULL if the table does not list the format. */
 const struct gl_format *gl_format_of(unsigned int internal);
+
+/* Refuses image `name` because of its format, and says what to use instead. */
+gr_status gl_format_refuse(const struct gl_format *format, unsigned int name, const char *call);
 
 struct gl_target {
     unsigned int target;

@@ -52,12 +52,6 @@ struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const
     return r;
 }
 
-gr_status gl_refuse_format(const struct gl_resource *r, const char *call)
-{
-    return gr_fail(GR_ERR_UNSUPPORTED, call, "OpenGL image %u has the format %s: %s. Use %s.",
-                   r->name, r->format->name, r->format->refused, r->format->instead);
-}
-
 gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, unsigned flags,
                          const char *call)
 {

@@ -72,9 +72,6 @@ gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, un
 gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
                               const struct gr_transport_choice *choice, const char *call);
 
-/* Records that CUDA refuses the format of the image, and what to use instead. */
-gr_status gl_refuse_format(const struct gl_resource *r, const char *call);
-
 /* The text "OpenGL texture 3", for messages. */
 struct gl_object_text {
     char text[48];
