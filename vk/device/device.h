@@ -70,8 +70,8 @@ struct gr_vk_device {
     /* the device has no pair, because the code that wraps the device synchronises the resources */
     bool without_pair;
     gr_vk_device_info info;
-    char text[1100];      /* the description of the device */
-    pthread_mutex_t lock; /* protects the following members */
+    char text[1100];                /* the description of the device */
+    pthread_mutex_t lock;           /* protects the following members */
     struct gr_semaphore_pair *pair; /* created for the first resource, or NULL */
     /* the recordings (recording.h), the least recently used first */
     struct vk_recording *recordings;

@@ -13,8 +13,7 @@
 #include "lib/cuda/end_after_event.h"
 #include "vk/copy/copy.h"
 #include "vk/device/error.h"
-#include "vk/sync/pair.h"
-#include "vk/sync/semaphore_import.h"
+#include "vk/sync/sync.h"
 
 static void describe(const gr_resource *resource, char *text, size_t size)
 {

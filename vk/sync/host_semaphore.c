@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Timeline semaphores through the host; see host_semaphore.h. */
-#include "vk/sync/host_semaphore.h"
+/*
+ * Timeline semaphores through the host, for semaphores that cannot or should not be exported: a
+ * host function in the stream waits and signals, in stream order. A wait blocks its own stream. It
+ * may also block other streams, because the driver may run the host functions of several streams
+ * one at a time; the software driver does not.
+ */
+#include "vk/sync/sync.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +18,6 @@
 #include "lib/base/fork.h"
 #include "lib/base/log.h"
 #include "lib/base/plural.h"
-#include "lib/sync/semaphore.h"
 #include "vk/device/error.h"
 #include "vk/device/headless.h"
 
@@ -32,11 +36,7 @@
  * objects alive that host functions need.
  */
 struct host_semaphore {
-    gr_semaphore base;
-    gr_vk_device *device; /* held according to `owner` */
-    VkSemaphore semaphore;
-    enum vk_semaphore_owner owner;
-    bool owned; /* the VkSemaphore is destroyed with this object */
+    struct vk_semaphore base;
     struct vk_functions vk;
     VkDevice handle;
     /* a reference to the owner of the VkDevice; NULL: the application owns it */
@@ -98,7 +98,7 @@ static gr_status refuse_failed(const struct host_semaphore *s, VkResult failure)
                    "A stream's earlier wait or signal of the Vulkan semaphore 0x%llx failed, and "
                    "the stream went on without it: the VkDevice is lost, or the semaphore was "
                    "destroyed. Create the device and its objects again.",
-                   GR_VK_NUMBER(s->semaphore));
+                   GR_VK_NUMBER(s->base.semaphore));
 }
 
 /*
@@ -137,8 +137,8 @@ static void end_host_part(struct host_semaphore *s)
         free(s->spare);
         s->spare = next;
     }
-    if (s->owned)
-        s->vk.vkDestroySemaphore(s->handle, s->semaphore, NULL);
+    if (s->base.owner != VK_OF_APPLICATION)
+        s->vk.vkDestroySemaphore(s->handle, s->base.semaphore, NULL);
     vk_headless_drop(s->headless);
     pthread_mutex_destroy(&s->lock);
     free(s);
@@ -175,7 +175,7 @@ static void note_failure(struct host_semaphore *s, VkResult result, const char *
         s->failure = result;
     pthread_mutex_unlock(&s->lock);
     gr_log(GR_LOG_WARNING, "%s of Vulkan semaphore 0x%llx in a stream: %s", vulkan_call,
-           GR_VK_NUMBER(s->semaphore), vk_result_name(result));
+           GR_VK_NUMBER(s->base.semaphore), vk_result_name(result));
 }
 
 static void wait_here(struct host_semaphore *s, uint64_t value)
@@ -183,7 +183,7 @@ static void wait_here(struct host_semaphore *s, uint64_t value)
     const VkSemaphoreWaitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
         .semaphoreCount = 1,
-        .pSemaphores = &s->semaphore,
+        .pSemaphores = &s->base.semaphore,
         .pValues = &value,
     };
     VkResult result = VK_TIMEOUT;
@@ -191,19 +191,6 @@ static void wait_here(struct host_semaphore *s, uint64_t value)
         result = s->vk.vkWaitSemaphores(s->handle, &info, WAIT_SLICE);
     if (result < 0)
         note_failure(s, result, "vkWaitSemaphores");
-}
-
-VkResult vk_semaphore_raise(const struct vk_functions *vk, VkDevice device, VkSemaphore semaphore,
-                            uint64_t value, uint64_t *now)
-{
-    const VkSemaphoreSignalInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
-        .semaphore = semaphore,
-        .value = value,
-    };
-    *now = UINT64_MAX;
-    VkResult result = vk->vkGetSemaphoreCounterValue(device, semaphore, now);
-    return result == VK_SUCCESS && *now < value ? vk->vkSignalSemaphore(device, &info) : result;
 }
 
 /*
@@ -218,7 +205,7 @@ static void signal_here(struct host_semaphore *s, uint64_t value)
     VkResult result = s->failure;
     bool failed_before = result != VK_SUCCESS;
     if (!failed_before)
-        result = vk_semaphore_raise(&s->vk, s->handle, s->semaphore, value, &now);
+        result = vk_semaphore_raise(&s->vk, s->handle, s->base.semaphore, value, &now);
     pthread_mutex_unlock(&s->lock);
     if (result < 0 && !failed_before)
         note_failure(s, result, now < value ? "vkSignalSemaphore" : "vkGetSemaphoreCounterValue");
@@ -226,7 +213,7 @@ static void signal_here(struct host_semaphore *s, uint64_t value)
         gr_log(GR_LOG_WARNING,
                "a stream's signal of Vulkan semaphore 0x%llx to %llu is skipped: the semaphore has "
                "already reached %llu",
-               GR_VK_NUMBER(s->semaphore), (unsigned long long)value, (unsigned long long)now);
+               GR_VK_NUMBER(s->base.semaphore), (unsigned long long)value, (unsigned long long)now);
 }
 
 /*
@@ -289,13 +276,6 @@ static gr_status signal_by_host(const gr_semaphore_point points[], size_t n, CUs
     return enqueue(points, n, true, stream);
 }
 
-static void describe_host(const gr_semaphore *semaphore, char *text, size_t size)
-{
-    const struct host_semaphore *s = (const struct host_semaphore *)semaphore;
-    snprintf(text, size, "Vulkan timeline semaphore 0x%llx through the host",
-             GR_VK_NUMBER(s->semaphore));
-}
-
 /*
  * Destroys the semaphore. Points in streams keep the struct alive, so the device need not wait for
  * them.
@@ -303,7 +283,7 @@ static void describe_host(const gr_semaphore *semaphore, char *text, size_t size
 static void destroy_host(gr_semaphore *semaphore)
 {
     struct host_semaphore *s = (struct host_semaphore *)semaphore;
-    vk_device_drop_by(s->device, s->owner);
+    vk_device_drop_by(s->base.device, s->base.owner);
     pthread_mutex_lock(&s->lock);
     s->orphaned = true;
     bool last = s->queued == 0;
@@ -317,22 +297,16 @@ static void signal_host_in_place(gr_semaphore *semaphore, uint64_t value)
     struct host_semaphore *s = (struct host_semaphore *)semaphore;
     uint64_t now;
     pthread_mutex_lock(&s->lock);
-    vk_semaphore_raise(&s->vk, s->handle, s->semaphore, value, &now);
+    vk_semaphore_raise(&s->vk, s->handle, s->base.semaphore, value, &now);
     pthread_mutex_unlock(&s->lock);
-}
-
-static bool host_value(const gr_semaphore *semaphore, uint64_t *now)
-{
-    const struct host_semaphore *s = (const struct host_semaphore *)semaphore;
-    return s->vk.vkGetSemaphoreCounterValue(s->handle, s->semaphore, now) == VK_SUCCESS;
 }
 
 static const struct gr_semaphore_ops host_ops = {
     .wait = wait_by_host,
     .signal = signal_by_host,
     .signal_in_place = signal_host_in_place,
-    .describe = describe_host,
-    .value = host_value,
+    .describe = vk_semaphore_describe,
+    .value = vk_semaphore_value,
     .destroy = destroy_host,
 };
 
@@ -368,16 +342,8 @@ static void make_points(struct host_semaphore *s)
     }
 }
 
-VkSemaphore vk_semaphore_of_host(const gr_semaphore *semaphore)
-{
-    if (!semaphore || semaphore->ops != &host_ops)
-        return VK_NULL_HANDLE;
-    return ((const struct host_semaphore *)semaphore)->semaphore;
-}
-
-gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_desc *info,
-                                   enum vk_semaphore_owner owner, const struct gr_context *context,
-                                   const char *call)
+gr_semaphore *vk_semaphore_by_host(const struct vk_semaphore *draft, uint64_t value,
+                                   const struct gr_context *context, const char *call)
 {
     pthread_once(&exit_once, watch_exit);
     struct host_semaphore *s = calloc(1, sizeof(*s));
@@ -386,18 +352,15 @@ gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_d
         gr_fail_memory(call);
         return NULL;
     }
-    s->device = device;
-    s->owner = owner;
-    s->semaphore = info->semaphore;
-    s->vk = device->vk;
-    s->handle = device->device;
-    s->headless = vk_headless_hold(device->device);
+    s->base = *draft;
+    s->vk = draft->device->vk;
+    s->handle = draft->device->device;
+    s->headless = vk_headless_hold(s->handle);
     s->failure = VK_SUCCESS;
     make_points(s);
-    if (gr_semaphore_init(&s->base, &host_ops, context, true, info->value) != GR_OK) {
-        end_host_part(s);
-        return NULL;
-    }
-    s->owned = owner != VK_OF_APPLICATION;
-    return &s->base;
+    if (gr_semaphore_init(&s->base.base, &host_ops, context, true, value) == GR_OK)
+        return &s->base.base;
+    s->base.owner = VK_OF_APPLICATION; /* the VkSemaphore stays with the caller */
+    end_host_part(s);
+    return NULL;
 }

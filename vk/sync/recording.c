@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "vk/device/error.h"
-#include "vk/sync/semaphore.h"
+#include "vk/sync/sync.h"
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 

@@ -1,40 +1,143 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan semaphores of grinterop or of the application. CUDA imports them, or else the host waits
- * and signals.
+ * Vulkan semaphores of grinterop or of the application. CUDA imports them through an exported
+ * handle, or else the host waits and signals.
  */
-#include "vk/sync/semaphore.h"
+#include "vk/sync/sync.h"
 
-#include "lib/cuda/context.h"
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/base/struct_size.h"
-#include "lib/sync/semaphore.h"
+#include "lib/sync/semaphore_points.h"
 #include "vk/device/error.h"
-#include "vk/sync/host_semaphore.h"
-#include "vk/sync/semaphore_import.h"
+#include "vk/device/export.h"
+
+/* ---- Operations ------------------------------------------------------------------------------ */
+
+void vk_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size)
+{
+    const struct vk_semaphore *s = (const struct vk_semaphore *)semaphore;
+    snprintf(text, size, "Vulkan %s semaphore 0x%llx %s",
+             semaphore->timeline ? "timeline" : "binary", GR_VK_NUMBER(s->semaphore),
+             semaphore->handle ? "by " GR_VK_HANDLE_NAME : "through the host");
+}
+
+bool vk_semaphore_value(const gr_semaphore *semaphore, uint64_t *now)
+{
+    const struct vk_semaphore *s = (const struct vk_semaphore *)semaphore;
+    return semaphore->timeline && s->device->vk.vkGetSemaphoreCounterValue(
+                                      s->device->device, s->semaphore, now) == VK_SUCCESS;
+}
+
+VkResult vk_semaphore_raise(const struct vk_functions *vk, VkDevice device, VkSemaphore semaphore,
+                            uint64_t value, uint64_t *now)
+{
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+        .semaphore = semaphore,
+        .value = value,
+    };
+    *now = UINT64_MAX;
+    VkResult result = vk->vkGetSemaphoreCounterValue(device, semaphore, now);
+    return result == VK_SUCCESS && *now < value ? vk->vkSignalSemaphore(device, &info) : result;
+}
+
+static void signal_in_place(gr_semaphore *semaphore, uint64_t value)
+{
+    const struct vk_semaphore *s = (const struct vk_semaphore *)semaphore;
+    uint64_t now;
+    vk_semaphore_raise(&s->device->vk, s->device->device, s->semaphore, value, &now);
+}
+
+static void destroy(gr_semaphore *semaphore)
+{
+    struct vk_semaphore *s = (struct vk_semaphore *)semaphore;
+    if (s->owner != VK_OF_APPLICATION)
+        s->device->vk.vkDestroySemaphore(s->device->device, s->semaphore, NULL);
+    vk_device_drop_by(s->device, s->owner);
+    free(s);
+}
+
+static const struct gr_semaphore_ops imported_ops = {
+    .wait = gr_semaphore_wait_imported,
+    .signal = gr_semaphore_signal_imported,
+    .signal_in_place = signal_in_place,
+    .describe = vk_semaphore_describe,
+    .value = vk_semaphore_value,
+    .destroy = destroy,
+};
 
 VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
 {
     if (!semaphore)
         gr_fail(GR_ERR_INVALID_VALUE, __func__, "The semaphore is NULL: did its creation fail?");
-    if (!semaphore || semaphore == GR_SEMAPHORE_NONE)
+    if (!semaphore || semaphore == GR_SEMAPHORE_NONE ||
+        semaphore->ops->describe != vk_semaphore_describe)
         return VK_NULL_HANDLE;
-    VkSemaphore imported = vk_semaphore_imported(semaphore);
-    return imported ? imported : vk_semaphore_of_host(semaphore);
+    return ((const struct vk_semaphore *)semaphore)->semaphore;
 }
 
-/* Makes a gr_semaphore of the VkSemaphore, which stays unchanged after an error. */
+/* ---- The import into CUDA -------------------------------------------------------------------- */
+
+static gr_status export_handle(const struct vk_semaphore *s, gr_semaphore_desc *info)
+{
+    info->type = s->base.timeline ? GR_VK_CUDA_TIMELINE : GR_VK_CUDA_BINARY;
+    return vk_export_semaphore(s->device, s->semaphore, &info->GR_VK_HANDLE_FIELD);
+}
+
+gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info,
+                              const char *call)
+{
+    if (semaphore->ops == &imported_ops)
+        return export_handle((const struct vk_semaphore *)semaphore, info);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The semaphore was not made from an exported Vulkan handle, so it cannot be "
+                   "exported again: create it by gr_vk_semaphore_create(), or from a VkSemaphore "
+                   "without through_host.");
+}
+
+/* Like vk_semaphore_by_host(), by an exported handle. */
+static gr_semaphore *import_semaphore(const struct vk_semaphore *draft, uint64_t value,
+                                      const struct gr_context *context, const char *call)
+{
+    gr_semaphore_desc info = GR_INIT(gr_semaphore_desc, .fd = -1, .value = value);
+    struct vk_semaphore *s = gr_check_memory(malloc(sizeof(*s)), call);
+    if (!s)
+        return NULL;
+    *s = *draft;
+    gr_status status = export_handle(s, &info);
+    if (status == GR_OK) {
+        status = gr_semaphore_make(&s->base, context, &info, &imported_ops, call);
+        vk_handle_close(info.GR_VK_HANDLE_FIELD, status == GR_OK);
+    }
+    if (status == GR_OK)
+        return &s->base;
+    free(s);
+    return NULL;
+}
+
+/*
+ * Makes a gr_semaphore of the VkSemaphore, which stays unchanged after an error. The gr_semaphore
+ * takes a reference to the device according to `owner`.
+ */
 static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_desc *info,
                                     enum vk_semaphore_owner owner, const char *call)
 {
+    const struct vk_semaphore draft = {
+        .base.timeline = info->type == VK_SEMAPHORE_TYPE_TIMELINE,
+        .device = device,
+        .semaphore = info->semaphore,
+        .owner = owner,
+    };
     struct gr_context context;
     if (gr_context_hold(&device->context, &context, call) != GR_OK)
         return NULL;
-    gr_semaphore *semaphore = info->through_host
-                                  ? vk_semaphore_by_host(device, info, owner, &context, call)
-                                  : vk_semaphore_import(device, info, owner, &context, call);
+    gr_semaphore *semaphore = (info->through_host ? vk_semaphore_by_host : import_semaphore)(
+        &draft, info->value, &context, call);
     if (!semaphore) {
         gr_context_drop(&context);
         return NULL;
@@ -181,4 +284,46 @@ gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_d
         check_value(device, &info, __func__) != GR_OK)
         return NULL;
     return make_semaphore(device, &info, VK_OF_APPLICATION, __func__);
+}
+
+/* ---- The pair of a device -------------------------------------------------------------------- */
+
+/*
+ * Ends the pair. Resources that are about to end may still hold it, and drop the last reference
+ * later.
+ */
+static void end_pair(gr_vk_device *device, bool wait)
+{
+    if (wait) {
+        vk_host_semaphore_finish(device->pair->acquire);
+        vk_host_semaphore_finish(device->pair->release);
+    }
+    gr_pair_drop(device->pair);
+}
+
+static gr_status make_pair(gr_vk_device *device, const char *call)
+{
+    gr_semaphore *made[2] = {NULL, NULL};
+    for (int i = 0; i < 2 && (i == 0 || made[0]); i++)
+        made[i] = vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE, VK_OF_DEVICE, call);
+    device->pair = gr_pair_of_new(made[0], made[1], call);
+    if (!device->pair)
+        return gr_last_error()->status;
+    device->pair->of_device = true;
+    device->end_pair = end_pair;
+    return GR_OK;
+}
+
+gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair, const char *call)
+{
+    gr_status status = GR_OK;
+    *pair = NULL;
+    if (!device->has_timeline || device->without_pair)
+        return GR_OK;
+    pthread_mutex_lock(&device->lock);
+    if (!device->pair)
+        status = make_pair(device, call);
+    *pair = device->pair;
+    pthread_mutex_unlock(&device->lock);
+    return status;
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Semaphores that Vulkan and CUDA share, and the pair that orders the resources of a device. */
+#ifndef GR_VK_SYNC_SYNC_H
+#define GR_VK_SYNC_SYNC_H
+
+#include "lib/sync/semaphore_pair.h"
+#include "vk/device/device.h"
+
+/* A Vulkan semaphore that CUDA imported. The struct of one through the host begins with it. */
+struct vk_semaphore {
+    gr_semaphore base;
+    gr_vk_device *device; /* held according to `owner` */
+    VkSemaphore semaphore;
+    enum vk_semaphore_owner owner;
+};
+
+/*
+ * Implements gr_vk_semaphore_create() with checked arguments, for any owner except the application.
+ */
+gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
+                                  enum vk_semaphore_owner owner, const char *call);
+
+/* Creates a VkSemaphore that the caller owns; `exportable` by GR_VK_SEMAPHORE_HANDLE. */
+gr_status vk_semaphore_new(const gr_vk_device *device, VkSemaphoreType kind, bool exportable,
+                           VkSemaphore *semaphore);
+
+/*
+ * Implements export_semaphore() of Vulkan resources. GR_ERR_UNSUPPORTED: the semaphore was not
+ * imported by an exported handle.
+ */
+gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info,
+                              const char *call);
+
+/*
+ * Returns the pair of the device, which the first call creates. If the device has no timeline
+ * semaphores, or its resources should not have the pair, returns GR_OK and NULL. The device owns
+ * the pair.
+ */
+gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair, const char *call);
+
+/* ---- In common with host_semaphore.c --------------------------------------------------------- */
+
+/* Operations of all Vulkan semaphores, which describe() identifies. */
+void vk_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size);
+bool vk_semaphore_value(const gr_semaphore *semaphore, uint64_t *now);
+
+/*
+ * Signals a timeline that has not reached the value. *now is the value before; UINT64_MAX if it is
+ * unknown.
+ */
+VkResult vk_semaphore_raise(const struct vk_functions *vk, VkDevice device, VkSemaphore semaphore,
+                            uint64_t value, uint64_t *now);
+
+/*
+ * Makes a timeline semaphore through the host like `draft`, with the value that it has reached.
+ * On success it owns the VkSemaphore unless the application does, and the reference to the context.
+ * After an error, which is recorded, returns NULL.
+ */
+gr_semaphore *vk_semaphore_by_host(const struct vk_semaphore *draft, uint64_t value,
+                                   const struct gr_context *context, const char *call);
+
+/*
+ * Waits until the streams have passed all waits and signals of the semaphore. Does nothing for
+ * other semaphores.
+ */
+void vk_host_semaphore_finish(gr_semaphore *semaphore);
+
+#endif
