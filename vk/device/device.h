@@ -73,7 +73,7 @@ struct gr_vk_device {
     char text[1100];                /* the description of the device */
     pthread_mutex_t lock;           /* protects the following members */
     struct gr_semaphore_pair *pair; /* created for the first resource, or NULL */
-    /* the recordings (recording.h), the least recently used first */
+    /* the recordings (vk/sync/sync.h), the least recently used first */
     struct vk_recording *recordings;
     /*
      * After the last hold, these functions end the pair and the recordings. NULL if there are none.

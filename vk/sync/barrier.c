@@ -4,11 +4,13 @@
  * VK_QUEUE_FAMILY_EXTERNAL, and change image layouts. Semaphores, not barriers, make the other API
  * wait.
  */
-#include "vk/sync/barrier.h"
-
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
 #include "vk/copy/record.h"
+#include "vk/sync/sync.h"
+
+/* The maximum number of resources per barrier command: the barrier structs are on the stack. */
+#define BARRIERS_AT_ONCE 32
 
 /* ---- Checks before recording ----------------------------------------------------------------- */
 
@@ -54,7 +56,8 @@ static gr_status check_family(const gr_vk_device *device, uint32_t family, const
 }
 
 gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
-                           const gr_vk_use *given, const char *name, const char *call)
+                           gr_resource *const resources[], size_t n, const gr_vk_use *given,
+                           const char *name, const char *call)
 {
     if (!given)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -62,37 +65,18 @@ gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
     GR_TRY(GR_TAKE(gr_vk_use, &way->use, given, call));
     GR_TRY(check_flags(device, &way->use, name, call));
     way->family = way->use.queue_family ? *way->use.queue_family : device->queue_family;
-    return check_family(device, way->family, name, call);
-}
-
-gr_status vk_handover_check(const struct vk_handover *way, const struct vk_resource *r, size_t i,
-                            const char *call)
-{
-    VkImageLayout layout = way->use.layout;
-    if (!r->binding.image || way->to_cuda ||
+    GR_TRY(check_family(device, way->family, name, call));
+    const VkImageLayout layout = way->use.layout;
+    if (way->to_cuda ||
         (layout != VK_IMAGE_LAYOUT_UNDEFINED && layout != VK_IMAGE_LAYOUT_PREINITIALIZED))
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "Resource %zu is an image, and an image cannot be transitioned to "
-                   "VK_IMAGE_LAYOUT_%s: pass the layout in which Vulkan uses the image next.",
-                   i, layout == VK_IMAGE_LAYOUT_UNDEFINED ? "UNDEFINED" : "PREINITIALIZED");
-}
-
-static gr_status check_resources(gr_resource *const resources[], size_t n, const char *call)
-{
-    for (size_t i = 0; i < n; i++) {
-        const struct vk_resource *r = vk_resource_of(resources[i]);
-        if (!r)
+    for (size_t i = 0; i < n; i++)
+        if (vk_resource_of(resources[i])->binding.image)
             return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "Resource %zu is %s: barriers are for resources made from Vulkan "
-                           "buffers and images.",
-                           i, resources[i] ? "not a Vulkan resource" : "NULL");
-        if (r->binding.device->device != vk_resource_of(resources[0])->binding.device->device)
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "Resource %zu belongs to another VkDevice than the first: record a "
-                           "barrier for each device.",
-                           i);
-    }
+                           "Resource %zu is an image, and an image cannot be transitioned to "
+                           "VK_IMAGE_LAYOUT_%s: pass the layout in which Vulkan uses the image "
+                           "next.",
+                           i, layout == VK_IMAGE_LAYOUT_UNDEFINED ? "UNDEFINED" : "PREINITIALIZED");
     return GR_OK;
 }
 
@@ -208,8 +192,8 @@ static VkImageMemoryBarrier image_barrier(const struct vk_resource *r, const ste
 static void record_step(const step *s, VkCommandBuffer commands,
                         const struct vk_resource *const list[], size_t n)
 {
-    VkBufferMemoryBarrier buffers[VK_BARRIERS_AT_ONCE];
-    VkImageMemoryBarrier images[VK_BARRIERS_AT_ONCE];
+    VkBufferMemoryBarrier buffers[BARRIERS_AT_ONCE];
+    VkImageMemoryBarrier images[BARRIERS_AT_ONCE];
     uint32_t buffer_count = 0, image_count = 0;
     for (size_t i = 0; i < n; i++) {
         if (list[i]->binding.image)
@@ -253,8 +237,8 @@ static VkBufferMemoryBarrier2 buffer_barrier2(const struct vk_resource *r, const
 static void record_step2(const step *s, VkCommandBuffer commands,
                          const struct vk_resource *const list[], size_t n)
 {
-    VkBufferMemoryBarrier2 buffers[VK_BARRIERS_AT_ONCE];
-    VkImageMemoryBarrier2 images[VK_BARRIERS_AT_ONCE];
+    VkBufferMemoryBarrier2 buffers[BARRIERS_AT_ONCE];
+    VkImageMemoryBarrier2 images[BARRIERS_AT_ONCE];
     VkDependencyInfo all = {
         .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
         .pBufferMemoryBarriers = buffers,
@@ -279,7 +263,7 @@ static bool record_layouts(const struct vk_handover *way, VkCommandBuffer comman
                            const struct vk_resource *const list[], size_t n,
                            record_function *record)
 {
-    const struct vk_resource *images[VK_BARRIERS_AT_ONCE];
+    const struct vk_resource *images[BARRIERS_AT_ONCE];
     const step layout = layout_step(way, 0);
     size_t count = 0;
     if (way->use.layout == VK_IMAGE_LAYOUT_GENERAL)
@@ -312,17 +296,19 @@ static void record_copied(const struct vk_handover *way, VkCommandBuffer command
         vk_copy_record_fetch(commands, list, n);
 }
 
-void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
-                        const struct vk_resource *const list[], size_t n)
+/* Records the barriers of up to BARRIERS_AT_ONCE resources. */
+static void record_some(const struct vk_handover *way, VkCommandBuffer commands,
+                        gr_resource *const resources[], size_t n)
 {
-    const struct vk_resource *shared[VK_BARRIERS_AT_ONCE], *copied[VK_BARRIERS_AT_ONCE];
+    const struct vk_resource *shared[BARRIERS_AT_ONCE], *copied[BARRIERS_AT_ONCE];
     size_t shared_count = 0, copied_count = 0;
     record_function *record = is_wide(&way->use) ? record_step2 : record_step;
     for (size_t i = 0; i < n; i++) {
-        if (vk_is_copied(list[i]))
-            copied[copied_count++] = list[i];
+        const struct vk_resource *r = vk_resource_of(resources[i]);
+        if (vk_is_copied(r))
+            copied[copied_count++] = r;
         else
-            shared[shared_count++] = list[i];
+            shared[shared_count++] = r;
     }
     if (shared_count)
         record_shared(way, commands, shared, shared_count, record);
@@ -330,17 +316,32 @@ void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
         record_copied(way, commands, copied, copied_count, record);
 }
 
+void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
+                        gr_resource *const resources[], size_t n)
+{
+    for (; n > BARRIERS_AT_ONCE; resources += BARRIERS_AT_ONCE, n -= BARRIERS_AT_ONCE)
+        record_some(way, commands, resources, BARRIERS_AT_ONCE);
+    record_some(way, commands, resources, n);
+}
+
 /* ---- Public calls ---------------------------------------------------------------------------- */
 
-static void record(const struct vk_handover *way, VkCommandBuffer commands,
-                   gr_resource *const resources[], size_t n)
+static gr_status check_resources(gr_resource *const resources[], size_t n, const char *call)
 {
-    const struct vk_resource *list[VK_BARRIERS_AT_ONCE];
-    for (size_t done = 0, count; done < n; done += count) {
-        for (count = 0; count < VK_BARRIERS_AT_ONCE && done + count < n; count++)
-            list[count] = vk_resource_of(resources[done + count]);
-        vk_handover_record(way, commands, list, count);
+    for (size_t i = 0; i < n; i++) {
+        const struct vk_resource *r = vk_resource_of(resources[i]);
+        if (!r)
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "Resource %zu is %s: barriers are for resources made from Vulkan "
+                           "buffers and images.",
+                           i, resources[i] ? "not a Vulkan resource" : "NULL");
+        if (r->binding.device->device != vk_resource_of(resources[0])->binding.device->device)
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "Resource %zu belongs to another VkDevice than the first: record a "
+                           "barrier for each device.",
+                           i);
     }
+    return GR_OK;
 }
 
 static gr_status hand_over(bool to_cuda, VkCommandBuffer commands, gr_resource *const resources[],
@@ -354,11 +355,9 @@ static gr_status hand_over(bool to_cuda, VkCommandBuffer commands, gr_resource *
                            ? "`resources` is NULL"
                            : "There are no resources: n is 0. Pass the length of `resources`");
     GR_TRY(check_resources(resources, n, call));
-    GR_TRY(vk_handover_init(&way, vk_resource_of(resources[0])->binding.device, use,
+    GR_TRY(vk_handover_init(&way, vk_resource_of(resources[0])->binding.device, resources, n, use,
                             to_cuda ? "before" : "after", call));
-    for (size_t i = 0; i < n; i++)
-        GR_TRY(vk_handover_check(&way, vk_resource_of(resources[i]), i, call));
-    record(&way, commands, resources, n);
+    vk_handover_record(&way, commands, resources, n);
     return GR_OK;
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The command buffers of grinterop; see recording.h. Each recording has its own timeline semaphore:
- * the semaphores of the resources may belong to the application, which may destroy them.
+ * The command buffers of grinterop. Each recording has its own timeline semaphore: the semaphores
+ * of the resources may belong to the application, which may destroy them.
  */
-#include "vk/sync/recording.h"
-
 #include <stdlib.h>
 
 #include "vk/device/error.h"

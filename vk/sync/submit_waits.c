@@ -1,12 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Adds waits, signals and commands to the application's VkSubmitInfo2; see submit_waits.h. */
-#include "vk/sync/submit_waits.h"
+/*
+ * Adds the waits and signals for CUDA to the application's VkSubmitInfo2, and submits it with
+ * barriers in command buffers of grinterop.
+ */
+#include "lib/sync/submit.h"
 
 #include "lib/base/error.h"
-#include "lib/sync/submit.h"
+#include "lib/base/struct_size.h"
 #include "vk/copy/record.h"
+#include "vk/device/error.h"
+#include "vk/sync/sync.h"
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
+/* A submit in progress. The application itself submits what gr_vk_submit_fill() returns. */
+struct making {
+    gr_submit *submit;
+    const char *call;
+    const VkSubmitInfo2 *info;    /* of the application, or an empty one */
+    VkPipelineStageFlags2 stages; /* the stages that wait for CUDA; 0: all */
+
+    /* Arrays in scratch memory of the submit. */
+    gr_resource **resources; /* of Vulkan */
+    size_t resource_count;
+    VkSemaphoreSubmitInfo *points; /* waits, then signals */
+    VkCommandBufferSubmitInfo *buffers;
+    uint64_t *values; /* this and the following ones are for vkQueueSubmit */
+    VkSemaphore *semaphores;
+    VkCommandBuffer *handles;
+    VkPipelineStageFlags *wait_stages;
+
+    /* For gr_vk_submit() only. */
+    gr_vk_submit_desc desc;
+    gr_vk_device *device;
+    struct vk_handover first, last; /* valid if `desc` has them */
+    struct vk_recording *recording; /* NULL if there are no barriers */
+
+    /* The results. */
+    VkSubmitInfo2 made;
+    VkSubmitInfo old; /* set for vkQueueSubmit */
+    VkTimelineSemaphoreSubmitInfo old_values;
+};
+
+/* ---- The application's VkSubmitInfo2 --------------------------------------------------------- */
 
 /* Refuses NULL lists, which Vulkan would dereference. */
 static gr_status check_lists(const VkSubmitInfo2 *info, const char *call)
@@ -41,6 +75,153 @@ static gr_status check_semaphores(gr_semaphore *const list[], size_t n, const ch
     return GR_OK;
 }
 
+static gr_status take_info(struct making *m, const VkSubmitInfo2 *info)
+{
+    static const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
+    m->info = info ? info : &nothing;
+    if (m->info->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO_2)
+        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                       "The sType of VkSubmitInfo2 is %d: set it to "
+                       "VK_STRUCTURE_TYPE_SUBMIT_INFO_2.",
+                       info->sType);
+    GR_TRY(check_lists(m->info, m->call));
+    GR_TRY(check_semaphores(m->submit->waits, m->submit->wait_count, m->call));
+    return check_semaphores(m->submit->signals, m->submit->signal_count, m->call);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+#define POINT_BYTES                                                                                \
+    (sizeof(VkSemaphoreSubmitInfo) + sizeof(uint64_t) + sizeof(VkSemaphore) +                      \
+     sizeof(VkPipelineStageFlags))
+#define BUFFER_BYTES (sizeof(VkCommandBufferSubmitInfo) + sizeof(VkCommandBuffer))
+
+/* Returns the next Vulkan resource of the submit. */
+static gr_resource *next_resource(gr_submit *submit, size_t *place)
+{
+    const gr_resource *resource;
+    while ((resource = gr_submit_next(submit, place)))
+        if (vk_resource_of(resource))
+            return &vk_resource_of(resource)->external.base;
+    return NULL;
+}
+
+/*
+ * Reserves memory for all arrays, and fills `resources`. The structs with larger alignment come
+ * first. Besides the application's, there are two command buffers and one signal.
+ */
+static gr_status make_arrays(struct making *m)
+{
+    const size_t buffers = m->info->commandBufferInfoCount + 2;
+    const size_t points = m->info->waitSemaphoreInfoCount + m->submit->wait_count +
+                          m->info->signalSemaphoreInfoCount + m->submit->signal_count + 1;
+    size_t count = 0, place = 0;
+    while (next_resource(m->submit, &place))
+        count++;
+    m->points = gr_submit_scratch(
+        m->submit, points * POINT_BYTES + buffers * BUFFER_BYTES + count * sizeof(*m->resources),
+        m->call);
+    if (!m->points)
+        return GR_ERR_NO_MEMORY;
+    m->buffers = (VkCommandBufferSubmitInfo *)(m->points + points);
+    m->values = (uint64_t *)(m->buffers + buffers);
+    m->semaphores = (VkSemaphore *)(m->values + points);
+    m->handles = (VkCommandBuffer *)(m->semaphores + points);
+    m->resources = (gr_resource **)(m->handles + buffers);
+    m->wait_stages = (VkPipelineStageFlags *)(m->resources + count);
+    for (place = 0; m->resource_count < count;)
+        m->resources[m->resource_count++] = next_resource(m->submit, &place);
+    return GR_OK;
+}
+
+/* ---- Adding ---------------------------------------------------------------------------------- */
+
+static VkSemaphoreSubmitInfo point(VkSemaphore semaphore, uint64_t value,
+                                   VkPipelineStageFlags2 stages)
+{
+    return (VkSemaphoreSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+        .semaphore = semaphore,
+        .value = value,
+        .stageMask = stages ? stages : VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    };
+}
+
+/* The stages that wait for CUDA, including those of copies. */
+static VkPipelineStageFlags2 waiting_stages(const struct making *m)
+{
+    for (size_t i = 0; m->stages && i < m->resource_count; i++)
+        if (vk_is_copied(vk_resource_of(m->resources[i])))
+            return m->stages | VK_PIPELINE_STAGE_2_TRANSFER_BIT;
+    return m->stages;
+}
+
+static void add_points(struct making *m)
+{
+    const VkPipelineStageFlags2 stages = waiting_stages(m);
+    const VkSubmitInfo2 *info = m->info;
+    const gr_submit *submit = m->submit;
+    VkSemaphoreSubmitInfo *p = m->points;
+    for (uint32_t i = 0; i < info->waitSemaphoreInfoCount; i++)
+        *p++ = info->pWaitSemaphoreInfos[i];
+    for (size_t i = 0; i < submit->wait_count; i++)
+        *p++ = point(gr_vk_semaphore(submit->waits[i]), submit->wait_values[i], stages);
+    m->made.pWaitSemaphoreInfos = m->points;
+    m->made.pSignalSemaphoreInfos = p;
+    m->made.waitSemaphoreInfoCount = (uint32_t)(p - m->points);
+    for (uint32_t i = 0; i < info->signalSemaphoreInfoCount; i++)
+        *p++ = info->pSignalSemaphoreInfos[i];
+    for (size_t i = 0; i < submit->signal_count; i++)
+        *p++ = point(gr_vk_semaphore(submit->signals[i]), submit->signal_values[i], 0);
+    if (m->recording)
+        *p++ = point(m->recording->done, m->recording->value + 1, 0);
+    m->made.signalSemaphoreInfoCount = (uint32_t)(p - m->made.pSignalSemaphoreInfos);
+}
+
+static void add_buffer(struct making *m, VkCommandBuffer buffer)
+{
+    m->buffers[m->made.commandBufferInfoCount++] = (VkCommandBufferSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = buffer};
+}
+
+static void add_buffers(struct making *m)
+{
+    m->made.commandBufferInfoCount = 0;
+    m->made.pCommandBufferInfos = m->buffers;
+    if (m->desc.first)
+        add_buffer(m, m->recording->first);
+    for (uint32_t i = 0; i < m->info->commandBufferInfoCount; i++)
+        m->buffers[m->made.commandBufferInfoCount++] = m->info->pCommandBufferInfos[i];
+    if (m->desc.last)
+        add_buffer(m, m->recording->last);
+}
+
+/* Copies the application's struct to m->made, with further waits, commands and signals. */
+static void fill(struct making *m)
+{
+    m->made = *m->info;
+    add_buffers(m);
+    add_points(m);
+}
+
+gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
+                            VkPipelineStageFlags2 stages, VkSubmitInfo2 *out)
+{
+    struct making m = {.submit = submit, .call = __func__, .stages = stages};
+    GR_TRY(gr_submit_check_begun(submit, m.call));
+    if (!out)
+        return gr_fail(GR_ERR_INVALID_VALUE, m.call,
+                       "`out` is NULL: pass a pointer for the VkSubmitInfo2.");
+    GR_TRY(take_info(&m, info));
+    GR_TRY(make_arrays(&m));
+    fill(&m);
+    gr_submit_filled(submit);
+    *out = m.made;
+    return GR_OK;
+}
+
+/* ---- vkQueueSubmit --------------------------------------------------------------------------- */
+
 static gr_status refuse_old(const char *what, const char *call)
 {
     return gr_fail(GR_ERR_UNSUPPORTED, call,
@@ -74,194 +255,147 @@ static gr_status check_old(const VkSubmitInfo2 *info, const char *call)
     return GR_OK;
 }
 
-static gr_status check(gr_submit *submit, const VkSubmitInfo2 *info, bool old, const char *call)
-{
-    if (info->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO_2)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The sType of VkSubmitInfo2 is %d: set it to "
-                       "VK_STRUCTURE_TYPE_SUBMIT_INFO_2.",
-                       info->sType);
-    GR_TRY(check_lists(info, call));
-    GR_TRY(check_semaphores(submit->waits, submit->wait_count, call));
-    GR_TRY(check_semaphores(submit->signals, submit->signal_count, call));
-    return old ? check_old(info, call) : GR_OK;
-}
-
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
-#define POINT_BYTES  (sizeof(VkSemaphoreSubmitInfo) + sizeof(uint64_t) + sizeof(VkSemaphore))
-#define WAIT_BYTES   (POINT_BYTES + sizeof(VkPipelineStageFlags))
-#define BUFFER_BYTES (sizeof(VkCommandBufferSubmitInfo) + sizeof(VkCommandBuffer))
-
-/*
- * Reserves memory for the given number of each struct, in both versions of the structs. The structs
- * with larger alignment come first.
- */
-static bool make_arrays(struct vk_submit_arrays *a, gr_submit *submit, size_t waits, size_t signals,
-                        size_t buffers, const char *call)
-{
-    size_t size = waits * WAIT_BYTES + signals * POINT_BYTES + buffers * BUFFER_BYTES;
-    a->waits = gr_submit_scratch(submit, size ? size : 1, call);
-    if (!a->waits)
-        return false;
-    a->signals = a->waits + waits;
-    a->buffers = (VkCommandBufferSubmitInfo *)(a->signals + signals);
-    a->values = (uint64_t *)(a->buffers + buffers);
-    a->semaphores = (VkSemaphore *)(a->values + waits + signals);
-    a->handles = (VkCommandBuffer *)(a->semaphores + waits + signals);
-    a->stages = (VkPipelineStageFlags *)(a->handles + buffers);
-    return true;
-}
-
-/* ---- Adding ---------------------------------------------------------------------------------- */
-
-static VkSemaphoreSubmitInfo point(VkSemaphore semaphore, uint64_t value,
-                                   VkPipelineStageFlags2 stages)
-{
-    return (VkSemaphoreSubmitInfo){
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-        .semaphore = semaphore,
-        .value = value,
-        .stageMask = stages ? stages : VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-    };
-}
-
-static void add_buffer(struct vk_submit_info *made, VkCommandBuffer buffer)
-{
-    if (buffer)
-        made->arrays.buffers[made->info.commandBufferInfoCount++] = (VkCommandBufferSubmitInfo){
-            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = buffer};
-}
-
-static void add_buffers(struct vk_submit_info *made, const VkSubmitInfo2 *info,
-                        const struct vk_submit_extra *extra)
-{
-    made->info.commandBufferInfoCount = 0;
-    made->info.pCommandBufferInfos = made->arrays.buffers;
-    add_buffer(made, extra->first);
-    for (uint32_t i = 0; i < info->commandBufferInfoCount; i++)
-        made->arrays.buffers[made->info.commandBufferInfoCount++] = info->pCommandBufferInfos[i];
-    add_buffer(made, extra->last);
-}
-
-/* The stages that wait for CUDA, including those of copies. */
-static VkPipelineStageFlags2 waiting_stages(gr_submit *submit, VkPipelineStageFlags2 stages)
-{
-    size_t place = 0;
-    const gr_resource *resource;
-    while (stages && (resource = gr_submit_next(submit, &place))) {
-        const struct vk_resource *r = vk_resource_of(resource);
-        if (r && vk_is_copied(r))
-            return stages | VK_PIPELINE_STAGE_2_TRANSFER_BIT;
-    }
-    return stages;
-}
-
-static void add_points(struct vk_submit_info *made, gr_submit *submit, const VkSubmitInfo2 *info,
-                       const struct vk_submit_extra *extra)
-{
-    const VkPipelineStageFlags2 stages = waiting_stages(submit, extra->stages);
-    struct vk_submit_arrays *a = &made->arrays;
-    VkSubmitInfo2 *out = &made->info;
-    for (uint32_t i = 0; i < info->waitSemaphoreInfoCount; i++)
-        a->waits[i] = info->pWaitSemaphoreInfos[i];
-    for (size_t i = 0; i < submit->wait_count; i++)
-        a->waits[out->waitSemaphoreInfoCount++] =
-            point(gr_vk_semaphore(submit->waits[i]), submit->wait_values[i], stages);
-    for (uint32_t i = 0; i < info->signalSemaphoreInfoCount; i++)
-        a->signals[i] = info->pSignalSemaphoreInfos[i];
-    for (size_t i = 0; i < submit->signal_count; i++)
-        a->signals[out->signalSemaphoreInfoCount++] =
-            point(gr_vk_semaphore(submit->signals[i]), submit->signal_values[i], 0);
-    if (extra->done)
-        a->signals[out->signalSemaphoreInfoCount++] = point(extra->done, extra->value, 0);
-    out->pWaitSemaphoreInfos = a->waits;
-    out->pSignalSemaphoreInfos = a->signals;
-}
-
-/* ---- vkQueueSubmit --------------------------------------------------------------------------- */
-
-static void translate_points(const VkSemaphoreSubmitInfo points[], uint32_t n,
-                             VkSemaphore semaphores[], uint64_t values[])
-{
-    for (uint32_t i = 0; i < n; i++) {
-        semaphores[i] = points[i].semaphore;
-        values[i] = points[i].value;
-    }
-}
-
 /*
  * Converts to the struct of vkQueueSubmit, which signals after all commands, and so possibly later
  * than requested.
  */
-static void translate(struct vk_submit_info *made, bool has_timeline)
+static void translate(struct making *m)
 {
-    const VkSubmitInfo2 *info = &made->info;
-    const struct vk_submit_arrays *a = &made->arrays;
-    uint32_t waits = info->waitSemaphoreInfoCount, signals = info->signalSemaphoreInfoCount;
-    translate_points(a->waits, waits, a->semaphores, a->values);
-    translate_points(a->signals, signals, a->semaphores + waits, a->values + waits);
-    for (uint32_t i = 0; i < waits; i++)
-        a->stages[i] = a->waits[i].stageMask ? (VkPipelineStageFlags)a->waits[i].stageMask
-                                             : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+    const VkSubmitInfo2 *info = &m->made;
+    const uint32_t waits = info->waitSemaphoreInfoCount, signals = info->signalSemaphoreInfoCount;
+    for (uint32_t i = 0; i < waits + signals; i++) {
+        m->semaphores[i] = m->points[i].semaphore;
+        m->values[i] = m->points[i].value;
+        m->wait_stages[i] = m->points[i].stageMask ? (VkPipelineStageFlags)m->points[i].stageMask
+                                                   : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+    }
     for (uint32_t i = 0; i < info->commandBufferInfoCount; i++)
-        a->handles[i] = a->buffers[i].commandBuffer;
-    made->values = (VkTimelineSemaphoreSubmitInfo){
+        m->handles[i] = m->buffers[i].commandBuffer;
+    m->old_values = (VkTimelineSemaphoreSubmitInfo){
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
         .pNext = info->pNext,
         .waitSemaphoreValueCount = waits,
-        .pWaitSemaphoreValues = a->values,
+        .pWaitSemaphoreValues = m->values,
         .signalSemaphoreValueCount = signals,
-        .pSignalSemaphoreValues = a->values + waits,
+        .pSignalSemaphoreValues = m->values + waits,
     };
-    made->old = (VkSubmitInfo){
+    m->old = (VkSubmitInfo){
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = has_timeline ? &made->values : info->pNext,
+        .pNext = m->device->has_timeline ? &m->old_values : info->pNext,
         .waitSemaphoreCount = waits,
-        .pWaitSemaphores = a->semaphores,
-        .pWaitDstStageMask = a->stages,
+        .pWaitSemaphores = m->semaphores,
+        .pWaitDstStageMask = m->wait_stages,
         .commandBufferCount = info->commandBufferInfoCount,
-        .pCommandBuffers = a->handles,
+        .pCommandBuffers = m->handles,
         .signalSemaphoreCount = signals,
-        .pSignalSemaphores = a->semaphores + waits,
+        .pSignalSemaphores = m->semaphores + waits,
     };
 }
 
-/* ---- All of it ------------------------------------------------------------------------------- */
+/* ---- gr_vk_submit() -------------------------------------------------------------------------- */
 
-gr_status vk_submit_info_make(struct vk_submit_info *made, gr_submit *submit,
-                              const VkSubmitInfo2 *info, const struct vk_submit_extra *extra,
-                              const char *call)
+static gr_status find_device(struct making *m)
 {
-    static const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
-    info = info ? info : &nothing;
-    const bool old = extra->device && !extra->device->synchronization2;
-    GR_TRY(check(submit, info, old, call));
-    if (!make_arrays(&made->arrays, submit, info->waitSemaphoreInfoCount + submit->wait_count,
-                     info->signalSemaphoreInfoCount + submit->signal_count + 1,
-                     info->commandBufferInfoCount + 2, call))
-        return GR_ERR_NO_MEMORY;
-    made->info = *info;
-    add_buffers(made, info, extra);
-    add_points(made, submit, info, extra);
-    if (old)
-        translate(made, extra->device->has_timeline);
+    if (!m->resource_count)
+        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                       "The submit has no Vulkan resources: there is nothing to submit to Vulkan.");
+    m->device = vk_resource_of(m->resources[0])->binding.device;
+    for (size_t i = 1; i < m->resource_count; i++)
+        if (vk_resource_of(m->resources[i])->binding.device->device != m->device->device)
+            return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                           "The submit's resources belong to different VkDevices: begin a submit "
+                           "for each device.");
+    if (!m->desc.queue)
+        m->desc.queue = m->device->queue;
+    return m->desc.queue ? GR_OK
+                         : gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                                   "There is no queue: set `queue`, here or in gr_vk_device_desc.");
+}
+
+static gr_status take_handovers(struct making *m)
+{
+    m->last.to_cuda = true;
+    if (m->desc.first)
+        GR_TRY(vk_handover_init(&m->first, m->device, m->resources, m->resource_count,
+                                m->desc.first, "first", m->call));
+    if (m->desc.last)
+        GR_TRY(vk_handover_init(&m->last, m->device, m->resources, m->resource_count, m->desc.last,
+                                "last", m->call));
+    if (m->desc.first && m->desc.last && m->first.family != m->last.family)
+        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                       "`first` names the queue family %u, but `last` names %u: a submit uses one "
+                       "queue, so name the same family in both.",
+                       m->first.family, m->last.family);
+    m->stages = m->desc.first ? m->first.use.stages : 0;
     return GR_OK;
 }
 
-/* ---- Public call ----------------------------------------------------------------------------- */
-
-gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
-                            VkPipelineStageFlags2 stages, VkSubmitInfo2 *out)
+static gr_status check(struct making *m, const gr_vk_submit_desc *given)
 {
-    const struct vk_submit_extra extra = {.stages = stages};
-    struct vk_submit_info made;
-    GR_TRY(gr_submit_check_begun(submit, __func__));
-    if (!out)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "`out` is NULL: pass a pointer for the VkSubmitInfo2.");
-    GR_TRY(vk_submit_info_make(&made, submit, info, &extra, __func__));
-    gr_submit_filled(submit);
-    *out = made.info;
-    return GR_OK;
+    GR_TRY(gr_submit_check_begun(m->submit, m->call));
+    if (!given)
+        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                       "`desc` is NULL: describe the submit, by GR_INIT(gr_vk_submit_desc).");
+    GR_TRY(GR_TAKE(gr_vk_submit_desc, &m->desc, given, m->call));
+    GR_TRY(take_info(m, m->desc.info));
+    GR_TRY(make_arrays(m));
+    GR_TRY(find_device(m));
+    GR_TRY(take_handovers(m));
+    return m->device->synchronization2 ? GR_OK : check_old(m->info, m->call);
+}
+
+static gr_status record(struct making *m, const struct vk_handover *way, VkCommandBuffer commands)
+{
+    const struct vk_functions *vk = &m->device->vk;
+    const VkCommandBufferBeginInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
+    VkResult result = vk->vkBeginCommandBuffer(commands, &info);
+    if (result != VK_SUCCESS)
+        return vk_fail(result, "vkBeginCommandBuffer", "The barriers could not be recorded.");
+    vk_handover_record(way, commands, m->resources, m->resource_count);
+    result = vk->vkEndCommandBuffer(commands);
+    return result == VK_SUCCESS
+               ? GR_OK
+               : vk_fail(result, "vkEndCommandBuffer", "The barriers could not be recorded.");
+}
+
+static gr_status record_barriers(struct making *m)
+{
+    if (!m->desc.first && !m->desc.last)
+        return GR_OK;
+    uint32_t family = m->desc.first ? m->first.family : m->last.family;
+    GR_TRY(vk_recording_acquire(m->device, family, &m->recording, m->call));
+    if (m->desc.first)
+        GR_TRY(record(m, &m->first, m->recording->first));
+    return m->desc.last ? record(m, &m->last, m->recording->last) : GR_OK;
+}
+
+static gr_status submit_to_queue(struct making *m)
+{
+    const struct vk_functions *vk = &m->device->vk;
+    const bool is_new = m->device->synchronization2;
+    fill(m);
+    if (!is_new)
+        translate(m);
+    VkResult result = is_new ? vk->vkQueueSubmit2(m->desc.queue, 1, &m->made, m->desc.fence)
+                             : vk->vkQueueSubmit(m->desc.queue, 1, &m->old, m->desc.fence);
+    return result == VK_SUCCESS ? GR_OK
+                                : vk_fail(result, is_new ? "vkQueueSubmit2" : "vkQueueSubmit",
+                                          "Vulkan refused the submit, and nothing was submitted: "
+                                          "free the submit, or try again.");
+}
+
+gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc)
+{
+    struct making m = {.submit = submit, .call = __func__};
+    gr_status status = check(&m, desc);
+    if (status == GR_OK)
+        status = record_barriers(&m);
+    if (status == GR_OK)
+        status = submit_to_queue(&m);
+    if (m.recording)
+        vk_recording_release(m.device, m.recording, status == GR_OK);
+    return status == GR_OK ? gr_submit_commit(submit) : status;
 }
