@@ -34,12 +34,10 @@ gr_status gl_find_nearest_device(CUdevice *device)
     unsigned int count = 0;
     if (cu->GLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL) == CUDA_SUCCESS && count > 0)
         return GR_OK;
-    CUresult result = cu->DeviceGet(device, 0);
-    return result == CUDA_SUCCESS
-               ? GR_OK
-               : gr_fail_cuda(result, "cuDeviceGet",
-                              "There is no CUDA device 0 to copy to: CUDA_VISIBLE_DEVICES may hide "
-                              "the devices of this machine.");
+    GR_TRY_CUDA(cu->DeviceGet(device, 0), "cuDeviceGet",
+                "There is no CUDA device 0 to copy to: CUDA_VISIBLE_DEVICES may hide the devices "
+                "of this machine.");
+    return GR_OK;
 }
 
 bool gl_draws_on(CUdevice device)

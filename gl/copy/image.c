@@ -91,13 +91,12 @@ static CUDA_ARRAY3D_DESCRIPTOR describe_layer(const struct gl_resource *r, unsig
 static gr_status make_array(const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned levels,
                             CUmipmappedArray *array, const struct gl_resource *r)
 {
-    CUresult result = gr_driver()->MipmappedArrayCreate(array, described, levels);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuMipmappedArrayCreate",
-                        "%s: a CUDA array of %zu x %zu x %zu with %u level%s could not be created.",
-                        gl_object_text(&r->base).text, described->Width, described->Height,
-                        described->Depth, levels, gr_s(levels));
+    GR_TRY_CUDA(gr_driver()->MipmappedArrayCreate(array, described, levels),
+                "cuMipmappedArrayCreate",
+                "%s: a CUDA array of %zu x %zu x %zu with %u level%s could not be created.",
+                gl_object_text(&r->base).text, described->Width, described->Height,
+                described->Depth, levels, gr_s(levels));
+    return GR_OK;
 }
 
 size_t gl_copy_image_memory(const struct gl_resource *r)
@@ -117,10 +116,9 @@ gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, un
 
 static gr_status level_of(CUmipmappedArray mipmapped, unsigned level, CUarray *array)
 {
-    CUresult result = gr_driver()->MipmappedArrayGetLevel(array, mipmapped, level);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuMipmappedArrayGetLevel", "Level %u has no array.", level);
+    GR_TRY_CUDA(gr_driver()->MipmappedArrayGetLevel(array, mipmapped, level),
+                "cuMipmappedArrayGetLevel", "Level %u has no array.", level);
+    return GR_OK;
 }
 
 gr_status gl_copy_image_array(const gr_resource *resource, unsigned level, unsigned layer,
@@ -131,11 +129,9 @@ gr_status gl_copy_image_array(const gr_resource *resource, unsigned level, unsig
 
 static gr_status copy_part(const CUDA_MEMCPY3D *copy, CUstream stream, const struct gl_resource *r)
 {
-    CUresult result = gr_driver()->Memcpy3DAsync(copy, stream);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_work(result, "cuMemcpy3DAsync", "%s could not be copied.",
-                        gl_object_text(&r->base).text);
+    GR_TRY_WORK(gr_driver()->Memcpy3DAsync(copy, stream), "cuMemcpy3DAsync",
+                "%s could not be copied.", gl_object_text(&r->base).text);
+    return GR_OK;
 }
 
 /* ---- A mipmapped array of all layers --------------------------------------------------------- */

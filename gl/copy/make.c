@@ -67,13 +67,10 @@ static gr_status make_device_memory(const struct gl_resource *r, struct gl_copy 
                                     const char *call)
 {
     const size_t size = r->base.is_image ? gl_copy_image_memory(r) : copy->size;
-    CUresult result = size ? gr_driver()->MemAlloc(&copy->ptr, size) : CUDA_SUCCESS;
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(
-        result, "cuMemAlloc",
-        "%s: %zu byte%s of device memory for the copy of %s could not be allocated.", call, size,
-        gr_s(size), gl_object_text(&r->base).text);
+    GR_TRY_CUDA(size ? gr_driver()->MemAlloc(&copy->ptr, size) : CUDA_SUCCESS, "cuMemAlloc",
+                "%s: %zu byte%s of device memory for the copy of %s could not be allocated.", call,
+                size, gr_s(size), gl_object_text(&r->base).text);
+    return GR_OK;
 }
 
 static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, bool by_peer, unsigned flags,

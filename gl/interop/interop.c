@@ -56,13 +56,12 @@ static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
         size_t size;
         if (resources[i]->is_image)
             continue; /* the arrays of images are queried one at a time */
-        CUresult result = gr_driver()->GraphicsResourceGetMappedPointer(&resources[i]->ptr, &size,
-                                                                        resources[i]->handle);
-        if (result != CUDA_SUCCESS)
-            return gr_fail_cuda(result, "cuGraphicsResourceGetMappedPointer",
-                                "%s was mapped, but the driver did not report its address; it has "
-                                "been unmapped again.",
-                                gl_object_text(resources[i]).text);
+        GR_TRY_CUDA(
+            gr_driver()->GraphicsResourceGetMappedPointer(&resources[i]->ptr, &size,
+                                                          resources[i]->handle),
+            "cuGraphicsResourceGetMappedPointer",
+            "%s was mapped, but the driver did not report its address; it has been unmapped again.",
+            gl_object_text(resources[i]).text);
     }
     return GR_OK;
 }
@@ -104,27 +103,24 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 
 static gr_status array(const gr_resource *resource, unsigned level, unsigned layer, CUarray *found)
 {
-    CUresult result =
-        gr_driver()->GraphicsSubResourceGetMappedArray(found, resource->handle, layer, level);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuGraphicsSubResourceGetMappedArray",
-                        "Level %u, layer %u of %s have no array: was the storage replaced? "
-                        "Register the object again.",
-                        level, layer, gl_object_text(resource).text);
+    GR_TRY_CUDA(
+        gr_driver()->GraphicsSubResourceGetMappedArray(found, resource->handle, layer, level),
+        "cuGraphicsSubResourceGetMappedArray",
+        "Level %u, layer %u of %s have no array: was the storage replaced? Register the object "
+        "again.",
+        level, layer, gl_object_text(resource).text);
+    return GR_OK;
 }
 
 static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *found,
                                  const char *call)
 {
     (void)call;
-    CUresult result = gr_driver()->GraphicsResourceGetMappedMipmappedArray(found, resource->handle);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(
-        result, "cuGraphicsResourceGetMappedMipmappedArray",
-        "%s has no mipmapped array: get its levels one at a time (gr_buffer_array()).",
-        gl_object_text(resource).text);
+    GR_TRY_CUDA(gr_driver()->GraphicsResourceGetMappedMipmappedArray(found, resource->handle),
+                "cuGraphicsResourceGetMappedMipmappedArray",
+                "%s has no mipmapped array: get its levels one at a time (gr_buffer_array()).",
+                gl_object_text(resource).text);
+    return GR_OK;
 }
 
 static gr_status unregister(gr_resource *resource)

@@ -209,11 +209,10 @@ static gr_status unregister(struct gl_drawing *drawing)
     if (drawing->ptr)
         (void)unmap_entered(&drawing, 1, NULL);
     (void)gr_event_finish(drawing->passed);
-    CUresult result = gr_driver()->GraphicsUnregisterResource(drawing->handle);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuGraphicsUnregisterResource",
-                        "The registration on the GPU that draws ended with an error.");
+    GR_TRY_CUDA(gr_driver()->GraphicsUnregisterResource(drawing->handle),
+                "cuGraphicsUnregisterResource",
+                "The registration on the GPU that draws ended with an error.");
+    return GR_OK;
 }
 
 /* Ends the CUDA objects. Their CUDA context is current. */

@@ -29,13 +29,10 @@ void gl_peer_end(struct gr_ending *ending, bool alive)
 static gr_status allocate(struct gl_peer *peer, struct gl_resource *r, const char *call)
 {
     GR_TRY(gr_event_create(&r->base.sync.work.event));
-    CUresult result = gr_driver()->MemAlloc(&peer->ptr, r->base.size);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(
-        result, "cuMemAlloc",
-        "%s: %zu byte%s of device memory for the CUDA side of %s could not be allocated.", call,
-        r->base.size, gr_s(r->base.size), gl_object_text(&r->base).text);
+    GR_TRY_CUDA(gr_driver()->MemAlloc(&peer->ptr, r->base.size), "cuMemAlloc",
+                "%s: %zu byte%s of device memory for the CUDA side of %s could not be allocated.",
+                call, r->base.size, gr_s(r->base.size), gl_object_text(&r->base).text);
+    return GR_OK;
 }
 
 /*

@@ -99,10 +99,8 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
                             const char *call)
 {
     *context = (struct gr_context){.primary_of = -1};
-    CUresult result = gr_driver()->CtxGetCurrent(&context->handle);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuCtxGetCurrent",
-                            "%s could not query the current CUDA context.", call);
+    GR_TRY_CUDA(gr_driver()->CtxGetCurrent(&context->handle), "cuCtxGetCurrent",
+                "%s could not query the current CUDA context.", call);
     if (context->handle) {
         gr_context_identify(context);
         return GR_OK;
@@ -117,18 +115,16 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
 
 gr_status gr_device_count(int *count, const char *call)
 {
-    CUresult result = gr_driver()->DeviceGetCount(count);
-    return result == CUDA_SUCCESS ? GR_OK
-                                  : gr_fail_cuda(result, "cuDeviceGetCount",
-                                                 "%s could not count the CUDA devices.", call);
+    GR_TRY_CUDA(gr_driver()->DeviceGetCount(count), "cuDeviceGetCount",
+                "%s could not count the CUDA devices.", call);
+    return GR_OK;
 }
 
 gr_status gr_device_at(int ordinal, CUdevice *device, const char *call)
 {
-    CUresult result = gr_driver()->DeviceGet(device, ordinal);
-    return result == CUDA_SUCCESS ? GR_OK
-                                  : gr_fail_cuda(result, "cuDeviceGet",
-                                                 "%s could not get CUDA device %d.", call, ordinal);
+    GR_TRY_CUDA(gr_driver()->DeviceGet(device, ordinal), "cuDeviceGet",
+                "%s could not get CUDA device %d.", call, ordinal);
+    return GR_OK;
 }
 
 gr_status gr_device_get(int ordinal, CUdevice *device, const char *call)
@@ -159,12 +155,9 @@ gr_status gr_device_ordinal(CUdevice device, int *ordinal, const char *call)
 
 gr_status gr_context_first_device(CUdevice *device)
 {
-    CUresult result = gr_driver()->DeviceGet(device, 0);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(
-        result, "cuDeviceGet",
-        "There is no CUDA device: CUDA_VISIBLE_DEVICES may hide those of this machine.");
+    GR_TRY_CUDA(gr_driver()->DeviceGet(device, 0), "cuDeviceGet",
+                "There is no CUDA device: CUDA_VISIBLE_DEVICES may hide those of this machine.");
+    return GR_OK;
 }
 
 gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,

@@ -22,9 +22,7 @@ gr_status gr_device_reaches(CUdevice device, CUdevice owner, bool *reaches)
 
 gr_status gr_current_device(CUdevice *device)
 {
-    CUresult result = gr_driver()->CtxGetDevice(device);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuCtxGetDevice",
-                        "The CUDA context has no device: was it destroyed?");
+    GR_TRY_CUDA(gr_driver()->CtxGetDevice(device), "cuCtxGetDevice",
+                "The CUDA context has no device: was it destroyed?");
+    return GR_OK;
 }

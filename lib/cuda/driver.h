@@ -94,4 +94,17 @@ gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...)
  */
 gr_status gr_fail_work(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 
+/*
+ * Evaluate a driver call, and return its error from the calling function, recorded by
+ * gr_fail_cuda() or gr_fail_work().
+ */
+#define GR_TRY_DRIVER(fail, result, ...)                                                           \
+    do {                                                                                           \
+        CUresult tried_ = (result);                                                                \
+        if (tried_ != CUDA_SUCCESS)                                                                \
+            return fail(tried_, __VA_ARGS__);                                                      \
+    } while (0)
+#define GR_TRY_CUDA(result, ...) GR_TRY_DRIVER(gr_fail_cuda, result, __VA_ARGS__)
+#define GR_TRY_WORK(result, ...) GR_TRY_DRIVER(gr_fail_work, result, __VA_ARGS__)
+
 #endif

@@ -19,13 +19,11 @@ gr_status gr_event_create(CUevent *event)
 
 gr_status gr_event_wait(CUstream stream, CUevent wait_event)
 {
-    CUresult result =
-        wait_event ? gr_driver()->StreamWaitEvent(stream, wait_event, 0) : CUDA_SUCCESS;
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(
-        result, "cuStreamWaitEvent",
+    GR_TRY_CUDA(
+        wait_event ? gr_driver()->StreamWaitEvent(stream, wait_event, 0) : CUDA_SUCCESS,
+        "cuStreamWaitEvent",
         "The stream cannot wait for `wait_event`; nothing was done. Was the event destroyed?");
+    return GR_OK;
 }
 
 CUresult gr_event_poll(CUevent event, CUstream stream, unsigned timeout_ms)

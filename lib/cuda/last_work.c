@@ -8,11 +8,8 @@
 gr_status gr_work_mark(struct gr_last_work *work, CUstream stream)
 {
     GR_TRY(gr_event_create(&work->event));
-    CUresult result = gr_driver()->EventRecord(work->event, stream);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_work(
-            result, "cuEventRecord",
-            "No event could be recorded after the last copy or wait on the stream.");
+    GR_TRY_WORK(gr_driver()->EventRecord(work->event, stream), "cuEventRecord",
+                "No event could be recorded after the last copy or wait on the stream.");
     work->stream = stream;
     work->recorded = true;
     return GR_OK;
@@ -28,12 +25,10 @@ gr_status gr_work_mark_or_finish(struct gr_last_work *work, CUstream stream)
 
 gr_status gr_work_follow(const struct gr_last_work *work, CUstream stream)
 {
-    CUresult result =
-        work->recorded ? gr_driver()->StreamWaitEvent(stream, work->event, 0) : CUDA_SUCCESS;
-    return result == CUDA_SUCCESS
-               ? GR_OK
-               : gr_fail_work(result, "cuStreamWaitEvent",
-                              "The stream could not wait for the resource's last use.");
+    GR_TRY_WORK(work->recorded ? gr_driver()->StreamWaitEvent(stream, work->event, 0)
+                               : CUDA_SUCCESS,
+                "cuStreamWaitEvent", "The stream could not wait for the resource's last use.");
+    return GR_OK;
 }
 
 CUresult gr_work_finish(const struct gr_last_work *work)

@@ -128,11 +128,10 @@ gr_status gr_external_array(const gr_resource *resource, unsigned level, unsigne
                             CUarray *found)
 {
     (void)layer; /* the level's array contains all layers */
-    CUresult result =
-        gr_driver()->MipmappedArrayGetLevel(found, gr_external_of(resource)->mipmapped, level);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuMipmappedArrayGetLevel", "Level %u has no array.", level);
+    GR_TRY_CUDA(
+        gr_driver()->MipmappedArrayGetLevel(found, gr_external_of(resource)->mipmapped, level),
+        "cuMipmappedArrayGetLevel", "Level %u has no array.", level);
+    return GR_OK;
 }
 
 gr_status gr_external_mipmapped_array(const gr_resource *resource, CUmipmappedArray *found,

@@ -121,12 +121,11 @@ static gr_status create_vmm(struct gr_vmm *vmm, CUdevice device, size_t bytes)
 
 gr_status gr_import_export(const struct gr_import *import, int *fd)
 {
-    CUresult result = gr_driver()->MemExportToShareableHandle(
-        fd, import->vmm.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuMemExportToShareableHandle",
-                        "The memory could not be exported as a file descriptor.");
+    GR_TRY_CUDA(gr_driver()->MemExportToShareableHandle(
+                    fd, import->vmm.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+                "cuMemExportToShareableHandle",
+                "The memory could not be exported as a file descriptor.");
+    return GR_OK;
 }
 
 /* Unmaps the address and drops this reference to the memory. No work may use it any more. */

@@ -25,29 +25,26 @@
 static gr_status map_buffer(struct gr_external *r, const gr_external_part_desc *part)
 {
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.offset = part->offset, .size = r->base.size};
-    CUresult result =
-        gr_driver()->ExternalMemoryGetMappedBuffer(&r->base.ptr, r->memory->handle, &desc);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuExternalMemoryGetMappedBuffer",
-                        "%zu byte%s at offset %zu of the memory could not be mapped. Are the size "
-                        "of the memory, %zu, and the offset of the buffer right?",
-                        r->base.size, gr_s(r->base.size), part->offset, r->memory->size);
+    GR_TRY_CUDA(gr_driver()->ExternalMemoryGetMappedBuffer(&r->base.ptr, r->memory->handle, &desc),
+                "cuExternalMemoryGetMappedBuffer",
+                "%zu byte%s at offset %zu of the memory could not be mapped. Are the size of the "
+                "memory, %zu, and the offset of the buffer right?",
+                r->base.size, gr_s(r->base.size), part->offset, r->memory->size);
+    return GR_OK;
 }
 
 static gr_status map_image(struct gr_external *r, const gr_external_part_desc *part)
 {
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC desc;
     gr_external_array_desc(part, r->base.flags, &desc);
-    CUresult result =
-        gr_driver()->ExternalMemoryGetMappedMipmappedArray(&r->mipmapped, r->memory->handle, &desc);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuExternalMemoryGetMappedMipmappedArray",
-                        "The image at offset %zu of the memory, which has %zu byte%s, could not be "
-                        "mapped. Does the description match the image: tiling, levels, layers, "
-                        "format, use as an attachment, dedicated memory or not?",
-                        part->offset, r->memory->size, gr_s(r->memory->size));
+    GR_TRY_CUDA(
+        gr_driver()->ExternalMemoryGetMappedMipmappedArray(&r->mipmapped, r->memory->handle, &desc),
+        "cuExternalMemoryGetMappedMipmappedArray",
+        "The image at offset %zu of the memory, which has %zu byte%s, could not be mapped. Does "
+        "the description match the image: tiling, levels, layers, format, use as an attachment, "
+        "dedicated memory or not?",
+        part->offset, r->memory->size, gr_s(r->memory->size));
+    return GR_OK;
 }
 
 static void note_image(gr_resource *resource, const gr_external_image_desc *image)

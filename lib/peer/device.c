@@ -110,10 +110,8 @@ gr_status gr_share_context(const struct gr_description *d, struct gr_context *co
     if (!current_context_fits(d, device))
         return gr_context_retain(context, device,
                                  "no CUDA context that can use the memory is current", call);
-    CUresult result = gr_driver()->CtxGetCurrent(&context->handle);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuCtxGetCurrent",
-                            "%s could not query the current CUDA context.", call);
+    GR_TRY_CUDA(gr_driver()->CtxGetCurrent(&context->handle), "cuCtxGetCurrent",
+                "%s could not query the current CUDA context.", call);
     gr_context_identify(context);
     return GR_OK;
 }

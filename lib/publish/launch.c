@@ -73,11 +73,10 @@ gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_picture 
         .WidthInBytes = row_bytes(to), .Height = (size_t)to->height, .Depth = (size_t)to->depth};
     fill_source(&copy, from);
     fill_target(&copy, to);
-    CUresult result = gr_driver()->Memcpy3DAsync(&copy, stream);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_work(result, "cuMemcpy3DAsync", "%s: %s, and %s: the driver rejected the copy.",
-                        call, GR_PHRASE(from), GR_PHRASE(to));
+    GR_TRY_WORK(gr_driver()->Memcpy3DAsync(&copy, stream), "cuMemcpy3DAsync",
+                "%s: %s, and %s: the driver rejected the copy.", call, GR_PHRASE(from),
+                GR_PHRASE(to));
+    return GR_OK;
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */

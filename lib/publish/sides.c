@@ -110,10 +110,8 @@ static gr_status take_array(const gr_buffer *buffer, const gr_image_info *info,
     CUarray array;
     CUDA_ARRAY3D_DESCRIPTOR described;
     GR_TRY(buffer->resource->backend->array(buffer->resource, o->level, o->layer, &array));
-    CUresult result = gr_driver()->Array3DGetDescriptor(&described, array);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuArray3DGetDescriptor",
-                            "%s: the driver could not describe the mapped image.", call);
+    GR_TRY_CUDA(gr_driver()->Array3DGetDescriptor(&described, array), "cuArray3DGetDescriptor",
+                "%s: the driver could not describe the mapped image.", call);
     sides->mapped.base = (uintptr_t)array;
     sides->mapped.array_slice = info->layered ? o->layer : 0;
     sides->has_other_surfaces = described.Height == 0 || (info->layered && info->cube);

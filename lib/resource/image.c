@@ -78,10 +78,8 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
     CUarray array;
     CUDA_ARRAY3D_DESCRIPTOR described;
     GR_TRY(resource->backend->array(resource, 0, 0, &array));
-    CUresult result = gr_driver()->Array3DGetDescriptor(&described, array);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuArray3DGetDescriptor",
-                            "The driver could not describe the mapped image.");
+    GR_TRY_CUDA(gr_driver()->Array3DGetDescriptor(&described, array), "cuArray3DGetDescriptor",
+                "The driver could not describe the mapped image.");
     (void)gr_image_info_if_known(resource, info);
     info->width = described.Width;
     info->height = described.Height ? described.Height : 1;

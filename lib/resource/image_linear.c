@@ -101,13 +101,11 @@ static gr_status copy_part(const struct part *part, const gr_linear_desc *memory
 {
     GR_TRY(check_linear(memory, part, call));
     CUDA_MEMCPY3D copy = describe_copy(memory, part, out);
-    CUresult result = gr_driver()->Memcpy3DAsync(&copy, stream);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_work(result, "cuMemcpy3DAsync",
-                        "%s: the image could not be copied (rows: %zu, bytes per row: %zu). Is the "
-                        "memory large enough?",
-                        call, part->rows * part->slices, part->row_bytes);
+    GR_TRY_WORK(gr_driver()->Memcpy3DAsync(&copy, stream), "cuMemcpy3DAsync",
+                "%s: the image could not be copied (rows: %zu, bytes per row: %zu). Is the memory "
+                "large enough?",
+                call, part->rows * part->slices, part->row_bytes);
+    return GR_OK;
 }
 
 static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
@@ -162,11 +160,9 @@ static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char
         return GR_OK;
     const gr_cuda_api *cu = gr_driver();
     CUdeviceptr larger;
-    CUresult result = cu->MemAlloc(&larger, bytes);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuMemAlloc",
-                            "%s: %zu byte%s of device memory for the copy could not be allocated.",
-                            call, bytes, gr_s(bytes));
+    GR_TRY_CUDA(cu->MemAlloc(&larger, bytes), "cuMemAlloc",
+                "%s: %zu byte%s of device memory for the copy could not be allocated.", call, bytes,
+                gr_s(bytes));
     if (staging->ptr)
         cu->MemFree(staging->ptr); /* waits for work that still uses the memory */
     staging->ptr = larger;

@@ -141,12 +141,10 @@ static gr_status check_parts(gr_resource *const resources[], size_t n, const gr_
 /* Records `ready_event` after the map, so that other streams can wait for it. */
 static gr_status record_ready(CUstream stream, const gr_map_options *options)
 {
-    CUresult result = gr_driver()->EventRecord(options->ready_event, stream);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuEventRecord",
-                        "`ready_event` could not be recorded. Was it destroyed, or does it belong "
-                        "to another CUDA context than the resource?");
+    GR_TRY_CUDA(gr_driver()->EventRecord(options->ready_event, stream), "cuEventRecord",
+                "`ready_event` could not be recorded. Was it destroyed, or does it belong to "
+                "another CUDA context than the resource?");
+    return GR_OK;
 }
 
 static bool loses_by_undo(const gr_resource *resource)

@@ -18,11 +18,8 @@ static gr_status make_surface(gr_buffer *buffer, unsigned level, unsigned layer,
     GR_TRY(gr_objects_reserve(buffer, call));
     GR_TRY(buffer->resource->backend->array(buffer->resource, level, layer, &array));
     CUDA_RESOURCE_DESC described = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
-    CUresult result = gr_driver()->SurfObjectCreate(surface, &described);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuSurfObjectCreate",
-                            "The driver did not create a surface of level %u, layer %u.", level,
-                            layer);
+    GR_TRY_CUDA(gr_driver()->SurfObjectCreate(surface, &described), "cuSurfObjectCreate",
+                "The driver did not create a surface of level %u, layer %u.", level, layer);
     gr_objects_add(buffer, GR_OBJECT_SURFACE, *surface, level, layer);
     return GR_OK;
 }
@@ -252,11 +249,10 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
     CUDA_TEXTURE_DESC sampling = describe_sampling(o, &info, floats, srgb, normalized);
     if (by_whole(buffer, o))
         sampling.minMipmapLevelClamp = sampling.maxMipmapLevelClamp = (float)o->level;
-    CUresult result = gr_driver()->TexObjectCreate(texture, &source, &sampling, NULL);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuTexObjectCreate",
-                            "The driver rejects the texture with these options: leave out those "
-                            "that differ from the defaults.");
+    GR_TRY_CUDA(gr_driver()->TexObjectCreate(texture, &source, &sampling, NULL),
+                "cuTexObjectCreate",
+                "The driver rejects the texture with these options: leave out those that differ "
+                "from the defaults.");
     gr_objects_add(buffer, GR_OBJECT_TEXTURE, *texture, o->level, o->layer);
     return GR_OK;
 }

@@ -172,9 +172,8 @@ static gr_status finish_work(const struct sending *s)
 {
     CUstream stream;
     GR_TRY(end_graphics(s));
-    CUresult result = gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuStreamCreate", "Cannot create a stream.");
+    GR_TRY_CUDA(gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate",
+                "Cannot create a stream.");
     gr_status status = wait_on(stream, s);
     gr_driver()->StreamDestroy(stream);
     return status;

@@ -27,11 +27,10 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
             handles[i] = points[done + i].semaphore->handle;
             gr_semaphore_wait_params(&points[done + i], &params[i]);
         }
-        CUresult result = gr_driver()->WaitExternalSemaphoresAsync(
-            handles, params, (unsigned)at_once(n - done), stream);
-        if (result != CUDA_SUCCESS)
-            return gr_fail_work(result, "cuWaitExternalSemaphoresAsync",
-                                "The stream could not wait for %zu semaphore%s.", n, gr_s(n));
+        GR_TRY_WORK(gr_driver()->WaitExternalSemaphoresAsync(handles, params,
+                                                             (unsigned)at_once(n - done), stream),
+                    "cuWaitExternalSemaphoresAsync",
+                    "The stream could not wait for %zu semaphore%s.", n, gr_s(n));
     }
     return GR_OK;
 }
@@ -65,11 +64,10 @@ gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t
             handles[i] = points[done + i].semaphore->handle;
             gr_semaphore_signal_params(&points[done + i], &params[i]);
         }
-        CUresult result = gr_driver()->SignalExternalSemaphoresAsync(
-            handles, params, (unsigned)at_once(n - done), stream);
-        if (result != CUDA_SUCCESS)
-            return gr_fail_work(result, "cuSignalExternalSemaphoresAsync",
-                                "%zu signal%s could not be enqueued.", n, gr_s(n));
+        GR_TRY_WORK(gr_driver()->SignalExternalSemaphoresAsync(handles, params,
+                                                               (unsigned)at_once(n - done), stream),
+                    "cuSignalExternalSemaphoresAsync", "%zu signal%s could not be enqueued.", n,
+                    gr_s(n));
     }
     return GR_OK;
 }
@@ -94,9 +92,8 @@ gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, 
     const gr_cuda_api *cu = gr_driver();
     CUstream stream;
     *event = NULL;
-    CUresult result = cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be created.");
+    GR_TRY_CUDA(cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate",
+                "A stream could not be created.");
     gr_status status = gr_semaphore_enqueue(points, n, true, stream);
     if (status != GR_OK)
         goto end;

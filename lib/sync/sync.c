@@ -49,10 +49,9 @@ gr_status gr_sync_record_work(gr_resource *resource, const char *call)
 gr_status gr_sync_finish_work(gr_resource *resource, const char *call)
 {
     GR_TRY(gr_sync_record_work(resource, call));
-    CUresult result = gr_work_finish(&resource->sync.work);
-    return result == CUDA_SUCCESS
-               ? GR_OK
-               : gr_fail_work(result, "cuEventQuery", "The resource's last release failed.");
+    GR_TRY_WORK(gr_work_finish(&resource->sync.work), "cuEventQuery",
+                "The resource's last release failed.");
+    return GR_OK;
 }
 
 void gr_sync_begin(struct gr_sync *sync, struct gr_semaphore_pair *pair)

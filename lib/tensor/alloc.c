@@ -68,13 +68,11 @@ static gr_status allocate_managed(gr_tensor *tensor, size_t bytes, CUdeviceptr *
     const gr_cuda_api *cu = gr_driver();
     int has = 0;
     tensor->how = GR_TENSOR_FREE;
-    CUresult asked =
-        cu->DeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, tensor->info.device);
-    if (asked != CUDA_SUCCESS)
-        return gr_fail_cuda(
-            asked, "cuDeviceGetAttribute",
-            "%s: the driver does not report whether CUDA device %d has managed memory.", call,
-            (int)tensor->info.device);
+    GR_TRY_CUDA(
+        cu->DeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, tensor->info.device),
+        "cuDeviceGetAttribute",
+        "%s: the driver does not report whether CUDA device %d has managed memory.", call,
+        (int)tensor->info.device);
     if (!has)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "CUDA device %d has no managed memory: use GR_MEMORY_DEVICE.",

@@ -185,11 +185,9 @@ static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const
         .Height = (size_t)like->shape[0],
         .Depth = 1,
     };
-    CUresult result = gr_driver()->Memcpy3DAsync(&block, stream);
-    return result == CUDA_SUCCESS
-               ? GR_OK
-               : gr_fail_work(result, "cuMemcpy3DAsync",
-                              "%s: the driver refused to copy a CUDA array.", call);
+    GR_TRY_WORK(gr_driver()->Memcpy3DAsync(&block, stream), "cuMemcpy3DAsync",
+                "%s: the driver refused to copy a CUDA array.", call);
+    return GR_OK;
 }
 
 /* ---- A whole copy ---------------------------------------------------------------------------- */

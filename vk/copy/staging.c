@@ -143,10 +143,8 @@ static gr_status register_own(struct vk_staging *s, size_t size, size_t alignmen
     if (!s->allocated)
         return GR_ERR_NO_MEMORY;
     unsigned char *bytes = aligned(s->allocated, alignment);
-    CUresult result = gr_driver()->MemHostRegister(bytes, size, 0);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuMemHostRegister",
-                            "%zu byte%s of host memory could not be registered.", size, gr_s(size));
+    GR_TRY_CUDA(gr_driver()->MemHostRegister(bytes, size, 0), "cuMemHostRegister",
+                "%zu byte%s of host memory could not be registered.", size, gr_s(size));
     s->bytes = bytes;
     return GR_OK;
 }
@@ -227,12 +225,9 @@ gr_status vk_staging_copy(struct vk_staging *s, bool in, CUstream stream)
 {
     if (s->way != VK_STAGING_BY_CPU)
         return GR_OK;
-    CUresult result =
-        gr_driver()->LaunchHostFunc(stream, in ? copy_from_mapped : copy_to_mapped, s);
-    return result == CUDA_SUCCESS
-               ? GR_OK
-               : gr_fail_work(result, "cuLaunchHostFunc",
-                              "The CPU's copy could not be enqueued into the stream.");
+    GR_TRY_WORK(gr_driver()->LaunchHostFunc(stream, in ? copy_from_mapped : copy_to_mapped, s),
+                "cuLaunchHostFunc", "The CPU's copy could not be enqueued into the stream.");
+    return GR_OK;
 }
 
 /* ---- All ways -------------------------------------------------------------------------------- */

@@ -20,10 +20,8 @@ gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice de
                                  const char *call)
 {
     CUuuid uuid;
-    CUresult result = gr_driver()->DeviceGetUuid(&uuid, device);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuDeviceGetUuid",
-                            "%s: CUDA device %d does not report its UUID.", call, (int)device);
+    GR_TRY_CUDA(gr_driver()->DeviceGetUuid(&uuid, device), "cuDeviceGetUuid",
+                "%s: CUDA device %d does not report its UUID.", call, (int)device);
     const struct gr_driver_traits *driver = gr_driver_traits();
     *same = memcmp(uuid.bytes, identity->uuid, sizeof(uuid.bytes)) == 0;
     if (driver->mesa_draws)
