@@ -175,8 +175,10 @@ static struct gl_timeline *make(const struct gl_context *context, const struct g
                                 CUdevice device, const char *call)
 {
     struct gl_timeline *t = make_without_pair(context, cuda, device, call);
-    if (t)
-        choose(t, call);
+    if (!t)
+        return NULL;
+    t->pair.of_device = true;
+    choose(t, call);
     return t;
 }
 

@@ -78,7 +78,9 @@ gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], si
                                const char *call)
 {
     const struct gr_semaphore_pair *pair = gr_sync_of(resources[0])->pair;
-    if (!pair || !pair->of_device || !resources[0]->backend->create_semaphore)
+    const struct gr_backend *backend = resources[0]->backend;
+    /* begin_use() waits only for semaphores that the graphics API has imported */
+    if (!pair || !pair->of_device || !backend->create_semaphore || backend->begin_use)
         return GR_OK;
     gr_status status = ring->own ? GR_OK : make_pair(ring, resources[0], call);
     for (size_t i = 0; i < n && status == GR_OK; i++)

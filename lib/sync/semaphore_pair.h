@@ -13,7 +13,7 @@
 struct gr_semaphore_pair {
     gr_semaphore *acquire, *release; /* references, or NULL */
     unsigned holds;                  /* the number of references to the pair; atomic */
-    bool of_device; /* for all resources of a graphics device in this process, also later ones */
+    bool of_device; /* of a Vulkan device or OpenGL context of this process: never sent */
     /* Frees the struct that begins with the pair. NULL: free(). */
     void (*end)(struct gr_semaphore_pair *pair);
 };

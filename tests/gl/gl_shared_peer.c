@@ -209,3 +209,19 @@ PEER_TEST(a_ring_is_sent_again_after_a_failure, 1)
     opengl_reads(e.here, 7);
     end(&e);
 }
+
+/*
+ * Each process would count the values of the context's semaphores separately, though other
+ * resources of this process signal them, too.
+ */
+PEER_TEST(a_resource_is_sent_without_the_semaphores_of_its_context, WAYS)
+{
+    int sockets[2];
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    assert_ok(gr_resource_send(sockets[0], resource, NULL, 0, SOON));
+    GR_AUTO(gr_resource) *there = must_make(gr_resource_receive(sockets[1], NULL, 0, NULL, SOON));
+    assert_null(gr_map(there, fx.stream), GR_ERR_STATE, 0, "gr_resource_set_sync");
+    close(sockets[0]);
+    close(sockets[1]);
+}
