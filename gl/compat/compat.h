@@ -1,9 +1,71 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The functions behind grinterop/compat.h, which describes them. */
-#ifndef GR_COMPAT_COMPAT_H
-#define GR_COMPAT_COMPAT_H
+/*
+ * The functions behind grinterop/compat.h, which describes them. The program gets a
+ * CUgraphicsResource, which is a pointer to a handle: a grinterop resource with its mapping.
+ */
+#ifndef GR_GL_COMPAT_COMPAT_H
+#define GR_GL_COMPAT_COMPAT_H
 
 #include <grinterop/compat.h>
+
+#include "lib/cuda/driver.h"
+
+/* ---- Codes: the errors of grinterop as the CUDA function would return them ------------------- */
+
+/* Records an error with the driver code and a message, and returns the code. */
+#define COMPAT_REFUSE(code, ...) (gr_fail_cuda(code, __VA_ARGS__), (code))
+
+/* Starts every call: loads the driver and refuses forked children. */
+CUresult compat_begin(void);
+
+/* Gets the thread's CUDA context. Returns an error if there is none. */
+CUresult compat_current(CUcontext *current, const char *call);
+
+/*
+ * Returns the code of the thread's last error, for maps and later calls: the driver's code if there
+ * is one, otherwise a code for the class of the error.
+ */
+CUresult compat_code(void);
+
+/* ---- Handles --------------------------------------------------------------------------------- */
+
+struct compat_handle {
+    gr_resource *resource; /* NULL: the handle has ended */
+    gr_buffer *buffer;     /* the mapping, while the resource is mapped */
+    unsigned name, target; /* the OpenGL name and target; the target of a buffer is 0 */
+    unsigned map_flags;    /* the flags for maps */
+    bool listed;           /* the handle is in the list that a call is checking */
+    struct compat_handle *next_free;
+};
+
+/*
+ * Returns a new handle without a resource; NULL if out of memory. Ended handles are reused, the
+ * oldest first, and never freed. So an ended handle is never mistaken for a CUDA handle.
+ */
+struct compat_handle *compat_handle_new(void);
+void compat_handle_end(struct compat_handle *handle);
+
+/* Whether compat.h did not create the handle: CUDA did, or it is invalid. */
+bool compat_handle_is_cudas(CUgraphicsResource resource);
+
+/* Refuses NULL, handles that have ended, and those that compat.h did not create. */
+CUresult compat_handle_check(CUgraphicsResource resource, const char *call);
+
+/*
+ * Starts a call with one resource, and checks its handle. If compat.h did not create the handle,
+ * *handle is NULL, and the caller calls CUDA instead.
+ */
+CUresult compat_handle_begin(CUgraphicsResource resource, const char *call,
+                             struct compat_handle **handle);
+
+/*
+ * For transports that copy: if the resource was created to copy in only one direction and the map
+ * flags need both, creates the resource again before the map. After an error, which is recorded,
+ * the resource is unchanged.
+ */
+gr_status compat_widen(struct compat_handle *handle);
+
+/* ---- The functions of the table -------------------------------------------------------------- */
 
 CUresult CUDAAPI compat_register_buffer(CUgraphicsResource *resource, unsigned int buffer,
                                         unsigned int flags);
@@ -23,9 +85,5 @@ CUresult compat_map(unsigned int count, CUgraphicsResource *resources, CUstream 
 CUresult compat_unmap(unsigned int count, CUgraphicsResource *resources, CUstream stream);
 CUresult compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUresult code);
 CUresult compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc, CUresult code);
-bool compat_has_context(void);
-CUresult compat_keep_error(CUresult code);
-CUresult compat_kept_error(bool take);
-CUresult compat_explain_runtime(CUresult code);
 
 #endif

@@ -7,10 +7,8 @@
 #include <grinterop/external.h>
 #include <grinterop/semaphore.h>
 
-#include "lib/cuda/driver.h"
 #include "lib/external/memory_rules.h"
 #include "lib/sync/semaphore_rules.h"
-#include "gl/compat/code.h"
 
 CUresult compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUresult code)
 {
@@ -18,7 +16,7 @@ CUresult compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUr
     if (code == CUDA_SUCCESS || compat_begin() != CUDA_SUCCESS)
         return code;
     if (!desc)
-        return compat_refuse(code, call, "The description is NULL.");
+        return COMPAT_REFUSE(code, call, "The description is NULL.");
     gr_external_memory_desc own =
         GR_INIT(gr_external_memory_desc, .type = desc->type, .size = desc->size,
                 .dedicated = desc->flags & CUDA_EXTERNAL_MEMORY_DEDICATED);
@@ -47,7 +45,7 @@ CUresult compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *des
     if (code == CUDA_SUCCESS || compat_begin() != CUDA_SUCCESS)
         return code;
     if (!desc)
-        return compat_refuse(code, call, "The description is NULL.");
+        return COMPAT_REFUSE(code, call, "The description is NULL.");
     gr_semaphore_desc own = GR_INIT(gr_semaphore_desc, .type = desc->type);
     if (semaphore_has_fd(desc->type)) {
         own.fd = desc->handle.fd;

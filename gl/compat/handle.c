@@ -3,13 +3,11 @@
  * Handles are in memory pages that are never freed, so that a handle can be validated by its
  * address alone.
  */
-#include "gl/compat/handle.h"
+#include "gl/compat/compat.h"
 
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-#include "gl/compat/code.h"
 
 #define PAGE_HANDLES 64
 
@@ -72,37 +70,50 @@ static bool is_in(const struct page *page, uintptr_t at)
            (at - first) % sizeof(page->handles[0]) == 0;
 }
 
-enum compat_owner compat_handle_owner(CUgraphicsResource handle)
+/* The owner of a handle. NOBODY: the handle is NULL or has ended. */
+enum owner { NOBODY, OURS, CUDAS };
+
+static enum owner owner_of(CUgraphicsResource resource)
 {
-    enum compat_owner owner = handle ? COMPAT_CUDAS : COMPAT_NOBODY;
+    enum owner owner = resource ? CUDAS : NOBODY;
     pthread_mutex_lock(&lock);
-    for (const struct page *page = pages; handle && page; page = page->next)
-        if (is_in(page, (uintptr_t)handle))
-            owner = ((struct compat_handle *)handle)->resource ? COMPAT_OURS : COMPAT_NOBODY;
+    for (const struct page *page = pages; resource && page; page = page->next)
+        if (is_in(page, (uintptr_t)resource))
+            owner = ((struct compat_handle *)resource)->resource ? OURS : NOBODY;
     pthread_mutex_unlock(&lock);
     return owner;
 }
 
-struct compat_handle *compat_handle_get(CUgraphicsResource handle, const char *call, CUresult *code)
+bool compat_handle_is_cudas(CUgraphicsResource resource)
 {
-    switch (compat_handle_owner(handle)) {
-    case COMPAT_OURS:
-        return (struct compat_handle *)handle;
-    case COMPAT_CUDAS:
-        *code = compat_refuse(CUDA_ERROR_INVALID_HANDLE, call,
-                              "The resource %p was not registered by compat.h, but others in the "
-                              "list were: map the two kinds in separate calls.",
-                              (void *)handle);
-        return NULL;
-    case COMPAT_NOBODY:
-        break;
-    }
-    if (handle)
-        *code = compat_refuse(CUDA_ERROR_INVALID_HANDLE, call,
-                              "The resource %p is no longer valid: it was unregistered before.",
-                              (void *)handle);
-    else
-        *code = compat_refuse(CUDA_ERROR_INVALID_HANDLE, call,
-                              "The resource is NULL: did its registration fail?");
-    return NULL;
+    return owner_of(resource) == CUDAS;
+}
+
+CUresult compat_handle_check(CUgraphicsResource resource, const char *call)
+{
+    const enum owner owner = owner_of(resource);
+    if (owner == OURS)
+        return CUDA_SUCCESS;
+    if (owner == CUDAS)
+        return COMPAT_REFUSE(CUDA_ERROR_INVALID_HANDLE, call,
+                             "The resource %p was not registered by compat.h, but others in the "
+                             "list were: map the two kinds in separate calls.",
+                             (void *)resource);
+    if (resource)
+        return COMPAT_REFUSE(CUDA_ERROR_INVALID_HANDLE, call,
+                             "The resource %p is no longer valid: it was unregistered before.",
+                             (void *)resource);
+    return COMPAT_REFUSE(CUDA_ERROR_INVALID_HANDLE, call,
+                         "The resource is NULL: did its registration fail?");
+}
+
+CUresult compat_handle_begin(CUgraphicsResource resource, const char *call,
+                             struct compat_handle **handle)
+{
+    CUresult code = compat_begin();
+    *handle = NULL;
+    if (code != CUDA_SUCCESS || compat_handle_is_cudas(resource))
+        return code;
+    *handle = (struct compat_handle *)resource;
+    return compat_handle_check(resource, call);
 }

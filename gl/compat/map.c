@@ -9,12 +9,8 @@
 
 #include <grinterop/image.h>
 
-#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/resource/resource_types.h"
-#include "gl/compat/code.h"
-#include "gl/compat/handle.h"
-#include "gl/compat/register.h"
 
 /*
  * The number of resources for which the arguments of a call need no heap memory. Most programs map
@@ -25,34 +21,30 @@
 struct list {
     size_t count;
     const char *call;
-    struct compat_handle **handles;
+    CUgraphicsResource *handles;
     gr_resource **resources;
     gr_buffer **buffers;
-    void *few[3 * FEW];
+    void *few[2 * FEW];
     void *many;
 };
+
+static struct compat_handle *handle_at(const struct list *list, size_t i)
+{
+    return (struct compat_handle *)list->handles[i];
+}
 
 static CUresult make_room(struct list *list)
 {
     void **room = list->few;
     if (list->count > FEW)
-        room = list->many = calloc(list->count, 3 * sizeof(void *));
+        room = list->many = calloc(list->count, 2 * sizeof(void *));
     if (!room) {
         gr_fail_memory(list->call);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    list->handles = (struct compat_handle **)room;
-    list->resources = (gr_resource **)(room + list->count);
-    list->buffers = (gr_buffer **)(room + 2 * list->count);
+    list->resources = (gr_resource **)room;
+    list->buffers = (gr_buffer **)(room + list->count);
     return CUDA_SUCCESS;
-}
-
-static CUresult find_handles(struct list *list, CUgraphicsResource *resources)
-{
-    CUresult code = CUDA_SUCCESS;
-    for (size_t i = 0; i < list->count && code == CUDA_SUCCESS; i++)
-        list->handles[i] = compat_handle_get(resources[i], list->call, &code);
-    return code;
 }
 
 /*
@@ -68,8 +60,8 @@ static CUresult check_context(const struct list *list, CUstream stream)
     if (code != CUDA_SUCCESS)
         return code;
     for (size_t i = 0; i < list->count; i++)
-        if (list->handles[i]->resource->context.handle != current)
-            return compat_refuse(
+        if (handle_at(list, i)->resource->context.handle != current)
+            return COMPAT_REFUSE(
                 CUDA_ERROR_INVALID_HANDLE, list->call,
                 "A default stream of the current CUDA context was passed, but the resource was "
                 "registered in another context: make the resource's context current.");
@@ -81,29 +73,28 @@ static CUresult check_states(const struct list *list, bool mapped)
 {
     size_t fine = 0;
     for (; fine < list->count; fine++) {
-        struct compat_handle *handle = list->handles[fine];
+        struct compat_handle *handle = handle_at(list, fine);
         if (handle->listed || mapped != (handle->buffer != NULL))
             break;
         handle->listed = true;
     }
-    bool twice = fine < list->count && list->handles[fine]->listed;
+    bool twice = fine < list->count && handle_at(list, fine)->listed;
     for (size_t i = 0; i < fine; i++)
-        list->handles[i]->listed = false;
+        handle_at(list, i)->listed = false;
     if (fine == list->count)
         return CUDA_SUCCESS;
-    return compat_refuse(mapped ? CUDA_ERROR_NOT_MAPPED : CUDA_ERROR_ALREADY_MAPPED, list->call,
+    return COMPAT_REFUSE(mapped ? CUDA_ERROR_NOT_MAPPED : CUDA_ERROR_ALREADY_MAPPED, list->call,
                          "Resource %zu of the list %s; the others are unchanged.", fine,
                          twice    ? "occurs twice"
                          : mapped ? "is not mapped"
                                   : "is mapped already: unmap it first");
 }
 
-static CUresult check(struct list *list, CUgraphicsResource *resources, CUstream stream,
-                      bool mapped)
+static CUresult check(struct list *list, CUstream stream, bool mapped)
 {
     CUresult code = make_room(list);
-    if (code == CUDA_SUCCESS)
-        code = find_handles(list, resources);
+    for (size_t i = 0; i < list->count && code == CUDA_SUCCESS; i++)
+        code = compat_handle_check(list->handles[i], list->call);
     if (code == CUDA_SUCCESS)
         code = check_context(list, stream);
     return code == CUDA_SUCCESS ? check_states(list, mapped) : code;
@@ -112,8 +103,8 @@ static CUresult check(struct list *list, CUgraphicsResource *resources, CUstream
 static gr_status map_all(struct list *list, CUstream stream)
 {
     for (size_t i = 0; i < list->count; i++) {
-        GR_TRY(compat_widen(list->handles[i]));
-        list->resources[i] = list->handles[i]->resource;
+        GR_TRY(compat_widen(handle_at(list, i)));
+        list->resources[i] = handle_at(list, i)->resource;
     }
     return gr_map_many(list->resources, list->count, stream, NULL, list->buffers);
 }
@@ -126,7 +117,7 @@ static CUresult map(struct list *list, CUstream stream)
     if (status != GR_OK)
         return compat_code();
     for (size_t i = 0; i < list->count; i++)
-        list->handles[i]->buffer = list->buffers[i];
+        handle_at(list, i)->buffer = list->buffers[i];
     return CUDA_SUCCESS;
 }
 
@@ -134,12 +125,12 @@ static CUresult map(struct list *list, CUstream stream)
 static CUresult unmap(struct list *list, CUstream stream)
 {
     for (size_t i = 0; i < list->count; i++)
-        list->buffers[i] = list->handles[i]->buffer;
+        list->buffers[i] = handle_at(list, i)->buffer;
     gr_error_call_begin(list->call);
     gr_status status = gr_buffer_release_many(list->buffers, list->count, stream, NULL);
     gr_error_call_end();
     for (size_t i = 0; i < list->count; i++)
-        list->handles[i]->buffer = list->buffers[i];
+        handle_at(list, i)->buffer = list->buffers[i];
     return status == GR_OK ? CUDA_SUCCESS : compat_code();
 }
 
@@ -147,7 +138,7 @@ static CUresult unmap(struct list *list, CUstream stream)
 static bool are_registered_by_cuda(unsigned int count, CUgraphicsResource *resources)
 {
     for (unsigned int i = 0; i < count; i++)
-        if (compat_handle_owner(resources[i]) != COMPAT_CUDAS)
+        if (!compat_handle_is_cudas(resources[i]))
             return false;
     return true;
 }
@@ -156,19 +147,20 @@ static CUresult map_or_unmap(unsigned int count, CUgraphicsResource *resources, 
                              bool unmaps)
 {
     struct list list = {.count = count,
+                        .handles = resources,
                         .call = unmaps ? "cuGraphicsUnmapResources" : "cuGraphicsMapResources"};
     CUresult code = compat_begin();
     if (code != CUDA_SUCCESS)
         return code;
     if (count == 0 || !resources || !stream)
-        return compat_refuse(CUDA_ERROR_INVALID_VALUE, list.call, "%s.",
+        return COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, list.call, "%s.",
                              !stream      ? "The stream is NULL: pass CU_STREAM_LEGACY"
                              : !resources ? "The list is NULL"
                                           : "The list is empty: its length is 0");
     if (are_registered_by_cuda(count, resources))
         return unmaps ? gr_driver()->GraphicsUnmapResources(count, resources, stream)
                       : gr_driver()->GraphicsMapResources(count, resources, stream);
-    code = check(&list, resources, stream, unmaps);
+    code = check(&list, stream, unmaps);
     if (code == CUDA_SUCCESS)
         code = unmaps ? unmap(&list, stream) : map(&list, stream);
     free(list.many);
@@ -187,61 +179,49 @@ CUresult compat_unmap(unsigned int count, CUgraphicsResource *resources, CUstrea
 
 /* ---- Mapped resources ------------------------------------------------------------------------ */
 
-static CUresult get_mapped(CUgraphicsResource resource, const char *call,
-                           struct compat_handle **handle)
+static CUresult refuse_unmapped(const char *call)
 {
-    CUresult code = CUDA_SUCCESS;
-    *handle = compat_handle_get(resource, call, &code);
-    if (!*handle || (*handle)->buffer)
-        return code;
-    return compat_refuse(CUDA_ERROR_NOT_MAPPED, call,
+    return COMPAT_REFUSE(CUDA_ERROR_NOT_MAPPED, call,
                          "The resource is not mapped: call cuGraphicsMapResources first.");
 }
 
-static CUresult find_pointer(CUgraphicsResource resource, CUdeviceptr *pointer, size_t *size)
+static CUresult check_pointer(const struct compat_handle *handle, const char *call)
 {
-    static const char call[] = "cuGraphicsResourceGetMappedPointer";
-    struct compat_handle *handle;
-    CUresult code = get_mapped(resource, call, &handle);
-    if (code != CUDA_SUCCESS)
-        return code;
+    if (!handle->buffer)
+        return refuse_unmapped(call);
     if (handle->target)
-        return compat_refuse(CUDA_ERROR_NOT_MAPPED_AS_POINTER, call,
+        return COMPAT_REFUSE(CUDA_ERROR_NOT_MAPPED_AS_POINTER, call,
                              "The resource is an image, which has arrays and no pointer: use "
                              "cuGraphicsSubResourceGetMappedArray.");
-    *pointer = gr_buffer_ptr(handle->buffer);
-    *size = gr_buffer_size(handle->buffer);
     return CUDA_SUCCESS;
 }
 
 /* Like the driver, this function writes zeros on failure. */
 CUresult CUDAAPI compat_pointer(CUdeviceptr *pointer, size_t *size, CUgraphicsResource resource)
 {
-    CUdeviceptr found = 0;
-    size_t bytes = 0;
-    CUresult code = compat_begin();
-    if (code == CUDA_SUCCESS && compat_handle_owner(resource) == COMPAT_CUDAS)
+    static const char call[] = "cuGraphicsResourceGetMappedPointer";
+    struct compat_handle *handle;
+    CUresult code = compat_handle_begin(resource, call, &handle);
+    if (code == CUDA_SUCCESS && !handle)
         return gr_driver()->GraphicsResourceGetMappedPointer(pointer, size, resource);
     if (code == CUDA_SUCCESS)
-        code = find_pointer(resource, &found, &bytes);
+        code = check_pointer(handle, call);
     if (pointer)
-        *pointer = found;
+        *pointer = code == CUDA_SUCCESS ? gr_buffer_ptr(handle->buffer) : 0;
     if (size)
-        *size = bytes;
+        *size = code == CUDA_SUCCESS ? gr_buffer_size(handle->buffer) : 0;
     return code;
 }
 
-/* Returns the handle of a mapped image, after checking the output pointer. */
-static CUresult get_image(CUgraphicsResource resource, const void *place, const char *call,
-                          struct compat_handle **handle)
+/* Checks the handle of an image, and the output pointer. */
+static CUresult check_image(const struct compat_handle *handle, const void *place, const char *call)
 {
-    CUresult code = get_mapped(resource, call, handle);
-    if (code != CUDA_SUCCESS)
-        return code;
+    if (!handle->buffer)
+        return refuse_unmapped(call);
     if (!place)
-        return compat_refuse(CUDA_ERROR_INVALID_VALUE, call, "The pointer for the array is NULL.");
-    if (!(*handle)->target)
-        return compat_refuse(CUDA_ERROR_NOT_MAPPED_AS_ARRAY, call,
+        return COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, call, "The pointer for the array is NULL.");
+    if (!handle->target)
+        return COMPAT_REFUSE(CUDA_ERROR_NOT_MAPPED_AS_ARRAY, call,
                              "The resource is a buffer, which has a pointer and no arrays: use "
                              "cuGraphicsResourceGetMappedPointer.");
     return CUDA_SUCCESS;
@@ -260,14 +240,13 @@ static CUresult code_of_array(void)
 CUresult CUDAAPI compat_array(CUarray *array, CUgraphicsResource resource, unsigned int index,
                               unsigned int level)
 {
-    CUresult code = compat_begin();
-    if (code != CUDA_SUCCESS)
-        return code;
-    if (compat_handle_owner(resource) == COMPAT_CUDAS)
-        return gr_driver()->GraphicsSubResourceGetMappedArray(array, resource, index, level);
     static const char call[] = "cuGraphicsSubResourceGetMappedArray";
     struct compat_handle *handle;
-    code = get_image(resource, array, call, &handle);
+    CUresult code = compat_handle_begin(resource, call, &handle);
+    if (code == CUDA_SUCCESS && !handle)
+        return gr_driver()->GraphicsSubResourceGetMappedArray(array, resource, index, level);
+    if (code == CUDA_SUCCESS)
+        code = check_image(handle, array, call);
     if (code != CUDA_SUCCESS)
         return code;
     gr_error_call_begin(call);
@@ -281,14 +260,13 @@ CUresult CUDAAPI compat_array(CUarray *array, CUgraphicsResource resource, unsig
 
 CUresult CUDAAPI compat_mipmapped_array(CUmipmappedArray *array, CUgraphicsResource resource)
 {
-    CUresult code = compat_begin();
-    if (code != CUDA_SUCCESS)
-        return code;
-    if (compat_handle_owner(resource) == COMPAT_CUDAS)
-        return gr_driver()->GraphicsResourceGetMappedMipmappedArray(array, resource);
     static const char call[] = "cuGraphicsResourceGetMappedMipmappedArray";
     struct compat_handle *handle;
-    code = get_image(resource, array, call, &handle);
+    CUresult code = compat_handle_begin(resource, call, &handle);
+    if (code == CUDA_SUCCESS && !handle)
+        return gr_driver()->GraphicsResourceGetMappedMipmappedArray(array, resource);
+    if (code == CUDA_SUCCESS)
+        code = check_image(handle, array, call);
     if (code != CUDA_SUCCESS)
         return code;
     gr_error_call_begin(call);

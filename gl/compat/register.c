@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Functions of compat.h that register OpenGL objects, set map flags and unregister. */
-#include "gl/compat/register.h"
-
 #include "gl/compat/compat.h"
 
 #include <stdatomic.h>
@@ -9,17 +7,15 @@
 #include <string.h>
 
 #include <epoxy/gl.h>
+#include <grinterop/gl.h>
 
 #include "lib/resource/backend.h"
-#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/machine.h"
-#include "gl/compat/code.h"
 
 #define DIRECTIONS (GR_READ_ONLY | GR_WRITE_DISCARD)
 
-/* ---- The variable GR_COMPAT -------------------------------------------------------------------
- */
+/* ---- The variable GR_COMPAT ------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
@@ -80,11 +76,17 @@ static gr_resource *make(unsigned name, unsigned target, unsigned flags, unsigne
 
 /*
  * Converts errors that grinterop itself found to the driver's codes. The driver distinguishes a
- * missing object from an object without storage, and has no code for a missing OpenGL context.
+ * missing object from an object without storage, and has no code for a missing OpenGL context. A
+ * target or format that no transport supports is an "invalid value" for the driver; if GR_COMPAT
+ * excludes interop, the code of grinterop's error is returned.
  */
-static CUresult code_of_registration(unsigned name, unsigned target, unsigned flags)
+static CUresult code_of_registration(unsigned name, unsigned target, unsigned flags,
+                                     unsigned transports)
 {
     const gr_error *error = gr_last_error();
+    if (error->status == GR_ERR_UNSUPPORTED && target &&
+        (!transports || transports & GR_TRANSPORT_INTEROP))
+        return CUDA_ERROR_INVALID_VALUE;
     if (error->domain == GR_DOMAIN_CUDA && error->code)
         return (CUresult)error->code;
     if (error->status == GR_ERR_GL)
@@ -99,16 +101,6 @@ static CUresult code_of_registration(unsigned name, unsigned target, unsigned fl
     return glIsBuffer(name) ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/*
- * Whether to return the driver's code "invalid value" for a target or format that no transport
- * supports. False if GR_COMPAT excludes interop: the code of grinterop's error is returned then.
- */
-static bool driver_reports_invalid_value(unsigned target, unsigned transports)
-{
-    return target && (!transports || transports & GR_TRANSPORT_INTEROP) &&
-           gr_last_error()->status == GR_ERR_UNSUPPORTED;
-}
-
 static gr_resource *make_first(unsigned name, unsigned target, unsigned flags, const char *call,
                                CUresult *code)
 {
@@ -121,9 +113,7 @@ static gr_resource *make_first(unsigned name, unsigned target, unsigned flags, c
     gr_resource *made = make(name, target, flags, transports);
     gr_error_call_end();
     if (!made)
-        *code = driver_reports_invalid_value(target, transports)
-                    ? CUDA_ERROR_INVALID_VALUE
-                    : code_of_registration(name, target, flags);
+        *code = code_of_registration(name, target, flags, transports);
     return made;
 }
 
@@ -137,7 +127,7 @@ static CUresult begin_registration(CUgraphicsResource *resource, const char *cal
     if (code != CUDA_SUCCESS)
         return code;
     if (!resource)
-        return compat_refuse(CUDA_ERROR_INVALID_VALUE, call,
+        return COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, call,
                              "`resource` is NULL: pass a pointer for the handle.");
     return CUDA_SUCCESS;
 }
@@ -180,7 +170,7 @@ CUresult CUDAAPI compat_register_image(CUgraphicsResource *resource, unsigned in
     CUresult code = begin_registration(resource, call);
     return code != CUDA_SUCCESS
                ? code
-               : compat_refuse(CUDA_ERROR_INVALID_VALUE, call,
+               : COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, call,
                                "The target is 0: pass that of the texture, such as GL_TEXTURE_2D.");
 }
 
@@ -194,25 +184,23 @@ static bool is_interop(const struct compat_handle *handle)
 CUresult CUDAAPI compat_set_map_flags(CUgraphicsResource resource, unsigned int flags)
 {
     static const char call[] = "cuGraphicsResourceSetMapFlags";
-    CUresult code = compat_begin();
+    struct compat_handle *handle;
+    CUresult code = compat_handle_begin(resource, call, &handle);
     if (code != CUDA_SUCCESS)
         return code;
-    if (compat_handle_owner(resource) == COMPAT_CUDAS)
-        return gr_driver()->GraphicsResourceSetMapFlags(resource, flags);
-    struct compat_handle *handle = compat_handle_get(resource, call, &code);
     if (!handle)
-        return code;
+        return gr_driver()->GraphicsResourceSetMapFlags(resource, flags);
     if (handle->buffer)
-        return compat_refuse(CUDA_ERROR_ALREADY_MAPPED, call,
+        return COMPAT_REFUSE(CUDA_ERROR_ALREADY_MAPPED, call,
                              "The resource is mapped: set the flags before the map.");
     if (flags > GR_WRITE_DISCARD)
-        return compat_refuse(CUDA_ERROR_INVALID_VALUE, call,
+        return COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, call,
                              "The flags are 0x%x: pass 0, read-only (1) or write-discard (2).",
                              flags);
     if (is_interop(handle))
         code = gr_driver()->GraphicsResourceSetMapFlags(handle->resource->handle, flags);
     if (code != CUDA_SUCCESS)
-        return compat_refuse(code, call, "The driver refused the flags 0x%x.", flags);
+        return COMPAT_REFUSE(code, call, "The driver refused the flags 0x%x.", flags);
     handle->map_flags = flags;
     return CUDA_SUCCESS;
 }
@@ -237,16 +225,14 @@ gr_status compat_widen(struct compat_handle *handle)
 CUresult CUDAAPI compat_unregister(CUgraphicsResource resource)
 {
     static const char call[] = "cuGraphicsUnregisterResource";
-    CUresult code = compat_begin();
+    struct compat_handle *handle;
+    CUresult code = compat_handle_begin(resource, call, &handle);
     if (code != CUDA_SUCCESS)
         return code;
-    if (compat_handle_owner(resource) == COMPAT_CUDAS)
-        return gr_driver()->GraphicsUnregisterResource(resource);
-    struct compat_handle *handle = compat_handle_get(resource, call, &code);
     if (!handle)
-        return code;
+        return gr_driver()->GraphicsUnregisterResource(resource);
     if (handle->buffer)
-        return compat_refuse(CUDA_ERROR_ALREADY_MAPPED, call,
+        return COMPAT_REFUSE(CUDA_ERROR_ALREADY_MAPPED, call,
                              "The resource is mapped: unmap it first. It is still registered.");
     gr_error_call_begin(call);
     gr_status status = gr_resource_close(handle->resource, GR_STREAM_OF_MAP);

@@ -5,20 +5,18 @@
  */
 #include "gl/compat/compat.h"
 
-#include "lib/cuda/driver.h"
 #include "gl/context/cuda_device.h"
-#include "gl/compat/code.h"
 
 static _Thread_local CUresult kept;
 
-CUresult compat_keep_error(CUresult code)
+static CUresult keep_error(CUresult code)
 {
     if (code != CUDA_SUCCESS)
         kept = code;
     return code;
 }
 
-CUresult compat_kept_error(bool take)
+static CUresult kept_error(bool take)
 {
     CUresult code = kept;
     if (take)
@@ -26,18 +24,18 @@ CUresult compat_kept_error(bool take)
     return code;
 }
 
-bool compat_has_context(void)
+static bool has_context(void)
 {
     CUcontext current = NULL;
     return compat_begin() == CUDA_SUCCESS && gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS &&
            current;
 }
 
-CUresult compat_explain_runtime(CUresult code)
+static CUresult explain_runtime(CUresult code)
 {
     if (code == CUDA_SUCCESS)
         return code;
-    return compat_refuse(code, "cudaFree",
+    return COMPAT_REFUSE(code, "cudaFree",
                          "The CUDA runtime of the program did not start. The runtime that NVIDIA's "
                          "nvcc links needs an NVIDIA GPU and its driver: without them compile the "
                          "program with grinterop-nvcc, which links a runtime for the software CUDA "
@@ -55,23 +53,17 @@ GR_API CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *d
 GR_API CUresult CUDAAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devices,
                                                   unsigned int size, unsigned int list);
 
-/* Repeats the query in grinterop, which records the device that OpenGL draws on. */
-static void explain(CUresult code, const char *call)
-{
-    CUdevice device;
-    if (gl_find_drawing_device(&device) == GR_OK)
-        compat_refuse(code, call, "The devices that draw could not be queried.");
-}
-
 CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *devices, unsigned int size,
                                          unsigned int list)
 {
+    CUdevice device;
     CUresult code = compat_begin();
     if (code != CUDA_SUCCESS)
         return code;
     code = gr_driver()->GLGetDevices(count, devices, size, (int)list);
-    if (code != CUDA_SUCCESS)
-        explain(code, "cuGLGetDevices");
+    /* Repeat the query in grinterop, which records the device that OpenGL draws on. */
+    if (code != CUDA_SUCCESS && gl_find_drawing_device(&device) == GR_OK)
+        gr_fail_cuda(code, "cuGLGetDevices", "The devices that draw could not be queried.");
     return code;
 }
 
@@ -79,11 +71,10 @@ CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *devices,
 CUresult CUDAAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devices, unsigned int size,
                                            unsigned int list)
 {
-    return compat_keep_error(gr_compat_cu_gl_devices(count, devices, size, list));
+    return keep_error(gr_compat_cu_gl_devices(count, devices, size, list));
 }
 
-/* ---- The table --------------------------------------------------------------------------------
- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 const gr_compat_api *gr_compat(void)
 {
@@ -101,10 +92,10 @@ const gr_compat_api *gr_compat(void)
         .unmap = compat_unmap,
         .explain_memory = compat_explain_memory,
         .explain_semaphore = compat_explain_semaphore,
-        .has_context = compat_has_context,
-        .keep_error = compat_keep_error,
-        .kept_error = compat_kept_error,
-        .explain_runtime = compat_explain_runtime,
+        .has_context = has_context,
+        .keep_error = keep_error,
+        .kept_error = kept_error,
+        .explain_runtime = explain_runtime,
     };
     return &table;
 }
