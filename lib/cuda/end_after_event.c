@@ -81,7 +81,8 @@ static bool is_done(const struct gr_ending *ending)
 {
     bool pushed, done = true;
     if (gr_context_enter(&ending->context, &pushed, __func__) == GR_OK)
-        done = ending->uses ? gr_uses_done(ending->uses) : gr_event_has_passed(ending->after);
+        done = ending->uses ? gr_uses_done(ending->uses)
+                            : !ending->after || gr_event_has_passed(ending->after);
     gr_context_leave(pushed);
     return done;
 }

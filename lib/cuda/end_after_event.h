@@ -16,7 +16,7 @@ struct gr_ending {
     struct gr_ending *next;
     /* the reference to the CUDA context, which is released after end() */
     struct gr_context context;
-    /* What the end waits for: either an event, which is destroyed after end(), or uses. */
+    /* What the end waits for: an event, which is destroyed after end(), or uses, or nothing. */
     CUevent after;
     struct gr_stream_uses *uses;
     /*

@@ -8,9 +8,11 @@
 #include "lib/resource/deferred_release.h"
 
 #include <pthread.h>
+#include <stddef.h>
 
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
+#include "lib/cuda/end_after_event.h"
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
@@ -21,9 +23,7 @@
 /* Protects the list of each resource, because finalizer threads and the OpenGL thread share it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The resources that any thread may use and that have deferred buffers. Protected by the lock. */
-static gr_resource *unbound;
-
+/* Whether any thread may use the resource. */
 static bool is_unbound(const gr_resource *resource)
 {
     return !resource->backend->on_thread;
@@ -57,6 +57,7 @@ static void leave_own_stream(gr_buffer *buffer)
         gr_context_leave(pushed);
     }
     gr_resource_give_turn(buffer->resource);
+    gr_resource_collect(buffer->resource);
     gr_error_restore(&before);
 }
 
@@ -70,43 +71,15 @@ static bool add_buffer(gr_buffer *buffer)
     resource->deferred = buffer;
     if (first)
         gr_resource_hold(resource);
-    if (first && is_unbound(resource)) {
-        resource->next_unbound = unbound;
-        __atomic_store_n(&unbound, resource, __ATOMIC_RELAXED);
-    }
     pthread_mutex_unlock(&lock);
     return first;
-}
-
-void gr_buffer_defer(gr_buffer *buffer)
-{
-    gr_resource *resource = buffer->resource;
-    bool bound = !is_unbound(resource);
-    bool first = add_buffer(buffer);
-    gr_log(GR_LOG_INFO, "gr_buffer_release_later: the release is deferred until %s",
-           bound ? "its OpenGL context is current again" : "the next call that uses the resource");
-    if (first && bound)
-        resource->backend->park(resource, false);
-}
-
-/* Takes the deferred buffers from the list of a resource. The lock is held. */
-static gr_buffer *take_buffers(gr_resource *resource)
-{
-    gr_buffer *buffers = resource->deferred;
-    resource->deferred = NULL;
-    for (gr_resource **link = &unbound; *link; link = &(*link)->next_unbound) {
-        if (*link == resource) {
-            __atomic_store_n(link, resource->next_unbound, __ATOMIC_RELAXED);
-            break;
-        }
-    }
-    return buffers;
 }
 
 static gr_buffer *take_all(gr_resource *resource)
 {
     pthread_mutex_lock(&lock);
-    gr_buffer *buffers = take_buffers(resource);
+    gr_buffer *buffers = resource->deferred;
+    resource->deferred = NULL;
     pthread_mutex_unlock(&lock);
     return buffers;
 }
@@ -137,33 +110,43 @@ void gr_resource_unpark(gr_resource *resource)
 
 void gr_resource_release_deferred(gr_resource *resource)
 {
-    gr_resource_take_turn(resource);
-    release_all(resource, take_all(resource));
-    gr_resource_give_turn(resource);
+    do { /* a thread that did not get the turn relies on this one */
+        gr_resource_take_turn(resource);
+        release_all(resource, take_all(resource));
+        gr_resource_give_turn(resource);
+    } while (resource->deferred);
 }
 
-/* Finds a resource in `unbound` that its caller has freed, and adds a reference. */
-static gr_resource *hold_freed(void)
+static void end_freed(struct gr_ending *ending, bool alive)
 {
-    pthread_mutex_lock(&lock);
-    gr_resource *found = unbound;
-    while (found && gr_live_has(GR_LIVE_RESOURCE, found))
-        found = found->next_unbound;
-    if (found)
-        gr_resource_hold(found);
-    pthread_mutex_unlock(&lock);
-    return found;
+    gr_resource *resource = (gr_resource *)((char *)ending - offsetof(gr_resource, freed));
+    (void)alive; /* the release checks the context itself */
+    gr_resource_release_deferred(resource);
+    gr_resource_drop(resource);
 }
 
-void gr_resources_release_freed(void)
+/* No call will use a resource that its caller has freed, so the queue of endings releases it. */
+static void queue_freed(gr_resource *resource)
 {
-    gr_resource *resource;
-    if (!__atomic_load_n(&unbound, __ATOMIC_RELAXED))
-        return;
-    while ((resource = hold_freed())) {
-        gr_resource_release_deferred(resource);
-        gr_resource_drop(resource);
-    }
+    gr_resource_hold(resource);
+    resource->freed = (struct gr_ending){.context = resource->context, .end = end_freed};
+    resource->freed.context.primary_of = -1; /* the resource has the reference */
+    gr_ending_add(&resource->freed);
+}
+
+void gr_buffer_defer(gr_buffer *buffer)
+{
+    gr_resource *resource = buffer->resource;
+    const bool bound = !is_unbound(resource);
+    gr_resource_hold(resource); /* another thread may release the buffer as soon as it is listed */
+    const bool first = add_buffer(buffer);
+    gr_log(GR_LOG_INFO, "gr_buffer_release_later: the release is deferred until %s",
+           bound ? "its OpenGL context is current again" : "the next call that uses the resource");
+    if (first && bound)
+        resource->backend->park(resource, false);
+    else if (!bound && !gr_live_has(GR_LIVE_RESOURCE, resource))
+        queue_freed(resource);
+    gr_resource_drop(resource);
 }
 
 /* Releases a buffer now, unless another thread has the turn, which then releases it. */

@@ -8,12 +8,8 @@
 /* Ends the objects that park() of the backend deferred. This thread may use the resource. */
 void gr_resource_unpark(gr_resource *resource);
 
-/*
- * gr_resource_release_deferred() releases the deferred buffers of a resource that any thread may
- * use. gr_resources_release_freed() does so for all such resources that their callers have freed.
- */
+/* Releases the deferred buffers of a resource that any thread may use. */
 void gr_resource_release_deferred(gr_resource *resource);
-void gr_resources_release_freed(void);
 
 /*
  * Defers the release of a buffer that the caller gave up by gr_buffer_release_later(): a later call

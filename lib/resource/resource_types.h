@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "lib/cuda/context.h"
+#include "lib/cuda/end_after_event.h"
 #include "lib/cuda/last_work.h"
 #include "lib/cuda/stream_uses.h"
 
@@ -137,11 +138,7 @@ struct gr_resource {
     /* the name of the transport in descriptions, with the reason for using it if there is one */
     const char *transport;
     unsigned flags;
-    /*
-     * the next resource in the list of resources that any thread may use and that have deferred
-     * buffers
-     */
-    gr_resource *next_unbound;
+    struct gr_ending freed; /* releases deferred buffers after the caller has freed the resource */
     struct gr_image image;
     struct gr_staging staging;
     /* the kernels of the library, if the driver needs a module per context; otherwise NULL */

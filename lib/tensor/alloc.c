@@ -8,7 +8,6 @@
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
 #include "lib/base/plural.h"
-#include "lib/resource/deferred_release.h"
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 
@@ -163,7 +162,6 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
     if (status != GR_OK || !gr_driver_load())
         return NULL;
     gr_endings_collect(); /* free memory before new memory is allocated */
-    gr_resources_release_freed();
     gr_tensor *tensor = gr_tensor_make(desc, &shape, call);
     if (!tensor)
         return NULL;

@@ -168,7 +168,6 @@ gr_status gr_tensor_collect(unsigned timeout_ms)
     size_t left;
     for (;;) {
         gr_endings_collect_now();
-        gr_resources_release_freed();
         left = __atomic_load_n(&deferred_count, __ATOMIC_ACQUIRE);
         if (!left)
             return GR_OK;

@@ -5,7 +5,6 @@
 #include "lib/base/error.h"
 #include "lib/resource/image.h"
 #include "lib/base/live_objects.h"
-#include "lib/resource/deferred_release.h"
 #include "lib/base/struct_size.h"
 #include "lib/tensor/array.h"
 
@@ -169,7 +168,6 @@ gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
     if (status != GR_OK)
         return NULL;
     gr_endings_collect();
-    gr_resources_release_freed();
     gr_tensor *tensor = gr_tensor_make(&d.desc, &shape, __func__);
     size_t low = d.desc.offset - shape.before;
     return tensor ? gr_tensor_of_mapping(buffer, tensor, buffer->ptr + d.desc.offset,

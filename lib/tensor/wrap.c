@@ -4,7 +4,6 @@
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/resource/deferred_release.h"
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 #include "lib/tensor/array.h"
@@ -71,7 +70,7 @@ gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device,
         status = check(&own, &shape, data, ready_on, call);
     if (status != GR_OK || !gr_driver_load())
         return NULL;
-    gr_resources_release_freed();
+    gr_endings_collect();
     gr_tensor *tensor = gr_tensor_make(&own, &shape, call);
     if (!tensor)
         return NULL;
