@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "lib/base/machine.h"
-#include "lib/base/printf.h"
+#include "lib/base/log.h"
 
 #define FILES   "__EGL_VENDOR_LIBRARY_FILENAMES"
 #define FOLDERS "__EGL_VENDOR_LIBRARY_DIRS"

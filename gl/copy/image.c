@@ -14,7 +14,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/resource/image.h"
-#include "lib/base/plural.h"
 #include "lib/cuda/event.h"
 #include "gl/copy/depth.h"
 #include "gl/copy/staging.h"

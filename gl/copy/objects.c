@@ -4,7 +4,6 @@
 #include <epoxy/gl.h>
 
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 #include "gl/copy/buffer_bytes.h"
 #include "gl/copy/image.h"
 #include "gl/copy/pieces.h"

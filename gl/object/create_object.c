@@ -12,7 +12,6 @@
 #include "lib/base/error.h"
 #include "lib/external/memory_part.h"
 #include "lib/base/flags.h"
-#include "lib/base/plural.h"
 #include "lib/base/struct_size.h"
 #include "lib/resource/choose_transport.h"
 #include "gl/context/saved_state.h"

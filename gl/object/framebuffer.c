@@ -11,7 +11,6 @@
 #include <grinterop/gl.h>
 
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 #include "lib/publish/publish.h"
 #include "lib/resource/backend.h"
 #include "lib/resource/resource.h"

@@ -18,7 +18,6 @@
 #include "lib/resource/choose_transport.h"
 #include "lib/resource/deferred_release.h"
 #include "lib/resource/resource.h"
-#include "lib/base/plural.h"
 #include "gl/object/storage.h"
 #include "gl/context/context_check.h"
 #include "gl/context/saved_state.h"

@@ -6,7 +6,6 @@
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 #include "lib/external/make_resource.h"
 #include "lib/cuda/end_after_event.h"
 #include "gl/context/saved_state.h"

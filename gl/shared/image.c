@@ -10,7 +10,6 @@
 #include <epoxy/gl.h>
 
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 #include "lib/external/make_resource.h"
 #include "lib/external/memory_part.h"
 #include "lib/resource/image.h"

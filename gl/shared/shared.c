@@ -15,7 +15,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/log.h"
-#include "lib/base/plural.h"
 #include "lib/resource/resource.h"
 #include "gl/context/context_check.h"
 #include "gl/context/cuda_device.h"

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "lib/base/clock.h"
 
+#include <sched.h>
 #include <time.h>
 
 double gr_clock_ms(void)
@@ -9,4 +10,21 @@ double gr_clock_ms(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
+}
+
+#define YIELDS 1000
+
+/* The number of sleeps that get longer. Slow growth keeps a wait from ending late. */
+#define SLEEPS 490
+
+void gr_host_pause(unsigned *polls)
+{
+    unsigned sleeps = *polls < YIELDS ? 0 : *polls - YIELDS;
+    *polls += sleeps < SLEEPS;
+    if (*polls <= YIELDS) {
+        sched_yield();
+        return;
+    }
+    long us = 20 + 2 * (long)sleeps;
+    nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
 }

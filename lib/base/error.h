@@ -7,7 +7,7 @@
 
 #include <grinterop/gr.h>
 
-#include "lib/base/printf.h"
+#include "lib/base/log.h"
 
 /* A thread's last error, with the texts for gr_last_error(). */
 struct gr_error_record {
@@ -27,6 +27,12 @@ struct gr_error_record {
 gr_status gr_fail(gr_status status, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const char *code_name,
                        const char *call, const char *format, ...) GR_PRINTF(6, 7);
+
+/* The plural suffix in messages: `"%zu slot%s", n, gr_s(n)`. */
+static inline const char *gr_s(unsigned long long n)
+{
+    return n == 1 ? "" : "s";
+}
 
 /* Evaluates a status, and returns it from the calling function if it is not GR_OK. */
 #define GR_TRY(...)                                                                                \

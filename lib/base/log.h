@@ -7,7 +7,15 @@
 
 #include <stdatomic.h>
 
-#include "lib/base/printf.h"
+/*
+ * Lets the compiler check format arguments. In MinGW, `printf` selects the format rules of Windows,
+ * which C11 programs do not use.
+ */
+#ifdef __MINGW32__
+#define GR_PRINTF(text, first) __attribute__((format(gnu_printf, text, first), cold))
+#else
+#define GR_PRINTF(text, first) __attribute__((format(printf, text, first), cold))
+#endif
 
 /* The highest level that is logged. Set from GR_LOG when grinterop is loaded. */
 extern atomic_int gr_log_threshold;

@@ -7,7 +7,7 @@
 
 #include <grinterop/cuda.h>
 
-#include "lib/base/printf.h"
+#include "lib/base/log.h"
 
 /* The value of CU_GL_DEVICE_LIST_ALL in cudaGL.h. That header needs an OpenGL header. */
 #define GR_GL_DEVICE_LIST_ALL 1

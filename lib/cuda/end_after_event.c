@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/base/error.h"
-#include "lib/base/pause.h"
+#include "lib/base/clock.h"
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 

@@ -4,7 +4,6 @@
 #include "lib/base/clock.h"
 #include "lib/base/cuda_error_text.h"
 #include "lib/cuda/driver.h"
-#include "lib/base/pause.h"
 
 gr_status gr_event_create(CUevent *event)
 {

@@ -5,7 +5,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
-#include "lib/base/plural.h"
 #include "lib/dlpack/export_mapping.h"
 #include "lib/dlpack/dlpack_type.h"
 #include "lib/tensor/tensor.h"

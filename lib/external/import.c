@@ -10,7 +10,6 @@
 #include "lib/cuda/device_access.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 #include "lib/external/memory_rules.h"
 #include "lib/cuda/import_handle.h"
 

@@ -15,7 +15,6 @@
 #include "lib/external/memory_part.h"
 #include "lib/base/flags.h"
 #include "lib/cuda/import_handle.h"
-#include "lib/base/plural.h"
 #include "lib/resource/resource.h"
 #include "lib/cuda/end_after_event.h"
 #include "lib/base/struct_size.h"

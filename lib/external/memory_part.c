@@ -8,7 +8,6 @@
 #include "lib/cuda/array_format.h"
 #include "lib/base/error.h"
 #include "lib/cuda/import_handle.h"
-#include "lib/base/plural.h"
 
 #define BUFFER_CALL "(CUDA driver API, cuExternalMemoryGetMappedBuffer)"
 #define ARRAY_CALL  "(CUDA driver API, cuExternalMemoryGetMappedMipmappedArray)"

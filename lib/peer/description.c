@@ -7,7 +7,6 @@
 
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
-#include "lib/base/plural.h"
 
 struct field {
     size_t at; /* the offset of the member in the struct */

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 #include "lib/cuda/end_after_event.h"
 #include "lib/external/make_resource.h"
 #include "lib/peer/device.h"

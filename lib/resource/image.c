@@ -8,7 +8,6 @@
 #include "lib/cuda/array_format.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 
 gr_status gr_image_check(const gr_buffer *buffer, const char *call)
 {

@@ -13,7 +13,6 @@
 #include "lib/resource/image_linear.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
-#include "lib/base/plural.h"
 #include "lib/resource/mapping_users.h"
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"

@@ -7,7 +7,7 @@
 
 #include "lib/cuda/driver.h"
 #include "lib/base/log.h"
-#include "lib/base/plural.h"
+#include "lib/base/error.h"
 #include "lib/resource/stream.h"
 
 /* Protects the lists of all buffers, because users may be removed on any thread. */

@@ -14,14 +14,13 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
-#include "lib/base/pause.h"
+#include "lib/base/clock.h"
 #include "lib/resource/image_linear.h"
 #include "lib/resource/surface_objects.h"
 #include "lib/cuda/kernel_module.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/base/machine.h"
-#include "lib/base/plural.h"
 
 size_t gr_group_changes = 1; /* a new resource is in no group */
 

@@ -11,7 +11,6 @@
 
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 #include "lib/ring/side_order.h"
 #include "lib/ring/descriptor.h"
 #include "lib/ring/peer_link.h"

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 #include "lib/external/external.h"
 #include "lib/ring/peer_link.h"
 #include "lib/ring/peer_page.h"

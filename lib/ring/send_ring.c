@@ -9,7 +9,6 @@
 #include "lib/base/error.h"
 #include "lib/external/external.h"
 #include "lib/cuda/import_handle.h"
-#include "lib/base/plural.h"
 #include "lib/ring/descriptor.h"
 #include "lib/ring/own_pair.h"
 #include "lib/ring/side_order.h"

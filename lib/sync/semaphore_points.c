@@ -6,7 +6,6 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/base/fork.h"
-#include "lib/base/plural.h"
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 #include "lib/sync/semaphore_rules.h"

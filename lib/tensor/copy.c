@@ -2,7 +2,6 @@
 /* Copies tensors with the driver. */
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 #include "lib/resource/stream.h"
 #include "lib/tensor/tensor.h"
 #include "lib/tensor/array.h"

@@ -9,7 +9,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "lib/base/pause.h"
 #include "lib/resource/deferred_release.h"
 
 bool gr_tensor_enter(const struct gr_context *context, bool *pushed)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 
 struct gr_shape_text gr_shape_format(unsigned ndim, const int64_t *shape)
 {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/base/printf.h"
+#include "lib/base/log.h"
 
 enum mark {
     MARK_GOOD, /* the subject works */

@@ -16,7 +16,7 @@
 #include <grinterop/cuda.h>
 #include <grinterop/submit.h>
 
-#include "lib/base/printf.h"
+#include "lib/base/log.h"
 
 enum {
     TRY_TEXELS_WIDE = 250,

@@ -8,7 +8,6 @@
 #include "lib/cuda/array_format.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 #include "lib/external/memory_part.h"
 #include "lib/resource/image.h"
 #include "lib/cuda/end_after_event.h"

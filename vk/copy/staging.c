@@ -14,7 +14,7 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/log.h"
 #include "lib/base/machine.h"
-#include "lib/base/plural.h"
+#include "lib/base/error.h"
 #include "vk/device/error.h"
 
 #define HOST_HANDLE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT

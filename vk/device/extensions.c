@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/plural.h"
+#include "lib/base/error.h"
 #include "lib/base/struct_size.h"
 #include "vk/device/error.h"
 

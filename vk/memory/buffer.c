@@ -4,7 +4,6 @@
 
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
-#include "lib/base/plural.h"
 #include "lib/base/struct_size.h"
 #include "vk/device/chain.h"
 #include "vk/device/error.h"

@@ -5,7 +5,6 @@
 #include "lib/base/error.h"
 #include "lib/external/memory_part.h"
 #include "lib/base/flags.h"
-#include "lib/base/plural.h"
 #include "lib/base/struct_size.h"
 #include "vk/device/chain.h"
 #include "vk/device/error.h"

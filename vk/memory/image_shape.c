@@ -3,7 +3,6 @@
 #include "vk/memory/image_shape.h"
 
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 #include "lib/external/memory_part.h"
 #include "lib/external/external.h"
 

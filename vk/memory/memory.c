@@ -3,7 +3,6 @@
 #include "vk/memory/memory.h"
 
 #include "lib/base/error.h"
-#include "lib/base/plural.h"
 #include "lib/external/make_resource.h"
 #include "vk/device/error.h"
 #include "vk/device/export.h"

@@ -7,7 +7,6 @@
 
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
-#include "lib/base/plural.h"
 #include "lib/external/make_resource.h"
 #include "lib/resource/resource.h"
 #include "lib/cuda/end_after_event.h"

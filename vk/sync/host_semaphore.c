@@ -17,7 +17,6 @@
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
 #include "lib/base/log.h"
-#include "lib/base/plural.h"
 #include "vk/device/error.h"
 #include "vk/device/headless.h"
 
