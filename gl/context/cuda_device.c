@@ -3,6 +3,7 @@
 #include "gl/context/cuda_device.h"
 
 #include "lib/cuda/context.h"
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "gl/context/context_check.h"

@@ -11,7 +11,7 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/cuda/device_text.h"
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/machine.h"
 #include "lib/base/uuid_text.h"

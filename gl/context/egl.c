@@ -10,6 +10,7 @@
 #include <epoxy/gl.h>
 
 #include "lib/cuda/context.h"
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/fork.h"

@@ -7,10 +7,9 @@
 #include <epoxy/gl.h>
 
 #include "lib/cuda/context.h"
-#include "lib/cuda/device_text.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/cuda/device_access.h"
+#include "lib/cuda/device.h"
 #include "gl/context/context_check.h"
 #include "gl/context/cuda_device.h"
 #include "gl/context/diagnose.h"

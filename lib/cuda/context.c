@@ -3,7 +3,7 @@
 #include "lib/cuda/context.h"
 
 #include "lib/base/cuda_error_text.h"
-#include "lib/cuda/device_text.h"
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/log.h"
@@ -110,53 +110,6 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
     GR_TRY(gr_context_retain(context, device, "no CUDA context is current on this thread", call));
     gr_log(GR_LOG_INFO, "%s: no CUDA context was current; using the primary context of device %d",
            call, device);
-    return GR_OK;
-}
-
-gr_status gr_device_count(int *count, const char *call)
-{
-    GR_TRY_CUDA(gr_driver()->DeviceGetCount(count), "cuDeviceGetCount",
-                "%s could not count the CUDA devices.", call);
-    return GR_OK;
-}
-
-gr_status gr_device_at(int ordinal, CUdevice *device, const char *call)
-{
-    GR_TRY_CUDA(gr_driver()->DeviceGet(device, ordinal), "cuDeviceGet",
-                "%s could not get CUDA device %d.", call, ordinal);
-    return GR_OK;
-}
-
-gr_status gr_device_get(int ordinal, CUdevice *device, const char *call)
-{
-    int count = 0;
-    GR_TRY(gr_device_count(&count, call));
-    if (ordinal >= 0 && ordinal < count)
-        return gr_device_at(ordinal, device, call);
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "There is no CUDA device %d: CUDA sees %d in all, numbered from 0 "
-                   "(CUDA_VISIBLE_DEVICES may hide some).",
-                   ordinal, count);
-}
-
-gr_status gr_device_ordinal(CUdevice device, int *ordinal, const char *call)
-{
-    int count = 0;
-    CUdevice counted;
-    *ordinal = -1;
-    GR_TRY(gr_device_count(&count, call));
-    for (int i = 0; i < count && *ordinal < 0; i++) {
-        GR_TRY(gr_device_at(i, &counted, call));
-        if (counted == device)
-            *ordinal = i;
-    }
-    return GR_OK;
-}
-
-gr_status gr_context_first_device(CUdevice *device)
-{
-    GR_TRY_CUDA(gr_driver()->DeviceGet(device, 0), "cuDeviceGet",
-                "There is no CUDA device: CUDA_VISIBLE_DEVICES may hide those of this machine.");
     return GR_OK;
 }
 

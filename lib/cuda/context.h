@@ -40,18 +40,6 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
 gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why,
                             const char *call);
 
-gr_status gr_device_count(int *count, const char *call);
-
-/* Returns the CUDA device with that ordinal. gr_device_get() checks the ordinal first. */
-gr_status gr_device_at(int ordinal, CUdevice *device, const char *call);
-gr_status gr_device_get(int ordinal, CUdevice *device, const char *call);
-
-/* Returns the ordinal of the device; -1 if CUDA does not list the device. */
-gr_status gr_device_ordinal(CUdevice device, int *ordinal, const char *call);
-
-/* For gr_context_choose() if no device is preferred: returns the first device. */
-gr_status gr_context_first_device(CUdevice *device);
-
 /*
  * Copies a context and adds a reference; after an error the copy is empty. A context without a
  * handle stands for the primary context of its device.

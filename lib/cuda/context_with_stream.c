@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "lib/cuda/context.h"
-#include "lib/cuda/device_text.h"
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "lib/cuda/device_access.h"
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/external/memory_rules.h"

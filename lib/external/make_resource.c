@@ -9,6 +9,7 @@
 
 #include "lib/cuda/array_format.h"
 #include "lib/resource/backend.h"
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/external/memory_rules.h"
@@ -199,7 +200,7 @@ gr_resource *gr_from_external_memory(const gr_external_memory_desc *memory, unsi
     struct gr_context context;
     struct given given;
     if (take_memory(&given, memory, __func__) != GR_OK || !gr_driver_load() ||
-        gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
+        gr_context_choose(&context, gr_device_first, __func__) != GR_OK)
         return NULL;
     struct gr_external *r = gr_external_new(__func__);
     if (r && gr_external_make(r, &context, &given.memory, flags, __func__) == GR_OK)

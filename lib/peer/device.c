@@ -6,7 +6,7 @@
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/cuda/device_access.h"
+#include "lib/cuda/device.h"
 #include "lib/base/uuid_text.h"
 
 /*

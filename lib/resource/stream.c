@@ -4,12 +4,11 @@
 
 #include "lib/cuda/context.h"
 #include "lib/base/cuda_error_text.h"
-#include "lib/cuda/device_text.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
 #include "lib/base/fork.h"
-#include "lib/cuda/device_access.h"
+#include "lib/cuda/device.h"
 
 /* Records the error with the driver's code, which callers of compat.h receive. */
 static gr_status refuse_capture(const char *call, const char *reason)

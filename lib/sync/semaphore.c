@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
@@ -84,7 +85,7 @@ gr_semaphore *gr_semaphore_import(const gr_semaphore_desc *desc)
         return NULL;
     }
     if (GR_TAKE(gr_semaphore_desc, &own, desc, __func__) != GR_OK || !gr_driver_load() ||
-        gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
+        gr_context_choose(&context, gr_device_first, __func__) != GR_OK)
         return NULL;
     gr_semaphore *semaphore = gr_check_memory(calloc(1, sizeof(*semaphore)), __func__);
     if (!semaphore || gr_semaphore_make(semaphore, &context, &own, NULL, __func__) != GR_OK)

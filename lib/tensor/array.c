@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "lib/tensor/array.h"
 
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/tensor/shape.h"
@@ -34,7 +35,7 @@ static gr_status query(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *found, const char
 {
     bool pushed;
     struct gr_context context = {.primary_of = -1};
-    GR_TRY(gr_context_choose(&context, gr_context_first_device, call));
+    GR_TRY(gr_context_choose(&context, gr_device_first, call));
     gr_status status = gr_context_enter(&context, &pushed, call);
     if (status == GR_OK) {
         CUresult result = gr_driver()->Array3DGetDescriptor(found, array);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
@@ -62,7 +63,7 @@ gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *cont
 {
     bool pushed;
     GR_TRY(context ? gr_context_hold(context, &tensor->context, call)
-                   : gr_context_choose(&tensor->context, gr_context_first_device, call));
+                   : gr_context_choose(&tensor->context, gr_device_first, call));
     GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
     CUresult result = gr_driver()->CtxGetDevice(&tensor->info.device);
     gr_context_leave(pushed);

@@ -2,8 +2,7 @@
 /* Orders the uses of a tensor: after the work of its own stream, and after all other known uses. */
 #include "lib/tensor/use.h"
 
-#include "lib/cuda/device_access.h"
-#include "lib/cuda/device_text.h"
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/cuda/device_access.h"
-#include "lib/cuda/device_text.h"
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
@@ -214,7 +213,7 @@ static gr_status find_context(struct needs *needs, const char *call)
     if (needs->has_context)
         return GR_OK;
     if (device->cuda_ordinal < 0)
-        GR_TRY(gr_context_first_device(&device->cuda));
+        GR_TRY(gr_device_first(&device->cuda));
     const gr_cuda_api *cu = gr_driver();
     device->computing = device->cuda;
     needs->reaches = true;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/cuda/context.h"
-#include "lib/cuda/device_text.h"
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 

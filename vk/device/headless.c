@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/cuda/context.h"
+#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* CUDA devices: their numbers, access to each other's memory, and texts for messages. */
+#ifndef GR_LIB_CUDA_DEVICE_H
+#define GR_LIB_CUDA_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <grinterop/cuda.h>
+
+gr_status gr_device_count(int *count, const char *call);
+
+/* Returns the CUDA device with that ordinal. gr_device_get() checks the ordinal first. */
+gr_status gr_device_at(int ordinal, CUdevice *device, const char *call);
+gr_status gr_device_get(int ordinal, CUdevice *device, const char *call);
+
+/* Returns the ordinal of the device; -1 if CUDA does not list the device. */
+gr_status gr_device_ordinal(CUdevice device, int *ordinal, const char *call);
+
+/* Returns the first device, for calls that prefer no device. */
+gr_status gr_device_first(CUdevice *device);
+
+/*
+ * Whether kernels of `device` can access memory of `owner`, which may be the same device. *reaches
+ * is false for an invalid device. If the query fails, its error is recorded.
+ */
+gr_status gr_device_reaches(CUdevice device, CUdevice owner, bool *reaches);
+
+/* Queries the device of the current CUDA context. Records the error. */
+gr_status gr_current_device(CUdevice *device);
+
+/* One line about a CUDA device: "NVIDIA H200 (CUDA device 0, UUID GPU-...)". */
+void gr_device_text(CUdevice device, char *text, size_t size);
+
+#endif
