@@ -9,6 +9,8 @@
 
 #include <epoxy/gl.h>
 
+#include "lib/external/memory_part.h"
+#include "lib/resource/image.h"
 #include "gl/context/saved_state.h"
 #include "gl/object/format.h"
 
@@ -98,29 +100,9 @@ struct gl_level gl_image_level(unsigned int name, unsigned int target, int level
     return l;
 }
 
-static int half(int extent)
-{
-    return extent > 1 ? extent / 2 : 1;
-}
-
-/* Returns the level after `l` in a complete texture. */
-static struct gl_level next_level(struct gl_level l, GLenum target)
-{
-    l.width = half(l.width);
-    l.height = half(l.height);
-    if (target == GL_TEXTURE_3D)
-        l.depth = half(l.depth);
-    return l;
-}
-
 static bool same(const struct gl_level *a, const struct gl_level *b)
 {
     return memcmp(a, b, sizeof(*a)) == 0;
-}
-
-static bool is_last(const struct gl_level *l, GLenum target)
-{
-    return l->width == 1 && l->height == 1 && (target != GL_TEXTURE_3D || l->depth == 1);
 }
 
 static const char *check_faces(GLint level)
@@ -143,25 +125,24 @@ static const char *check_faces(GLint level)
  */
 static void count_levels(GLenum target, struct gl_image_storage *storage)
 {
-    GLenum part = first_part(target);
-    struct gl_level expected = storage->base;
-    unsigned int level = 0;
-    bool others = false;
-    do {
-        struct gl_level found = bound_level(part, (GLint)level);
+    const struct gl_level *base = &storage->base;
+    const bool is_3d = target == GL_TEXTURE_3D;
+    const unsigned most =
+        gr_whole_chain((size_t)base->width, (size_t)base->height, is_3d ? (size_t)base->depth : 1);
+    for (unsigned level = 0; level < most && !storage->incomplete; level++) {
+        struct gl_level found = bound_level(first_part(target), (GLint)level), expected = *base;
+        expected.width = (int)gr_level_extent((size_t)base->width, level);
+        expected.height = (int)gr_level_extent((size_t)base->height, level);
+        if (is_3d)
+            expected.depth = (int)gr_level_extent((size_t)base->depth, level);
         if (found.width && !same(&found, &expected))
             storage->incomplete = "a level's size or format does not follow from level 0";
         if (found.width && level > storage->levels)
             storage->incomplete = "a level is missing below another one";
         if (found.width && level == storage->levels)
             storage->levels++;
-        others = others || (found.width && level > 0);
-        if (is_last(&expected, target))
-            break;
-        expected = next_level(expected, target);
-        level++;
-    } while (!storage->incomplete);
-    if (others && !storage->incomplete && storage->levels != level + 1)
+    }
+    if (!storage->incomplete && storage->levels > 1 && storage->levels < most)
         storage->incomplete = "it has more than one level, and CUDA needs all of them down to "
                               "1 x 1, whatever GL_TEXTURE_MAX_LEVEL is";
 }
