@@ -10,7 +10,6 @@
 #include <epoxy/gl.h>
 
 #include "lib/base/error.h"
-#include "gl/object/format.h"
 #include "gl/object/storage.h"
 #include "gl/context/saved_state.h"
 
@@ -93,28 +92,23 @@ static int query(const struct gl_attachment *a, unsigned int what)
     return value;
 }
 
-/*
- * The formats in which colours of a component type are read, by the maximum number of bits per
- * component.
- */
+/* The formats in which colours of a component type are read, by the most bits per component. */
 static const struct colour_format {
     GLenum component;
     int bits;
-    GLenum type;
-    gr_dtype dtype;
-    GLenum resolved[3]; /* the formats for 1, 2 and 4 channels */
+    GLenum formats[3]; /* for 1, 2 and 4 channels */
 } colour_formats[] = {
-    {GL_UNSIGNED_NORMALIZED, 8, GL_UNSIGNED_BYTE, GR_DTYPE_U8, {GL_R8, GL_RG8, GL_RGBA8}},
-    {GL_UNSIGNED_NORMALIZED, 16, GL_UNSIGNED_SHORT, GR_DTYPE_U16, {GL_R16, GL_RG16, GL_RGBA16}},
-    {GL_SIGNED_NORMALIZED, 16, GL_FLOAT, GR_DTYPE_F32, {GL_R32F, GL_RG32F, GL_RGBA32F}},
-    {GL_FLOAT, 16, GL_HALF_FLOAT, GR_DTYPE_F16, {GL_R16F, GL_RG16F, GL_RGBA16F}},
-    {GL_FLOAT, 32, GL_FLOAT, GR_DTYPE_F32, {GL_R32F, GL_RG32F, GL_RGBA32F}},
-    {GL_UNSIGNED_INT, 8, GL_UNSIGNED_BYTE, GR_DTYPE_U8, {GL_R8UI, GL_RG8UI, GL_RGBA8UI}},
-    {GL_UNSIGNED_INT, 16, GL_UNSIGNED_SHORT, GR_DTYPE_U16, {GL_R16UI, GL_RG16UI, GL_RGBA16UI}},
-    {GL_UNSIGNED_INT, 32, GL_UNSIGNED_INT, GR_DTYPE_U32, {GL_R32UI, GL_RG32UI, GL_RGBA32UI}},
-    {GL_INT, 8, GL_BYTE, GR_DTYPE_I8, {GL_R8I, GL_RG8I, GL_RGBA8I}},
-    {GL_INT, 16, GL_SHORT, GR_DTYPE_I16, {GL_R16I, GL_RG16I, GL_RGBA16I}},
-    {GL_INT, 32, GL_INT, GR_DTYPE_I32, {GL_R32I, GL_RG32I, GL_RGBA32I}},
+    {GL_UNSIGNED_NORMALIZED, 8, {GL_R8, GL_RG8, GL_RGBA8}},
+    {GL_UNSIGNED_NORMALIZED, 16, {GL_R16, GL_RG16, GL_RGBA16}},
+    {GL_SIGNED_NORMALIZED, 16, {GL_R32F, GL_RG32F, GL_RGBA32F}},
+    {GL_FLOAT, 16, {GL_R16F, GL_RG16F, GL_RGBA16F}},
+    {GL_FLOAT, 32, {GL_R32F, GL_RG32F, GL_RGBA32F}},
+    {GL_UNSIGNED_INT, 8, {GL_R8UI, GL_RG8UI, GL_RGBA8UI}},
+    {GL_UNSIGNED_INT, 16, {GL_R16UI, GL_RG16UI, GL_RGBA16UI}},
+    {GL_UNSIGNED_INT, 32, {GL_R32UI, GL_RG32UI, GL_RGBA32UI}},
+    {GL_INT, 8, {GL_R8I, GL_RG8I, GL_RGBA8I}},
+    {GL_INT, 16, {GL_R16I, GL_RG16I, GL_RGBA16I}},
+    {GL_INT, 32, {GL_R32I, GL_RG32I, GL_RGBA32I}},
 };
 
 static const struct colour_format *colour_format_of(int component, int bits)
@@ -131,26 +125,19 @@ static const struct colour_format *colour_format_of(int component, int bits)
  */
 static bool describe_colour(struct gl_attachment *a)
 {
-    static const GLenum formats[2][3] = {{GL_RED, GL_RG, GL_RGBA},
-                                         {GL_RED_INTEGER, GL_RG_INTEGER, GL_RGBA_INTEGER}};
-    static const unsigned counts[3] = {1, 2, 4};
     const int red = query(a, GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE);
     const int green = query(a, GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE);
     const int blue = query(a, GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE);
     const int alpha = query(a, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE);
     const int component = query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE);
     const int bits = red > green ? red : green;
-    const int kind = blue || alpha ? 2 : green ? 1 : 0;
     const struct colour_format *f = colour_format_of(component, bits);
     if (!f || bits == 0)
         return false;
     a->mask = GL_COLOR_BUFFER_BIT;
     a->numbers = component == GL_INT || component == GL_UNSIGNED_INT;
-    a->channels = counts[kind];
-    a->format = formats[a->numbers][kind];
-    a->type = f->type;
-    a->dtype = f->dtype;
-    a->resolved = f->resolved[kind];
+    a->resolved = f->formats[blue || alpha ? 2 : green ? 1 : 0];
+    a->read = gl_format_of(a->resolved);
     if (a->resolved == GL_RGBA8 && query(a, GL_FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING) == GL_SRGB)
         a->resolved = GL_SRGB8_ALPHA8;
     return true;
@@ -176,10 +163,7 @@ static bool describe_depth(struct gl_attachment *a)
     if ((depth ? depth_bits : stencil_bits) == 0)
         return false;
     a->mask = depth ? GL_DEPTH_BUFFER_BIT : GL_STENCIL_BUFFER_BIT;
-    a->format = depth ? GL_DEPTH_COMPONENT : GL_STENCIL_INDEX;
-    a->type = depth ? GL_FLOAT : GL_UNSIGNED_BYTE;
-    a->dtype = depth ? GR_DTYPE_F32 : GR_DTYPE_U8;
-    a->channels = 1;
+    a->read = gl_format_of(depth ? GL_DEPTH_COMPONENT32F : GL_STENCIL_INDEX8);
     a->numbers = !depth;
     if (depth_bits == 0)
         a->resolved = GL_STENCIL_INDEX8;

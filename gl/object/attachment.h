@@ -5,16 +5,14 @@
 
 #include <stdbool.h>
 
-#include <grinterop/tensor.h>
+#include "gl/object/format.h"
 
 struct gl_attachment {
-    unsigned int name;         /* the name in OpenGL: GL_COLOR_ATTACHMENT0, GL_DEPTH, ... */
-    unsigned int mask;         /* GL_COLOR_BUFFER_BIT, ... */
-    unsigned int format, type; /* the format and type for glReadPixels() */
+    unsigned int name;            /* the name in OpenGL: GL_COLOR_ATTACHMENT0, GL_DEPTH, ... */
+    unsigned int mask;            /* GL_COLOR_BUFFER_BIT, ... */
+    const struct gl_format *read; /* the format in which glReadPixels() writes the pixels */
     /* the format of a renderbuffer to which the attachment can be resolved */
     unsigned int resolved;
-    gr_dtype dtype; /* the type of one channel, as glReadPixels() writes it */
-    unsigned channels;
     bool numbers;      /* whether the values are integers, not fractions */
     int width, height; /* 0: unknown */
     int samples;       /* 0: not multisampled */

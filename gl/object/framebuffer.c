@@ -11,10 +11,12 @@
 #include <grinterop/gl.h>
 
 #include "lib/base/error.h"
+#include "lib/cuda/array_format.h"
 #include "lib/publish/publish.h"
 #include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
 #include "lib/base/struct_size.h"
+#include "lib/tensor/array.h"
 #include "lib/tensor/tensor.h"
 #include "gl/object/attachment.h"
 #include "gl/context/context_check.h"
@@ -134,8 +136,8 @@ static gr_status settle_rectangle(struct fetch *f)
                        (long long)height);
     f->shape[0] = o->height;
     f->shape[1] = o->width;
-    f->shape[2] = a->channels;
-    f->bytes = (size_t)o->width * o->height * a->channels * gr_dtype_get_info(a->dtype)->size;
+    f->shape[2] = a->read->channels;
+    f->bytes = (size_t)o->width * o->height * a->read->channels * gr_channel_bytes(a->read->format);
     return GR_OK;
 }
 
@@ -225,7 +227,7 @@ static void read_pixels(const struct fetch *f, unsigned int buffer)
         resolve(f, &to);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
     glReadPixels(resolves ? 0 : (GLint)o->x, resolves ? 0 : (GLint)o->y, (GLsizei)o->width,
-                 (GLsizei)o->height, a->format, a->type, NULL);
+                 (GLsizei)o->height, a->read->transfer_format, a->read->transfer_type, NULL);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, f->framebuffer);
     if (selects)
         glReadBuffer((GLenum)selected);
@@ -297,8 +299,8 @@ static gr_status check_unconditional(const struct fetch *f)
 static gr_status convert(struct fetch *f, gr_tensor *tensor)
 {
     const gr_tensor_desc pixels =
-        GR_INIT(gr_tensor_desc, .dtype = f->attachment.dtype,
-                .ndim = f->attachment.channels == 1 ? 2 : 3, .shape = f->shape);
+        GR_INIT(gr_tensor_desc, .dtype = gr_array_dtype(f->attachment.read->format),
+                .ndim = f->attachment.read->channels == 1 ? 2 : 3, .shape = f->shape);
     const struct gr_staged staged = {.numbers = f->attachment.numbers,
                                      .inverse = f->is_distance ? &f->inverse : NULL,
                                      .fill = fill_staging,
