@@ -14,7 +14,6 @@
 #include "lib/base/live_objects.h"
 #include "lib/sync/semaphore.h"
 #include "vk/device/error.h"
-#include "vk/device/export.h"
 #include "vk/memory/resource.h"
 
 struct private_vulkan {

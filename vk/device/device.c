@@ -16,8 +16,6 @@
 #include "lib/cuda/end_after_event.h"
 #include "lib/resource/choose_transport.h"
 #include "lib/base/struct_size.h"
-#include "vk/device/extensions.h"
-#include "vk/device/headless.h"
 
 /* ---- Capabilities ---------------------------------------------------------------------------- */
 
@@ -85,13 +83,15 @@ static void query_capabilities(gr_vk_device *device)
 
 /* ---- Wrapping -------------------------------------------------------------------------------- */
 
-static gr_status check_info(const gr_vk_device_desc *info, const char *call)
+gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, bool has_device,
+                       const char *call)
 {
-    const char *missing = !info                           ? "desc"
+    GR_TRY(GR_TAKE(gr_vk_device_desc, info, given, call));
+    const char *missing = !given                          ? "desc"
                           : !info->get_instance_proc_addr ? "desc->get_instance_proc_addr"
                           : !info->instance               ? "desc->instance"
                           : !info->physical_device        ? "desc->physical_device"
-                          : !info->device                 ? "desc->device"
+                          : has_device && !info->device   ? "desc->device"
                                                           : NULL;
     if (missing)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -367,8 +367,7 @@ static gr_vk_device *new_device(const gr_vk_device_desc *info)
 gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *given)
 {
     gr_vk_device_desc info;
-    if (GR_TAKE(gr_vk_device_desc, &info, given, __func__) != GR_OK ||
-        check_info(given ? &info : NULL, __func__) != GR_OK ||
+    if (vk_take_desc(&info, given, true, __func__) != GR_OK ||
         check_transports(info.transports, __func__) != GR_OK || !gr_driver_load())
         return NULL;
     gr_vk_device *device = new_device(&info);

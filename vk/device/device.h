@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The application's Vulkan device, for files in vk/. */
+/* The application's Vulkan device, headless devices, and what both need. */
 #ifndef GR_VK_DEVICE_DEVICE_H
 #define GR_VK_DEVICE_DEVICE_H
 
@@ -7,8 +7,8 @@
 #include <pthread.h>
 
 #include "lib/cuda/context.h"
-#include "vk/device/device_match.h"
 #include "vk/device/functions.h"
+#include "vk/device/identity.h"
 
 struct vk_recording;
 
@@ -115,11 +115,100 @@ static inline const char *vk_device_copies_since(const gr_vk_device *device)
 gr_status vk_check_crosses(const gr_vk_device *device, const char *what, const char *instead,
                            const char *call);
 
+/* Copies and checks the application's struct; `has_device`: the VkDevice must not be NULL. */
+gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, bool has_device,
+                       const char *call);
+
 /*
  * Check arguments of public functions: `device`, and for some functions also `info`, must not be
  * NULL.
  */
 gr_status vk_check_device(const gr_vk_device *device, const char *call);
 gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const char *call);
+
+/* ---- The same device in Vulkan and in CUDA --------------------------------------------------- */
+
+/*
+ * Finds the CUDA device of the Vulkan device. If there is none, *ordinal is -1. With `required`,
+ * the result is then GR_ERR_UNSUPPORTED, and the message lists the Vulkan device and the CUDA
+ * devices. GR_ERR_CUDA if a CUDA call fails.
+ */
+gr_status vk_find_cuda_device(const struct vk_identity *identity, bool required, CUdevice *device,
+                              int *ordinal, const char *call);
+
+/*
+ * Finds the device and its identity. The CUDA driver must be loaded. GR_ERR_INVALID_VALUE: the CUDA
+ * device does not exist. GR_ERR_UNSUPPORTED: no device matches, and the message lists the Vulkan
+ * devices. GR_ERR_VULKAN: the devices could not be listed.
+ */
+gr_status vk_physical_device_find(const struct vk_functions *vk, VkInstance instance,
+                                  int cuda_device, VkPhysicalDevice *device,
+                                  struct vk_identity *identity, const char *call);
+
+/* Returns advice, a static sentence, if Vulkan has no driver for the CUDA device. */
+const char *vk_driver_hint(void);
+
+/* ---- The owner of a headless device ---------------------------------------------------------- */
+
+/*
+ * Returns a reference to the gr_vk_headless object that owns this device; NULL if the application
+ * owns the device.
+ */
+gr_vk_headless *vk_headless_hold(VkDevice device);
+
+/* Drops a reference. The last drop destroys the object. NULL is allowed. */
+void vk_headless_drop(gr_vk_headless *headless);
+
+/* ---- Extensions ------------------------------------------------------------------------------ */
+
+/* The result of vkEnumerateDeviceExtensionProperties. */
+struct vk_extensions {
+    VkExtensionProperties *list;
+    uint32_t count;
+};
+
+/*
+ * Lists the extensions that the device supports. The list is freed by vk_extensions_end(). Error:
+ * GR_ERR_VULKAN.
+ */
+gr_status vk_extensions_get(const struct vk_functions *vk, VkPhysicalDevice device,
+                            struct vk_extensions *extensions);
+bool vk_extensions_have(const struct vk_extensions *extensions, const char *name);
+void vk_extensions_end(struct vk_extensions *extensions);
+
+/* The most names that vk_extensions_used() returns. */
+#define VK_EXTENSIONS_MOST 16
+
+/* Returns the number and the names of the device extensions that grinterop uses. */
+uint32_t vk_extensions_used(const struct vk_extensions *extensions,
+                            const char *names[VK_EXTENSIONS_MOST]);
+
+/*
+ * Checks that all functions were found that grinterop requires or that the device supports.
+ * GR_ERR_UNSUPPORTED lists all missing extensions at once; GR_ERR_VULKAN names a missing function
+ * of Vulkan 1.0. If `lacks` is not NULL, missing extensions are no error: `lacks` receives the
+ * missing extensions that sharing memory requires.
+ */
+gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice device, char *lacks,
+                              size_t size, const char *call);
+
+/* ---- Exported handles ------------------------------------------------------------------------ */
+
+/* A file descriptor, or a Windows handle. */
+#if defined(_WIN32)
+typedef void *vk_handle;
+#else
+typedef int vk_handle;
+#endif
+
+/* Export a handle, which the caller owns. GR_ERR_VULKAN after an error. */
+gr_status vk_export_memory(const gr_vk_device *device, VkDeviceMemory memory, vk_handle *handle);
+gr_status vk_export_semaphore(const gr_vk_device *device, VkSemaphore semaphore, vk_handle *handle);
+
+/*
+ * Closes the handle after CUDA imported it, or failed to. An import takes over a file descriptor,
+ * whose number may then be in use for another file, but it duplicates a Windows handle.
+ */
+void vk_handle_close(vk_handle handle, bool imported);
 
 #endif

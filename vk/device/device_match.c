@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Matches Vulkan and CUDA devices; see device_match.h. */
-#include "vk/device/device_match.h"
-
+/* Matches Vulkan devices with CUDA devices by the properties that they report, never by index. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/cuda/context.h"
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "vk/device/device.h"
+#include "vk/device/error.h"
 
-bool vk_is_software_device(const struct vk_identity *identity)
+/*
+ * Whether `identity` is the Vulkan device that shares memory with the first device of the software
+ * CUDA driver.
+ */
+static bool is_software_device(const struct vk_identity *identity)
 {
     return gr_driver_traits()->mesa_draws && identity->type == VK_PHYSICAL_DEVICE_TYPE_CPU &&
            (identity->driver == VK_DRIVER_ID_MESA_LLVMPIPE || identity->driver == 0);
 }
 
-gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice device, bool *same,
-                                 const char *call)
+/* Sets *same to whether a Vulkan device and a CUDA device are the same device. */
+static gr_status compare(const struct vk_identity *identity, CUdevice device, bool *same,
+                         const char *call)
 {
     CUuuid uuid;
     GR_TRY_CUDA(gr_driver()->DeviceGetUuid(&uuid, device), "cuDeviceGetUuid",
@@ -25,10 +31,12 @@ gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice de
     const struct gr_driver_traits *driver = gr_driver_traits();
     *same = memcmp(uuid.bytes, identity->uuid, sizeof(uuid.bytes)) == 0;
     if (driver->mesa_draws)
-        *same = vk_is_software_device(identity) &&
+        *same = is_software_device(identity) &&
                 (*same || memcmp(uuid.bytes, driver->own_uuid, sizeof(uuid.bytes)) == 0);
     return GR_OK;
 }
+
+/* ---- The CUDA device of a Vulkan device ------------------------------------------------------ */
 
 /* Lists all CUDA devices for a message. */
 static void list_cuda_devices(int count, char *text, size_t size)
@@ -49,7 +57,7 @@ static gr_status fail_no_match(const struct vk_identity *identity, int count, co
     vk_identity_text(identity, vulkan, sizeof(vulkan));
     list_cuda_devices(count, cuda, sizeof(cuda));
     const char *advice =
-        vk_is_software_device(identity)
+        is_software_device(identity)
             ? "The Vulkan device shares memory with the first device of the software CUDA driver, "
               "which CUDA_VISIBLE_DEVICES hides: add that one to the variable."
         : gr_driver_traits()->mesa_draws
@@ -71,11 +79,118 @@ gr_status vk_find_cuda_device(const struct vk_identity *identity, bool required,
     for (int i = 0; i < count; i++) {
         GR_TRY(gr_device_at(i, device, call));
         bool same;
-        GR_TRY(vk_compare_cuda_device(identity, *device, &same, call));
+        GR_TRY(compare(identity, *device, &same, call));
         if (same) {
             *ordinal = i;
             return GR_OK;
         }
     }
     return required ? fail_no_match(identity, count, call) : GR_OK;
+}
+
+/* ---- The Vulkan device of a CUDA device ------------------------------------------------------ */
+
+const char *vk_driver_hint(void)
+{
+    return gr_driver_traits()->mesa_draws
+               ? "Install Mesa's lavapipe (on Debian mesa-vulkan-drivers); VK_DRIVER_FILES, or "
+                 "VK_ICD_FILENAMES, may hide it."
+               : "Is the NVIDIA Vulkan driver installed (nvidia_icd.json and its "
+                 "libGLX_nvidia.so.0; in a container NVIDIA_DRIVER_CAPABILITIES must contain "
+                 "graphics)? VK_DRIVER_FILES, or VK_ICD_FILENAMES, may hide it.";
+}
+
+static gr_status fail_no_device(CUdevice cuda, const char *found, bool has_lavapipe,
+                                const char *call)
+{
+    char wanted[200];
+    gr_device_text(cuda, wanted, sizeof(wanted));
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "No Vulkan device matches %.160s. Vulkan devices found: %.270s. %s", wanted,
+                   found,
+                   has_lavapipe ? "lavapipe draws for the software driver's first device, which "
+                                  "CUDA_VISIBLE_DEVICES may hide."
+                                : vk_driver_hint());
+}
+
+static gr_status pick(const struct vk_functions *vk, const VkPhysicalDevice devices[],
+                      uint32_t count, CUdevice cuda, VkPhysicalDevice *device,
+                      struct vk_identity *identity, const char *call)
+{
+    char found[400] = "no device", one[160];
+    size_t used = 0;
+    bool has_lavapipe = false;
+    for (uint32_t i = 0; i < count; i++) {
+        vk_identify(vk->vkGetPhysicalDeviceProperties2, devices[i], identity);
+        bool same;
+        GR_TRY(compare(identity, cuda, &same, call));
+        if (same) {
+            *device = devices[i];
+            return GR_OK;
+        }
+        has_lavapipe = has_lavapipe || is_software_device(identity);
+        vk_identity_text(identity, one, sizeof(one));
+        if (used < sizeof(found))
+            used +=
+                (size_t)snprintf(found + used, sizeof(found) - used, "%s%s", used ? ", " : "", one);
+    }
+    return fail_no_device(cuda, found, has_lavapipe, call);
+}
+
+gr_status vk_physical_device_find(const struct vk_functions *vk, VkInstance instance,
+                                  int cuda_device, VkPhysicalDevice *device,
+                                  struct vk_identity *identity, const char *call)
+{
+    CUdevice cuda;
+    GR_TRY(gr_device_get(cuda_device, &cuda, call));
+    uint32_t count = 0;
+    VkResult result = vk->vkEnumeratePhysicalDevices(instance, &count, NULL);
+    VkPhysicalDevice *devices = calloc(count ? count : 1, sizeof(*devices));
+    if (!devices)
+        return gr_fail_memory(call);
+    if (result == VK_SUCCESS && count)
+        result = vk->vkEnumeratePhysicalDevices(instance, &count, devices);
+    gr_status status = result == VK_SUCCESS ? pick(vk, devices, count, cuda, device, identity, call)
+                                            : vk_fail(result, "vkEnumeratePhysicalDevices",
+                                                      "The Vulkan devices could not be listed. %s",
+                                                      vk_driver_hint());
+    free(devices);
+    return status;
+}
+
+/* ---- For the application --------------------------------------------------------------------- */
+
+static gr_status check_functions(const struct vk_functions *vk, const char *call)
+{
+    if (!vk->vkEnumeratePhysicalDevices)
+        return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
+                       "%s found no vkEnumeratePhysicalDevices, which every Vulkan has: do "
+                       "get_instance_proc_addr and the instance belong to the same Vulkan?",
+                       call);
+    if (!vk->vkGetPhysicalDeviceProperties2)
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "The instance has no vkGetPhysicalDeviceProperties2, which identifies devices: create "
+            "it for Vulkan 1.1 or newer, or with VK_KHR_get_physical_device_properties2.");
+    return GR_OK;
+}
+
+gr_status gr_vk_physical_device(PFN_vkGetInstanceProcAddr get_instance_proc_addr,
+                                VkInstance instance, int cuda_device,
+                                VkPhysicalDevice *physical_device)
+{
+    const char *missing = !get_instance_proc_addr ? "get_instance_proc_addr"
+                          : !instance             ? "instance"
+                          : !physical_device      ? "physical_device"
+                                                  : NULL;
+    if (missing)
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`%s` is NULL.", missing);
+    struct vk_functions vk = {0};
+    struct vk_identity identity;
+    if (!gr_driver_load())
+        return gr_last_error()->status;
+    vk_load(&vk, get_instance_proc_addr, instance, VK_NULL_HANDLE);
+    GR_TRY(check_functions(&vk, __func__));
+    return vk_physical_device_find(&vk, instance, cuda_device, physical_device, &identity,
+                                   __func__);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Exports handles of memory and semaphores; see export.h. */
-#include "vk/device/export.h"
-
+/* Exports handles of memory and semaphores, which CUDA or another process imports. */
 #include <unistd.h>
 
 #include "lib/base/error.h"
+#include "vk/device/device.h"
 #include "vk/device/error.h"
 
 #define ALLOCATE_LIKE_THIS                                                                         \

@@ -3,23 +3,36 @@
  * The extensions that grinterop uses and the application has to enable, the extensions that a
  * device supports, and the error for those that were not enabled.
  */
-#include "vk/device/extensions.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/error.h"
-#include "lib/base/struct_size.h"
+#include "vk/device/device.h"
 #include "vk/device/error.h"
 
+/*
+ * The extensions that gr_vk_instance_extensions() and gr_vk_device_extensions() list. Most became
+ * part of Vulkan 1.1 or 1.2, where enabling the extension has no effect. grinterop requires those
+ * of the instance.
+ */
 static const char *const instance_extensions[] = {
-#define NAME(name, required) name,
-    GR_VK_INSTANCE_EXTENSIONS(NAME)};
-
-static const char *const device_extensions[] = {GR_VK_DEVICE_EXTENSIONS(NAME)
-#undef NAME
+    "VK_KHR_get_physical_device_properties2",
+    "VK_KHR_external_memory_capabilities",
+    "VK_KHR_external_semaphore_capabilities",
 };
+
+static const struct {
+    const char *name;
+    bool required;
+} device_extensions[] = {
+    {"VK_KHR_get_memory_requirements2", true}, {"VK_KHR_dedicated_allocation", true},
+    {"VK_KHR_external_memory", true},          {GR_VK_MEMORY_EXTENSION, true},
+    {"VK_KHR_external_semaphore", false},      {GR_VK_SEMAPHORE_EXTENSION, false},
+    {"VK_KHR_timeline_semaphore", false},      {"VK_EXT_external_memory_host", false},
+};
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 gr_status vk_extensions_get(const struct vk_functions *vk, VkPhysicalDevice device,
                             struct vk_extensions *extensions)
@@ -58,9 +71,9 @@ uint32_t vk_extensions_used(const struct vk_extensions *extensions,
                             const char *names[VK_EXTENSIONS_MOST])
 {
     uint32_t n = 0;
-    for (size_t i = 0; i < sizeof(device_extensions) / sizeof(device_extensions[0]); i++)
-        if (vk_extensions_have(extensions, device_extensions[i]))
-            names[n++] = device_extensions[i];
+    for (size_t i = 0; i < COUNT(device_extensions); i++)
+        if (vk_extensions_have(extensions, device_extensions[i].name))
+            names[n++] = device_extensions[i].name;
     return n;
 }
 
@@ -90,11 +103,9 @@ struct missing {
 
 static bool is_required(const char *extension)
 {
-#define REQUIRED(name, required)                                                                   \
-    if (strcmp(extension, name) == 0)                                                              \
-        return required;
-    GR_VK_DEVICE_EXTENSIONS(REQUIRED)
-#undef REQUIRED
+    for (size_t i = 0; i < COUNT(device_extensions); i++)
+        if (strcmp(extension, device_extensions[i].name) == 0)
+            return device_extensions[i].required;
     return true;
 }
 
@@ -131,7 +142,7 @@ static gr_status fail_missing(const struct missing *missing, const char *call)
         {" The device does not support ", missing->absent.text, ": it needs a newer driver."},
     };
     size_t used = strlen(text);
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && used < sizeof(text); i++)
+    for (size_t i = 0; i < COUNT(parts) && used < sizeof(text); i++)
         if (parts[i].names[0])
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s", parts[i].before,
                                      parts[i].names, parts[i].after);
@@ -175,6 +186,8 @@ gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice de
 static gr_status hand_out(const char *const found[], uint32_t n, const char *names[],
                           uint32_t *count, const char *call)
 {
+    if (!count)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`count` is NULL: pass where to return it.");
     if (names && *count < n)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "There are %u extension%s but room for only %u: query the number first, "
@@ -186,47 +199,24 @@ static gr_status hand_out(const char *const found[], uint32_t n, const char *nam
     return GR_OK;
 }
 
-static gr_status fail_null(const char *argument, const char *call)
-{
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` is NULL.", argument);
-}
-
 gr_status gr_vk_instance_extensions(const char *names[], uint32_t *count)
 {
-    if (!count)
-        return fail_null("count", __func__);
-    return hand_out(instance_extensions,
-                    sizeof(instance_extensions) / sizeof(instance_extensions[0]), names, count,
-                    __func__);
-}
-
-static gr_status extensions_of(const gr_vk_device_desc *info, struct vk_extensions *has,
-                               const char *call)
-{
-    struct vk_functions vk = {0};
-    const char *missing = !info->get_instance_proc_addr ? "desc->get_instance_proc_addr"
-                          : !info->instance             ? "desc->instance"
-                          : !info->physical_device      ? "desc->physical_device"
-                                                        : NULL;
-    if (missing)
-        return fail_null(missing, call);
-    vk_load(&vk, info->get_instance_proc_addr, info->instance, VK_NULL_HANDLE);
-    if (!vk.vkEnumerateDeviceExtensionProperties)
-        return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
-                       "There is no vkEnumerateDeviceExtensionProperties, which every Vulkan has: "
-                       "do get_instance_proc_addr and the instance belong to the same Vulkan?");
-    return vk_extensions_get(&vk, info->physical_device, has);
+    return hand_out(instance_extensions, COUNT(instance_extensions), names, count, __func__);
 }
 
 gr_status gr_vk_device_extensions(const gr_vk_device_desc *given, const char *names[],
                                   uint32_t *count)
 {
-    if (!given || !count)
-        return fail_null(given ? "count" : "desc", __func__);
+    struct vk_functions vk = {0};
     struct vk_extensions has;
     gr_vk_device_desc info;
-    GR_TRY(GR_TAKE(gr_vk_device_desc, &info, given, __func__));
-    GR_TRY(extensions_of(&info, &has, __func__));
+    GR_TRY(vk_take_desc(&info, given, false, __func__));
+    vk_load(&vk, info.get_instance_proc_addr, info.instance, VK_NULL_HANDLE);
+    if (!vk.vkEnumerateDeviceExtensionProperties)
+        return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
+                       "There is no vkEnumerateDeviceExtensionProperties, which every Vulkan has: "
+                       "do get_instance_proc_addr and the instance belong to the same Vulkan?");
+    GR_TRY(vk_extensions_get(&vk, info.physical_device, &has));
     const char *found[VK_EXTENSIONS_MOST];
     uint32_t n = vk_extensions_used(&has, found);
     vk_extensions_end(&has);

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Vulkan without a window: an instance, and a device on the GPU of a CUDA device. */
-#include "vk/device/headless.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cuda/context.h"
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
+#include "lib/base/loader.h"
 #include "lib/base/log.h"
 #include "lib/base/struct_size.h"
+#include "vk/device/device.h"
 #include "vk/device/error.h"
-#include "vk/device/extensions.h"
-#include "vk/device/loader.h"
-#include "vk/device/physical_device.h"
 
 #define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
 
@@ -30,6 +26,45 @@ struct gr_vk_headless {
     unsigned holds; /* the number of references: one by the caller, and one per wrap */
     struct gr_vk_headless *next;
 };
+
+/* ---- Loader ---------------------------------------------------------------------------------- */
+
+#if defined(_WIN32)
+#define LOADER  "vulkan-1.dll"
+#define INSTALL "It comes with the graphics driver."
+#else
+#define LOADER  "libvulkan.so.1"
+#define INSTALL "Install it (on Debian libvulkan1)."
+#endif
+
+/*
+ * Opens the loader once and never closes it, because drivers leave threads and exit handlers of
+ * threads behind.
+ */
+static void *open_once(char *why, size_t size)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static void *file;
+    pthread_mutex_lock(&lock);
+    if (!file)
+        file = gr_loader_open(LOADER, why, size);
+    void *opened = file;
+    pthread_mutex_unlock(&lock);
+    return opened;
+}
+
+/* Opens the loader. GR_ERR_UNSUPPORTED: it is not installed. */
+static gr_status open_loader(PFN_vkGetInstanceProcAddr *get, const char *call)
+{
+    char why[256] = "it is not a Vulkan loader";
+    void *file = open_once(why, sizeof(why));
+    void *symbol = file ? gr_loader_symbol(file, "vkGetInstanceProcAddr") : NULL;
+    memcpy(get, &symbol, sizeof(symbol));
+    if (symbol)
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The Vulkan loader " LOADER " could not be loaded: %s. " INSTALL, why);
+}
 
 /* ---- Instance -------------------------------------------------------------------------------- */
 
@@ -144,7 +179,7 @@ static gr_status make_messenger(struct gr_vk_headless *h)
 static gr_status open_instance(struct gr_vk_headless *h, const char *call)
 {
     PFN_vkGetInstanceProcAddr *get = &h->handles.get_instance_proc_addr;
-    GR_TRY(vk_loader_open(get, call));
+    GR_TRY(open_loader(get, call));
     vk_load(&h->vk, *get, VK_NULL_HANDLE, VK_NULL_HANDLE);
     GR_TRY(choose_version(h, call));
     if (h->options.validation)

@@ -5,7 +5,6 @@
 #include "lib/base/error.h"
 #include "lib/external/make_resource.h"
 #include "vk/device/error.h"
-#include "vk/device/export.h"
 
 void vk_binding_end(const struct vk_binding *b)
 {

@@ -18,7 +18,6 @@
 #include "lib/base/fork.h"
 #include "lib/base/log.h"
 #include "vk/device/error.h"
-#include "vk/device/headless.h"
 
 /*
  * The duration of one wait, in nanoseconds. Between two waits the host checks whether the process

@@ -14,7 +14,6 @@
 #include "lib/base/struct_size.h"
 #include "lib/sync/semaphore_points.h"
 #include "vk/device/error.h"
-#include "vk/device/export.h"
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
