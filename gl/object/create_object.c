@@ -30,19 +30,6 @@
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 #define IMAGE_FLAGS  (BUFFER_FLAGS | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 
-/* The object to create: a buffer if `image` is NULL. */
-struct wish {
-    size_t size;
-    const gr_gl_image_desc *image;
-    bool packed; /* for buffers only: the buffer may share a block with others */
-    unsigned flags;
-    const char *call;
-    struct gl_context context;
-    /* The result: one of them. */
-    struct gl_resource *plain;
-    gr_resource *shared;
-};
-
 /* ---- Plain storage, for interop and copy ----------------------------------------------------- */
 
 static gr_status make_buffer(struct gl_names *names, size_t size, GLbitfield storage,
@@ -85,7 +72,7 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
  * Returns the storage flags. For objects of medium size that CUDA writes with the copy transport,
  * the flags keep the storage mapped, if OpenGL can, so that CUDA copies directly into the storage.
  */
-static GLbitfield storage_for(const struct gl_context *context, const struct wish *wish,
+static GLbitfield storage_for(const struct gl_context *context, const struct gl_wish *wish,
                               gr_transport transport)
 {
     if (transport == GR_TRANSPORT_COPY && !(wish->flags & GR_READ_ONLY) &&
@@ -95,7 +82,8 @@ static GLbitfield storage_for(const struct gl_context *context, const struct wis
     return GL_MAP_READ_BIT | GL_MAP_WRITE_BIT;
 }
 
-static gr_status make_plain(struct gl_names *names, const struct wish *wish, gr_transport transport)
+static gr_status make_plain(struct gl_names *names, const struct gl_wish *wish,
+                            gr_transport transport)
 {
     struct gl_errors errors;
     gl_errors_begin(&errors);
@@ -107,7 +95,7 @@ static gr_status make_plain(struct gl_names *names, const struct wish *wish, gr_
     return status;
 }
 
-static gr_status share_plain(struct gl_names *names, struct wish *wish, gr_transport transport)
+static gr_status share_plain(struct gl_names *names, struct gl_wish *wish, gr_transport transport)
 {
     struct gl_resource *r =
         wish->image ? gl_image_object(names->texture, wish->image->target, wish->flags, wish->call)
@@ -119,13 +107,13 @@ static gr_status share_plain(struct gl_names *names, struct wish *wish, gr_trans
         gl_object_make(r, transport == GR_TRANSPORT_COPY ? &gl_copy_maker : &gl_interop_maker,
                        wish->flags, wish->call);
     if (status == GR_OK)
-        wish->plain = r;
+        wish->made = r;
     else
         free(r);
     return status;
 }
 
-static gr_status create_plain(struct wish *wish, gr_transport transport)
+static gr_status create_plain(struct gl_wish *wish, gr_transport transport)
 {
     if (!wish->context.direct)
         return gr_fail(
@@ -147,20 +135,16 @@ static gr_status create_plain(struct wish *wish, gr_transport transport)
 
 static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_transport transport)
 {
-    struct wish *wish = of;
+    struct gl_wish *wish = of;
     (void)choice;
-    if (transport != GR_TRANSPORT_SHARED)
-        return create_plain(wish, transport);
-    wish->shared = wish->image
-                       ? gl_shared_image(wish->image, wish->flags, wish->call)
-                       : gl_shared_buffer(wish->size, wish->packed, wish->flags, wish->call);
-    return wish->shared ? GR_OK : gr_last_error()->status;
+    return transport == GR_TRANSPORT_SHARED ? gl_shared_create(wish)
+                                            : create_plain(wish, transport);
 }
 
-static gr_resource *create(struct wish *wish, const gr_gl_options *options)
+static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
 {
     const unsigned uncopied = GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP;
-    struct gr_transport_choice choice = {.call = wish->call};
+    struct gr_transport_choice *choice = &wish->choice;
     gr_gl_options own;
     if (GR_TAKE(gr_gl_options, &own, options, wish->call) != GR_OK)
         return NULL;
@@ -169,16 +153,17 @@ static gr_resource *create(struct wish *wish, const gr_gl_options *options)
     if (!allowed || gl_context_begin(&wish->context, "will own the object", wish->call) != GR_OK)
         return NULL;
     wish->packed = own.packed;
-    gr_transport_add(&choice, allowed, GR_TRANSPORT_SHARED);
-    gr_transport_add(&choice, allowed, GR_TRANSPORT_INTEROP);
-    gr_transport_add(&choice, allowed, GR_TRANSPORT_COPY);
-    gr_status status = gr_choose_transport(&choice, attempt, wish);
-    return wish->plain ? gl_object_finish(wish->plain, status, &choice, wish->call) : wish->shared;
+    choice->call = wish->call;
+    gr_transport_add(choice, allowed, GR_TRANSPORT_SHARED);
+    gr_transport_add(choice, allowed, GR_TRANSPORT_INTEROP);
+    gr_transport_add(choice, allowed, GR_TRANSPORT_COPY);
+    gr_status status = gr_choose_transport(choice, attempt, wish);
+    return gl_object_finish(wish->made, status, choice, wish->call);
 }
 
 gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options)
 {
-    struct wish wish = {.size = size, .flags = flags, .call = __func__};
+    struct gl_wish wish = {.size = size, .flags = flags, .call = __func__};
     if (flags & ~(unsigned)IMAGE_FLAGS && size && !(size & ~(size_t)BUFFER_FLAGS)) {
         gr_fail(GR_ERR_INVALID_VALUE, __func__,
                 "The size is %zu and `flags` are 0x%x: are the two swapped? The size comes first.",
@@ -259,7 +244,7 @@ gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
     if (take_image(&image, desc, __func__) != GR_OK ||
         check_image(&image, flags, __func__) != GR_OK)
         return NULL;
-    struct wish wish = {.image = &image, .flags = flags, .call = __func__};
+    struct gl_wish wish = {.image = &image, .flags = flags, .call = __func__};
     gl_depth_enable();
     return create(&wish, options);
 }

@@ -75,12 +75,12 @@ gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, un
 gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
                               const struct gr_transport_choice *choice, const char *call)
 {
-    gr_resource *resource = &r->base;
-    const char *way = r->copy ? r->copy->way : "";
     if (status != GR_OK) {
         free(r);
         return NULL;
     }
+    gr_resource *resource = &r->base;
+    const char *way = r->copy ? r->copy->way : "";
     snprintf(r->transport, sizeof(r->transport), "%s%s%s",
              choice ? choice->text : resource->backend->name, *way ? ", " : "", way);
     resource->transport = r->transport;

@@ -66,8 +66,8 @@ gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, un
                          const char *call);
 
 /*
- * Ends gl_object_make(). After an error frees `r` and returns NULL. `choice` may be NULL; it has
- * the reason for the transport.
+ * Ends the creation of a resource. After an error frees `r`, which may be NULL, and returns NULL.
+ * `choice` may be NULL; it has the reason for the transport.
  */
 gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
                               const struct gr_transport_choice *choice, const char *call);

@@ -12,12 +12,6 @@
 #include "gl/object/storage.h"
 #include "gl/shared/block.h"
 
-/* The arguments of make(). */
-struct wish {
-    size_t size;
-    bool packed;
-};
-
 /*
  * Creates the storage of the buffer. llvmpipe reports only at this step that the memory could not
  * be allocated.
@@ -59,53 +53,27 @@ struct gr_import *gl_shared_allocate(CUdevice device, size_t size, const char *c
     return gr_import_new(device, size + (gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0), call);
 }
 
-static gr_status make_own(struct gl_shared *r, const struct gr_context *cuda, size_t size,
-                          unsigned flags, const char *call)
-{
-    struct gr_import *memory = gl_shared_allocate(r->device, size, call);
-    if (!memory)
-        return gr_last_error()->status;
-    gr_external_make_buffer(&r->gl.external, cuda, memory, size, flags);
-    return gl_shared_place(r->gl.owned, memory, size, call);
-}
-
-static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda, size_t size,
-                             unsigned flags, const char *call)
+static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda,
+                             const struct gl_wish *wish)
 {
     gr_endings_collect();
-    struct gl_part *part = gl_part_make(&r->gl.context, cuda, r->device, size, call);
+    struct gl_part *part = gl_part_make(&r->gl.context, cuda, r->device, wish->size, wish->call);
     if (!part)
         return gr_last_error()->status;
     gl_part_hold(part, r->gl.owned);
-    gr_external_make_buffer(&r->gl.external, cuda, &part->import, size, flags);
-    return make_storage(r->gl.owned, &part->import, size, gl_part_memory(part), part->offset, call);
+    gr_external_make_buffer(&r->gl.external, cuda, &part->import, wish->size, wish->flags);
+    return make_storage(r->gl.owned, &part->import, wish->size, gl_part_memory(part), part->offset,
+                        wish->call);
 }
 
-static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const void *info,
-                      unsigned flags, const char *call)
+gr_status gl_shared_make_buffer(struct gl_shared *r, const struct gr_context *cuda,
+                                const struct gl_wish *wish)
 {
-    const struct wish *wish = info;
-    bool packed = wish->packed && wish->size <= GL_BLOCK_MOST && gl_blocks_supported();
-    return (packed ? make_packed : make_own)(r, cuda, wish->size, flags, call);
-}
-
-static gr_status export_memory(const struct gl_shared *r, struct gr_memory_export *memory)
-{
-    *memory = (struct gr_memory_export){
-        .fd = -1,
-        .device = r->device,
-        .vmm = true,
-        .size = r->gl.external.memory->size,
-        .dedicated = r->gl.external.memory->dedicated,
-        .part = {.size = r->gl.base.size},
-    };
-    return gr_import_export(r->gl.external.memory, &memory->fd);
-}
-
-static const struct gl_shared_maker maker = {.make = make, .export_memory = export_memory};
-
-gr_resource *gl_shared_buffer(size_t size, bool packed, unsigned flags, const char *call)
-{
-    const struct wish wish = {size, packed};
-    return gl_shared_create(&maker, &wish, flags, call);
+    if (wish->packed && wish->size <= GL_BLOCK_MOST && gl_blocks_supported())
+        return make_packed(r, cuda, wish);
+    struct gr_import *memory = gl_shared_allocate(r->device, wish->size, wish->call);
+    if (!memory)
+        return gr_last_error()->status;
+    gr_external_make_buffer(&r->gl.external, cuda, memory, wish->size, wish->flags);
+    return gl_shared_place(r->gl.owned, memory, wish->size, wish->call);
 }

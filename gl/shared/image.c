@@ -19,12 +19,6 @@
 #include "gl/shared/private_vulkan.h"
 #include "gl/shared/vulkan_format.h"
 
-/* The arguments of make(). */
-struct wish {
-    const gr_gl_image_desc *info;
-    const struct gl_vulkan_format *format;
-};
-
 static bool is_array(const gr_gl_image_desc *info)
 {
     return info->target == GL_TEXTURE_2D_ARRAY;
@@ -76,15 +70,14 @@ static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, u
  * Creates the Vulkan image and describes its memory, which `r` keeps alive. Closes the Vulkan
  * resource, because only `r` is used by CUDA.
  */
-static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsigned *flags,
-                             gr_external_memory_desc *memory, const char *call)
+static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, VkFormat format,
+                             unsigned *flags, gr_external_memory_desc *memory, const char *call)
 {
-    const gr_gl_image_desc *info = wish->info;
     VkImageCreateInfo image = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
         .flags = is_cube(info) ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0,
         .imageType = is_3d(info) ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D,
-        .format = wish->format->vulkan,
+        .format = format,
         .extent = {info->width, info->height, is_3d(info) ? info->depth : 1},
         .mipLevels = info->levels ? info->levels : 1,
         .arrayLayers = is_cube(info)    ? 6
@@ -119,11 +112,10 @@ static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsig
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
 static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *cuda,
-                                  const struct wish *wish, unsigned flags,
+                                  const gr_gl_image_desc *info, VkFormat format, unsigned flags,
                                   gr_external_memory_desc *memory, const char *call)
 {
-    const gr_gl_image_desc *info = wish->info;
-    const gr_vk_format_info *seen = gr_vk_format(wish->format->vulkan);
+    const gr_vk_format_info *seen = gr_vk_format(format);
     if (!seen)
         return gr_last_error()->status;
     gr_external_image_desc *image = &r->image;
@@ -193,39 +185,22 @@ static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info,
         gr_s(info->levels));
 }
 
-static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const void *info,
-                      unsigned flags, const char *call)
+gr_status gl_shared_make_image(struct gl_shared *r, const struct gr_context *cuda,
+                               const struct gl_wish *wish)
 {
-    const struct wish *wish = info;
+    const gr_gl_image_desc *info = wish->image;
+    const char *call = wish->call;
+    const struct gl_vulkan_format *format = gl_vulkan_format_of(info->internal_format, call);
     gr_external_memory_desc memory = GR_INIT(gr_external_memory_desc, .fd = -1);
+    unsigned flags = wish->flags;
     int fd;
-    r->gl.target = gl_target_of(wish->info->target);
-    r->gl.format = gl_format_of(wish->info->internal_format);
-    GR_TRY(make_memory(r, wish, &flags, &memory, call));
-    GR_TRY(import_into_cuda(r, cuda, wish, flags, &memory, call));
+    if (!format)
+        return gr_last_error()->status;
+    r->gl.target = gl_target_of(info->target);
+    r->gl.format = gl_format_of(info->internal_format);
+    GR_TRY(make_memory(r, info, format->vulkan, &flags, &memory, call));
+    GR_TRY(import_into_cuda(r, cuda, info, format->vulkan, flags, &memory, call));
     GR_TRY(gl_vulkan_memory_fd(r->vulkan, &fd));
     GR_TRY(gl_shared_import(r->gl.owned, fd, memory.size, memory.dedicated, call));
-    return make_storage(r, wish->info, call);
-}
-
-static gr_status export_memory(const struct gl_shared *r, struct gr_memory_export *memory)
-{
-    *memory = (struct gr_memory_export){
-        .fd = -1,
-        .device = r->device,
-        .size = r->gl.external.memory->size,
-        .dedicated = r->gl.external.memory->dedicated,
-        .image = r->image,
-    };
-    memory->part.image = &memory->image;
-    return gl_vulkan_memory_fd(r->vulkan, &memory->fd);
-}
-
-static const struct gl_shared_maker maker = {
-    .is_image = true, .make = make, .export_memory = export_memory};
-
-gr_resource *gl_shared_image(const gr_gl_image_desc *info, unsigned flags, const char *call)
-{
-    struct wish wish = {info, gl_vulkan_format_of(info->internal_format, call)};
-    return wish.format ? gl_shared_create(&maker, &wish, flags, call) : NULL;
+    return make_storage(r, info, call);
 }

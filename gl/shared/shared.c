@@ -16,7 +16,6 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/resource/resource.h"
-#include "gl/context/context_check.h"
 #include "gl/context/cuda_device.h"
 #include "gl/context/saved_state.h"
 #include "gl/object/format.h"
@@ -135,14 +134,26 @@ static bool waits_in_thread(const gr_resource *resource)
     return timeline_of(resource)->waits == GL_WAITS_HOST;
 }
 
+static gr_status export_fd(const struct gl_shared *r, int *fd)
+{
+    return r->vulkan ? gl_vulkan_memory_fd(r->vulkan, fd)
+                     : gr_import_export(r->gl.external.memory, fd);
+}
+
+/* The CUDA context is current. */
 static gr_status export_memory(const gr_resource *resource, struct gr_memory_export *memory)
 {
     const struct gl_shared *r = gl_shared_of(resource);
-    bool pushed;
-    GR_TRY(gr_context_enter(&resource->context, &pushed, "The export"));
-    gr_status status = r->maker->export_memory(r, memory);
-    gr_context_leave(pushed);
-    return status;
+    *memory = (struct gr_memory_export){
+        .fd = -1,
+        .device = r->device,
+        .vmm = !resource->is_image,
+        .size = r->gl.external.memory->size,
+        .dedicated = r->gl.external.memory->dedicated,
+        .part = {.size = resource->size, .image = resource->is_image ? &memory->image : NULL},
+        .image = r->image,
+    };
+    return export_fd(r, &memory->fd);
 }
 
 static gr_status export_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
@@ -264,32 +275,22 @@ gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool ded
                         gr_s(size));
 }
 
-/* Writes "shared", with both devices if they differ. The CUDA context is current. */
-static void name_transport(struct gl_shared *r)
-{
-    char devices[440];
-    gl_shared_format_devices(r->device, devices, sizeof(devices));
-    snprintf(r->gl.transport, sizeof(r->gl.transport), "shared%s%s%s", *devices ? " (" : "",
-             devices, *devices ? ")" : "");
-    r->gl.base.transport = r->gl.transport;
-}
-
-static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda, const void *info,
-                            unsigned flags, const char *call)
+static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda,
+                            struct gl_wish *wish)
 {
     struct gl_errors errors;
-    GR_TRY(gl_shared_check(&r->gl.context, r->maker->is_image, &r->device, call));
-    name_transport(r);
+    GR_TRY(gl_shared_check(&r->gl.context, wish->image, &r->device, wish->call));
+    gl_shared_format_devices(r->device, wish->choice.reason, sizeof(wish->choice.reason));
     gl_errors_begin(&errors);
-    r->gl.owned = gl_names_make(&r->gl.context, call);
-    r->timeline = r->gl.owned ? gl_timeline_hold(&r->gl.context, cuda, r->device, call) : NULL;
-    gr_status status =
-        r->timeline ? r->maker->make(r, cuda, info, flags, call) : gr_last_error()->status;
+    r->gl.owned = gl_names_make(&r->gl.context, wish->call);
+    r->timeline =
+        r->gl.owned ? gl_timeline_hold(&r->gl.context, cuda, r->device, wish->call) : NULL;
+    gr_status status = !r->timeline  ? gr_last_error()->status
+                       : wish->image ? gl_shared_make_image(r, cuda, wish)
+                                     : gl_shared_make_buffer(r, cuda, wish);
     gl_errors_end(&errors);
-    r->gl.name = !r->gl.owned ? 0 : r->maker->is_image ? r->gl.owned->texture : r->gl.owned->buffer;
-    if (status == GR_OK)
-        status = gr_sync_set(&r->gl.base, &r->timeline->pair, call);
-    return status;
+    r->gl.name = !r->gl.owned ? 0 : wish->image ? r->gl.owned->texture : r->gl.owned->buffer;
+    return status == GR_OK ? gr_sync_set(&r->gl.base, &r->timeline->pair, wish->call) : status;
 }
 
 /*
@@ -310,33 +311,26 @@ static void discard(struct gl_shared *r, struct gr_context *cuda)
     gr_error_restore(&cause);
 }
 
-gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *info, unsigned flags,
-                              const char *call)
+gr_status gl_shared_create(struct gl_wish *wish)
 {
-    struct gl_context context;
     struct gr_context cuda;
     bool pushed;
-    if (gl_context_begin(&context, "will own the object", call) != GR_OK ||
-        gr_context_choose(&cuda, gl_find_drawing_device, call) != GR_OK)
-        return NULL;
-    struct gl_shared *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    GR_TRY(gr_context_choose(&cuda, gl_find_drawing_device, wish->call));
+    struct gl_shared *r = gr_check_memory(calloc(1, sizeof(*r)), wish->call);
     if (!r) {
         gr_context_drop(&cuda);
-        return NULL;
+        return GR_ERR_NO_MEMORY;
     }
     r->gl.base.backend = &gl_shared;
-    r->maker = maker;
-    r->gl.context = context;
-    if (gr_context_enter(&cuda, &pushed, call) != GR_OK)
-        goto fail;
-    gr_status status = make_parts(r, &cuda, info, flags, call);
-    gr_context_leave(pushed);
-    if (status != GR_OK)
-        goto fail;
-    gr_resource *resource = &r->gl.base;
-    gr_resource_log_each(call, &resource, 1);
-    return resource;
-fail:
-    discard(r, &cuda);
-    return NULL;
+    r->gl.context = wish->context;
+    gr_status status = gr_context_enter(&cuda, &pushed, wish->call);
+    if (status == GR_OK) {
+        status = make_parts(r, &cuda, wish);
+        gr_context_leave(pushed);
+    }
+    if (status == GR_OK)
+        wish->made = &r->gl;
+    else
+        discard(r, &cuda);
+    return status;
 }

@@ -9,14 +9,12 @@
 #include <cuda.h>
 #include <grinterop/gl.h>
 
+#include "lib/resource/choose_transport.h"
 #include "gl/object/object.h"
 #include "gl/shared/timeline.h"
 
-struct gl_shared_maker;
-
 struct gl_shared {
     struct gl_resource gl; /* `owned` has the buffer or texture, and its memory object */
-    const struct gl_shared_maker *maker;
     /* the device that draws and has the memory; CUDA may compute on another device */
     CUdevice device;
     struct gl_timeline *timeline; /* the pair outside of a ring that has its own pair */
@@ -30,26 +28,30 @@ struct gl_shared {
 /* Casts the resource; NULL if it does not have the shared transport. */
 struct gl_shared *gl_shared_of(const gr_resource *resource);
 
-/* The parts that differ between buffers and images. */
-struct gl_shared_maker {
-    bool is_image;
-    /*
-     * Allocates the memory, by gr_external_make() or gr_external_make_buffer(), and then the OpenGL
-     * object. Both contexts are current, and gl_errors_begin() has been called. Records errors; the
-     * caller then frees the objects created so far.
-     */
-    gr_status (*make)(struct gl_shared *r, const struct gr_context *cuda, const void *info,
-                      unsigned flags, const char *call);
-
-    /*
-     * Has the meaning of export_memory() in struct gr_backend. The CUDA context is current.
-     */
-    gr_status (*export_memory)(const struct gl_shared *r, struct gr_memory_export *memory);
+/* An OpenGL object to create, with checked arguments. */
+struct gl_wish {
+    size_t size;                   /* of a buffer */
+    const gr_gl_image_desc *image; /* NULL for buffers */
+    bool packed;                   /* for buffers only: the buffer may share a block with others */
+    unsigned flags;
+    const char *call;
+    struct gl_context context; /* the current OpenGL context */
+    struct gr_transport_choice choice;
+    struct gl_resource *made; /* the result, or NULL */
 };
 
-/* Creates a resource in the current OpenGL context; NULL after an error, which is recorded. */
-gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *info, unsigned flags,
-                              const char *call);
+/* Creates a resource of the shared transport. */
+gr_status gl_shared_create(struct gl_wish *wish);
+
+/*
+ * Allocate the memory, by gr_external_make_buffer() or gr_external_make(), and then the OpenGL
+ * object. Both contexts are current, and gl_errors_begin() has been called. Record errors; the
+ * caller then frees the objects created so far.
+ */
+gr_status gl_shared_make_buffer(struct gl_shared *r, const struct gr_context *cuda,
+                                const struct gl_wish *wish);
+gr_status gl_shared_make_image(struct gl_shared *r, const struct gr_context *cuda,
+                               const struct gl_wish *wish);
 
 /*
  * Imports the memory into OpenGL as names->memory. Always takes the fd, even after an error.
@@ -66,14 +68,5 @@ gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool ded
 struct gr_import *gl_shared_allocate(CUdevice device, size_t size, const char *call);
 gr_status gl_shared_place(struct gl_names *names, const struct gr_import *memory, size_t size,
                           const char *call);
-
-/*
- * Implements gr_gl_buffer_create() with checked arguments. `packed` places small buffers in a
- * shared block if this OpenGL supports it.
- */
-gr_resource *gl_shared_buffer(size_t size, bool packed, unsigned flags, const char *call);
-
-/* Implements gr_gl_image_create() with checked arguments. */
-gr_resource *gl_shared_image(const gr_gl_image_desc *info, unsigned flags, const char *call);
 
 #endif

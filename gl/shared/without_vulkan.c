@@ -31,10 +31,17 @@ gr_status gl_vulkan_semaphore_fd(CUdevice device, const gr_semaphore *semaphore,
     return refuse(__func__);
 }
 
-gr_resource *gl_shared_image(const gr_gl_image_desc *info, unsigned flags, const char *call)
+gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd)
 {
-    (void)info;
-    (void)flags;
-    refuse(call);
-    return NULL;
+    (void)image;
+    *fd = -1;
+    return refuse(__func__);
+}
+
+gr_status gl_shared_make_image(struct gl_shared *r, const struct gr_context *cuda,
+                               const struct gl_wish *wish)
+{
+    (void)r;
+    (void)cuda;
+    return refuse(wish->call);
 }
