@@ -10,6 +10,7 @@
 #include <epoxy/gl.h>
 
 #include "lib/cuda/array_format.h"
+#include "lib/cuda/copy_3d.h"
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
@@ -278,28 +279,19 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
 {
     const CUdeviceptr depth = r->copy->ptr; /* 0: there is nothing to convert */
     const bool on_device = depth || r->copy->staging.shared;
-    const CUmemorytype type = on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
     const struct extent e = extent_of(r, level);
     CUarray array;
     GR_TRY(level_of(r->copy->layers[layer], level, &array));
     host += r->copy->offsets[level] + layer * e.bytes;
-    const CUdeviceptr linear = depth ? depth : (CUdeviceptr)(uintptr_t)host;
-    /* the driver ignores the fields that do not belong to the memory type */
-    const CUDA_MEMCPY3D copy = {.srcMemoryType = up ? type : CU_MEMORYTYPE_ARRAY,
-                                .srcHost = host,
-                                .srcDevice = linear,
-                                .srcPitch = e.row,
-                                .srcHeight = e.height,
-                                .srcArray = array,
-                                .dstMemoryType = up ? CU_MEMORYTYPE_ARRAY : type,
-                                .dstHost = host,
-                                .dstDevice = linear,
-                                .dstPitch = e.row,
-                                .dstHeight = e.height,
-                                .dstArray = array,
-                                .WidthInBytes = e.row,
-                                .Height = e.height,
-                                .Depth = e.depth};
+    const struct gr_copy_side whole = gr_copy_array(array, 0);
+    const struct gr_copy_side linear = {
+        .type = on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
+        .at = depth ? depth : (CUdeviceptr)(uintptr_t)host,
+        .pitch = e.row,
+        .rows = e.height,
+    };
+    const CUDA_MEMCPY3D copy =
+        gr_copy_3d(up ? whole : linear, up ? linear : whole, e.row, e.height, e.depth);
     GR_TRY(depth && up ? convert(r, &e, host, up, stream) : GR_OK);
     GR_TRY(copy_part(&copy, stream, r));
     return depth && !up ? convert(r, &e, host, up, stream) : GR_OK;

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "lib/cuda/copy_3d.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/kernel_module.h"
@@ -26,53 +27,21 @@ static size_t slice_rows(const struct gr_picture *p)
     return p->depth > 1 ? (size_t)p->slice / pitch_of(p) : (size_t)p->height;
 }
 
-static bool is_on_host(const struct gr_picture *p)
-{
-    return p->memory == GR_MEMORY_HOST || p->memory == GR_MEMORY_PINNED;
-}
-
-/*
- * Selects the memory type of a copy. The software driver gets CU_MEMORYTYPE_UNIFIED, because it
- * refuses CU_MEMORYTYPE_DEVICE for memory that it did not allocate.
- */
-static CUmemorytype type_of(const struct gr_picture *p)
+static struct gr_copy_side side_of(const struct gr_picture *p)
 {
     if (p->in_array)
-        return CU_MEMORYTYPE_ARRAY;
-    if (is_on_host(p))
-        return CU_MEMORYTYPE_HOST;
-    return gr_driver_traits()->host_memory ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
-}
-
-static void fill_source(CUDA_MEMCPY3D *copy, const struct gr_picture *p)
-{
-    copy->srcMemoryType = type_of(p);
-    copy->srcArray = p->in_array ? (CUarray)(uintptr_t)p->base : NULL;
-    copy->srcZ = p->in_array ? p->array_slice : 0;
-    copy->srcDevice = is_on_host(p) || p->in_array ? 0 : (CUdeviceptr)p->base;
-    copy->srcHost = is_on_host(p) ? (const void *)(uintptr_t)p->base : NULL;
-    copy->srcPitch = p->in_array ? 0 : pitch_of(p);
-    copy->srcHeight = p->in_array ? 0 : slice_rows(p);
-}
-
-static void fill_target(CUDA_MEMCPY3D *copy, const struct gr_picture *p)
-{
-    copy->dstMemoryType = type_of(p);
-    copy->dstArray = p->in_array ? (CUarray)(uintptr_t)p->base : NULL;
-    copy->dstZ = p->in_array ? p->array_slice : 0;
-    copy->dstDevice = is_on_host(p) || p->in_array ? 0 : (CUdeviceptr)p->base;
-    copy->dstHost = is_on_host(p) ? (void *)(uintptr_t)p->base : NULL;
-    copy->dstPitch = p->in_array ? 0 : pitch_of(p);
-    copy->dstHeight = p->in_array ? 0 : slice_rows(p);
+        return gr_copy_array((CUarray)(uintptr_t)p->base, p->array_slice);
+    return (struct gr_copy_side){.type = gr_copy_type(p->memory),
+                                 .at = (CUdeviceptr)p->base,
+                                 .pitch = pitch_of(p),
+                                 .rows = slice_rows(p)};
 }
 
 gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_picture *to,
                          CUstream stream, const char *call)
 {
-    CUDA_MEMCPY3D copy = {
-        .WidthInBytes = row_bytes(to), .Height = (size_t)to->height, .Depth = (size_t)to->depth};
-    fill_source(&copy, from);
-    fill_target(&copy, to);
+    const CUDA_MEMCPY3D copy = gr_copy_3d(side_of(to), side_of(from), row_bytes(to),
+                                          (size_t)to->height, (size_t)to->depth);
     GR_TRY_WORK(gr_driver()->Memcpy3DAsync(&copy, stream), "cuMemcpy3DAsync",
                 "%s: %s, and %s: the driver rejected the copy.", call, GR_PHRASE(from),
                 GR_PHRASE(to));

@@ -6,6 +6,7 @@
 #include "lib/resource/image_linear.h"
 
 #include "lib/cuda/array_format.h"
+#include "lib/cuda/copy_3d.h"
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
@@ -74,25 +75,15 @@ static CUDA_MEMCPY3D describe_copy(const gr_linear_desc *memory, const struct pa
 {
     size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
     size_t rows = memory->slice ? memory->slice / pitch : part->rows;
-    CUmemorytype linear = memory->host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-    /* the driver ignores the fields that do not belong to the memory type */
-    return (CUDA_MEMCPY3D){.srcMemoryType = out ? CU_MEMORYTYPE_ARRAY : linear,
-                           .srcZ = out ? part->first_slice : 0,
-                           .srcHost = memory->host,
-                           .srcDevice = memory->device,
-                           .srcPitch = pitch,
-                           .srcHeight = rows,
-                           .srcArray = part->array,
-                           .dstMemoryType = out ? linear : CU_MEMORYTYPE_ARRAY,
-                           .dstZ = out ? 0 : part->first_slice,
-                           .dstHost = memory->host,
-                           .dstDevice = memory->device,
-                           .dstPitch = pitch,
-                           .dstHeight = rows,
-                           .dstArray = part->array,
-                           .WidthInBytes = part->row_bytes,
-                           .Height = part->rows,
-                           .Depth = part->slices};
+    const struct gr_copy_side array = gr_copy_array(part->array, part->first_slice);
+    const struct gr_copy_side linear = {
+        .type = memory->host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .at = memory->host ? (CUdeviceptr)(uintptr_t)memory->host : memory->device,
+        .pitch = pitch,
+        .rows = rows,
+    };
+    return gr_copy_3d(out ? linear : array, out ? array : linear, part->row_bytes, part->rows,
+                      part->slices);
 }
 
 static gr_status copy_part(const struct part *part, const gr_linear_desc *memory, bool out,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Copies tensors with the driver. */
+#include "lib/cuda/copy_3d.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/resource/stream.h"
@@ -8,48 +9,30 @@
 #include "lib/tensor/copy_plan.h"
 #include "lib/tensor/use.h"
 
-/* One side of a copy. */
+/* One side of a copy: a tensor, or host memory of the program. */
 struct side {
-    CUdeviceptr ptr;
+    const gr_tensor *tensor; /* NULL for host memory of the program */
+    CUdeviceptr ptr;         /* the address of element 0, or the CUarray */
     const int64_t *strides;
-    bool host;
-    bool array;        /* whether `ptr` is a CUarray */
-    CUcontext context; /* the context of device memory; NULL for host memory */
-    CUdevice device;
+    CUmemorytype type;
 };
-
-static bool is_on_host(const gr_tensor *tensor)
-{
-    return tensor->info.memory == GR_MEMORY_HOST || tensor->info.memory == GR_MEMORY_PINNED;
-}
 
 static struct side side_of(const gr_tensor *tensor)
 {
-    bool host = is_on_host(tensor);
-    return (struct side){.ptr = tensor->ptr,
-                         .strides = tensor->strides,
-                         .host = host,
-                         .array = gr_tensor_is_array(tensor),
-                         .context = host ? NULL : tensor->context.handle,
-                         .device = tensor->info.device};
+    return (struct side){tensor, tensor->ptr, tensor->strides, gr_copy_type(tensor->info.memory)};
+}
+
+static bool is_on_host(const struct side *side)
+{
+    return side->type == CU_MEMORYTYPE_HOST;
 }
 
 /* ---- One block ------------------------------------------------------------------------------- */
 
-/*
- * Selects the memory type. The software driver gets CU_MEMORYTYPE_UNIFIED, because it refuses
- * CU_MEMORYTYPE_DEVICE for memory that it did not allocate.
- */
-static CUmemorytype type_of(const struct side *side)
-{
-    if (side->host)
-        return CU_MEMORYTYPE_HOST;
-    return gr_driver_traits()->host_memory ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
-}
-
 static bool between_devices(const struct side *to, const struct side *from)
 {
-    return !to->host && !from->host && to->device != from->device;
+    return !is_on_host(to) && !is_on_host(from) &&
+           to->tensor->info.device != from->tensor->info.device;
 }
 
 static CUresult copy_bytes(const struct side *to, const struct side *from, CUdeviceptr at,
@@ -57,36 +40,36 @@ static CUresult copy_bytes(const struct side *to, const struct side *from, CUdev
 {
     const gr_cuda_api *cu = gr_driver();
     if (between_devices(to, from))
-        return cu->MemcpyPeerAsync(at, to->context, source, from->context, bytes, stream);
-    if (type_of(to) == CU_MEMORYTYPE_UNIFIED || type_of(from) == CU_MEMORYTYPE_UNIFIED)
+        return cu->MemcpyPeerAsync(at, to->tensor->context.handle, source,
+                                   from->tensor->context.handle, bytes, stream);
+    if (to->type == CU_MEMORYTYPE_UNIFIED || from->type == CU_MEMORYTYPE_UNIFIED)
         return cu->MemcpyAsync(at, source, bytes, stream);
-    if (to->host)
+    if (is_on_host(to))
         return cu->MemcpyDtoHAsync((void *)(uintptr_t)at, source, bytes, stream);
-    if (from->host)
+    if (is_on_host(from))
         return cu->MemcpyHtoDAsync(at, (const void *)(uintptr_t)source, bytes, stream);
     return cu->MemcpyDtoDAsync(at, source, bytes, stream);
+}
+
+/* Describes one side of a block at `at`. `row` and `slice` are the strides of that side. */
+static struct gr_copy_side describe_side(const struct gr_copy_plan *plan, const struct side *side,
+                                         CUdeviceptr at, int64_t row, int64_t slice)
+{
+    const size_t pitch = plan->rows > 1 ? (size_t)row : plan->width;
+    return (struct gr_copy_side){
+        .type = side->type,
+        .at = at,
+        .pitch = pitch,
+        .rows = plan->slices > 1 ? (size_t)slice / pitch : plan->rows,
+    };
 }
 
 static CUDA_MEMCPY3D describe(const struct gr_copy_plan *plan, const struct side *to,
                               const struct side *from, CUdeviceptr at, CUdeviceptr source)
 {
-    size_t to_pitch = plan->rows > 1 ? (size_t)plan->row.to : plan->width;
-    size_t from_pitch = plan->rows > 1 ? (size_t)plan->row.from : plan->width;
-    return (CUDA_MEMCPY3D){
-        .srcMemoryType = type_of(from),
-        .srcHost = (const void *)(uintptr_t)(from->host ? source : 0),
-        .srcDevice = from->host ? 0 : source,
-        .srcPitch = from_pitch,
-        .srcHeight = plan->slices > 1 ? (size_t)plan->slice.from / from_pitch : plan->rows,
-        .dstMemoryType = type_of(to),
-        .dstHost = (void *)(uintptr_t)(to->host ? at : 0),
-        .dstDevice = to->host ? 0 : at,
-        .dstPitch = to_pitch,
-        .dstHeight = plan->slices > 1 ? (size_t)plan->slice.to / to_pitch : plan->rows,
-        .WidthInBytes = plan->width,
-        .Height = plan->rows,
-        .Depth = plan->slices,
-    };
+    return gr_copy_3d(describe_side(plan, to, at, plan->row.to, plan->slice.to),
+                      describe_side(plan, from, source, plan->row.from, plan->slice.from),
+                      plan->width, plan->rows, plan->slices);
 }
 
 static CUresult copy_between(const CUDA_MEMCPY3D *c, const struct side *to, const struct side *from,
@@ -95,12 +78,12 @@ static CUresult copy_between(const CUDA_MEMCPY3D *c, const struct side *to, cons
     CUDA_MEMCPY3D_PEER peer = {
         .srcMemoryType = c->srcMemoryType,
         .srcDevice = c->srcDevice,
-        .srcContext = from->context,
+        .srcContext = from->tensor->context.handle,
         .srcPitch = c->srcPitch,
         .srcHeight = c->srcHeight,
         .dstMemoryType = c->dstMemoryType,
         .dstDevice = c->dstDevice,
-        .dstContext = to->context,
+        .dstContext = to->tensor->context.handle,
         .dstPitch = c->dstPitch,
         .dstHeight = c->dstHeight,
         .WidthInBytes = c->WidthInBytes,
@@ -118,7 +101,7 @@ static CUresult copy_block(const struct gr_copy_plan *plan, const struct side *t
                            const struct side *from, CUdeviceptr at, CUdeviceptr source,
                            CUstream stream)
 {
-    if (plan->rows == 1 && !(to->host && from->host))
+    if (plan->rows == 1 && !(is_on_host(to) && is_on_host(from)))
         return copy_bytes(to, from, at, source, plan->width, stream);
     CUDA_MEMCPY3D block = describe(plan, to, from, at, source);
     return between_devices(to, from) ? copy_between(&block, to, from, stream)
@@ -151,39 +134,27 @@ static bool has_rows(const struct side *side, const gr_tensor *like)
 {
     int64_t size = (int64_t)gr_dtype_get_info(like->info.dtype)->size;
     int64_t texel = size * like->shape[2], row = texel * like->shape[1];
-    return side->array || ((like->shape[2] == 1 || side->strides[2] == size) &&
-                           (like->shape[1] == 1 || side->strides[1] == texel) &&
-                           (like->shape[0] == 1 || side->strides[0] >= row));
+    return side->type == CU_MEMORYTYPE_ARRAY ||
+           ((like->shape[2] == 1 || side->strides[2] == size) &&
+            (like->shape[1] == 1 || side->strides[1] == texel) &&
+            (like->shape[0] == 1 || side->strides[0] >= row));
 }
 
 static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const struct side *from,
                              CUstream stream, const char *call)
 {
-    size_t row = like->info.bytes / (size_t)like->shape[0];
+    const struct gr_copy_plan rows = {
+        .width = like->info.bytes / (size_t)like->shape[0],
+        .rows = (size_t)like->shape[0],
+        .slices = 1,
+        .row = {.to = to->strides[0], .from = from->strides[0]},
+    };
     if (between_devices(to, from) || !has_rows(to, like) || !has_rows(from, like))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "A CUDA array can be copied only in whole rows and on one device. Copy "
                        "through a compact tensor on the device of the array, such as one from "
                        "gr_tensor_clone().");
-    const CUDA_MEMCPY3D block = {
-        .srcMemoryType = from->array ? CU_MEMORYTYPE_ARRAY : type_of(from),
-        .srcArray = from->array ? (CUarray)(uintptr_t)from->ptr : NULL,
-        .srcHost = (const void *)(uintptr_t)(from->host ? from->ptr : 0),
-        .srcDevice = from->host || from->array ? 0 : from->ptr,
-        .srcPitch = from->array          ? 0
-                    : like->shape[0] > 1 ? (size_t)from->strides[0]
-                                         : row,
-        .dstMemoryType = to->array ? CU_MEMORYTYPE_ARRAY : type_of(to),
-        .dstArray = to->array ? (CUarray)(uintptr_t)to->ptr : NULL,
-        .dstHost = (void *)(uintptr_t)(to->host ? to->ptr : 0),
-        .dstDevice = to->host || to->array ? 0 : to->ptr,
-        .dstPitch = to->array            ? 0
-                    : like->shape[0] > 1 ? (size_t)to->strides[0]
-                                         : row,
-        .WidthInBytes = row,
-        .Height = (size_t)like->shape[0],
-        .Depth = 1,
-    };
+    const CUDA_MEMCPY3D block = describe(&rows, to, from, to->ptr, from->ptr);
     GR_TRY_WORK(gr_driver()->Memcpy3DAsync(&block, stream), "cuMemcpy3DAsync",
                 "%s: the driver refused to copy a CUDA array.", call);
     return GR_OK;
@@ -191,26 +162,43 @@ static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const
 
 /* ---- A whole copy ---------------------------------------------------------------------------- */
 
-/* Copies in the CUDA context of the device memory, because default streams belong to it. */
-static gr_status copy_sides(const gr_tensor *like, const struct side *to, const struct side *from,
-                            const struct gr_context *context, CUstream stream, const char *call)
+static gr_status copy_elements(const struct side *to, const struct side *from, CUstream stream,
+                               const char *call)
 {
-    bool pushed;
+    const gr_tensor *like = to->tensor ? to->tensor : from->tensor;
     struct gr_copy_plan plan;
-    if (!like->info.bytes)
-        return GR_OK;
-    GR_TRY(gr_context_enter(context, &pushed, call));
-    gr_status status;
-    if (to->array || from->array) {
-        status = copy_arrays(like, to, from, stream, call);
-    } else {
-        gr_copy_plan_make(&plan, like->info.ndim, like->shape, to->strides, from->strides,
-                          gr_dtype_get_info(like->info.dtype)->size);
-        status = copy_blocks(&plan, to, from, stream, call);
-    }
+    if (to->type == CU_MEMORYTYPE_ARRAY || from->type == CU_MEMORYTYPE_ARRAY)
+        return copy_arrays(like, to, from, stream, call);
+    gr_copy_plan_make(&plan, like->info.ndim, like->shape, to->strides, from->strides,
+                      gr_dtype_get_info(like->info.dtype)->size);
+    return copy_blocks(&plan, to, from, stream, call);
+}
+
+/*
+ * Copies one side to the other, in the CUDA context of the device memory, because default streams
+ * belong to it. After an error a part of the copy may be in the stream.
+ */
+static gr_status copy(const struct side *to, const struct side *from, CUstream stream,
+                      const char *call)
+{
+    const gr_tensor *placed = is_on_host(to) && from->tensor ? from->tensor : to->tensor;
+    const struct gr_context *at = &placed->context;
+    const size_t bytes = placed->info.bytes;
+    bool pushed = false;
+    if (to->tensor)
+        GR_TRY(gr_tensor_begin_copy(to->tensor, stream, at, true, call));
+    if (from->tensor)
+        GR_TRY(gr_tensor_begin_copy(from->tensor, stream, at, false, call));
+    gr_status status = bytes ? gr_context_enter(at, &pushed, call) : GR_OK;
+    if (status == GR_OK && bytes)
+        status = copy_elements(to, from, stream, call);
     gr_context_leave(pushed);
     if (status == GR_OK)
-        gr_count_bytes_moved(like->info.bytes);
+        gr_count_bytes_moved(bytes);
+    if (to->tensor)
+        gr_tensor_end_use(to->tensor, stream, at, true);
+    if (from->tensor)
+        gr_tensor_end_use(from->tensor, stream, at, false);
     return status;
 }
 
@@ -248,26 +236,20 @@ static gr_status check_target(const gr_tensor *to, const char *call)
     return GR_OK;
 }
 
-/* Copies a tensor. After an error a part of the copy may be in the stream. */
-static gr_status copy(gr_tensor *to, const gr_tensor *from, CUstream stream, const char *call)
+static gr_status copy_tensor(gr_tensor *to, const gr_tensor *from, CUstream stream,
+                             const char *call)
 {
     GR_TRY(gr_tensor_check(from, call));
     GR_TRY(gr_tensor_check(to, call));
     GR_TRY(check_same(to, from, call));
     GR_TRY(check_target(to, call));
-    const struct gr_context *at = is_on_host(to) ? &from->context : &to->context;
-    GR_TRY(gr_tensor_begin_copy(to, stream, at, true, call));
-    GR_TRY(gr_tensor_begin_copy(from, stream, at, false, call));
-    struct side target = side_of(to), source = side_of(from);
-    gr_status status = copy_sides(to, &target, &source, at, stream, call);
-    gr_tensor_end_use(to, stream, at, true);
-    gr_tensor_end_use(from, stream, at, false);
-    return status;
+    const struct side target = side_of(to), source = side_of(from);
+    return copy(&target, &source, stream, call);
 }
 
 gr_status gr_tensor_copy(gr_tensor *to, const gr_tensor *from, CUstream stream)
 {
-    return copy(to, from, stream, __func__);
+    return copy_tensor(to, from, stream, __func__);
 }
 
 gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream stream)
@@ -282,7 +264,7 @@ gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream stream)
     if (!made)
         return NULL;
     made->copied = true;
-    if (copy(made, tensor, stream, __func__) == GR_OK)
+    if (copy_tensor(made, tensor, stream, __func__) == GR_OK)
         return made;
     gr_tensor_free(made);
     return NULL;
@@ -311,18 +293,15 @@ static struct side host_side(const gr_tensor *like, const void *memory,
 {
     gr_shape_compact(like->info.ndim, like->shape, gr_dtype_get_info(like->info.dtype)->size,
                      strides);
-    return (struct side){.ptr = (CUdeviceptr)(uintptr_t)memory, .strides = strides, .host = true};
+    return (struct side){NULL, (CUdeviceptr)(uintptr_t)memory, strides, CU_MEMORYTYPE_HOST};
 }
 
 gr_status gr_tensor_copy_to_host(const gr_tensor *tensor, void *to, size_t bytes, CUstream stream)
 {
     int64_t strides[GR_TENSOR_DIMS];
     GR_TRY(check_host(tensor, to, bytes, __func__));
-    GR_TRY(gr_tensor_begin_copy(tensor, stream, &tensor->context, false, __func__));
-    struct side target = host_side(tensor, to, strides), source = side_of(tensor);
-    gr_status status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
-    gr_tensor_end_use(tensor, stream, &tensor->context, false);
-    return status;
+    const struct side target = host_side(tensor, to, strides), source = side_of(tensor);
+    return copy(&target, &source, stream, __func__);
 }
 
 gr_status gr_tensor_copy_from_host(gr_tensor *tensor, const void *from, size_t bytes,
@@ -331,9 +310,6 @@ gr_status gr_tensor_copy_from_host(gr_tensor *tensor, const void *from, size_t b
     int64_t strides[GR_TENSOR_DIMS];
     GR_TRY(check_host(tensor, from, bytes, __func__));
     GR_TRY(check_target(tensor, __func__));
-    GR_TRY(gr_tensor_begin_copy(tensor, stream, &tensor->context, true, __func__));
-    struct side target = side_of(tensor), source = host_side(tensor, from, strides);
-    gr_status status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
-    gr_tensor_end_use(tensor, stream, &tensor->context, true);
-    return status;
+    const struct side target = side_of(tensor), source = host_side(tensor, from, strides);
+    return copy(&target, &source, stream, __func__);
 }

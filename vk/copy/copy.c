@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/cuda/array_format.h"
+#include "lib/cuda/copy_3d.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/external/memory_part.h"
@@ -68,28 +69,17 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
 static CUresult move_image(const struct vk_copy_image *image, CUdeviceptr staging, bool to_arrays,
                            CUstream stream)
 {
-    const CUmemorytype type = CU_MEMORYTYPE_UNIFIED;
     CUresult result = CUDA_SUCCESS;
     for (unsigned i = 0; i < image->levels && result == CUDA_SUCCESS; i++) {
         const struct vk_copy_level *level = &image->level[i];
-        CUDA_MEMCPY3D copy = {
-            .srcMemoryType = to_arrays ? type : CU_MEMORYTYPE_ARRAY,
-            .dstMemoryType = to_arrays ? CU_MEMORYTYPE_ARRAY : type,
-            .WidthInBytes = level->row,
-            .Height = level->rows,
-            .Depth = image->is_3d ? level->extent.depth : image->layers,
-        };
-        if (to_arrays) {
-            copy.srcDevice = staging + level->offset;
-            copy.srcPitch = level->row;
-            copy.srcHeight = level->rows;
-            copy.dstArray = level->array;
-        } else {
-            copy.srcArray = level->array;
-            copy.dstDevice = staging + level->offset;
-            copy.dstPitch = level->row;
-            copy.dstHeight = level->rows;
-        }
+        const struct gr_copy_side array = gr_copy_array(level->array, 0);
+        const struct gr_copy_side linear = {.type = CU_MEMORYTYPE_UNIFIED,
+                                            .at = staging + level->offset,
+                                            .pitch = level->row,
+                                            .rows = level->rows};
+        const CUDA_MEMCPY3D copy =
+            gr_copy_3d(to_arrays ? array : linear, to_arrays ? linear : array, level->row,
+                       level->rows, image->is_3d ? level->extent.depth : image->layers);
         result = gr_driver()->Memcpy3DAsync(&copy, stream);
     }
     return result;

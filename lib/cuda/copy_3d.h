@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Fills in the driver's struct for copies of rows and slices. */
+#ifndef GR_LIB_CUDA_COPY_3D_H
+#define GR_LIB_CUDA_COPY_3D_H
+
+#include <stdint.h>
+
+#include <grinterop/tensor.h>
+
+#include "lib/cuda/driver.h"
+
+/* One side of a copy: memory or an array. */
+struct gr_copy_side {
+    CUmemorytype type;
+    CUdeviceptr at;     /* the address, also that of host memory, or the CUarray */
+    size_t pitch, rows; /* in memory: the bytes from row to row, the rows from slice to slice */
+    size_t first_slice; /* in an array */
+};
+
+static inline struct gr_copy_side gr_copy_array(CUarray array, size_t first_slice)
+{
+    return (struct gr_copy_side){.type = CU_MEMORYTYPE_ARRAY,
+                                 .at = (CUdeviceptr)(uintptr_t)array,
+                                 .first_slice = first_slice};
+}
+
+/*
+ * Selects the memory type. The software driver gets CU_MEMORYTYPE_UNIFIED, because it refuses
+ * CU_MEMORYTYPE_DEVICE for memory that it did not allocate.
+ */
+static inline CUmemorytype gr_copy_type(gr_memory memory)
+{
+    if (memory == GR_MEMORY_ARRAY)
+        return CU_MEMORYTYPE_ARRAY;
+    if (memory == GR_MEMORY_HOST || memory == GR_MEMORY_PINNED)
+        return CU_MEMORYTYPE_HOST;
+    return gr_driver_traits()->host_memory ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
+}
+
+/* The driver ignores the fields that do not belong to the memory type. */
+static inline CUDA_MEMCPY3D gr_copy_3d(struct gr_copy_side to, struct gr_copy_side from,
+                                       size_t row_bytes, size_t rows, size_t slices)
+{
+    return (CUDA_MEMCPY3D){
+        .srcMemoryType = from.type,
+        .srcHost = (const void *)(uintptr_t)from.at,
+        .srcDevice = from.at,
+        .srcArray = (CUarray)(uintptr_t)from.at,
+        .srcPitch = from.pitch,
+        .srcHeight = from.rows,
+        .srcZ = from.first_slice,
+        .dstMemoryType = to.type,
+        .dstHost = (void *)(uintptr_t)to.at,
+        .dstDevice = to.at,
+        .dstArray = (CUarray)(uintptr_t)to.at,
+        .dstPitch = to.pitch,
+        .dstHeight = to.rows,
+        .dstZ = to.first_slice,
+        .WidthInBytes = row_bytes,
+        .Height = rows,
+        .Depth = slices,
+    };
+}
+
+#endif
