@@ -66,39 +66,23 @@ static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
     return GR_OK;
 }
 
-/*
- * Undoes a map. If the driver's map call failed, unmaps the resources that this call had mapped,
- * and keeps its error.
- */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     struct gr_error_record cause;
     gr_error_save(&cause);
-    for (size_t i = 0; i < n; i += GR_BATCH)
-        unmap(resources + i, n - i < GR_BATCH ? n - i : GR_BATCH, stream);
+    unmap(resources, n, stream);
     gr_error_restore(&cause);
 }
 
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    for (size_t done = 0; done < n;) {
-        size_t count = n - done < GR_BATCH ? n - done : GR_BATCH;
-        CUresult result =
-            call_for(gr_driver()->GraphicsMapResources, resources + done, count, stream);
-        if (result != CUDA_SUCCESS) {
-            undo_map(resources, done, stream);
-            return gr_fail_work(result, "cuGraphicsMapResources", "%s%s could not be mapped.",
-                                gl_object_text(resources[done]).text,
-                                n > 1 ? " or one mapped with it" : "");
-        }
-        done += count;
-        gr_status status = fetch_pointers(resources + done - count, count);
-        if (status != GR_OK) {
-            undo_map(resources, done, stream);
-            return status;
-        }
-    }
-    return GR_OK;
+    GR_TRY_WORK(call_for(gr_driver()->GraphicsMapResources, resources, n, stream),
+                "cuGraphicsMapResources", "%s%s could not be mapped.",
+                gl_object_text(resources[0]).text, n > 1 ? " or one mapped with it" : "");
+    gr_status status = fetch_pointers(resources, n);
+    if (status != GR_OK)
+        undo_map(resources, n, stream);
+    return status;
 }
 
 static gr_status array(const gr_resource *resource, unsigned level, unsigned layer, CUarray *found)

@@ -27,7 +27,7 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
                         gl_object_text(resource).text);
 }
 
-/* ---- A batch on the GPU that draws ----------------------------------------------------------- */
+/* ---- A run on the GPU that draws ------------------------------------------------------------- */
 
 /*
  * Lists the resources chosen by `which` that are mapped on the GPU that draws, or, if `mapped` is
@@ -99,19 +99,7 @@ static gr_status copy(const gr_resource *resource, const gr_buffer *part, bool b
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 
-/*
- * Makes the stream wait for the work of the last mapping, which may be in another stream. This wait
- * comes first: if a later step fails, undo_batch() records the event in this stream, and the event
- * must be after the earlier work, too.
- */
-static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstream stream)
-{
-    for (size_t i = 0; i < n; i++)
-        GR_TRY(gr_work_follow(&resources[i]->sync.work, stream));
-    return GR_OK;
-}
-
-static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream stream)
+static gr_status map_run(gr_resource *const resources[], size_t n, CUstream stream)
 {
     GR_TRY(map_chosen(resources, n, gr_resource_reads, stream));
     for (size_t i = 0; i < n; i++)
@@ -127,45 +115,32 @@ static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream st
  * Records an event after the copies in the stream. The next call that uses the memory waits for
  * this event. If recording fails, this thread waits, because the memory may be freed next.
  */
-static void undo_batch(gr_resource *const resources[], size_t n, CUstream stream)
+static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     struct gl_drawing *drawings[GR_BATCH];
     gr_status status = GR_OK;
+    struct gr_error_record cause;
+    gr_error_save(&cause);
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = gr_work_mark_or_finish(&resources[i]->sync.work, stream);
     (void)gl_drawings_unmap(drawings, gather(resources, n, all, true, drawings),
                             status == GR_OK ? resources[0]->sync.work.event : NULL);
-}
-
-static size_t batch_of(size_t left)
-{
-    return left < GR_BATCH ? left : GR_BATCH;
-}
-
-static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
-{
-    struct gr_error_record cause;
-    gr_error_save(&cause);
-    for (size_t i = 0; i < n; i += GR_BATCH)
-        undo_batch(resources + i, batch_of(n - i), stream);
     gr_error_restore(&cause);
 }
 
+/*
+ * The wait for the work of the last mapping, which may be in another stream, comes first: if a
+ * later step fails, undo_map() records the event in this stream, and the event must be after the
+ * earlier work, too.
+ */
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    for (size_t done = 0; done < n;) {
-        size_t count = batch_of(n - done);
-        gr_status status = wait_for_last(resources + done, count, stream);
-        if (status == GR_OK) {
-            status = map_batch(resources + done, count, stream);
-            done += count;
-        }
-        if (status == GR_OK)
-            continue;
-        undo_map(resources, done, stream);
-        return status;
-    }
-    return GR_OK;
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(gr_work_follow(&resources[i]->sync.work, stream));
+    gr_status status = map_run(resources, n, stream);
+    if (status != GR_OK)
+        undo_map(resources, n, stream);
+    return status;
 }
 
 /* ---- Release --------------------------------------------------------------------------------- */

@@ -66,8 +66,8 @@ struct gr_backend {
     gr_status (*check_storage)(gr_resource *const resources[], size_t n, const char *call);
 
     /*
-     * Maps a run of n resources of one CUDA context: all or none. Sets `ptr` of each buffer, unless
-     * it is constant. The CUDA context is current.
+     * Maps a run of at most GR_BATCH resources of one CUDA context: all or none. Sets `ptr` of each
+     * buffer, unless it is constant. The CUDA context is current.
      */
     gr_status (*map)(gr_resource *const resources[], size_t n, CUstream stream);
 

@@ -175,7 +175,8 @@ static gr_status check_runs(gr_resource *const resources[], size_t n, bool group
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i += resources[i]->run) {
         const struct gr_backend *backend = resources[i]->backend;
-        resources[i]->run = (unsigned)(grouped ? n : backend->run(resources + i, n - i));
+        const size_t left = n - i < GR_BATCH ? n - i : GR_BATCH;
+        resources[i]->run = (unsigned)(grouped ? n : backend->run(resources + i, left));
         status = gr_resource_check_thread(resources[i], call);
         if (status == GR_OK)
             status = backend->check_storage(resources + i, resources[i]->run, call);
