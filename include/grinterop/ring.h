@@ -102,7 +102,8 @@ typedef struct gr_ring_options {
  *          are done; a submit is done only after earlier frames of its queue
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  n is 0; an unknown option; a resource differs from the others
+ *     GR_ERR_INVALID_VALUE  n is 0 or exceeds 1024; an unknown option; a resource differs from the
+ *                           others
  *     GR_ERR_STATE          a resource is mapped, closed, or in a ring already
  *     GR_ERR_GL             the OpenGL context of the resources is not current
  *     GR_ERR_NO_MEMORY
@@ -122,6 +123,8 @@ GR_API gr_ring *gr_ring_create(gr_resource *const resources[], size_t n,
  *          in flight
  *
  * Errors: as for gr_ring_create(), and
+ *     GR_ERR_INVALID_VALUE  old and new slots exceed 1024 together; old ones count until they have
+ *                           been released
  *     GR_ERR_STATE  the ring is shared with another process, or is being sent to a process
  */
 GR_API gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n);

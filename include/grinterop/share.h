@@ -139,7 +139,7 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  * signals in two streams of its own, which is slower.
  *
  * Errors: as for gr_resource_send(), and
- *     GR_ERR_INVALID_VALUE  `role` is unknown; the ring has more than 1024 slots
+ *     GR_ERR_INVALID_VALUE  `role` is unknown
  *     GR_ERR_STATE          frames are in flight; the ring is shared already, or being sent
  */
 GR_API gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, const void *data,

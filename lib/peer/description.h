@@ -53,9 +53,6 @@
     X(sent_value, 8)     /* the value of the sender's semaphore */                                 \
     X(received_value, 8) /* the value of the receiver's semaphore */
 
-/* The maximum number of slots of a shared ring, because the receiver imports each slot. */
-#define GR_RING_MOST_SLOTS 1024
-
 /* The maximum start value of a semaphore, because the receiver counts up from it. */
 #define GR_SHARE_MOST_VALUE (UINT64_MAX / 2)
 

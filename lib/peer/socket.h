@@ -12,7 +12,7 @@
 #include <grinterop/share.h>
 
 /* The version of all messages. Other versions are refused. */
-#define GR_MESSAGE_VERSION 3u
+#define GR_MESSAGE_VERSION 4u
 
 #define GR_MESSAGE_MOST_BYTES 512
 #define GR_MESSAGE_MOST_FDS   3

@@ -68,9 +68,9 @@ static gr_status check_cuda(const gr_ring *ring, const char *call)
 {
     if (!gr_context_has_failed(&gr_ring_any_resource(ring)->context))
         return GR_OK;
-    for (uint32_t i = 0; i < ring->state->room; i++)
-        if (ring->slots[i].resource)
-            gr_resources_after_failure(&ring->slots[i].resource, 1);
+    for (uint32_t i = 0; i < GR_RING_MOST_SLOTS; i++)
+        if (gr_ring_state_stays(&ring->state, i))
+            gr_resources_after_failure(&ring->state.slots[i].api.resource, 1);
     gr_link_after_failure(ring->link);
     return gr_fail(GR_ERR_DEVICE_LOST, call,
                    "Earlier work in the ring's CUDA context has failed, such as a kernel. Check "
@@ -100,7 +100,7 @@ static gr_status fail_too_few(const gr_ring *ring, const struct gr_ring_side *si
     char when[40] = "yet";
     if (timeout_ms)
         snprintf(when, sizeof(when), "within %u ms", timeout_ms);
-    gr_ring_state_count(ring->state, &now);
+    gr_ring_state_info(&ring->state, &now);
     if (ring->is_sending)
         return gr_fail(timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
                        "The ring is being sent to another process: acquire after gr_ring_send() "
@@ -118,7 +118,7 @@ static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *si
                               const char *call)
 {
     gr_ring_info now;
-    gr_ring_state_count(ring->state, &now);
+    gr_ring_state_info(&ring->state, &now);
     if (side->writes)
         return gr_fail(GR_ERR_STOPPED, call,
                        "The ring has been stopped and takes no more frames. Free it, and create "
@@ -134,7 +134,7 @@ static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *si
 static gr_status check_number(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
                               const char *call)
 {
-    size_t most = ring->state->slots + (side->writes ? 0 : ring->state->leaving);
+    size_t most = ring->state.count + (side->writes ? 0 : ring->state.leaving);
     if (n > 0 && n <= most)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -152,7 +152,7 @@ enum claim {
 
 static enum claim claim_too_few(const gr_ring *ring)
 {
-    return ring->state->stopped ? CLAIM_STOPPED : CLAIM_NONE_READY;
+    return ring->state.stopped ? CLAIM_STOPPED : CLAIM_NONE_READY;
 }
 
 /* Claims slots in the state and in the page. If the peer took a slot first, tries other slots. */
@@ -161,13 +161,13 @@ static enum claim claim_shared(gr_ring *ring, struct gr_ring_side *side, size_t 
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         if (gr_link_update(ring->link, side, call) != GR_OK)
             return CLAIM_FAILED;
-        if (side->writes && ring->state->stopped)
+        if (side->writes && ring->state.stopped)
             return CLAIM_STOPPED;
-        if (!gr_ring_side_claim(side, ring->state, n))
+        if (!gr_ring_state_claim(&ring->state, side->writes, n, side->numbers))
             return claim_too_few(ring);
         if (gr_link_claim(ring->link, side, n))
             return CLAIM_MADE;
-        gr_ring_side_undo(side, ring->state, n);
+        gr_ring_state_undo(&ring->state, side->writes, n, side->numbers);
     }
     return claim_too_few(ring);
 }
@@ -194,13 +194,14 @@ static enum claim try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t 
 {
     if (ring->is_sending)
         return claim_too_few(ring);
-    if (check_number(ring, side, n, call) != GR_OK || gr_ring_side_reserve(side, n, call) != GR_OK)
+    if (check_number(ring, side, n, call) != GR_OK)
         return CLAIM_FAILED;
     if (ring->link)
         return claim_or_await(ring, side, n, call);
-    if (side->writes && ring->state->stopped)
+    if (side->writes && ring->state.stopped)
         return CLAIM_STOPPED;
-    return gr_ring_side_claim(side, ring->state, n) ? CLAIM_MADE : claim_too_few(ring);
+    return gr_ring_state_claim(&ring->state, side->writes, n, side->numbers) ? CLAIM_MADE
+                                                                             : claim_too_few(ring);
 }
 
 /* Claims n slots for the side. Waits until they are available. The lock is held. */
@@ -257,9 +258,9 @@ static gr_status check_stream(const struct gr_ring_side *side, CUstream stream, 
 static void finish_claim(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool final)
 {
     if (final)
-        gr_ring_side_commit(side, ring->state, n);
+        gr_ring_state_commit(&ring->state, side->writes, n, side->numbers);
     else
-        gr_ring_side_undo(side, ring->state, n);
+        gr_ring_state_undo(&ring->state, side->writes, n, side->numbers);
     gr_link_finish_claim(ring->link, side, n, final);
     gr_ring_notify(ring);
 }
@@ -269,26 +270,17 @@ static void fill_slots(gr_ring *ring, const struct gr_ring_side *side, size_t n,
                        const gr_slot *slots[])
 {
     for (size_t i = 0; i < n; i++) {
-        uint32_t number = side->numbers[i];
-        struct gr_ring_slot *slot = &ring->slots[number];
-        gr_slot *shown = gr_shown_slot(ring->shown, number);
+        gr_slot *slot = &ring->state.slots[side->numbers[i]].api;
         slot->buffer = side->is_cuda ? side->buffers[i] : NULL;
         slot->submit = submit;
-        *shown = (gr_slot){
-            .resource = slot->resource,
-            .buffer = slot->buffer,
-            .submit = submit,
-            .frame = ring->state->places[number].frame,
-            .index = slot->index,
-        };
-        slots[i] = shown;
+        slots[i] = slot;
     }
 }
 
 static bool is_stopped(gr_ring *ring)
 {
     pthread_mutex_lock(&ring->lock);
-    bool stopped = ring->state->stopped;
+    bool stopped = ring->state.stopped;
     pthread_mutex_unlock(&ring->lock);
     return stopped;
 }
@@ -357,7 +349,7 @@ static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stre
     pthread_mutex_lock(&ring->lock);
     gr_status status = claim(ring, side, n, &deadline, call);
     for (size_t i = 0; status == GR_OK && i < n; i++)
-        side->resources[i] = ring->slots[side->numbers[i]].resource;
+        side->resources[i] = ring->state.slots[side->numbers[i]].api.resource;
     if (status != GR_OK)
         gr_ring_update_pollers(ring);
     pthread_mutex_unlock(&ring->lock);

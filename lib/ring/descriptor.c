@@ -24,25 +24,19 @@ static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)
     return i == 0 ? &ring->writer : &ring->reader;
 }
 
-static bool can_get_slot(const gr_ring *ring, const struct gr_ring_side *side)
-{
-    return side->writes ? gr_ring_state_can_write(ring->state)
-                        : gr_ring_state_can_read(ring->state);
-}
-
 /* Whether an acquire by this side would return at once, with slots or with an error. */
 static bool is_ready(gr_ring *ring, const struct gr_ring_side *side)
 {
     if (ring->is_sending)
-        return ring->state->stopped;
-    if (gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || ring->state->stopped ||
-        can_get_slot(ring, side))
+        return ring->state.stopped;
+    if (gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || ring->state.stopped ||
+        gr_ring_state_can_claim(&ring->state, side->writes))
         return true;
     if (!ring->link)
         return false;
     bool over = gr_link_await(ring->link);
     return gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || over ||
-           ring->state->stopped || can_get_slot(ring, side);
+           ring->state.stopped || gr_ring_state_can_claim(&ring->state, side->writes);
 }
 
 static void set(struct gr_ring_descriptor *descriptor, bool readable)

@@ -11,36 +11,40 @@
 #include "lib/sync/submit.h"
 
 /*
- * Returns the number of the slot that the caller passed, or state->room if the pointer is not a
- * slot of this ring. Does not dereference the pointer.
+ * Returns the number of the slot that the caller passed, or GR_RING_MOST_SLOTS if the pointer is
+ * not a slot of this ring. Does not dereference the pointer.
  */
 static uint32_t find(const gr_ring *ring, const gr_slot *slot)
 {
-    uint32_t room = ring->state->room, number = gr_shown_slots_find(ring->shown, slot);
-    return number < room && ring->slots[number].resource ? number : room;
+    const struct gr_ring_slot *slots = ring->state.slots;
+    uintptr_t at = (uintptr_t)slot - (uintptr_t)&slots[0].api;
+    uintptr_t number = at / sizeof(*slots);
+    bool is_slot = at % sizeof(*slots) == 0 && number < GR_RING_MOST_SLOTS &&
+                   slots[number].state != GR_SLOT_NONE;
+    return is_slot ? (uint32_t)number : GR_RING_MOST_SLOTS;
 }
 
 static gr_status check_slot(const gr_ring *ring, const struct gr_ring_side *side, size_t i,
                             uint32_t number, const char *call)
 {
-    if (number == ring->state->room)
+    if (number == GR_RING_MOST_SLOTS)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "Entry %zu of the list is not a slot of this ring: pass the slots that the "
                        "acquire returned.",
                        i);
-    const struct gr_ring_place *place = &ring->state->places[number];
-    if (place->listed)
+    const struct gr_ring_slot *slot = &ring->state.slots[number];
+    if (slot->listed)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "Slot %u is listed twice: list each slot once.",
-                       ring->slots[number].index);
-    if (place->state == (side->writes ? GR_PLACE_WRITING : GR_PLACE_READING))
+                       slot->api.index);
+    if (slot->state == (side->writes ? GR_SLOT_WRITING : GR_SLOT_READING))
         return GR_OK;
     return gr_fail(GR_ERR_STATE, call,
                    "Slot %u is not being %s: hand each slot on once, after its acquire.",
-                   ring->slots[number].index, side->writes ? "written" : "read");
+                   slot->api.index, side->writes ? "written" : "read");
 }
 
 /* Checks that the submit was committed: a stream would wait forever for a missing submit. */
-static gr_status check_submit(const struct gr_ring_slot *slot, const struct gr_ring_side *side,
+static gr_status check_submit(const gr_slot *slot, const struct gr_ring_side *side,
                               enum gr_hand_over how, const char *call)
 {
     if ((how != GR_PUBLISHED && how != GR_GIVEN_BACK) || !slot->submit ||
@@ -56,7 +60,7 @@ static gr_status check_submit(const struct gr_ring_slot *slot, const struct gr_r
 static gr_status check_list(const gr_ring *ring, const gr_slot *const slots[], size_t n,
                             const char *call)
 {
-    if (slots && n > 0 && n <= ring->state->slots + ring->state->leaving)
+    if (slots && n > 0 && n <= ring->state.count + ring->state.leaving)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
                    !slots ? "`slots` is NULL: pass the slots that the acquire returned"
@@ -68,11 +72,12 @@ static gr_status check_list(const gr_ring *ring, const gr_slot *const slots[], s
 /* Adds a slot to the side's arrays. */
 static void add_slot(gr_ring *ring, struct gr_ring_side *side, size_t at, uint32_t number)
 {
-    ring->state->places[number].listed = 1;
+    struct gr_ring_slot *slot = &ring->state.slots[number];
+    slot->listed = true;
     side->numbers[at] = number;
-    side->resources[at] = ring->slots[number].resource;
-    side->buffers[at] = ring->slots[number].buffer;
-    side->submits[at] = ring->slots[number].submit;
+    side->resources[at] = slot->api.resource;
+    side->buffers[at] = slot->api.buffer;
+    side->submits[at] = slot->api.submit;
 }
 
 /* Checks the caller's slots, and adds them to the side's arrays. The lock is held. */
@@ -80,20 +85,18 @@ static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot
                          size_t n, enum gr_hand_over how, const char *call)
 {
     gr_status status = check_list(ring, slots, n, call);
-    if (status == GR_OK)
-        status = gr_ring_side_reserve(side, n, call);
     size_t found = 0;
     for (; found < n && status == GR_OK; found++) {
         uint32_t number = find(ring, slots[found]);
         status = check_slot(ring, side, found, number, call);
         if (status == GR_OK)
-            status = check_submit(&ring->slots[number], side, how, call);
+            status = check_submit(&ring->state.slots[number].api, side, how, call);
         if (status != GR_OK)
             break;
         add_slot(ring, side, found, number);
     }
     for (size_t i = 0; i < found; i++)
-        ring->state->places[side->numbers[i]].listed = 0;
+        ring->state.slots[side->numbers[i]].listed = false;
     return status;
 }
 
@@ -102,20 +105,15 @@ static void record_states(gr_ring *ring, const struct gr_ring_side *side, enum g
                           size_t n)
 {
     if (how == GR_PUBLISHED)
-        gr_ring_state_hand_over(ring->state, n, side->numbers);
+        gr_ring_state_hand_over(&ring->state, n, side->numbers);
     else if (how == GR_WRITE_CANCELLED)
-        gr_ring_state_cancel_write(ring->state, n, side->numbers);
+        gr_ring_state_cancel_write(&ring->state, n, side->numbers);
     else if (how == GR_READ_CANCELLED)
-        gr_ring_state_cancel_read(ring->state, n, side->numbers);
+        gr_ring_state_cancel_read(&ring->state, n, side->numbers);
     else
-        gr_ring_state_give_back(ring->state, n, side->numbers);
-    if (how == GR_READ_CANCELLED)
-        gr_link_cancel_read(ring->link, side, n);
-    else if (how != GR_WRITE_CANCELLED)
-        gr_link_push(ring->link, side, n);
-    for (size_t i = 0; i < n; i++)
-        gr_shown_slot(ring->shown, side->numbers[i])->frame =
-            how == GR_WRITE_CANCELLED ? 0 : ring->state->places[side->numbers[i]].frame;
+        gr_ring_state_give_back(&ring->state, n, side->numbers);
+    if (how != GR_WRITE_CANCELLED)
+        gr_link_push(ring->link, side, n, how == GR_READ_CANCELLED);
     gr_ring_notify(ring);
 }
 
@@ -126,10 +124,9 @@ static void record_states(gr_ring *ring, const struct gr_ring_side *side, enum g
 static void update_slots(gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct gr_ring_slot *slot = &ring->slots[side->numbers[i]];
-        gr_slot *shown = gr_shown_slot(ring->shown, side->numbers[i]);
-        slot->buffer = shown->buffer = side->buffers[i];
-        slot->submit = shown->submit = side->submits[i];
+        gr_slot *slot = &ring->state.slots[side->numbers[i]].api;
+        slot->buffer = side->buffers[i];
+        slot->submit = side->submits[i];
     }
 }
 

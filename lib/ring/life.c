@@ -32,9 +32,7 @@ gr_ring *gr_ring_create(gr_resource *const resources[], size_t n, const gr_ring_
     if (!ring)
         return NULL;
     gr_live_add(GR_LIVE_RING, ring);
-    if (gr_ring_side_reserve(&ring->writer, n, __func__) == GR_OK &&
-        gr_ring_side_reserve(&ring->reader, n, __func__) == GR_OK &&
-        gr_ring_add_slots(ring, resources, n, __func__) == GR_OK)
+    if (gr_ring_add_slots(ring, resources, n, __func__) == GR_OK)
         return ring;
     gr_ring_free(ring);
     return NULL;
@@ -66,6 +64,7 @@ static gr_status check_own(const gr_ring *ring, const char *call)
 gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n)
 {
     GR_TRY(gr_ring_check(ring, __func__));
+    gr_ring_end_left(ring); /* makes room, if the work of earlier slots is done */
     pthread_mutex_lock(&ring->lock);
     gr_status status = check_own(ring, __func__);
     if (status == GR_OK)
@@ -84,7 +83,7 @@ void gr_ring_stop(gr_ring *ring)
     if (!ring)
         return;
     pthread_mutex_lock(&ring->lock);
-    ring->state->stopped = 1;
+    ring->state.stopped = true;
     gr_link_stop(ring->link);
     gr_ring_notify(ring);
     pthread_mutex_unlock(&ring->lock);
@@ -96,7 +95,7 @@ const gr_ring_info *gr_ring_get_info(gr_ring *ring)
     if (gr_ring_check(ring, __func__) != GR_OK)
         return NULL;
     pthread_mutex_lock(&ring->lock);
-    gr_ring_state_count(ring->state, &info);
+    gr_ring_state_info(&ring->state, &info);
     pthread_mutex_unlock(&ring->lock);
     return &info;
 }

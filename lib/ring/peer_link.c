@@ -142,19 +142,11 @@ void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side,
         wake(link, false); /* frames may be available again */
 }
 
-void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n)
+void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool unread)
 {
     if (!link)
         return;
-    gr_page_push(&link->view, side, n);
-    wake(link, false);
-}
-
-void gr_link_cancel_read(struct gr_link *link, const struct gr_ring_side *side, size_t n)
-{
-    if (!link)
-        return;
-    gr_page_cancel_read(&link->view, side, n);
+    gr_page_push(&link->view, side, n, side->writes || unread ? GR_OWNER_READY : GR_OWNER_PRODUCER);
     wake(link, false);
 }
 
@@ -220,7 +212,6 @@ static void end_parts(struct gr_link *link, bool alive)
     gr_peer_watch_finish(&link->watch);
     gr_peer_semaphores_finish(&link->semaphores, alive);
     gr_page_unmap(link->view.page, link->view.count);
-    free(link->view.seen);
 }
 
 static void free_link(struct gr_link *link)
@@ -243,8 +234,7 @@ struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *cal
         goto fail;
     if (gr_peer_semaphores_start(&link->semaphores, parts->relayed != NULL, call) != GR_OK)
         goto fail;
-    link->view.seen = gr_check_memory(calloc(parts->count, sizeof(*link->view.seen)), call);
-    if (!link->view.seen || gr_peer_watch_start(&link->watch, call) != GR_OK)
+    if (gr_peer_watch_start(&link->watch, call) != GR_OK)
         goto fail;
     /* the link owns the page now, because nothing can fail any more */
     link->view.page = parts->page;

@@ -13,7 +13,7 @@
 
 #include <grinterop/share.h>
 
-#include "lib/ring/side.h"
+#include "lib/ring/slot_state.h"
 
 struct gr_link;
 
@@ -94,11 +94,11 @@ bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t
 void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                           bool final);
 
-/* Writes a hand-over or a give-back to the page, after the side made it in the state. */
-void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n);
-
-/* Makes frames readable again in the page after their read was cancelled in the state. */
-void gr_link_cancel_read(struct gr_link *link, const struct gr_ring_side *side, size_t n);
+/*
+ * Writes a hand-over or a give-back to the page, after the side made it in the state. `unread`: the
+ * read was cancelled.
+ */
+void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool unread);
 
 void gr_link_stop(struct gr_link *link);
 

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "lib/base/error.h"
-#include "lib/ring/place_list.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -93,7 +92,7 @@ static uint64_t frame_of(uint64_t word)
 
 static void put(struct gr_page_view *view, uint32_t i, uint64_t word)
 {
-    view->seen[i].word = word;
+    view->state->slots[i].word = word;
     atomic_store(&view->page->slots[i].word, word);
     gr_page_mark(view->mine, i);
 }
@@ -104,7 +103,7 @@ static bool take(struct gr_page_view *view, uint32_t i, uint64_t frame, enum gr_
     uint64_t ready = word_of(frame, GR_OWNER_READY), taken = word_of(frame, to);
     if (!atomic_compare_exchange_strong(&view->page->slots[i].word, &ready, taken))
         return false;
-    view->seen[i].word = taken;
+    view->state->slots[i].word = taken;
     gr_page_mark(view->mine, i);
     return true;
 }
@@ -135,48 +134,34 @@ uint64_t gr_page_value(struct gr_page_view *view, const _Atomic uint64_t *value)
  */
 static void note_given_back(struct gr_page_view *view, uint32_t i)
 {
+    struct gr_ring_slot *slot = &view->state->slots[i];
     uint64_t value = gr_page_value(view, &view->page->slots[i].given_back);
-    if (value == view->seen[i].given_back)
-        return;
-    view->seen[i].given_back = value;
-    view->seen[i].in = value;
+    if (value != slot->given_back)
+        slot->given_back = slot->awaited = value;
 }
 
 /* Updates the producer's state of a slot. False if no grinterop peer can have made the change. */
 static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
 {
-    struct gr_ring_state *state = view->state;
-    const struct gr_ring_place *place = &state->places[i];
-    if (place->state != GR_PLACE_READY && place->state != GR_PLACE_READING)
+    struct gr_ring_slot *slot = &view->state->slots[i];
+    if (slot->state != GR_SLOT_READY && slot->state != GR_SLOT_READING)
         return true;
     uint64_t word = atomic_load(&view->page->slots[i].word);
-    if (frame_of(word) != place->frame)
+    if (frame_of(word) != slot->api.frame)
         return false;
-    view->seen[i].word = word;
-    switch (owner_of(word)) {
-    case GR_OWNER_READY: /* the consumer has cancelled its read */
-        gr_place_move(state, i, GR_PLACE_READY);
-        return true;
-    case GR_OWNER_CONSUMER:
-        gr_place_move(state, i, GR_PLACE_READING);
-        return true;
-    case GR_OWNER_PRODUCER:
-        note_given_back(view, i);
-        gr_ring_state_give_back(state, 1, &i);
-        return true;
-    default:
-        note_given_back(view, i);
-        state->dropped++;
-        gr_ring_state_cancel_write(state, 1, &i);
+    slot->word = word;
+    if (owner_of(word) == GR_OWNER_READY || owner_of(word) == GR_OWNER_CONSUMER) {
+        /* a slot that was being read is ready again if the consumer has cancelled its read */
+        gr_ring_state_move(view->state, i,
+                           owner_of(word) == GR_OWNER_READY ? GR_SLOT_READY : GR_SLOT_READING);
         return true;
     }
-}
-
-/* Updates the state after the producer has taken back an unread frame. */
-static void drop_frame(struct gr_ring_state *state, uint32_t i)
-{
-    state->dropped++;
-    gr_ring_state_cancel_write(state, 1, &i);
+    note_given_back(view, i);
+    if (owner_of(word) == GR_OWNER_PRODUCER)
+        gr_ring_state_give_back(view->state, 1, &i);
+    else
+        gr_ring_state_drop(view->state, i);
+    return true;
 }
 
 /*
@@ -191,33 +176,33 @@ static void note_ready(struct gr_page_view *view, uint32_t i, uint64_t frame)
             state->dropped++;
         return;
     }
-    view->seen[i].in = value;
-    state->places[i].frame = frame;
-    gr_place_move(state, i, GR_PLACE_READY);
+    state->slots[i].awaited = value;
+    state->slots[i].api.frame = frame;
+    gr_ring_state_move(state, i, GR_SLOT_READY);
 }
 
 static bool pull_as_consumer(struct gr_page_view *view, uint32_t i)
 {
     struct gr_ring_state *state = view->state;
-    const struct gr_ring_place *place = &state->places[i];
-    uint64_t word = atomic_load(&view->page->slots[i].word), before = view->seen[i].word;
-    if (place->state == GR_PLACE_READING)
+    struct gr_ring_slot *slot = &state->slots[i];
+    uint64_t word = atomic_load(&view->page->slots[i].word), before = slot->word;
+    bool is_ready = owner_of(word) == GR_OWNER_READY;
+    if (slot->state == GR_SLOT_READING)
         return word == before;
     /* A ready frame in a free slot was dropped while the producer had its slot. */
-    if (word == before && (place->state == GR_PLACE_READY || owner_of(word) != GR_OWNER_READY))
+    if (word == before && (slot->state == GR_SLOT_READY || !is_ready))
         return true;
     if (frame_of(word) < frame_of(before) || owner_of(word) == GR_OWNER_CONSUMER ||
         owner_of(word) == GR_OWNER_DROPPED)
         return false;
-    if (place->state == GR_PLACE_READY)
-        drop_frame(state, i);
-    bool is_ready = owner_of(word) == GR_OWNER_READY;
+    if (slot->state == GR_SLOT_READY) /* the producer has taken back the unread frame */
+        gr_ring_state_drop(state, i);
     if (is_ready && frame_of(word) > state->written) {
         /* this frame is read at the next pull, because this pass may have missed earlier frames */
         gr_page_mark(view->theirs, i);
         return true;
     }
-    view->seen[i].word = word;
+    slot->word = word;
     if (is_ready)
         note_ready(view, i, frame_of(word));
     return true;
@@ -233,80 +218,65 @@ static bool pull_written(struct gr_page_view *view, const struct gr_ring_side *s
     return written >= before;
 }
 
-/* Returns the bits and clears them. Does not write to a word without bits. */
-static uint64_t take_bits(_Atomic uint64_t *bits)
-{
-    return atomic_load(bits) ? atomic_exchange(bits, 0) : 0;
-}
-
-static bool pull_group(struct gr_page_view *view, const struct gr_ring_side *side, uint32_t group)
-{
-    bool sound = true;
-    uint64_t slots = take_bits(&view->theirs->slots[group]);
-    for (; slots && sound; slots &= slots - 1) {
-        uint32_t i = group * 64 + (uint32_t)__builtin_ctzll(slots);
-        sound = i < view->count &&
-                (side->writes ? pull_as_producer(view, i) : pull_as_consumer(view, i));
-    }
-    return sound;
-}
-
 bool gr_page_pull(struct gr_page_view *view, const struct gr_ring_side *side)
 {
     bool sound = pull_written(view, side);
-    uint64_t groups = take_bits(&view->theirs->groups);
-    for (; groups && sound; groups &= groups - 1)
-        sound = pull_group(view, side, (uint32_t)__builtin_ctzll(groups));
+    for (uint32_t word = 0; word * 64 < view->count; word++) {
+        _Atomic uint64_t *changes = &view->theirs->slots[word];
+        uint64_t bits = atomic_load(changes) ? atomic_exchange(changes, 0) : 0;
+        for (; bits && sound; bits &= bits - 1) {
+            uint32_t i = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            sound = i < view->count &&
+                    (side->writes ? pull_as_producer(view, i) : pull_as_consumer(view, i));
+        }
+    }
     if (atomic_load(&view->page->stopped))
-        view->state->stopped = 1;
+        view->state->stopped = true;
     return sound && !view->overwritten;
 }
 
 /* ---- Changes by this process ----------------------------------------------------------------- */
 
 /* Makes a taken frame ready again. */
-static void put_back(struct gr_page_view *view, const struct gr_ring_place *place, uint32_t i)
+static void put_back(struct gr_page_view *view, uint32_t i)
 {
-    if (place->before == GR_PLACE_READY)
-        put(view, i, word_of(place->frame, GR_OWNER_READY));
+    const struct gr_ring_slot *slot = &view->state->slots[i];
+    if (slot->before == GR_SLOT_READY)
+        put(view, i, word_of(slot->api.frame, GR_OWNER_READY));
 }
 
 bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
 {
-    const struct gr_ring_place *places = view->state->places;
     enum gr_owner to = side->writes ? GR_OWNER_PRODUCER : GR_OWNER_CONSUMER;
     for (size_t i = 0; i < n; i++) {
         uint32_t number = side->numbers[i];
-        const struct gr_ring_place *place = &places[number];
-        if (place->before != GR_PLACE_READY)
+        const struct gr_ring_slot *slot = &view->state->slots[number];
+        if (slot->before != GR_SLOT_READY)
             continue;
-        if (take(view, number, place->frame, to)) {
+        if (take(view, number, slot->api.frame, to)) {
             if (side->writes)
                 note_given_back(view, number);
             continue;
         }
         gr_page_mark(view->theirs, number); /* the peer may not have marked its change yet */
         while (i-- > 0)
-            put_back(view, &places[side->numbers[i]], side->numbers[i]);
+            put_back(view, side->numbers[i]);
         return false;
     }
     return true;
 }
 
-/*
- * Marks in the page the frames that the state has just dropped because the consumer reads a newer
- * frame. Their slots are the last free ones.
+/* Marks in the page the frames that the state has dropped because the consumer reads a newer one.
  */
 static void mark_dropped(struct gr_page_view *view)
 {
-    const struct gr_place_list *list = &view->state->lists[GR_PLACE_FREE];
-    uint32_t i = list->last;
-    for (uint32_t left = list->count; left > 0; left--) {
-        uint64_t word = view->seen[i].word;
-        if (owner_of(word) != GR_OWNER_READY)
-            return;
-        take(view, i, frame_of(word), GR_OWNER_DROPPED);
-        i = view->state->places[i].previous;
+    if (!view->state->newest)
+        return;
+    GR_FOR_SLOTS_IN(i, view->state, GR_SLOT_FREE)
+    {
+        uint64_t word = view->state->slots[i].word;
+        if (owner_of(word) == GR_OWNER_READY)
+            take(view, i, frame_of(word), GR_OWNER_DROPPED);
     }
 }
 
@@ -316,32 +286,24 @@ void gr_page_finish_claim(struct gr_page_view *view, const struct gr_ring_side *
     for (size_t i = 0; i < n; i++)
         if (final)
             /* the use waits for the value, so the next use need not */
-            view->seen[side->numbers[i]].in = 0;
+            view->state->slots[side->numbers[i]].awaited = 0;
         else
-            put_back(view, &view->state->places[side->numbers[i]], side->numbers[i]);
+            put_back(view, side->numbers[i]);
     if (final && !side->writes)
         mark_dropped(view);
 }
 
-void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
+void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
+                  enum gr_owner owner)
 {
     for (size_t i = 0; i < n; i++) {
-        uint32_t number = side->numbers[i];
-        struct gr_page_slot *slot = &view->page->slots[number];
-        uint64_t frame = view->state->places[number].frame;
-        atomic_store(side->writes ? &slot->written : &slot->given_back, view->seen[number].out);
-        put(view, number, word_of(frame, side->writes ? GR_OWNER_READY : GR_OWNER_PRODUCER));
+        struct gr_page_slot *of_page = &view->page->slots[side->numbers[i]];
+        const struct gr_ring_slot *slot = &view->state->slots[side->numbers[i]];
+        atomic_store(side->writes ? &of_page->written : &of_page->given_back, slot->signalled);
+        put(view, side->numbers[i], word_of(slot->api.frame, owner));
     }
     if (side->writes)
         atomic_store(&view->page->written, view->state->written);
-}
-
-void gr_page_cancel_read(struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        uint32_t number = side->numbers[i];
-        atomic_store(&view->page->slots[number].given_back, view->seen[number].out);
-        put(view, number, word_of(frame_of(view->seen[number].word), GR_OWNER_READY));
-    }
-    mark_dropped(view);
+    else if (owner == GR_OWNER_READY)
+        mark_dropped(view);
 }

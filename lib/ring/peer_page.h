@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "lib/ring/side.h"
+#include "lib/ring/slot_state.h"
 
 /* ---- The page -------------------------------------------------------------------------------- */
 
@@ -38,17 +38,12 @@ struct gr_page_slot {
     _Atomic uint64_t given_back;
 };
 
-/* The maximum number of slots in a page: the bits of struct gr_page_changes. */
-#define GR_PAGE_MOST_SLOTS (64 * 64)
-
 /*
- * The slots whose words a process has changed since its peer last checked, one bit per slot. A bit
- * in `groups` says that a word of `slots` may have bits, so that a check costs the same with any
- * number of slots. The bits are only hints: each word of a slot is checked as before.
+ * The slots whose words a process has changed since its peer last checked, one bit per slot. The
+ * bits are only hints: each word of a slot is checked as before.
  */
 struct gr_page_changes {
-    _Atomic uint64_t groups;
-    _Atomic uint64_t slots[GR_PAGE_MOST_SLOTS / 64];
+    _Atomic uint64_t slots[GR_RING_MOST_SLOTS / 64];
 };
 
 struct gr_page {
@@ -67,7 +62,6 @@ struct gr_page {
 static inline void gr_page_mark(struct gr_page_changes *changes, uint32_t slot)
 {
     atomic_fetch_or(&changes->slots[slot / 64], UINT64_C(1) << slot % 64);
-    atomic_fetch_or(&changes->groups, UINT64_C(1) << slot / 64);
 }
 
 /*
@@ -85,18 +79,8 @@ void gr_page_unmap(struct gr_page *page, uint32_t slots); /* does nothing for NU
 
 /* ---- One process's view: with the ring's lock held ------------------------------------------- */
 
-/* The state of a slot as this process last saw it. */
-struct gr_page_seen {
-    uint64_t word; /* the word as it was last read or written */
-    /* the value of the peer's semaphore to wait for before the next use; 0: none */
-    uint64_t in;
-    uint64_t out;        /* the value of this process's semaphore that the peer has to wait for */
-    uint64_t given_back; /* the value as last read, because only new values are waited for */
-};
-
 struct gr_page_view {
     struct gr_page *page;
-    struct gr_page_seen *seen;   /* one per slot */
     struct gr_ring_state *state; /* the state of this process, which is compared with the page */
     uint32_t count;
     struct gr_page_changes *mine, *theirs; /* the changes by this process and by the peer */
@@ -126,10 +110,11 @@ bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, s
 void gr_page_finish_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
                           bool final);
 
-/* Writes a hand-over or a give-back to the page, after the side made it in the state. */
-void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
-
-/* Makes frames readable again in the page after their read was cancelled in the state. */
-void gr_page_cancel_read(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
+/*
+ * Writes the end of a use to the page, after the side made it in the state: the slots get that
+ * owner. A consumer that makes them READY has cancelled its read.
+ */
+void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
+                  enum gr_owner owner);
 
 #endif

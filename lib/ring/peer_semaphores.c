@@ -297,8 +297,8 @@ static uint64_t last_in(const struct gr_page_view *view, const struct gr_ring_si
 {
     uint64_t last = 0;
     for (size_t i = 0; i < n; i++)
-        if (view->seen[side->numbers[i]].in > last)
-            last = view->seen[side->numbers[i]].in;
+        if (view->state->slots[side->numbers[i]].awaited > last)
+            last = view->state->slots[side->numbers[i]].awaited;
     return last;
 }
 
@@ -319,7 +319,7 @@ static void follow(const struct gr_peer_semaphores *semaphores, CUstream stream)
 static void forget_in(const struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        view->seen[side->numbers[i]].in = 0;
+        view->state->slots[side->numbers[i]].awaited = 0;
 }
 
 gr_status gr_peer_semaphores_are_done(struct gr_peer_semaphores *semaphores,
@@ -361,7 +361,8 @@ gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
     if (last)
         note_awaited(semaphores, last);
     for (size_t i = 0; i < n && !semaphores->in; i++)
-        wait_directly(side->is_cuda, side->resources[i], view->seen[side->numbers[i]].in);
+        wait_directly(side->is_cuda, side->resources[i],
+                      view->state->slots[side->numbers[i]].awaited);
     if (!semaphores->in)
         return GR_OK;
     GR_TRY(gr_context_enter(semaphores->context, &pushed, call));
@@ -413,7 +414,7 @@ gr_status gr_peer_semaphores_end_use(struct gr_peer_semaphores *semaphores,
         const struct gr_sync *sync = gr_sync_of(side->resources[i]);
         if (!semaphores->out)
             value = side->is_cuda ? sync->computed : sync->drawn;
-        view->seen[side->numbers[i]].out = value;
+        view->state->slots[side->numbers[i]].signalled = value;
         note_signalled(semaphores, value);
     }
     return GR_OK;
@@ -425,8 +426,8 @@ static uint64_t last_out(const struct gr_page_view *view)
 {
     uint64_t last = 0;
     for (uint32_t i = 0; i < view->count; i++)
-        if (view->seen[i].out > last)
-            last = view->seen[i].out;
+        if (view->state->slots[i].signalled > last)
+            last = view->state->slots[i].signalled;
     return last;
 }
 

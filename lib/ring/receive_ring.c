@@ -154,7 +154,7 @@ static gr_status begin_link(struct receiving *r, gr_ring *ring)
         .page = r->page,
         .pair = r->pair,
         .is_cuda = true,
-        .state = ring->state,
+        .state = &ring->state,
         .ring = ring,
         .changed = gr_ring_peer_changed,
     };
@@ -177,7 +177,7 @@ static gr_ring *make_ring(struct receiving *r)
     gr_ring *ring = gr_ring_create(r->resources, r->arrived, &options);
     if (!ring)
         return NULL;
-    ring->state->written = ring->state->last_read = ring->state->last_given_back = frames;
+    ring->state.written = ring->state.last_read = ring->state.last_given_back = frames;
     if (begin_link(r, ring) == GR_OK)
         return ring;
     gr_ring_free(ring);

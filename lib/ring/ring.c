@@ -66,25 +66,14 @@ gr_ring *gr_ring_make_empty(const gr_ring_options *options, const char *call)
     ring->writer.writes = true;
     ring->writer.is_cuda = options->producer == GR_SIDE_CUDA;
     ring->reader.is_cuda = !ring->writer.is_cuda;
-    ring->state = gr_check_memory(calloc(1, gr_ring_state_size(0)), call);
-    if (!ring->state) {
-        gr_ring_free_empty(ring);
-        return NULL;
-    }
-    gr_ring_state_init(ring->state, 0, options->mode == GR_RING_NEWEST);
+    ring->state.newest = options->mode == GR_RING_NEWEST;
     return ring;
 }
 
 void gr_ring_free_empty(gr_ring *ring)
 {
-    gr_ring_side_end(&ring->writer);
-    gr_ring_side_end(&ring->reader);
     pthread_cond_destroy(&ring->changed);
     pthread_mutex_destroy(&ring->lock);
-    free(ring->state);
-    free(ring->slots);
-    gr_shown_slots_free(ring->shown);
-    free(ring->left);
     free(ring);
 }
 
@@ -93,7 +82,7 @@ void gr_ring_free_empty(gr_ring *ring)
 gr_resource *gr_ring_any_resource(const gr_ring *ring)
 {
     uint32_t i = 0;
-    while (!ring->slots[i].resource || ring->state->places[i].leaving)
+    while (!gr_ring_state_stays(&ring->state, i))
         i++;
-    return ring->slots[i].resource;
+    return ring->state.slots[i].api.resource;
 }

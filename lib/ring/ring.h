@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The internal struct of a ring. slot_state.c chooses the next slot, side.c keeps the slots of the
- * current call of each side, side_order.c orders the sides, slot_resources.c creates slots,
- * slot_end.c ends them, and shown_slots.c has the slots that the application sees. life.c,
- * acquire.c and hand_over.c contain the public functions.
+ * The internal struct of a ring. slot_state.c chooses the next slot, side_order.c orders the sides,
+ * slot_resources.c creates slots, and slot_end.c ends them. life.c, acquire.c and hand_over.c
+ * contain the public functions.
  */
 #ifndef GR_LIB_RING_RING_H
 #define GR_LIB_RING_RING_H
@@ -12,23 +11,7 @@
 
 #include <grinterop/ring.h>
 
-#include "lib/ring/shown_slots.h"
-#include "lib/ring/side.h"
 #include "lib/ring/slot_state.h"
-
-/* The objects of a slot. A slot has the same index here as in the state (place_list.h). */
-struct gr_ring_slot {
-    gr_resource *resource; /* NULL: there is no slot at this index */
-    gr_buffer *buffer;     /* the mapping, while CUDA uses the slot */
-    gr_submit *submit;     /* the submit, while Vulkan uses the slot; several slots may share one */
-    unsigned index;        /* the index for the application */
-};
-
-/* A slot that has left the ring while Vulkan submits still use it. */
-struct gr_ring_left {
-    gr_resource *resource;
-    CUevent after;
-};
 
 struct gr_link;
 
@@ -46,12 +29,7 @@ struct gr_ring {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int clock; /* the clock of the condition, for clock_gettime() */
-    struct gr_ring_state *state;
-    struct gr_ring_slot *slots;   /* an array of state->room slots */
-    struct gr_shown_slots *shown; /* the same slots as the application sees them */
-    /* an array with room for the largest number of slots that the ring ever had */
-    struct gr_ring_left *left;
-    uint32_t left_count, left_room;
+    struct gr_ring_state state;
     struct gr_ring_side writer, reader; /* the producer's side, the consumer's side */
     /*
      * The ring's own pair, or NULL; and the pair that the resources had before the ring replaced

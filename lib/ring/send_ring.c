@@ -54,18 +54,18 @@ static const struct gr_backend *backend_of(const struct sending *s)
 static gr_status check_idle(const gr_ring *ring, const char *call)
 {
     gr_ring_info now;
-    gr_ring_state_count(ring->state, &now);
+    gr_ring_state_info(&ring->state, &now);
     if (ring->link || ring->is_sending)
         return gr_fail(GR_ERR_STATE, call,
                        "The ring is already %s another process: create another ring for this one.",
                        ring->link ? "shared with" : "being sent to");
-    if (ring->state->leaving || ring->left_count || now.free != now.slots)
+    if (ring->state.leaving || gr_ring_has_left(ring) || now.free != now.slots)
         return gr_fail(GR_ERR_STATE, call,
                        "Frames are in flight (slots being written: %u, ready: %u, being read: %u, "
                        "leaving after a resize: %u). Hand all of them back first; leaving slots "
                        "are removed when their work is done.",
                        now.writing, now.ready, now.reading,
-                       ring->state->leaving + ring->left_count);
+                       ring->state.leaving + ring->state.counts[GR_SLOT_LEFT]);
     return GR_OK;
 }
 
@@ -73,14 +73,10 @@ static gr_status check_idle(const gr_ring *ring, const char *call)
 static void close_gaps(gr_ring *ring)
 {
     uint32_t to = 0;
-    for (uint32_t i = 0; i < ring->state->room; i++) {
-        if (!ring->slots[i].resource)
-            continue;
-        if (i != to) {
-            ring->slots[to] = ring->slots[i];
-            ring->slots[i] = (struct gr_ring_slot){0};
-            gr_ring_state_renumber(ring->state, i, to);
-        }
+    GR_FOR_SLOTS_IN(i, &ring->state, GR_SLOT_FREE)
+    {
+        if (i != to)
+            gr_ring_state_renumber(&ring->state, i, to);
         to++;
     }
 }
@@ -89,17 +85,12 @@ static void close_gaps(gr_ring *ring)
 static gr_status list_resources(struct sending *s)
 {
     close_gaps(s->ring);
-    s->count = s->ring->state->slots;
-    if (s->count > GR_RING_MOST_SLOTS)
-        return gr_fail(GR_ERR_INVALID_VALUE, s->call,
-                       "The ring has %u slot%s, but a ring shared with another process has at most "
-                       "%d: resize it first.",
-                       s->count, gr_s(s->count), GR_RING_MOST_SLOTS);
+    s->count = s->ring->state.count;
     s->resources = calloc(s->count, sizeof(gr_resource *));
     if (!s->resources)
         return gr_fail_memory(s->call);
     for (uint32_t i = 0; i < s->count; i++) {
-        s->resources[i] = s->ring->slots[i].resource;
+        s->resources[i] = s->ring->state.slots[i].api.resource;
         GR_TRY(gr_share_check(s->resources[i], s->call));
     }
     return GR_OK;
@@ -213,8 +204,6 @@ static struct gr_semaphore_pair *direct_pair(const struct sending *s)
                : NULL;
 }
 
-_Static_assert(GR_RING_MOST_SLOTS <= GR_PAGE_MOST_SLOTS, "the page has a bit for each slot");
-
 typedef CUresult create_fn(int timeline, unsigned long long value, int *fd);
 
 /* Creates a semaphore of the software driver that other processes can import. */
@@ -307,7 +296,7 @@ static gr_status send_head(const struct sending *s)
     const struct gr_ring_description d = {
         .slots = s->count,
         .role = s->role == GR_RING_PRODUCER ? GR_RING_CONSUMER : GR_RING_PRODUCER,
-        .mode = s->ring->state->newest ? GR_RING_NEWEST : GR_RING_LOSSLESS,
+        .mode = s->ring->state.newest ? GR_RING_NEWEST : GR_RING_LOSSLESS,
         .sent_value = gr_semaphore_last(s->mine),
         .received_value = gr_semaphore_last(s->theirs),
     };
@@ -348,7 +337,7 @@ static gr_status make_page(struct sending *s)
         return gr_last_error()->status;
     gr_status status = gr_page_map(s->page_fd, s->count, &s->page, s->call);
     if (status == GR_OK)
-        atomic_store(&s->page->written, s->ring->state->written);
+        atomic_store(&s->page->written, s->ring->state.written);
     return status;
 }
 
@@ -362,7 +351,7 @@ static gr_status link_and_send(struct sending *s)
         .pair = s->pair,
         .is_cuda = s->side->is_cuda,
         .relayed = s->relayed,
-        .state = s->ring->state,
+        .state = &s->ring->state,
         .ring = s->ring,
         .changed = gr_ring_peer_changed,
     };
@@ -413,7 +402,7 @@ static void attach_link(const struct sending *s)
     ring->link = s->link;
     if (s->link && !ring->given)
         ring->given = gr_pair_hold(s->before);
-    if (ring->state->stopped)
+    if (ring->state.stopped)
         gr_link_stop(ring->link);
     gr_ring_notify(ring);
     pthread_mutex_unlock(&ring->lock);

@@ -91,8 +91,8 @@ gr_status gr_ring_peer_is_done(gr_ring *ring, const struct gr_ring_side *side, s
     return *come ? GR_OK : gr_link_peer_is_done(ring->link, side, n, come, call);
 }
 
-gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                            CUstream stream, gr_submit **submit, const char *call)
+gr_status gr_ring_begin_use(gr_ring *ring, struct gr_ring_side *side, size_t n, CUstream stream,
+                            gr_submit **submit, const char *call)
 {
     GR_TRY(gr_link_begin_use(ring->link, side, n, call));
     if (!side->is_cuda)
@@ -103,7 +103,7 @@ gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size
 }
 
 /* Ends the submits of the side's slots, committed or not. */
-static void settle_submits(const struct gr_ring_side *side, size_t n)
+static void settle_submits(struct gr_ring_side *side, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (side->submits[i])
@@ -128,15 +128,15 @@ static void follow_releases(gr_ring *ring, const struct gr_ring_side *side, size
     }
 }
 
-static gr_status release(gr_ring *ring, const struct gr_ring_side *side, size_t n, const char *call)
+static gr_status release(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
     gr_status status = gr_buffer_release_for(side->buffers, n, call);
     follow_releases(ring, side, n, status != GR_OK);
     return status;
 }
 
-gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                          enum gr_hand_over how, const char *call)
+gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, enum gr_hand_over how,
+                          const char *call)
 {
     gr_status status = GR_OK;
     if (side->is_cuda)

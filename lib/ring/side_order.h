@@ -22,15 +22,15 @@ gr_status gr_ring_peer_is_done(gr_ring *ring, const struct gr_ring_side *side, s
  * array `buffers`. On a graphics side, the graphics API waits for the last release. *submit
  * receives the waits and signals for the Vulkan submit, or NULL if there are none.
  */
-gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                            CUstream stream, gr_submit **submit, const char *call);
+gr_status gr_ring_begin_use(gr_ring *ring, struct gr_ring_side *side, size_t n, CUstream stream,
+                            gr_submit **submit, const char *call);
 
 /*
  * Ends the use of the side's n resources. After an error the side still has the resources; buffers
  * that were released despite the error are NULL.
  */
-gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                          enum gr_hand_over how, const char *call);
+gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, enum gr_hand_over how,
+                          const char *call);
 
 /*
  * Ends the earlier use of the resources by the graphics API, before CUDA uses the slots for the

@@ -75,70 +75,51 @@ static void hand_back(const gr_ring *ring, gr_resource *resource)
     resource->in_a_ring = false;
 }
 
-static void drop_slot(const gr_ring *ring, gr_resource *resource)
+bool gr_ring_has_left(const gr_ring *ring)
 {
-    hand_back(ring, resource);
-    gr_resource_drop(resource);
+    return ring->state.counts[GR_SLOT_LEFT] > 0;
 }
 
-static void end_slot(gr_ring *ring, gr_resource *resource)
+/* Takes a slot that has left the ring, and that no submit uses any more as far as it is known. */
+static uint32_t take_left(gr_ring *ring)
 {
-    CUevent after = event_after_use(resource);
-    if (!after) {
-        drop_slot(ring, resource);
-        return;
-    }
+    uint32_t found = GR_RING_MOST_SLOTS;
     pthread_mutex_lock(&ring->lock);
-    ring->left[ring->left_count++] = (struct gr_ring_left){resource, after};
-    pthread_mutex_unlock(&ring->lock);
-}
-
-/* Removes a slot that has left the ring and is no longer in use. */
-static bool remove_ended(gr_ring *ring, struct gr_ring_left *ended)
-{
-    bool found = false;
-    pthread_mutex_lock(&ring->lock);
-    for (uint32_t i = 0; i < ring->left_count && !found; i++) {
-        found = has_passed(ring->left[i].resource, ring->left[i].after);
-        if (!found)
+    GR_FOR_SLOTS_IN(i, &ring->state, GR_SLOT_LEFT)
+    {
+        const struct gr_ring_slot *slot = &ring->state.slots[i];
+        if (slot->after && !has_passed(slot->api.resource, slot->after))
             continue;
-        *ended = ring->left[i];
-        ring->left[i] = ring->left[--ring->left_count];
+        gr_ring_state_move(&ring->state, found = i, GR_SLOT_ENDING);
+        break;
     }
     pthread_mutex_unlock(&ring->lock);
     return found;
 }
 
-static gr_resource *remove_left(gr_ring *ring)
+/* Drops the resource of a slot, or keeps it until the submits that use it are done. */
+static void end_slot(gr_ring *ring, uint32_t number)
 {
-    gr_resource *resource = NULL;
-    uint32_t number;
-    pthread_mutex_lock(&ring->lock);
-    if (gr_ring_state_remove_left(ring->state, &number)) {
-        resource = ring->slots[number].resource;
-        ring->slots[number].resource = NULL;
+    struct gr_ring_slot *slot = &ring->state.slots[number];
+    CUevent after = slot->after ? NULL : event_after_use(slot->api.resource);
+    if (!after) {
+        end_event(slot->api.resource, slot->after);
+        hand_back(ring, slot->api.resource);
+        gr_resource_drop(slot->api.resource);
     }
+    pthread_mutex_lock(&ring->lock);
+    slot->after = after;
+    gr_ring_state_move(&ring->state, number, after ? GR_SLOT_LEFT : GR_SLOT_NONE);
     pthread_mutex_unlock(&ring->lock);
-    return resource;
-}
-
-bool gr_ring_has_left(const gr_ring *ring)
-{
-    return ring->state->leaving > 0 || ring->left_count > 0;
 }
 
 void gr_ring_end_left(gr_ring *ring)
 {
     struct gr_error_record before;
-    gr_resource *resource;
-    struct gr_ring_left ended;
+    uint32_t number;
     gr_error_save(&before);
-    while ((resource = remove_left(ring)))
-        end_slot(ring, resource);
-    while (remove_ended(ring, &ended)) {
-        end_event(ended.resource, ended.after);
-        drop_slot(ring, ended.resource);
-    }
+    while ((number = take_left(ring)) < GR_RING_MOST_SLOTS)
+        end_slot(ring, number);
     gr_error_restore(&before);
 }
 
@@ -146,12 +127,11 @@ void gr_ring_end_left(gr_ring *ring)
  * Ends the use of a slot. If the application still holds the slot's buffer, queries of this buffer
  * return 0 from then on.
  */
-static void end_use(const struct gr_ring_slot *slot)
+static void end_use(const gr_slot *slot)
 {
-    gr_resource *resource = slot->resource;
     if (slot->submit)
-        gr_submit_settle(slot->submit, resource);
-    if (resource->mapped && gr_resource_unmap_anyhow(resource, "gr_ring_free") != GR_OK)
+        gr_submit_settle(slot->submit, slot->resource);
+    if (slot->resource->mapped && gr_resource_unmap_anyhow(slot->resource, "gr_ring_free") != GR_OK)
         gr_error_warn("gr_ring_free");
 }
 
@@ -163,21 +143,18 @@ void gr_ring_end_all(gr_ring *ring)
 {
     struct gr_error_record before;
     gr_error_save(&before);
-    for (uint32_t i = 0; i < ring->state->room; i++) {
-        if (!ring->slots[i].resource)
+    for (uint32_t i = 0; i < GR_RING_MOST_SLOTS; i++) {
+        struct gr_ring_slot *slot = &ring->state.slots[i];
+        if (slot->state == GR_SLOT_NONE)
             continue;
-        end_use(&ring->slots[i]);
-        hand_back(ring, ring->slots[i].resource);
-    }
-    for (uint32_t i = 0; i < ring->left_count; i++) {
-        end_event(ring->left[i].resource, ring->left[i].after);
-        hand_back(ring, ring->left[i].resource);
+        end_use(&slot->api);
+        end_event(slot->api.resource, slot->after);
+        hand_back(ring, slot->api.resource);
     }
     gr_pair_drop(ring->own);
     gr_pair_drop(ring->given);
-    for (uint32_t i = 0; i < ring->state->room; i++)
-        gr_resource_drop(ring->slots[i].resource);
-    for (uint32_t i = 0; i < ring->left_count; i++)
-        gr_resource_drop(ring->left[i].resource);
+    for (uint32_t i = 0; i < GR_RING_MOST_SLOTS; i++)
+        if (ring->state.slots[i].state != GR_SLOT_NONE)
+            gr_resource_drop(ring->state.slots[i].api.resource);
     gr_error_restore(&before);
 }

@@ -2,20 +2,12 @@
 /* Checks which resources can be slots of a ring, and adds slots. */
 #include "lib/ring/slot_resources.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/external/external.h"
 #include "lib/resource/resource.h"
 #include "lib/ring/own_pair.h"
 #include "lib/ring/side_order.h"
-
-/*
- * The maximum number of slots. It prevents overflow of slot counts; a ring that large is a mistake.
- */
-#define MOST_SLOTS 65536
 
 /* ---- Which resources can be slots ------------------------------------------------------------ */
 
@@ -127,12 +119,18 @@ static gr_status check_beside(gr_resource *const resources[], size_t i, const gr
 gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, const gr_ring *ring,
                                   const char *call)
 {
-    if (!resources || n == 0 || n > MOST_SLOTS)
+    const size_t most = ring ? gr_ring_state_room(&ring->state) : GR_RING_MOST_SLOTS;
+    if (!resources || n == 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call, "%s.",
             !resources ? "`resources` is NULL: pass an array of n resources, which become the slots"
-            : n == 0   ? "n is 0: a ring has at least 1 slot"
-                       : "n is too large: a ring has at most 65536 slots");
+                       : "n is 0: a ring has at least 1 slot");
+    if (n > most)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "n is %zu: pass at most %zu. A ring has at most %d slots; a resize needs room "
+            "for the new slots and for those before it.",
+            n, most, GR_RING_MOST_SLOTS);
     gr_status status = GR_OK;
     size_t checked = 0;
     for (; checked < n && status == GR_OK; checked++) {
@@ -148,68 +146,17 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, cons
     return status == GR_OK ? gr_resource_check_thread(resources[0], call) : status;
 }
 
-/* ---- Room ------------------------------------------------------------------------------------ */
-
-static gr_status grow_state(gr_ring *ring, uint32_t room, const char *call)
-{
-    struct gr_ring_state *state = calloc(1, gr_ring_state_size(room));
-    struct gr_ring_slot *slots = calloc(room, sizeof(*slots));
-    uint32_t before = ring->state->room;
-    if (!state || !slots || !gr_shown_slots_add(&ring->shown, before, room - before)) {
-        free(state);
-        free(slots);
-        return gr_fail_memory(call);
-    }
-    memcpy(state, ring->state, gr_ring_state_size(ring->state->room));
-    if (ring->slots)
-        memcpy(slots, ring->slots, ring->state->room * sizeof(*slots));
-    state->room = room;
-    free(ring->state);
-    free(ring->slots);
-    ring->state = state;
-    ring->slots = slots;
-    return GR_OK;
-}
-
-/* Reserves room in `left`, so that slots can leave later without an allocation that may fail. */
-static gr_status grow_left(gr_ring *ring, uint32_t room, const char *call)
-{
-    if (room <= ring->left_room)
-        return GR_OK;
-    struct gr_ring_left *left = realloc(ring->left, room * sizeof(*left));
-    if (!left)
-        return gr_fail_memory(call);
-    ring->left = left;
-    ring->left_room = room;
-    return GR_OK;
-}
-
-/*
- * The number of slots that may be moving from `leaving` to `left` and are in neither count. Each
- * side may be moving one slot.
- */
-#define IN_HAND 2
-
-static gr_status make_room(gr_ring *ring, uint32_t n, const char *call)
-{
-    uint32_t room = ring->state->slots + ring->state->leaving + n;
-    gr_status status = grow_left(ring, ring->left_count + IN_HAND + room, call);
-    return status == GR_OK && room > ring->state->room ? grow_state(ring, room, call) : status;
-}
-
 /* ---- Adding slots ---------------------------------------------------------------------------- */
 
 gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call)
 {
-    GR_TRY(make_room(ring, (uint32_t)n, call));
     GR_TRY(gr_ring_set_own_pair(ring, resources, n, call));
     GR_TRY(gr_ring_first_use(ring, resources, n, call));
-    gr_ring_state_leave(ring->state);
+    gr_ring_state_replace(&ring->state);
+    gr_ring_state_add(&ring->state, resources, n);
     gr_group_change();
     for (size_t i = 0; i < n; i++) {
-        uint32_t number = gr_ring_state_add(ring->state);
-        ring->slots[number] = (struct gr_ring_slot){.resource = resources[i], .index = (unsigned)i};
         gr_resource_hold(resources[i]);
         resources[i]->in_a_ring = true;
     }

@@ -1,28 +1,89 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The states of a ring's slots. The slots of each state are in a list, so that the cost per frame
- * does not depend on the number of slots.
+ * The slots of a ring. Each state has a set of bits, one per slot, so that a search reads 64 slots
+ * at once.
  */
 #include "lib/ring/slot_state.h"
 
-size_t gr_ring_state_size(uint32_t room)
+#include <string.h>
+
+/* ---- Sets ------------------------------------------------------------------------------------ */
+
+static bool contains(const struct gr_slot_set *set, uint32_t number)
 {
-    return sizeof(struct gr_ring_state) + room * sizeof(struct gr_ring_place);
+    return set->words[number / 64] >> number % 64 & 1;
 }
 
-void gr_ring_state_init(struct gr_ring_state *state, uint32_t room, bool newest)
+static void insert(struct gr_slot_set *set, uint32_t number)
 {
-    state->newest = newest;
-    state->room = room;
+    set->words[number / 64] |= UINT64_C(1) << number % 64;
+}
+
+static void erase(struct gr_slot_set *set, uint32_t number)
+{
+    set->words[number / 64] &= ~(UINT64_C(1) << number % 64);
+}
+
+uint32_t gr_slot_set_next(const struct gr_ring_state *state, const struct gr_slot_set *set,
+                          uint32_t from)
+{
+    uint64_t skipped = (UINT64_C(1) << from % 64) - 1;
+    for (uint32_t i = from / 64; i < state->words; i++, skipped = 0)
+        if (set->words[i] & ~skipped)
+            return i * 64 + (uint32_t)__builtin_ctzll(set->words[i] & ~skipped);
+    return GR_RING_MOST_SLOTS;
+}
+
+/* The slots of a state that no resize has replaced. */
+static struct gr_slot_set staying_in(const struct gr_ring_state *state, enum gr_slot_state what)
+{
+    struct gr_slot_set set = {{0}};
+    for (uint32_t i = 0; i < state->words; i++)
+        set.words[i] = state->in[what].words[i] & ~state->replaced.words[i];
+    return set;
+}
+
+static uint32_t count(const struct gr_ring_state *state, const struct gr_slot_set *set)
+{
+    int sum = 0;
+    for (uint32_t i = 0; i < state->words; i++)
+        sum += __builtin_popcountll(set->words[i]);
+    return (uint32_t)sum;
+}
+
+/* The key by which slots of a state are taken, the smallest first. */
+static uint64_t key_of(const struct gr_ring_slot *slot)
+{
+    return slot->state == GR_SLOT_READY ? slot->api.frame : slot->turn;
+}
+
+void gr_ring_state_move(struct gr_ring_state *state, uint32_t number, enum gr_slot_state into)
+{
+    struct gr_ring_slot *slot = &state->slots[number];
+    if (into == GR_SLOT_FREE && contains(&state->replaced, number)) {
+        state->leaving--;
+        into = GR_SLOT_LEFT;
+    }
+    erase(&state->in[slot->state], number);
+    state->counts[slot->state]--;
+    slot->state = (uint8_t)into;
+    state->counts[into]++;
+    if (into == GR_SLOT_NONE) {
+        erase(&state->replaced, number);
+        return;
+    }
+    insert(&state->in[into], number);
+    if (key_of(slot) < state->lowest[into])
+        state->lowest[into] = key_of(slot);
 }
 
 static void make_free(struct gr_ring_state *state, uint32_t number)
 {
-    state->places[number].turn = ++state->last_turn;
-    gr_place_move(state, number, GR_PLACE_FREE);
+    state->slots[number].turn = ++state->last_turn;
+    gr_ring_state_move(state, number, GR_SLOT_FREE);
 }
 
-static void drop(struct gr_ring_state *state, uint32_t number)
+void gr_ring_state_drop(struct gr_ring_state *state, uint32_t number)
 {
     state->dropped++;
     make_free(state, number);
@@ -30,233 +91,269 @@ static void drop(struct gr_ring_state *state, uint32_t number)
 
 /* ---- Adding and removing slots --------------------------------------------------------------- */
 
-uint32_t gr_ring_state_add(struct gr_ring_state *state)
+void gr_ring_state_add(struct gr_ring_state *state, gr_resource *const resources[], size_t n)
 {
-    uint32_t number = state->maybe_none;
-    while (state->places[number].state != GR_PLACE_NONE)
-        number++;
-    state->maybe_none = number + 1;
-    state->places[number] = (struct gr_ring_place){0};
-    make_free(state, number);
-    state->slots++;
-    return number;
+    uint32_t number = 0;
+    for (size_t i = 0; i < n; i++) {
+        while (state->slots[number].state != GR_SLOT_NONE)
+            number++;
+        state->slots[number] =
+            (struct gr_ring_slot){.api = {.resource = resources[i], .index = (unsigned)i}};
+        if (number / 64 >= state->words)
+            state->words = number / 64 + 1;
+        make_free(state, number);
+    }
+    state->count += (uint32_t)n;
 }
 
-static void note_none(struct gr_ring_state *state, uint32_t number)
+bool gr_ring_state_stays(const struct gr_ring_state *state, uint32_t number)
 {
-    if (number < state->maybe_none)
-        state->maybe_none = number;
+    return state->slots[number].state != GR_SLOT_NONE && !contains(&state->replaced, number);
+}
+
+uint32_t gr_ring_state_room(const struct gr_ring_state *state)
+{
+    uint32_t used = 0;
+    for (enum gr_slot_state what = GR_SLOT_FREE; what < GR_SLOT_STATES; what++)
+        used += state->counts[what];
+    return GR_RING_MOST_SLOTS - used;
 }
 
 void gr_ring_state_renumber(struct gr_ring_state *state, uint32_t from, uint32_t to)
 {
-    gr_place_renumber(state, from, to);
-    note_none(state, from);
+    gr_ring_state_move(state, from, GR_SLOT_NONE);
+    state->slots[to] = state->slots[from];
+    state->slots[from] = (struct gr_ring_slot){0};
+    gr_ring_state_move(state, to, GR_SLOT_FREE);
 }
 
-void gr_ring_state_leave(struct gr_ring_state *state)
+void gr_ring_state_replace(struct gr_ring_state *state)
 {
-    for (uint32_t i = 0; i < state->room; i++)
-        if (state->places[i].state != GR_PLACE_NONE && !state->places[i].leaving)
-            gr_place_leave(state, i);
-    state->leaving += state->slots;
-    state->slots = 0;
-}
-
-bool gr_ring_state_remove_left(struct gr_ring_state *state, uint32_t *number)
-{
-    const struct gr_place_list *left = &state->lists[GR_PLACE_LEFT];
-    if (left->count == 0)
-        return false;
-    *number = left->first;
-    gr_place_move(state, *number, GR_PLACE_NONE);
-    note_none(state, *number);
-    state->leaving--;
-    return true;
+    for (uint32_t i = 0; i < state->words * 64; i++) {
+        struct gr_ring_slot *slot = &state->slots[i];
+        if (slot->state == GR_SLOT_NONE || contains(&state->replaced, i))
+            continue;
+        insert(&state->replaced, i);
+        state->leaving++;
+        if (slot->state == GR_SLOT_FREE)
+            gr_ring_state_move(state, i, GR_SLOT_FREE);
+    }
+    state->count = 0;
 }
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/*
- * Counts slots in a state. Includes slots that are leaving, except free ones, which have already
- * left.
- */
-static uint32_t count(const struct gr_ring_state *state, enum gr_place_state what)
+void gr_ring_state_info(const struct gr_ring_state *state, gr_ring_info *info)
 {
-    return state->lists[what].count;
-}
-
-/* Counts the slots in a state, without those that are leaving. */
-static uint32_t count_staying(const struct gr_ring_state *state, enum gr_place_state what)
-{
-    return state->lists[what].count - state->lists[what].leaving;
-}
-
-void gr_ring_state_count(const struct gr_ring_state *state, gr_ring_info *counts)
-{
-    *counts = (gr_ring_info){
+    *info = (gr_ring_info){
         .written = state->written,
         .read = state->read,
         .dropped = state->dropped,
-        .slots = state->slots,
-        .free = count_staying(state, GR_PLACE_FREE),
-        .writing = count(state, GR_PLACE_WRITING),
-        .ready = count(state, GR_PLACE_READY),
-        .reading = count(state, GR_PLACE_READING),
+        .slots = state->count,
+        .free = state->counts[GR_SLOT_FREE],
+        .writing = state->counts[GR_SLOT_WRITING],
+        .ready = state->counts[GR_SLOT_READY],
+        .reading = state->counts[GR_SLOT_READING],
     };
 }
 
-bool gr_ring_state_can_write(const struct gr_ring_state *state)
+bool gr_ring_state_can_claim(const struct gr_ring_state *state, bool writes)
 {
-    return count_staying(state, GR_PLACE_FREE) > 0 ||
-           (state->newest && count_staying(state, GR_PLACE_READY) > 0);
+    const struct gr_slot_set droppable = staying_in(state, GR_SLOT_READY);
+    if (!writes)
+        return state->counts[GR_SLOT_READY] > 0;
+    return state->counts[GR_SLOT_FREE] > 0 || (state->newest && count(state, &droppable) > 0);
 }
 
-bool gr_ring_state_can_read(const struct gr_ring_state *state)
-{
-    return count(state, GR_PLACE_READY) > 0;
-}
-
-/* ---- Writing --------------------------------------------------------------------------------- */
+/* ---- Claims ---------------------------------------------------------------------------------- */
 
 /*
- * Returns the next slot to write to, which may hold the oldest unread frame. There must be such a
- * slot.
+ * Inserts a slot into an ordered list of the n first slots. A slot nearly always comes last, so the
+ * list is searched from its end.
  */
-static uint32_t next_to_write(const struct gr_ring_state *state)
+static size_t list_slot(const struct gr_ring_state *state, uint32_t number, bool reverse, size_t n,
+                        size_t found, uint32_t numbers[])
 {
-    if (count(state, GR_PLACE_FREE) > 0)
-        return state->lists[GR_PLACE_FREE].first;
-    uint32_t number = state->lists[GR_PLACE_READY].first;
-    while (state->places[number].leaving)
-        number = state->places[number].next;
-    return number;
+    const uint64_t flip = reverse ? UINT64_MAX : 0, key = key_of(&state->slots[number]) ^ flip;
+    size_t at = found;
+    while (at > 0 && key < (key_of(&state->slots[numbers[at - 1]]) ^ flip))
+        at--;
+    if (at == n)
+        return found;
+    found += found < n;
+    memmove(numbers + at + 1, numbers + at, (found - at - 1) * sizeof(*numbers));
+    numbers[at] = number;
+    return found;
 }
 
-static uint32_t claim(struct gr_ring_state *state, uint32_t number, enum gr_place_state into)
+/* Lists slots while each next one has the lowest key that a slot of the state can have. */
+static size_t list_in_order(const struct gr_ring_state *state, const struct gr_slot_set *set,
+                            uint32_t begin, size_t n, uint32_t numbers[])
 {
-    state->places[number].before = state->places[number].state;
-    gr_place_move(state, number, into);
-    return number;
+    size_t found = 0;
+    uint64_t key = 0;
+    for (uint32_t i = begin; found < n; i = numbers[found++] + 1, key++) {
+        numbers[found] = gr_slot_set_next(state, set, i);
+        if (numbers[found] == GR_RING_MOST_SLOTS)
+            numbers[found] = gr_slot_set_next(state, set, 0);
+        if (numbers[found] == GR_RING_MOST_SLOTS)
+            break;
+        const struct gr_ring_slot *slot = &state->slots[numbers[found]];
+        if (found == 0)
+            key = state->lowest[slot->state];
+        if (key_of(slot) != key)
+            break;
+    }
+    return found;
 }
 
-bool gr_ring_claim_write(struct gr_ring_state *state, size_t n, uint32_t numbers[])
+/*
+ * Lists the n slots of a set that are taken first, in this order, or the n last in reverse. Returns
+ * how many there are. Slots are nearly always in order from `begin` on; otherwise all are compared.
+ */
+static size_t list_first(const struct gr_ring_state *state, const struct gr_slot_set *set,
+                         uint32_t begin, bool reverse, size_t n, uint32_t numbers[])
 {
-    size_t free = count_staying(state, GR_PLACE_FREE);
-    size_t droppable = state->newest ? count_staying(state, GR_PLACE_READY) : 0;
-    if (free + droppable < n)
+    if (!reverse && list_in_order(state, set, begin, n, numbers) == n)
+        return n;
+    size_t found = 0;
+    uint32_t i = begin;
+    while ((i = gr_slot_set_next(state, set, i)) < GR_RING_MOST_SLOTS)
+        found = list_slot(state, i++, reverse, n, found, numbers);
+    i = 0;
+    while ((i = gr_slot_set_next(state, set, i)) < begin)
+        found = list_slot(state, i++, reverse, n, found, numbers);
+    return found;
+}
+
+/* Lists the next slots to write to, which may hold the oldest unread frames. */
+static size_t list_writable(const struct gr_ring_state *state, size_t n, uint32_t numbers[])
+{
+    const uint32_t begin = state->next[true];
+    size_t found = list_first(state, &state->in[GR_SLOT_FREE], begin, false, n, numbers);
+    if (found == n || !state->newest)
+        return found;
+    const struct gr_slot_set droppable = staying_in(state, GR_SLOT_READY);
+    return found + list_first(state, &droppable, begin, false, n - found, numbers + found);
+}
+
+static size_t list_readable(const struct gr_ring_state *state, size_t n, uint32_t numbers[])
+{
+    const struct gr_slot_set *ready = &state->in[GR_SLOT_READY];
+    size_t found = list_first(state, ready, state->next[false], state->newest, n, numbers);
+    for (size_t i = 0; state->newest && i < found / 2; i++) {
+        uint32_t number = numbers[i];
+        numbers[i] = numbers[found - 1 - i];
+        numbers[found - 1 - i] = number;
+    }
+    return found;
+}
+
+bool gr_ring_state_claim(struct gr_ring_state *state, bool writes, size_t n, uint32_t numbers[])
+{
+    size_t found = (writes ? list_writable : list_readable)(state, n, numbers);
+    if (found < n)
         return false;
-    for (size_t i = 0; i < n; i++)
-        numbers[i] = claim(state, next_to_write(state), GR_PLACE_WRITING);
+    for (size_t i = 0; i < n; i++) {
+        struct gr_ring_slot *slot = &state->slots[numbers[i]];
+        slot->before = slot->state;
+        if (writes || !state->newest)
+            state->lowest[slot->state] = key_of(slot) + 1;
+        gr_ring_state_move(state, numbers[i], writes ? GR_SLOT_WRITING : GR_SLOT_READING);
+    }
+    state->next[writes] = (numbers[n - 1] + 1) % GR_RING_MOST_SLOTS;
     return true;
 }
 
 static void drop_older(struct gr_ring_state *state, uint64_t frame)
 {
-    const struct gr_place_list *ready = &state->lists[GR_PLACE_READY];
-    while (ready->count > 0 && state->places[ready->first].frame < frame)
-        drop(state, ready->first);
+    GR_FOR_SLOTS_IN(i, state, GR_SLOT_READY)
+    if (state->slots[i].api.frame < frame)
+        gr_ring_state_drop(state, i);
 }
 
-void gr_ring_commit_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
+/* Drops the older frames, too, which are in slots that a resize has replaced. */
+static void commit_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
-    uint64_t next = state->written + count(state, GR_PLACE_WRITING) - n + 1;
+    uint64_t next = state->written + state->counts[GR_SLOT_WRITING] - n + 1;
     uint64_t newest_dropped = 0;
     for (size_t i = 0; i < n; i++) {
-        struct gr_ring_place *place = &state->places[numbers[i]];
-        if (place->before == GR_PLACE_READY) {
+        struct gr_ring_slot *slot = &state->slots[numbers[i]];
+        if (slot->before == GR_SLOT_READY) {
             state->dropped++;
-            if (place->frame > newest_dropped)
-                newest_dropped = place->frame;
+            if (slot->api.frame > newest_dropped)
+                newest_dropped = slot->api.frame;
         }
-        place->frame = next + i;
+        slot->api.frame = next + i;
     }
-    /* drop the older frames, which are in slots that are leaving */
-    drop_older(state, newest_dropped);
+    if (newest_dropped)
+        drop_older(state, newest_dropped);
+}
+
+void gr_ring_state_commit(struct gr_ring_state *state, bool writes, size_t n,
+                          const uint32_t numbers[])
+{
+    if (writes) {
+        commit_write(state, n, numbers);
+        return;
+    }
+    state->last_read = state->slots[numbers[n - 1]].api.frame;
+    if (state->newest)
+        drop_older(state, state->last_read);
 }
 
 /*
- * Undoes a claim. If the consumer has read a newer frame meanwhile, an older frame is dropped now.
+ * If the consumer has read a newer frame since the claim of the producer, an older frame is dropped
+ * now.
  */
-void gr_ring_undo_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
+void gr_ring_state_undo(struct gr_ring_state *state, bool writes, size_t n,
+                        const uint32_t numbers[])
 {
     for (size_t i = 0; i < n; i++) {
-        const struct gr_ring_place *place = &state->places[numbers[i]];
-        gr_place_move(state, numbers[i], (enum gr_place_state)place->before);
-        if (place->state == GR_PLACE_READY && place->frame < state->last_read)
-            drop(state, numbers[i]);
+        const struct gr_ring_slot *slot = &state->slots[numbers[i]];
+        gr_ring_state_move(state, numbers[i], (enum gr_slot_state)slot->before);
+        if (writes && slot->state == GR_SLOT_READY && slot->api.frame < state->last_read)
+            gr_ring_state_drop(state, numbers[i]);
     }
 }
+
+/* ---- The end of a use ------------------------------------------------------------------------ */
 
 void gr_ring_state_hand_over(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     for (size_t i = 0; i < n; i++) {
-        state->places[numbers[i]].frame = ++state->written;
-        gr_place_move(state, numbers[i], GR_PLACE_READY);
+        state->slots[numbers[i]].api.frame = ++state->written;
+        gr_ring_state_move(state, numbers[i], GR_SLOT_READY);
     }
 }
 
 void gr_ring_state_cancel_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
-    for (size_t i = 0; i < n; i++)
-        make_free(state, numbers[i]);
-}
-
-/* ---- Reading --------------------------------------------------------------------------------- */
-
-bool gr_ring_claim_read(struct gr_ring_state *state, size_t n, uint32_t numbers[])
-{
-    const struct gr_place_list *ready = &state->lists[GR_PLACE_READY];
-    if (ready->count < n)
-        return false;
     for (size_t i = 0; i < n; i++) {
-        uint32_t next = state->newest ? ready->last : ready->first;
-        numbers[state->newest ? n - 1 - i : i] = claim(state, next, GR_PLACE_READING);
+        state->slots[numbers[i]].api.frame = 0;
+        make_free(state, numbers[i]);
     }
-    return true;
-}
-
-void gr_ring_commit_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
-{
-    state->last_read = state->places[numbers[n - 1]].frame;
-    if (state->newest)
-        drop_older(state, state->last_read);
-}
-
-void gr_ring_undo_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
-{
-    for (size_t i = 0; i < n; i++)
-        gr_place_move(state, numbers[i], GR_PLACE_READY);
 }
 
 void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     state->read += n;
     for (size_t i = 0; i < n; i++) {
-        uint64_t frame = state->places[numbers[i]].frame;
+        uint64_t frame = state->slots[numbers[i]].api.frame;
         if (frame > state->last_given_back)
             state->last_given_back = frame;
         make_free(state, numbers[i]);
     }
 }
 
-static uint64_t newest_taken(const struct gr_ring_state *state)
-{
-    const struct gr_place_list *reading = &state->lists[GR_PLACE_READING];
-    uint64_t newest = state->last_given_back;
-    for (uint32_t i = 0, number = reading->first; i < reading->count; i++) {
-        if (state->places[number].frame > newest)
-            newest = state->places[number].frame;
-        number = state->places[number].next;
-    }
-    return newest;
-}
-
 void gr_ring_state_cancel_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     for (size_t i = 0; i < n; i++)
-        gr_place_move(state, numbers[i], GR_PLACE_READY);
-    state->last_read = newest_taken(state);
+        gr_ring_state_move(state, numbers[i], GR_SLOT_READY);
+    state->last_read = state->last_given_back;
+    GR_FOR_SLOTS_IN(i, state, GR_SLOT_READING)
+    if (state->slots[i].api.frame > state->last_read)
+        state->last_read = state->slots[i].api.frame;
     if (state->newest)
         drop_older(state, state->last_read);
 }

@@ -36,14 +36,9 @@ void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side,
     (void)link, (void)side, (void)n, (void) final;
 }
 
-void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n)
+void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool unread)
 {
-    (void)link, (void)side, (void)n;
-}
-
-void gr_link_cancel_read(struct gr_link *link, const struct gr_ring_side *side, size_t n)
-{
-    (void)link, (void)side, (void)n;
+    (void)link, (void)side, (void)n, (void)unread;
 }
 
 void gr_link_stop(struct gr_link *link)

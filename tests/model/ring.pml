@@ -52,7 +52,7 @@
 
 /* ---- The ring (struct gr_ring_state) --------------------------------------------------------- */
 
-/* The values of enum gr_place_state. A slot that has left the ring is NONE. */
+/* The values of enum gr_slot_state. A slot that has left the ring is NONE. */
 #define NONE 0
 #define FREE 1
 #define WRITING 2
@@ -129,7 +129,7 @@ inline tell()
 
 /* ---- Acquire (acquire.c) --------------------------------------------------------------------- */
 
-/* next_to_write() in slot_state.c: any free slot, since the model does not distinguish them.
+/* list_writable() in slot_state.c: any free slot, since the model does not distinguish them.
  * Without a free slot, the slot of the oldest frame. */
 inline claim_one_to_write(i)
 {
@@ -180,7 +180,7 @@ inline claim_one_to_read(i)
 #define NONE_READY 1
 #define STOPPED 2
 
-/* gr_ring_claim_write() and gr_ring_claim_read(), as try_to_claim() in acquire.c calls them */
+/* gr_ring_state_claim(), as try_to_claim() in acquire.c calls it */
 inline look(p, n)
 {
     if
@@ -281,7 +281,7 @@ inline drop_older(limit)
     od
 }
 
-/* gr_ring_undo_write() and gr_ring_undo_read() in slot_state.c */
+/* gr_ring_state_undo() in slot_state.c */
 inline undo(p, n)
 {
     in_hand = 0;
@@ -301,7 +301,7 @@ inline undo(p, n)
     od
 }
 
-/* gr_ring_commit_write() in slot_state.c: drops the frames of leaving slots that are older than an
+/* commit_write() in slot_state.c: drops the frames of leaving slots that are older than an
  * overwritten frame. */
 inline commit_write(n)
 {
@@ -317,7 +317,7 @@ inline commit_write(n)
     od
 }
 
-/* gr_ring_commit_read() in slot_state.c. With GR_RING_NEWEST it reads one frame. */
+/* gr_ring_state_commit() in slot_state.c. With GR_RING_NEWEST it reads one frame. */
 inline commit_read(n)
 {
     last_read = frame[hand[n - 1]];
@@ -372,7 +372,7 @@ inline end_left()
 
 /* ---- Resize and stop (life.c) ---------------------------------------------------------------- */
 
-/* gr_ring_resize() with gr_ring_state_leave() and gr_ring_state_add() */
+/* gr_ring_resize() with gr_ring_state_replace() and gr_ring_state_add() */
 inline resize()
 {
     d_step {

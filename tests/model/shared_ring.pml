@@ -61,7 +61,7 @@ bool dead[2];
 
 /* ---- State of one process -------------------------------------------------------------------- */
 
-/* enum gr_place_state */
+/* enum gr_slot_state */
 #define FREE 0
 #define WRITING 1
 #define READY 2
@@ -163,7 +163,7 @@ inline take(p, i, owner)
     }
 }
 
-/* drop_frame() in peer_page.c */
+/* gr_ring_state_drop() */
 #define LOSE(p, i) own[p].state[i] = FREE
 
 /* pull_as_producer() in peer_page.c */
@@ -277,7 +277,7 @@ inline pull(p)
     od
 }
 
-/* gr_ring_claim_write() and gr_ring_claim_read() in slot_state.c, for one slot. The model takes any
+/* gr_ring_state_claim() in slot_state.c, for one slot. The model takes any
  * free slot instead of the one that is free longest. It takes the oldest frame, or with NEWEST the
  * newest. */
 inline claim(p)
@@ -317,7 +317,7 @@ inline claim(p)
     }
 }
 
-/* gr_ring_undo_write() and gr_ring_undo_read() in slot_state.c */
+/* gr_ring_state_undo() in slot_state.c */
 #define UNDO(p) own[p].state[mine] = own[p].before[mine]
 
 /* enum claim of acquire.c */
@@ -389,7 +389,7 @@ inline look(p)
     fi
 }
 
-/* mark_dropped() in peer_page.c. The frames that were just dropped are in the last free slots. */
+/* mark_dropped() in peer_page.c */
 inline mark_dropped()
 {
     do
@@ -593,8 +593,7 @@ proctype producer()
     } unless { dead[PRODUCER] }
 }
 
-/* gr_ring_give_back() and gr_ring_cancel_read() in hand_over.c, with gr_page_push() and
- * gr_page_cancel_read() */
+/* gr_ring_give_back() and gr_ring_cancel_read() in hand_over.c, with gr_page_push() */
 inline hand_over_read()
 {
     atomic {

@@ -8,21 +8,34 @@
 #include "ring.h"
 
 /* Includes the bookkeeping functions, which are internal to grinterop. */
-#include "lib/ring/place_list.c"
 #include "lib/ring/slot_state.c"
 
 #include <stdlib.h>
 
 static struct gr_ring_state *state;
-static uint32_t numbers[8], others[8];
+static uint32_t numbers[GR_RING_MOST_SLOTS], others[GR_RING_MOST_SLOTS];
 
-static void begin(uint32_t slots, uint32_t room, bool newest)
+static void add(size_t n)
 {
-    state = calloc(1, gr_ring_state_size(room));
+    static gr_resource *const none[GR_RING_MOST_SLOTS];
+    gr_ring_state_add(state, none, n);
+}
+
+static void begin(uint32_t slots, bool newest)
+{
+    state = calloc(1, sizeof(*state));
     ck_assert_ptr_nonnull(state);
-    gr_ring_state_init(state, room, newest);
-    for (uint32_t i = 0; i < slots; i++)
-        ck_assert_uint_eq(gr_ring_state_add(state), i);
+    state->newest = newest;
+    add(slots);
+}
+
+static bool remove_left(uint32_t *number)
+{
+    *number = gr_slot_set_next(state, &state->in[GR_SLOT_LEFT], 0);
+    if (*number == GR_RING_MOST_SLOTS)
+        return false;
+    gr_ring_state_move(state, *number, GR_SLOT_NONE);
+    return true;
 }
 
 static void end(void)
@@ -32,15 +45,15 @@ static void end(void)
 
 static void publish(size_t n)
 {
-    ck_assert(gr_ring_claim_write(state, n, others));
-    gr_ring_commit_write(state, n, others);
+    ck_assert(gr_ring_state_claim(state, true, n, others));
+    gr_ring_state_commit(state, true, n, others);
     gr_ring_state_hand_over(state, n, others);
 }
 
 static void assert_state(unsigned free, unsigned writing, unsigned ready, unsigned reading)
 {
     gr_ring_info now;
-    gr_ring_state_count(state, &now);
+    gr_ring_state_info(state, &now);
     assert_counts(&now, free, writing, ready, reading);
     ck_assert_uint_eq(now.written, now.read + now.dropped + ready + reading);
 }
@@ -49,30 +62,30 @@ GROUP("bookkeeping", add_ring_case)
 
 TEST(a_failed_claim_restores_the_frame_it_dropped)
 {
-    begin(3, 3, true);
+    begin(3, true);
     publish(2);
-    ck_assert(gr_ring_claim_write(state, 3, numbers));
-    ck_assert(!gr_ring_claim_read(state, 1, others));
-    gr_ring_undo_write(state, 3, numbers);
+    ck_assert(gr_ring_state_claim(state, true, 3, numbers));
+    ck_assert(!gr_ring_state_claim(state, false, 1, others));
+    gr_ring_state_undo(state, true, 3, numbers);
     assert_state(1, 0, 2, 0);
     ck_assert_uint_eq(state->dropped, 0);
-    ck_assert(gr_ring_claim_read(state, 2, numbers));
-    ck_assert_uint_eq(state->places[numbers[0]].frame, 1);
-    ck_assert_uint_eq(state->places[numbers[1]].frame, 2);
+    ck_assert(gr_ring_state_claim(state, false, 2, numbers));
+    ck_assert_uint_eq(state->slots[numbers[0]].api.frame, 1);
+    ck_assert_uint_eq(state->slots[numbers[1]].api.frame, 2);
     end();
 }
 
 /* The consumer reads frame 2 while the producer's attempt to overwrite frame 1 fails. */
 TEST(a_frame_restored_after_a_newer_one_was_read_is_dropped)
 {
-    begin(2, 2, true);
+    begin(2, true);
     publish(2);
-    ck_assert(gr_ring_claim_write(state, 1, numbers));
-    ck_assert_uint_eq(state->places[numbers[0]].frame, 1);
-    ck_assert(gr_ring_claim_read(state, 1, others));
-    ck_assert_uint_eq(state->places[others[0]].frame, 2);
-    gr_ring_commit_read(state, 1, others);
-    gr_ring_undo_write(state, 1, numbers);
+    ck_assert(gr_ring_state_claim(state, true, 1, numbers));
+    ck_assert_uint_eq(state->slots[numbers[0]].api.frame, 1);
+    ck_assert(gr_ring_state_claim(state, false, 1, others));
+    ck_assert_uint_eq(state->slots[others[0]].api.frame, 2);
+    gr_ring_state_commit(state, false, 1, others);
+    gr_ring_state_undo(state, true, 1, numbers);
     assert_state(1, 0, 0, 1);
     ck_assert_uint_eq(state->dropped, 1);
     end();
@@ -81,16 +94,16 @@ TEST(a_frame_restored_after_a_newer_one_was_read_is_dropped)
 /* The producer publishes and drops frames while the map of the consumer fails. */
 TEST(a_frame_whose_read_failed_is_dropped_for_a_newer_one)
 {
-    begin(2, 2, true);
+    begin(2, true);
     publish(1);
-    ck_assert(gr_ring_claim_read(state, 1, numbers));
+    ck_assert(gr_ring_state_claim(state, false, 1, numbers));
     publish(1);
     publish(1);
-    gr_ring_undo_read(state, 1, numbers);
+    gr_ring_state_undo(state, false, 1, numbers);
     assert_state(0, 0, 2, 0);
-    ck_assert(gr_ring_claim_read(state, 1, numbers));
-    ck_assert_uint_eq(state->places[numbers[0]].frame, 3);
-    gr_ring_commit_read(state, 1, numbers);
+    ck_assert(gr_ring_state_claim(state, false, 1, numbers));
+    ck_assert_uint_eq(state->slots[numbers[0]].api.frame, 3);
+    gr_ring_state_commit(state, false, 1, numbers);
     assert_state(1, 0, 0, 1);
     end();
 }
@@ -98,58 +111,59 @@ TEST(a_frame_whose_read_failed_is_dropped_for_a_newer_one)
 TEST(slots_claimed_before_a_resize_are_removed_when_undone)
 {
     uint32_t left;
-    begin(2, 4, false);
-    ck_assert(gr_ring_claim_write(state, 1, numbers));
-    gr_ring_state_leave(state);
-    ck_assert_uint_eq(gr_ring_state_add(state), 2);
-    ck_assert(gr_ring_state_remove_left(state, &left));
+    begin(2, false);
+    ck_assert(gr_ring_state_claim(state, true, 1, numbers));
+    gr_ring_state_replace(state);
+    add(1);
+    ck_assert(remove_left(&left));
     ck_assert_uint_eq(left, 1);
-    ck_assert(!gr_ring_state_remove_left(state, &left));
-    gr_ring_undo_write(state, 1, numbers);
+    ck_assert(!remove_left(&left));
+    gr_ring_state_undo(state, true, 1, numbers);
     assert_state(1, 0, 0, 0);
-    ck_assert(gr_ring_state_remove_left(state, &left));
+    ck_assert(remove_left(&left));
     ck_assert_uint_eq(left, 0);
     ck_assert_uint_eq(state->leaving, 0);
-    ck_assert_uint_eq(gr_ring_state_add(state), 0); /* its number is in use again */
+    add(1);
+    ck_assert_uint_eq(state->slots[0].state, GR_SLOT_FREE); /* its number is in use again */
     end();
 }
 
-/* ---- The lists ------------------------------------------------------------------------------- */
+/* ---- The sets -------------------------------------------------------------------------------- */
 
 enum { WALK_ROOM = 12, WALK_STEPS = 20000 };
 
-/*
- * Checks that every slot is in the list of its state only, and that the ordered lists are in order.
- */
-static void assert_lists(void)
+/* Checks that the slots of a state are listed in the order in which they are taken. */
+static void assert_order(enum gr_slot_state what, bool reverse)
 {
-    uint32_t in_state[GR_PLACE_LISTS] = {0}, leaving[GR_PLACE_LISTS] = {0};
-    for (uint32_t i = 0; i < state->room; i++) {
-        const struct gr_ring_place *place = &state->places[i];
-        bool left = place->state == GR_PLACE_FREE && place->leaving;
-        in_state[left ? GR_PLACE_LEFT : place->state]++;
-        leaving[left ? GR_PLACE_LEFT : place->state] += place->leaving;
-    }
-    for (uint32_t list = GR_PLACE_FREE; list < GR_PLACE_LISTS; list++) {
-        const struct gr_place_list *l = &state->lists[list];
-        ck_assert_uint_eq(l->count, in_state[list]);
-        ck_assert_uint_eq(l->leaving, leaving[list]);
-        uint64_t before = 0;
-        for (uint32_t i = 0, at = l->first; i < l->count; i++) {
-            const struct gr_ring_place *place = &state->places[at];
-            ck_assert_uint_eq(place->state, list == GR_PLACE_LEFT ? GR_PLACE_FREE : list);
-            uint64_t key = list == GR_PLACE_READY  ? place->frame
-                           : list == GR_PLACE_FREE ? place->turn
-                                                   : before + 1;
-            ck_assert_uint_gt(key, before);
-            before = key;
-            if (i + 1 < l->count)
-                ck_assert_uint_eq(state->places[place->next].previous, at);
-            else
-                ck_assert_uint_eq(l->last, at);
-            at = place->next;
+    static uint32_t listed[GR_RING_MOST_SLOTS];
+    for (uint32_t begin = 0; begin < WALK_ROOM; begin++) {
+        size_t n = list_first(state, &state->in[what], begin, reverse, WALK_ROOM, listed);
+        ck_assert_uint_eq(n, state->counts[what]);
+        for (size_t i = 1; i < n; i++) {
+            uint64_t key = key_of(&state->slots[listed[i]]);
+            uint64_t before = key_of(&state->slots[listed[i - 1]]);
+            ck_assert(reverse ? key < before : key > before);
         }
     }
+}
+
+/* Checks that every slot is in the set of its state only, and that the sets are in order. */
+static void assert_sets(void)
+{
+    uint32_t used = 0, staying = 0, leaving = 0;
+    for (uint32_t i = 0; i < 2 * WALK_ROOM; i++) {
+        enum gr_slot_state its = (enum gr_slot_state)state->slots[i].state;
+        for (enum gr_slot_state what = GR_SLOT_FREE; what < GR_SLOT_STATES; what++)
+            ck_assert_int_eq(contains(&state->in[what], i), what == its);
+        used += its != GR_SLOT_NONE;
+        staying += gr_ring_state_stays(state, i);
+        leaving += its != GR_SLOT_NONE && its != GR_SLOT_LEFT && !gr_ring_state_stays(state, i);
+    }
+    ck_assert_uint_eq(staying, state->count);
+    ck_assert_uint_eq(leaving, state->leaving);
+    ck_assert_uint_eq(used, GR_RING_MOST_SLOTS - gr_ring_state_room(state));
+    assert_order(GR_SLOT_FREE, false);
+    assert_order(GR_SLOT_READY, state->newest);
 }
 
 static uint32_t some(uint32_t most)
@@ -171,13 +185,13 @@ static void walk_write(void)
     struct hand *hand = &writing;
     size_t n = 1 + some(3);
     if (hand->count == 0) {
-        hand->claimed = gr_ring_claim_write(state, n, hand->numbers);
+        hand->claimed = gr_ring_state_claim(state, true, n, hand->numbers);
         hand->count = hand->claimed ? n : 0;
     } else if (hand->claimed && some(4) == 0) {
-        gr_ring_undo_write(state, hand->count, hand->numbers);
+        gr_ring_state_undo(state, true, hand->count, hand->numbers);
         hand->count = 0;
     } else if (hand->claimed) {
-        gr_ring_commit_write(state, hand->count, hand->numbers);
+        gr_ring_state_commit(state, true, hand->count, hand->numbers);
         hand->claimed = false;
     } else {
         (some(5) ? gr_ring_state_hand_over : gr_ring_state_cancel_write)(state, hand->count,
@@ -191,13 +205,13 @@ static void walk_read(void)
     struct hand *hand = &reading;
     size_t n = 1 + some(3);
     if (hand->count == 0) {
-        hand->claimed = gr_ring_claim_read(state, n, hand->numbers);
+        hand->claimed = gr_ring_state_claim(state, false, n, hand->numbers);
         hand->count = hand->claimed ? n : 0;
     } else if (hand->claimed && some(4) == 0) {
-        gr_ring_undo_read(state, hand->count, hand->numbers);
+        gr_ring_state_undo(state, false, hand->count, hand->numbers);
         hand->count = 0;
     } else if (hand->claimed) {
-        gr_ring_commit_read(state, hand->count, hand->numbers);
+        gr_ring_state_commit(state, false, hand->count, hand->numbers);
         hand->claimed = false;
     } else {
         (some(3) ? gr_ring_state_give_back : gr_ring_state_cancel_read)(state, hand->count,
@@ -209,20 +223,19 @@ static void walk_read(void)
 static void walk_resize(void)
 {
     uint32_t left, n = 1 + some(5);
-    while (gr_ring_state_remove_left(state, &left))
-        ck_assert_uint_eq(state->places[left].state, GR_PLACE_NONE);
-    if (state->slots + state->leaving + n > WALK_ROOM)
+    while (remove_left(&left))
+        ck_assert_uint_eq(state->slots[left].state, GR_SLOT_NONE);
+    if (state->count + state->leaving + n > WALK_ROOM)
         return;
-    gr_ring_state_leave(state);
-    for (uint32_t i = 0; i < n; i++)
-        gr_ring_state_add(state);
+    gr_ring_state_replace(state);
+    add(n);
 }
 
-GROUP("lists", add_ring_case)
+GROUP("sets", add_ring_case)
 
-TEST(the_lists_match_the_states_after_each_random_step, 2)
+TEST(the_sets_match_the_states_after_each_random_step, 2)
 {
-    begin(5, WALK_ROOM, _i == 1);
+    begin(5, _i == 1);
     writing.count = reading.count = 0;
     for (int step = 0; step < WALK_STEPS; step++) {
         uint32_t what = some(11);
@@ -232,7 +245,7 @@ TEST(the_lists_match_the_states_after_each_random_step, 2)
             walk_read();
         else if (some(20) == 0)
             walk_resize();
-        assert_lists();
+        assert_sets();
     }
     ck_assert_uint_gt(state->read, WALK_STEPS / 50);
     end();
@@ -242,21 +255,38 @@ GROUP("bookkeeping", add_ring_case)
 
 TEST(renumbered_slots_leave_no_gap)
 {
-    begin(4, 6, false);
-    ck_assert(gr_ring_claim_write(state, 2, numbers));
-    gr_ring_commit_write(state, 2, numbers);
-    gr_ring_state_leave(state);
-    ck_assert_uint_eq(gr_ring_state_add(state), 4);
-    ck_assert_uint_eq(gr_ring_state_add(state), 5);
+    begin(4, false);
+    ck_assert(gr_ring_state_claim(state, true, 2, numbers));
+    gr_ring_state_commit(state, true, 2, numbers);
+    gr_ring_state_replace(state);
+    add(2);
     gr_ring_state_cancel_write(state, 2, numbers);
     for (int i = 0; i < 4; i++)
-        ck_assert(gr_ring_state_remove_left(state, others));
+        ck_assert(remove_left(others));
     gr_ring_state_renumber(state, 4, 0);
     gr_ring_state_renumber(state, 5, 1);
-    assert_lists();
-    ck_assert_uint_eq(gr_ring_state_add(state), 2);
-    ck_assert(gr_ring_claim_write(state, 3, numbers));
+    assert_sets();
+    add(1);
+    ck_assert(gr_ring_state_claim(state, true, 3, numbers));
     for (uint32_t i = 0; i < 3; i++)
         ck_assert_uint_eq(numbers[i], i);
+    end();
+}
+
+TEST(a_ring_has_at_most_1024_slots)
+{
+    begin(1000, false);
+    ck_assert_uint_eq(gr_ring_state_room(state), 24);
+    publish(500);
+    gr_ring_state_replace(state);
+    while (remove_left(others))
+        ;
+    ck_assert_uint_eq(gr_ring_state_room(state), 524);
+    add(524);
+    ck_assert_uint_eq(gr_ring_state_room(state), 0);
+    publish(524);
+    ck_assert(gr_ring_state_claim(state, false, 1024, numbers));
+    for (uint32_t i = 0; i < 1024; i++)
+        ck_assert_uint_eq(state->slots[numbers[i]].api.frame, i + 1);
     end();
 }

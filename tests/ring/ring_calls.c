@@ -60,7 +60,7 @@ TEST(unsuitable_resources_cannot_be_slots)
     gr_resource *two[2] = {ring_resource(RING_SIZE), NULL};
     assert_null_invalid(gr_ring_create(NULL, 1, NULL), "`resources` is NULL");
     assert_null_invalid(gr_ring_create(two, 0, NULL), "n is 0");
-    assert_null_invalid(gr_ring_create(two, (size_t)1 << 40, NULL), "too large");
+    assert_null_invalid(gr_ring_create(two, 1025, NULL), "at most 1024");
     assert_null_invalid(gr_ring_create(two, 2, NULL), "The resource is NULL");
     two[1] = two[0];
     assert_null_invalid(gr_ring_create(two, 2, NULL), "listed twice");
@@ -73,6 +73,21 @@ TEST(unsuitable_resources_cannot_be_slots)
     assert_null(gr_ring_create(two, 2, NULL), GR_ERR_STATE, 0, "closed");
     gr_resource_free(two[1]);
     assert_still_mine(two[0]);
+}
+
+/* A resize needs room for the old slots, too, because they end after the new ones are there. */
+TEST(a_ring_has_at_most_1024_slots)
+{
+    enum { MOST = 1024 };
+    static gr_resource *resources[MOST + 1];
+    for (int i = 0; i <= MOST; i++)
+        resources[i] = must_register(gl_buffer_filled(16, 1));
+    assert_null_invalid(gr_ring_create(resources, MOST + 1, NULL), "at most 1024");
+    gr_ring *ring = must_make(gr_ring_create(resources, MOST, NULL));
+    assert_invalid(gr_ring_resize(ring, resources + MOST, 1), "pass at most 0");
+    assert_slots(ring, MOST, 0, 0, 0);
+    gr_ring_free(ring);
+    free_resources(resources, MOST + 1);
 }
 
 /* The ring refuses the second resource of the pair, and both resources are unchanged. */

@@ -64,21 +64,6 @@ VULKAN_TEST(unsuitable_rings_are_not_sent)
     shared_ring_end(&r);
 }
 
-/* A receiver would refuse a ring with so many slots. */
-VULKAN_TEST(a_ring_with_1025_slots_is_not_sent)
-{
-    enum { TOO_MANY = 1025 };
-    static gr_resource *resources[TOO_MANY];
-    struct pair pair = pair_make();
-    for (int i = 0; i < TOO_MANY; i++)
-        resources[i] = must_register(gl_buffer_filled(16, 1));
-    gr_ring *ring = must_make(gr_ring_create(resources, TOO_MANY, NULL));
-    free_resources(resources, TOO_MANY);
-    assert_invalid(gr_ring_send(pair.here, ring, GR_RING_CONSUMER, NULL, 0, 0), "1025 slots");
-    gr_ring_free(ring);
-    pair_close(&pair);
-}
-
 /* Graphics is still using a slot: the send times out, and this process keeps the ring. */
 VULKAN_TEST(sending_times_out_while_graphics_uses_a_slot)
 {
