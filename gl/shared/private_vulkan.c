@@ -14,7 +14,7 @@
 #include "lib/base/live_objects.h"
 #include "lib/sync/semaphore.h"
 #include "vk/device/error.h"
-#include "vk/memory/resource.h"
+#include "vk/memory/memory.h"
 
 struct private_vulkan {
     struct private_vulkan *next;

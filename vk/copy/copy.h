@@ -2,10 +2,10 @@
 /*
  * The copy transport: CUDA has memory of its own, and the bytes pass through staging memory.
  *
- *     submit that hands over    Vulkan: object -> staging     record.h     unless write_discard
+ *     submit that hands over    Vulkan: object -> staging     record.c     unless write_discard
  *     map                       CUDA: staging -> own memory   copy_in      unless write_discard
  *     release                   CUDA: own memory -> staging   copy_out     unless read_only
- *     submit that takes back    Vulkan: staging -> object     record.h     unless read_only
+ *     submit that takes back    Vulkan: staging -> object     record.c     unless read_only
  *
  * The semaphores of a resource order these steps, as they order the two sides of shared memory. So
  * each resource needs only one staging memory, and no thread waits.
@@ -13,8 +13,58 @@
 #ifndef GR_VK_COPY_COPY_H
 #define GR_VK_COPY_COPY_H
 
-#include "lib/external/external.h"
-#include "vk/copy/staging.h"
+#include "vk/memory/memory.h"
+
+/* ---- Staging memory -------------------------------------------------------------------------- */
+
+/* How both sides access the bytes. */
+enum vk_staging_way {
+    VK_STAGING_PEER,       /* memory of the Vulkan device, imported by CUDA on another device */
+    VK_STAGING_IMPORTED,   /* registered with CUDA, imported by Vulkan */
+    VK_STAGING_REGISTERED, /* allocated by Vulkan, registered with CUDA */
+    VK_STAGING_BY_CPU      /* two memories; the CPU copies between them, in stream order */
+};
+
+struct vk_staging {
+    enum vk_staging_way way;
+    struct vk_binding binding; /* the Vulkan buffer; its device is held by the caller */
+    VkDeviceSize offset;       /* of the bytes in the buffer */
+    size_t size;
+    /* the bytes that CUDA accesses; for VK_STAGING_PEER an address of device memory */
+    unsigned char *bytes;
+    /* the mapping of the Vulkan memory; for VK_STAGING_REGISTERED and VK_STAGING_BY_CPU */
+    unsigned char *mapped;
+    /* NULL, or host memory: of the process for VK_STAGING_IMPORTED, otherwise of CUDA */
+    void *allocated;
+    struct gr_import *import; /* for VK_STAGING_PEER */
+};
+
+/*
+ * Allocates `size` bytes for staging->binding.device; host memory is zero. After an error
+ * vk_staging_end() frees what exists. The CUDA context is current.
+ */
+gr_status vk_staging_make(struct vk_staging *staging, size_t size, const char *call);
+
+/*
+ * For VK_STAGING_BY_CPU, enqueues the copy by the CPU: call it with `in` before CUDA copies from
+ * `bytes`, and without after CUDA has copied to `bytes`.
+ */
+gr_status vk_staging_copy(struct vk_staging *staging, bool in, CUstream stream);
+
+/* Frees the staging memory. `alive`: the CUDA context still exists, and is current. */
+void vk_staging_end(struct vk_staging *staging, bool alive);
+
+/* Describes how both sides access the bytes. */
+static inline const char *vk_staging_text(enum vk_staging_way way)
+{
+    return way == VK_STAGING_PEER       ? "through memory of the Vulkan GPU that CUDA imported"
+           : way == VK_STAGING_IMPORTED ? "through pinned memory that Vulkan imported"
+           : way == VK_STAGING_REGISTERED
+               ? "through Vulkan memory that CUDA registered"
+               : "through pinned memory, from and to which the CPU copies";
+}
+
+/* ---- The CUDA side --------------------------------------------------------------------------- */
 
 /* The maximum number of mip levels of an image. */
 #define VK_COPY_MOST_LEVELS 32
@@ -72,5 +122,23 @@ gr_status vk_copy_unmap(gr_resource *const resources[], size_t n, CUstream strea
  * submit: commands of grinterop or of the application have copied them to the object.
  */
 const struct vk_owed *vk_copy_owed(const struct gr_external *r);
+
+/* ---- The Vulkan side, for checked resources of one device ------------------------------------ */
+
+/*
+ * Copies the objects that CUDA reads to staging memory, and makes the bytes visible to the host.
+ * Staging memory on a GPU needs no barrier, because the semaphores make its bytes visible. Barriers
+ * recorded before must make the objects readable by transfers.
+ */
+void vk_copy_record_fetch(VkCommandBuffer commands, const struct vk_resource *const list[],
+                          size_t n);
+
+/*
+ * Copies from staging memory to the objects that CUDA writes. Without `all`, copies only the bytes
+ * that the objects do not have yet. `all` is for commands that may run later and more than once. A
+ * barrier recorded afterwards must make the objects usable.
+ */
+void vk_copy_record_store(VkCommandBuffer commands, const struct vk_resource *const list[],
+                          size_t n, bool all);
 
 #endif

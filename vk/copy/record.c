@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-#include "vk/copy/record.h"
+/* Records the Vulkan side of the copy transport; see copy.h. */
+#include "vk/copy/copy.h"
 
 #define ALL VK_PIPELINE_STAGE_ALL_COMMANDS_BIT
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Staging memory. If CUDA computes on another GPU that can access the memory of the Vulkan device,
- * such memory is tried first: nothing then passes through host memory. Memory of the process comes
- * next, registered with CUDA and imported by Vulkan: CUDA copies from and to it at full speed.
- * Vulkan memory registered with CUDA works without VK_EXT_external_memory_host.
+ * Memory that CUDA and a Vulkan device copy from and to. If CUDA computes on another GPU that can
+ * access the memory of the Vulkan device, such memory is tried first: nothing then passes through
+ * host memory. Memory of the process comes next, registered with CUDA and imported by Vulkan: CUDA
+ * copies from and to it at full speed. Vulkan memory registered with CUDA works without
+ * VK_EXT_external_memory_host.
  */
-#include "vk/copy/staging.h"
-
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "lib/base/log.h"
 #include "lib/base/machine.h"
 #include "lib/base/error.h"
+#include "vk/copy/copy.h"
 #include "vk/device/error.h"
 
 #define HOST_HANDLE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT

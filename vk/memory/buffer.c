@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Resources from Vulkan buffers: buffers of the application, and buffers that grinterop creates. */
-#include "vk/memory/resource.h"
-
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
 #include "lib/base/struct_size.h"
-#include "vk/device/chain.h"
 #include "vk/device/error.h"
+#include "vk/memory/memory.h"
 
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Resources from Vulkan images: images of the application, and images that grinterop creates. */
-#include "vk/memory/resource.h"
-
 #include "lib/base/error.h"
 #include "lib/external/memory_part.h"
 #include "lib/base/flags.h"
 #include "lib/base/struct_size.h"
-#include "vk/device/chain.h"
 #include "vk/device/error.h"
-#include "vk/memory/image_shape.h"
+#include "vk/memory/memory.h"
 
 #define COPY_INSTEAD                                                                               \
     "Share a buffer (gr_vk_buffer_create()) and copy between it and the image by "                 \

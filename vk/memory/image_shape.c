@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Checks which Vulkan images CUDA can use; see image_shape.h. */
-#include "vk/memory/image_shape.h"
-
+/*
+ * Checks which Vulkan images CUDA can use: extent, layers, levels, flags, tiling and samples.
+ * format.c covers the formats.
+ */
 #include "lib/base/error.h"
 #include "lib/external/memory_part.h"
-#include "lib/external/external.h"
+#include "vk/memory/memory.h"
 
 static gr_status check_counts(const VkImageCreateInfo *info, const char *call)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The lifetime of resources in Vulkan device memory; see resource.h. */
-#include "vk/memory/resource.h"
-
+/* The lifetime of resources in Vulkan memory: code that buffers and images have in common. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,6 +10,7 @@
 #include "lib/cuda/end_after_event.h"
 #include "vk/copy/copy.h"
 #include "vk/device/error.h"
+#include "vk/memory/memory.h"
 #include "vk/sync/sync.h"
 
 static void describe(const gr_resource *resource, char *text, size_t size)

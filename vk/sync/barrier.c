@@ -6,7 +6,7 @@
  */
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
-#include "vk/copy/record.h"
+#include "vk/copy/copy.h"
 #include "vk/sync/sync.h"
 
 /* The maximum number of resources per barrier command: the barrier structs are on the stack. */
@@ -305,7 +305,7 @@ static void record_some(const struct vk_handover *way, VkCommandBuffer commands,
     record_function *record = is_wide(&way->use) ? record_step2 : record_step;
     for (size_t i = 0; i < n; i++) {
         const struct vk_resource *r = vk_resource_of(resources[i]);
-        if (vk_is_copied(r))
+        if (vk_copy_of(&r->external))
             copied[copied_count++] = r;
         else
             shared[shared_count++] = r;

@@ -7,7 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
-#include "vk/copy/record.h"
+#include "vk/copy/copy.h"
 #include "vk/device/error.h"
 #include "vk/sync/sync.h"
 
@@ -151,7 +151,7 @@ static VkSemaphoreSubmitInfo point(VkSemaphore semaphore, uint64_t value,
 static VkPipelineStageFlags2 waiting_stages(const struct making *m)
 {
     for (size_t i = 0; m->stages && i < m->resource_count; i++)
-        if (vk_is_copied(vk_resource_of(m->resources[i])))
+        if (vk_copy_of(gr_external_of(m->resources[i])))
             return m->stages | VK_PIPELINE_STAGE_2_TRANSFER_BIT;
     return m->stages;
 }
