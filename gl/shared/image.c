@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <epoxy/gl.h>
+#include <grinterop/vk.h>
 
 #include "lib/base/error.h"
 #include "lib/external/make_resource.h"
@@ -17,7 +18,63 @@
 #include "lib/resource/release.h"
 #include "gl/context/saved_state.h"
 #include "gl/shared/private_vulkan.h"
-#include "gl/shared/vulkan_format.h"
+
+/* ---- Formats --------------------------------------------------------------------------------- */
+
+/* The formats that OpenGL, Vulkan and CUDA all support: 1, 2 or 4 channels of whole bytes. */
+#define ROW(gl, vk)                                                                                \
+    {                                                                                              \
+        GL_##gl, VK_FORMAT_##vk                                                                    \
+    }
+/* Rows for 1, 2 and 4 channels of one type. */
+#define ROWS(bits, gl, vk)                                                                         \
+    ROW(R##bits##gl, R##bits##_##vk), ROW(RG##bits##gl, R##bits##G##bits##_##vk),                  \
+        ROW(RGBA##bits##gl, R##bits##G##bits##B##bits##A##bits##_##vk)
+
+static const struct format {
+    GLenum internal; /* the format for glTexStorage */
+    VkFormat vulkan;
+} formats[] = {
+    ROWS(8, , UNORM),
+    ROWS(16, , UNORM),
+    ROWS(8, _SNORM, SNORM),
+    ROWS(16, _SNORM, SNORM),
+    ROW(SRGB8_ALPHA8, R8G8B8A8_SRGB),
+    ROWS(16, F, SFLOAT),
+    ROWS(32, F, SFLOAT),
+    ROWS(8, I, SINT),
+    ROWS(8, UI, UINT),
+    ROWS(16, I, SINT),
+    ROWS(16, UI, UINT),
+    ROWS(32, I, SINT),
+    ROWS(32, UI, UINT),
+};
+
+/* Returns the row of a format. NULL if the format cannot be shared; the error says what to use. */
+static const struct format *format_of(GLenum internal, const char *call)
+{
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (formats[i].internal == internal)
+            return &formats[i];
+    const struct gl_format *known = gl_format_of(internal);
+    if (known && known->refused)
+        gr_fail(GR_ERR_UNSUPPORTED, call, "%s cannot be shared: %s. Use %s.", known->name,
+                known->refused, known->instead);
+    else if (known)
+        gr_fail(GR_ERR_UNSUPPORTED, call,
+                "%s cannot be shared: it is unsized, has 3 channels, or has channels smaller than "
+                "a byte. Use a sized format of 1, 2 or 4 channels, for example GL_RGBA8; or "
+                "GR_TRANSPORT_INTEROP.",
+                known->name);
+    else
+        gr_fail(GR_ERR_UNSUPPORTED, call,
+                "0x%x is not a format that CUDA accepts from OpenGL. Use a sized one, for example "
+                "GL_RGBA8.",
+                internal);
+    return NULL;
+}
+
+/* ---- Targets --------------------------------------------------------------------------------- */
 
 static bool is_array(const gr_gl_image_desc *info)
 {
@@ -190,7 +247,7 @@ gr_status gl_shared_make_image(struct gl_shared *r, const struct gr_context *cud
 {
     const gr_gl_image_desc *info = wish->image;
     const char *call = wish->call;
-    const struct gl_vulkan_format *format = gl_vulkan_format_of(info->internal_format, call);
+    const struct format *format = format_of(info->internal_format, call);
     gr_external_memory_desc memory = GR_INIT(gr_external_memory_desc, .fd = -1);
     unsigned flags = wish->flags;
     int fd;

@@ -54,13 +54,6 @@ static size_t run(gr_resource *const resources[], size_t n)
     return count;
 }
 
-static void list(struct gl_barriers *barriers, gr_resource *const resources[], size_t n)
-{
-    barriers->buffer_count = barriers->texture_count = 0;
-    for (size_t i = 0; i < n; i++)
-        gl_barriers_add(barriers, resources[i]->is_image, gl_of(resources[i])->name);
-}
-
 /*
  * Whether this thread has to wait for OpenGL instead of issuing a signal. A binary semaphore can be
  * signalled again only after OpenGL has waited for CUDA's signal. If that signal never came,
@@ -81,12 +74,10 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
     }
     for (size_t done = 0, count; done < n && status == GR_OK; done += count) {
         uint64_t value;
-        struct gl_barriers barriers;
         count = n - done < GR_BATCH ? n - done : GR_BATCH;
-        list(&barriers, resources + done, count);
         status = gr_sync_signal_by_commands(resources + done, count, &value, "gr_map");
         if (status == GR_OK) {
-            gl_timeline_signal(t, value, &barriers);
+            gl_timeline_signal(t, value, resources + done, count);
             t->under_way = true;
         }
     }
@@ -100,12 +91,10 @@ static gr_status begin_use(gr_resource *const resources[], size_t n)
         return gr_sync_wait_on_host(resources, n);
     for (size_t done = 0, count; done < n; done += count) {
         uint64_t value;
-        struct gl_barriers barriers;
         count = n - done < GR_BATCH ? n - done : GR_BATCH;
         if (!gr_sync_wait_by_commands(resources + done, count, &value))
             continue;
-        list(&barriers, resources + done, count);
-        gl_timeline_wait(t, value, &barriers);
+        gl_timeline_wait(t, value, resources + done, count);
         t->under_way = false;
     }
     return GR_OK;

@@ -17,6 +17,7 @@
 #include "lib/base/log.h"
 #include "lib/sync/semaphore.h"
 #include "gl/context/saved_state.h"
+#include "gl/object/object.h"
 #include "gl/shared/private_vulkan.h"
 
 /* Constants and functions of GL_NV_timeline_semaphore, which epoxy does not know. */
@@ -171,17 +172,6 @@ static struct gl_timeline *make_without_pair(const struct gl_context *context,
     return t;
 }
 
-static struct gl_timeline *make(const struct gl_context *context, const struct gr_context *cuda,
-                                CUdevice device, const char *call)
-{
-    struct gl_timeline *t = make_without_pair(context, cuda, device, call);
-    if (!t)
-        return NULL;
-    t->pair.of_device = true;
-    choose(t, call);
-    return t;
-}
-
 struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual, const char *call)
 {
     if (usual->waits != GL_WAITS_TIMELINE)
@@ -210,8 +200,12 @@ struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
     if (t)
         return t;
     /* No other thread makes this pair meanwhile, because the context is current on this one. */
-    t = make(context, cuda, device, call);
-    if (!t || t->waits == GL_WAITS_BINARY)
+    t = make_without_pair(context, cuda, device, call);
+    if (!t)
+        return NULL;
+    t->pair.of_device = true;
+    choose(t, call);
+    if (t->waits == GL_WAITS_BINARY)
         return t;
     pthread_mutex_lock(&lock);
     t->next = timelines;
@@ -229,14 +223,24 @@ const char *gl_timeline_text(const struct gl_timeline *t)
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
-void gl_barriers_add(struct gl_barriers *b, bool is_texture, unsigned int name)
+/* The objects that are released to CUDA or acquired from it. */
+struct barriers {
+    GLuint buffer_count, texture_count;
+    GLuint buffers[GR_BATCH], textures[GR_BATCH];
+    GLenum layouts[GR_BATCH];
+};
+
+static void list(struct barriers *b, gr_resource *const resources[], size_t n)
 {
-    if (!is_texture) {
-        b->buffers[b->buffer_count++] = name;
-        return;
+    b->buffer_count = b->texture_count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!resources[i]->is_image) {
+            b->buffers[b->buffer_count++] = gl_of(resources[i])->name;
+            continue;
+        }
+        b->layouts[b->texture_count] = GL_LAYOUT_GENERAL_EXT;
+        b->textures[b->texture_count++] = gl_of(resources[i])->name;
     }
-    b->layouts[b->texture_count] = GL_LAYOUT_GENERAL_EXT;
-    b->textures[b->texture_count++] = name;
 }
 
 static void set_value(const struct gl_timeline *t, GLuint semaphore, uint64_t value)
@@ -246,19 +250,25 @@ static void set_value(const struct gl_timeline *t, GLuint semaphore, uint64_t va
         glSemaphoreParameterui64vEXT(semaphore, TIMELINE_SEMAPHORE_VALUE_NV, &of_gl);
 }
 
-void gl_timeline_signal(const struct gl_timeline *t, uint64_t value, const struct gl_barriers *b)
+void gl_timeline_signal(const struct gl_timeline *t, uint64_t value, gr_resource *const resources[],
+                        size_t n)
 {
+    struct barriers b;
     GLuint semaphore = t->names->semaphores[0];
+    list(&b, resources, n);
     set_value(t, semaphore, value);
-    glSignalSemaphoreEXT(semaphore, b->buffer_count, b->buffers, b->texture_count, b->textures,
-                         b->layouts);
+    glSignalSemaphoreEXT(semaphore, b.buffer_count, b.buffers, b.texture_count, b.textures,
+                         b.layouts);
     glFlush(); /* CUDA waits for the signal, and perhaps no later call flushes it */
 }
 
-void gl_timeline_wait(const struct gl_timeline *t, uint64_t value, const struct gl_barriers *b)
+void gl_timeline_wait(const struct gl_timeline *t, uint64_t value, gr_resource *const resources[],
+                      size_t n)
 {
+    struct barriers b;
     GLuint semaphore = t->names->semaphores[1];
+    list(&b, resources, n);
     set_value(t, semaphore, value);
-    glWaitSemaphoreEXT(semaphore, b->buffer_count, b->buffers, b->texture_count, b->textures,
-                       b->layouts);
+    glWaitSemaphoreEXT(semaphore, b.buffer_count, b.buffers, b.texture_count, b.textures,
+                       b.layouts);
 }

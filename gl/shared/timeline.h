@@ -62,23 +62,14 @@ struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual, const 
 /* Returns the kind of semaphores, such as "timeline semaphores". The string is static. */
 const char *gl_timeline_text(const struct gl_timeline *timeline);
 
-/* The objects that are released to CUDA or acquired from it: at most GR_BATCH of each kind. */
-struct gl_barriers {
-    unsigned int buffer_count, texture_count;
-    unsigned int buffers[GR_BATCH], textures[GR_BATCH], layouts[GR_BATCH];
-};
-
-void gl_barriers_add(struct gl_barriers *barriers, bool is_texture, unsigned int name);
-
 /*
- * Signals `acquire` in the commands of the context and flushes them. `value` is 0 for binary
- * semaphores.
+ * gl_timeline_signal() signals `acquire` in the commands of the context and flushes them, and
+ * gl_timeline_wait() makes later commands of the context wait for `release`. `value` is 0 for
+ * binary semaphores. The n resources, at most GR_BATCH, are released to CUDA or acquired from it.
  */
 void gl_timeline_signal(const struct gl_timeline *timeline, uint64_t value,
-                        const struct gl_barriers *barriers);
-
-/* Makes later commands of the context wait for `release`. */
+                        gr_resource *const resources[], size_t n);
 void gl_timeline_wait(const struct gl_timeline *timeline, uint64_t value,
-                      const struct gl_barriers *barriers);
+                      gr_resource *const resources[], size_t n);
 
 #endif
