@@ -327,7 +327,7 @@ static gr_status unregister(gr_resource *resource)
  */
 static void end_cuda_side(gr_resource *resource)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_copy *copy = r->copy;
     if (copy->owed && !gl_context_is_gone(&r->context))
@@ -340,7 +340,6 @@ static void end_cuda_side(gr_resource *resource)
         r->copy = NULL;
         gl_copy_end(&copy->ending, true);
     }
-    gr_context_leave(pushed);
 }
 
 /*

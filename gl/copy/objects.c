@@ -369,15 +369,12 @@ static bool some_are_owed(gr_resource *const resources[], size_t n)
 
 gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (!some_are_owed(resources, n))
         return GR_OK;
     GR_TRY(gr_context_enter(&resources[0]->context, &pushed, "OpenGL's turn"));
-    gr_status status = wait_for_bytes(resources, n);
-    if (status == GR_OK)
-        status = gl_copy_write_objects(resources, n);
-    gr_context_leave(pushed);
-    return status;
+    GR_TRY(wait_for_bytes(resources, n));
+    return gl_copy_write_objects(resources, n);
 }
 
 /* ---- OpenGL releases ------------------------------------------------------------------------- */
@@ -415,12 +412,10 @@ static gr_status select_half(const gr_resource *resource)
 
 gr_status gl_copy_end_use(gr_resource *const resources[], size_t n)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     GR_TRY(check(resources, n));
     GR_TRY(gr_context_enter(&resources[0]->context, &pushed, "The end of OpenGL's turn"));
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = select_half(resources[i]);
-    gr_context_leave(pushed);
-    return status == GR_OK ? fetch_all_ahead(resources, n) : status;
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(select_half(resources[i]));
+    return fetch_all_ahead(resources, n);
 }

@@ -28,7 +28,7 @@ static gr_status register_there(struct gl_drawing *drawing, const struct gl_reso
                                 unsigned flags, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
-    bool pushed;
+    GR_ENTERED pushed = false;
     GR_TRY(gr_context_enter(&drawing->context, &pushed, call));
     const char *step = "cuStreamCreate";
     CUresult result = cu->StreamCreate(&drawing->stream, CU_STREAM_NON_BLOCKING);
@@ -40,7 +40,6 @@ static gr_status register_there(struct gl_drawing *drawing, const struct gl_reso
         step = "cuGraphicsGLRegisterBuffer";
         result = cu->GraphicsGLRegisterBuffer(&drawing->handle, r->name, drawing_flags(flags));
     }
-    gr_context_leave(pushed);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, step,
@@ -186,13 +185,11 @@ static gr_status unmap_entered(struct gl_drawing *const drawings[], size_t n, CU
 
 gr_status gl_drawings_unmap(struct gl_drawing *const drawings[], size_t n, CUevent after)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (!n)
         return GR_OK;
     GR_TRY(gr_context_enter(&drawings[0]->context, &pushed, "The release"));
-    gr_status status = unmap_entered(drawings, n, after);
-    gr_context_leave(pushed);
-    return status;
+    return unmap_entered(drawings, n, after);
 }
 
 /* ---- End ------------------------------------------------------------------------------------- */

@@ -148,12 +148,10 @@ static gr_status export_memory(const gr_resource *resource, struct gr_memory_exp
 static gr_status export_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
                                   gr_semaphore_desc *info, const char *call)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     GR_TRY(gr_context_enter(&semaphore->context, &pushed, call));
     *info = GR_INIT(gr_semaphore_desc, .type = semaphore->type, .fd = -1);
-    gr_status status = gl_vulkan_semaphore_fd(gl_shared_of(resource)->device, semaphore, &info->fd);
-    gr_context_leave(pushed);
-    return status;
+    return gl_vulkan_semaphore_fd(gl_shared_of(resource)->device, semaphore, &info->fd);
 }
 
 static gr_semaphore *create_semaphore(const gr_resource *resource)

@@ -73,4 +73,12 @@ bool gr_context_has_failed(const struct gr_context *context);
 gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call);
 void gr_context_leave(bool pushed);
 
+static inline void gr_context_leave_at_end(const bool *pushed)
+{
+    gr_context_leave(*pushed);
+}
+
+/* Declares `pushed`, and calls gr_context_leave() at the end of the block. */
+#define GR_ENTERED __attribute__((cleanup(gr_context_leave_at_end))) bool
+
 #endif

@@ -104,14 +104,13 @@ static void record_in(struct gr_stream_use *use, CUcontext context)
 /* Records the event of an entry. Another thread may do so for an entry that is `captures`. */
 static void record(struct gr_stream_use *use)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     CUcontext context = enter(use, &pushed);
     use->captures = gr_event_capture(use->stream) != CUDA_SUCCESS;
     if (use->captures)
         use->stream = gr_stream_for_any_thread(use->stream);
     else
         record_in(use, context);
-    gr_context_leave(pushed);
 }
 
 static bool is_done(struct gr_stream_use *use)

@@ -127,18 +127,15 @@ struct gr_external *gr_external_new(const char *call)
 gr_status gr_external_make(struct gr_external *r, const struct gr_context *context,
                            const gr_external_memory_desc *info, unsigned flags, const char *call)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     GR_TRY(check_info(info, flags, call));
     gr_endings_collect();
-    gr_status status = gr_context_enter(context, &pushed, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_context_enter(context, &pushed, call));
     struct gr_import *import = gr_import_memory(info, call);
-    status =
+    gr_status status =
         import ? make_in(r, import, context, info->part, flags, call) : gr_last_error()->status;
     if (status != GR_OK)
         gr_import_drop(import, true);
-    gr_context_leave(pushed);
     if (status == GR_OK && gr_external_has_fd(info->type))
         gr_fd_close(info->fd);
     return status;

@@ -120,15 +120,14 @@ gr_status gr_share_check_context(const struct gr_description *d, const struct gr
                                  const char *call)
 {
     CUdevice owner, device = 0;
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (gr_description_is_peer(d))
         return GR_OK;
     GR_TRY(gr_share_find_device(d, &owner, call));
     GR_TRY(gr_context_enter(context, &pushed, call));
-    gr_status status = gr_current_device(&device);
-    gr_context_leave(pushed);
-    if (status != GR_OK || device == owner)
-        return status;
+    GR_TRY(gr_current_device(&device));
+    if (device == owner)
+        return GR_OK;
     return gr_fail(
         GR_ERR_UNSUPPORTED, call,
         "The current CUDA context is on device %d, which can use the first slot of the "

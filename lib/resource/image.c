@@ -91,14 +91,11 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
 
 const gr_image_info *gr_buffer_image_info(gr_buffer *buffer)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     gr_image_info info;
     if (gr_image_check(buffer, __func__) != GR_OK ||
-        gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
-        return NULL;
-    gr_status status = gr_image_query(buffer, &info);
-    gr_context_leave(pushed);
-    if (status != GR_OK)
+        gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK ||
+        gr_image_query(buffer, &info) != GR_OK)
         return NULL;
     buffer->info = info;
     return &buffer->info;
@@ -106,25 +103,22 @@ const gr_image_info *gr_buffer_image_info(gr_buffer *buffer)
 
 CUarray gr_buffer_array(gr_buffer *buffer, unsigned level, unsigned layer)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     CUarray array = NULL;
     if (gr_image_check_part(buffer, level, layer, __func__) != GR_OK ||
         gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
         return NULL;
-    gr_status status = buffer->resource->backend->array(buffer->resource, level, layer, &array);
-    gr_context_leave(pushed);
-    return status == GR_OK ? array : NULL;
+    gr_resource *resource = buffer->resource;
+    return resource->backend->array(resource, level, layer, &array) == GR_OK ? array : NULL;
 }
 
 CUmipmappedArray gr_buffer_mipmapped_array(gr_buffer *buffer)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     CUmipmappedArray array = NULL;
     if (gr_image_check(buffer, __func__) != GR_OK ||
         gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
         return NULL;
-    gr_status status =
-        buffer->resource->backend->mipmapped_array(buffer->resource, &array, __func__);
-    gr_context_leave(pushed);
-    return status == GR_OK ? array : NULL;
+    gr_resource *resource = buffer->resource;
+    return resource->backend->mipmapped_array(resource, &array, __func__) == GR_OK ? array : NULL;
 }

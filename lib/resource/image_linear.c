@@ -102,7 +102,7 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
                             const gr_linear_desc *given, bool out, CUstream stream,
                             const char *call)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     struct part part;
     gr_linear_desc memory;
     GR_TRY(gr_image_check_part(buffer, level, layer, call));
@@ -117,13 +117,9 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
     if (stream == GR_STREAM_OF_MAP)
         stream = buffer->stream;
     GR_TRY(gr_context_enter(&buffer->resource->context, &pushed, call));
-    gr_status status = gr_stream_check_capture(stream, call);
-    if (status == GR_OK)
-        status = find_part(buffer, level, layer, &part, call);
-    if (status == GR_OK)
-        status = copy_part(&part, &memory, out, stream, call);
-    gr_context_leave(pushed);
-    return status;
+    GR_TRY(gr_stream_check_capture(stream, call));
+    GR_TRY(find_part(buffer, level, layer, &part, call));
+    return copy_part(&part, &memory, out, stream, call);
 }
 
 gr_status gr_buffer_copy_to_linear(gr_buffer *buffer, unsigned level, unsigned layer,
@@ -195,22 +191,22 @@ static size_t staging_bytes(const struct part *part)
 
 gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     gr_image_info info;
     struct part part = {0};
     if (!gr_image_info_if_known(resource, &info))
         return GR_OK; /* the format is known only after a map */
     GR_TRY(measure_part(resource, &info, level, &part, call));
     GR_TRY(gr_context_enter(&resource->context, &pushed, call));
-    gr_status status = reserve_staging(resource, staging_bytes(&part), call);
-    gr_context_leave(pushed);
-    return status;
+    return reserve_staging(resource, staging_bytes(&part), call);
 }
 
 gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call)
 {
     gr_resource *resource = buffer->resource;
+    GR_ENTERED pushed = false;
     struct part part;
+    GR_TRY(gr_context_enter(&resource->context, &pushed, call));
     GR_TRY(find_part(buffer, level, layer, &part, call));
     size_t pitch = gr_linear_pitch(part.row_bytes);
     size_t size = staging_bytes(&part);

@@ -7,7 +7,7 @@
 
 /*
  * Allocates linear memory for one level and layer of the mapped image. Copies the texels into the
- * memory, unless they are discarded. The CUDA context is current.
+ * memory, unless they are discarded.
  */
 gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call);
 

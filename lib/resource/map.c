@@ -271,29 +271,29 @@ static void make_group(gr_resource *const resources[], size_t n)
     }
 }
 
+static gr_status map_in_context(gr_resource *const resources[], size_t n, CUstream stream,
+                                const gr_map_options *options, const char *call)
+{
+    GR_ENTERED pushed = false;
+    GR_TRY(gr_context_enter(&resources[0]->context, &pushed, call));
+    GR_TRY(gr_stream_check_capture(stream, call));
+    GR_TRY(gr_stream_check_context(resources[0], stream, call));
+    return options ? map_with_options(resources, n, stream, options, call)
+                   : map_runs(resources, n, stream);
+}
+
 /* Like gr_map_for(). If the library does not hold the resources, they become a group. */
 static gr_status map_all(gr_resource *const resources[], size_t n, bool held, CUstream stream,
                          const gr_map_options *options, gr_buffer *out[], const char *call)
 {
-    bool pushed, grouped;
+    bool grouped;
     GR_TRY(gr_stream_check_given(stream, false, call));
     GR_TRY(check_all(resources, n, held, &grouped, call));
     gr_status status = reserve_all(resources, n, stream, options, call);
     if (status == GR_OK)
         status = check_runs(resources, n, grouped, call);
     if (status == GR_OK)
-        status = gr_context_enter(&resources[0]->context, &pushed, call);
-    if (status == GR_OK) {
-        status = gr_stream_check_capture(stream, call);
-        if (status == GR_OK)
-            status = gr_stream_check_context(resources[0], stream, call);
-        if (status == GR_OK)
-            status = options ? map_with_options(resources, n, stream, options, call)
-                             : map_runs(resources, n, stream);
-        if (status == GR_ERR_STATE)
-            gr_error_set_call(call); /* sets the name of the call, which transports do not know */
-        gr_context_leave(pushed);
-    }
+        status = map_in_context(resources, n, stream, options, call);
     if (status == GR_OK) {
         if (!held && !grouped)
             make_group(resources, n);
@@ -301,6 +301,8 @@ static gr_status map_all(gr_resource *const resources[], size_t n, bool held, CU
         gr_resource_log_each(call, resources, n);
         return GR_OK;
     }
+    if (status == GR_ERR_STATE)
+        gr_error_set_call(call); /* sets the name of the call, which transports do not know */
     if (status == GR_ERR_DEVICE_LOST)
         gr_resources_after_failure(resources, n);
     gr_buffers_untake(resources, n);
@@ -406,7 +408,6 @@ static gr_status check_linear(gr_resource *resource, unsigned level, unsigned la
 
 gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, CUstream stream)
 {
-    bool pushed;
     gr_status status = check_linear(resource, level, layer, stream, __func__);
     if (status == GR_ERR_DEVICE_LOST)
         gr_resources_after_failure(&resource, 1);
@@ -416,11 +417,7 @@ gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, 
     status = map_all(&resource, 1, false, stream, NULL, &buffer, __func__);
     if (status != GR_OK || !resource->is_image)
         return buffer;
-    if (gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
-        return undo(buffer);
-    status = gr_linear_make(buffer, level, layer, __func__);
-    gr_context_leave(pushed);
-    if (status != GR_OK)
+    if (gr_linear_make(buffer, level, layer, __func__) != GR_OK)
         return undo(buffer);
     gr_log(GR_LOG_DEBUG, "%s: level %u, layer %u were copied: %zu byte%s", __func__, level, layer,
            buffer->size, gr_s(buffer->size));

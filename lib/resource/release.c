@@ -239,9 +239,8 @@ static gr_status wait_for_option_event(gr_buffer *const buffers[], size_t n, CUs
 {
     CUstream last = NULL;
     CUcontext of_last = NULL;
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        bool pushed;
+    for (size_t i = 0; i < n; i++) {
+        GR_ENTERED pushed = false;
         const gr_buffer *b = buffers[i];
         if (!is_releasable(b))
             continue;
@@ -250,17 +249,12 @@ static gr_status wait_for_option_event(gr_buffer *const buffers[], size_t n, CUs
             continue;
         last = release_stream(b, stream);
         of_last = context->handle;
-        status = gr_context_enter(context, &pushed, call);
-        if (status != GR_OK)
-            return status;
-        status = gr_stream_check_capture(last, call);
-        if (status == GR_OK)
-            status = gr_stream_check_context(b->resource, last, call);
-        if (status == GR_OK)
-            status = gr_event_wait(last, event);
-        gr_context_leave(pushed);
+        GR_TRY(gr_context_enter(context, &pushed, call));
+        GR_TRY(gr_stream_check_capture(last, call));
+        GR_TRY(gr_stream_check_context(b->resource, last, call));
+        GR_TRY(gr_event_wait(last, event));
     }
-    return status;
+    return GR_OK;
 }
 
 /* Releases all buffers that can be released. Afterwards the first failure is the last error. */

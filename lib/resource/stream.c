@@ -68,11 +68,9 @@ gr_status gr_stream_check(const struct gr_context *context, CUstream stream, boo
 
 static gr_status get_device(const struct gr_context *context, CUdevice *device, const char *call)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     GR_TRY(gr_context_enter(context, &pushed, call));
-    gr_status status = gr_current_device(device);
-    gr_context_leave(pushed);
-    return status;
+    return gr_current_device(device);
 }
 
 static gr_status refuse_device(CUdevice is, CUdevice wanted, const char *call)

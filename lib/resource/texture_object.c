@@ -26,7 +26,7 @@ static gr_status make_surface(gr_buffer *buffer, unsigned level, unsigned layer,
 
 CUsurfObject gr_buffer_surface(gr_buffer *buffer, unsigned level, unsigned layer)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (gr_image_check_part(buffer, level, layer, __func__) != GR_OK)
         return 0;
     if (buffer->resource->image.layered)
@@ -40,9 +40,7 @@ CUsurfObject gr_buffer_surface(gr_buffer *buffer, unsigned level, unsigned layer
     CUsurfObject surface = gr_objects_find_surface(buffer, level, layer);
     if (surface || gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
         return surface;
-    gr_status status = make_surface(buffer, level, layer, &surface, __func__);
-    gr_context_leave(pushed);
-    return status == GR_OK ? surface : 0;
+    return make_surface(buffer, level, layer, &surface, __func__) == GR_OK ? surface : 0;
 }
 
 /* ---- Textures -------------------------------------------------------------------------------- */
@@ -260,7 +258,7 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
 CUtexObject gr_buffer_texture(gr_buffer *buffer, const gr_texture_options *options)
 {
     gr_texture_options o;
-    bool pushed;
+    GR_ENTERED pushed = false;
     CUtexObject texture = 0;
     gr_status status = GR_TAKE(gr_texture_options, &o, options, __func__);
     if (status == GR_OK)
@@ -270,7 +268,5 @@ CUtexObject gr_buffer_texture(gr_buffer *buffer, const gr_texture_options *optio
         status = check_values(&o, __func__);
     if (status != GR_OK || gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
         return 0;
-    status = make_texture(buffer, &o, &texture, __func__);
-    gr_context_leave(pushed);
-    return status == GR_OK ? texture : 0;
+    return make_texture(buffer, &o, &texture, __func__) == GR_OK ? texture : 0;
 }

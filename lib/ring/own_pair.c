@@ -31,7 +31,7 @@ static gr_status wait_for_submit(const gr_resource *resource, const char *call)
     const gr_semaphore_point drawn =
         GR_INIT(gr_semaphore_point, .semaphore = sync->acquire, .value = sync->drawn);
     CUevent event = NULL;
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (!sync->drawn)
         return GR_OK;
     GR_TRY(gr_context_enter(&resource->context, &pushed, call));
@@ -40,7 +40,6 @@ static gr_status wait_for_submit(const gr_resource *resource, const char *call)
         gr_event_finish(event);
         gr_driver()->EventDestroy(event);
     }
-    gr_context_leave(pushed);
     return status;
 }
 

@@ -283,12 +283,10 @@ static bool enter_context(struct gr_link *link, bool *pushed)
  */
 static CUevent work_left(struct gr_link *link)
 {
-    bool pushed;
-    if (!enter_context(link, &pushed))
-        return NULL;
-    CUevent event = gr_peer_semaphores_last_work(&link->semaphores, &link->view);
-    gr_context_leave(pushed);
-    return event;
+    GR_ENTERED pushed = false;
+    return enter_context(link, &pushed)
+               ? gr_peer_semaphores_last_work(&link->semaphores, &link->view)
+               : NULL;
 }
 
 /*

@@ -109,15 +109,12 @@ static CUresult make_streams(struct gr_peer_semaphores *semaphores, bool relays)
 gr_status gr_peer_semaphores_start(struct gr_peer_semaphores *semaphores, bool relays,
                                    const char *call)
 {
-    bool pushed;
-    gr_status status = gr_context_enter(semaphores->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
+    GR_ENTERED pushed = false;
+    GR_TRY(gr_context_enter(semaphores->context, &pushed, call));
     CUresult result = make_streams(semaphores, relays);
-    if (result != CUDA_SUCCESS)
-        status = gr_fail_cuda(result, "cuStreamCreate", "Cannot create the ring's streams.");
-    gr_context_leave(pushed);
-    return status;
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuStreamCreate", "Cannot create the ring's streams.");
 }
 
 /*
@@ -136,7 +133,7 @@ static void end_probe(struct gr_peer_probe *probe, gr_semaphore *semaphore)
 static void end_streams(struct gr_peer_semaphores *semaphores)
 {
     const gr_cuda_api *cu = gr_driver();
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (!semaphores->mark || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
     end_probe(&semaphores->arriving, semaphores->theirs);
@@ -151,7 +148,6 @@ static void end_streams(struct gr_peer_semaphores *semaphores)
     if (semaphores->passed)
         cu->StreamDestroy(semaphores->passed);
     cu->EventDestroy(semaphores->mark);
-    gr_context_leave(pushed);
 }
 
 void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive)
@@ -190,13 +186,12 @@ static void signal_one_for_peer(struct gr_peer_gauge *gauge, gr_semaphore *semap
 /* Signals both semaphores as far as necessary, in the peer's place. The lock is held. */
 static void serve(struct gr_peer_semaphores *semaphores)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (!semaphores->serving || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
     signal_one_for_peer(&semaphores->of_theirs, semaphores->theirs);
     if (semaphores->serving_mine)
         signal_one_for_peer(&semaphores->of_mine, semaphores->mine);
-    gr_context_leave(pushed);
 }
 
 void gr_peer_semaphores_signal(struct gr_peer_semaphores *semaphores)
@@ -227,7 +222,8 @@ static bool has_not_fallen(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
 /* Whether neither semaphore has fallen back to a smaller value. The lock is held. */
 static bool have_not_fallen(struct gr_peer_semaphores *semaphores)
 {
-    bool pushed, sound = true;
+    GR_ENTERED pushed = false;
+    bool sound = true;
     if ((!semaphores->of_theirs.awaited && !semaphores->of_mine.awaited) ||
         gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return true;
@@ -235,7 +231,6 @@ static bool have_not_fallen(struct gr_peer_semaphores *semaphores)
         sound = has_not_fallen(&semaphores->of_theirs, semaphores->theirs);
     if (!semaphores->serving_mine)
         semaphores->serving_mine = !has_not_fallen(&semaphores->of_mine, semaphores->mine);
-    gr_context_leave(pushed);
     return sound && !semaphores->serving_mine;
 }
 
@@ -329,14 +324,13 @@ gr_status gr_peer_semaphores_are_done(struct gr_peer_semaphores *semaphores,
 {
     struct gr_peer_probe *arriving = &semaphores->arriving;
     uint64_t last = last_in(view, side, n);
-    bool pushed;
+    GR_ENTERED pushed = false;
     *come = last == 0;
     if (*come)
         return GR_OK;
     note_awaited(semaphores, last);
-    gr_status status = gr_context_enter(semaphores->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_context_enter(semaphores->context, &pushed, call));
+    gr_status status = GR_OK;
     if (arriving->value != last) {
         if (arriving->value) /* the stream of the old query may still wait */
             follow(semaphores, arriving->stream);
@@ -346,7 +340,6 @@ gr_status gr_peer_semaphores_are_done(struct gr_peer_semaphores *semaphores,
                           GRACE_MS); /* a value that has arrived is reported within this time */
     }
     *come = gr_peer_probe_poll(arriving) == GR_PEER_HAS;
-    gr_context_leave(pushed);
     if (*come)
         forget_in(view, side, n);
     return status;
@@ -357,7 +350,7 @@ gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
                                        const struct gr_ring_side *side, size_t n, const char *call)
 {
     uint64_t last = last_in(view, side, n);
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (last)
         note_awaited(semaphores, last);
     for (size_t i = 0; i < n && !semaphores->in; i++)
@@ -366,19 +359,16 @@ gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
     if (!semaphores->in)
         return GR_OK;
     GR_TRY(gr_context_enter(semaphores->context, &pushed, call));
-    gr_status status = relay_in(semaphores, side->resources, n, last);
-    gr_context_leave(pushed);
-    return status;
+    return relay_in(semaphores, side->resources, n, last);
 }
 
 void gr_peer_semaphores_follow(struct gr_peer_semaphores *semaphores, CUstream stream, bool failed)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
     if (!failed || gr_event_capture(stream) == CUDA_SUCCESS)
         follow(semaphores, stream);
-    gr_context_leave(pushed);
 }
 
 /* ---- End ------------------------------------------------------------------------------------- */

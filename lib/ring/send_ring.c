@@ -369,18 +369,13 @@ static gr_status link_and_send(struct sending *s)
 
 static gr_status send_ring(struct sending *s)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     GR_TRY(begin_sending(s));
     GR_TRY(gr_context_enter(&s->resources[0]->context, &pushed, s->call));
-    gr_status status = finish_work(s);
-    if (status == GR_OK)
-        status = make_pair(s);
-    if (status == GR_OK)
-        status = make_page(s);
-    if (status == GR_OK)
-        status = link_and_send(s);
-    gr_context_leave(pushed);
-    return status;
+    GR_TRY(finish_work(s));
+    GR_TRY(make_pair(s));
+    GR_TRY(make_page(s));
+    return link_and_send(s);
 }
 
 static void close_if(int fd)

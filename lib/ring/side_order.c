@@ -153,11 +153,9 @@ gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, en
 /* Blocks until the last release of the resource has passed. */
 static void wait_for_release(gr_resource *resource)
 {
-    bool pushed;
-    if (gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
-        return;
-    (void)gr_sync_finish_work(resource, __func__);
-    gr_context_leave(pushed);
+    GR_ENTERED pushed = false;
+    if (gr_context_enter(&resource->context, &pushed, __func__) == GR_OK)
+        (void)gr_sync_finish_work(resource, __func__);
 }
 
 /*

@@ -16,20 +16,16 @@
 
 static bool has_passed(const gr_resource *resource, CUevent event)
 {
-    bool pushed, passed = true;
-    if (gr_context_enter(&resource->context, &pushed, __func__) == GR_OK)
-        passed = gr_event_has_passed(event);
-    gr_context_leave(pushed);
-    return passed;
+    GR_ENTERED pushed = false;
+    return gr_context_enter(&resource->context, &pushed, __func__) != GR_OK ||
+           gr_event_has_passed(event);
 }
 
 static void end_event(const gr_resource *resource, CUevent event)
 {
-    bool pushed;
-    if (event && gr_context_enter(&resource->context, &pushed, __func__) == GR_OK) {
+    GR_ENTERED pushed = false;
+    if (event && gr_context_enter(&resource->context, &pushed, __func__) == GR_OK)
         gr_driver()->EventDestroy(event);
-        gr_context_leave(pushed);
-    }
 }
 
 /*

@@ -46,7 +46,7 @@ void gr_sync_skip_signal(gr_semaphore *acquire)
 
 gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     pthread_mutex_lock(&release->lock);
     CUevent passed = release->retaken ? release->passed.event : NULL;
     pthread_mutex_unlock(&release->lock);
@@ -54,7 +54,6 @@ gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call)
         return GR_OK;
     GR_TRY(gr_context_enter(&release->context, &pushed, call));
     CUresult result = gr_event_finish(passed);
-    gr_context_leave(pushed);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuEventQuery",
                             "%s: a stream that signals the binary semaphore failed.", call);
@@ -102,12 +101,9 @@ gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, u
 
 gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
 {
-    bool pushed;
-    gr_status status = gr_context_enter(&resources[0]->context, &pushed, "Waiting for CUDA");
-    if (status != GR_OK)
-        return status;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = gr_sync_finish_work(resources[i], "Waiting for CUDA");
-    gr_context_leave(pushed);
-    return status;
+    GR_ENTERED pushed = false;
+    GR_TRY(gr_context_enter(&resources[0]->context, &pushed, "Waiting for CUDA"));
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(gr_sync_finish_work(resources[i], "Waiting for CUDA"));
+    return GR_OK;
 }

@@ -229,15 +229,12 @@ static gr_status enqueue_given(const gr_semaphore_point points[], size_t n, bool
 static gr_status enqueue_by_hand(const gr_semaphore_point points[], size_t n, bool is_wait,
                                  CUstream stream, const char *call)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     gr_semaphore_point first = {0};
     GR_TRY(check_points(points, n, is_wait, &first, stream, call));
     GR_TRY(gr_context_enter(&first.semaphore->context, &pushed, call));
-    gr_status status = gr_stream_check_capture(stream, call);
-    if (status == GR_OK)
-        status = enqueue_given(points, n, is_wait, stream, call);
-    gr_context_leave(pushed);
-    return status;
+    GR_TRY(gr_stream_check_capture(stream, call));
+    return enqueue_given(points, n, is_wait, stream, call);
 }
 
 gr_status gr_semaphore_signal(const gr_semaphore_point points[], size_t n, CUstream stream)

@@ -58,11 +58,9 @@ struct described {
 
 static gr_status query(const gr_buffer *buffer, gr_image_info *info, const char *call)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     GR_TRY(gr_context_enter(&buffer->resource->context, &pushed, call));
-    gr_status status = gr_image_query(buffer, info);
-    gr_context_leave(pushed);
-    return status;
+    return gr_image_query(buffer, info);
 }
 
 /* Describes an image: (H, W, C), or (D, H, W, C) for a 3D image. */

@@ -61,12 +61,11 @@ void gr_tensor_discard(gr_tensor *tensor)
 gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *context,
                                 const char *call)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     GR_TRY(context ? gr_context_hold(context, &tensor->context, call)
                    : gr_context_choose(&tensor->context, gr_device_first, call));
     GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
     CUresult result = gr_driver()->CtxGetDevice(&tensor->info.device);
-    gr_context_leave(pushed);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuCtxGetDevice", "%s: cannot query the CUDA context's device.",

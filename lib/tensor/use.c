@@ -63,7 +63,7 @@ gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
                                 const struct gr_context *at, const char *call)
 {
     CUcontext of_stream = at->handle;
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (tensor->info.memory != GR_MEMORY_DEVICE)
         return GR_OK;
     if (!gr_stream_is_default(stream) &&
@@ -73,9 +73,7 @@ gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
         return GR_OK;
     struct gr_context context = {.handle = of_stream, .primary_of = -1};
     GR_TRY(gr_context_enter(&context, &pushed, call));
-    gr_status status = open_device(tensor, call);
-    gr_context_leave(pushed);
-    return status;
+    return open_device(tensor, call);
 }
 
 /* ---- Uses ------------------------------------------------------------------------------------ */
@@ -101,14 +99,13 @@ static gr_status wait_for_uses(const gr_tensor *tensor, CUstream stream,
                                const struct gr_context *at, bool wrote_only, const char *call)
 {
     struct gr_stream_uses *uses = uses_of(tensor);
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (tensor->stream != GR_STREAM_NONE && !is_own(tensor, stream, at))
         gr_uses_add(uses, gr_stream_for_any_thread(tensor->stream), true);
     if (gr_uses_none(uses))
         return GR_OK;
     GR_TRY(gr_context_enter(at, &pushed, call));
     CUresult result = gr_uses_wait(uses, stream, wrote_only);
-    gr_context_leave(pushed);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
@@ -122,26 +119,22 @@ static gr_status wait_for_uses(const gr_tensor *tensor, CUstream stream,
 /* Checks a stream that is used in the context `at`, after checking that the context exists. */
 static gr_status check_stream(CUstream stream, const struct gr_context *at, const char *call)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     GR_TRY(gr_stream_check_given(stream, false, call));
     GR_TRY(gr_context_enter(at, &pushed, call));
-    gr_status status = gr_stream_check_capture(stream, call);
-    gr_context_leave(pushed);
-    return status;
+    return gr_stream_check_capture(stream, call);
 }
 
 /* Begins a use of a tensor. Tensor and stream were checked. */
 static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
                                const struct gr_context *at, bool write, const char *call)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (write && tensor->info.read_only)
         return gr_fail(GR_ERR_STATE, call,
                        "The tensor is read-only: its creator does not permit writes.");
     GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
-    gr_status status = wait_for_uses(tensor, stream, at, !write, call);
-    gr_context_leave(pushed);
-    return status;
+    return wait_for_uses(tensor, stream, at, !write, call);
 }
 
 gr_status gr_tensor_begin_copy(const gr_tensor *tensor, CUstream stream,
@@ -164,12 +157,11 @@ gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const st
 void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                        bool wrote)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (is_own(tensor, stream, at))
         return;
     if (gr_tensor_enter(at, &pushed))
         gr_uses_add(uses_of(tensor), stream, wrote);
-    gr_context_leave(pushed);
 }
 
 gr_status gr_tensor_wait(const gr_tensor *tensor, CUstream stream)
@@ -181,18 +173,13 @@ gr_status gr_tensor_wait(const gr_tensor *tensor, CUstream stream)
 gr_status gr_tensor_await(const gr_tensor *tensor, const char *call)
 {
     CUstream stream = tensor->stream == GR_STREAM_NONE ? CU_STREAM_PER_THREAD : tensor->stream;
-    bool pushed;
-    gr_status status = gr_tensor_begin_copy(tensor, stream, &tensor->context, false, call);
-    if (status == GR_OK)
-        status = gr_context_enter(&tensor->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
+    GR_ENTERED pushed = false;
+    GR_TRY(gr_tensor_begin_copy(tensor, stream, &tensor->context, false, call));
+    GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
     CUresult result = gr_event_poll(NULL, stream, GR_WAIT_FOREVER);
-    if (result != CUDA_SUCCESS)
-        status = gr_fail_cuda(result, "cuStreamQuery", "%s could not wait for the tensor's bytes.",
-                              call);
-    gr_context_leave(pushed);
-    return status;
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuStreamQuery", "%s could not wait for the tensor's bytes.", call);
 }
 
 /* The registered use counts as a write. */

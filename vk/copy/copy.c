@@ -256,7 +256,7 @@ struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,
                              const struct gr_context *context, const gr_external_part_desc *part,
                              unsigned flags, const char *call)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     gr_endings_collect();
     if (gr_context_enter(context, &pushed, call) != GR_OK)
         return NULL;
@@ -270,6 +270,5 @@ struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,
         gr_import_drop(&copy->import, true);
         copy = NULL;
     }
-    gr_context_leave(pushed);
     return copy;
 }
