@@ -71,7 +71,6 @@ static struct gl_context *find_known(const struct gl_native *native)
 /* Queries the features of a new context. */
 static void query_context(struct gl_context *context)
 {
-    context->display = gl_native_display(&context->native);
     bool desktop = epoxy_is_desktop_gl();
     context->version = desktop ? epoxy_gl_version() : 0;
     context->direct =
@@ -148,7 +147,7 @@ bool gl_context_is_gone(const struct gl_context *context)
         return !glIsProgramPipeline(context->mark);
     if (context->mark && handle_was_reused(context))
         return true;
-    return gl_native_is_gone(&context->native, context->display);
+    return gl_native_is_gone(&context->native);
 }
 
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b)

@@ -15,7 +15,6 @@
  */
 struct gl_context {
     struct gl_native native;
-    void *display;     /* with EGL: the EGLDisplay */
     unsigned int mark; /* the name of the mark; 0 if this OpenGL has no program pipelines */
     int version;       /* the version, such as 45 for OpenGL 4.5; 0 for OpenGL ES */
     bool direct;       /* the context has direct state access */

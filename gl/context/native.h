@@ -12,6 +12,7 @@
 struct gl_native {
     const char *interface; /* "EGL", "GLX" or "WGL" */
     void *handle;          /* EGLContext, GLXContext or HGLRC */
+    void *display;         /* with EGL: the EGLDisplay */
 };
 
 /*
@@ -26,16 +27,13 @@ struct gl_native {
 #endif
 
 /*
- * Finds the current context. False if there is none. Loads no library, and does not call epoxy,
- * which ends the process if no context is current.
+ * Finds the current context. False if there is none. Loads no library, and without a context does
+ * not call epoxy, which would end the process.
  */
 bool gl_native_current(struct gl_native *native);
 
-/* Returns the EGLDisplay of the current context; NULL if the interface is not EGL. */
-void *gl_native_display(const struct gl_native *native);
-
 /* Whether the interface reports the context as destroyed. GLX and WGL cannot report this. */
-bool gl_native_is_gone(const struct gl_native *native, void *display);
+bool gl_native_is_gone(const struct gl_native *native);
 
 /*
  * Returns the address of an OpenGL function that epoxy does not know; NULL if the function does not

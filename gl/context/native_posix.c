@@ -77,25 +77,22 @@ bool gl_native_current(struct gl_native *native)
 {
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         current_fn current = find_current(&places[i]);
-        native->interface = places[i].interface;
-        native->handle = current ? current() : NULL;
-        if (native->handle)
+        void *handle = current ? current() : NULL;
+        *native = (struct gl_native){.interface = places[i].interface, .handle = handle};
+        if (handle && is_egl(native))
+            native->display = eglGetCurrentDisplay();
+        if (handle)
             return true;
     }
     native->interface = "none";
     return false;
 }
 
-void *gl_native_display(const struct gl_native *native)
-{
-    return is_egl(native) ? eglGetCurrentDisplay() : NULL;
-}
-
-bool gl_native_is_gone(const struct gl_native *native, void *display)
+bool gl_native_is_gone(const struct gl_native *native)
 {
     EGLint id;
-    if (!is_egl(native) || display == EGL_NO_DISPLAY ||
-        eglQueryContext(display, native->handle, EGL_CONFIG_ID, &id))
+    if (native->display == EGL_NO_DISPLAY ||
+        eglQueryContext(native->display, native->handle, EGL_CONFIG_ID, &id))
         return false;
     EGLint error = eglGetError();
     return error == EGL_BAD_CONTEXT || error == EGL_NOT_INITIALIZED;

@@ -13,20 +13,14 @@
 
 bool gl_native_current(struct gl_native *native)
 {
-    native->handle = wglGetCurrentContext();
-    native->interface = native->handle ? "WGL" : "none";
-    return native->handle;
+    void *handle = wglGetCurrentContext();
+    *native = (struct gl_native){.interface = handle ? "WGL" : "none", .handle = handle};
+    return handle;
 }
 
-void *gl_native_display(const struct gl_native *native)
+bool gl_native_is_gone(const struct gl_native *native)
 {
     (void)native;
-    return NULL;
-}
-
-bool gl_native_is_gone(const struct gl_native *native, void *display)
-{
-    (void)native, (void)display;
     return false;
 }
 
