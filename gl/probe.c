@@ -166,7 +166,7 @@ static gr_status ask(const struct probe *probe, struct answer *answer, const cha
 {
     struct contexts contexts;
     bool pushed;
-    GR_TRY(gl_context_begin(&contexts.gl, "you want to query", call));
+    GR_TRY(gl_context_begin(&contexts.gl, call, "you want to query"));
     GR_TRY(gr_context_choose(&contexts.cuda, gl_find_nearest_device, call));
     gr_status status = gr_context_enter(&contexts.cuda, &pushed, call);
     if (status == GR_OK) {

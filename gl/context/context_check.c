@@ -2,6 +2,9 @@
 /* Checks the OpenGL context at the start of a call, and records errors. */
 #include "gl/context/context_check.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
@@ -9,36 +12,31 @@
 
 #define OLDEST 32 /* the oldest supported version, OpenGL 3.2 */
 
-bool gl_context_find(struct gl_context *context)
+gr_status gl_context_begin(struct gl_context *context, const char *call, const char *format, ...)
 {
     *context = (struct gl_context){0};
-    if (!gr_driver_load() || !gl_context_remember(context) || context->version < OLDEST)
-        return false;
-    gl_deferred_run(context);
-    return true;
-}
-
-gr_status gl_context_refuse_found(const struct gl_context *context, const char *what,
-                                  const char *call)
-{
+    if (gr_driver_load() && gl_context_remember(context) && context->version >= OLDEST) {
+        gl_deferred_run(context);
+        return GR_OK;
+    }
     if (gr_forked)
         return gr_refuse_forked(call);
     if (!gr_driver())
         return GR_ERR_NO_DRIVER; /* the error is already recorded */
-    if (!context->native.handle)
-        return gr_fail(GR_ERR_GL, call,
-                       "No OpenGL context is current on this thread. Make current the context that "
-                       "%s (" GL_NATIVE_MAKE ").",
-                       what);
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The current context is %s. grinterop needs OpenGL 3.2 or newer, which the "
-                   "NVIDIA driver provides on request.",
-                   context->version ? "an older OpenGL" : "an OpenGL ES context");
-}
-
-gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call)
-{
-    return gl_context_find(context) ? GR_OK : gl_context_refuse_found(context, what, call);
+    if (context->native.handle)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The current context is %s. grinterop needs OpenGL 3.2 or newer, which the "
+                       "NVIDIA driver provides on request.",
+                       context->version ? "an older OpenGL" : "an OpenGL ES context");
+    char what[80];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof(what), format, arguments);
+    va_end(arguments);
+    return gr_fail(GR_ERR_GL, call,
+                   "No OpenGL context is current on this thread. Make current the context that %s "
+                   "(" GL_NATIVE_MAKE ").",
+                   what);
 }
 
 gr_status gl_context_refuse(const struct gl_context *context, const char *object,

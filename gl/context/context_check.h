@@ -5,18 +5,15 @@
 
 #include <grinterop/gl.h>
 
+#include "lib/base/log.h"
 #include "gl/context/current_context.h"
 
 /*
- * Loads the driver and remembers the current context, which must have OpenGL 3.2 or newer. `what`
+ * Loads the driver and remembers the current context, which must have OpenGL 3.2 or newer. `format`
  * completes the sentence "Make current the context that ...".
  */
-gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call);
-
-/* Do the same as gl_context_begin() in two steps, so that `what` is formatted only for an error. */
-bool gl_context_find(struct gl_context *context);
-gr_status gl_context_refuse_found(const struct gl_context *context, const char *what,
-                                  const char *call);
+gr_status gl_context_begin(struct gl_context *context, const char *call, const char *format, ...)
+    GR_PRINTF(3, 4);
 
 /*
  * Records that the context is not current. The error names `object`, such as "OpenGL buffer 3".

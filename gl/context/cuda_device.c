@@ -9,17 +9,22 @@
 #include "gl/context/context_check.h"
 #include "gl/context/diagnose.h"
 
-/* Fails with a message that begins with `what`. */
-static gr_status find_device(CUdevice *device, const char *what)
+CUresult gl_drawing_device(CUdevice *device)
 {
     unsigned int count = 0;
     CUresult result = gr_driver()->GLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL);
-    if (result == CUDA_SUCCESS && count > 0)
+    return result == CUDA_SUCCESS && count == 0 ? CUDA_ERROR_NO_DEVICE : result;
+}
+
+/* Fails with a message that begins with `what`. */
+static gr_status find_device(CUdevice *device, const char *what)
+{
+    CUresult result = gl_drawing_device(device);
+    if (result == CUDA_SUCCESS)
         return GR_OK;
     char text[620];
     gl_diagnose(result, text, sizeof(text));
-    return gr_fail_cuda(result ? result : CUDA_ERROR_NO_DEVICE, "cuGLGetDevices", "%s %s", what,
-                        text);
+    return gr_fail_cuda(result, "cuGLGetDevices", "%s %s", what, text);
 }
 
 gr_status gl_find_drawing_device(CUdevice *device)
@@ -28,16 +33,12 @@ gr_status gl_find_drawing_device(CUdevice *device)
         device, "No CUDA context is current, and the OpenGL context belongs to no CUDA device.");
 }
 
-/* Finds the CUDA device that OpenGL draws on, or device 0 if there is none. */
 gr_status gl_find_nearest_device(CUdevice *device)
 {
-    const gr_cuda_api *cu = gr_driver();
-    unsigned int count = 0;
-    if (cu->GLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL) == CUDA_SUCCESS && count > 0)
-        return GR_OK;
-    GR_TRY_CUDA(cu->DeviceGet(device, 0), "cuDeviceGet",
-                "There is no CUDA device 0 to copy to: CUDA_VISIBLE_DEVICES may hide the devices "
-                "of this machine.");
+    if (gl_drawing_device(device) != CUDA_SUCCESS)
+        GR_TRY_CUDA(gr_driver()->DeviceGet(device, 0), "cuDeviceGet",
+                    "There is no CUDA device 0 to copy to: CUDA_VISIBLE_DEVICES may hide the "
+                    "devices of this machine.");
     return GR_OK;
 }
 
@@ -61,7 +62,7 @@ gr_status gr_gl_cuda_device(int *device)
     if (!device)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__,
                        "`device` is NULL: pass a pointer for the number.");
-    GR_TRY(gl_context_begin(&context, "you want to query", __func__));
+    GR_TRY(gl_context_begin(&context, __func__, "you want to query"));
     GR_TRY(find_device(&found, "The OpenGL context draws on no device that CUDA lists "
                                "(CUDA_VISIBLE_DEVICES may hide some)."));
     int ordinal;

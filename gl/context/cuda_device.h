@@ -7,6 +7,12 @@
 #include <grinterop/gl.h>
 
 /*
+ * Queries the first CUDA device of the current OpenGL context; CUDA_ERROR_NO_DEVICE if there is
+ * none. Records no error.
+ */
+CUresult gl_drawing_device(CUdevice *device);
+
+/*
  * Finds the CUDA device of the current OpenGL context, for gr_context_choose(). Records an error if
  * there is none.
  */

@@ -150,7 +150,7 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
         return NULL;
     unsigned allowed =
         gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY, uncopied, wish->call);
-    if (!allowed || gl_context_begin(&wish->context, "will own the object", wish->call) != GR_OK)
+    if (!allowed || gl_context_begin(&wish->context, wish->call, "will own the object") != GR_OK)
         return NULL;
     wish->packed = own.packed;
     choice->call = wish->call;

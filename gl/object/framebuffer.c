@@ -345,7 +345,7 @@ gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
     struct fetch f = {.framebuffer = framebuffer, .stream = stream, .call = __func__};
     struct gl_context context;
     struct read_state before;
-    GR_TRY(gl_context_begin(&context, "has the framebuffer", __func__));
+    GR_TRY(gl_context_begin(&context, __func__, "has the framebuffer"));
     GR_TRY(take(&f, tensor, options));
     f.staging = f.options.staging;
     begin_reading(&before, &context);

@@ -37,12 +37,8 @@ struct gl_object_text gl_object_text(const gr_resource *resource)
 struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call)
 {
     struct gl_context gl;
-    if (!gl_context_find(&gl)) {
-        char what[80];
-        snprintf(what, sizeof(what), "OpenGL %s %u was created in", kind, name);
-        gl_context_refuse_found(&gl, what, call);
+    if (gl_context_begin(&gl, call, "OpenGL %s %u was created in", kind, name) != GR_OK)
         return NULL;
-    }
     struct gl_resource *r = gr_check_memory(calloc(1, sizeof(*r)), call);
     if (!r)
         return NULL;
