@@ -17,6 +17,7 @@
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/base/struct_size.h"
+#include "gl/context/cuda_device.h"
 #include "gl/context/egl_device.h"
 #include "gl/context/egl_vendor.h"
 
@@ -70,19 +71,16 @@ static gr_status fail_egl(const char *call, const char *origin, const char *what
 
 static gr_status choose_config(struct headless *egl, const char *origin)
 {
-    static const EGLint wanted[] = {EGL_SURFACE_TYPE,
-                                    EGL_PBUFFER_BIT,
-                                    EGL_RENDERABLE_TYPE,
-                                    EGL_OPENGL_BIT,
-                                    EGL_RED_SIZE,
-                                    8,
-                                    EGL_GREEN_SIZE,
-                                    8,
-                                    EGL_BLUE_SIZE,
-                                    8,
-                                    EGL_NONE};
+    static const EGLint wanted[][2] = {
+        {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT},
+        {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT},
+        {EGL_RED_SIZE, 8},
+        {EGL_GREEN_SIZE, 8},
+        {EGL_BLUE_SIZE, 8},
+        {EGL_NONE},
+    };
     EGLint n = 0;
-    if (eglChooseConfig(egl->shown.display, wanted, &egl->shown.config, 1, &n) && n > 0)
+    if (eglChooseConfig(egl->shown.display, *wanted, &egl->shown.config, 1, &n) && n > 0)
         return GR_OK;
     return fail_egl("eglChooseConfig", origin, "There is no configuration for desktop OpenGL");
 }
@@ -90,18 +88,17 @@ static gr_status choose_config(struct headless *egl, const char *origin)
 static EGLContext context_of_version(const struct headless *egl, const gr_egl_options *o, int major,
                                      int minor)
 {
-    EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
-                           major,
-                           EGL_CONTEXT_MINOR_VERSION,
-                           minor,
-                           EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                           o->compatibility ? EGL_CONTEXT_OPENGL_COMPATIBILITY_PROFILE_BIT
-                                            : EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                           EGL_CONTEXT_OPENGL_DEBUG,
-                           o->debug ? EGL_TRUE : EGL_FALSE,
-                           EGL_NONE};
+    const EGLint profile = o->compatibility ? EGL_CONTEXT_OPENGL_COMPATIBILITY_PROFILE_BIT
+                                            : EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT;
+    const EGLint attributes[][2] = {
+        {EGL_CONTEXT_MAJOR_VERSION, major},
+        {EGL_CONTEXT_MINOR_VERSION, minor},
+        {EGL_CONTEXT_OPENGL_PROFILE_MASK, profile},
+        {EGL_CONTEXT_OPENGL_DEBUG, o->debug ? EGL_TRUE : EGL_FALSE},
+        {EGL_NONE},
+    };
     EGLContext share = o->share ? o->share->context : EGL_NO_CONTEXT;
-    return eglCreateContext(egl->shown.display, egl->shown.config, share, attributes);
+    return eglCreateContext(egl->shown.display, egl->shown.config, share, *attributes);
 }
 
 static const int versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3}, {4, 2}, {4, 1}, {4, 0}, {3, 3}};
@@ -121,13 +118,24 @@ static size_t create_newest(struct headless *egl, const gr_egl_options *o)
     return i;
 }
 
-/* Reports that the requested version is not available. */
-static gr_status fail_version(struct headless *egl, const gr_egl_options *o, const char *origin)
+static gr_status create_context(struct headless *egl, const gr_egl_options *o, const char *origin)
 {
     char what[160];
-    EGLint code = eglGetError(); /* read before create_newest() tries other versions */
-    size_t newest = create_newest(egl, o);
     const char *profile = o->compatibility ? "compatibility" : "core";
+    const char *shares = o->share ? " that shares objects" : "";
+    if (o->major)
+        egl->shown.context = context_of_version(egl, o, o->major, o->minor);
+    if (egl->shown.context != EGL_NO_CONTEXT)
+        return GR_OK;
+    EGLint code = eglGetError(); /* read before create_newest() tries other versions */
+    const size_t newest = create_newest(egl, o);
+    if (!o->major && newest < VERSIONS)
+        return GR_OK;
+    if (!o->major) {
+        snprintf(what, sizeof(what), "No %s context of OpenGL 3.3 or newer%s could be created",
+                 profile, shares);
+        return fail_egl(CREATE_CALL, origin, what);
+    }
     if (newest == VERSIONS)
         snprintf(what, sizeof(what), "no version from 3.3 on is available");
     else
@@ -135,26 +143,9 @@ static gr_status fail_version(struct headless *egl, const gr_egl_options *o, con
             what, sizeof(what),
             "%d.%d is the newest. Request that or an older one, or leave `major` 0 for the newest",
             versions[newest][0], versions[newest][1]);
-    if (newest < VERSIONS)
-        eglDestroyContext(egl->shown.display, egl->shown.context);
-    egl->shown.context = EGL_NO_CONTEXT;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_EGL, code, egl_error_name(code), CREATE_CALL,
                         "OpenGL %d.%d %s%s is not available on %s: %s.", o->major, o->minor,
-                        profile, o->share ? " that shares objects" : "", origin, what);
-}
-
-static gr_status create_context(struct headless *egl, const gr_egl_options *o, const char *origin)
-{
-    char what[160];
-    if (o->major) {
-        egl->shown.context = context_of_version(egl, o, o->major, o->minor);
-        return egl->shown.context != EGL_NO_CONTEXT ? GR_OK : fail_version(egl, o, origin);
-    }
-    if (create_newest(egl, o) < VERSIONS)
-        return GR_OK;
-    snprintf(what, sizeof(what), "No %s context of OpenGL 3.3 or newer%s could be created",
-             o->compatibility ? "compatibility" : "core", o->share ? " that shares objects" : "");
-    return fail_egl(CREATE_CALL, origin, what);
+                        profile, shares, origin, what);
 }
 
 static gr_status make_current(struct headless *egl, const char *origin)
@@ -171,16 +162,12 @@ static gr_status make_current(struct headless *egl, const char *origin)
 /* Checks that the CUDA driver reports this device for the current OpenGL context. */
 static gr_status check_device(int cuda_device, const char *origin)
 {
-    enum { room = 16 };
-    const gr_cuda_api *cu = gr_driver();
-    CUdevice devices[room], wanted;
-    unsigned int count = 0;
-    CUresult result = cu->DeviceGet(&wanted, cuda_device);
+    CUdevice wanted, first;
+    CUresult result = gr_driver()->DeviceGet(&wanted, cuda_device);
+    if (result == CUDA_SUCCESS && gl_draws_on(wanted))
+        return GR_OK;
     if (result == CUDA_SUCCESS)
-        result = cu->GLGetDevices(&count, devices, room, GR_GL_DEVICE_LIST_ALL);
-    for (unsigned int i = 0; i < count && result == CUDA_SUCCESS; i++)
-        if (devices[i] == wanted)
-            return GR_OK;
+        result = gl_drawing_device(&first);
     const char *renderer = (const char *)glGetString(GL_RENDERER);
     return gr_fail_cuda(result ? result : CUDA_ERROR_INVALID_DEVICE, DEVICE_CALL,
                         "OpenGL on %s draws with %.100s, which is not CUDA device %d%s.", origin,

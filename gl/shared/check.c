@@ -20,9 +20,6 @@
     "Allow GR_TRANSPORT_INTEROP, or GR_TRANSPORT_COPY if one device draws and another computes; "  \
     "GR_TRANSPORT_ANY uses the best that works."
 
-/* The maximum number of CUDA devices of one OpenGL context (SLI). */
-#define DEVICES_MAX 16
-
 /* Whether CUDA exports memory to OpenGL as a file descriptor, which Windows does not have. */
 #ifdef _WIN32
 #define HAS_DESCRIPTORS false
@@ -56,21 +53,15 @@ static gr_status check_opengl(const struct gl_context *context, const char *call
  */
 static gr_status find_drawing(CUdevice current, CUdevice *drawing, const char *call)
 {
-    CUdevice devices[DEVICES_MAX];
-    unsigned int count = 0;
-    CUresult result =
-        gr_driver()->GLGetDevices(&count, devices, DEVICES_MAX, GR_GL_DEVICE_LIST_ALL);
-    if (result == CUDA_SUCCESS && count > 0) {
-        *drawing = devices[0];
-        for (unsigned int i = 0; i < count; i++)
-            if (devices[i] == current)
-                *drawing = current;
+    CUresult result = gl_drawing_device(drawing);
+    if (result == CUDA_SUCCESS) {
+        if (gl_draws_on(current))
+            *drawing = current;
         return GR_OK;
     }
     char text[620];
     gl_diagnose(result, text, sizeof(text));
-    bool says = result == CUDA_SUCCESS || result == CUDA_ERROR_NO_DEVICE ||
-                result == CUDA_ERROR_INVALID_GRAPHICS_CONTEXT ||
+    bool says = result == CUDA_ERROR_NO_DEVICE || result == CUDA_ERROR_INVALID_GRAPHICS_CONTEXT ||
                 result == CUDA_ERROR_OPERATING_SYSTEM;
     if (!says)
         return gr_fail_cuda(result, "cuGLGetDevices", "%s: %s", call, text);
