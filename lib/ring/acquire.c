@@ -13,7 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/ring/side_order.h"
 #include "lib/ring/descriptor.h"
-#include "lib/ring/peer_link.h"
+#include "lib/peer/link.h"
 #include "lib/ring/slot_end.h"
 #include "lib/ring/notify.h"
 #include "lib/resource/stream.h"

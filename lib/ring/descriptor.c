@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "lib/base/error.h"
-#include "lib/ring/peer_link.h"
+#include "lib/peer/link.h"
 
 static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)
 {

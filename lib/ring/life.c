@@ -3,7 +3,7 @@
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
 #include "lib/ring/descriptor.h"
-#include "lib/ring/peer_link.h"
+#include "lib/peer/link.h"
 #include "lib/ring/slot_end.h"
 #include "lib/ring/slot_resources.h"
 #include "lib/ring/notify.h"

@@ -8,8 +8,8 @@
 
 #include "lib/base/error.h"
 #include "lib/external/external.h"
-#include "lib/ring/peer_link.h"
-#include "lib/ring/peer_page.h"
+#include "lib/peer/link.h"
+#include "lib/peer/page.h"
 #include "lib/ring/ring.h"
 #include "lib/ring/notify.h"
 #include "lib/peer/device.h"

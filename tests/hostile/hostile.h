@@ -9,7 +9,7 @@
 
 #include "tests/share/share_ring.h"
 
-#include "lib/ring/peer_page.h"
+#include "lib/peer/page.h"
 
 #define HOSTILE_SLOTS 3
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A SPIN model of a ring that two processes share: lib/ring/peer_page.c, peer_link.c and
- * peer_watch.c below the acquires of acquire.c and the hand-overs of hand_over.c. Each access to
+ * A SPIN model of a ring that two processes share: lib/peer/page.c, link.c and
+ * watch.c below the acquires of acquire.c and the hand-overs of hand_over.c. Each access to
  * the page is one step, so that the other process may run in between. Changes that the ring's lock
  * hides from other threads belong to the same step. tests/model/check-model runs it.
  *
@@ -37,7 +37,7 @@
 #define CONSUMER 1
 #define PEER(p) (1 - (p))
 
-/* ---- The page, the sockets and the processes (struct gr_page, peer_page.h) ------------------- */
+/* ---- The page, the sockets and the processes (struct gr_page, page.h) ------------------- */
 
 /* enum gr_owner */
 #define OWNER_PRODUCER 0
@@ -123,7 +123,7 @@ inline sleep(p)
     lock(p)
 }
 
-/* wake() in peer_link.c: the exchange of the flag is one step, the send is another. */
+/* wake() in link.c: the exchange of the flag is one step, the send is another. */
 inline wake(p, always)
 {
 #ifndef FORGET_WAKE
@@ -137,15 +137,15 @@ inline wake(p, always)
 #endif
 }
 
-/* is_over() in peer_link.c */
+/* is_over() in link.c */
 #define IS_OVER(p) (own[p].gone || ended[PEER(p)])
 
-/* ---- The page's words (peer_page.c) ---------------------------------------------------------- */
+/* ---- The page's words (page.c) ---------------------------------------------------------- */
 
-/* gr_page_mark() in peer_page.h, in a step after the change */
+/* gr_page_mark() in page.h, in a step after the change */
 #define CHANGED(p, i) changed[(p) * SLOTS + (i)]
 
-/* take() in peer_page.c: a compare-and-exchange out of READY. The caller marks the change. */
+/* take() in page.c: a compare-and-exchange out of READY. The caller marks the change. */
 inline take(p, i, owner)
 {
     d_step {
@@ -166,7 +166,7 @@ inline take(p, i, owner)
 /* gr_ring_state_drop() */
 #define LOSE(p, i) own[p].state[i] = FREE
 
-/* pull_as_producer() in peer_page.c */
+/* pull_as_producer() in page.c */
 inline pull_as_producer(i)
 {
     d_step {
@@ -185,7 +185,7 @@ inline pull_as_producer(i)
     }
 }
 
-/* pull_as_consumer() and note_ready() in peer_page.c. A frame that comes too late costs another
+/* pull_as_consumer() and note_ready() in page.c. A frame that comes too late costs another
  * access, in take(), and another one to mark the change. */
 inline pull_as_consumer(i)
 {
@@ -236,7 +236,7 @@ inline pull_as_consumer(i)
     fi
 }
 
-/* gr_page_pull() in peer_page.c, followed by gr_link_update() in peer_link.c. The latter checks
+/* gr_page_pull() in page.c, followed by gr_link_update() in link.c. The latter checks
  * whether the peer is gone: nobody would then read the producer's frames. */
 inline pull(p)
 {
@@ -389,7 +389,7 @@ inline look(p)
     fi
 }
 
-/* mark_dropped() in peer_page.c */
+/* mark_dropped() in page.c */
 inline mark_dropped()
 {
     do
@@ -431,7 +431,7 @@ inline drop_older(limit)
     }
 }
 
-/* put() in peer_page.c */
+/* put() in page.c */
 inline put(p, i, value)
 {
 #ifdef MARK_EARLY
@@ -507,7 +507,7 @@ inline stop(p)
     atomic { tell(p); unlock(p) }
 }
 
-/* gr_link_end() in peer_link.c, which gr_ring_free() calls. The kernel ends the poll of the
+/* gr_link_end() in link.c, which gr_ring_free() calls. The kernel ends the poll of the
  * watching thread. */
 inline end_link(p)
 {
@@ -662,13 +662,13 @@ proctype consumer()
     } unless { dead[CONSUMER] }
 }
 
-/* notify() in peer_watch.c, with gr_ring_peer_changed() in notify.c */
+/* notify() in watch.c, with gr_ring_peer_changed() in notify.c */
 inline notify(p)
 {
     atomic { !own[p].locked -> tell(p) }
 }
 
-/* watch_peer() and run() in peer_watch.c */
+/* watch_peer() and run() in watch.c */
 proctype watch(byte p)
 {
     {

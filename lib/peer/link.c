@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The link of a shared ring: its life, and how ring calls update the page and wake the peer. */
 #define _GNU_SOURCE
-#include "lib/ring/peer_link.h"
+#include "lib/peer/link.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -9,9 +9,9 @@
 #include "lib/base/error.h"
 #include "lib/peer/foreign_fd.h"
 #include "lib/cuda/end_after_event.h"
-#include "lib/ring/peer_page.h"
-#include "lib/ring/peer_semaphores.h"
-#include "lib/ring/peer_watch.h"
+#include "lib/peer/page.h"
+#include "lib/peer/semaphores.h"
+#include "lib/peer/watch.h"
 
 struct gr_link {
     struct gr_ending ending; /* used if the link outlives the ring */

@@ -5,7 +5,7 @@
  * dies or writes wrong numbers leaves nothing locked.
  */
 #define _GNU_SOURCE
-#include "lib/ring/peer_page.h"
+#include "lib/peer/page.h"
 
 #include <errno.h>
 #include <fcntl.h>

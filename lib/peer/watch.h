@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The thread that watches the socket of a shared ring. */
-#ifndef GR_LIB_RING_PEER_WATCH_H
-#define GR_LIB_RING_PEER_WATCH_H
+#ifndef GR_LIB_PEER_WATCH_H
+#define GR_LIB_PEER_WATCH_H
 
-#include "lib/ring/peer_semaphores.h"
+#include "lib/peer/semaphores.h"
 
 /* Called when the peer has changed the ring, or is gone. Takes the ring's lock. */
 typedef void gr_ring_changed(gr_ring *ring);

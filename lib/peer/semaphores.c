@@ -17,7 +17,7 @@
  * users; otherwise they are relayed.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "lib/ring/peer_semaphores.h"
+#include "lib/peer/semaphores.h"
 
 #include <time.h>
 

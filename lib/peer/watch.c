@@ -6,7 +6,7 @@
  * because waits for the semaphore could last forever.
  */
 #define _GNU_SOURCE
-#include "lib/ring/peer_watch.h"
+#include "lib/peer/watch.h"
 
 #include <errno.h>
 #include <poll.h>

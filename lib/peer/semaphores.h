@@ -3,10 +3,10 @@
  * The semaphores of the two processes of a shared ring, and the relay between them and the
  * semaphores of the resources.
  */
-#ifndef GR_LIB_RING_PEER_SEMAPHORES_H
-#define GR_LIB_RING_PEER_SEMAPHORES_H
+#ifndef GR_LIB_PEER_SEMAPHORES_H
+#define GR_LIB_PEER_SEMAPHORES_H
 
-#include "lib/ring/peer_page.h"
+#include "lib/peer/page.h"
 #include "lib/peer/probe.h"
 #include "lib/sync/semaphore_pair.h"
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The link of a ring whose other side is in another process. Each process keeps its own struct
- * gr_ring_state. The processes communicate by a page of shared memory (peer_page.c), by one
- * semaphore each (peer_semaphores.c), and by the socket, which wakes the peer and reports its end
- * (peer_watch.c).
+ * gr_ring_state. The processes communicate by a page of shared memory (page.c), by one
+ * semaphore each (semaphores.c), and by the socket, which wakes the peer and reports its end
+ * (watch.c).
  *
  * The link is NULL if a ring is not shared. The functions for calls of the ring, and gr_link_end(),
- * then do nothing. On systems without Unix sockets the link is always NULL (without_peer.c).
+ * then do nothing. On systems without Unix sockets the link is always NULL (without_link.c).
  */
-#ifndef GR_LIB_RING_PEER_LINK_H
-#define GR_LIB_RING_PEER_LINK_H
+#ifndef GR_LIB_PEER_LINK_H
+#define GR_LIB_PEER_LINK_H
 
 #include <grinterop/share.h>
 
-#include "lib/ring/slot_state.h"
+#include "lib/slots/slot_state.h"
 
 struct gr_link;
 

@@ -3,12 +3,12 @@
  * The page that two processes share for a ring, and one process's view of it. Nothing in the page
  * is trusted, and it contains no locks that a peer could leave locked.
  */
-#ifndef GR_LIB_RING_PEER_PAGE_H
-#define GR_LIB_RING_PEER_PAGE_H
+#ifndef GR_LIB_PEER_PAGE_H
+#define GR_LIB_PEER_PAGE_H
 
 #include <stdatomic.h>
 
-#include "lib/ring/slot_state.h"
+#include "lib/slots/slot_state.h"
 
 /* ---- The page -------------------------------------------------------------------------------- */
 
