@@ -70,7 +70,7 @@ static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_sub
     GR_TRY(gr_context_check(&resources[0]->context, call));
     if (!gr_sync_is_submitted(resources[0]))
         return run_use_hook(resources[0]->backend->begin_use, resources, n, call);
-    *submit = gr_submit_make(resources, n, call);
+    *submit = gr_submit_make(resources, n, true, call);
     return *submit ? GR_OK : gr_last_error()->status;
 }
 

@@ -25,29 +25,28 @@ static struct gr_submit_made *made_of(gr_submit *submit)
 /* ---- End ------------------------------------------------------------------------------------- */
 
 /*
- * Ends the use of a resource by the submit. If `made` is set, the next map of the resource waits
- * for the signal of the submit. Otherwise the next map waits as if the submit had never begun.
+ * Ends the use of a resource by the submit. If the submit is committed, the next map of the
+ * resource waits for its signal. Otherwise the next map waits as if the submit had never begun.
  */
-static void settle_use(struct gr_submit_made *s, struct gr_submit_use *use, bool made)
+static void settle_use(struct gr_submit_use *use, bool committed)
 {
     if (!use->sync)
         return;
-    if (made) {
+    if (committed) {
         use->sync->drawn = use->number;
         use->sync->is_new = use->sync->owes = false;
     }
     use->sync->begun = NULL;
     use->sync = NULL;
-    s->made = s->made || made;
 }
 
-static void end_claim(gr_semaphore *release, uint64_t waited_before, bool made)
+static void end_claim(gr_semaphore *release, uint64_t waited_before, bool committed)
 {
     if (release->timeline)
         return;
     pthread_mutex_lock(&release->lock);
     release->claimed = false;
-    if (made)
+    if (committed)
         release->handed = release->waited;
     else
         release->waited = waited_before;
@@ -57,24 +56,23 @@ static void end_claim(gr_semaphore *release, uint64_t waited_before, bool made)
 /* Ends the claims of the semaphores, after settle_use() of all resources. */
 static void end(struct gr_submit_made *s)
 {
-    s->over = true;
     for (size_t i = 0; i < s->shown.wait_count; i++)
-        end_claim(s->waits[i], s->waited_before[i], s->made);
-    for (size_t i = 0; i < s->shown.signal_count && !s->made; i++)
+        end_claim(s->waits[i], s->waited_before[i], s->committed);
+    for (size_t i = 0; i < s->shown.signal_count && !s->committed; i++)
         gr_sync_skip_signal(s->signals[i]);
 }
 
 /* Cancels the submit if it is not committed, and frees it. */
 static void drop(struct gr_submit_made *s)
 {
-    if (s->filled && !s->over)
+    if (s->filled && !s->committed)
         gr_log(GR_LOG_WARNING, "gr_submit_free: gr_vk_submit_fill() filled this submit, and "
                                "gr_submit_commit() was not called. If vkQueueSubmit2 succeeded, "
                                "the next map does not wait for the submitted work.");
-    if (!s->over) {
+    if (!s->committed) {
         pthread_mutex_lock(&lock);
         for (size_t i = 0; i < s->count; i++)
-            settle_use(s, &s->uses[i], false);
+            settle_use(&s->uses[i], false);
         end(s);
         pthread_mutex_unlock(&lock);
     }
@@ -120,7 +118,6 @@ static void add_use(struct gr_submit_made *s, gr_resource *resource, uint64_t nu
     struct gr_submit_use *use = &s->uses[s->count++];
     *use = (struct gr_submit_use){resource, &resource->sync, number};
     resource->sync.begun = use;
-    s->left++;
 }
 
 static void note_wait(struct gr_submit_made *s, gr_semaphore *release, uint64_t value)
@@ -192,25 +189,21 @@ static void hide_numbers(struct gr_submit_made *s)
 static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[], size_t n,
                          const char *call)
 {
-    const gr_semaphore *acquire = NULL; /* the semaphore of the last resource, and its signal */
-    uint64_t number = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct gr_sync *sync = gr_sync_of(resources[i]);
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        const struct gr_sync *sync = &resources[i]->sync;
+        uint64_t number = 0;
         if (!gr_sync_is_submitted(resources[i]))
             continue;
-        if (!sync->acquire)
-            number = 0;
-        else if (sync->acquire != acquire) {
-            gr_status status = add_signal(s, sync->acquire, &number, call);
-            if (status != GR_OK)
-                return claim_waits(s, status, call);
-        }
-        acquire = sync->acquire;
+        if (sync->acquire)
+            status = add_signal(s, sync->acquire, &number, call);
+        if (status != GR_OK)
+            break;
         add_use(s, resources[i], number);
         if (sync->release && sync->computed)
             note_wait(s, sync->release, sync->computed);
     }
-    return claim_waits(s, GR_OK, call);
+    return claim_waits(s, status, call);
 }
 
 static bool describe(const void *object, char *text, size_t size)
@@ -225,7 +218,7 @@ __attribute__((constructor)) static void describe_submits(void)
     gr_live_describe_by(GR_LIVE_SUBMIT, describe);
 }
 
-static gr_submit *begin(gr_resource *const resources[], size_t n, bool of_ring, const char *call)
+gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, bool of_ring, const char *call)
 {
     struct gr_submit_made *s = gr_submit_memory_take(n, call);
     if (!s)
@@ -238,11 +231,6 @@ static gr_submit *begin(gr_resource *const resources[], size_t n, bool of_ring, 
     s->of_ring = of_ring;
     s->out = true;
     return &s->shown;
-}
-
-gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, const char *call)
-{
-    return begin(resources, n, true, call);
 }
 
 static gr_status check_one(gr_resource *resource, bool grouped, const char *call)
@@ -294,40 +282,35 @@ gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n)
 {
     if (check_all(resources, n, __func__) != GR_OK)
         return NULL;
-    return begin(resources, n, false, __func__);
+    return gr_submit_make(resources, n, false, __func__);
 }
 
 /* ---- Calls for a submit that has begun ------------------------------------------------------- */
 
-static bool is_in_use(const gr_submit *submit)
-{
-    return gr_live_has(GR_LIVE_SUBMIT, submit) && made_of((gr_submit *)submit)->out;
-}
-
-static gr_status check_alive(const gr_submit *submit, const char *call)
+static gr_status check_alive(gr_submit *submit, const char *call)
 {
     if (!submit)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "The submit is NULL: did gr_submit_begin() fail? Call gr_last_error() right after "
             "that call for the reason.");
-    return is_in_use(submit) ? GR_OK : gr_live_refuse(GR_LIVE_SUBMIT, submit, call);
+    return gr_live_has(GR_LIVE_SUBMIT, submit) && made_of(submit)->out
+               ? GR_OK
+               : gr_live_refuse(GR_LIVE_SUBMIT, submit, call);
 }
 
 gr_status gr_submit_commit(gr_submit *submit)
 {
-    gr_status status = check_alive(submit, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_alive(submit, __func__));
     struct gr_submit_made *s = made_of(submit);
     pthread_mutex_lock(&lock);
-    if (s->over) {
+    if (s->committed) {
         pthread_mutex_unlock(&lock);
         return gr_fail(GR_ERR_STATE, __func__, "The submit has been committed already.");
     }
+    s->committed = true;
     for (size_t i = 0; i < s->count; i++)
-        settle_use(s, &s->uses[i], true);
-    s->made = true;
+        settle_use(&s->uses[i], true);
     end(s);
     pthread_mutex_unlock(&lock);
     return GR_OK;
@@ -336,17 +319,18 @@ gr_status gr_submit_commit(gr_submit *submit)
 void gr_submit_settle(gr_submit *submit, const gr_resource *resource)
 {
     struct gr_submit_made *s = made_of(submit);
+    bool is_last = true;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < s->count; i++) {
-        if (s->uses[i].resource != resource)
-            continue;
-        settle_use(s, &s->uses[i], false);
-        s->uses[i].resource = NULL;
-        s->left--;
+        struct gr_submit_use *use = &s->uses[i];
+        if (use->resource == resource) {
+            settle_use(use, false);
+            use->resource = NULL;
+        }
+        is_last = is_last && !use->resource;
     }
-    bool last = s->left == 0;
     pthread_mutex_unlock(&lock);
-    if (last)
+    if (is_last)
         drop(s);
 }
 
@@ -358,9 +342,9 @@ void gr_submit_filled(gr_submit *submit)
 bool gr_submit_is_committed(gr_submit *submit)
 {
     pthread_mutex_lock(&lock);
-    bool over = made_of(submit)->over;
+    bool committed = made_of(submit)->committed;
     pthread_mutex_unlock(&lock);
-    return over;
+    return committed;
 }
 
 gr_status gr_submit_check_begun(gr_submit *submit, const char *call)

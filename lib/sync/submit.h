@@ -8,10 +8,10 @@
 #include "lib/sync/sync.h"
 
 /*
- * Like gr_submit_begin(), for slots of a ring, which are n different, checked resources. The ring
- * frees the submit: gr_submit_free() does nothing.
+ * Like gr_submit_begin(), for n different, checked resources. If they are slots of a ring, the ring
+ * frees the submit, and gr_submit_free() refuses it.
  */
-gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, const char *call);
+gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, bool of_ring, const char *call);
 
 /*
  * Removes a resource from the submit when the ring gets the resource back. If the submit was not

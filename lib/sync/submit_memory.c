@@ -90,8 +90,8 @@ struct gr_submit_made *gr_submit_memory_take(size_t n, const char *call)
         gr_fail_memory(call);
         return NULL;
     }
-    s->over = s->made = s->filled = s->of_ring = false;
-    s->count = s->left = 0;
+    s->committed = s->filled = false;
+    s->count = 0;
     s->shown = (gr_submit){
         .waits = s->waits,
         .wait_values = s->wait_values,

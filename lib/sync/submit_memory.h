@@ -19,11 +19,9 @@ struct gr_submit_made {
     struct gr_submit_made *next_spare;
     bool out;     /* the submit is in use, not spare */
     bool of_ring; /* a ring owns the submit, so the caller does not free it */
-    bool over;    /* the submit was committed or undone */
-    bool made;    /* the submit was committed for at least one resource */
+    bool committed;
     bool filled;  /* the program received the semaphores, for its own submit */
     size_t count; /* the number of `uses` */
-    size_t left;  /* the number of resources that have not been returned to the ring yet */
     size_t room;  /* the size of each array; all arrays are one allocation */
     struct gr_submit_use *uses;
     gr_semaphore **waits, **signals;
