@@ -3,6 +3,8 @@
 #ifndef GR_LIB_PUBLISH_PIXELS_CUH
 #define GR_LIB_PUBLISH_PIXELS_CUH
 
+#include <string.h>
+
 #include "lib/publish/job.h"
 
 /* Forces inlining, because the arrays below stay in registers only if everything is inlined. */
@@ -30,46 +32,37 @@ typedef uint32_t bits;
 /* ---- Words of 4 bytes, in the widest possible accesses -----------------------------------------
  */
 
+/* The type of each access to N words. */
+template <int N> struct access {
+    typedef typename access<N % 4 == 0 ? 4 : N % 2 == 0 ? 2 : 1>::type type;
+};
+template <> struct access<1> {
+    typedef unsigned type;
+};
+template <> struct access<2> {
+    typedef uint2 type;
+};
+template <> struct access<4> {
+    typedef uint4 type;
+};
+
 template <int N> INLINE void load_words(const unsigned char *from, uint32_t *words)
 {
-    if (N % 4 == 0) {
-        UNROLL
-        for (int i = 0; i < N / 4; i++) {
-            const uint4 four = reinterpret_cast<const uint4 *>(from)[i];
-            words[4 * i] = four.x;
-            words[4 * i + 1] = four.y;
-            words[4 * i + 2] = four.z;
-            words[4 * i + 3] = four.w;
-        }
-    } else if (N % 2 == 0) {
-        UNROLL
-        for (int i = 0; i < N / 2; i++) {
-            const uint2 two = reinterpret_cast<const uint2 *>(from)[i];
-            words[2 * i] = two.x;
-            words[2 * i + 1] = two.y;
-        }
-    } else {
-        UNROLL
-        for (int i = 0; i < N; i++)
-            words[i] = reinterpret_cast<const uint32_t *>(from)[i];
+    typedef typename access<N>::type part;
+    UNROLL
+    for (unsigned i = 0; i < 4 * N; i += sizeof(part)) {
+        const part loaded = *reinterpret_cast<const part *>(from + i);
+        memcpy(words + i / 4, &loaded, sizeof(loaded));
     }
 }
 
 template <int N> INLINE void store_words(unsigned char *to, const uint32_t *words)
 {
-    if (N % 4 == 0) {
-        UNROLL
-        for (int i = 0; i < N / 4; i++)
-            reinterpret_cast<uint4 *>(to)[i] =
-                make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
-    } else if (N % 2 == 0) {
-        UNROLL
-        for (int i = 0; i < N / 2; i++)
-            reinterpret_cast<uint2 *>(to)[i] = make_uint2(words[2 * i], words[2 * i + 1]);
-    } else {
-        UNROLL
-        for (int i = 0; i < N; i++)
-            reinterpret_cast<uint32_t *>(to)[i] = words[i];
+    typename access<N>::type part;
+    UNROLL
+    for (unsigned i = 0; i < 4 * N; i += sizeof(part)) {
+        memcpy(&part, words + i / 4, sizeof(part));
+        *reinterpret_cast<typename access<N>::type *>(to + i) = part;
     }
 }
 
@@ -79,36 +72,21 @@ template <int N> INLINE void store_words(unsigned char *to, const uint32_t *word
 /* Loads N words of consecutive texels from a surface with one slice. */
 template <int N> INLINE void surface_load(const side &s, int x, int y, uint32_t *words)
 {
-    if (N == 1) {
-        words[0] = surf2Dread<unsigned>(s.base, x, y);
-    } else if (N == 2) {
-        const uint2 two = surf2Dread<uint2>(s.base, x, y);
-        words[0] = two.x;
-        words[1] = two.y;
-    } else {
-        UNROLL
-        for (int i = 0; i < N / 4; i++) {
-            const uint4 four = surf2Dread<uint4>(s.base, x + 16 * i, y);
-            words[4 * i] = four.x;
-            words[4 * i + 1] = four.y;
-            words[4 * i + 2] = four.z;
-            words[4 * i + 3] = four.w;
-        }
+    typedef typename access<N>::type part;
+    UNROLL
+    for (int i = 0; i < 4 * N; i += sizeof(part)) {
+        const part loaded = surf2Dread<part>(s.base, x + i, y);
+        memcpy(words + i / 4, &loaded, sizeof(loaded));
     }
 }
 
 template <int N> INLINE void surface_store(const side &s, int x, int y, const uint32_t *words)
 {
-    if (N == 1) {
-        surf2Dwrite(words[0], s.base, x, y);
-    } else if (N == 2) {
-        surf2Dwrite(make_uint2(words[0], words[1]), s.base, x, y);
-    } else {
-        UNROLL
-        for (int i = 0; i < N / 4; i++)
-            surf2Dwrite(
-                make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]),
-                s.base, x + 16 * i, y);
+    typename access<N>::type part;
+    UNROLL
+    for (int i = 0; i < 4 * N; i += sizeof(part)) {
+        memcpy(&part, words + i / 4, sizeof(part));
+        surf2Dwrite(part, s.base, x + i, y);
     }
 }
 
