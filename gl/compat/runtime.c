@@ -5,7 +5,7 @@
  */
 #include "gl/compat/compat.h"
 
-#include "gl/context/cuda_device.h"
+#include "gl/context/context.h"
 
 static _Thread_local CUresult kept;
 

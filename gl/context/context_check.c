@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks the OpenGL context at the start of a call, and records errors. */
-#include "gl/context/context_check.h"
+#include "gl/context/context.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
-#include "gl/context/deferred_unregistration.h"
 
 #define OLDEST 32 /* the oldest supported version, OpenGL 3.2 */
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds the CUDA device that OpenGL draws on, as the driver reports it. */
-#include "gl/context/cuda_device.h"
+#include "gl/context/context.h"
 
 #include "lib/cuda/context.h"
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "gl/context/context_check.h"
-#include "gl/context/diagnose.h"
 
 CUresult gl_drawing_device(CUdevice *device)
 {

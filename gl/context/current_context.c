@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Identifies the current OpenGL context by a mark. */
-#include "gl/context/current_context.h"
+#include "gl/context/context.h"
 
 #include <pthread.h>
 #include <stdlib.h>

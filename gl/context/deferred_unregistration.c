@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The list of deferred deletions, and the OpenGL objects that grinterop creates. */
-#include "gl/context/deferred_unregistration.h"
+#include "gl/context/context.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Finds out why CUDA refuses an OpenGL object, by querying both drivers instead of guessing from
  * the error code.
  */
-#include "gl/context/diagnose.h"
+#include "gl/context/context.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/base/struct_size.h"
-#include "gl/context/cuda_device.h"
+#include "gl/context/context.h"
 #include "gl/context/egl_device.h"
 #include "gl/context/egl_vendor.h"
 

@@ -7,7 +7,7 @@
 
 #include <grinterop/gr.h>
 
-#include "gl/context/current_context.h"
+#include "gl/context/context.h"
 
 /* ---- Bindings -------------------------------------------------------------------------------- */
 

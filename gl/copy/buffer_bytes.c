@@ -4,7 +4,7 @@
 
 #include <epoxy/gl.h>
 
-#include "gl/object/storage.h"
+#include "gl/object/object.h"
 #include "gl/context/saved_state.h"
 
 static GLuint bind_object(GLuint name)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "gl/context/current_context.h"
+#include "gl/context/context.h"
 
 /*
  * Whether the application has mapped the buffer non-persistently, so that OpenGL refuses other

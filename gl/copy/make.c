@@ -10,7 +10,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/external/import.h"
-#include "gl/context/cuda_device.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
 #include "gl/copy/pieces.h"

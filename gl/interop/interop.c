@@ -10,8 +10,6 @@
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "gl/context/cuda_device.h"
-#include "gl/context/diagnose.h"
 
 /*
  * The type of the driver's map and unmap calls. The driver takes handles in an array; for a single

@@ -10,7 +10,7 @@
 #include <epoxy/gl.h>
 
 #include "lib/base/error.h"
-#include "gl/object/storage.h"
+#include "gl/object/object.h"
 #include "gl/context/saved_state.h"
 
 /* ---- Names ----------------------------------------------------------------------------------- */

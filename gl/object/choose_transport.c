@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Chooses the transport for a resource of an existing OpenGL object. */
-#include "gl/object/choose_transport.h"
 
 #include <stdio.h>
 
@@ -8,11 +7,9 @@
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
 #include "lib/resource/choose_transport.h"
-#include "gl/context/cuda_device.h"
 #include "gl/copy/copy.h"
 #include "gl/copy/depth.h"
 #include "gl/interop/interop.h"
-#include "gl/object/existing.h"
 #include "gl/peer/peer.h"
 
 /*

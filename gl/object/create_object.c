@@ -16,8 +16,6 @@
 #include "lib/resource/choose_transport.h"
 #include "gl/context/saved_state.h"
 #include "gl/object/format.h"
-#include "gl/object/existing.h"
-#include "gl/context/context_check.h"
 #include "gl/copy/copy.h"
 #include "gl/copy/depth.h"
 #include "gl/copy/cpu_or_gpu.h"
@@ -25,7 +23,6 @@
 #include "gl/interop/interop.h"
 #include "gl/peer/peer.h"
 #include "gl/shared/shared.h"
-#include "gl/object/choose_transport.h"
 
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 #define IMAGE_FLAGS  (BUFFER_FLAGS | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)

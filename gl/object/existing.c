@@ -5,8 +5,6 @@
  */
 #include <grinterop/gl.h>
 
-#include "gl/object/existing.h"
-
 #include <stdlib.h>
 
 #include <epoxy/gl.h>
@@ -20,6 +18,20 @@
 
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 #define IMAGE_FLAGS  (BUFFER_FLAGS | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
+
+/* Allocates a zeroed struct in the current OpenGL context. NULL after an error. */
+static struct gl_resource *begin(const char *kind, unsigned int name, const char *call)
+{
+    struct gl_context gl;
+    if (gl_context_begin(&gl, call, "OpenGL %s %u was created in", kind, name) != GR_OK)
+        return NULL;
+    struct gl_resource *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    if (!r)
+        return NULL;
+    r->context = gl;
+    r->name = name;
+    return r;
+}
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
@@ -67,7 +79,7 @@ struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const ch
     }
     if (gr_flags_check(flags, BUFFER_FLAGS, call) != GR_OK)
         return NULL;
-    struct gl_resource *r = gl_resource_begin("buffer", name, call);
+    struct gl_resource *r = begin("buffer", name, call);
     if (!r)
         return NULL;
     if (check_buffer(name, r->context.direct, &r->base.size, call) != GR_OK) {
@@ -225,7 +237,7 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
     if (check_target(name, target, flags, call) != GR_OK ||
         gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK)
         return NULL;
-    struct gl_resource *r = gl_resource_begin("image", name, call);
+    struct gl_resource *r = begin("image", name, call);
     if (!r)
         return NULL;
     struct gl_image_storage storage;

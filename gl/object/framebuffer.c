@@ -19,7 +19,6 @@
 #include "lib/tensor/array.h"
 #include "lib/tensor/tensor.h"
 #include "gl/object/attachment.h"
-#include "gl/context/context_check.h"
 #include "gl/object/object.h"
 #include "gl/context/saved_state.h"
 #include "gl/shared/shared.h"

@@ -18,8 +18,6 @@
 #include "lib/resource/choose_transport.h"
 #include "lib/resource/deferred_release.h"
 #include "lib/resource/resource.h"
-#include "gl/object/storage.h"
-#include "gl/context/context_check.h"
 #include "gl/context/saved_state.h"
 #include "gl/copy/memory.h"
 
@@ -32,19 +30,6 @@ struct gl_object_text gl_object_text(const gr_resource *resource)
                                                               : "texture";
     snprintf(object.text, sizeof(object.text), "OpenGL %s %u", kind, r->name);
     return object;
-}
-
-struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call)
-{
-    struct gl_context gl;
-    if (gl_context_begin(&gl, call, "OpenGL %s %u was created in", kind, name) != GR_OK)
-        return NULL;
-    struct gl_resource *r = gr_check_memory(calloc(1, sizeof(*r)), call);
-    if (!r)
-        return NULL;
-    r->context = gl;
-    r->name = name;
-    return r;
 }
 
 gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, unsigned flags,

@@ -4,14 +4,19 @@
 #define GR_GL_OBJECT_OBJECT_H
 
 #include "lib/external/external.h"
-#include "gl/context/current_context.h"
+#include "gl/context/context.h"
 #include "gl/object/format.h"
-#include "gl/object/storage.h"
-#include "gl/context/deferred_unregistration.h"
 
 struct gl_copy;
 struct gl_peer;
 struct gr_transport_choice;
+
+/* The size and format of one level, or of a renderbuffer. All fields are 0 without storage. */
+struct gl_level {
+    int width, height, depth; /* depth: the number of slices or layers, otherwise 1 */
+    int internal;             /* the format */
+    int samples;
+};
 
 /* A resource of an OpenGL object. */
 struct gl_resource {
@@ -40,11 +45,25 @@ static inline const struct gl_resource *gl_of(const gr_resource *resource)
     return (const struct gl_resource *)resource;
 }
 
+/* ---- Existing objects ------------------------------------------------------------------------ */
+
 /*
- * The first step for buffers and images: loads the driver, remembers the current OpenGL context,
- * and allocates a zeroed struct. NULL after an error, which names the object by `kind` and `name`.
+ * Check the arguments and the object. Return a struct without a transport; NULL after an error. The
+ * caller makes it a resource or calls free(). Depth is accepted, though only the copy transport
+ * accepts it.
  */
-struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call);
+struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const char *call);
+struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags,
+                                    const char *call);
+
+/* ---- The transport --------------------------------------------------------------------------- */
+
+/*
+ * Returns those of the `possible` transports that the options allow. `otherwise` is the default if
+ * the options name no transport. If none is left, records an error and returns 0.
+ */
+unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, unsigned otherwise,
+                              const char *call);
 
 /* How a transport makes an object a resource. */
 struct gl_maker {
@@ -77,6 +96,31 @@ struct gl_object_text {
     char text[48];
 };
 struct gl_object_text gl_object_text(const gr_resource *resource);
+
+/* ---- Storage: these queries preserve OpenGL bindings and errors ------------------------------ */
+
+/*
+ * Returns the size of an existing buffer's storage in bytes; 0 if the buffer has no storage.
+ * `direct`: the context has direct state access.
+ */
+size_t gl_buffer_storage(unsigned int name, bool direct);
+
+/* Whether glBufferStorage allocated the storage, so that it cannot be replaced. */
+bool gl_buffer_is_immutable(unsigned int name, const struct gl_context *context);
+
+struct gl_image_storage {
+    struct gl_level base; /* level 0 */
+    unsigned int levels;  /* the number of consecutive levels from level 0 on; 0 without storage */
+    bool immutable;
+    /* what is wrong with the levels or faces, as the end of a sentence; or NULL */
+    const char *incomplete;
+};
+
+/* Queries the storage of an image. `target` is the texture's own target. */
+void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_storage *storage);
+
+/* Queries one level. Level 0 is enough to detect that the storage was replaced. */
+struct gl_level gl_image_level(unsigned int name, unsigned int target, int level);
 
 /* ---- Operations of struct gr_backend --------------------------------------------------------- */
 

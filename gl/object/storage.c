@@ -3,7 +3,7 @@
  * Queries the storage of objects: of buffers by direct state access if available, otherwise through
  * a binding that is restored afterwards.
  */
-#include "gl/object/storage.h"
+#include "gl/object/object.h"
 
 #include <string.h>
 

@@ -13,8 +13,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "gl/context/cuda_device.h"
-#include "gl/context/diagnose.h"
 #include "gl/copy/copy.h"
 
 void gl_peer_end(struct gr_ending *ending, bool alive)

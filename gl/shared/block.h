@@ -9,7 +9,7 @@
 #include <cuda.h>
 
 #include "lib/external/import.h"
-#include "gl/context/deferred_unregistration.h"
+#include "gl/context/context.h"
 
 /* The maximum size of a buffer in a block. Larger buffers get their own memory. */
 #define GL_BLOCK_MOST ((size_t)1 << 20)

@@ -9,7 +9,6 @@
 #include "lib/external/make_resource.h"
 #include "lib/cuda/end_after_event.h"
 #include "gl/context/saved_state.h"
-#include "gl/object/storage.h"
 #include "gl/shared/block.h"
 
 /*

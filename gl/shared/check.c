@@ -10,9 +10,7 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/device.h"
-#include "gl/context/context_check.h"
-#include "gl/context/cuda_device.h"
-#include "gl/context/diagnose.h"
+#include "gl/context/context.h"
 #include "gl/context/saved_state.h"
 #include "gl/shared/timeline.h"
 

@@ -7,7 +7,7 @@
 #include <grinterop/gl.h>
 
 #include "lib/cuda/context.h"
-#include "gl/context/current_context.h"
+#include "gl/context/context.h"
 
 /*
  * Records what is missing. The OpenGL context and a CUDA context are current. *drawing receives the

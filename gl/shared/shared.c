@@ -16,7 +16,6 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/resource/resource.h"
-#include "gl/context/cuda_device.h"
 #include "gl/context/saved_state.h"
 #include "gl/object/format.h"
 #include "gl/shared/private_vulkan.h"

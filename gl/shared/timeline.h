@@ -12,7 +12,7 @@
 
 #include "lib/resource/backend.h"
 #include "lib/sync/semaphore_pair.h"
-#include "gl/context/deferred_unregistration.h"
+#include "gl/context/context.h"
 
 enum gl_waits {
     GL_WAITS_TIMELINE, /* GL_NV_timeline_semaphore: any number of pending signals */

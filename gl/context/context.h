@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The OpenGL context of a call: identifies it, checks it at the start of the call, defers deletions
+ * that need it, and finds the CUDA device that it draws on.
+ */
+#ifndef GR_GL_CONTEXT_CONTEXT_H
+#define GR_GL_CONTEXT_CONTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <cuda.h>
+#include <grinterop/gl.h>
+
+#include "lib/base/log.h"
+#include "gl/context/native.h"
+
+/* ---- The current context --------------------------------------------------------------------- */
+
+/*
+ * A context that grinterop can recognise later. Querying the current context from EGL costs a
+ * system call in libglvnd, which is too slow for every map. So the library marks each context: it
+ * creates an empty program pipeline object, which contexts do not share, under a name that no other
+ * marked context uses.
+ */
+struct gl_context {
+    struct gl_native native;
+    unsigned int mark; /* the name of the mark; 0 if this OpenGL has no program pipelines */
+    int version;       /* the version, such as 45 for OpenGL 4.5; 0 for OpenGL ES */
+    bool direct;       /* the context has direct state access */
+    bool storage;      /* the context has immutable buffer storage */
+    bool inverts;      /* the context has GL_PACK_INVERT_MESA */
+};
+
+/* Marks the current context, or finds its mark. False if no context is current. Thread-safe. */
+bool gl_context_remember(struct gl_context *context);
+
+/* Whether both are the same context. */
+bool gl_context_same(const struct gl_context *a, const struct gl_context *b);
+
+/*
+ * Whether a context that is not current on this thread is known to be destroyed: its interface
+ * reports it, or another context has its handle now.
+ */
+bool gl_context_is_gone(const struct gl_context *context);
+
+/* Whether the context is current on the calling thread. Fast. */
+bool gl_context_is_current(const struct gl_context *context);
+
+/* ---- The start of a call, and its errors ----------------------------------------------------- */
+
+/*
+ * Loads the driver and remembers the current context, which must have OpenGL 3.2 or newer. `format`
+ * completes the sentence "Make current the context that ...".
+ */
+gr_status gl_context_begin(struct gl_context *context, const char *call, const char *format, ...)
+    GR_PRINTF(3, 4);
+
+/*
+ * Records that the context is not current. The error names `object`, such as "OpenGL buffer 3".
+ * `advice` is appended if the context still exists: "", or a sentence that begins with a space.
+ */
+gr_status gl_context_refuse(const struct gl_context *context, const char *object,
+                            const char *advice, const char *call);
+
+/* ---- Deferred deletion ----------------------------------------------------------------------- */
+
+/*
+ * Objects that can be deleted only while their OpenGL context is current wait for the next call of
+ * grinterop in that context that creates or closes a resource. This is the list entry, which is
+ * embedded in the struct of each deferred object.
+ */
+struct gl_deferred {
+    struct gl_deferred *next;
+    struct gl_context context;
+    void (*end)(struct gl_deferred *left); /* called once, while the context is current */
+};
+
+/* Defers an object that is not in the list yet. Thread-safe. */
+void gl_deferred_add(struct gl_deferred *left);
+
+/* Ends the deferred objects of this context, which is current. */
+void gl_deferred_run(const struct gl_context *context);
+
+/* ---- Objects that grinterop creates ---------------------------------------------------------- */
+
+#define GL_OLDER_FENCES 2
+
+/* The OpenGL objects that belong to a resource; 0 for objects that do not exist. */
+struct gl_names {
+    struct gl_deferred left;
+    unsigned int buffer, texture, memory;
+    unsigned int semaphores[2];
+    struct __GLsync *fence;                  /* a fence after the last OpenGL commands */
+    struct __GLsync *older[GL_OLDER_FENCES]; /* earlier fences, the latest first */
+
+    /* A function that is called after the objects are deleted, or NULL. */
+    void (*after)(void *of_after);
+    void *of_after;
+};
+
+/*
+ * Allocates the struct. The OpenGL context is current. If out of memory, records the error and
+ * returns NULL.
+ */
+struct gl_names *gl_names_make(const struct gl_context *context, const char *call);
+
+/*
+ * Deletes the objects and frees the struct: at once if their context is current, otherwise
+ * deferred. NULL is allowed.
+ */
+void gl_names_end(struct gl_names *names);
+
+/* ---- The CUDA device that draws -------------------------------------------------------------- */
+
+/*
+ * Queries the first CUDA device of the current OpenGL context; CUDA_ERROR_NO_DEVICE if there is
+ * none. Records no error.
+ */
+CUresult gl_drawing_device(CUdevice *device);
+
+/*
+ * Finds the CUDA device of the current OpenGL context, for gr_context_choose(). Records an error if
+ * there is none.
+ */
+gr_status gl_find_drawing_device(CUdevice *device);
+
+/*
+ * Finds the CUDA device for copies if no CUDA context is current: the device that draws, otherwise
+ * the first device.
+ */
+gr_status gl_find_nearest_device(CUdevice *device);
+
+/* Whether the driver lists `device` among the devices of the current OpenGL context. */
+bool gl_draws_on(CUdevice device);
+
+/*
+ * Explains a failure between OpenGL and CUDA, because their error codes never name the cause:
+ * writes which GPU draws, which GPU computes, and how to make both the same device. An OpenGL
+ * context must be current.
+ */
+void gl_diagnose(CUresult code, char *text, size_t size);
+
+/* Writes a short form without advice: "OpenGL draws on ..., CUDA computes on ...". */
+void gl_diagnose_devices(char *text, size_t size);
+
+#endif
