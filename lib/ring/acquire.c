@@ -11,11 +11,10 @@
 
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
-#include "lib/ring/side_order.h"
-#include "lib/ring/descriptor.h"
+#include "lib/ring/slot_use.h"
+#include "lib/ring/ring.h"
 #include "lib/peer/link.h"
-#include "lib/ring/slot_end.h"
-#include "lib/ring/notify.h"
+#include "lib/ring/slot_life.h"
 #include "lib/resource/stream.h"
 
 /*

@@ -9,8 +9,6 @@
  * updates the descriptors.
  */
 #define _GNU_SOURCE
-#include "lib/ring/descriptor.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -18,6 +16,7 @@
 
 #include "lib/base/error.h"
 #include "lib/peer/link.h"
+#include "lib/ring/ring.h"
 
 static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)
 {

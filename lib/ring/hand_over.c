@@ -4,10 +4,9 @@
  * acquire.
  */
 #include "lib/base/error.h"
-#include "lib/ring/side_order.h"
+#include "lib/ring/slot_use.h"
 #include "lib/peer/link.h"
-#include "lib/ring/slot_end.h"
-#include "lib/ring/notify.h"
+#include "lib/ring/slot_life.h"
 #include "lib/sync/submit.h"
 
 /*

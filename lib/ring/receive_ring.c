@@ -11,7 +11,6 @@
 #include "lib/peer/link.h"
 #include "lib/peer/page.h"
 #include "lib/ring/ring.h"
-#include "lib/ring/notify.h"
 #include "lib/peer/device.h"
 #include "lib/peer/import.h"
 #include "lib/sync/semaphore.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A ring without its slots: the lock, the sides and the memory of its state. */
+/* The life of a ring: create, resize, stop, free; and what wakes those who wait for it. */
 #define _POSIX_C_SOURCE 200809L
 #include "lib/ring/ring.h"
 
@@ -8,6 +8,54 @@
 
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
+#include "lib/base/live_objects.h"
+#include "lib/base/struct_size.h"
+#include "lib/peer/link.h"
+#include "lib/ring/slot_life.h"
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+gr_status gr_ring_check(const gr_ring *ring, const char *call)
+{
+    if (ring)
+        return gr_fork_check(call);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The ring is NULL: did gr_ring_create() fail? Call gr_last_error() right after "
+                   "that call for the reason.");
+}
+
+gr_status gr_ring_check_role(gr_ring_role role, const char *call)
+{
+    if (role == GR_RING_PRODUCER || role == GR_RING_CONSUMER)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "`role` is %d: pass GR_RING_PRODUCER or GR_RING_CONSUMER.", (int)role);
+}
+
+gr_resource *gr_ring_any_resource(const gr_ring *ring)
+{
+    uint32_t i = 0;
+    while (!gr_ring_state_stays(&ring->state, i))
+        i++;
+    return ring->state.slots[i].api.resource;
+}
+
+/* ---- Wake-ups -------------------------------------------------------------------------------- */
+
+void gr_ring_notify(gr_ring *ring)
+{
+    pthread_cond_broadcast(&ring->changed);
+    gr_ring_update_pollers(ring);
+}
+
+void gr_ring_peer_changed(gr_ring *ring)
+{
+    pthread_mutex_lock(&ring->lock);
+    gr_ring_notify(ring);
+    pthread_mutex_unlock(&ring->lock);
+}
+
+/* ---- Create and free ------------------------------------------------------------------------- */
 
 /*
  * Initialises the condition variable. Deadlines use the monotonic clock if the condition variable
@@ -35,26 +83,8 @@ static bool init_lock(gr_ring *ring)
     return false;
 }
 
-gr_status gr_ring_check(const gr_ring *ring, const char *call)
-{
-    if (ring)
-        return gr_fork_check(call);
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The ring is NULL: did gr_ring_create() fail? Call gr_last_error() right after "
-                   "that call for the reason.");
-}
-
-gr_status gr_ring_check_role(gr_ring_role role, const char *call)
-{
-    if (role == GR_RING_PRODUCER || role == GR_RING_CONSUMER)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "`role` is %d: pass GR_RING_PRODUCER or GR_RING_CONSUMER.", (int)role);
-}
-
-/* ---- Life ------------------------------------------------------------------------------------ */
-
-gr_ring *gr_ring_make_empty(const gr_ring_options *options, const char *call)
+/* Creates a ring without slots. */
+static gr_ring *make_empty(const gr_ring_options *options, const char *call)
 {
     gr_ring *ring = calloc(1, sizeof(*ring));
     if (!ring || !init_lock(ring)) {
@@ -70,19 +100,97 @@ gr_ring *gr_ring_make_empty(const gr_ring_options *options, const char *call)
     return ring;
 }
 
-void gr_ring_free_empty(gr_ring *ring)
+static gr_status check_options(const gr_ring_options *options, const char *call)
 {
+    bool side = options->producer == GR_SIDE_CUDA || options->producer == GR_SIDE_GRAPHICS;
+    bool mode = options->mode == GR_RING_LOSSLESS || options->mode == GR_RING_NEWEST;
+    if (side && mode)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` is %d, which is not a valid value: pass %s.",
+                   side ? "mode" : "producer", side ? (int)options->mode : (int)options->producer,
+                   side ? "GR_RING_LOSSLESS or GR_RING_NEWEST"
+                        : "GR_SIDE_CUDA or GR_SIDE_GRAPHICS");
+}
+
+gr_ring *gr_ring_create(gr_resource *const resources[], size_t n, const gr_ring_options *options)
+{
+    gr_ring_options own;
+    if (GR_TAKE(gr_ring_options, &own, options, __func__) != GR_OK ||
+        check_options(&own, __func__) != GR_OK ||
+        gr_ring_check_resources(resources, n, NULL, __func__) != GR_OK)
+        return NULL;
+    gr_ring *ring = make_empty(&own, __func__);
+    if (!ring)
+        return NULL;
+    gr_live_add(GR_LIVE_RING, ring);
+    if (gr_ring_add_slots(ring, resources, n, __func__) == GR_OK)
+        return ring;
+    gr_ring_free(ring);
+    return NULL;
+}
+
+void gr_ring_free(gr_ring *ring)
+{
+    if (!ring || !gr_live_end(GR_LIVE_RING, ring, __func__))
+        return;
+    /*
+     * The link ends first, because the driver can end slots only when no stream waits for the peer.
+     */
+    gr_link_end(ring->link);
+    gr_ring_end_all(ring);
+    gr_ring_end_descriptors(ring);
     pthread_cond_destroy(&ring->changed);
     pthread_mutex_destroy(&ring->lock);
     free(ring);
 }
 
-/* ---- Slots ----------------------------------------------------------------------------------- */
+/* ---- Resize, stop and query ------------------------------------------------------------------ */
 
-gr_resource *gr_ring_any_resource(const gr_ring *ring)
+static gr_status check_own(const gr_ring *ring, const char *call)
 {
-    uint32_t i = 0;
-    while (!gr_ring_state_stays(&ring->state, i))
-        i++;
-    return ring->state.slots[i].api.resource;
+    if (!ring->link && !ring->is_sending)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "The ring is %s another process and cannot be resized: create another ring, and send that.",
+        ring->link ? "shared with" : "being sent to");
+}
+
+gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n)
+{
+    GR_TRY(gr_ring_check(ring, __func__));
+    gr_ring_end_left(ring); /* makes room, if the work of earlier slots is done */
+    pthread_mutex_lock(&ring->lock);
+    gr_status status = check_own(ring, __func__);
+    if (status == GR_OK)
+        status = gr_ring_check_resources(resources, n, ring, __func__);
+    if (status == GR_OK)
+        status = gr_ring_add_slots(ring, resources, n, __func__);
+    gr_ring_notify(ring);
+    pthread_mutex_unlock(&ring->lock);
+    if (status == GR_OK)
+        gr_ring_end_left(ring);
+    return status;
+}
+
+void gr_ring_stop(gr_ring *ring)
+{
+    if (!ring)
+        return;
+    pthread_mutex_lock(&ring->lock);
+    ring->state.stopped = true;
+    gr_link_stop(ring->link);
+    gr_ring_notify(ring);
+    pthread_mutex_unlock(&ring->lock);
+}
+
+const gr_ring_info *gr_ring_get_info(gr_ring *ring)
+{
+    static _Thread_local gr_ring_info info;
+    if (gr_ring_check(ring, __func__) != GR_OK)
+        return NULL;
+    pthread_mutex_lock(&ring->lock);
+    gr_ring_state_info(&ring->state, &info);
+    pthread_mutex_unlock(&ring->lock);
+    return &info;
 }

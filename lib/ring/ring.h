@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The internal struct of a ring. slot_state.c chooses the next slot, side_order.c orders the sides,
- * slot_resources.c creates slots, and slot_end.c ends them. life.c, acquire.c and hand_over.c
- * contain the public functions.
+ * The internal struct of a ring. slot_use.c orders the two sides, and slot_life.c adds and ends
+ * slots. ring.c, acquire.c, hand_over.c and descriptor.c contain the public functions.
  */
 #ifndef GR_LIB_RING_RING_H
 #define GR_LIB_RING_RING_H
@@ -50,16 +49,19 @@ gr_status gr_ring_check(const gr_ring *ring, const char *call);
 /* Refuses invalid roles. */
 gr_status gr_ring_check_role(gr_ring_role role, const char *call);
 
-/*
- * Creates a ring without slots. On failure records the error and returns NULL. The options were
- * checked.
- */
-gr_ring *gr_ring_make_empty(const gr_ring_options *options, const char *call);
-
-/* Frees a ring whose slots have ended, or a ring that was not completely created. */
-void gr_ring_free_empty(gr_ring *ring);
-
 /* Returns the resource of a slot that is not leaving. All other resources are of the same kind. */
 gr_resource *gr_ring_any_resource(const gr_ring *ring);
+
+/* Wakes waiting acquires and updates the poll descriptors. The lock is held. */
+void gr_ring_notify(gr_ring *ring);
+
+/* Called by the thread that watches the peer. Takes the lock. */
+void gr_ring_peer_changed(gr_ring *ring);
+
+/* Updates whether the poll descriptors are readable. The lock is held. */
+void gr_ring_update_pollers(gr_ring *ring);
+
+/* Closes the poll descriptors of a ring. */
+void gr_ring_end_descriptors(gr_ring *ring);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* For systems without eventfd, where rings cannot be polled. */
-#include "lib/ring/descriptor.h"
+#include "lib/ring/ring.h"
 
 #include "lib/base/error.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A SPIN model of a ring that threads of one process share: acquire.c, hand_over.c, life.c,
- * slot_state.c, slot_end.c and descriptor.c in lib/ring. All work under the ring's lock is one
+ * A SPIN model of a ring that threads of one process share: acquire.c, hand_over.c, ring.c,
+ * slot_state.c, slot_life.c and descriptor.c in lib/ring. All work under the ring's lock is one
  * step. Maps and graphics calls are separate steps, so that other threads may run in between.
  * tests/model/check-model runs it.
  *
@@ -105,7 +105,7 @@ inline count(what)
     od
 }
 
-/* ---- Notifying (notify.c, descriptor.c) ------------------------------------------------------ */
+/* ---- Notifying (ring.c, descriptor.c) -------------------------------------------------------- */
 
 /* gr_ring_update_pollers() with is_ready() */
 inline update_pollers()
@@ -351,7 +351,7 @@ inline begin_use(p, n)
     end_left()
 }
 
-/* ---- The end of slots (slot_end.c) ----------------------------------------------------------- */
+/* ---- The end of slots (slot_life.c) ---------------------------------------------------------- */
 
 /* gr_ring_end_left(): removes the leaving slots that are free. */
 inline end_left()
@@ -370,7 +370,7 @@ inline end_left()
     }
 }
 
-/* ---- Resize and stop (life.c) ---------------------------------------------------------------- */
+/* ---- Resize and stop (ring.c) ---------------------------------------------------------------- */
 
 /* gr_ring_resize() with gr_ring_state_replace() and gr_ring_state_add() */
 inline resize()

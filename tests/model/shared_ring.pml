@@ -107,7 +107,7 @@ inline begin_look(p, i)
 inline lock(p) { atomic { !own[p].locked -> own[p].locked = true } }
 inline unlock(p) { own[p].locked = false }
 
-/* gr_ring_notify() in notify.c. The caller holds the lock. */
+/* gr_ring_notify() in ring.c. The caller holds the lock. */
 inline tell(p) { own[p].asleep = false }
 
 /* pthread_cond_wait() in claim() of acquire.c, with GR_WAIT_FOREVER. */
@@ -497,7 +497,7 @@ inline acquire(p)
     fi
 }
 
-/* gr_ring_stop() in life.c, with gr_link_stop() */
+/* gr_ring_stop() in ring.c, with gr_link_stop() */
 inline stop(p)
 {
     lock(p);
@@ -662,7 +662,7 @@ proctype consumer()
     } unless { dead[CONSUMER] }
 }
 
-/* notify() in watch.c, with gr_ring_peer_changed() in notify.c */
+/* notify() in watch.c, with gr_ring_peer_changed() in ring.c */
 inline notify(p)
 {
     atomic { !own[p].locked -> tell(p) }

@@ -3,8 +3,8 @@
  * Orders the two sides of a ring. Call these functions without the ring's lock unless stated
  * otherwise.
  */
-#ifndef GR_LIB_RING_SIDE_ORDER_H
-#define GR_LIB_RING_SIDE_ORDER_H
+#ifndef GR_LIB_RING_SLOT_USE_H
+#define GR_LIB_RING_SLOT_USE_H
 
 #include "lib/ring/ring.h"
 

@@ -34,13 +34,13 @@
  *                    uncommitted submit is undone
  * leaving -> ended   gr_resource_free(): CUDA imports end after the last release; OpenGL keeps
  *                    objects that its commands use; Vulkan objects are kept until an event after
- *                    both their last signal and the last CUDA release (slot_end.c)
+ *                    both their last signal and the last CUDA release (slot_life.c)
  * mapped -> closed   gr_resource_close() on the stream of the map
  *
  * API order in Vulkan is the order of submits to one queue, with the application's barriers. A
  * claim is undone if its map or begin fails; waits already in a stream or a context are harmless.
  */
-#include "lib/ring/side_order.h"
+#include "lib/ring/slot_use.h"
 
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Checks which resources can be slots of a ring, and adds slots. */
-#ifndef GR_LIB_RING_SLOT_RESOURCES_H
-#define GR_LIB_RING_SLOT_RESOURCES_H
+/* Checks which resources can be slots of a ring, adds slots, and ends them. */
+#ifndef GR_LIB_RING_SLOT_LIFE_H
+#define GR_LIB_RING_SLOT_LIFE_H
 
 #include "lib/ring/ring.h"
 
@@ -16,5 +16,14 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, cons
  */
 gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call);
+
+/* Whether gr_ring_end_left() has slots to end. The lock is held. */
+bool gr_ring_has_left(const gr_ring *ring);
+
+/* Ends free slots that are leaving. The lock is not held, because this may take long. */
+void gr_ring_end_left(gr_ring *ring);
+
+/* Ends all slots, in any state. */
+void gr_ring_end_all(gr_ring *ring);
 
 #endif
