@@ -3,6 +3,7 @@
 #include "lib/base/error.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,40 +35,22 @@ static void copy_text(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", from ? from : "");
 }
 
-static bool is_no_memory(gr_error_domain domain, int code)
-{
-    switch (domain) {
-    case GR_DOMAIN_CUDA:
-        return code == CUDA_ERROR_OUT_OF_MEMORY;
-    case GR_DOMAIN_OPENGL:
-        return code == GL_OUT_OF_MEMORY;
-    case GR_DOMAIN_EGL:
-        return code == EGL_BAD_ALLOC;
-    case GR_DOMAIN_VULKAN:
-        return code == VK_ERROR_OUT_OF_HOST_MEMORY || code == VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    case GR_DOMAIN_ERRNO:
-        return code == ENOMEM;
-    case GR_DOMAIN_NONE:
-        break;
-    }
-    return false;
-}
-
-static bool is_device_lost(gr_error_domain domain, int code)
-{
-    switch (domain) {
-    case GR_DOMAIN_CUDA:
-        return gr_cuda_is_sticky((CUresult)code);
-    case GR_DOMAIN_OPENGL:
-        return code == GL_CONTEXT_LOST;
-    case GR_DOMAIN_EGL:
-        return code == EGL_CONTEXT_LOST;
-    case GR_DOMAIN_VULKAN:
-        return code == VK_ERROR_DEVICE_LOST;
-    default:
-        return false;
-    }
-}
+/* The codes that imply a class, besides the sticky errors of CUDA. */
+static const struct {
+    gr_error_domain domain;
+    int code;
+    gr_status implied;
+} classes[] = {
+    {GR_DOMAIN_CUDA, CUDA_ERROR_OUT_OF_MEMORY, GR_ERR_NO_MEMORY},
+    {GR_DOMAIN_OPENGL, GL_OUT_OF_MEMORY, GR_ERR_NO_MEMORY},
+    {GR_DOMAIN_OPENGL, GL_CONTEXT_LOST, GR_ERR_DEVICE_LOST},
+    {GR_DOMAIN_EGL, EGL_BAD_ALLOC, GR_ERR_NO_MEMORY},
+    {GR_DOMAIN_EGL, EGL_CONTEXT_LOST, GR_ERR_DEVICE_LOST},
+    {GR_DOMAIN_VULKAN, VK_ERROR_OUT_OF_HOST_MEMORY, GR_ERR_NO_MEMORY},
+    {GR_DOMAIN_VULKAN, VK_ERROR_OUT_OF_DEVICE_MEMORY, GR_ERR_NO_MEMORY},
+    {GR_DOMAIN_VULKAN, VK_ERROR_DEVICE_LOST, GR_ERR_DEVICE_LOST},
+    {GR_DOMAIN_ERRNO, ENOMEM, GR_ERR_NO_MEMORY},
+};
 
 /*
  * Chooses the class of an error. GR_ERR_NO_DRIVER takes precedence over a class implied by the
@@ -77,9 +60,11 @@ static gr_status class_of(gr_status status, gr_error_domain domain, int code)
 {
     if (status == GR_ERR_NO_DRIVER)
         return status;
-    if (is_no_memory(domain, code))
-        return GR_ERR_NO_MEMORY;
-    return is_device_lost(domain, code) ? GR_ERR_DEVICE_LOST : status;
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+        if (classes[i].domain == domain && classes[i].code == code)
+            return classes[i].implied;
+    const bool is_sticky = domain == GR_DOMAIN_CUDA && gr_cuda_is_sticky((CUresult)code);
+    return is_sticky ? GR_ERR_DEVICE_LOST : status;
 }
 
 /*
@@ -96,8 +81,10 @@ static void log_last(void)
         gr_log(level, "%s: %s", e->call, e->message);
 }
 
-gr_status gr_fail_list(gr_status status, gr_error_domain domain, int code, const char *code_name,
-                       const char *call, const char *format, va_list arguments)
+GR_PRINTF(6, 0)
+static gr_status fail_list(gr_status status, gr_error_domain domain, int code,
+                           const char *code_name, const char *call, const char *format,
+                           va_list arguments)
 {
     struct gr_error_record *e = &last;
     e->status = class_of(status, domain, code);
@@ -115,7 +102,7 @@ gr_status gr_fail(gr_status status, const char *call, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    status = gr_fail_list(status, GR_DOMAIN_NONE, 0, NULL, call, format, arguments);
+    status = fail_list(status, GR_DOMAIN_NONE, 0, NULL, call, format, arguments);
     va_end(arguments);
     return status;
 }
@@ -125,7 +112,7 @@ gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const
 {
     va_list arguments;
     va_start(arguments, format);
-    status = gr_fail_list(status, domain, code, code_name, call, format, arguments);
+    status = fail_list(status, domain, code, code_name, call, format, arguments);
     va_end(arguments);
     return status;
 }

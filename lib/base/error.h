@@ -3,8 +3,6 @@
 #ifndef GR_LIB_BASE_ERROR_H
 #define GR_LIB_BASE_ERROR_H
 
-#include <stdarg.h>
-
 #include <grinterop/gr.h>
 
 #include "lib/base/log.h"
@@ -44,10 +42,6 @@ static inline const char *gr_s(unsigned long long n)
 
 /* Records GR_ERR_SYSTEM with the errno `code`. The message ends with the text of the code. */
 gr_status gr_fail_errno(int code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
-
-/* Like gr_fail_code(), with a va_list. */
-gr_status gr_fail_list(gr_status status, gr_error_domain domain, int code, const char *code_name,
-                       const char *call, const char *format, va_list arguments) GR_PRINTF(6, 0);
 
 /*
  * Records GR_ERR_NO_MEMORY without formatting, because formatting could run out of memory itself.
