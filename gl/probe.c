@@ -52,7 +52,6 @@ static void probe_interop(struct answer *answer, const struct contexts *contexts
 {
     (void)contexts;
     CUresult result = try_to_register();
-    const char *code = NULL;
     CUdevice device;
     char *text = answer->reason;
     size_t size = sizeof(answer->reason), length;
@@ -62,10 +61,9 @@ static void probe_interop(struct answer *answer, const struct contexts *contexts
         gl_diagnose_devices(text + length, size - length);
         return;
     }
-    gr_driver()->GetErrorName(result, &code);
     bool named = gr_driver()->CtxGetDevice(&device) == CUDA_SUCCESS && gl_draws_on(device);
     length = (size_t)snprintf(text, size, "CUDA cannot register a buffer (%.60s%s). ",
-                              code ? code : "unknown error",
+                              gr_cuda_error_name(result),
                               named ? "" : ", and cuGLGetDevices does not name its device");
     gl_diagnose(result, text + length, size - length);
 }
@@ -119,7 +117,6 @@ static CUresult try_to_register_there(CUdevice drawing)
 static void probe_peer(struct answer *answer, const struct contexts *contexts)
 {
     (void)contexts;
-    const char *code = NULL;
     CUdevice drawing;
     if (!gl_peer_reaches(&drawing, NULL, answer->reason, sizeof(answer->reason)))
         return;
@@ -127,11 +124,10 @@ static void probe_peer(struct answer *answer, const struct contexts *contexts)
     answer->info.usable = result == CUDA_SUCCESS;
     if (answer->info.usable)
         return;
-    gr_driver()->GetErrorName(result, &code);
     snprintf(answer->reason, sizeof(answer->reason),
              "CUDA device %d, on which OpenGL draws, cannot register a buffer (%.60s). "
              "GR_TRANSPORT_COPY works there.",
-             (int)drawing, code ? code : "unknown error");
+             (int)drawing, gr_cuda_error_name(result));
 }
 
 static const struct probe {

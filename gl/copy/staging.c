@@ -76,15 +76,13 @@ static void note_fallback(struct gl_copy *copy, const char *why, const char *cod
 /* Registers the memory with CUDA if possible. */
 static bool register_bytes(struct gl_copy *copy, unsigned char *bytes, size_t size)
 {
-    const char *name = "";
     CUresult result = gr_driver()->MemHostRegister(bytes, size, 0);
     if (result == CUDA_SUCCESS) {
         copy->staging.bytes = bytes;
         return true;
     }
-    gr_driver()->GetErrorName(result, &name);
     note_fallback(copy, "cuMemHostRegister refused the memory that OpenGL has mapped",
-                  name ? name : "");
+                  gr_cuda_error_name(result));
     return false;
 }
 

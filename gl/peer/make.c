@@ -119,14 +119,13 @@ bool gl_peer_reaches(CUdevice *drawing, struct gl_peer_query *asked, char *text,
 /* Records that peer access is impossible, or the driver's error if the query failed. */
 static gr_status refuse(const struct gl_peer_query *asked, const char *text, const char *call)
 {
-    const char *name = NULL;
     if (asked->result == CUDA_SUCCESS)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "GR_TRANSPORT_PEER needs two GPUs, one that computes and one that draws. %s",
                        text);
-    gr_driver()->GetErrorName(asked->result, &name);
     return gr_fail_code(
-        GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)asked->result, name, asked->call,
+        GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)asked->result, gr_cuda_error_name(asked->result),
+        asked->call,
         "%s: GR_TRANSPORT_PEER needs two GPUs, one that computes and one that draws. %s", call,
         text);
 }

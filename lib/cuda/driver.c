@@ -347,18 +347,23 @@ void *gr_driver_export(const char *name)
     return gr_driver() ? gr_loader_symbol(library.handle, name) : NULL;
 }
 
-static gr_status fail_list(CUresult code, const char *call, const char *advice, const char *format,
-                           va_list arguments)
+const char *gr_cuda_error_name(CUresult code)
 {
     const char *name = NULL;
     const gr_cuda_api *cu = gr_driver();
     if (!cu || cu->GetErrorName(code, &name) != CUDA_SUCCESS || !name)
-        name = "CUDA_ERROR (unknown name)";
+        return "CUDA_ERROR (unknown name)";
+    return name;
+}
+
+static gr_status fail_list(CUresult code, const char *call, const char *advice, const char *format,
+                           va_list arguments)
+{
     struct gr_error_record shape;
     char sentence[sizeof(shape.message)];
     vsnprintf(sentence, sizeof(sentence), format, arguments);
-    return gr_fail_code(GR_ERR_CUDA, GR_DOMAIN_CUDA, (int)code, name, call, "%s%s", sentence,
-                        advice);
+    return gr_fail_code(GR_ERR_CUDA, GR_DOMAIN_CUDA, (int)code, gr_cuda_error_name(code), call,
+                        "%s%s", sentence, advice);
 }
 
 gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...)

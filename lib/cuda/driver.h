@@ -85,6 +85,9 @@ void *gr_driver_export(const char *name);
 #define GR_COPIES_SIZE 640
 void gr_driver_second_copy(char *text, size_t size);
 
+/* Returns the driver's name of an error code. */
+const char *gr_cuda_error_name(CUresult code);
+
 /* Like gr_fail(), for a driver error: records GR_ERR_CUDA and the driver's name of the code. */
 gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 

@@ -42,14 +42,6 @@ void gr_fd_close(int fd)
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
-static gr_status refuse(const struct gr_handle_rule *rule, const struct gr_handle_import *import,
-                        const char *call, const char *given, const char *law, const char *way_out)
-{
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The handle type %s was given %s. %s (CUDA driver API, %s). %s (%s).",
-                   rule->name, given, law, import->driver_call, way_out, rule->from);
-}
-
 /* CUDA for Windows does not use file descriptors; there the driver itself refuses them. */
 static bool fd_is_open(int fd)
 {
@@ -60,60 +52,39 @@ static bool fd_is_open(int fd)
 #endif
 }
 
-static gr_status check_fd(const struct gr_handle_rule *rule, const struct gr_handle *handle,
-                          const struct gr_handle_import *import, const char *call)
+/* Refuses combinations of a Windows handle and its name that the type does not allow. */
+static gr_status check_windows_handle(const struct gr_handle_rule *rule,
+                                      const struct gr_handle *handle,
+                                      const struct gr_handle_import *import, const char *call)
 {
-    if (handle->win32_handle || handle->win32_name)
-        return refuse(rule, import, call, "a Windows handle or name",
-                      "This type takes a file descriptor only",
-                      "Leave win32_handle and win32_name NULL and set fd");
-    if (fd_is_open(handle->fd))
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The handle type %s was given fd %d, which is not open in this process. It must "
-                   "be a valid descriptor (CUDA driver API, %s). A descriptor that was imported "
-                   "before belongs to the driver: export a new descriptor for each import (%s).",
-                   rule->name, handle->fd, import->driver_call, rule->from);
-}
-
-static gr_status check_nt(const struct gr_handle_rule *rule, const struct gr_handle *handle,
-                          const struct gr_handle_import *import, const char *call)
-{
-    static const char law[] = "Exactly one of the two must be set";
-    if (handle->win32_handle && handle->win32_name)
-        return refuse(rule, import, call, "both win32_handle and win32_name", law,
-                      "Leave one of them NULL");
-    if (!handle->win32_handle && !handle->win32_name)
-        return refuse(rule, import, call, "neither win32_handle nor win32_name", law,
-                      "Set the handle, or the name that it was shared under");
-    return GR_OK;
-}
-
-static gr_status check_kmt(const struct gr_handle_rule *rule, const struct gr_handle *handle,
-                           const struct gr_handle_import *import, const char *call)
-{
-    if (handle->win32_name)
-        return refuse(rule, import, call, "a win32_name",
-                      "A KMT handle has no name, so the name must be NULL",
-                      "Leave win32_name NULL and set win32_handle");
-    if (!handle->win32_handle)
-        return refuse(rule, import, call, "no win32_handle", "The handle must not be NULL",
-                      "Set the global handle");
-    return GR_OK;
-}
-
-static gr_status check_nvsci(const struct gr_handle_rule *rule, const struct gr_handle *handle,
-                             const struct gr_handle_import *import, const char *call)
-{
-    if (handle->win32_handle || handle->win32_name)
-        return refuse(rule, import, call, "a Windows handle or name",
-                      "This type takes an NvSci object only",
-                      "Leave win32_handle and win32_name NULL");
-    if (!handle->nvsci)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The handle type %s was given no object: %s is NULL. This type needs a "
-                       "valid object (CUDA driver API, %s; %s).",
-                       rule->name, import->nvsci_field, import->driver_call, rule->from);
+    const bool has_handle = handle->win32_handle, has_name = handle->win32_name;
+    static const char one[] = "Exactly one of the two must be set";
+    const struct {
+        enum gr_handle_form form;
+        bool wrong;
+        const char *given, *law, *way_out;
+    } cases[] = {
+        {GR_HANDLE_FD, has_handle || has_name, "a Windows handle or name",
+         "This type takes a file descriptor only",
+         "Leave win32_handle and win32_name NULL and set fd"},
+        {GR_HANDLE_NT, has_handle && has_name, "both win32_handle and win32_name", one,
+         "Leave one of them NULL"},
+        {GR_HANDLE_NT, !has_handle && !has_name, "neither win32_handle nor win32_name", one,
+         "Set the handle, or the name that it was shared under"},
+        {GR_HANDLE_KMT, has_name, "a win32_name",
+         "A KMT handle has no name, so the name must be NULL",
+         "Leave win32_name NULL and set win32_handle"},
+        {GR_HANDLE_KMT, !has_handle, "no win32_handle", "The handle must not be NULL",
+         "Set the global handle"},
+        {GR_HANDLE_NVSCI, has_handle || has_name, "a Windows handle or name",
+         "This type takes an NvSci object only", "Leave win32_handle and win32_name NULL"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (cases[i].form == rule->form && cases[i].wrong)
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "The handle type %s was given %s. %s (CUDA driver API, %s). %s (%s).",
+                           rule->name, cases[i].given, cases[i].law, import->driver_call,
+                           cases[i].way_out, rule->from);
     return GR_OK;
 }
 
@@ -131,16 +102,19 @@ gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_han
                        "The handle type %s was given fd %d. Only file descriptor types take a file "
                        "descriptor (CUDA driver API, %s). Set fd to 0 or -1, or set another type.",
                        rule->name, handle->fd, import->driver_call);
-    switch (rule->form) {
-    case GR_HANDLE_FD:
-        return check_fd(rule, handle, import, call);
-    case GR_HANDLE_NT:
-        return check_nt(rule, handle, import, call);
-    case GR_HANDLE_KMT:
-        return check_kmt(rule, handle, import, call);
-    case GR_HANDLE_NVSCI:
-        return check_nvsci(rule, handle, import, call);
-    }
+    GR_TRY(check_windows_handle(rule, handle, import, call));
+    if (rule->form == GR_HANDLE_FD && !fd_is_open(handle->fd))
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The handle type %s was given fd %d, which is not open in this process. It must be a "
+            "valid descriptor (CUDA driver API, %s). A descriptor that was imported before belongs "
+            "to the driver: export a new descriptor for each import (%s).",
+            rule->name, handle->fd, import->driver_call, rule->from);
+    if (rule->form == GR_HANDLE_NVSCI && !handle->nvsci)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The handle type %s was given no object: %s is NULL. This type needs a "
+                       "valid object (CUDA driver API, %s; %s).",
+                       rule->name, import->nvsci_field, import->driver_call, rule->from);
     return GR_OK;
 }
 
@@ -176,15 +150,6 @@ static bool is_handle_error(CUresult code)
            code == CUDA_ERROR_UNKNOWN;
 }
 
-static const char *code_name(CUresult code)
-{
-    const char *name = NULL;
-    const gr_cuda_api *cu = gr_driver();
-    if (!cu || cu->GetErrorName(code, &name) != CUDA_SUCCESS || !name)
-        return "CUDA_ERROR (unknown name)";
-    return name;
-}
-
 gr_status gr_handle_refused(const struct gr_handle_rule *rule,
                             const struct gr_handle_import *import, CUresult code, bool foreign,
                             const char *usual, const char *call)
@@ -196,9 +161,9 @@ gr_status gr_handle_refused(const struct gr_handle_rule *rule,
     if (code == CUDA_ERROR_NOT_SUPPORTED || foreign ||
         (is_for_other_platform(rule->form) && is_handle_error(code)))
         return gr_fail_code(
-            GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)code, code_name(code), import->driver_call,
-            "%s: the CUDA driver does not import %s of the type %s here. %s", call, import->what,
-            rule->name,
+            GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)code, gr_cuda_error_name(code),
+            import->driver_call, "%s: the CUDA driver does not import %s of the type %s here. %s",
+            call, import->what, rule->name,
             is_for_other_platform(rule->form) ? "The type belongs to another operating system: "
                                                 "export the object with a type of this one."
                                               : usual);

@@ -174,7 +174,6 @@ static gr_status allocate_pinned(struct vk_staging *s, size_t size)
 /* Registers whole pages, so that no other allocation shares a page. */
 static gr_status register_memory(struct vk_staging *s, size_t whole, void *mapping)
 {
-    const char *name = "";
     s->mapped = aligned(mapping, gr_machine_page());
     s->offset = (VkDeviceSize)(s->mapped - (unsigned char *)mapping);
     CUresult result = gr_driver()->MemHostRegister(s->mapped, whole, 0);
@@ -183,9 +182,8 @@ static gr_status register_memory(struct vk_staging *s, size_t whole, void *mappi
         s->bytes = s->mapped;
         return GR_OK;
     }
-    gr_driver()->GetErrorName(result, &name);
     gr_log(GR_LOG_INFO, "the CPU copies, since cuMemHostRegister refused memory of Vulkan: %s",
-           name ? name : "");
+           gr_cuda_error_name(result));
     return allocate_pinned(s, whole);
 }
 
