@@ -19,20 +19,14 @@ void gr_context_identify(struct gr_context *context)
  * A driver may accept the handle of a destroyed context in a push and crash later. Only the query
  * below reports the destroyed context.
  */
-static CUresult check_alive(const struct gr_context *context)
+bool gr_context_is_gone(const struct gr_context *context)
 {
     unsigned long long id;
     if (!GR_CUDA_HAS(gr_driver(), CtxGetId))
-        return CUDA_SUCCESS;
+        return false;
     CUresult result = gr_driver()->CtxGetId(context->handle, &id);
-    if (result == CUDA_SUCCESS && context->id && id != context->id)
-        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    return result;
-}
-
-bool gr_context_is_gone(const struct gr_context *context)
-{
-    return check_alive(context) == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return result == CUDA_ERROR_CONTEXT_IS_DESTROYED ||
+           (result == CUDA_SUCCESS && context->id && id != context->id);
 }
 
 static gr_status refuse(CUresult result, const char *driver_call, const char *call)

@@ -10,40 +10,23 @@
 #include "lib/base/live_objects.h"
 
 struct primary {
-    gr_cuda_context shown; /* `shown.context` is NULL until the primary context is retained */
-    CUdevice device;
-    CUcontext before; /* the context that was current before gr_cuda_context_create() */
+    gr_cuda_context shown;
+    struct gr_context context; /* the reference to the primary context */
+    CUcontext before;          /* the context that was current before gr_cuda_context_create() */
 };
 
-/*
- * Retains the context and creates the stream. Records the driver function of each step for the
- * error message.
- */
-static gr_status open_context(struct primary *c)
+static gr_status open_context(struct primary *c, CUdevice device, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
-    const char *step = "cuCtxGetCurrent";
-    CUresult result = cu->CtxGetCurrent(&c->before);
-    if (result == CUDA_SUCCESS) {
-        step = "cuDevicePrimaryCtxRetain";
-        result = cu->DevicePrimaryCtxRetain(&c->shown.context, c->device);
-        if (result != CUDA_SUCCESS)
-            c->shown.context = NULL;
-    }
-    if (result == CUDA_SUCCESS) {
-        step = "cuCtxSetCurrent";
-        result = cu->CtxSetCurrent(c->shown.context);
-    }
-    if (result == CUDA_SUCCESS) {
-        step = "cuStreamCreate";
-        result = cu->StreamCreate(&c->shown.stream, CU_STREAM_NON_BLOCKING);
-    }
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    char text[200];
-    gr_device_text(c->device, text, sizeof(text));
-    return gr_fail_cuda(result, step,
-                        "The primary context of %s with a stream could not be created.", text);
+    GR_TRY_CUDA(cu->CtxGetCurrent(&c->before), "cuCtxGetCurrent",
+                "%s could not query the current CUDA context.", call);
+    GR_TRY(gr_context_retain(&c->context, device, "the program creates a context", call));
+    c->shown.context = c->context.handle;
+    GR_TRY_CUDA(cu->CtxSetCurrent(c->shown.context), "cuCtxSetCurrent",
+                "%s could not make the primary context of CUDA device %d current.", call, device);
+    GR_TRY_CUDA(cu->StreamCreate(&c->shown.stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate",
+                "%s could not create a stream.", call);
+    return GR_OK;
 }
 
 /* Closes the context, even one that open_context() did not complete. */
@@ -58,8 +41,7 @@ static void close_context(struct primary *c)
     if (c->shown.context && cu->CtxGetCurrent(&current) == CUDA_SUCCESS &&
         current == c->shown.context)
         cu->CtxSetCurrent(c->before);
-    if (c->shown.context)
-        cu->DevicePrimaryCtxRelease(c->device);
+    gr_context_drop(&c->context);
     free(c);
 }
 
@@ -71,8 +53,8 @@ gr_cuda_context *gr_cuda_context_create(int device)
     struct primary *c = gr_check_memory(calloc(1, sizeof(*c)), __func__);
     if (!c)
         return NULL;
-    c->device = found;
-    if (open_context(c) != GR_OK) {
+    c->context.primary_of = -1;
+    if (open_context(c, found, __func__) != GR_OK) {
         close_context(c);
         return NULL;
     }
