@@ -16,7 +16,6 @@
 #include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
 #include "lib/base/struct_size.h"
-#include "lib/tensor/array.h"
 #include "lib/tensor/tensor.h"
 #include "gl/object/attachment.h"
 #include "gl/object/object.h"

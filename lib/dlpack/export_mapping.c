@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Exports tensors to other frameworks by DLPack. */
-#include "lib/dlpack/export_mapping.h"
+#include "lib/dlpack/dlpack.h"
 
 #include <stdlib.h>
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
-#include "lib/tensor/array.h"
 #include "lib/tensor/tensor.h"
-#include "lib/dlpack/dlpack_type.h"
 #include "lib/tensor/use.h"
 
 /*

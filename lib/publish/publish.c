@@ -10,7 +10,6 @@
 #include "lib/resource/release.h"
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
-#include "lib/tensor/array.h"
 #include "lib/tensor/tensor.h"
 #include "lib/tensor/use.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-#include "lib/tensor/array.h"
+/* Tensors of CUDA arrays, which have a shape but no addresses. */
+#include "lib/tensor/tensor.h"
 
+#include "lib/cuda/array_format.h"
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
@@ -8,26 +10,11 @@
 
 gr_dtype gr_array_dtype(CUarray_format format)
 {
-    switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-        return GR_DTYPE_U8;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-        return GR_DTYPE_U16;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-        return GR_DTYPE_U32;
-    case CU_AD_FORMAT_SIGNED_INT8:
-        return GR_DTYPE_I8;
-    case CU_AD_FORMAT_SIGNED_INT16:
-        return GR_DTYPE_I16;
-    case CU_AD_FORMAT_SIGNED_INT32:
-        return GR_DTYPE_I32;
-    case CU_AD_FORMAT_HALF:
-        return GR_DTYPE_F16;
-    case CU_AD_FORMAT_FLOAT:
-        return GR_DTYPE_F32;
-    default:
-        return (gr_dtype)0;
-    }
+    static const gr_dtype dtypes[] = {
+        [U8] = GR_DTYPE_U8,   [U16] = GR_DTYPE_U16, [U32] = GR_DTYPE_U32, [S8] = GR_DTYPE_I8,
+        [S16] = GR_DTYPE_I16, [S32] = GR_DTYPE_I32, [F16] = GR_DTYPE_F16, [F32] = GR_DTYPE_F32,
+    };
+    return (unsigned)format < sizeof(dtypes) / sizeof(dtypes[0]) ? dtypes[format] : (gr_dtype)0;
 }
 
 /* Queries an array. The driver call needs a current CUDA context, but any context will do. */

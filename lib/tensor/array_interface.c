@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The CUDA array interface of tensors, version 3. */
 #include "lib/base/error.h"
-#include "lib/tensor/array.h"
 #include "lib/tensor/tensor.h"
 #include "lib/tensor/use.h"
 

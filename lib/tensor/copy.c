@@ -5,7 +5,6 @@
 #include "lib/base/error.h"
 #include "lib/resource/stream.h"
 #include "lib/tensor/tensor.h"
-#include "lib/tensor/array.h"
 #include "lib/tensor/copy_plan.h"
 #include "lib/tensor/use.h"
 
@@ -162,11 +161,16 @@ static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const
 
 /* ---- A whole copy ---------------------------------------------------------------------------- */
 
-static gr_status copy_elements(const struct side *to, const struct side *from, CUstream stream,
-                               const char *call)
+/* Copies in the CUDA context of the device memory, because default streams belong to it. */
+static gr_status copy_elements(const struct side *to, const struct side *from,
+                               const struct gr_context *at, CUstream stream, const char *call)
 {
     const gr_tensor *like = to->tensor ? to->tensor : from->tensor;
     struct gr_copy_plan plan;
+    GR_ENTERED pushed = false;
+    if (!like->info.bytes)
+        return GR_OK;
+    GR_TRY(gr_context_enter(at, &pushed, call));
     if (to->type == CU_MEMORYTYPE_ARRAY || from->type == CU_MEMORYTYPE_ARRAY)
         return copy_arrays(like, to, from, stream, call);
     gr_copy_plan_make(&plan, like->info.ndim, like->shape, to->strides, from->strides,
@@ -174,27 +178,19 @@ static gr_status copy_elements(const struct side *to, const struct side *from, C
     return copy_blocks(&plan, to, from, stream, call);
 }
 
-/*
- * Copies one side to the other, in the CUDA context of the device memory, because default streams
- * belong to it. After an error a part of the copy may be in the stream.
- */
+/* Copies one side to the other. After an error a part of the copy may be in the stream. */
 static gr_status copy(const struct side *to, const struct side *from, CUstream stream,
                       const char *call)
 {
     const gr_tensor *placed = is_on_host(to) && from->tensor ? from->tensor : to->tensor;
     const struct gr_context *at = &placed->context;
-    const size_t bytes = placed->info.bytes;
-    bool pushed = false;
     if (to->tensor)
         GR_TRY(gr_tensor_begin_copy(to->tensor, stream, at, true, call));
     if (from->tensor)
         GR_TRY(gr_tensor_begin_copy(from->tensor, stream, at, false, call));
-    gr_status status = bytes ? gr_context_enter(at, &pushed, call) : GR_OK;
-    if (status == GR_OK && bytes)
-        status = copy_elements(to, from, stream, call);
-    gr_context_leave(pushed);
+    gr_status status = copy_elements(to, from, at, stream, call);
     if (status == GR_OK)
-        gr_count_bytes_moved(bytes);
+        gr_count_bytes_moved(placed->info.bytes);
     if (to->tensor)
         gr_tensor_end_use(to->tensor, stream, at, true);
     if (from->tensor)

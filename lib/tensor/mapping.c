@@ -6,7 +6,6 @@
 #include "lib/resource/image.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/struct_size.h"
-#include "lib/tensor/array.h"
 
 /* Revokes a tensor. The accesses are atomic, because other threads may be reading. */
 static void revoke(struct gr_mapping_user *user)

@@ -10,7 +10,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
-#include "lib/tensor/array.h"
 
 gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
 {
@@ -65,11 +64,7 @@ gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *cont
     GR_TRY(context ? gr_context_hold(context, &tensor->context, call)
                    : gr_context_choose(&tensor->context, gr_device_first, call));
     GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
-    CUresult result = gr_driver()->CtxGetDevice(&tensor->info.device);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuCtxGetDevice", "%s: cannot query the CUDA context's device.",
-                        call);
+    return gr_current_device(&tensor->info.device);
 }
 
 void gr_tensor_set_memory(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, size_t room)

@@ -111,4 +111,26 @@ bool gr_tensor_enter(const struct gr_context *context, bool *pushed);
 /* Ends a tensor without references. */
 void gr_tensor_end(gr_tensor *tensor);
 
+/* ---- Tensors of CUDA arrays, which have a shape but no addresses ----------------------------- */
+
+/* Returns the element type of an array format; 0 for formats without plain channels. */
+gr_dtype gr_array_dtype(CUarray_format format);
+
+/*
+ * Completes the description of an array by the values that the driver reports: the dtype and the
+ * shape (H, W, C), which is written to `shape`. Refuses a description that differs, and arrays that
+ * are not 2D.
+ */
+gr_status gr_array_describe(CUarray array, gr_tensor_desc *desc, int64_t shape[3],
+                            const char *call);
+
+/* Whether the memory of the tensor is an array, whose handle is then in `ptr`. */
+static inline bool gr_tensor_is_array(const gr_tensor *tensor)
+{
+    return tensor->info.memory == GR_MEMORY_ARRAY;
+}
+
+/* Refuses a tensor of an array, for calls that need addresses. */
+gr_status gr_tensor_refuse_array(const gr_tensor *tensor, const char *what, const char *call);
+
 #endif

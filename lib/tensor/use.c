@@ -106,14 +106,14 @@ static gr_status wait_for_uses(const gr_tensor *tensor, CUstream stream,
         return GR_OK;
     GR_TRY(gr_context_enter(at, &pushed, call));
     CUresult result = gr_uses_wait(uses, stream, wrote_only);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
         return gr_stream_refuse_user(call);
-    return gr_fail_cuda(result, "cuStreamWaitEvent",
-                        "%s: the stream could not be made to wait for the tensor. Does it belong "
-                        "to another CUDA context, or was it destroyed?",
-                        call);
+    GR_TRY_CUDA(
+        result, "cuStreamWaitEvent",
+        "%s: the stream could not be made to wait for the tensor. Does it belong to another "
+        "CUDA context, or was it destroyed?",
+        call);
+    return GR_OK;
 }
 
 /* Checks a stream that is used in the context `at`, after checking that the context exists. */
@@ -176,21 +176,18 @@ gr_status gr_tensor_await(const gr_tensor *tensor, const char *call)
     GR_ENTERED pushed = false;
     GR_TRY(gr_tensor_begin_copy(tensor, stream, &tensor->context, false, call));
     GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
-    CUresult result = gr_event_poll(NULL, stream, GR_WAIT_FOREVER);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuStreamQuery", "%s could not wait for the tensor's bytes.", call);
+    GR_TRY_CUDA(gr_event_poll(NULL, stream, GR_WAIT_FOREVER), "cuStreamQuery",
+                "%s could not wait for the tensor's bytes.", call);
+    return GR_OK;
 }
 
 /* The registered use counts as a write. */
 gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream)
 {
-    gr_status status = gr_tensor_check(tensor, __func__);
-    if (status == GR_OK)
-        status = check_stream(stream, &tensor->context, __func__);
-    if (status == GR_OK)
-        gr_tensor_end_use(tensor, stream, &tensor->context, true);
-    return status;
+    GR_TRY(gr_tensor_check(tensor, __func__));
+    GR_TRY(check_stream(stream, &tensor->context, __func__));
+    gr_tensor_end_use(tensor, stream, &tensor->context, true);
+    return GR_OK;
 }
 
 /* ---- Exports --------------------------------------------------------------------------------- */

@@ -2,7 +2,6 @@
 /* Views: tensors in the memory of another tensor. */
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
-#include "lib/tensor/array.h"
 #include "lib/tensor/tensor.h"
 
 static gr_status check(const gr_tensor *tensor, const gr_tensor_desc *desc, const char *call)

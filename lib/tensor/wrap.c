@@ -6,7 +6,6 @@
 #include "lib/base/error.h"
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
-#include "lib/tensor/array.h"
 
 /*
  * Queries the device of the memory. False if the driver does not know the memory, as may happen

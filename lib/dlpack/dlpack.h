@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-#ifndef GR_LIB_DLPACK_EXPORT_MAPPING_H
-#define GR_LIB_DLPACK_EXPORT_MAPPING_H
+/* What imports and exports of DLPack share. */
+#ifndef GR_LIB_DLPACK_DLPACK_H
+#define GR_LIB_DLPACK_DLPACK_H
+
+#include <dlpack/dlpack.h>
 
 #include <grinterop/tensor.h>
+
+DLDataType gr_dlpack_type(gr_dtype dtype);
 
 /* The tensor of an export of this library. NULL: `managed` is of another producer. */
 gr_tensor *gr_dlpack_exported(const void *managed);
