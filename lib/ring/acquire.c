@@ -6,16 +6,18 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
-#include "lib/resource/backend.h"
+#include "lib/base/clock.h"
 #include "lib/base/error.h"
-#include "lib/ring/slot_use.h"
-#include "lib/ring/ring.h"
 #include "lib/peer/link.h"
-#include "lib/ring/slot_life.h"
+#include "lib/resource/backend.h"
 #include "lib/resource/stream.h"
+#include "lib/ring/ring.h"
+#include "lib/ring/slot_life.h"
+#include "lib/ring/slot_use.h"
 
 /*
  * The maximum number of attempts to claim slots of a shared ring: the peer may take them first each
@@ -28,38 +30,27 @@
 
 /* ---- Waiting for slots ----------------------------------------------------------------------- */
 
-/* The timeout of a call, and when it ends on the clock of the ring. */
+/* The timeout of a call, and when it ends by gr_clock_ms(). */
 struct deadline {
     unsigned timeout_ms;
-    struct timespec until;
+    double until_ms;
 };
 
-static struct deadline deadline_of(const gr_ring *ring, unsigned timeout_ms)
+static struct deadline deadline_of(unsigned timeout_ms)
+{
+    double end = timeout_ms == GR_WAIT_FOREVER ? INFINITY : gr_clock_ms() + timeout_ms;
+    return (struct deadline){timeout_ms, end};
+}
+
+/* Returns the time in this many milliseconds on the clock of the ring. */
+static struct timespec time_in(const gr_ring *ring, double ms)
 {
     struct timespec at;
     clock_gettime(ring->clock, &at);
-    at.tv_sec += timeout_ms / 1000;
-    at.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_sec++;
-        at.tv_nsec -= 1000000000;
-    }
-    return (struct deadline){timeout_ms, at};
-}
-
-/* Whether the deadline comes at the same time as the other one, or earlier. */
-static bool is_first(const struct deadline *deadline, const struct deadline *other)
-{
-    const struct timespec *at = &deadline->until, *of_other = &other->until;
-    return deadline->timeout_ms != GR_WAIT_FOREVER &&
-           (at->tv_sec < of_other->tv_sec ||
-            (at->tv_sec == of_other->tv_sec && at->tv_nsec <= of_other->tv_nsec));
-}
-
-static bool is_over(const gr_ring *ring, const struct deadline *deadline)
-{
-    const struct deadline now = deadline_of(ring, 0);
-    return is_first(deadline, &now);
+    at.tv_nsec += ms > 0 ? (long)(ms * 1e6) : 0;
+    at.tv_sec += at.tv_nsec / 1000000000;
+    at.tv_nsec %= 1000000000;
+    return at;
 }
 
 /* If a kernel has failed, no frame may ever come: ends what waits for CUDA. The lock is held. */
@@ -84,10 +75,10 @@ static gr_status check_cuda(const gr_ring *ring, const char *call)
 static gr_status wait_for_change(gr_ring *ring, const struct deadline *deadline, bool *over,
                                  const char *call)
 {
-    const struct deadline check = deadline_of(ring, CHECK_MS);
-    const bool is_last = is_first(deadline, &check);
-    int waited = pthread_cond_timedwait(&ring->changed, &ring->lock,
-                                        is_last ? &deadline->until : &check.until);
+    const double left = deadline->until_ms - gr_clock_ms();
+    const bool is_last = left <= CHECK_MS;
+    const struct timespec until = time_in(ring, is_last ? left : CHECK_MS);
+    int waited = pthread_cond_timedwait(&ring->changed, &ring->lock, &until);
     *over = waited != 0 && (is_last || waited != ETIMEDOUT);
     return waited == ETIMEDOUT ? check_cuda(ring, call) : GR_OK;
 }
@@ -141,66 +132,47 @@ static gr_status check_number(const gr_ring *ring, const struct gr_ring_side *si
                    gr_s(most));
 }
 
-/* The result of a claim. */
-enum claim {
-    CLAIM_MADE,
-    CLAIM_NONE_READY, /* fewer than n are available yet */
-    CLAIM_STOPPED,    /* fewer than n are available, and no more will come */
-    CLAIM_FAILED      /* the error is recorded */
-};
-
-static enum claim claim_too_few(const gr_ring *ring)
+static gr_status too_few(const gr_ring *ring)
 {
-    return ring->state.stopped ? CLAIM_STOPPED : CLAIM_NONE_READY;
-}
-
-/* Claims slots in the state and in the page. If the peer took a slot first, tries other slots. */
-static enum claim claim_shared(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
-{
-    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        if (gr_link_update(ring->link, side, call) != GR_OK)
-            return CLAIM_FAILED;
-        if (side->writes && ring->state.stopped)
-            return CLAIM_STOPPED;
-        if (!gr_ring_state_claim(&ring->state, side->writes, n, side->numbers))
-            return claim_too_few(ring);
-        if (gr_link_claim(ring->link, side, n))
-            return CLAIM_MADE;
-        gr_ring_state_undo(&ring->state, side->writes, n, side->numbers);
-    }
-    return claim_too_few(ring);
+    return ring->state.stopped ? GR_ERR_STOPPED : GR_ERR_NOT_READY;
 }
 
 /*
- * Claims slots; if there are too few, requests a wake-up from the peer and tries again, so that no
- * wake-up is missed.
+ * Claims n slots in the state, and in the page of a shared ring. If the peer took a slot first,
+ * tries other slots. GR_ERR_NOT_READY: fewer than n are available yet; GR_ERR_STOPPED: and no more
+ * will come. Records only other errors.
  */
-static enum claim claim_or_await(gr_ring *ring, struct gr_ring_side *side, size_t n,
-                                 const char *call)
+static gr_status try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
-    enum claim found = claim_shared(ring, side, n, call);
-    if (found != CLAIM_NONE_READY)
-        return found;
-    bool over = gr_link_await(ring->link);
-    found = claim_shared(ring, side, n, call);
-    if (found != CLAIM_NONE_READY || !over)
-        return found;
-    gr_link_fail_gone(ring->link, call);
-    return CLAIM_FAILED;
+    struct gr_ring_state *state = &ring->state;
+    if (ring->is_sending)
+        return too_few(ring);
+    GR_TRY(check_number(ring, side, n, call));
+    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        GR_TRY(gr_link_update(ring->link, side, call));
+        if ((side->writes && state->stopped) ||
+            !gr_ring_state_claim(state, side->writes, n, side->numbers))
+            break;
+        if (gr_link_claim(ring->link, side, n))
+            return GR_OK;
+        gr_ring_state_undo(state, side->writes, n, side->numbers);
+    }
+    return too_few(ring);
 }
 
-static enum claim try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
+/*
+ * Like try_to_claim(); if there are too few slots, requests a wake-up from the peer and tries
+ * again, so that no wake-up is missed.
+ */
+static gr_status claim_or_await(gr_ring *ring, struct gr_ring_side *side, size_t n,
+                                const char *call)
 {
-    if (ring->is_sending)
-        return claim_too_few(ring);
-    if (check_number(ring, side, n, call) != GR_OK)
-        return CLAIM_FAILED;
-    if (ring->link)
-        return claim_or_await(ring, side, n, call);
-    if (side->writes && ring->state.stopped)
-        return CLAIM_STOPPED;
-    return gr_ring_state_claim(&ring->state, side->writes, n, side->numbers) ? CLAIM_MADE
-                                                                             : claim_too_few(ring);
+    gr_status status = try_to_claim(ring, side, n, call);
+    if (status != GR_ERR_NOT_READY || !ring->link)
+        return status;
+    bool over = gr_link_await(ring->link);
+    status = try_to_claim(ring, side, n, call);
+    return status == GR_ERR_NOT_READY && over ? gr_link_fail_gone(ring->link, call) : status;
 }
 
 /* Claims n slots for the side. Waits until they are available. The lock is held. */
@@ -208,21 +180,14 @@ static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
                        const struct deadline *deadline, const char *call)
 {
     bool over = deadline->timeout_ms == 0;
-    enum claim found = try_to_claim(ring, side, n, call);
-    while (found == CLAIM_NONE_READY && !over) {
+    gr_status status = claim_or_await(ring, side, n, call);
+    while (status == GR_ERR_NOT_READY && !over) {
         GR_TRY(wait_for_change(ring, deadline, &over, call));
-        found = try_to_claim(ring, side, n, call);
+        status = claim_or_await(ring, side, n, call);
     }
-    switch (found) {
-    case CLAIM_MADE:
-        return GR_OK;
-    case CLAIM_NONE_READY:
+    if (status == GR_ERR_NOT_READY)
         return fail_too_few(ring, side, n, deadline->timeout_ms, call);
-    case CLAIM_STOPPED:
-        return fail_stopped(ring, side, call);
-    default:
-        return gr_last_error()->status;
-    }
+    return status == GR_ERR_STOPPED ? fail_stopped(ring, side, call) : status;
 }
 
 /* ---- Acquire --------------------------------------------------------------------------------- */
@@ -293,27 +258,34 @@ static gr_status fail_unfinished(size_t n, const struct deadline *deadline, cons
                    n, gr_s(n), n == 1 ? "it" : "them");
 }
 
-/*
- * Waits on this thread for the peer's work with the slots, if neither a stream nor the graphics API
- * can wait. Observes the caller's timeout, because only the peer can end this wait.
- */
+/* Whether the peer's work is done, if neither a stream nor the graphics API can wait for it. */
+static gr_status check_peers_work(gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                                  bool *done, const char *call)
+{
+    const gr_resource *resource = side->resources[0];
+    *done = side->is_cuda || !ring->link || !resource->backend->waits_in_thread ||
+            !resource->backend->waits_in_thread(resource);
+    return *done ? GR_OK : gr_link_peer_is_done(ring->link, side, n, done, call);
+}
+
+/* Waits on this thread. Observes the caller's timeout, because only the peer can end this wait. */
 static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side, size_t n,
                                   const struct deadline *deadline, const char *call)
 {
-    const struct timespec pause = {.tv_nsec = 200000};
-    for (;;) {
-        bool come;
-        gr_status status = gr_ring_peer_is_done(ring, side, n, &come, call);
-        if (status != GR_OK || come)
-            return status;
+    bool done;
+    unsigned polls = 0;
+    GR_TRY(check_peers_work(ring, side, n, &done, call));
+    while (!done) {
         if (is_stopped(ring))
             return gr_fail(GR_ERR_STOPPED, call,
                            "The ring has been stopped, and the other process has not finished its "
                            "work with the slots that it handed on.");
-        if (is_over(ring, deadline))
+        if (gr_clock_ms() >= deadline->until_ms)
             return fail_unfinished(n, deadline, call);
-        nanosleep(&pause, NULL);
+        gr_host_pause(&polls);
+        GR_TRY(check_peers_work(ring, side, n, &done, call));
     }
+    return GR_OK;
 }
 
 static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream stream,
@@ -344,7 +316,7 @@ static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stre
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`slots` is NULL: pass an array of n for the acquired slots.");
     GR_TRY(check_stream(side, stream, call));
-    const struct deadline deadline = deadline_of(ring, timeout_ms);
+    const struct deadline deadline = deadline_of(timeout_ms);
     pthread_mutex_lock(&ring->lock);
     gr_status status = claim(ring, side, n, &deadline, call);
     for (size_t i = 0; status == GR_OK && i < n; i++)

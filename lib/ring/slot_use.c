@@ -79,18 +79,6 @@ static gr_status end_graphics(gr_resource *const resources[], size_t n, const ch
     return run_use_hook(resources[0]->backend->end_use, resources, n, call);
 }
 
-static bool waits_in_thread(const gr_resource *resource)
-{
-    return resource->backend->waits_in_thread && resource->backend->waits_in_thread(resource);
-}
-
-gr_status gr_ring_peer_is_done(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool *come,
-                               const char *call)
-{
-    *come = side->is_cuda || !ring->link || !waits_in_thread(side->resources[0]);
-    return *come ? GR_OK : gr_link_peer_is_done(ring->link, side, n, come, call);
-}
-
 gr_status gr_ring_begin_use(gr_ring *ring, struct gr_ring_side *side, size_t n, CUstream stream,
                             gr_submit **submit, const char *call)
 {

@@ -11,13 +11,6 @@
 enum gr_hand_over { GR_PUBLISHED, GR_WRITE_CANCELLED, GR_GIVEN_BACK, GR_READ_CANCELLED };
 
 /*
- * Whether the side can use its n resources without blocking this thread for another process. The
- * answer is relevant only if neither a stream nor the graphics API can wait. Does not block.
- */
-gr_status gr_ring_peer_is_done(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool *come,
-                               const char *call);
-
-/*
  * Begins the use of the side's n resources. A CUDA side maps them, and stores the buffers in its
  * array `buffers`. On a graphics side, the graphics API waits for the last release. *submit
  * receives the waits and signals for the Vulkan submit, or NULL if there are none.

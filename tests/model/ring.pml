@@ -175,7 +175,7 @@ inline claim_one_to_read(i)
     od
 }
 
-/* enum claim of acquire.c */
+/* the results of try_to_claim() in acquire.c */
 #define MADE 0
 #define NONE_READY 1
 #define STOPPED 2

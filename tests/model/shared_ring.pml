@@ -320,13 +320,13 @@ inline claim(p)
 /* gr_ring_state_undo() in slot_state.c */
 #define UNDO(p) own[p].state[mine] = own[p].before[mine]
 
-/* enum claim of acquire.c */
+/* the results of try_to_claim() in acquire.c */
 #define MADE 0
 #define NONE_READY 1
 #define STOPPED 2
 #define FAILED 3
 
-/* claim_shared() in acquire.c, with gr_link_claim() */
+/* try_to_claim() in acquire.c, with gr_link_claim() */
 inline try_to_claim(p)
 {
     attempt = 0;
