@@ -7,7 +7,7 @@
 #include <grinterop/external.h>
 #include <grinterop/semaphore.h>
 
-#include "lib/external/memory_rules.h"
+#include "lib/external/external.h"
 #include "lib/sync/semaphore_rules.h"
 
 CUresult compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUresult code)

@@ -9,7 +9,7 @@
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/external/import.h"
+#include "lib/external/external.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
 #include "gl/copy/pieces.h"

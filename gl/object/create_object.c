@@ -10,7 +10,7 @@
 
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
-#include "lib/external/memory_part.h"
+#include "lib/external/external.h"
 #include "lib/base/flags.h"
 #include "lib/base/struct_size.h"
 #include "lib/resource/choose_transport.h"

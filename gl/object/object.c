@@ -16,7 +16,6 @@
 #include "lib/base/error.h"
 #include "lib/cuda/end_after_event.h"
 #include "lib/resource/choose_transport.h"
-#include "lib/resource/deferred_release.h"
 #include "lib/resource/resource.h"
 #include "gl/context/saved_state.h"
 #include "gl/copy/memory.h"

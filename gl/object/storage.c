@@ -9,7 +9,7 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/external/memory_part.h"
+#include "lib/external/external.h"
 #include "lib/resource/image.h"
 #include "gl/context/saved_state.h"
 #include "gl/object/format.h"

@@ -8,7 +8,7 @@
 
 #include <cuda.h>
 
-#include "lib/external/import.h"
+#include "lib/external/external.h"
 #include "gl/context/context.h"
 
 /* The maximum size of a buffer in a block. Larger buffers get their own memory. */

@@ -6,7 +6,7 @@
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/external/make_resource.h"
+#include "lib/external/external.h"
 #include "lib/cuda/end_after_event.h"
 #include "gl/context/saved_state.h"
 #include "gl/shared/block.h"

@@ -11,11 +11,10 @@
 #include <grinterop/vk.h>
 
 #include "lib/base/error.h"
-#include "lib/external/make_resource.h"
-#include "lib/external/memory_part.h"
+#include "lib/external/external.h"
 #include "lib/resource/image.h"
 #include "lib/base/live_objects.h"
-#include "lib/resource/release.h"
+#include "lib/resource/resource.h"
 #include "gl/context/saved_state.h"
 #include "gl/shared/private_vulkan.h"
 

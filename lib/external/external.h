@@ -6,7 +6,6 @@
 #include <cuda.h>
 #include <grinterop/external.h>
 
-#include "lib/external/import.h"
 #include "lib/resource/backend.h"
 #include "lib/sync/sync.h"
 
@@ -83,5 +82,121 @@ gr_status gr_external_unregister(gr_resource *resource);
 
 /* The first step of destroy(), which then ends the objects of the graphics API. */
 void gr_external_end(struct gr_external *resource);
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/*
+ * Room after a buffer: Mesa's CPU drivers accept a buffer in imported memory only if at least 48
+ * more bytes follow it.
+ */
+#define GR_MESA_ROOM 64
+
+/* An allocation of `size` bytes by CUDA, and a device pointer to its first byte. */
+struct gr_vmm {
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr ptr;
+    size_t size; /* a multiple of the driver's granularity */
+};
+
+/* An import of memory, reference-counted: each resource in the memory holds a reference. */
+struct gr_import {
+    unsigned holds;          /* the number of references, changed atomically */
+    CUexternalMemory handle; /* NULL if `vmm` is used */
+    struct gr_vmm vmm;       /* memory allocated by CUDA, used by one resource */
+    CUexternalMemoryHandleType type;
+    size_t size;
+    bool dedicated;
+    /*
+     * For a part of a larger allocation: frees the part, but neither the memory nor the struct.
+     * Such a part is never exported, because other resources use the rest of the memory. Otherwise
+     * NULL.
+     */
+    void (*end_part)(struct gr_import *import, bool alive);
+};
+
+/*
+ * Imports memory whose description was checked. The caller gets the only reference, and still owns
+ * the file descriptor. NULL after recording an error. The CUDA context must be current.
+ */
+struct gr_import *gr_import_memory(const gr_external_memory_desc *info, const char *call);
+
+/*
+ * Like gr_import_memory(), but allocates at least `size` bytes on a device, with read and write
+ * access for it and for the device of the current CUDA context.
+ */
+struct gr_import *gr_import_new(CUdevice device, size_t size, const char *call);
+
+/*
+ * Like gr_import_new(), for memory that CUDA allocated in another process. `size` is the exported
+ * size. The caller keeps the fd.
+ */
+struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size, const char *call);
+
+/* Exports memory of gr_import_new() as a file descriptor, which the caller owns. */
+gr_status gr_import_export(const struct gr_import *import, int *fd);
+
+/*
+ * Drops one reference. `alive`: the CUDA context still exists, and is current. `import` may be
+ * NULL.
+ */
+void gr_import_drop(struct gr_import *import, bool alive);
+
+/* ---- Rules for memory and its parts ---------------------------------------------------------- */
+
+/* Checks a description against the CUDA documentation; the message cites the rule. */
+gr_status gr_external_check(const gr_external_memory_desc *info, const char *call);
+
+/* Converts a checked description to the driver's struct. */
+void gr_external_handle_desc(const gr_external_memory_desc *info,
+                             CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc);
+
+/* Whether the handle is a file descriptor. */
+bool gr_external_has_fd(CUexternalMemoryHandleType type);
+
+/* Returns the name of a type, such as "OPAQUE_FD", or "unknown". The name is valid forever. */
+const char *gr_external_type_name(CUexternalMemoryHandleType type);
+
+/*
+ * Records that the driver refused an import, with the meaning of the code for this type of handle
+ * and the remedy.
+ */
+gr_status gr_external_refused(const gr_external_memory_desc *info, CUresult code, const char *call);
+
+/* Checks that the part lies within memory of `size` bytes, and that CUDA supports its image. */
+gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
+                                 CUexternalMemoryHandleType type, const char *call);
+
+/* Returns the number of mip levels of a complete chain. */
+unsigned gr_whole_chain(size_t width, size_t height, size_t depth);
+
+/* Converts a checked description of an image to the driver's struct. */
+void gr_external_array_desc(const gr_external_part_desc *part, unsigned flags,
+                            CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc);
+
+/* ---- Creation of resources ------------------------------------------------------------------- */
+
+/* Allocates a zeroed struct of gr_external_backend. NULL after recording an error. */
+struct gr_external *gr_external_new(const char *call);
+
+/*
+ * Imports `info`, which names a part, and creates `resource` in that part. The caller allocates and
+ * zeroes `resource`, and sets its backend. On success the resource owns the caller's context
+ * reference. After an error, which is recorded, the caller keeps this reference.
+ */
+gr_status gr_external_make(struct gr_external *resource, const struct gr_context *context,
+                           const gr_external_memory_desc *info, unsigned flags, const char *call);
+
+/*
+ * Like gr_external_make(), for a part to which CUDA already has access: the caller has set
+ * resource->ptr for a buffer, or resource->mipmapped for an image. The resource takes over the
+ * reference to `memory`, which owns that object. Cannot fail.
+ */
+void gr_external_make_mapped(struct gr_external *resource, const struct gr_context *context,
+                             struct gr_import *memory, const gr_external_part_desc *part,
+                             unsigned flags);
+
+/* Like gr_external_make_mapped(), for a buffer in memory that CUDA allocated. */
+void gr_external_make_buffer(struct gr_external *resource, const struct gr_context *context,
+                             struct gr_import *memory, size_t size, unsigned flags);
 
 #endif

@@ -3,14 +3,13 @@
  * Memory that is imported into CUDA once and shared by the resources in it, and memory that CUDA
  * allocates by virtual memory management.
  */
-#include "lib/external/import.h"
+#include "lib/external/external.h"
 
 #include <stdlib.h>
 
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/external/memory_rules.h"
 #include "lib/cuda/import_handle.h"
 
 /*

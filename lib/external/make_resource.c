@@ -3,7 +3,7 @@
  * Creates resources in external memory: imports the memory, and maps a part of it for the lifetime
  * of the resource.
  */
-#include "lib/external/make_resource.h"
+#include "lib/external/external.h"
 
 #include <stdlib.h>
 
@@ -12,8 +12,6 @@
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/external/memory_rules.h"
-#include "lib/external/memory_part.h"
 #include "lib/base/flags.h"
 #include "lib/cuda/import_handle.h"
 #include "lib/resource/resource.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks that parts lie within the imported memory, and that CUDA supports their images. */
-#include "lib/external/memory_part.h"
+#include "lib/external/external.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The rules of the CUDA documentation for imported memory, by type of handle. They are checked
  * before the import, because the driver would return only an error code, or no error at all.
  */
-#include "lib/external/memory_rules.h"
+#include "lib/external/external.h"
 
 #include <string.h>
 

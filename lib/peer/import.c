@@ -13,7 +13,7 @@
 
 #include "lib/base/error.h"
 #include "lib/cuda/end_after_event.h"
-#include "lib/external/make_resource.h"
+#include "lib/external/external.h"
 #include "lib/peer/device.h"
 
 /*

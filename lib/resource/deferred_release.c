@@ -5,7 +5,7 @@
  * stays alive, and is listed here or by its backend, until a thread that may use it releases the
  * buffer.
  */
-#include "lib/resource/deferred_release.h"
+#include "lib/resource/resource.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -16,8 +16,6 @@
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
-#include "lib/resource/release.h"
-#include "lib/resource/resource.h"
 #include "lib/resource/mapping_users.h"
 
 /* Protects the list of each resource, because finalizer threads and the OpenGL thread share it. */

@@ -3,7 +3,7 @@
  * Images as linear memory: copies one level and layer, and manages staging memory for
  * gr_map_linear().
  */
-#include "lib/resource/image_linear.h"
+#include "lib/resource/resource.h"
 
 #include "lib/cuda/array_format.h"
 #include "lib/cuda/copy_3d.h"

@@ -3,16 +3,14 @@
  * Ends mappings: release, unmap and close. Buffers that one driver call can unmap are unmapped by
  * one call; for a single release n is 1.
  */
-#include "lib/resource/release.h"
+#include "lib/resource/resource.h"
 
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "lib/resource/image_linear.h"
-#include "lib/resource/surface_objects.h"
+#include "lib/resource/image.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
-#include "lib/resource/resource.h"
 #include "lib/resource/mapping_users.h"
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
@@ -55,7 +53,7 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
     gr_buffer *buffer = resource->mapped;
     if (!plain) {
         if (buffer->objects)
-            gr_objects_retire(buffer, stream, alive);
+            gr_image_objects_retire(buffer, stream, alive);
         gr_mapping_users_revoke(buffer, call);
         __atomic_store_n(&buffer->pitch, 0, __ATOMIC_RELAXED);
     }

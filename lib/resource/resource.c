@@ -15,8 +15,7 @@
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
 #include "lib/base/clock.h"
-#include "lib/resource/image_linear.h"
-#include "lib/resource/surface_objects.h"
+#include "lib/resource/image.h"
 #include "lib/cuda/kernel_module.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
@@ -162,7 +161,7 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     if (alive)
         status = resource->backend->unregister(resource);
     /* The objects below are destroyed together with their CUDA context. */
-    gr_objects_free(resource, alive);
+    gr_image_objects_free(resource, alive);
     gr_linear_free(resource, alive);
     gr_uses_free(&resource->uses, alive);
     gr_kernels_unload(&resource->kernels, alive);

@@ -140,6 +140,8 @@ static inline void gr_resource_log_each(const char *call, gr_resource *const res
         gr_resource_write_each(call, resources, n);
 }
 
+/* ---- Maps and releases ----------------------------------------------------------------------- */
+
 /* Makes the checks of a map of a resource that the library holds, except those by the driver. */
 gr_status gr_map_check(gr_resource *resource, CUstream stream, const char *call);
 
@@ -150,5 +152,93 @@ gr_status gr_map_check(gr_resource *resource, CUstream stream, const char *call)
  */
 gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
                      const gr_map_options *options, gr_buffer *out[], const char *call);
+
+/*
+ * gr_buffer_take_back() ends the caller's ownership of a buffer: a second release is refused.
+ * gr_buffer_release_taken() releases the buffer, on a thread that may use the resource. If the
+ * stream of the map was destroyed, it uses the legacy stream. After an error the buffer stays
+ * mapped.
+ */
+gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call);
+gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call);
+
+/*
+ * Like gr_buffer_release_many() in the streams of the maps, with `call` in errors. Also releases
+ * buffers of resources in a ring.
+ */
+gr_status gr_buffer_release_for(gr_buffer *buffers[], size_t n, const char *call);
+
+/*
+ * Like gr_resource_close(), for a resource that the library holds, even if its caller has freed it.
+ */
+gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const char *call);
+
+/*
+ * Like gr_resource_unmap(), for a mapped resource that the library holds, in the stream of its map
+ * if that stream still exists.
+ */
+gr_status gr_resource_unmap_anyhow(gr_resource *resource, const char *call);
+
+/* ---- Deferred releases ----------------------------------------------------------------------- */
+
+/* Ends the objects that park() of the backend deferred. This thread may use the resource. */
+void gr_resource_unpark(gr_resource *resource);
+
+/* Releases the deferred buffers of a resource that any thread may use. */
+void gr_resource_release_deferred(gr_resource *resource);
+
+/*
+ * Defers the release of a buffer that the caller gave up by gr_buffer_release_later(): a later call
+ * releases it. The buffer has no users (mapping_users.h), or its last user is leaving.
+ */
+void gr_buffer_defer(gr_buffer *buffer);
+
+/* ---- Images: linear memory, surfaces and textures
+ * --------------------------------------------------- */
+
+/*
+ * Allocates linear memory for one level and layer of the mapped image. Copies the texels into the
+ * memory, unless they are discarded.
+ */
+gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call);
+
+/*
+ * Prepares a map that gr_linear_make() will follow: checks as much as possible, and allocates the
+ * memory.
+ */
+gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call);
+
+/*
+ * Copies the memory back to the image, unless the resource is read-only. The CUDA context is
+ * current.
+ */
+gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call);
+
+/*
+ * Lends at least `bytes` of the resource's staging memory for work in the stream; the stream waits
+ * for the previous use. The caller marks the end of the work in resource->staging.work. The
+ * resource must not be mapped by gr_map_linear(). The CUDA context is current.
+ */
+gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
+                           CUdeviceptr *memory, const char *call);
+
+/* Returns the pitch in linear memory for rows of this many bytes. */
+size_t gr_linear_pitch(size_t row_bytes);
+
+/* Frees the linear memory after the registration has ended, like gr_image_objects_free(). */
+void gr_linear_free(gr_resource *resource, bool alive);
+
+/*
+ * Retires the surfaces and textures of the mapping: they are destroyed when the stream has finished
+ * its work so far. Kernels may use them until then, but the driver destroys objects at once. The
+ * CUDA context is current, unless `alive` is false.
+ */
+void gr_image_objects_retire(gr_buffer *buffer, CUstream stream, bool alive);
+
+/*
+ * Destroys all remaining objects after the registration has ended. If the CUDA context was
+ * destroyed (`alive` is false), only frees memory.
+ */
+void gr_image_objects_free(gr_resource *resource, bool alive);
 
 #endif

@@ -100,7 +100,7 @@ struct gr_resource {
      * may end the mapping on another thread at any time; the buffer stays valid memory.
      */
     _Atomic(gr_buffer *) mapped;
-    _Atomic(gr_buffer *) deferred; /* buffers whose release was deferred: deferred_release.h */
+    _Atomic(gr_buffer *) deferred; /* buffers whose release was deferred: deferred_release.c */
     size_t size;                   /* the size in bytes */
     CUdeviceptr ptr;               /* for a buffer: its address, valid after map() of the backend */
     gr_buffer *pending;            /* the buffer of a map in progress, otherwise NULL */

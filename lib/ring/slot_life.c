@@ -7,7 +7,6 @@
 #include "lib/cuda/event.h"
 #include "lib/external/external.h"
 #include "lib/resource/backend.h"
-#include "lib/resource/release.h"
 #include "lib/resource/resource.h"
 #include "lib/ring/own_pair.h"
 #include "lib/ring/slot_use.h"

@@ -47,7 +47,6 @@
 #include "lib/external/external.h"
 #include "lib/peer/link.h"
 #include "lib/resource/resource.h"
-#include "lib/resource/release.h"
 #include "lib/sync/submit.h"
 
 /*

@@ -9,7 +9,7 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "lib/resource/deferred_release.h"
+#include "lib/resource/resource.h"
 
 bool gr_tensor_enter(const struct gr_context *context, bool *pushed)
 {

@@ -9,7 +9,7 @@
 #include "lib/cuda/copy_3d.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/external/memory_part.h"
+#include "lib/external/external.h"
 #include "lib/resource/image.h"
 #include "lib/cuda/end_after_event.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Resources from Vulkan images: images of the application, and images that grinterop creates. */
 #include "lib/base/error.h"
-#include "lib/external/memory_part.h"
+#include "lib/external/external.h"
 #include "lib/base/flags.h"
 #include "lib/base/struct_size.h"
 #include "vk/device/error.h"

@@ -4,7 +4,7 @@
  * format.c covers the formats.
  */
 #include "lib/base/error.h"
-#include "lib/external/memory_part.h"
+#include "lib/external/external.h"
 #include "vk/memory/memory.h"
 
 static gr_status check_counts(const VkImageCreateInfo *info, const char *call)

@@ -3,7 +3,7 @@
 #include "vk/memory/memory.h"
 
 #include "lib/base/error.h"
-#include "lib/external/make_resource.h"
+#include "lib/external/external.h"
 #include "vk/device/error.h"
 
 void vk_binding_end(const struct vk_binding *b)

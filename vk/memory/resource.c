@@ -5,7 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
-#include "lib/external/make_resource.h"
+#include "lib/external/external.h"
 #include "lib/resource/resource.h"
 #include "lib/cuda/end_after_event.h"
 #include "vk/copy/copy.h"

@@ -1,26 +1,148 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Surface and texture objects of a mapped image. Their default settings are those of the graphics
- * API.
+ * API. The driver destroys them immediately, not in stream order. So the objects of an ended
+ * mapping are kept until an event has passed, and a later mapping needs the memory or the resource
+ * is closed.
  */
+#include <stdlib.h>
+
 #include "lib/cuda/array_format.h"
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/cuda/event.h"
 #include "lib/base/struct_size.h"
 #include "lib/resource/image.h"
-#include "lib/resource/surface_objects.h"
+#include "lib/resource/resource.h"
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+struct object {
+    enum { SURFACE, TEXTURE } kind;
+    unsigned long long handle;
+    unsigned level, layer;
+};
+
+/* The objects of one mapping. Sets are reused, so that a steady loop does not allocate. */
+struct gr_objects {
+    struct gr_objects *next;
+    CUevent done; /* an event in the stream of the release */
+    size_t count, room;
+    struct object *items;
+};
+
+static void destroy_items(struct gr_objects *set)
+{
+    const gr_cuda_api *cu = gr_driver();
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->items[i].kind == SURFACE)
+            cu->SurfObjectDestroy(set->items[i].handle);
+        else
+            cu->TexObjectDestroy(set->items[i].handle);
+    }
+    set->count = 0;
+}
+
+/* Takes a set whose objects are no longer in use, or makes one. */
+static gr_status take_set(gr_resource *resource, struct gr_objects **taken, const char *call)
+{
+    for (struct gr_objects **link = &resource->objects; *link; link = &(*link)->next) {
+        struct gr_objects *set = *link;
+        if (!gr_event_has_passed(set->done))
+            continue;
+        destroy_items(set);
+        *link = set->next;
+        *taken = set;
+        return GR_OK;
+    }
+    struct gr_objects *set = calloc(1, sizeof(*set));
+    if (!set)
+        return gr_fail_memory(call);
+    gr_status status = gr_event_create(&set->done);
+    if (status == GR_OK)
+        *taken = set;
+    else
+        free(set);
+    return status;
+}
+
+/* Returns the surface for a level and layer, or 0 if there is none yet. */
+static CUsurfObject find_surface(const gr_buffer *buffer, unsigned level, unsigned layer)
+{
+    const struct gr_objects *set = buffer->objects;
+    for (size_t i = 0; set && i < set->count; i++) {
+        const struct object *o = &set->items[i];
+        if (o->kind == SURFACE && o->level == level && o->layer == layer)
+            return o->handle;
+    }
+    return 0;
+}
+
+/* Reserves memory for one more object, so that add() cannot fail. The CUDA context is current. */
+static gr_status reserve(gr_buffer *buffer, const char *call)
+{
+    gr_status status = GR_OK;
+    if (!buffer->objects)
+        status = take_set(buffer->resource, &buffer->objects, call);
+    if (status != GR_OK)
+        return status;
+    struct gr_objects *set = buffer->objects;
+    if (set->count < set->room)
+        return GR_OK;
+    size_t room = set->room ? 2 * set->room : 8;
+    struct object *items = realloc(set->items, room * sizeof(*items));
+    if (!items)
+        return gr_fail_memory(call);
+    set->items = items;
+    set->room = room;
+    return GR_OK;
+}
+
+static void add(gr_buffer *buffer, int kind, unsigned long long handle, unsigned level,
+                unsigned layer)
+{
+    struct gr_objects *set = buffer->objects;
+    set->items[set->count++] = (struct object){kind, handle, level, layer};
+}
+
+void gr_image_objects_retire(gr_buffer *buffer, CUstream stream, bool alive)
+{
+    struct gr_objects *set = buffer->objects;
+    buffer->objects = NULL;
+    if (alive && gr_driver()->EventRecord(set->done, stream) != CUDA_SUCCESS)
+        gr_stream_finish(stream);
+    set->next = buffer->resource->objects;
+    buffer->resource->objects = set;
+}
+
+void gr_image_objects_free(gr_resource *resource, bool alive)
+{
+    while (resource->objects) {
+        struct gr_objects *set = resource->objects;
+        resource->objects = set->next;
+        if (alive) {
+            gr_event_finish(set->done);
+            destroy_items(set);
+            gr_driver()->EventDestroy(set->done);
+        }
+        free(set->items);
+        free(set);
+    }
+}
+
+/* ---- Surfaces -------------------------------------------------------------------------------- */
 
 static gr_status make_surface(gr_buffer *buffer, unsigned level, unsigned layer,
                               CUsurfObject *surface, const char *call)
 {
     CUarray array;
-    GR_TRY(gr_objects_reserve(buffer, call));
+    GR_TRY(reserve(buffer, call));
     GR_TRY(buffer->resource->backend->array(buffer->resource, level, layer, &array));
     CUDA_RESOURCE_DESC described = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
     GR_TRY_CUDA(gr_driver()->SurfObjectCreate(surface, &described), "cuSurfObjectCreate",
                 "The driver did not create a surface of level %u, layer %u.", level, layer);
-    gr_objects_add(buffer, GR_OBJECT_SURFACE, *surface, level, layer);
+    add(buffer, SURFACE, *surface, level, layer);
     return GR_OK;
 }
 
@@ -37,7 +159,7 @@ CUsurfObject gr_buffer_surface(gr_buffer *buffer, unsigned level, unsigned layer
             "The image was not registered for surfaces: register it with GR_SURFACE_LOAD_STORE.");
         return 0;
     }
-    CUsurfObject surface = gr_objects_find_surface(buffer, level, layer);
+    CUsurfObject surface = find_surface(buffer, level, layer);
     if (surface || gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
         return surface;
     return make_surface(buffer, level, layer, &surface, __func__) == GR_OK ? surface : 0;
@@ -243,7 +365,7 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
     bool normalized = o->normalized_coordinates == GR_CHOICE_YES || o->whole || by_whole(buffer, o);
     GR_TRY(check_together(o, &info, floats, srgb, normalized, call));
     GR_TRY(find_source(buffer, o, &source, call));
-    GR_TRY(gr_objects_reserve(buffer, call));
+    GR_TRY(reserve(buffer, call));
     CUDA_TEXTURE_DESC sampling = describe_sampling(o, &info, floats, srgb, normalized);
     if (by_whole(buffer, o))
         sampling.minMipmapLevelClamp = sampling.maxMipmapLevelClamp = (float)o->level;
@@ -251,7 +373,7 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
                 "cuTexObjectCreate",
                 "The driver rejects the texture with these options: leave out those that differ "
                 "from the defaults.");
-    gr_objects_add(buffer, GR_OBJECT_TEXTURE, *texture, o->level, o->layer);
+    add(buffer, TEXTURE, *texture, o->level, o->layer);
     return GR_OK;
 }
 
