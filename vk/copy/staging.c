@@ -93,7 +93,7 @@ static gr_status share_memory(struct vk_staging *s, size_t size, const char *cal
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC whole = {.size = size};
     CUdeviceptr ptr = 0;
     GR_TRY(make_buffer(s, size, &external));
-    GR_TRY(vk_memory_allocate(&s->binding, true, 0, false, call));
+    GR_TRY(vk_memory_allocate(&s->binding, 0, false, call));
     s->way = VK_STAGING_PEER;
     s->import = vk_memory_import_whole(&s->binding, call);
     if (!s->import)
@@ -265,15 +265,15 @@ static gr_status attempt(make_function *make, struct vk_staging *s, size_t size,
 gr_status vk_staging_make(struct vk_staging *s, size_t size, const char *call)
 {
     gr_vk_device *device = s->binding.device;
-    const bool by_host = !device->peer || device->transports & GR_TRANSPORT_COPY;
+    const bool by_peer = device->near_transport == GR_TRANSPORT_PEER;
     gr_status status = GR_ERR_UNSUPPORTED;
     *s = (struct vk_staging){.way = VK_STAGING_BY_CPU, .binding.device = device};
     if (size > SIZE_MAX / 2)
         return gr_fail(GR_ERR_NO_MEMORY, call,
                        "Memory for copies (bytes: %zu) cannot be allocated.", size);
-    if (!by_host)
+    if (by_peer && !(device->transports & GR_TRANSPORT_COPY))
         return share_memory(s, size, call);
-    if (device->peer && attempt(share_memory, s, size, call) == GR_OK)
+    if (by_peer && attempt(share_memory, s, size, call) == GR_OK)
         return GR_OK;
     if (device->host_alignment)
         status = attempt(import_memory, s, size, call);

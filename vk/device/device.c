@@ -50,14 +50,16 @@ static VkDeviceSize host_alignment(const gr_vk_device *device)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
     VkPhysicalDeviceProperties2 properties = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &host};
-    if (!vk_device_copies(device, false) || !device->vk.vkGetMemoryHostPointerPropertiesEXT ||
+    if (!(device->near_transport & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY)) ||
+        !device->vk.vkGetMemoryHostPointerPropertiesEXT ||
         !device->vk.vkGetPhysicalDeviceProperties2)
         return 0;
     device->vk.vkGetPhysicalDeviceProperties2(device->physical_device, &properties);
     return host.minImportedHostPointerAlignment;
 }
 
-static void query_capabilities(gr_vk_device *device)
+/* `reaches`: the CUDA context has access to the device. */
+static void query_capabilities(gr_vk_device *device, bool reaches)
 {
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
@@ -73,7 +75,7 @@ static void query_capabilities(gr_vk_device *device)
         device->vk.vkGetPhysicalDeviceFeatures2(device->physical_device, &features);
     device->has_timeline = timeline.timelineSemaphore;
     device->host_alignment = host_alignment(device);
-    if (device->stranger || !device->vk.vkGetPhysicalDeviceExternalSemaphoreProperties ||
+    if (!reaches || !device->vk.vkGetPhysicalDeviceExternalSemaphoreProperties ||
         !has_export_function(&device->vk))
         return;
     device->exports_binary = exports_semaphores(device, VK_SEMAPHORE_TYPE_BINARY);
@@ -156,7 +158,7 @@ static gr_status match(gr_vk_device *device, const char *call)
     vk_identify(device->vk.vkGetPhysicalDeviceProperties2, device->physical_device,
                 &device->identity);
     return vk_find_cuda_device(&device->identity, !may_copy(device), &device->cuda,
-                               &device->cuda_ordinal, call);
+                               &device->info.cuda_device, call);
 }
 
 /* The devices, for messages. */
@@ -212,22 +214,19 @@ static gr_status find_context(struct needs *needs, const char *call)
     gr_vk_device *device = needs->device;
     if (needs->has_context)
         return GR_OK;
-    if (device->cuda_ordinal < 0)
+    needs->reaches = device->info.cuda_device >= 0;
+    if (!needs->reaches)
         GR_TRY(gr_device_first(&device->cuda));
     const gr_cuda_api *cu = gr_driver();
     device->computing = device->cuda;
-    needs->reaches = true;
-    CUresult result = cu->CtxGetCurrent(&device->context.handle);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuCtxGetCurrent",
-                            "%s could not query the current CUDA context.", call);
+    GR_TRY_CUDA(cu->CtxGetCurrent(&device->context.handle), "cuCtxGetCurrent",
+                "%s could not query the current CUDA context.", call);
     if (device->context.handle) {
-        result = cu->CtxGetDevice(&device->computing);
-        if (result != CUDA_SUCCESS)
-            return gr_fail_cuda(result, "cuCtxGetDevice",
-                                "%s could not query the device of the current CUDA context.", call);
+        GR_TRY_CUDA(cu->CtxGetDevice(&device->computing), "cuCtxGetDevice",
+                    "%s could not query the device of the current CUDA context.", call);
         gr_context_identify(&device->context);
-        GR_TRY(gr_device_reaches(device->computing, device->cuda, &needs->reaches));
+        if (needs->reaches)
+            GR_TRY(gr_device_reaches(device->computing, device->cuda, &needs->reaches));
     } else {
         GR_TRY(gr_context_retain(&device->context, device->cuda,
                                  "no CUDA context is current on this thread", call));
@@ -240,7 +239,7 @@ static gr_status find_context(struct needs *needs, const char *call)
 static gr_status check_shares(struct needs *needs, bool is_last, const char *call)
 {
     /* without this function its UUID is unknown, and the function is among what it lacks */
-    if (needs->device->cuda_ordinal < 0 && needs->device->vk.vkGetPhysicalDeviceProperties2)
+    if (needs->device->info.cuda_device < 0 && needs->device->vk.vkGetPhysicalDeviceProperties2)
         return gr_fail(GR_ERR_UNSUPPORTED, call, "CUDA has no device with its UUID");
     if (needs->lacks[0])
         return gr_fail(GR_ERR_UNSUPPORTED, call, "extensions are not enabled: %s", needs->lacks);
@@ -257,18 +256,20 @@ static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_
 {
     struct needs *needs = of;
     gr_vk_device *device = needs->device;
-    device->copies = transport != GR_TRANSPORT_EXTERNAL;
-    if (transport != GR_TRANSPORT_COPY) {
-        GR_TRY(check_shares(needs, choice->is_last, choice->call));
-        device->peer = device->computing != device->cuda && device->transports & GR_TRANSPORT_PEER;
-        return transport == GR_TRANSPORT_PEER && !device->peer
-                   ? refuse_one_gpu(device, choice->call)
-                   : GR_OK;
+    device->info.transport = device->near_transport = transport;
+    if (transport == GR_TRANSPORT_COPY) {
+        GR_TRY(find_context(needs, choice->call));
+        device->cuda = device->computing;
+        return gr_device_ordinal(device->computing, &device->info.cuda_device, choice->call);
     }
-    GR_TRY(find_context(needs, choice->call));
-    device->stranger = device->cuda_ordinal < 0 || !needs->reaches;
-    device->cuda = device->computing;
-    return gr_device_ordinal(device->computing, &device->cuda_ordinal, choice->call);
+    GR_TRY(check_shares(needs, choice->is_last, choice->call));
+    if (device->computing != device->cuda)
+        device->near_transport = device->transports & GR_TRANSPORT_PEER   ? GR_TRANSPORT_PEER
+                                 : device->transports & GR_TRANSPORT_COPY ? GR_TRANSPORT_COPY
+                                                                          : 0;
+    else if (transport == GR_TRANSPORT_PEER)
+        return refuse_one_gpu(device, choice->call);
+    return GR_OK;
 }
 
 static gr_status choose_transport(struct needs *needs, const char *call)
@@ -296,7 +297,7 @@ static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const
     GR_TRY(check_family(device, call));
     GR_TRY(check_synchronization2(device, call));
     GR_TRY(choose_transport(&needs, call));
-    query_capabilities(device);
+    query_capabilities(device, needs.reaches);
     return GR_OK;
 }
 
@@ -317,12 +318,13 @@ static const char *semaphores_text(const gr_vk_device *device)
 static void describe(gr_vk_device *device)
 {
     const struct names names = names_of(device);
-    bool two = device->computing != device->cuda;
-    if (device->copies)
+    const bool two = device->computing != device->cuda;
+    const bool peer = device->near_transport == GR_TRANSPORT_PEER;
+    if (device->info.transport != GR_TRANSPORT_EXTERNAL)
         snprintf(device->text, sizeof(device->text),
                  "Vulkan device %s and %s share by copies %s, since %s; %s", names.vulkan,
-                 device->peer ? names.computing : names.cuda,
-                 device->peer ? "from GPU to GPU" : "through host memory", device->why,
+                 peer ? names.computing : names.cuda,
+                 peer ? "from GPU to GPU" : "through host memory", device->why,
                  semaphores_text(device));
     else
         snprintf(device->text, sizeof(device->text),
@@ -330,17 +332,12 @@ static void describe(gr_vk_device *device)
                  names.vulkan, names.cuda, semaphores_text(device),
                  two ? "; CUDA computes on " : "", two ? names.computing : "",
                  two ? ", which reaches buffers by peer access" : "",
-                 device->peer                      ? "; images are copied from GPU to GPU"
-                 : vk_device_copies(device, false) ? "; images are copied through host memory"
-                                                   : "");
-    device->info = (gr_vk_device_info){
-        .cuda_device = device->cuda_ordinal,
-        .has_semaphores = device->exports_timeline || device->exports_binary,
-        .description = device->text,
-        .transport = !device->copies ? GR_TRANSPORT_EXTERNAL
-                     : device->peer  ? GR_TRANSPORT_PEER
-                                     : GR_TRANSPORT_COPY,
-    };
+                 peer ? "; images are copied from GPU to GPU"
+                 : device->near_transport == GR_TRANSPORT_COPY
+                     ? "; images are copied through host memory"
+                     : "");
+    device->info.has_semaphores = device->exports_timeline || device->exports_binary;
+    device->info.description = device->text;
 }
 
 static gr_vk_device *new_device(const gr_vk_device_desc *info)
@@ -359,7 +356,7 @@ static gr_vk_device *new_device(const gr_vk_device_desc *info)
     device->queue_family = info->queue_family;
     device->synchronization2 = info->synchronization2;
     device->transports = info->transports;
-    device->cuda_ordinal = -1;
+    device->info.cuda_device = -1;
     device->context.primary_of = -1;
     return device;
 }
@@ -455,16 +452,12 @@ gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const
     return gr_fail(GR_ERR_INVALID_VALUE, call, "The description is NULL: describe what is shared.");
 }
 
-bool vk_device_copies(const gr_vk_device *device, bool crosses)
+gr_status vk_device_copies(const gr_vk_device *device, bool crosses, const char *what,
+                           const char *instead, bool *copied, const char *call)
 {
-    return device->copies || (!crosses && device->computing != device->cuda &&
-                              device->transports & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY));
-}
-
-gr_status vk_check_crosses(const gr_vk_device *device, const char *what, const char *instead,
-                           const char *call)
-{
-    if (device->computing == device->cuda || vk_device_copies(device, false))
+    const gr_transport transport = crosses ? device->info.transport : device->near_transport;
+    *copied = transport != GR_TRANSPORT_EXTERNAL;
+    if (transport)
         return GR_OK;
     const struct names names = names_of(device);
     return gr_fail(GR_ERR_UNSUPPORTED, call,

@@ -48,17 +48,17 @@ struct gr_vk_device {
     uint32_t queue_family, family_count;
     bool synchronization2; /* the feature is enabled, and the functions for it were found */
     unsigned transports;   /* the transports that the application allows */
-    bool copies;           /* all its resources are copied: vk/copy/ */
-    char why[400];         /* the reason for `copies` */
-    /* copies pass through memory of this device, which CUDA on another device can access */
-    bool peer;
-    bool stranger; /* `copies`, and the CUDA context has no access to the device */
-    bool freed;    /* gr_vk_device_free() was called: the VkDevice may end with the last resource */
+    char why[400];         /* the reason for info.transport, unless it is GR_TRANSPORT_EXTERNAL */
+    /*
+     * The transport of objects that CUDA imports only on their own device: images, and buffers in
+     * memory that is not dedicated. 0: they are refused. info.transport is that of other buffers.
+     */
+    gr_transport near_transport;
+    bool freed; /* gr_vk_device_free() was called: the VkDevice may end with the last resource */
     VkDeviceSize host_alignment; /* the alignment of importable host memory; 0: no imports */
     VkPhysicalDeviceMemoryProperties memory;
     struct vk_identity identity;
-    CUdevice cuda;
-    int cuda_ordinal;
+    CUdevice cuda; /* its ordinal is info.cuda_device */
     /* the context that was current at the wrap, or the primary context */
     struct gr_context context;
     /* the device of the context, which may be another device with access to the memory */
@@ -95,25 +95,21 @@ void vk_device_hold_by(gr_vk_device *device, enum vk_semaphore_owner owner);
 void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner);
 
 /*
- * Whether an object is copied. `crosses`: CUDA can also import the object on a device other than
- * its own.
+ * Sets *copied to whether an object is copied. `crosses`: CUDA also imports the object on a device
+ * other than its own. Otherwise refuses the object, which messages call `what`, if the CUDA context
+ * belongs to another device and no copy is allowed. `instead` is the advice in the message.
  */
-bool vk_device_copies(const gr_vk_device *device, bool crosses);
+gr_status vk_device_copies(const gr_vk_device *device, bool crosses, const char *what,
+                           const char *instead, bool *copied, const char *call);
 
 /* Why objects of the device are copied: the end of a sentence. */
 static inline const char *vk_device_copies_since(const gr_vk_device *device)
 {
-    return device->copies ? device->why
-                          : "CUDA computes on another device, which can import only dedicated "
-                            "memory of buffers";
+    return device->info.transport != GR_TRANSPORT_EXTERNAL
+               ? device->why
+               : "CUDA computes on another device, which can import only dedicated memory of "
+                 "buffers";
 }
-
-/*
- * Refuses `what`, which CUDA can import only on its own device, if the CUDA context belongs to
- * another device and the object is not copied. `instead` is the advice in the message.
- */
-gr_status vk_check_crosses(const gr_vk_device *device, const char *what, const char *instead,
-                           const char *call);
 
 /* Copies and checks the application's struct; `has_device`: the VkDevice must not be NULL. */
 gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, bool has_device,

@@ -43,18 +43,16 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
         gr_fail(GR_ERR_INVALID_VALUE, call, "`buffer` is VK_NULL_HANDLE: pass the VkBuffer.");
         return NULL;
     }
-    const bool copied = vk_device_copies(device, info.dedicated);
-    /* another device can import only dedicated memory */
-    if (!info.dedicated &&
-        vk_check_crosses(device, "Memory that is not dedicated to one buffer",
+    bool copied;
+    if (vk_device_copies(device, info.dedicated, "Memory that is not dedicated to one buffer",
                          "Allocate it with VkMemoryDedicatedAllocateInfo and pass dedicated true, "
                          "use gr_vk_buffer_create(), or let gr_vk_device_wrap() copy it "
                          "(transports = GR_TRANSPORT_ANY).",
-                         call) != GR_OK)
+                         &copied, call) != GR_OK)
         return NULL;
     const struct vk_resource draft = {
         .binding = {device, info.buffer, VK_NULL_HANDLE, info.memory, info.memory_size,
-                    info.dedicated},
+                    info.dedicated, copied},
         .concurrent = info.sharing_mode == VK_SHARING_MODE_CONCURRENT,
     };
     if (vk_memory_check(&draft.binding, info.offset, call) != GR_OK ||
@@ -62,13 +60,13 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
         return NULL;
     const gr_external_part_desc part =
         GR_INIT(gr_external_part_desc, .offset = (size_t)info.offset, .size = (size_t)info.size);
-    return vk_resource_make(&draft, copied, &part, flags, call);
+    return vk_resource_make(&draft, &part, flags, call);
 }
 
 /* ---- Created by grinterop -------------------------------------------------------------------- */
 
-/* Checks that the device can export such a buffer. If the device copies, no export is needed. */
-static gr_status check_exportable(const gr_vk_device *device, const VkBufferCreateInfo *wish,
+/* Checks that the device can export such a buffer, unless it is copied. */
+static gr_status check_exportable(const struct vk_binding *b, const VkBufferCreateInfo *wish,
                                   VkExternalMemoryFeatureFlags *features, const char *call)
 {
     const VkPhysicalDeviceExternalBufferInfo info = {
@@ -78,8 +76,9 @@ static gr_status check_exportable(const gr_vk_device *device, const VkBufferCrea
         .handleType = GR_VK_MEMORY_HANDLE,
     };
     VkExternalBufferProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    const gr_vk_device *device = b->device;
     *features = 0;
-    if (device->copies)
+    if (b->copied)
         return GR_OK;
     device->vk.vkGetPhysicalDeviceExternalBufferProperties(device->physical_device, &info,
                                                            &properties);
@@ -101,7 +100,7 @@ static gr_status create_buffer(struct vk_binding *b, const VkBufferCreateInfo *w
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkBufferCreateInfo info = *wish;
-    if (b->device->copies)
+    if (b->copied)
         info.usage |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
@@ -148,20 +147,21 @@ gr_resource *gr_vk_buffer_create(gr_vk_device *device, const VkBufferCreateInfo 
     const char *call = __func__;
     VkExternalMemoryFeatureFlags features;
     if (vk_check_arguments(device, info, call) != GR_OK ||
-        gr_flags_check(flags, BUFFER_FLAGS, call) != GR_OK || check_info(info, call) != GR_OK ||
-        check_exportable(device, info, &features, call) != GR_OK)
+        gr_flags_check(flags, BUFFER_FLAGS, call) != GR_OK || check_info(info, call) != GR_OK)
         return NULL;
     struct vk_resource draft = {
         .binding.device = device,
+        .binding.copied = device->info.transport != GR_TRANSPORT_EXTERNAL,
         .owned = true,
         .concurrent = info->sharingMode == VK_SHARING_MODE_CONCURRENT,
     };
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = (size_t)info->size);
     bool has_address = info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     gr_resource *made = NULL;
-    if (create_buffer(&draft.binding, info) == GR_OK &&
-        vk_memory_allocate(&draft.binding, !device->copies, features, has_address, call) == GR_OK)
-        made = vk_resource_make(&draft, device->copies, &part, flags, call);
+    if (check_exportable(&draft.binding, info, &features, call) == GR_OK &&
+        create_buffer(&draft.binding, info) == GR_OK &&
+        vk_memory_allocate(&draft.binding, features, has_address, call) == GR_OK)
+        made = vk_resource_make(&draft, &part, flags, call);
     if (!made)
         vk_binding_end(&draft.binding);
     return made;

@@ -48,9 +48,9 @@ static gr_external_image_desc seen_by_cuda(const VkImageCreateInfo *info,
 }
 
 /* Makes a resource of `draft`, which says what the image is bound to and who owns it. */
-static gr_resource *make_image(struct vk_resource *draft, bool copied,
-                               const VkImageCreateInfo *info, const gr_vk_format_info *format,
-                               VkDeviceSize offset, unsigned flags, const char *call)
+static gr_resource *make_image(struct vk_resource *draft, const VkImageCreateInfo *info,
+                               const gr_vk_format_info *format, VkDeviceSize offset, unsigned flags,
+                               const char *call)
 {
     const gr_external_image_desc image = seen_by_cuda(info, format);
     const gr_external_part_desc part =
@@ -64,7 +64,7 @@ static gr_resource *make_image(struct vk_resource *draft, bool copied,
     /* If Vulkan shaders may write to the image, CUDA kernels may write to it as well. */
     if (info->usage & VK_IMAGE_USAGE_STORAGE_BIT)
         flags |= GR_SURFACE_LOAD_STORE;
-    return vk_resource_make(draft, copied, &part, flags, call);
+    return vk_resource_make(draft, &part, flags, call);
 }
 
 /* ---- From the application -------------------------------------------------------------------- */
@@ -74,8 +74,6 @@ static gr_status check_transfers(const gr_vk_device *device, const VkImageCreate
                                  unsigned flags, const char *call)
 {
     const char *missing = NULL;
-    if (!vk_device_copies(device, false))
-        return GR_OK;
     if (!(flags & GR_WRITE_DISCARD) && !(info->usage & VK_IMAGE_USAGE_TRANSFER_SRC_BIT))
         missing = "VK_IMAGE_USAGE_TRANSFER_SRC_BIT";
     else if (!(flags & GR_READ_ONLY) && !(info->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT))
@@ -96,41 +94,34 @@ static const gr_vk_format_info *find_format(VkFormat format, const char *call)
     return info;
 }
 
-/* Copies and checks the application's description of its image. */
-static const gr_vk_format_info *take_image(const gr_vk_device *device,
-                                           const gr_vk_image_desc *given, gr_vk_image_desc *info,
-                                           unsigned flags, const char *call)
+static gr_status check_image(const gr_vk_device *device, const gr_vk_image_desc *info,
+                             unsigned flags, bool *copied, const char *call)
 {
-    if (vk_check_arguments(device, given, call) != GR_OK ||
-        GR_TAKE(gr_vk_image_desc, info, given, call) != GR_OK ||
-        gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK ||
-        vk_check_crosses(device, "Images", COPY_INSTEAD, call) != GR_OK)
-        return NULL;
-    if (!info->image || !info->create_info) {
-        gr_fail(GR_ERR_INVALID_VALUE, call,
-                info->image
-                    ? "`create_info` is NULL: pass the struct that the image was created with."
-                    : "`image` is VK_NULL_HANDLE: pass the VkImage.");
-        return NULL;
-    }
-    return vk_image_check(info->create_info, call) == GR_OK &&
-                   check_transfers(device, info->create_info, flags, call) == GR_OK
-               ? find_format(info->create_info->format, call)
-               : NULL;
+    GR_TRY(gr_flags_check(flags, IMAGE_FLAGS, call));
+    GR_TRY(vk_device_copies(device, false, "Images", COPY_INSTEAD, copied, call));
+    if (!info->image || !info->create_info)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            info->image ? "`create_info` is NULL: pass the struct that the image was created with."
+                        : "`image` is VK_NULL_HANDLE: pass the VkImage.");
+    GR_TRY(vk_image_check(info->create_info, call));
+    return *copied ? check_transfers(device, info->create_info, flags, call) : GR_OK;
 }
 
 gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *given, unsigned flags)
 {
     gr_vk_image_desc info;
-    const gr_vk_format_info *format = take_image(device, given, &info, flags, __func__);
-    if (!format)
+    bool copied;
+    if (vk_check_arguments(device, given, __func__) != GR_OK ||
+        GR_TAKE(gr_vk_image_desc, &info, given, __func__) != GR_OK ||
+        check_image(device, &info, flags, &copied, __func__) != GR_OK)
         return NULL;
+    const gr_vk_format_info *format = find_format(info.create_info->format, __func__);
     struct vk_resource draft = {.binding = {device, VK_NULL_HANDLE, info.image, info.memory,
-                                            info.memory_size, info.dedicated}};
-    return vk_memory_check(&draft.binding, info.offset, __func__) == GR_OK
-               ? make_image(&draft, vk_device_copies(device, false), info.create_info, format,
-                            info.offset, flags, __func__)
-               : NULL;
+                                            info.memory_size, info.dedicated, copied}};
+    if (!format || vk_memory_check(&draft.binding, info.offset, __func__) != GR_OK)
+        return NULL;
+    return make_image(&draft, info.create_info, format, info.offset, flags, __func__);
 }
 
 /* ---- Created by grinterop -------------------------------------------------------------------- */
@@ -230,22 +221,22 @@ static VkResult query_exportable(const gr_vk_device *device, const VkImageCreate
                : result;
 }
 
-static gr_status check_format(const gr_vk_device *device, bool copied,
-                              const VkImageCreateInfo *info, const char *name,
-                              VkExternalMemoryFeatureFlags *features, const char *call)
+static gr_status check_format(const struct vk_binding *b, const VkImageCreateInfo *info,
+                              const char *name, VkExternalMemoryFeatureFlags *features,
+                              const char *call)
 {
+    const gr_vk_device *device = b->device;
     VkImageFormatProperties limits;
     *features = 0;
-    /* A device that copies need not export the image. */
-    VkResult result = copied ? device->vk.vkGetPhysicalDeviceImageFormatProperties(
-                                   device->physical_device, info->format, info->imageType,
-                                   info->tiling, info->usage | TRANSFERS, info->flags, &limits)
-                             : query_exportable(device, info, &limits, features);
+    VkResult result = b->copied ? device->vk.vkGetPhysicalDeviceImageFormatProperties(
+                                      device->physical_device, info->format, info->imageType,
+                                      info->tiling, info->usage | TRANSFERS, info->flags, &limits)
+                                : query_exportable(device, info, &limits, features);
     return result == VK_SUCCESS ? check_limits(device, info, &limits, name, call)
-                                : refuse_format(device, info, result, name, copied);
+                                : refuse_format(device, info, result, name, b->copied);
 }
 
-static gr_status create_image(struct vk_binding *b, bool copied, const VkImageCreateInfo *wish,
+static gr_status create_image(struct vk_binding *b, const VkImageCreateInfo *wish,
                               const char *format)
 {
     const VkExternalMemoryImageCreateInfo external = {
@@ -254,7 +245,7 @@ static gr_status create_image(struct vk_binding *b, bool copied, const VkImageCr
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkImageCreateInfo info = *wish;
-    if (copied)
+    if (b->copied)
         info.usage |= TRANSFERS;
     else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
@@ -269,7 +260,7 @@ static gr_status create_image(struct vk_binding *b, bool copied, const VkImageCr
 }
 
 static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo *info,
-                            unsigned flags, const char *call)
+                            unsigned flags, bool *copied, const char *call)
 {
     GR_TRY(vk_check_arguments(device, info, call));
     GR_TRY(gr_flags_check(flags, IMAGE_FLAGS, call));
@@ -279,7 +270,7 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
     if (external)
         GR_TRY(
             vk_check_handle_types(external->handleTypes, "VkExternalMemoryImageCreateInfo", call));
-    GR_TRY(vk_check_crosses(device, "Images", COPY_INSTEAD, call));
+    GR_TRY(vk_device_copies(device, false, "Images", COPY_INSTEAD, copied, call));
     if (info->usage == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`usage` is 0: state what Vulkan does with the image, for example "
@@ -291,18 +282,17 @@ gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreateInfo *i
 {
     const char *call = __func__;
     VkExternalMemoryFeatureFlags features;
-    if (check_wish(device, info, flags, call) != GR_OK)
-        return NULL;
-    const bool copied = vk_device_copies(device, false);
-    const gr_vk_format_info *format = find_format(info->format, call);
-    if (!format || check_format(device, copied, info, format->name, &features, call) != GR_OK)
-        return NULL;
     struct vk_resource draft = {.binding.device = device, .owned = true};
+    struct vk_binding *b = &draft.binding;
+    if (check_wish(device, info, flags, &b->copied, call) != GR_OK)
+        return NULL;
+    const gr_vk_format_info *format = find_format(info->format, call);
     gr_resource *made = NULL;
-    if (create_image(&draft.binding, copied, info, format->name) == GR_OK &&
-        vk_memory_allocate(&draft.binding, !copied, features, false, call) == GR_OK)
-        made = make_image(&draft, copied, info, format, 0, flags, call);
+    if (format && check_format(b, info, format->name, &features, call) == GR_OK &&
+        create_image(b, info, format->name) == GR_OK &&
+        vk_memory_allocate(b, features, false, call) == GR_OK)
+        made = make_image(&draft, info, format, 0, flags, call);
     if (!made)
-        vk_binding_end(&draft.binding);
+        vk_binding_end(b);
     return made;
 }

@@ -179,7 +179,7 @@ static VkDeviceSize size_to_allocate(const struct vk_binding *b, const struct re
     return need->memory.size + (padded ? GR_MESA_ROOM : 0);
 }
 
-static gr_status allocate(struct vk_binding *b, bool exportable, uint32_t type, bool has_address)
+static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
 {
     const VkMemoryAllocateFlagsInfo address = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
@@ -198,16 +198,15 @@ static gr_status allocate(struct vk_binding *b, bool exportable, uint32_t type, 
     };
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .pNext = exportable ? &export : export.pNext,
+        .pNext = b->copied ? export.pNext : &export,
         .allocationSize = b->memory_size,
         .memoryTypeIndex = type,
     };
-    return vk_memory_bind(b, &info, exportable ? "Exportable memory" : "Memory");
+    return vk_memory_bind(b, &info, b->copied ? "Memory" : "Exportable memory");
 }
 
-gr_status vk_memory_allocate(struct vk_binding *b, bool exportable,
-                             VkExternalMemoryFeatureFlags features, bool has_address,
-                             const char *call)
+gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags features,
+                             bool has_address, const char *call)
 {
     struct requirements need = requirements_of(b);
     uint32_t type = vk_memory_type(b->device, need.memory.memoryTypeBits, 0,
@@ -222,9 +221,9 @@ gr_status vk_memory_allocate(struct vk_binding *b, bool exportable,
     b->dedicated = need.prefers_dedicated || need.requires_dedicated ||
                    (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) ||
                    /* another device can import only dedicated memory */
-                   (exportable && b->device->computing != b->device->cuda);
+                   (!b->copied && b->device->computing != b->device->cuda);
     b->memory_size = size_to_allocate(b, &need);
-    return allocate(b, exportable, type, has_address);
+    return allocate(b, type, has_address);
 }
 
 /* ---- Import into CUDA -------------------------------------------------------------------------

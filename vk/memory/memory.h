@@ -17,6 +17,7 @@ struct vk_binding {
     VkDeviceMemory memory;
     VkDeviceSize memory_size;
     bool dedicated; /* the memory is allocated for this buffer or image only */
+    bool copied;    /* CUDA does not access the memory, so it need not be exportable */
 };
 
 /* Destroys the buffer or image, and frees its memory. */
@@ -33,13 +34,12 @@ gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const cha
                                 const char *call);
 
 /*
- * Allocates memory for the buffer or image, exportable if CUDA accesses it, and binds it.
+ * Allocates memory for the buffer or image, and binds it.
  * `features` are the external memory features of the device. `has_address`: the device address of
  * the buffer will be used. If the bind fails, the memory stays allocated.
  */
-gr_status vk_memory_allocate(struct vk_binding *binding, bool exportable,
-                             VkExternalMemoryFeatureFlags features, bool has_address,
-                             const char *call);
+gr_status vk_memory_allocate(struct vk_binding *binding, VkExternalMemoryFeatureFlags features,
+                             bool has_address, const char *call);
 
 /*
  * Returns the best of the memory types `types` (VkMemoryRequirements.memoryTypeBits): it has all
@@ -91,12 +91,12 @@ struct vk_resource *vk_resource_of(const gr_resource *resource);
 struct vk_resource *vk_resource_checked(const gr_resource *resource, const char *call);
 
 /*
- * Imports the memory of `draft` into CUDA, or copies it if `copied`, and makes a resource of a part
+ * Imports the memory of `draft` into CUDA, or copies it, and makes a resource of a part
  * of it. `draft` has the fields after `external`. The resource holds the device, and takes over the
  * objects if they are owned. After an error, which is recorded, returns NULL.
  */
-gr_resource *vk_resource_make(const struct vk_resource *draft, bool copied,
-                              const gr_external_part_desc *part, unsigned flags, const char *call);
+gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external_part_desc *part,
+                              unsigned flags, const char *call);
 
 /* ---- Checks of buffers and images ------------------------------------------------------------ */
 

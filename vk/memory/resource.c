@@ -153,8 +153,8 @@ static gr_status make_copied(struct vk_resource *r, const struct gr_context *con
     return GR_OK;
 }
 
-gr_resource *vk_resource_make(const struct vk_resource *draft, bool copied,
-                              const gr_external_part_desc *part, unsigned flags, const char *call)
+gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external_part_desc *part,
+                              unsigned flags, const char *call)
 {
     struct gr_context context;
     struct gr_semaphore_pair *pair;
@@ -164,11 +164,11 @@ gr_resource *vk_resource_make(const struct vk_resource *draft, bool copied,
         gr_context_hold(&b->device->context, &context, call) != GR_OK)
         goto fail;
     *r = *draft;
-    r->external.base.backend = copied ? &vk_copy : &vk_external;
+    r->external.base.backend = b->copied ? &vk_copy : &vk_external;
     if (part->image)
         r->cuda_image = *part->image;
-    gr_status status = copied ? make_copied(r, &context, part, flags, call)
-                              : vk_memory_import(b, &r->external, &context, part, flags, call);
+    gr_status status = b->copied ? make_copied(r, &context, part, flags, call)
+                                 : vk_memory_import(b, &r->external, &context, part, flags, call);
     if (status == GR_OK) {
         vk_device_hold(b->device);
         begin_order(r, pair);
