@@ -97,8 +97,8 @@ static void record_in(struct gr_stream_use *use, CUcontext context)
         use->event = NULL;
     else
         result = cu->EventRecord(use->event, stream);
-    if (result != CUDA_SUCCESS && gr_event_poll(NULL, stream, GR_WAIT_FOREVER) != CUDA_SUCCESS)
-        cu->CtxSynchronize(); /* the stream was destroyed, perhaps before its work was done */
+    if (result != CUDA_SUCCESS)
+        gr_stream_finish(stream);
 }
 
 /* Records the event of an entry. Another thread may do so for an entry that is `captures`. */

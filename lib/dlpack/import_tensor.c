@@ -255,7 +255,7 @@ static gr_status check_device(const struct parsed *parsed, const char *call)
 
 static gr_status check_unused(const void *managed, const gr_tensor *exported, const char *call)
 {
-    if (exported && __atomic_load_n(&exported->revoked, __ATOMIC_ACQUIRE))
+    if (exported && __atomic_load_n(&exported->info.revoked, __ATOMIC_ACQUIRE))
         return gr_fail(GR_ERR_STATE, call, "The tensor is an export of a mapping that has ended.");
     if (!gr_live_is_listed(GR_LIVE_DLPACK_TAKEN, managed))
         return GR_OK;

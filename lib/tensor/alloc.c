@@ -163,10 +163,7 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
     if (!tensor)
         return NULL;
     tensor->stream = stream;
-    if (allocate_in_context(tensor, like, shape.span, call) == GR_OK)
-        return gr_tensor_expose(tensor);
-    gr_tensor_discard(tensor);
-    return NULL;
+    return gr_tensor_expose(tensor, allocate_in_context(tensor, like, shape.span, call));
 }
 
 gr_tensor *gr_tensor_alloc(const gr_tensor_desc *desc, CUstream stream)

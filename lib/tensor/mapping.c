@@ -13,9 +13,8 @@ static void revoke(struct gr_mapping_user *user)
     gr_tensor *tensor = (gr_tensor *)((char *)user - offsetof(gr_tensor, user));
     __atomic_store_n(&tensor->info.ptr, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&tensor->info.array, NULL, __ATOMIC_RELAXED);
-    __atomic_store_n(&tensor->info.revoked, true, __ATOMIC_RELAXED);
     __atomic_store_n(&tensor->ptr, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&tensor->revoked, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&tensor->info.revoked, true, __ATOMIC_RELEASE);
 }
 
 /* Sets the context and its device, which the driver returns once per resource. */
@@ -35,16 +34,14 @@ gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdevicept
                                 CUdeviceptr low, size_t room, const char *call)
 {
     gr_resource *resource = buffer->resource;
-    if (set_context(tensor, resource, call) != GR_OK) {
-        gr_tensor_discard(tensor);
-        return NULL;
-    }
+    gr_status status = set_context(tensor, resource, call);
     gr_tensor_set_memory(tensor, ptr, low, room);
     tensor->stream = buffer->stream;
     tensor->info.read_only = tensor->info.read_only || resource->flags & GR_READ_ONLY;
     tensor->user.revoke = revoke;
-    gr_mapping_users_add(buffer, &tensor->user);
-    return gr_tensor_expose(tensor);
+    if (status == GR_OK)
+        gr_mapping_users_add(buffer, &tensor->user);
+    return gr_tensor_expose(tensor, status);
 }
 
 /* ---- The default description of a mapping ---------------------------------------------------- */
@@ -132,6 +129,7 @@ static gr_tensor *tensor_of_array(gr_buffer *buffer, gr_tensor_desc *desc, const
     int64_t dims[3];
     struct gr_shape shape;
     if (!buffer->resource->is_image || buffer->pitch) {
+
         gr_fail(GR_ERR_INVALID_VALUE, call,
                 "`memory` is GR_MEMORY_ARRAY, but this is not an image mapped by gr_map().");
         return NULL;

@@ -18,7 +18,7 @@ gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
                        "The tensor is NULL: did the call that creates it fail? Call "
                        "gr_last_error() right after that call for the reason.");
     gr_status status = gr_live_check(GR_LIVE_TENSOR, tensor, call);
-    if (status != GR_OK || !__atomic_load_n(&tensor->revoked, __ATOMIC_ACQUIRE))
+    if (status != GR_OK || !__atomic_load_n(&tensor->info.revoked, __ATOMIC_ACQUIRE))
         return status;
     return gr_fail(
         GR_ERR_STATE, call,
@@ -50,13 +50,6 @@ gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *sha
     return tensor;
 }
 
-void gr_tensor_discard(gr_tensor *tensor)
-{
-    gr_context_drop(&tensor->context);
-    gr_uses_free(&tensor->user.uses, false);
-    free(tensor);
-}
-
 gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *context,
                                 const char *call)
 {
@@ -81,9 +74,15 @@ static void *host_address(const gr_tensor *tensor)
     return on_host ? (void *)(uintptr_t)tensor->ptr : NULL;
 }
 
-gr_tensor *gr_tensor_expose(gr_tensor *tensor)
+gr_tensor *gr_tensor_expose(gr_tensor *tensor, gr_status status)
 {
     gr_tensor_info *info = &tensor->info;
+    if (status != GR_OK) {
+        gr_context_drop(&tensor->context);
+        gr_uses_free(&tensor->user.uses, false);
+        free(tensor);
+        return NULL;
+    }
     if (gr_tensor_is_array(tensor))
         info->array = (CUarray)(uintptr_t)tensor->ptr;
     else

@@ -29,7 +29,6 @@ struct gr_tensor {
     size_t room;           /* the size of that memory in bytes */
     bool negative_strides; /* negative strides are allowed in DLPack exports */
     bool copied;           /* created by gr_tensor_clone(): IS_COPIED in DLPack */
-    bool revoked;          /* the mapping has ended; atomic */
     struct gr_context context;
     CUstream stream; /* the tensor's own stream, or GR_STREAM_NONE */
     /* for a view: a reference to the tensor that owns the memory; otherwise NULL */
@@ -40,7 +39,10 @@ struct gr_tensor {
     void *block; /* GR_TENSOR_MALLOC: the pointer from malloc() */
     gr_tensor_end_fn end;
     void *end_user;
-    /* returned by gr_tensor_get_info(); its pointers are set by gr_tensor_expose() */
+    /*
+     * Returned by gr_tensor_get_info(). Its pointers are set by gr_tensor_expose(), and `revoked`,
+     * which is atomic, at the end of the mapping.
+     */
     gr_tensor_info info;
     gr_array_interface array; /* returned by gr_tensor_array_interface() */
     struct gr_ending ending;  /* keeps the freed tensor until the streams in `user` are done */
@@ -51,12 +53,10 @@ gr_status gr_tensor_check(const gr_tensor *tensor, const char *call);
 
 /*
  * gr_tensor_make() creates the common part, with one reference and no memory. `desc` must be copied
- * by GR_TAKE, and `shape` computed from it. NULL: out of memory. gr_tensor_discard() frees a tensor
- * that was never exposed, and its context.
+ * by GR_TAKE, and `shape` computed from it. NULL: out of memory.
  */
 gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape,
                           const char *call);
-void gr_tensor_discard(gr_tensor *tensor);
 
 /*
  * Sets the tensor's CUDA context: a reference to `context`, or, if `context` is NULL, to the
@@ -68,8 +68,11 @@ gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *cont
 /* Sets the memory: element 0 at `ptr`, and the range that views may use. */
 void gr_tensor_set_memory(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, size_t room);
 
-/* Makes the tensor visible to the caller, who owns it from now on. */
-gr_tensor *gr_tensor_expose(gr_tensor *tensor);
+/*
+ * Completes a creation: makes the tensor visible to the caller, who owns it from now on, or
+ * discards it and returns NULL if `status` is an error.
+ */
+gr_tensor *gr_tensor_expose(gr_tensor *tensor, gr_status status);
 
 /*
  * These functions take and drop a reference, on any thread. Dropping the last reference ends the

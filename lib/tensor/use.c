@@ -211,7 +211,7 @@ void gr_tensor_end_export(gr_tensor *tensor, CUstream consumer)
     struct gr_error_record before;
     if (consumer != GR_STREAM_NONE && !is_own(tensor, consumer, &tensor->context)) {
         gr_error_save(&before);
-        bool alive = !__atomic_load_n(&tensor->revoked, __ATOMIC_ACQUIRE) &&
+        bool alive = !__atomic_load_n(&tensor->info.revoked, __ATOMIC_ACQUIRE) &&
                      gr_tensor_enter(&tensor->context, &pushed);
         gr_uses_close(uses_of(tensor), consumer, tensor->context.handle, alive);
         if (alive)

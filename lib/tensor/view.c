@@ -38,15 +38,13 @@ static gr_tensor *finish(gr_tensor *view, gr_tensor *tensor, const struct gr_sha
     if (tensor->user.revoke)
         return gr_tensor_of_mapping(tensor->user.buffer, view, ptr, low, shape->span, call);
     gr_tensor *root = tensor->root ? tensor->root : tensor;
-    if (gr_tensor_set_context(view, &tensor->context, call) != GR_OK) {
-        gr_tensor_discard(view);
-        return NULL;
-    }
+    gr_status status = gr_tensor_set_context(view, &tensor->context, call);
     gr_tensor_set_memory(view, ptr, low, shape->span);
     view->stream = root->stream;
     view->root = root;
-    gr_tensor_hold(root);
-    return gr_tensor_expose(view);
+    if (status == GR_OK)
+        gr_tensor_hold(root);
+    return gr_tensor_expose(view, status);
 }
 
 gr_tensor *gr_tensor_view(gr_tensor *tensor, const gr_tensor_desc *desc)

@@ -76,13 +76,9 @@ gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device,
     CUdeviceptr ptr = (CUdeviceptr)(uintptr_t)data;
     gr_tensor_set_memory(tensor, ptr, ptr - shape.before, array ? 0 : shape.span);
     tensor->stream = ready_on;
-    if (find_context(tensor, device, call) != GR_OK) {
-        gr_tensor_discard(tensor);
-        return NULL;
-    }
     tensor->end = end;
     tensor->end_user = user;
-    return gr_tensor_expose(tensor);
+    return gr_tensor_expose(tensor, find_context(tensor, device, call));
 }
 
 gr_tensor *gr_tensor_wrap(const gr_tensor_desc *desc, void *data, CUstream ready_on,
