@@ -120,13 +120,11 @@ static gr_status mark_undone(struct gl_resource *r, CUstream stream)
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
-    struct gr_error_record cause;
-    gr_error_save(&cause);
+    GR_KEEP_ERROR();
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = mark_undone((struct gl_resource *)resources[i], stream);
     if (status != GR_OK)
         (void)gr_stream_finish(stream);
-    gr_error_restore(&cause);
 }
 
 static void expose(gr_resource *resource)
@@ -290,11 +288,9 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
  */
 static void settle(gr_resource *resource)
 {
-    struct gr_error_record before;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     if (gl_copy_begin_use(&resource, 1) != GR_OK)
         gr_error_warn("close: the bytes that CUDA wrote are lost");
-    gr_error_restore(&before);
 }
 
 /*

@@ -66,10 +66,8 @@ static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
 
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    struct gr_error_record cause;
-    gr_error_save(&cause);
+    GR_KEEP_ERROR();
     unmap(resources, n, stream);
-    gr_error_restore(&cause);
 }
 
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)

@@ -350,10 +350,8 @@ gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
     gr_status status = fetch_attachment(&f, context.direct, tensor);
     end_reading(&before);
     if (f.staging != f.options.staging) {
-        struct gr_error_record cause;
-        gr_error_save(&cause);
+        GR_KEEP_ERROR();
         gr_resource_free(f.staging);
-        gr_error_restore(&cause);
     }
     return status;
 }

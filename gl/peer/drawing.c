@@ -57,7 +57,6 @@ static void end_later(struct gl_deferred *left)
 gr_status gl_drawing_open(const struct gl_resource *r, CUdevice device, unsigned flags,
                           struct gl_drawing **opened, const char *call)
 {
-    struct gr_error_record cause;
     struct gl_drawing *drawing = calloc(1, sizeof(*drawing));
     if (!drawing)
         return gr_fail_memory(call);
@@ -71,9 +70,8 @@ gr_status gl_drawing_open(const struct gl_resource *r, CUdevice device, unsigned
         *opened = drawing;
         return GR_OK;
     }
-    gr_error_save(&cause);
+    GR_KEEP_ERROR();
     gl_drawing_end(drawing);
-    gr_error_restore(&cause);
     return status;
 }
 
@@ -141,13 +139,11 @@ static gr_status wait_for_map(struct gl_drawing *const drawings[], size_t n, CUs
     if (result == CUDA_SUCCESS)
         return GR_OK;
     gr_status status = failed(result, "cuStreamWaitEvent", "waited for");
-    struct gr_error_record cause;
-    gr_error_save(&cause);
+    GR_KEEP_ERROR();
     if (gr_context_enter(&drawings[0]->context, &pushed, "The map") == GR_OK) {
         unmap_again(drawings, n);
         gr_context_leave(pushed);
     }
-    gr_error_restore(&cause);
     return status;
 }
 

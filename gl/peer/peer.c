@@ -119,13 +119,11 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     struct gl_drawing *drawings[GR_BATCH];
     gr_status status = GR_OK;
-    struct gr_error_record cause;
-    gr_error_save(&cause);
+    GR_KEEP_ERROR();
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = gr_work_mark_or_finish(&resources[i]->sync.work, stream);
     (void)gl_drawings_unmap(drawings, gather(resources, n, all, true, drawings),
                             status == GR_OK ? resources[0]->sync.work.event : NULL);
-    gr_error_restore(&cause);
 }
 
 /*

@@ -112,10 +112,8 @@ static struct gl_block *make_block(struct pool *pool, size_t size, const char *c
     block->names = gl_names_make(&pool->context, call);
     block->memory = block->names ? gr_import_new(pool->device, size, call) : NULL;
     if (!block->memory || import_block(block, call) != GR_OK) {
-        struct gr_error_record cause;
-        gr_error_save(&cause);
+        GR_KEEP_ERROR();
         end_block(block, true);
-        gr_error_restore(&cause);
         return NULL;
     }
     block->pool = pool;
@@ -198,18 +196,16 @@ static void end_list(struct gl_part *list)
 /* Frees empty blocks except one. The OpenGL context is current. */
 static void trim(struct pool *pool)
 {
-    struct gr_error_record before;
     struct gl_block *spare;
     bool pushed;
     if (!pool->emptied)
         return;
     pool->emptied = false;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     bool alive = gr_context_enter(&pool->cuda, &pushed, __func__) == GR_OK;
     while ((spare = take_spare(pool)))
         end_block(spare, alive);
     gr_context_leave(pushed);
-    gr_error_restore(&before);
 }
 
 /* Frees the parts that OpenGL has finished with. The OpenGL context is current. */

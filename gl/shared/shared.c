@@ -161,15 +161,13 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
 static struct gr_semaphore_pair *create_pair(const gr_resource *resource, const char *call)
 {
     const struct gl_shared *r = gl_shared_of(resource);
-    struct gr_error_record before;
     struct gl_errors errors;
     if (!gl_context_is_current(&r->gl.context))
         return NULL;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     gl_errors_begin(&errors);
     struct gl_timeline *own = gl_timeline_make_own(r->timeline, call);
     gl_errors_end(&errors);
-    gr_error_restore(&before);
     return own ? &own->pair : NULL;
 }
 
@@ -285,8 +283,7 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda,
  */
 static void discard(struct gl_shared *r, struct gr_context *cuda)
 {
-    struct gr_error_record cause;
-    gr_error_save(&cause);
+    GR_KEEP_ERROR();
     if (r->gl.base.handle) {
         gr_resource_free(&r->gl.base);
     } else {
@@ -294,7 +291,6 @@ static void discard(struct gl_shared *r, struct gr_context *cuda)
         free(r);
         gr_context_drop(cuda);
     }
-    gr_error_restore(&cause);
 }
 
 gr_status gl_shared_create(struct gl_wish *wish)

@@ -94,4 +94,9 @@ const char *gr_error_choose(const char *grinterops, const char *cudas);
 void gr_error_save(struct gr_error_record *saved);
 void gr_error_restore(const struct gr_error_record *saved);
 
+/* Keeps the last error: saves it here, and restores it at the end of the block. */
+#define GR_KEEP_ERROR()                                                                            \
+    __attribute__((cleanup(gr_error_restore))) struct gr_error_record gr_kept;                     \
+    gr_error_save(&gr_kept)
+
 #endif

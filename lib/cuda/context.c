@@ -59,16 +59,14 @@ static CUresult query_in_capture(void)
 
 bool gr_context_has_failed(const struct gr_context *context)
 {
-    struct gr_error_record before;
     bool pushed;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     gr_status status = gr_context_enter(context, &pushed, __func__);
     bool failed = status == GR_ERR_DEVICE_LOST;
     if (status == GR_OK) {
         failed = gr_cuda_is_sticky(query_in_capture());
         gr_context_leave(pushed);
     }
-    gr_error_restore(&before);
     return failed;
 }
 

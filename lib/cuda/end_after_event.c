@@ -141,16 +141,14 @@ static _Thread_local bool is_ending;
 void gr_endings_collect_now(void)
 {
     const bool is_nested = is_ending;
-    struct gr_error_record before;
     struct gr_ending *done;
     if (gr_is_exiting() || !__atomic_load_n(&queue, __ATOMIC_ACQUIRE))
         return;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     is_ending = true;
     while ((done = take_done()))
         end(done);
     is_ending = is_nested;
-    gr_error_restore(&before);
 }
 
 void gr_endings_collect(void)
@@ -161,14 +159,12 @@ void gr_endings_collect(void)
 
 void gr_endings_finish(const struct gr_context *context)
 {
-    struct gr_error_record before;
     struct gr_ending *ending;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     while ((ending = take_of(context->handle))) {
         unsigned polls = 0;
         while (!is_done(ending))
             gr_host_pause(&polls);
         end(ending);
     }
-    gr_error_restore(&before);
 }

@@ -91,11 +91,9 @@ static bool current_context_fits(const struct gr_description *d, CUdevice device
         return false;
     if (current == device || !gr_description_is_peer(d))
         return current == device;
-    struct gr_error_record before;
     bool reaches;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     gr_device_reaches(current, device, &reaches);
-    gr_error_restore(&before);
     return reaches;
 }
 

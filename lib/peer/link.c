@@ -216,12 +216,10 @@ static void end_parts(struct gr_link *link, bool alive)
 
 static void free_link(struct gr_link *link)
 {
-    struct gr_error_record before;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     end_parts(link, true);
     gr_context_drop(&link->context); /* last, because end_parts() needs the context */
     free(link);
-    gr_error_restore(&before);
 }
 
 struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *call)
@@ -314,10 +312,9 @@ static void raise_theirs(struct gr_link *link)
  */
 void gr_link_end(struct gr_link *link)
 {
-    struct gr_error_record before;
     if (!link)
         return;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     atomic_store(&link->view.page->ended[own(link)], 1);
     wake(link, true);
     gr_peer_watch_forget_ring(&link->watch);
@@ -330,5 +327,4 @@ void gr_link_end(struct gr_link *link)
     } else {
         free_link_and_socket(link);
     }
-    gr_error_restore(&before);
 }

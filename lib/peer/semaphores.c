@@ -258,14 +258,12 @@ static void note_signalled(struct gr_peer_semaphores *semaphores, uint64_t value
 /* Records a value that work will wait for. Call this function before such work is enqueued. */
 static void note_awaited(struct gr_peer_semaphores *semaphores, uint64_t value)
 {
-    struct gr_error_record before;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     pthread_mutex_lock(&semaphores->lock);
     if (value > semaphores->of_theirs.awaited)
         semaphores->of_theirs.awaited = value;
     serve(semaphores);
     pthread_mutex_unlock(&semaphores->lock);
-    gr_error_restore(&before);
 }
 
 /* ---- Begin ----------------------------------------------------------------------------------- */

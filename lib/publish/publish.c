@@ -273,14 +273,12 @@ static gr_status check_readable(const struct work *w, const gr_resource *resourc
  */
 static gr_status release(struct work *w, gr_status status)
 {
-    struct gr_error_record cause;
     if (status == GR_OK)
         status = gr_buffer_release_for(&w->buffer, 1, w->call);
     if (status == GR_OK)
         return GR_OK;
-    gr_error_save(&cause);
+    GR_KEEP_ERROR();
     gr_buffer_release_later(w->buffer);
-    gr_error_restore(&cause);
     return status;
 }
 
@@ -327,13 +325,11 @@ gr_status gr_fetch_staged(gr_resource *staging, gr_tensor *tensor,
 
 static gr_status give_up(gr_ring *ring, const gr_slot *slot, bool fetch, gr_status status)
 {
-    struct gr_error_record cause;
-    gr_error_save(&cause);
+    GR_KEEP_ERROR();
     if (fetch)
         gr_ring_cancel_read(ring, &slot, 1);
     else
         gr_ring_cancel_write(ring, &slot, 1);
-    gr_error_restore(&cause);
     return status;
 }
 

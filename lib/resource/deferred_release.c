@@ -30,11 +30,9 @@ static bool is_unbound(const gr_resource *resource)
 /* Releases a buffer. A failure is only logged, and the last error of the thread stays the same. */
 static void release_now(gr_buffer *buffer)
 {
-    struct gr_error_record before;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     if (gr_buffer_release_taken(buffer, "gr_buffer_release_later") != GR_OK)
         gr_error_warn("gr_buffer_release_later");
-    gr_error_restore(&before);
 }
 
 /*
@@ -43,11 +41,10 @@ static void release_now(gr_buffer *buffer)
  */
 static void leave_own_stream(gr_buffer *buffer)
 {
-    struct gr_error_record before;
     bool pushed;
     if (buffer->stream != CU_STREAM_PER_THREAD)
         return;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     gr_resource_take_turn(buffer->resource); /* closing the resource drops the context */
     if (gr_buffer_is_live(buffer) &&
         gr_context_enter(&buffer->resource->context, &pushed, __func__) == GR_OK) {
@@ -56,7 +53,6 @@ static void leave_own_stream(gr_buffer *buffer)
     }
     gr_resource_give_turn(buffer->resource);
     gr_resource_collect(buffer->resource);
-    gr_error_restore(&before);
 }
 
 /* Adds the buffer to the list of its resource. Returns whether it is the first one. */

@@ -378,10 +378,8 @@ const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer)
 /* Releases a mapping whose linear memory could not be filled; keeps the cause as the last error. */
 static gr_buffer *undo(gr_buffer *buffer)
 {
-    struct gr_error_record cause;
-    gr_error_save(&cause);
+    GR_KEEP_ERROR();
     gr_buffer_release(buffer);
-    gr_error_restore(&cause);
     return NULL;
 }
 

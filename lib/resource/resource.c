@@ -186,21 +186,17 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
  */
 static void park(gr_resource *resource)
 {
-    struct gr_error_record saved;
-    gr_error_save(&saved);
+    GR_KEEP_ERROR();
     gr_log(GR_LOG_WARNING, "gr_resource_free: the resource stays registered until its OpenGL "
                            "context is current again");
     resource->backend->park(resource, true);
-    gr_error_restore(&saved);
 }
 
 static void unregister(gr_resource *resource)
 {
-    struct gr_error_record saved;
-    gr_error_save(&saved);
+    GR_KEEP_ERROR();
     if (gr_resource_unregister(resource, "gr_resource_free") != GR_OK)
         gr_error_warn("gr_resource_free");
-    gr_error_restore(&saved);
 }
 
 /*

@@ -52,14 +52,12 @@ static void set(struct gr_ring_descriptor *descriptor, bool readable)
 
 void gr_ring_update_pollers(gr_ring *ring)
 {
-    struct gr_error_record before;
     if (!ring->is_polled)
         return;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     for (unsigned i = 0; i < 2; i++)
         if (ring->descriptors[i].fd >= 0)
             set(&ring->descriptors[i], is_ready(ring, side_of(ring, i)));
-    gr_error_restore(&before);
 }
 
 void gr_ring_end_descriptors(gr_ring *ring)

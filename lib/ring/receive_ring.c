@@ -185,8 +185,7 @@ static gr_ring *make_ring(struct receiving *r)
 
 static void end_receiving(struct receiving *r)
 {
-    struct gr_error_record cause;
-    gr_error_save(&cause);
+    GR_KEEP_ERROR();
     gr_message_discard_fds(&r->message);
     for (uint32_t i = 0; i < r->arrived; i++)
         gr_resource_free(r->resources[i]);
@@ -194,7 +193,6 @@ static void end_receiving(struct receiving *r)
     gr_pair_drop(r->pair);
     gr_page_unmap(r->page, (uint32_t)r->d.slots);
     gr_context_drop(&r->context);
-    gr_error_restore(&cause);
 }
 
 gr_ring *gr_ring_receive(int socket, void *data, size_t room, size_t *size, unsigned timeout_ms)

@@ -404,11 +404,9 @@ static void attach_link(const struct sending *s)
 /* After a failure: gives the resources the semaphores back that they had before the call. */
 static void restore_pairs(const struct sending *s)
 {
-    struct gr_error_record cause;
-    gr_error_save(&cause);
+    GR_KEEP_ERROR();
     for (uint32_t i = 0; i < s->count && s->before; i++)
         gr_ring_restore_pair(s->resources[i], s->before, s->call);
-    gr_error_restore(&cause);
 }
 
 static void end_sending(struct sending *s)

@@ -266,12 +266,10 @@ static void end_slot(gr_ring *ring, uint32_t number)
 
 void gr_ring_end_left(gr_ring *ring)
 {
-    struct gr_error_record before;
     uint32_t number;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     while ((number = take_left(ring)) < GR_RING_MOST_SLOTS)
         end_slot(ring, number);
-    gr_error_restore(&before);
 }
 
 /*
@@ -292,8 +290,7 @@ static void end_use(const gr_slot *slot)
  */
 void gr_ring_end_all(gr_ring *ring)
 {
-    struct gr_error_record before;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     for (uint32_t i = 0; i < GR_RING_MOST_SLOTS; i++) {
         struct gr_ring_slot *slot = &ring->state.slots[i];
         if (slot->state == GR_SLOT_NONE)
@@ -307,5 +304,4 @@ void gr_ring_end_all(gr_ring *ring)
     for (uint32_t i = 0; i < GR_RING_MOST_SLOTS; i++)
         if (ring->state.slots[i].state != GR_SLOT_NONE)
             gr_resource_drop(ring->state.slots[i].api.resource);
-    gr_error_restore(&before);
 }

@@ -95,10 +95,8 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
  */
 void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    struct gr_error_record cause;
     gr_status status = GR_OK;
-    gr_error_save(&cause);
+    GR_KEEP_ERROR();
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = gr_work_mark_or_finish(&gr_sync_of(resources[i])->work, stream);
-    gr_error_restore(&cause);
 }

@@ -132,9 +132,8 @@ void gr_semaphore_drop(gr_semaphore *semaphore)
         __atomic_sub_fetch(&semaphore->holds, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     struct gr_context context = semaphore->context;
-    struct gr_error_record before;
     bool pushed;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     const bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
     const bool done = !alive || gr_uses_done(&semaphore->uses);
     if (done) {
@@ -147,7 +146,6 @@ void gr_semaphore_drop(gr_semaphore *semaphore)
     gr_context_leave(pushed);
     if (done)
         gr_context_drop(&context);
-    gr_error_restore(&before);
 }
 
 void gr_semaphore_begin_use(gr_semaphore *semaphore)

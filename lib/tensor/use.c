@@ -208,15 +208,13 @@ gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const cha
 void gr_tensor_end_export(gr_tensor *tensor, CUstream consumer)
 {
     bool pushed;
-    struct gr_error_record before;
     if (consumer != GR_STREAM_NONE && !is_own(tensor, consumer, &tensor->context)) {
-        gr_error_save(&before);
+        GR_KEEP_ERROR();
         bool alive = !__atomic_load_n(&tensor->info.revoked, __ATOMIC_ACQUIRE) &&
                      gr_tensor_enter(&tensor->context, &pushed);
         gr_uses_close(uses_of(tensor), consumer, tensor->context.handle, alive);
         if (alive)
             gr_context_leave(pushed);
-        gr_error_restore(&before);
     }
     gr_tensor_drop(tensor);
 }

@@ -251,14 +251,12 @@ typedef gr_status make_function(struct vk_staging *s, size_t size, const char *c
 /* Tries one way. A failure frees everything and records no error: the caller tries the next. */
 static gr_status attempt(make_function *make, struct vk_staging *s, size_t size, const char *call)
 {
-    struct gr_error_record before;
-    gr_error_save(&before);
+    GR_KEEP_ERROR();
     gr_attempt_begin();
     gr_status status = make(s, size, call);
     gr_attempt_end();
     if (status != GR_OK)
         vk_staging_end(s, true);
-    gr_error_restore(&before);
     return status;
 }
 
