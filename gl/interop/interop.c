@@ -133,34 +133,24 @@ const struct gr_backend gl_interop = {
 
 /* ---- Registration ---------------------------------------------------------------------------- */
 
-static const char *driver_call_of(const struct gl_resource *r)
-{
-    return r->target ? "cuGraphicsGLRegisterImage" : "cuGraphicsGLRegisterBuffer";
-}
-
-static CUresult call_driver(const struct gl_resource *r, unsigned flags, CUgraphicsResource *handle)
-{
-    const gr_cuda_api *cu = gr_driver();
-    return r->target ? cu->GraphicsGLRegisterImage(handle, r->name, r->target->target, flags)
-                     : cu->GraphicsGLRegisterBuffer(handle, r->name, flags);
-}
-
-static gr_status refuse(const struct gl_resource *r, CUresult code)
-{
-    char text[620], what[160];
-    gl_object_describe(&r->base, what, sizeof(what));
-    gl_diagnose(code, text, sizeof(text));
-    return gr_fail_cuda(code, driver_call_of(r), "%s was refused. %s", what, text);
-}
-
 static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle, const char *call)
 {
+    const gr_cuda_api *cu = gr_driver();
     CUgraphicsResource registered = NULL;
     if (r->format && r->format->depth)
         return gl_format_refuse(r->format, r->name, call);
-    CUresult result = call_driver(r, flags, &registered);
+    CUresult result =
+        r->target ? cu->GraphicsGLRegisterImage(&registered, r->name, r->target->target, flags)
+                  : cu->GraphicsGLRegisterBuffer(&registered, r->name, flags);
     *handle = registered;
-    return result == CUDA_SUCCESS ? GR_OK : refuse(r, result);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    char text[620], what[160];
+    gl_object_describe(&r->base, what, sizeof(what));
+    gl_diagnose(result, text, sizeof(text));
+    return gr_fail_cuda(result,
+                        r->target ? "cuGraphicsGLRegisterImage" : "cuGraphicsGLRegisterBuffer",
+                        "%s was refused. %s", what, text);
 }
 
 const struct gl_maker gl_interop_maker = {.buffers = &gl_interop,
