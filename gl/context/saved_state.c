@@ -31,11 +31,6 @@ unsigned int gl_errors_take(void)
     return first;
 }
 
-void gl_errors_begin(struct gl_errors *errors)
-{
-    errors->before = gl_errors_take();
-}
-
 static void run_out_of_memory(void)
 {
     GLuint name;
@@ -66,10 +61,10 @@ static void use_incomplete_framebuffer(void)
     glDeleteFramebuffers(1, &name);
 }
 
-void gl_errors_end(const struct gl_errors *errors)
+void gl_errors_end(unsigned int before)
 {
     gl_errors_take();
-    switch (errors->before) {
+    switch (before) {
     case GL_INVALID_ENUM:
         glHint(GL_NONE, GL_NONE);
         break;
@@ -92,10 +87,9 @@ void gl_errors_end(const struct gl_errors *errors)
 
 gr_status gl_errors_check_lost(const char *call)
 {
-    struct gl_errors errors;
-    gl_errors_begin(&errors);
-    gl_errors_end(&errors);
-    if (errors.before != GL_CONTEXT_LOST)
+    const GLenum error = gl_errors_take();
+    gl_errors_end(error);
+    if (error != GL_CONTEXT_LOST)
         return GR_OK;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, GL_CONTEXT_LOST, "GL_CONTEXT_LOST",
                         "glGetError",

@@ -19,21 +19,18 @@ unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned in
 
 /* ---- Pending errors -------------------------------------------------------------------------- */
 
-struct gl_errors {
-    unsigned int before; /* usually GL_NO_ERROR */
-};
-
-/* Saves and clears the pending error, so that later errors are those of grinterop. */
-void gl_errors_begin(struct gl_errors *errors);
-
-/* Returns the first error since gl_errors_begin(), or GL_NO_ERROR, and clears all errors. */
+/*
+ * Returns the first pending error, usually GL_NO_ERROR, and clears all errors. Before any other
+ * call of OpenGL this is the application's error, which the caller keeps for gl_errors_end(); later
+ * errors are those of grinterop.
+ */
 unsigned int gl_errors_take(void);
 
 /*
- * Clears the errors of grinterop, and restores the saved error by a call that OpenGL refuses with
- * the same error.
+ * Clears the errors of grinterop, and restores the application's error by a call that OpenGL
+ * refuses with the same error.
  */
-void gl_errors_end(const struct gl_errors *errors);
+void gl_errors_end(unsigned int before);
 
 /* Fails if the context is lost. Call this function after an implausible result from OpenGL. */
 gr_status gl_errors_check_lost(const char *call);

@@ -15,7 +15,7 @@
 struct visit {
     bool images;
     struct gl_pixel_state pixels;
-    struct gl_errors before;
+    GLenum errors;
 };
 
 /* Makes writes by shaders visible to copies and in mapped memory. */
@@ -31,7 +31,7 @@ static void visit_begin(struct visit *visit, gr_resource *const resources[], siz
     *visit = (struct visit){.images = false};
     for (size_t i = 0; i < n; i++)
         visit->images = visit->images || resources[i]->is_image;
-    gl_errors_begin(&visit->before);
+    visit->errors = gl_errors_take();
     if (visit->images)
         gl_pixel_state_begin(&visit->pixels, context);
     make_shader_writes_visible(context);
@@ -43,7 +43,7 @@ static GLenum visit_end(const struct visit *visit)
     if (visit->images)
         gl_pixel_state_end(&visit->pixels);
     GLenum error = gl_errors_take();
-    gl_errors_end(&visit->before);
+    gl_errors_end(visit->errors);
     return error;
 }
 

@@ -138,7 +138,6 @@ static void take_buffer(struct gl_copy *copy, unsigned flags)
 
 void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned flags)
 {
-    struct gl_errors errors;
     copy->turns = 1;
     const char *why = gl_copy_by_cpu(copy->size, flags) ? "up to " GL_COPY_BY_CPU_TEXT
                                                           " the CPU copy is faster"
@@ -149,16 +148,15 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
         note_fallback(copy, why, "");
         return;
     }
-    gl_errors_begin(&errors);
+    const GLenum errors = gl_errors_take();
     if (flags & GR_READ_ONLY || !can_use_object(r) || !take_object(r, copy))
         take_buffer(copy, flags);
-    gl_errors_end(&errors);
+    gl_errors_end(errors);
 }
 
 gr_status gl_staging_make_shared(const struct gl_resource *r, struct gl_copy *copy, unsigned flags,
                                  const char *call)
 {
-    struct gl_errors errors;
     CUdevice drawing;
     GR_TRY(gl_shared_check(&r->context, false, &drawing, call));
     copy->staging.stride = whole_pages(copy->size);
@@ -169,9 +167,9 @@ gr_status gl_staging_make_shared(const struct gl_resource *r, struct gl_copy *co
     copy->staging.shared = shared;
     copy->staging.bytes = (unsigned char *)(uintptr_t)shared->vmm.ptr;
     set_parts(copy, flags);
-    gl_errors_begin(&errors);
+    const GLenum errors = gl_errors_take();
     gr_status status = gl_shared_place(copy->scratch, shared, size, call);
-    gl_errors_end(&errors);
+    gl_errors_end(errors);
     return status;
 }
 

@@ -143,14 +143,14 @@ static gr_status settle_rectangle(struct fetch *f)
 
 /* The state of the application that reading changes. */
 struct read_state {
-    struct gl_errors errors;
+    GLenum errors;
     struct gl_pixel_state pixels;
     GLint read, draw, clamp;
 };
 
 static void begin_reading(struct read_state *before, const struct gl_context *context)
 {
-    gl_errors_begin(&before->errors);
+    before->errors = gl_errors_take();
     gl_pixel_state_begin(&before->pixels, context);
     glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &before->read);
     glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &before->draw);
@@ -164,7 +164,7 @@ static void end_reading(const struct read_state *before)
     glBindFramebuffer(GL_READ_FRAMEBUFFER, (GLuint)before->read);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, (GLuint)before->draw);
     gl_pixel_state_end(&before->pixels);
-    gl_errors_end(&before->errors);
+    gl_errors_end(before->errors);
 }
 
 /* A framebuffer without multisampling, for the rectangle of a multisampled framebuffer. */

@@ -31,7 +31,7 @@ bool gl_blocks_supported(void);
 /*
  * Allocates a part of at least `size` bytes on `device`, which the OpenGL context draws on.
  * `import` of the part holds one reference for CUDA; any thread may drop it by gr_import_drop().
- * After an error, which is recorded, returns NULL. Both contexts are current, and gl_errors_begin()
+ * After an error, which is recorded, returns NULL. Both contexts are current, and gl_errors_take()
  * has been called.
  */
 struct gl_part *gl_part_make(const struct gl_context *context, const struct gr_context *cuda,

@@ -161,12 +161,11 @@ static void write_usable_reason(const struct gl_timeline *t, char *reason, size_
 static gr_status probe(const struct gl_context *context, const struct gr_context *cuda,
                        char *reason, size_t size)
 {
-    struct gl_errors errors;
     CUdevice drawing;
     GR_TRY(gl_shared_check(context, false, &drawing, "gr_gl_probe"));
-    gl_errors_begin(&errors);
+    const GLenum errors = gl_errors_take();
     struct gl_timeline *t = gl_timeline_hold(context, cuda, drawing, "gr_gl_probe");
-    gl_errors_end(&errors);
+    gl_errors_end(errors);
     if (!t)
         return gr_last_error()->status;
     write_usable_reason(t, reason, size);

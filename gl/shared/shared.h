@@ -45,7 +45,7 @@ gr_status gl_shared_create(struct gl_wish *wish);
 
 /*
  * Allocate the memory, by gr_external_make_buffer() or gr_external_make(), and then the OpenGL
- * object. Both contexts are current, and gl_errors_begin() has been called. Record errors; the
+ * object. Both contexts are current, and gl_errors_take() has been called. Record errors; the
  * caller then frees the objects created so far.
  */
 gr_status gl_shared_make_buffer(struct gl_shared *r, const struct gr_context *cuda,
@@ -63,7 +63,7 @@ gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool ded
 /*
  * gl_shared_allocate() allocates CUDA memory on `device` for gl_shared_place(), which creates
  * names->buffer of `size` bytes in it. The caller owns the memory and drops it, also after an error
- * of gl_shared_place(). Both contexts are current. Call gl_shared_place() after gl_errors_begin().
+ * of gl_shared_place(). Both contexts are current. Call gl_shared_place() after gl_errors_take().
  */
 struct gr_import *gl_shared_allocate(CUdevice device, size_t size, const char *call);
 gr_status gl_shared_place(struct gl_names *names, const struct gr_import *memory, size_t size,

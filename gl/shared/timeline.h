@@ -37,7 +37,7 @@ struct gl_timeline {
 /*
  * Gets or creates the pair of the current OpenGL and CUDA contexts, and adds a reference. OpenGL
  * draws on `device`, which the device of the CUDA context can access. The reference can be dropped
- * on any thread. gl_errors_begin() has been called. If out of memory or if CUDA fails, records the
+ * on any thread. gl_errors_take() has been called. If out of memory or if CUDA fails, records the
  * error and returns NULL.
  */
 struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
@@ -54,7 +54,7 @@ struct gl_timeline *gl_timeline_of(struct gr_semaphore_pair *pair);
 
 /*
  * Creates a pair of timelines like that of `usual`, for resources that share no semaphore with
- * others. The OpenGL context is current, and gl_errors_begin() has been called. NULL if `usual` has
+ * others. The OpenGL context is current, and gl_errors_take() has been called. NULL if `usual` has
  * no timelines, or after an error.
  */
 struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual, const char *call);
