@@ -24,9 +24,6 @@
 #include "gl/peer/peer.h"
 #include "gl/shared/shared.h"
 
-#define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
-#define IMAGE_FLAGS  (BUFFER_FLAGS | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
-
 /* ---- Plain storage, for interop and copy ----------------------------------------------------- */
 
 static gr_status make_buffer(struct gl_names *names, size_t size, GLbitfield storage,
@@ -160,13 +157,13 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
 gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options)
 {
     struct gl_wish wish = {.size = size, .flags = flags, .call = __func__};
-    if (flags & ~(unsigned)IMAGE_FLAGS && size && !(size & ~(size_t)BUFFER_FLAGS)) {
+    if (flags & ~(unsigned)GR_IMAGE_FLAGS && size && !(size & ~(size_t)GR_BUFFER_FLAGS)) {
         gr_fail(GR_ERR_INVALID_VALUE, __func__,
                 "The size is %zu and `flags` are 0x%x: are the two swapped? The size comes first.",
                 size, flags);
         return NULL;
     }
-    if (gr_flags_check(flags, BUFFER_FLAGS, __func__) != GR_OK)
+    if (gr_flags_check(flags, false, __func__) != GR_OK)
         return NULL;
     if (size == 0 || size > (size_t)PTRDIFF_MAX / 2) {
         gr_fail(GR_ERR_INVALID_VALUE, __func__, "A buffer cannot have %zu byte%s: pass its size.",
@@ -207,7 +204,7 @@ static gr_status check_extent(const gr_gl_image_desc *info, const char *call)
 
 static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const char *call)
 {
-    GR_TRY(gr_flags_check(flags, IMAGE_FLAGS, call));
+    GR_TRY(gr_flags_check(flags, true, call));
     switch (info->target) {
     case GL_TEXTURE_2D:
     case GL_TEXTURE_3D:

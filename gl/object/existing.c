@@ -16,9 +16,6 @@
 #include "gl/context/saved_state.h"
 #include "gl/interop/interop.h"
 
-#define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
-#define IMAGE_FLAGS  (BUFFER_FLAGS | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
-
 /* Allocates a zeroed struct in the current OpenGL context. NULL after an error. */
 static struct gl_resource *begin(const char *kind, unsigned int name, const char *call)
 {
@@ -77,7 +74,7 @@ struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const ch
         gr_fail(GR_ERR_INVALID_VALUE, call, "The OpenGL buffer name is 0, which is not a buffer.");
         return NULL;
     }
-    if (gr_flags_check(flags, BUFFER_FLAGS, call) != GR_OK)
+    if (gr_flags_check(flags, false, call) != GR_OK)
         return NULL;
     struct gl_resource *r = begin("buffer", name, call);
     if (!r)
@@ -235,7 +232,7 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
         return NULL;
     }
     if (check_target(name, target, flags, call) != GR_OK ||
-        gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK)
+        gr_flags_check(flags, true, call) != GR_OK)
         return NULL;
     struct gl_resource *r = begin("image", name, call);
     if (!r)

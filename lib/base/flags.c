@@ -75,17 +75,18 @@ void gr_flags_format(unsigned flags, char *text, size_t size)
                                      flag_names[i].name);
 }
 
-gr_status gr_flags_check(unsigned flags, unsigned allowed, const char *call)
+gr_status gr_flags_check(unsigned flags, bool is_image, const char *call)
 {
-    unsigned known = GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER;
-    if (flags & ~known)
+    const unsigned for_images = flags & ~(unsigned)GR_BUFFER_FLAGS;
+    const unsigned unknown = flags & ~(unsigned)GR_IMAGE_FLAGS;
+    if (unknown)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "Flags 0x%x have unknown bits 0x%x. The flags are read_only (1), "
                        "write_discard (2), surface_load_store (4) and texture_gather (8).",
-                       flags, flags & ~known);
-    if (flags & ~allowed) {
+                       flags, unknown);
+    if (for_images && !is_image) {
         char names[96];
-        gr_flags_format(flags & ~allowed, names, sizeof(names));
+        gr_flags_format(for_images, names, sizeof(names));
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The flag %s is for images; a buffer takes read_only or write_discard.",
                        names);

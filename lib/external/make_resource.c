@@ -78,16 +78,13 @@ static void note_part(struct gr_external *r, struct gr_import *import,
 
 static gr_status check_flags(const gr_external_part_desc *part, unsigned flags, const char *call)
 {
-    unsigned for_buffers = GR_READ_ONLY | GR_WRITE_DISCARD;
     if (part->image && gr_format_is_compressed(part->image->format) &&
         (flags & GR_SURFACE_LOAD_STORE))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "CUDA has no surfaces of compressed blocks (format 0x%x): leave out "
                        "GR_SURFACE_LOAD_STORE, and in Vulkan VK_IMAGE_USAGE_STORAGE_BIT.",
                        part->image->format);
-    return gr_flags_check(
-        flags, part->image ? for_buffers | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER : for_buffers,
-        call);
+    return gr_flags_check(flags, part->image, call);
 }
 
 /*

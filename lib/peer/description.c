@@ -154,16 +154,13 @@ gr_status gr_share_check_value(uint64_t value, const char *call)
 
 gr_status gr_description_check(const struct gr_description *d, const char *call)
 {
-    unsigned flags = GR_READ_ONLY | GR_WRITE_DISCARD;
-    if (d->is_image)
-        flags |= GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER;
     GR_TRY(check_booleans(d, call));
     GR_TRY(check_absent(d, call));
     GR_TRY(check_sizes(d, call));
     GR_TRY(check_memory(d, call));
     GR_TRY(gr_share_check_value(d->acquire_value, call));
     GR_TRY(gr_share_check_value(d->release_value, call));
-    return gr_flags_check((unsigned)d->flags, flags, call);
+    return gr_flags_check((unsigned)d->flags, d->is_image, call);
 }
 
 bool gr_description_is_peer(const struct gr_description *d)

@@ -6,8 +6,6 @@
 #include "vk/device/error.h"
 #include "vk/memory/memory.h"
 
-#define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
-
 VkBuffer gr_vk_buffer(const gr_resource *resource)
 {
     const struct vk_resource *r = vk_resource_checked(resource, __func__);
@@ -37,7 +35,7 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
     gr_vk_buffer_desc info;
     if (vk_check_arguments(device, given, call) != GR_OK ||
         GR_TAKE(gr_vk_buffer_desc, &info, given, call) != GR_OK ||
-        gr_flags_check(flags, BUFFER_FLAGS, call) != GR_OK)
+        gr_flags_check(flags, false, call) != GR_OK)
         return NULL;
     if (!info.buffer) {
         gr_fail(GR_ERR_INVALID_VALUE, call, "`buffer` is VK_NULL_HANDLE: pass the VkBuffer.");
@@ -147,7 +145,7 @@ gr_resource *gr_vk_buffer_create(gr_vk_device *device, const VkBufferCreateInfo 
     const char *call = __func__;
     VkExternalMemoryFeatureFlags features;
     if (vk_check_arguments(device, info, call) != GR_OK ||
-        gr_flags_check(flags, BUFFER_FLAGS, call) != GR_OK || check_info(info, call) != GR_OK)
+        gr_flags_check(flags, false, call) != GR_OK || check_info(info, call) != GR_OK)
         return NULL;
     struct vk_resource draft = {
         .binding.device = device,

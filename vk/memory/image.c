@@ -12,8 +12,6 @@
     "vkCmdCopyBufferToImage, make a context of the device that draws current before "              \
     "gr_vk_device_wrap(), or let that copy images (transports = GR_TRANSPORT_ANY)."
 
-#define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
-
 VkImage gr_vk_image(const gr_resource *resource)
 {
     const struct vk_resource *r = vk_resource_checked(resource, __func__);
@@ -97,7 +95,7 @@ static const gr_vk_format_info *find_format(VkFormat format, const char *call)
 static gr_status check_image(const gr_vk_device *device, const gr_vk_image_desc *info,
                              unsigned flags, bool *copied, const char *call)
 {
-    GR_TRY(gr_flags_check(flags, IMAGE_FLAGS, call));
+    GR_TRY(gr_flags_check(flags, true, call));
     GR_TRY(vk_device_copies(device, false, "Images", COPY_INSTEAD, copied, call));
     if (!info->image || !info->create_info)
         return gr_fail(
@@ -263,7 +261,7 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
                             unsigned flags, bool *copied, const char *call)
 {
     GR_TRY(vk_check_arguments(device, info, call));
-    GR_TRY(gr_flags_check(flags, IMAGE_FLAGS, call));
+    GR_TRY(gr_flags_check(flags, true, call));
     GR_TRY(vk_image_check(info, call));
     const VkExternalMemoryImageCreateInfo *external =
         vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
