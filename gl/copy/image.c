@@ -30,7 +30,7 @@ struct extent {
 
 static struct extent extent_of(const struct gl_resource *r, unsigned level)
 {
-    const struct gr_image *image = &r->base.image;
+    const gr_image_info *image = &r->base.image;
     struct extent e = {
         .width = gr_level_extent(image->width, level),
         .height = gr_level_extent(image->height, level),
@@ -73,17 +73,17 @@ size_t gl_copy_image_layout(const struct gl_resource *r, size_t offsets[GL_COPY_
 
 static CUDA_ARRAY3D_DESCRIPTOR describe_layer(const struct gl_resource *r, unsigned flags)
 {
-    const struct gr_image *image = &r->base.image;
+    const gr_image_info *image = &r->base.image;
     CUDA_ARRAY3D_DESCRIPTOR described = {
         .Width = image->width,
         .Height = image->height,
-        .Depth = image->is_3d ? image->depth : 0,
+        .Depth = r->base.is_3d ? image->depth : 0,
         .Format = r->format->format,
         .NumChannels = r->format->channels,
     };
     if (flags & GR_SURFACE_LOAD_STORE)
         described.Flags |= CUDA_ARRAY3D_SURFACE_LDST;
-    if ((flags & GR_TEXTURE_GATHER) && !image->is_3d)
+    if ((flags & GR_TEXTURE_GATHER) && !r->base.is_3d)
         described.Flags |= CUDA_ARRAY3D_TEXTURE_GATHER;
     return described;
 }
@@ -211,7 +211,7 @@ static void move_level(const struct gl_resource *r, const struct gl_texels *texe
         .level = level,
         .width = (int)e.width,
         .height = (int)e.height,
-        .depth = r->base.image.is_3d ? (int)e.depth : (int)r->base.image.layers,
+        .depth = r->base.is_3d ? (int)e.depth : (int)r->base.image.layers,
     };
     for (part.face = 0; part.face < (cube ? 6u : 1u); part.face++) {
         void *at = (void *)(from + r->copy->offsets[level] + part.face * e.bytes);

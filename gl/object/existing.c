@@ -203,11 +203,11 @@ static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *s
                    r->name, storage->incomplete);
 }
 
-static struct gr_image image_of(const struct gl_resource *r, const struct gl_image_storage *storage)
+static gr_image_info image_of(const struct gl_resource *r, const struct gl_image_storage *storage)
 {
     GLenum target = r->target->target;
     const struct gl_level *base = &storage->base;
-    return (struct gr_image){
+    return (gr_image_info){
         .width = (size_t)base->width,
         .height = (size_t)base->height,
         .depth = target == GL_TEXTURE_3D ? (size_t)base->depth : 1,
@@ -215,7 +215,6 @@ static struct gr_image image_of(const struct gl_resource *r, const struct gl_ima
         .layers = target == GL_TEXTURE_CUBE_MAP   ? 6
                   : target == GL_TEXTURE_2D_ARRAY ? (unsigned)base->depth
                                                   : 1,
-        .is_3d = target == GL_TEXTURE_3D,
         .cube = target == GL_TEXTURE_CUBE_MAP,
         .srgb = r->format && r->format->srgb,
         .normalized = r->format && r->format->normalized,
@@ -244,6 +243,7 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
         return NULL;
     }
     r->base.is_image = true;
+    r->base.is_3d = target == GL_TEXTURE_3D;
     r->base.image = image_of(r, &storage);
     return r;
 }

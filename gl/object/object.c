@@ -216,7 +216,7 @@ void gl_object_describe(const gr_resource *resource, char *text, size_t size)
         snprintf(text, size, "%s", gl_object_text(resource).text);
         return;
     }
-    const struct gr_image *image = &resource->image;
+    const gr_image_info *image = &resource->image;
     snprintf(text, size, "%s (%s, %s, %zu x %zu x %zu, %u level%s, %u layer%s)",
              gl_object_text(resource).text, r->target->name, r->format ? r->format->name : "?",
              image->width, image->height, image->depth, image->levels, gr_s(image->levels),

@@ -48,13 +48,13 @@ static gr_status map_image(struct gr_external *r, const gr_external_part_desc *p
 static void note_image(gr_resource *resource, const gr_external_image_desc *image)
 {
     resource->is_image = true;
-    resource->image = (struct gr_image){
+    resource->is_3d = image->depth > 0;
+    resource->image = (gr_image_info){
         .width = image->width,
         .height = image->height ? image->height : 1,
         .depth = image->depth ? image->depth : 1,
         .levels = image->levels ? image->levels : 1,
         .layers = image->layers ? image->layers : 1,
-        .is_3d = image->depth > 0,
         .cube = image->cube,
         .layered = image->layers > 0,
         .srgb = image->srgb,

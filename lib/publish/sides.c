@@ -145,7 +145,7 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
                        "CUDA describes the image by format 0x%x, whose texels are packed or "
                        "compressed: it can be neither published to nor fetched.",
                        (unsigned)info.format);
-    sides->is_volume = resource->image.is_3d;
+    sides->is_volume = resource->is_3d;
     describe_image(&info, sides->is_volume, o->level, &sides->mapped);
     if (!buffer)
         return GR_OK;

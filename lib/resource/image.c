@@ -26,7 +26,7 @@ gr_status gr_image_check(const gr_buffer *buffer, const char *call)
 gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsigned layer,
                                const char *call)
 {
-    const struct gr_image *image = &resource->image;
+    const gr_image_info *image = &resource->image;
     if (level < image->levels && layer < image->layers)
         return GR_OK;
     bool swapped = layer < image->levels && level < image->layers;
@@ -53,22 +53,9 @@ static unsigned texel_bytes(unsigned format, unsigned channels)
 
 bool gr_image_info_if_known(const gr_resource *resource, gr_image_info *info)
 {
-    const struct gr_image *image = &resource->image;
-    *info = (gr_image_info){
-        .width = image->width,
-        .height = image->height,
-        .depth = image->depth,
-        .levels = image->levels,
-        .layers = image->layers,
-        .cube = image->cube,
-        .layered = image->layered,
-        .srgb = image->srgb,
-        .normalized = image->normalized,
-        .format = image->format,
-        .channels = image->channels,
-        .texel_bytes = texel_bytes(image->format, image->channels),
-    };
-    return image->channels;
+    *info = resource->image;
+    info->texel_bytes = texel_bytes(info->format, info->channels);
+    return info->channels;
 }
 
 gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
@@ -82,7 +69,7 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
     (void)gr_image_info_if_known(resource, info);
     info->width = described.Width;
     info->height = described.Height ? described.Height : 1;
-    info->depth = resource->image.is_3d && described.Depth ? described.Depth : 1;
+    info->depth = resource->is_3d && described.Depth ? described.Depth : 1;
     info->format = described.Format;
     info->channels = described.NumChannels;
     info->texel_bytes = texel_bytes(described.Format, described.NumChannels);

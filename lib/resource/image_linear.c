@@ -34,7 +34,7 @@ static gr_status measure_part(const gr_resource *resource, const gr_image_info *
     part->row_bytes =
         gr_elements_across(element, gr_level_extent(info->width, level)) * element.bytes;
     part->rows = gr_elements_across(element, gr_level_extent(info->height, level));
-    part->slices = resource->image.is_3d ? gr_level_extent(info->depth, level) : 1;
+    part->slices = resource->is_3d ? gr_level_extent(info->depth, level) : 1;
     return GR_OK;
 }
 

@@ -315,7 +315,7 @@ static CUDA_TEXTURE_DESC describe_sampling(const gr_texture_options *o, const gr
  */
 static bool by_whole(const gr_buffer *buffer, const gr_texture_options *o)
 {
-    const struct gr_image *image = &buffer->resource->image;
+    const gr_image_info *image = &buffer->resource->image;
     return !o->whole && image->layered && image->levels > 1;
 }
 

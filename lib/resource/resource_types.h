@@ -22,19 +22,6 @@ struct gr_semaphore_pair;
 struct gr_submit_use;
 struct gr_mapping_user;
 
-/* An image as its graphics API describes it. The description by CUDA is queried at each map. */
-struct gr_image {
-    /* the size of level 0 in texels; height and depth are at least 1 */
-    size_t width, height, depth;
-    unsigned levels, layers;
-    bool is_3d, cube;
-    bool layered; /* the CUDA array of a level contains all layers */
-    bool srgb;
-    bool normalized;       /* integers represent fractions */
-    CUarray_format format; /* the format of one channel in CUDA */
-    unsigned channels;     /* the number of channels; 0: unknown until a map */
-};
-
 /* Linear device memory for one level and layer of an image. */
 struct gr_staging {
     CUdeviceptr ptr;
@@ -105,7 +92,7 @@ struct gr_resource {
     CUdeviceptr ptr;               /* for a buffer: its address, valid after map() of the backend */
     gr_buffer *pending;            /* the buffer of a map in progress, otherwise NULL */
     gr_resource *after;            /* the next resource of the group: gr_group_has() */
-    bool is_image;
+    bool is_image, is_3d;
     bool in_a_ring;     /* the resource is in a ring, and only the ring may map it */
     bool visited;       /* temporary mark of calls over many resources */
     bool parked;        /* the end of the resource is deferred: backend->park() */
@@ -139,7 +126,11 @@ struct gr_resource {
     const char *transport;
     unsigned flags;
     struct gr_ending freed; /* releases deferred buffers after the caller has freed the resource */
-    struct gr_image image;
+    /*
+     * An image as its graphics API describes it, without `texel_bytes`. `channels` is 0 if the
+     * description is known only after a map: CUDA describes the image at each map.
+     */
+    gr_image_info image;
     struct gr_staging staging;
     /* the kernels of the library, if the driver needs a module per context; otherwise NULL */
     CUmodule kernels;

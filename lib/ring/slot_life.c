@@ -27,11 +27,12 @@ static bool same_thread(const gr_resource *a, const gr_resource *b)
     return a->backend->run(both, 2) == 2;
 }
 
-static bool same_image(const struct gr_image *a, const struct gr_image *b)
+static bool same_image(const gr_resource *one, const gr_resource *other)
 {
+    const gr_image_info *a = &one->image, *b = &other->image;
     return a->width == b->width && a->height == b->height && a->depth == b->depth &&
-           a->levels == b->levels && a->layers == b->layers && a->is_3d == b->is_3d &&
-           a->cube == b->cube;
+           a->levels == b->levels && a->layers == b->layers && a->cube == b->cube &&
+           one->is_3d == other->is_3d;
 }
 
 /*
@@ -114,7 +115,7 @@ static gr_status check_beside(gr_resource *const resources[], size_t i, const gr
     const gr_resource *like = ring ? gr_ring_any_resource(ring) : resources[0];
     GR_TRY(check_kind(resource, like, ring, i, call));
     if (resource->size != resources[0]->size ||
-        (resource->is_image && !same_image(&resource->image, &resources[0]->image)))
+        (resource->is_image && !same_image(resource, resources[0])))
         return refuse(i, call,
                       "has another size than the first: all slots must have the same size.");
     return GR_OK;

@@ -74,7 +74,7 @@ static gr_status describe_image(const gr_buffer *buffer, struct described *d, co
                        (int64_t)gr_level_extent(info.width, buffer->level), info.channels};
     int64_t strides[] = {(int64_t)(buffer->pitch * rows), (int64_t)buffer->pitch, info.texel_bytes,
                          info.texel_bytes / info.channels};
-    unsigned first = buffer->resource->image.is_3d ? 0 : 1;
+    unsigned first = buffer->resource->is_3d ? 0 : 1;
     for (unsigned i = first; i < 4; i++) {
         d->shape[i - first] = shape[i];
         d->strides[i - first] = strides[i];
