@@ -204,7 +204,6 @@ static const struct gr_backend gl_shared = {
     .refuse_thread = gl_object_refuse_thread,
     .run = run,
     .map = map,
-    .undo_map = gr_sync_undo_acquire,
     .unmap = unmap,
     .begin_use = begin_use,
     .end_use = end_use,

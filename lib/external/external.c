@@ -16,7 +16,6 @@
 #include "lib/base/log.h"
 #include "lib/resource/resource.h"
 #include "lib/cuda/end_after_event.h"
-#include "lib/sync/semaphore.h"
 #include "lib/sync/submit.h"
 
 /* ---- Destruction after the streams have finished --------------------------------------------- */
@@ -140,11 +139,6 @@ gr_status gr_external_mipmapped_array(const gr_resource *resource, CUmipmappedAr
     return GR_OK;
 }
 
-void gr_external_describe_wait(const gr_resource *resource, char *text, size_t size)
-{
-    gr_semaphore_describe_wait(resource->sync.acquire, text, size);
-}
-
 void gr_external_signal_in_place(const gr_resource *resource)
 {
     gr_sync_signal_in_place(gr_sync_of(resource));
@@ -197,7 +191,6 @@ const struct gr_backend gr_external_backend = {
     GR_EXTERNAL_OPERATIONS,
     .run = gr_external_run,
     .map = gr_external_map,
-    .undo_map = gr_sync_undo_acquire,
     .unmap = gr_sync_release,
     .unregister = gr_external_unregister,
     .collect = gr_external_collect,

@@ -54,12 +54,11 @@ static inline bool gr_external_is_copied(const struct gr_external *resource)
 #define GR_EXTERNAL_OPERATIONS                                                                     \
     .is_external = true, .external_memory = gr_external_memory,                                    \
     .check_storage = gr_external_check_storage, .signal_in_place = gr_external_signal_in_place,    \
-    .describe_wait = gr_external_describe_wait, .array = gr_external_array,                        \
-    .mipmapped_array = gr_external_mipmapped_array
+    .array = gr_external_array, .mipmapped_array = gr_external_mipmapped_array,                    \
+    .undo_map = gr_sync_undo_acquire
 
 CUexternalMemory gr_external_memory(const gr_resource *resource);
 void gr_external_signal_in_place(const gr_resource *resource);
-void gr_external_describe_wait(const gr_resource *resource, char *text, size_t size);
 gr_status gr_external_array(const gr_resource *resource, unsigned level, unsigned layer,
                             CUarray *array);
 gr_status gr_external_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,

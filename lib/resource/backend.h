@@ -103,12 +103,6 @@ struct gr_backend {
     bool (*waits_in_thread)(const gr_resource *resource);
 
     /*
-     * Describes the semaphore that CUDA's last work may wait for, in a sentence that begins with a
-     * space; "" if there is none. NULL: the backend has no semaphores.
-     */
-    void (*describe_wait)(const gr_resource *resource, char *text, size_t size);
-
-    /*
      * For images: array() returns the array of one level and layer, and mipmapped_array() the array
      * of all levels. The CUDA context is current. Both functions record the error. Both are NULL
      * for a backend without images.

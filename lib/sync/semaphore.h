@@ -43,8 +43,9 @@ void gr_semaphore_end_use(gr_semaphore *semaphore);
 uint64_t gr_semaphore_last(const gr_semaphore *semaphore);
 
 /*
- * Writes the sentence of gr_backend.describe_wait(), with the value that the semaphore will reach
- * and, if it can be queried, its present value.
+ * Describes a semaphore that CUDA's last work may wait for, in a sentence that begins with a space:
+ * the value that the semaphore will reach and, if it can be queried, its present value. "" for NULL
+ * and GR_SEMAPHORE_NONE.
  */
 void gr_semaphore_describe_wait(const gr_semaphore *semaphore, char *text, size_t size);
 

@@ -16,8 +16,7 @@
 static gr_status refuse_timeout(const gr_resource *resource, unsigned timeout_ms, const char *call)
 {
     char semaphore[300] = "";
-    if (resource->backend->describe_wait)
-        resource->backend->describe_wait(resource, semaphore, sizeof(semaphore));
+    gr_semaphore_describe_wait(resource->sync.acquire, semaphore, sizeof(semaphore));
     return gr_fail(GR_ERR_TIMEOUT, call,
                    "CUDA's work with the resource is not done after %u ms: wait longer, or find "
                    "what its stream waits for.%s",

@@ -82,8 +82,8 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
 /* The operations that all transports have in common. */
 #define OPERATIONS                                                                                 \
     .api = GR_GRAPHICS_VULKAN, GR_EXTERNAL_OPERATIONS, .run = gr_external_run,                     \
-    .undo_map = gr_sync_undo_acquire, .unregister = gr_external_unregister,                        \
-    .collect = gr_external_collect, .describe = describe, .destroy = destroy, SEMAPHORES
+    .unregister = gr_external_unregister, .collect = gr_external_collect, .describe = describe,    \
+    .destroy = destroy, SEMAPHORES
 
 #define COPIES .map = vk_copy_map, .unmap = vk_copy_unmap
 
