@@ -302,10 +302,7 @@ static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream st
     finish_claim(ring, side, n, status == GR_OK);
     if (status == GR_OK)
         fill_slots(ring, side, n, submit, slots);
-    bool ends = gr_ring_has_left(ring);
-    pthread_mutex_unlock(&ring->lock);
-    if (ends)
-        gr_ring_end_left(ring);
+    gr_ring_unlock_and_end_left(ring);
     return status;
 }
 

@@ -147,10 +147,7 @@ static gr_status hand_over(gr_ring *ring, enum gr_hand_over how, const gr_slot *
     update_slots(ring, side, n);
     if (status == GR_OK)
         record_states(ring, side, how, n);
-    bool ends = gr_ring_has_left(ring);
-    pthread_mutex_unlock(&ring->lock);
-    if (ends)
-        gr_ring_end_left(ring);
+    gr_ring_unlock_and_end_left(ring);
     return status;
 }
 

@@ -6,7 +6,6 @@
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
 #include "lib/external/external.h"
-#include "lib/sync/semaphore_points.h"
 #include "lib/base/log.h"
 
 static gr_status make_pair(gr_ring *ring, const gr_resource *resource, const char *call)
@@ -25,17 +24,14 @@ static gr_status make_pair(gr_ring *ring, const gr_resource *resource, const cha
  * Waits for the last Vulkan submit that used the resource, because gr_sync_set() forgets that
  * submit.
  */
-static gr_status wait_for_submit(const gr_resource *resource, const char *call)
+static gr_status wait_for_submit(gr_resource *resource, const char *call)
 {
-    const struct gr_sync *sync = gr_sync_of(resource);
-    const gr_semaphore_point drawn =
-        GR_INIT(gr_semaphore_point, .semaphore = sync->acquire, .value = sync->drawn);
     CUevent event = NULL;
     GR_ENTERED pushed = false;
-    if (!sync->drawn)
+    if (!gr_sync_of(resource)->drawn)
         return GR_OK;
     GR_TRY(gr_context_enter(&resource->context, &pushed, call));
-    gr_status status = gr_semaphore_event_after(&drawn, 1, &event);
+    gr_status status = gr_sync_take_last_use(resource, &event, call);
     if (event) {
         gr_event_finish(event);
         gr_driver()->EventDestroy(event);

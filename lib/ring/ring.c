@@ -167,9 +167,7 @@ gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n
     if (status == GR_OK)
         status = gr_ring_add_slots(ring, resources, n, __func__);
     gr_ring_notify(ring);
-    pthread_mutex_unlock(&ring->lock);
-    if (status == GR_OK)
-        gr_ring_end_left(ring);
+    gr_ring_unlock_and_end_left(ring);
     return status;
 }
 

@@ -51,19 +51,19 @@ static const struct gr_backend *backend_of(const struct sending *s)
 /* Checks that no frames are in flight. The ring's lock is held. */
 static gr_status check_idle(const gr_ring *ring, const char *call)
 {
+    const uint32_t leaving = ring->state.leaving + ring->state.counts[GR_SLOT_LEFT];
     gr_ring_info now;
     gr_ring_state_info(&ring->state, &now);
     if (ring->link || ring->is_sending)
         return gr_fail(GR_ERR_STATE, call,
                        "The ring is already %s another process: create another ring for this one.",
                        ring->link ? "shared with" : "being sent to");
-    if (ring->state.leaving || gr_ring_has_left(ring) || now.free != now.slots)
+    if (leaving || now.free != now.slots)
         return gr_fail(GR_ERR_STATE, call,
                        "Frames are in flight (slots being written: %u, ready: %u, being read: %u, "
                        "leaving after a resize: %u). Hand all of them back first; leaving slots "
                        "are removed when their work is done.",
-                       now.writing, now.ready, now.reading,
-                       ring->state.leaving + ring->state.counts[GR_SLOT_LEFT]);
+                       now.writing, now.ready, now.reading, leaving);
     return GR_OK;
 }
 

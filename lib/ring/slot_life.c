@@ -10,7 +10,6 @@
 #include "lib/resource/resource.h"
 #include "lib/ring/own_pair.h"
 #include "lib/ring/slot_use.h"
-#include "lib/sync/semaphore_points.h"
 #include "lib/sync/submit.h"
 
 /* ---- Which resources can be slots ------------------------------------------------------------ */
@@ -185,30 +184,18 @@ static void end_event(const gr_resource *resource, CUevent event)
 }
 
 /*
- * Returns an event after all Vulkan submits that use the resource, or NULL. The ring keeps its
- * reference until they are done: Vulkan objects may end with this reference, and resources that the
- * application keeps may get other semaphores.
+ * Returns an event after the last use of the resource, if Vulkan submits use it; otherwise NULL.
+ * The ring keeps its reference until then: Vulkan objects may end with this reference, and
+ * resources that the application keeps may get other semaphores.
  */
 static CUevent event_after_use(gr_resource *resource)
 {
     CUevent event = NULL;
-    bool pushed;
-    if (!gr_sync_is_submitted(resource) || resource->backend->api == GR_GRAPHICS_EXTERNAL ||
-        gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
-        return NULL;
-    struct gr_sync *sync = gr_sync_of(resource);
-    const gr_semaphore_point drawn =
-        GR_INIT(gr_semaphore_point, .semaphore = sync->acquire, .value = sync->drawn);
-    gr_status status = sync->drawn ? gr_semaphore_event_after(&drawn, 1, &event)
-                                   : gr_sync_record_work(resource, "gr_ring_free");
-    if (!sync->drawn)
-        event = gr_work_take(&sync->work);
-    gr_context_leave(pushed);
-    bool wanted = status == GR_OK && event && !has_passed(resource, event);
-    if (wanted)
-        return event;
-    end_event(resource, event);
-    return NULL;
+    GR_ENTERED pushed = false;
+    if (gr_sync_is_submitted(resource) && resource->backend->api != GR_GRAPHICS_EXTERNAL &&
+        gr_context_enter(&resource->context, &pushed, __func__) == GR_OK)
+        (void)gr_sync_take_last_use(resource, &event, "gr_ring_free");
+    return event;
 }
 
 /*
@@ -217,19 +204,11 @@ static CUevent event_after_use(gr_resource *resource)
  */
 static void hand_back(const gr_ring *ring, gr_resource *resource)
 {
-    bool stays = __atomic_load_n(&resource->holds, __ATOMIC_RELAXED) > 1;
-    if (stays && gr_external_of(resource) && gr_external_of(resource)->memory) {
+    if (__atomic_load_n(&resource->holds, __ATOMIC_RELAXED) > 1 && resource->handle) {
         gr_ring_restore_pair(resource, ring->given, "gr_ring_free");
-        gr_ring_last_use(resource);
-    } else if (stays && !gr_external_of(resource)) {
         gr_ring_last_use(resource);
     }
     resource->in_a_ring = false;
-}
-
-bool gr_ring_has_left(const gr_ring *ring)
-{
-    return ring->state.counts[GR_SLOT_LEFT] > 0;
 }
 
 /* Takes a slot that has left the ring, and that no submit uses any more as far as it is known. */
@@ -271,6 +250,14 @@ void gr_ring_end_left(gr_ring *ring)
     GR_KEEP_ERROR();
     while ((number = take_left(ring)) < GR_RING_MOST_SLOTS)
         end_slot(ring, number);
+}
+
+void gr_ring_unlock_and_end_left(gr_ring *ring)
+{
+    const bool ends = ring->state.counts[GR_SLOT_LEFT] > 0;
+    pthread_mutex_unlock(&ring->lock);
+    if (ends)
+        gr_ring_end_left(ring);
 }
 
 /*

@@ -17,11 +17,12 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, cons
 gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call);
 
-/* Whether gr_ring_end_left() has slots to end. The lock is held. */
-bool gr_ring_has_left(const gr_ring *ring);
-
-/* Ends free slots that are leaving. The lock is not held, because this may take long. */
+/*
+ * Ends replaced slots that are free. gr_ring_end_left() is called without the lock, because this
+ * may take long. gr_ring_unlock_and_end_left() releases the lock first.
+ */
 void gr_ring_end_left(gr_ring *ring);
+void gr_ring_unlock_and_end_left(gr_ring *ring);
 
 /* Ends all slots, in any state. */
 void gr_ring_end_all(gr_ring *ring);

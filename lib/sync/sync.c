@@ -54,6 +54,18 @@ gr_status gr_sync_finish_work(gr_resource *resource, const char *call)
     return GR_OK;
 }
 
+gr_status gr_sync_take_last_use(gr_resource *resource, CUevent *event, const char *call)
+{
+    struct gr_sync *sync = gr_sync_of(resource);
+    const gr_semaphore_point drawn =
+        GR_INIT(gr_semaphore_point, .semaphore = sync->acquire, .value = sync->drawn);
+    if (sync->drawn)
+        return gr_semaphore_event_after(&drawn, 1, event);
+    gr_status status = gr_sync_record_work(resource, call);
+    *event = gr_work_take(&sync->work);
+    return status;
+}
+
 void gr_sync_begin(struct gr_sync *sync, struct gr_semaphore_pair *pair)
 {
     sync->pair = gr_pair_hold(pair);

@@ -47,6 +47,13 @@ gr_status gr_sync_record_work(gr_resource *resource, const char *call);
  */
 gr_status gr_sync_finish_work(gr_resource *resource, const char *call);
 
+/*
+ * Returns an event after the last use of an unmapped resource by the graphics API, or by CUDA if
+ * CUDA used it later. The caller owns the event; NULL if it is not needed. Does not wait. The CUDA
+ * context is current.
+ */
+gr_status gr_sync_take_last_use(gr_resource *resource, CUevent *event, const char *call);
+
 /* Refuses a resource that has no defined order or is in an open submit. */
 gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
     __attribute__((cold));
