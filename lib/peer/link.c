@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The link of a shared ring: its life, and how ring calls update the page and wake the peer. */
+/* The life of a link, and whether the peer still changes the ring. */
 #define _GNU_SOURCE
 #include "lib/peer/link.h"
 
@@ -8,85 +8,50 @@
 
 #include "lib/base/error.h"
 #include "lib/peer/foreign_fd.h"
-#include "lib/cuda/end_after_event.h"
-#include "lib/peer/page.h"
-#include "lib/peer/semaphores.h"
-#include "lib/peer/watch.h"
-
-struct gr_link {
-    struct gr_ending ending; /* used if the link outlives the ring */
-    struct gr_context context;
-    gr_ring_role role;
-    atomic_bool spoiled; /* the page contains values that no grinterop peer writes */
-    struct gr_page_view view;
-    struct gr_peer_semaphores semaphores;
-    struct gr_peer_watch watch;
-};
+#include "lib/sync/semaphore_pair.h"
 
 /* ---- The peer -------------------------------------------------------------------------------- */
 
-/*
- * own() returns the index of this process in the arrays of the page, peers() the index of the peer.
- */
-static unsigned own(const struct gr_link *link)
-{
-    return link->role - GR_RING_PRODUCER;
-}
-
-static unsigned peers(const struct gr_link *link)
-{
-    return !own(link);
-}
-
-/*
- * Wakes the peer if it waits, or in any case if `always` is set. A full socket needs no handling:
- * its unread bytes also wake the peer.
- */
-static void wake(struct gr_link *link, bool always)
+void gr_link_wake(struct gr_link *link, bool always)
 {
     static const char byte = 0;
-    bool waits = atomic_exchange(&link->view.page->waiting[peers(link)], 0) != 0;
+    bool waits = atomic_exchange(&link->page->waiting[gr_link_peers(link)], 0) != 0;
     if (waits || always)
-        send(link->watch.socket, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+        send(link->socket, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Whether the peer will make no more changes. */
-static bool is_over(const struct gr_link *link)
+/* Why the peer makes no more changes. */
+static enum gr_gone gone(const struct gr_link *link)
 {
-    return gr_peer_watch_saw_end(&link->watch) || atomic_load(&link->spoiled) ||
-           atomic_load(&link->view.page->ended[peers(link)]);
+    enum gr_gone why = (enum gr_gone)atomic_load(&link->gone);
+    bool has_freed = atomic_load(&link->page->ended[gr_link_peers(link)]);
+    return has_freed && why < GR_GONE_RING ? GR_GONE_RING : why;
+}
+
+static const char *text_of(enum gr_gone why)
+{
+    switch (why) {
+    case GR_GONE_PAGE:
+        return "has overwritten the page of the ring, which now contradicts itself. The ring is "
+               "unusable: free it.";
+    case GR_GONE_VALUE:
+        return "has set a semaphore back to a smaller value, which grinterop never does: this "
+               "process can no longer wait for the frames of that process. Free the ring, and end "
+               "that process.";
+    case GR_GONE_RING:
+        return "has freed its ring. Free this ring as well, and share another ring to go on.";
+    case GR_GONE_DESCRIPTORS:
+        return "has sent file descriptors over the ring's socket, which grinterop never does. Free "
+               "the ring, and end that process.";
+    default:
+        return "has ended or closed the socket. Free the ring, and share another ring to go on.";
+    }
 }
 
 gr_status gr_link_fail_gone(const struct gr_link *link, const char *call)
 {
-    const char *peer = link->role == GR_RING_PRODUCER ? "consumer" : "producer";
-    if (atomic_load(&link->spoiled))
-        return gr_fail(GR_ERR_SYSTEM, call,
-                       "The ring's page contradicts itself: the other process, the ring's %s, has "
-                       "overwritten the page. The ring is unusable: free it.",
-                       peer);
-    if (gr_peer_watch_saw_value_fall(&link->watch))
-        return gr_fail(GR_ERR_SYSTEM, call,
-                       "The other process, the ring's %s, has set a semaphore back to a smaller "
-                       "value, which grinterop never does: this process can no longer wait for the "
-                       "frames of that process. Free the ring, and end that process.",
-                       peer);
-    if (atomic_load(&link->view.page->ended[peers(link)]))
-        return gr_fail(GR_ERR_SYSTEM, call,
-                       "The other process, the ring's %s, has freed its ring. Free this ring as "
-                       "well, and share another ring to go on.",
-                       peer);
-    if (gr_peer_watch_saw_descriptors(&link->watch))
-        return gr_fail(
-            GR_ERR_SYSTEM, call,
-            "The other process, the ring's %s, has sent file descriptors over the ring's socket, "
-            "which grinterop never does. Free the ring, and end that process.",
-            peer);
-    return gr_fail(
-        GR_ERR_SYSTEM, call,
-        "The other process, the ring's %s, has ended or closed the socket. Free the ring, "
-        "and share another ring to go on.",
-        peer);
+    return gr_fail(GR_ERR_SYSTEM, call, "The other process, the ring's %s, %s",
+                   link->role == GR_RING_PRODUCER ? "consumer" : "producer", text_of(gone(link)));
 }
 
 /* ---- The ring's calls ------------------------------------------------------------------------ */
@@ -104,91 +69,36 @@ static gr_status check_role(const struct gr_link *link, const struct gr_ring_sid
 
 gr_status gr_link_update(struct gr_link *link, const struct gr_ring_side *side, const char *call)
 {
-    gr_status status = link ? check_role(link, side, call) : GR_OK;
-    if (!link || status != GR_OK)
-        return status;
-    if (atomic_load(&link->spoiled) || !gr_page_pull(&link->view, side)) {
-        atomic_store(&link->spoiled, true);
-        return gr_link_fail_gone(link, call);
-    }
-    bool in_vain = side->writes && !link->view.state->stopped && is_over(link);
-    return in_vain ? gr_link_fail_gone(link, call) : GR_OK;
+    if (!link)
+        return GR_OK;
+    GR_TRY(check_role(link, side, call));
+    if (atomic_load(&link->gone) != GR_GONE_PAGE && !gr_link_pull(link, side))
+        atomic_store(&link->gone, GR_GONE_PAGE);
+    const enum gr_gone why = gone(link);
+    bool in_vain = side->writes && !link->state->stopped && why;
+    return in_vain || why == GR_GONE_PAGE ? gr_link_fail_gone(link, call) : GR_OK;
 }
 
 bool gr_link_await(struct gr_link *link)
 {
     if (!link)
         return false;
-    atomic_store(&link->view.page->waiting[own(link)], 1);
-    return is_over(link);
-}
-
-bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n)
-{
-    if (!link || gr_page_claim(&link->view, side, n))
-        return true;
-    if (n > 1)
-        wake(link, false); /* frames that were claimed are available again */
-    return false;
-}
-
-void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                          bool final)
-{
-    if (!link)
-        return;
-    gr_page_finish_claim(&link->view, side, n, final);
-    if (!final)
-        wake(link, false); /* frames may be available again */
-}
-
-void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool unread)
-{
-    if (!link)
-        return;
-    gr_page_push(&link->view, side, n, side->writes || unread ? GR_OWNER_READY : GR_OWNER_PRODUCER);
-    wake(link, false);
+    atomic_store(&link->page->waiting[gr_link_own(link)], 1);
+    return gone(link);
 }
 
 void gr_link_stop(struct gr_link *link)
 {
     if (!link)
         return;
-    atomic_store(&link->view.page->stopped, 1);
-    wake(link, true);
+    atomic_store(&link->page->stopped, 1);
+    gr_link_wake(link, true);
 }
 
 void gr_link_after_failure(const struct gr_link *link)
 {
     if (link && gr_context_has_failed(&link->context))
-        shutdown(link->watch.socket, SHUT_WR);
-}
-
-gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                            const char *call)
-{
-    return link ? gr_peer_semaphores_begin_use(&link->semaphores, &link->view, side, n, call)
-                : GR_OK;
-}
-
-void gr_link_follow(struct gr_link *link, CUstream stream, bool failed)
-{
-    if (link)
-        gr_peer_semaphores_follow(&link->semaphores, stream, failed);
-}
-
-gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                               bool *come, const char *call)
-{
-    *come = !link;
-    return link ? gr_peer_semaphores_are_done(&link->semaphores, &link->view, side, n, come, call)
-                : GR_OK;
-}
-
-gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                          const char *call)
-{
-    return link ? gr_peer_semaphores_end_use(&link->semaphores, &link->view, side, n, call) : GR_OK;
+        shutdown(link->socket, SHUT_WR);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -196,22 +106,35 @@ gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side,
 /* Sets the members whose initialisation cannot fail, so that the link can be freed from here on. */
 static void init_link(struct gr_link *link, const struct gr_link_parts *parts)
 {
-    link->context.primary_of = -1;
-    link->role = parts->role;
-    link->view.state = parts->state;
-    link->view.count = parts->count;
-    gr_peer_semaphores_init(&link->semaphores, &link->context, parts->pair, parts->is_cuda,
-                            parts->relayed);
-    link->view.last = gr_semaphore_last(link->semaphores.theirs);
-    gr_peer_watch_init(&link->watch, parts->socket, &link->semaphores, parts->ring, parts->changed);
+    const struct gr_semaphore_pair *pair = parts->pair;
+    *link = (struct gr_link){
+        .context = {.primary_of = -1},
+        .role = parts->role,
+        .state = parts->state,
+        .count = parts->state->count,
+        .mine = {.semaphore = parts->is_cuda ? pair->release : pair->acquire},
+        .theirs = {.semaphore = parts->is_cuda ? pair->acquire : pair->release},
+        .values_lock = PTHREAD_MUTEX_INITIALIZER,
+        .relayed = gr_pair_hold(parts->relayed),
+        .socket = parts->socket,
+        .oob_inline = -1,
+        .pass_rights = -1,
+        .quit = -1,
+        .ring_lock = PTHREAD_MUTEX_INITIALIZER,
+        .ring = parts->ring,
+        .changed = parts->changed,
+    };
+    gr_semaphore_hold(link->mine.semaphore);
+    gr_semaphore_hold(link->theirs.semaphore);
+    link->last = gr_semaphore_last(link->theirs.semaphore);
 }
 
 /* Frees all parts except the socket and the CUDA context. */
 static void end_parts(struct gr_link *link, bool alive)
 {
-    gr_peer_watch_finish(&link->watch);
-    gr_peer_semaphores_finish(&link->semaphores, alive);
-    gr_page_unmap(link->view.page, link->view.count);
+    gr_link_end_watch(link);
+    gr_link_end_semaphores(link, alive);
+    gr_page_unmap(link->page, link->count);
 }
 
 static void free_link(struct gr_link *link)
@@ -224,29 +147,23 @@ static void free_link(struct gr_link *link)
 
 struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *call)
 {
-    struct gr_link *link = gr_check_memory(calloc(1, sizeof(*link)), call);
+    struct gr_link *link = gr_check_memory(malloc(sizeof(*link)), call);
     if (!link)
         return NULL;
     init_link(link, parts);
-    if (gr_context_hold(&link->semaphores.mine->context, &link->context, call) != GR_OK)
-        goto fail;
-    if (gr_peer_semaphores_start(&link->semaphores, parts->relayed != NULL, call) != GR_OK)
-        goto fail;
-    if (gr_peer_watch_start(&link->watch, call) != GR_OK)
-        goto fail;
-    /* the link owns the page now, because nothing can fail any more */
-    link->view.page = parts->page;
-    link->view.mine = &parts->page->changes[own(link)];
-    link->view.theirs = &parts->page->changes[peers(link)];
-    return link;
-fail:
+    if (gr_context_hold(&link->mine.semaphore->context, &link->context, call) == GR_OK &&
+        gr_link_make_streams(link, call) == GR_OK && gr_link_start_watch(link, call) == GR_OK) {
+        link->page =
+            parts->page; /* the link owns the page now, because nothing can fail any more */
+        return link;
+    }
     gr_link_abandon(link);
     return NULL;
 }
 
 void gr_link_abandon(struct gr_link *link)
 {
-    gr_peer_watch_restore_socket(&link->watch);
+    gr_link_restore_socket(link);
     free_link(link);
 }
 
@@ -254,13 +171,13 @@ static void end_queued(struct gr_ending *ending, bool alive)
 {
     struct gr_link *link = (struct gr_link *)ending;
     end_parts(link, alive);
-    gr_foreign_close_socket(link->watch.socket);
+    gr_foreign_close_socket(link->socket);
     free(link);
 }
 
 static void free_link_and_socket(struct gr_link *link)
 {
-    int socket = link->watch.socket;
+    int socket = link->socket;
     free_link(link);
     gr_foreign_close_socket(socket);
 }
@@ -281,10 +198,12 @@ static bool enter_context(struct gr_link *link, bool *pushed)
  */
 static CUevent work_left(struct gr_link *link)
 {
-    GR_ENTERED pushed = false;
-    return enter_context(link, &pushed)
-               ? gr_peer_semaphores_last_work(&link->semaphores, &link->view)
-               : NULL;
+    bool pushed;
+    if (!enter_context(link, &pushed))
+        return NULL;
+    CUevent event = gr_link_last_work(link);
+    gr_context_leave(pushed);
+    return event;
 }
 
 /*
@@ -293,15 +212,11 @@ static CUevent work_left(struct gr_link *link)
  */
 static void raise_theirs(struct gr_link *link)
 {
-    gr_semaphore *theirs = link->semaphores.theirs;
-    for (uint32_t i = 0; i < link->view.count; i++) {
-        const struct gr_page_slot *slot = &link->view.page->slots[i];
-        gr_page_value(&link->view,
-                      link->role == GR_RING_PRODUCER ? &slot->given_back : &slot->written);
-    }
+    gr_semaphore *theirs = link->theirs.semaphore;
+    const uint64_t last = gr_link_last_value(link);
     pthread_mutex_lock(&theirs->lock);
-    if (theirs->signalled < link->view.last)
-        theirs->signalled = link->view.last;
+    if (theirs->signalled < last)
+        theirs->signalled = last;
     pthread_mutex_unlock(&theirs->lock);
 }
 
@@ -315,9 +230,9 @@ void gr_link_end(struct gr_link *link)
     if (!link)
         return;
     GR_KEEP_ERROR();
-    atomic_store(&link->view.page->ended[own(link)], 1);
-    wake(link, true);
-    gr_peer_watch_forget_ring(&link->watch);
+    atomic_store(&link->page->ended[gr_link_own(link)], 1);
+    gr_link_wake(link, true);
+    gr_link_forget_ring(link);
     raise_theirs(link);
     CUevent left = work_left(link);
     if (left) {

@@ -1,132 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * The link of a ring whose other side is in another process. Each process keeps its own struct
- * gr_ring_state. The processes communicate by a page of shared memory (page.c), by one
- * semaphore each (semaphores.c), and by the socket, which wakes the peer and reports its end
- * (watch.c).
- *
- * The link is NULL if a ring is not shared. The functions for calls of the ring, and gr_link_end(),
- * then do nothing. On systems without Unix sockets the link is always NULL (without_link.c).
- */
+/* The struct of a link, whose functions peer.h declares. */
 #ifndef GR_LIB_PEER_LINK_H
 #define GR_LIB_PEER_LINK_H
 
-#include <grinterop/share.h>
+#include "lib/cuda/end_after_event.h"
+#include "lib/peer/page.h"
+#include "lib/peer/peer.h"
+#include "lib/peer/probe.h"
 
-#include "lib/slots/slot_state.h"
-
-struct gr_link;
-
-/* ---- Life ------------------------------------------------------------------------------------ */
-
-struct gr_page;
-
-/* The parts for a new link. */
-struct gr_link_parts {
-    int socket; /* closed when the link ends */
-    gr_ring_role role;
-    struct gr_page *page; /* the link owns the page after a success */
-    uint32_t count;       /* the number of slots */
-
-    /*
-     * The pair of the two processes. If the side of this process is CUDA (`is_cuda`), this process
-     * signals `release`, otherwise `acquire`. The link takes references to the semaphores.
-     */
-    struct gr_semaphore_pair *pair;
-    bool is_cuda;
-
-    /*
-     * The pair of the resources, if the link relays signals between it and `pair`, or NULL. The
-     * link takes references to the semaphores.
-     */
-    struct gr_semaphore_pair *relayed;
-
-    /* The state of the ring. It must stay valid until gr_link_end(). */
-    struct gr_ring_state *state;
-
-    /*
-     * The ring, and the function that is called on the thread of the link when the peer changes the
-     * ring.
-     */
-    gr_ring *ring;
-    void (*changed)(gr_ring *ring);
+/* Why the peer makes no more changes, from the least to the most important reason. */
+enum gr_gone {
+    GR_GONE_NOT = 0,
+    GR_GONE_SOCKET,      /* it died, or closed its socket after its last signal */
+    GR_GONE_DESCRIPTORS, /* it sent descriptors */
+    GR_GONE_RING,        /* it has freed its ring: `ended` of the page */
+    GR_GONE_VALUE,       /* its semaphore fell back to a smaller value */
+    GR_GONE_PAGE         /* the page contains values that no grinterop peer writes */
 };
 
 /*
- * Creates a link and starts to watch the socket. On failure records the error, returns NULL, and
- * leaves the parts unchanged.
+ * One of the two semaphores, and its values as far as this process knows them. Protected by
+ * `values_lock` of the link.
  */
-struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *call);
+struct gr_gauge {
+    gr_semaphore *semaphore; /* a reference */
+    uint64_t awaited;        /* the largest value that any work of this process may wait for */
+    uint64_t served;         /* the largest value that this process signalled in the peer's place */
+    uint64_t reached;        /* the largest value seen: the semaphore must never fall below it */
+    bool serving;            /* this process signals in the peer's place, or signals again */
+    struct gr_peer_probe coming, again; /* the queries of `awaited` and of `reached` */
+};
 
-/* Undoes gr_link_begin() if the ring could not be sent. The socket stays open. */
-void gr_link_abandon(struct gr_link *link);
+struct gr_link {
+    struct gr_ending ending; /* used if the link outlives the ring */
+    struct gr_context context;
+    gr_ring_role role;
+    atomic_uint gone; /* enum gr_gone, without GR_GONE_RING */
+
+    /* For slot_words.c, with the ring's lock held: */
+    struct gr_ring_state *state; /* the state of this process, which is compared with the page */
+    struct gr_page *page;
+    uint32_t count; /* the number of slots */
+    uint64_t last;  /* the largest value so far of the peer's semaphore in the page */
+
+    /* For semaphores.c: */
+    struct gr_gauge mine, theirs; /* signalled by this process and by the peer */
+    pthread_mutex_t values_lock;
+
+    /* A reference to the pair of the resources, while streams may relay its signals, or NULL. */
+    struct gr_semaphore_pair *relayed;
+
+    /*
+     * Two streams that relay signals between `relayed` and the two semaphores. NULL if the
+     * resources use the two semaphores directly.
+     */
+    CUstream out, in;
+
+    /*
+     * A stream that is idle once all streams of this process have passed their waits. The values of
+     * the semaphores do not show this, because the peer may increase and then decrease them.
+     */
+    CUstream passed;
+    CUevent mark; /* an event in another stream, which `passed` waits for */
+
+    struct gr_peer_probe arriving; /* the query of gr_link_peer_is_done() */
+
+    /* For watch.c: */
+    int socket;
+    int oob_inline, pass_rights; /* the socket options before the change; -1: unchanged */
+    int quit;                    /* an eventfd that ends the thread; -1: none */
+    bool watches;
+    pthread_t thread;
+    pthread_mutex_t ring_lock; /* protects `ring`; taken before the ring's lock */
+    gr_ring *ring;             /* NULL once the ring is freed */
+    gr_ring_changed *changed;
+};
 
 /*
- * Ends the link of a freed ring. The link itself lives until the peer can receive all signals of
- * this process.
+ * gr_link_own() returns the index of this process in the arrays of the page, gr_link_peers() the
+ * index of the peer.
  */
-void gr_link_end(struct gr_link *link);
+static inline unsigned gr_link_own(const struct gr_link *link)
+{
+    return link->role - GR_RING_PRODUCER;
+}
 
-/* ---- Calls of the ring, with its lock held --------------------------------------------------- */
-
-/*
- * Updates the state from the page. Fails if this process does not have the role of the side, or if
- * the side is the producer and the peer is gone.
- */
-gr_status gr_link_update(struct gr_link *link, const struct gr_ring_side *side, const char *call);
-
-/*
- * Requests a wake-up from the peer. Call this function before a wait, and check the state again
- * afterwards. True: the peer will make no more changes.
- */
-bool gr_link_await(struct gr_link *link);
-
-/* Records GR_ERR_SYSTEM, with the reason why the peer is gone. The link must not be NULL. */
-gr_status gr_link_fail_gone(const struct gr_link *link, const char *call);
-
-/*
- * Writes a claim to the page, after it was made in the state. False: the peer took a slot first,
- * and the page has no claim.
- */
-bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n);
-
-/* Ends a claim in the page, after the claim was committed or undone in the state. */
-void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                          bool final);
-
-/*
- * Writes a hand-over or a give-back to the page, after the side made it in the state. `unread`: the
- * read was cancelled.
- */
-void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool unread);
-
-void gr_link_stop(struct gr_link *link);
-
-/*
- * For a call that failed with GR_ERR_DEVICE_LOST. If the CUDA context has failed, tells the peer
- * that this process signals no more.
- */
-void gr_link_after_failure(const struct gr_link *link);
-
-/* ---- Calls without the ring's lock, around the use of slots ---------------------------------- */
-
-/*
- * Whether the peer's work with the n slots is done. For a side that waits on this thread instead of
- * in a stream.
- */
-gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                               bool *come, const char *call);
-
-gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                            const char *call);
-
-/*
- * Call this function after each map or release in the stream, even a `failed` one. The link lives
- * until the stream has finished its work up to this call.
- */
-void gr_link_follow(struct gr_link *link, CUstream stream, bool failed);
-
-gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                          const char *call);
+static inline unsigned gr_link_peers(const struct gr_link *link)
+{
+    return !gr_link_own(link);
+}
 
 #endif

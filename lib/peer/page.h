@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The page that two processes share for a ring, and one process's view of it. Nothing in the page
- * is trusted, and it contains no locks that a peer could leave locked.
+ * The page that two processes share for a ring. Nothing in the page is trusted, and it contains no
+ * locks that a peer could leave locked.
  */
 #ifndef GR_LIB_PEER_PAGE_H
 #define GR_LIB_PEER_PAGE_H
@@ -9,8 +9,6 @@
 #include <stdatomic.h>
 
 #include "lib/slots/slot_state.h"
-
-/* ---- The page -------------------------------------------------------------------------------- */
 
 /*
  * The owner of a slot and the frame in it, in one word: frame * 4 + owner. Only the owner writes a
@@ -76,45 +74,5 @@ int gr_page_create(uint32_t slots, const char *call);
  */
 gr_status gr_page_map(int fd, uint32_t slots, struct gr_page **page, const char *call);
 void gr_page_unmap(struct gr_page *page, uint32_t slots); /* does nothing for NULL */
-
-/* ---- One process's view: with the ring's lock held ------------------------------------------- */
-
-struct gr_page_view {
-    struct gr_page *page;
-    struct gr_ring_state *state; /* the state of this process, which is compared with the page */
-    uint32_t count;
-    struct gr_page_changes *mine, *theirs; /* the changes by this process and by the peer */
-    uint64_t last;                         /* the largest value so far of the peer's semaphore */
-    bool overwritten; /* the page had a value that the peer's semaphore cannot have */
-};
-
-/*
- * Returns a value of the peer's semaphore in the page. If the value is impossible, returns the
- * largest one so far, and the next gr_page_pull() is false.
- */
-uint64_t gr_page_value(struct gr_page_view *view, const _Atomic uint64_t *value);
-
-/*
- * Updates the state of that side from the page. False if the page contains a change that no
- * grinterop peer makes.
- */
-bool gr_page_pull(struct gr_page_view *view, const struct gr_ring_side *side);
-
-/*
- * Writes a claim to the page, after the side made it in the state. False: the peer took a slot
- * first, and the page has no claim.
- */
-bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
-
-/* Ends a claim in the page, after the claim was committed (`final`) or undone in the state. */
-void gr_page_finish_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
-                          bool final);
-
-/*
- * Writes the end of a use to the page, after the side made it in the state: the slots get that
- * owner. A consumer that makes them READY has cancelled its read.
- */
-void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
-                  enum gr_owner owner);
 
 #endif

@@ -16,16 +16,13 @@
  * The semaphores of the resources are used directly if they can be exported and have no other
  * users; otherwise they are relayed.
  */
-#define _POSIX_C_SOURCE 200809L
-#include "lib/peer/semaphores.h"
+#include "lib/peer/link.h"
 
-#include <time.h>
-
-#include "lib/base/clock.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
 #include "lib/external/external.h"
+#include "lib/sync/semaphore_pair.h"
 #include "lib/sync/semaphore_points.h"
 
 /* The time limit, in milliseconds, for work that should already be done. */
@@ -40,81 +37,60 @@
 /* ---- Querying and signalling ----------------------------------------------------------------- */
 
 /*
- * Whether an event passes within `ms` milliseconds. The event is queried at least twice. If the
- * driver keeps failing, its device is lost and no work waits, so the result is true.
+ * Whether an event passes within `ms` milliseconds. Queries once more at the end, because this
+ * thread may have been delayed. If the driver keeps failing, its device is lost and no work waits,
+ * so the result is true.
  */
-static bool passes_within(CUevent event, double ms)
+static bool passes_within(CUevent event, unsigned ms)
 {
-    const struct timespec pause = {.tv_nsec = 100000};
-    double end = gr_clock_ms() + ms;
-    CUresult result;
-    int refusals = 0;
-    bool late = false;
-    while ((result = gr_driver()->EventQuery(event)) != CUDA_SUCCESS) {
-        if (result != CUDA_ERROR_NOT_READY && ++refusals == MOST_TRIES)
-            return true;
-        if (late)
-            return false;
-        late = gr_clock_ms() >= end;
-        nanosleep(&pause, NULL);
+    for (int refusals = 0; refusals < MOST_TRIES; refusals++) {
+        CUresult result = gr_event_poll(event, NULL, ms);
+        if (result == CUDA_ERROR_NOT_READY)
+            result = gr_event_poll(event, NULL, 0);
+        if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
+            return result == CUDA_SUCCESS;
     }
     return true;
 }
 
 /* Signals from a stream, and from the host if the CUDA context has failed meanwhile. */
-static void signal_point(const gr_semaphore_point *point)
+static void signal_value(gr_semaphore *semaphore, uint64_t value)
 {
-    const struct gr_semaphore_ops *ops = point->semaphore->ops;
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = value);
+    const struct gr_semaphore_ops *ops = semaphore->ops;
     CUstream stream = NULL;
     bool done = gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS &&
-                ops->signal(point, 1, stream) == GR_OK;
+                ops->signal(&point, 1, stream) == GR_OK;
     if (stream)
         gr_driver()->StreamDestroy(stream);
-    if (ops->signal_in_place && (!done || gr_context_has_failed(&point->semaphore->context)))
-        ops->signal_in_place(point->semaphore, point->value);
+    if (ops->signal_in_place && (!done || gr_context_has_failed(&semaphore->context)))
+        ops->signal_in_place(semaphore, value);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-void gr_peer_semaphores_init(struct gr_peer_semaphores *semaphores,
-                             const struct gr_context *context, struct gr_semaphore_pair *pair,
-                             bool is_cuda, struct gr_semaphore_pair *relayed)
-{
-    *semaphores = (struct gr_peer_semaphores){
-        .context = context,
-        .mine = is_cuda ? pair->release : pair->acquire,
-        .theirs = is_cuda ? pair->acquire : pair->release,
-        .relayed = {relayed ? relayed->acquire : NULL, relayed ? relayed->release : NULL},
-        .lock = PTHREAD_MUTEX_INITIALIZER,
-    };
-    gr_semaphore_hold(semaphores->mine);
-    gr_semaphore_hold(semaphores->theirs);
-    gr_semaphore_hold(semaphores->relayed[0]);
-    gr_semaphore_hold(semaphores->relayed[1]);
-}
-
-static CUresult make_streams(struct gr_peer_semaphores *semaphores, bool relays)
+static CUresult make_streams(struct gr_link *link)
 {
     const gr_cuda_api *cu = gr_driver();
-    CUresult result = cu->EventCreate(&semaphores->mark, CU_EVENT_DISABLE_TIMING);
+    CUresult result = cu->EventCreate(&link->mark, CU_EVENT_DISABLE_TIMING);
     if (result == CUDA_SUCCESS)
-        result = cu->StreamCreate(&semaphores->passed, CU_STREAM_NON_BLOCKING);
-    if (result == CUDA_SUCCESS && relays)
-        result = cu->StreamCreate(&semaphores->out, CU_STREAM_NON_BLOCKING);
-    if (result == CUDA_SUCCESS && relays)
-        result = cu->StreamCreate(&semaphores->in, CU_STREAM_NON_BLOCKING);
+        result = cu->StreamCreate(&link->passed, CU_STREAM_NON_BLOCKING);
+    if (result == CUDA_SUCCESS && link->relayed)
+        result = cu->StreamCreate(&link->out, CU_STREAM_NON_BLOCKING);
+    if (result == CUDA_SUCCESS && link->relayed)
+        result = cu->StreamCreate(&link->in, CU_STREAM_NON_BLOCKING);
     return result;
 }
 
-gr_status gr_peer_semaphores_start(struct gr_peer_semaphores *semaphores, bool relays,
-                                   const char *call)
+gr_status gr_link_make_streams(struct gr_link *link, const char *call)
 {
-    GR_ENTERED pushed = false;
-    GR_TRY(gr_context_enter(semaphores->context, &pushed, call));
-    CUresult result = make_streams(semaphores, relays);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuStreamCreate", "Cannot create the ring's streams.");
+    bool pushed;
+    GR_TRY(gr_context_enter(&link->context, &pushed, call));
+    CUresult result = make_streams(link);
+    gr_context_leave(pushed);
+    GR_TRY_CUDA(result, "cuStreamCreate", "Cannot create the ring's streams.");
+    return GR_OK;
 }
 
 /*
@@ -123,42 +99,39 @@ gr_status gr_peer_semaphores_start(struct gr_peer_semaphores *semaphores, bool r
  */
 static void end_probe(struct gr_peer_probe *probe, gr_semaphore *semaphore)
 {
-    const gr_semaphore_point point =
-        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = probe->value);
     if (probe->value && !passes_within(probe->after, GRACE_MS))
-        signal_point(&point);
+        signal_value(semaphore, probe->value);
     gr_peer_probe_end(probe);
 }
 
-static void end_streams(struct gr_peer_semaphores *semaphores)
+static void end_streams(struct gr_link *link)
 {
     const gr_cuda_api *cu = gr_driver();
-    GR_ENTERED pushed = false;
-    if (!semaphores->mark || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
+    const CUstream streams[] = {link->out, link->in, link->passed};
+    bool pushed;
+    if (!link->mark || gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
         return;
-    end_probe(&semaphores->arriving, semaphores->theirs);
-    end_probe(&semaphores->of_mine.coming, semaphores->mine);
-    end_probe(&semaphores->of_mine.again, semaphores->mine);
-    end_probe(&semaphores->of_theirs.coming, semaphores->theirs);
-    end_probe(&semaphores->of_theirs.again, semaphores->theirs);
-    if (semaphores->out)
-        cu->StreamDestroy(semaphores->out);
-    if (semaphores->in)
-        cu->StreamDestroy(semaphores->in);
-    if (semaphores->passed)
-        cu->StreamDestroy(semaphores->passed);
-    cu->EventDestroy(semaphores->mark);
+    end_probe(&link->arriving, link->theirs.semaphore);
+    for (int i = 0; i < 2; i++) {
+        struct gr_gauge *gauge = i ? &link->theirs : &link->mine;
+        end_probe(&gauge->coming, gauge->semaphore);
+        end_probe(&gauge->again, gauge->semaphore);
+    }
+    for (int i = 0; i < 3; i++)
+        if (streams[i])
+            cu->StreamDestroy(streams[i]);
+    cu->EventDestroy(link->mark);
+    gr_context_leave(pushed);
 }
 
-void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive)
+void gr_link_end_semaphores(struct gr_link *link, bool alive)
 {
     if (alive)
-        end_streams(semaphores);
-    gr_semaphore_drop(semaphores->mine);
-    gr_semaphore_drop(semaphores->theirs);
-    gr_semaphore_drop(semaphores->relayed[0]);
-    gr_semaphore_drop(semaphores->relayed[1]);
-    pthread_mutex_destroy(&semaphores->lock);
+        end_streams(link);
+    gr_semaphore_drop(link->mine.semaphore);
+    gr_semaphore_drop(link->theirs.semaphore);
+    gr_pair_drop(link->relayed);
+    pthread_mutex_destroy(&link->values_lock);
 }
 
 /* ---- A peer that is gone --------------------------------------------------------------------- */
@@ -166,116 +139,111 @@ void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive
 /*
  * Signals `awaited` in the peer's place, but only if the peer has not done so: a smaller value must
  * not overwrite a larger one. If the driver fails, streams keep waiting, and nothing else can be
- * done. The lock is held.
+ * done.
  */
-static void signal_one_for_peer(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
+static void serve_one(struct gr_gauge *gauge)
 {
     const gr_semaphore_point point =
-        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = gauge->awaited);
+        GR_INIT(gr_semaphore_point, .semaphore = gauge->semaphore, .value = gauge->awaited);
     CUevent event;
-    if (gauge->awaited <= gauge->served)
+    if (!gauge->serving || gauge->awaited <= gauge->served)
         return;
     gr_semaphore_event_after(&point, 1, &event);
     if (!event || !passes_within(event, GRACE_MS))
-        signal_point(&point);
+        signal_value(gauge->semaphore, gauge->awaited);
     if (event)
         gr_driver()->EventDestroy(event);
     gauge->served = gauge->awaited;
 }
 
-/* Signals both semaphores as far as necessary, in the peer's place. The lock is held. */
-static void serve(struct gr_peer_semaphores *semaphores)
+/* Once the peer is gone, signals both semaphores as far as necessary. The lock is held. */
+static void serve(struct gr_link *link)
 {
-    GR_ENTERED pushed = false;
-    if (!semaphores->serving || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
+    bool pushed;
+    if (!link->theirs.serving)
         return;
-    signal_one_for_peer(&semaphores->of_theirs, semaphores->theirs);
-    if (semaphores->serving_mine)
-        signal_one_for_peer(&semaphores->of_mine, semaphores->mine);
+    GR_KEEP_ERROR();
+    if (gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
+        return;
+    serve_one(&link->theirs);
+    serve_one(&link->mine);
+    gr_context_leave(pushed);
 }
 
-void gr_peer_semaphores_signal(struct gr_peer_semaphores *semaphores)
+void gr_link_serve(struct gr_link *link)
 {
-    pthread_mutex_lock(&semaphores->lock);
-    semaphores->serving = true;
-    serve(semaphores);
-    pthread_mutex_unlock(&semaphores->lock);
+    pthread_mutex_lock(&link->values_lock);
+    link->theirs.serving = true;
+    serve(link);
+    pthread_mutex_unlock(&link->values_lock);
 }
 
 /*
  * False if the semaphore has fallen back to a smaller value. The context is current, and the lock
  * is held.
  */
-static bool has_not_fallen(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
+static bool has_not_fallen(struct gr_gauge *gauge)
 {
     struct gr_peer_probe *coming = &gauge->coming, *again = &gauge->again;
     if (!coming->value && gauge->awaited > gauge->reached)
-        gr_peer_probe_query(coming, semaphore, gauge->awaited);
+        gr_peer_probe_query(coming, gauge->semaphore, gauge->awaited);
     uint64_t value = coming->value;
     if (gr_peer_probe_poll(coming) == GR_PEER_HAS)
         gauge->reached = value;
     if (!again->value && gauge->reached)
-        gr_peer_probe_query(again, semaphore, gauge->reached);
+        gr_peer_probe_query(again, gauge->semaphore, gauge->reached);
     return gr_peer_probe_poll(again) != GR_PEER_LACKS;
 }
 
 /* Whether neither semaphore has fallen back to a smaller value. The lock is held. */
-static bool have_not_fallen(struct gr_peer_semaphores *semaphores)
+static bool have_not_fallen(struct gr_link *link)
 {
-    GR_ENTERED pushed = false;
-    bool sound = true;
-    if ((!semaphores->of_theirs.awaited && !semaphores->of_mine.awaited) ||
-        gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
+    bool pushed, sound = true;
+    if ((!link->theirs.awaited && !link->mine.awaited) ||
+        gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
         return true;
-    if (!semaphores->serving)
-        sound = has_not_fallen(&semaphores->of_theirs, semaphores->theirs);
-    if (!semaphores->serving_mine)
-        semaphores->serving_mine = !has_not_fallen(&semaphores->of_mine, semaphores->mine);
-    return sound && !semaphores->serving_mine;
+    if (!link->theirs.serving)
+        sound = has_not_fallen(&link->theirs);
+    if (!link->mine.serving)
+        link->mine.serving = !has_not_fallen(&link->mine);
+    gr_context_leave(pushed);
+    return sound && !link->mine.serving;
 }
 
-bool gr_peer_semaphores_check(struct gr_peer_semaphores *semaphores)
+bool gr_link_check_values(struct gr_link *link)
 {
-    pthread_mutex_lock(&semaphores->lock);
-    bool sound = have_not_fallen(semaphores);
-    if (semaphores->serving) {
-        semaphores->of_theirs.served = semaphores->of_mine.served = 0;
-        serve(semaphores);
-    }
-    pthread_mutex_unlock(&semaphores->lock);
+    pthread_mutex_lock(&link->values_lock);
+    bool sound = have_not_fallen(link);
+    link->theirs.served = link->mine.served = 0; /* signals again what the peer has decreased */
+    serve(link);
+    pthread_mutex_unlock(&link->values_lock);
     return sound;
 }
 
-/* Records a value that this process signals, because other streams of this process wait for it. */
-static void note_signalled(struct gr_peer_semaphores *semaphores, uint64_t value)
+/*
+ * Records a value that work will wait for, before such work is enqueued; and a value that this
+ * process signals, because other streams of this process wait for it.
+ */
+static void note_awaited(struct gr_link *link, struct gr_gauge *gauge, uint64_t value)
 {
-    pthread_mutex_lock(&semaphores->lock);
-    if (value > semaphores->of_mine.awaited)
-        semaphores->of_mine.awaited = value;
-    pthread_mutex_unlock(&semaphores->lock);
-}
-
-/* Records a value that work will wait for. Call this function before such work is enqueued. */
-static void note_awaited(struct gr_peer_semaphores *semaphores, uint64_t value)
-{
-    GR_KEEP_ERROR();
-    pthread_mutex_lock(&semaphores->lock);
-    if (value > semaphores->of_theirs.awaited)
-        semaphores->of_theirs.awaited = value;
-    serve(semaphores);
-    pthread_mutex_unlock(&semaphores->lock);
+    pthread_mutex_lock(&link->values_lock);
+    if (value > gauge->awaited)
+        gauge->awaited = value;
+    if (gauge == &link->theirs)
+        serve(link);
+    pthread_mutex_unlock(&link->values_lock);
 }
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-static gr_status relay_in(struct gr_peer_semaphores *semaphores, gr_resource *const resources[],
-                          size_t n, uint64_t value)
+static gr_status relay_in(struct gr_link *link, gr_resource *const resources[], size_t n,
+                          uint64_t value)
 {
     const gr_semaphore_point point =
-        GR_INIT(gr_semaphore_point, .semaphore = semaphores->theirs, .value = value);
+        GR_INIT(gr_semaphore_point, .semaphore = link->theirs.semaphore, .value = value);
     if (value)
-        GR_TRY(semaphores->theirs->ops->wait(&point, 1, semaphores->in));
-    return gr_sync_release(resources, n, semaphores->in);
+        GR_TRY(point.semaphore->ops->wait(&point, 1, link->in));
+    return gr_sync_release(resources, n, link->in);
 }
 
 static void wait_directly(bool is_cuda, gr_resource *resource, uint64_t value)
@@ -286,12 +254,12 @@ static void wait_directly(bool is_cuda, gr_resource *resource, uint64_t value)
 }
 
 /* Returns the value that the use of n slots waits for; 0: none. */
-static uint64_t last_in(const struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
+static uint64_t last_in(const struct gr_link *link, const struct gr_ring_side *side, size_t n)
 {
     uint64_t last = 0;
     for (size_t i = 0; i < n; i++)
-        if (view->state->slots[side->numbers[i]].awaited > last)
-            last = view->state->slots[side->numbers[i]].awaited;
+        if (link->state->slots[side->numbers[i]].awaited > last)
+            last = link->state->slots[side->numbers[i]].awaited;
     return last;
 }
 
@@ -299,156 +267,149 @@ static uint64_t last_in(const struct gr_page_view *view, const struct gr_ring_si
  * Makes the stream `passed` wait for the work so far in `stream`, which only an event in the stream
  * itself shows. If recording fails, the device is lost and no work waits.
  */
-static void follow(const struct gr_peer_semaphores *semaphores, CUstream stream)
+static void follow(const struct gr_link *link, CUstream stream)
 {
-    if (gr_driver()->EventRecord(semaphores->mark, stream) == CUDA_SUCCESS)
-        gr_driver()->StreamWaitEvent(semaphores->passed, semaphores->mark, 0);
+    if (gr_driver()->EventRecord(link->mark, stream) == CUDA_SUCCESS)
+        gr_driver()->StreamWaitEvent(link->passed, link->mark, 0);
 }
 
-/*
- * Forgets values that have arrived, so that no later use waits for them: the peer may decrease the
- * semaphore at any time.
- */
-static void forget_in(const struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
+/* Queries whether the peer's semaphore has reached the value. The context is current. */
+static gr_status query_arrival(struct gr_link *link, uint64_t value)
 {
-    for (size_t i = 0; i < n; i++)
-        view->state->slots[side->numbers[i]].awaited = 0;
+    struct gr_peer_probe *arriving = &link->arriving;
+    if (arriving->value == value)
+        return GR_OK;
+    if (arriving->value) /* the stream of the old query may still wait */
+        follow(link, arriving->stream);
+    GR_TRY(gr_peer_probe_query(arriving, link->theirs.semaphore, value));
+    passes_within(arriving->after,
+                  GRACE_MS); /* if it has arrived, the query ends within this time */
+    return GR_OK;
 }
 
-gr_status gr_peer_semaphores_are_done(struct gr_peer_semaphores *semaphores,
-                                      const struct gr_page_view *view,
-                                      const struct gr_ring_side *side, size_t n, bool *come,
-                                      const char *call)
+gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                               bool *come, const char *call)
 {
-    struct gr_peer_probe *arriving = &semaphores->arriving;
-    uint64_t last = last_in(view, side, n);
-    GR_ENTERED pushed = false;
+    const uint64_t last = link ? last_in(link, side, n) : 0;
+    bool pushed;
     *come = last == 0;
     if (*come)
         return GR_OK;
-    note_awaited(semaphores, last);
-    GR_TRY(gr_context_enter(semaphores->context, &pushed, call));
-    gr_status status = GR_OK;
-    if (arriving->value != last) {
-        if (arriving->value) /* the stream of the old query may still wait */
-            follow(semaphores, arriving->stream);
-        status = gr_peer_probe_query(arriving, semaphores->theirs, last);
-        if (status == GR_OK)
-            passes_within(arriving->after,
-                          GRACE_MS); /* a value that has arrived is reported within this time */
-    }
-    *come = gr_peer_probe_poll(arriving) == GR_PEER_HAS;
-    if (*come)
-        forget_in(view, side, n);
+    note_awaited(link, &link->theirs, last);
+    GR_TRY(gr_context_enter(&link->context, &pushed, call));
+    gr_status status = query_arrival(link, last);
+    *come = gr_peer_probe_poll(&link->arriving) == GR_PEER_HAS;
+    gr_context_leave(pushed);
+    /* No later use waits for these values again: the peer may decrease the semaphore at any time.
+     */
+    for (size_t i = 0; i < n && *come; i++)
+        link->state->slots[side->numbers[i]].awaited = 0;
     return status;
 }
 
-gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
-                                       const struct gr_page_view *view,
-                                       const struct gr_ring_side *side, size_t n, const char *call)
+gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                            const char *call)
 {
-    uint64_t last = last_in(view, side, n);
-    GR_ENTERED pushed = false;
-    if (last)
-        note_awaited(semaphores, last);
-    for (size_t i = 0; i < n && !semaphores->in; i++)
-        wait_directly(side->is_cuda, side->resources[i],
-                      view->state->slots[side->numbers[i]].awaited);
-    if (!semaphores->in)
+    bool pushed;
+    if (!link)
         return GR_OK;
-    GR_TRY(gr_context_enter(semaphores->context, &pushed, call));
-    return relay_in(semaphores, side->resources, n, last);
+    const uint64_t last = last_in(link, side, n);
+    if (last)
+        note_awaited(link, &link->theirs, last);
+    for (size_t i = 0; i < n && !link->in; i++)
+        wait_directly(side->is_cuda, side->resources[i],
+                      link->state->slots[side->numbers[i]].awaited);
+    if (!link->in)
+        return GR_OK;
+    GR_TRY(gr_context_enter(&link->context, &pushed, call));
+    gr_status status = relay_in(link, side->resources, n, last);
+    gr_context_leave(pushed);
+    return status;
 }
 
-void gr_peer_semaphores_follow(struct gr_peer_semaphores *semaphores, CUstream stream, bool failed)
+/* If a call failed because the stream captures a graph, adds nothing to the stream. */
+void gr_link_follow(struct gr_link *link, CUstream stream, bool failed)
 {
-    GR_ENTERED pushed = false;
-    if (gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
+    bool pushed;
+    if (!link || gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
         return;
     if (!failed || gr_event_capture(stream) == CUDA_SUCCESS)
-        follow(semaphores, stream);
+        follow(link, stream);
+    gr_context_leave(pushed);
 }
 
 /* ---- End ------------------------------------------------------------------------------------- */
 
-static gr_status relay_out(struct gr_peer_semaphores *semaphores, gr_resource *const resources[],
-                           size_t n, uint64_t *value)
+static gr_status relay_out(struct gr_link *link, gr_resource *const resources[], size_t n,
+                           uint64_t *value)
 {
-    GR_TRY(gr_sync_acquire(resources, n, semaphores->out));
-    pthread_mutex_lock(&semaphores->mine->lock);
-    gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphores->mine,
-                                       .value = semaphores->mine->signalled + 1);
-    gr_status status = semaphores->mine->ops->signal(&point, 1, semaphores->out);
+    gr_semaphore *mine = link->mine.semaphore;
+    GR_TRY(gr_sync_acquire(resources, n, link->out));
+    pthread_mutex_lock(&mine->lock);
+    gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = mine, .value = mine->signalled + 1);
+    gr_status status = mine->ops->signal(&point, 1, link->out);
     if (status == GR_OK)
-        *value = ++semaphores->mine->signalled;
-    pthread_mutex_unlock(&semaphores->mine->lock);
+        *value = ++mine->signalled;
+    pthread_mutex_unlock(&mine->lock);
     return status;
 }
 
-gr_status gr_peer_semaphores_end_use(struct gr_peer_semaphores *semaphores,
-                                     const struct gr_page_view *view,
-                                     const struct gr_ring_side *side, size_t n, const char *call)
+gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                          const char *call)
 {
     bool pushed;
-    uint64_t value = 0;
-    if (semaphores->out) {
-        GR_TRY(gr_context_enter(semaphores->context, &pushed, call));
-        gr_status status = relay_out(semaphores, side->resources, n, &value);
+    uint64_t value = 0, last = 0;
+    if (!link)
+        return GR_OK;
+    if (link->out) {
+        GR_TRY(gr_context_enter(&link->context, &pushed, call));
+        gr_status status = relay_out(link, side->resources, n, &value);
         gr_context_leave(pushed);
-        if (status != GR_OK)
-            return status;
+        GR_TRY(status);
     }
     for (size_t i = 0; i < n; i++) {
         const struct gr_sync *sync = gr_sync_of(side->resources[i]);
-        if (!semaphores->out)
+        if (!link->out)
             value = side->is_cuda ? sync->computed : sync->drawn;
-        view->state->slots[side->numbers[i]].signalled = value;
-        note_signalled(semaphores, value);
+        link->state->slots[side->numbers[i]].signalled = value;
+        last = value > last ? value : last;
     }
+    note_awaited(link, &link->mine, last);
     return GR_OK;
 }
 
 /* ---- The last work --------------------------------------------------------------------------- */
 
-static uint64_t last_out(const struct gr_page_view *view)
-{
-    uint64_t last = 0;
-    for (uint32_t i = 0; i < view->count; i++)
-        if (view->state->slots[i].signalled > last)
-            last = view->state->slots[i].signalled;
-    return last;
-}
-
 /* Records the event once more, after all waits of the streams. */
-static bool record_after_streams(const struct gr_peer_semaphores *semaphores, CUevent event)
+static bool record_after_streams(const struct gr_link *link, CUevent event)
 {
     const gr_cuda_api *cu = gr_driver();
-    if (semaphores->in) {
-        follow(semaphores, semaphores->in);
-        follow(semaphores, semaphores->out);
+    if (link->in) {
+        follow(link, link->in);
+        follow(link, link->out);
     }
-    return cu->StreamWaitEvent(semaphores->passed, event, 0) == CUDA_SUCCESS &&
-           cu->EventRecord(event, semaphores->passed) == CUDA_SUCCESS;
+    return cu->StreamWaitEvent(link->passed, event, 0) == CUDA_SUCCESS &&
+           cu->EventRecord(event, link->passed) == CUDA_SUCCESS;
 }
 
 /* Sets *event to an event after all work, or to NULL if there is no work. False after an error. */
-static bool event_after_all(const struct gr_peer_semaphores *semaphores,
-                            const struct gr_page_view *view, CUevent *event)
+static bool event_after_all(const struct gr_link *link, CUevent *event)
 {
-    const gr_semaphore_point all[] = {
-        {.semaphore = semaphores->mine, .value = last_out(view)},
-        {.semaphore = semaphores->theirs, .value = semaphores->of_theirs.awaited}};
     gr_semaphore_point points[2];
     size_t n = 0;
-    for (size_t i = 0; i < 2; i++)
-        if (all[i].value)
-            points[n++] = all[i];
+    for (int i = 0; i < 2; i++) {
+        const struct gr_gauge *gauge = i ? &link->theirs : &link->mine;
+        if (gauge->awaited)
+            points[n++] =
+                GR_INIT(gr_semaphore_point, .semaphore = gauge->semaphore, .value = gauge->awaited);
+    }
     *event = NULL;
     if (!n)
         return true;
     if (gr_semaphore_event_after(points, n, event) != GR_OK)
         return false;
-    if (record_after_streams(semaphores, *event))
+    if (record_after_streams(link, *event))
         return true;
     gr_driver()->EventDestroy(*event);
     *event = NULL;
@@ -460,27 +421,26 @@ static bool event_after_all(const struct gr_peer_semaphores *semaphores,
  * limit, before the slots are ended: ending a slot may wait in the driver for all GPU work, and so
  * for a peer that lives but hangs.
  */
-static void signal_all_for_peer(struct gr_peer_semaphores *semaphores)
+static void serve_all(struct gr_link *link)
 {
-    pthread_mutex_lock(&semaphores->lock);
-    semaphores->serving = semaphores->serving_mine = true;
-    serve(semaphores);
-    pthread_mutex_unlock(&semaphores->lock);
+    pthread_mutex_lock(&link->values_lock);
+    link->theirs.serving = link->mine.serving = true;
+    serve(link);
+    pthread_mutex_unlock(&link->values_lock);
 }
 
-CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
-                                     const struct gr_page_view *view)
+CUevent gr_link_last_work(struct gr_link *link)
 {
     CUevent event;
     bool told = false;
     for (int tries = 0; !told && tries < MOST_TRIES; tries++)
-        told = event_after_all(semaphores, view, &event);
+        told = event_after_all(link, &event);
     if (!told) /* the work may still be running, but nothing waits for it any more */
-        signal_all_for_peer(semaphores);
+        serve_all(link);
     if (!event)
         return NULL;
     if (!passes_within(event, PEER_MS)) {
-        signal_all_for_peer(semaphores);
+        serve_all(link);
         if (!passes_within(event, GRACE_MS))
             return event;
     }

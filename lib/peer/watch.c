@@ -6,7 +6,7 @@
  * because waits for the semaphore could last forever.
  */
 #define _GNU_SOURCE
-#include "lib/peer/watch.h"
+#include "lib/peer/link.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -32,47 +32,31 @@
 #define CHECK_MS 500
 
 /* Notifies the waiting threads of this process. */
-static void notify(struct gr_peer_watch *watch)
+static void notify(struct gr_link *link)
 {
-    pthread_mutex_lock(&watch->lock);
-    if (watch->ring)
-        watch->changed(watch->ring);
-    pthread_mutex_unlock(&watch->lock);
+    pthread_mutex_lock(&link->ring_lock);
+    if (link->ring)
+        link->changed(link->ring);
+    pthread_mutex_unlock(&link->ring_lock);
 }
 
 /*
- * Reads all available bytes. False at the end of the file, or if the peer sent descriptors. No
- * grinterop peer sends descriptors, and this process would have to keep closing them.
+ * Reads all available bytes. Returns why the peer is gone: at the end of the file, or if the peer
+ * sent descriptors. No grinterop peer sends descriptors, and this process would have to keep
+ * closing them.
  */
-static bool drain(struct gr_peer_watch *watch)
+static enum gr_gone drain(struct gr_link *link)
 {
     char bytes[256];
     struct gr_foreign_fds fds;
-    ssize_t got = gr_foreign_receive(watch->socket, bytes, sizeof(bytes), &fds);
+    ssize_t got = gr_foreign_receive(link->socket, bytes, sizeof(bytes), &fds);
     int error = errno;
     gr_foreign_close(fds.fds, fds.count);
     if (fds.count || fds.lost)
-        atomic_store(&watch->descriptors, true);
-    if (got >= 0)
-        return got > 0 && !atomic_load(&watch->descriptors);
-    return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
-}
-
-/*
- * Checks the semaphores if a check is due. The clock decides when, not the timeout of poll(),
- * because a peer may send bytes all the time. False if a semaphore has fallen back to a smaller
- * value.
- */
-static bool check_when_due(struct gr_peer_watch *watch, double *due)
-{
-    double now = gr_clock_ms();
-    if (now < *due)
-        return true;
-    *due = now + CHECK_MS;
-    bool sound = gr_peer_semaphores_check(watch->semaphores);
-    if (!sound)
-        atomic_store(&watch->went_back, true);
-    return sound;
+        return GR_GONE_DESCRIPTORS;
+    if (got > 0 || (got < 0 && (error == EAGAIN || error == EWOULDBLOCK || error == EINTR)))
+        return GR_GONE_NOT;
+    return GR_GONE_SOCKET;
 }
 
 /* Returns the number of ready descriptors; 0 on timeout or if poll() runs out of memory. */
@@ -86,28 +70,36 @@ static int wait_for(struct pollfd fds[], nfds_t n, int ms)
     return 0;
 }
 
-/* Watches until the peer is gone (true) or this thread has to end (false). */
-static bool watch_peer(struct gr_peer_watch *watch)
+/*
+ * Watches until the peer is gone (true) or this thread has to end (false). The clock decides when
+ * the semaphores are checked, not the timeout of poll(), because a peer may send bytes all the
+ * time.
+ */
+static bool watch_peer(struct gr_link *link)
 {
-    struct pollfd fds[] = {{.fd = watch->quit, .events = POLLIN},
-                           {.fd = watch->socket, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = link->quit, .events = POLLIN},
+                           {.fd = link->socket, .events = POLLIN}};
     double due = gr_clock_ms() + CHECK_MS;
-    bool alive = true;
-    while (alive) {
+    for (;;) {
+        enum gr_gone gone = GR_GONE_NOT;
+        unsigned before = GR_GONE_NOT;
         int ready = wait_for(fds, 2, CHECK_MS);
         if (ready > 0 && fds[0].revents)
             return false;
-        bool heard = ready > 0;
-        if (heard)
-            alive = drain(watch);
-        if (!check_when_due(watch, &due))
-            alive = false;
-        if (!alive)
-            atomic_store(&watch->gone, true);
-        if (heard || !alive)
-            notify(watch);
+        if (ready > 0)
+            gone = drain(link);
+        if (gr_clock_ms() >= due) {
+            due = gr_clock_ms() + CHECK_MS;
+            if (!gr_link_check_values(link))
+                gone = GR_GONE_VALUE;
+        }
+        if (gone) /* a page that contradicts itself remains the reason */
+            atomic_compare_exchange_strong(&link->gone, &before, gone);
+        if (ready > 0 || gone)
+            notify(link);
+        if (gone)
+            return true;
     }
-    return true;
 }
 
 /*
@@ -116,37 +108,37 @@ static bool watch_peer(struct gr_peer_watch *watch)
  */
 static void *run(void *user)
 {
-    struct gr_peer_watch *watch = user;
-    struct pollfd quit = {.fd = watch->quit, .events = POLLIN};
-    if (!watch_peer(watch))
+    struct gr_link *link = user;
+    struct pollfd quit = {.fd = link->quit, .events = POLLIN};
+    if (!watch_peer(link))
         return NULL;
     int ready = wait_for(&quit, 1, GRACE);
-    gr_peer_semaphores_signal(watch->semaphores);
+    gr_link_serve(link);
     while (ready == 0) {
         ready = wait_for(&quit, 1, CHECK_MS);
         if (ready == 0)
-            gr_peer_semaphores_check(watch->semaphores);
+            gr_link_check_values(link);
     }
     return NULL;
 }
 
 /* Starts the thread with all signals blocked, because signals are for the application's threads. */
-static int start_thread(struct gr_peer_watch *watch)
+static int start_thread(struct gr_link *link)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&watch->thread, NULL, run, watch);
+    int failed = pthread_create(&link->thread, NULL, run, link);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failed;
 }
 
-static void end_thread(struct gr_peer_watch *watch)
+static void end_thread(struct gr_link *link)
 {
     const uint64_t one = 1;
-    while (write(watch->quit, &one, sizeof(one)) < 0 && errno == EINTR)
+    while (write(link->quit, &one, sizeof(one)) < 0 && errno == EINTR)
         ;
-    pthread_join(watch->thread, NULL);
+    pthread_join(link->thread, NULL);
 }
 
 /*
@@ -154,78 +146,47 @@ static void end_thread(struct gr_peer_watch *watch)
  * otherwise close the descriptors of unread bytes in this process. Descriptors are refused if the
  * kernel can do so (Linux 6.16).
  */
-static void take_socket(struct gr_peer_watch *watch)
+static void take_over_socket(struct gr_link *link)
 {
-    watch->oob_inline = gr_socket_option(watch->socket, SO_OOBINLINE, 1);
-    watch->pass_rights = gr_socket_option(watch->socket, SO_PASSRIGHTS, 0);
+    link->oob_inline = gr_socket_option(link->socket, SO_OOBINLINE, 1);
+    link->pass_rights = gr_socket_option(link->socket, SO_PASSRIGHTS, 0);
 }
 
-void gr_peer_watch_restore_socket(struct gr_peer_watch *watch)
+void gr_link_restore_socket(struct gr_link *link)
 {
-    gr_socket_option(watch->socket, SO_OOBINLINE, watch->oob_inline);
-    gr_socket_option(watch->socket, SO_PASSRIGHTS, watch->pass_rights);
+    gr_socket_option(link->socket, SO_OOBINLINE, link->oob_inline);
+    gr_socket_option(link->socket, SO_PASSRIGHTS, link->pass_rights);
 }
 
-void gr_peer_watch_init(struct gr_peer_watch *watch, int socket,
-                        struct gr_peer_semaphores *semaphores, gr_ring *ring,
-                        gr_ring_changed *changed)
+gr_status gr_link_start_watch(struct gr_link *link, const char *call)
 {
-    *watch = (struct gr_peer_watch){
-        .socket = socket,
-        .quit = -1,
-        .oob_inline = -1,
-        .pass_rights = -1,
-        .semaphores = semaphores,
-        .lock = PTHREAD_MUTEX_INITIALIZER,
-        .ring = ring,
-        .changed = changed,
-    };
-}
-
-gr_status gr_peer_watch_start(struct gr_peer_watch *watch, const char *call)
-{
-    watch->quit = eventfd(0, EFD_CLOEXEC);
-    if (watch->quit < 0)
+    link->quit = eventfd(0, EFD_CLOEXEC);
+    if (link->quit < 0)
         return gr_fail_errno(errno, call,
                              "Cannot create an eventfd for the thread that watches the other "
                              "process, perhaps for lack of file descriptors (ulimit -n)");
-    take_socket(watch);
-    int failed = start_thread(watch);
+    take_over_socket(link);
+    int failed = start_thread(link);
     if (failed)
         return gr_fail_errno(failed, call,
                              "Cannot create the thread that watches the other process, perhaps "
                              "because of the limit of processes (ulimit -u)");
-    watch->runs = true;
+    link->watches = true;
     return GR_OK;
 }
 
-void gr_peer_watch_finish(struct gr_peer_watch *watch)
+void gr_link_end_watch(struct gr_link *link)
 {
-    if (watch->runs)
-        end_thread(watch);
-    if (watch->quit >= 0)
-        close(watch->quit);
-    pthread_mutex_destroy(&watch->lock);
+    if (link->watches)
+        end_thread(link);
+    if (link->quit >= 0)
+        close(link->quit);
+    pthread_mutex_destroy(&link->ring_lock);
 }
 
-void gr_peer_watch_forget_ring(struct gr_peer_watch *watch)
+void gr_link_forget_ring(struct gr_link *link)
 {
-    pthread_mutex_lock(&watch->lock);
-    watch->ring = NULL;
-    pthread_mutex_unlock(&watch->lock);
-}
-
-bool gr_peer_watch_saw_value_fall(const struct gr_peer_watch *watch)
-{
-    return atomic_load(&watch->went_back);
-}
-
-bool gr_peer_watch_saw_descriptors(const struct gr_peer_watch *watch)
-{
-    return atomic_load(&watch->descriptors);
-}
-
-bool gr_peer_watch_saw_end(const struct gr_peer_watch *watch)
-{
-    return atomic_load(&watch->gone);
+    pthread_mutex_lock(&link->ring_lock);
+    link->ring = NULL;
+    pthread_mutex_unlock(&link->ring_lock);
 }

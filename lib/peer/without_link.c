@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* For systems without Unix sockets, where no ring is shared and the link is always NULL. */
-#include "lib/peer/link.h"
+#include "lib/peer/peer.h"
 
 #include "lib/base/error.h"
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "lib/base/error.h"
-#include "lib/peer/link.h"
+#include "lib/peer/peer.h"
 #include "lib/ring/ring.h"
 
 static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)

@@ -8,7 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/external/external.h"
-#include "lib/peer/link.h"
+#include "lib/peer/peer.h"
 #include "lib/peer/page.h"
 #include "lib/ring/ring.h"
 #include "lib/peer/device.h"
@@ -149,7 +149,6 @@ static gr_status begin_link(struct receiving *r, gr_ring *ring)
     const struct gr_link_parts parts = {
         .socket = r->socket,
         .role = (gr_ring_role)r->d.role,
-        .count = (uint32_t)r->d.slots,
         .page = r->page,
         .pair = r->pair,
         .is_cuda = true,

@@ -10,7 +10,7 @@
 #include "lib/base/fork.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/struct_size.h"
-#include "lib/peer/link.h"
+#include "lib/peer/peer.h"
 #include "lib/ring/slot_life.h"
 
 /* ---- Checks ---------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include "lib/ring/ring.h"
 #include "lib/ring/own_pair.h"
 #include "lib/ring/slot_use.h"
-#include "lib/peer/link.h"
+#include "lib/peer/peer.h"
 #include "lib/peer/page.h"
 #include "lib/ring/slot_life.h"
 #include "lib/peer/export.h"
@@ -344,7 +344,6 @@ static gr_status link_and_send(struct sending *s)
     const struct gr_link_parts parts = {
         .socket = s->socket,
         .role = s->role,
-        .count = s->count,
         .page = s->page,
         .pair = s->pair,
         .is_cuda = s->side->is_cuda,

@@ -45,7 +45,7 @@
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/external/external.h"
-#include "lib/peer/link.h"
+#include "lib/peer/peer.h"
 #include "lib/resource/resource.h"
 #include "lib/sync/submit.h"
 

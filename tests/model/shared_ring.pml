@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A SPIN model of a ring that two processes share: lib/peer/page.c, link.c and
- * watch.c below the acquires of acquire.c and the hand-overs of hand_over.c. Each access to
- * the page is one step, so that the other process may run in between. Changes that the ring's lock
- * hides from other threads belong to the same step. tests/model/check-model runs it.
+ * A SPIN model of a ring that two processes share: lib/peer/slot_words.c, link.c and watch.c
+ * below the acquires of acquire.c and the hand-overs of hand_over.c. Each access to the page is one
+ * step, so that the other process may run in between. Changes that the ring's lock hides from other
+ * threads belong to the same step. tests/model/check-model runs it.
  *
  * The processes interact through the page, the bytes in the socket and the end of the socket,
  * whether CUDA or graphics produces. The model omits which stream or submit waits for which
- * semaphore value, and the signals of gr_peer_semaphores_signal() for a dead peer.
+ * semaphore value, and the signals of gr_link_serve() for a dead peer.
  *
  * -DNEWEST  GR_RING_NEWEST; else GR_RING_LOSSLESS
  * -DFAILS=n n begins of a use fail. The failed side retries, or pauses until all others are idle.
@@ -37,7 +37,7 @@
 #define CONSUMER 1
 #define PEER(p) (1 - (p))
 
-/* ---- The page, the sockets and the processes (struct gr_page, page.h) ------------------- */
+/* ---- The page, the sockets and the processes (struct gr_page, page.h) ------------------------ */
 
 /* enum gr_owner */
 #define OWNER_PRODUCER 0
@@ -123,7 +123,7 @@ inline sleep(p)
     lock(p)
 }
 
-/* wake() in link.c: the exchange of the flag is one step, the send is another. */
+/* gr_link_wake() in link.c: the exchange of the flag is one step, the send is another. */
 inline wake(p, always)
 {
 #ifndef FORGET_WAKE
@@ -137,15 +137,15 @@ inline wake(p, always)
 #endif
 }
 
-/* is_over() in link.c */
+/* gone() in link.c */
 #define IS_OVER(p) (own[p].gone || ended[PEER(p)])
 
-/* ---- The page's words (page.c) ---------------------------------------------------------- */
+/* ---- The page's words (slot_words.c) --------------------------------------------------------- */
 
 /* gr_page_mark() in page.h, in a step after the change */
 #define CHANGED(p, i) changed[(p) * SLOTS + (i)]
 
-/* take() in page.c: a compare-and-exchange out of READY. The caller marks the change. */
+/* take() in slot_words.c: a compare-and-exchange out of READY. The caller marks the change. */
 inline take(p, i, owner)
 {
     d_step {
@@ -166,7 +166,7 @@ inline take(p, i, owner)
 /* gr_ring_state_drop() */
 #define LOSE(p, i) own[p].state[i] = FREE
 
-/* pull_as_producer() in page.c */
+/* pull_as_producer() in slot_words.c */
 inline pull_as_producer(i)
 {
     d_step {
@@ -185,7 +185,7 @@ inline pull_as_producer(i)
     }
 }
 
-/* pull_as_consumer() and note_ready() in page.c. A frame that comes too late costs another
+/* pull_as_consumer() and note_ready() in slot_words.c. A frame that comes too late costs another
  * access, in take(), and another one to mark the change. */
 inline pull_as_consumer(i)
 {
@@ -236,7 +236,7 @@ inline pull_as_consumer(i)
     fi
 }
 
-/* gr_page_pull() in page.c, followed by gr_link_update() in link.c. The latter checks
+/* gr_link_pull() in slot_words.c, followed by gr_link_update() in link.c. The latter checks
  * whether the peer is gone: nobody would then read the producer's frames. */
 inline pull(p)
 {
@@ -389,7 +389,7 @@ inline look(p)
     fi
 }
 
-/* mark_dropped() in page.c */
+/* mark_dropped() in slot_words.c */
 inline mark_dropped()
 {
     do
@@ -431,7 +431,7 @@ inline drop_older(limit)
     }
 }
 
-/* put() in page.c */
+/* put() in slot_words.c */
 inline put(p, i, value)
 {
 #ifdef MARK_EARLY
@@ -443,7 +443,7 @@ inline put(p, i, value)
 #endif
 }
 
-/* begin_use() and finish_claim() in acquire.c. After a failure gr_page_finish_claim() restores the
+/* begin_use() and finish_claim() in acquire.c. After a failure gr_link_finish_claim() restores the
  * frame. */
 inline finish_claim(p)
 {
@@ -541,7 +541,7 @@ inline rest(p)
 
 /* ---- The processes --------------------------------------------------------------------------- */
 
-/* gr_ring_hand_over() and gr_ring_cancel_write() in hand_over.c, with gr_page_push() */
+/* gr_ring_hand_over() and gr_ring_cancel_write() in hand_over.c, with gr_link_push() */
 inline hand_over_written()
 {
     atomic {
@@ -593,7 +593,7 @@ proctype producer()
     } unless { dead[PRODUCER] }
 }
 
-/* gr_ring_give_back() and gr_ring_cancel_read() in hand_over.c, with gr_page_push() */
+/* gr_ring_give_back() and gr_ring_cancel_read() in hand_over.c, with gr_link_push() */
 inline hand_over_read()
 {
     atomic {
