@@ -223,17 +223,6 @@ static gr_status allocate_image(struct vk_copy_image *image, const gr_external_i
     return gr_fail_cuda(result, "cuMipmappedArrayGetLevel", "%s: a level has no array.", call);
 }
 
-static gr_status allocate_buffer(struct vk_copy *copy, size_t size, const char *call)
-{
-    CUresult result = gr_driver()->MemAlloc(&copy->ptr, size);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    copy->ptr = 0;
-    return gr_fail_cuda(result, "cuMemAlloc",
-                        "%s: %zu byte%s of device memory for the copy could not be allocated.",
-                        call, size, gr_s(size));
-}
-
 /* After an error the caller ends `copy`, and r->mipmapped does not exist. */
 static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
                           const gr_external_part_desc *part, unsigned flags, const char *call)
@@ -248,8 +237,14 @@ static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
     }
     GR_TRY(vk_staging_make(&copy->staging, size, call));
     copy->import.size = size;
-    return part->image ? allocate_image(copy->image, part->image, flags, &r->mipmapped, call)
-                       : allocate_buffer(copy, size, call);
+    if (part->image)
+        return allocate_image(copy->image, part->image, flags, &r->mipmapped, call);
+    CUdeviceptr ptr;
+    GR_TRY_CUDA(gr_driver()->MemAlloc(&ptr, size), "cuMemAlloc",
+                "%s: %zu byte%s of device memory for the copy could not be allocated.", call, size,
+                gr_s(size));
+    copy->ptr = ptr;
+    return GR_OK;
 }
 
 struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,

@@ -126,19 +126,15 @@ const struct vk_owed *vk_copy_owed(const struct gr_external *r);
 /* ---- The Vulkan side, for checked resources of one device ------------------------------------ */
 
 /*
- * Copies the objects that CUDA reads to staging memory, and makes the bytes visible to the host.
- * Staging memory on a GPU needs no barrier, because the semaphores make its bytes visible. Barriers
- * recorded before must make the objects readable by transfers.
+ * With `fetch`, copies the objects that CUDA reads to staging memory, and makes the bytes visible
+ * to the host. Staging memory on a GPU needs no barrier, because the semaphores make its bytes
+ * visible. Barriers recorded before must make the objects readable by transfers.
+ *
+ * Without, copies from staging memory to the objects that CUDA writes: with `all` whole objects,
+ * for commands that may run later and more than once, otherwise only the bytes that the objects do
+ * not have yet. A barrier recorded afterwards must make the objects usable.
  */
-void vk_copy_record_fetch(VkCommandBuffer commands, const struct vk_resource *const list[],
-                          size_t n);
-
-/*
- * Copies from staging memory to the objects that CUDA writes. Without `all`, copies only the bytes
- * that the objects do not have yet. `all` is for commands that may run later and more than once. A
- * barrier recorded afterwards must make the objects usable.
- */
-void vk_copy_record_store(VkCommandBuffer commands, const struct vk_resource *const list[],
-                          size_t n, bool all);
+void vk_copy_record(VkCommandBuffer commands, const struct vk_resource *const list[], size_t n,
+                    bool fetch, bool all);
 
 #endif

@@ -72,49 +72,36 @@ static void move_image(VkCommandBuffer commands, const struct vk_resource *r, bo
 
 /* ---- Both directions ------------------------------------------------------------------------- */
 
-void vk_copy_record_fetch(VkCommandBuffer commands, const struct vk_resource *const list[],
-                          size_t n)
+static bool is_moved(const struct vk_resource *r, bool fetch, bool all)
 {
-    bool some = false;
-    for (size_t i = 0; i < n; i++) {
-        if (!gr_resource_reads(&list[i]->external.base))
-            continue;
-        if (list[i]->binding.image)
-            move_image(commands, list[i], true);
-        else
-            move_buffer(commands, list[i], true, true);
-        some = true;
-    }
-    if (some)
-        record_barrier(list[0], commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                       VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT,
-                       VK_ACCESS_HOST_READ_BIT);
-}
-
-static bool is_stored(const struct vk_resource *r, bool all)
-{
-    return gr_resource_writes(&r->external.base) && (all || vk_copy_owed(&r->external)->count > 0);
+    const gr_resource *resource = &r->external.base;
+    return fetch ? gr_resource_reads(resource)
+                 : gr_resource_writes(resource) && (all || vk_copy_owed(&r->external)->count > 0);
 }
 
 /*
  * Only host writes before vkQueueSubmit are visible without a barrier, but CUDA may write to the
- * staging memory later. So a barrier makes the bytes visible.
+ * staging memory later. So a barrier makes the bytes visible before they are copied to objects.
  */
-void vk_copy_record_store(VkCommandBuffer commands, const struct vk_resource *const list[],
-                          size_t n, bool all)
+void vk_copy_record(VkCommandBuffer commands, const struct vk_resource *const list[], size_t n,
+                    bool fetch, bool all)
 {
     bool some = false;
     for (size_t i = 0; i < n; i++) {
-        if (!is_stored(list[i], all))
+        if (!is_moved(list[i], fetch, all))
             continue;
-        if (!some)
+        if (!some && !fetch)
             record_barrier(list[0], commands, ALL | VK_PIPELINE_STAGE_HOST_BIT,
                            VK_ACCESS_HOST_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
                            VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
         if (list[i]->binding.image)
-            move_image(commands, list[i], false);
+            move_image(commands, list[i], fetch);
         else
-            move_buffer(commands, list[i], false, all);
+            move_buffer(commands, list[i], fetch, fetch || all);
         some = true;
     }
+    if (some && fetch)
+        record_barrier(list[0], commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                       VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT,
+                       VK_ACCESS_HOST_READ_BIT);
 }

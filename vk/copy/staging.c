@@ -98,13 +98,11 @@ static gr_status share_memory(struct vk_staging *s, size_t size, const char *cal
     s->import = vk_memory_import_whole(&s->binding, call);
     if (!s->import)
         return gr_last_error()->status;
-    CUresult result = gr_driver()->ExternalMemoryGetMappedBuffer(&ptr, s->import->handle, &whole);
+    GR_TRY_CUDA(gr_driver()->ExternalMemoryGetMappedBuffer(&ptr, s->import->handle, &whole),
+                "cuExternalMemoryGetMappedBuffer",
+                "%zu byte%s of Vulkan memory for copies could not be mapped.", size, gr_s(size));
     s->bytes = (unsigned char *)(uintptr_t)ptr;
-    return result == CUDA_SUCCESS
-               ? GR_OK
-               : gr_fail_cuda(result, "cuExternalMemoryGetMappedBuffer",
-                              "%zu byte%s of Vulkan memory for copies could not be mapped.", size,
-                              gr_s(size));
+    return GR_OK;
 }
 
 /* ---- Memory of the process ------------------------------------------------------------------- */
@@ -160,17 +158,6 @@ static gr_status import_memory(struct vk_staging *s, size_t size, const char *ca
 
 /* ---- Memory of Vulkan ------------------------------------------------------------------------ */
 
-static gr_status allocate_pinned(struct vk_staging *s, size_t size)
-{
-    CUresult result = gr_driver()->MemAllocHost(&s->allocated, size);
-    s->bytes = s->allocated = result == CUDA_SUCCESS ? s->allocated : NULL;
-    return result == CUDA_SUCCESS ? GR_OK
-                                  : gr_fail_cuda(result, "cuMemAllocHost",
-                                                 "%zu byte%s of pinned host memory could not be "
-                                                 "allocated.",
-                                                 size, gr_s(size));
-}
-
 /* Registers whole pages, so that no other allocation shares a page. */
 static gr_status register_memory(struct vk_staging *s, size_t whole, void *mapping)
 {
@@ -184,7 +171,11 @@ static gr_status register_memory(struct vk_staging *s, size_t whole, void *mappi
     }
     gr_log(GR_LOG_INFO, "the CPU copies, since cuMemHostRegister refused memory of Vulkan: %s",
            gr_cuda_error_name(result));
-    return allocate_pinned(s, whole);
+    void *pinned = NULL;
+    GR_TRY_CUDA(gr_driver()->MemAllocHost(&pinned, whole), "cuMemAllocHost",
+                "%zu byte%s of pinned host memory could not be allocated.", whole, gr_s(whole));
+    s->bytes = s->allocated = pinned;
+    return GR_OK;
 }
 
 static gr_status map_memory(struct vk_staging *s, size_t size, const char *call)

@@ -34,15 +34,6 @@ static bool exports_semaphores(const gr_vk_device *device, VkSemaphoreType type)
     return properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT;
 }
 
-static bool has_export_function(const struct vk_functions *vk)
-{
-#if defined(_WIN32)
-    return vk->vkGetSemaphoreWin32HandleKHR;
-#else
-    return vk->vkGetSemaphoreFdKHR;
-#endif
-}
-
 /* The alignment of host memory that the device can import; 0 if it cannot import host memory. */
 static VkDeviceSize host_alignment(const gr_vk_device *device)
 {
@@ -76,7 +67,7 @@ static void query_capabilities(gr_vk_device *device, bool reaches)
     device->has_timeline = timeline.timelineSemaphore;
     device->host_alignment = host_alignment(device);
     if (!reaches || !device->vk.vkGetPhysicalDeviceExternalSemaphoreProperties ||
-        !has_export_function(&device->vk))
+        !device->vk.GR_VK_GET_SEMAPHORE)
         return;
     device->exports_binary = exports_semaphores(device, VK_SEMAPHORE_TYPE_BINARY);
     device->exports_timeline =

@@ -39,26 +39,18 @@ struct gr_vk_headless {
 
 /*
  * Opens the loader once and never closes it, because drivers leave threads and exit handlers of
- * threads behind.
+ * threads behind. GR_ERR_UNSUPPORTED: it is not installed.
  */
-static void *open_once(char *why, size_t size)
+static gr_status open_loader(PFN_vkGetInstanceProcAddr *get, const char *call)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static void *file;
+    char why[256] = "it is not a Vulkan loader";
     pthread_mutex_lock(&lock);
     if (!file)
-        file = gr_loader_open(LOADER, why, size);
-    void *opened = file;
-    pthread_mutex_unlock(&lock);
-    return opened;
-}
-
-/* Opens the loader. GR_ERR_UNSUPPORTED: it is not installed. */
-static gr_status open_loader(PFN_vkGetInstanceProcAddr *get, const char *call)
-{
-    char why[256] = "it is not a Vulkan loader";
-    void *file = open_once(why, sizeof(why));
+        file = gr_loader_open(LOADER, why, sizeof(why));
     void *symbol = file ? gr_loader_symbol(file, "vkGetInstanceProcAddr") : NULL;
+    pthread_mutex_unlock(&lock);
     memcpy(get, &symbol, sizeof(symbol));
     if (symbol)
         return GR_OK;

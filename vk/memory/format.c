@@ -190,26 +190,21 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
-static const struct row *find(unsigned number)
-{
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (rows[i].number == number)
-            return &rows[i];
-    return NULL;
-}
-
 const gr_vk_format_info *gr_vk_format(VkFormat format)
 {
-    const struct row *row = find((unsigned)format);
-    if (row && !row->refused)
-        return &row->info;
-    if (row)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct row *row = &rows[i];
+        if (row->number != (unsigned)format)
+            continue;
+        if (!row->refused)
+            return &row->info;
         gr_fail(GR_ERR_UNSUPPORTED, __func__, "grinterop does not share images of %s: %s. Use %s.",
                 row->info.name, row->refused, row->instead);
-    else
-        gr_fail(GR_ERR_UNSUPPORTED, __func__,
-                "VkFormat %u is unknown to grinterop. Use a format with 1, 2 or 4 channels of 8, "
-                "16 or 32 bits.",
-                (unsigned)format);
+        return NULL;
+    }
+    gr_fail(GR_ERR_UNSUPPORTED, __func__,
+            "VkFormat %u is unknown to grinterop. Use a format with 1, 2 or 4 channels of 8, 16 or "
+            "32 bits.",
+            (unsigned)format);
     return NULL;
 }

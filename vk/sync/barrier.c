@@ -290,10 +290,10 @@ static void record_copied(const struct vk_handover *way, VkCommandBuffer command
     const step s =
         way->to_cuda ? layout_step(way, VK_ACCESS_2_TRANSFER_READ_BIT) : acquire_step(way, true);
     if (!way->to_cuda)
-        vk_copy_record_store(commands, list, n, way->whole);
+        vk_copy_record(commands, list, n, false, way->whole);
     record(&s, commands, list, n);
     if (way->to_cuda)
-        vk_copy_record_fetch(commands, list, n);
+        vk_copy_record(commands, list, n, true, way->whole);
 }
 
 /* Records the barriers of up to BARRIERS_AT_ONCE resources. */
