@@ -8,7 +8,6 @@
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
 #include "lib/tensor/tensor.h"
-#include "lib/tensor/use.h"
 
 /*
  * The minor version that exports have with any 1.x header. Since 1.2, strides must always be set.

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/base/error.h"
-#include "lib/tensor/shape.h"
+#include "lib/tensor/tensor.h"
 
 #define MOST_CHANNELS 4
 

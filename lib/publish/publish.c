@@ -10,7 +10,6 @@
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 #include "lib/tensor/tensor.h"
-#include "lib/tensor/use.h"
 
 /* The state of one publish or fetch. */
 struct work {

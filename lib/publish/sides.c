@@ -9,7 +9,6 @@
 #include "lib/base/error.h"
 #include "lib/resource/image.h"
 #include "lib/base/struct_size.h"
-#include "lib/tensor/shape.h"
 #include "lib/tensor/tensor.h"
 
 /* ---- Tensors --------------------------------------------------------------------------------- */

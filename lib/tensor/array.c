@@ -6,7 +6,6 @@
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/tensor/shape.h"
 
 gr_dtype gr_array_dtype(CUarray_format format)
 {

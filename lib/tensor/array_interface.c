@@ -2,7 +2,6 @@
 /* The CUDA array interface of tensors, version 3. */
 #include "lib/base/error.h"
 #include "lib/tensor/tensor.h"
-#include "lib/tensor/use.h"
 
 #define VERSION 3
 

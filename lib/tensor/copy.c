@@ -5,8 +5,129 @@
 #include "lib/base/error.h"
 #include "lib/resource/stream.h"
 #include "lib/tensor/tensor.h"
-#include "lib/tensor/copy_plan.h"
-#include "lib/tensor/use.h"
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+struct dim {
+    int64_t n, to, from; /* the number of elements, and the strides in bytes on both sides */
+};
+
+/*
+ * A plan divides a copy between two tensors of the same shape into blocks that the driver copies in
+ * one call: rows of bytes at a fixed pitch, in slices.
+ */
+struct plan {
+    int64_t to_first, from_first; /* byte offsets of the first block from element 0 */
+    size_t width, rows, slices;
+    struct dim row, slice; /* the strides of rows and slices in a block */
+    /* the number of remaining dimensions: there is one block for each of their elements */
+    unsigned outer;
+    struct dim dims[GR_TENSOR_DIMS];
+};
+
+/* The maximum pitch that the driver supports: CU_DEVICE_ATTRIBUTE_MAX_PITCH of all devices. */
+#define MAX_PITCH ((int64_t)0x7fffffff)
+
+/*
+ * Drops dimensions of 1, sorts the other dimensions by decreasing stride of `to`, and makes these
+ * strides positive. This is possible because the order in which elements are copied does not
+ * matter.
+ */
+static unsigned sort(struct plan *plan, unsigned ndim, const int64_t *shape, const int64_t *to,
+                     const int64_t *from)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < ndim; i++) {
+        struct dim dim = {shape[i], to[i], from[i]};
+        if (dim.n == 1)
+            continue;
+        if (dim.to < 0) {
+            plan->to_first += (dim.n - 1) * dim.to;
+            plan->from_first += (dim.n - 1) * dim.from;
+            dim.to = -dim.to;
+            dim.from = -dim.from;
+        }
+        unsigned place = count++;
+        for (; place > 0 && plan->dims[place - 1].to < dim.to; place--)
+            plan->dims[place] = plan->dims[place - 1];
+        plan->dims[place] = dim;
+    }
+    return count;
+}
+
+/* Merges adjacent dimensions that are contiguous on both sides. */
+static unsigned join(struct dim dims[], unsigned count)
+{
+    unsigned kept = 0;
+    for (unsigned i = 1; i < count; i++) {
+        struct dim *outer = &dims[kept];
+        const struct dim *inner = &dims[i];
+        if (outer->to == inner->n * inner->to && outer->from == inner->n * inner->from)
+            *outer = (struct dim){outer->n * inner->n, inner->to, inner->from};
+        else
+            dims[++kept] = *inner;
+    }
+    return count ? kept + 1 : 0;
+}
+
+static bool can_be_rows(const struct dim *dim, size_t width)
+{
+    return dim->to >= (int64_t)width && dim->from >= (int64_t)width && dim->to <= MAX_PITCH &&
+           dim->from <= MAX_PITCH;
+}
+
+/*
+ * Whether the dimension can be the slices of a block: the driver counts the distance between slices
+ * in rows.
+ */
+static bool can_be_slices(const struct dim *dim, const struct dim *row)
+{
+    return dim->to % row->to == 0 && dim->to / row->to >= row->n && dim->from % row->from == 0 &&
+           dim->from / row->from >= row->n;
+}
+
+/*
+ * Plans a copy. No dimension may be 0, and strides of `to` must not be 0 in dimensions larger than
+ * 1.
+ */
+static void make_plan(struct plan *plan, unsigned ndim, const int64_t *shape, const int64_t *to,
+                      const int64_t *from, size_t element)
+{
+    *plan = (struct plan){.width = element, .rows = 1, .slices = 1};
+    unsigned count = sort(plan, ndim, shape, to, from);
+    struct dim *dims = plan->dims;
+    count = join(dims, count);
+    if (count && dims[count - 1].to == (int64_t)element && dims[count - 1].from == (int64_t)element)
+        plan->width *= (size_t)dims[--count].n;
+    if (count && can_be_rows(&dims[count - 1], plan->width)) {
+        plan->row = dims[--count];
+        plan->rows = (size_t)plan->row.n;
+    }
+    if (count && plan->rows > 1 && can_be_slices(&dims[count - 1], &plan->row)) {
+        plan->slice = dims[--count];
+        plan->slices = (size_t)plan->slice.n;
+    }
+    plan->outer = count;
+}
+
+/* Steps from one block to the next. False after the last block. `at` must be all 0 at first. */
+static bool next_block(const struct plan *plan, int64_t at[GR_TENSOR_DIMS], int64_t *to_offset,
+                       int64_t *from_offset)
+{
+    for (unsigned i = plan->outer; i-- > 0;) {
+        const struct dim *dim = &plan->dims[i];
+        *to_offset += dim->to;
+        *from_offset += dim->from;
+        if (++at[i] < dim->n)
+            return true;
+        *to_offset -= dim->n * dim->to;
+        *from_offset -= dim->n * dim->from;
+        at[i] = 0;
+    }
+    return false;
+}
+
+/* ---- One block ------------------------------------------------------------------------------- */
 
 /* One side of a copy: a tensor, or host memory of the program. */
 struct side {
@@ -25,8 +146,6 @@ static bool is_on_host(const struct side *side)
 {
     return side->type == CU_MEMORYTYPE_HOST;
 }
-
-/* ---- One block ------------------------------------------------------------------------------- */
 
 static bool between_devices(const struct side *to, const struct side *from)
 {
@@ -51,7 +170,7 @@ static CUresult copy_bytes(const struct side *to, const struct side *from, CUdev
 }
 
 /* Describes one side of a block at `at`. `row` and `slice` are the strides of that side. */
-static struct gr_copy_side describe_side(const struct gr_copy_plan *plan, const struct side *side,
+static struct gr_copy_side describe_side(const struct plan *plan, const struct side *side,
                                          CUdeviceptr at, int64_t row, int64_t slice)
 {
     const size_t pitch = plan->rows > 1 ? (size_t)row : plan->width;
@@ -63,7 +182,7 @@ static struct gr_copy_side describe_side(const struct gr_copy_plan *plan, const 
     };
 }
 
-static CUDA_MEMCPY3D describe(const struct gr_copy_plan *plan, const struct side *to,
+static CUDA_MEMCPY3D describe(const struct plan *plan, const struct side *to,
                               const struct side *from, CUdeviceptr at, CUdeviceptr source)
 {
     return gr_copy_3d(describe_side(plan, to, at, plan->row.to, plan->slice.to),
@@ -96,9 +215,8 @@ static CUresult copy_between(const CUDA_MEMCPY3D *c, const struct side *to, cons
  * Copies one block. A plain copy costs less than a 3D copy, but the driver has no plain copy from
  * host to host.
  */
-static CUresult copy_block(const struct gr_copy_plan *plan, const struct side *to,
-                           const struct side *from, CUdeviceptr at, CUdeviceptr source,
-                           CUstream stream)
+static CUresult copy_block(const struct plan *plan, const struct side *to, const struct side *from,
+                           CUdeviceptr at, CUdeviceptr source, CUstream stream)
 {
     if (plan->rows == 1 && !(is_on_host(to) && is_on_host(from)))
         return copy_bytes(to, from, at, source, plan->width, stream);
@@ -107,7 +225,7 @@ static CUresult copy_block(const struct gr_copy_plan *plan, const struct side *t
                                      : gr_driver()->Memcpy3DAsync(&block, stream);
 }
 
-static gr_status copy_blocks(const struct gr_copy_plan *plan, const struct side *to,
+static gr_status copy_blocks(const struct plan *plan, const struct side *to,
                              const struct side *from, CUstream stream, const char *call)
 {
     int64_t at[GR_TENSOR_DIMS] = {0};
@@ -116,7 +234,7 @@ static gr_status copy_blocks(const struct gr_copy_plan *plan, const struct side 
     do {
         result = copy_block(plan, to, from, to->ptr + (CUdeviceptr)to_offset,
                             from->ptr + (CUdeviceptr)from_offset, stream);
-    } while (result == CUDA_SUCCESS && gr_copy_plan_next(plan, at, &to_offset, &from_offset));
+    } while (result == CUDA_SUCCESS && next_block(plan, at, &to_offset, &from_offset));
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_work(result, plan->rows == 1 ? "cuMemcpyAsync" : "cuMemcpy3DAsync",
@@ -142,7 +260,7 @@ static bool has_rows(const struct side *side, const gr_tensor *like)
 static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const struct side *from,
                              CUstream stream, const char *call)
 {
-    const struct gr_copy_plan rows = {
+    const struct plan rows = {
         .width = like->info.bytes / (size_t)like->shape[0],
         .rows = (size_t)like->shape[0],
         .slices = 1,
@@ -166,15 +284,15 @@ static gr_status copy_elements(const struct side *to, const struct side *from,
                                const struct gr_context *at, CUstream stream, const char *call)
 {
     const gr_tensor *like = to->tensor ? to->tensor : from->tensor;
-    struct gr_copy_plan plan;
+    struct plan plan;
     GR_ENTERED pushed = false;
     if (!like->info.bytes)
         return GR_OK;
     GR_TRY(gr_context_enter(at, &pushed, call));
     if (to->type == CU_MEMORYTYPE_ARRAY || from->type == CU_MEMORYTYPE_ARRAY)
         return copy_arrays(like, to, from, stream, call);
-    gr_copy_plan_make(&plan, like->info.ndim, like->shape, to->strides, from->strides,
-                      gr_dtype_get_info(like->info.dtype)->size);
+    make_plan(&plan, like->info.ndim, like->shape, to->strides, from->strides,
+              gr_dtype_get_info(like->info.dtype)->size);
     return copy_blocks(&plan, to, from, stream, call);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shapes and strides. Sums and products are checked for overflow: the values are untrusted. */
-#include "lib/tensor/shape.h"
+#include "lib/tensor/tensor.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The struct of a tensor, and its creation and end inside the library. */
+/* The struct of a tensor, its shape, and its creation, uses and end inside the library. */
 #ifndef GR_LIB_TENSOR_TENSOR_H
 #define GR_LIB_TENSOR_TENSOR_H
 
@@ -8,7 +8,38 @@
 
 #include "lib/cuda/end_after_event.h"
 #include "lib/resource/mapping_users.h"
-#include "lib/tensor/shape.h"
+
+/* ---- Shapes and strides ---------------------------------------------------------------------- */
+
+struct gr_shape {
+    unsigned ndim;
+    int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* strides in bytes */
+    size_t bytes;                                           /* the size of all elements in bytes */
+    size_t before, span; /* the bytes spanned before element 0, and in total */
+    bool compact;
+};
+
+/* Checks a description that was copied by GR_TAKE. Fills in NULL strides. */
+gr_status gr_shape_init(struct gr_shape *shape, const gr_tensor_desc *desc, const char *call);
+
+/* Refuses shapes whose elements lie outside of `room` bytes, if element 0 is at `offset`. */
+gr_status gr_shape_check_room(const struct gr_shape *shape, size_t offset, size_t room,
+                              const char *what, const char *call);
+
+/* Whether no two elements share bytes. May be false for complicated strides that are disjoint. */
+bool gr_shape_is_disjoint(const struct gr_shape *shape, size_t element);
+
+/* Fills in the strides of a compact tensor, for a checked shape. */
+void gr_shape_compact(unsigned ndim, const int64_t *shape, size_t element, int64_t *strides);
+
+/* The text of a shape for messages, such as "(1080, 1920, 4)". */
+#define GR_SHAPE_TEXT 176
+struct gr_shape_text {
+    char text[GR_SHAPE_TEXT];
+};
+struct gr_shape_text gr_shape_format(unsigned ndim, const int64_t *shape);
+
+/* ---- Tensors --------------------------------------------------------------------------------- */
 
 /* How a tensor's memory is freed. */
 enum gr_tensor_memory_end {
@@ -113,6 +144,46 @@ bool gr_tensor_enter(const struct gr_context *context, bool *pushed);
 
 /* Ends a tensor without references. */
 void gr_tensor_end(gr_tensor *tensor);
+
+/* ---- Uses: every use is between a begin and an end ------------------------------------------- */
+
+/*
+ * Begins a use: makes the stream wait until the tensor's data is ready. Refuses revoked or freed
+ * tensors, and memory of another device that kernels on this stream cannot access. A write also
+ * waits for pending reads, and refuses read-only tensors. `at` is the CUDA context of the stream,
+ * because each context has its own default streams.
+ */
+gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
+                              bool write, const char *call);
+
+/* Like gr_tensor_begin_use(), for copies by the driver, which can access every device. */
+gr_status gr_tensor_begin_copy(const gr_tensor *tensor, CUstream stream,
+                               const struct gr_context *at, bool write, const char *call);
+
+/*
+ * Ends a use, after the work with the tensor was enqueued in the stream. The end of the tensor
+ * waits for that work; after a write, later uses wait for it, too. This function cannot fail: if no
+ * event can be recorded, it blocks.
+ */
+void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
+                       bool wrote);
+
+/*
+ * Begins an export to a consumer that uses the stream `consumer`. With GR_STREAM_NONE, nothing
+ * orders the consumer's work. The export keeps the tensor alive until it ends, on any thread.
+ */
+gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const char *call);
+void gr_tensor_end_export(gr_tensor *tensor, CUstream consumer);
+
+/* Blocks the calling thread until the bytes are ready, for readers without a stream. */
+gr_status gr_tensor_await(const gr_tensor *tensor, const char *call);
+
+/*
+ * Enables peer access if the device of the stream needs it; if that fails, the message names both
+ * devices. Copies by the driver do not need this.
+ */
+gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
+                                const struct gr_context *at, const char *call);
 
 /* ---- Tensors of CUDA arrays, which have a shape but no addresses ----------------------------- */
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Orders the uses of a tensor: after the work of its own stream, and after all other known uses. */
-#include "lib/tensor/use.h"
 
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
