@@ -4,7 +4,7 @@
  * copies the bytes from the stream, waits for this copy, and writes the bytes to OpenGL. The flags
  * of the resource may make either copy unnecessary. The bytes pass through host memory. If possible
  * and faster, this memory is an OpenGL buffer that stays mapped and is registered with CUDA, so
- * that the copy engines of both APIs access it (staging.h). Otherwise CUDA allocates the memory,
+ * that the copy engines of both APIs access it (staging.c). Otherwise CUDA allocates the memory,
  * and the calling thread copies between it and OpenGL. For images by peer the bytes pass through a
  * buffer on the GPU that draws instead.
  */
@@ -14,11 +14,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "gl/copy/image.h"
-#include "gl/copy/memory.h"
-#include "gl/copy/objects.h"
-#include "gl/copy/pieces.h"
-#include "gl/copy/staging.h"
 
 static gr_status check_cuda(CUresult result, const char *driver_call, const gr_resource *resource)
 {
@@ -31,27 +26,31 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
 /* ---- Map ------------------------------------------------------------------------------------- */
 
 /*
- * Returns the address of a mapping's bytes in a half. They are at the start of the half, or, in the
- * object's own storage, at the offset of the mapping.
+ * Returns the address of the bytes of a mapping: the start of the current part, or, in the object's
+ * own storage, the offset of the mapping.
  */
-static unsigned char *host_of(const struct gl_resource *r, unsigned half)
+static unsigned char *host_of(const struct gl_resource *r)
 {
-    const struct gl_copy *copy = r->copy;
-    return copy->host[half] + (copy->staging.is_object ? gl_copy_part(r)->offset : 0);
+    const size_t offset = r->copy->staging == GL_STAGING_OBJECT ? gl_copy_part(r)->offset : 0;
+    return gl_copy_host(r->copy) + offset;
 }
 
-static gr_status piece_up(const struct gl_resource *r, size_t at, size_t size, CUstream stream)
+/* Copies bytes of a buffer from host memory to the device if `up`, otherwise back. */
+static gr_status move_piece(const struct gl_resource *r, size_t at, size_t size, bool up,
+                            CUstream stream)
 {
-    const struct gl_copy *copy = r->copy;
-    return check_cuda(gr_driver()->MemcpyHtoDAsync(copy->ptr + gl_copy_part(r)->offset + at,
-                                                   host_of(r, copy->half) + at, size, stream),
-                      "cuMemcpyHtoDAsync", &r->base);
+    const gr_cuda_api *cu = gr_driver();
+    unsigned char *host = host_of(r) + at;
+    CUdeviceptr device = r->copy->ptr + gl_copy_part(r)->offset + at;
+    CUresult result = up ? cu->MemcpyHtoDAsync(device, host, size, stream)
+                         : cu->MemcpyDtoHAsync(host, device, size, stream);
+    return check_cuda(result, up ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync", &r->base);
 }
 
 static gr_status mark_passed(const struct gl_resource *r, CUstream stream)
 {
     const struct gl_copy *copy = r->copy;
-    return check_cuda(gr_driver()->EventRecord(copy->passed[copy->half], stream), "cuEventRecord",
+    return check_cuda(gr_driver()->EventRecord(copy->passed[copy->turn], stream), "cuEventRecord",
                       &r->base);
 }
 
@@ -59,8 +58,8 @@ static gr_status upload(const struct gl_resource *r, CUstream stream)
 {
     if (!gr_resource_reads(&r->base))
         return GR_OK;
-    GR_TRY(r->base.is_image ? gl_copy_image_upload(r, host_of(r, r->copy->half), stream)
-                            : piece_up(r, 0, gl_copy_part(r)->part, stream));
+    GR_TRY(r->base.is_image ? gl_copy_image_stream(r, true, stream)
+                            : move_piece(r, 0, gl_copy_part(r)->part, true, stream));
     return mark_passed(r, stream);
 }
 
@@ -78,39 +77,34 @@ static gr_status upload_pieces(const struct gl_resource *r, struct __GLsync *con
         gr_status passed = gl_fence_pass(fences[i], &r->base, "gr_map");
         status = status == GR_OK ? passed : status;
         if (status == GR_OK)
-            status = piece_up(r, at, gl_piece_size(&pieces, at), stream);
+            status = move_piece(r, at, gl_piece_size(&pieces, at), true, stream);
     }
     return status == GR_OK ? mark_passed(r, stream) : status;
 }
 
 /*
- * Selects the half for the next read: the half into which a ring has already fetched the data,
- * otherwise the half that no stream reads any more.
+ * Selects the part for the next read: the part into which a ring has already fetched the data,
+ * otherwise one that no stream reads any more.
  */
-static gr_status select_half(const struct gl_resource *r)
+static gr_status select_part(const struct gl_resource *r)
 {
     struct gl_copy *copy = r->copy;
     copy->fetched = copy->fetched && r->base.in_a_ring;
-    if (copy->fetched)
-        return GR_OK;
-    unsigned half = copy->host[1] ? copy->half ^ 1 : 0;
-    GR_TRY(gl_copy_wait(copy->passed[half], &r->base));
-    copy->half = half;
-    return GR_OK;
+    return copy->fetched ? GR_OK : gl_copy_select_next(r);
 }
 
 static gr_status prepare(const struct gl_resource *r, CUstream stream)
 {
-    /* Another stream may still write the CUDA memory or read the half. */
+    /* Another stream may still write the CUDA memory or read the part. */
     GR_TRY(gr_work_follow(&r->base.sync.work, stream));
     GR_TRY(gl_copy_writes_first(r) ? gl_copy_wait(r->base.sync.work.event, &r->base) : GR_OK);
-    return gr_resource_reads(&r->base) ? select_half(r) : GR_OK;
+    return gr_resource_reads(&r->base) ? select_part(r) : GR_OK;
 }
 
 static gr_status mark_undone(struct gl_resource *r, CUstream stream)
 {
     GR_TRY(gr_work_mark(&r->base.sync.work, stream));
-    return mark_passed(r, stream);
+    return gr_resource_reads(&r->base) ? mark_passed(r, stream) : GR_OK;
 }
 
 /*
@@ -136,7 +130,7 @@ static void expose(gr_resource *resource)
 static bool in_pieces(const gr_resource *resource)
 {
     const struct gl_resource *r = gl_of(resource);
-    return gr_resource_reads(resource) && r->copy->staging.bytes && !r->copy->fetched &&
+    return gr_resource_reads(resource) && r->copy->staging && !r->copy->fetched &&
            !resource->is_image && gl_pieces_of(r->copy, gl_copy_part(r)->part).count > 1;
 }
 
@@ -174,22 +168,14 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 
 /* ---- Release --------------------------------------------------------------------------------- */
 
-static gr_status piece_down(const struct gl_resource *r, unsigned char *host, CUdeviceptr from,
-                            size_t size, CUstream stream)
-{
-    return check_cuda(gr_driver()->MemcpyDtoHAsync(host, from, size, stream), "cuMemcpyDtoHAsync",
-                      &r->base);
-}
-
 /* Downloads a buffer to host memory. With several pieces, records an event after each piece. */
-static gr_status buffer_down(const struct gl_resource *r, unsigned char *host, CUstream stream)
+static gr_status buffer_down(const struct gl_resource *r, CUstream stream)
 {
     const struct gl_copy *copy = r->copy;
     const struct gl_pieces pieces = gl_pieces_of(copy, gl_copy_part(r)->part);
-    const CUdeviceptr from = copy->ptr + gl_copy_part(r)->offset;
     for (unsigned i = 0; i < pieces.count; i++) {
         size_t at = i * pieces.step;
-        GR_TRY(piece_down(r, host + at, from + at, gl_piece_size(&pieces, at), stream));
+        GR_TRY(move_piece(r, at, gl_piece_size(&pieces, at), false, stream));
         if (pieces.count > 1)
             GR_TRY(check_cuda(gr_driver()->EventRecord(copy->piece_ends[i], stream),
                               "cuEventRecord", &r->base));
@@ -199,13 +185,9 @@ static gr_status buffer_down(const struct gl_resource *r, unsigned char *host, C
 
 static gr_status copy_down(const struct gl_resource *r, CUstream stream)
 {
-    const struct gl_copy *copy = r->copy;
-    unsigned char *host = host_of(r, copy->turn);
-    if (copy->staging.is_object && !gl_object_intact(&r->base))
+    if (r->copy->staging == GL_STAGING_OBJECT && !gl_object_intact(&r->base))
         return GR_OK;
-    if (r->base.is_image)
-        return gl_copy_image_download(r, host, stream);
-    return buffer_down(r, host, stream);
+    return r->base.is_image ? gl_copy_image_stream(r, false, stream) : buffer_down(r, stream);
 }
 
 /*
@@ -305,7 +287,8 @@ static gr_status unregister(gr_resource *resource)
         return GR_OK;
     }
     settle(resource);
-    if (copy->staging.is_object) /* the object's own storage is freed with the resource */
+    if (copy->staging ==
+        GL_STAGING_OBJECT) /* the object's own storage is freed with the resource */
         (void)gr_work_finish(&resource->sync.work);
     r->copy = NULL;
     gr_ending_after(&copy->ending, &resource->context, gr_work_take(&resource->sync.work),

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-#include "gl/copy/depth.h"
+#include "gl/copy/copy.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
 
 #include "lib/publish/launch.h"
-#include "gl/copy/memory.h"
 
 struct calls {
     gr_status (*prepare)(struct gl_resource *r, const char *call);

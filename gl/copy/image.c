@@ -3,7 +3,7 @@
  * Images of the copy transport. Each layer has its own arrays, as in an image registered by the
  * interop transport, so that programs need not distinguish the two transports.
  */
-#include "gl/copy/image.h"
+#include "gl/copy/copy.h"
 
 #include <stdint.h>
 
@@ -16,9 +16,6 @@
 #include "lib/base/error.h"
 #include "lib/resource/image.h"
 #include "lib/cuda/event.h"
-#include "gl/copy/depth.h"
-#include "gl/copy/staging.h"
-#include "gl/copy/texels.h"
 
 /* The alignment of levels in host memory, for efficient copies between host and device. */
 #define LEVEL_ALIGNMENT ((size_t)256)
@@ -235,31 +232,21 @@ static unsigned scratch_of(const struct gl_resource *r)
  * Copies all levels, in order: old OpenGL versions may regenerate the other levels when level 0
  * changes.
  */
-static void move_all(const struct gl_resource *r, unsigned half, bool read)
+void gl_copy_image_move(const struct gl_resource *r, bool read)
 {
     const struct gl_copy *copy = r->copy;
     GLenum target = read ? GL_PIXEL_PACK_BUFFER : GL_PIXEL_UNPACK_BUFFER;
-    uintptr_t from = (uintptr_t)copy->host[half];
+    uintptr_t from = (uintptr_t)gl_copy_host(copy);
     struct gl_texels texels;
     gl_texels_begin(&texels, r->name, r->target, r->format, scratch_of(r));
-    if (copy->staging.bytes) {
+    if (copy->staging) {
         glBindBuffer(target, copy->scratch->buffer);
-        from = gl_staging_offset(copy, half);
+        from = gl_copy_offset(copy);
     }
     for (unsigned level = 0; level < r->base.image.levels; level++)
         move_level(r, &texels, level, from, read);
     glBindBuffer(target, 0);
     gl_texels_end(&texels);
-}
-
-void gl_copy_image_read(const struct gl_resource *r)
-{
-    move_all(r, r->copy->half, true);
-}
-
-void gl_copy_image_write(const struct gl_resource *r)
-{
-    move_all(r, r->copy->turn, false);
 }
 
 /* Converts the depth of one layer between integers in host memory and floats on the device. */
@@ -278,7 +265,7 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
                              unsigned char *host, bool up, CUstream stream)
 {
     const CUdeviceptr depth = r->copy->ptr; /* 0: there is nothing to convert */
-    const bool on_device = depth || r->copy->staging.shared;
+    const bool on_device = depth || r->copy->shared;
     const struct extent e = extent_of(r, level);
     CUarray array;
     GR_TRY(level_of(r->copy->layers[layer], level, &array));
@@ -297,22 +284,10 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
     return depth && !up ? convert(r, &e, host, up, stream) : GR_OK;
 }
 
-static gr_status stream_all(const struct gl_resource *r, unsigned char *host, bool up,
-                            CUstream stream)
+gr_status gl_copy_image_stream(const struct gl_resource *r, bool up, CUstream stream)
 {
     for (unsigned level = 0; level < r->base.image.levels; level++)
         for (unsigned layer = 0; layer < r->base.image.layers; layer++)
-            GR_TRY(stream_part(r, level, layer, host, up, stream));
-    return GR_OK;
-}
-
-gr_status gl_copy_image_upload(const struct gl_resource *r, unsigned char *host, CUstream stream)
-{
-    gr_status status = stream_all(r, host, true, stream);
-    return status == GR_OK && r->copy->whole ? fill_whole(r, stream) : status;
-}
-
-gr_status gl_copy_image_download(const struct gl_resource *r, unsigned char *host, CUstream stream)
-{
-    return stream_all(r, host, false, stream);
+            GR_TRY(stream_part(r, level, layer, gl_copy_host(r->copy), up, stream));
+    return up && r->copy->whole ? fill_whole(r, stream) : GR_OK;
 }

@@ -8,12 +8,10 @@
 #include <stdlib.h>
 
 #include "lib/cuda/driver.h"
+#include "lib/cuda/event.h"
 #include "lib/base/error.h"
+#include "lib/base/machine.h"
 #include "lib/external/external.h"
-#include "gl/copy/image.h"
-#include "gl/copy/memory.h"
-#include "gl/copy/pieces.h"
-#include "gl/copy/staging.h"
 
 void gl_copy_end(struct gr_ending *ending, bool alive)
 {
@@ -26,39 +24,32 @@ void gl_copy_end(struct gr_ending *ending, bool alive)
         cu->MipmappedArrayDestroy(copy->whole);
     if (alive && copy->ptr)
         cu->MemFree(copy->ptr);
-    if (copy->staging.shared)
-        gr_import_drop(copy->staging.shared, alive);
-    else if (alive && copy->staging.bytes)
-        cu->MemHostUnregister(copy->staging.bytes);
+    if (copy->shared)
+        gr_import_drop(copy->shared, alive);
+    else if (alive && copy->staging)
+        cu->MemHostUnregister(copy->host);
+    else if (alive && copy->host)
+        cu->MemFreeHost(copy->host);
     for (int i = 0; alive && i < GL_COPY_MOST_PIECES && copy->piece_ends[i]; i++)
         cu->EventDestroy(copy->piece_ends[i]);
-    for (int i = 0; alive && i < 2; i++) {
-        if (copy->host[i] && !copy->staging.bytes)
-            cu->MemFreeHost(copy->host[i]);
+    for (int i = 0; alive && i < 2; i++)
         if (copy->passed[i])
             cu->EventDestroy(copy->passed[i]);
-    }
     gl_names_end(copy->scratch); /* the OpenGL objects, which CUDA no longer uses */
     free(copy);
 }
 
-static CUresult make_events(struct gl_resource *r, struct gl_copy *copy, bool two)
-{
-    const gr_cuda_api *cu = gr_driver();
-    CUresult result = cu->EventCreate(&r->base.sync.work.event, CU_EVENT_DISABLE_TIMING);
-    if (result == CUDA_SUCCESS)
-        result = cu->EventCreate(&copy->passed[0], CU_EVENT_DISABLE_TIMING);
-    if (result == CUDA_SUCCESS && two)
-        result = cu->EventCreate(&copy->passed[1], CU_EVENT_DISABLE_TIMING);
-    return result;
-}
-
-static CUresult make_host_memory(struct gl_copy *copy, int half)
+static gr_status make_host_memory(const struct gl_resource *r, struct gl_copy *copy, unsigned flags,
+                                  const char *call)
 {
     void *memory = NULL;
-    CUresult result = gr_driver()->MemAllocHost(&memory, copy->size);
-    copy->host[half] = memory;
-    return result;
+    copy->turns = flags & GR_READ_ONLY ? 2 : 1;
+    const size_t size = (copy->turns - 1) * copy->stride + copy->size;
+    GR_TRY_CUDA(gr_driver()->MemAllocHost(&memory, size), "cuMemAllocHost",
+                "%s: %zu byte%s of pinned host memory for the copy of %s could not be allocated.",
+                call, size, gr_s(size), gl_object_text(&r->base).text);
+    copy->host = memory;
+    return GR_OK;
 }
 
 static gr_status make_device_memory(const struct gl_resource *r, struct gl_copy *copy,
@@ -74,29 +65,26 @@ static gr_status make_device_memory(const struct gl_resource *r, struct gl_copy 
 static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, bool by_peer, unsigned flags,
                           const char *call)
 {
-    bool two = flags & GR_READ_ONLY;
-    CUresult result = make_events(r, copy, two);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be created.", call);
+    GR_TRY(gr_event_create(&r->base.sync.work.event));
+    GR_TRY(gr_event_create(&copy->passed[0]));
+    if (flags & GR_READ_ONLY)
+        GR_TRY(gr_event_create(&copy->passed[1]));
     if (by_peer)
         GR_TRY(gl_staging_make_shared(r, copy, flags, call));
     else
         gl_staging_make(r, copy, flags);
-    result = gl_pieces_make_events(copy);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be created.", call);
-    if (!copy->staging.bytes)
-        result = make_host_memory(copy, 0);
-    if (!copy->staging.bytes && result == CUDA_SUCCESS && two)
-        result = make_host_memory(copy, 1);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(
-            result, "cuMemAllocHost",
-            "%s: %zu byte%s of pinned host memory for the copy of %s could not be allocated.", call,
-            two ? 2 * copy->size : copy->size, gr_s(two ? 2 : copy->size),
-            gl_object_text(&r->base).text);
+    GR_TRY(gl_pieces_make_events(copy));
+    if (!copy->staging)
+        GR_TRY(make_host_memory(r, copy, flags, call));
     GR_TRY(make_device_memory(r, copy, call));
     return r->base.is_image ? gl_copy_image_allocate(r, copy, flags, call) : GR_OK;
+}
+
+/* Rounds up to whole pages, so that no other allocation shares a registered page. */
+static size_t whole_pages(size_t size)
+{
+    size_t page = gr_machine_page();
+    return (size + page - 1) / page * page;
 }
 
 static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
@@ -108,6 +96,8 @@ static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
         return NULL;
     copy->layer_count = layers;
     copy->size = r->base.is_image ? gl_copy_image_layout(r, copy->offsets) : r->base.size;
+    copy->stride = whole_pages(copy->size);
+    copy->turns = 1;
     copy->scratch = gl_names_make(&r->context, call);
     if (copy->scratch)
         return copy;
@@ -115,8 +105,8 @@ static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
     return NULL;
 }
 
-static gr_status make_side_by(struct gl_resource *r, bool by_peer, unsigned flags, void **handle,
-                              const char *call)
+gr_status gl_copy_make_side(struct gl_resource *r, bool by_peer, unsigned flags, void **handle,
+                            const char *call)
 {
     if (r->base.is_image)
         GR_TRY(gl_copy_image_check(r, call));
@@ -135,13 +125,7 @@ static gr_status make_side_by(struct gl_resource *r, bool by_peer, unsigned flag
 
 static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle, const char *call)
 {
-    return make_side_by(r, false, flags, handle, call);
-}
-
-gr_status gl_peer_image_make_side(struct gl_resource *r, unsigned flags, void **handle,
-                                  const char *call)
-{
-    return make_side_by(r, true, flags, handle, call);
+    return gl_copy_make_side(r, false, flags, handle, call);
 }
 
 const struct gl_maker gl_copy_maker = {.buffers = &gl_copy,

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-#include "gl/copy/objects.h"
+#include "gl/copy/copy.h"
 
 #include <epoxy/gl.h>
 
 #include "lib/base/error.h"
-#include "gl/copy/buffer_bytes.h"
-#include "gl/copy/image.h"
-#include "gl/copy/pieces.h"
-#include "gl/copy/staging.h"
 #include "gl/context/saved_state.h"
 
 /* ---- OpenGL state saved while a batch is copied ---------------------------------------------- */
@@ -56,6 +52,74 @@ static gr_status refused_by_gl(GLenum error, const gr_resource *resource, size_t
                         n > 1 ? " or of another one in the batch" : "");
 }
 
+/* ---- Bytes of buffers, through bindings that are restored ------------------------------------ */
+
+static GLuint bind_object(GLuint name)
+{
+    return gl_bind_buffer(GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING, name);
+}
+
+/*
+ * Whether the application has mapped the buffer non-persistently, so that OpenGL refuses other
+ * access to it.
+ */
+static bool is_locked(GLuint name)
+{
+    GLint mapped = GL_FALSE, access = 0;
+    GLuint before = bind_object(name);
+    glGetBufferParameteriv(GL_COPY_READ_BUFFER, GL_BUFFER_MAPPED, &mapped);
+    if (mapped)
+        glGetBufferParameteriv(GL_COPY_READ_BUFFER, GL_BUFFER_ACCESS_FLAGS, &access);
+    glBindBuffer(GL_COPY_READ_BUFFER, before);
+    return mapped && !(access & GL_MAP_PERSISTENT_BIT);
+}
+
+/* Waits until OpenGL has executed earlier commands. */
+static void read_buffer(GLuint name, size_t offset, void *to, size_t size)
+{
+    GLuint before = bind_object(name);
+    glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)size, to);
+    glBindBuffer(GL_COPY_READ_BUFFER, before);
+}
+
+/*
+ * Whether glBufferSubData can write to the buffer. Immutable storage allows this only with
+ * GL_DYNAMIC_STORAGE_BIT.
+ */
+static bool takes_data(GLuint name, const struct gl_context *context)
+{
+    GLint flags = 0;
+    if (!gl_buffer_is_immutable(name, context))
+        return true;
+    glGetBufferParameteriv(GL_COPY_READ_BUFFER, GL_BUFFER_STORAGE_FLAGS, &flags);
+    return flags & GL_DYNAMIC_STORAGE_BIT;
+}
+
+/*
+ * Writes by a copy from a scratch buffer, which is possible for any storage. The scratch buffer is
+ * created if it is 0, and kept.
+ */
+static void write_through(GLuint *scratch, size_t offset, const void *from, size_t size)
+{
+    if (!*scratch)
+        glGenBuffers(1, scratch);
+    GLuint before = gl_bind_buffer(GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, *scratch);
+    glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)size, from, GL_STREAM_COPY);
+    glCopyBufferSubData(GL_COPY_WRITE_BUFFER, GL_COPY_READ_BUFFER, 0, (GLintptr)offset,
+                        (GLsizeiptr)size);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, before);
+}
+
+static void write_buffer(const struct gl_resource *r, size_t offset, const void *from, size_t size)
+{
+    GLuint before = bind_object(r->name);
+    if (takes_data(r->name, &r->context))
+        glBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)size, from);
+    else
+        write_through(&r->copy->scratch->buffer, offset, from, size);
+    glBindBuffer(GL_COPY_READ_BUFFER, before);
+}
+
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
 static gr_status check_levels(const gr_resource *resource, const char *call)
@@ -79,7 +143,7 @@ static gr_status check_levels(const gr_resource *resource, const char *call)
  * Also checks immutable storage: a CUDA registration keeps such storage alive, but the copy
  * transport does not.
  */
-gr_status gl_copy_check_storage(gr_resource *const resources[], size_t n, const char *call)
+static gr_status check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
     GR_TRY(gl_object_check_storage(resources, n, call));
     for (size_t i = 0; i < n; i++)
@@ -90,7 +154,7 @@ gr_status gl_copy_check_storage(gr_resource *const resources[], size_t n, const 
 gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call)
 {
     GLuint name = gl_of(resource)->name;
-    if (resource->is_image || !glIsBuffer(name) || !gl_buffer_is_locked(name))
+    if (resource->is_image || !glIsBuffer(name) || !is_locked(name))
         return GR_OK;
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,
@@ -101,31 +165,39 @@ gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call)
 
 /* ---- One object ------------------------------------------------------------------------------ */
 
-static void read_object(const struct gl_resource *r, size_t offset, size_t size)
+/*
+ * Copies `size` bytes between `at` in the current part of the host memory and `offset` in the
+ * buffer object, to host memory if `read`.
+ */
+static void move_bytes(const struct gl_resource *r, size_t offset, size_t at, size_t size,
+                       bool read)
 {
     const struct gl_copy *copy = r->copy;
-    if (copy->staging.is_object)
-        return;
-    if (r->base.is_image)
-        gl_copy_image_read(r);
-    else if (copy->staging.bytes)
-        gl_staging_read(r, offset, 0, size);
+    const size_t staged = gl_copy_offset(copy) + at;
+    if (copy->staging && read)
+        glCopyNamedBufferSubData(r->name, copy->scratch->buffer, (GLintptr)offset, (GLintptr)staged,
+                                 (GLsizeiptr)size);
+    else if (copy->staging)
+        glCopyNamedBufferSubData(copy->scratch->buffer, r->name, (GLintptr)staged, (GLintptr)offset,
+                                 (GLsizeiptr)size);
+    else if (read)
+        read_buffer(r->name, offset, gl_copy_host(copy) + at, size);
     else
-        gl_buffer_read(r->name, offset, copy->host[copy->half], size);
+        write_buffer(r, offset, gl_copy_host(copy) + at, size);
 }
 
-static void write_piece(const struct gl_resource *r, size_t offset, size_t at, size_t size)
+static void read_object(const struct gl_resource *r, size_t offset, size_t size)
 {
-    const struct gl_copy *copy = r->copy;
-    if (copy->staging.bytes)
-        gl_staging_write(r, offset + at, at, size);
+    if (r->copy->staging == GL_STAGING_OBJECT)
+        return;
+    if (r->base.is_image)
+        gl_copy_image_move(r, true);
     else
-        gl_buffer_write(r->name, &r->context, offset + at, copy->host[copy->turn] + at, size,
-                        &copy->scratch->buffer);
+        move_bytes(r, offset, 0, size, true);
 }
 
 /* Writes a buffer in pieces: writes each piece while the next one is in transit to host memory. */
-static gr_status write_buffer(const struct gl_resource *r, size_t offset, size_t size)
+static gr_status write_pieces(const struct gl_resource *r, size_t offset, size_t size)
 {
     const struct gl_copy *copy = r->copy;
     const struct gl_pieces pieces = gl_pieces_of(copy, size);
@@ -133,7 +205,7 @@ static gr_status write_buffer(const struct gl_resource *r, size_t offset, size_t
         size_t at = i * pieces.step;
         if (pieces.count > 1)
             GR_TRY(gl_copy_wait(copy->piece_ends[i], &r->base));
-        write_piece(r, offset, at, gl_piece_size(&pieces, at));
+        move_bytes(r, offset + at, at, gl_piece_size(&pieces, at), false);
     }
     return GR_OK;
 }
@@ -146,16 +218,16 @@ static gr_status write_object(const struct gl_resource *r, size_t offset, size_t
 {
     const struct gl_copy *copy = r->copy;
     gr_status status = GR_OK;
-    if (copy->staging.is_object)
+    if (copy->staging == GL_STAGING_OBJECT)
         return GR_OK;
     /* the copies of the pieces must be waited for, even if their data is lost */
     if (!gl_object_intact(&r->base))
         return gl_copy_wait(r->base.sync.work.event, &r->base);
     if (r->base.is_image)
-        gl_copy_image_write(r);
+        gl_copy_image_move(r, false);
     else
-        status = write_buffer(r, offset, size);
-    if (copy->staging.bytes)
+        status = write_pieces(r, offset, size);
+    if (copy->staging)
         gl_fence_put(copy->scratch);
     return status;
 }
@@ -166,7 +238,7 @@ static gr_status write_object(const struct gl_resource *r, size_t offset, size_t
  */
 static bool has_fence(const struct gl_resource *r)
 {
-    return r->copy->staging.is_object && r->base.in_a_ring && r->copy->scratch->fence;
+    return r->copy->staging == GL_STAGING_OBJECT && r->base.in_a_ring && r->copy->scratch->fence;
 }
 
 /* ---- Batches --------------------------------------------------------------------------------- */
@@ -200,7 +272,7 @@ static bool needs_read(const gr_resource *resource)
 
 gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const char *call)
 {
-    GR_TRY(gl_copy_check_storage(resources, n, call));
+    GR_TRY(check_storage(resources, n, call));
     for (size_t i = 0; i < n; i++)
         if (needs_read(resources[i]) || gl_copy_writes_first(gl_of(resources[i])))
             GR_TRY(gl_copy_check_unlocked(resources[i], call));
@@ -227,7 +299,7 @@ static void issue_reads(gr_resource *const resources[], size_t n)
         if (!needs_read(resources[i]))
             continue;
         read_object(r, gl_copy_part(r)->offset, gl_copy_part(r)->part);
-        if (r->copy->staging.bytes && !has_fence(r))
+        if (r->copy->staging && !has_fence(r))
             last = r->copy->scratch;
     }
     if (last)
@@ -263,7 +335,7 @@ static void read_pieces(const struct gl_resource *r, struct __GLsync *fences[])
     const struct gl_pieces pieces = gl_pieces_of(r->copy, gl_copy_part(r)->part);
     for (unsigned i = 0; i < pieces.count; i++) {
         size_t at = i * pieces.step;
-        gl_staging_read(r, gl_copy_part(r)->offset + at, at, gl_piece_size(&pieces, at));
+        move_bytes(r, gl_copy_part(r)->offset + at, at, gl_piece_size(&pieces, at), true);
         fences[i] = gl_fence_make();
         glFlush();
     }
@@ -295,7 +367,8 @@ gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const 
 {
     struct gl_names *last = NULL;
     for (size_t i = 0; i < n; i++)
-        if (gl_of(resources[i])->copy->staging.is_object && !has_fence(gl_of(resources[i])))
+        if (gl_of(resources[i])->copy->staging == GL_STAGING_OBJECT &&
+            !has_fence(gl_of(resources[i])))
             last = gl_of(resources[i])->copy->scratch;
     if (last) {
         make_shader_writes_visible(&gl_of(resources[0])->context);
@@ -311,10 +384,10 @@ gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const 
 static bool fetch_ahead(const struct gl_resource *r)
 {
     struct gl_copy *copy = r->copy;
-    if (!copy->staging.bytes || (gr_resource_writes(&r->base) && !copy->staging.is_object))
+    if (!copy->staging || (gr_resource_writes(&r->base) && copy->staging != GL_STAGING_OBJECT))
         return false;
     read_object(r, 0, r->base.size);
-    copy->fetched = !copy->staging.is_object;
+    copy->fetched = copy->staging != GL_STAGING_OBJECT;
     gl_fence_put(copy->scratch);
     return copy->fetched;
 }
@@ -341,36 +414,29 @@ static struct gl_copy *copy_of(const gr_resource *resource)
 
 /* ---- OpenGL acquires ------------------------------------------------------------------------- */
 
-/* Whether to wait for each piece of a large buffer separately, just before copying the piece. */
-static bool waits_per_piece(const gr_resource *resource)
-{
-    return gl_pieces_of(copy_of(resource), resource->size).count > 1;
-}
-
-/* Waits for the data. The checks that can fail come before any copy. */
+/*
+ * Waits for the data. The checks that can fail come before any copy. The pieces of a large buffer
+ * are waited for separately, just before each is copied.
+ */
 static gr_status wait_for_bytes(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (copy_of(resources[i])->owed)
             GR_TRY(gl_copy_check_unlocked(resources[i], "acquire"));
     for (size_t i = 0; i < n; i++)
-        if (copy_of(resources[i])->owed && !waits_per_piece(resources[i]))
+        if (copy_of(resources[i])->owed &&
+            gl_pieces_of(copy_of(resources[i]), resources[i]->size).count == 1)
             GR_TRY(gl_copy_wait(resources[i]->sync.work.event, resources[i]));
     return GR_OK;
-}
-
-static bool some_are_owed(gr_resource *const resources[], size_t n)
-{
-    size_t i = 0;
-    while (i < n && !copy_of(resources[i])->owed)
-        i++;
-    return i < n;
 }
 
 gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n)
 {
     GR_ENTERED pushed = false;
-    if (!some_are_owed(resources, n))
+    bool owed = false;
+    for (size_t i = 0; i < n; i++)
+        owed = owed || copy_of(resources[i])->owed;
+    if (!owed)
         return GR_OK;
     GR_TRY(gr_context_enter(&resources[0]->context, &pushed, "OpenGL's turn"));
     GR_TRY(wait_for_bytes(resources, n));
@@ -381,7 +447,7 @@ gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n)
 
 static bool is_fetched_ahead(const gr_resource *resource)
 {
-    return !gr_resource_writes(resource) && copy_of(resource)->staging.bytes;
+    return !gr_resource_writes(resource) && copy_of(resource)->staging;
 }
 
 /* Makes the same checks as a map that reads. */
@@ -390,23 +456,9 @@ static gr_status check(gr_resource *const resources[], size_t n)
     for (size_t i = 0; i < n; i++) {
         if (!is_fetched_ahead(resources[i]))
             continue;
-        GR_TRY(gl_copy_check_storage(resources + i, 1, "hand-over"));
+        GR_TRY(check_storage(resources + i, 1, "hand-over"));
         GR_TRY(gl_copy_check_unlocked(resources[i], "hand-over"));
     }
-    return GR_OK;
-}
-
-/*
- * Selects the half that no stream reads any more. Data that was fetched but never read may be
- * overwritten.
- */
-static gr_status select_half(const gr_resource *resource)
-{
-    struct gl_copy *copy = copy_of(resource);
-    if (!is_fetched_ahead(resource) || copy->fetched)
-        return GR_OK;
-    GR_TRY(gl_copy_wait(copy->passed[copy->half ^ 1], resource));
-    copy->half ^= 1;
     return GR_OK;
 }
 
@@ -415,7 +467,9 @@ gr_status gl_copy_end_use(gr_resource *const resources[], size_t n)
     GR_ENTERED pushed = false;
     GR_TRY(check(resources, n));
     GR_TRY(gr_context_enter(&resources[0]->context, &pushed, "The end of OpenGL's turn"));
+    /* data that was fetched but never read may be overwritten */
     for (size_t i = 0; i < n; i++)
-        GR_TRY(select_half(resources[i]));
+        if (is_fetched_ahead(resources[i]) && !copy_of(resources[i])->fetched)
+            GR_TRY(gl_copy_select_next(gl_of(resources[i])));
     return fetch_all_ahead(resources, n);
 }

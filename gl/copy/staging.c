@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-#include "gl/copy/staging.h"
+#include "gl/copy/copy.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/machine.h"
-#include "gl/copy/cpu_or_gpu.h"
 #include "gl/context/saved_state.h"
 #include "gl/shared/check.h"
 #include "gl/shared/shared.h"
@@ -28,13 +27,6 @@ bool gl_staging_supported(const struct gl_context *context)
 unsigned int gl_staging_storage_flags(void)
 {
     return ACCESS | GL_CLIENT_STORAGE_BIT;
-}
-
-/* Rounds up to whole pages, so that no other allocation shares a registered page. */
-static size_t whole_pages(size_t size)
-{
-    size_t page = gr_machine_page();
-    return (size + page - 1) / page * page;
 }
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
@@ -78,7 +70,7 @@ static bool register_bytes(struct gl_copy *copy, unsigned char *bytes, size_t si
 {
     CUresult result = gr_driver()->MemHostRegister(bytes, size, 0);
     if (result == CUDA_SUCCESS) {
-        copy->staging.bytes = bytes;
+        copy->host = bytes;
         return true;
     }
     note_fallback(copy, "cuMemHostRegister refused the memory that OpenGL has mapped",
@@ -91,8 +83,7 @@ static bool take_object(const struct gl_resource *r, struct gl_copy *copy)
 {
     unsigned char *bytes = map_buffer(r->name, copy->size);
     if (bytes && register_bytes(copy, bytes, copy->size)) {
-        copy->staging.is_object = true;
-        copy->host[0] = bytes;
+        copy->staging = GL_STAGING_OBJECT;
         snprintf(copy->way, sizeof(copy->way), "into its own storage, which OpenGL has mapped");
         return true;
     }
@@ -101,44 +92,35 @@ static bool take_object(const struct gl_resource *r, struct gl_copy *copy)
     return false;
 }
 
-/* Returns the number of halves or parts that the flags need. */
-static unsigned count_parts(unsigned flags)
+static unsigned count_turns(unsigned flags)
 {
     return flags & GR_READ_ONLY ? 2 : flags & GR_WRITE_DISCARD ? GL_COPY_TURNS : 1;
 }
 
-static void set_parts(struct gl_copy *copy, unsigned flags)
-{
-    for (unsigned i = 0; i < count_parts(flags); i++)
-        copy->host[i] = copy->staging.bytes + i * copy->staging.stride;
-    copy->turns = flags & GR_WRITE_DISCARD ? GL_COPY_TURNS : 1;
-}
-
 static void take_buffer(struct gl_copy *copy, unsigned flags)
 {
-    const unsigned halves = count_parts(flags);
-    size_t stride = whole_pages(copy->size), page = gr_machine_page();
+    const unsigned turns = count_turns(flags);
+    size_t size = turns * copy->stride, page = gr_machine_page();
     unsigned char *mapping = NULL;
-    if (make_buffer(copy->scratch, halves * stride + page))
-        mapping = map_buffer(copy->scratch->buffer, halves * stride + page);
+    if (make_buffer(copy->scratch, size + page))
+        mapping = map_buffer(copy->scratch->buffer, size + page);
     if (!mapping) {
         note_fallback(copy, "OpenGL could not keep a buffer of that size mapped", "");
         delete_buffer(copy->scratch);
         return;
     }
-    copy->staging.first = (page - (uintptr_t)mapping % page) % page;
-    copy->staging.stride = stride;
-    if (!register_bytes(copy, mapping + copy->staging.first, halves * stride)) {
+    copy->first = (page - (uintptr_t)mapping % page) % page;
+    if (!register_bytes(copy, mapping + copy->first, size)) {
         delete_buffer(copy->scratch);
         return;
     }
-    set_parts(copy, flags);
+    copy->staging = GL_STAGING_BUFFER;
+    copy->turns = turns;
     snprintf(copy->way, sizeof(copy->way), "through a buffer that OpenGL has mapped");
 }
 
 void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned flags)
 {
-    copy->turns = 1;
     const char *why = gl_copy_by_cpu(copy->size, flags) ? "up to " GL_COPY_BY_CPU_TEXT
                                                           " the CPU copy is faster"
                       : !gl_staging_supported(&r->context)
@@ -159,39 +141,17 @@ gr_status gl_staging_make_shared(const struct gl_resource *r, struct gl_copy *co
 {
     CUdevice drawing;
     GR_TRY(gl_shared_check(&r->context, false, &drawing, call));
-    copy->staging.stride = whole_pages(copy->size);
-    const size_t size = count_parts(flags) * copy->staging.stride;
-    struct gr_import *shared = gl_shared_allocate(drawing, size, call);
-    if (!shared)
+    copy->turns = count_turns(flags);
+    const size_t size = copy->turns * copy->stride;
+    copy->shared = gl_shared_allocate(drawing, size, call);
+    if (!copy->shared)
         return gr_last_error()->status;
-    copy->staging.shared = shared;
-    copy->staging.bytes = (unsigned char *)(uintptr_t)shared->vmm.ptr;
-    set_parts(copy, flags);
+    copy->staging = GL_STAGING_PEER;
+    copy->host = (unsigned char *)(uintptr_t)copy->shared->vmm.ptr;
     const GLenum errors = gl_errors_take();
-    gr_status status = gl_shared_place(copy->scratch, shared, size, call);
+    gr_status status = gl_shared_place(copy->scratch, copy->shared, size, call);
     gl_errors_end(errors);
     return status;
-}
-
-/* ---- OpenGL copies --------------------------------------------------------------------------- */
-
-size_t gl_staging_offset(const struct gl_copy *copy, unsigned half)
-{
-    return copy->staging.first + half * copy->staging.stride;
-}
-
-void gl_staging_read(const struct gl_resource *r, size_t offset, size_t at, size_t size)
-{
-    glCopyNamedBufferSubData(r->name, r->copy->scratch->buffer, (GLintptr)offset,
-                             (GLintptr)(gl_staging_offset(r->copy, r->copy->half) + at),
-                             (GLsizeiptr)size);
-}
-
-void gl_staging_write(const struct gl_resource *r, size_t offset, size_t at, size_t size)
-{
-    glCopyNamedBufferSubData(r->copy->scratch->buffer, r->name,
-                             (GLintptr)(gl_staging_offset(r->copy, r->copy->turn) + at),
-                             (GLintptr)offset, (GLsizeiptr)size);
 }
 
 /* ---- Fences ---------------------------------------------------------------------------------- */

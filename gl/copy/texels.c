@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Copies the texels of textures and renderbuffers (texels.h). OpenGL has no call that transfers
+ * Copies the texels of textures and renderbuffers. OpenGL has no call that transfers
  * renderbuffer texels of any format unchanged. So renderbuffers are copied through a texture of the
  * same format, without conversion.
  */
-#include "gl/copy/texels.h"
+#include "gl/copy/copy.h"
 
 #include <epoxy/gl.h>
 

@@ -8,7 +8,6 @@
 #include "lib/base/struct_size.h"
 #include "lib/resource/choose_transport.h"
 #include "gl/copy/copy.h"
-#include "gl/copy/depth.h"
 #include "gl/interop/interop.h"
 #include "gl/peer/peer.h"
 

@@ -18,7 +18,7 @@
 #include "lib/resource/choose_transport.h"
 #include "lib/resource/resource.h"
 #include "gl/context/saved_state.h"
-#include "gl/copy/memory.h"
+#include "gl/copy/copy.h"
 
 struct gl_object_text gl_object_text(const gr_resource *resource)
 {

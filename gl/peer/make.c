@@ -152,7 +152,7 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle,
     GR_TRY(check_format(r->format, call));
     if (!gl_peer_reaches(&drawing, &asked, text, sizeof(text)))
         return refuse(&asked, text, call);
-    return r->base.is_image ? gl_peer_image_make_side(r, flags, handle, call)
+    return r->base.is_image ? gl_copy_make_side(r, true, flags, handle, call)
                             : make_sides(r, drawing, flags, handle, call);
 }
 

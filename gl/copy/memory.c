@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-#include "gl/copy/pieces.h"
+/*
+ * Splits large buffers into pieces, so that OpenGL copies one piece while CUDA transfers the next
+ * piece (otherwise each API would wait for the whole buffer), and waits for the copies.
+ */
+#include "gl/copy/copy.h"
 
 #include <epoxy/gl.h>
 
+#include "lib/base/error.h"
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
-#include "gl/copy/cpu_or_gpu.h"
 
 /*
  * The minimum size of a piece. Such a piece takes about 40 µs on the bus, so the overhead per
@@ -24,14 +28,13 @@ struct gl_pieces gl_pieces_of(const struct gl_copy *copy, size_t size)
     return pieces;
 }
 
-CUresult gl_pieces_make_events(struct gl_copy *copy)
+gr_status gl_pieces_make_events(struct gl_copy *copy)
 {
-    CUresult result = CUDA_SUCCESS;
-    if (copy->layer_count > 0 || copy->staging.is_object || copy->size < 2 * LEAST_PIECE)
-        return CUDA_SUCCESS;
-    for (unsigned i = 0; i < GL_COPY_MOST_PIECES && result == CUDA_SUCCESS; i++)
-        result = gr_driver()->EventCreate(&copy->piece_ends[i], CU_EVENT_DISABLE_TIMING);
-    return result;
+    if (copy->layer_count > 0 || copy->staging == GL_STAGING_OBJECT || copy->size < 2 * LEAST_PIECE)
+        return GR_OK;
+    for (unsigned i = 0; i < GL_COPY_MOST_PIECES; i++)
+        GR_TRY(gr_event_create(&copy->piece_ends[i]));
+    return GR_OK;
 }
 
 /*
@@ -54,4 +57,13 @@ gr_status gl_copy_wait(CUevent event, const gr_resource *resource)
         return GR_OK;
     return gr_fail_work(result, "cuEventQuery", "The copy of %s failed.",
                         gl_object_text(resource).text);
+}
+
+gr_status gl_copy_select_next(const struct gl_resource *r)
+{
+    struct gl_copy *copy = r->copy;
+    const unsigned turn = (copy->turn + 1) % copy->turns;
+    GR_TRY(gl_copy_wait(copy->passed[turn], &r->base));
+    copy->turn = turn;
+    return GR_OK;
 }
