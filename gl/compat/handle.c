@@ -4,8 +4,8 @@
  * address alone.
  */
 #include "gl/compat/compat.h"
+#include "lib/base/lock.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -42,7 +42,7 @@ static bool add_page(void)
 struct compat_handle *compat_handle_new(void)
 {
     struct compat_handle *handle = NULL;
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     if (first_free || add_page()) {
         handle = first_free;
         first_free = handle->next_free;
@@ -50,17 +50,15 @@ struct compat_handle *compat_handle_new(void)
             last_free = &first_free;
         *handle = (struct compat_handle){0};
     }
-    pthread_mutex_unlock(&lock);
     return handle;
 }
 
 void compat_handle_end(struct compat_handle *handle)
 {
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     handle->resource = NULL;
     handle->buffer = NULL;
     put_last(handle);
-    pthread_mutex_unlock(&lock);
 }
 
 static bool is_in(const struct page *page, uintptr_t at)
@@ -76,11 +74,10 @@ enum owner { NOBODY, OURS, CUDAS };
 static enum owner owner_of(CUgraphicsResource resource)
 {
     enum owner owner = resource ? CUDAS : NOBODY;
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     for (const struct page *page = pages; resource && page; page = page->next)
         if (is_in(page, (uintptr_t)resource))
             owner = ((struct compat_handle *)resource)->resource ? OURS : NOBODY;
-    pthread_mutex_unlock(&lock);
     return owner;
 }
 

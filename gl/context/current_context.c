@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Identifies the current OpenGL context by a mark. */
 #include "gl/context/context.h"
+#include "lib/base/lock.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include <epoxy/gl.h>
@@ -106,7 +106,7 @@ bool gl_context_remember(struct gl_context *context)
     *context = (struct gl_context){0};
     if (!gl_native_current(&context->native))
         return false;
-    pthread_mutex_lock(&marks_lock);
+    GR_LOCKED(&marks_lock);
     struct gl_context *known = find_known(&context->native);
     if (known && has_mark(known)) {
         *context = *known;
@@ -115,7 +115,6 @@ bool gl_context_remember(struct gl_context *context)
         if (known && has_program_pipelines(context))
             mark_current(context, known);
     }
-    pthread_mutex_unlock(&marks_lock);
     return true;
 }
 
@@ -132,11 +131,10 @@ bool gl_context_is_current(const struct gl_context *context)
 static bool handle_was_reused(const struct gl_context *context)
 {
     bool reused = false;
-    pthread_mutex_lock(&marks_lock);
+    GR_LOCKED(&marks_lock);
     for (size_t i = 0; i < mark_count; i++)
         if (marks[i].native.handle == context->native.handle)
             reused = marks[i].mark != context->mark;
-    pthread_mutex_unlock(&marks_lock);
     return reused;
 }
 

@@ -2,22 +2,21 @@
 /* The list of deferred deletions, and the OpenGL objects that grinterop creates. */
 #include "gl/context/context.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include <epoxy/gl.h>
 
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gl_deferred *parked;
 
 void gl_deferred_add(struct gl_deferred *left)
 {
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     left->next = parked;
     __atomic_store_n(&parked, left, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&lock);
 }
 
 /*
@@ -29,7 +28,7 @@ static struct gl_deferred *take_all(const struct gl_context *context)
     struct gl_deferred *mine = NULL;
     if (!__atomic_load_n(&parked, __ATOMIC_ACQUIRE)) /* the usual case: nothing is deferred */
         return NULL;
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     for (struct gl_deferred **link = &parked; *link;) {
         struct gl_deferred *left = *link;
         if (!gl_context_same(&left->context, context)) {
@@ -40,7 +39,6 @@ static struct gl_deferred *take_all(const struct gl_context *context)
         left->next = mine;
         mine = left;
     }
-    pthread_mutex_unlock(&lock);
     return mine;
 }
 

@@ -11,7 +11,6 @@
  */
 #include "gl/shared/block.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +18,7 @@
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 #include "lib/external/ranges.h"
 #include "gl/shared/shared.h"
 
@@ -273,14 +273,13 @@ static void end_pool(struct pool *pool, bool alive)
 static void end_cuda_hold(struct gr_import *import, bool alive)
 {
     struct gl_part *part = (struct gl_part *)import;
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     struct pool *pool = part->block->pool;
     part->cuda_has = false;
     if (!part->opengl_has)
         end_part(part);
     if (--pool->cuda_parts == 0)
         end_pool(pool, alive);
-    pthread_mutex_unlock(&lock);
 }
 
 /*
@@ -290,7 +289,7 @@ static void end_cuda_hold(struct gr_import *import, bool alive)
 static void end_gl_hold(void *data)
 {
     struct gl_part *part = data;
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     struct pool *pool = part->block->pool;
     if (!pool) {
         part->next = NULL;
@@ -301,7 +300,6 @@ static void end_gl_hold(void *data)
         if (++pool->deleted_count % FENCE_EVERY == 0)
             collect(pool);
     }
-    pthread_mutex_unlock(&lock);
 }
 
 /* ---- Creating parts -------------------------------------------------------------------------- */
@@ -351,14 +349,13 @@ static struct gl_part *make_part(struct pool *pool, size_t size, const char *cal
 struct gl_part *gl_part_make(const struct gl_context *context, const struct gr_context *cuda,
                              CUdevice device, size_t size, const char *call)
 {
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     struct pool *pool = find_pool(context, cuda);
     if (!pool)
         pool = make_pool(context, cuda, device, call);
     struct gl_part *part = pool ? make_part(pool, size, call) : NULL;
     if (pool && pool->cuda_parts == 0)
         end_pool(pool, true);
-    pthread_mutex_unlock(&lock);
     return part;
 }
 

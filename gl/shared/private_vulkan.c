@@ -5,13 +5,13 @@
  */
 #include "gl/shared/private_vulkan.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include <grinterop/vk.h>
 
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
+#include "lib/base/lock.h"
 #include "lib/sync/semaphore.h"
 #include "vk/device/error.h"
 #include "vk/memory/memory.h"
@@ -55,13 +55,12 @@ static struct private_vulkan *open_device(CUdevice cuda, const char *call)
 /* Finds or opens the Vulkan device of a CUDA device. A CUdevice equals its ordinal. */
 static const struct private_vulkan *find(CUdevice cuda, bool may_open, const char *call)
 {
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     struct private_vulkan *vulkan = opened;
     while (vulkan && vulkan->cuda != cuda)
         vulkan = vulkan->next;
     if (!vulkan && may_open)
         vulkan = open_device(cuda, call);
-    pthread_mutex_unlock(&lock);
     return vulkan;
 }
 

@@ -5,7 +5,6 @@
  */
 #include "lib/cuda/driver.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "lib/base/loader.h"
 #include "lib/base/log.h"
 #include "lib/base/machine.h"
+#include "lib/base/lock.h"
 
 /* Remedies for a file that is not a driver, and for a driver that does not start. */
 struct advice {
@@ -289,7 +289,7 @@ gr_status gr_cuda_load(bool allow_software)
     gr_status status = gr_fork_check(__func__);
     if (status != GR_OK || gr_driver())
         return status;
-    pthread_mutex_lock(&load_lock);
+    GR_LOCKED(&load_lock);
     if (!gr_driver()) {
         status = choose(allow_software);
         if (status == GR_OK) {
@@ -300,7 +300,6 @@ gr_status gr_cuda_load(bool allow_software)
                 gr_log(GR_LOG_WARNING, "%s:%s", __func__, copies);
         }
     }
-    pthread_mutex_unlock(&load_lock);
     return status;
 }
 
@@ -333,12 +332,11 @@ const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table)
     }
     if (!gr_driver_load())
         return NULL;
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     if (!*made) {
         fill(table, find_loaded);
         __atomic_store_n(made, table, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&lock);
     return table;
 }
 

@@ -2,11 +2,11 @@
 /* The queue of objects that are ended after the streams have finished their work. */
 #include "lib/cuda/end_after_event.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "lib/base/error.h"
 #include "lib/base/clock.h"
+#include "lib/base/lock.h"
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 
@@ -43,11 +43,10 @@ static struct gr_ending *queue, **newest = &queue; /* from the oldest to the new
 void gr_ending_add(struct gr_ending *ending)
 {
     gr_exit_watch();
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     ending->next = NULL;
     __atomic_store_n(newest, ending, __ATOMIC_RELEASE);
     newest = &ending->next;
-    pthread_mutex_unlock(&lock);
 }
 
 void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUevent after,
@@ -95,7 +94,7 @@ static struct gr_ending *take_done(void)
 {
     struct gr_ending **link = &queue;
     const struct gr_ending *busy = NULL;
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     for (; *link; link = &(*link)->next) {
         if (busy && busy->uses && (*link)->uses && gr_uses_follows((*link)->uses, busy->uses))
             continue;
@@ -104,7 +103,6 @@ static struct gr_ending *take_done(void)
             break;
     }
     struct gr_ending *done = take(link);
-    pthread_mutex_unlock(&lock);
     return done;
 }
 
@@ -112,11 +110,10 @@ static struct gr_ending *take_done(void)
 static struct gr_ending *take_of(CUcontext context)
 {
     struct gr_ending **link = &queue;
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     while (*link && (*link)->context.handle != context)
         link = &(*link)->next;
     struct gr_ending *ending = take(link);
-    pthread_mutex_unlock(&lock);
     return ending;
 }
 

@@ -2,10 +2,9 @@
 /* The kernels of the library: the embedded files, and the handles from the driver. */
 #include "lib/cuda/kernel_module.h"
 
-#include <pthread.h>
-
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 
 #ifdef _WIN32
 /*
@@ -79,13 +78,12 @@ static CUlibrary library;
 static CUresult load_library(CUlibrary *loaded)
 {
     CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     if (!library)
         result = gr_driver()->LibraryLoadData(&library, image(), NULL, NULL, 0, NULL, NULL, 0);
     if (result != CUDA_SUCCESS)
         library = NULL;
     *loaded = library;
-    pthread_mutex_unlock(&lock);
     return result;
 }
 

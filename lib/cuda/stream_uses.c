@@ -7,6 +7,7 @@
 #include "lib/cuda/context.h"
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
+#include "lib/base/lock.h"
 
 #define FIRST_ROOM (sizeof(((struct gr_stream_uses *)NULL)->first) / sizeof(struct gr_stream_use))
 
@@ -189,7 +190,7 @@ static struct gr_stream_use *find_or_append(struct gr_stream_uses *list, CUstrea
 
 void gr_uses_add(struct gr_stream_uses *list, CUstream stream, bool wrote)
 {
-    pthread_mutex_lock(&list->lock);
+    GR_LOCKED(&list->lock);
     struct gr_stream_use *use = find_or_append(list, stream, context_of(stream, current_context()));
     if (use) {
         use->wrote = use->wrote || wrote;
@@ -197,40 +198,37 @@ void gr_uses_add(struct gr_stream_uses *list, CUstream stream, bool wrote)
     } else {
         gr_event_poll(NULL, stream, GR_WAIT_FOREVER);
     }
-    pthread_mutex_unlock(&list->lock);
 }
 
 bool gr_uses_open(struct gr_stream_uses *list, CUstream stream, CUcontext context, bool writes)
 {
     stream = gr_stream_for_any_thread(stream);
-    pthread_mutex_lock(&list->lock);
+    GR_LOCKED(&list->lock);
     struct gr_stream_use *use = find_or_append(list, stream, context_of(stream, context));
     if (use) {
         use->open++;
         use->wrote = use->wrote || writes;
     }
-    pthread_mutex_unlock(&list->lock);
     return use;
 }
 
 void gr_uses_close(struct gr_stream_uses *list, CUstream stream, CUcontext context, bool alive)
 {
     stream = gr_stream_for_any_thread(stream);
-    pthread_mutex_lock(&list->lock);
+    GR_LOCKED(&list->lock);
     struct gr_stream_use *use = find(list, stream, context_of(stream, context));
     if (use && use->open) {
         use->open--;
         if (alive)
             record(use);
     }
-    pthread_mutex_unlock(&list->lock);
 }
 
 CUresult gr_uses_wait(struct gr_stream_uses *list, CUstream stream, bool wrote_only)
 {
-    CUresult result = CUDA_SUCCESS;
     CUcontext of = context_of(stream, current_context());
-    pthread_mutex_lock(&list->lock);
+    CUresult result = CUDA_SUCCESS;
+    GR_LOCKED(&list->lock);
     struct gr_stream_use *items = items_of(list);
     for (size_t i = 0; i < list->count && result == CUDA_SUCCESS; i++) {
         if (is_same(&items[i], stream, of) || (wrote_only && !items[i].wrote))
@@ -242,7 +240,6 @@ CUresult gr_uses_wait(struct gr_stream_uses *list, CUstream stream, bool wrote_o
         else if (items[i].event)
             result = gr_driver()->StreamWaitEvent(stream, items[i].event, 0);
     }
-    pthread_mutex_unlock(&list->lock);
     return result;
 }
 
@@ -276,22 +273,19 @@ void gr_uses_move(struct gr_stream_uses *list, struct gr_stream_uses *to)
 bool gr_uses_only(struct gr_stream_uses *list, CUstream stream)
 {
     CUcontext of = context_of(stream, current_context());
-    pthread_mutex_lock(&list->lock);
+    GR_LOCKED(&list->lock);
     drop_done(list);
     size_t others = 0;
     for (size_t i = 0; i < list->count; i++)
         others += items_of(list)[i].stream != stream || items_of(list)[i].of != of;
-    pthread_mutex_unlock(&list->lock);
     return !others;
 }
 
 bool gr_uses_done(struct gr_stream_uses *list)
 {
-    pthread_mutex_lock(&list->lock);
+    GR_LOCKED(&list->lock);
     drop_done(list);
-    bool done = !list->count;
-    pthread_mutex_unlock(&list->lock);
-    return done;
+    return !list->count;
 }
 
 bool gr_uses_follows(const struct gr_stream_uses *list, const struct gr_stream_uses *earlier)
@@ -303,9 +297,8 @@ bool gr_uses_follows(const struct gr_stream_uses *list, const struct gr_stream_u
 
 void gr_uses_clear(struct gr_stream_uses *list)
 {
-    pthread_mutex_lock(&list->lock);
+    GR_LOCKED(&list->lock);
     set_count(list, 0);
-    pthread_mutex_unlock(&list->lock);
 }
 
 void gr_uses_free(struct gr_stream_uses *list, bool alive)

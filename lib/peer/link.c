@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 #include "lib/peer/foreign_fd.h"
 #include "lib/sync/semaphore_pair.h"
 
@@ -214,10 +215,9 @@ static void raise_theirs(struct gr_link *link)
 {
     gr_semaphore *theirs = link->theirs.semaphore;
     const uint64_t last = gr_link_last_value(link);
-    pthread_mutex_lock(&theirs->lock);
+    GR_LOCKED(&theirs->lock);
     if (theirs->signalled < last)
         theirs->signalled = last;
-    pthread_mutex_unlock(&theirs->lock);
 }
 
 /*

@@ -20,6 +20,7 @@
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 #include "lib/cuda/event.h"
 #include "lib/external/external.h"
 #include "lib/sync/semaphore_pair.h"
@@ -172,10 +173,9 @@ static void serve(struct gr_link *link)
 
 void gr_link_serve(struct gr_link *link)
 {
-    pthread_mutex_lock(&link->values_lock);
+    GR_LOCKED(&link->values_lock);
     link->theirs.serving = true;
     serve(link);
-    pthread_mutex_unlock(&link->values_lock);
 }
 
 /*
@@ -212,11 +212,10 @@ static bool have_not_fallen(struct gr_link *link)
 
 bool gr_link_check_values(struct gr_link *link)
 {
-    pthread_mutex_lock(&link->values_lock);
+    GR_LOCKED(&link->values_lock);
     bool sound = have_not_fallen(link);
     link->theirs.served = link->mine.served = 0; /* signals again what the peer has decreased */
     serve(link);
-    pthread_mutex_unlock(&link->values_lock);
     return sound;
 }
 
@@ -226,12 +225,11 @@ bool gr_link_check_values(struct gr_link *link)
  */
 static void note_awaited(struct gr_link *link, struct gr_gauge *gauge, uint64_t value)
 {
-    pthread_mutex_lock(&link->values_lock);
+    GR_LOCKED(&link->values_lock);
     if (value > gauge->awaited)
         gauge->awaited = value;
     if (gauge == &link->theirs)
         serve(link);
-    pthread_mutex_unlock(&link->values_lock);
 }
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
@@ -345,13 +343,12 @@ static gr_status relay_out(struct gr_link *link, gr_resource *const resources[],
 {
     gr_semaphore *mine = link->mine.semaphore;
     GR_TRY(gr_sync_acquire(resources, n, link->out));
-    pthread_mutex_lock(&mine->lock);
+    GR_LOCKED(&mine->lock);
     gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = mine, .value = mine->signalled + 1);
     gr_status status = mine->ops->signal(&point, 1, link->out);
     if (status == GR_OK)
         *value = ++mine->signalled;
-    pthread_mutex_unlock(&mine->lock);
     return status;
 }
 
@@ -423,10 +420,9 @@ static bool event_after_all(const struct gr_link *link, CUevent *event)
  */
 static void serve_all(struct gr_link *link)
 {
-    pthread_mutex_lock(&link->values_lock);
+    GR_LOCKED(&link->values_lock);
     link->theirs.serving = link->mine.serving = true;
     serve(link);
-    pthread_mutex_unlock(&link->values_lock);
 }
 
 CUevent gr_link_last_work(struct gr_link *link)

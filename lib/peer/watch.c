@@ -18,6 +18,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 #include "lib/peer/foreign_fd.h"
 
 /* The headers of the C library may be older than the kernel. */
@@ -34,10 +35,9 @@
 /* Notifies the waiting threads of this process. */
 static void notify(struct gr_link *link)
 {
-    pthread_mutex_lock(&link->ring_lock);
+    GR_LOCKED(&link->ring_lock);
     if (link->ring)
         link->changed(link->ring);
-    pthread_mutex_unlock(&link->ring_lock);
 }
 
 /*
@@ -186,7 +186,6 @@ void gr_link_end_watch(struct gr_link *link)
 
 void gr_link_forget_ring(struct gr_link *link)
 {
-    pthread_mutex_lock(&link->ring_lock);
+    GR_LOCKED(&link->ring_lock);
     link->ring = NULL;
-    pthread_mutex_unlock(&link->ring_lock);
 }

@@ -7,7 +7,6 @@
  */
 #include "lib/resource/resource.h"
 
-#include <pthread.h>
 #include <stddef.h>
 
 #include "lib/resource/backend.h"
@@ -16,6 +15,7 @@
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
+#include "lib/base/lock.h"
 #include "lib/resource/mapping_users.h"
 
 /* Protects the list of each resource, because finalizer threads and the OpenGL thread share it. */
@@ -59,22 +59,20 @@ static void leave_own_stream(gr_buffer *buffer)
 static bool add_buffer(gr_buffer *buffer)
 {
     gr_resource *resource = buffer->resource;
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     bool first = !resource->deferred;
     buffer->next = resource->deferred;
     resource->deferred = buffer;
     if (first)
         gr_resource_hold(resource);
-    pthread_mutex_unlock(&lock);
     return first;
 }
 
 static gr_buffer *take_all(gr_resource *resource)
 {
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     gr_buffer *buffers = resource->deferred;
     resource->deferred = NULL;
-    pthread_mutex_unlock(&lock);
     return buffers;
 }
 

@@ -2,12 +2,12 @@
 /* Users of a mapping: the tensors that refer to the mapped bytes. */
 #include "lib/resource/mapping_users.h"
 
-#include <pthread.h>
 #include <stddef.h>
 
 #include "lib/cuda/driver.h"
 #include "lib/base/log.h"
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 #include "lib/resource/stream.h"
 
 /* Protects the lists of all buffers, because users may be removed on any thread. */
@@ -15,7 +15,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user)
 {
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     user->buffer = buffer;
     user->previous = NULL;
     user->next = buffer->users;
@@ -23,7 +23,6 @@ void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user)
         user->next->previous = user;
     buffer->users = user;
     buffer->user_count++;
-    pthread_mutex_unlock(&lock);
 }
 
 static void take_out(struct gr_mapping_user *user)
@@ -71,19 +70,16 @@ void gr_mapping_users_leave(struct gr_mapping_user *user, void (*defer)(gr_buffe
 
 bool gr_mapping_users_keep(gr_buffer *buffer)
 {
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     buffer->kept = buffer->users;
-    bool kept = buffer->kept;
-    pthread_mutex_unlock(&lock);
-    return kept;
+    return buffer->kept;
 }
 
 bool gr_mapping_users_unkeep(gr_buffer *buffer)
 {
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     bool kept = buffer->kept;
     buffer->kept = false;
-    pthread_mutex_unlock(&lock);
     return kept;
 }
 

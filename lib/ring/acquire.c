@@ -12,6 +12,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 #include "lib/peer/peer.h"
 #include "lib/resource/backend.h"
 #include "lib/resource/stream.h"
@@ -243,10 +244,8 @@ static void fill_slots(gr_ring *ring, const struct gr_ring_side *side, size_t n,
 
 static bool is_stopped(gr_ring *ring)
 {
-    pthread_mutex_lock(&ring->lock);
-    bool stopped = ring->state.stopped;
-    pthread_mutex_unlock(&ring->lock);
-    return stopped;
+    GR_LOCKED(&ring->lock);
+    return ring->state.stopped;
 }
 
 static gr_status fail_unfinished(size_t n, const struct deadline *deadline, const char *call)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 #include "lib/peer/peer.h"
 #include "lib/ring/ring.h"
 
@@ -88,8 +89,6 @@ int gr_ring_descriptor(gr_ring *ring, gr_ring_role role)
 {
     if (gr_ring_check(ring, __func__) != GR_OK || gr_ring_check_role(role, __func__) != GR_OK)
         return -1;
-    pthread_mutex_lock(&ring->lock);
-    int fd = open_descriptor(ring, role == GR_RING_PRODUCER ? 0 : 1, __func__);
-    pthread_mutex_unlock(&ring->lock);
-    return fd;
+    GR_LOCKED(&ring->lock);
+    return open_descriptor(ring, role == GR_RING_PRODUCER ? 0 : 1, __func__);
 }

@@ -10,6 +10,7 @@
 #include "lib/base/fork.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/struct_size.h"
+#include "lib/base/lock.h"
 #include "lib/peer/peer.h"
 #include "lib/ring/slot_life.h"
 
@@ -50,9 +51,8 @@ void gr_ring_notify(gr_ring *ring)
 
 void gr_ring_peer_changed(gr_ring *ring)
 {
-    pthread_mutex_lock(&ring->lock);
+    GR_LOCKED(&ring->lock);
     gr_ring_notify(ring);
-    pthread_mutex_unlock(&ring->lock);
 }
 
 /* ---- Create and free ------------------------------------------------------------------------- */
@@ -175,11 +175,10 @@ void gr_ring_stop(gr_ring *ring)
 {
     if (!ring)
         return;
-    pthread_mutex_lock(&ring->lock);
+    GR_LOCKED(&ring->lock);
     ring->state.stopped = true;
     gr_link_stop(ring->link);
     gr_ring_notify(ring);
-    pthread_mutex_unlock(&ring->lock);
 }
 
 const gr_ring_info *gr_ring_get_info(gr_ring *ring)
@@ -187,8 +186,7 @@ const gr_ring_info *gr_ring_get_info(gr_ring *ring)
     static _Thread_local gr_ring_info info;
     if (gr_ring_check(ring, __func__) != GR_OK)
         return NULL;
-    pthread_mutex_lock(&ring->lock);
+    GR_LOCKED(&ring->lock);
     gr_ring_state_info(&ring->state, &info);
-    pthread_mutex_unlock(&ring->lock);
     return &info;
 }

@@ -7,6 +7,7 @@
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 #include "lib/external/external.h"
 #include "lib/cuda/import_handle.h"
 #include "lib/ring/ring.h"
@@ -98,16 +99,12 @@ static gr_status begin_sending(struct sending *s)
 {
     gr_ring *ring = s->ring;
     gr_ring_end_left(ring); /* ends slots that a resize removed, whose work may be done by now */
-    pthread_mutex_lock(&ring->lock);
-    gr_status status = check_idle(ring, s->call);
-    if (status == GR_OK) {
-        /* From here on no other thread acquires or changes a slot, even while the lock is free. */
-        s->began = ring->is_sending = true;
-        gr_ring_update_pollers(ring);
-        status = list_resources(s);
-    }
-    pthread_mutex_unlock(&ring->lock);
-    return status;
+    GR_LOCKED(&ring->lock);
+    GR_TRY(check_idle(ring, s->call));
+    /* From here on no other thread acquires or changes a slot, even while the lock is free. */
+    s->began = ring->is_sending = true;
+    gr_ring_update_pollers(ring);
+    return list_resources(s);
 }
 
 /* ---- Waiting for all work -------------------------------------------------------------------- */
@@ -389,7 +386,7 @@ static void close_if(int fd)
 static void attach_link(const struct sending *s)
 {
     gr_ring *ring = s->ring;
-    pthread_mutex_lock(&ring->lock);
+    GR_LOCKED(&ring->lock);
     ring->is_sending = false;
     ring->link = s->link;
     if (s->link && !ring->given)
@@ -397,7 +394,6 @@ static void attach_link(const struct sending *s)
     if (ring->state.stopped)
         gr_link_stop(ring->link);
     gr_ring_notify(ring);
-    pthread_mutex_unlock(&ring->lock);
 }
 
 /* After a failure: gives the resources the semaphores back that they had before the call. */

@@ -3,6 +3,7 @@
 #include "lib/ring/slot_life.h"
 
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 #include "lib/external/external.h"
@@ -214,18 +215,16 @@ static void hand_back(const gr_ring *ring, gr_resource *resource)
 /* Takes a slot that has left the ring, and that no submit uses any more as far as it is known. */
 static uint32_t take_left(gr_ring *ring)
 {
-    uint32_t found = GR_RING_MOST_SLOTS;
-    pthread_mutex_lock(&ring->lock);
+    GR_LOCKED(&ring->lock);
     GR_FOR_SLOTS_IN(i, &ring->state, GR_SLOT_LEFT)
     {
         const struct gr_ring_slot *slot = &ring->state.slots[i];
         if (slot->after && !has_passed(slot->api.resource, slot->after))
             continue;
-        gr_ring_state_move(&ring->state, found = i, GR_SLOT_ENDING);
-        break;
+        gr_ring_state_move(&ring->state, i, GR_SLOT_ENDING);
+        return i;
     }
-    pthread_mutex_unlock(&ring->lock);
-    return found;
+    return GR_RING_MOST_SLOTS;
 }
 
 /* Drops the resource of a slot, or keeps it until the submits that use it are done. */
@@ -238,10 +237,9 @@ static void end_slot(gr_ring *ring, uint32_t number)
         hand_back(ring, slot->api.resource);
         gr_resource_drop(slot->api.resource);
     }
-    pthread_mutex_lock(&ring->lock);
+    GR_LOCKED(&ring->lock);
     slot->after = after;
     gr_ring_state_move(&ring->state, number, after ? GR_SLOT_LEFT : GR_SLOT_NONE);
-    pthread_mutex_unlock(&ring->lock);
 }
 
 void gr_ring_end_left(gr_ring *ring)

@@ -4,6 +4,7 @@
  * the order of the values of a shared semaphore.
  */
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 #include "lib/cuda/event.h"
 #include "lib/sync/semaphore_points.h"
 #include "lib/sync/sync.h"
@@ -48,14 +49,12 @@ gr_status gr_sync_consume(gr_semaphore *semaphore, uint64_t number, CUstream str
 
 static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream)
 {
-    gr_status status = GR_OK;
-    pthread_mutex_lock(&semaphore->lock);
+    GR_LOCKED(&semaphore->lock);
     if (number > semaphore->waited)
-        status = gr_sync_consume(semaphore, number, stream);
-    else if (!gr_stream_is_same(semaphore->passed.stream, stream))
-        status = gr_work_follow(&semaphore->passed, stream);
-    pthread_mutex_unlock(&semaphore->lock);
-    return status;
+        return gr_sync_consume(semaphore, number, stream);
+    return gr_stream_is_same(semaphore->passed.stream, stream)
+               ? GR_OK
+               : gr_work_follow(&semaphore->passed, stream);
 }
 
 /* Whether the stream follows all work with the resource even without a wait. */

@@ -5,6 +5,7 @@
  */
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 #include "lib/cuda/event.h"
 #include "lib/sync/sync.h"
 
@@ -23,25 +24,20 @@ gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
 
 gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number, const char *call)
 {
-    gr_status status = GR_OK;
-    pthread_mutex_lock(&acquire->lock);
+    GR_LOCKED(&acquire->lock);
     if (!acquire->timeline && acquire->signalled > acquire->waited)
-        status =
-            gr_fail(GR_ERR_STATE, call,
-                    "The binary semaphore has been signalled and no map has waited for it yet: "
-                    "map a resource in between, or use timeline semaphores.");
-    else
-        *number = ++acquire->signalled;
-    pthread_mutex_unlock(&acquire->lock);
-    return status;
+        return gr_fail(GR_ERR_STATE, call,
+                       "The binary semaphore has been signalled and no map has waited for it yet: "
+                       "map a resource in between, or use timeline semaphores.");
+    *number = ++acquire->signalled;
+    return GR_OK;
 }
 
 void gr_sync_skip_signal(gr_semaphore *acquire)
 {
-    pthread_mutex_lock(&acquire->lock);
+    GR_LOCKED(&acquire->lock);
     if (!acquire->timeline && acquire->signalled > acquire->waited)
         acquire->signalled--;
-    pthread_mutex_unlock(&acquire->lock);
 }
 
 gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call)
@@ -78,12 +74,11 @@ bool gr_sync_wait_by_commands(gr_resource *const resources[], size_t n, uint64_t
     uint64_t last = last_release(resources, n);
     if (!release || last == 0)
         return false;
-    pthread_mutex_lock(&release->lock);
+    GR_LOCKED(&release->lock);
     bool pending = release->timeline || last > release->waited;
     *value = release->timeline ? last : 0;
     if (pending && !release->timeline)
         release->waited = release->signalled;
-    pthread_mutex_unlock(&release->lock);
     return pending;
 }
 

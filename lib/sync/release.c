@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The signals of a release. */
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 #include "lib/cuda/event.h"
 #include "lib/sync/sync.h"
 
@@ -39,22 +40,17 @@ static gr_status wait_for_timeline(gr_semaphore *semaphore, CUstream stream)
 /* Signals the value that follows the last value. */
 static gr_status signal_next(gr_semaphore *semaphore, CUstream stream, uint64_t *value)
 {
-    pthread_mutex_lock(&semaphore->lock);
+    GR_LOCKED(&semaphore->lock);
     uint64_t next = semaphore->signalled + 1;
     const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore,
                                              .value = semaphore->timeline ? next : 0);
-    gr_status status =
-        (semaphore->timeline ? wait_for_timeline : wait_for_binary)(semaphore, stream);
-    if (status == GR_OK)
-        status = semaphore->ops->signal(&point, 1, stream);
-    if (status == GR_OK) {
-        semaphore->signalled = next;
-        semaphore->last = stream;
-        semaphore->last_value = point.value;
-        *value = next;
-    }
-    pthread_mutex_unlock(&semaphore->lock);
-    return status;
+    GR_TRY((semaphore->timeline ? wait_for_timeline : wait_for_binary)(semaphore, stream));
+    GR_TRY(semaphore->ops->signal(&point, 1, stream));
+    semaphore->signalled = next;
+    semaphore->last = stream;
+    semaphore->last_value = point.value;
+    *value = next;
+    return GR_OK;
 }
 
 /*
@@ -119,10 +115,8 @@ static bool is_claimed(gr_semaphore *release)
 {
     if (!release || release->timeline)
         return false;
-    pthread_mutex_lock(&release->lock);
-    bool claimed = release->claimed;
-    pthread_mutex_unlock(&release->lock);
-    return claimed;
+    GR_LOCKED(&release->lock);
+    return release->claimed;
 }
 
 gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream)

@@ -13,6 +13,7 @@
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/base/struct_size.h"
+#include "lib/base/lock.h"
 #include "lib/sync/semaphore_points.h"
 #include "lib/sync/semaphore_rules.h"
 
@@ -180,11 +181,8 @@ const gr_semaphore_info *gr_semaphore_get_info(const gr_semaphore *semaphore)
 
 uint64_t gr_semaphore_last(const gr_semaphore *semaphore)
 {
-    pthread_mutex_t *lock = (pthread_mutex_t *)&semaphore->lock;
-    pthread_mutex_lock(lock);
-    uint64_t value = semaphore->signalled;
-    pthread_mutex_unlock(lock);
-    return value;
+    GR_LOCKED((pthread_mutex_t *)&semaphore->lock);
+    return semaphore->signalled;
 }
 
 int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size)

@@ -8,6 +8,7 @@
 #include "lib/base/fork.h"
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
+#include "lib/base/lock.h"
 #include "lib/sync/semaphore_rules.h"
 
 /* ---- External semaphores of the driver ------------------------------------------------------- */
@@ -138,10 +139,8 @@ static uint64_t value_before(const gr_semaphore_point points[], size_t i, gr_sem
     while (i-- > 0)
         if (take_point(points, i, &earlier, call) == GR_OK && earlier.semaphore == semaphore)
             return earlier.value;
-    pthread_mutex_lock(&semaphore->lock);
-    uint64_t value = semaphore->signalled;
-    pthread_mutex_unlock(&semaphore->lock);
-    return value;
+    GR_LOCKED(&semaphore->lock);
+    return semaphore->signalled;
 }
 
 static gr_status check_value_grows(const gr_semaphore_point points[], size_t i,

@@ -12,6 +12,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
+#include "lib/base/lock.h"
 #include "lib/resource/resource.h"
 #include "lib/sync/submit_memory.h"
 
@@ -44,13 +45,12 @@ static void end_claim(gr_semaphore *release, uint64_t waited_before, bool commit
 {
     if (release->timeline)
         return;
-    pthread_mutex_lock(&release->lock);
+    GR_LOCKED(&release->lock);
     release->claimed = false;
     if (committed)
         release->handed = release->waited;
     else
         release->waited = waited_before;
-    pthread_mutex_unlock(&release->lock);
 }
 
 /* Ends the claims of the semaphores, after settle_use() of all resources. */
@@ -137,22 +137,19 @@ static void note_wait(struct gr_submit_made *s, gr_semaphore *release, uint64_t 
 static gr_status claim_binary(struct gr_submit_made *s, size_t i, bool *pending, const char *call)
 {
     gr_semaphore *release = s->waits[i];
-    gr_status status = gr_sync_wait_for_retaken(release, call);
-    if (status != GR_OK)
-        return status;
-    pthread_mutex_lock(&release->lock);
+    GR_TRY(gr_sync_wait_for_retaken(release, call));
+    GR_LOCKED(&release->lock);
+    if (release->claimed && s->wait_values[i] > release->handed)
+        return gr_fail(GR_ERR_STATE, call,
+                       "Another submit that has begun will wait for the binary semaphore: call "
+                       "gr_submit_commit() or gr_submit_free() for that submit first.");
     *pending = s->wait_values[i] > release->handed && release->signalled > release->waited;
-    if (release->claimed && s->wait_values[i] > release->handed) {
-        status = gr_fail(GR_ERR_STATE, call,
-                         "Another submit that has begun will wait for the binary semaphore: call "
-                         "gr_submit_commit() or gr_submit_free() for that submit first.");
-    } else if (*pending) {
+    if (*pending) {
         s->waited_before[i] = release->waited;
         release->waited = release->signalled;
         release->claimed = true;
     }
-    pthread_mutex_unlock(&release->lock);
-    return status;
+    return GR_OK;
 }
 
 /* Removes waits without a signal to wait for; after an error removes all waits. */
@@ -303,16 +300,13 @@ gr_status gr_submit_commit(gr_submit *submit)
 {
     GR_TRY(check_alive(submit, __func__));
     struct gr_submit_made *s = made_of(submit);
-    pthread_mutex_lock(&lock);
-    if (s->committed) {
-        pthread_mutex_unlock(&lock);
+    GR_LOCKED(&lock);
+    if (s->committed)
         return gr_fail(GR_ERR_STATE, __func__, "The submit has been committed already.");
-    }
     s->committed = true;
     for (size_t i = 0; i < s->count; i++)
         settle_use(&s->uses[i], true);
     end(s);
-    pthread_mutex_unlock(&lock);
     return GR_OK;
 }
 
@@ -341,10 +335,8 @@ void gr_submit_filled(gr_submit *submit)
 
 bool gr_submit_is_committed(gr_submit *submit)
 {
-    pthread_mutex_lock(&lock);
-    bool committed = made_of(submit)->committed;
-    pthread_mutex_unlock(&lock);
-    return committed;
+    GR_LOCKED(&lock);
+    return made_of(submit)->committed;
 }
 
 gr_status gr_submit_check_begun(gr_submit *submit, const char *call)
@@ -363,10 +355,9 @@ const gr_resource *gr_submit_next(gr_submit *submit, size_t *place)
 {
     struct gr_submit_made *s = made_of(submit);
     const gr_resource *found = NULL;
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     for (; *place < s->count && !found; ++*place)
         found = s->uses[*place].sync ? s->uses[*place].resource : NULL;
-    pthread_mutex_unlock(&lock);
     return found;
 }
 
@@ -386,11 +377,10 @@ void *gr_submit_scratch(gr_submit *submit, size_t size, const char *call)
 
 void gr_submit_leave(struct gr_sync *sync)
 {
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     if (sync->begun)
         sync->begun->sync = NULL;
     sync->begun = NULL;
-    pthread_mutex_unlock(&lock);
 }
 
 void gr_submit_free(gr_submit *submit)

@@ -2,11 +2,11 @@
 /* The memory of submits. It is kept, so that a loop of begin, commit and free does not allocate. */
 #include "lib/sync/submit_memory.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
+#include "lib/base/lock.h"
 
 #define BYTES_FOR_EACH                                                                             \
     (sizeof(struct gr_submit_use) + 2 * sizeof(gr_semaphore *) + 3 * sizeof(uint64_t))
@@ -28,7 +28,7 @@ static bool fits_better(const struct gr_submit_made *a, const struct gr_submit_m
  */
 static struct gr_submit_made *take_spare(size_t n)
 {
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     struct gr_submit_made **best = NULL;
     for (struct gr_submit_made **link = &spare; *link; link = &(*link)->next_spare)
         if (fits_better(*link, best ? *best : NULL, n))
@@ -38,7 +38,6 @@ static struct gr_submit_made *take_spare(size_t n)
         *best = s->next_spare;
         spare_count--;
     }
-    pthread_mutex_unlock(&lock);
     return s;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Vulkan without a window: an instance, and a device on the GPU of a CUDA device. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "lib/base/loader.h"
 #include "lib/base/log.h"
 #include "lib/base/struct_size.h"
+#include "lib/base/lock.h"
 #include "vk/device/device.h"
 #include "vk/device/error.h"
 
@@ -343,22 +343,20 @@ static void free_all(struct gr_vk_headless *h)
 
 static void list(struct gr_vk_headless *h)
 {
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     h->holds = 1;
     h->next = all;
     all = h;
-    pthread_mutex_unlock(&lock);
 }
 
 gr_vk_headless *vk_headless_hold(VkDevice device)
 {
-    pthread_mutex_lock(&lock);
+    GR_LOCKED(&lock);
     struct gr_vk_headless *h = all;
     while (h && h->handles.device != device)
         h = h->next;
     if (h)
         h->holds++;
-    pthread_mutex_unlock(&lock);
     return h;
 }
 

@@ -7,7 +7,6 @@
  */
 #include "vk/sync/sync.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
 #include "lib/base/log.h"
+#include "lib/base/lock.h"
 #include "vk/device/error.h"
 
 /*
@@ -294,9 +294,8 @@ static void signal_host_in_place(gr_semaphore *semaphore, uint64_t value)
 {
     struct host_semaphore *s = (struct host_semaphore *)semaphore;
     uint64_t now;
-    pthread_mutex_lock(&s->lock);
+    GR_LOCKED(&s->lock);
     vk_semaphore_raise(&s->vk, s->handle, s->base.semaphore, value, &now);
-    pthread_mutex_unlock(&s->lock);
 }
 
 static const struct gr_semaphore_ops host_ops = {
@@ -310,10 +309,8 @@ static const struct gr_semaphore_ops host_ops = {
 
 static bool has_queued(struct host_semaphore *s)
 {
-    pthread_mutex_lock(&s->lock);
-    bool queued = s->queued > 0;
-    pthread_mutex_unlock(&s->lock);
-    return queued;
+    GR_LOCKED(&s->lock);
+    return s->queued > 0;
 }
 
 void vk_host_semaphore_finish(gr_semaphore *semaphore)

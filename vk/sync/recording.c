@@ -7,6 +7,7 @@
 
 #include "vk/device/error.h"
 #include "vk/sync/sync.h"
+#include "lib/base/lock.h"
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 
@@ -91,14 +92,13 @@ static bool is_done(const gr_vk_device *device, const struct vk_recording *r)
 
 static struct vk_recording *find_done(gr_vk_device *device, uint32_t family)
 {
-    pthread_mutex_lock(&device->lock);
+    GR_LOCKED(&device->lock);
     struct vk_recording **link = &device->recordings;
     while (*link && ((*link)->family != family || !is_done(device, *link)))
         link = &(*link)->next;
     struct vk_recording *found = *link;
     if (found)
         *link = found->next;
-    pthread_mutex_unlock(&device->lock);
     return found;
 }
 
@@ -129,11 +129,10 @@ void vk_recording_release(gr_vk_device *device, struct vk_recording *r, bool sub
 {
     r->value += submitted;
     r->next = NULL;
-    pthread_mutex_lock(&device->lock);
+    GR_LOCKED(&device->lock);
     device->end_recordings = end_recordings;
     struct vk_recording **end = &device->recordings;
     while (*end)
         end = &(*end)->next;
     *end = r;
-    pthread_mutex_unlock(&device->lock);
 }

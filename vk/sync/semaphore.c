@@ -12,6 +12,7 @@
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/base/struct_size.h"
+#include "lib/base/lock.h"
 #include "lib/sync/semaphore_points.h"
 #include "vk/device/error.h"
 
@@ -319,10 +320,9 @@ gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair, con
     *pair = NULL;
     if (!device->has_timeline || device->without_pair)
         return GR_OK;
-    pthread_mutex_lock(&device->lock);
+    GR_LOCKED(&device->lock);
     if (!device->pair)
         status = make_pair(device, call);
     *pair = device->pair;
-    pthread_mutex_unlock(&device->lock);
     return status;
 }
