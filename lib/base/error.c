@@ -91,8 +91,7 @@ static gr_status fail_list(gr_status status, gr_error_domain domain, int code,
     e->domain = domain;
     e->code = code;
     copy_text(e->code_name, sizeof(e->code_name), code_name);
-    const bool renamed = programs_call && strncmp(call, "gr_", 3) == 0;
-    copy_text(e->call, sizeof(e->call), renamed ? programs_call : call);
+    gr_error_set_call(call);
     vsnprintf(e->message, sizeof(e->message), format, arguments);
     log_last();
     return e->status;
@@ -185,7 +184,8 @@ void gr_error_warn(const char *what)
 
 gr_status gr_error_set_call(const char *call)
 {
-    copy_text(last.call, sizeof(last.call), call);
+    const bool renamed = programs_call && strncmp(call, "gr_", 3) == 0;
+    copy_text(last.call, sizeof(last.call), renamed ? programs_call : call);
     return last.status;
 }
 
