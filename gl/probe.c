@@ -34,42 +34,35 @@ static CUresult try_to_register(void)
     return result;
 }
 
-/* A result, with memory for its reason. */
-struct answer {
-    gr_transport_info info;
-    char reason[900];
-};
-
 /* The contexts, which are current. */
 struct contexts {
     struct gl_context gl;
     struct gr_context cuda;
 };
 
-static void probe_interop(struct answer *answer, const struct contexts *contexts)
+/* Each probe returns whether its transport works, and writes the reason. */
+
+static bool probe_interop(const struct contexts *contexts, char *reason, size_t size)
 {
     (void)contexts;
     CUresult result = try_to_register();
     CUdevice device;
-    char *text = answer->reason;
-    size_t size = sizeof(answer->reason), length;
-    answer->info.usable = result == CUDA_SUCCESS;
-    if (answer->info.usable) {
-        length = (size_t)snprintf(text, size, "CUDA can register OpenGL buffers: ");
-        gl_diagnose_devices(text + length, size - length);
-        return;
+    if (result == CUDA_SUCCESS) {
+        int length = snprintf(reason, size, "CUDA can register OpenGL buffers: ");
+        gl_diagnose_devices(reason + length, size - (size_t)length);
+        return true;
     }
     bool named = gr_driver()->CtxGetDevice(&device) == CUDA_SUCCESS && gl_draws_on(device);
-    length = (size_t)snprintf(text, size, "CUDA cannot register a buffer (%.60s%s). ",
-                              gr_cuda_error_name(result),
-                              named ? "" : ", and cuGLGetDevices does not name its device");
-    gl_diagnose(result, text + length, size - length);
+    int length = snprintf(reason, size, "CUDA cannot register a buffer (%.60s%s). ",
+                          gr_cuda_error_name(result),
+                          named ? "" : ", and cuGLGetDevices does not name its device");
+    gl_diagnose(result, reason + length, size - (size_t)length);
+    return false;
 }
 
-static void probe_shared(struct answer *answer, const struct contexts *contexts)
+static bool probe_shared(const struct contexts *contexts, char *reason, size_t size)
 {
-    answer->info.usable =
-        gl_shared_probe(&contexts->gl, &contexts->cuda, answer->reason, sizeof(answer->reason));
+    return gl_shared_probe(&contexts->gl, &contexts->cuda, reason, size);
 }
 
 static const char *describe_copies(const struct gl_context *gl)
@@ -81,16 +74,17 @@ static const char *describe_copies(const struct gl_context *gl)
            "of up to " GL_COPY_BY_CPU_TEXT ", where the CPU is faster";
 }
 
-static void probe_copy(struct answer *answer, const struct contexts *contexts)
+static bool probe_copy(const struct contexts *contexts, char *reason, size_t size)
 {
-    bool renderbuffers = gl_transfer_supported(gl_target_of(GL_RENDERBUFFER));
-    answer->info.usable = true;
-    snprintf(answer->reason, sizeof(answer->reason),
+    snprintf(reason, size,
              "Works between any OpenGL and any CUDA device. Cost: a map (unless write_discard) and "
              "a release (unless read_only) copy all bytes through host memory, and the thread "
              "waits for OpenGL and for the stream. %s.%s",
              describe_copies(&contexts->gl),
-             renderbuffers ? "" : " Renderbuffers need OpenGL 4.3 or GL_ARB_copy_image.");
+             gl_transfer_supported(gl_target_of(GL_RENDERBUFFER))
+                 ? ""
+                 : " Renderbuffers need OpenGL 4.3 or GL_ARB_copy_image.");
+    return true;
 }
 
 /* Like try_to_register(), in the CUDA context of the device that draws. */
@@ -112,25 +106,24 @@ static CUresult try_to_register_there(CUdevice drawing)
     return result;
 }
 
-static void probe_peer(struct answer *answer, const struct contexts *contexts)
+static bool probe_peer(const struct contexts *contexts, char *reason, size_t size)
 {
     (void)contexts;
     CUdevice drawing;
-    if (!gl_peer_reaches(&drawing, NULL, answer->reason, sizeof(answer->reason)))
-        return;
+    if (!gl_peer_reaches(&drawing, NULL, reason, size))
+        return false;
     CUresult result = try_to_register_there(drawing);
-    answer->info.usable = result == CUDA_SUCCESS;
-    if (answer->info.usable)
-        return;
-    snprintf(answer->reason, sizeof(answer->reason),
-             "CUDA device %d, on which OpenGL draws, cannot register a buffer (%.60s). "
-             "GR_TRANSPORT_COPY works there.",
-             (int)drawing, gr_cuda_error_name(result));
+    if (result != CUDA_SUCCESS)
+        snprintf(reason, size,
+                 "CUDA device %d, on which OpenGL draws, cannot register a buffer (%.60s). "
+                 "GR_TRANSPORT_COPY works there.",
+                 (int)drawing, gr_cuda_error_name(result));
+    return result == CUDA_SUCCESS;
 }
 
 static const struct probe {
     gr_transport transport;
-    void (*ask)(struct answer *answer, const struct contexts *contexts);
+    bool (*works)(const struct contexts *contexts, char *reason, size_t size);
 } probes[] = {
     {GR_TRANSPORT_INTEROP, probe_interop},
     {GR_TRANSPORT_SHARED, probe_shared},
@@ -139,19 +132,11 @@ static const struct probe {
 };
 #define PROBES (sizeof(probes) / sizeof(probes[0]))
 
-/* Returns the index of the probe; PROBES after an error, which is recorded. */
-static size_t find_probe(gr_transport transport, const char *call)
-{
-    size_t i = 0;
-    while (i < PROBES && probes[i].transport != transport)
-        i++;
-    if (i == PROBES)
-        gr_fail(GR_ERR_INVALID_VALUE, call,
-                "%u is not an OpenGL transport: pass one of GR_TRANSPORT_INTEROP, "
-                "GR_TRANSPORT_SHARED, GR_TRANSPORT_COPY or GR_TRANSPORT_PEER.",
-                (unsigned)transport);
-    return i;
-}
+/* A result, with memory for its reason. */
+struct answer {
+    gr_transport_info info;
+    char reason[900];
+};
 
 static gr_status ask(const struct probe *probe, struct answer *answer, const char *call)
 {
@@ -161,11 +146,9 @@ static gr_status ask(const struct probe *probe, struct answer *answer, const cha
     GR_TRY(gr_context_choose(&contexts.cuda, gl_find_nearest_device, call));
     gr_status status = gr_context_enter(&contexts.cuda, &pushed, call);
     if (status == GR_OK) {
-        answer->info.transport = probe->transport;
-        answer->info.usable = false;
-        answer->info.reason = answer->reason;
         gr_attempt_begin();
-        probe->ask(answer, &contexts);
+        const bool works = probe->works(&contexts, answer->reason, sizeof(answer->reason));
+        answer->info = (gr_transport_info){probe->transport, works, answer->reason};
         gr_attempt_end();
         gr_context_leave(pushed);
     }
@@ -176,8 +159,12 @@ static gr_status ask(const struct probe *probe, struct answer *answer, const cha
 const gr_transport_info *gr_gl_probe(gr_transport transport)
 {
     static _Thread_local struct answer answers[PROBES];
-    size_t i = find_probe(transport, __func__);
-    if (i == PROBES || ask(&probes[i], &answers[i], __func__) != GR_OK)
-        return NULL;
-    return &answers[i].info;
+    for (size_t i = 0; i < PROBES; i++)
+        if (probes[i].transport == transport)
+            return ask(&probes[i], &answers[i], __func__) == GR_OK ? &answers[i].info : NULL;
+    gr_fail(GR_ERR_INVALID_VALUE, __func__,
+            "%u is not an OpenGL transport: pass one of GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED, "
+            "GR_TRANSPORT_COPY or GR_TRANSPORT_PEER.",
+            (unsigned)transport);
+    return NULL;
 }
