@@ -32,7 +32,6 @@ CUresult compat_code(void);
 struct compat_handle {
     gr_resource *resource; /* NULL: the handle has ended */
     gr_buffer *buffer;     /* the mapping, while the resource is mapped */
-    unsigned name, target; /* the OpenGL name and target; the target of a buffer is 0 */
     unsigned map_flags;    /* the flags for maps */
     bool listed;           /* the handle is in the list that a call is checking */
     struct compat_handle *next_free;

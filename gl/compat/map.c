@@ -189,7 +189,7 @@ static CUresult check_pointer(const struct compat_handle *handle, const char *ca
 {
     if (!handle->buffer)
         return refuse_unmapped(call);
-    if (handle->target)
+    if (handle->resource->is_image)
         return COMPAT_REFUSE(CUDA_ERROR_NOT_MAPPED_AS_POINTER, call,
                              "The resource is an image, which has arrays and no pointer: use "
                              "cuGraphicsSubResourceGetMappedArray.");
@@ -220,7 +220,7 @@ static CUresult check_image(const struct compat_handle *handle, const void *plac
         return refuse_unmapped(call);
     if (!place)
         return COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, call, "The pointer for the array is NULL.");
-    if (!handle->target)
+    if (!handle->resource->is_image)
         return COMPAT_REFUSE(CUDA_ERROR_NOT_MAPPED_AS_ARRAY, call,
                              "The resource is a buffer, which has a pointer and no arrays: use "
                              "cuGraphicsResourceGetMappedPointer.");

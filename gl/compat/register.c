@@ -12,6 +12,7 @@
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/base/machine.h"
+#include "gl/object/object.h"
 
 #define DIRECTIONS (GR_READ_ONLY | GR_WRITE_DISCARD)
 
@@ -101,22 +102,6 @@ static CUresult code_of_registration(unsigned name, unsigned target, unsigned fl
     return glIsBuffer(name) ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_HANDLE;
 }
 
-static gr_resource *make_first(unsigned name, unsigned target, unsigned flags, const char *call,
-                               CUresult *code)
-{
-    unsigned transports;
-    if (selected_transports(&transports, call) != GR_OK) {
-        *code = CUDA_ERROR_INVALID_VALUE;
-        return NULL;
-    }
-    gr_error_call_begin(call);
-    gr_resource *made = make(name, target, flags, transports);
-    gr_error_call_end();
-    if (!made)
-        *code = code_of_registration(name, target, flags, transports);
-    return made;
-}
-
 static CUresult begin_registration(CUgraphicsResource *resource, const char *call)
 {
     CUresult code = compat_begin();
@@ -138,17 +123,20 @@ static CUresult register_object(CUgraphicsResource *resource, unsigned name, uns
     CUresult code = begin_registration(resource, call);
     if (code != CUDA_SUCCESS)
         return code;
-    gr_resource *made = make_first(name, target, flags, call, &code);
+    unsigned transports;
+    if (selected_transports(&transports, call) != GR_OK)
+        return CUDA_ERROR_INVALID_VALUE;
+    gr_error_call_begin(call);
+    gr_resource *made = make(name, target, flags, transports);
+    gr_error_call_end();
     if (!made)
-        return code;
+        return code_of_registration(name, target, flags, transports);
     struct compat_handle *handle = compat_handle_new();
     if (!handle) {
         gr_resource_free(made);
         gr_fail_memory(call);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    handle->name = name;
-    handle->target = target;
     handle->map_flags = flags & DIRECTIONS;
     handle->resource = made;
     *resource = (CUgraphicsResource)handle;
@@ -210,9 +198,9 @@ gr_status compat_widen(struct compat_handle *handle)
     unsigned made_for = handle->resource->flags & DIRECTIONS;
     if (is_interop(handle) || !made_for || made_for == handle->map_flags)
         return GR_OK;
-    gr_resource *wider =
-        make(handle->name, handle->target, handle->resource->flags & ~(unsigned)DIRECTIONS,
-             handle->resource->backend->transport);
+    const struct gl_resource *r = gl_of(handle->resource);
+    gr_resource *wider = make(r->name, r->target ? r->target->target : 0,
+                              r->base.flags & ~(unsigned)DIRECTIONS, r->base.backend->transport);
     if (!wider)
         return gr_last_error()->status;
     gr_resource_free(handle->resource);
