@@ -44,20 +44,20 @@ static const char *constant_of(unsigned int attachment)
     return NULL;
 }
 
-struct gl_attachment_text gl_attachment_text(unsigned int framebuffer, unsigned int attachment)
+struct gl_attachment_text gl_attachment_text(const struct gl_attachment *a)
 {
     struct gl_attachment_text result;
     char name[32], whose[40] = "the default framebuffer";
-    const unsigned int index = attachment - GL_COLOR_ATTACHMENT0;
-    const char *constant = constant_of(attachment);
+    const unsigned int index = a->name - GL_COLOR_ATTACHMENT0;
+    const char *constant = constant_of(a->name);
     if (constant)
         snprintf(name, sizeof(name), "%s", constant);
     else if (index < 32)
         snprintf(name, sizeof(name), "GL_COLOR_ATTACHMENT%u", index);
     else
-        snprintf(name, sizeof(name), "0x%x", attachment);
-    if (framebuffer)
-        snprintf(whose, sizeof(whose), "OpenGL framebuffer %u", framebuffer);
+        snprintf(name, sizeof(name), "0x%x", a->name);
+    if (a->framebuffer)
+        snprintf(whose, sizeof(whose), "OpenGL framebuffer %u", a->framebuffer);
     snprintf(result.text, sizeof(result.text), "attachment %s of %s", name, whose);
     return result;
 }
@@ -200,29 +200,27 @@ static bool query_size(struct gl_attachment *a, int object, bool direct)
     return true;
 }
 
-gr_status gl_attachment_fail(unsigned int framebuffer, unsigned int attachment, unsigned int error,
+gr_status gl_attachment_fail(const struct gl_attachment *a, unsigned int error,
                              const char *function, const char *call)
 {
     if (error == GL_CONTEXT_LOST)
         GR_TRY(gl_errors_check_lost(call));
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), function,
-                        "%s: OpenGL could not read the %s.", call,
-                        gl_attachment_text(framebuffer, attachment).text);
+                        "%s: OpenGL could not read the %s.", call, gl_attachment_text(a).text);
 }
 
-static gr_status refuse_name(unsigned int framebuffer, const struct gl_attachment *a,
-                             const char *call)
+static gr_status refuse_name(const struct gl_attachment *a, const char *call)
 {
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "There is no %s. Pass GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, "
                    "GL_STENCIL_ATTACHMENT or, for the default framebuffer, GL_BACK or GL_FRONT.",
-                   gl_attachment_text(framebuffer, a->name).text);
+                   gl_attachment_text(a).text);
 }
 
-gr_status gl_attachment_describe(unsigned int framebuffer, unsigned int attachment, bool direct,
-                                 struct gl_attachment *a, const char *call)
+gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachment, bool direct,
+                                 const char *call)
 {
-    *a = (struct gl_attachment){.name = native_name(framebuffer, attachment)};
+    a->name = native_name(a->framebuffer, attachment);
     if (a->name == GL_NONE)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "glReadBuffer() selects no buffer of the framebuffer: set `attachment`.");
@@ -233,7 +231,7 @@ gr_status gl_attachment_describe(unsigned int framebuffer, unsigned int attachme
     const int object = query(a, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE);
     GLenum error = gl_errors_take();
     if (error == GL_INVALID_ENUM || error == GL_INVALID_OPERATION)
-        return refuse_name(framebuffer, a, call);
+        return refuse_name(a, call);
     const bool is_colour = !is_depth(a->name) && !is_stencil(a->name);
     const bool found = object != GL_NONE && (is_colour ? describe_colour(a) : describe_depth(a));
     const bool deleted = found && !query_size(a, object, direct);
@@ -241,14 +239,13 @@ gr_status gl_attachment_describe(unsigned int framebuffer, unsigned int attachme
     if (error == GL_NO_ERROR)
         error = gl_errors_take();
     if (error != GL_NO_ERROR)
-        return gl_attachment_fail(framebuffer, a->name, error,
-                                  "glGetFramebufferAttachmentParameteriv", call);
+        return gl_attachment_fail(a, error, "glGetFramebufferAttachmentParameteriv", call);
     if (found && !deleted)
         return GR_OK;
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
         "The %s has nothing to read: %s a texture or a renderbuffer with a format for this "
         "attachment.",
-        gl_attachment_text(framebuffer, a->name).text,
+        gl_attachment_text(a).text,
         deleted ? "its texture or renderbuffer was deleted. Attach" : "attach");
 }

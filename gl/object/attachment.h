@@ -8,6 +8,7 @@
 #include "gl/object/format.h"
 
 struct gl_attachment {
+    unsigned int framebuffer;
     unsigned int name;            /* the name in OpenGL: GL_COLOR_ATTACHMENT0, GL_DEPTH, ... */
     unsigned int mask;            /* GL_COLOR_BUFFER_BIT, ... */
     const struct gl_format *read; /* the format in which glReadPixels() writes the pixels */
@@ -19,20 +20,20 @@ struct gl_attachment {
 };
 
 /*
- * Describes `attachment` of `framebuffer`, which is bound for reading and drawing. An `attachment`
+ * Describes `attachment` of a->framebuffer, which is bound for reading and drawing. An `attachment`
  * of 0 is the one that glReadBuffer() selected. `direct`: the context has direct state access.
  */
-gr_status gl_attachment_describe(unsigned int framebuffer, unsigned int attachment, bool direct,
-                                 struct gl_attachment *a, const char *call);
+gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachment, bool direct,
+                                 const char *call);
 
 /* A text such as "attachment GL_DEPTH_ATTACHMENT of OpenGL framebuffer 3", for messages. */
 struct gl_attachment_text {
     char text[96];
 };
-struct gl_attachment_text gl_attachment_text(unsigned int framebuffer, unsigned int attachment);
+struct gl_attachment_text gl_attachment_text(const struct gl_attachment *a);
 
 /* Records an OpenGL error of a call that concerns the attachment. */
-gr_status gl_attachment_fail(unsigned int framebuffer, unsigned int attachment, unsigned int error,
+gr_status gl_attachment_fail(const struct gl_attachment *a, unsigned int error,
                              const char *function, const char *call);
 
 #endif

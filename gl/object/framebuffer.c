@@ -24,7 +24,6 @@
 
 /* The state of one fetch. */
 struct fetch {
-    unsigned int framebuffer;
     gr_framebuffer_options options;
     gr_publish_options conversion;
     CUstream stream;
@@ -115,7 +114,7 @@ static gr_status settle_rectangle(struct fetch *f)
     const struct gl_attachment *a = &f->attachment;
     gr_framebuffer_options *o = &f->options;
     const int64_t width = a->width, height = a->height;
-    const struct gl_attachment_text text = gl_attachment_text(f->framebuffer, a->name);
+    const struct gl_attachment_text text = gl_attachment_text(a);
     if (width == 0 && (o->width == 0 || o->height == 0))
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
                        "OpenGL does not report the size of the %s: set `width` and `height`.",
@@ -226,7 +225,7 @@ static void read_pixels(const struct fetch *f, unsigned int buffer)
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
     glReadPixels(resolves ? 0 : (GLint)o->x, resolves ? 0 : (GLint)o->y, (GLsizei)o->width,
                  (GLsizei)o->height, a->read->transfer_format, a->read->transfer_type, NULL);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, f->framebuffer);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, f->attachment.framebuffer);
     if (selects)
         glReadBuffer((GLenum)selected);
     glDeleteFramebuffers(1, &to.framebuffer);
@@ -238,17 +237,17 @@ static gr_status check_opengl(const struct fetch *f, const char *function)
     const GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
-    return gl_attachment_fail(f->framebuffer, f->attachment.name, error, function, f->call);
+    return gl_attachment_fail(&f->attachment, error, function, f->call);
 }
 
 static gr_status bind(const struct fetch *f)
 {
-    if (f->framebuffer && !glIsFramebuffer(f->framebuffer))
+    if (f->attachment.framebuffer && !glIsFramebuffer(f->attachment.framebuffer))
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
                        "There is no OpenGL framebuffer %u in the current context: it was deleted, "
                        "belongs to another context, or was only reserved and never bound.",
-                       f->framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, f->framebuffer);
+                       f->attachment.framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, f->attachment.framebuffer);
     const GLenum complete = glCheckFramebufferStatus(GL_READ_FRAMEBUFFER);
     GR_TRY(check_opengl(f, "glBindFramebuffer"));
     if (complete == GL_FRAMEBUFFER_COMPLETE)
@@ -280,9 +279,9 @@ static gr_status check_unconditional(const struct fetch *f)
         glEndConditionalRender();
     glDeleteQueries(1, &query);
     if (error != GL_INVALID_OPERATION)
-        return error ? gl_attachment_fail(f->framebuffer, f->attachment.name, error,
-                                          "glBeginConditionalRender", f->call)
-                     : GR_OK;
+        return error
+                   ? gl_attachment_fail(&f->attachment, error, "glBeginConditionalRender", f->call)
+                   : GR_OK;
     return gr_fail_code(GR_ERR_STATE, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
                         "glBeginConditionalRender",
                         "%s: conditional rendering is active, and would discard the resolve of the "
@@ -318,8 +317,7 @@ static gr_status fetch_attachment(struct fetch *f, bool direct, gr_tensor *tenso
 {
     const gr_dtype dtype = tensor->info.dtype;
     GR_TRY(bind(f));
-    GR_TRY(gl_attachment_describe(f->framebuffer, f->options.attachment, direct, &f->attachment,
-                                  f->call));
+    GR_TRY(gl_attachment_describe(&f->attachment, f->options.attachment, direct, f->call));
     if (f->is_distance && f->attachment.mask != GL_DEPTH_BUFFER_BIT)
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
                        "`z_near` and `z_far` are for depth, but the attachment has no depth: leave "
@@ -340,7 +338,7 @@ static gr_status fetch_attachment(struct fetch *f, bool direct, gr_tensor *tenso
 gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
                                const gr_framebuffer_options *options, CUstream stream)
 {
-    struct fetch f = {.framebuffer = framebuffer, .stream = stream, .call = __func__};
+    struct fetch f = {.attachment.framebuffer = framebuffer, .stream = stream, .call = __func__};
     struct gl_context context;
     struct read_state before;
     GR_TRY(gl_context_begin(&context, __func__, "has the framebuffer"));
