@@ -432,13 +432,12 @@ static gr_status wait_for_bytes(gr_resource *const resources[], size_t n)
 
 gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n)
 {
-    GR_ENTERED pushed = false;
     bool owed = false;
     for (size_t i = 0; i < n; i++)
         owed = owed || copy_of(resources[i])->owed;
     if (!owed)
         return GR_OK;
-    GR_TRY(gr_context_enter(&resources[0]->context, &pushed, "OpenGL's turn"));
+    GR_ENTER(&resources[0]->context, "OpenGL's turn");
     GR_TRY(wait_for_bytes(resources, n));
     return gl_copy_write_objects(resources, n);
 }
@@ -464,9 +463,8 @@ static gr_status check(gr_resource *const resources[], size_t n)
 
 gr_status gl_copy_end_use(gr_resource *const resources[], size_t n)
 {
-    GR_ENTERED pushed = false;
     GR_TRY(check(resources, n));
-    GR_TRY(gr_context_enter(&resources[0]->context, &pushed, "The end of OpenGL's turn"));
+    GR_ENTER(&resources[0]->context, "The end of OpenGL's turn");
     /* data that was fetched but never read may be overwritten */
     for (size_t i = 0; i < n; i++)
         if (is_fetched_ahead(resources[i]) && !copy_of(resources[i])->fetched)

@@ -28,8 +28,7 @@ static gr_status register_there(struct gl_drawing *drawing, const struct gl_reso
                                 unsigned flags, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
-    GR_ENTERED pushed = false;
-    GR_TRY(gr_context_enter(&drawing->context, &pushed, call));
+    GR_ENTER(&drawing->context, call);
     const char *step = "cuStreamCreate";
     CUresult result = cu->StreamCreate(&drawing->stream, CU_STREAM_NON_BLOCKING);
     if (result == CUDA_SUCCESS) {
@@ -181,10 +180,9 @@ static gr_status unmap_entered(struct gl_drawing *const drawings[], size_t n, CU
 
 gr_status gl_drawings_unmap(struct gl_drawing *const drawings[], size_t n, CUevent after)
 {
-    GR_ENTERED pushed = false;
     if (!n)
         return GR_OK;
-    GR_TRY(gr_context_enter(&drawings[0]->context, &pushed, "The release"));
+    GR_ENTER(&drawings[0]->context, "The release");
     return unmap_entered(drawings, n, after);
 }
 

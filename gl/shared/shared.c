@@ -147,8 +147,7 @@ static gr_status export_memory(const gr_resource *resource, struct gr_memory_exp
 static gr_status export_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
                                   gr_semaphore_desc *info, const char *call)
 {
-    GR_ENTERED pushed = false;
-    GR_TRY(gr_context_enter(&semaphore->context, &pushed, call));
+    GR_ENTER(&semaphore->context, call);
     *info = GR_INIT(gr_semaphore_desc, .type = semaphore->type, .fd = -1);
     return gl_vulkan_semaphore_fd(gl_shared_of(resource)->device, semaphore, &info->fd);
 }

@@ -81,4 +81,9 @@ static inline void gr_context_leave_at_end(const bool *pushed)
 /* Declares `pushed`, and calls gr_context_leave() at the end of the block. */
 #define GR_ENTERED __attribute__((cleanup(gr_context_leave_at_end))) bool
 
+/* Makes the context current until the end of the block, or returns the error of that. */
+#define GR_ENTER(context, call)                                                                    \
+    GR_ENTERED gr_pushed = false;                                                                  \
+    GR_TRY(gr_context_enter(context, &gr_pushed, call))
+
 #endif

@@ -122,10 +122,9 @@ struct gr_external *gr_external_new(const char *call)
 gr_status gr_external_make(struct gr_external *r, const struct gr_context *context,
                            const gr_external_memory_desc *info, unsigned flags, const char *call)
 {
-    GR_ENTERED pushed = false;
     GR_TRY(check_info(info, flags, call));
     gr_endings_collect();
-    GR_TRY(gr_context_enter(context, &pushed, call));
+    GR_ENTER(context, call);
     struct gr_import *import = gr_import_memory(info, call);
     gr_status status =
         import ? make_in(r, import, context, info->part, flags, call) : gr_last_error()->status;

@@ -118,11 +118,10 @@ gr_status gr_share_check_context(const struct gr_description *d, const struct gr
                                  const char *call)
 {
     CUdevice owner, device = 0;
-    GR_ENTERED pushed = false;
     if (gr_description_is_peer(d))
         return GR_OK;
     GR_TRY(gr_share_find_device(d, &owner, call));
-    GR_TRY(gr_context_enter(context, &pushed, call));
+    GR_ENTER(context, call);
     GR_TRY(gr_current_device(&device));
     if (device == owner)
         return GR_OK;

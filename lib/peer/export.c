@@ -61,11 +61,10 @@ static void note_image(struct gr_description *d, const gr_external_image_desc *i
 gr_status gr_share_describe(const gr_resource *resource, struct gr_description *d,
                             struct gr_message *message, const char *call)
 {
-    GR_ENTERED pushed = false;
     struct gr_memory_export memory = {.fd = -1};
     *d = (struct gr_description){0};
     message->fd_count = 0;
-    GR_TRY(gr_context_enter(&resource->context, &pushed, call));
+    GR_ENTER(&resource->context, call);
     GR_TRY(resource->backend->export_memory(resource, &memory));
     message->fds[GR_MEMORY_FD] = memory.fd;
     message->fd_count = 1;

@@ -74,10 +74,9 @@ static gr_status import_vmm(struct gr_external *r, const struct gr_description *
                             const char *call)
 {
     CUdevice device;
-    GR_ENTERED pushed = false;
     GR_TRY(gr_share_find_device(d, &device, call));
     gr_endings_collect();
-    GR_TRY(gr_context_enter(context, &pushed, call));
+    GR_ENTER(context, call);
     struct gr_import *memory =
         gr_import_vmm(device, message->fds[GR_MEMORY_FD], (size_t)d->memory_size, call);
     if (!memory)

@@ -216,9 +216,8 @@ static gr_status move_planned(struct work *w)
 /* Publishes or fetches. Options and tensors were checked. */
 static gr_status run(struct work *w)
 {
-    GR_ENTERED pushed = false;
     GR_TRY(check_flags(w, w->buffer->resource));
-    GR_TRY(gr_context_enter(&w->buffer->resource->context, &pushed, w->call));
+    GR_ENTER(&w->buffer->resource->context, w->call);
     gr_status status = describe_and_plan(w, w->buffer->resource);
     return status == GR_OK && w->plan.bytes > 0 ? move_planned(w) : status;
 }

@@ -102,7 +102,6 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
                             const gr_linear_desc *given, bool out, CUstream stream,
                             const char *call)
 {
-    GR_ENTERED pushed = false;
     struct part part;
     gr_linear_desc memory;
     GR_TRY(gr_image_check_part(buffer, level, layer, call));
@@ -116,7 +115,7 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
     GR_TRY(gr_stream_check_given(stream, true, call));
     if (stream == GR_STREAM_OF_MAP)
         stream = buffer->stream;
-    GR_TRY(gr_context_enter(&buffer->resource->context, &pushed, call));
+    GR_ENTER(&buffer->resource->context, call);
     GR_TRY(gr_stream_check_capture(stream, call));
     GR_TRY(find_part(buffer, level, layer, &part, call));
     return copy_part(&part, &memory, out, stream, call);
@@ -191,22 +190,20 @@ static size_t staging_bytes(const struct part *part)
 
 gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call)
 {
-    GR_ENTERED pushed = false;
     gr_image_info info;
     struct part part = {0};
     if (!gr_image_info_if_known(resource, &info))
         return GR_OK; /* the format is known only after a map */
     GR_TRY(measure_part(resource, &info, level, &part, call));
-    GR_TRY(gr_context_enter(&resource->context, &pushed, call));
+    GR_ENTER(&resource->context, call);
     return reserve_staging(resource, staging_bytes(&part), call);
 }
 
 gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call)
 {
     gr_resource *resource = buffer->resource;
-    GR_ENTERED pushed = false;
     struct part part;
-    GR_TRY(gr_context_enter(&resource->context, &pushed, call));
+    GR_ENTER(&resource->context, call);
     GR_TRY(find_part(buffer, level, layer, &part, call));
     size_t pitch = gr_linear_pitch(part.row_bytes);
     size_t size = staging_bytes(&part);

@@ -273,8 +273,7 @@ static void make_group(gr_resource *const resources[], size_t n)
 static gr_status map_in_context(gr_resource *const resources[], size_t n, CUstream stream,
                                 const gr_map_options *options, const char *call)
 {
-    GR_ENTERED pushed = false;
-    GR_TRY(gr_context_enter(&resources[0]->context, &pushed, call));
+    GR_ENTER(&resources[0]->context, call);
     GR_TRY(gr_stream_check_capture(stream, call));
     GR_TRY(gr_stream_check_context(resources[0], stream, call));
     return options ? map_with_options(resources, n, stream, options, call)

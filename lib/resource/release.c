@@ -238,7 +238,6 @@ static gr_status wait_for_option_event(gr_buffer *const buffers[], size_t n, CUs
     CUstream last = NULL;
     CUcontext of_last = NULL;
     for (size_t i = 0; i < n; i++) {
-        GR_ENTERED pushed = false;
         const gr_buffer *b = buffers[i];
         if (!is_releasable(b))
             continue;
@@ -247,7 +246,7 @@ static gr_status wait_for_option_event(gr_buffer *const buffers[], size_t n, CUs
             continue;
         last = release_stream(b, stream);
         of_last = context->handle;
-        GR_TRY(gr_context_enter(context, &pushed, call));
+        GR_ENTER(context, call);
         GR_TRY(gr_stream_check_capture(last, call));
         GR_TRY(gr_stream_check_context(b->resource, last, call));
         GR_TRY(gr_event_wait(last, event));

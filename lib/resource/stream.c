@@ -68,8 +68,7 @@ gr_status gr_stream_check(const struct gr_context *context, CUstream stream, boo
 
 static gr_status get_device(const struct gr_context *context, CUdevice *device, const char *call)
 {
-    GR_ENTERED pushed = false;
-    GR_TRY(gr_context_enter(context, &pushed, call));
+    GR_ENTER(context, call);
     return gr_current_device(device);
 }
 

@@ -27,10 +27,9 @@ static gr_status make_pair(gr_ring *ring, const gr_resource *resource, const cha
 static gr_status wait_for_submit(gr_resource *resource, const char *call)
 {
     CUevent event = NULL;
-    GR_ENTERED pushed = false;
     if (!gr_sync_of(resource)->drawn)
         return GR_OK;
-    GR_TRY(gr_context_enter(&resource->context, &pushed, call));
+    GR_ENTER(&resource->context, call);
     gr_status status = gr_sync_take_last_use(resource, &event, call);
     if (event) {
         gr_event_finish(event);

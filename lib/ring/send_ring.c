@@ -363,9 +363,8 @@ static gr_status link_and_send(struct sending *s)
 
 static gr_status send_ring(struct sending *s)
 {
-    GR_ENTERED pushed = false;
     GR_TRY(begin_sending(s));
-    GR_TRY(gr_context_enter(&s->resources[0]->context, &pushed, s->call));
+    GR_ENTER(&s->resources[0]->context, s->call);
     GR_TRY(finish_work(s));
     GR_TRY(make_pair(s));
     GR_TRY(make_page(s));

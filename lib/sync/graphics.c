@@ -42,13 +42,12 @@ void gr_sync_skip_signal(gr_semaphore *acquire)
 
 gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call)
 {
-    GR_ENTERED pushed = false;
     pthread_mutex_lock(&release->lock);
     CUevent passed = release->retaken ? release->passed.event : NULL;
     pthread_mutex_unlock(&release->lock);
     if (!passed)
         return GR_OK;
-    GR_TRY(gr_context_enter(&release->context, &pushed, call));
+    GR_ENTER(&release->context, call);
     CUresult result = gr_event_finish(passed);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuEventQuery",
@@ -96,8 +95,7 @@ gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, u
 
 gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
 {
-    GR_ENTERED pushed = false;
-    GR_TRY(gr_context_enter(&resources[0]->context, &pushed, "Waiting for CUDA"));
+    GR_ENTER(&resources[0]->context, "Waiting for CUDA");
     for (size_t i = 0; i < n; i++)
         GR_TRY(gr_sync_finish_work(resources[i], "Waiting for CUDA"));
     return GR_OK;

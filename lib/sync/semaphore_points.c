@@ -228,10 +228,9 @@ static gr_status enqueue_given(const gr_semaphore_point points[], size_t n, bool
 static gr_status enqueue_by_hand(const gr_semaphore_point points[], size_t n, bool is_wait,
                                  CUstream stream, const char *call)
 {
-    GR_ENTERED pushed = false;
     gr_semaphore_point first = {0};
     GR_TRY(check_points(points, n, is_wait, &first, stream, call));
-    GR_TRY(gr_context_enter(&first.semaphore->context, &pushed, call));
+    GR_ENTER(&first.semaphore->context, call);
     GR_TRY(gr_stream_check_capture(stream, call));
     return enqueue_given(points, n, is_wait, stream, call);
 }

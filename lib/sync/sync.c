@@ -79,8 +79,7 @@ void gr_sync_begin(struct gr_sync *sync, struct gr_semaphore_pair *pair)
 gr_status gr_sync_set(gr_resource *resource, struct gr_semaphore_pair *pair, const char *call)
 {
     struct gr_sync *sync = gr_sync_of(resource);
-    GR_ENTERED pushed = false;
-    GR_TRY(gr_context_enter(&resource->context, &pushed, call));
+    GR_ENTER(&resource->context, call);
     /*
      * The old semaphores may be destroyed next, and the last release may still have to signal them.
      */

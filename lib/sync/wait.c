@@ -51,9 +51,8 @@ static gr_status check_waitable(const gr_resource *resource, const char *call)
 
 gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms)
 {
-    GR_ENTERED pushed = false;
     GR_TRY(check_waitable(resource, __func__));
-    GR_TRY(gr_context_enter(&resource->context, &pushed, __func__));
+    GR_ENTER(&resource->context, __func__);
     const bool is_new = !resource->sync.work.recorded;
     gr_status status = gr_sync_record_work(resource, __func__);
     if (status == GR_OK && resource->sync.work.recorded)

@@ -137,9 +137,8 @@ static gr_status check_strides(const gr_tensor_desc *desc, const struct gr_shape
 static gr_status allocate_in_context(gr_tensor *tensor, const struct gr_context *like, size_t bytes,
                                      const char *call)
 {
-    GR_ENTERED pushed = false;
     GR_TRY(gr_tensor_set_context(tensor, like, call));
-    GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
+    GR_ENTER(&tensor->context, call);
     return allocate(tensor, bytes, call);
 }
 

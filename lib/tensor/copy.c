@@ -285,10 +285,9 @@ static gr_status copy_elements(const struct side *to, const struct side *from,
 {
     const gr_tensor *like = to->tensor ? to->tensor : from->tensor;
     struct plan plan;
-    GR_ENTERED pushed = false;
     if (!like->info.bytes)
         return GR_OK;
-    GR_TRY(gr_context_enter(at, &pushed, call));
+    GR_ENTER(at, call);
     if (to->type == CU_MEMORYTYPE_ARRAY || from->type == CU_MEMORYTYPE_ARRAY)
         return copy_arrays(like, to, from, stream, call);
     make_plan(&plan, like->info.ndim, like->shape, to->strides, from->strides,

@@ -54,8 +54,7 @@ struct described {
 
 static gr_status query(const gr_buffer *buffer, gr_image_info *info, const char *call)
 {
-    GR_ENTERED pushed = false;
-    GR_TRY(gr_context_enter(&buffer->resource->context, &pushed, call));
+    GR_ENTER(&buffer->resource->context, call);
     return gr_image_query(buffer, info);
 }
 

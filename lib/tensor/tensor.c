@@ -53,10 +53,9 @@ gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *sha
 gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *context,
                                 const char *call)
 {
-    GR_ENTERED pushed = false;
     GR_TRY(context ? gr_context_hold(context, &tensor->context, call)
                    : gr_context_choose(&tensor->context, gr_device_first, call));
-    GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
+    GR_ENTER(&tensor->context, call);
     return gr_current_device(&tensor->info.device);
 }
 

@@ -62,7 +62,6 @@ gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
                                 const struct gr_context *at, const char *call)
 {
     CUcontext of_stream = at->handle;
-    GR_ENTERED pushed = false;
     if (tensor->info.memory != GR_MEMORY_DEVICE)
         return GR_OK;
     if (!gr_stream_is_default(stream) &&
@@ -71,7 +70,7 @@ gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
     if (of_stream == tensor->context.handle)
         return GR_OK;
     struct gr_context context = {.handle = of_stream, .primary_of = -1};
-    GR_TRY(gr_context_enter(&context, &pushed, call));
+    GR_ENTER(&context, call);
     return open_device(tensor, call);
 }
 
@@ -98,12 +97,11 @@ static gr_status wait_for_uses(const gr_tensor *tensor, CUstream stream,
                                const struct gr_context *at, bool wrote_only, const char *call)
 {
     struct gr_stream_uses *uses = uses_of(tensor);
-    GR_ENTERED pushed = false;
     if (tensor->stream != GR_STREAM_NONE && !is_own(tensor, stream, at))
         gr_uses_add(uses, gr_stream_for_any_thread(tensor->stream), true);
     if (gr_uses_none(uses))
         return GR_OK;
-    GR_TRY(gr_context_enter(at, &pushed, call));
+    GR_ENTER(at, call);
     CUresult result = gr_uses_wait(uses, stream, wrote_only);
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
         return gr_stream_refuse_user(call);
@@ -118,9 +116,8 @@ static gr_status wait_for_uses(const gr_tensor *tensor, CUstream stream,
 /* Checks a stream that is used in the context `at`, after checking that the context exists. */
 static gr_status check_stream(CUstream stream, const struct gr_context *at, const char *call)
 {
-    GR_ENTERED pushed = false;
     GR_TRY(gr_stream_check_given(stream, false, call));
-    GR_TRY(gr_context_enter(at, &pushed, call));
+    GR_ENTER(at, call);
     return gr_stream_check_capture(stream, call);
 }
 
@@ -128,11 +125,10 @@ static gr_status check_stream(CUstream stream, const struct gr_context *at, cons
 static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
                                const struct gr_context *at, bool write, const char *call)
 {
-    GR_ENTERED pushed = false;
     if (write && tensor->info.read_only)
         return gr_fail(GR_ERR_STATE, call,
                        "The tensor is read-only: its creator does not permit writes.");
-    GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
+    GR_ENTER(&tensor->context, call);
     return wait_for_uses(tensor, stream, at, !write, call);
 }
 
@@ -172,9 +168,8 @@ gr_status gr_tensor_wait(const gr_tensor *tensor, CUstream stream)
 gr_status gr_tensor_await(const gr_tensor *tensor, const char *call)
 {
     CUstream stream = tensor->stream == GR_STREAM_NONE ? CU_STREAM_PER_THREAD : tensor->stream;
-    GR_ENTERED pushed = false;
     GR_TRY(gr_tensor_begin_copy(tensor, stream, &tensor->context, false, call));
-    GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
+    GR_ENTER(&tensor->context, call);
     GR_TRY_CUDA(gr_event_poll(NULL, stream, GR_WAIT_FOREVER), "cuStreamQuery",
                 "%s could not wait for the tensor's bytes.", call);
     return GR_OK;
