@@ -14,7 +14,7 @@
 #include "gl/copy/copy.h"
 #include "gl/peer/peer.h"
 #include "gl/context/saved_state.h"
-#include "gl/shared/check.h"
+#include "gl/shared/shared.h"
 
 #define TRIAL_BYTES 16
 

@@ -10,7 +10,6 @@
 #include "lib/base/error.h"
 #include "lib/base/machine.h"
 #include "gl/context/saved_state.h"
-#include "gl/shared/check.h"
 #include "gl/shared/shared.h"
 
 #define ACCESS (GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT)

@@ -9,7 +9,7 @@
  * references to parts of its blocks. Dropping the last CUDA reference ends the CUDA memory of all
  * blocks; the CUDA context is current then.
  */
-#include "gl/shared/block.h"
+#include "gl/shared/shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,6 @@
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
 #include "lib/external/ranges.h"
-#include "gl/shared/shared.h"
 
 /*
  * The alignment that CUDA requires for textures in linear memory; no use of a buffer by OpenGL

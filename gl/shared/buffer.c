@@ -9,7 +9,6 @@
 #include "lib/external/external.h"
 #include "lib/cuda/end_after_event.h"
 #include "gl/context/saved_state.h"
-#include "gl/shared/block.h"
 
 /*
  * Creates the storage of the buffer. llvmpipe reports only at this step that the memory could not

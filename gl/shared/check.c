@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks whether OpenGL and CUDA can share storage, and explains why not. */
-#include "gl/shared/check.h"
+#include "gl/shared/shared.h"
 
 #include <stdio.h>
 
@@ -12,7 +12,6 @@
 #include "lib/cuda/device.h"
 #include "gl/context/context.h"
 #include "gl/context/saved_state.h"
-#include "gl/shared/timeline.h"
 
 #define INSTEAD                                                                                    \
     "Allow GR_TRANSPORT_INTEROP, or GR_TRANSPORT_COPY if one device draws and another computes; "  \

@@ -16,7 +16,6 @@
 #include "lib/base/live_objects.h"
 #include "lib/resource/resource.h"
 #include "gl/context/saved_state.h"
-#include "gl/shared/private_vulkan.h"
 
 /* ---- Formats --------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  * The private Vulkan devices. They are never closed, because drivers leave threads behind, and
  * other resources may need the device.
  */
-#include "gl/shared/private_vulkan.h"
+#include "gl/shared/shared.h"
 
 #include <stdlib.h>
 

@@ -18,8 +18,6 @@
 #include "lib/resource/resource.h"
 #include "gl/context/saved_state.h"
 #include "gl/object/format.h"
-#include "gl/shared/private_vulkan.h"
-#include "gl/shared/check.h"
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 

@@ -3,7 +3,7 @@
  * The semaphores of an OpenGL context and a CUDA context. Vulkan creates them, and both APIs import
  * them.
  */
-#include "gl/shared/timeline.h"
+#include "gl/shared/shared.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +18,6 @@
 #include "lib/sync/semaphore.h"
 #include "gl/context/saved_state.h"
 #include "gl/object/object.h"
-#include "gl/shared/private_vulkan.h"
 
 /* Constants and functions of GL_NV_timeline_semaphore, which epoxy does not know. */
 #define TIMELINE_SEMAPHORE_VALUE_NV 0x9595

@@ -4,7 +4,6 @@
  * Vulkan.
  */
 #include "lib/base/error.h"
-#include "gl/shared/private_vulkan.h"
 #include "gl/shared/shared.h"
 
 static gr_status refuse(const char *call)
