@@ -43,11 +43,10 @@ static gr_status check_slot(const gr_ring *ring, const struct gr_ring_side *side
 }
 
 /* Checks that the submit was committed: a stream would wait forever for a missing submit. */
-static gr_status check_submit(const gr_slot *slot, const struct gr_ring_side *side,
-                              enum gr_hand_over how, const char *call)
+static gr_status check_submit(const gr_slot *slot, const struct gr_ring_side *side, bool cancels,
+                              const char *call)
 {
-    if ((how != GR_PUBLISHED && how != GR_GIVEN_BACK) || !slot->submit ||
-        gr_submit_is_committed(slot->submit))
+    if (cancels || !slot->submit || gr_submit_is_committed(slot->submit))
         return GR_OK;
     return gr_fail(GR_ERR_STATE, call,
                    "The submit of slot %u has not been committed: submit by gr_vk_submit(), which "
@@ -81,7 +80,7 @@ static void add_slot(gr_ring *ring, struct gr_ring_side *side, size_t at, uint32
 
 /* Checks the caller's slots, and adds them to the side's arrays. The lock is held. */
 static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot *const slots[],
-                         size_t n, enum gr_hand_over how, const char *call)
+                         size_t n, bool cancels, const char *call)
 {
     gr_status status = check_list(ring, slots, n, call);
     size_t found = 0;
@@ -89,7 +88,7 @@ static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot
         uint32_t number = find(ring, slots[found]);
         status = check_slot(ring, side, found, number, call);
         if (status == GR_OK)
-            status = check_submit(&ring->state.slots[number].api, side, how, call);
+            status = check_submit(&ring->state.slots[number].api, side, cancels, call);
         if (status != GR_OK)
             break;
         add_slot(ring, side, found, number);
@@ -100,19 +99,18 @@ static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot
 }
 
 /* Records the new states of n slots. The lock is held. */
-static void record_states(gr_ring *ring, const struct gr_ring_side *side, enum gr_hand_over how,
-                          size_t n)
+static void record_states(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool cancels)
 {
-    if (how == GR_PUBLISHED)
-        gr_ring_state_hand_over(&ring->state, n, side->numbers);
-    else if (how == GR_WRITE_CANCELLED)
+    if (side->writes && cancels)
         gr_ring_state_cancel_write(&ring->state, n, side->numbers);
-    else if (how == GR_READ_CANCELLED)
+    else if (side->writes)
+        gr_ring_state_hand_over(&ring->state, n, side->numbers);
+    else if (cancels)
         gr_ring_state_cancel_read(&ring->state, n, side->numbers);
     else
         gr_ring_state_give_back(&ring->state, n, side->numbers);
-    if (how != GR_WRITE_CANCELLED)
-        gr_link_push(ring->link, side, n, how == GR_READ_CANCELLED);
+    if (!side->writes || !cancels)
+        gr_link_push(ring->link, side, n, cancels);
     gr_ring_notify(ring);
 }
 
@@ -129,44 +127,45 @@ static void update_slots(gr_ring *ring, const struct gr_ring_side *side, size_t 
     }
 }
 
-static gr_status hand_over(gr_ring *ring, enum gr_hand_over how, const gr_slot *const slots[],
-                           size_t n, const char *call)
+static gr_status end_use(gr_ring *ring, struct gr_ring_side *side, const gr_slot *const slots[],
+                         size_t n, bool cancels, const char *call)
 {
-    GR_TRY(gr_ring_check(ring, call));
-    struct gr_ring_side *side =
-        how == GR_PUBLISHED || how == GR_WRITE_CANCELLED ? &ring->writer : &ring->reader;
     pthread_mutex_lock(&ring->lock);
-    gr_status status = look_up(ring, side, slots, n, how, call);
+    gr_status status = look_up(ring, side, slots, n, cancels, call);
     pthread_mutex_unlock(&ring->lock);
     if (status != GR_OK)
         return status;
-    status = gr_ring_end_use(ring, side, n, how, call);
+    status = gr_ring_end_use(ring, side, n, cancels, call);
     if (status == GR_ERR_DEVICE_LOST)
         gr_link_after_failure(ring->link);
     pthread_mutex_lock(&ring->lock);
     update_slots(ring, side, n);
     if (status == GR_OK)
-        record_states(ring, side, how, n);
+        record_states(ring, side, n, cancels);
     gr_ring_unlock_and_end_left(ring);
     return status;
 }
 
 gr_status gr_ring_hand_over(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    return hand_over(ring, GR_PUBLISHED, slots, n, __func__);
+    GR_TRY(gr_ring_check(ring, __func__));
+    return end_use(ring, &ring->writer, slots, n, false, __func__);
 }
 
 gr_status gr_ring_cancel_write(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    return hand_over(ring, GR_WRITE_CANCELLED, slots, n, __func__);
+    GR_TRY(gr_ring_check(ring, __func__));
+    return end_use(ring, &ring->writer, slots, n, true, __func__);
 }
 
 gr_status gr_ring_give_back(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    return hand_over(ring, GR_GIVEN_BACK, slots, n, __func__);
+    GR_TRY(gr_ring_check(ring, __func__));
+    return end_use(ring, &ring->reader, slots, n, false, __func__);
 }
 
 gr_status gr_ring_cancel_read(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    return hand_over(ring, GR_READ_CANCELLED, slots, n, __func__);
+    GR_TRY(gr_ring_check(ring, __func__));
+    return end_use(ring, &ring->reader, slots, n, true, __func__);
 }

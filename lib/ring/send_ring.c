@@ -2,7 +2,6 @@
 /* Sends a ring to a process: one message for the page and the semaphores, then one per slot. */
 #define _GNU_SOURCE
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
@@ -33,11 +32,9 @@ struct sending {
     struct gr_semaphore_pair *pair;    /* the pair of the two processes, a reference */
     struct gr_semaphore_pair *relayed; /* `before` if the link relays signals, or NULL */
     gr_semaphore *mine, *theirs;       /* of `pair`: signalled by this process, and by the peer */
-    int mine_fd, theirs_fd;
     struct gr_page *page;
-    int page_fd;
-    struct gr_link *link;    /* the ring gets the link after all messages are sent */
-    struct gr_message *head; /* the ring message, with the application's data */
+    struct gr_link *link;   /* the ring gets the link after all messages are sent */
+    struct gr_message head; /* the ring message, which owns its descriptors */
     struct gr_deadline deadline;
     const char *call;
 };
@@ -251,8 +248,8 @@ static gr_semaphore *make_semaphore(const struct sending *s, int *fd)
 static struct gr_semaphore_pair *make_new_pair(struct sending *s)
 {
     bool is_cuda = s->side->is_cuda;
-    gr_semaphore *mine = make_semaphore(s, &s->mine_fd);
-    gr_semaphore *theirs = mine ? make_semaphore(s, &s->theirs_fd) : NULL;
+    gr_semaphore *mine = make_semaphore(s, &s->head.fds[GR_RING_SENT_FD]);
+    gr_semaphore *theirs = mine ? make_semaphore(s, &s->head.fds[GR_RING_RECEIVED_FD]) : NULL;
     return gr_pair_of_new(is_cuda ? theirs : mine, is_cuda ? mine : theirs, s->call);
 }
 
@@ -268,8 +265,8 @@ static gr_status make_pair(struct sending *s)
     s->mine = s->side->is_cuda ? s->pair->release : s->pair->acquire;
     s->theirs = s->side->is_cuda ? s->pair->acquire : s->pair->release;
     if (is_direct) {
-        GR_TRY(export_semaphore(s, s->mine, &s->mine_fd));
-        GR_TRY(export_semaphore(s, s->theirs, &s->theirs_fd));
+        GR_TRY(export_semaphore(s, s->mine, &s->head.fds[GR_RING_SENT_FD]));
+        GR_TRY(export_semaphore(s, s->theirs, &s->head.fds[GR_RING_RECEIVED_FD]));
     } else if (!s->side->is_cuda) {
         s->relayed = s->before;
     }
@@ -286,7 +283,7 @@ static gr_status send_message(const struct sending *s, const struct gr_message *
     return gr_message_send(s->socket, message, &s->deadline, s->call);
 }
 
-static gr_status send_head(const struct sending *s)
+static gr_status send_head(struct sending *s)
 {
     const struct gr_ring_description d = {
         .slots = s->count,
@@ -295,12 +292,8 @@ static gr_status send_head(const struct sending *s)
         .sent_value = gr_semaphore_last(s->mine),
         .received_value = gr_semaphore_last(s->theirs),
     };
-    s->head->fd_count = GR_RING_FD_COUNT;
-    s->head->fds[GR_RING_PAGE_FD] = s->page_fd;
-    s->head->fds[GR_RING_SENT_FD] = s->mine_fd;
-    s->head->fds[GR_RING_RECEIVED_FD] = s->theirs_fd;
-    gr_ring_description_write(&d, s->head);
-    return send_message(s, s->head);
+    gr_ring_description_write(&d, &s->head);
+    return send_message(s, &s->head);
 }
 
 static gr_status send_slot(const struct sending *s, uint32_t i)
@@ -314,7 +307,7 @@ static gr_status send_slot(const struct sending *s, uint32_t i)
     return status;
 }
 
-static gr_status send_all(const struct sending *s)
+static gr_status send_all(struct sending *s)
 {
     gr_status status = send_head(s);
     for (uint32_t i = 0; i < s->count && status == GR_OK; i++) {
@@ -327,13 +320,12 @@ static gr_status send_all(const struct sending *s)
 
 static gr_status make_page(struct sending *s)
 {
-    s->page_fd = gr_page_create(s->count, s->call);
-    if (s->page_fd < 0)
+    int fd = s->head.fds[GR_RING_PAGE_FD] = gr_page_create(s->count, s->call);
+    if (fd < 0)
         return gr_last_error()->status;
-    gr_status status = gr_page_map(s->page_fd, s->count, &s->page, s->call);
-    if (status == GR_OK)
-        atomic_store(&s->page->written, s->ring->state.written);
-    return status;
+    GR_TRY(gr_page_map(fd, s->count, &s->page, s->call));
+    atomic_store(&s->page->written, s->ring->state.written);
+    return GR_OK;
 }
 
 static gr_status link_and_send(struct sending *s)
@@ -371,12 +363,6 @@ static gr_status send_ring(struct sending *s)
     return link_and_send(s);
 }
 
-static void close_if(int fd)
-{
-    if (fd >= 0)
-        close(fd);
-}
-
 /*
  * Gives the link to the ring. Called after all messages are sent, because gr_link_stop() also
  * writes to the socket. Wakes the waiting threads, because the other process may have their role
@@ -409,9 +395,7 @@ static void end_sending(struct sending *s)
         restore_pairs(s);
     if (s->began)
         attach_link(s);
-    close_if(s->page_fd);
-    close_if(s->mine_fd);
-    close_if(s->theirs_fd);
+    gr_message_close_fds(&s->head);
     gr_page_unmap(s->page, s->count);
     gr_pair_drop(s->pair);
     gr_pair_drop(s->before);
@@ -421,23 +405,19 @@ static void end_sending(struct sending *s)
 gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, const void *data, size_t size,
                        unsigned timeout_ms)
 {
-    struct gr_message head = {.kind = GR_MESSAGE_RING};
-    GR_TRY(gr_ring_check(ring, __func__));
-    GR_TRY(gr_socket_check(socket, __func__));
-    GR_TRY(gr_ring_check_role(role, __func__));
-    GR_TRY(gr_message_set_data(&head, data, size, __func__));
     struct sending s = {
         .socket = socket,
         .ring = ring,
         .role = role,
-        .side = role == GR_RING_PRODUCER ? &ring->writer : &ring->reader,
-        .mine_fd = -1,
-        .theirs_fd = -1,
-        .page_fd = -1,
-        .head = &head,
+        .head = {.kind = GR_MESSAGE_RING, .fd_count = GR_RING_FD_COUNT, .fds = {-1, -1, -1}},
         .deadline = gr_deadline_in(timeout_ms),
         .call = __func__,
     };
+    GR_TRY(gr_ring_check(ring, __func__));
+    GR_TRY(gr_socket_check(socket, __func__));
+    GR_TRY(gr_ring_check_role(role, __func__));
+    GR_TRY(gr_message_set_data(&s.head, data, size, __func__));
+    s.side = role == GR_RING_PRODUCER ? &ring->writer : &ring->reader;
     gr_status status = send_ring(&s);
     end_sending(&s);
     return status;

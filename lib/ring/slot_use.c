@@ -122,19 +122,20 @@ static gr_status release(gr_ring *ring, struct gr_ring_side *side, size_t n, con
     return status;
 }
 
-gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, enum gr_hand_over how,
+gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, bool cancels,
                           const char *call)
 {
+    const bool is_unused = side->writes && cancels; /* the peer sees nothing of the use */
     gr_status status = GR_OK;
     if (side->is_cuda)
         status = release(ring, side, n, call);
-    else if (how != GR_WRITE_CANCELLED)
+    else if (!is_unused)
         status = end_graphics(side->resources, n, call);
     if (status != GR_OK)
         return status;
     if (!side->is_cuda)
         settle_submits(side, n);
-    return how == GR_WRITE_CANCELLED ? GR_OK : gr_link_end_use(ring->link, side, n, call);
+    return is_unused ? GR_OK : gr_link_end_use(ring->link, side, n, call);
 }
 
 /* Blocks until the last release of the resource has passed. */

@@ -8,8 +8,6 @@
 
 #include "lib/ring/ring.h"
 
-enum gr_hand_over { GR_PUBLISHED, GR_WRITE_CANCELLED, GR_GIVEN_BACK, GR_READ_CANCELLED };
-
 /*
  * Begins the use of the side's n resources. A CUDA side maps them, and stores the buffers in its
  * array `buffers`. On a graphics side, the graphics API waits for the last release. *submit
@@ -19,10 +17,10 @@ gr_status gr_ring_begin_use(gr_ring *ring, struct gr_ring_side *side, size_t n, 
                             gr_submit **submit, const char *call);
 
 /*
- * Ends the use of the side's n resources. After an error the side still has the resources; buffers
- * that were released despite the error are NULL.
+ * Ends the use of the side's n resources; `cancels`: the write or the read is undone. After an
+ * error the side still has the resources; buffers that were released despite the error are NULL.
  */
-gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, enum gr_hand_over how,
+gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, bool cancels,
                           const char *call);
 
 /*

@@ -113,10 +113,8 @@ bool gr_ring_state_stays(const struct gr_ring_state *state, uint32_t number)
 
 uint32_t gr_ring_state_room(const struct gr_ring_state *state)
 {
-    uint32_t used = 0;
-    for (enum gr_slot_state what = GR_SLOT_FREE; what < GR_SLOT_STATES; what++)
-        used += state->counts[what];
-    return GR_RING_MOST_SLOTS - used;
+    return GR_RING_MOST_SLOTS - state->count - state->leaving - state->counts[GR_SLOT_LEFT] -
+           state->counts[GR_SLOT_ENDING];
 }
 
 void gr_ring_state_renumber(struct gr_ring_state *state, uint32_t from, uint32_t to)
