@@ -274,7 +274,6 @@ static gr_status map_in_context(gr_resource *const resources[], size_t n, CUstre
                                 const gr_map_options *options, const char *call)
 {
     GR_ENTER(&resources[0]->context, call);
-    GR_TRY(gr_stream_check_capture(stream, call));
     GR_TRY(gr_stream_check_context(resources[0], stream, call));
     return options ? map_with_options(resources, n, stream, options, call)
                    : map_runs(resources, n, stream);

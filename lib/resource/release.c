@@ -67,7 +67,6 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
 static gr_status unmap_in_context(gr_resource *const resources[], size_t n, CUstream stream,
                                   bool *plain, const char *call)
 {
-    GR_TRY(gr_stream_check_capture(stream, call));
     GR_TRY(gr_stream_check_context(resources[0], stream, call));
     GR_TRY(prepare(resources, n, stream, plain, call));
     return resources[0]->backend->unmap(resources, n, stream);
@@ -247,7 +246,6 @@ static gr_status wait_for_option_event(gr_buffer *const buffers[], size_t n, CUs
         last = release_stream(b, stream);
         of_last = context->handle;
         GR_ENTER(context, call);
-        GR_TRY(gr_stream_check_capture(last, call));
         GR_TRY(gr_stream_check_context(b->resource, last, call));
         GR_TRY(gr_event_wait(last, event));
     }

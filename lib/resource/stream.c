@@ -85,19 +85,6 @@ static gr_status refuse_device(CUdevice is, CUdevice wanted, const char *call)
         of_stream, of_resource);
 }
 
-/*
- * Records that the stream belongs to another context: events of the resource's CUDA context cannot
- * be recorded in it.
- */
-static gr_status refuse_context(CUresult result, const char *call)
-{
-    return gr_fail_cuda(result, "cuEventRecord",
-                        "%s: the stream belongs to another CUDA context than the resource. Pass a "
-                        "stream that was created in the resource's context, and let your own "
-                        "stream wait for the passed stream by an event (cuStreamWaitEvent).",
-                        call);
-}
-
 static gr_status refuse_unknown(const gr_resource *resource, CUresult result, const char *call)
 {
     char copies[GR_COPIES_SIZE];
@@ -116,17 +103,9 @@ static gr_status refuse_unknown(const gr_resource *resource, CUresult result, co
 }
 
 /*
- * Checks that events of the resource's context can be recorded in the stream, by recording one.
- * This also works for a stream of a green context that shares the resource's context. The
- * resource's context is current.
+ * Checks a stream of another context than that of the resource, which is current: events of the
+ * resource's context can also be recorded in a stream of a green context that shares it.
  */
-static gr_status check_events(gr_resource *resource, CUstream stream, const char *call)
-{
-    GR_TRY(gr_event_create(&resource->order));
-    CUresult result = gr_driver()->EventRecord(resource->order, stream);
-    return result == CUDA_SUCCESS ? GR_OK : refuse_context(result, call);
-}
-
 static gr_status check_other(gr_resource *resource, CUstream stream,
                              const struct gr_context *of_stream, const char *call)
 {
@@ -135,12 +114,19 @@ static gr_status check_other(gr_resource *resource, CUstream stream,
     GR_TRY(get_device(of_stream, &is, call));
     if (is != wanted)
         return refuse_device(is, wanted, call);
-    return check_events(resource, stream, call);
+    GR_TRY(gr_event_create(&resource->order));
+    GR_TRY_CUDA(gr_driver()->EventRecord(resource->order, stream), "cuEventRecord",
+                "%s: the stream belongs to another CUDA context than the resource. Pass a stream "
+                "that was created in the resource's context, and let your own stream wait for the "
+                "passed stream by an event (cuStreamWaitEvent).",
+                call);
+    return GR_OK;
 }
 
 gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const char *call)
 {
     struct gr_context context = {.primary_of = -1};
+    GR_TRY(gr_stream_check_capture(stream, call));
     if (stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD ||
         (stream == resource->checked && !gr_driver_traits()->refuses_destroyed))
         return GR_OK;
@@ -150,12 +136,10 @@ gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const 
         return GR_OK;
     if (result != CUDA_SUCCESS)
         return refuse_unknown(resource, result, call);
-    gr_status status = GR_OK;
     if (context.handle != resource->context.handle)
-        status = check_other(resource, stream, &context, call);
-    if (status == GR_OK)
-        resource->checked = stream;
-    return status;
+        GR_TRY(check_other(resource, stream, &context, call));
+    resource->checked = stream;
+    return GR_OK;
 }
 
 /*

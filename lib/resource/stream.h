@@ -14,9 +14,9 @@
 gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream);
 
 /*
- * Refuses a destroyed stream, and a stream of another CUDA context than that of the resource, which
- * is current. The driver is queried once per change of stream, or at each call if the driver
- * refuses destroyed streams.
+ * Refuses a stream that captures a graph, a destroyed stream, and a stream of another CUDA context
+ * than that of the resource, which is current. For the last two the driver is queried once per
+ * change of stream, or at each call if the driver refuses destroyed streams.
  */
 gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const char *call);
 
