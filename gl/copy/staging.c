@@ -146,7 +146,7 @@ gr_status gl_staging_make_shared(const struct gl_resource *r, struct gl_copy *co
     if (!copy->shared)
         return gr_last_error()->status;
     copy->staging = GL_STAGING_PEER;
-    copy->host = (unsigned char *)(uintptr_t)copy->shared->vmm.ptr;
+    copy->host = (unsigned char *)(uintptr_t)copy->shared->ptr;
     const GLenum errors = gl_errors_take();
     gr_status status = gl_shared_place(copy->scratch, copy->shared, size, call);
     gl_errors_end(errors);

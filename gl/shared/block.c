@@ -337,7 +337,7 @@ static struct gl_part *make_part(struct pool *pool, size_t size, const char *cal
     part->cuda_has = true;
     part->import = (struct gr_import){
         .holds = 1,
-        .vmm = {.ptr = part->block->memory->vmm.ptr + part->offset, .size = part->size},
+        .ptr = part->block->memory->ptr + part->offset,
         .size = part->size,
         .end_part = end_cuda_hold,
     };

@@ -90,18 +90,12 @@ void gr_external_end(struct gr_external *resource);
  */
 #define GR_MESA_ROOM 64
 
-/* An allocation of `size` bytes by CUDA, and a device pointer to its first byte. */
-struct gr_vmm {
-    CUmemGenericAllocationHandle handle;
-    CUdeviceptr ptr;
-    size_t size; /* a multiple of the driver's granularity */
-};
-
 /* An import of memory, reference-counted: each resource in the memory holds a reference. */
 struct gr_import {
     unsigned holds;          /* the number of references, changed atomically */
-    CUexternalMemory handle; /* NULL if `vmm` is used */
-    struct gr_vmm vmm;       /* memory allocated by CUDA, used by one resource */
+    CUexternalMemory handle; /* NULL for memory that CUDA allocated, which one resource uses */
+    CUmemGenericAllocationHandle allocation; /* the memory that CUDA allocated */
+    CUdeviceptr ptr;                         /* the first byte of that memory */
     CUexternalMemoryHandleType type;
     size_t size;
     bool dedicated;

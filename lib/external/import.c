@@ -68,37 +68,32 @@ static gr_status refuse(CUresult result, const char *driver_call, size_t bytes)
                         gr_s(bytes));
 }
 
-/* Grants access to the device of the current context, and to the device that owns the memory. */
-static CUresult give_access(const struct gr_vmm *vmm, CUdevice device, CUdevice current)
+/* Maps the memory to an address, with access for its device and that of the current context. */
+static gr_status map_whole(struct gr_import *import, CUdevice device)
 {
+    const gr_cuda_api *cu = gr_driver();
+    const size_t size = import->size;
+    CUdevice current;
+    GR_TRY(gr_current_device(&current));
     const CUmemAccessDesc access[] = {
         {.location = on(current), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
         {.location = on(device), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
     };
-    return gr_driver()->MemSetAccess(vmm->ptr, vmm->size, access, device == current ? 1 : 2);
-}
-
-/* Maps the memory to an address, with read and write access. */
-static gr_status map_whole(struct gr_vmm *vmm, CUdevice device)
-{
-    const gr_cuda_api *cu = gr_driver();
-    CUdevice current;
-    GR_TRY(gr_current_device(&current));
-    CUresult result = cu->MemAddressReserve(&vmm->ptr, vmm->size, 0, 0, 0);
-    if (result != CUDA_SUCCESS)
-        return refuse(result, "cuMemAddressReserve", vmm->size);
-    result = cu->MemMap(vmm->ptr, vmm->size, 0, vmm->handle, 0);
+    GR_TRY_DRIVER(refuse, cu->MemAddressReserve(&import->ptr, size, 0, 0, 0), "cuMemAddressReserve",
+                  size);
+    CUresult result = cu->MemMap(import->ptr, size, 0, import->allocation, 0);
     if (result == CUDA_SUCCESS) {
-        result = give_access(vmm, device, current);
+        result = cu->MemSetAccess(import->ptr, size, access, device == current ? 1 : 2);
         if (result == CUDA_SUCCESS)
             return GR_OK;
-        cu->MemUnmap(vmm->ptr, vmm->size);
+        cu->MemUnmap(import->ptr, size);
     }
-    cu->MemAddressFree(vmm->ptr, vmm->size);
-    return refuse(result, "cuMemMap", vmm->size);
+    cu->MemAddressFree(import->ptr, size);
+    return refuse(result, "cuMemMap", size);
 }
 
-static gr_status create_vmm(struct gr_vmm *vmm, CUdevice device, size_t bytes)
+/* Allocates at least import->size bytes, and sets import->size to the size of the allocation. */
+static gr_status allocate(struct gr_import *import, CUdevice device)
 {
     const gr_cuda_api *cu = gr_driver();
     const CUmemAllocationProp properties = {
@@ -106,70 +101,61 @@ static gr_status create_vmm(struct gr_vmm *vmm, CUdevice device, size_t bytes)
         .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
         .location = on(device),
     };
-    size_t granularity = 0;
+    size_t granularity = 0, bytes = import->size;
     CUresult result = cu->MemGetAllocationGranularity(&granularity, &properties,
                                                       CU_MEM_ALLOC_GRANULARITY_MINIMUM);
     if (result != CUDA_SUCCESS || granularity == 0 || bytes > SIZE_MAX - granularity)
         return refuse(result ? result : CUDA_ERROR_INVALID_VALUE, "cuMemGetAllocationGranularity",
                       bytes);
-    vmm->size = (bytes + granularity - 1) / granularity * granularity;
-    result = cu->MemCreate(&vmm->handle, vmm->size, &properties, 0);
-    return result == CUDA_SUCCESS ? GR_OK : refuse(result, "cuMemCreate", vmm->size);
+    import->size = (bytes + granularity - 1) / granularity * granularity;
+    GR_TRY_DRIVER(refuse, cu->MemCreate(&import->allocation, import->size, &properties, 0),
+                  "cuMemCreate", import->size);
+    return GR_OK;
+}
+
+static gr_status open_allocation(struct gr_import *import, int fd)
+{
+    GR_TRY_DRIVER(
+        refuse,
+        gr_driver()->MemImportFromShareableHandle(&import->allocation, (void *)(intptr_t)fd,
+                                                  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+        "cuMemImportFromShareableHandle", import->size);
+    return GR_OK;
 }
 
 gr_status gr_import_export(const struct gr_import *import, int *fd)
 {
     GR_TRY_CUDA(gr_driver()->MemExportToShareableHandle(
-                    fd, import->vmm.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+                    fd, import->allocation, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
                 "cuMemExportToShareableHandle",
                 "The memory could not be exported as a file descriptor.");
     return GR_OK;
 }
 
-/* Unmaps the address and drops this reference to the memory. No work may use it any more. */
-static void end_vmm(const struct gr_vmm *vmm)
-{
-    const gr_cuda_api *cu = gr_driver();
-    cu->MemUnmap(vmm->ptr, vmm->size);
-    cu->MemAddressFree(vmm->ptr, vmm->size);
-    cu->MemRelease(vmm->handle);
-}
-
-/* Maps the memory if `status` is GR_OK. After an error frees the import. */
-static struct gr_import *finish_vmm(struct gr_import *import, CUdevice device, gr_status status)
-{
-    if (status == GR_OK) {
-        status = map_whole(&import->vmm, device);
-        if (status != GR_OK)
-            gr_driver()->MemRelease(import->vmm.handle);
-    }
-    if (status != GR_OK) {
-        free(import);
-        return NULL;
-    }
-    import->holds = 1;
-    import->size = import->vmm.size;
-    import->dedicated = true;
-    return import;
-}
-
-struct gr_import *gr_import_new(CUdevice device, size_t size, const char *call)
-{
-    struct gr_import *import = gr_check_memory(calloc(1, sizeof(*import)), call);
-    return import ? finish_vmm(import, device, create_vmm(&import->vmm, device, size)) : NULL;
-}
-
-struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size, const char *call)
+/* Imports an allocation, or makes one if `fd` is NULL. */
+static struct gr_import *make_vmm(CUdevice device, const int *fd, size_t size, const char *call)
 {
     struct gr_import *import = gr_check_memory(calloc(1, sizeof(*import)), call);
     if (!import)
         return NULL;
-    import->vmm.size = size;
-    CUresult result = gr_driver()->MemImportFromShareableHandle(
-        &import->vmm.handle, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-    return finish_vmm(
-        import, device,
-        result == CUDA_SUCCESS ? GR_OK : refuse(result, "cuMemImportFromShareableHandle", size));
+    *import = (struct gr_import){.holds = 1, .size = size, .dedicated = true};
+    if ((fd ? open_allocation(import, *fd) : allocate(import, device)) == GR_OK) {
+        if (map_whole(import, device) == GR_OK)
+            return import;
+        gr_driver()->MemRelease(import->allocation);
+    }
+    free(import);
+    return NULL;
+}
+
+struct gr_import *gr_import_new(CUdevice device, size_t size, const char *call)
+{
+    return make_vmm(device, NULL, size, call);
+}
+
+struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size, const char *call)
+{
+    return make_vmm(device, &fd, size, call);
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -182,9 +168,13 @@ void gr_import_drop(struct gr_import *import, bool alive)
         import->end_part(import, alive);
         return;
     }
-    if (!import->handle)
-        end_vmm(&import->vmm); /* the memory is owned by the device, not by a context */
-    else if (alive)
-        gr_driver()->DestroyExternalMemory(import->handle);
+    const gr_cuda_api *cu = gr_driver();
+    if (!import->handle) { /* the memory is owned by the device, not by a context */
+        cu->MemUnmap(import->ptr, import->size);
+        cu->MemAddressFree(import->ptr, import->size);
+        cu->MemRelease(import->allocation);
+    } else if (alive) {
+        cu->DestroyExternalMemory(import->handle);
+    }
     free(import);
 }

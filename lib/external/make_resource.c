@@ -95,6 +95,7 @@ static gr_status make_in(struct gr_external *r, struct gr_import *import,
                          const struct gr_context *context, const gr_external_part_desc *part,
                          unsigned flags, const char *call)
 {
+    GR_ENTER(context, call);
     r->base.flags = flags;
     note_part(r, import, part);
     GR_TRY((part->image ? map_image : map_buffer)(r, part));
@@ -147,7 +148,7 @@ void gr_external_make_mapped(struct gr_external *r, const struct gr_context *con
 void gr_external_make_buffer(struct gr_external *r, const struct gr_context *context,
                              struct gr_import *memory, size_t size, unsigned flags)
 {
-    r->base.ptr = memory->vmm.ptr;
+    r->base.ptr = memory->ptr;
     gr_external_make_mapped(r, context, memory, &GR_INIT(gr_external_part_desc, .size = size),
                             flags);
 }
@@ -166,12 +167,12 @@ struct given {
 
 static gr_status take_part(struct given *given, const gr_external_part_desc *part, const char *call)
 {
-    gr_status status = GR_TAKE(gr_external_part_desc, &given->part, part, call);
-    if (status != GR_OK || !given->part.image)
-        return status;
-    status = GR_TAKE(gr_external_image_desc, &given->image, given->part.image, call);
+    GR_TRY(GR_TAKE(gr_external_part_desc, &given->part, part, call));
+    if (!given->part.image)
+        return GR_OK;
+    GR_TRY(GR_TAKE(gr_external_image_desc, &given->image, given->part.image, call));
     given->part.image = &given->image;
-    return status;
+    return GR_OK;
 }
 
 static gr_status take_memory(struct given *given, const gr_external_memory_desc *memory,
@@ -179,11 +180,10 @@ static gr_status take_memory(struct given *given, const gr_external_memory_desc 
 {
     if (!memory)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`memory` is NULL: describe the memory.");
-    gr_status status = GR_TAKE(gr_external_memory_desc, &given->memory, memory, call);
-    if (status == GR_OK)
-        status = take_part(given, given->memory.part, call);
+    GR_TRY(GR_TAKE(gr_external_memory_desc, &given->memory, memory, call));
+    GR_TRY(take_part(given, given->memory.part, call));
     given->memory.part = &given->part;
-    return status;
+    return GR_OK;
 }
 
 gr_resource *gr_from_external_memory(const gr_external_memory_desc *memory, unsigned flags)
@@ -204,18 +204,17 @@ gr_resource *gr_from_external_memory(const gr_external_memory_desc *memory, unsi
 static gr_status check_sharing(const gr_resource *resource, const gr_external_part_desc *part,
                                unsigned flags, const char *call)
 {
-    gr_status status = gr_resource_check_open(resource, call);
     const struct gr_external *r = gr_external_of(resource);
-    if (status == GR_OK && (!r || gr_external_is_copied(r)))
-        status = gr_fail(GR_ERR_STATE, call,
-                         "The resource is not in external memory; it uses the transport %s.",
-                         resource->backend->name);
-    if (status == GR_OK && r->memory->dedicated)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "The memory is dedicated to one buffer or image: it has no other part.");
-    if (status == GR_OK)
-        status = gr_external_check_part(part, r->memory->size, false, r->memory->type, call);
-    return status == GR_OK ? check_flags(part, flags, call) : status;
+    GR_TRY(gr_resource_check_open(resource, call));
+    if (!r || gr_external_is_copied(r))
+        return gr_fail(GR_ERR_STATE, call,
+                       "The resource is not in external memory; it uses the transport %s.",
+                       resource->backend->name);
+    if (r->memory->dedicated)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The memory is dedicated to one buffer or image: it has no other part.");
+    GR_TRY(gr_external_check_part(part, r->memory->size, false, r->memory->type, call));
+    return check_flags(part, flags, call);
 }
 
 gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_desc *part,
@@ -223,22 +222,16 @@ gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_d
 {
     struct gr_context context;
     struct given given;
-    bool pushed;
     if (take_part(&given, part, __func__) != GR_OK ||
         check_sharing(resource, &given.part, flags, __func__) != GR_OK ||
         gr_context_hold(&resource->context, &context, __func__) != GR_OK)
         return NULL;
     struct gr_import *import = gr_external_of(resource)->memory;
     struct gr_external *r = gr_external_new(__func__);
-    if (!r || gr_context_enter(&context, &pushed, __func__) != GR_OK)
-        goto fail;
-    gr_status status = make_in(r, import, &context, &given.part, flags, __func__);
-    gr_context_leave(pushed);
-    if (status != GR_OK)
-        goto fail;
-    __atomic_fetch_add(&import->holds, 1, __ATOMIC_RELAXED);
-    return &r->base;
-fail:
+    if (r && make_in(r, import, &context, &given.part, flags, __func__) == GR_OK) {
+        __atomic_fetch_add(&import->holds, 1, __ATOMIC_RELAXED);
+        return &r->base;
+    }
     free(r);
     gr_context_drop(&context);
     return NULL;
