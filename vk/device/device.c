@@ -274,7 +274,11 @@ static gr_status choose_transport(struct needs *needs, const char *call)
     if (choice.order[0] != GR_TRANSPORT_EXTERNAL)
         gr_transport_skip(&choice, GR_TRANSPORT_EXTERNAL, "GR_TRANSPORT_EXTERNAL is not allowed");
     GR_TRY(gr_choose_transport(&choice, attempt, needs));
-    snprintf(device->why, sizeof(device->why), "%s", choice.reason);
+    snprintf(device->why, sizeof(device->why), "%s",
+             device->info.transport != GR_TRANSPORT_EXTERNAL
+                 ? choice.reason
+                 : "CUDA computes on another device, which can import only dedicated memory of "
+                   "buffers");
     return GR_OK;
 }
 

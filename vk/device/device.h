@@ -48,7 +48,7 @@ struct gr_vk_device {
     uint32_t queue_family, family_count;
     bool synchronization2; /* the feature is enabled, and the functions for it were found */
     unsigned transports;   /* the transports that the application allows */
-    char why[400];         /* the reason for info.transport, unless it is GR_TRANSPORT_EXTERNAL */
+    char why[400];         /* why objects are copied, if some are: the end of a sentence */
     /*
      * The transport of objects that CUDA imports only on their own device: images, and buffers in
      * memory that is not dedicated. 0: they are refused. info.transport is that of other buffers.
@@ -101,15 +101,6 @@ void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner);
  */
 gr_status vk_device_copies(const gr_vk_device *device, bool crosses, const char *what,
                            const char *instead, bool *copied, const char *call);
-
-/* Why objects of the device are copied: the end of a sentence. */
-static inline const char *vk_device_copies_since(const gr_vk_device *device)
-{
-    return device->info.transport != GR_TRANSPORT_EXTERNAL
-               ? device->why
-               : "CUDA computes on another device, which can import only dedicated memory of "
-                 "buffers";
-}
 
 /* Copies and checks the application's struct; `has_device`: the VkDevice must not be NULL. */
 gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, bool has_device,

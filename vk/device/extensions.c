@@ -80,25 +80,22 @@ uint32_t vk_extensions_used(const struct vk_extensions *extensions,
 /* ---- Missing functions ----------------------------------------------------------------------- */
 
 /* A growing text that lists each extension once. */
-struct list {
-    char text[260];
-    size_t used;
-};
+typedef char list[260];
 
-static void add(struct list *list, const char *extension, const char *function)
+static void add(list text, const char *extension, const char *function)
 {
-    if (strstr(list->text, extension) || list->used >= sizeof(list->text))
-        return;
-    list->used += (size_t)snprintf(list->text + list->used, sizeof(list->text) - list->used,
-                                   "%s%s (%s)", list->used ? ", " : "", extension, function);
+    const size_t used = strlen(text);
+    if (!strstr(text, extension))
+        snprintf(text + used, sizeof(list) - used, "%s%s (%s)", used ? ", " : "", extension,
+                 function);
 }
 
 struct missing {
-    const char *core;     /* a missing function of Vulkan 1.0, or NULL */
-    struct list instance; /* missing instance extensions */
-    struct list disabled; /* extensions that the device supports, but that are not enabled */
-    struct list absent;   /* required extensions that the device does not support */
-    struct list needed;   /* the missing extensions that sharing memory requires */
+    const char *core; /* a missing function of Vulkan 1.0, or NULL */
+    list instance;    /* missing instance extensions */
+    list disabled;    /* extensions that the device supports, but that are not enabled */
+    list absent;      /* required extensions that the device does not support */
+    list needed;      /* the missing extensions that sharing memory requires */
 };
 
 static bool is_required(const char *extension)
@@ -118,13 +115,13 @@ static void miss(struct missing *missing, const struct vk_extensions *has, const
     }
     const bool required = is_required(extension);
     if (of_instance)
-        add(&missing->instance, extension, function);
+        add(missing->instance, extension, function);
     else if (vk_extensions_have(has, extension))
-        add(&missing->disabled, extension, function);
+        add(missing->disabled, extension, function);
     else if (required)
-        add(&missing->absent, extension, function);
+        add(missing->absent, extension, function);
     if (required)
-        add(&missing->needed, extension, function);
+        add(missing->needed, extension, function);
 }
 
 static gr_status fail_missing(const struct missing *missing, const char *call)
@@ -134,18 +131,19 @@ static gr_status fail_missing(const struct missing *missing, const char *call)
     const struct {
         const char *before, *names, *after;
     } parts[] = {
-        {" The instance lacks ", missing->instance.text,
+        {" The instance lacks ", missing->instance,
          ": create it for Vulkan 1.1 or newer, or with these."},
-        {" The device supports these, but they were not enabled: ", missing->disabled.text,
+        {" The device supports these, but they were not enabled: ", missing->disabled,
          "; add them to ppEnabledExtensionNames of vkCreateDevice "
          "(gr_vk_device_extensions() lists them)."},
-        {" The device does not support ", missing->absent.text, ": it needs a newer driver."},
+        {" The device does not support ", missing->absent, ": it needs a newer driver."},
     };
-    size_t used = strlen(text);
-    for (size_t i = 0; i < COUNT(parts) && used < sizeof(text); i++)
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        const size_t used = strlen(text);
         if (parts[i].names[0])
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s", parts[i].before,
-                                     parts[i].names, parts[i].after);
+            snprintf(text + used, sizeof(text) - used, "%s%s%s", parts[i].before, parts[i].names,
+                     parts[i].after);
+    }
     return gr_fail(GR_ERR_UNSUPPORTED, call, "%s", text);
 }
 
@@ -171,8 +169,8 @@ gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice de
                        "instance and the device belong to the same Vulkan?",
                        call, missing.core);
     if (lacks)
-        snprintf(lacks, size, "%s", missing.needed.text);
-    else if (missing.instance.used || missing.disabled.used || missing.absent.used)
+        snprintf(lacks, size, "%s", missing.needed);
+    else if (missing.instance[0] || missing.disabled[0] || missing.absent[0])
         return fail_missing(&missing, call);
     return GR_OK;
 }

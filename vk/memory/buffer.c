@@ -6,12 +6,6 @@
 #include "vk/device/error.h"
 #include "vk/memory/memory.h"
 
-VkBuffer gr_vk_buffer(const gr_resource *resource)
-{
-    const struct vk_resource *r = vk_resource_checked(resource, __func__);
-    return r ? r->binding.buffer : VK_NULL_HANDLE;
-}
-
 /* ---- From the application -------------------------------------------------------------------- */
 
 static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
@@ -132,11 +126,8 @@ static gr_status check_info(const VkBufferCreateInfo *info, const char *call)
                        "CUDA does not accept buffers that are sparse or protected (flags 0x%x): "
                        "create the buffer without 0x%x.",
                        info->flags, info->flags & refused);
-    const VkExternalMemoryBufferCreateInfo *external =
-        vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
-    return external ? vk_check_handle_types(external->handleTypes,
-                                            "VkExternalMemoryBufferCreateInfo", call)
-                    : GR_OK;
+    return vk_check_handle_types(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+                                 "VkExternalMemoryBufferCreateInfo", call);
 }
 
 gr_resource *gr_vk_buffer_create(gr_vk_device *device, const VkBufferCreateInfo *info,

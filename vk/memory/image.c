@@ -12,12 +12,6 @@
     "vkCmdCopyBufferToImage, make a context of the device that draws current before "              \
     "gr_vk_device_wrap(), or let that copy images (transports = GR_TRANSPORT_ANY)."
 
-VkImage gr_vk_image(const gr_resource *resource)
-{
-    const struct vk_resource *r = vk_resource_checked(resource, __func__);
-    return r ? r->binding.image : VK_NULL_HANDLE;
-}
-
 /* ---- The image in CUDA ----------------------------------------------------------------------- */
 
 /*
@@ -81,7 +75,7 @@ static gr_status check_transfers(const gr_vk_device *device, const VkImageCreate
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The usage of the image is 0x%x, but its texels are copied, since %s: create it "
                    "with %s, too.",
-                   info->usage, vk_device_copies_since(device), missing);
+                   info->usage, device->why, missing);
 }
 
 static const gr_vk_format_info *find_format(VkFormat format, const char *call)
@@ -263,11 +257,8 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
     GR_TRY(vk_check_arguments(device, info, call));
     GR_TRY(gr_flags_check(flags, true, call));
     GR_TRY(vk_image_check(info, call));
-    const VkExternalMemoryImageCreateInfo *external =
-        vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
-    if (external)
-        GR_TRY(
-            vk_check_handle_types(external->handleTypes, "VkExternalMemoryImageCreateInfo", call));
+    GR_TRY(vk_check_handle_types(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+                                 "VkExternalMemoryImageCreateInfo", call));
     GR_TRY(vk_device_copies(device, false, "Images", COPY_INSTEAD, copied, call));
     if (info->usage == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,

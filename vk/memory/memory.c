@@ -107,16 +107,18 @@ gr_status vk_memory_check(const struct vk_binding *b, VkDeviceSize offset, const
     return check_place(b, offset, &need.memory, call);
 }
 
-gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const char *type,
+gr_status vk_check_handle_types(const void *chain, VkStructureType type, const char *name,
                                 const char *call)
 {
-    if (types & GR_VK_MEMORY_HANDLE)
+    /* VkExternalMemoryImageCreateInfo has the same fields */
+    const VkExternalMemoryBufferCreateInfo *external = vk_chain_find(chain, type);
+    if (!external || external->handleTypes & GR_VK_MEMORY_HANDLE)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The handleTypes of %s are 0x%x, without "
                    "VK_EXTERNAL_MEMORY_HANDLE_TYPE_" GR_VK_HANDLE_NAME
                    "_BIT: add the bit, or leave the struct out, since grinterop adds it.",
-                   type, types);
+                   name, external->handleTypes);
 }
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
@@ -226,25 +228,7 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
     return allocate(b, type, has_address);
 }
 
-/* ---- Import into CUDA -------------------------------------------------------------------------
- */
-
-#ifndef _WIN32
-
-gr_status vk_memory_export(const struct vk_binding *b, struct gr_memory_export *memory)
-{
-    int fd;
-    GR_TRY(vk_export_memory(b->device, b->memory, &fd));
-    *memory = (struct gr_memory_export){
-        .fd = fd,
-        .device = b->device->cuda,
-        .size = (size_t)b->memory_size,
-        .dedicated = b->dedicated,
-    };
-    return GR_OK;
-}
-
-#endif
+/* ---- Import into CUDA ------------------------------------------------------------------------ */
 
 /* Describes all the memory for CUDA, and exports its handle. */
 static gr_status describe_memory(const struct vk_binding *b, gr_external_memory_desc *info)

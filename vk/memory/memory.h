@@ -27,10 +27,10 @@ void vk_binding_end(const struct vk_binding *binding);
 gr_status vk_memory_check(const struct vk_binding *binding, VkDeviceSize offset, const char *call);
 
 /*
- * Checks that the handle types that the application requested in the struct `type` include the
- * handle type that CUDA imports.
+ * Checks that the handle types in the struct `type` of the application's chain, which messages call
+ * `name`, include the handle type that CUDA imports. The struct may be missing.
  */
-gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const char *type,
+gr_status vk_check_handle_types(const void *chain, VkStructureType type, const char *name,
                                 const char *call);
 
 /*
@@ -64,9 +64,6 @@ gr_status vk_memory_import(const struct vk_binding *binding, struct gr_external 
 /* Exports the memory and imports all of it, like gr_import_memory(). */
 struct gr_import *vk_memory_import_whole(const struct vk_binding *binding, const char *call);
 
-/* Exports the memory once more, for another process. The caller owns the descriptor. */
-gr_status vk_memory_export(const struct vk_binding *binding, struct gr_memory_export *memory);
-
 /* ---- Resources ------------------------------------------------------------------------------- */
 
 /* A resource made from a Vulkan buffer or image, or created with one. */
@@ -86,9 +83,6 @@ struct vk_resource {
 
 /* Casts a resource made in vk/; NULL for any other resource. */
 struct vk_resource *vk_resource_of(const gr_resource *resource);
-
-/* Like vk_resource_of(), for public queries: records an error if the result is NULL. */
-struct vk_resource *vk_resource_checked(const gr_resource *resource, const char *call);
 
 /*
  * Imports the memory of `draft` into CUDA, or copies it, and makes a resource of a part

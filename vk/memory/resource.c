@@ -46,10 +46,15 @@ static void destroy(gr_resource *resource)
 static gr_status export_for_peer(const gr_resource *resource, struct gr_memory_export *memory)
 {
     const struct vk_resource *r = vk_resource_of(resource);
-    GR_TRY(vk_memory_export(&r->binding, memory));
-    memory->part.offset = r->external.offset;
-    memory->image = r->cuda_image;
-    return GR_OK;
+    const struct vk_binding *b = &r->binding;
+    *memory = (struct gr_memory_export){
+        .device = b->device->cuda,
+        .size = (size_t)b->memory_size,
+        .dedicated = b->dedicated,
+        .part.offset = r->external.offset,
+        .image = r->cuda_image,
+    };
+    return vk_export_memory(b->device, b->memory, &memory->fd);
 }
 
 static gr_status export_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
@@ -103,20 +108,33 @@ struct vk_resource *vk_resource_of(const gr_resource *resource)
                                                                     : NULL;
 }
 
-struct vk_resource *vk_resource_checked(const gr_resource *resource, const char *call)
+/* Returns the buffer, image and memory for a public query; NULL after recording an error. */
+static const struct vk_binding *binding_of(const gr_resource *resource, const char *call)
 {
-    struct vk_resource *r = vk_resource_of(resource);
+    const struct vk_resource *r = vk_resource_of(resource);
     if (!r)
         gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
                 resource ? "The resource was not made from a Vulkan object."
                          : "The resource is NULL: did its creation fail?");
-    return r;
+    return r ? &r->binding : NULL;
+}
+
+VkBuffer gr_vk_buffer(const gr_resource *resource)
+{
+    const struct vk_binding *b = binding_of(resource, __func__);
+    return b ? b->buffer : VK_NULL_HANDLE;
+}
+
+VkImage gr_vk_image(const gr_resource *resource)
+{
+    const struct vk_binding *b = binding_of(resource, __func__);
+    return b ? b->image : VK_NULL_HANDLE;
 }
 
 VkDeviceMemory gr_vk_memory(const gr_resource *resource)
 {
-    const struct vk_resource *r = vk_resource_checked(resource, __func__);
-    return r ? r->binding.memory : VK_NULL_HANDLE;
+    const struct vk_binding *b = binding_of(resource, __func__);
+    return b ? b->memory : VK_NULL_HANDLE;
 }
 
 /*
@@ -145,7 +163,7 @@ static gr_status make_copied(struct vk_resource *r, const struct gr_context *con
         return gr_last_error()->status;
     resource->backend = copy->staging.way == VK_STAGING_PEER ? &vk_peer : &vk_copy;
     snprintf(r->transport, sizeof(r->transport), "%s, %s, since %s", resource->backend->name,
-             vk_staging_text(copy->staging.way), vk_device_copies_since(device));
+             vk_staging_text(copy->staging.way), device->why);
     resource->transport = r->transport;
     resource->ptr = copy->ptr;
     gr_external_make_mapped(&r->external, context, &copy->import, part, flags);
