@@ -131,8 +131,16 @@ gr_status gl_find_drawing_device(CUdevice *device);
  */
 gr_status gl_find_nearest_device(CUdevice *device);
 
-/* Whether the driver lists `device` among the devices of the current OpenGL context. */
-bool gl_draws_on(CUdevice device);
+/*
+ * CUDA_SUCCESS if the driver lists `device` among the devices of the current OpenGL context,
+ * otherwise CUDA_ERROR_INVALID_DEVICE or the error of the query.
+ */
+CUresult gl_query_draws_on(CUdevice device);
+
+static inline bool gl_draws_on(CUdevice device)
+{
+    return gl_query_draws_on(device) == CUDA_SUCCESS;
+}
 
 /*
  * Explains a failure between OpenGL and CUDA, because their error codes never name the cause:

@@ -40,17 +40,16 @@ gr_status gl_find_nearest_device(CUdevice *device)
     return GR_OK;
 }
 
-bool gl_draws_on(CUdevice device)
+CUresult gl_query_draws_on(CUdevice device)
 {
     CUdevice devices[64];
     unsigned int count = 0;
-    if (gr_driver()->GLGetDevices(&count, devices, sizeof(devices) / sizeof(devices[0]),
-                                  GR_GL_DEVICE_LIST_ALL) != CUDA_SUCCESS)
-        return false;
-    for (unsigned int i = 0; i < count; i++)
+    CUresult result = gr_driver()->GLGetDevices(
+        &count, devices, sizeof(devices) / sizeof(devices[0]), GR_GL_DEVICE_LIST_ALL);
+    for (unsigned int i = 0; i < count && result == CUDA_SUCCESS; i++)
         if (devices[i] == device)
-            return true;
-    return false;
+            return CUDA_SUCCESS;
+    return result == CUDA_SUCCESS ? CUDA_ERROR_INVALID_DEVICE : result;
 }
 
 gr_status gr_gl_cuda_device(int *device)

@@ -162,20 +162,19 @@ static gr_status make_current(struct headless *egl, const char *origin)
 /* Checks that the CUDA driver reports this device for the current OpenGL context. */
 static gr_status check_device(int cuda_device, const char *origin)
 {
-    CUdevice wanted, first;
+    CUdevice wanted;
     CUresult result = gr_driver()->DeviceGet(&wanted, cuda_device);
-    if (result == CUDA_SUCCESS && gl_draws_on(wanted))
-        return GR_OK;
     if (result == CUDA_SUCCESS)
-        result = gl_drawing_device(&first);
+        result = gl_query_draws_on(wanted);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
     const char *renderer = (const char *)glGetString(GL_RENDERER);
-    return gr_fail_cuda(result ? result : CUDA_ERROR_INVALID_DEVICE, DEVICE_CALL,
-                        "OpenGL on %s draws with %.100s, which is not CUDA device %d%s.", origin,
-                        renderer ? renderer : "?", cuda_device,
-                        gr_driver_traits()->mesa_draws
-                            ? ": it draws for the software driver's first "
-                              "device, which CUDA_VISIBLE_DEVICES may hide"
-                            : "");
+    return gr_fail_cuda(
+        result, DEVICE_CALL, "OpenGL on %s draws with %.100s, which is not CUDA device %d%s.",
+        origin, renderer ? renderer : "?", cuda_device,
+        gr_driver_traits()->mesa_draws ? ": it draws for the software driver's first "
+                                         "device, which CUDA_VISIBLE_DEVICES may hide"
+                                       : "");
 }
 
 static void destroy_context(struct headless *egl)
