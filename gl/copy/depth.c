@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "lib/publish/launch.h"
+#include "lib/publish/publish.h"
 
 struct calls {
     gr_status (*prepare)(struct gl_resource *r, const char *call);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Plans the conversion from one picture to the other, and selects the kernel. */
-#include "lib/publish/choose_kernel.h"
+#include "lib/publish/publish.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Executes a plan: fills in the arguments of the driver's copy and launch calls. */
-#include "lib/publish/launch.h"
+#include "lib/publish/publish.h"
 
 #include <stdatomic.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Interprets shapes as pictures: finds the dimensions of height, width and channels. */
-#include "lib/publish/picture.h"
+#include "lib/publish/publish.h"
 
 #include <ctype.h>
 #include <stdio.h>

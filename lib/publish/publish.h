@@ -1,9 +1,159 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Fetches the data that a graphics API has put into a staging buffer. */
+/*
+ * The steps of a publish or a fetch: describe both sides, each as a picture, plan the conversion
+ * from one to the other, and execute the plan.
+ */
 #ifndef GR_LIB_PUBLISH_PUBLISH_H
 #define GR_LIB_PUBLISH_PUBLISH_H
 
-#include "lib/publish/choose_kernel.h"
+#include <cuda.h>
+
+#include <grinterop/publish.h>
+
+#include "lib/publish/job.h"
+#include "lib/resource/resource_types.h"
+
+/* ---- Pictures: picture.c --------------------------------------------------------------------- */
+
+#define GR_SHAPED_TEXT 256
+
+/* Elements with a shape: a tensor, or a buffer as the options describe it. */
+struct gr_shaped {
+    const char *what; /* the noun for messages, such as "the tensor" */
+    gr_dtype dtype;
+    gr_layout layout;
+    unsigned ndim;
+    int64_t shape[GR_TENSOR_DIMS];
+    int64_t strides[GR_TENSOR_DIMS]; /* in bytes */
+    uint64_t base;                   /* the address of element 0 */
+    gr_memory memory;
+};
+
+struct gr_picture {
+    gr_dtype dtype;
+    bool is_number; /* integers are numbers, not fractions of the largest integer */
+    bool in_array;  /* the picture is in a CUDA array and has no strides */
+    bool is_yuv;    /* the picture has the planes `chroma` */
+    gr_memory memory;
+    uint64_t base;      /* the address, or the CUDA array */
+    size_t array_slice; /* the first slice of the picture in the CUDA array */
+    int64_t width, height, depth;
+    unsigned channels;
+    int64_t pixel, row, slice, channel; /* bytes to the next pixel, row, slice and channel */
+    struct gr_job_chroma chroma;
+    struct gr_shaped shaped; /* for messages */
+};
+
+/*
+ * Writes a description, such as "the tensor is (3, 4) of uint8", and returns it. The macros do so
+ * for a message; the text of GR_SENTENCE() begins with a capital letter.
+ */
+const char *gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT], bool capital);
+#define GR_PHRASE(of)   gr_shaped_text(&(of)->shaped, (char[GR_SHAPED_TEXT]){0}, false)
+#define GR_SENTENCE(of) gr_shaped_text(&(of)->shaped, (char[GR_SHAPED_TEXT]){0}, true)
+
+/*
+ * Interprets the shape as a picture of one slice, or of several slices if `volume` is set. `chroma`
+ * may be NULL. Refuses all other shapes.
+ */
+gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *chroma,
+                          bool volume, struct gr_picture *picture, const char *call);
+
+/*
+ * Makes two pictures of one channel from two tensors of equal shape, by joining dimensions. False
+ * if too many dimensions for a picture are left.
+ */
+bool gr_pictures_of_elements(const struct gr_shaped *a, const struct gr_shaped *b,
+                             struct gr_picture *of_a, struct gr_picture *of_b);
+
+/* Flips the picture vertically. Refuses chroma planes whose rows would not match. */
+gr_status gr_picture_flip(struct gr_picture *picture, const char *call);
+
+/* ---- The two sides: sides.c ------------------------------------------------------------------ */
+
+struct gr_publish_sides {
+    struct gr_picture tensor, mapped;
+    bool is_known; /* false: only a map can show what the image is, and nothing is described */
+    bool is_volume;
+    /* the image is a layered cube or a 1D image, whose surfaces the kernels do not support */
+    bool has_other_surfaces;
+};
+
+/*
+ * Describes both sides. The tensor was checked, and the options were copied by GR_TAKE. `buffer` is
+ * the mapping of the resource, whose CUDA context is current; NULL before the map: the mapped side
+ * has no address then. Refuses sides that do not match; the message has both shapes.
+ */
+gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buffer,
+                              const gr_tensor *tensor, const gr_publish_options *options,
+                              struct gr_publish_sides *sides, const char *call);
+
+/* ---- Plans, which call no driver: choose_kernel.c -------------------------------------------- */
+
+/* The kernels that convert come first, in the order of enum gr_job_element. */
+enum gr_kernel {
+    GR_KERNEL_CONVERT = 0,
+    GR_KERNEL_MOVE_1 = GR_JOB_D24 + 1,
+    GR_KERNEL_MOVE_2,
+    GR_KERNEL_MOVE_4,
+    GR_KERNEL_YUV_U8,
+    GR_KERNEL_YUV_U16,
+    GR_KERNELS
+};
+
+struct gr_plan {
+    bool copies; /* both sides have the same layout, so a copy without a kernel is enough */
+    enum gr_kernel kernel;
+    /* the parameters of the kernel; complete, except for the place of a side in a CUDA array */
+    struct gr_job job;
+    uint64_t bytes; /* the number of bytes to write; 0: nothing to do */
+};
+
+/* A conversion of values to 1 / (value * scale + bias), such as depth to distance. */
+struct gr_inverse {
+    float scale, bias;
+};
+
+/*
+ * Plans the conversion from one picture in memory to the other; `fetch` says which of them is the
+ * tensor. The options were copied by GR_TAKE, and the flip has been applied. `inverse` may be NULL;
+ * otherwise it replaces the scale and bias of the options.
+ */
+gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *to,
+                       const gr_publish_options *options, const struct gr_inverse *inverse,
+                       bool fetch, struct gr_plan *plan, const char *call);
+
+/*
+ * For a side of the plan that is in a CUDA array: sets what the kernel accesses, a surface of the
+ * array, or linear memory instead of the array.
+ */
+void gr_plan_use_surface(struct gr_job_side *side, CUsurfObject surface, enum gr_job_place place,
+                         unsigned layer);
+void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pitch, size_t slice);
+
+/*
+ * Plans the conversion of `count` depths between floats and integers of 2 or 4 bytes as OpenGL
+ * transfers them; the latter have 24 significant bits. Depths that do not change keep their bits.
+ */
+void gr_plan_depth(struct gr_plan *plan, CUdeviceptr integers, unsigned bytes, CUdeviceptr floats,
+                   size_t count, bool to_floats);
+
+/* ---- Execution, in the current CUDA context: launch.c ---------------------------------------- */
+
+/* Copies a picture to another with the same layout. Each may be in a CUDA array. */
+gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_picture *to,
+                         CUstream stream, const char *call);
+
+/*
+ * Loads the kernel of a plan, or records why there is none. `module` is passed to gr_kernel_find().
+ */
+gr_status gr_launch_prepare(const struct gr_plan *plan, CUmodule *module, const char *call);
+
+/* Launches the kernel of a plan. */
+gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstream stream,
+                           const char *call);
+
+/* ---- Staged data: publish.c ------------------------------------------------------------------ */
 
 /* The data in the staging buffer, as far as gr_publish_options.target does not describe it. */
 struct gr_staged {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Describes tensors, mapped images and parts of mapped buffers, each as a gr_picture. */
-#include "lib/publish/sides.h"
+#include "lib/publish/publish.h"
 
 #include <string.h>
 
