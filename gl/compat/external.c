@@ -8,7 +8,7 @@
 #include <grinterop/semaphore.h>
 
 #include "lib/external/external.h"
-#include "lib/sync/semaphore_rules.h"
+#include "lib/sync/sync.h"
 
 CUresult compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUresult code)
 {

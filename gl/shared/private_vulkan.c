@@ -12,7 +12,7 @@
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/lock.h"
-#include "lib/sync/semaphore.h"
+#include "lib/sync/sync.h"
 #include "vk/device/error.h"
 #include "vk/memory/memory.h"
 

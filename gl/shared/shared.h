@@ -13,7 +13,7 @@
 
 #include "lib/external/external.h"
 #include "lib/resource/choose_transport.h"
-#include "lib/sync/semaphore_pair.h"
+#include "lib/sync/sync.h"
 #include "gl/object/object.h"
 
 /* ---- Checks: check.c ------------------------------------------------------------------------- */

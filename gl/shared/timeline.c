@@ -15,7 +15,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
-#include "lib/sync/semaphore.h"
+#include "lib/sync/sync.h"
 #include "gl/context/saved_state.h"
 #include "gl/object/object.h"
 

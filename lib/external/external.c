@@ -16,7 +16,7 @@
 #include "lib/base/log.h"
 #include "lib/resource/resource.h"
 #include "lib/cuda/end_after_event.h"
-#include "lib/sync/submit.h"
+#include "lib/sync/sync.h"
 
 /* ---- Destruction after the streams have finished --------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
 #include "lib/peer/foreign_fd.h"
-#include "lib/sync/semaphore_pair.h"
+#include "lib/sync/sync.h"
 
 /* ---- The peer -------------------------------------------------------------------------------- */
 

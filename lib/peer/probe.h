@@ -3,7 +3,7 @@
 #ifndef GR_LIB_PEER_PROBE_H
 #define GR_LIB_PEER_PROBE_H
 
-#include "lib/sync/semaphore.h"
+#include "lib/sync/sync.h"
 
 /*
  * A query puts a wait for the semaphore into its own stream, between two events. Once the first

@@ -23,8 +23,7 @@
 #include "lib/base/lock.h"
 #include "lib/cuda/event.h"
 #include "lib/external/external.h"
-#include "lib/sync/semaphore_pair.h"
-#include "lib/sync/semaphore_points.h"
+#include "lib/sync/sync.h"
 
 /* The time limit, in milliseconds, for work that should already be done. */
 #define GRACE_MS 5

@@ -7,8 +7,7 @@
 #include "lib/peer/device.h"
 #include "lib/peer/export.h"
 #include "lib/peer/import.h"
-#include "lib/sync/semaphore_rules.h"
-#include "lib/sync/semaphore.h"
+#include "lib/sync/sync.h"
 
 /* ---- Sending --------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include "lib/ring/slot_use.h"
 #include "lib/peer/peer.h"
 #include "lib/ring/slot_life.h"
-#include "lib/sync/submit.h"
+#include "lib/sync/sync.h"
 
 /*
  * Returns the number of the slot that the caller passed, or GR_RING_MOST_SLOTS if the pointer is

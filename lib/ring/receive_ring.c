@@ -13,7 +13,7 @@
 #include "lib/ring/ring.h"
 #include "lib/peer/device.h"
 #include "lib/peer/import.h"
-#include "lib/sync/semaphore.h"
+#include "lib/sync/sync.h"
 
 /*
  * The maximum frame number. Frame numbers have 62 bits of a word, and no ring reaches this number.

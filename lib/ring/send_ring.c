@@ -17,7 +17,7 @@
 #include "lib/ring/slot_life.h"
 #include "lib/peer/export.h"
 #include "lib/peer/import.h"
-#include "lib/sync/semaphore.h"
+#include "lib/sync/sync.h"
 
 /* The state of gr_ring_send(). */
 struct sending {

@@ -11,7 +11,7 @@
 #include "lib/resource/resource.h"
 #include "lib/ring/own_pair.h"
 #include "lib/ring/slot_use.h"
-#include "lib/sync/submit.h"
+#include "lib/sync/sync.h"
 
 /* ---- Which resources can be slots ------------------------------------------------------------ */
 

@@ -47,7 +47,7 @@
 #include "lib/external/external.h"
 #include "lib/peer/peer.h"
 #include "lib/resource/resource.h"
-#include "lib/sync/submit.h"
+#include "lib/sync/sync.h"
 
 /*
  * Runs begin_use() or end_use() of the backend, if map and release do not order the sides. An error

@@ -6,7 +6,6 @@
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
 #include "lib/cuda/event.h"
-#include "lib/sync/semaphore_points.h"
 #include "lib/sync/sync.h"
 
 struct waits {

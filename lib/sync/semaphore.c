@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Creates, imports and destroys semaphores. */
-#include "lib/sync/semaphore.h"
+#include "lib/sync/sync.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -14,8 +14,6 @@
 #include "lib/base/log.h"
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"
-#include "lib/sync/semaphore_points.h"
-#include "lib/sync/semaphore_rules.h"
 
 gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_ops *ops,
                             const struct gr_context *context, bool timeline, uint64_t value)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Pairs of semaphores; see semaphore_pair.h. */
-#include "lib/sync/semaphore_pair.h"
+/* Makes pairs of semaphores, and counts their references and users. */
+#include "lib/sync/sync.h"
 
 #include <stdlib.h>
 

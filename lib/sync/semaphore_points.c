@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Enqueues signals and waits of semaphores on streams. */
-#include "lib/sync/semaphore_points.h"
+#include "lib/sync/sync.h"
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
@@ -9,7 +9,6 @@
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"
-#include "lib/sync/semaphore_rules.h"
 
 /* ---- External semaphores of the driver ------------------------------------------------------- */
 

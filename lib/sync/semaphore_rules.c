@@ -3,7 +3,7 @@
  * The rules of the CUDA documentation for imported semaphores, signals and waits, by type. They are
  * checked before the driver is called.
  */
-#include "lib/sync/semaphore_rules.h"
+#include "lib/sync/sync.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * A submit that has begun only reserves values: its resources get their new values when it is
  * committed. So a cancelled submit leaves no value behind that a stream could wait for.
  */
-#include "lib/sync/submit.h"
+#include "lib/sync/sync.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,16 +2,11 @@
 /* The semaphores of a resource, and the completion of its last work. */
 #include "lib/sync/sync.h"
 
-#include <grinterop/submit.h>
-
-#include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
-#include "lib/sync/semaphore_points.h"
-#include "lib/sync/semaphore_rules.h"
 
 /* ---- CUDA's last work ------------------------------------------------------------------------ */
 

@@ -1,10 +1,231 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The order of a resource: CUDA's last work with it, and the values of its two semaphores. */
+/*
+ * The order of CUDA and a graphics API: semaphores, pairs of them, the order of a resource, which
+ * is CUDA's last work with it and the values of its two semaphores, and submits.
+ */
 #ifndef GR_LIB_SYNC_SYNC_H
 #define GR_LIB_SYNC_SYNC_H
 
+#include <cuda.h>
+#include <pthread.h>
+
+#include <grinterop/semaphore.h>
+#include <grinterop/submit.h>
+
+#include "lib/cuda/context.h"
+#include "lib/cuda/last_work.h"
+#include "lib/cuda/end_after_event.h"
+#include "lib/cuda/stream_uses.h"
 #include "lib/resource/backend.h"
-#include "lib/sync/semaphore_pair.h"
+
+/* ---- Semaphores: semaphore.c ----------------------------------------------------------------- */
+
+/*
+ * How streams signal and wait for a kind of semaphore. The points of one call have the same
+ * operations and the same CUDA context.
+ */
+struct gr_semaphore_ops {
+    /*
+     * These functions enqueue n waits or signals, and record the error. The CUDA context is
+     * current.
+     */
+    gr_status (*wait)(const gr_semaphore_point points[], size_t n, CUstream stream);
+    gr_status (*signal)(const gr_semaphore_point points[], size_t n, CUstream stream);
+    /* Describes the semaphore, for example "Vulkan timeline semaphore, through the host". */
+    void (*describe)(const gr_semaphore *semaphore, char *text, size_t size);
+    /* Queries the present value. False if that fails. NULL: the value cannot be queried. */
+    bool (*value)(const gr_semaphore *semaphore, uint64_t *now);
+    /*
+     * For timelines: signals the value from the host, unless the semaphore has already reached it,
+     * because a CUDA context has failed and never signals. NULL: the host cannot signal.
+     */
+    void (*signal_in_place)(gr_semaphore *semaphore, uint64_t value);
+    /* Ends an unused semaphore and frees its memory. The CUDA context is current if possible. */
+    void (*destroy)(gr_semaphore *semaphore);
+};
+
+/* The common part. The struct of each kind begins with it. */
+struct gr_semaphore {
+    const struct gr_semaphore_ops *ops;
+    unsigned holds; /* the number of references; atomic */
+    unsigned users; /* the number of resources and open submits that may signal it; atomic */
+    struct gr_context context;
+    CUexternalSemaphore handle; /* NULL if the host waits */
+    CUexternalSemaphoreHandleType type;
+    bool timeline;
+    gr_semaphore_info info; /* `handle` and `timeline`, for gr_semaphore_get_info() */
+    bool no_barriers;       /* the driver has no memory barriers; atomic */
+    /* protects the following fields, and keeps signals in order while they are enqueued */
+    pthread_mutex_t lock;
+    /* The value of the last signal begun; for a binary semaphore the number of signals. */
+    uint64_t signalled;
+    /* Binary: the number of the last signal that was waited for. */
+    uint64_t waited;
+    /* Binary: the number of the last signal by CUDA that the graphics API has waited for. */
+    uint64_t handed;
+    /*
+     * Binary: a CUDA stream waited for the second to last signal, because no submit had. `passed`
+     * is that wait.
+     */
+    bool retaken;
+    /* Binary: an open submit will wait for the last signal. */
+    bool claimed;
+    /* Timelines: the stream of the last signal by CUDA, and its value. */
+    CUstream last;
+    uint64_t last_value;
+    /* Binary: the last wait. Streams that wait for the same signal later wait for its event. */
+    struct gr_last_work passed;
+    /*
+     * The streams of gr_semaphore_signal() and gr_semaphore_wait(). The import ends after their
+     * signals and waits are done.
+     */
+    struct gr_stream_uses uses;
+    /* keeps the freed semaphore (end_after_event.h) until the streams in `uses` are done */
+    struct gr_ending ending;
+};
+
+static inline bool gr_semaphore_is_none(const gr_semaphore *semaphore)
+{
+    return !semaphore || semaphore == GR_SEMAPHORE_NONE;
+}
+
+/*
+ * Initialises the common part; the caller has the first reference. On success the semaphore owns
+ * the reference to the context. Error: GR_ERR_NO_MEMORY.
+ */
+gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_ops *ops,
+                            const struct gr_context *context, bool timeline, uint64_t value);
+
+/*
+ * Imports `info` into `semaphore`, which is zeroed memory of the caller. `ops` has the operations
+ * of a kind, or is NULL; ops->destroy() is called after the import has ended. On success the
+ * semaphore owns the reference to the context. After an error, which is recorded, the caller still
+ * owns the memory and the reference.
+ */
+gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *context,
+                            const gr_semaphore_desc *info, const struct gr_semaphore_ops *ops,
+                            const char *call);
+
+/*
+ * These functions add and drop a reference of the library, besides the reference of the caller.
+ * NULL is allowed.
+ *
+ * Signals and waits of gr_semaphore_enqueue() must be done before the last reference is dropped.
+ * Until signals and waits of gr_semaphore_signal() and gr_semaphore_wait() are done, the semaphore
+ * keeps itself alive.
+ */
+void gr_semaphore_hold(gr_semaphore *semaphore);
+void gr_semaphore_drop(gr_semaphore *semaphore);
+
+/* Add and drop the reference of a resource or of an open submit, and count it in `users`. */
+void gr_semaphore_begin_use(gr_semaphore *semaphore);
+void gr_semaphore_end_use(gr_semaphore *semaphore);
+
+/* Returns the value of the last signal begun; for a binary semaphore the number of signals. */
+uint64_t gr_semaphore_last(const gr_semaphore *semaphore);
+
+/*
+ * Describes a semaphore that CUDA's last work may wait for, in a sentence that begins with a space:
+ * the value that the semaphore will reach and, if it can be queried, its present value. "" for NULL
+ * and GR_SEMAPHORE_NONE.
+ */
+void gr_semaphore_describe_wait(const gr_semaphore *semaphore, char *text, size_t size);
+
+/* ---- Signals and waits in streams: semaphore_points.c ---------------------------------------- */
+
+/*
+ * The number of points per driver call. Few, so that the arrays of the usual call, which has one
+ * point, stay in the CPU cache.
+ */
+#define GR_POINTS_AT_ONCE 16
+
+/*
+ * The operations wait() and signal() of imported semaphores. All kinds that are imported into CUDA
+ * use them.
+ */
+gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n, CUstream stream);
+gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n,
+                                       CUstream stream);
+
+/* Enqueues waits or signals of semaphores of one CUDA context, which is current. */
+gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool is_wait,
+                               CUstream stream);
+
+/*
+ * Creates an event after all points, which the caller owns. It is recorded in a temporary stream,
+ * because the streams of the points may no longer exist. NULL after an error. The CUDA context is
+ * current.
+ */
+gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent *event);
+
+/* ---- The rules of the CUDA documentation, by type: semaphore_rules.c ------------------------- */
+
+gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call);
+bool gr_semaphore_type_counts(CUexternalSemaphoreHandleType type);
+const char *gr_semaphore_type_name(CUexternalSemaphoreHandleType type);
+void gr_semaphore_handle_desc(const gr_semaphore_desc *info,
+                              CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc);
+
+/*
+ * gr_semaphore_check_point() checks that a point has the fields of its semaphore's type, and no
+ * other fields. The other functions convert a checked point to the driver's struct.
+ */
+gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait, const char *call);
+void gr_semaphore_signal_params(const gr_semaphore_point *point,
+                                CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params);
+void gr_semaphore_wait_params(const gr_semaphore_point *point,
+                              CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params);
+
+/* Records a refused import, with the meaning of the code for this type and the remedy. */
+gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code, const char *call);
+
+/* ---- Pairs of semaphores: semaphore_pair.c --------------------------------------------------- */
+
+/*
+ * Two semaphores that order resources: the graphics API signals `acquire`, and CUDA signals
+ * `release`. A Vulkan device, an OpenGL context and a ring each have such a pair for their
+ * resources, the application sets one for a resource, and a shared ring has one for its two
+ * processes.
+ */
+struct gr_semaphore_pair {
+    gr_semaphore *acquire, *release; /* references, or NULL */
+    unsigned holds;                  /* the number of references to the pair; atomic */
+    bool of_device; /* of a Vulkan device or OpenGL context of this process: never sent */
+    /* Frees the struct that begins with the pair. NULL: free(). */
+    void (*end)(struct gr_semaphore_pair *pair);
+};
+
+/*
+ * Makes a pair with one reference. Takes over the references to the semaphores, which may be NULL,
+ * also after an error. If out of memory, records the error and returns NULL.
+ */
+struct gr_semaphore_pair *gr_pair_make(gr_semaphore *acquire, gr_semaphore *release,
+                                       const char *call);
+
+/*
+ * The same with two semaphores that were just created. If one of them is NULL, because its creation
+ * failed and recorded an error, returns NULL.
+ */
+struct gr_semaphore_pair *gr_pair_of_new(gr_semaphore *acquire, gr_semaphore *release,
+                                         const char *call);
+
+/* These functions add and drop a reference. NULL is allowed. gr_pair_hold() returns the pair. */
+struct gr_semaphore_pair *gr_pair_hold(struct gr_semaphore_pair *pair);
+void gr_pair_drop(struct gr_semaphore_pair *pair);
+
+/* Adds a reference, unless the last one has been dropped: then the result is false. */
+bool gr_pair_hold_living(struct gr_semaphore_pair *pair);
+
+/* Drops the semaphores of a pair. */
+void gr_pair_clear(struct gr_semaphore_pair *pair);
+
+/*
+ * The number of resources and open submits that may signal one of the two semaphores. The
+ * semaphores count them, because the application may set one semaphore in several pairs.
+ */
+unsigned gr_pair_users(const struct gr_semaphore_pair *pair);
+
+/* ---- The order of a resource: sync.c, acquire.c, release.c, graphics.c ----------------------- */
 
 /* Returns the order of a resource. The cast is valid because no resource is a const object. */
 static inline struct gr_sync *gr_sync_of(const gr_resource *resource)
@@ -129,5 +350,48 @@ gr_status gr_sync_check_idle(const gr_resource *resource, const char *call);
  * current.
  */
 void gr_sync_end(struct gr_sync *sync, bool alive);
+
+/* ---- Submits of the graphics API, for rings and resources: submit.c -------------------------- */
+
+/*
+ * Like gr_submit_begin(), for n different, checked resources. If they are slots of a ring, the ring
+ * frees the submit, and gr_submit_free() refuses it.
+ */
+gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, bool of_ring, const char *call);
+
+/*
+ * Removes a resource from the submit when the ring gets the resource back. If the submit was not
+ * committed, it is undone for this resource. The last resource frees the submit.
+ */
+void gr_submit_settle(gr_submit *submit, const gr_resource *resource);
+
+/*
+ * Records that the program received the semaphores. Freeing the submit without a commit is then
+ * logged as a warning.
+ */
+void gr_submit_filled(gr_submit *submit);
+
+/* Whether a live submit was committed. */
+bool gr_submit_is_committed(gr_submit *submit);
+
+/*
+ * Checks before a commit: GR_ERR_STATE if the submit was committed, GR_ERR_INVALID_VALUE for NULL.
+ */
+gr_status gr_submit_check_begun(gr_submit *submit, const char *call);
+
+/*
+ * Returns the next resource of the submit at or after *place; NULL after the last. *place is 0 at
+ * first.
+ */
+const gr_resource *gr_submit_next(gr_submit *submit, size_t *place);
+
+/*
+ * Returns memory that belongs to the submit, with undefined contents. It is valid until the next
+ * call, and submits in a loop reuse it. If out of memory, records the error and returns NULL.
+ */
+void *gr_submit_scratch(gr_submit *submit, size_t size, const char *call);
+
+/* Removes a resource from its submit, if it is in one. Called before the resource ends. */
+void gr_submit_leave(struct gr_sync *sync);
 
 #endif

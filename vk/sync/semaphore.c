@@ -13,7 +13,7 @@
 #include "lib/base/log.h"
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"
-#include "lib/sync/semaphore_points.h"
+#include "lib/sync/sync.h"
 #include "vk/device/error.h"
 
 /* ---- Operations ------------------------------------------------------------------------------ */

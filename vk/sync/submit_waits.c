@@ -3,7 +3,7 @@
  * Adds the waits and signals for CUDA to the application's VkSubmitInfo2, and submits it with
  * barriers in command buffers of grinterop.
  */
-#include "lib/sync/submit.h"
+#include "lib/sync/sync.h"
 
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"

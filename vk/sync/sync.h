@@ -3,7 +3,7 @@
 #ifndef GR_VK_SYNC_SYNC_H
 #define GR_VK_SYNC_SYNC_H
 
-#include "lib/sync/semaphore_pair.h"
+#include "lib/sync/sync.h"
 #include "vk/device/device.h"
 
 /* ---- Semaphores ------------------------------------------------------------------------------ */
