@@ -186,16 +186,20 @@ static void hide_numbers(struct gr_submit_made *s)
 static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[], size_t n,
                          const char *call)
 {
+    const gr_semaphore *last = NULL; /* of the last resource, whose pair the next often shares */
+    uint64_t number = 0;
     gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct gr_sync *sync = &resources[i]->sync;
-        uint64_t number = 0;
         if (!gr_sync_is_submitted(resources[i]))
             continue;
-        if (sync->acquire)
+        if (!sync->acquire)
+            number = 0;
+        else if (sync->acquire != last)
             status = add_signal(s, sync->acquire, &number, call);
         if (status != GR_OK)
             break;
+        last = sync->acquire;
         add_use(s, resources[i], number);
         if (sync->release && sync->computed)
             note_wait(s, sync->release, sync->computed);
