@@ -13,7 +13,6 @@
 #include "lib/base/live_objects.h"
 #include "lib/base/lock.h"
 #include "lib/sync/sync.h"
-#include "vk/device/error.h"
 #include "vk/memory/memory.h"
 
 struct private_vulkan {

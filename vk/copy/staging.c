@@ -15,7 +15,6 @@
 #include "lib/base/machine.h"
 #include "lib/base/error.h"
 #include "vk/copy/copy.h"
-#include "vk/device/error.h"
 
 #define HOST_HANDLE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 

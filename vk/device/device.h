@@ -6,6 +6,7 @@
 #include <cuda.h>
 #include <pthread.h>
 
+#include "lib/base/error.h"
 #include "lib/cuda/context.h"
 #include "vk/device/functions.h"
 #include "vk/device/identity.h"
@@ -112,6 +113,17 @@ gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, 
  */
 gr_status vk_check_device(const gr_vk_device *device, const char *call);
 gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const char *call);
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+/* Like gr_fail(), for a Vulkan error: records GR_ERR_VULKAN. */
+gr_status vk_fail(VkResult result, const char *call, const char *format, ...) GR_PRINTF(3, 4);
+
+/* Returns the name of a result, such as "VK_ERROR_DEVICE_LOST". The string is static. */
+const char *vk_result_name(VkResult result);
+
+/* Converts a handle for "0x%llx". Handles are pointers or integers, depending on the platform. */
+#define GR_VK_NUMBER(handle) ((unsigned long long)(uint64_t)(handle))
 
 /* ---- The same device in Vulkan and in CUDA --------------------------------------------------- */
 

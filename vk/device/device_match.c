@@ -9,7 +9,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "vk/device/device.h"
-#include "vk/device/error.h"
 
 /*
  * Whether `identity` is the Vulkan device that shares memory with the first device of the software

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Names Vulkan result codes, and records them as the thread's last error. */
-#include "vk/device/error.h"
+#include "vk/device/device.h"
 
 #include <stdarg.h>
 #include <stdio.h>

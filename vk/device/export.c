@@ -4,7 +4,6 @@
 
 #include "lib/base/error.h"
 #include "vk/device/device.h"
-#include "vk/device/error.h"
 
 #define ALLOCATE_LIKE_THIS                                                                         \
     "Was it allocated, not imported, with VkExportMemoryAllocateInfo in the pNext of "             \

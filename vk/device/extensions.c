@@ -9,7 +9,6 @@
 
 #include "lib/base/error.h"
 #include "vk/device/device.h"
-#include "vk/device/error.h"
 
 /*
  * The extensions that gr_vk_instance_extensions() and gr_vk_device_extensions() list. Most became

@@ -12,7 +12,6 @@
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"
 #include "vk/device/device.h"
-#include "vk/device/error.h"
 
 #define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
 

@@ -3,7 +3,6 @@
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
 #include "lib/base/struct_size.h"
-#include "vk/device/error.h"
 #include "vk/memory/memory.h"
 
 /* ---- From the application -------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
 #include "lib/external/external.h"
 #include "lib/base/flags.h"
 #include "lib/base/struct_size.h"
-#include "vk/device/error.h"
 #include "vk/memory/memory.h"
 
 #define COPY_INSTEAD                                                                               \

@@ -4,7 +4,6 @@
 
 #include "lib/base/error.h"
 #include "lib/external/external.h"
-#include "vk/device/error.h"
 
 void vk_binding_end(const struct vk_binding *b)
 {

@@ -9,7 +9,6 @@
 #include "lib/resource/resource.h"
 #include "lib/cuda/end_after_event.h"
 #include "vk/copy/copy.h"
-#include "vk/device/error.h"
 #include "vk/memory/memory.h"
 #include "vk/sync/sync.h"
 

@@ -17,7 +17,6 @@
 #include "lib/base/fork.h"
 #include "lib/base/log.h"
 #include "lib/base/lock.h"
-#include "vk/device/error.h"
 
 /*
  * The duration of one wait, in nanoseconds. Between two waits the host checks whether the process

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "vk/device/error.h"
 #include "vk/sync/sync.h"
 #include "lib/base/lock.h"
 

@@ -14,7 +14,6 @@
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"
 #include "lib/sync/sync.h"
-#include "vk/device/error.h"
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 

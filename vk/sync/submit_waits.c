@@ -8,7 +8,6 @@
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
 #include "vk/copy/copy.h"
-#include "vk/device/error.h"
 #include "vk/sync/sync.h"
 
 /* A submit in progress. The application itself submits what gr_vk_submit_fill() returns. */
