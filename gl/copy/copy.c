@@ -101,12 +101,6 @@ static gr_status prepare(const struct gl_resource *r, CUstream stream)
     return gr_resource_reads(&r->base) ? select_part(r) : GR_OK;
 }
 
-static gr_status mark_undone(struct gl_resource *r, CUstream stream)
-{
-    GR_TRY(gr_work_mark(&r->base.sync.work, stream));
-    return gr_resource_reads(&r->base) ? mark_passed(r, stream) : GR_OK;
-}
-
 /*
  * Records an event after the copies in the stream. The next call that uses the host memory waits
  * for this event. If recording fails, this thread waits, because the memory may be freed next.
@@ -115,15 +109,13 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
     GR_KEEP_ERROR();
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = mark_undone((struct gl_resource *)resources[i], stream);
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        status = gr_work_mark(&resources[i]->sync.work, stream);
+        if (status == GR_OK && gr_resource_reads(resources[i]))
+            status = mark_passed(gl_of(resources[i]), stream);
+    }
     if (status != GR_OK)
         (void)gr_stream_finish(stream);
-}
-
-static void expose(gr_resource *resource)
-{
-    resource->ptr = gl_of(resource)->copy->ptr;
 }
 
 /* Whether the map copies in pieces. It does not if a ring has fetched the data ahead. */
@@ -154,7 +146,7 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n; i++)
-        expose(resources[i]);
+        resources[i]->ptr = gl_of(resources[i])->copy->ptr;
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = prepare(gl_of(resources[i]), stream);
     if (status == GR_OK && n == 1 && in_pieces(resources[0]))

@@ -326,8 +326,8 @@ gr_status gl_depth_prepare(struct gl_resource *r, const char *call);
  * Converts `count` depths between integers in host memory and the floats of the copy, to floats if
  * `up`.
  */
-gr_status gl_depth_convert(struct gl_resource *r, const unsigned char *host, size_t count, bool up,
-                           CUstream stream);
+gr_status gl_depth_convert(const struct gl_resource *r, const unsigned char *host, size_t count,
+                           bool up, CUstream stream);
 
 /* ---- Texels: texels.c ------------------------------------------------------------------------ */
 

@@ -249,14 +249,6 @@ void gl_copy_image_move(const struct gl_resource *r, bool read)
     gl_texels_end(&texels);
 }
 
-/* Converts the depth of one layer between integers in host memory and floats on the device. */
-static gr_status convert(const struct gl_resource *r, const struct extent *e,
-                         const unsigned char *host, bool up, CUstream stream)
-{
-    /* no resource is const */
-    return gl_depth_convert((struct gl_resource *)r, host, e->width * e->height, up, stream);
-}
-
 /*
  * Copies one layer of a level between its array and host memory, or memory of the GPU that draws.
  * Addresses are unified: both have the same value for CUDA and as a pointer.
@@ -270,6 +262,7 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
     CUarray array;
     GR_TRY(level_of(r->copy->layers[layer], level, &array));
     host += r->copy->offsets[level] + layer * e.bytes;
+    const size_t texels = e.width * e.height;
     const struct gr_copy_side whole = gr_copy_array(array, 0);
     const struct gr_copy_side linear = {
         .type = on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
@@ -279,9 +272,9 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
     };
     const CUDA_MEMCPY3D copy =
         gr_copy_3d(up ? whole : linear, up ? linear : whole, e.row, e.height, e.depth);
-    GR_TRY(depth && up ? convert(r, &e, host, up, stream) : GR_OK);
+    GR_TRY(depth && up ? gl_depth_convert(r, host, texels, up, stream) : GR_OK);
     GR_TRY(copy_part(&copy, stream, r));
-    return depth && !up ? convert(r, &e, host, up, stream) : GR_OK;
+    return depth && !up ? gl_depth_convert(r, host, texels, up, stream) : GR_OK;
 }
 
 gr_status gl_copy_image_stream(const struct gl_resource *r, bool up, CUstream stream)
