@@ -176,9 +176,12 @@ static bool pull_written(struct gr_link *link, const struct gr_ring_side *side)
 bool gr_link_pull(struct gr_link *link, const struct gr_ring_side *side)
 {
     bool sound = pull_written(link, side);
-    for (uint32_t word = 0; word * 64 < link->count; word++) {
-        _Atomic uint64_t *changes = &link->page->changes[gr_link_peers(link)].slots[word];
-        uint64_t bits = atomic_load(changes) ? atomic_exchange(changes, 0) : 0;
+    _Atomic uint64_t *const changes = link->page->changes[gr_link_peers(link)].slots;
+    const uint32_t words = (link->count + 63) / 64;
+    for (uint32_t word = 0; word < words; word++) {
+        if (!atomic_load(&changes[word]))
+            continue;
+        uint64_t bits = atomic_exchange(&changes[word], 0);
         for (; bits && sound; bits &= bits - 1) {
             uint32_t i = word * 64 + (uint32_t)__builtin_ctzll(bits);
             sound = i < link->count &&
