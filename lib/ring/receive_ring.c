@@ -75,10 +75,8 @@ static gr_status check_slot(struct receiving *r, const struct gr_description *d,
 static gr_status import_slot(struct receiving *r, const struct gr_description *d,
                              struct gr_message *message)
 {
-    gr_status status = r->arrived == 0 ? gr_share_context(d, &r->context, r->call)
-                                       : gr_share_check_context(d, &r->context, r->call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(r->arrived == 0 ? gr_share_context(d, &r->context, r->call)
+                           : gr_share_check_context(d, &r->context, r->call));
     gr_resource *resource = gr_share_import(d, message, &r->context, r->call);
     if (!resource)
         return gr_last_error()->status;
@@ -119,18 +117,13 @@ static gr_status import_semaphores(struct receiving *r)
 
 static gr_status receive_all(struct receiving *r)
 {
-    gr_status status = gr_socket_check(r->socket, r->call);
-    if (status == GR_OK)
-        status = receive_ring_message(r);
-    for (uint64_t i = 0; status == GR_OK && i < r->d.slots; i++) {
-        status = gr_message_check_deadline(&r->deadline, r->call);
-        if (status == GR_OK)
-            status = receive_slot(r);
+    GR_TRY(gr_socket_check(r->socket, r->call));
+    GR_TRY(receive_ring_message(r));
+    for (uint64_t i = 0; i < r->d.slots; i++) {
+        GR_TRY(gr_message_check_deadline(&r->deadline, r->call));
+        GR_TRY(receive_slot(r));
     }
-    if (status == GR_OK)
-        status = import_semaphores(r);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(import_semaphores(r));
     return gr_page_map(r->message.fds[GR_RING_PAGE_FD], (uint32_t)r->d.slots, &r->page, r->call);
 }
 

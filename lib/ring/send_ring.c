@@ -309,13 +309,12 @@ static gr_status send_slot(const struct sending *s, uint32_t i)
 
 static gr_status send_all(struct sending *s)
 {
-    gr_status status = send_head(s);
-    for (uint32_t i = 0; i < s->count && status == GR_OK; i++) {
-        status = gr_message_check_deadline(&s->deadline, s->call);
-        if (status == GR_OK)
-            status = send_slot(s, i);
+    GR_TRY(send_head(s));
+    for (uint32_t i = 0; i < s->count; i++) {
+        GR_TRY(gr_message_check_deadline(&s->deadline, s->call));
+        GR_TRY(send_slot(s, i));
     }
-    return status;
+    return GR_OK;
 }
 
 static gr_status make_page(struct sending *s)

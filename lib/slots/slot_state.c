@@ -43,14 +43,6 @@ static struct gr_slot_set staying_in(const struct gr_ring_state *state, enum gr_
     return set;
 }
 
-static uint32_t count(const struct gr_ring_state *state, const struct gr_slot_set *set)
-{
-    int sum = 0;
-    for (uint32_t i = 0; i < state->words; i++)
-        sum += __builtin_popcountll(set->words[i]);
-    return (uint32_t)sum;
-}
-
 /* The key by which slots of a state are taken, the smallest first. */
 static uint64_t key_of(const struct gr_ring_slot *slot)
 {
@@ -157,10 +149,12 @@ void gr_ring_state_info(const struct gr_ring_state *state, gr_ring_info *info)
 
 bool gr_ring_state_can_claim(const struct gr_ring_state *state, bool writes)
 {
-    const struct gr_slot_set droppable = staying_in(state, GR_SLOT_READY);
     if (!writes)
         return state->counts[GR_SLOT_READY] > 0;
-    return state->counts[GR_SLOT_FREE] > 0 || (state->newest && count(state, &droppable) > 0);
+    if (state->counts[GR_SLOT_FREE] > 0 || !state->newest)
+        return state->counts[GR_SLOT_FREE] > 0;
+    const struct gr_slot_set droppable = staying_in(state, GR_SLOT_READY);
+    return gr_slot_set_next(state, &droppable, 0) < GR_RING_MOST_SLOTS;
 }
 
 /* ---- Claims ---------------------------------------------------------------------------------- */
