@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Exports resources, and checks whether they can be exported. */
-#include "lib/peer/export.h"
+#include "lib/peer/peer.h"
 
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/external/external.h"
 #include "lib/resource/resource.h"
-#include "lib/peer/device.h"
 
 gr_status gr_share_check(const gr_resource *resource, const char *call)
 {

@@ -4,7 +4,7 @@
  * them.
  */
 #define _GNU_SOURCE
-#include "lib/peer/import.h"
+#include "lib/peer/peer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,6 @@
 #include "lib/base/error.h"
 #include "lib/cuda/end_after_event.h"
 #include "lib/external/external.h"
-#include "lib/peer/device.h"
 
 /*
  * Checks the memory of CPU drivers, which is a file with a size. The file must be sealed, because

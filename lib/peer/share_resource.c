@@ -4,9 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/external/external.h"
-#include "lib/peer/device.h"
-#include "lib/peer/export.h"
-#include "lib/peer/import.h"
+#include "lib/peer/peer.h"
 #include "lib/sync/sync.h"
 
 /* ---- Sending --------------------------------------------------------------------------------- */

@@ -11,8 +11,6 @@
 #include "lib/peer/peer.h"
 #include "lib/peer/page.h"
 #include "lib/ring/ring.h"
-#include "lib/peer/device.h"
-#include "lib/peer/import.h"
 #include "lib/sync/sync.h"
 
 /*

@@ -15,8 +15,6 @@
 #include "lib/peer/peer.h"
 #include "lib/peer/page.h"
 #include "lib/ring/slot_life.h"
-#include "lib/peer/export.h"
-#include "lib/peer/import.h"
 #include "lib/sync/sync.h"
 
 /* The state of gr_ring_send(). */
