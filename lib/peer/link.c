@@ -199,12 +199,8 @@ static bool enter_context(struct gr_link *link, bool *pushed)
  */
 static CUevent work_left(struct gr_link *link)
 {
-    bool pushed;
-    if (!enter_context(link, &pushed))
-        return NULL;
-    CUevent event = gr_link_last_work(link);
-    gr_context_leave(pushed);
-    return event;
+    GR_ENTERED pushed = false;
+    return enter_context(link, &pushed) ? gr_link_last_work(link) : NULL;
 }
 
 /*

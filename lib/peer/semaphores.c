@@ -85,11 +85,9 @@ static CUresult make_streams(struct gr_link *link)
 
 gr_status gr_link_make_streams(struct gr_link *link, const char *call)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     GR_TRY(gr_context_enter(&link->context, &pushed, call));
-    CUresult result = make_streams(link);
-    gr_context_leave(pushed);
-    GR_TRY_CUDA(result, "cuStreamCreate", "Cannot create the ring's streams.");
+    GR_TRY_CUDA(make_streams(link), "cuStreamCreate", "Cannot create the ring's streams.");
     return GR_OK;
 }
 
@@ -108,7 +106,7 @@ static void end_streams(struct gr_link *link)
 {
     const gr_cuda_api *cu = gr_driver();
     const CUstream streams[] = {link->out, link->in, link->passed};
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (!link->mark || gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
         return;
     end_probe(&link->arriving, link->theirs.semaphore);
@@ -121,7 +119,6 @@ static void end_streams(struct gr_link *link)
         if (streams[i])
             cu->StreamDestroy(streams[i]);
     cu->EventDestroy(link->mark);
-    gr_context_leave(pushed);
 }
 
 void gr_link_end_semaphores(struct gr_link *link, bool alive)
@@ -159,15 +156,14 @@ static void serve_one(struct gr_gauge *gauge)
 /* Once the peer is gone, signals both semaphores as far as necessary. The lock is held. */
 static void serve(struct gr_link *link)
 {
-    bool pushed;
     if (!link->theirs.serving)
         return;
     GR_KEEP_ERROR();
+    GR_ENTERED pushed = false;
     if (gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
         return;
     serve_one(&link->theirs);
     serve_one(&link->mine);
-    gr_context_leave(pushed);
 }
 
 void gr_link_serve(struct gr_link *link)
@@ -197,7 +193,8 @@ static bool has_not_fallen(struct gr_gauge *gauge)
 /* Whether neither semaphore has fallen back to a smaller value. The lock is held. */
 static bool have_not_fallen(struct gr_link *link)
 {
-    bool pushed, sound = true;
+    bool sound = true;
+    GR_ENTERED pushed = false;
     if ((!link->theirs.awaited && !link->mine.awaited) ||
         gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
         return true;
@@ -205,7 +202,6 @@ static bool have_not_fallen(struct gr_link *link)
         sound = has_not_fallen(&link->theirs);
     if (!link->mine.serving)
         link->mine.serving = !has_not_fallen(&link->mine);
-    gr_context_leave(pushed);
     return sound && !link->mine.serving;
 }
 
@@ -288,15 +284,14 @@ gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *
                                bool *come, const char *call)
 {
     const uint64_t last = link ? last_in(link, side, n) : 0;
-    bool pushed;
     *come = last == 0;
     if (*come)
         return GR_OK;
     note_awaited(link, &link->theirs, last);
+    GR_ENTERED pushed = false;
     GR_TRY(gr_context_enter(&link->context, &pushed, call));
     gr_status status = query_arrival(link, last);
     *come = gr_peer_probe_poll(&link->arriving) == GR_PEER_HAS;
-    gr_context_leave(pushed);
     /* No later use waits for these values again: the peer may decrease the semaphore at any time.
      */
     for (size_t i = 0; i < n && *come; i++)
@@ -307,7 +302,6 @@ gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *
 gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                             const char *call)
 {
-    bool pushed;
     if (!link)
         return GR_OK;
     const uint64_t last = last_in(link, side, n);
@@ -318,21 +312,19 @@ gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *sid
                       link->state->slots[side->numbers[i]].awaited);
     if (!link->in)
         return GR_OK;
+    GR_ENTERED pushed = false;
     GR_TRY(gr_context_enter(&link->context, &pushed, call));
-    gr_status status = relay_in(link, side->resources, n, last);
-    gr_context_leave(pushed);
-    return status;
+    return relay_in(link, side->resources, n, last);
 }
 
 /* If a call failed because the stream captures a graph, adds nothing to the stream. */
 void gr_link_follow(struct gr_link *link, CUstream stream, bool failed)
 {
-    bool pushed;
+    GR_ENTERED pushed = false;
     if (!link || gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
         return;
     if (!failed || gr_event_capture(stream) == CUDA_SUCCESS)
         follow(link, stream);
-    gr_context_leave(pushed);
 }
 
 /* ---- End ------------------------------------------------------------------------------------- */
@@ -354,15 +346,13 @@ static gr_status relay_out(struct gr_link *link, gr_resource *const resources[],
 gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                           const char *call)
 {
-    bool pushed;
     uint64_t value = 0, last = 0;
     if (!link)
         return GR_OK;
     if (link->out) {
+        GR_ENTERED pushed = false;
         GR_TRY(gr_context_enter(&link->context, &pushed, call));
-        gr_status status = relay_out(link, side->resources, n, &value);
-        gr_context_leave(pushed);
-        GR_TRY(status);
+        GR_TRY(relay_out(link, side->resources, n, &value));
     }
     for (size_t i = 0; i < n; i++) {
         const struct gr_sync *sync = gr_sync_of(side->resources[i]);
