@@ -143,7 +143,7 @@ static gr_status check_levels(const gr_resource *resource, const char *call)
  * Also checks immutable storage: a CUDA registration keeps such storage alive, but the copy
  * transport does not.
  */
-static gr_status check_storage(gr_resource *const resources[], size_t n, const char *call)
+static gr_status check_objects(gr_resource *const resources[], size_t n, const char *call)
 {
     GR_TRY(gl_object_check_storage(resources, n, call));
     for (size_t i = 0; i < n; i++)
@@ -272,7 +272,7 @@ static bool needs_read(const gr_resource *resource)
 
 gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const char *call)
 {
-    GR_TRY(check_storage(resources, n, call));
+    GR_TRY(check_objects(resources, n, call));
     for (size_t i = 0; i < n; i++)
         if (needs_read(resources[i]) || gl_copy_writes_first(gl_of(resources[i])))
             GR_TRY(gl_copy_check_unlocked(resources[i], call));
@@ -455,7 +455,7 @@ static gr_status check(gr_resource *const resources[], size_t n)
     for (size_t i = 0; i < n; i++) {
         if (!is_fetched_ahead(resources[i]))
             continue;
-        GR_TRY(check_storage(resources + i, 1, "hand-over"));
+        GR_TRY(check_objects(resources + i, 1, "hand-over"));
         GR_TRY(gl_copy_check_unlocked(resources[i], "hand-over"));
     }
     return GR_OK;

@@ -171,8 +171,8 @@ static gr_status check_name(const struct gl_resource *r, const char *call)
     return GR_OK;
 }
 
-static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *storage,
-                               const char *call)
+static gr_status read_storage(struct gl_resource *r, struct gl_image_storage *storage,
+                              const char *call)
 {
     gl_image_storage(r->name, r->target->target, storage);
     r->level = storage->base;
@@ -238,7 +238,7 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
         return NULL;
     struct gl_image_storage storage;
     r->target = gl_target_of(target);
-    if (check_name(r, call) != GR_OK || check_storage(r, &storage, call) != GR_OK) {
+    if (check_name(r, call) != GR_OK || read_storage(r, &storage, call) != GR_OK) {
         free(r);
         return NULL;
     }
