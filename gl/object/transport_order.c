@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Chooses the transport for a resource of an existing OpenGL object. */
+/* The order in which the transports of an existing OpenGL object are tried. */
 
 #include <stdio.h>
 
