@@ -13,32 +13,6 @@
 #include "lib/base/machine.h"
 #include "lib/external/external.h"
 
-void gl_copy_end(struct gr_ending *ending, bool alive)
-{
-    const gr_cuda_api *cu = gr_driver();
-    struct gl_copy *copy = (struct gl_copy *)ending;
-    for (unsigned i = 0; alive && i < copy->layer_count; i++)
-        if (copy->layers[i])
-            cu->MipmappedArrayDestroy(copy->layers[i]);
-    if (alive && copy->whole)
-        cu->MipmappedArrayDestroy(copy->whole);
-    if (alive && copy->ptr)
-        cu->MemFree(copy->ptr);
-    if (copy->shared)
-        gr_import_drop(copy->shared, alive);
-    else if (alive && copy->staging)
-        cu->MemHostUnregister(copy->host);
-    else if (alive && copy->host)
-        cu->MemFreeHost(copy->host);
-    for (int i = 0; alive && i < GL_COPY_MOST_PIECES && copy->piece_ends[i]; i++)
-        cu->EventDestroy(copy->piece_ends[i]);
-    for (int i = 0; alive && i < 2; i++)
-        if (copy->passed[i])
-            cu->EventDestroy(copy->passed[i]);
-    gl_names_end(copy->scratch); /* the OpenGL objects, which CUDA no longer uses */
-    free(copy);
-}
-
 static gr_status make_host_memory(const struct gl_resource *r, struct gl_copy *copy, unsigned flags,
                                   const char *call)
 {

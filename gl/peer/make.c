@@ -15,14 +15,6 @@
 #include "lib/cuda/event.h"
 #include "gl/copy/copy.h"
 
-void gl_peer_end(struct gr_ending *ending, bool alive)
-{
-    struct gl_peer *peer = (struct gl_peer *)ending;
-    if (alive && peer->ptr)
-        gr_driver()->MemFree(peer->ptr);
-    free(peer);
-}
-
 static gr_status allocate(struct gl_peer *peer, struct gl_resource *r, const char *call)
 {
     GR_TRY(gr_event_create(&r->base.sync.work.event));

@@ -27,6 +27,14 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
                         gl_object_text(resource).text);
 }
 
+void gl_peer_end(struct gr_ending *ending, bool alive)
+{
+    struct gl_peer *peer = (struct gl_peer *)ending;
+    if (alive && peer->ptr)
+        gr_driver()->MemFree(peer->ptr);
+    free(peer);
+}
+
 /* ---- A run on the GPU that draws ------------------------------------------------------------- */
 
 /*

@@ -9,6 +9,9 @@
 
 DLDataType gr_dlpack_type(gr_dtype dtype);
 
+/* Finds the type, ignoring the lanes. 0: grinterop has no such type. */
+gr_dtype gr_dlpack_dtype(DLDataType type);
+
 /* The tensor of an export of this library. NULL: `managed` is of another producer. */
 gr_tensor *gr_dlpack_exported(const void *managed);
 

@@ -6,7 +6,6 @@
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
 #include "lib/dlpack/dlpack.h"
-#include "lib/tensor/element_types.h"
 #include "lib/tensor/tensor.h"
 
 /* The tensor of a producer, in the form for gr_tensor_wrap_as(). */
@@ -17,29 +16,6 @@ struct parsed {
     bool names_device; /* whether the producer names a CUDA device; true for device memory */
     int device;
 };
-
-/* ---- Element types --------------------------------------------------------------------------- */
-
-static const struct {
-    uint8_t code, bits;
-} types[] = {
-#define ROW(constant, kernel, size, name, typestr, code) [GR_DTYPE_##constant] = {code, 8 * (size)},
-    GR_CONVERTED_TYPES(ROW) GR_OTHER_TYPES(ROW)};
-#undef ROW
-
-DLDataType gr_dlpack_type(gr_dtype dtype)
-{
-    return (DLDataType){.code = types[dtype].code, .bits = types[dtype].bits, .lanes = 1};
-}
-
-/* Finds the type, ignoring the lanes. 0: grinterop has no such type. */
-static gr_dtype dtype_of(DLDataType type)
-{
-    for (size_t i = 1; i < sizeof(types) / sizeof(types[0]); i++)
-        if (types[i].code == type.code && types[i].bits == type.bits)
-            return (gr_dtype)i;
-    return (gr_dtype)0;
-}
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
@@ -63,7 +39,7 @@ static void end_import_legacy(void *user)
 
 static gr_status read_type(const DLTensor *from, struct parsed *parsed, const char *call)
 {
-    parsed->desc.dtype = dtype_of(from->dtype);
+    parsed->desc.dtype = gr_dlpack_dtype(from->dtype);
     if (!parsed->desc.dtype)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The tensor's elements have DLPack's type code %u with %u bits. grinterop "

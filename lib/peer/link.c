@@ -13,14 +13,6 @@
 
 /* ---- The peer -------------------------------------------------------------------------------- */
 
-void gr_link_wake(struct gr_link *link, bool always)
-{
-    static const char byte = 0;
-    bool waits = atomic_exchange(&link->page->waiting[gr_link_peers(link)], 0) != 0;
-    if (waits || always)
-        send(link->socket, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
 /* Why the peer makes no more changes. */
 static enum gr_gone gone(const struct gr_link *link)
 {

@@ -6,6 +6,8 @@
  */
 #include "lib/peer/link.h"
 
+#include <sys/socket.h>
+
 static uint64_t word_of(uint64_t frame, enum gr_owner owner)
 {
     return frame << 2 | owner;
@@ -73,6 +75,14 @@ static uint64_t read_value(struct gr_link *link, const _Atomic uint64_t *value)
     else
         atomic_store(&link->gone, GR_GONE_PAGE);
     return link->last;
+}
+
+void gr_link_wake(struct gr_link *link, bool always)
+{
+    static const char byte = 0;
+    bool waits = atomic_exchange(&link->page->waiting[gr_link_peers(link)], 0) != 0;
+    if (waits || always)
+        send(link->socket, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 uint64_t gr_link_last_value(struct gr_link *link)

@@ -9,19 +9,6 @@
 #include "lib/cuda/event.h"
 #include "lib/sync/sync.h"
 
-gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
-{
-    const struct gr_sync *sync = gr_sync_of(resource);
-    if (!sync->decided && gr_sync_is_submitted(resource))
-        return gr_fail(GR_ERR_STATE, call,
-                       "Nothing orders CUDA and the graphics API for this resource yet: set "
-                       "semaphores by gr_resource_set_sync(), or GR_SEMAPHORE_NONE for both if the "
-                       "program waits for both sides itself.");
-    return gr_fail(GR_ERR_STATE, call,
-                   "The resource is in a submit that has begun: call gr_submit_commit() after the "
-                   "submit, or gr_submit_free() to cancel it.");
-}
-
 gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number, const char *call)
 {
     GR_LOCKED(&acquire->lock);

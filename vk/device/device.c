@@ -76,22 +76,6 @@ static void query_capabilities(gr_vk_device *device, bool reaches)
 
 /* ---- Wrapping -------------------------------------------------------------------------------- */
 
-gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, bool has_device,
-                       const char *call)
-{
-    GR_TRY(GR_TAKE(gr_vk_device_desc, info, given, call));
-    const char *missing = !given                          ? "desc"
-                          : !info->get_instance_proc_addr ? "desc->get_instance_proc_addr"
-                          : !info->instance               ? "desc->instance"
-                          : !info->physical_device        ? "desc->physical_device"
-                          : has_device && !info->device   ? "desc->device"
-                                                          : NULL;
-    if (missing)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`%s` is NULL: pass the object that the application created.", missing);
-    return GR_OK;
-}
-
 static gr_status check_transports(unsigned transports, const char *call)
 {
     const unsigned used = GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY;

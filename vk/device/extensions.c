@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/error.h"
+#include "lib/base/struct_size.h"
 #include "vk/device/device.h"
 
 /*
@@ -199,6 +200,22 @@ static gr_status hand_out(const char *const found[], uint32_t n, const char *nam
 gr_status gr_vk_instance_extensions(const char *names[], uint32_t *count)
 {
     return hand_out(instance_extensions, COUNT(instance_extensions), names, count, __func__);
+}
+
+gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, bool has_device,
+                       const char *call)
+{
+    GR_TRY(GR_TAKE(gr_vk_device_desc, info, given, call));
+    const char *missing = !given                          ? "desc"
+                          : !info->get_instance_proc_addr ? "desc->get_instance_proc_addr"
+                          : !info->instance               ? "desc->instance"
+                          : !info->physical_device        ? "desc->physical_device"
+                          : has_device && !info->device   ? "desc->device"
+                                                          : NULL;
+    if (missing)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`%s` is NULL: pass the object that the application created.", missing);
+    return GR_OK;
 }
 
 gr_status gr_vk_device_extensions(const gr_vk_device_desc *given, const char *names[],
