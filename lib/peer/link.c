@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The life of a link, and whether the peer still changes the ring. */
 #define _GNU_SOURCE
-#include "lib/peer/link.h"
+#include "lib/peer/link_types.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>

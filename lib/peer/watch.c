@@ -6,7 +6,7 @@
  * because waits for the semaphore could last forever.
  */
 #define _GNU_SOURCE
-#include "lib/peer/link.h"
+#include "lib/peer/link_types.h"
 
 #include <errno.h>
 #include <poll.h>

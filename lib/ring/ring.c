@@ -14,33 +14,6 @@
 #include "lib/peer/peer.h"
 #include "lib/ring/slot_life.h"
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
-
-gr_status gr_ring_check(const gr_ring *ring, const char *call)
-{
-    if (ring)
-        return gr_fork_check(call);
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The ring is NULL: did gr_ring_create() fail? Call gr_last_error() right after "
-                   "that call for the reason.");
-}
-
-gr_status gr_ring_check_role(gr_ring_role role, const char *call)
-{
-    if (role == GR_RING_PRODUCER || role == GR_RING_CONSUMER)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "`role` is %d: pass GR_RING_PRODUCER or GR_RING_CONSUMER.", (int)role);
-}
-
-gr_resource *gr_ring_any_resource(const gr_ring *ring)
-{
-    uint32_t i = 0;
-    while (!gr_ring_state_stays(&ring->state, i))
-        i++;
-    return ring->state.slots[i].api.resource;
-}
-
 /* ---- Wake-ups -------------------------------------------------------------------------------- */
 
 void gr_ring_notify(gr_ring *ring)

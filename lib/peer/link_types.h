@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The struct of a link, whose functions peer.h declares. */
-#ifndef GR_LIB_PEER_LINK_H
-#define GR_LIB_PEER_LINK_H
+#ifndef GR_LIB_PEER_LINK_TYPES_H
+#define GR_LIB_PEER_LINK_TYPES_H
 
 #include "lib/cuda/end_after_event.h"
 #include "lib/peer/page.h"
