@@ -65,7 +65,6 @@ void pair_close(struct pair *pair);
 
 /* The jobs of the serving child. Each job closes its socket. */
 void job_reads_and_writes(int socket);
-void job_reads_and_writes_opengls(int socket);
 void job_reads_an_image(int socket);
 void job_takes_turns_by_semaphores(int socket);
 void job_produces(int socket);

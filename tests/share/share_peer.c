@@ -70,7 +70,6 @@ static const struct {
     void (*run)(int socket);
 } jobs[] = {
     {"reads_and_writes", job_reads_and_writes},
-    {"reads_and_writes_opengls", job_reads_and_writes_opengls},
     {"reads_an_image", job_reads_an_image},
     {"takes_turns_by_semaphores", job_takes_turns_by_semaphores},
     {"produces", job_produces},
@@ -123,7 +122,7 @@ CHILD(has_no_vulkan)
     ck_assert_int_eq(fcntl(socket, F_SETFD, FD_CLOEXEC), 0);
     fixture_setup();
     tell(socket);
-    job_reads_and_writes_opengls(socket);
+    job_reads_and_writes(socket);
     fx.fds = -1;
     fixture_teardown();
     return 0;

@@ -34,20 +34,14 @@ static void read_and_write(int socket, gr_resource *resource)
 
 /*
  * The child has no graphics API. It reads a pattern, writes the next one and ends. The semaphores
- * of a Vulkan device are not sent, so the test orders the uses of the resource itself.
+ * of a Vulkan device or an OpenGL context are not sent, so the test orders the uses of the resource
+ * itself.
  */
 void job_reads_and_writes(int socket)
 {
     gr_resource *resource = must_make(gr_resource_receive(socket, NULL, 0, NULL, SOON));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_resource_set_sync");
     read_and_write(socket, unordered(resource));
-}
-
-/* The semaphores of OpenGL are also sent if OpenGL can export them, which is the case on a GPU. */
-void job_reads_and_writes_opengls(int socket)
-{
-    gr_resource *resource = must_make(gr_resource_receive(socket, NULL, 0, NULL, SOON));
-    read_and_write(socket, gr_cuda_is_software() ? unordered(resource) : resource);
 }
 
 VULKAN_TEST(both_processes_see_the_bytes_of_a_vulkan_buffer)
@@ -98,7 +92,7 @@ TEST(both_processes_see_the_bytes_of_an_opengl_buffer)
     GR_AUTO(gr_resource) *resource = make_shared_opengl_buffer();
     if (!resource)
         skip("%s", error_text());
-    struct peer peer = peer_start("reads_and_writes_opengls");
+    struct peer peer = peer_start("reads_and_writes");
     send_opengls(resource, &peer);
     peer_end(&peer, false);
 }
