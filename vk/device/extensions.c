@@ -184,8 +184,6 @@ gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice de
 static gr_status hand_out(const char *const found[], uint32_t n, const char *names[],
                           uint32_t *count, const char *call)
 {
-    if (!count)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`count` is NULL: pass where to return it.");
     if (names && *count < n)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "There are %u extension%s but room for only %u: query the number first, "
@@ -197,8 +195,16 @@ static gr_status hand_out(const char *const found[], uint32_t n, const char *nam
     return GR_OK;
 }
 
+static gr_status check_count(const uint32_t *count, const char *call)
+{
+    return count ? GR_OK
+                 : gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "`count` is NULL: pass a pointer for the number of extensions.");
+}
+
 gr_status gr_vk_instance_extensions(const char *names[], uint32_t *count)
 {
+    GR_TRY(check_count(count, __func__));
     return hand_out(instance_extensions, COUNT(instance_extensions), names, count, __func__);
 }
 
@@ -206,12 +212,14 @@ gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, 
                        const char *call)
 {
     GR_TRY(GR_TAKE(gr_vk_device_desc, info, given, call));
-    const char *missing = !given                          ? "desc"
-                          : !info->get_instance_proc_addr ? "desc->get_instance_proc_addr"
-                          : !info->instance               ? "desc->instance"
-                          : !info->physical_device        ? "desc->physical_device"
-                          : has_device && !info->device   ? "desc->device"
-                                                          : NULL;
+    if (!given)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`desc` is NULL: describe the device, by GR_INIT(gr_vk_device_desc).");
+    const char *missing = !info->get_instance_proc_addr ? "desc->get_instance_proc_addr"
+                          : !info->instance             ? "desc->instance"
+                          : !info->physical_device      ? "desc->physical_device"
+                          : has_device && !info->device ? "desc->device"
+                                                        : NULL;
     if (missing)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`%s` is NULL: pass the object that the application created.", missing);
@@ -224,6 +232,7 @@ gr_status gr_vk_device_extensions(const gr_vk_device_desc *given, const char *na
     struct vk_functions vk = {0};
     struct vk_extensions has;
     gr_vk_device_desc info;
+    GR_TRY(check_count(count, __func__));
     GR_TRY(vk_take_desc(&info, given, false, __func__));
     vk_load(&vk, info.get_instance_proc_addr, info.instance, VK_NULL_HANDLE);
     if (!vk.vkEnumerateDeviceExtensionProperties)
