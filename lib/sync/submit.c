@@ -355,6 +355,11 @@ gr_status gr_submit_check_begun(gr_submit *submit, const char *call)
     return GR_OK;
 }
 
+size_t gr_submit_size(const gr_submit *submit)
+{
+    return ((const struct gr_submit_made *)submit)->count;
+}
+
 const gr_resource *gr_submit_next(gr_submit *submit, size_t *place)
 {
     struct gr_submit_made *s = made_of(submit);

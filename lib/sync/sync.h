@@ -379,6 +379,9 @@ bool gr_submit_is_committed(gr_submit *submit);
  */
 gr_status gr_submit_check_begun(gr_submit *submit, const char *call);
 
+/* Returns the number of resources with which the submit began. Some may have left it since. */
+size_t gr_submit_size(const gr_submit *submit);
+
 /*
  * Returns the next resource of the submit at or after *place; NULL after the last. *place is 0 at
  * first.

@@ -34,7 +34,7 @@ gr_status vk_check_handle_types(const void *chain, VkStructureType type, const c
                                 const char *call);
 
 /*
- * Allocates memory for the buffer or image, and binds it.
+ * Allocates memory for the buffer or image, exportable unless it is copied, and binds it.
  * `features` are the external memory features of the device. `has_address`: the device address of
  * the buffer will be used. If the bind fails, the memory stays allocated.
  */
@@ -85,9 +85,10 @@ struct vk_resource {
 struct vk_resource *vk_resource_of(const gr_resource *resource);
 
 /*
- * Imports the memory of `draft` into CUDA, or copies it, and makes a resource of a part
- * of it. `draft` has the fields after `external`. The resource holds the device, and takes over the
- * objects if they are owned. After an error, which is recorded, returns NULL.
+ * Imports the memory of `draft` into CUDA, or copies it if draft->binding.copied is set, and makes
+ * a resource of a part of it. `draft` has the fields after `external`. The resource holds the
+ * device, and takes over the objects if they are owned. After an error, which is recorded, returns
+ * NULL.
  */
 gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external_part_desc *part,
                               unsigned flags, const char *call);

@@ -8,7 +8,6 @@
 #include "vk/sync/sync.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 

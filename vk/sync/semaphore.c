@@ -5,7 +5,6 @@
  */
 #include "vk/sync/sync.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/base/error.h"
@@ -274,10 +273,10 @@ static void end_pair(gr_vk_device *device, bool wait)
 
 static gr_status make_pair(gr_vk_device *device, const char *call)
 {
-    gr_semaphore *made[2] = {NULL, NULL};
-    for (int i = 0; i < 2 && (i == 0 || made[0]); i++)
-        made[i] = vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE, VK_OF_DEVICE, call);
-    device->pair = gr_pair_of_new(made[0], made[1], call);
+    const VkSemaphoreType type = VK_SEMAPHORE_TYPE_TIMELINE;
+    gr_semaphore *acquire = vk_semaphore_create(device, type, VK_OF_DEVICE, call);
+    gr_semaphore *release = acquire ? vk_semaphore_create(device, type, VK_OF_DEVICE, call) : NULL;
+    device->pair = gr_pair_of_new(acquire, release, call);
     if (!device->pair)
         return gr_last_error()->status;
     device->pair->of_device = true;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What all Vulkan semaphores have in common, imported into CUDA or not. */
+/* The operations of all Vulkan semaphores, imported into CUDA or through the host. */
 #include "vk/sync/sync.h"
 
 #include <stdio.h>
-
-#include "vk/device/device.h"
 
 void vk_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size)
 {

@@ -3,12 +3,11 @@
  * Adds the waits and signals for CUDA to the application's VkSubmitInfo2, and submits it with
  * barriers in command buffers of grinterop.
  */
-#include "lib/sync/sync.h"
+#include "vk/sync/sync.h"
 
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
 #include "vk/copy/copy.h"
-#include "vk/sync/sync.h"
 
 /* A submit in progress. The application itself submits what gr_vk_submit_fill() returns. */
 struct making {
@@ -83,7 +82,12 @@ static gr_status take_info(struct making *m, const VkSubmitInfo2 *info)
                        "The sType of VkSubmitInfo2 is %d: set it to "
                        "VK_STRUCTURE_TYPE_SUBMIT_INFO_2.",
                        info->sType);
-    GR_TRY(check_lists(m->info, m->call));
+    return check_lists(m->info, m->call);
+}
+
+/* Checks the semaphores of the submit itself. */
+static gr_status check_own_points(const struct making *m)
+{
     GR_TRY(check_semaphores(m->submit->waits, m->submit->wait_count, m->call));
     return check_semaphores(m->submit->signals, m->submit->signal_count, m->call);
 }
@@ -114,9 +118,7 @@ static gr_status make_arrays(struct making *m)
     const size_t buffers = m->info->commandBufferInfoCount + 2;
     const size_t points = m->info->waitSemaphoreInfoCount + m->submit->wait_count +
                           m->info->signalSemaphoreInfoCount + m->submit->signal_count + 1;
-    size_t count = 0, place = 0;
-    while (next_resource(m->submit, &place))
-        count++;
+    const size_t count = gr_submit_size(m->submit);
     m->points = gr_submit_scratch(
         m->submit, points * POINT_BYTES + buffers * BUFFER_BYTES + count * sizeof(*m->resources),
         m->call);
@@ -128,8 +130,9 @@ static gr_status make_arrays(struct making *m)
     m->handles = (VkCommandBuffer *)(m->semaphores + points);
     m->resources = (gr_resource **)(m->handles + buffers);
     m->wait_stages = (VkPipelineStageFlags *)(m->resources + count);
-    for (place = 0; m->resource_count < count;)
-        m->resources[m->resource_count++] = next_resource(m->submit, &place);
+    size_t place = 0;
+    for (gr_resource *resource; (resource = next_resource(m->submit, &place));)
+        m->resources[m->resource_count++] = resource;
     return GR_OK;
 }
 
@@ -212,6 +215,7 @@ gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
         return gr_fail(GR_ERR_INVALID_VALUE, m.call,
                        "`out` is NULL: pass a pointer for the VkSubmitInfo2.");
     GR_TRY(take_info(&m, info));
+    GR_TRY(check_own_points(&m));
     GR_TRY(make_arrays(&m));
     fill(&m);
     gr_submit_filled(submit);
@@ -339,6 +343,7 @@ static gr_status check(struct making *m, const gr_vk_submit_desc *given)
     GR_TRY(take_info(m, m->desc.info));
     GR_TRY(make_arrays(m));
     GR_TRY(find_device(m));
+    GR_TRY(check_own_points(m));
     GR_TRY(take_handovers(m));
     return m->device->synchronization2 ? GR_OK : check_old(m->info, m->call);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What orders Vulkan and CUDA: semaphores, barriers, and the command buffers of a submit. */
+/* The order between Vulkan and CUDA: semaphores, barriers, and the command buffers of a submit. */
 #ifndef GR_VK_SYNC_SYNC_H
 #define GR_VK_SYNC_SYNC_H
 
@@ -40,9 +40,9 @@ gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *
  */
 gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair, const char *call);
 
-/* ---- In common with host_semaphore.c --------------------------------------------------------- */
+/* ---- Operations: semaphore_operations.c ------------------------------------------------------ */
 
-/* Operations of all Vulkan semaphores, which describe() identifies. */
+/* gr_vk_semaphore() recognises a Vulkan semaphore by its describe(). */
 void vk_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size);
 bool vk_semaphore_value(const gr_semaphore *semaphore, uint64_t *now);
 
@@ -52,6 +52,8 @@ bool vk_semaphore_value(const gr_semaphore *semaphore, uint64_t *now);
  */
 VkResult vk_semaphore_raise(const struct vk_functions *vk, VkDevice device, VkSemaphore semaphore,
                             uint64_t value, uint64_t *now);
+
+/* ---- Semaphores through the host: host_semaphore.c ------------------------------------------- */
 
 /*
  * Makes a timeline semaphore through the host like `draft`, with the value that it has reached.
