@@ -240,6 +240,11 @@ static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info,
         gr_s(info->levels));
 }
 
+gr_status gl_shared_check_format(const gr_gl_image_desc *image, const char *call)
+{
+    return format_of(image->internal_format, call) ? GR_OK : gr_last_error()->status;
+}
+
 gr_status gl_shared_make_image(struct gl_shared *r, const struct gr_context *cuda,
                                const struct gl_wish *wish)
 {
@@ -249,8 +254,6 @@ gr_status gl_shared_make_image(struct gl_shared *r, const struct gr_context *cud
     gr_external_memory_desc memory = GR_INIT(gr_external_memory_desc, .fd = -1);
     unsigned flags = wish->flags;
     int fd;
-    if (!format)
-        return gr_last_error()->status;
     r->gl.target = gl_target_of(info->target);
     r->gl.format = gl_format_of(info->internal_format);
     GR_TRY(make_memory(r, info, format->vulkan, &flags, &memory, call));

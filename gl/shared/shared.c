@@ -8,16 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <epoxy/gl.h>
 
-#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/base/log.h"
 #include "lib/resource/resource.h"
 #include "gl/context/saved_state.h"
-#include "gl/object/format.h"
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
@@ -136,7 +132,6 @@ static gr_status export_memory(const gr_resource *resource, struct gr_memory_exp
         .vmm = !resource->is_image,
         .size = r->gl.external.memory->size,
         .dedicated = r->gl.external.memory->dedicated,
-        .part = {.size = resource->size, .image = resource->is_image ? &memory->image : NULL},
         .image = r->image,
     };
     return export_fd(r, &memory->fd);
@@ -262,6 +257,8 @@ gr_status gl_shared_create(struct gl_wish *wish)
 {
     struct gr_context cuda;
     bool pushed;
+    if (wish->image)
+        GR_TRY(gl_shared_check_format(wish->image, wish->call));
     GR_TRY(gr_context_choose(&cuda, gl_find_drawing_device, wish->call));
     struct gl_shared *r = gr_check_memory(calloc(1, sizeof(*r)), wish->call);
     if (!r) {

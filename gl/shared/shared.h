@@ -149,6 +149,9 @@ gr_status gl_shared_make_buffer(struct gl_shared *r, const struct gr_context *cu
 gr_status gl_shared_make_image(struct gl_shared *r, const struct gr_context *cuda,
                                const struct gl_wish *wish);
 
+/* Refuses a format that Vulkan and CUDA cannot share, before anything is created. */
+gr_status gl_shared_check_format(const gr_gl_image_desc *image, const char *call);
+
 /*
  * Imports the memory into OpenGL as names->memory. Always takes the fd, even after an error.
  * llvmpipe reports an invalid fd only later.
@@ -165,7 +168,7 @@ struct gr_import *gl_shared_allocate(CUdevice device, size_t size, const char *c
 gr_status gl_shared_place(struct gl_names *names, const struct gr_import *memory, size_t size,
                           const char *call);
 
-/* ---- Memory blocks that small buffers share: block.c ----------------------------------------- */
+/* ---- Blocks: block.c ------------------------------------------------------------------------- */
 
 /*
  * Memory blocks that small buffers share. A block is CUDA memory that is imported into OpenGL once.

@@ -37,6 +37,12 @@ gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd)
     return refuse(__func__);
 }
 
+gr_status gl_shared_check_format(const gr_gl_image_desc *image, const char *call)
+{
+    (void)image;
+    return refuse(call);
+}
+
 gr_status gl_shared_make_image(struct gl_shared *r, const struct gr_context *cuda,
                                const struct gl_wish *wish)
 {
