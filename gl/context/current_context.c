@@ -72,6 +72,7 @@ static struct gl_context *find_known(const struct gl_native *native)
 static void query_context(struct gl_context *context)
 {
     bool desktop = epoxy_is_desktop_gl();
+    gl_native_find_display(&context->native);
     context->version = desktop ? epoxy_gl_version() : 0;
     context->direct =
         desktop && (context->version >= 45 || epoxy_has_gl_extension("GL_ARB_direct_state_access"));

@@ -12,7 +12,7 @@
 struct gl_native {
     const char *interface; /* "EGL", "GLX" or "WGL" */
     void *handle;          /* EGLContext, GLXContext or HGLRC */
-    void *display;         /* with EGL: the EGLDisplay */
+    void *display;         /* with EGL: the EGLDisplay, after gl_native_find_display() */
 };
 
 /*
@@ -31,6 +31,9 @@ struct gl_native {
  * not call epoxy, which would end the process.
  */
 bool gl_native_current(struct gl_native *native);
+
+/* With EGL, sets the display of the current context, which gl_native_is_gone() needs. */
+void gl_native_find_display(struct gl_native *native);
 
 /* Whether the interface reports the context as destroyed. GLX and WGL cannot report this. */
 bool gl_native_is_gone(const struct gl_native *native);

@@ -79,13 +79,17 @@ bool gl_native_current(struct gl_native *native)
         current_fn current = find_current(&places[i]);
         void *handle = current ? current() : NULL;
         *native = (struct gl_native){.interface = places[i].interface, .handle = handle};
-        if (handle && is_egl(native))
-            native->display = eglGetCurrentDisplay();
         if (handle)
             return true;
     }
     native->interface = "none";
     return false;
+}
+
+void gl_native_find_display(struct gl_native *native)
+{
+    if (is_egl(native))
+        native->display = eglGetCurrentDisplay();
 }
 
 bool gl_native_is_gone(const struct gl_native *native)

@@ -18,6 +18,11 @@ bool gl_native_current(struct gl_native *native)
     return handle;
 }
 
+void gl_native_find_display(struct gl_native *native)
+{
+    (void)native;
+}
+
 bool gl_native_is_gone(const struct gl_native *native)
 {
     (void)native;
