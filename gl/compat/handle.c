@@ -86,9 +86,8 @@ bool compat_handle_is_cudas(CUgraphicsResource resource)
     return owner_of(resource) == CUDAS;
 }
 
-CUresult compat_handle_check(CUgraphicsResource resource, const char *call)
+static CUresult check(enum owner owner, CUgraphicsResource resource, const char *call)
 {
-    const enum owner owner = owner_of(resource);
     if (owner == OURS)
         return CUDA_SUCCESS;
     if (owner == CUDAS)
@@ -104,13 +103,21 @@ CUresult compat_handle_check(CUgraphicsResource resource, const char *call)
                          "The resource is NULL: did its registration fail?");
 }
 
+CUresult compat_handle_check(CUgraphicsResource resource, const char *call)
+{
+    return check(owner_of(resource), resource, call);
+}
+
 CUresult compat_handle_begin(CUgraphicsResource resource, const char *call,
                              struct compat_handle **handle)
 {
     CUresult code = compat_begin();
     *handle = NULL;
-    if (code != CUDA_SUCCESS || compat_handle_is_cudas(resource))
+    if (code != CUDA_SUCCESS)
         return code;
+    const enum owner owner = owner_of(resource);
+    if (owner == CUDAS)
+        return CUDA_SUCCESS;
     *handle = (struct compat_handle *)resource;
-    return compat_handle_check(resource, call);
+    return check(owner, resource, call);
 }
