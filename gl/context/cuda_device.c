@@ -2,7 +2,6 @@
 /* Finds the CUDA device that OpenGL draws on, as the driver reports it. */
 #include "gl/context/context.h"
 
-#include "lib/cuda/context.h"
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"

@@ -9,7 +9,6 @@
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
-#include "lib/cuda/context.h"
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"

@@ -305,8 +305,8 @@ static gr_status unregister(gr_resource *resource)
         return GR_OK;
     }
     settle(resource);
-    if (copy->staging ==
-        GL_STAGING_OBJECT) /* the object's own storage is freed with the resource */
+    /* the object's own storage is freed with the resource */
+    if (copy->staging == GL_STAGING_OBJECT)
         (void)gr_work_finish(&resource->sync.work);
     r->copy = NULL;
     gr_ending_after(&copy->ending, &resource->context, gr_work_take(&resource->sync.work),

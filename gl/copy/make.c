@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates resources of the copy transport, and frees their memory and events. All CUDA objects are
- * created here, so that maps do not allocate.
+ * Creates resources of the copy transport. All CUDA objects that maps need are created here, so
+ * that maps do not allocate.
  */
 #include "gl/copy/copy.h"
 
@@ -11,7 +11,6 @@
 #include "lib/cuda/event.h"
 #include "lib/base/error.h"
 #include "lib/base/machine.h"
-#include "lib/external/external.h"
 
 static gr_status make_host_memory(const struct gl_resource *r, struct gl_copy *copy, unsigned flags,
                                   const char *call)

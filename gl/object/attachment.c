@@ -92,7 +92,10 @@ static int query(const struct gl_attachment *a, unsigned int what)
     return value;
 }
 
-/* The formats in which colours of a component type are read, by the most bits per component. */
+/*
+ * The formats in which colours of a component type are read, by the maximum number of bits per
+ * component.
+ */
 static const struct colour_format {
     GLenum component;
     int bits;

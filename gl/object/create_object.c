@@ -18,7 +18,6 @@
 #include "gl/object/format.h"
 #include "gl/copy/copy.h"
 #include "gl/interop/interop.h"
-#include "gl/peer/peer.h"
 #include "gl/shared/shared.h"
 
 /* ---- Plain storage, for interop and copy ----------------------------------------------------- */

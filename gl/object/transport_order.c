@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The order in which the transports of an existing OpenGL object are tried. */
+/*
+ * Selects the transports that the options allow, and the order in which those of an existing OpenGL
+ * object are tried.
+ */
 
 #include <stdio.h>
 

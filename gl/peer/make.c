@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates resources of the peer transport, and frees their memory on the GPU that computes. Memory
- * and events are allocated here, so that maps do not allocate.
+ * Creates resources of the peer transport. Memory and events are allocated here, so that maps do
+ * not allocate.
  */
 #include "gl/peer/peer.h"
 

@@ -6,7 +6,6 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/cuda/context.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/device.h"

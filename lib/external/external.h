@@ -18,8 +18,8 @@ struct gr_memory_export {
     bool vmm;
     size_t size; /* the size of the whole memory in bytes */
     bool dedicated;
-    gr_external_part_desc part;
-    gr_external_image_desc image; /* the image, if any: part.image points here */
+    size_t offset;                /* of the resource in the memory */
+    gr_external_image_desc image; /* the image, if any */
 };
 
 /* A resource in external memory. The struct of a graphics API begins with this struct. */

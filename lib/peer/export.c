@@ -44,7 +44,7 @@ static void note_memory(struct gr_description *d, const gr_resource *resource,
     d->vmm = memory->vmm;
     d->dedicated = memory->dedicated;
     d->memory_size = memory->size;
-    d->offset = memory->part.offset;
+    d->offset = memory->offset;
     d->flags = resource->flags;
     d->is_image = resource->is_image;
     d->size = resource->is_image ? 0 : resource->size;

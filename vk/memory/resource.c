@@ -50,7 +50,7 @@ static gr_status export_for_peer(const gr_resource *resource, struct gr_memory_e
         .device = b->device->cuda,
         .size = (size_t)b->memory_size,
         .dedicated = b->dedicated,
-        .part.offset = r->external.offset,
+        .offset = r->external.offset,
         .image = r->cuda_image,
     };
     return vk_export_memory(b->device, b->memory, &memory->fd);
