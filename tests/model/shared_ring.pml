@@ -72,7 +72,6 @@ typedef Process {
     byte before[SLOTS];
     byte frame[SLOTS];
     byte seen[SLOTS];
-    bool just_dropped[SLOTS];
     byte written;
     byte last_read;
     byte last_given_back;
@@ -123,7 +122,7 @@ inline sleep(p)
     lock(p)
 }
 
-/* gr_link_wake() in link.c: the exchange of the flag is one step, the send is another. */
+/* gr_link_wake() in slot_words.c: the exchange of the flag is one step, the send is another. */
 inline wake(p, always)
 {
 #ifndef FORGET_WAKE
@@ -395,12 +394,11 @@ inline mark_dropped()
     do
     :: atomic { slot < SLOTS ->
         if
-        :: own[CONSUMER].just_dropped[slot] &&
+        :: own[CONSUMER].state[slot] == FREE &&
            OWNER(own[CONSUMER].seen[slot]) == OWNER_READY ->
             take(CONSUMER, slot, OWNER_DROPPED)
         :: else -> took = false
-        fi;
-        own[CONSUMER].just_dropped[slot] = false
+        fi
         };
         atomic {
         if
@@ -421,8 +419,7 @@ inline drop_older(limit)
         :: slot < SLOTS ->
             if
             :: own[CONSUMER].state[slot] == READY && own[CONSUMER].frame[slot] < limit ->
-                own[CONSUMER].state[slot] = FREE;
-                own[CONSUMER].just_dropped[slot] = true
+                own[CONSUMER].state[slot] = FREE
             :: else
             fi;
             slot++
