@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The life of a link, and whether the peer still changes the ring. */
-#define _GNU_SOURCE
 #include "lib/peer/link_types.h"
 
 #include <stdlib.h>

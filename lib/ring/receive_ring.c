@@ -3,7 +3,6 @@
  * Receives a ring from another process: its message, then one message per slot. Then creates the
  * ring.
  */
-#define _GNU_SOURCE
 #include <stdlib.h>
 
 #include "lib/base/error.h"

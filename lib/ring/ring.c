@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "lib/base/error.h"
-#include "lib/base/fork.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"

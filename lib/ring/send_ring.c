@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Sends a ring to a process: one message for the page and the semaphores, then one per slot. */
-#define _GNU_SOURCE
 #include <stdlib.h>
 
 #include "lib/cuda/driver.h"
@@ -47,7 +46,8 @@ static const struct gr_backend *backend_of(const struct sending *s)
 /* Checks that no frames are in flight. The ring's lock is held. */
 static gr_status check_idle(const gr_ring *ring, const char *call)
 {
-    const uint32_t leaving = ring->state.leaving + ring->state.counts[GR_SLOT_LEFT];
+    const uint32_t leaving =
+        ring->state.leaving + ring->state.counts[GR_SLOT_LEFT] + ring->state.counts[GR_SLOT_ENDING];
     gr_ring_info now;
     gr_ring_state_info(&ring->state, &now);
     if (ring->link || ring->is_sending)
@@ -137,11 +137,9 @@ static gr_status wait_on(CUstream stream, const struct sending *s)
  */
 static gr_status end_graphics(const struct sending *s)
 {
-    const struct gr_backend *backend = backend_of(s);
-    if (!s->side->is_cuda || s->ring->writer.is_cuda || !backend->end_use)
-        return GR_OK;
-    GR_TRY(gr_resource_check_graphics_here(s->resources[0], s->call));
-    return backend->end_use(s->resources, s->count);
+    return s->side->is_cuda && !s->ring->writer.is_cuda
+               ? gr_ring_end_graphics(s->resources, s->count, s->call)
+               : GR_OK;
 }
 
 /*

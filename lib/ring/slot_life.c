@@ -157,7 +157,8 @@ gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_
                             const char *call)
 {
     GR_TRY(gr_ring_set_own_pair(ring, resources, n, call));
-    GR_TRY(gr_ring_first_use(ring, resources, n, call));
+    if (ring->writer.is_cuda) /* CUDA uses the slots first */
+        GR_TRY(gr_ring_end_graphics(resources, n, call));
     gr_ring_state_replace(&ring->state);
     gr_ring_state_add(&ring->state, resources, n);
     gr_group_change();
@@ -212,19 +213,24 @@ static void hand_back(const gr_ring *ring, gr_resource *resource)
     resource->in_a_ring = false;
 }
 
-/* Takes a slot that has left the ring, and that no submit uses any more as far as it is known. */
-static uint32_t take_left(gr_ring *ring)
+/*
+ * Takes the next slot that has left the ring, at or after `from`, unless its event shows that a
+ * submit still uses it.
+ */
+static uint32_t take_left(gr_ring *ring, uint32_t from)
 {
+    struct gr_ring_state *state = &ring->state;
+    const struct gr_slot_set *left = &state->in[GR_SLOT_LEFT];
     GR_LOCKED(&ring->lock);
-    GR_FOR_SLOTS_IN(i, &ring->state, GR_SLOT_LEFT)
-    {
-        const struct gr_ring_slot *slot = &ring->state.slots[i];
+    uint32_t i = gr_slot_set_next(state, left, from);
+    for (; i < GR_RING_MOST_SLOTS; i = gr_slot_set_next(state, left, i + 1)) {
+        const struct gr_ring_slot *slot = &state->slots[i];
         if (slot->after && !has_passed(slot->api.resource, slot->after))
             continue;
-        gr_ring_state_move(&ring->state, i, GR_SLOT_ENDING);
-        return i;
+        gr_ring_state_move(state, i, GR_SLOT_ENDING);
+        break;
     }
-    return GR_RING_MOST_SLOTS;
+    return i;
 }
 
 /* Drops the resource of a slot, or keeps it until the submits that use it are done. */
@@ -232,6 +238,10 @@ static void end_slot(gr_ring *ring, uint32_t number)
 {
     struct gr_ring_slot *slot = &ring->state.slots[number];
     CUevent after = slot->after ? NULL : event_after_use(slot->api.resource);
+    if (after && has_passed(slot->api.resource, after)) {
+        end_event(slot->api.resource, after);
+        after = NULL;
+    }
     if (!after) {
         end_event(slot->api.resource, slot->after);
         hand_back(ring, slot->api.resource);
@@ -244,10 +254,9 @@ static void end_slot(gr_ring *ring, uint32_t number)
 
 void gr_ring_end_left(gr_ring *ring)
 {
-    uint32_t number;
     GR_KEEP_ERROR();
-    while ((number = take_left(ring)) < GR_RING_MOST_SLOTS)
-        end_slot(ring, number);
+    for (uint32_t i = 0; (i = take_left(ring, i)) < GR_RING_MOST_SLOTS; i++)
+        end_slot(ring, i);
 }
 
 void gr_ring_unlock_and_end_left(gr_ring *ring)

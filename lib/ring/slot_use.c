@@ -73,7 +73,7 @@ static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_sub
     return *submit ? GR_OK : gr_last_error()->status;
 }
 
-static gr_status end_graphics(gr_resource *const resources[], size_t n, const char *call)
+gr_status gr_ring_end_graphics(gr_resource *const resources[], size_t n, const char *call)
 {
     return run_use_hook(resources[0]->backend->end_use, resources, n, call);
 }
@@ -130,7 +130,7 @@ gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, bo
     if (side->is_cuda)
         status = release(ring, side, n, call);
     else if (!is_unused)
-        status = end_graphics(side->resources, n, call);
+        status = gr_ring_end_graphics(side->resources, n, call);
     if (status != GR_OK)
         return status;
     if (!side->is_cuda)
@@ -158,10 +158,4 @@ void gr_ring_last_use(gr_resource *resource)
         resource->backend->begin_use(&resource, 1);
     else if (resource->backend->is_external)
         wait_for_release(resource);
-}
-
-gr_status gr_ring_first_use(const gr_ring *ring, gr_resource *const resources[], size_t n,
-                            const char *call)
-{
-    return ring->writer.is_cuda ? end_graphics(resources, n, call) : GR_OK;
 }

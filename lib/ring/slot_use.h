@@ -23,12 +23,8 @@ gr_status gr_ring_begin_use(gr_ring *ring, struct gr_ring_side *side, size_t n, 
 gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, bool cancels,
                           const char *call);
 
-/*
- * Ends the earlier use of the resources by the graphics API, before CUDA uses the slots for the
- * first time.
- */
-gr_status gr_ring_first_use(const gr_ring *ring, gr_resource *const resources[], size_t n,
-                            const char *call);
+/* Ends a use of the resources by the graphics API, also one outside of the ring. */
+gr_status gr_ring_end_graphics(gr_resource *const resources[], size_t n, const char *call);
 
 /*
  * Makes the graphics API wait for the last CUDA release when a resource leaves the ring, as after a

@@ -11,7 +11,6 @@
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
 #include "lib/base/live_objects.h"
-#include "lib/base/log.h"
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"
 
