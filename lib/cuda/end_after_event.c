@@ -80,8 +80,9 @@ static bool is_done(const struct gr_ending *ending)
 {
     bool pushed, done = true;
     if (gr_context_enter(&ending->context, &pushed, __func__) == GR_OK)
-        done = ending->uses ? gr_uses_done(ending->uses)
-                            : !ending->after || gr_event_has_passed(ending->after);
+        done = ending->follows ? !gr_uses_capture(ending->uses)
+               : ending->uses  ? gr_uses_done(ending->uses)
+                               : gr_event_has_passed(ending->after);
     gr_context_leave(pushed);
     return done;
 }
@@ -96,14 +97,14 @@ static struct gr_ending *take_done(void)
     const struct gr_ending *busy = NULL;
     GR_LOCKED(&lock);
     for (; *link; link = &(*link)->next) {
-        if (busy && busy->uses && (*link)->uses && gr_uses_follows((*link)->uses, busy->uses))
+        if (busy && busy->uses && (*link)->uses && !(*link)->follows &&
+            gr_uses_follows((*link)->uses, busy->uses))
             continue;
         busy = *link;
         if (is_done(busy))
             break;
     }
-    struct gr_ending *done = take(link);
-    return done;
+    return take(link);
 }
 
 /* Removes the oldest object of a context. */
@@ -113,8 +114,7 @@ static struct gr_ending *take_of(CUcontext context)
     GR_LOCKED(&lock);
     while (*link && (*link)->context.handle != context)
         link = &(*link)->next;
-    struct gr_ending *ending = take(link);
-    return ending;
+    return take(link);
 }
 
 static void end(struct gr_ending *ending)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Objects that were freed while streams may still use them. The driver ends imports immediately,
- * not in stream order, and a closing thread must not wait. So these objects stay in a queue until
- * the streams have finished. A later call of grinterop ends them, and no thread of grinterop or of
- * the driver, because ending an object may call functions of the application.
+ * Objects that were freed while streams may still use them, or while they were mapped. The driver
+ * ends imports immediately, not in stream order, and a closing thread must not wait. So these
+ * objects stay in a queue until the streams have finished. A later call of grinterop ends them, and
+ * no thread of grinterop or of the driver, because ending an object may call functions of the
+ * application.
  */
 #ifndef GR_LIB_CUDA_END_AFTER_EVENT_H
 #define GR_LIB_CUDA_END_AFTER_EVENT_H
@@ -16,9 +17,11 @@ struct gr_ending {
     struct gr_ending *next;
     /* the reference to the CUDA context, which is released after end() */
     struct gr_context context;
-    /* What the end waits for: an event, which is destroyed after end(), or uses, or nothing. */
+    /* What the end waits for: either an event, which is destroyed after end(), or uses. */
     CUevent after;
     struct gr_stream_uses *uses;
+    /* end() itself follows the uses in stream order: it only cannot run while a stream captures */
+    bool follows;
     /*
      * Ends the object. `alive` says whether its CUDA context still exists; if so, that context is
      * current. Unless finally() is set, end() also frees the object.

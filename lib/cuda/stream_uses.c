@@ -288,6 +288,19 @@ bool gr_uses_done(struct gr_stream_uses *list)
     return !list->count;
 }
 
+bool gr_uses_capture(struct gr_stream_uses *list)
+{
+    bool captures = false;
+    GR_LOCKED(&list->lock);
+    struct gr_stream_use *items = items_of(list);
+    for (size_t i = 0; i < list->count; i++) {
+        if (items[i].captures)
+            record(&items[i]);
+        captures = captures || items[i].captures;
+    }
+    return captures;
+}
+
 bool gr_uses_follows(const struct gr_stream_uses *list, const struct gr_stream_uses *earlier)
 {
     const struct gr_stream_use *a = list->items ? list->items : list->first;

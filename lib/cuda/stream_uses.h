@@ -88,6 +88,9 @@ void gr_uses_move(struct gr_stream_uses *list, struct gr_stream_uses *to);
 /* Whether all uses are done; a use that failed counts as done. The CUDA context is current. */
 bool gr_uses_done(struct gr_stream_uses *list);
 
+/* Whether one of the streams captures a graph, so that no stream can wait for its use. */
+bool gr_uses_capture(struct gr_stream_uses *list);
+
 /*
  * Whether each list has one use, both in one stream. If the use in `list` was recorded later, it
  * ends after that in `earlier`. Locks nothing.

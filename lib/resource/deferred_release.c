@@ -2,8 +2,9 @@
 /*
  * Deferred releases. A thread that may not release a buffer, such as the thread of a garbage
  * collector without the OpenGL context, adds the buffer to the list of its resource. The resource
- * stays alive, and is listed here or by its backend, until a thread that may use it releases the
- * buffer.
+ * stays alive until a thread that may use it releases the buffer: in its next call, or when the
+ * OpenGL context is current again (park()), or, if the caller has freed the resource, by the queue
+ * of end_after_event.h.
  */
 #include "lib/resource/resource.h"
 
@@ -109,19 +110,31 @@ void gr_resource_release_deferred(gr_resource *resource)
     } while (resource->deferred);
 }
 
+static gr_resource *freed_of(struct gr_ending *ending)
+{
+    return (gr_resource *)((char *)ending - offsetof(gr_resource, freed));
+}
+
 static void end_freed(struct gr_ending *ending, bool alive)
 {
-    gr_resource *resource = (gr_resource *)((char *)ending - offsetof(gr_resource, freed));
     (void)alive; /* the release checks the context itself */
-    gr_resource_release_deferred(resource);
-    gr_resource_drop(resource);
+    gr_resource_release_deferred(freed_of(ending));
+}
+
+static void drop_freed(struct gr_ending *ending)
+{
+    gr_resource_drop(freed_of(ending));
 }
 
 /* No call will use a resource that its caller has freed, so the queue of endings releases it. */
 static void queue_freed(gr_resource *resource)
 {
     gr_resource_hold(resource);
-    resource->freed = (struct gr_ending){.context = resource->context, .end = end_freed};
+    resource->freed = (struct gr_ending){.context = resource->context,
+                                         .uses = &resource->uses,
+                                         .follows = true,
+                                         .end = end_freed,
+                                         .finally = drop_freed};
     resource->freed.context.primary_of = -1; /* the resource has the reference */
     gr_ending_add(&resource->freed);
 }
@@ -129,14 +142,20 @@ static void queue_freed(gr_resource *resource)
 void gr_buffer_defer(gr_buffer *buffer)
 {
     gr_resource *resource = buffer->resource;
-    const bool bound = !is_unbound(resource);
+    if (!is_unbound(resource)) {
+        const bool first = add_buffer(buffer);
+        gr_log(GR_LOG_INFO, "gr_buffer_release_later: the release is deferred until its OpenGL "
+                            "context is current again");
+        if (first)
+            resource->backend->park(resource, false);
+        return;
+    }
     gr_resource_hold(resource); /* another thread may release the buffer as soon as it is listed */
-    const bool first = add_buffer(buffer);
+    add_buffer(buffer);
+    const bool freed = !gr_live_has(GR_LIVE_RESOURCE, resource);
     gr_log(GR_LOG_INFO, "gr_buffer_release_later: the release is deferred until %s",
-           bound ? "its OpenGL context is current again" : "the next call that uses the resource");
-    if (first && bound)
-        resource->backend->park(resource, false);
-    else if (!bound && !gr_live_has(GR_LIVE_RESOURCE, resource))
+           freed ? "a later call" : "the next call that uses the resource");
+    if (freed)
         queue_freed(resource);
     gr_resource_drop(resource);
 }

@@ -14,9 +14,13 @@
 #include <grinterop/image.h>
 #include <grinterop/publish.h>
 #include <grinterop/ring.h>
+#include <grinterop/share.h>
+#include <grinterop/submit.h>
 #include <grinterop/tensor.h>
 
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #if __has_include(<dlpack/dlpack.h>)
 #include <dlpack/dlpack.h>
@@ -273,6 +277,49 @@ TEST(a_tensor_freed_during_a_capture_ends_after_the_capture, TRANSPORTS)
     ck_assert_uint_le(fault->calls("cuEventRecord"), before + _i);
     fault->capture(NULL);
     assert_ok(gr_tensor_collect(1000));
+}
+
+static unsigned closed;
+
+static void count_closed(void *user, gr_log_level level, const char *line)
+{
+    (void)user;
+    (void)level;
+    closed += strstr(line, ": closed ") != NULL;
+}
+
+/*
+ * The last export of a mapping, and its resource, end while the stream of the consumer captures.
+ * The mapping must end after the capture, also if another call looks for work before.
+ */
+TEST(a_freed_mapping_ends_after_the_capture)
+{
+    int sockets[2];
+    GR_AUTO(gr_resource) *sent = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing);
+    if (!sent)
+        skip("%s", error_text());
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    assert_ok(gr_resource_send(sockets[0], sent, NULL, 0, 1000));
+    gr_resource *resource = must_make(gr_resource_receive(sockets[1], NULL, 0, NULL, 1000));
+    close(sockets[0]);
+    close(sockets[1]);
+    assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
+    gr_buffer *buffer = must_map(resource);
+    gr_tensor *tensor = must_make(gr_buffer_tensor(buffer, NULL));
+    void *managed = export_to(tensor, fx.other);
+    fault->capture(managed ? fx.other : NULL);
+    closed = 0;
+    gr_log_set(GR_LOG_DEBUG, count_closed, NULL);
+    gr_buffer_release_later(buffer);
+    gr_resource_free(resource);
+    gr_tensor_free(tensor);
+    end_export(managed);
+    gr_tensor_free(make_tensor(fx.stream));
+    ck_assert_uint_eq(closed, managed ? 0 : 1);
+    fault->capture(NULL);
+    assert_ok(gr_tensor_collect(1000));
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    ck_assert_uint_eq(closed, 1);
 }
 
 /* gr.h documents that gr_buffer_release_later() fails during a capture and logs a warning. */
