@@ -175,7 +175,7 @@ static gr_status check_runs(gr_resource *const resources[], size_t n, bool group
     for (size_t i = 0; i < n && status == GR_OK; i += resources[i]->run) {
         const struct gr_backend *backend = resources[i]->backend;
         const size_t left = n - i < GR_BATCH ? n - i : GR_BATCH;
-        resources[i]->run = (unsigned)(grouped ? n : backend->run(resources + i, left));
+        resources[i]->run = (unsigned)(grouped ? left : backend->run(resources + i, left));
         status = gr_resource_check_thread(resources[i], call);
         if (status == GR_OK)
             status = backend->check_storage(resources + i, resources[i]->run, call);
@@ -258,10 +258,20 @@ static void commit_reserved(gr_resource *const resources[], size_t n, gr_buffer 
     }
 }
 
+/* Whether all resources are one run, apart from the limit of its length. */
+static bool are_one_run(gr_resource *const resources[], size_t n)
+{
+    const struct gr_backend *backend = resources[0]->backend;
+    for (size_t i = resources[0]->run; i < n; i += resources[i]->run)
+        if (resources[i]->backend != backend || backend->run(resources + i - 1, 2) != 2)
+            return false;
+    return true;
+}
+
 /* Makes a group of resources that are live for the caller, if they are one run and in no ring. */
 static void make_group(gr_resource *const resources[], size_t n)
 {
-    if (resources[0]->run != n || resources[0]->in_a_ring)
+    if (resources[0]->in_a_ring || !are_one_run(resources, n))
         return;
     size_t now = __atomic_load_n(&gr_group_changes, __ATOMIC_ACQUIRE);
     for (size_t i = 0; i < n; i++) {

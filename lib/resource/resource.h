@@ -72,9 +72,9 @@ static inline gr_status gr_resource_check_ring(const gr_resource *resource, cons
 
 /*
  * gr_map_many() links its resources by `after` if all of them are one run (backend.h) of one CUDA
- * context. Until gr_group_changes changes, they are then live for the caller, open, in no ring and
- * one run. Later calls then check only the first resource, and compare one pointer for each of the
- * others. No resource is twice in a group.
+ * context, or would be without the limit of its length. Until gr_group_changes changes, they are
+ * then live for the caller, open, in no ring and one run. Later calls then check only the first
+ * resource, and compare one pointer for each of the others. No resource is twice in a group.
  */
 extern size_t gr_group_changes; /* atomic */
 
@@ -193,8 +193,7 @@ void gr_resource_release_deferred(gr_resource *resource);
  */
 void gr_buffer_defer(gr_buffer *buffer);
 
-/* ---- Images: linear memory, surfaces and textures
- * --------------------------------------------------- */
+/* ---- Images ---------------------------------------------------------------------------------- */
 
 /*
  * Allocates linear memory for one level and layer of the mapped image. Copies the texels into the
