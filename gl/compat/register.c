@@ -11,10 +11,9 @@
 
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
+#include "lib/base/flags.h"
 #include "lib/base/machine.h"
 #include "gl/object/object.h"
-
-#define DIRECTIONS (GR_READ_ONLY | GR_WRITE_DISCARD)
 
 /* ---- The variable GR_COMPAT ------------------------------------------------------------------ */
 
@@ -137,7 +136,7 @@ static CUresult register_object(CUgraphicsResource *resource, unsigned name, uns
         gr_fail_memory(call);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    handle->map_flags = flags & DIRECTIONS;
+    handle->map_flags = flags & GR_BUFFER_FLAGS;
     handle->resource = made;
     *resource = (CUgraphicsResource)handle;
     return CUDA_SUCCESS;
@@ -195,12 +194,13 @@ CUresult CUDAAPI compat_set_map_flags(CUgraphicsResource resource, unsigned int 
 
 gr_status compat_widen(struct compat_handle *handle)
 {
-    unsigned made_for = handle->resource->flags & DIRECTIONS;
+    unsigned made_for = handle->resource->flags & GR_BUFFER_FLAGS;
     if (is_interop(handle) || !made_for || made_for == handle->map_flags)
         return GR_OK;
     const struct gl_resource *r = gl_of(handle->resource);
-    gr_resource *wider = make(r->name, r->target ? r->target->target : 0,
-                              r->base.flags & ~(unsigned)DIRECTIONS, r->base.backend->transport);
+    gr_resource *wider =
+        make(r->name, r->target ? r->target->target : 0, r->base.flags & ~(unsigned)GR_BUFFER_FLAGS,
+             r->base.backend->transport);
     if (!wider)
         return gr_last_error()->status;
     gr_resource_free(handle->resource);

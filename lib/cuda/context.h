@@ -78,10 +78,16 @@ static inline void gr_context_leave_at_end(const bool *pushed)
     gr_context_leave(*pushed);
 }
 
-/* Declares `pushed`, and calls gr_context_leave() at the end of the block. */
+/*
+ * The type of a `pushed` that is passed to gr_context_leave() at the end of its block. It must be
+ * initialised with false.
+ */
 #define GR_ENTERED __attribute__((cleanup(gr_context_leave_at_end))) bool
 
-/* Makes the context current until the end of the block, or returns the error of that. */
+/*
+ * Makes the context current until the end of the block. If that fails, returns the error from the
+ * calling function.
+ */
 #define GR_ENTER(context, call)                                                                    \
     GR_ENTERED gr_pushed = false;                                                                  \
     GR_TRY(gr_context_enter(context, &gr_pushed, call))

@@ -25,7 +25,7 @@ static gr_status open_context(struct primary *c, CUdevice device, const char *ca
     GR_TRY_CUDA(cu->CtxSetCurrent(c->shown.context), "cuCtxSetCurrent",
                 "%s could not make the primary context of CUDA device %d current.", call, device);
     GR_TRY_CUDA(cu->StreamCreate(&c->shown.stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate",
-                "%s could not create a stream.", call);
+                "%s could not create a stream on CUDA device %d.", call, device);
     return GR_OK;
 }
 

@@ -7,8 +7,6 @@
 
 #include <grinterop/tensor.h>
 
-DLDataType gr_dlpack_type(gr_dtype dtype);
-
 /* Finds the type, ignoring the lanes. 0: grinterop has no such type. */
 gr_dtype gr_dlpack_dtype(DLDataType type);
 

@@ -44,7 +44,7 @@ static const struct {
     GR_CONVERTED_TYPES(ROW) GR_OTHER_TYPES(ROW)};
 #undef ROW
 
-DLDataType gr_dlpack_type(gr_dtype dtype)
+static DLDataType type_of(gr_dtype dtype)
 {
     return (DLDataType){.code = types[dtype].code, .bits = types[dtype].bits, .lanes = 1};
 }
@@ -159,7 +159,7 @@ static gr_status describe(const gr_tensor *tensor, struct export *export, DLTens
         .device = device_of(tensor),
         .ndim = (int32_t)tensor->info.ndim,
         .dtype = gr_tensor_is_array(tensor) ? (DLDataType){kDLOpaqueHandle, 64, 1}
-                                            : gr_dlpack_type(tensor->info.dtype),
+                                            : type_of(tensor->info.dtype),
         .shape = export->shape,
         .strides = export->strides,
     };

@@ -13,7 +13,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "lib/base/log.h"
 #include "lib/resource/resource.h"
 #include "lib/cuda/end_after_event.h"
 #include "lib/sync/sync.h"

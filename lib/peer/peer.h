@@ -185,8 +185,8 @@ gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side,
 /* ---- Between the files of the link ----------------------------------------------------------- */
 
 /*
- * slot_words.c: wakes the peer if it waits, or in any case if `always` is set. A full socket needs no
- * handling: its unread bytes also wake the peer.
+ * slot_words.c: wakes the peer if it waits, or in any case if `always` is set. A full socket needs
+ * no handling: its unread bytes also wake the peer.
  */
 void gr_link_wake(struct gr_link *link, bool always);
 

@@ -3,7 +3,6 @@
 #include "lib/cuda/context.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "lib/resource/image.h"
 #include "lib/publish/publish.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"

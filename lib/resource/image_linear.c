@@ -10,7 +10,6 @@
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/cuda/event.h"
 #include "lib/resource/image.h"
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"

@@ -8,7 +8,6 @@
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "lib/resource/image.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/resource/mapping_users.h"

@@ -15,7 +15,6 @@
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
 #include "lib/base/clock.h"
-#include "lib/resource/image.h"
 #include "lib/cuda/kernel_module.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"

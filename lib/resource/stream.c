@@ -3,7 +3,6 @@
 #include "lib/resource/stream.h"
 
 #include "lib/cuda/context.h"
-#include "lib/base/cuda_error_text.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"

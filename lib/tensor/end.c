@@ -2,7 +2,6 @@
 /* Ends tensors. Tensors that streams still use are deferred, and a later call ends them. */
 #include "lib/tensor/tensor.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "lib/base/clock.h"

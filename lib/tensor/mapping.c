@@ -128,7 +128,6 @@ static gr_tensor *tensor_of_array(gr_buffer *buffer, gr_tensor_desc *desc, const
     int64_t dims[3];
     struct gr_shape shape;
     if (!buffer->resource->is_image || buffer->pitch) {
-
         gr_fail(GR_ERR_INVALID_VALUE, call,
                 "`memory` is GR_MEMORY_ARRAY, but this is not an image mapped by gr_map().");
         return NULL;
