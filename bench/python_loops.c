@@ -53,7 +53,8 @@ double loop_export(gr_resource *resource, CUstream stream, int n)
     for (int i = 0; i < n; i++) {
         gr_buffer *buffer = gr_map(resource, stream);
         gr_tensor *tensor = buffer ? gr_buffer_tensor(buffer, NULL) : NULL;
-        struct DLManagedTensorVersioned *managed = tensor ? gr_tensor_dlpack(tensor, stream) : NULL;
+        struct DLManagedTensorVersioned *managed =
+            tensor ? gr_tensor_to_dlpack(tensor, stream) : NULL;
         gr_tensor_free(tensor);
         if (managed)
             delete (managed);
@@ -69,7 +70,7 @@ double loop_publish(gr_resource *resource, CUstream stream, int n)
     const int64_t shape[] = {(int64_t)gr_resource_get_info(resource)->size};
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
-    gr_tensor *tensor = gr_tensor_alloc(&desc, stream);
+    gr_tensor *tensor = gr_tensor_create(&desc, stream);
     const double begin = now();
     bool good = tensor;
     for (int i = 0; good && i < n; i++)

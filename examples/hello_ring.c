@@ -114,7 +114,7 @@ int main(void)
     gr_resource *vertices[SLOTS];
     const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
     for (int i = 0; i < SLOTS; i++) {
-        vertices[i] = gr_gl_buffer_create(SIDE * SIDE * VERTEX, GR_WRITE_DISCARD, &shared);
+        vertices[i] = gr_create_gl_buffer(SIDE * SIDE * VERTEX, GR_WRITE_DISCARD, &shared);
         check(vertices[i], "a vertex buffer");
     }
     GR_AUTO(gr_ring) *ring = gr_ring_create(vertices, SLOTS, NULL); /* CUDA writes, in order */

@@ -83,8 +83,8 @@ int main(void)
     check(context, "the CUDA context");
     GR_AUTO(gr_vk_headless) *headless = gr_vk_headless_create(NULL);
     check(headless, "the Vulkan device");
-    const gr_vk_headless_info *vk = gr_vk_headless_get(headless);
-    GR_AUTO(gr_vk_device) *device = gr_vk_device_wrap(
+    const gr_vk_headless_info *vk = gr_vk_headless_get_info(headless);
+    GR_AUTO(gr_vk_device) *device = gr_vk_device_from_vk(
         &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk->get_instance_proc_addr,
                  .instance = vk->instance, .physical_device = vk->physical_device,
                  .device = vk->device, .queue = vk->graphics, .queue_family = vk->graphics_family));
@@ -110,9 +110,9 @@ int main(void)
                                        .size = sizeof(pixels),
                                        .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     GR_AUTO(gr_resource) *drawn =
-        gr_vk_image_create(device, &image, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
+        gr_create_vk_image(device, &image, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
     check(drawn, "the image");
-    GR_AUTO(gr_resource) *read = gr_vk_buffer_create(device, &buffer, GR_READ_ONLY);
+    GR_AUTO(gr_resource) *read = gr_create_vk_buffer(device, &buffer, GR_READ_ONLY);
     check(read, "the buffer");
     gr_resource *const both[2] = {drawn, read};
 

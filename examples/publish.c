@@ -55,7 +55,7 @@ static bool make_tensor(struct show *show)
     const int64_t shape[] = {3, options.tensor_height, options.tensor_width};
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F16, .ndim = 3,
                                         .shape = shape, .layout = GR_LAYOUT_CHW);
-    show->tensor = gr_tensor_alloc(&desc, show->session.stream);
+    show->tensor = gr_tensor_create(&desc, show->session.stream);
     return show->tensor || failed_to("allocate the tensor");
 }
 

@@ -23,8 +23,8 @@ bool frames_copy_open(struct frames *f, struct frames_run *run)
 
 bool frames_copy_open_created(struct frames *f, struct frames_run *run)
 {
-    run->resource = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &BY_COPY);
-    return run->resource || frames_grinterop_failed("gr_gl_buffer_create");
+    run->resource = gr_create_gl_buffer(f->bytes, GR_WRITE_DISCARD, &BY_COPY);
+    return run->resource || frames_grinterop_failed("gr_create_gl_buffer");
 }
 
 /* ---- In flight ------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ static const gr_vk_headless_info *open_vulkan(struct frames *f)
             gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = f->gl_ordinal));
     if (!f->timeline_vulkan)
         frames_grinterop_failed("gr_vk_headless_create");
-    return f->timeline_vulkan ? gr_vk_headless_get(f->timeline_vulkan) : NULL;
+    return f->timeline_vulkan ? gr_vk_headless_get_info(f->timeline_vulkan) : NULL;
 }
 
 static bool find_functions(struct frames *f, struct frames_hand *h, struct functions *vk)

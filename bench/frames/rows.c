@@ -138,8 +138,8 @@ static const gr_gl_options SHARED = {.struct_size = sizeof(gr_gl_options),
 
 static bool open_shared(struct frames *f, struct frames_run *run)
 {
-    run->resource = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &SHARED);
-    return run->resource || frames_grinterop_failed("gr_gl_buffer_create");
+    run->resource = gr_create_gl_buffer(f->bytes, GR_WRITE_DISCARD, &SHARED);
+    return run->resource || frames_grinterop_failed("gr_create_gl_buffer");
 }
 
 /* Creates the ring, which holds references to the resources. */
@@ -150,10 +150,10 @@ bool frames_open_ring(struct frames *f, struct frames_run *run, gr_side producer
     const unsigned flags = producer == GR_SIDE_CUDA ? GR_WRITE_DISCARD : GR_READ_ONLY;
     unsigned made = 0;
     while (made < run->kind->slots &&
-           (resources[made] = gr_gl_buffer_create(f->bytes, flags, &SHARED)))
+           (resources[made] = gr_create_gl_buffer(f->bytes, flags, &SHARED)))
         made++;
     if (made < run->kind->slots)
-        frames_grinterop_failed("gr_gl_buffer_create");
+        frames_grinterop_failed("gr_create_gl_buffer");
     else if (!(run->ring = gr_ring_create(resources, made, &options)))
         frames_grinterop_failed("gr_ring_create");
     while (made-- > 0)

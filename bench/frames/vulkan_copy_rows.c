@@ -21,7 +21,7 @@ static bool open_queue(struct frames *f)
     if (k->moved)
         return true;
     const gr_vk_headless_info *on =
-        k->vulkan.headless ? gr_vk_headless_get(k->vulkan.headless) : NULL;
+        k->vulkan.headless ? gr_vk_headless_get_info(k->vulkan.headless) : NULL;
     if (!on || on->transfer == VK_NULL_HANDLE) {
         frames_set_error("the device has no transfer queue");
         return false;
@@ -30,8 +30,8 @@ static bool open_queue(struct frames *f)
         frames_vulkan_copying(k, GR_TRANSPORT_COPY, on->transfer, on->transfer_family);
     if (!vulkan_open_own(&k->transfer, &desc))
         return frames_grinterop_failed("vulkan_open_own");
-    k->moved = gr_vk_semaphore_create(k->copying, VK_SEMAPHORE_TYPE_TIMELINE);
-    return k->moved || frames_grinterop_failed("gr_vk_semaphore_create");
+    k->moved = gr_semaphore_create_vk(k->copying, VK_SEMAPHORE_TYPE_TIMELINE);
+    return k->moved || frames_grinterop_failed("gr_semaphore_create_vk");
 }
 
 /* For each slot: the copy from the staging memory, and the drawing. */

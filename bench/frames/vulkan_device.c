@@ -72,7 +72,7 @@ static bool begin(struct vulkan *v, const gr_vk_device_desc *device)
     v->device = device->device;
     if (!find_functions(v, device))
         return false;
-    v->shared = gr_vk_device_wrap(device);
+    v->shared = gr_vk_device_from_vk(device);
     if (!v->shared)
         return failed_to("share the Vulkan device with CUDA");
 
@@ -94,7 +94,7 @@ bool vulkan_open_on(struct vulkan *v, int cuda_device)
         gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = cuda_device));
     if (!v->headless)
         return failed_to("open Vulkan");
-    const gr_vk_headless_info *on = gr_vk_headless_get(v->headless);
+    const gr_vk_headless_info *on = gr_vk_headless_get_info(v->headless);
     v->queue = on->graphics;
     v->family = on->graphics_family;
     return begin(v,

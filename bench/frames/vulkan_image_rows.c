@@ -63,9 +63,9 @@ bool frames_vulkan_image_open(struct frames *f, struct frames_run *run)
                                                   VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     if (!frames_vulkan_available(f))
         return false;
-    run->resource = gr_vk_buffer_create(f->vulkan->vulkan.shared, &vertices, GR_READ_WRITE);
+    run->resource = gr_create_vk_buffer(f->vulkan->vulkan.shared, &vertices, GR_READ_WRITE);
     return run->resource ? frames_vulkan_make_ring(f, run, &slots)
-                         : frames_grinterop_failed("gr_vk_buffer_create");
+                         : frames_grinterop_failed("gr_create_vk_buffer");
 }
 
 bool frames_vulkan_image_close(struct frames *f, struct frames_run *run)

@@ -30,7 +30,7 @@ static gr_vk_device *wrap_for_copies(const struct frames_vulkan *k, unsigned tra
 {
     const gr_vk_device_desc desc =
         frames_vulkan_copying(k, transport, k->vulkan.queue, k->vulkan.family);
-    return gr_vk_device_wrap(&desc);
+    return gr_vk_device_from_vk(&desc);
 }
 
 /* The device for a row. The device for copies from GPU to GPU is wrapped when first needed. */
@@ -47,7 +47,7 @@ static bool open_device(const struct frames *f, struct frames_vulkan *k)
         return frames_software_vulkan_open(&k->on) && vulkan_open_own(&k->vulkan, &k->on);
     if (!vulkan_open_on(&k->vulkan, f->gl_ordinal))
         return false;
-    const gr_vk_headless_info *on = gr_vk_headless_get(k->vulkan.headless);
+    const gr_vk_headless_info *on = gr_vk_headless_get_info(k->vulkan.headless);
     k->on = GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
                     .instance = on->instance, .physical_device = on->physical_device,
                     .device = on->device);
@@ -224,14 +224,14 @@ static bool make_slots(struct frames *f, struct frames_run *run,
                                      .arrayLayers = 1,
                                      .samples = VK_SAMPLE_COUNT_1_BIT,
                                      .usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
-    bool good = device || frames_grinterop_failed("gr_vk_device_wrap");
+    bool good = device || frames_grinterop_failed("gr_vk_device_from_vk");
     while (good && *made < run->kind->slots) {
         const unsigned slot = *made;
-        resources[slot] = run->kind->image ? gr_vk_image_create(device, &image, slots->flags)
-                                           : gr_vk_buffer_create(device, &buffer, slots->flags);
+        resources[slot] = run->kind->image ? gr_create_vk_image(device, &image, slots->flags)
+                                           : gr_create_vk_buffer(device, &buffer, slots->flags);
         if (!resources[slot])
-            return frames_grinterop_failed(run->kind->image ? "gr_vk_image_create"
-                                                            : "gr_vk_buffer_create");
+            return frames_grinterop_failed(run->kind->image ? "gr_create_vk_image"
+                                                            : "gr_create_vk_buffer");
         ++*made;
         good = slots->record(f, run, resources[slot], slot);
     }

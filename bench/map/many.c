@@ -34,19 +34,19 @@ static gr_resource *make(const char *kind, size_t size)
                               : strcmp(kind, "copy") == 0  ? GR_TRANSPORT_COPY
                                                            : GR_TRANSPORT_SHARED,
                 .packed = packed);
-    return many.device ? gr_vk_buffer_create(many.device, &info, GR_WRITE_DISCARD)
-                       : gr_gl_buffer_create(size, GR_WRITE_DISCARD, &options);
+    return many.device ? gr_create_vk_buffer(many.device, &info, GR_WRITE_DISCARD)
+                       : gr_create_gl_buffer(size, GR_WRITE_DISCARD, &options);
 }
 
 static bool open_vulkan(void)
 {
     many.headless = gr_vk_headless_create(
         &GR_INIT(gr_vk_headless_options, .cuda_device = map_bench.on.ordinal));
-    const gr_vk_headless_info *h = many.headless ? gr_vk_headless_get(many.headless) : NULL;
+    const gr_vk_headless_info *h = many.headless ? gr_vk_headless_get_info(many.headless) : NULL;
     many.device = !h ? NULL
-                     : gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
-                                                  h->instance, h->physical_device, h->device,
-                                                  h->graphics, h->graphics_family));
+                     : gr_vk_device_from_vk(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
+                                                     h->instance, h->physical_device, h->device,
+                                                     h->graphics, h->graphics_family));
     return many.device;
 }
 

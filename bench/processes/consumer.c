@@ -200,11 +200,11 @@ static bool make_ring(struct processes *p)
     gr_resource *slots[FRAMES_MOST_SLOTS] = {NULL};
     int made = 0;
     while (made < p->slots &&
-           (slots[made] = gr_gl_buffer_create(p->f.bytes, GR_WRITE_DISCARD, &options)) != NULL)
+           (slots[made] = gr_create_gl_buffer(p->f.bytes, GR_WRITE_DISCARD, &options)) != NULL)
         made++;
     p->ring = made == p->slots ? gr_ring_create(slots, (size_t)made, NULL) : NULL;
     if (!p->ring)
-        bench_grinterop_failed(made == p->slots ? "gr_ring_create" : "gr_gl_buffer_create");
+        bench_grinterop_failed(made == p->slots ? "gr_ring_create" : "gr_create_gl_buffer");
     while (made-- > 0)
         gr_resource_free(slots[made]);
     return p->ring != NULL;

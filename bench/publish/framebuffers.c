@@ -76,8 +76,8 @@ static bool make(void)
     for (int i = 0; i < 2; i++) {
         glBindBuffer(GL_PIXEL_PACK_BUFFER, on.names[i]);
         glBufferData(GL_PIXEL_PACK_BUFFER, PIXELS * 4, NULL, GL_STREAM_READ);
-        on.bench->resources[i] = gr_gl_buffer_create((size_t)PIXELS * 4, GR_READ_ONLY, NULL);
-        on.bench->tensors[i] = gr_tensor_alloc(&desc, on.bench->on.stream);
+        on.bench->resources[i] = gr_create_gl_buffer((size_t)PIXELS * 4, GR_READ_ONLY, NULL);
+        on.bench->tensors[i] = gr_tensor_create(&desc, on.bench->on.stream);
         if (!on.bench->resources[i] || !on.bench->tensors[i])
             return bench_grinterop_failed(on.kind->name);
         if (!ok(on.cuda->GraphicsGLRegisterBuffer(&on.handles[i], on.names[i], GR_READ_ONLY)))

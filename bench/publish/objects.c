@@ -27,7 +27,7 @@ static gr_tensor *make_tensor(const struct publish_bench *bench, const struct pu
                                         .shape = !kind->channels                 ? nv12
                                                  : kind->layout == GR_LAYOUT_CHW ? chw
                                                                                  : hwc);
-    return gr_tensor_alloc(&desc, bench->on.stream);
+    return gr_tensor_create(&desc, bench->on.stream);
 }
 
 static unsigned make_texture(struct publish_size size)
@@ -57,7 +57,7 @@ static bool make_pair(struct publish_bench *bench, const struct publish_kind *ki
         gr_gl_options, .transports = bench->transport < 0 ? 0 : transports[bench->transport]);
     bench->tensors[i] = make_tensor(bench, kind, size);
     if (!bench->tensors[i])
-        return bench_grinterop_failed("gr_tensor_alloc");
+        return bench_grinterop_failed("gr_tensor_create");
     bench->names[i] = make_texture(size);
     bench->resources[i] = gr_from_gl_image_with(
         bench->names[i], GL_TEXTURE_2D,

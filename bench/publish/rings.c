@@ -31,11 +31,11 @@ static gr_ring *make_ring(struct publish_size size, unsigned count)
     gr_resource *slots[MOST_SLOTS] = {NULL};
     unsigned made = 0;
     while (made < count &&
-           (slots[made] = gr_gl_image_create(&desc, GR_SURFACE_LOAD_STORE, NULL)) != NULL)
+           (slots[made] = gr_create_gl_image(&desc, GR_SURFACE_LOAD_STORE, NULL)) != NULL)
         made++;
     gr_ring *ring = made == count ? gr_ring_create(slots, count, NULL) : NULL;
     if (!ring)
-        bench_grinterop_failed(made == count ? "gr_ring_create" : "gr_gl_image_create");
+        bench_grinterop_failed(made == count ? "gr_ring_create" : "gr_create_gl_image");
     while (made-- > 0)
         gr_resource_free(slots[made]);
     return ring;

@@ -46,7 +46,7 @@ static bool open_vulkan(struct vkb *bench)
         gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = bench->on.ordinal));
     if (!bench->headless)
         return bench_grinterop_failed("gr_vk_headless_create");
-    const gr_vk_headless_info *h = bench->handles = gr_vk_headless_get(bench->headless);
+    const gr_vk_headless_info *h = bench->handles = gr_vk_headless_get_info(bench->headless);
     if (!load_functions(bench))
         return false;
     PFN_vkGetPhysicalDeviceMemoryProperties get_memory =
@@ -56,11 +56,11 @@ static bool open_vulkan(struct vkb *bench)
     memcpy(bench->queues, (VkQueue[]){h->graphics, h->compute, h->transfer}, sizeof(bench->queues));
     memcpy(bench->families, (uint32_t[]){h->graphics_family, h->compute_family, h->transfer_family},
            sizeof(bench->families));
-    bench->wrap =
-        gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
-                                   h->physical_device, h->device, h->graphics, h->graphics_family));
+    bench->wrap = gr_vk_device_from_vk(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
+                                                h->instance, h->physical_device, h->device,
+                                                h->graphics, h->graphics_family));
     if (!bench->wrap)
-        return bench_grinterop_failed("gr_vk_device_wrap");
+        return bench_grinterop_failed("gr_vk_device_from_vk");
     bench->through_host = !gr_vk_device_get_info(bench->wrap)->has_semaphores;
     return true;
 }

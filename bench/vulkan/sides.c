@@ -170,10 +170,10 @@ void vkb_close_raw(struct vkb *bench, struct vkb_side *side)
 
 bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side)
 {
-    side->gr_acquire = gr_vk_semaphore_create(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    side->gr_release = gr_vk_semaphore_create(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    side->gr_acquire = gr_semaphore_create_vk(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    side->gr_release = gr_semaphore_create_vk(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     if (!side->gr_acquire || !side->gr_release)
-        return bench_grinterop_failed("gr_vk_semaphore_create");
+        return bench_grinterop_failed("gr_semaphore_create_vk");
     side->acquire = gr_vk_semaphore(side->gr_acquire);
     side->release = gr_vk_semaphore(side->gr_release);
     for (unsigned i = 0; i < VKB_RESOURCES; i++) {

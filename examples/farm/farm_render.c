@@ -225,7 +225,7 @@ static bool make_ring(struct farm_render *r)
     int made = 0;
     for (; made < r->options.in_flight; made++) {
         slots[made] =
-            gr_gl_buffer_create(side * side * sizeof(struct vertex), GR_WRITE_DISCARD, &any);
+            gr_create_gl_buffer(side * side * sizeof(struct vertex), GR_WRITE_DISCARD, &any);
         if (!slots[made])
             break;
         r->arrays[made] = scene_array(&r->scene, gr_gl_name(slots[made]));

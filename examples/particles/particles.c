@@ -134,7 +134,7 @@ static bool share_in_flight(struct show *show, size_t size, int in_flight)
     gr_resource *slots[MOST_IN_FLIGHT];
     int made = 0;
     for (; made < in_flight; made++) {
-        slots[made] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, &any_transport);
+        slots[made] = gr_create_gl_buffer(size, GR_WRITE_DISCARD, &any_transport);
         if (!slots[made])
             break;
         show->arrays[made] = particles_view_array(gr_gl_name(slots[made]));

@@ -42,7 +42,7 @@ static bool make_ring(struct drawer *d, int mesh)
     const size_t size = (size_t)mesh * (size_t)mesh * sizeof(struct vertex);
     bool made = true;
     for (int i = 0; i < SLOTS && made; i++) {
-        buffers[i] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, &shared);
+        buffers[i] = gr_create_gl_buffer(size, GR_WRITE_DISCARD, &shared);
         made = buffers[i] || failed_to("create a vertex buffer that can be shared");
     }
     if (made)

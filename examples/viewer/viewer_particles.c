@@ -27,7 +27,7 @@ static bool make_ring(struct place *p)
 {
     const size_t size = (size_t)p->flow.count * sizeof(struct spark);
     for (int i = 0; i < SLOTS; i++) {
-        p->sparks[i] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, &viewer_any_transport);
+        p->sparks[i] = gr_create_gl_buffer(size, GR_WRITE_DISCARD, &viewer_any_transport);
         if (!p->sparks[i])
             return failed_to("create a buffer that CUDA shares");
         p->arrays[i] = particles_view_array(gr_gl_name(p->sparks[i]));

@@ -63,7 +63,7 @@ static bool make_tensor(struct place *p)
     const int64_t shape[] = {3, p->height, p->width};
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F16, .ndim = 3,
                                         .shape = shape, .layout = GR_LAYOUT_CHW);
-    p->tensor = gr_tensor_alloc(&desc, p->stage->session.stream);
+    p->tensor = gr_tensor_create(&desc, p->stage->session.stream);
     return p->tensor || failed_to("allocate the tensor");
 }
 

@@ -150,7 +150,7 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
     return gl_object_finish(wish->made, status, choice, wish->call);
 }
 
-gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options)
+gr_resource *gr_create_gl_buffer(size_t size, unsigned flags, const gr_gl_options *options)
 {
     struct gl_wish wish = {.size = size, .flags = flags, .call = __func__};
     if (flags & ~(unsigned)GR_IMAGE_FLAGS && size && !(size & ~(size_t)GR_BUFFER_FLAGS)) {
@@ -226,7 +226,7 @@ static gr_status take_image(gr_gl_image_desc *image, const gr_gl_image_desc *des
     return status;
 }
 
-gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
+gr_resource *gr_create_gl_image(const gr_gl_image_desc *desc, unsigned flags,
                                 const gr_gl_options *options)
 {
     gr_gl_image_desc image;

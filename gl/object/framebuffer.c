@@ -80,7 +80,7 @@ static gr_status check_staging(const struct fetch *f)
         return GR_OK;
     if (staging->backend->api != GR_GRAPHICS_OPENGL || staging->is_image)
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                       "`staging` is not an OpenGL buffer: create it by gr_gl_buffer_create().");
+                       "`staging` is not an OpenGL buffer: create it by gr_create_gl_buffer().");
     if (staging->flags & GR_WRITE_DISCARD)
         return gr_fail(GR_ERR_STATE, f->call,
                        "`staging` was registered write_discard: CUDA has to read it. Create it "
@@ -331,7 +331,7 @@ static gr_status fetch_attachment(struct fetch *f, bool direct, gr_tensor *tenso
         GR_TRY(check_unconditional(f));
     GR_TRY(settle_rectangle(f));
     if (!f->staging)
-        f->staging = gr_gl_buffer_create(f->bytes, GR_READ_ONLY, NULL);
+        f->staging = gr_create_gl_buffer(f->bytes, GR_READ_ONLY, NULL);
     return f->staging ? convert(f, tensor) : gr_last_error()->status;
 }
 

@@ -79,8 +79,8 @@ gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
 {
     return gl_context_refuse(&gl_of(resource)->context, gl_object_text(resource).text,
                              resource->in_a_ring && !resource->backend->is_external
-                                 ? " In a ring of resources that gr_gl_buffer_create() or "
-                                   "gr_gl_image_create() made with GR_TRANSPORT_SHARED, the CUDA "
+                                 ? " In a ring of resources that gr_create_gl_buffer() or "
+                                   "gr_create_gl_image() made with GR_TRANSPORT_SHARED, the CUDA "
                                    "side needs no OpenGL context and can run on any thread."
                                  : "",
                              call);

@@ -41,8 +41,8 @@ static void refuse_set(unsigned wanted, const char *call)
     if (wanted & GR_TRANSPORT_SHARED)
         gr_fail(GR_ERR_UNSUPPORTED, call,
                 "GR_TRANSPORT_SHARED needs storage that grinterop allocates: OpenGL cannot share "
-                "the storage of an existing object. Create it by gr_gl_buffer_create() or "
-                "gr_gl_image_create(), or allow another transport.");
+                "the storage of an existing object. Create it by gr_create_gl_buffer() or "
+                "gr_create_gl_image(), or allow another transport.");
     else if (wanted & GR_TRANSPORT_PEER)
         gr_fail(GR_ERR_UNSUPPORTED, call,
                 "GR_TRANSPORT_PEER is for existing objects (gr_from_gl_buffer_with(), "

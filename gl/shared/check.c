@@ -74,7 +74,7 @@ static gr_status refuse_pair(CUdevice drawing, CUdevice current, bool is_image, 
     if (is_image)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "Images cannot be shared between two devices: OpenGL draws on %s, CUDA "
-                       "computes on %s. Share a buffer (gr_gl_buffer_create()) and let OpenGL copy "
+                       "computes on %s. Share a buffer (gr_create_gl_buffer()) and let OpenGL copy "
                        "from it, bound to GL_PIXEL_UNPACK_BUFFER, by glTextureSubImage2D; or copy "
                        "an existing texture by GR_TRANSPORT_PEER. " INSTEAD,
                        draws, computes);

@@ -112,7 +112,7 @@ static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, u
          i++) {
         image->usage = usages[i] | VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
                        VK_IMAGE_USAGE_TRANSFER_DST_BIT;
-        resource = gr_vk_image_create(device, image, flags);
+        resource = gr_create_vk_image(device, image, flags);
         gr_error_save(&error);
     }
     gr_attempt_end();
@@ -170,7 +170,7 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
                                   const gr_gl_image_desc *info, VkFormat format, unsigned flags,
                                   gr_external_memory_desc *memory, const char *call)
 {
-    const gr_vk_format_info *seen = gr_vk_format(format);
+    const gr_vk_format_info *seen = gr_vk_format_get_info(format);
     if (!seen)
         return gr_last_error()->status;
     gr_external_image_desc *image = &r->image;

@@ -42,7 +42,7 @@ static struct private_vulkan *open_device(CUdevice cuda, const char *call)
      */
     gr_live_remove(GR_LIVE_VK_HEADLESS, vulkan->headless);
     vulkan->cuda = cuda;
-    const gr_vk_headless_info *h = vulkan->handles = gr_vk_headless_get(vulkan->headless);
+    const gr_vk_headless_info *h = vulkan->handles = gr_vk_headless_get_info(vulkan->headless);
     PFN_vkGetDeviceProcAddr get =
         (PFN_vkGetDeviceProcAddr)h->get_instance_proc_addr(h->instance, "vkGetDeviceProcAddr");
     vulkan->semaphore_fd = (PFN_vkGetSemaphoreFdKHR)get(h->device, "vkGetSemaphoreFdKHR");
@@ -69,9 +69,9 @@ struct gr_vk_device *gl_vulkan_wrap(CUdevice cuda, const char *call)
     if (!vulkan)
         return NULL;
     const gr_vk_headless_info *h = vulkan->handles;
-    gr_vk_device *device =
-        gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
-                                   h->physical_device, h->device, h->graphics, h->graphics_family));
+    gr_vk_device *device = gr_vk_device_from_vk(
+        &GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
+                 h->device, h->graphics, h->graphics_family));
     if (device)
         device->without_pair = true; /* the images of this device are never mapped */
     return device;
@@ -82,7 +82,7 @@ gr_semaphore *gl_vulkan_semaphore(CUdevice cuda, bool timeline, const char *call
     gr_vk_device *device = gl_vulkan_wrap(cuda, call);
     if (!device)
         return NULL;
-    gr_semaphore *semaphore = gr_vk_semaphore_create(device, timeline ? VK_SEMAPHORE_TYPE_TIMELINE
+    gr_semaphore *semaphore = gr_semaphore_create_vk(device, timeline ? VK_SEMAPHORE_TYPE_TIMELINE
                                                                       : VK_SEMAPHORE_TYPE_BINARY);
     gr_vk_device_free(device); /* the semaphore keeps the device alive */
     /*

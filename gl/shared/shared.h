@@ -33,7 +33,7 @@ gr_status gl_shared_check(const struct gl_context *context, bool is_image, CUdev
 void gl_shared_format_devices(CUdevice drawing, char *text, size_t size);
 
 /*
- * Whether gr_gl_buffer_create() and gr_gl_image_create() can share storage between these contexts,
+ * Whether gr_create_gl_buffer() and gr_create_gl_image() can share storage between these contexts,
  * which are current. Writes the reason. Records no error, and leaves no OpenGL object, binding or
  * error behind.
  */

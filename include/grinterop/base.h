@@ -177,7 +177,7 @@ GR_API void gr_log_set(gr_log_level level, gr_log_fn fn, void *user);
 #define GR_VERSION_MAJOR 0
 
 /* The minor version, incremented when something is added. */
-#define GR_VERSION_MINOR 1
+#define GR_VERSION_MINOR 2
 
 /* The patch version. */
 #define GR_VERSION_PATCH 0

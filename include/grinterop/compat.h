@@ -36,7 +36,7 @@
  *     GR_COMPAT=peer      copies buffers and images from GPU to GPU
  *     GR_COMPAT=any       the best transport that works here
  *     GR_COMPAT=shared    is refused, because existing storage cannot be shared (use
- *                         gr_gl_buffer_create())
+ *                         gr_create_gl_buffer())
  *
  * To allow several transports, join their names by '|' or commas: interop|copy. A set-uid program
  * ignores the variable.

@@ -58,7 +58,7 @@ typedef struct gr_framebuffer_options {
 
     /*
      * An OpenGL buffer that passes the pixels from OpenGL to CUDA: a resource of
-     * gr_gl_buffer_create() or gr_from_gl_buffer(), without GR_WRITE_DISCARD. It needs up to 16
+     * gr_create_gl_buffer() or gr_from_gl_buffer(), without GR_WRITE_DISCARD. It needs up to 16
      * bytes per pixel. Two reads can overlap if each has its own buffer. NULL: a temporary buffer;
      * its registration takes about 1 ms in each call.
      */
@@ -82,7 +82,7 @@ typedef struct gr_framebuffer_options {
  * Thread   where the OpenGL context is current. The OpenGL state is preserved. The thread waits
  *          only if the staging buffer uses the copy transport
  *
- * Errors: as for gr_fetch() and gr_gl_buffer_create(), after which the tensor is unchanged, and
+ * Errors: as for gr_fetch() and gr_create_gl_buffer(), after which the tensor is unchanged, and
  *     GR_ERR_INVALID_VALUE  there is no such framebuffer or attachment; the rectangle is not inside
  *                           the attachment; `z_near` and `z_far` are not positive, are equal, or
  *                           are set for an attachment other than depth or a tensor of integers; an

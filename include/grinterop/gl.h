@@ -14,7 +14,7 @@
  * Which function to use:
  *
  *     gr_from_gl_buffer(), gr_from_gl_image()      for an existing object
- *     gr_gl_buffer_create(), gr_gl_image_create()  for a new object, also for several frames in
+ *     gr_create_gl_buffer(), gr_create_gl_image()  for a new object, also for several frames in
  *                                                  flight (ring.h)
  *     gr_map_gl_buffer()                           for a single use
  *
@@ -118,7 +118,7 @@ typedef struct gr_gl_options {
     unsigned transports;
 
     /*
-     * For gr_gl_buffer_create() with the shared transport: put small buffers into common blocks of
+     * For gr_create_gl_buffer() with the shared transport: put small buffers into common blocks of
      * memory. In a block, the size of a buffer is rounded up to 512 bytes; on its own, a buffer
      * takes at least 2 MiB of GPU memory. A packed buffer cannot be sent to another process
      * (share.h), and a CUDA write past its end changes another buffer. Buffers over 1 MiB are not
@@ -231,7 +231,7 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
 /*
  * Creates an OpenGL buffer of `size` bytes whose storage OpenGL and CUDA share.
  *
- *     gr_resource *vertices = gr_gl_buffer_create(bytes, GR_WRITE_DISCARD, NULL);
+ *     gr_resource *vertices = gr_create_gl_buffer(bytes, GR_WRITE_DISCARD, NULL);
  *     glBindBuffer(GL_ARRAY_BUFFER, gr_gl_name(vertices));
  *
  * Use this function instead of gr_from_gl_buffer() for several frames in flight (ring.h) or another
@@ -262,9 +262,9 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  *
  * Wraps cuMemCreate, glImportMemoryFdEXT, glNamedBufferStorageMemEXT.
  */
-GR_API gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options);
+GR_API gr_resource *gr_create_gl_buffer(size_t size, unsigned flags, const gr_gl_options *options);
 
-/* The texture for gr_gl_image_create(). */
+/* The texture for gr_create_gl_image(). */
 typedef struct gr_gl_image_desc {
     size_t struct_size;
 
@@ -290,25 +290,25 @@ typedef struct gr_gl_image_desc {
 /*
  * Creates an OpenGL texture whose storage OpenGL and CUDA share.
  *
- *     gr_resource *picture = gr_gl_image_create(
+ *     gr_resource *picture = gr_create_gl_image(
  *         &GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
  *                  .width = 1280, .height = 720),
  *         GR_SURFACE_LOAD_STORE, NULL);
  *     glBindTexture(GL_TEXTURE_2D, gr_gl_name(picture));
  *
- * The rules are those of gr_gl_buffer_create(). If the storage is shared, CUDA sees the layers of
+ * The rules are those of gr_create_gl_buffer(). If the storage is shared, CUDA sees the layers of
  * an array and the faces of a cube as one array (gr_image_info.layered). Memory and semaphores come
  * from a private Vulkan device on the same GPU, which the first call creates. Images cannot be
  * shared with a CUDA context of another GPU: share a buffer instead, and copy from the buffer to
  * the image in OpenGL (GL_PIXEL_UNPACK_BUFFER).
  *
- * Errors: as for gr_gl_buffer_create(), and
+ * Errors: as for gr_create_gl_buffer(), and
  *     GR_ERR_INVALID_VALUE  the target, the size or the number of levels is invalid
  *     GR_ERR_UNSUPPORTED    the format cannot be shared, CUDA computes on another GPU, or grinterop
  *                           was built without Vulkan
  *     GR_ERR_VULKAN         grinterop's own Vulkan device refused
  */
-GR_API gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
+GR_API gr_resource *gr_create_gl_image(const gr_gl_image_desc *desc, unsigned flags,
                                        const gr_gl_options *options);
 
 /* ---- Queries --------------------------------------------------------------------------------- */

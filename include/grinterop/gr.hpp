@@ -11,7 +11,7 @@
  * The C headers are the reference: each member calls the C function that its comment names, with
  * the same rules, threads and errors.
  *
- * Owner    A class owns the result of a C function: resource(gr_gl_image_create(...)),
+ * Owner    A class owns the result of a C function: resource(gr_create_gl_image(...)),
  *          resource(gr_from_vk_buffer(...)). get() returns the C object for C calls, detach() gives
  *          up its ownership. Objects can be moved, not copied. A moved-from object is empty, and
  *          false as a bool. `const` refers to the handle, not to the object.

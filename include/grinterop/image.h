@@ -77,7 +77,7 @@ typedef struct gr_image_info {
 } gr_image_info;
 
 /* Describes the mapped image. NULL on error. Valid and constant until the mapping ends. */
-GR_API const gr_image_info *gr_buffer_image_info(gr_buffer *buffer);
+GR_API const gr_image_info *gr_buffer_get_image_info(gr_buffer *buffer);
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 

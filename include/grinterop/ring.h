@@ -17,7 +17,7 @@
  *     }
  *
  * The CUDA side passes a stream, and its slots are mapped. CUDA may compute on another GPU than the
- * one that draws: see gr_gl_buffer_create() and gr_vk_device_wrap().
+ * one that draws: see gr_create_gl_buffer() and gr_vk_device_from_vk().
  *
  * The graphics side passes GR_STREAM_NONE. For OpenGL the ring adds waits and signals to the
  * commands of the context. For Vulkan the waits and signals are in the slot's `submit`: pass

@@ -5,7 +5,7 @@
  *     gr_semaphore_desc desc = GR_INIT(
  *         gr_semaphore_desc, .type = GR_EXTERNAL_SEMAPHORE_TIMELINE_SEMAPHORE_FD,
  *         .fd = fd);                                          exported by vkGetSemaphoreFdKHR
- *     GR_AUTO(gr_semaphore) *done = gr_semaphore_import(&desc);
+ *     GR_AUTO(gr_semaphore) *done = gr_semaphore_from_handle(&desc);
  *     if (!done)
  *         close(fd);
  *
@@ -98,7 +98,7 @@ typedef struct gr_semaphore_desc {
  *
  * Wraps cuImportExternalSemaphore.
  */
-GR_API gr_semaphore *gr_semaphore_import(const gr_semaphore_desc *desc);
+GR_API gr_semaphore *gr_semaphore_from_handle(const gr_semaphore_desc *desc);
 
 /*
  * Releases the caller's reference; the import ends with the last reference.

@@ -5,18 +5,18 @@
  *     int64_t shape[] = {height, width, 4};
  *     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
  *                                   .shape = shape);
- *     GR_AUTO(gr_tensor) *picture = gr_tensor_alloc(&desc, stream);
+ *     GR_AUTO(gr_tensor) *picture = gr_tensor_create(&desc, stream);
  *
  * Creation:
  *
- *     gr_tensor_alloc()         new memory
- *     gr_tensor_wrap()          existing memory
+ *     gr_tensor_create()         new memory
+ *     gr_tensor_from_memory()          existing memory
  *     gr_tensor_from_dlpack()   from another framework
  *     gr_buffer_tensor()        from gr_map() or gr_map_linear(), zero-copy
  *     gr_tensor_view()          another view of a tensor's memory
  *     gr_tensor_clone()         a copy
  *
- * gr_tensor_dlpack() and gr_tensor_array_interface() export tensors to other frameworks,
+ * gr_tensor_to_dlpack() and gr_tensor_array_interface() export tensors to other frameworks,
  * gr_tensor_copy() copies them, and publish.h writes them to buffers and images.
  *
  * For all functions here:
@@ -180,7 +180,7 @@ typedef struct gr_tensor_desc {
  *
  * Wraps cuMemAllocAsync, cuMemAlloc, cuMemAllocHost, cuMemAllocManaged.
  */
-GR_API gr_tensor *gr_tensor_alloc(const gr_tensor_desc *desc, CUstream stream);
+GR_API gr_tensor *gr_tensor_create(const gr_tensor_desc *desc, CUstream stream);
 
 /* Called once when the memory of a tensor is no longer used, on a thread that calls grinterop. */
 typedef void (*gr_tensor_end_fn)(void *user);
@@ -191,7 +191,7 @@ typedef void (*gr_tensor_end_fn)(void *user);
  *
  * The bytes are ready when `ready_on` has done its work so far, or at once with GR_STREAM_NONE.
  *
- *     gr_tensor_wrap(&desc, (void *)(uintptr_t)pointer, stream, NULL, NULL);
+ *     gr_tensor_from_memory(&desc, (void *)(uintptr_t)pointer, stream, NULL, NULL);
  *
  * With GR_MEMORY_ARRAY `data` is the CUarray. The driver reports its type and shape: leave these
  * fields 0.
@@ -207,8 +207,8 @@ typedef void (*gr_tensor_end_fn)(void *user);
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY
  */
-GR_API gr_tensor *gr_tensor_wrap(const gr_tensor_desc *desc, void *data, CUstream ready_on,
-                                 gr_tensor_end_fn end, void *user);
+GR_API gr_tensor *gr_tensor_from_memory(const gr_tensor_desc *desc, void *data, CUstream ready_on,
+                                        gr_tensor_end_fn end, void *user);
 
 /*
  * Creates a tensor of a mapped buffer, or of the linear memory of gr_map_linear(), zero-copy.
@@ -256,7 +256,7 @@ GR_API gr_tensor *gr_tensor_view(gr_tensor *tensor, const gr_tensor_desc *desc);
  *
  * Owner    the caller
  *
- * Errors: NULL after those of gr_tensor_alloc() and gr_tensor_copy()
+ * Errors: NULL after those of gr_tensor_create() and gr_tensor_copy()
  */
 GR_API gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream stream);
 
@@ -425,7 +425,7 @@ struct DLManagedTensorVersioned;
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY
  */
-GR_API struct DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer);
+GR_API struct DLManagedTensorVersioned *gr_tensor_to_dlpack(gr_tensor *tensor, CUstream consumer);
 GR_API struct DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstream consumer);
 
 /*
@@ -474,7 +474,7 @@ typedef struct gr_array_interface {
 
 /*
  * The fields of the CUDA array interface, version 3, for memory that CUDA can access. To import,
- * use gr_tensor_wrap().
+ * use gr_tensor_from_memory().
  *
  * The stream `consumer` waits until the bytes are ready, and the field `stream` is NULL. If
  * `consumer` is GR_STREAM_NONE, the field `stream` is the stream of the tensor, and the consumer

@@ -3,14 +3,14 @@
  * Vulkan buffers and images shared with CUDA, and the order between Vulkan and CUDA. The memory is
  * shared zero-copy, unless the application allows copies (`transports` of gr_vk_device_desc).
  *
- *     gr_vk_device *device = gr_vk_device_wrap(                               (once)
+ *     gr_vk_device *device = gr_vk_device_from_vk(                               (once)
  *         &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vkGetInstanceProcAddr,
  *                  .instance = instance, .physical_device = physical_device,
  *                  .device = vulkan_device, .queue = queue, .queue_family = family));
  *     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
  *                                      .size = bytes,
  *                                      .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
- *     gr_resource *vertices = gr_vk_buffer_create(device, &info, GR_WRITE_DISCARD);
+ *     gr_resource *vertices = gr_create_vk_buffer(device, &info, GR_WRITE_DISCARD);
  *
  *     gr_buffer *buffer = gr_map(vertices, stream);                           (each frame)
  *     ... launch kernels on `stream` that write to gr_buffer_ptr(buffer) ...
@@ -31,7 +31,7 @@
  * for the release.
  *
  * Order    the resources of a wrapped device share one pair of timeline semaphores. Give resources
- *          their own pair, by gr_vk_semaphore_create() and gr_resource_set_sync(), if several
+ *          their own pair, by gr_semaphore_create_vk() and gr_resource_set_sync(), if several
  *          queues or threads use them, or if their streams should not wait for each other. A
  *          resource sent to another process (share.h) has a pair there only if it had its own here
  * Layout   images are in VK_IMAGE_LAYOUT_GENERAL while CUDA has them
@@ -61,7 +61,7 @@ extern "C" {
  * Creates a buffer or an image whose memory CUDA imports, or whose contents are copied.
  *
  *     const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, ...};
- *     gr_resource *picture = gr_vk_image_create(device, &info, GR_SURFACE_LOAD_STORE);
+ *     gr_resource *picture = gr_create_vk_image(device, &info, GR_SURFACE_LOAD_STORE);
  *     vkCreateImageView(... gr_vk_image(picture) ...);
  *
  * `info` is the argument of vkCreateBuffer or vkCreateImage, including its pNext chain and sharing
@@ -95,9 +95,9 @@ extern "C" {
  * Wraps vkCreateBuffer, vkCreateImage, vkAllocateMemory, vkGetMemoryFdKHR and
  * gr_from_external_memory().
  */
-GR_API gr_resource *gr_vk_buffer_create(gr_vk_device *device, const VkBufferCreateInfo *info,
+GR_API gr_resource *gr_create_vk_buffer(gr_vk_device *device, const VkBufferCreateInfo *info,
                                         unsigned flags);
-GR_API gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreateInfo *info,
+GR_API gr_resource *gr_create_vk_image(gr_vk_device *device, const VkImageCreateInfo *info,
                                        unsigned flags);
 
 /*
@@ -152,7 +152,7 @@ typedef struct gr_vk_image_desc {
  * Shares an existing buffer or image with CUDA. Several buffers and images may lie in one
  * VkDeviceMemory.
  *
- * `flags` are as for gr_vk_buffer_create(). The create_info of an image decides how CUDA sees it:
+ * `flags` are as for gr_create_vk_buffer(). The create_info of an image decides how CUDA sees it:
  *
  *     VK_IMAGE_USAGE_STORAGE_BIT             kernels may write to it, as by GR_SURFACE_LOAD_STORE
  *     VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT    CUDA_ARRAY3D_COLOR_ATTACHMENT
@@ -176,7 +176,7 @@ typedef struct gr_vk_image_desc {
  *          them
  * Overlap  as for gr_from_same_memory() in external.h
  *
- * Errors: as for gr_vk_buffer_create(), and
+ * Errors: as for gr_create_vk_buffer(), and
  *     GR_ERR_INVALID_VALUE  the buffer or image exceeds its memory, or the offset is not aligned
  *     GR_ERR_VULKAN         the memory cannot be exported; the message says how to allocate it
  *
@@ -209,7 +209,7 @@ typedef struct gr_vk_format_info {
  *     GR_ERR_UNSUPPORTED    images of this format cannot be shared; the message gives the reason
  *                           and names an alternative
  */
-GR_API const gr_vk_format_info *gr_vk_format(VkFormat format);
+GR_API const gr_vk_format_info *gr_vk_format_get_info(VkFormat format);
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
@@ -354,8 +354,8 @@ GR_API gr_status gr_vk_cmd_to_cuda(VkCommandBuffer commands, gr_resource *const 
 /*
  * Creates a semaphore for Vulkan and CUDA: a timeline that begins at 0, or a binary one.
  *
- *     gr_semaphore *drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
- *     gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+ *     gr_semaphore *drawn = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
+ *     gr_semaphore *computed = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
  *     gr_resource_set_sync(resource, drawn, computed);
  *
  * If the device cannot export semaphores, a timeline still works: a host function waits and signals
@@ -370,7 +370,7 @@ GR_API gr_status gr_vk_cmd_to_cuda(VkCommandBuffer commands, gr_resource *const 
  *     GR_ERR_VULKAN         Vulkan refused
  *     GR_ERR_CUDA           CUDA refused
  */
-GR_API gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type);
+GR_API gr_semaphore *gr_semaphore_create_vk(gr_vk_device *device, VkSemaphoreType type);
 
 /* An existing semaphore. */
 typedef struct gr_vk_semaphore_desc {
@@ -393,12 +393,12 @@ typedef struct gr_vk_semaphore_desc {
  *
  * Owner    the caller frees it with gr_semaphore_free(), and still owns the VkSemaphore
  *
- * Errors: as for gr_vk_semaphore_create(), and
+ * Errors: as for gr_semaphore_create_vk(), and
  *     GR_ERR_INVALID_VALUE  the value of the timeline is greater than `value`
  *     GR_ERR_VULKAN         the semaphore cannot be exported; the message says how to create one
  *                           that can
  *
- * Wraps vkGetSemaphoreFdKHR (vkGetSemaphoreWin32HandleKHR) and gr_semaphore_import().
+ * Wraps vkGetSemaphoreFdKHR (vkGetSemaphoreWin32HandleKHR) and gr_semaphore_from_handle().
  */
 GR_API gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_desc *desc);
 

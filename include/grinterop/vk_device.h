@@ -22,7 +22,7 @@ extern "C" {
 /* A Vulkan device, and the CUDA device that uses its resources. */
 typedef struct gr_vk_device gr_vk_device;
 
-/* The Vulkan device for gr_vk_device_wrap(). */
+/* The Vulkan device for gr_vk_device_from_vk(). */
 typedef struct gr_vk_device_desc {
     size_t struct_size;
     PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* looks up the Vulkan functions; required */
@@ -46,7 +46,7 @@ typedef struct gr_vk_device_desc {
     /*
      * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: GR_TRANSPORT_EXTERNAL.
      * GR_TRANSPORT_COPY allows any Vulkan device. GR_TRANSPORT_PEER allows images and other buffers
-     * if CUDA computes on another GPU; see gr_vk_device_wrap().
+     * if CUDA computes on another GPU; see gr_vk_device_from_vk().
      */
     unsigned transports;
 } gr_vk_device_desc;
@@ -81,9 +81,9 @@ GR_API gr_status gr_vk_physical_device(PFN_vkGetInstanceProcAddr get_instance_pr
  *     gr_vk_instance_extensions(names, &count);                `names` has room for `count`
  *
  * Device extensions are listed only if the device supports them, so you can enable all listed
- * extensions; gr_vk_device_wrap() reports missing extensions. Only get_instance_proc_addr, instance
- * and physical_device of `desc` are read: the device need not exist yet. Also enable the feature
- * timelineSemaphore.
+ * extensions; gr_vk_device_from_vk() reports missing extensions. Only get_instance_proc_addr,
+ * instance and physical_device of `desc` are read: the device need not exist yet. Also enable the
+ * feature timelineSemaphore.
  *
  * Valid    the names are static
  *
@@ -101,7 +101,7 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  * The wrap uses the current CUDA context, which must belong to that device or to a device with peer
  * access to it (cuDeviceCanAccessPeer). If no context is current, the primary context of that
  * device is retained until the wrap is freed. If the context belongs to another device, only
- * semaphores and buffers with dedicated memory, as those of gr_vk_buffer_create(), can be shared.
+ * semaphores and buffers with dedicated memory, as those of gr_create_vk_buffer(), can be shared.
  * The memory stays on the Vulkan device. Images and other buffers are then copied, if
  * desc->transports allows that: by GR_TRANSPORT_PEER through memory of the Vulkan device that CUDA
  * imports, so that nothing passes through host memory. If GR_TRANSPORT_PEER is not allowed, or CUDA
@@ -151,7 +151,7 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *     GR_ERR_CUDA           CUDA refused
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  */
-GR_API gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *desc);
+GR_API gr_vk_device *gr_vk_device_from_vk(const gr_vk_device_desc *desc);
 
 /*
  * Releases the caller's reference. Objects created from the device keep it alive.
@@ -243,7 +243,7 @@ typedef struct gr_vk_headless_info {
  * Creates a Vulkan device on the GPU of a CUDA device, with everything that grinterop uses.
  *
  *     gr_vk_headless *headless = gr_vk_headless_create(NULL);
- *     const gr_vk_headless_info *vulkan = gr_vk_headless_get(headless);
+ *     const gr_vk_headless_info *vulkan = gr_vk_headless_get_info(headless);
  *
  * Loads libvulkan.so.1 and creates a Vulkan 1.3 device with timeline semaphores and
  * synchronization2. With an older driver or loader the device has an older version, too, and has
@@ -266,11 +266,11 @@ GR_API gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *optio
  *
  * Valid    until gr_vk_headless_free()
  */
-GR_API const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headless);
+GR_API const gr_vk_headless_info *gr_vk_headless_get_info(const gr_vk_headless *headless);
 
 /*
- * Releases the caller's reference. Objects of gr_vk_device_wrap() keep device and instance alive;
- * the last such object may be a tensor that another framework frees.
+ * Releases the caller's reference. Objects of gr_vk_device_from_vk() keep device and instance
+ * alive; the last such object may be a tensor that another framework frees.
  */
 GR_API void gr_vk_headless_free(gr_vk_headless *headless);
 

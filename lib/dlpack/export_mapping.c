@@ -67,7 +67,7 @@ static void end(struct export *export)
 
 static void end_export(DLManagedTensorVersioned *managed)
 {
-    if (managed && gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_dlpack"))
+    if (managed && gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_to_dlpack"))
         end(managed->manager_ctx);
 }
 
@@ -187,7 +187,7 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct
     if (legacy && tensor->info.read_only)
         return gr_fail(GR_ERR_STATE, call,
                        "The tensor is read-only, which the legacy form of DLPack cannot express: "
-                       "use gr_tensor_dlpack(), or export a gr_tensor_clone().");
+                       "use gr_tensor_to_dlpack(), or export a gr_tensor_clone().");
     DLTensor *out = legacy ? &export->as.legacy.dl_tensor : &export->as.managed.dl_tensor;
     GR_TRY(describe(tensor, export, out, call));
     GR_TRY(gr_tensor_begin_export(tensor, consumer, call));
@@ -209,7 +209,7 @@ static struct export *make(gr_tensor *tensor, CUstream consumer, bool legacy, co
     return NULL;
 }
 
-DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)
+DLManagedTensorVersioned *gr_tensor_to_dlpack(gr_tensor *tensor, CUstream consumer)
 {
     struct export *export = make(tensor, consumer, false, __func__);
     if (!export)

@@ -68,7 +68,7 @@ static gr_status read_device(const DLTensor *from, struct parsed *parsed, const 
         parsed->desc.memory = GR_MEMORY_MANAGED;
         return GR_OK;
     case kDLCPU:
-        /* gr_tensor_dlpack() exports device memory as kDLCPU if device memory is host memory. */
+        /* gr_tensor_to_dlpack() exports device memory as kDLCPU if device memory is host memory. */
         parsed->desc.memory = gr_driver_traits()->host_memory ? GR_MEMORY_DEVICE : GR_MEMORY_HOST;
         return GR_OK;
     default:

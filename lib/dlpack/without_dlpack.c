@@ -22,7 +22,7 @@ static void refuse(const void *given, const char *call)
         return NULL;                                                                               \
     }
 
-REFUSED(struct DLManagedTensorVersioned, gr_tensor_dlpack, gr_tensor)
+REFUSED(struct DLManagedTensorVersioned, gr_tensor_to_dlpack, gr_tensor)
 REFUSED(struct DLManagedTensor, gr_tensor_dlpack_legacy, gr_tensor)
 REFUSED(gr_tensor, gr_tensor_from_dlpack, struct DLManagedTensorVersioned)
 REFUSED(gr_tensor, gr_tensor_from_dlpack_legacy, struct DLManagedTensor)

@@ -24,7 +24,7 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
     if (external && external->memory->end_part)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The buffer shares its memory with other buffers, whose bytes would be sent "
-                       "as well. Create it by gr_gl_buffer_create() without gr_gl_options.packed, "
+                       "as well. Create it by gr_create_gl_buffer() without gr_gl_options.packed, "
                        "so that it has its own memory.");
     if (resource->backend->export_memory)
         return GR_OK;
@@ -32,8 +32,8 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
     resource->backend->describe(resource, text, sizeof(text));
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "%s, with the transport %s, is in memory that grinterop cannot export. Create "
-                   "it by gr_gl_buffer_create() or gr_gl_image_create() with GR_TRANSPORT_SHARED, "
-                   "by gr_vk_buffer_create() or gr_vk_image_create(), or from a Vulkan object "
+                   "it by gr_create_gl_buffer() or gr_create_gl_image() with GR_TRANSPORT_SHARED, "
+                   "by gr_create_vk_buffer() or gr_create_vk_image(), or from a Vulkan object "
                    "whose memory can be exported.",
                    text, resource->backend->name);
 }

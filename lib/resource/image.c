@@ -76,7 +76,7 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
     return GR_OK;
 }
 
-const gr_image_info *gr_buffer_image_info(gr_buffer *buffer)
+const gr_image_info *gr_buffer_get_image_info(gr_buffer *buffer)
 {
     GR_ENTERED pushed = false;
     gr_image_info info;

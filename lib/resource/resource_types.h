@@ -54,7 +54,7 @@ struct gr_buffer {
     size_t pitch;                  /* the pitch of the linear memory of an image, or 0 */
     unsigned level, layer;         /* the level and layer of the image in linear memory */
     gr_buffer_info shown;          /* filled by gr_buffer_get_info() */
-    gr_image_info info;            /* returned by gr_buffer_image_info() */
+    gr_image_info info;            /* returned by gr_buffer_get_image_info() */
 };
 
 /*

@@ -74,7 +74,7 @@ fail:
     return status;
 }
 
-gr_semaphore *gr_semaphore_import(const gr_semaphore_desc *desc)
+gr_semaphore *gr_semaphore_from_handle(const gr_semaphore_desc *desc)
 {
     struct gr_context context;
     gr_semaphore_desc own;

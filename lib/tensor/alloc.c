@@ -150,7 +150,7 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
     if (status == GR_OK && desc->memory == GR_MEMORY_ARRAY)
         status = gr_fail(GR_ERR_UNSUPPORTED, call,
                          "grinterop creates no CUDA arrays: create one by cuArrayCreate(), and "
-                         "wrap it by gr_tensor_wrap().");
+                         "wrap it by gr_tensor_from_memory().");
     if (status == GR_OK)
         status = check_strides(desc, &shape, call);
     if (status == GR_OK && stream != GR_STREAM_NONE)
@@ -165,7 +165,7 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
     return gr_tensor_expose(tensor, allocate_in_context(tensor, like, shape.span, call));
 }
 
-gr_tensor *gr_tensor_alloc(const gr_tensor_desc *desc, CUstream stream)
+gr_tensor *gr_tensor_create(const gr_tensor_desc *desc, CUstream stream)
 {
     gr_tensor_desc own;
     if (!desc) {

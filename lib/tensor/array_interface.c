@@ -17,7 +17,7 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, const char *call)
     if (tensor->info.memory == GR_MEMORY_HOST)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The tensor is in host memory, which CUDA cannot access: export it by "
-                       "gr_tensor_dlpack(), or copy it by gr_tensor_clone().");
+                       "gr_tensor_to_dlpack(), or copy it by gr_tensor_clone().");
     CUstream reader = consumer == GR_STREAM_NONE ? tensor->stream : consumer;
     if (reader == GR_STREAM_NONE)
         return gr_tensor_await(tensor, call);

@@ -113,15 +113,15 @@ void gr_tensor_hold(gr_tensor *tensor);
 void gr_tensor_drop(gr_tensor *tensor);
 
 /*
- * Like gr_tensor_alloc(), for a copied description, in the same context as `like`, which may be
+ * Like gr_tensor_create(), for a copied description, in the same context as `like`, which may be
  * NULL.
  */
 gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_context *like,
                                  CUstream stream, const char *call);
 
 /*
- * Like gr_tensor_wrap(), for a description by the library, with `call` in errors. `device` is the
- * owner of the memory, even if the driver does not know it; -1: the driver is queried.
+ * Like gr_tensor_from_memory(), for a description by the library, with `call` in errors. `device`
+ * is the owner of the memory, even if the driver does not know it; -1: the driver is queried.
  */
 gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device, CUstream ready_on,
                              gr_tensor_end_fn end, void *user, const char *call);

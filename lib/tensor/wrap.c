@@ -81,8 +81,8 @@ gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device,
     return gr_tensor_expose(tensor, find_context(tensor, device, call));
 }
 
-gr_tensor *gr_tensor_wrap(const gr_tensor_desc *desc, void *data, CUstream ready_on,
-                          gr_tensor_end_fn end, void *user)
+gr_tensor *gr_tensor_from_memory(const gr_tensor_desc *desc, void *data, CUstream ready_on,
+                                 gr_tensor_end_fn end, void *user)
 {
     gr_tensor_desc own;
     if (!desc) {

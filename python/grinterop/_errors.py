@@ -103,25 +103,24 @@ _CLASSES = {
 
 # The library functions, without the prefix "gr_", and their names in Python.
 _IN_PYTHON = """
-    buffer_array=Buffer.array buffer_copy_to_linear=Buffer.copy_from_image
-    buffer_copy_from_linear=Buffer.copy_to_image buffer_fetch=fetch
-    buffer_image_info=Buffer.image_info buffer_mipmapped_array=Buffer.mipmapped_array
+    buffer_array=Buffer.array buffer_copy_from_linear=Buffer.copy_to_image
+    buffer_copy_to_linear=Buffer.copy_from_image buffer_fetch=fetch
+    buffer_get_image_info=Buffer.image_info buffer_mipmapped_array=Buffer.mipmapped_array
     buffer_ptr=Buffer.handle buffer_publish=publish buffer_release=Buffer.close
     buffer_release_many=Buffers.close buffer_size=Buffer.size buffer_surface=Buffer.surface
     buffer_tensor=Buffer.tensor buffer_texture=Buffer.texture buffer_texture_with=Buffer.texture
-    cuda_context_create=CudaContext cuda_load=load dtype_parse=dtype egl_create=EglContext
-    egl_make_current=EglContext.make_current fetch=fetch fetch_framebuffer=fetch_framebuffer
-    flags_parse=flags from_external_memory=GraphicsResource
+    create_gl_buffer=GraphicsResource.create_gl_buffer
+    create_gl_image=GraphicsResource.create_gl_image create_vk_buffer=VulkanDevice.create_buffer
+    create_vk_image=VulkanDevice.create_image cuda_context_create=CudaContext cuda_load=load
+    dtype_parse=dtype egl_create=EglContext egl_make_current=EglContext.make_current fetch=fetch
+    fetch_framebuffer=fetch_framebuffer flags_parse=flags from_external_memory=GraphicsResource
     from_gl_buffer=GraphicsResource.from_gl_buffer
-    from_gl_buffer_with=GraphicsResource.from_gl_buffer
-    from_gl_image=GraphicsResource.from_gl_image
+    from_gl_buffer_with=GraphicsResource.from_gl_buffer from_gl_image=GraphicsResource.from_gl_image
     from_gl_image_with=GraphicsResource.from_gl_image
-    from_same_memory=GraphicsResource.from_same_memory
-    from_vk_buffer=VulkanDevice.from_vk_buffer from_vk_image=VulkanDevice.from_vk_image
-    gl_buffer_create=GraphicsResource.create_gl_buffer gl_cuda_device=gl_cuda_device
-    gl_image_create=GraphicsResource.create_gl_image gl_probe=probe last_error=last_error
-    map=GraphicsResource.map map_linear=GraphicsResource.map_linear map_many=map_many
-    publish=publish resource_close=GraphicsResource.close
+    from_same_memory=GraphicsResource.from_same_memory from_vk_buffer=VulkanDevice.from_vk_buffer
+    from_vk_image=VulkanDevice.from_vk_image gl_cuda_device=gl_cuda_device gl_probe=probe
+    last_error=last_error map=GraphicsResource.map map_linear=GraphicsResource.map_linear
+    map_many=map_many publish=publish resource_close=GraphicsResource.close
     resource_receive=GraphicsResource.receive resource_send=GraphicsResource.send
     resource_set_sync=GraphicsResource.set_sync resource_unmap=GraphicsResource.unmap
     resource_wait=GraphicsResource.wait ring_acquire_read=Ring.acquire_read
@@ -129,17 +128,16 @@ _IN_PYTHON = """
     ring_cancel_write=Slots.cancel ring_create=Ring ring_descriptor=Ring.descriptor
     ring_fetch_tensor=fetch ring_free=Ring.close ring_get_info=Ring.info
     ring_give_back=Slots.give_back ring_hand_over=Slots.hand_over ring_publish_tensor=publish
-    ring_resize=Ring.resize semaphore_import=Semaphore semaphore_signal=Semaphore.signal
+    ring_resize=Ring.resize semaphore_from_handle=Semaphore semaphore_signal=Semaphore.signal
     semaphore_wait=Semaphore.wait submit_begin=Submit submit_commit=Submit.commit
-    submit_free=Submit.close tensor_alloc=Tensor.alloc
-    tensor_array_interface=Tensor.__cuda_array_interface__ tensor_clone=Tensor.clone
-    tensor_collect=collect tensor_copy=Tensor.copy_to tensor_copy_to_host=Tensor.tobytes
-    tensor_dlpack=Tensor.__dlpack__ tensor_dlpack_legacy=Tensor.__dlpack__
-    tensor_from_dlpack=Tensor.from_dlpack tensor_from_dlpack_legacy=Tensor.from_dlpack
-    tensor_get_info=Tensor tensor_used_on=Tensor.used_on tensor_view=Tensor.view
-    tensor_wait=Tensor.wait tensor_wrap=Tensor.wrap vk_buffer_create=VulkanDevice.create_buffer
-    vk_device_wrap=VulkanDevice vk_headless_create=VulkanDevice.headless
-    vk_image_create=VulkanDevice.create_image vk_submit=VulkanDevice.submit
+    submit_free=Submit.close tensor_array_interface=Tensor.__cuda_array_interface__
+    tensor_clone=Tensor.clone tensor_collect=collect tensor_copy=Tensor.copy_to
+    tensor_copy_to_host=Tensor.tobytes tensor_create=Tensor.alloc
+    tensor_dlpack_legacy=Tensor.__dlpack__ tensor_from_dlpack=Tensor.from_dlpack
+    tensor_from_dlpack_legacy=Tensor.from_dlpack tensor_from_memory=Tensor.wrap
+    tensor_get_info=Tensor tensor_to_dlpack=Tensor.__dlpack__ tensor_used_on=Tensor.used_on
+    tensor_view=Tensor.view tensor_wait=Tensor.wait vk_device_from_vk=VulkanDevice
+    vk_headless_create=VulkanDevice.headless vk_submit=VulkanDevice.submit
 """
 _FUNCTIONS = {f"gr_{c}": name for c, name in (pair.split("=") for pair in _IN_PYTHON.split())}
 
@@ -157,7 +155,7 @@ _NAMES = [
     (r"gr_vk_buffer\(\) or gr_vk_image\(\)", "vk_buffer or vk_image"),
     (r" \(gr_vk_device_(?:get_info\(\)|extensions\(\) lists them)\)", ""),
     (r", or make the semaphore by gr_semaphore_from_vk\(\)", ""),
-    (r"create it by gr_vk_semaphore_create.*", "import it by Semaphore.from_fd()."),
+    (r"create it by gr_semaphore_create_vk.*", "import it by Semaphore.from_fd()."),
     (r"record the barriers by gr_vk_cmd_from.*", "pass first=False and last=False."),
     (r": send the ring by gr_ring_send\(\)", ": send other resources"),
     (r": use the gr_receive function .*", ": only resources can be received."),

@@ -170,7 +170,7 @@ static void end_legacy(PyObject *capsule)
 
 static void *export_as(gr_tensor *tensor, bool versioned, CUstream consumer)
 {
-    return versioned ? (void *)gr_tensor_dlpack(tensor, consumer)
+    return versioned ? (void *)gr_tensor_to_dlpack(tensor, consumer)
                      : (void *)gr_tensor_dlpack_legacy(tensor, consumer);
 }
 

@@ -57,7 +57,7 @@ static PyObject *create_gl_buffer(PyObject *type, PyObject *args, PyObject *keyw
                SIZE(&size), FLAGS(&flags), &transport, TRUTH(&options.packed)) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
-    WITHOUT_GIL(resource = gr_gl_buffer_create(size, flags, &options));
+    WITHOUT_GIL(resource = gr_create_gl_buffer(size, flags, &options));
     return resource_new((PyTypeObject *)type, resource);
 }
 
@@ -76,7 +76,7 @@ static PyObject *create_gl_image(PyObject *type, PyObject *args, PyObject *keywo
                &transport) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
-    WITHOUT_GIL(resource = gr_gl_image_create(&desc, flags, &options));
+    WITHOUT_GIL(resource = gr_create_gl_image(&desc, flags, &options));
     return resource_new((PyTypeObject *)type, resource);
 }
 

@@ -149,7 +149,7 @@ static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, copy
 static PyObject *image_info(PyObject *self, PyObject *Py_UNUSED(none))
 {
     gr_buffer *buffer = mapping_of(self);
-    const gr_image_info *info = buffer ? gr_buffer_image_info(buffer) : NULL;
+    const gr_image_info *info = buffer ? gr_buffer_get_image_info(buffer) : NULL;
     if (!info)
         return buffer ? fail() : NULL;
     return Py_BuildValue(

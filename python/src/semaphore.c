@@ -19,9 +19,9 @@ static PyObject *import(PyObject *type, const gr_semaphore_desc *desc, const cha
     semaphore_object *self = new_object((PyTypeObject *)type);
     if (!self)
         return NULL;
-    WITHOUT_GIL(self->semaphore = gr_semaphore_import(desc));
+    WITHOUT_GIL(self->semaphore = gr_semaphore_from_handle(desc));
     if (!self->semaphore) {
-        fail_with("gr_semaphore_import", call);
+        fail_with("gr_semaphore_from_handle", call);
         Py_CLEAR(self);
     }
     return (PyObject *)self;

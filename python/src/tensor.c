@@ -66,7 +66,7 @@ PyObject *tensor_wrap(const struct desc *desc, uint64_t address, CUstream ready_
     if (!kept)
         return NULL;
     gr_tensor *tensor =
-        gr_tensor_wrap(&desc->desc, (void *)(uintptr_t)address, ready_on, kept_end, kept);
+        gr_tensor_from_memory(&desc->desc, (void *)(uintptr_t)address, ready_on, kept_end, kept);
     PyObject *made = tensor ? tensor_new(tensor, stream) : failed();
     if (made)
         kept_share(((tensor_object *)made)->kept = kept);
@@ -137,7 +137,7 @@ static PyObject *call_alloc(PyObject *Py_UNUSED(type), PyObject *args, PyObject 
         !desc_of(&desc, shape, dtype, strides, layout, memory) ||
         !stream_or(given, GR_STREAM_NONE, &stream))
         return NULL;
-    WITHOUT_GIL(tensor = gr_tensor_alloc(&desc.desc, stream));
+    WITHOUT_GIL(tensor = gr_tensor_create(&desc.desc, stream));
     return tensor_new(tensor, given);
 }
 

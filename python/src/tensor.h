@@ -154,7 +154,7 @@ void kept_share(struct kept *kept);
 void kept_leave(struct kept *kept);
 PyObject *kept_object(const struct kept *kept);
 
-/* The deleter for gr_tensor_wrap(). Runs on any thread, with or without the GIL. */
+/* The deleter for gr_tensor_from_memory(). Runs on any thread, with or without the GIL. */
 void kept_end(void *kept);
 
 /* Releases the objects whose kept_end() has run. Needs the GIL. */

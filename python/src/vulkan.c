@@ -47,7 +47,7 @@ static void end(PyObject *object)
 static PyObject *wrap(PyTypeObject *type, gr_vk_headless *headless, const gr_vk_device_desc *desc)
 {
     gr_vk_device *device;
-    WITHOUT_GIL(device = gr_vk_device_wrap(desc));
+    WITHOUT_GIL(device = gr_vk_device_from_vk(desc));
     vulkan_object *self = device ? new_object(type) : NULL;
     if (self) {
         self->headless = headless;
@@ -100,7 +100,7 @@ static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keyword
     WITHOUT_GIL(headless = gr_vk_headless_create(&options));
     if (!headless)
         return fail();
-    const gr_vk_headless_info *info = gr_vk_headless_get(headless);
+    const gr_vk_headless_info *info = gr_vk_headless_get_info(headless);
     gr_vk_device_desc desc = GR_INIT(
         gr_vk_device_desc, .get_instance_proc_addr = info->get_instance_proc_addr,
         .instance = info->instance, .physical_device = info->physical_device,
@@ -134,7 +134,7 @@ static PyObject *create_buffer(PyObject *object, PyObject *args, PyObject *keywo
     if (!self || !PARSE("O&O&|$O&:create_buffer", NAMES("size", "usage", "flags"),
                         UINT64(&info.size), UNSIGNED(&info.usage), FLAGS(&flags)))
         return NULL;
-    WITHOUT_GIL(resource = gr_vk_buffer_create(self->device, &info, flags));
+    WITHOUT_GIL(resource = gr_create_vk_buffer(self->device, &info, flags));
     return resource_from(self, resource);
 }
 
@@ -165,7 +165,7 @@ static PyObject *create_image(PyObject *object, PyObject *args, PyObject *keywor
                UNSIGNED(&depth), UNSIGNED(&levels), UNSIGNED(&layers), FLAGS(&flags)))
         return NULL;
     VkImageCreateInfo info = image_info(format, width, height, depth, usage, levels, layers);
-    WITHOUT_GIL(resource = gr_vk_image_create(self->device, &info, flags));
+    WITHOUT_GIL(resource = gr_create_vk_image(self->device, &info, flags));
     return resource_from(self, resource);
 }
 

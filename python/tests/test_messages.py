@@ -26,7 +26,7 @@ CALLS = re.compile(r"(?:PyErr_(?:SetString|Format|WarnFormat)|wrong_type|wrong_v
 OF_C = re.compile(
     "is None|struct_size|gr_cuda\\(\\)|room for only|`points`|`bytes` is"
     "|Set `type`|through_host|`type` to VK|gr_ring_send\\(\\) has|gr_vk_submit_fill"
-    "|gr_vk_semaphore_create|^gr_(?:resource_free|buffer_release_later): |VkSemaphore\\.$"
+    "|gr_semaphore_create_vk|^gr_(?:resource_free|buffer_release_later): |VkSemaphore\\.$"
 )
 
 # The members of the dict that describes an image.

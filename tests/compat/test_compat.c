@@ -263,7 +263,7 @@ static void register_fails(const char *compat, CUresult code, gr_status status, 
 
 TEST(invalid_words_in_gr_compat_are_reported)
 {
-    register_fails("shared", CUDA_ERROR_NOT_SUPPORTED, GR_ERR_UNSUPPORTED, "gr_gl_buffer_create");
+    register_fails("shared", CUDA_ERROR_NOT_SUPPORTED, GR_ERR_UNSUPPORTED, "gr_create_gl_buffer");
     register_fails("copied", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE, "\"copied\"");
     register_fails("interop|cop", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE, "\"cop\"");
 }

@@ -134,7 +134,7 @@ CHILD(resets_the_primary_context)
     GLuint name = gl_buffer(NULL, SIZE);
     gr_resource *list[] = {NULL, must_register(gl_buffer(NULL, SIZE))};
     gr_resource *mapped = must_register(gl_buffer(NULL, SIZE));
-    gr_tensor *tensor = must_make(gr_tensor_alloc(&desc, stream)), *other;
+    gr_tensor *tensor = must_make(gr_tensor_create(&desc, stream)), *other;
     gr_buffer *buffer = must_map_on(mapped, stream), *out[2];
     child_check(cu->DevicePrimaryCtxReset(0) == CUDA_SUCCESS);
     stream = begin_primary(cu, &again);
@@ -142,7 +142,7 @@ CHILD(resets_the_primary_context)
     assert_null(gr_map(list[1], stream), GR_ERR_CUDA, RESET, "was destroyed or reset");
     list[0] = must_register(name);
     assert_invalid(gr_map_many(list, 2, stream, NULL, out), "different CUDA contexts");
-    other = must_make(gr_tensor_alloc(&desc, stream));
+    other = must_make(gr_tensor_create(&desc, stream));
     assert_reset(gr_tensor_copy_to_host(tensor, bytes, SIZE, stream), GR_ERR_CUDA);
     assert_reset(gr_tensor_copy(other, tensor, stream), GR_ERR_CUDA);
     assert_reset(gr_buffer_release(buffer), GR_ERR_PARTIAL);

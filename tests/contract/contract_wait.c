@@ -44,7 +44,7 @@ TEST(wait_returns_at_once_without_pending_work)
     assert_ok(gr_resource_wait(fx.resource, 1000));
     assert_ok(gr_resource_wait(fx.resource, 0));
     assert_gl_bytes(fx.name, SIZE, 0x32);
-    GR_AUTO(gr_resource) *copy = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_copy));
+    GR_AUTO(gr_resource) *copy = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_copy));
     assert_ok(gr_resource_wait(copy, 0));
     fill_mapped(copy, 0x33);
     assert_ok(gr_resource_wait(copy, 0));
@@ -62,17 +62,17 @@ GROUP("waiting for Vulkan resources", add_vulkan_case)
 TEST_UNLESS(vk.missing, wait_blocks_until_cuda_has_finished_with_a_vulkan_buffer)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    GR_AUTO(gr_resource) *resource = must_make(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE));
+    GR_AUTO(gr_resource) *resource = must_make(gr_create_vk_buffer(vk.wrap, &info, GR_READ_WRITE));
     assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
     assert_waits(resource);
 }
 
 TEST_UNLESS(vk.missing, wait_blocks_with_vulkan_timelines)
 {
-    GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    GR_AUTO(gr_semaphore) *release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_semaphore) *acquire = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_semaphore) *release = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    GR_AUTO(gr_resource) *resource = must_make(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE));
+    GR_AUTO(gr_resource) *resource = must_make(gr_create_vk_buffer(vk.wrap, &info, GR_READ_WRITE));
     assert_ok(gr_resource_set_sync(resource, acquire, release));
     assert_waits(resource);
 }

@@ -66,10 +66,10 @@ static void open_vulkan(struct life *life)
         life->missing = error_text();
         return;
     }
-    const gr_vk_headless_info *h = gr_vk_headless_get(life->headless);
-    life->device =
-        gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
-                                   h->physical_device, h->device, h->graphics, h->graphics_family));
+    const gr_vk_headless_info *h = gr_vk_headless_get_info(life->headless);
+    life->device = gr_vk_device_from_vk(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
+                                                 h->instance, h->physical_device, h->device,
+                                                 h->graphics, h->graphics_family));
     child_check(life->device);
 }
 
@@ -78,9 +78,9 @@ static gr_resource *make_resource(struct life *life)
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = life->kind->transport);
     if (is_vulkan(life))
-        return gr_vk_buffer_create(life->device, &info, GR_READ_WRITE);
+        return gr_create_vk_buffer(life->device, &info, GR_READ_WRITE);
     if (life->kind->transport == GR_TRANSPORT_SHARED)
-        return gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
+        return gr_create_gl_buffer(SIZE, GR_READ_WRITE, &options);
     return gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, &options);
 }
 

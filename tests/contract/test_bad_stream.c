@@ -40,7 +40,7 @@ static struct bytes of_copy(unsigned flags)
 /* The resource is NULL if storage cannot be shared. */
 static struct bytes of_sharing(unsigned flags)
 {
-    struct bytes b = {gr_gl_buffer_create(SIZE, flags, &by_sharing), 0};
+    struct bytes b = {gr_create_gl_buffer(SIZE, flags, &by_sharing), 0};
     if (b.resource)
         b.name = gr_gl_name(b.resource);
     return b;

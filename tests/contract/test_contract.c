@@ -43,7 +43,7 @@ gr_resource *make_resource(int kind, GLuint *name)
     } else {
         const gr_gl_options options = GR_INIT(
             gr_gl_options, .transports = kind == 1 ? GR_TRANSPORT_COPY : GR_TRANSPORT_SHARED);
-        resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
+        resource = gr_create_gl_buffer(SIZE, GR_READ_WRITE, &options);
         if (resource)
             *name = gr_gl_name(resource);
     }

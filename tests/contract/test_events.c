@@ -22,7 +22,7 @@ static gr_resource *make(int transport)
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports[transport]);
     if (transports[transport] != GR_TRANSPORT_SHARED)
         return gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 0), GR_READ_WRITE, &options);
-    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
+    gr_resource *resource = gr_create_gl_buffer(SIZE, GR_READ_WRITE, &options);
     gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
     if (buffer) {
         cuda_fill(buffer, 0);

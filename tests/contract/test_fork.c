@@ -46,22 +46,22 @@ static void make_vulkan(void)
     have.headless = gr_vk_headless_create(NULL);
     if (!have.headless)
         return;
-    const gr_vk_headless_info *h = gr_vk_headless_get(have.headless);
-    have.device =
-        gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
-                                   h->physical_device, h->device, h->graphics, h->graphics_family));
+    const gr_vk_headless_info *h = gr_vk_headless_get_info(have.headless);
+    have.device = gr_vk_device_from_vk(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
+                                                h->instance, h->physical_device, h->device,
+                                                h->graphics, h->graphics_family));
     child_check(have.device);
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                      .size = SIZE,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
-    child_check(have.vulkan = gr_vk_buffer_create(have.device, &info, GR_READ_WRITE));
+    child_check(have.vulkan = gr_create_vk_buffer(have.device, &info, GR_READ_WRITE));
     /* two resources that were mapped together, which later calls check faster */
     gr_buffer *buffers[2];
     for (int i = 0; i < 2; i++)
-        child_check(have.pair[i] = gr_vk_buffer_create(have.device, &info, GR_READ_WRITE));
+        child_check(have.pair[i] = gr_create_vk_buffer(have.device, &info, GR_READ_WRITE));
     child_check(gr_map_many(have.pair, 2, fx.stream, NULL, buffers) == GR_OK);
     child_check(gr_buffer_release_many(buffers, 2, fx.stream, NULL) == GR_OK);
-    child_check(have.semaphore = gr_vk_semaphore_create(have.device, VK_SEMAPHORE_TYPE_TIMELINE));
+    child_check(have.semaphore = gr_semaphore_create_vk(have.device, VK_SEMAPHORE_TYPE_TIMELINE));
     child_check(have.submit = gr_submit_begin(&have.vulkan, 1));
 }
 
@@ -74,10 +74,10 @@ static void make_all(void)
     child_check(have.mapped = gr_from_gl_buffer(gl_buffer_filled(SIZE, 2), 0));
     child_check(have.buffer = gr_map(have.mapped, fx.stream));
     for (int i = 0; i < 2; i++)
-        child_check(have.slots[i] = gr_gl_buffer_create(SIZE, 0, NULL));
+        child_check(have.slots[i] = gr_create_gl_buffer(SIZE, 0, NULL));
     child_check(have.ring = gr_ring_create(have.slots, 2, NULL));
     child_check(gr_ring_acquire_write(have.ring, fx.stream, &have.slot, 1, 0) == GR_OK);
-    child_check(have.tensor = gr_tensor_alloc(&desc, fx.stream));
+    child_check(have.tensor = gr_tensor_create(&desc, fx.stream));
     child_check(have.context = gr_cuda_context_create(0));
     make_vulkan();
 }
@@ -126,15 +126,15 @@ static void free_all(void)
     X(gr_resource_receive(fds[0], NULL, 0, NULL, 0))                                               \
     X(gr_ring_send(fds[0], have.ring, GR_RING_CONSUMER, NULL, 0, 0))                               \
     X(gr_ring_receive(fds[0], NULL, 0, NULL, 0))                                                   \
-    X(gr_tensor_alloc(&desc, fx.stream))                                                           \
+    X(gr_tensor_create(&desc, fx.stream))                                                          \
     X(gr_tensor_get_info(have.tensor))                                                             \
     X(gr_tensor_wait(have.tensor, fx.stream))                                                      \
-    X(gr_tensor_dlpack(have.tensor, fx.stream))                                                    \
+    X(gr_tensor_to_dlpack(have.tensor, fx.stream))                                                 \
     X(gr_publish(have.idle, have.tensor, NULL, fx.stream))                                         \
     X(gr_fetch_framebuffer(0, have.tensor, NULL, fx.stream))                                       \
     X(gr_cuda_context_create(0))                                                                   \
     X(gr_from_gl_buffer(have.name, 0))                                                             \
-    X(gr_gl_buffer_create(SIZE, 0, NULL))                                                          \
+    X(gr_create_gl_buffer(SIZE, 0, NULL))                                                          \
     X(gr_map_gl_buffer(have.name, 0, fx.stream))                                                   \
     X(gr_egl_create(NULL))                                                                         \
     X(gr_egl_make_current(fx.egl))                                                                 \

@@ -176,7 +176,7 @@ static gr_tensor *tensor_of(float *data)
 {
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 1,
                                         .shape = (int64_t[]){1}, .memory = GR_MEMORY_HOST);
-    gr_tensor *tensor = gr_tensor_wrap(&desc, data, GR_STREAM_NONE, NULL, NULL);
+    gr_tensor *tensor = gr_tensor_from_memory(&desc, data, GR_STREAM_NONE, NULL, NULL);
     ck_assert_ptr_nonnull(tensor);
     return tensor;
 }
@@ -244,12 +244,12 @@ GROUP("Vulkan objects", add_vulkan_case)
 TEST_UNLESS(vk.missing, a_second_free_of_a_vulkan_object_is_refused)
 {
     gr_semaphore *semaphore =
-        must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+        must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     gr_semaphore_free(semaphore);
     assert_refused(gr_semaphore_free(semaphore), "gr_semaphore_free was given");
     gr_vk_headless *headless = must_make(gr_vk_headless_create(NULL));
-    const gr_vk_headless_info *h = gr_vk_headless_get(headless);
-    gr_vk_device *device = must_make(gr_vk_device_wrap(
+    const gr_vk_headless_info *h = gr_vk_headless_get_info(headless);
+    gr_vk_device *device = must_make(gr_vk_device_from_vk(
         &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = h->get_instance_proc_addr,
                  .instance = h->instance, .physical_device = h->physical_device,
                  .device = h->device, .queue = h->graphics, .queue_family = h->graphics_family)));

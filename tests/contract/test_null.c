@@ -48,9 +48,9 @@ static const gr_slot *no_slots[1];
     X(gr_from_gl_buffer_with(0, 0, NULL))                                                          \
     X(gr_from_gl_image(0, GL_TEXTURE_2D, 0))                                                       \
     X(gr_from_gl_image_with(0, GL_TEXTURE_2D, 0, NULL))                                            \
-    X(gr_gl_buffer_create(0, 0, NULL))                                                             \
+    X(gr_create_gl_buffer(0, 0, NULL))                                                             \
     X(gr_gl_cuda_device(NULL))                                                                     \
-    X(gr_gl_image_create(NULL, 0, NULL))                                                           \
+    X(gr_create_gl_image(NULL, 0, NULL))                                                           \
     X(gr_gl_name(NULL))                                                                            \
     X(gr_gl_probe((gr_transport)0))                                                                \
     X(gr_gl_target(NULL))                                                                          \
@@ -59,7 +59,7 @@ static const gr_slot *no_slots[1];
     X(gr_buffer_array(NULL, 0, 0))                                                                 \
     X(gr_buffer_copy_to_linear(NULL, 0, 0, NULL, fx.stream))                                       \
     X(gr_buffer_copy_from_linear(NULL, 0, 0, NULL, fx.stream))                                     \
-    X(gr_buffer_image_info(NULL))                                                                  \
+    X(gr_buffer_get_image_info(NULL))                                                              \
     X(gr_buffer_mipmapped_array(NULL))                                                             \
     X(gr_buffer_surface(NULL, 0, 0))                                                               \
     X(gr_buffer_texture(NULL, NULL))                                                               \
@@ -72,7 +72,7 @@ static const gr_slot *no_slots[1];
     X(gr_submit_begin(&no_resource, 1))                                                            \
     X(gr_submit_begin(&fx.resource, 0))                                                            \
     X(gr_submit_commit(NULL))                                                                      \
-    X(gr_semaphore_import(NULL))                                                                   \
+    X(gr_semaphore_from_handle(NULL))                                                              \
     X(gr_semaphore_get_info(NULL))                                                                 \
     X(gr_semaphore_signal(NULL, 1, fx.stream))                                                     \
     X(gr_semaphore_signal(&no_point, 1, fx.stream))                                                \
@@ -105,20 +105,20 @@ static const gr_slot *no_slots[1];
     X(gr_from_vk_image(NULL, NULL, 0))                                                             \
     X(gr_semaphore_from_vk(NULL, NULL))                                                            \
     X(gr_vk_buffer(NULL))                                                                          \
-    X(gr_vk_buffer_create(NULL, NULL, 0))                                                          \
+    X(gr_create_vk_buffer(NULL, NULL, 0))                                                          \
     X(gr_vk_cmd_from_cuda(VK_NULL_HANDLE, NULL, 1, NULL))                                          \
     X(gr_vk_cmd_to_cuda(VK_NULL_HANDLE, NULL, 1, NULL))                                            \
     X(gr_vk_device_get_info(NULL))                                                                 \
     X(gr_vk_device_extensions(NULL, NULL, NULL))                                                   \
-    X(gr_vk_device_wrap(NULL))                                                                     \
-    X(gr_vk_headless_get(NULL))                                                                    \
+    X(gr_vk_device_from_vk(NULL))                                                                  \
+    X(gr_vk_headless_get_info(NULL))                                                               \
     X(gr_vk_image(NULL))                                                                           \
-    X(gr_vk_image_create(NULL, NULL, 0))                                                           \
+    X(gr_create_vk_image(NULL, NULL, 0))                                                           \
     X(gr_vk_instance_extensions(NULL, NULL))                                                       \
     X(gr_vk_memory(NULL))                                                                          \
     X(gr_vk_physical_device(NULL, VK_NULL_HANDLE, 0, NULL))                                        \
     X(gr_vk_semaphore(NULL))                                                                       \
-    X(gr_vk_semaphore_create(NULL, VK_SEMAPHORE_TYPE_TIMELINE))                                    \
+    X(gr_semaphore_create_vk(NULL, VK_SEMAPHORE_TYPE_TIMELINE))                                    \
     X(gr_vk_submit(NULL, NULL))                                                                    \
     X(gr_vk_submit_fill(NULL, NULL, 0, NULL))
 
@@ -127,13 +127,13 @@ static const gr_slot *no_slots[1];
     X(gr_dtype_get_info((gr_dtype)0))                                                              \
     X(gr_dtype_parse(NULL))                                                                        \
     X(gr_dtype_get_info((gr_dtype)16))                                                             \
-    X(gr_tensor_alloc(NULL, fx.stream))                                                            \
+    X(gr_tensor_create(NULL, fx.stream))                                                           \
     X(gr_tensor_array_interface(NULL, fx.stream))                                                  \
     X(gr_tensor_clone(NULL, GR_MEMORY_DEVICE, fx.stream))                                          \
     X(gr_tensor_copy(NULL, NULL, fx.stream))                                                       \
     X(gr_tensor_copy_from_host(NULL, NULL, 0, fx.stream))                                          \
     X(gr_tensor_copy_to_host(NULL, NULL, 0, fx.stream))                                            \
-    X(gr_tensor_dlpack(NULL, fx.stream))                                                           \
+    X(gr_tensor_to_dlpack(NULL, fx.stream))                                                        \
     X(gr_tensor_dlpack_legacy(NULL, fx.stream))                                                    \
     X(gr_tensor_from_dlpack(NULL, fx.stream))                                                      \
     X(gr_tensor_from_dlpack_legacy(NULL, fx.stream))                                               \
@@ -141,7 +141,7 @@ static const gr_slot *no_slots[1];
     X(gr_tensor_used_on(NULL, fx.stream))                                                          \
     X(gr_tensor_view(NULL, NULL))                                                                  \
     X(gr_tensor_wait(NULL, fx.stream))                                                             \
-    X(gr_tensor_wrap(NULL, NULL, fx.stream, NULL, NULL))
+    X(gr_tensor_from_memory(NULL, NULL, fx.stream, NULL, NULL))
 
 #define REFUSED_PUBLISH(X)                                                                         \
     X(gr_buffer_fetch(NULL, NULL, NULL, fx.stream))                                                \
@@ -207,7 +207,7 @@ static const gr_slot *no_slots[1];
     X(gr_library_version, "takes nothing")                                                         \
     X(gr_log_set, "a NULL function selects standard error")                                        \
     X(gr_tensor_collect, "takes no pointer")                                                       \
-    X(gr_vk_format, "takes no pointer: test_vk_format.c")                                          \
+    X(gr_vk_format_get_info, "takes no pointer: test_vk_format.c")                                 \
     X(gr_vk_headless_create, "NULL is the default")
 
 GROUP("NULL", add_resource_case)

@@ -36,7 +36,7 @@ static bool from_image(const void *options)
 
 static bool create_buffer(const void *options)
 {
-    return ended(gr_gl_buffer_create(SIZE, GR_READ_WRITE, options));
+    return ended(gr_create_gl_buffer(SIZE, GR_READ_WRITE, options));
 }
 
 static const gr_gl_image_desc an_image = {.struct_size = sizeof(gr_gl_image_desc),
@@ -49,12 +49,12 @@ static const gr_gl_image_desc an_image = {.struct_size = sizeof(gr_gl_image_desc
 
 static bool create_image(const void *options)
 {
-    return ended(gr_gl_image_create(&an_image, GR_READ_WRITE, options));
+    return ended(gr_create_gl_image(&an_image, GR_READ_WRITE, options));
 }
 
 static bool create_image_of(const void *desc)
 {
-    return ended(gr_gl_image_create(desc, GR_READ_WRITE, NULL));
+    return ended(gr_create_gl_image(desc, GR_READ_WRITE, NULL));
 }
 
 static bool create_egl(const void *options)
@@ -137,13 +137,13 @@ static bool tensor_made(gr_tensor *tensor)
 
 static bool allocate_tensor(const void *desc)
 {
-    return tensor_made(gr_tensor_alloc(desc, fx.stream));
+    return tensor_made(gr_tensor_create(desc, fx.stream));
 }
 
 static bool wrap_tensor(const void *desc)
 {
     static unsigned char bytes[SIZE];
-    return tensor_made(gr_tensor_wrap(desc, bytes, GR_STREAM_NONE, NULL, NULL));
+    return tensor_made(gr_tensor_from_memory(desc, bytes, GR_STREAM_NONE, NULL, NULL));
 }
 
 static bool map_tensor(const void *desc)
@@ -171,7 +171,7 @@ static gr_status publish_bytes(const gr_publish_options *options)
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                         .shape = shape, .memory = GR_MEMORY_HOST);
     GR_AUTO(gr_tensor) *tensor =
-        must_make(gr_tensor_wrap(&desc, bytes, GR_STREAM_NONE, NULL, NULL));
+        must_make(gr_tensor_from_memory(&desc, bytes, GR_STREAM_NONE, NULL, NULL));
     return gr_publish(plain, tensor, options, fx.stream);
 }
 
@@ -209,7 +209,7 @@ static bool not_by_its_size(void)
 
 static bool import_semaphore(const void *desc)
 {
-    gr_semaphore_free(gr_semaphore_import(desc));
+    gr_semaphore_free(gr_semaphore_from_handle(desc));
     return not_by_its_size();
 }
 
@@ -237,7 +237,7 @@ static bool make_headless(const void *options)
 
 static bool wrap_device(const void *desc)
 {
-    gr_vk_device_free(gr_vk_device_wrap(desc));
+    gr_vk_device_free(gr_vk_device_from_vk(desc));
     return not_by_its_size();
 }
 
@@ -260,8 +260,8 @@ static void make_vertices(void)
                                      .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
     if (vk.missing)
         return;
-    vertices = must_make(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE));
-    timeline = must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+    vertices = must_make(gr_create_vk_buffer(vk.wrap, &info, GR_READ_WRITE));
+    timeline = must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
 }
 
 static void end_vertices(void)
@@ -396,29 +396,29 @@ static const struct {
     }
     WALK("gr_from_gl_buffer_with", from_buffer, gr_gl_options, gl_options, transports),
     WALK("gr_from_gl_image_with", from_image, gr_gl_options, gl_options, transports),
-    WALK("gr_gl_buffer_create", create_buffer, gr_gl_options, gl_options, transports),
-    WALK("gr_gl_image_create", create_image, gr_gl_options, gl_options, transports),
-    WALK("gr_gl_image_create", create_image_of, gr_gl_image_desc, an_image, depth),
+    WALK("gr_create_gl_buffer", create_buffer, gr_gl_options, gl_options, transports),
+    WALK("gr_create_gl_image", create_image, gr_gl_options, gl_options, transports),
+    WALK("gr_create_gl_image", create_image_of, gr_gl_image_desc, an_image, depth),
     WALK("gr_egl_create", create_egl, gr_egl_options, egl_options, compatibility),
     WALK("gr_buffer_texture", make_texture, gr_texture_options, texture_options, border),
     WALK("gr_buffer_copy_to_linear", copy_out, gr_linear_desc, linear_desc, pitch),
     WALK("gr_buffer_copy_from_linear", copy_in, gr_linear_desc, linear_desc, pitch),
     WALK("gr_map_many", map_with, gr_map_options, map_options, offset),
     WALK("gr_buffer_release_many", release_with, gr_release_options, release_options, wait_event),
-    WALK("gr_tensor_alloc", allocate_tensor, gr_tensor_desc, half_desc, strides),
-    WALK("gr_tensor_wrap", wrap_tensor, gr_tensor_desc, half_desc, strides),
+    WALK("gr_tensor_create", allocate_tensor, gr_tensor_desc, half_desc, strides),
+    WALK("gr_tensor_from_memory", wrap_tensor, gr_tensor_desc, half_desc, strides),
     WALK("gr_buffer_tensor", map_tensor, gr_tensor_desc, half_desc, strides),
     WALK("gr_tensor_view", view_tensor, gr_tensor_desc, half_desc, strides),
     WALK("gr_publish", publish_with, gr_publish_options, publish_options, srgb),
     WALK("gr_publish", publish_to, gr_tensor_desc, half_desc, strides),
     WALK("gr_fetch_framebuffer", read_framebuffer, gr_framebuffer_options, framebuffer, staging),
     WALK("gr_ring_create", make_ring, gr_ring_options, ring_options, mode),
-    WALK("gr_semaphore_import", import_semaphore, gr_semaphore_desc, semaphore_desc, value),
+    WALK("gr_semaphore_from_handle", import_semaphore, gr_semaphore_desc, semaphore_desc, value),
     WALK("gr_from_external_memory", import_memory, gr_external_memory_desc, memory_desc, part),
     WALK("gr_from_external_memory", import_part, gr_external_part_desc, part_desc, image),
     WALK("gr_from_external_memory", import_image, gr_external_image_desc, image_desc, srgb),
     WALK("gr_vk_headless_create", make_headless, gr_vk_headless_options, headless_options, message),
-    WALK("gr_vk_device_wrap", wrap_device, gr_vk_device_desc, device_desc, queue),
+    WALK("gr_vk_device_from_vk", wrap_device, gr_vk_device_desc, device_desc, queue),
     WALK("gr_vk_device_extensions", ask_extensions, gr_vk_device_desc, device_desc, queue),
     /* The entries from this one on need Vulkan. Their first index is FIRST_OF_VULKAN. */
     WALK("gr_from_vk_buffer", share_buffer, gr_vk_buffer_desc, vk_buffer_desc, dedicated),

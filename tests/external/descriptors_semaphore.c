@@ -37,7 +37,7 @@ static gr_semaphore *import(const struct description *described)
                 .fd = described->fd, .win32_handle = described->win32_handle,
                 .win32_name = described->win32_name, .nvscisync = described->nvsci,
                 .value = described->value);
-    return gr_semaphore_import(&info);
+    return gr_semaphore_from_handle(&info);
 }
 
 static bool is_imported(const struct description *described)

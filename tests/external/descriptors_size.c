@@ -51,7 +51,7 @@ static bool image_of(const void *given)
 
 static bool semaphore_of_desc(const void *given)
 {
-    gr_semaphore *semaphore = gr_semaphore_import(given);
+    gr_semaphore *semaphore = gr_semaphore_from_handle(given);
     gr_semaphore_free(semaphore);
     return semaphore;
 }

@@ -106,14 +106,14 @@ VULKAN_TEST(a_failed_import_of_a_vulkan_buffer_or_image_leaves_nothing)
     int fds = open_fds();
     for (int i = 0; i < 2; i++) {
         let_fail(functions[i], CUDA_ERROR_INVALID_VALUE);
-        ck_assert_ptr_null(gr_vk_buffer_create(vk.wrap, &buffer, GR_READ_WRITE));
+        ck_assert_ptr_null(gr_create_vk_buffer(vk.wrap, &buffer, GR_READ_WRITE));
         assert_refused(CUDA_ERROR_INVALID_VALUE);
         ck_assert_int_eq(open_fds(), fds);
     }
     let_fail("cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_INVALID_VALUE);
     const VkImageCreateInfo info = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
                                                      vulkan_shape("2D"), 16, 16, 1, 0);
-    ck_assert_ptr_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE));
+    ck_assert_ptr_null(gr_create_vk_image(vk.wrap, &info, GR_READ_WRITE));
     assert_refused(CUDA_ERROR_INVALID_VALUE);
     ck_assert_int_eq(open_fds(), fds);
 }
@@ -124,7 +124,7 @@ VULKAN_TEST(a_failed_import_of_a_vulkan_semaphore_leaves_nothing)
         skip("this Vulkan device exports no semaphores");
     int fds = open_fds();
     let_fail("cuImportExternalSemaphore", CUDA_ERROR_INVALID_VALUE);
-    ck_assert_ptr_null(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+    ck_assert_ptr_null(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     assert_refused(CUDA_ERROR_INVALID_VALUE);
     ck_assert_int_eq(open_fds(), fds);
 }
@@ -136,8 +136,8 @@ static gr_resource *resource;
 
 static void make_resource(void)
 {
-    drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    drawn = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    computed = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(drawn);
     assert_made(computed);
     resource = must_create(SIZE, GR_READ_WRITE);
@@ -242,7 +242,7 @@ VULKAN_TEST(points_check_the_context_before_the_stream)
     CUstream stream = NULL;
     CUcontext own = new_context(&stream);
     gr_vk_device *device = vulkan_wrap();
-    gr_semaphore *semaphore = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *semaphore = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(semaphore);
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);

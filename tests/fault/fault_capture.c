@@ -75,7 +75,7 @@ static gr_tensor *make_tensor(CUstream stream)
     const int64_t shape[] = {SIZE};
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
-    return gr_tensor_alloc(&desc, stream);
+    return gr_tensor_create(&desc, stream);
 }
 
 static void end_capture(void)
@@ -233,7 +233,7 @@ TEST(image_copies_on_a_capturing_stream_are_refused)
 static void *export_to(gr_tensor *tensor, CUstream stream)
 {
 #if __has_include(<dlpack/dlpack.h>)
-    return must_make(gr_tensor_dlpack(tensor, stream));
+    return must_make(gr_tensor_to_dlpack(tensor, stream));
 #else
     (void)tensor, (void)stream;
     return NULL;
@@ -295,7 +295,7 @@ static void count_closed(void *user, gr_log_level level, const char *line)
 TEST(a_freed_mapping_ends_after_the_capture)
 {
     int sockets[2];
-    GR_AUTO(gr_resource) *sent = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing);
+    GR_AUTO(gr_resource) *sent = gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing);
     if (!sent)
         skip("%s", error_text());
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);

@@ -33,7 +33,7 @@ static gr_tensor *make_tensor(void)
 {
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){SIZE});
-    return must_make(gr_tensor_alloc(&desc, gone.stream));
+    return must_make(gr_tensor_create(&desc, gone.stream));
 }
 
 static gr_resource *make_image(void)

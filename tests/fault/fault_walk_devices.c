@@ -86,7 +86,7 @@ static bool run_image(void)
 static bool run_shared(void)
 {
     CU(CtxSetCurrent(second.context));
-    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing);
+    gr_resource *resource = gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing);
     bool good = done(resource) && write_and_look(resource, second.stream, 7);
     gr_resource_free(resource);
     return good;
@@ -162,7 +162,7 @@ static gr_tensor *make(CUcontext context, CUstream stream)
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = shape);
     CU(CtxSetCurrent(context));
-    gr_tensor *made = gr_tensor_alloc(&desc, stream);
+    gr_tensor *made = gr_tensor_create(&desc, stream);
     done(made);
     return made;
 }

@@ -142,7 +142,7 @@ static bool run_plain(void)
 
 static bool walk_a_made_buffer(void)
 {
-    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, scenario->options);
+    gr_resource *resource = gr_create_gl_buffer(SIZE, GR_READ_WRITE, scenario->options);
     return use_and_free(resource, resource ? gr_gl_name(resource) : 0);
 }
 
@@ -241,7 +241,7 @@ static bool run_context(void)
 static bool run_without_context(void)
 {
     CU(CtxSetCurrent(NULL));
-    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
+    gr_resource *resource = gr_create_gl_buffer(SIZE, GR_READ_WRITE, NULL);
     bool good = done(resource);
     gr_resource_free(resource);
     CU(CtxSetCurrent(fx.context));

@@ -21,7 +21,7 @@ static bool look_at_image(gr_buffer *buffer, bool surface, bool is_copied)
     const gr_texture_options linear =
         GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR,
                 .normalized_coordinates = GR_CHOICE_YES, .address = {GR_ADDRESS_WRAP});
-    return done(gr_buffer_image_info(buffer)) && done(gr_buffer_array(buffer, 0, 0)) &&
+    return done(gr_buffer_get_image_info(buffer)) && done(gr_buffer_array(buffer, 0, 0)) &&
            (is_copied || done(gr_buffer_mipmapped_array(buffer))) &&
            (!surface || done(gr_buffer_surface(buffer, 0, 0))) &&
            done(gr_buffer_texture(buffer, NULL)) && done(gr_buffer_texture(buffer, &linear)) &&
@@ -67,7 +67,7 @@ static bool create_image_of(GLenum target, unsigned depth, const gr_gl_options *
     const gr_gl_image_desc desc =
         GR_INIT(gr_gl_image_desc, .target = target, .internal_format = GL_RGBA8, .width = SIDE,
                 .height = SIDE, .depth = depth);
-    return use_image(gr_gl_image_create(&desc, GR_SURFACE_LOAD_STORE, options), true);
+    return use_image(gr_create_gl_image(&desc, GR_SURFACE_LOAD_STORE, options), true);
 }
 
 static bool create_image(void)
@@ -85,7 +85,7 @@ static const char *no_shared_images(void)
     const gr_gl_image_desc desc =
         GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
                 .width = SIDE, .height = SIDE);
-    gr_resource *made = gr_gl_image_create(&desc, GR_SURFACE_LOAD_STORE, &by_sharing);
+    gr_resource *made = gr_create_gl_image(&desc, GR_SURFACE_LOAD_STORE, &by_sharing);
     gr_resource_free(made);
     return made ? NULL : gr_last_error()->message;
 }

@@ -76,8 +76,8 @@ static gr_ring *begin_ring(bool here_writes, gr_ring_mode mode)
 {
     const gr_ring_options options = GR_INIT(
         gr_ring_options, .producer = here_writes ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS, .mode = mode);
-    acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    acquire = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    release = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     return send_to_peer(walk_vulkan_ring(acquire, release, &options),
                         here_writes ? GR_RING_PRODUCER : GR_RING_CONSUMER);
 }
@@ -142,7 +142,7 @@ static gr_ring *make_opengls(void)
     gr_resource *of[WALK_SLOTS] = {NULL};
     bool good = true;
     for (int i = 0; i < WALK_SLOTS && good; i++) {
-        of[i] = gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing);
+        of[i] = gr_create_gl_buffer(64, GR_READ_WRITE, &by_sharing);
         good = done(of[i]);
     }
     gr_ring *ring = good ? gr_ring_create(of, WALK_SLOTS, NULL) : NULL;

@@ -25,7 +25,7 @@ static bool make_slots(struct slots *slots, const gr_gl_options *options)
 {
     bool good = true;
     for (int i = 0; i < SLOTS; i++) {
-        slots->of[i] = gr_gl_buffer_create(SIZE, GR_READ_WRITE, options);
+        slots->of[i] = gr_create_gl_buffer(SIZE, GR_READ_WRITE, options);
         good = done(slots->of[i]) && good;
     }
     return good;
@@ -126,7 +126,7 @@ static bool run_ring_tensor(void)
     struct slots slots;
     gr_ring *ring = make_slots(&slots, &by_interop) ? gr_ring_create(slots.of, SLOTS, NULL) : NULL;
     end_slots(&slots);
-    gr_tensor *tensor = gr_tensor_alloc(&desc, fx.stream);
+    gr_tensor *tensor = gr_tensor_create(&desc, fx.stream);
     bool good = done(tensor) && done(ring) &&
                 ok(gr_ring_publish_tensor(ring, tensor, NULL, fx.stream, WALK_SOON)) &&
                 walk_read(ring, GR_STREAM_NONE);
@@ -149,7 +149,7 @@ const struct scenario walk_rings[] = {
 static gr_resource *make_vulkan(void)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    gr_resource *made = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
+    gr_resource *made = gr_create_vk_buffer(vk.wrap, &info, GR_READ_WRITE);
     done(made);
     return made;
 }
@@ -221,8 +221,8 @@ static bool run_send_ring(void)
 {
     int ends[2];
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-    gr_semaphore *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE),
-                 *release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *acquire = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE),
+                 *release = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     gr_ring *ring = walk_vulkan_ring(acquire, release, NULL);
     gr_ring *received = ring ? send_and_receive(ring, ends) : NULL;
     bool good = received && walk_write(ring, fx.stream) && walk_read(received, fx.other);

@@ -26,7 +26,7 @@ static gr_tensor_desc desc_of(gr_memory memory)
 static gr_tensor *make(gr_memory memory)
 {
     const gr_tensor_desc desc = desc_of(memory);
-    gr_tensor *made = gr_tensor_alloc(&desc, fx.stream);
+    gr_tensor *made = gr_tensor_create(&desc, fx.stream);
     done(made);
     return made;
 }
@@ -68,7 +68,7 @@ static bool run_copies(void)
 static bool run_unordered(void)
 {
     const gr_tensor_desc desc = desc_of(GR_MEMORY_DEVICE);
-    gr_tensor *tensor = gr_tensor_alloc(&desc, GR_STREAM_NONE);
+    gr_tensor *tensor = gr_tensor_create(&desc, GR_STREAM_NONE);
     gr_tensor *other = make(GR_MEMORY_DEVICE), *host = make(GR_MEMORY_HOST);
     bool good = done(tensor) && other && host && ok(gr_tensor_copy(other, tensor, fx.stream)) &&
                 ok(gr_tensor_copy(host, other, fx.stream)) &&
@@ -126,7 +126,7 @@ static bool run_wrap(void)
     const gr_tensor_desc desc = desc_of(GR_MEMORY_HOST);
     void *memory = calloc(1, SIDE * SIDE * 4);
     ended = 0;
-    gr_tensor *tensor = gr_tensor_wrap(&desc, memory, fx.stream, end, memory);
+    gr_tensor *tensor = gr_tensor_from_memory(&desc, memory, fx.stream, end, memory);
     bool good = done(tensor);
     if (!tensor)
         free(memory);
@@ -160,7 +160,7 @@ static bool take_back_legacy(DLManagedTensor *managed)
 static bool run_dlpack(void)
 {
     gr_tensor *tensor = make(GR_MEMORY_DEVICE);
-    bool good = tensor && take_back(gr_tensor_dlpack(tensor, fx.other)) &&
+    bool good = tensor && take_back(gr_tensor_to_dlpack(tensor, fx.other)) &&
                 take_back_legacy(gr_tensor_dlpack_legacy(tensor, fx.other));
     gr_tensor_free(tensor);
     return ok(gr_tensor_collect(WALK_SOON)) && good;
@@ -222,7 +222,7 @@ static bool run_array(void)
     gr_buffer *buffer = done(resource) ? gr_map(resource, fx.stream) : NULL;
     gr_tensor *tensor = done(buffer) ? gr_buffer_tensor(buffer, &desc) : NULL;
     CUarray array = done(tensor) ? gr_tensor_get_info(tensor)->array : NULL;
-    gr_tensor *wrapped = array ? gr_tensor_wrap(&desc, array, fx.stream, NULL, NULL) : NULL;
+    gr_tensor *wrapped = array ? gr_tensor_from_memory(&desc, array, fx.stream, NULL, NULL) : NULL;
     bool good = done(wrapped) && goes_and_comes(tensor) && goes_and_comes(wrapped);
     gr_tensor_free(wrapped);
     good = walk_release(buffer) && good;
@@ -287,7 +287,7 @@ static bool run_framebuffer(void)
     glRenderbufferStorageMultisample(GL_RENDERBUFFER, 4, GL_DEPTH_COMPONENT24, SIDE, SIDE);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, renderbuffer);
-    gr_tensor *tensor = gr_tensor_alloc(&desc, fx.stream);
+    gr_tensor *tensor = gr_tensor_create(&desc, fx.stream);
     bool good = done(tensor) && ok(gr_fetch_framebuffer(framebuffer, tensor, &depth, fx.stream));
     gr_tensor_free(tensor);
     glDeleteFramebuffers(1, &framebuffer);

@@ -56,7 +56,7 @@ static bool run_questions(void)
 static bool run_wrap(void)
 {
     const gr_vk_device_desc desc = device_desc(vk.h->synchronization2);
-    gr_vk_device *device = gr_vk_device_wrap(&desc);
+    gr_vk_device *device = gr_vk_device_from_vk(&desc);
     bool good = done(device);
     gr_vk_device_free(device);
     return good;
@@ -158,7 +158,7 @@ static bool take_turns(gr_resource *resource)
 static gr_resource *make_buffer(gr_vk_device *device)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    return gr_vk_buffer_create(device, &info, GR_READ_WRITE);
+    return gr_create_vk_buffer(device, &info, GR_READ_WRITE);
 }
 
 /*
@@ -167,7 +167,7 @@ static gr_resource *make_buffer(gr_vk_device *device)
  */
 static bool on_described(gr_resource *(*make)(gr_vk_device *device), const gr_vk_device_desc *desc)
 {
-    gr_vk_device *device = gr_vk_device_wrap(desc);
+    gr_vk_device *device = gr_vk_device_from_vk(desc);
     gr_resource *resource = device ? make(device) : NULL;
     bool good = done(resource) && take_turns(resource);
     wait_for_all();
@@ -244,7 +244,7 @@ static gr_resource *make_image(gr_vk_device *device)
 {
     const VkImageCreateInfo info = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
                                                      vulkan_shape("2D"), SIDE, SIDE, 1, 0);
-    return gr_vk_image_create(device, &info, GR_READ_WRITE);
+    return gr_create_vk_image(device, &info, GR_READ_WRITE);
 }
 
 static bool run_image(void)
@@ -271,7 +271,7 @@ static bool run_copied_buffer(void)
 static gr_resource *make_write_only(gr_vk_device *device)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    return gr_vk_buffer_create(device, &info, GR_WRITE_DISCARD);
+    return gr_create_vk_buffer(device, &info, GR_WRITE_DISCARD);
 }
 
 static bool run_copied_output(void)
@@ -342,9 +342,9 @@ static bool run_semaphore(void)
 {
     char text[256];
     const gr_vk_device_desc desc = device_desc(false);
-    gr_vk_device *device = gr_vk_device_wrap(&desc);
+    gr_vk_device *device = gr_vk_device_from_vk(&desc);
     gr_semaphore *semaphore =
-        device ? gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE) : NULL;
+        device ? gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE) : NULL;
     bool good = done(semaphore) && signal_and_wait(semaphore);
     if (semaphore)
         gr_semaphore_describe(semaphore, text, sizeof(text));

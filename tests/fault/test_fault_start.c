@@ -76,7 +76,7 @@ static bool start_copy(void)
 static bool start_sharing(void)
 {
     gr_egl *egl = gr_egl_create(NULL);
-    gr_resource *resource = egl ? gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing) : NULL;
+    gr_resource *resource = egl ? gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing) : NULL;
     gr_resource_free(resource);
     gr_egl_free(egl);
     return resource;
@@ -95,7 +95,7 @@ static bool start_tensor(void)
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
     gr_cuda_context *context = gr_cuda_context_create(0);
-    gr_tensor *tensor = context ? gr_tensor_alloc(&desc, context->stream) : NULL;
+    gr_tensor *tensor = context ? gr_tensor_create(&desc, context->stream) : NULL;
     gr_tensor_free(tensor);
     gr_tensor_collect(GR_WAIT_FOREVER); /* a tensor whose free was deferred ends with its context */
     gr_cuda_context_free(context);

@@ -231,7 +231,7 @@ static bool share_elsewhere(bool packed)
     left = 0;
     gr_egl *egl = must_make(gr_egl_create(NULL));
     left = before;
-    gr_resource *made = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
+    gr_resource *made = gr_create_gl_buffer(SIZE, GR_READ_WRITE, &options);
     before = left;
     left = 0;
     gr_resource_free(made);

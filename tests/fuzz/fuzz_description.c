@@ -117,7 +117,8 @@ static gr_tensor *some_tensor(struct fuzz_input *in, CUdeviceptr at)
     for (unsigned i = 0; i < desc.ndim; i++)
         if (shape[i] < 0 || (bytes *= (uint64_t)shape[i]) > MEMORY_SIZE)
             return NULL;
-    gr_tensor *tensor = gr_tensor_wrap(&desc, (void *)(uintptr_t)at, GR_STREAM_NONE, NULL, NULL);
+    gr_tensor *tensor =
+        gr_tensor_from_memory(&desc, (void *)(uintptr_t)at, GR_STREAM_NONE, NULL, NULL);
     if (!tensor)
         fuzz_check_refused();
     return tensor;
@@ -193,7 +194,7 @@ static void use_buffer(gr_buffer *buffer, const gr_external_part_desc *part, siz
  */
 static void use_image(gr_buffer *buffer, const gr_external_part_desc *part)
 {
-    const gr_image_info *info = gr_buffer_image_info(buffer);
+    const gr_image_info *info = gr_buffer_get_image_info(buffer);
     const gr_external_image_desc *image = part->image;
     FUZZ_CHECK(info && info->width == image->width);
     FUZZ_CHECK(info->height == (image->height ? image->height : 1));

@@ -263,7 +263,7 @@ static void set_up(void)
         const gr_semaphore_desc desc =
             GR_INIT(gr_semaphore_desc, .fd = fuzz_semaphore_file(true, 0),
                     .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD);
-        semaphores[i] = gr_semaphore_import(&desc);
+        semaphores[i] = gr_semaphore_from_handle(&desc);
         FUZZ_CHECK(semaphores[i]);
     }
 }

@@ -150,7 +150,7 @@ static void check_info(const gr_tensor_info *info)
  */
 static gr_tensor *export_and_import(gr_tensor *tensor, bool legacy)
 {
-    DLManagedTensorVersioned *managed = legacy ? NULL : gr_tensor_dlpack(tensor, GR_STREAM_NONE);
+    DLManagedTensorVersioned *managed = legacy ? NULL : gr_tensor_to_dlpack(tensor, GR_STREAM_NONE);
     DLManagedTensor *older = legacy ? gr_tensor_dlpack_legacy(tensor, GR_STREAM_NONE) : NULL;
     if (!managed && !older) {
         fuzz_check_refused();
@@ -327,7 +327,8 @@ static void wrap(struct fuzz_input *in)
 {
     struct given given;
     gr_tensor_desc desc = some_desc(in, &given);
-    gr_tensor *tensor = gr_tensor_wrap(&desc, given.data, GR_STREAM_NONE, end_wrapped, &given.ends);
+    gr_tensor *tensor =
+        gr_tensor_from_memory(&desc, given.data, GR_STREAM_NONE, end_wrapped, &given.ends);
     if (tensor)
         use(in, tensor);
     else
@@ -356,7 +357,7 @@ static void allocate(struct fuzz_input *in)
 {
     struct given given;
     gr_tensor_desc desc = some_desc(in, &given);
-    gr_tensor *tensor = is_small(&given) ? gr_tensor_alloc(&desc, fuzz_cuda.stream) : NULL;
+    gr_tensor *tensor = is_small(&given) ? gr_tensor_create(&desc, fuzz_cuda.stream) : NULL;
     if (tensor) {
         const gr_tensor_info *info = gr_tensor_get_info(tensor);
         unsigned char *bytes = calloc(1, info->bytes + 1);

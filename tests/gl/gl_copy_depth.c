@@ -44,7 +44,7 @@ static void check_both_ways(const struct image *image, double step)
 {
     GR_AUTO(gr_resource) *resource = must_copy_image(image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);
-    const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
+    const gr_image_info *info = must_make(gr_buffer_get_image_info(buffer));
     ck_assert_int_eq(info->format, CU_AD_FORMAT_FLOAT);
     ck_assert_uint_eq(info->channels, 1);
     ck_assert_uint_eq(info->levels, image->levels);
@@ -241,8 +241,8 @@ COPY_TEST(tensors_are_published_to_and_fetched_from_depth, FORMAT_COUNT)
     const size_t bytes = WIDTH * HEIGHT * sizeof(float);
     struct image image = image_make(formats[_i].name, "2D", WIDTH, HEIGHT, 1);
     GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_WRITE);
-    GR_AUTO(gr_tensor) *from = must_make(gr_tensor_alloc(&desc, fx.stream));
-    GR_AUTO(gr_tensor) *to = must_make(gr_tensor_alloc(&desc, fx.stream));
+    GR_AUTO(gr_tensor) *from = must_make(gr_tensor_create(&desc, fx.stream));
+    GR_AUTO(gr_tensor) *to = must_make(gr_tensor_create(&desc, fx.stream));
     image_pattern(image.format, wanted, bytes, image_seed(1, 0, 0));
     CU(MemcpyHtoDAsync(gr_tensor_get_info(from)->ptr, wanted, bytes, fx.stream));
     CU(StreamSynchronize(fx.stream));
@@ -297,11 +297,11 @@ COPY_TEST(depth_is_created_if_copying_is_allowed)
     const gr_gl_image_desc desc =
         GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_DEPTH_COMPONENT32F,
                 .width = WIDTH, .height = HEIGHT);
-    assert_null(gr_gl_image_create(&desc, GR_READ_WRITE, NULL), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_create_gl_image(&desc, GR_READ_WRITE, NULL), GR_ERR_UNSUPPORTED, 0,
                 "GR_TRANSPORT_COPY");
-    ck_assert_ptr_null(gr_gl_image_create(&desc, GR_READ_WRITE, NULL));
-    ck_assert_str_eq(gr_last_error()->call, "gr_gl_image_create");
-    GR_AUTO(gr_resource) *resource = must_make(gr_gl_image_create(&desc, GR_READ_WRITE, &by_any));
+    ck_assert_ptr_null(gr_create_gl_image(&desc, GR_READ_WRITE, NULL));
+    ck_assert_str_eq(gr_last_error()->call, "gr_create_gl_image");
+    GR_AUTO(gr_resource) *resource = must_make(gr_create_gl_image(&desc, GR_READ_WRITE, &by_any));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
     assert_ok(gr_buffer_release(must_map_image(resource)));
 }

@@ -47,7 +47,7 @@ static void check_bytes(const struct image *image)
     image_fill(image, 1);
     GR_AUTO(gr_resource) *resource = must_copy_image(image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);
-    const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
+    const gr_image_info *info = must_make(gr_buffer_get_image_info(buffer));
     if (info->format != image_cuda_format(image->format) || info->layered ||
         info->channels != image_channels(image->format) || info->levels != image->levels ||
         info->layers != image->layers || info->depth != image->slices ||

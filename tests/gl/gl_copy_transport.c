@@ -56,18 +56,18 @@ TEST(the_only_allowed_transport_has_no_fallback)
     assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_interop),
                 GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "OpenGL draws on");
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
-                "gr_gl_buffer_create");
+                "gr_create_gl_buffer");
     assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_sharing),
-                GR_ERR_UNSUPPORTED, 0, "gr_gl_image_create");
+                GR_ERR_UNSUPPORTED, 0, "gr_create_gl_image");
     const gr_gl_options external = BY(GR_TRANSPORT_EXTERNAL),
                         neither = BY(GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_SHARED), unknown = BY(32),
                         peer = BY(GR_TRANSPORT_PEER);
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &external), GR_ERR_UNSUPPORTED, 0,
                 "vk.h");
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &neither), GR_ERR_UNSUPPORTED, 0,
-                "gr_gl_buffer_create");
-    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &external), GR_ERR_UNSUPPORTED, 0, "vk.h");
-    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &peer), GR_ERR_UNSUPPORTED, 0,
+                "gr_create_gl_buffer");
+    assert_null(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &external), GR_ERR_UNSUPPORTED, 0, "vk.h");
+    assert_null(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &peer), GR_ERR_UNSUPPORTED, 0,
                 "GR_TRANSPORT_SHARED");
     assert_null_invalid(gr_from_gl_buffer_with(name, GR_READ_WRITE, &unknown), "GR_TRANSPORT_ANY");
 }
@@ -224,10 +224,10 @@ ONE_DEVICE_TEST(transports_without_memory_fall_back)
     assert_fell_back(resource, "CUDA_ERROR_OUT_OF_MEMORY");
     gr_log_set(GR_LOG_INFO, keep_line, NULL);
     refuse_next(REGISTER, CUDA_ERROR_OUT_OF_MEMORY);
-    GR_AUTO(gr_resource) *created = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &plain);
+    GR_AUTO(gr_resource) *created = gr_create_gl_buffer(SIZE, GR_READ_WRITE, &plain);
     assert_fell_back(created, "CUDA_ERROR_OUT_OF_MEMORY");
     refuse_next("cuMemCreate", CUDA_ERROR_OUT_OF_MEMORY);
-    GR_AUTO(gr_resource) *unshared = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL));
+    GR_AUTO(gr_resource) *unshared = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, NULL));
     ck_assert_int_eq(gr_resource_get_info(unshared)->transport, GR_TRANSPORT_INTEROP);
     assert_described(unshared, "transport interop (shared was not chosen: ");
     write_mapped(unshared, 3);
@@ -265,7 +265,7 @@ static gr_resource *create_elsewhere(const gr_gl_options *options)
     fault->reset();
     refuse_next(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
     refuse_next(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
-    return gr_gl_buffer_create(SIZE, GR_READ_WRITE, options);
+    return gr_create_gl_buffer(SIZE, GR_READ_WRITE, options);
 }
 
 /* Catches: each transport that failed was logged as an error, although the next one worked. */

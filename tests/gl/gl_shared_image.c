@@ -69,7 +69,7 @@ static gr_gl_image_desc info_of(const char *format, int shape)
 static gr_resource *must_share_image(const char *format, int shape, unsigned flags)
 {
     const gr_gl_image_desc info = info_of(format, shape);
-    gr_resource *resource = gr_gl_image_create(&info, flags, &by_sharing);
+    gr_resource *resource = gr_create_gl_image(&info, flags, &by_sharing);
     ck_assert_msg(resource, "%s, shape %d: %s", format, shape, error_text());
     return resource;
 }
@@ -124,7 +124,7 @@ IMAGE_TEST(large_images_pass_both_ways)
     const gr_gl_image_desc info =
         GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, width, height, 1, 9);
     GR_AUTO(gr_resource) *resource =
-        must_make(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing));
+        must_make(gr_create_gl_image(&info, GR_READ_WRITE, &by_sharing));
     for (unsigned level = 0; level < info.levels; level++) {
         unsigned w = width >> level ? width >> level : 1, h = height >> level ? height >> level : 1;
         size_t bytes = (size_t)w * h * texel;
@@ -153,7 +153,7 @@ IMAGE_TEST(a_shared_image_reports_its_properties, SHAPES)
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     assert_described(resource, "GL_RGBA16F", image.target->gl_name, "transport shared");
     gr_buffer *buffer = must_map_image(resource);
-    const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
+    const gr_image_info *info = must_make(gr_buffer_get_image_info(buffer));
     ck_assert_uint_eq(info->width, image.width);
     ck_assert_uint_eq(info->height, image.height);
     ck_assert_uint_eq(info->levels, image.levels);
@@ -212,7 +212,7 @@ TEST(created_images_can_use_interop)
 {
     for (int shape = 0; shape < SHAPES; shape++) {
         const gr_gl_image_desc info = info_of("RGBA8", shape);
-        gr_resource *resource = must_make(gr_gl_image_create(&info, GR_READ_WRITE, &by_interop));
+        gr_resource *resource = must_make(gr_create_gl_image(&info, GR_READ_WRITE, &by_interop));
         struct image image = image_of(resource, "RGBA8", shape);
         ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
         ck_assert_uint_eq(gr_gl_target(resource), shapes[shape].target);
@@ -250,7 +250,7 @@ static const struct {
 
 IMAGE_TEST(wrong_descriptions_are_refused, sizeof(wrong) / sizeof(wrong[0]))
 {
-    assert_null(gr_gl_image_create(&wrong[_i].info, GR_READ_WRITE, &by_sharing), wrong[_i].status,
+    assert_null(gr_create_gl_image(&wrong[_i].info, GR_READ_WRITE, &by_sharing), wrong[_i].status,
                 -1, wrong[_i].text);
     assert_gl_clean();
 }
@@ -258,12 +258,12 @@ IMAGE_TEST(wrong_descriptions_are_refused, sizeof(wrong) / sizeof(wrong[0]))
 TEST(a_missing_description_or_context_is_refused)
 {
     const gr_gl_image_desc good = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 0, 0);
-    assert_null_invalid(gr_gl_image_create(NULL, GR_READ_WRITE, NULL), "NULL");
-    assert_null_invalid(gr_gl_image_create(&good, 0x100, NULL), "");
+    assert_null_invalid(gr_create_gl_image(NULL, GR_READ_WRITE, NULL), "NULL");
+    assert_null_invalid(gr_create_gl_image(&good, 0x100, NULL), "");
     assert_ok(gr_egl_make_current(NULL));
-    assert_null(gr_gl_image_create(&good, GR_READ_WRITE, NULL), GR_ERR_GL, 0,
+    assert_null(gr_create_gl_image(&good, GR_READ_WRITE, NULL), GR_ERR_GL, 0,
                 "No OpenGL context is current");
     assert_ok(gr_egl_make_current(fx.egl));
-    GR_AUTO(gr_resource) *resource = gr_gl_image_create(&good, GR_READ_WRITE, NULL);
+    GR_AUTO(gr_resource) *resource = gr_create_gl_image(&good, GR_READ_WRITE, NULL);
     assert_made(resource);
 }

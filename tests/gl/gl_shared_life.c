@@ -257,7 +257,7 @@ GROUP("ends", add_shared_case)
 WAY_TEST(without_a_cuda_context_the_primary_one_is_used, WAYS)
 {
     CU(CtxSetCurrent(NULL));
-    gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing));
+    gr_resource *resource = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing));
     gr_buffer *buffer = must_make(gr_map(resource, CU_STREAM_LEGACY));
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);

@@ -195,7 +195,7 @@ ORDER_TEST(map_many_uses_one_signal_and_one_wait, WAYS)
     gr_resource *resources[COUNT];
     gr_buffer *buffers[COUNT];
     for (int i = 0; i < COUNT; i++) {
-        resources[i] = i < images ? gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing)
+        resources[i] = i < images ? gr_create_gl_image(&info, GR_READ_WRITE, &by_sharing)
                                   : must_share(SIZE, GR_READ_WRITE);
         assert_made(resources[i]);
     }

@@ -28,7 +28,7 @@ enum { SIZES = sizeof(sizes) / sizeof(*sizes), COUNT = 6 * SIZES };
 
 static gr_resource *must_pack(size_t size)
 {
-    return must_make(gr_gl_buffer_create(size, GR_READ_WRITE, &packed));
+    return must_make(gr_create_gl_buffer(size, GR_READ_WRITE, &packed));
 }
 
 static void begin_offsets(void)

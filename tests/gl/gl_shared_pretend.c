@@ -50,9 +50,9 @@ static void close_made(size_t i)
     made[i].fd = -1;
 }
 
-gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
+gr_semaphore *gr_semaphore_create_vk(gr_vk_device *device, VkSemaphoreType type)
 {
-    NEXT(gr_vk_semaphore_create);
+    NEXT(gr_semaphore_create_vk);
     if (!on)
         return next(device, type);
     bool timeline = type == VK_SEMAPHORE_TYPE_TIMELINE;
@@ -65,7 +65,7 @@ gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
     if (made_count >= 2)
         close_made(made_count - 2);
     made[made_count].fd = dup(info.fd);
-    made[made_count].semaphore = gr_semaphore_import(&info);
+    made[made_count].semaphore = gr_semaphore_from_handle(&info);
     ck_assert_ptr_nonnull(made[made_count].semaphore);
     return made[made_count++].semaphore;
 }
@@ -114,9 +114,9 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance
     return (PFN_vkVoidFunction)get_device_function;
 }
 
-const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headless)
+const gr_vk_headless_info *gr_vk_headless_get_info(const gr_vk_headless *headless)
 {
-    NEXT(gr_vk_headless_get);
+    NEXT(gr_vk_headless_get_info);
     static gr_vk_headless_info handles;
     const gr_vk_headless_info *real = next(headless);
     if (!possible)

@@ -59,7 +59,7 @@ const char *way_missing(int way)
 
 gr_resource *must_share(size_t size, unsigned flags)
 {
-    return must_make(gr_gl_buffer_create(size, flags, &by_sharing));
+    return must_make(gr_create_gl_buffer(size, flags, &by_sharing));
 }
 
 void gl_keep_busy(void)

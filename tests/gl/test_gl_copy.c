@@ -156,7 +156,7 @@ gr_resource *must_copy(GLuint name, unsigned flags)
 gr_resource *must_create_copy(size_t size, unsigned flags)
 {
     refuse_if_pinned();
-    gr_resource *resource = must_make(gr_gl_buffer_create(size, flags, &by_copy));
+    gr_resource *resource = must_make(gr_create_gl_buffer(size, flags, &by_copy));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
     return resource;
 }

@@ -74,7 +74,7 @@ SHARED_TEST(gr_gl_name_is_0_for_null_and_the_name_for_registered_buffers)
 
 SHARED_TEST(the_default_transport_of_a_created_buffer_is_shared)
 {
-    GR_AUTO(gr_resource) *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL));
+    GR_AUTO(gr_resource) *resource = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, NULL));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
 }
 
@@ -84,7 +84,7 @@ static const gr_transport others[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY};
 TEST(another_transport_is_used_on_request, 2)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = others[_i]);
-    gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options));
+    gr_resource *resource = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &options));
     GLuint name = gr_gl_name(resource);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, others[_i]);
     fill_mapped(resource, 0x77);
@@ -98,14 +98,14 @@ GROUP("errors", add_shared_case)
 TEST(wrong_arguments_are_refused)
 {
     const gr_gl_options unknown = GR_INIT(gr_gl_options, .transports = 0x20);
-    assert_null_invalid(gr_gl_buffer_create(0, GR_READ_WRITE, NULL), "0 bytes");
-    assert_null_invalid(gr_gl_buffer_create((size_t)-1, GR_READ_WRITE, NULL), "bytes");
-    assert_null_invalid(gr_gl_buffer_create(64, GR_SURFACE_LOAD_STORE, NULL), "surface_load_store");
-    assert_null_invalid(gr_gl_buffer_create(64, GR_READ_WRITE, &unknown), "0x20");
+    assert_null_invalid(gr_create_gl_buffer(0, GR_READ_WRITE, NULL), "0 bytes");
+    assert_null_invalid(gr_create_gl_buffer((size_t)-1, GR_READ_WRITE, NULL), "bytes");
+    assert_null_invalid(gr_create_gl_buffer(64, GR_SURFACE_LOAD_STORE, NULL), "surface_load_store");
+    assert_null_invalid(gr_create_gl_buffer(64, GR_READ_WRITE, &unknown), "0x20");
     assert_ok(gr_egl_make_current(NULL));
-    assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, NULL), GR_ERR_GL, 0,
+    assert_null(gr_create_gl_buffer(64, GR_READ_WRITE, NULL), GR_ERR_GL, 0,
                 "No OpenGL context is current");
-    assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing), GR_ERR_GL, 0,
+    assert_null(gr_create_gl_buffer(64, GR_READ_WRITE, &by_sharing), GR_ERR_GL, 0,
                 "No OpenGL context is current");
     assert_ok(gr_egl_make_current(fx.egl));
 }
@@ -114,7 +114,7 @@ SHARED_TEST(a_buffer_larger_than_the_memory_is_refused)
 {
     gr_clear_error();
     int fds = open_fds();
-    ck_assert_ptr_null(gr_gl_buffer_create((size_t)1 << 50, GR_READ_WRITE, &by_sharing));
+    ck_assert_ptr_null(gr_create_gl_buffer((size_t)1 << 50, GR_READ_WRITE, &by_sharing));
     ck_assert_int_ne(gr_last_error()->status, GR_OK);
     gr_clear_error();
     ck_assert_int_eq(open_fds(), fds);
@@ -126,13 +126,13 @@ TEST(without_memory_objects_sharing_is_refused)
 {
     static const char *const denied[] = {"GL_EXT_memory_object_fd", NULL};
     denied_extensions = denied;
-    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 "GL_EXT_memory_object_fd");
-    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 "GR_TRANSPORT_INTEROP");
-    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 (const char *)glGetString(GL_RENDERER));
-    GR_AUTO(gr_resource) *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL));
+    GR_AUTO(gr_resource) *resource = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, NULL));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
     assert_described(resource, "transport interop (shared was not chosen:");
 }

@@ -151,7 +151,7 @@ static const char *a_created_buffer_passes_bytes_both_ways(void)
     unsigned char bytes[BYTES];
     fill(bytes, BYTES, 5);
     const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
-    gr_resource *resource = gr_gl_buffer_create(BYTES, GR_READ_WRITE, &any);
+    gr_resource *resource = gr_create_gl_buffer(BYTES, GR_READ_WRITE, &any);
     REQUIRE(resource);
     /* The storage is immutable, so the bytes are copied from another buffer. */
     glCopyNamedBufferSubData(wgl_buffer(bytes, BYTES), gr_gl_name(resource), 0, 0, BYTES);
@@ -178,7 +178,7 @@ static const char *check_mapped_image(gr_buffer *buffer, unsigned char *before,
                                       unsigned char *after)
 {
     unsigned char now[TEXELS];
-    const gr_image_info *info = gr_buffer_image_info(buffer);
+    const gr_image_info *info = gr_buffer_get_image_info(buffer);
     REQUIRE(info && info->width == SIDE && info->height == SIDE && info->channels == 4);
     CUarray array = gr_buffer_array(buffer, 0, 0);
     REQUIRE(array && copy_texels(array, now, true) == CUDA_SUCCESS);
@@ -298,9 +298,9 @@ static const char *shared_storage_is_refused(void)
     const gr_gl_image_desc desc =
         GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
                 .width = SIDE, .height = SIDE);
-    REQUIRE(!gr_gl_buffer_create(BYTES, GR_READ_WRITE, &shared));
+    REQUIRE(!gr_create_gl_buffer(BYTES, GR_READ_WRITE, &shared));
     PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, "which Windows does not have"));
-    REQUIRE(!gr_gl_image_create(&desc, GR_READ_WRITE, &shared));
+    REQUIRE(!gr_create_gl_image(&desc, GR_READ_WRITE, &shared));
     PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, "GR_TRANSPORT_INTEROP"));
     const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_SHARED);
     REQUIRE(info && !info->usable && strstr(info->reason, "which Windows does not have"));

@@ -14,7 +14,7 @@ static const char *calls_without_a_context_are_refused(void)
     own_wgl_make_current(NULL);
     REQUIRE(!gr_from_gl_buffer(name, GR_READ_WRITE));
     PASS_ON(wgl_refused(GR_ERR_GL, "by wglMakeCurrent"));
-    REQUIRE(!gr_gl_buffer_create(BYTES, GR_READ_WRITE, NULL));
+    REQUIRE(!gr_create_gl_buffer(BYTES, GR_READ_WRITE, NULL));
     PASS_ON(wgl_refused(GR_ERR_GL, "No OpenGL context is current"));
     REQUIRE(!gr_gl_probe(GR_TRANSPORT_INTEROP));
     PASS_ON(wgl_refused(GR_ERR_GL, "No OpenGL context is current"));

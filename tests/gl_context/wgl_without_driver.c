@@ -42,14 +42,14 @@ static const char *map_buffer(void)
 
 static const char *create_buffer(void)
 {
-    return driver_is_missing(!gr_gl_buffer_create(64, GR_READ_WRITE, NULL));
+    return driver_is_missing(!gr_create_gl_buffer(64, GR_READ_WRITE, NULL));
 }
 
 static const char *create_image(void)
 {
     const gr_gl_image_desc desc = GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D,
                                           .internal_format = GL_RGBA8, .width = 4, .height = 4);
-    return driver_is_missing(!gr_gl_image_create(&desc, GR_READ_WRITE, NULL));
+    return driver_is_missing(!gr_create_gl_image(&desc, GR_READ_WRITE, NULL));
 }
 
 static const char *probe(void)
@@ -90,8 +90,8 @@ static const struct {
     {"gr_from_gl_image", from_image},
     {"gr_from_gl_image_with", from_image_with},
     {"gr_map_gl_buffer", map_buffer},
-    {"gr_gl_buffer_create", create_buffer},
-    {"gr_gl_image_create", create_image},
+    {"gr_create_gl_buffer", create_buffer},
+    {"gr_create_gl_image", create_image},
     {"gr_gl_probe", probe},
     {"gr_gl_cuda_device", ask_device},
     {"advice_names_only_what_the_library_has", advice_names_only_what_the_library_has},

@@ -46,9 +46,9 @@ typedef void (*anything)(void);
     X(gr_from_gl_buffer_with)                                                                      \
     X(gr_from_gl_image)                                                                            \
     X(gr_from_gl_image_with)                                                                       \
-    X(gr_gl_buffer_create)                                                                         \
+    X(gr_create_gl_buffer)                                                                         \
     X(gr_gl_cuda_device)                                                                           \
-    X(gr_gl_image_create)                                                                          \
+    X(gr_create_gl_image)                                                                          \
     X(gr_gl_name)                                                                                  \
     X(gr_gl_probe)                                                                                 \
     X(gr_gl_target)                                                                                \
@@ -61,7 +61,7 @@ typedef void (*anything)(void);
     X(gr_buffer_array)                                                                             \
     X(gr_buffer_copy_to_linear)                                                                    \
     X(gr_buffer_copy_from_linear)                                                                  \
-    X(gr_buffer_image_info)                                                                        \
+    X(gr_buffer_get_image_info)                                                                    \
     X(gr_buffer_mipmapped_array)                                                                   \
     X(gr_buffer_surface)                                                                           \
     X(gr_buffer_texture)                                                                           \
@@ -70,10 +70,10 @@ typedef void (*anything)(void);
     X(gr_vk_device_get_info)                                                                       \
     X(gr_vk_device_extensions)                                                                     \
     X(gr_vk_device_free)                                                                           \
-    X(gr_vk_device_wrap)                                                                           \
+    X(gr_vk_device_from_vk)                                                                        \
     X(gr_vk_headless_create)                                                                       \
     X(gr_vk_headless_free)                                                                         \
-    X(gr_vk_headless_get)                                                                          \
+    X(gr_vk_headless_get_info)                                                                     \
     X(gr_vk_instance_extensions)                                                                   \
     X(gr_vk_physical_device)                                                                       \
     /* vk.h */                                                                                     \
@@ -81,15 +81,15 @@ typedef void (*anything)(void);
     X(gr_from_vk_image)                                                                            \
     X(gr_semaphore_from_vk)                                                                        \
     X(gr_vk_buffer)                                                                                \
-    X(gr_vk_buffer_create)                                                                         \
+    X(gr_create_vk_buffer)                                                                         \
     X(gr_vk_cmd_from_cuda)                                                                         \
     X(gr_vk_cmd_to_cuda)                                                                           \
-    X(gr_vk_format)                                                                                \
+    X(gr_vk_format_get_info)                                                                       \
     X(gr_vk_image)                                                                                 \
-    X(gr_vk_image_create)                                                                          \
+    X(gr_create_vk_image)                                                                          \
     X(gr_vk_memory)                                                                                \
     X(gr_vk_semaphore)                                                                             \
-    X(gr_vk_semaphore_create)                                                                      \
+    X(gr_semaphore_create_vk)                                                                      \
     X(gr_vk_submit)                                                                                \
     X(gr_vk_submit_fill)                                                                           \
     /* submit.h */                                                                                 \
@@ -100,7 +100,7 @@ typedef void (*anything)(void);
     /* semaphore.h */                                                                              \
     X(gr_semaphore_describe)                                                                       \
     X(gr_semaphore_free)                                                                           \
-    X(gr_semaphore_import)                                                                         \
+    X(gr_semaphore_from_handle)                                                                    \
     X(gr_semaphore_get_info)                                                                       \
     X(gr_semaphore_signal)                                                                         \
     X(gr_semaphore_wait)                                                                           \
@@ -139,14 +139,14 @@ typedef void (*anything)(void);
     X(gr_bytes_moved)                                                                              \
     X(gr_dtype_get_info)                                                                           \
     X(gr_dtype_parse)                                                                              \
-    X(gr_tensor_alloc)                                                                             \
+    X(gr_tensor_create)                                                                            \
     X(gr_tensor_array_interface)                                                                   \
     X(gr_tensor_clone)                                                                             \
     X(gr_tensor_collect)                                                                           \
     X(gr_tensor_copy)                                                                              \
     X(gr_tensor_copy_from_host)                                                                    \
     X(gr_tensor_copy_to_host)                                                                      \
-    X(gr_tensor_dlpack)                                                                            \
+    X(gr_tensor_to_dlpack)                                                                         \
     X(gr_tensor_dlpack_legacy)                                                                     \
     X(gr_tensor_free)                                                                              \
     X(gr_tensor_from_dlpack)                                                                       \
@@ -155,7 +155,7 @@ typedef void (*anything)(void);
     X(gr_tensor_used_on)                                                                           \
     X(gr_tensor_view)                                                                              \
     X(gr_tensor_wait)                                                                              \
-    X(gr_tensor_wrap)
+    X(gr_tensor_from_memory)
 
 #define COUNT_FUNCTION(function) +1
 enum { FUNCTION_COUNT = 0 PUBLIC_FUNCTIONS(COUNT_FUNCTION) };

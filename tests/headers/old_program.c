@@ -133,8 +133,8 @@ static bool has_signalled(const gr_semaphore *semaphore, const char *value)
 /* Signals two points. The library finds the second one through the struct size of this program. */
 static void signals_an_array(gr_vk_device *device)
 {
-    GR_AUTO(gr_semaphore) *first = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    GR_AUTO(gr_semaphore) *second = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_semaphore) *first = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_semaphore) *second = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
     const gr_semaphore_point points[] = {
         GR_INIT(gr_semaphore_point, .semaphore = first, .value = 4711),
         GR_INIT(gr_semaphore_point, .semaphore = second, .value = 1234)};
@@ -152,8 +152,8 @@ static void uses_vulkan(void)
         gr_error_print(stdout, "skipped: arrays of points");
         return;
     }
-    const gr_vk_headless_info *h = gr_vk_headless_get(headless);
-    GR_AUTO(gr_vk_device) *device = gr_vk_device_wrap(
+    const gr_vk_headless_info *h = gr_vk_headless_get_info(headless);
+    GR_AUTO(gr_vk_device) *device = gr_vk_device_from_vk(
         &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = h->get_instance_proc_addr,
                  .instance = h->instance, .physical_device = h->physical_device,
                  .device = h->device, .queue = h->graphics, .queue_family = h->graphics_family));

@@ -271,7 +271,7 @@ static gr_ring *opengl_ring(struct hostile *peer, gr_ring_role role)
     gr_resource *resources[HOSTILE_SLOTS];
     int socket;
     for (int i = 0; i < HOSTILE_SLOTS; i++) {
-        resources[i] = gr_gl_buffer_create(SLOT_SIZE, GR_READ_WRITE, &by_sharing);
+        resources[i] = gr_create_gl_buffer(SLOT_SIZE, GR_READ_WRITE, &by_sharing);
         if (!resources[i])
             return NULL;
     }

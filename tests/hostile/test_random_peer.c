@@ -145,14 +145,14 @@ struct ring {
 
 static gr_resource *make_buffer(void)
 {
-    return gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing);
+    return gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing);
 }
 
 static gr_ring *make_ring(bool cuda_writes)
 {
     gr_resource *resources[PEER_SLOTS];
     for (int i = 0; i < PEER_SLOTS; i++) {
-        TIMED(0, "gr_gl_buffer_create()", resources[i] = make_buffer());
+        TIMED(0, "gr_create_gl_buffer()", resources[i] = make_buffer());
         must(resources[i], "no buffer");
     }
     gr_ring *ring = gr_ring_create(
@@ -292,7 +292,7 @@ static void check_resource(void)
 {
     gr_resource *resource;
     gr_buffer *buffer;
-    TIMED(0, "gr_gl_buffer_create()", resource = make_buffer());
+    TIMED(0, "gr_create_gl_buffer()", resource = make_buffer());
     must(resource, "an unrelated buffer");
     TIMED(0, "gr_map()", buffer = gr_map(resource, fx.stream));
     must(buffer, "gr_map() of an unrelated buffer");

@@ -54,7 +54,7 @@ static bool ask(void)
     char text[512];
     bool good = true;
     for (int i = 0; i < COUNT; i++)
-        good = good && gr_buffer_image_info(buffers[i]) && gr_buffer_array(buffers[i], 0, 0) &&
+        good = good && gr_buffer_get_image_info(buffers[i]) && gr_buffer_array(buffers[i], 0, 0) &&
                !gr_buffer_array(buffers[i], 9, 0) && gr_buffer_mipmapped_array(buffers[i]) &&
                gr_buffer_surface(buffers[i], 0, 0) && gr_buffer_texture(buffers[i], NULL) &&
                !gr_buffer_ptr(buffers[i]) &&

@@ -98,7 +98,7 @@ TEST(swapped_arguments_are_refused)
                         "GL_TEXTURE_2D_ARRAY: are flags and target swapped?");
     assert_null_invalid(gr_from_gl_buffer(GL_ARRAY_BUFFER, GR_READ_WRITE),
                         "such as GL_ARRAY_BUFFER; pass the name from glGenBuffers");
-    assert_null_invalid(gr_gl_buffer_create(GR_WRITE_DISCARD, 4096, NULL),
+    assert_null_invalid(gr_create_gl_buffer(GR_WRITE_DISCARD, 4096, NULL),
                         "The size is 2 and `flags` are 0x1000: are the two swapped?");
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
@@ -353,7 +353,7 @@ TEST(null_arguments_are_refused)
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
     assert_made(buffer);
-    assert_null_invalid(gr_buffer_image_info(NULL), "NULL");
+    assert_null_invalid(gr_buffer_get_image_info(NULL), "NULL");
     assert_null_invalid(gr_buffer_array(NULL, 0, 0), "NULL");
     assert_null_invalid(gr_buffer_mipmapped_array(NULL), "NULL");
     gr_clear_error();

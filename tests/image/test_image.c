@@ -16,7 +16,7 @@ static void check_info(const char *format, const char *target, unsigned width, u
     struct image image = image_make(format, target, width, height, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
-    const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
+    const gr_image_info *info = must_make(gr_buffer_get_image_info(buffer));
     ck_assert_uint_eq(info->width, width);
     ck_assert_uint_eq(info->height, height);
     ck_assert_uint_eq(info->depth, image.slices);
@@ -28,7 +28,7 @@ static void check_info(const char *format, const char *target, unsigned width, u
     ck_assert_int_eq((int)info->format, (int)image_cuda_format(image.format));
     ck_assert_uint_eq(info->channels, image_channels(image.format));
     ck_assert_uint_eq(info->texel_bytes, image_texel_bytes(image.format));
-    ck_assert_ptr_eq(gr_buffer_image_info(buffer), info);
+    ck_assert_ptr_eq(gr_buffer_get_image_info(buffer), info);
 }
 
 TEST(info_describes_each_target)
@@ -64,7 +64,7 @@ TEST(info_has_the_levels_that_opengl_allocated)
             must_make(gr_from_gl_image(names[i], GL_TEXTURE_2D, GR_READ_WRITE));
         GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
         unsigned levels = i == 0 ? 1 : 4;
-        const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
+        const gr_image_info *info = must_make(gr_buffer_get_image_info(buffer));
         ck_assert_uint_eq(info->levels, levels);
         ck_assert_ptr_nonnull(gr_buffer_array(buffer, levels - 1, 0));
         assert_null_invalid(gr_buffer_array(buffer, levels, 0), "level");
@@ -138,7 +138,7 @@ static void assert_no_image(gr_buffer *buffer, const char *text)
 {
     unsigned char bytes[256];
     const gr_linear_desc host = GR_INIT(gr_linear_desc, .host = bytes);
-    assert_null(gr_buffer_image_info(buffer), GR_ERR_STATE, 0, text);
+    assert_null(gr_buffer_get_image_info(buffer), GR_ERR_STATE, 0, text);
     assert_null(gr_buffer_array(buffer, 0, 0), GR_ERR_STATE, 0, text);
     assert_null(gr_buffer_mipmapped_array(buffer), GR_ERR_STATE, 0, text);
     ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 0), 0);

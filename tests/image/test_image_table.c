@@ -254,8 +254,8 @@ static void check_refusal(const struct image *image)
 
 static void check_info(gr_buffer *buffer, const struct image *image, const char *cell)
 {
-    const gr_image_info *info = gr_buffer_image_info(buffer);
-    expect(info, "gr_buffer_image_info: %s", error_text());
+    const gr_image_info *info = gr_buffer_get_image_info(buffer);
+    expect(info, "gr_buffer_get_image_info: %s", error_text());
     if (!info)
         return;
     expect(info->width == SIZE && info->height == SIZE && info->depth == image->slices,

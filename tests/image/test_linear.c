@@ -157,7 +157,7 @@ TEST(a_linear_map_also_has_arrays_surfaces_and_textures)
         must_register_image(&image, GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     /* A linear map also has the properties of a mapped image. */
-    const gr_image_info *info = must_make(gr_buffer_image_info(mapped));
+    const gr_image_info *info = must_make(gr_buffer_get_image_info(mapped));
     ck_assert_uint_eq(info->width, 13);
     ck_assert_ptr_nonnull(gr_buffer_array(mapped, 0, 0));
     ck_assert_uint_ne(gr_buffer_surface(mapped, 0, 0), 0);

@@ -29,7 +29,7 @@ int main(void)
 #if PART >= 2
     const gr_vk_device_desc device = GR_INIT(gr_vk_device_desc);
     const gr_vk_buffer_desc buffer = GR_INIT(gr_vk_buffer_desc);
-    gr_vk_device *wrapped = gr_vk_device_wrap(&device);
+    gr_vk_device *wrapped = gr_vk_device_from_vk(&device);
     GR_AUTO(gr_resource) *shared = gr_from_vk_buffer(wrapped, &buffer, GR_READ_WRITE);
     if (!use(shared))
         gr_error_print(stderr, "Vulkan");

@@ -11,7 +11,7 @@ suite=loading
 . "${GR_TEST_CASES:?run it by tests/run-test}"
 set_uid=$(built set_uid) unload=$(built unload)
 library=$PWD/.libs/libgrinterop.so
-if [ -n "${GR_TOOLS-}" ]; then library=$GR_TOOLS/../lib/libgrinterop.so.0; fi
+if [ -n "${GR_TOOLS-}" ]; then library=$GR_TOOLS/../lib/libgrinterop.so.1; fi
 if [ -z "$set_uid" ] || [ -z "$unload" ]; then cannot "set_uid and unload were not built"; fi
 
 enter_work_folder

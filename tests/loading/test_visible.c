@@ -233,7 +233,7 @@ void share_existing(gr_transport transport)
 static void share_created(int drawing, int computing)
 {
     char text[900];
-    gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing));
+    gr_resource *resource = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing));
     gr_resource_describe(resource, text, sizeof(text));
     if (drawing != computing) {
         assert_says(text, seen_uuid(drawing));

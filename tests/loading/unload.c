@@ -54,7 +54,7 @@ static bool look_up_all(void *file)
     return look_up(file, "gr_cuda_load", &gr.load) &&
            look_up(file, "gr_cuda_context_create", &gr.create) &&
            look_up(file, "gr_egl_create", &gr.egl) &&
-           look_up(file, "gr_gl_buffer_create", &gr.share) && look_up(file, "gr_map", &gr.map) &&
+           look_up(file, "gr_create_gl_buffer", &gr.share) && look_up(file, "gr_map", &gr.map) &&
            look_up(file, "gr_buffer_release", &gr.release) &&
            look_up(file, "gr_resource_free", &gr.free_resource) &&
            look_up(file, "gr_egl_free", &gr.free_egl) &&

@@ -88,7 +88,7 @@ static void use_hidden_opengl(void)
     const GLuint name = gl_buffer_pattern(SIZE, 1);
     int number = -1;
     assert_fails(gr_gl_cuda_device(&number), GR_ERR_CUDA, -1, "CUDA_VISIBLE_DEVICES");
-    assert_refused(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), "CUDA_VISIBLE_DEVICES");
+    assert_refused(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing), "CUDA_VISIBLE_DEVICES");
     assert_refused(
         gr_from_gl_buffer_with(name, GR_READ_WRITE, &GR_INIT(gr_gl_options, GR_TRANSPORT_PEER)),
         "GR_TRANSPORT_COPY");
@@ -176,7 +176,7 @@ CHILD(hidden_vulkan)
                 .physical_device = own.physical, .device = own.device);
     const char *const parts[] = {own.uuid, seen_uuid(0), "CUDA_VISIBLE_DEVICES"};
     for (int i = 0; i < 3; i++)
-        assert_null(gr_vk_device_wrap(&desc), GR_ERR_UNSUPPORTED, 0, parts[i]);
+        assert_null(gr_vk_device_from_vk(&desc), GR_ERR_UNSUPPORTED, 0, parts[i]);
     OWN(vkDestroyDevice)(own.device, NULL);
     OWN(vkDestroyInstance)(own.instance, NULL);
     return 0;

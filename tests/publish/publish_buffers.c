@@ -172,8 +172,8 @@ TEST(publish_waits_for_the_producers_stream)
         struct gate *gate = gate_put(fx.other);
         CU(MemsetD8Async(memory, (unsigned char)(7 + by_event), 64, fx.other));
         CU(EventRecord(event, fx.other));
-        gr_tensor *tensor = gr_tensor_wrap(&desc, (void *)(uintptr_t)memory,
-                                           by_event ? GR_STREAM_NONE : fx.other, NULL, NULL);
+        gr_tensor *tensor = gr_tensor_from_memory(&desc, (void *)(uintptr_t)memory,
+                                                  by_event ? GR_STREAM_NONE : fx.other, NULL, NULL);
         assert_made(tensor);
         const gr_publish_options o =
             GR_INIT(gr_publish_options, .wait_event = by_event ? event : NULL);
@@ -202,7 +202,7 @@ TEST(publish_waits_for_the_stream_of_a_tensor_from_another_context)
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
     CUcontext context = new_context(NULL);
-    gr_tensor *tensor = must_make(gr_tensor_alloc(&desc, CU_STREAM_LEGACY));
+    gr_tensor *tensor = must_make(gr_tensor_create(&desc, CU_STREAM_LEGACY));
     const CUdeviceptr memory = gr_tensor_get_info(tensor)->ptr;
     CU(MemsetD8Async(memory, 1, 64, CU_STREAM_LEGACY));
     CU(StreamSynchronize(CU_STREAM_LEGACY));

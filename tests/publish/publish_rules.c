@@ -33,7 +33,7 @@ static gr_tensor *on_host(gr_dtype dtype, unsigned ndim, const int64_t *shape,
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape, .strides = strides,
                 .memory = GR_MEMORY_HOST);
-    return must_make(gr_tensor_wrap(&desc, bytes, GR_STREAM_NONE, NULL, NULL));
+    return must_make(gr_tensor_from_memory(&desc, bytes, GR_STREAM_NONE, NULL, NULL));
 }
 
 static unsigned maps;
@@ -51,8 +51,8 @@ static gr_tensor *on_device(gr_dtype dtype, unsigned ndim, const int64_t *shape,
     gr_tensor *memory = tensor_of(dtype, GR_LAYOUT_SHAPE, ndim, shape, expected);
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape, .strides = strides);
-    return must_make(gr_tensor_wrap(&desc, (void *)(uintptr_t)gr_tensor_get_info(memory)->ptr,
-                                    GR_STREAM_NONE, NULL, NULL));
+    return must_make(gr_tensor_from_memory(
+        &desc, (void *)(uintptr_t)gr_tensor_get_info(memory)->ptr, GR_STREAM_NONE, NULL, NULL));
 }
 
 /* A uint8 tensor (2, 3, 4) with 4 bytes per pixel. The second one has rows 20 bytes apart. */
@@ -362,7 +362,7 @@ TEST(publish_and_fetch_in_an_invalid_state_are_refused)
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
                 .shape = gr_tensor_get_info(tensor)->shape, .read_only = true);
-    GR_AUTO(gr_tensor) *locked = must_make(gr_tensor_wrap(
+    GR_AUTO(gr_tensor) *locked = must_make(gr_tensor_from_memory(
         &desc, (void *)(uintptr_t)gr_tensor_get_info(tensor)->ptr, GR_STREAM_NONE, NULL, NULL));
     assert_fails(gr_publish(read, tensor, NULL, fx.stream), GR_ERR_STATE, 0, "read_only");
     assert_fails(gr_fetch(write, tensor, NULL, fx.stream), GR_ERR_STATE, 0, "write_discard");
@@ -411,7 +411,7 @@ static gr_tensor *foreseen_tensor(int which)
         GR_INIT(gr_tensor_desc, .dtype = foreseen[which].dtype, .ndim = foreseen[which].ndim,
                 .shape = foreseen[which].shape, .memory = GR_MEMORY_HOST);
     return must_make(
-        gr_tensor_wrap(&desc, bytes + foreseen[which].odd, GR_STREAM_NONE, NULL, NULL));
+        gr_tensor_from_memory(&desc, bytes + foreseen[which].odd, GR_STREAM_NONE, NULL, NULL));
 }
 
 GROUP("before the map", add_image_case)
@@ -511,9 +511,9 @@ TEST(tensors_with_misaligned_elements_are_refused)
     gr_tensor *memory = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 3, (int64_t[]){3, 3, 3}, NULL);
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape);
-    GR_AUTO(gr_tensor) *odd =
-        must_make(gr_tensor_wrap(&desc, (void *)(uintptr_t)(gr_tensor_get_info(memory)->ptr + 2),
-                                 GR_STREAM_NONE, NULL, NULL));
+    GR_AUTO(gr_tensor) *odd = must_make(
+        gr_tensor_from_memory(&desc, (void *)(uintptr_t)(gr_tensor_get_info(memory)->ptr + 2),
+                              GR_STREAM_NONE, NULL, NULL));
     assert_fails(gr_publish(resource, odd, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
                  "multiples of the element size");
     tensors_end();

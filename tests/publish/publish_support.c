@@ -235,7 +235,8 @@ static gr_tensor *wrap(gr_dtype dtype, gr_layout layout, unsigned ndim, const in
 {
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim,
                                         .shape = shape, .strides = strides, .layout = layout);
-    return must_make(gr_tensor_wrap(&desc, (void *)(uintptr_t)at, GR_STREAM_NONE, NULL, NULL));
+    return must_make(
+        gr_tensor_from_memory(&desc, (void *)(uintptr_t)at, GR_STREAM_NONE, NULL, NULL));
 }
 
 struct device_tensor tensor_make(gr_dtype dtype, gr_layout layout, unsigned width, unsigned height,

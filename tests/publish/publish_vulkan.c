@@ -91,7 +91,7 @@ VULKAN_TEST(rgb_is_published_to_a_bgr_image_with_the_bgr_option)
 VULKAN_TEST(a_vulkan_buffer_returns_the_published_bytes)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(96);
-    GR_AUTO(gr_resource) *resource = must_make(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE));
+    GR_AUTO(gr_resource) *resource = must_make(gr_create_vk_buffer(vk.wrap, &info, GR_READ_WRITE));
     unsigned char bytes[48], got[48];
     const int64_t shape[] = {4, 3};
     pattern_fill(bytes, sizeof(bytes), 9);

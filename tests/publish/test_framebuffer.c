@@ -188,7 +188,7 @@ GROUP("staging", add_fetch_case)
 TEST(a_staging_buffer_can_be_reused)
 {
     const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
-    GR_AUTO(gr_resource) *created = gr_gl_buffer_create(MOST_BYTES, GR_READ_ONLY, NULL);
+    GR_AUTO(gr_resource) *created = gr_create_gl_buffer(MOST_BYTES, GR_READ_ONLY, NULL);
     GR_AUTO(gr_resource) *registered = must_register(gl_buffer_filled(MOST_BYTES, 1));
     gr_resource *const stagings[] = {created, registered};
     assert_made(created);
@@ -208,7 +208,7 @@ TEST(overlapping_fetches_keep_their_frames_apart)
     enum { FRAMES = 8 };
     gr_tensor *frames[FRAMES];
     const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
-    GR_AUTO(gr_resource) *staging = gr_gl_buffer_create(MOST_BYTES, GR_READ_ONLY, NULL);
+    GR_AUTO(gr_resource) *staging = gr_create_gl_buffer(MOST_BYTES, GR_READ_ONLY, NULL);
     const gr_framebuffer_options options = GR_INIT(gr_framebuffer_options, .staging = staging);
     assert_made(staging);
     for (unsigned i = 0; i < FRAMES; i++) {

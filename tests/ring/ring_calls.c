@@ -168,7 +168,7 @@ TEST(an_acquire_without_a_context_suggests_the_shared_transport, RING_TRANSPORTS
         assert_ok(gr_ring_cancel_write(ring, &slot, 1));
     } else {
         assert_fails(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0), GR_ERR_GL, 0,
-                     "gr_gl_buffer_create() or gr_gl_image_create() made with GR_TRANSPORT_SHARED");
+                     "gr_create_gl_buffer() or gr_create_gl_image() made with GR_TRANSPORT_SHARED");
     }
     assert_ok(gr_egl_make_current(fx.egl));
     write_frame(ring, GR_SIDE_CUDA, 1);

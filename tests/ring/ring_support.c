@@ -64,7 +64,7 @@ gr_resource *ring_resource(size_t size)
     unsigned char *zeros = calloc(1, size);
     ck_assert_ptr_nonnull(zeros);
     gr_resource *made = must_make(
-        gr_gl_buffer_create(size, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transport)));
+        gr_create_gl_buffer(size, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transport)));
     gl_write(gr_gl_name(made), zeros, size);
     free(zeros);
     return made;

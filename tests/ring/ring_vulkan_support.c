@@ -4,9 +4,9 @@
 
 struct ring_sync ring_sync_begin(void)
 {
-    struct ring_sync sync = {.acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE),
+    struct ring_sync sync = {.acquire = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE),
                              .release =
-                                 gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE)};
+                                 gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE)};
     assert_made(sync.acquire);
     assert_made(sync.release);
     return sync;

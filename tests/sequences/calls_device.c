@@ -41,7 +41,7 @@ static bool run_gr_vk_device_wrap(struct world *w, const int *a)
         desc.device = VK_NULL_HANDLE;
     if (wrong == 2)
         desc.queue_family = 99;
-    gr_vk_device *made = gr_vk_device_wrap(wrong == 0 ? NULL : &desc);
+    gr_vk_device *made = gr_vk_device_from_vk(wrong == 0 ? NULL : &desc);
     if (judge_made(w, made, wrong <= 2 ? MAY(GR_ERR_INVALID_VALUE) : 0))
         *d = (struct device){.life = LIVE, .it = made};
     return true;
@@ -106,7 +106,7 @@ static bool run_gr_vk_device_extensions(struct world *w, const int *a)
 
 static bool run_gr_vk_format(struct world *w, const int *a)
 {
-    const gr_vk_format_info *info = gr_vk_format(a[0] ? FORMAT : VK_FORMAT_UNDEFINED);
+    const gr_vk_format_info *info = gr_vk_format_get_info(a[0] ? FORMAT : VK_FORMAT_UNDEFINED);
     judge_made(w, info, a[0] ? 0 : MAY(GR_ERR_UNSUPPORTED));
     must(w, !info || info->channels == 4);
     return true;
@@ -147,7 +147,7 @@ static bool run_gr_vk_image_create(struct world *w, const int *a)
     if (r->used || !w->device)
         return false;
     unsigned may = image_flags_may(a[1]) | (side ? 0 : MAY(GR_ERR_INVALID_VALUE));
-    gr_resource *made = gr_vk_image_create(device_for(w, a[0] / 16), &info, (unsigned)a[1]);
+    gr_resource *made = gr_create_vk_image(device_for(w, a[0] / 16), &info, (unsigned)a[1]);
     if (judge_made(w, made, may))
         is_made(w, r, made, GL_TEXTURE_2D, SIDE * SIDE * 4, a[1]);
     r->is_new = made;
@@ -185,13 +185,13 @@ static bool run_gr_from_vk_buffer(struct world *w, const int *a)
 }
 
 const struct entry calls_device[] = {
-    CALL(gr_vk_device_wrap, 10, "nZ"),
+    CALL(gr_vk_device_from_vk, 10, "nZ"),
     CALL(gr_vk_device_free, 8, "z"),
     CALL(gr_vk_physical_device, 1, "d"),
     CALL(gr_vk_instance_extensions, 1, "d"),
     CALL(gr_vk_device_extensions, 1, "d"),
-    CALL(gr_vk_format, 2, "d"),
-    CALL(gr_vk_image_create, 20, "nFR"),
+    CALL(gr_vk_format_get_info, 2, "d"),
+    CALL(gr_create_vk_image, 20, "nFR"),
     SOFTWARE_CALL(gr_from_vk_buffer, 15, "rnfR"),
     {0},
 };

@@ -42,7 +42,7 @@ static bool run_gr_tensor_dlpack(struct world *w, const int *a)
                    : t->revoked          ? MAY(GR_ERR_STATE)
                                          : 0;
     may |= a[1] == STREAM_NULL ? MAY(GR_ERR_INVALID_VALUE) : 0;
-    void *made = gr_tensor_dlpack(t ? t->it : NULL, stream_at(w, a[1]));
+    void *made = gr_tensor_to_dlpack(t ? t->it : NULL, stream_at(w, a[1]));
     return is_exported(w, t, x, made, false, may);
 }
 
@@ -154,7 +154,7 @@ void export_end(struct world *w, struct export *x)
 
 const struct entry calls_dlpack[] = {
 #if !defined(GR_WITHOUT_DLPACK)
-    CALL(gr_tensor_dlpack, 20, "tsX"),
+    CALL(gr_tensor_to_dlpack, 20, "tsX"),
     CALL(gr_tensor_dlpack_legacy, 10, "tsX"),
     STEP(dlpack_end, 15, "x"),
     CALL(gr_tensor_from_dlpack, 15, "xsT"),

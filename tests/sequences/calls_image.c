@@ -39,7 +39,7 @@ static bool run_gr_buffer_image_info(struct world *w, const int *a)
     struct buffer *b = buffer_at(w, a[0]);
     if (!can_query(b))
         return false;
-    const gr_image_info *info = gr_buffer_image_info(it(b));
+    const gr_image_info *info = gr_buffer_get_image_info(it(b));
     if (judge_made(w, info, image_may(w, b, 0)))
         must(w, info->width == 4 && info->height == 4 && info->texel_bytes == 4);
     return true;
@@ -149,7 +149,7 @@ static bool run_gr_buffer_copy_from_linear(struct world *w, const int *a)
 }
 
 const struct entry calls_image[] = {
-    CALL(gr_buffer_image_info, 10, "j"),         CALL(gr_buffer_array, 10, "jd"),
+    CALL(gr_buffer_get_image_info, 10, "j"),     CALL(gr_buffer_array, 10, "jd"),
     CALL(gr_buffer_mipmapped_array, 8, "j"),     CALL(gr_buffer_surface, 15, "jd"),
     CALL(gr_buffer_texture, 15, "jdn"),          CALL(gr_buffer_copy_to_linear, 20, "jd"),
     CALL(gr_buffer_copy_from_linear, 20, "jdn"), {0},

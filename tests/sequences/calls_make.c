@@ -196,7 +196,7 @@ static bool run_gr_gl_buffer_create(struct world *w, const int *a)
         return false;
     unsigned may = create_may(w, set) | flags_may(a[1], BUFFER_FLAGS);
     may |= size ? 0 : MAY(GR_ERR_INVALID_VALUE);
-    gr_resource *made = gr_gl_buffer_create(size, (unsigned)a[1], a[2] < 0 ? NULL : &options);
+    gr_resource *made = gr_create_gl_buffer(size, (unsigned)a[1], a[2] < 0 ? NULL : &options);
     if (!judge_made(w, made, may)) {
         maybe_collected(w);
         return true;
@@ -217,7 +217,7 @@ static bool run_gr_gl_image_create(struct world *w, const int *a)
     unsigned may = create_may(w, set) | flags_may(a[1], IMAGE_FLAGS);
     may |= side ? 0 : MAY(GR_ERR_INVALID_VALUE);
     gr_resource *made =
-        gr_gl_image_create(&GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D,
+        gr_create_gl_image(&GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D,
                                     .internal_format = GL_RGBA8, .width = side, .height = side),
                            (unsigned)a[1], a[2] < 0 ? NULL : &options);
     if (!judge_made(w, made, may)) {
@@ -233,6 +233,6 @@ static bool run_gr_gl_image_create(struct world *w, const int *a)
 const struct entry calls_make[] = {
     CALL(gr_from_gl_buffer, 50, "gfR"),  CALL(gr_from_gl_buffer_with, 50, "gfoR"),
     CALL(gr_from_gl_image, 15, "iFR"),   CALL(gr_from_gl_image_with, 20, "iFoR"),
-    CALL(gr_map_gl_buffer, 15, "gfsRB"), CALL(gr_gl_buffer_create, 15, "nfoR"),
-    CALL(gr_gl_image_create, 8, "nFoR"), {0},
+    CALL(gr_map_gl_buffer, 15, "gfsRB"), CALL(gr_create_gl_buffer, 15, "nfoR"),
+    CALL(gr_create_gl_image, 8, "nFoR"), {0},
 };

@@ -141,9 +141,9 @@ static bool run_ring_ready(struct world *w, const int *a)
     if (a[1] == a[2] || w->gl == GL_CONTEXTS || w->cuda == 1 || resource_at(w, a[1])->used ||
         resource_at(w, a[2])->used || ring_at(w, a[3])->life == LIVE)
         return false;
-    run_other(w, "gr_tensor_alloc", (const int[]){1, GR_MEMORY_DEVICE, STREAM_NONE, a[4]});
+    run_other(w, "gr_tensor_create", (const int[]){1, GR_MEMORY_DEVICE, STREAM_NONE, a[4]});
     for (int i = 0; i < SLOTS; i++)
-        run_other(w, "gr_gl_buffer_create", (const int[]){63, flags, set, a[1 + i]});
+        run_other(w, "gr_create_gl_buffer", (const int[]){63, flags, set, a[1 + i]});
     return run_other(w, "gr_ring_create", (const int[]){a[1], a[2], a[0] % 2 ? 3 : 1, a[3], a[5]});
 }
 
@@ -247,7 +247,7 @@ static bool run_ring_other(struct world *w, const int *a)
         return false;
     const struct resource *like = ring_resource(ring);
     for (int i = 0; i < SLOTS; i++)
-        run_other(w, "gr_gl_buffer_create",
+        run_other(w, "gr_create_gl_buffer",
                   (const int[]){63, (int)like->flags, set_of(like->transport), a[1 + i]});
     return run_other(w, "gr_ring_resize", (const int[]){a[1], a[2], a[0], 1});
 }

@@ -69,7 +69,7 @@ static bool run_gr_tensor_alloc(struct world *w, const int *a)
         return false;
     bool wrong = !desc.dtype || desc.shape[0] < 0;
     unsigned may = special_may(a[2], true) | (wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
-    gr_tensor *made = gr_tensor_alloc(&desc, stream_at(w, a[2]));
+    gr_tensor *made = gr_tensor_create(&desc, stream_at(w, a[2]));
     if (!judge_made(w, made, may))
         return true;
     is_made(w, t, made, (size_t)desc.shape[0]);
@@ -97,7 +97,7 @@ static bool run_gr_tensor_wrap(struct world *w, const int *a)
     if (__atomic_load_n(&w->wraps_ended, __ATOMIC_RELAXED) != w->wraps)
         judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0);
     unsigned may = special_may(a[1], true) | (data ? 0 : MAY(GR_ERR_INVALID_VALUE));
-    gr_tensor *made = gr_tensor_wrap(&desc, data, stream_at(w, a[1]), note_end, w);
+    gr_tensor *made = gr_tensor_from_memory(&desc, data, stream_at(w, a[1]), note_end, w);
     if (!judge_made(w, made, may))
         return true;
     is_made(w, t, made, BYTES);
@@ -376,8 +376,8 @@ static bool run_gr_dtype_parse(struct world *w, const int *a)
 }
 
 const struct entry calls_tensor[] = {
-    CALL(gr_tensor_alloc, 20, "ndsT"),
-    CALL(gr_tensor_wrap, 8, "nsT"),
+    CALL(gr_tensor_create, 20, "ndsT"),
+    CALL(gr_tensor_from_memory, 8, "nsT"),
     CALL(gr_buffer_tensor, 25, "bT"),
     CALL(gr_tensor_view, 10, "tdT"),
     CALL(gr_tensor_clone, 10, "tdsT"),

@@ -15,7 +15,7 @@ static bool run_gr_vk_buffer_create(struct world *w, const int *a)
     if (r->used || !w->device)
         return false;
     unsigned wrong = a[1] > GR_WRITE_DISCARD || !info.size;
-    gr_resource *made = gr_vk_buffer_create(device_for(w, a[0] / 16), &info, (unsigned)a[1]);
+    gr_resource *made = gr_create_vk_buffer(device_for(w, a[0] / 16), &info, (unsigned)a[1]);
     if (!judge_made(w, made, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0))
         return true;
     memset(&r->own, 0, sizeof(r->own));
@@ -83,7 +83,7 @@ static bool run_gr_vk_semaphore_create(struct world *w, const int *a)
     VkSemaphoreType type = a[0] ? VK_SEMAPHORE_TYPE_TIMELINE : (VkSemaphoreType)77;
     if (m->life == LIVE || !w->device)
         return false;
-    gr_semaphore *made = gr_vk_semaphore_create(w->device, type);
+    gr_semaphore *made = gr_semaphore_create_vk(w->device, type);
     if (judge_made(w, made, a[0] ? 0 : MAY(GR_ERR_INVALID_VALUE)))
         *m = (struct semaphore){.life = LIVE, .it = made};
     return true;
@@ -319,12 +319,12 @@ static bool run_gr_vk_submit(struct world *w, const int *a)
 }
 
 const struct entry calls_vulkan[] = {
-    CALL(gr_vk_buffer_create, 60, "nfR"),
+    CALL(gr_create_vk_buffer, 60, "nfR"),
     CALL(gr_vk_buffer, 4, "v"),
     CALL(gr_vk_image, 2, "r"),
     CALL(gr_vk_memory, 4, "v"),
     CALL(gr_vk_device_get_info, 5, "d"),
-    CALL(gr_vk_semaphore_create, 20, "dM"),
+    CALL(gr_semaphore_create_vk, 20, "dM"),
     CALL(gr_semaphore_free, 6, "m"),
     CALL(gr_semaphore_get_info, 6, "m"),
     CALL(gr_vk_semaphore, 3, "m"),

@@ -248,7 +248,7 @@ struct world {
     unsigned begun, last_made;
     struct ring rings[RINGS];
     struct semaphore semaphores[SEMAPHORES];
-    unsigned char wrapped[TENSORS][BYTES]; /* memory of the program for gr_tensor_wrap() */
+    unsigned char wrapped[TENSORS][BYTES]; /* memory of the program for gr_tensor_from_memory() */
     int wraps, wraps_ended;
     unsigned mappings;
     bool handed; /* some of the objects were handed over to other threads */

@@ -95,9 +95,9 @@ static void make_vulkan(struct world *w)
         w->headless = gr_vk_headless_create(NULL);
     if (!w->headless)
         return;
-    w->vulkan = gr_vk_headless_get(w->headless);
+    w->vulkan = gr_vk_headless_get_info(w->headless);
     const gr_vk_device_desc desc = device_description(w);
-    w->device = gr_vk_device_wrap(&desc);
+    w->device = gr_vk_device_from_vk(&desc);
     judge_made(w, w->device, 0);
     w->queue_wait_idle = (PFN_vkQueueWaitIdle)w->vulkan->get_instance_proc_addr(w->vulkan->instance,
                                                                                 "vkQueueWaitIdle");

@@ -13,7 +13,7 @@ void outside_end(struct world *w);
 void outside_make(struct world *w);
 void outside_drop(struct world *w);
 
-/* The description of the world's Vulkan device for gr_vk_device_wrap(), if there is a device. */
+/* The description of the world's Vulkan device for gr_vk_device_from_vk(), if there is a device. */
 gr_vk_device_desc device_description(const struct world *w);
 
 /* Waits for the queue: Vulkan objects must not be destroyed before it is idle. */

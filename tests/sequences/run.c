@@ -147,7 +147,7 @@ static void settle(struct world *w)
                                      .size = BYTES,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     need_cuda(w, w->cu->CtxSynchronize(), "cuCtxSynchronize");
-    gr_resource *last = w->device ? gr_vk_buffer_create(w->device, &info, GR_READ_WRITE) : NULL;
+    gr_resource *last = w->device ? gr_create_vk_buffer(w->device, &info, GR_READ_WRITE) : NULL;
     must(w, last || !w->device);
     gr_resource_free(last);
 }

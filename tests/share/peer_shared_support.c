@@ -8,7 +8,7 @@ struct peer_devices devices;
 
 gr_resource *must_share(size_t size)
 {
-    return must_make(gr_gl_buffer_create(size, GR_READ_WRITE, &by_sharing));
+    return must_make(gr_create_gl_buffer(size, GR_READ_WRITE, &by_sharing));
 }
 
 unsigned long frames_wanted(void)
@@ -24,7 +24,7 @@ static void use_device(int i)
 {
     CU(CtxSetCurrent(devices.context[i]));
     CU(StreamCreate(&devices.stream[i], CU_STREAM_NON_BLOCKING));
-    gr_resource *resource = gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing);
+    gr_resource *resource = gr_create_gl_buffer(64, GR_READ_WRITE, &by_sharing);
     gr_buffer *buffer = resource ? gr_map(resource, devices.stream[i]) : NULL;
     if (buffer) {
         CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, 64, devices.stream[i]));

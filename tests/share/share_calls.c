@@ -58,7 +58,7 @@ VULKAN_TEST(unsuitable_rings_are_not_sent)
     gr_ring *interop = must_make(gr_ring_create(&gl, 1, NULL));
     gr_resource_free(gl);
     assert_fails(gr_ring_send(pair.here, interop, GR_RING_CONSUMER, NULL, 0, 0), GR_ERR_UNSUPPORTED,
-                 0, "gr_gl_buffer_create");
+                 0, "gr_create_gl_buffer");
     gr_ring_free(interop);
     pair_close(&pair);
     shared_ring_end(&r);

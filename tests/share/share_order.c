@@ -264,8 +264,8 @@ VULKAN_TEST(a_slot_gets_its_semaphores_back, 2)
     struct vulkan_host *host = vulkan_host(SLOT_SIZE);
     if (_i == 1) {
         gr_semaphore *acquire, *release;
-        acquire = must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
-        release = must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+        acquire = must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+        release = must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
         assert_ok(gr_resource_set_sync(resource, acquire, release));
         gr_semaphore_free(acquire);
         gr_semaphore_free(release);

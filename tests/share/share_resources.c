@@ -72,7 +72,7 @@ VULKAN_TEST(both_processes_see_bytes_in_the_applications_memory, 2)
 
 static gr_resource *make_shared_opengl_buffer(void)
 {
-    return gr_gl_buffer_create(SHARE_SIZE, GR_READ_WRITE, &by_sharing);
+    return gr_create_gl_buffer(SHARE_SIZE, GR_READ_WRITE, &by_sharing);
 }
 
 static void send_opengls(gr_resource *resource, const struct peer *peer)
@@ -184,8 +184,8 @@ VULKAN_TEST(exportable_semaphores_are_sent_with_a_resource)
         skip("this Vulkan exports no semaphores");
     struct peer peer = peer_start("takes_turns_by_semaphores");
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
-    GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    GR_AUTO(gr_semaphore) *release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_semaphore) *acquire = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_semaphore) *release = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_ok(gr_resource_set_sync(resource, acquire, release));
     assert_ok(gr_resource_send(peer.socket, resource, NULL, 0, SOON));
     hear(peer.socket);
@@ -274,7 +274,7 @@ VULKAN_TEST(unsuitable_resources_are_not_sent)
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(64, 1));
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     assert_fails(gr_resource_send(pair.here, gl, NULL, 0, 0), GR_ERR_UNSUPPORTED, 0,
-                 "gr_gl_buffer_create");
+                 "gr_create_gl_buffer");
     assert_invalid(gr_resource_send(pair.here, NULL, NULL, 0, 0), "NULL");
     gr_buffer *buffer = must_map(resource);
     assert_fails(gr_resource_send(pair.here, resource, NULL, 0, 0), GR_ERR_STATE, 0, "mapped");
@@ -295,7 +295,7 @@ VULKAN_TEST(semaphores_that_the_host_signals_are_refused)
         skip("this Vulkan exports its semaphores");
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
-    GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_semaphore) *acquire = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_ok(gr_resource_set_sync(resource, acquire, GR_SEMAPHORE_NONE));
     assert_fails(gr_resource_send(pair.here, resource, NULL, 0, 0), GR_ERR_UNSUPPORTED, 0, "ring");
     pair_close(&pair);

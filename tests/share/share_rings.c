@@ -164,7 +164,7 @@ static gr_ring *make_opengls_ring(void)
 {
     gr_resource *resources[SLOTS];
     for (int i = 0; i < SLOTS; i++) {
-        resources[i] = gr_gl_buffer_create(SLOT_SIZE, GR_READ_WRITE, &by_sharing);
+        resources[i] = gr_create_gl_buffer(SLOT_SIZE, GR_READ_WRITE, &by_sharing);
         if (!resources[i])
             return NULL;
     }

@@ -28,8 +28,8 @@ void pair_close(struct pair *pair)
 
 struct shared_ring shared_ring_begin(size_t slots, gr_side producer, gr_ring_mode mode)
 {
-    struct shared_ring r = {.acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE),
-                            .release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE)};
+    struct shared_ring r = {.acquire = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE),
+                            .release = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE)};
     gr_resource *resources[64];
     ck_assert_uint_le(slots, 64);
     assert_made(r.acquire);

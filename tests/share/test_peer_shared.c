@@ -100,7 +100,7 @@ PEER_TEST(the_description_of_a_buffer_names_both_devices)
 PEER_TEST(the_shared_transport_is_the_best_one_for_buffers, 2)
 {
     static const unsigned allowed[] = {0, GR_TRANSPORT_ANY};
-    GR_AUTO(gr_resource) *resource = must_make(gr_gl_buffer_create(
+    GR_AUTO(gr_resource) *resource = must_make(gr_create_gl_buffer(
         SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = allowed[_i])));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     fill_mapped(resource, 0x66);
@@ -119,11 +119,11 @@ PEER_TEST(the_probe_names_both_devices)
 PEER_TEST(images_are_refused)
 {
     const gr_gl_image_desc info = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1);
-    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_create_gl_image(&info, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 named(fx.device));
-    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_create_gl_image(&info, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 named(0));
-    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_create_gl_image(&info, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 "GL_PIXEL_UNPACK_BUFFER");
     assert_gl_clean();
 }
@@ -190,31 +190,31 @@ CHILD(without_peer_access)
 {
     fixture_setup();
     deny_once();
-    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 named(0));
     deny_once();
-    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 "no peer access");
     deny_once();
     const gr_transport_info *shared = must_make(gr_gl_probe(GR_TRANSPORT_SHARED));
     ck_assert_msg(!shared->usable && strstr(shared->reason, named(fx.device)), "%s",
                   shared->reason);
     deny_once();
-    gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_any));
+    gr_resource *resource = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_any));
     ck_assert_int_ne(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     gr_resource_free(resource);
     gr_vk_headless *vulkan = gr_vk_headless_create(NULL);
     if (vulkan) {
-        const gr_vk_headless_info *h = gr_vk_headless_get(vulkan);
+        const gr_vk_headless_info *h = gr_vk_headless_get_info(vulkan);
         gr_vk_device_desc desc =
             GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = h->get_instance_proc_addr,
                     .instance = h->instance, .physical_device = h->physical_device,
                     .device = h->device, .queue = h->graphics, .queue_family = h->graphics_family);
         deny_once();
-        assert_null_invalid(gr_vk_device_wrap(&desc), "no peer access");
+        assert_null_invalid(gr_vk_device_from_vk(&desc), "no peer access");
         deny_once();
         desc.transports = GR_TRANSPORT_ANY;
-        gr_vk_device *device = gr_vk_device_wrap(&desc);
+        gr_vk_device *device = gr_vk_device_from_vk(&desc);
         assert_made(device);
         const gr_vk_device_info *copies = gr_vk_device_get_info(device);
         ck_assert_msg(strstr(copies->description, "without peer access"), "%s",

@@ -87,14 +87,14 @@ static gr_resource *vk_resource(void)
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                      .size = BYTES,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
-    return gr_vk_buffer_create(device, &info, GR_READ_WRITE);
+    return gr_create_vk_buffer(device, &info, GR_READ_WRITE);
 }
 
 /* A new timeline semaphore; `passed` says whether all waits for it pass. */
 static gr_semaphore *semaphore(bool passed)
 {
-    gr_semaphore *made = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    need(made, "gr_vk_semaphore_create");
+    gr_semaphore *made = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    need(made, "gr_semaphore_create_vk");
     const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
                                         .semaphore = gr_vk_semaphore(made),
                                         .value = PASSED};
@@ -226,12 +226,12 @@ static void measure(const char *name, void (*call)(void *of), void *of)
 
 static void open_vulkan(void)
 {
-    const gr_vk_headless_info *h = vulkan = gr_vk_headless_get(gr_vk_headless_create(NULL));
+    const gr_vk_headless_info *h = vulkan = gr_vk_headless_get_info(gr_vk_headless_create(NULL));
     need(h, "gr_vk_headless_create");
-    device =
-        gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
-                                   h->physical_device, h->device, h->graphics, h->graphics_family));
-    need(device, "gr_vk_device_wrap");
+    device = gr_vk_device_from_vk(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
+                                           h->instance, h->physical_device, h->device, h->graphics,
+                                           h->graphics_family));
+    need(device, "gr_vk_device_from_vk");
 }
 
 static void open_cuda(void)
@@ -255,9 +255,9 @@ static void measure_maps(void)
     make(&vk_both, vk_resource, semaphore(true), semaphore(false));
     make(&vk_batch_release, vk_resource, semaphore(true), semaphore(false));
     make(&vk_batch, vk_resource, semaphore(true), semaphore(false));
-    tensor = gr_tensor_alloc(
+    tensor = gr_tensor_create(
         &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape), stream);
-    must(tensor, "gr_tensor_alloc");
+    must(tensor, "gr_tensor_create");
     measure("gl_one", map_and_release, &gl_one);
     measure("gl_batch", map_and_release, &gl_batch);
     measure("vk_none", map_and_release, &vk_none);

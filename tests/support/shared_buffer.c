@@ -7,7 +7,7 @@
 const char *shared_missing(void)
 {
     static gr_error error;
-    gr_resource *resource = gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing);
+    gr_resource *resource = gr_create_gl_buffer(64, GR_READ_WRITE, &by_sharing);
     if (!resource && (error = *gr_last_error()).status == GR_ERR_UNSUPPORTED) {
         gr_clear_error();
         return error.message;

@@ -8,14 +8,14 @@
 void use_sharing(void)
 {
     const gr_gl_image_desc info = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1);
-    gr_resource_free(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing));
+    gr_resource_free(gr_create_gl_image(&info, GR_READ_WRITE, &by_sharing));
     collect_sharing();
 }
 
 void collect_sharing(void)
 {
     CU(CtxSynchronize());
-    gr_resource_free(gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing));
+    gr_resource_free(gr_create_gl_buffer(64, GR_READ_WRITE, &by_sharing));
     gr_clear_error();
 }
 

@@ -111,7 +111,7 @@ static void make_device(void)
         gr_clear_error();
         return;
     }
-    vk.h = gr_vk_headless_get(headless);
+    vk.h = gr_vk_headless_get_info(headless);
     load_functions();
 }
 
@@ -147,7 +147,7 @@ gr_vk_device *vulkan_wrap(void)
     gr_vk_device_desc info = vulkan_desc(NULL);
     info.synchronization2 = vk.h->synchronization2;
     info.transports = vk.copies ? GR_TRANSPORT_COPY : GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER;
-    return must_make(gr_vk_device_wrap(&info));
+    return must_make(gr_vk_device_from_vk(&info));
 }
 
 const char *vulkan_image_missing(void)
@@ -199,7 +199,7 @@ static void use_vulkan(void)
         gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
         assert_cuda_pattern(buffer, 1);
         must_release(buffer);
-        GR_AUTO(gr_semaphore) *drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+        GR_AUTO(gr_semaphore) *drawn = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
         assert_made(drawn);
     }
     vulkan_teardown();
@@ -430,7 +430,7 @@ VkBufferCreateInfo vulkan_buffer_info(VkDeviceSize size)
 gr_resource *must_create(VkDeviceSize size, unsigned flags)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(size);
-    gr_resource *resource = must_make(gr_vk_buffer_create(vk.wrap, &info, flags));
+    gr_resource *resource = must_make(gr_create_vk_buffer(vk.wrap, &info, flags));
     if (vk.copies)
         vulkan_submits_copy(resource);
     return resource;

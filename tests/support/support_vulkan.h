@@ -260,10 +260,10 @@ void must_release(gr_buffer *buffer);
 /* CUDA reads Vulkan's pattern; then Vulkan reads CUDA's pattern, with the next seed. */
 void vulkan_bytes_both_ways(gr_resource *resource, VkBuffer buffer, size_t size, unsigned seed);
 
-/* The create info of a buffer with transfer usage, for gr_vk_buffer_create(). */
+/* The create info of a buffer with transfer usage, for gr_create_vk_buffer(). */
 VkBufferCreateInfo vulkan_buffer_info(VkDeviceSize size);
 
-/* Creates a buffer with gr_vk_buffer_create() and vulkan_buffer_info(). */
+/* Creates a buffer with gr_create_vk_buffer() and vulkan_buffer_info(). */
 gr_resource *must_create(VkDeviceSize size, unsigned flags);
 
 #endif

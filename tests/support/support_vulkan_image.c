@@ -154,7 +154,7 @@ struct vulkan_image vulkan_image_try(const struct vulkan_format *format,
 {
     struct vulkan_image image = {.format = format, .shape = shape};
     image.info = vulkan_image_info(format, shape, width, height, levels, usage);
-    image.resource = gr_vk_image_create(vk.wrap, &image.info, flags);
+    image.resource = gr_create_vk_image(vk.wrap, &image.info, flags);
     image.image = gr_vk_image(image.resource);
     return image;
 }

@@ -72,7 +72,7 @@ VkImageCreateInfo vulkan_image_info(const struct vulkan_format *format,
 bool vulkan_image_possible(const VkImageCreateInfo *info);
 
 /*
- * Creates an image with gr_vk_image_create(). On failure the resource is NULL and the error is set.
+ * Creates an image with gr_create_vk_image(). On failure the resource is NULL and the error is set.
  */
 struct vulkan_image vulkan_image_try(const struct vulkan_format *format,
                                      const struct vulkan_shape *shape, unsigned width,

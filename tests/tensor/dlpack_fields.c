@@ -33,7 +33,7 @@ static void check_fields(const gr_tensor *tensor, const DLTensor *seen)
 TEST(export_fields_match_the_tensor)
 {
     gr_tensor *tensor = must_alloc_as(GR_DTYPE_F16, 3, (int64_t[]){5, 6, 4});
-    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, fx.other));
+    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(tensor, fx.other));
     ck_assert_uint_eq(export->version.major, 1);
     ck_assert_uint_eq(export->version.minor, 3);
     ck_assert_uint_eq(export->flags, 0);
@@ -62,7 +62,7 @@ TEST(each_dtype_has_its_dlpack_code, TYPES)
 {
     gr_dtype dtype = types[_i].dtype;
     gr_tensor *tensor = must_alloc_as(dtype, 1, (int64_t[]){3});
-    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, fx.stream));
+    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(tensor, fx.stream));
     ck_assert_uint_eq(export->dl_tensor.dtype.code, types[_i].code);
     ck_assert_uint_eq(export->dl_tensor.dtype.bits, 8 * gr_dtype_get_info(dtype)->size);
     gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_STREAM_NONE));
@@ -81,7 +81,7 @@ TEST(each_memory_kind_has_its_dlpack_device)
                     {GR_MEMORY_PINNED, kDLCUDAHost},
                     {GR_MEMORY_MANAGED, kDLCUDAManaged}};
     for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {
-        gr_tensor *tensor = gr_tensor_alloc(
+        gr_tensor *tensor = gr_tensor_create(
             &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .memory = memories[i].memory),
             fx.stream);
         if (!tensor && gr_last_error()->status == GR_ERR_UNSUPPORTED) {
@@ -89,7 +89,7 @@ TEST(each_memory_kind_has_its_dlpack_device)
             continue; /* this machine has no managed memory */
         }
         assert_made(tensor);
-        DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, fx.stream));
+        DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(tensor, fx.stream));
         ck_assert_int_eq(export->dl_tensor.device.device_type, memories[i].type);
         if (memories[i].memory != GR_MEMORY_DEVICE)
             ck_assert_int_eq(export->dl_tensor.device.device_id, 0);
@@ -112,9 +112,9 @@ TEST(a_cuda_array_is_exported_as_an_opaque_handle, 2)
     const CUDA_ARRAY_DESCRIPTOR desc = {
         .Width = 5, .Height = 3, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
     CU(ArrayCreate(&array, &desc));
-    gr_tensor *tensor = must_make(gr_tensor_wrap(
+    gr_tensor *tensor = must_make(gr_tensor_from_memory(
         &GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY), array, fx.stream, NULL, NULL));
-    DLManagedTensorVersioned *export = _i ? NULL : gr_tensor_dlpack(tensor, fx.stream);
+    DLManagedTensorVersioned *export = _i ? NULL : gr_tensor_to_dlpack(tensor, fx.stream);
     DLManagedTensor *legacy = _i ? gr_tensor_dlpack_legacy(tensor, fx.stream) : NULL;
     ck_assert(export || legacy);
     DLTensor *seen = export ? &export->dl_tensor : &legacy->dl_tensor;
@@ -141,14 +141,14 @@ TEST(export_flags_report_read_only_and_copies)
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (int64_t[]){SIZE}, .read_only = true);
     gr_tensor *view = must_make(gr_tensor_view(wrapped.tensor, &desc));
-    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(view, fx.stream));
+    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(view, fx.stream));
     ck_assert_uint_eq(export->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
     gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_STREAM_NONE));
     ck_assert(gr_tensor_get_info(back)->read_only);
     gr_tensor_free(back);
     assert_null(gr_tensor_dlpack_legacy(view, fx.stream), GR_ERR_STATE, 0, "read-only");
     gr_tensor *copy = must_make(gr_tensor_clone(view, GR_MEMORY_DEVICE, fx.stream));
-    export = must_make(gr_tensor_dlpack(copy, fx.stream));
+    export = must_make(gr_tensor_to_dlpack(copy, fx.stream));
     ck_assert_uint_eq(export->flags, DLPACK_FLAG_BITMASK_IS_COPIED);
     export->deleter(export);
     gr_tensor_free(copy);
@@ -171,7 +171,7 @@ static gr_tensor *view_of(gr_tensor *tensor, gr_dtype dtype, unsigned ndim, cons
 /* Exports the tensor, compares the strides, which are in elements, and frees both. */
 static void expect_strides(gr_tensor *view, const int64_t *strides)
 {
-    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(view, fx.stream));
+    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(view, fx.stream));
     for (int32_t i = 0; i < export->dl_tensor.ndim; i++)
         ck_assert_int_eq(export->dl_tensor.strides[i], strides[i]);
     export->deleter(export);
@@ -210,7 +210,7 @@ TEST(exporting_strides_that_split_an_element_is_refused)
 {
     gr_tensor *all = must_alloc(SIZE);
     gr_tensor *odd = view_of(all, GR_DTYPE_F32, 2, (int64_t[]){7, 5}, (int64_t[]){30, 4}, 0, false);
-    assert_null(gr_tensor_dlpack(odd, fx.stream), GR_ERR_UNSUPPORTED, 0, "stride of 30 bytes");
+    assert_null(gr_tensor_to_dlpack(odd, fx.stream), GR_ERR_UNSUPPORTED, 0, "stride of 30 bytes");
     assert_null(gr_tensor_dlpack_legacy(odd, fx.stream), GR_ERR_UNSUPPORTED, 0, "gr_tensor_clone");
     gr_tensor_free(odd);
     gr_tensor_free(all);
@@ -222,7 +222,7 @@ TEST(exporting_a_misaligned_address_is_refused)
     static const int64_t shape[] = {4}, none[] = {0};
     gr_tensor *all = must_alloc(SIZE);
     gr_tensor *odd = view_of(all, GR_DTYPE_F32, 1, shape, NULL, 2, false);
-    assert_null(gr_tensor_dlpack(odd, fx.stream), GR_ERR_UNSUPPORTED, 0, "misaligned for a");
+    assert_null(gr_tensor_to_dlpack(odd, fx.stream), GR_ERR_UNSUPPORTED, 0, "misaligned for a");
     assert_null(gr_tensor_dlpack_legacy(odd, fx.stream), GR_ERR_UNSUPPORTED, 0, "misaligned for a");
     gr_tensor_free(odd);
     expect_strides(view_of(all, GR_DTYPE_F16, 1, shape, NULL, 2, false), (int64_t[]){1});
@@ -236,10 +236,10 @@ TEST(negative_strides_are_exported_only_if_enabled)
     gr_tensor *all = must_alloc(SIZE);
     int64_t shape[] = {7, 5}, flipped[] = {-64, 4};
     gr_tensor *refused = view_of(all, GR_DTYPE_F32, 2, shape, flipped, 6 * 64, false);
-    assert_null(gr_tensor_dlpack(refused, fx.stream), GR_ERR_UNSUPPORTED, 0, "negative_strides");
+    assert_null(gr_tensor_to_dlpack(refused, fx.stream), GR_ERR_UNSUPPORTED, 0, "negative_strides");
     gr_tensor_free(refused);
     gr_tensor *asked = view_of(all, GR_DTYPE_F32, 2, shape, flipped, 6 * 64, true);
-    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(asked, fx.stream));
+    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(asked, fx.stream));
     ck_assert_uint_eq((uintptr_t) export->dl_tensor.data, gr_tensor_get_info(all)->ptr + 6 * 64);
     export->deleter(export);
     expect_strides(asked, (int64_t[]){-16, 1});
@@ -249,7 +249,7 @@ TEST(negative_strides_are_exported_only_if_enabled)
 TEST(tensors_with_0_or_1_elements_are_exported)
 {
     gr_tensor *scalar = must_alloc_as(GR_DTYPE_F64, 0, NULL);
-    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(scalar, fx.stream));
+    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(scalar, fx.stream));
     ck_assert_int_eq(export->dl_tensor.ndim, 0);
     ck_assert_ptr_nonnull(export->dl_tensor.data);
     gr_tensor *back = must_make(gr_tensor_from_dlpack(export, fx.stream));
@@ -257,7 +257,7 @@ TEST(tensors_with_0_or_1_elements_are_exported)
     gr_tensor_free(back);
     gr_tensor_free(scalar);
     gr_tensor *none = must_alloc_as(GR_DTYPE_F64, 3, (int64_t[]){4, 0, 9});
-    export = must_make(gr_tensor_dlpack(none, fx.stream));
+    export = must_make(gr_tensor_to_dlpack(none, fx.stream));
     ck_assert_ptr_null(export->dl_tensor.data);
     back = must_make(gr_tensor_from_dlpack(export, fx.stream));
     ck_assert_uint_eq(gr_tensor_get_info(back)->bytes, 0);
@@ -266,7 +266,7 @@ TEST(tensors_with_0_or_1_elements_are_exported)
     gr_tensor_free(none);
     gr_tensor *some = must_alloc(SIZE);
     none = view_of(some, GR_DTYPE_U8, 1, (int64_t[]){0}, NULL, 64, false);
-    export = must_make(gr_tensor_dlpack(none, fx.stream));
+    export = must_make(gr_tensor_to_dlpack(none, fx.stream));
     ck_assert_ptr_null(export->dl_tensor.data);
     export->deleter(export);
     gr_tensor_free(none);
@@ -284,7 +284,7 @@ TEST(the_consumers_stream_waits_for_pending_writes)
     CU(MemAlloc(&copy, SIZE));
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2, SIZE, fx.stream));
-    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, fx.other));
+    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(tensor, fx.other));
     CU(MemcpyAsync(copy, (CUdeviceptr)(uintptr_t) export->dl_tensor.data, SIZE, fx.other));
     CU(StreamSynchronize(fx.other));
     unsigned char bytes[SIZE];
@@ -303,7 +303,7 @@ TEST(exporting_pinned_memory_waits_for_pending_writes)
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2, SIZE, fx.stream));
     gr_tensor *pinned = must_make(gr_tensor_clone(tensor, GR_MEMORY_PINNED, fx.stream));
-    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(pinned, CU_STREAM_LEGACY));
+    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(pinned, CU_STREAM_LEGACY));
     assert_bytes(export->dl_tensor.data, SIZE, 2);
     export->deleter(export);
     gr_tensor_free(pinned);
@@ -322,7 +322,7 @@ TEST(exporting_without_a_stream_waits_on_the_software_driver)
     tensor_fill(tensor, 1);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 3, SIZE, fx.stream));
-    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, GR_STREAM_NONE));
+    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(tensor, GR_STREAM_NONE));
     assert_bytes(export->dl_tensor.data, SIZE, 3);
     export->deleter(export);
     gr_tensor_free(tensor);
@@ -334,7 +334,7 @@ TEST(exporting_without_a_stream_does_not_wait_on_a_gpu)
         skip("the software driver's memory is process memory: the call waits");
     gr_tensor *tensor = must_alloc(SIZE);
     struct gate *gate = gate_put(fx.stream);
-    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, GR_STREAM_NONE));
+    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(tensor, GR_STREAM_NONE));
     ck_assert(!gate_is_open(gate));
     CU(StreamSynchronize(fx.other));
     gate_open(gate);
@@ -345,11 +345,11 @@ TEST(exporting_without_a_stream_does_not_wait_on_a_gpu)
 TEST(exporting_needs_a_valid_stream)
 {
     gr_tensor *tensor = must_alloc(SIZE);
-    assert_null_invalid(gr_tensor_dlpack(tensor, NULL), "stream");
+    assert_null_invalid(gr_tensor_to_dlpack(tensor, NULL), "stream");
     assert_null_invalid(gr_tensor_dlpack_legacy(tensor, NULL), "stream");
-    assert_null_invalid(gr_tensor_dlpack(tensor, GR_STREAM_OF_MAP), "stream");
-    assert_null_invalid(gr_tensor_dlpack(NULL, fx.stream), "NULL");
+    assert_null_invalid(gr_tensor_to_dlpack(tensor, GR_STREAM_OF_MAP), "stream");
+    assert_null_invalid(gr_tensor_to_dlpack(NULL, fx.stream), "NULL");
     gr_tensor_free(tensor);
-    assert_null_invalid(gr_tensor_dlpack(tensor, fx.stream), "not a live tensor");
+    assert_null_invalid(gr_tensor_to_dlpack(tensor, fx.stream), "not a live tensor");
     assert_null_invalid(gr_tensor_dlpack_legacy(tensor, fx.stream), "not a live tensor");
 }

@@ -13,7 +13,7 @@ DLDevice dlpack_device(void)
 
 gr_tensor *must_alloc_as(gr_dtype dtype, unsigned ndim, const int64_t *shape)
 {
-    return must_make(gr_tensor_alloc(
+    return must_make(gr_tensor_create(
         &GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape), fx.stream));
 }
 
@@ -59,8 +59,8 @@ void wrap(struct wrapped *wrapped, CUstream ready_on)
     CU(MemAlloc(&wrapped->memory, SIZE));
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (int64_t[]){SIZE});
-    wrapped->tensor = must_make(
-        gr_tensor_wrap(&desc, (void *)(uintptr_t)wrapped->memory, ready_on, end_wrapped, wrapped));
+    wrapped->tensor = must_make(gr_tensor_from_memory(&desc, (void *)(uintptr_t)wrapped->memory,
+                                                      ready_on, end_wrapped, wrapped));
 }
 
 void settle(void)

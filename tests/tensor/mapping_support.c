@@ -15,7 +15,7 @@ struct made make(int sort, unsigned flags)
         m.resource = unordered(must_create(SIZE, flags));
         m.buffer = gr_vk_buffer(m.resource);
     } else if (sort != VULKAN) {
-        m.resource = gr_gl_buffer_create(
+        m.resource = gr_create_gl_buffer(
             SIZE, flags,
             &GR_INIT(gr_gl_options,
                      .transports = sort == COPY ? GR_TRANSPORT_COPY : GR_TRANSPORT_SHARED));

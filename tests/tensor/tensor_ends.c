@@ -27,7 +27,7 @@ static gr_tensor *wrap_on(CUstream stream)
     ends = 0;
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (const int64_t[]){256}, .memory = GR_MEMORY_HOST);
-    return must_make(gr_tensor_wrap(&desc, memory, stream, note_end, &ends));
+    return must_make(gr_tensor_from_memory(&desc, memory, stream, note_end, &ends));
 }
 
 TEST(a_deleter_runs_once_even_after_a_second_free, 2)
@@ -49,7 +49,7 @@ TEST(a_failed_wrap_calls_no_deleter)
 {
     ends = 0;
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = (gr_dtype)99);
-    assert_null_invalid(gr_tensor_wrap(&desc, memory, fx.stream, note_end, &ends), "dtype");
+    assert_null_invalid(gr_tensor_from_memory(&desc, memory, fx.stream, note_end, &ends), "dtype");
     ck_assert_uint_eq(ends, 0);
 }
 
@@ -89,7 +89,7 @@ TEST(the_deleter_runs_after_pending_work, 2)
     ck_assert_uint_eq(ends, 1);
 }
 
-/* gr_tensor_alloc(), like other calls, also frees tensors whose streams have finished. */
+/* gr_tensor_create(), like other calls, also frees tensors whose streams have finished. */
 TEST(a_later_call_runs_deferred_deleters)
 {
     gr_tensor *tensor = wrap_on(fx.stream);
@@ -136,7 +136,8 @@ TEST(a_deleter_may_call_grinterop, 2)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .memory = GR_MEMORY_HOST);
     gr_tensor *inner = wrap_on(fx.stream);
-    gr_tensor *outer = must_make(gr_tensor_wrap(&desc, memory, fx.stream, end_by_another, &inner));
+    gr_tensor *outer =
+        must_make(gr_tensor_from_memory(&desc, memory, fx.stream, end_by_another, &inner));
     struct gate *gate = _i ? gate_put(fx.stream) : NULL;
     gr_tensor_free(outer);
     if (gate)
@@ -237,7 +238,7 @@ TEST(tensors_of_a_destroyed_context_can_be_freed)
     for (int i = 0; i < 4; i++) {
         gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                       .shape = (const int64_t[]){512}, .memory = each_memory[i]);
-        tensors[i] = must_make(gr_tensor_alloc(&desc, stream));
+        tensors[i] = must_make(gr_tensor_create(&desc, stream));
     }
     tensors[4] = wrap_on(stream);
     end_context(context);
@@ -286,7 +287,7 @@ CHILD(ends_with_tensors)
     fixture_setup();
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (const int64_t[]){256}, .memory = GR_MEMORY_HOST);
-    left_over = must_make(gr_tensor_wrap(&desc, memory, fx.stream, say_end, NULL));
+    left_over = must_make(gr_tensor_from_memory(&desc, memory, fx.stream, say_end, NULL));
     must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){100});
     struct gate *gate = gate_put(fx.stream);
     gr_tensor_free(wrap_on(fx.stream));

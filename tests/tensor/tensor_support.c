@@ -5,7 +5,7 @@ gr_tensor *must_alloc(gr_dtype dtype, gr_memory memory, unsigned ndim, const int
 {
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape, .memory = memory);
-    return must_make(gr_tensor_alloc(&desc, fx.stream));
+    return must_make(gr_tensor_create(&desc, fx.stream));
 }
 
 unsigned char *must_read(const gr_tensor *tensor, CUstream stream)

@@ -12,9 +12,9 @@
 static gr_tensor *must_alloc_on(gr_memory memory, CUstream stream)
 {
     return must_make(
-        gr_tensor_alloc(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U16, .ndim = 3,
-                                 .shape = (int64_t[]){16, SIZE / 16 / 4, 2}, .memory = memory),
-                        stream));
+        gr_tensor_create(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U16, .ndim = 3,
+                                  .shape = (int64_t[]){16, SIZE / 16 / 4, 2}, .memory = memory),
+                         stream));
 }
 
 static void settle(void)
@@ -67,7 +67,7 @@ TEST(the_interface_of_a_strided_view_has_its_strides)
 
 TEST(a_tensor_without_elements_has_address_0)
 {
-    gr_tensor *tensor = must_make(gr_tensor_alloc(
+    gr_tensor *tensor = must_make(gr_tensor_create(
         &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (int64_t[]){0}),
         fx.stream));
     const gr_array_interface *array = must_make(gr_tensor_array_interface(tensor, fx.stream));
@@ -140,7 +140,7 @@ TEST(host_memory_has_no_array_interface)
 {
     gr_tensor *host = must_alloc_on(GR_MEMORY_HOST, fx.stream);
     assert_null(gr_tensor_array_interface(host, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                "gr_tensor_dlpack");
+                "gr_tensor_to_dlpack");
     gr_tensor_free(host);
     gr_tensor *pinned = must_alloc_on(GR_MEMORY_PINNED, fx.stream);
     assert_made(gr_tensor_array_interface(pinned, fx.stream));

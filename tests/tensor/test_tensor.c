@@ -57,7 +57,7 @@ TEST(tensor_properties_match_the_description, 4)
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape,
                 .strides = strides, .layout = GR_LAYOUT_HWC, .memory = each_memory[_i]);
-    gr_tensor *tensor = must_make(gr_tensor_alloc(&desc, fx.stream));
+    gr_tensor *tensor = must_make(gr_tensor_create(&desc, fx.stream));
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_ne(info->ptr, 0);
     ck_assert_int_eq(info->data == (void *)(uintptr_t)info->ptr,
@@ -123,7 +123,7 @@ TEST(waiting_for_a_tensor_without_a_stream_does_not_block, 4)
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (const int64_t[]){64}, .memory = each_memory[_i]);
     struct gate *gate = gate_put(fx.other);
-    gr_tensor *tensor = must_make(gr_tensor_alloc(&desc, GR_STREAM_NONE));
+    gr_tensor *tensor = must_make(gr_tensor_create(&desc, GR_STREAM_NONE));
     assert_ok(gr_tensor_wait(tensor, fx.stream));
     CU(StreamSynchronize(fx.stream));
     if (each_memory[_i] == GR_MEMORY_PINNED || each_memory[_i] == GR_MEMORY_MANAGED)
@@ -161,7 +161,7 @@ static const struct {
     WRONG("with these strides is larger", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0],
           .strides = steps[4]),
     WRONG("`offset` is 4", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0], .offset = 4),
-    /* gr_tensor_wrap() accepts the descriptions from here on. */
+    /* gr_tensor_from_memory() accepts the descriptions from here on. */
     WRONG("(-12, 4) of the shape (2, 3) are negative or", .dtype = GR_DTYPE_F32, .ndim = 2,
           .shape = shapes[0], .strides = steps[0]),
     WRONG("let elements share bytes", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0],
@@ -174,9 +174,9 @@ enum { WRONGS = sizeof(wrong) / sizeof(wrong[0]), OF_ALLOC = 3 };
 TEST(invalid_descriptions_are_refused, WRONGS)
 {
     unsigned char bytes[64];
-    assert_null_invalid(gr_tensor_alloc(&wrong[_i].desc, fx.stream), wrong[_i].text);
+    assert_null_invalid(gr_tensor_create(&wrong[_i].desc, fx.stream), wrong[_i].text);
     if (_i < WRONGS - OF_ALLOC)
-        assert_null_invalid(gr_tensor_wrap(&wrong[_i].desc, bytes, fx.stream, NULL, NULL),
+        assert_null_invalid(gr_tensor_from_memory(&wrong[_i].desc, bytes, fx.stream, NULL, NULL),
                             wrong[_i].text);
 }
 
@@ -191,7 +191,7 @@ TEST(strides_of_size_1_dimensions_can_have_any_value, 8)
     const int64_t strides[] = {step, _i % 2 ? step : 4, step};
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape,
                                   .strides = strides);
-    gr_tensor *tensor = must_make(gr_tensor_alloc(&desc, fx.stream));
+    gr_tensor *tensor = must_make(gr_tensor_create(&desc, fx.stream));
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_eq(info->bytes, _i % 2 ? 0 : 12);
     ck_assert(info->compact);
@@ -208,11 +208,12 @@ TEST(invalid_streams_and_pointers_are_refused)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32);
     float value = 1;
-    assert_null_invalid(gr_tensor_alloc(&desc, NULL), "stream is NULL");
-    assert_null_invalid(gr_tensor_alloc(&desc, GR_STREAM_OF_MAP), "no meaning");
-    assert_null_invalid(gr_tensor_alloc(NULL, fx.stream), "`desc` is NULL");
-    assert_null_invalid(gr_tensor_wrap(&desc, &value, NULL, NULL, NULL), "stream is NULL");
-    assert_null_invalid(gr_tensor_wrap(&desc, NULL, fx.stream, NULL, NULL), "`data` is NULL");
+    assert_null_invalid(gr_tensor_create(&desc, NULL), "stream is NULL");
+    assert_null_invalid(gr_tensor_create(&desc, GR_STREAM_OF_MAP), "no meaning");
+    assert_null_invalid(gr_tensor_create(NULL, fx.stream), "`desc` is NULL");
+    assert_null_invalid(gr_tensor_from_memory(&desc, &value, NULL, NULL, NULL), "stream is NULL");
+    assert_null_invalid(gr_tensor_from_memory(&desc, NULL, fx.stream, NULL, NULL),
+                        "`data` is NULL");
     gr_tensor *tensor = must_alloc(GR_DTYPE_F32, GR_MEMORY_DEVICE, 0, NULL);
     assert_invalid(gr_tensor_wait(tensor, NULL), "stream is NULL");
     assert_invalid(gr_tensor_used_on(tensor, GR_STREAM_NONE), "GR_STREAM_NONE");
@@ -230,7 +231,7 @@ TEST(allocating_too_many_bytes_returns_no_memory, 4)
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                 .shape = (const int64_t[]){INT64_MAX / 2}, .memory = each_memory[_i]);
-    assert_null(gr_tensor_alloc(&desc, fx.stream), GR_ERR_NO_MEMORY, -1, "memory");
+    assert_null(gr_tensor_create(&desc, fx.stream), GR_ERR_NO_MEMORY, -1, "memory");
 }
 
 GROUP("views", add_case)
@@ -319,7 +320,7 @@ static void *work(void *stream_of)
         gr_tensor_desc desc =
             GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                     .shape = (const int64_t[]){256}, .memory = each_memory[i % 4]);
-        gr_tensor *tensor = gr_tensor_alloc(&desc, stream);
+        gr_tensor *tensor = gr_tensor_create(&desc, stream);
         if (gr_tensor_copy_from_host(tensor, out, 256, stream) != GR_OK ||
             gr_tensor_copy_to_host(tensor, in, 256, stream) != GR_OK ||
             fx.cu->StreamSynchronize(stream) != CUDA_SUCCESS || memcmp(in, out, 256))

@@ -26,9 +26,9 @@ static CUarray make_array(CUarray_format format, unsigned channels, size_t heigh
 
 static gr_tensor *must_wrap(CUarray array, bool read_only)
 {
-    return must_make(
-        gr_tensor_wrap(&GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY, .read_only = read_only),
-                       array, fx.stream, NULL, NULL));
+    return must_make(gr_tensor_from_memory(
+        &GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY, .read_only = read_only), array,
+        fx.stream, NULL, NULL));
 }
 
 /* Creates a host tensor whose byte i is seed + i. */
@@ -162,9 +162,11 @@ TEST(arrays_that_are_not_2d_are_refused)
     CUarray volume = make_array(CU_AD_FORMAT_FLOAT, 1, HEIGHT, 3);
     CUarray line = make_array(CU_AD_FORMAT_FLOAT, 1, 0, 0);
     const gr_tensor_desc any = GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY);
-    assert_null_invalid(gr_tensor_wrap(&any, NULL, fx.stream, NULL, NULL), "NULL");
-    assert_null(gr_tensor_wrap(&any, volume, fx.stream, NULL, NULL), GR_ERR_UNSUPPORTED, 0, "2D");
-    assert_null(gr_tensor_wrap(&any, line, fx.stream, NULL, NULL), GR_ERR_UNSUPPORTED, 0, "2D");
+    assert_null_invalid(gr_tensor_from_memory(&any, NULL, fx.stream, NULL, NULL), "NULL");
+    assert_null(gr_tensor_from_memory(&any, volume, fx.stream, NULL, NULL), GR_ERR_UNSUPPORTED, 0,
+                "2D");
+    assert_null(gr_tensor_from_memory(&any, line, fx.stream, NULL, NULL), GR_ERR_UNSUPPORTED, 0,
+                "2D");
     CU(ArrayDestroy(volume));
     CU(ArrayDestroy(line));
 }
@@ -186,12 +188,13 @@ TEST(descriptions_that_differ_from_the_array_are_refused)
 #undef AS_ARRAY
     CUarray array = make_array(CU_AD_FORMAT_FLOAT, 1, HEIGHT, 0);
     for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
-        gr_tensor *tensor = must_make(gr_tensor_wrap(&right[i], array, fx.stream, NULL, NULL));
+        gr_tensor *tensor =
+            must_make(gr_tensor_from_memory(&right[i], array, fx.stream, NULL, NULL));
         ck_assert_uint_eq(gr_tensor_get_info(tensor)->ndim, 3);
         gr_tensor_free(tensor);
     }
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-        assert_null_invalid(gr_tensor_wrap(&wrong[i], array, fx.stream, NULL, NULL),
+        assert_null_invalid(gr_tensor_from_memory(&wrong[i], array, fx.stream, NULL, NULL),
                             "(7, 13, 1) of float32");
     CU(ArrayDestroy(array));
 }

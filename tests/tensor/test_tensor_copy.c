@@ -345,9 +345,9 @@ TEST(tensors_without_elements_can_be_copied_with_stride_0)
     const int64_t shape[] = {3, 0}, strides[] = {0, 4};
     unsigned char byte = 1;
     gr_tensor *tensor =
-        must_make(gr_tensor_alloc(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
-                                           .shape = shape, .strides = strides),
-                                  fx.stream));
+        must_make(gr_tensor_create(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
+                                            .shape = shape, .strides = strides),
+                                   fx.stream));
     assert_ok(gr_tensor_copy_from_host(tensor, &byte, 0, fx.stream));
     assert_ok(gr_tensor_copy(tensor, tensor, fx.stream));
     gr_tensor_free(tensor);
@@ -375,7 +375,7 @@ TEST(tensors_are_copied_between_two_devices, 2)
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = (const int64_t[]){40, 50},
                 .strides = (const int64_t[]){_i ? 64 : 50, 1});
-    gr_tensor *other = must_make(gr_tensor_alloc(&desc, there->stream));
+    gr_tensor *other = must_make(gr_tensor_create(&desc, there->stream));
     ck_assert_int_eq(gr_tensor_get_info(other)->device, device);
     CU(CtxSetCurrent(fx.context));
     unsigned char bytes[2000];
@@ -390,7 +390,7 @@ TEST(tensors_are_copied_between_two_devices, 2)
     free(read);
     /* The driver reports on which device wrapped memory is. */
     void *pointer = (void *)(uintptr_t)gr_tensor_get_info(other)->ptr;
-    gr_tensor *wrapped = must_make(gr_tensor_wrap(&desc, pointer, fx.stream, NULL, NULL));
+    gr_tensor *wrapped = must_make(gr_tensor_from_memory(&desc, pointer, fx.stream, NULL, NULL));
     ck_assert_int_eq(gr_tensor_get_info(wrapped)->device, device);
     gr_tensor_free(wrapped);
     gr_tensor_free(other);
@@ -407,7 +407,7 @@ static gr_tensor *on_legacy(unsigned char value)
 {
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){64});
-    gr_tensor *tensor = must_make(gr_tensor_alloc(&desc, CU_STREAM_LEGACY));
+    gr_tensor *tensor = must_make(gr_tensor_create(&desc, CU_STREAM_LEGACY));
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, value, 64, CU_STREAM_LEGACY));
     CU(StreamSynchronize(CU_STREAM_LEGACY));
     return tensor;

@@ -38,7 +38,7 @@ static gr_semaphore *make_semaphore(bool timeline)
     int fd = -1;
     ck_assert_int_eq(soft.create(timeline, 0, &fd), CUDA_SUCCESS);
     ck_assert_int_eq(soft.open(fd, &semaphores[semaphore_count].graphics), CUDA_SUCCESS);
-    gr_semaphore *made = gr_semaphore_import(
+    gr_semaphore *made = gr_semaphore_from_handle(
         &GR_INIT(gr_semaphore_desc,
                  .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
                                   : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,

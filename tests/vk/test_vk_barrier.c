@@ -85,9 +85,9 @@ VULKAN_TEST(barriers_of_images_accept_64_bit_flags)
 VULKAN_TEST(flags_of_64_bits_without_synchronization2_are_refused)
 {
     gr_vk_device_desc info = vulkan_desc(NULL);
-    gr_vk_device *plain = must_make(gr_vk_device_wrap(&info));
+    gr_vk_device *plain = must_make(gr_vk_device_from_vk(&info));
     const VkBufferCreateInfo create = vulkan_buffer_info(SIZE);
-    gr_resource *resource = must_make(gr_vk_buffer_create(plain, &create, GR_READ_WRITE));
+    gr_resource *resource = must_make(gr_create_vk_buffer(plain, &create, GR_READ_WRITE));
     gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_COPY_BIT,
                             .access = VK_ACCESS_2_TRANSFER_WRITE_BIT);
     VkCommandBuffer commands = vulkan_begin();
@@ -117,7 +117,7 @@ VULKAN_TEST(a_device_without_vkCmdPipelineBarrier2_is_refused)
 {
     gr_vk_device_desc info = vulkan_desc(without_barriers);
     info.synchronization2 = true;
-    assert_null_invalid(gr_vk_device_wrap(&info), "vkCmdPipelineBarrier2");
+    assert_null_invalid(gr_vk_device_from_vk(&info), "vkCmdPipelineBarrier2");
 }
 
 GROUP("queue families", add_vulkan_case, add_copied_vulkan_case)
@@ -166,7 +166,7 @@ VULKAN_TEST(barriers_of_concurrent_resources_name_no_family)
     create.sharingMode = VK_SHARING_MODE_CONCURRENT;
     create.queueFamilyIndexCount = 2;
     create.pQueueFamilyIndices = families;
-    gr_resource *resource = must_make(gr_vk_buffer_create(vk.wrap, &create, GR_READ_WRITE));
+    gr_resource *resource = must_make(gr_create_vk_buffer(vk.wrap, &create, GR_READ_WRITE));
     const gr_vk_use use =
         GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
                 .access = VK_ACCESS_2_TRANSFER_WRITE_BIT, .queue_family = &families[0]);
@@ -219,7 +219,7 @@ static void check_families(gr_resource *resource, uint32_t own)
 VULKAN_TEST(barriers_transfer_ownership_between_queue_families)
 {
     gr_vk_device_desc info = vulkan_desc(noting);
-    gr_vk_device *noted = must_make(gr_vk_device_wrap(&info));
+    gr_vk_device *noted = must_make(gr_vk_device_from_vk(&info));
     struct vulkan_own own = vulkan_own(SIZE, false);
     struct vulkan_image image =
         vulkan_image_own(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, false, GR_READ_WRITE);

@@ -453,8 +453,8 @@ VULKAN_TEST(null_is_refused)
     info.memory = VK_NULL_HANDLE;
     assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "memory");
     const VkBufferCreateInfo create = vulkan_buffer_info(16);
-    assert_null_invalid(gr_vk_buffer_create(NULL, &create, GR_READ_WRITE), "device");
-    assert_null_invalid(gr_vk_buffer_create(vk.wrap, NULL, GR_READ_WRITE), "NULL");
+    assert_null_invalid(gr_create_vk_buffer(NULL, &create, GR_READ_WRITE), "device");
+    assert_null_invalid(gr_create_vk_buffer(vk.wrap, NULL, GR_READ_WRITE), "NULL");
 }
 
 /*

@@ -61,7 +61,7 @@ void begin_copying_by(int way, bool synchronization2)
     info.get_instance_proc_addr = instance_function;
     info.synchronization2 = synchronization2;
     info.transports = way == BY_PEER ? GR_TRANSPORT_PEER : GR_TRANSPORT_COPY;
-    copying = must_make(gr_vk_device_wrap(&info));
+    copying = must_make(gr_vk_device_from_vk(&info));
 }
 
 void begin_copying(int way)
@@ -81,7 +81,7 @@ gr_resource *must_copy(size_t size, unsigned flags)
     const VkBufferCreateInfo info = vulkan_buffer_info(size);
     if (way_of_copying == BY_CPU)
         ck_assert(fault->set("cuMemHostRegister", CUDA_ERROR_NOT_SUPPORTED, 0));
-    gr_resource *resource = gr_vk_buffer_create(copying, &info, flags);
+    gr_resource *resource = gr_create_vk_buffer(copying, &info, flags);
     fault->reset();
     assert_made(resource);
     return resource;

@@ -28,7 +28,7 @@ static gr_status status_of(const void *made)
 
 static gr_status take_device(const void *given)
 {
-    return status_of(gr_vk_device_wrap(given));
+    return status_of(gr_vk_device_from_vk(given));
 }
 
 static gr_status take_device_for_extensions(const void *given)
@@ -172,7 +172,7 @@ VULKAN_TEST(a_chained_list_of_formats_reaches_the_image)
     VkImageCreateInfo info = image_info(VK_FORMAT_R8G8B8A8_UNORM);
     info.pNext = &list;
     info.flags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT;
-    GR_AUTO(gr_resource) *resource = must_make(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE));
+    GR_AUTO(gr_resource) *resource = must_make(gr_create_vk_image(vk.wrap, &info, GR_READ_WRITE));
     ck_assert_ptr_eq(info.pNext, &list);
     check_image(resource);
 }
@@ -188,10 +188,10 @@ VULKAN_TEST(chained_external_memory_info_is_not_chained_again)
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkImageCreateInfo info = image_info(VK_FORMAT_R8G8B8A8_UNORM);
     info.pNext = &external;
-    GR_AUTO(gr_resource) *resource = must_make(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE));
+    GR_AUTO(gr_resource) *resource = must_make(gr_create_vk_image(vk.wrap, &info, GR_READ_WRITE));
     check_image(resource);
     external.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
-    assert_null_invalid(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), "OPAQUE_FD");
+    assert_null_invalid(gr_create_vk_image(vk.wrap, &info, GR_READ_WRITE), "OPAQUE_FD");
 }
 
 VULKAN_TEST(buffers_accept_chained_external_memory_info)
@@ -201,32 +201,32 @@ VULKAN_TEST(buffers_accept_chained_external_memory_info)
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     info.pNext = &external;
-    GR_AUTO(gr_resource) *resource = must_make(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE));
+    GR_AUTO(gr_resource) *resource = must_make(gr_create_vk_buffer(vk.wrap, &info, GR_READ_WRITE));
     vulkan_write_pattern(gr_vk_buffer(resource), SIZE, 7);
     gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     assert_cuda_pattern(buffer, 7);
     must_release(buffer);
     external.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
-    assert_null_invalid(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), "OPAQUE_FD");
+    assert_null_invalid(gr_create_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "OPAQUE_FD");
 }
 
 VULKAN_TEST(invalid_buffer_create_infos_are_refused)
 {
     VkBufferCreateInfo info = vulkan_buffer_info(0);
-    assert_null_invalid(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), "size");
+    assert_null_invalid(gr_create_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "size");
     info = vulkan_buffer_info(SIZE);
     info.usage = 0;
-    assert_null_invalid(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), "usage");
+    assert_null_invalid(gr_create_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "usage");
     info = vulkan_buffer_info(SIZE);
     info.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
-    assert_null_invalid(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE),
+    assert_null_invalid(gr_create_vk_buffer(vk.wrap, &info, GR_READ_WRITE),
                         "VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO");
     info = vulkan_buffer_info(SIZE);
     info.flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT;
-    assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_create_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
                 "sparse");
     info = vulkan_buffer_info(SIZE);
-    assert_null_invalid(gr_vk_buffer_create(vk.wrap, &info, GR_SURFACE_LOAD_STORE),
+    assert_null_invalid(gr_create_vk_buffer(vk.wrap, &info, GR_SURFACE_LOAD_STORE),
                         "surface_load_store");
 }
 

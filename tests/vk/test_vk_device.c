@@ -78,7 +78,7 @@ SESSION_TEST(a_device_can_be_wrapped_twice)
 TEST(null_is_refused_or_ignored)
 {
     gr_vk_device *none = NULL;
-    assert_null_invalid(gr_vk_device_wrap(NULL), "`desc` is NULL");
+    assert_null_invalid(gr_vk_device_from_vk(NULL), "`desc` is NULL");
     gr_vk_device_free(NULL);
     gr_vk_device_at_scope_end(&none);
     assert_null_invalid(gr_vk_device_get_info(NULL), "NULL");
@@ -101,7 +101,7 @@ SESSION_TEST(null_members_are_refused)
             info.device = VK_NULL_HANDLE;
         char text[64];
         snprintf(text, sizeof(text), "`desc->%s` is NULL", names[i]);
-        assert_null_invalid(gr_vk_device_wrap(&info), text);
+        assert_null_invalid(gr_vk_device_from_vk(&info), text);
     }
 }
 
@@ -113,7 +113,7 @@ SESSION_TEST(a_missing_queue_family_is_refused)
     count_families(session.info.physical_device, &session.info.queue_family, NULL);
     char text[64];
     snprintf(text, sizeof(text), "no queue family %u", session.info.queue_family);
-    assert_null_invalid(gr_vk_device_wrap(&session.info), text);
+    assert_null_invalid(gr_vk_device_from_vk(&session.info), text);
 }
 
 GROUP("which CUDA device", add_vk_case)
@@ -125,9 +125,9 @@ SESSION_TEST(a_device_that_is_no_cuda_device_is_refused)
     CU(DeviceGetUuid(&uuid, fx.device));
     uuid_text(uuid.bytes, cuda);
     gr_vk_device_desc info = lying(&session, (struct lies){.other_device = true});
-    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_vk_device_from_vk(&info), GR_ERR_UNSUPPORTED, 0,
                 "GPU-0f0f0f0f-0f0f-0f0f-0f0f-0f0f0f0f0f0f");
-    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, cuda);
+    assert_null(gr_vk_device_from_vk(&info), GR_ERR_UNSUPPORTED, 0, cuda);
     info = lying(&session, (struct lies){.other_device = false});
     gr_vk_device_free(must_wrap(&info));
 }
@@ -140,7 +140,7 @@ SESSION_TEST(a_wrong_device_is_reported_rather_than_missing_extensions)
 {
     gr_vk_device_desc info =
         lying(&session, (struct lies){.other_device = true, .hidden = {"vkGetMemoryFd"}});
-    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, "GPU-0f0f0f0f");
+    assert_null(gr_vk_device_from_vk(&info), GR_ERR_UNSUPPORTED, 0, "GPU-0f0f0f0f");
 }
 
 SESSION_TEST(wrapping_without_a_cuda_context_leaves_none_current)

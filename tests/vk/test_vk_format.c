@@ -213,8 +213,8 @@ GROUP("table", add_case)
 
 static void assert_as_named(const struct named *named, const struct meaning *m)
 {
-    const gr_vk_format_info *info = must_make(gr_vk_format((VkFormat)named->number));
-    ck_assert_ptr_eq(info, gr_vk_format((VkFormat)named->number));
+    const gr_vk_format_info *info = must_make(gr_vk_format_get_info((VkFormat)named->number));
+    ck_assert_ptr_eq(info, gr_vk_format_get_info((VkFormat)named->number));
     ck_assert_msg(strncmp(info->name, "VK_FORMAT_", 10) == 0 &&
                       strcmp(info->name + 10, named->name) == 0,
                   "%s is called %s", named->name, info->name);
@@ -231,7 +231,7 @@ static void assert_as_named(const struct named *named, const struct meaning *m)
 
 static void assert_packed(const struct named *named, const gr_vk_format_info *wanted)
 {
-    const gr_vk_format_info *info = must_make(gr_vk_format((VkFormat)named->number));
+    const gr_vk_format_info *info = must_make(gr_vk_format_get_info((VkFormat)named->number));
     ck_assert_str_eq(info->name + strlen("VK_FORMAT_"), named->name);
     ck_assert_uint_eq(info->format, wanted->format);
     ck_assert_uint_eq(info->channels, wanted->channels);
@@ -240,12 +240,12 @@ static void assert_packed(const struct named *named, const gr_vk_format_info *wa
     ck_assert(!info->depth && !info->swapped);
 }
 
-/* Whether gr_vk_format() accepts the format whose name is in this range. */
+/* Whether gr_vk_format_get_info() accepts the format whose name is in this range. */
 static bool is_taken(const char *name, size_t length)
 {
     for (size_t i = 0; i < FORMAT_COUNT; i++)
         if (strlen(formats[i].name) == length && strncmp(formats[i].name, name, length) == 0)
-            return gr_vk_format((VkFormat)formats[i].number);
+            return gr_vk_format_get_info((VkFormat)formats[i].number);
     return false;
 }
 
@@ -254,8 +254,8 @@ static void assert_refused(const struct named *named)
 {
     char text[120];
     snprintf(text, sizeof(text), "VK_FORMAT_%s:", named->name);
-    assert_null(gr_vk_format((VkFormat)named->number), GR_ERR_UNSUPPORTED, 0, text);
-    ck_assert_ptr_null(gr_vk_format((VkFormat)named->number));
+    assert_null(gr_vk_format_get_info((VkFormat)named->number), GR_ERR_UNSUPPORTED, 0, text);
+    ck_assert_ptr_null(gr_vk_format_get_info((VkFormat)named->number));
     gr_error error = *gr_last_error();
     const char *instead = strstr(error.message, ". Use ");
     ck_assert_msg(instead, "%s", error.message);
@@ -311,7 +311,8 @@ TEST(some_formats_have_the_expected_cuda_format)
          {"VK_FORMAT_D32_SFLOAT", CU_AD_FORMAT_FLOAT, 1, false, false, true, false}},
     };
     for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
-        const gr_vk_format_info *is = gr_vk_format(some[i].format), *wanted = &some[i].info;
+        const gr_vk_format_info *is = gr_vk_format_get_info(some[i].format),
+                                *wanted = &some[i].info;
         assert_made(is);
         ck_assert_str_eq(is->name, wanted->name);
         ck_assert_int_eq(is->format, wanted->format);
@@ -346,12 +347,14 @@ TEST(refusals_name_the_reason_and_a_supported_format)
         {VK_FORMAT_G8_B8R8_2PLANE_420_UNORM, "in planes. Use an image of VK_FORMAT_R8_UNORM"},
     };
     for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++)
-        assert_null(gr_vk_format(some[i].format), GR_ERR_UNSUPPORTED, 0, some[i].text);
+        assert_null(gr_vk_format_get_info(some[i].format), GR_ERR_UNSUPPORTED, 0, some[i].text);
 }
 
 TEST(unknown_format_numbers_are_refused)
 {
-    assert_null(gr_vk_format((VkFormat)185), GR_ERR_UNSUPPORTED, 0, "VkFormat 185 ");
-    assert_null(gr_vk_format((VkFormat)1000054000), GR_ERR_UNSUPPORTED, 0, "VkFormat 1000054000 ");
-    assert_null(gr_vk_format(VK_FORMAT_MAX_ENUM), GR_ERR_UNSUPPORTED, 0, "VkFormat 2147483647 ");
+    assert_null(gr_vk_format_get_info((VkFormat)185), GR_ERR_UNSUPPORTED, 0, "VkFormat 185 ");
+    assert_null(gr_vk_format_get_info((VkFormat)1000054000), GR_ERR_UNSUPPORTED, 0,
+                "VkFormat 1000054000 ");
+    assert_null(gr_vk_format_get_info(VK_FORMAT_MAX_ENUM), GR_ERR_UNSUPPORTED, 0,
+                "VkFormat 2147483647 ");
 }

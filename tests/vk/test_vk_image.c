@@ -17,7 +17,7 @@ VULKAN_TEST(info_describes_images_of_each_shape, vulkan_shape_count)
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R16G16_SFLOAT, shape->name, 26, 14, 3, 0, GR_READ_WRITE);
     gr_buffer *buffer = must_hand_over(&image);
-    const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
+    const gr_image_info *info = must_make(gr_buffer_get_image_info(buffer));
     ck_assert_uint_eq(info->width, 26);
     ck_assert_uint_eq(info->height, image.info.extent.height);
     ck_assert_uint_eq(info->depth, shape->slices);
@@ -44,7 +44,7 @@ VULKAN_TEST(info_describes_formats)
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         struct vulkan_image image = vulkan_image(formats[i], "2D", 8, 8, 1, 0, GR_READ_WRITE);
         gr_buffer *buffer = must_hand_over(&image);
-        const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
+        const gr_image_info *info = must_make(gr_buffer_get_image_info(buffer));
         ck_assert_uint_eq(info->format, image.format->cuda);
         ck_assert_uint_eq(info->channels, image.format->channels);
         ck_assert_uint_eq(info->texel_bytes,

@@ -37,8 +37,8 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, 4)
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     gr_semaphore *drawn = NULL, *computed = NULL;
     if (_i & 1) {
-        drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-        computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+        drawn = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+        computed = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
         assert_ok(gr_resource_set_sync(resource, drawn, computed));
     }
     struct gate *gate = gate_put(fx.stream);
@@ -92,11 +92,11 @@ enum order { UNORDERED, BY_A_SEMAPHORE, BY_DEFAULT, ORDERS };
 static gr_resource *make_ordered(gr_vk_device *device, enum order order)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    gr_resource *resource = must_make(gr_vk_buffer_create(device, &info, GR_READ_WRITE));
+    gr_resource *resource = must_make(gr_create_vk_buffer(device, &info, GR_READ_WRITE));
     if (order == UNORDERED)
         unordered(resource);
     if (order == BY_A_SEMAPHORE) {
-        gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+        gr_semaphore *computed = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
         assert_made(computed);
         assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, computed));
         gr_semaphore_free(computed);
@@ -126,10 +126,10 @@ static gr_vk_device *wrap_headless(gr_vk_headless **headless)
         GR_INIT(gr_vk_headless_options, .validation = true, .message = complain);
     *headless = gr_vk_headless_create(&options);
     assert_made(*headless);
-    const gr_vk_headless_info *h = gr_vk_headless_get(*headless);
-    return must_make(gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
-                                                h->instance, h->physical_device, h->device,
-                                                h->graphics, h->graphics_family)));
+    const gr_vk_headless_info *h = gr_vk_headless_get_info(*headless);
+    return must_make(gr_vk_device_from_vk(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
+                                                   h->instance, h->physical_device, h->device,
+                                                   h->graphics, h->graphics_family)));
 }
 
 /*
@@ -203,7 +203,7 @@ VULKAN_TEST(the_stream_may_be_destroyed_after_the_release, 2)
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     GR_AUTO(gr_semaphore) *computed =
-        must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+        must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     if (_i == 1)
         assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, computed));
     CUstream stream = NULL;
@@ -291,7 +291,7 @@ CHILD(lose_the_device)
     fixture_setup();
     vulkan_setup();
     child_check(!vk.missing);
-    gr_semaphore *drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *drawn = gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     child_check(drawn);
     gr_resource *resource = must_create(SIZE, GR_READ_WRITE);
     child_check(gr_resource_set_sync(resource, drawn, GR_SEMAPHORE_NONE) == GR_OK);

@@ -72,7 +72,7 @@ void begin_device(int kind)
     gr_vk_device_desc info = vulkan_desc(device_function);
     info.synchronization2 = is_new;
     info.transports = kind / COPIED ? GR_TRANSPORT_COPY : GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER;
-    device = must_make(gr_vk_device_wrap(&info));
+    device = must_make(gr_vk_device_from_vk(&info));
 }
 
 void end_device(void)
@@ -94,7 +94,7 @@ const gr_vk_use copying = {
 gr_resource *make_buffer(void)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    return must_make(gr_vk_buffer_create(device, &info, GR_READ_WRITE));
+    return must_make(gr_create_vk_buffer(device, &info, GR_READ_WRITE));
 }
 
 /* Records a fill, without barriers for the resource. */
@@ -250,7 +250,7 @@ VULKAN_TEST(an_empty_submit_hands_images_to_cuda, 2 * DEVICE_KINDS)
     clearing.layout = layout;
     const VkImageCreateInfo create = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
                                                        vulkan_shape("2D"), 16, 16, 1, 0);
-    gr_resource *both[] = {gr_vk_image_create(device, &create, GR_READ_WRITE), make_buffer(),
+    gr_resource *both[] = {gr_create_vk_image(device, &create, GR_READ_WRITE), make_buffer(),
                            must_register(gl_buffer_filled(SIZE, 1))};
     assert_made(both[0]);
     const gr_vk_use nothing = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT,
@@ -289,8 +289,8 @@ VULKAN_TEST(seventy_resources_can_be_in_one_submit, DEVICE_KINDS)
 {
     begin_device(_i);
     gr_resource *all[70];
-    gr_semaphore *drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *drawn = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *computed = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
     for (int i = 0; i < 70; i++) {
         all[i] = make_buffer();
         if (i % 2)

@@ -26,8 +26,8 @@
 
 struct pair make_pair(VkSemaphoreType type)
 {
-    struct pair pair = {.drawn = gr_vk_semaphore_create(vk.wrap, type),
-                        .computed = gr_vk_semaphore_create(vk.wrap, type)};
+    struct pair pair = {.drawn = gr_semaphore_create_vk(vk.wrap, type),
+                        .computed = gr_semaphore_create_vk(vk.wrap, type)};
     assert_made(pair.drawn);
     assert_made(pair.computed);
     return pair;
@@ -378,7 +378,7 @@ VULKAN_TEST(releases_in_two_contexts_wait_for_an_event)
     CUcontext context = new_context(NULL);
     gr_vk_device *wrap = vulkan_wrap();
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    gr_resource *second = must_make(gr_vk_buffer_create(wrap, &info, GR_READ_WRITE));
+    gr_resource *second = must_make(gr_create_vk_buffer(wrap, &info, GR_READ_WRITE));
     gr_buffer *buffers[] = {gr_map(first, CU_STREAM_LEGACY), gr_map(second, CU_STREAM_LEGACY)};
     assert_made(buffers[0]);
     assert_made(buffers[1]);

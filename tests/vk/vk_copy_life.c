@@ -169,13 +169,13 @@ VULKAN_TEST(cuda_registers_vulkan_memory_if_it_refuses_other_memory)
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     gr_clear_error();
     ck_assert(fault->set("cuMemHostRegister", CUDA_ERROR_OUT_OF_MEMORY, 0));
-    GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(copying, &info, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = gr_create_vk_buffer(copying, &info, GR_READ_WRITE);
     fault->reset();
     assert_made(resource);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     assert_described(resource, "that CUDA registered");
     ck_assert(fault->set("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, 0));
-    assert_null(gr_vk_buffer_create(copying, &info, GR_READ_WRITE), GR_ERR_NO_MEMORY,
+    assert_null(gr_create_vk_buffer(copying, &info, GR_READ_WRITE), GR_ERR_NO_MEMORY,
                 CUDA_ERROR_OUT_OF_MEMORY, "device memory");
     end_copying();
 }
@@ -188,17 +188,17 @@ WAY_TEST(BY_PEER, a_failed_import_by_peer_copies_through_host_memory_if_allowed,
     begin_copying(BY_PEER);
     gr_vk_device_desc either = vulkan_desc(NULL);
     either.transports = GR_TRANSPORT_PEER | GR_TRANSPORT_COPY;
-    gr_vk_device *both = must_make(gr_vk_device_wrap(&either));
+    gr_vk_device *both = must_make(gr_vk_device_from_vk(&either));
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     gr_clear_error();
     ck_assert(fault->set(calls[_i], CUDA_ERROR_UNKNOWN, 0));
-    gr_resource *resource = gr_vk_buffer_create(both, &info, GR_READ_WRITE);
+    gr_resource *resource = gr_create_vk_buffer(both, &info, GR_READ_WRITE);
     assert_made(resource);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
     gr_resource_free(resource);
     ck_assert(fault->set(calls[_i], CUDA_ERROR_UNKNOWN, 0));
-    assert_null(gr_vk_buffer_create(copying, &info, GR_READ_WRITE), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
+    assert_null(gr_create_vk_buffer(copying, &info, GR_READ_WRITE), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
                 _i ? "could not be mapped" : "did not import");
     fault->reset();
     gr_vk_device_free(both);
@@ -275,11 +275,11 @@ VULKAN_TEST(failures_to_create_copied_images_are_reported)
     VkImageCreateInfo info =
         vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);
     info.extent.width = 1u << 20;
-    assert_null_invalid(gr_vk_image_create(copying, &info, GR_READ_WRITE), "at most");
+    assert_null_invalid(gr_create_vk_image(copying, &info, GR_READ_WRITE), "at most");
     info.extent.width = 8;
     ck_assert(fault->set("cuMipmappedArrayCreate", CUDA_ERROR_OUT_OF_MEMORY, 0));
     info.usage = VK_IMAGE_USAGE_SAMPLED_BIT;
-    assert_null(gr_vk_image_create(copying, &info, GR_READ_WRITE), GR_ERR_NO_MEMORY,
+    assert_null(gr_create_vk_image(copying, &info, GR_READ_WRITE), GR_ERR_NO_MEMORY,
                 CUDA_ERROR_OUT_OF_MEMORY, "array");
     end_copying();
 }
@@ -291,7 +291,7 @@ VULKAN_TEST(copied_images_of_unsupported_formats_are_refused)
     refuses_images = true;
     begin_copying(IMPORTED);
     refuses_images = false;
-    assert_null(gr_vk_image_create(copying, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED,
+    assert_null(gr_create_vk_image(copying, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED,
                 VK_ERROR_FORMAT_NOT_SUPPORTED, "cannot create images");
     end_copying();
 }

@@ -21,8 +21,8 @@ struct messages {
 };
 
 /*
- * A device with the validation layer, and its description for gr_vk_device_wrap(). If there is no
- * such device, `missing` is the reason and nothing else is set.
+ * A device with the validation layer, and its description for gr_vk_device_from_vk(). If there is
+ * no such device, `missing` is the reason and nothing else is set.
  */
 struct session {
     const char *missing;

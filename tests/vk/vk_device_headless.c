@@ -126,13 +126,13 @@ SESSION_TEST(timeline_semaphores_are_enabled)
 SESSION_TEST(default_options_create_a_device)
 {
     gr_vk_headless *without = create(NULL), *zeros = create(&GR_INIT(gr_vk_headless_options));
-    const gr_vk_headless_info *h = gr_vk_headless_get(without);
+    const gr_vk_headless_info *h = gr_vk_headless_get_info(without);
     ck_assert_ptr_ne(h->instance, NULL);
-    ck_assert_ptr_ne(h->device, gr_vk_headless_get(zeros)->device);
+    ck_assert_ptr_ne(h->device, gr_vk_headless_get_info(zeros)->device);
     gr_vk_device_desc info =
         GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
                 h->device, h->graphics, h->graphics_family);
-    gr_vk_device *device = must_make(gr_vk_device_wrap(&info));
+    gr_vk_device *device = must_make(gr_vk_device_from_vk(&info));
     gr_vk_device_free(device);
     gr_vk_headless_free(zeros);
     gr_vk_headless_free(without);
@@ -141,7 +141,7 @@ SESSION_TEST(default_options_create_a_device)
 TEST(null_is_refused_or_ignored)
 {
     gr_vk_headless *none = NULL;
-    assert_null_invalid(gr_vk_headless_get(NULL), "NULL");
+    assert_null_invalid(gr_vk_headless_get_info(NULL), "NULL");
     gr_vk_headless_free(NULL);
     gr_vk_headless_at_scope_end(&none);
     ck_assert_uint_eq(gr_last_error()->status, GR_OK);
@@ -153,7 +153,7 @@ SESSION_TEST(a_hundred_devices_are_created_and_freed_in_turn)
     int before = open_fds();
     for (int i = 0; i < 100; i++) {
         GR_AUTO(gr_vk_headless) *headless = create(&GR_INIT(gr_vk_headless_options));
-        ck_assert_ptr_ne(gr_vk_headless_get(headless)->device, NULL);
+        ck_assert_ptr_ne(gr_vk_headless_get_info(headless)->device, NULL);
     }
     ck_assert_int_eq(open_fds(), before);
 }
@@ -191,7 +191,7 @@ SESSION_TEST(validation_messages_without_a_callback_are_logged)
     struct messages lines = {0};
     gr_vk_headless *headless = create(&GR_INIT(gr_vk_headless_options, .validation = true));
     gr_log_set(GR_LOG_WARNING, keep_line, &lines);
-    do_wrong(gr_vk_headless_get(headless));
+    do_wrong(gr_vk_headless_get_info(headless));
     gr_log_set(GR_LOG_NONE, NULL, NULL);
     ck_assert_int_ge(lines.count, 1);
     ck_assert_msg(strstr(lines.first, "VUID-VkBufferCreateInfo-size"), "%s", lines.first);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The messages of gr_vk_device_wrap() if functions or extensions are missing. Also tests that the
- * extensions that grinterop lists are sufficient.
+ * The messages of gr_vk_device_from_vk() if functions or extensions are missing. Also tests that
+ * the extensions that grinterop lists are sufficient.
  */
 #define _GNU_SOURCE
 #include "vk_device.h"
@@ -152,8 +152,8 @@ SESSION_TEST(one_message_lists_all_extensions_to_enable)
         "VK_KHR_external_memory_fd", "VK_KHR_external_semaphore_fd", "VK_KHR_timeline_semaphore"};
     struct own own;
     own_start(&own, &session, VK_API_VERSION_1_1, false);
-    assert_null(gr_vk_device_wrap(&own.info), GR_ERR_UNSUPPORTED, 0, "ppEnabledExtensionNames");
-    ck_assert_ptr_eq(gr_vk_device_wrap(&own.info), NULL);
+    assert_null(gr_vk_device_from_vk(&own.info), GR_ERR_UNSUPPORTED, 0, "ppEnabledExtensionNames");
+    ck_assert_ptr_eq(gr_vk_device_from_vk(&own.info), NULL);
     gr_error error = *gr_last_error();
     ck_assert_ptr_ne(strstr(error.message, "were not enabled"), NULL);
     ck_assert_ptr_eq(strstr(error.message, "does not support"), NULL);
@@ -175,11 +175,11 @@ SESSION_TEST(the_message_separates_missing_from_disabled_extensions)
         lying(&session, (struct lies){.hidden = {"vkGetMemoryFdKHR", "vkWaitSemaphores",
                                                  "vkGetPhysicalDeviceFeatures2"},
                                       .not_listed = {"VK_KHR_external_memory_fd"}});
-    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_vk_device_from_vk(&info), GR_ERR_UNSUPPORTED, 0,
                 "device does not support VK_KHR_external_memory_fd (vkGetMemoryFdKHR)");
-    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_vk_device_from_vk(&info), GR_ERR_UNSUPPORTED, 0,
                 "not enabled: VK_KHR_timeline_semaphore (vkWaitSemaphores)");
-    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_vk_device_from_vk(&info), GR_ERR_UNSUPPORTED, 0,
                 "instance lacks VK_KHR_get_physical_device_properties2");
 }
 
@@ -206,16 +206,16 @@ SESSION_TEST(functions_missing_in_the_loader_are_reported)
                                         "vkEnumerateDeviceExtensionProperties"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         gr_vk_device_desc info = lying(&session, (struct lies){.hidden = {names[i]}});
-        assert_null(gr_vk_device_wrap(&info), GR_ERR_VULKAN, 0, names[i]);
+        assert_null(gr_vk_device_from_vk(&info), GR_ERR_VULKAN, 0, names[i]);
     }
 }
 
 SESSION_TEST(an_error_while_listing_extensions_is_reported)
 {
     gr_vk_device_desc info = lying(&session, (struct lies){.listing = VK_ERROR_OUT_OF_HOST_MEMORY});
-    assert_null(gr_vk_device_wrap(&info), GR_ERR_NO_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY,
+    assert_null(gr_vk_device_from_vk(&info), GR_ERR_NO_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY,
                 "extensions");
-    ck_assert_ptr_eq(gr_vk_device_wrap(&info), NULL);
+    ck_assert_ptr_eq(gr_vk_device_from_vk(&info), NULL);
     gr_error error = *gr_last_error();
     ck_assert_str_eq(error.code_name, "VK_ERROR_OUT_OF_HOST_MEMORY");
     ck_assert_str_eq(error.call, "vkEnumerateDeviceExtensionProperties");
@@ -233,14 +233,14 @@ GROUP("what is missing, if copies are allowed", add_vk_case)
 static void check_copies(gr_vk_device_desc info, const char *reason)
 {
     info.transports = GR_TRANSPORT_ANY;
-    gr_vk_device *device = must_make(gr_vk_device_wrap(&info));
+    gr_vk_device *device = must_make(gr_vk_device_from_vk(&info));
     const gr_vk_device_info *is = gr_vk_device_get_info(device);
     ck_assert_int_eq(is->transport, GR_TRANSPORT_COPY);
     ck_assert_msg(strstr(is->description, reason), "%s", is->description);
     const VkBufferCreateInfo create = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                        .size = 1000,
                                        .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
-    gr_resource *resource = must_make(gr_vk_buffer_create(device, &create, GR_WRITE_DISCARD));
+    gr_resource *resource = must_make(gr_create_vk_buffer(device, &create, GR_WRITE_DISCARD));
     assert_described(resource, "transport copy", reason);
     unordered(resource);
     gr_buffer *buffer = must_map(resource);
@@ -278,7 +278,7 @@ SESSION_TEST(memory_is_shared_without_semaphore_extensions)
     gr_vk_device_desc info =
         lying(&session, (struct lies){.hidden = {"vkGetSemaphoreFdKHR", "vkWaitSemaphores"}});
     info.transports = GR_TRANSPORT_ANY;
-    gr_vk_device *device = gr_vk_device_wrap(&info);
+    gr_vk_device *device = gr_vk_device_from_vk(&info);
     assert_made(device);
     ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_EXTERNAL);
     gr_vk_device_free(device);
@@ -299,7 +299,7 @@ SESSION_TEST(a_device_that_is_no_cuda_device_copies_without_a_context)
     CU(CtxSetCurrent(NULL));
     gr_vk_device_desc info = lying(&session, (struct lies){.other_device = true});
     info.transports = GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_COPY;
-    gr_vk_device *device = gr_vk_device_wrap(&info);
+    gr_vk_device *device = gr_vk_device_from_vk(&info);
     assert_made(device);
     ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_COPY);
     gr_vk_device_free(device);
@@ -319,10 +319,10 @@ SESSION_TEST(missing_core_functions_are_errors_even_with_copies)
 {
     gr_vk_device_desc info = lying(&session, (struct lies){.hidden = {"vkCmdCopyBuffer"}});
     info.transports = GR_TRANSPORT_ANY;
-    assert_null(gr_vk_device_wrap(&info), GR_ERR_VULKAN, 0, "vkCmdCopyBuffer");
+    assert_null(gr_vk_device_from_vk(&info), GR_ERR_VULKAN, 0, "vkCmdCopyBuffer");
     info = lying(&session, (struct lies){.listing = VK_ERROR_OUT_OF_HOST_MEMORY});
     info.transports = GR_TRANSPORT_ANY;
-    assert_null(gr_vk_device_wrap(&info), GR_ERR_NO_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY,
+    assert_null(gr_vk_device_from_vk(&info), GR_ERR_NO_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY,
                 "extensions");
 }
 
@@ -330,13 +330,13 @@ SESSION_TEST(unusable_transports_of_a_device_are_refused)
 {
     gr_vk_device_desc info = session.info;
     info.transports = 64;
-    assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, "unknown bits");
+    assert_null(gr_vk_device_from_vk(&info), GR_ERR_INVALID_VALUE, 0, "unknown bits");
     info.transports = GR_TRANSPORT_INTEROP | GR_TRANSPORT_SHARED;
-    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_COPY");
+    assert_null(gr_vk_device_from_vk(&info), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_COPY");
     info.transports = GR_TRANSPORT_PEER;
-    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, "needs two GPUs");
+    assert_null(gr_vk_device_from_vk(&info), GR_ERR_UNSUPPORTED, 0, "needs two GPUs");
     info.transports = GR_TRANSPORT_EXTERNAL;
-    gr_vk_device *device = gr_vk_device_wrap(&info);
+    gr_vk_device *device = gr_vk_device_from_vk(&info);
     assert_made(device);
     ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_EXTERNAL);
     gr_vk_device_free(device);

@@ -36,7 +36,7 @@ void session_start(struct session *s)
         s->missing = why;
         return;
     }
-    s->h = gr_vk_headless_get(s->headless);
+    s->h = gr_vk_headless_get_info(s->headless);
     s->info = GR_INIT(gr_vk_device_desc, s->h->get_instance_proc_addr, s->h->instance,
                       s->h->physical_device, s->h->device, s->h->graphics, s->h->graphics_family);
 }
@@ -87,7 +87,7 @@ TCase *add_vk_case(Suite *suite, const char *name)
 
 gr_vk_device *must_wrap(const gr_vk_device_desc *info)
 {
-    gr_vk_device *device = must_make(gr_vk_device_wrap(info));
+    gr_vk_device *device = must_make(gr_vk_device_from_vk(info));
     ck_assert_int_eq(gr_vk_device_get_info(device)->cuda_device, 0);
     return device;
 }

@@ -30,17 +30,17 @@ TEST(every_format_is_supported_or_refused_with_a_reason)
     for (int i = 0; i <= (int)LAST_FORMAT; i++) {
         const struct vulkan_format *format = vulkan_format((VkFormat)i);
         if (format) {
-            const gr_vk_format_info *info = must_make(gr_vk_format((VkFormat)i));
+            const gr_vk_format_info *info = must_make(gr_vk_format_get_info((VkFormat)i));
             check_known(format, info);
         } else {
-            assert_null(gr_vk_format((VkFormat)i), GR_ERR_UNSUPPORTED, 0, "VK_FORMAT_");
+            assert_null(gr_vk_format_get_info((VkFormat)i), GR_ERR_UNSUPPORTED, 0, "VK_FORMAT_");
         }
     }
 }
 
 TEST(unknown_formats_are_refused)
 {
-    assert_null(gr_vk_format((VkFormat)123456), GR_ERR_UNSUPPORTED, 0, "123456");
+    assert_null(gr_vk_format_get_info((VkFormat)123456), GR_ERR_UNSUPPORTED, 0, "123456");
 }
 
 static const struct {
@@ -69,10 +69,10 @@ VULKAN_TEST(images_of_unsupported_formats_are_refused, sizeof(refused) / sizeof(
     VkImageCreateInfo info =
         vulkan_image_info(vulkan_format(VK_FORMAT_R8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);
     info.format = refused[_i].format;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_create_vk_image(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
                 refused[_i].name);
-    ck_assert_ptr_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE));
-    ck_assert_str_eq(gr_last_error()->call, "gr_vk_image_create");
+    ck_assert_ptr_null(gr_create_vk_image(vk.wrap, &info, GR_READ_WRITE));
+    ck_assert_str_eq(gr_last_error()->call, "gr_create_vk_image");
     assert_error(GR_ERR_UNSUPPORTED, 0, refused[_i].instead);
 }
 
@@ -89,7 +89,7 @@ VULKAN_TEST(linear_images_of_several_levels_are_refused)
     VkImageCreateInfo info = good_info("2D");
     info.tiling = VK_IMAGE_TILING_LINEAR;
     info.mipLevels = 2;
-    assert_null_invalid(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), "LINEAR");
+    assert_null_invalid(gr_create_vk_image(vk.wrap, &info, GR_READ_WRITE), "LINEAR");
 }
 
 /* The layout after the barrier must be one to which an image can be transitioned. */
@@ -151,7 +151,7 @@ VULKAN_TEST(invalid_image_create_infos_are_refused)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         VkImageCreateInfo info = good_info(rows[i].shape);
         memcpy((char *)&info + rows[i].field, &rows[i].value, sizeof(rows[i].value));
-        assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), rows[i].status, 0,
+        assert_null(gr_create_vk_image(vk.wrap, &info, GR_READ_WRITE), rows[i].status, 0,
                     rows[i].text);
     }
 }
@@ -159,11 +159,11 @@ VULKAN_TEST(invalid_image_create_infos_are_refused)
 VULKAN_TEST(wrong_flags_and_null_are_refused)
 {
     const VkImageCreateInfo info = good_info("2D");
-    assert_null_invalid(gr_vk_image_create(vk.wrap, &info, GR_READ_ONLY | GR_WRITE_DISCARD),
+    assert_null_invalid(gr_create_vk_image(vk.wrap, &info, GR_READ_ONLY | GR_WRITE_DISCARD),
                         "write_discard");
-    assert_null_invalid(gr_vk_image_create(vk.wrap, &info, 0x100), "bits");
-    assert_null_invalid(gr_vk_image_create(NULL, &info, GR_READ_WRITE), "device");
-    assert_null_invalid(gr_vk_image_create(vk.wrap, NULL, GR_READ_WRITE), "NULL");
+    assert_null_invalid(gr_create_vk_image(vk.wrap, &info, 0x100), "bits");
+    assert_null_invalid(gr_create_vk_image(NULL, &info, GR_READ_WRITE), "device");
+    assert_null_invalid(gr_create_vk_image(vk.wrap, NULL, GR_READ_WRITE), "NULL");
     assert_null_invalid(gr_from_vk_image(vk.wrap, NULL, GR_READ_WRITE), "NULL");
 }
 

@@ -64,12 +64,12 @@ void check_round_trip(gr_resource *resource, int value)
 gr_resource *make_alone(void)
 {
     gr_vk_device *device = vulkan_wrap();
-    gr_semaphore *drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *drawn = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *computed = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(drawn);
     assert_made(computed);
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    gr_resource *resource = must_make(gr_vk_buffer_create(device, &info, GR_READ_WRITE));
+    gr_resource *resource = must_make(gr_create_vk_buffer(device, &info, GR_READ_WRITE));
     gr_vk_device_free(device);
     assert_ok(gr_resource_set_sync(resource, drawn, computed));
     gr_semaphore_free(drawn);
@@ -93,8 +93,8 @@ VULKAN_TEST(the_default_semaphores_end_with_the_last_resource)
 {
     gr_vk_device *device = vulkan_wrap();
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    gr_resource *first = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
-    gr_resource *second = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
+    gr_resource *first = gr_create_vk_buffer(device, &info, GR_READ_WRITE);
+    gr_resource *second = gr_create_vk_buffer(device, &info, GR_READ_WRITE);
     assert_made(first);
     assert_made(second);
     gr_vk_device_free(device);
@@ -109,7 +109,7 @@ VULKAN_TEST(semaphores_may_outlive_their_device)
 {
     gr_vk_device *device = vulkan_wrap();
     GR_AUTO(gr_semaphore) *semaphore =
-        must_make(gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE));
+        must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE));
     gr_vk_device_free(device);
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
@@ -142,7 +142,7 @@ VULKAN_TEST(close_while_mapped_keeps_the_bytes)
 VULKAN_TEST(close_while_mapped_signals_vulkan)
 {
     GR_AUTO(gr_semaphore) *computed =
-        must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+        must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, computed));
     gr_buffer *buffer = must_map(resource);

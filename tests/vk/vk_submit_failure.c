@@ -95,13 +95,13 @@ static void begin(int kind)
     resource = make_buffer();
     other = make_buffer();
     if (kind / COPIED)
-        image = must_make(gr_vk_image_create(device, &info, GR_READ_WRITE));
+        image = must_make(gr_create_vk_image(device, &info, GR_READ_WRITE));
     buffer = must_map(other);
     opengl = must_map_on(
         must_make(gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 1), GR_WRITE_DISCARD,
                                          &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY))),
         fx.other);
-    unused = must_make(gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE));
+    unused = must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE));
     CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
 }
 

@@ -72,7 +72,7 @@ VULKAN_TEST(submits_on_a_device_without_a_queue_are_refused)
 {
     gr_vk_device_desc info = vulkan_desc(NULL);
     info.queue = VK_NULL_HANDLE;
-    device = must_make(gr_vk_device_wrap(&info));
+    device = must_make(gr_vk_device_from_vk(&info));
     GR_AUTO(gr_resource) *resource = make_buffer();
     GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
     assert_invalid(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .first = &copying)), "queue");

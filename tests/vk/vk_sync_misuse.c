@@ -94,8 +94,8 @@ VULKAN_TEST(semaphores_without_a_device_or_valid_desc_are_refused)
     assert_null_invalid(gr_semaphore_from_vk(vk.wrap, NULL), "NULL");
     assert_null_invalid(gr_semaphore_from_vk(vk.wrap, &nothing), "semaphore");
     assert_null_invalid(gr_semaphore_from_vk(NULL, &nothing), "device");
-    assert_null_invalid(gr_vk_semaphore_create(NULL, VK_SEMAPHORE_TYPE_TIMELINE), "device");
-    assert_null_invalid(gr_vk_semaphore_create(vk.wrap, (VkSemaphoreType)77), "77");
+    assert_null_invalid(gr_semaphore_create_vk(NULL, VK_SEMAPHORE_TYPE_TIMELINE), "device");
+    assert_null_invalid(gr_semaphore_create_vk(vk.wrap, (VkSemaphoreType)77), "77");
     gr_semaphore_free(NULL);
 }
 
@@ -158,7 +158,7 @@ VULKAN_TEST(semaphores_of_another_context_are_refused)
 {
     CUcontext second = new_context(NULL);
     gr_vk_device *other = vulkan_wrap();
-    gr_semaphore *foreign = must_make(gr_vk_semaphore_create(other, VK_SEMAPHORE_TYPE_TIMELINE));
+    gr_semaphore *foreign = must_make(gr_semaphore_create_vk(other, VK_SEMAPHORE_TYPE_TIMELINE));
     CU(CtxSetCurrent(fx.context));
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);

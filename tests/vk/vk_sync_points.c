@@ -35,7 +35,7 @@ VULKAN_TEST(manual_signals_and_waits_order_two_streams)
 VULKAN_TEST(a_manual_wait_ends_after_vkSignalSemaphore)
 {
     GR_AUTO(gr_semaphore) *semaphore =
-        must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+        must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 3);
     assert_ok(gr_semaphore_wait(&point, 1, fx.stream));
@@ -142,7 +142,7 @@ VULKAN_TEST(manual_signals_and_waits_need_no_current_context)
 VULKAN_TEST(binary_semaphores_order_submits_and_maps)
 {
     if (!vk.exports) {
-        assert_null(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_BINARY), GR_ERR_UNSUPPORTED,
+        assert_null(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_BINARY), GR_ERR_UNSUPPORTED,
                     0, "timeline");
         skip("this Vulkan device exports no semaphores");
     }

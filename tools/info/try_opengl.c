@@ -38,7 +38,7 @@ static gr_resource *make_buffer(struct trial *t, size_t size, unsigned flags)
     GLuint name = 0;
     (void)t;
     if (created)
-        return gr_gl_buffer_create(size, flags, &options);
+        return gr_create_gl_buffer(size, flags, &options);
     glGenBuffers(1, &name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, name);
     glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)size, NULL, GL_DYNAMIC_DRAW);
@@ -53,7 +53,7 @@ static gr_resource *make_image(struct trial *t)
     GLuint name = 0;
     (void)t;
     if (created)
-        return gr_gl_image_create(&desc, GR_READ_WRITE, &options);
+        return gr_create_gl_image(&desc, GR_READ_WRITE, &options);
     glGenTextures(1, &name);
     glBindTexture(GL_TEXTURE_2D, name);
     /* a texture with only one level is complete */

@@ -69,7 +69,7 @@ static gr_resource *make_buffer(struct trial *t, size_t size, unsigned flags)
                                      .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                               VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     (void)t;
-    return gr_vk_buffer_create(vk.device, &info, flags);
+    return gr_create_vk_buffer(vk.device, &info, flags);
 }
 
 static gr_resource *make_image(struct trial *t)
@@ -84,7 +84,7 @@ static gr_resource *make_image(struct trial *t)
                                     .usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
                                              VK_IMAGE_USAGE_TRANSFER_DST_BIT};
     (void)t;
-    return gr_vk_image_create(vk.device, &info, GR_READ_WRITE);
+    return gr_create_vk_image(vk.device, &info, GR_READ_WRITE);
 }
 
 /* ---- Commands -------------------------------------------------------------------------------- */

@@ -80,7 +80,7 @@ static void say_device(const struct loader *loader, VkPhysicalDevice device, uns
     say(text_of("vulkan/device/%u", number), MARK_NOTE,
         text_of("Vulkan device %u: %s, %s", number, its.name, is), "%s",
         cuda >= 0 ? ""
-                  : "CUDA shares no memory with it. gr_vk_device_wrap() copies if "
+                  : "CUDA shares no memory with it. gr_vk_device_from_vk() copies if "
                     "gr_vk_device_desc.transports has GR_TRANSPORT_COPY.");
     say_fact("uuid", "%s", uuid);
     say_fact("version", "%u.%u", VK_API_VERSION_MAJOR(its.api_version),
@@ -115,7 +115,7 @@ gr_vk_device *vulkan_open(int cuda_device, unsigned transports, const gr_vk_head
     const gr_vk_headless_options options =
         GR_INIT(gr_vk_headless_options, .cuda_device = cuda_device);
     gr_vk_headless *headless = gr_vk_headless_create(&options);
-    *made = headless ? gr_vk_headless_get(headless) : NULL;
+    *made = headless ? gr_vk_headless_get_info(headless) : NULL;
     if (!headless)
         return NULL;
     const gr_vk_device_desc desc =
@@ -124,7 +124,7 @@ gr_vk_device *vulkan_open(int cuda_device, unsigned transports, const gr_vk_head
                 .device = (*made)->device, .queue = (*made)->graphics,
                 .queue_family = (*made)->graphics_family,
                 .synchronization2 = (*made)->synchronization2, .transports = transports);
-    return gr_vk_device_wrap(&desc);
+    return gr_vk_device_from_vk(&desc);
 }
 
 void find_vulkan(const struct find *find)

@@ -324,7 +324,7 @@ static gr_vk_device *new_device(const gr_vk_device_desc *info)
     gr_vk_device *device = calloc(1, sizeof(*device));
     if (!device || pthread_mutex_init(&device->lock, NULL) != 0) {
         free(device);
-        gr_fail_memory("gr_vk_device_wrap");
+        gr_fail_memory("gr_vk_device_from_vk");
         return NULL;
     }
     device->holds = device->pins = 1;
@@ -340,7 +340,7 @@ static gr_vk_device *new_device(const gr_vk_device_desc *info)
     return device;
 }
 
-gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *given)
+gr_vk_device *gr_vk_device_from_vk(const gr_vk_device_desc *given)
 {
     gr_vk_device_desc info;
     if (vk_take_desc(&info, given, true, __func__) != GR_OK ||
@@ -419,7 +419,7 @@ gr_status vk_check_device(const gr_vk_device *device, const char *call)
         return GR_OK;
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
-        "The device is NULL: did gr_vk_device_wrap() fail? Call gr_last_error() right after "
+        "The device is NULL: did gr_vk_device_from_vk() fail? Call gr_last_error() right after "
         "that call for the reason.");
 }
 

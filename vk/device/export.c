@@ -8,11 +8,11 @@
 #define ALLOCATE_LIKE_THIS                                                                         \
     "Was it allocated, not imported, with VkExportMemoryAllocateInfo in the pNext of "             \
     "VkMemoryAllocateInfo and the handleTypes VK_EXTERNAL_MEMORY_HANDLE_TYPE_" GR_VK_HANDLE_NAME   \
-    "_BIT? gr_vk_buffer_create() and gr_vk_image_create() allocate memory that way."
+    "_BIT? gr_create_vk_buffer() and gr_create_vk_image() allocate memory that way."
 
 #define CREATE_LIKE_THIS                                                                           \
     "Was it created with VkExportSemaphoreCreateInfo in its pNext, whose handleTypes are "         \
-    "VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_" GR_VK_HANDLE_NAME "_BIT? gr_vk_semaphore_create() makes " \
+    "VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_" GR_VK_HANDLE_NAME "_BIT? gr_semaphore_create_vk() makes " \
     "such semaphores; a timeline also works with through_host."
 
 #if defined(_WIN32)

@@ -399,7 +399,7 @@ gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options)
     return h;
 }
 
-const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headless)
+const gr_vk_headless_info *gr_vk_headless_get_info(const gr_vk_headless *headless)
 {
     if (!headless)
         gr_fail(GR_ERR_INVALID_VALUE, __func__,

@@ -37,7 +37,7 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
     bool copied;
     if (vk_device_copies(device, info.dedicated, "Memory that is not dedicated to one buffer",
                          "Allocate it with VkMemoryDedicatedAllocateInfo and pass dedicated true, "
-                         "use gr_vk_buffer_create(), or let gr_vk_device_wrap() copy it "
+                         "use gr_create_vk_buffer(), or let gr_vk_device_from_vk() copy it "
                          "(transports = GR_TRANSPORT_ANY).",
                          &copied, call) != GR_OK)
         return NULL;
@@ -129,7 +129,7 @@ static gr_status check_info(const VkBufferCreateInfo *info, const char *call)
                                  "VkExternalMemoryBufferCreateInfo", call);
 }
 
-gr_resource *gr_vk_buffer_create(gr_vk_device *device, const VkBufferCreateInfo *info,
+gr_resource *gr_create_vk_buffer(gr_vk_device *device, const VkBufferCreateInfo *info,
                                  unsigned flags)
 {
     const char *call = __func__;

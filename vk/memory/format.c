@@ -190,7 +190,7 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
-const gr_vk_format_info *gr_vk_format(VkFormat format)
+const gr_vk_format_info *gr_vk_format_get_info(VkFormat format)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct row *row = &rows[i];

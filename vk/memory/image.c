@@ -7,9 +7,9 @@
 #include "vk/memory/memory.h"
 
 #define COPY_INSTEAD                                                                               \
-    "Share a buffer (gr_vk_buffer_create()) and copy between it and the image by "                 \
+    "Share a buffer (gr_create_vk_buffer()) and copy between it and the image by "                 \
     "vkCmdCopyBufferToImage, make a context of the device that draws current before "              \
-    "gr_vk_device_wrap(), or let that copy images (transports = GR_TRANSPORT_ANY)."
+    "gr_vk_device_from_vk(), or let that copy images (transports = GR_TRANSPORT_ANY)."
 
 /* ---- The image in CUDA ----------------------------------------------------------------------- */
 
@@ -79,7 +79,7 @@ static gr_status check_transfers(const gr_vk_device *device, const VkImageCreate
 
 static const gr_vk_format_info *find_format(VkFormat format, const char *call)
 {
-    const gr_vk_format_info *info = gr_vk_format(format);
+    const gr_vk_format_info *info = gr_vk_format_get_info(format);
     if (!info)
         gr_error_set_call(call);
     return info;
@@ -266,7 +266,7 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
     return GR_OK;
 }
 
-gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreateInfo *info, unsigned flags)
+gr_resource *gr_create_vk_image(gr_vk_device *device, const VkImageCreateInfo *info, unsigned flags)
 {
     const char *call = __func__;
     VkExternalMemoryFeatureFlags features;

@@ -65,7 +65,7 @@ static gr_status export_semaphore(const gr_resource *resource, const gr_semaphor
 
 static gr_semaphore *create_semaphore(const gr_resource *resource)
 {
-    gr_semaphore *semaphore = gr_vk_semaphore_create(vk_resource_of(resource)->binding.device,
+    gr_semaphore *semaphore = gr_semaphore_create_vk(vk_resource_of(resource)->binding.device,
                                                      VK_SEMAPHORE_TYPE_TIMELINE);
     if (semaphore)
         gr_live_remove(GR_LIVE_SEMAPHORE, semaphore); /* the ring owns the semaphore */

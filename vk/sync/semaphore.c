@@ -66,7 +66,7 @@ gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *
         return export_handle((const struct vk_semaphore *)semaphore, info);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "The semaphore was not made from an exported Vulkan handle, so it cannot be "
-                   "exported again: create it by gr_vk_semaphore_create(), or from a VkSemaphore "
+                   "exported again: create it by gr_semaphore_create_vk(), or from a VkSemaphore "
                    "without through_host.");
 }
 
@@ -180,7 +180,7 @@ gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
     return semaphore;
 }
 
-gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
+gr_semaphore *gr_semaphore_create_vk(gr_vk_device *device, VkSemaphoreType type)
 {
     if (check_type(device, type, __func__) != GR_OK)
         return NULL;

@@ -17,7 +17,7 @@ struct vk_semaphore {
 };
 
 /*
- * Implements gr_vk_semaphore_create() with checked arguments, for any owner except the application.
+ * Implements gr_semaphore_create_vk() with checked arguments, for any owner except the application.
  */
 gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
                                   enum vk_semaphore_owner owner, const char *call);

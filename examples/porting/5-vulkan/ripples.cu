@@ -35,7 +35,7 @@ static Shared registerWithCuda()
             createShared(VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
                          PIXELS_AT + IMAGE * IMAGE * sizeof(uchar4)));
     return {grinterop::ring(gr_ring_create(grinterop::pointers(slots).data(), FLIGHT, NULL)),
-            grinterop::resource(gr_vk_image_create(device, &info, GR_READ_ONLY))};
+            grinterop::resource(gr_create_vk_image(device, &info, GR_READ_ONLY))};
 }
 
 static void runCuda(const Shared &shared, cudaTextureObject_t texture, cudaStream_t stream,

@@ -42,7 +42,7 @@ static void initVulkan(bool forever)
     desc.queue = vk.queue;
     desc.queue_family = vk.family;
     desc.synchronization2 = true;
-    device = grinterop::must(gr_vk_device_wrap(&desc));
+    device = grinterop::must(gr_vk_device_from_vk(&desc));
     atEnd([] { gr_vk_device_free(device); });
 }
 
@@ -59,7 +59,7 @@ static grinterop::resource createShared(VkBufferUsageFlags usage, VkDeviceSize s
 {
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size, .usage = usage};
-    return grinterop::resource(gr_vk_buffer_create(device, &info, GR_WRITE_DISCARD));
+    return grinterop::resource(gr_create_vk_buffer(device, &info, GR_WRITE_DISCARD));
 }
 
 /* Ends the commands of the frame, and submits them between the previous and the next CUDA work. */

@@ -150,7 +150,7 @@ static bool init_gl(struct ra_hwdec_mapper *mapper, const struct ra_format *form
 }
 
 #define WRAP(vulkan)                                                                               \
-    gr_vk_device_wrap(                                                                             \
+    gr_vk_device_from_vk(                                                                          \
         &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vkGetInstanceProcAddr,               \
                  .instance = (vulkan)->instance, .physical_device = (vulkan)->phys_device,         \
                  .device = (vulkan)->device, .queue_family = (vulkan)->queue_graphics.index))
@@ -184,9 +184,9 @@ static bool order_plane(struct plane *plane, pl_vulkan vulkan)
     if (!plane->device)
         return false;
     GR_AUTO(gr_semaphore) *acquire =
-        gr_vk_semaphore_create(plane->device, VK_SEMAPHORE_TYPE_TIMELINE);
+        gr_semaphore_create_vk(plane->device, VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_semaphore) *release =
-        gr_vk_semaphore_create(plane->device, VK_SEMAPHORE_TYPE_TIMELINE);
+        gr_semaphore_create_vk(plane->device, VK_SEMAPHORE_TYPE_TIMELINE);
 
     if (!acquire || !release || gr_resource_set_sync(plane->resource, acquire, release) != GR_OK)
         return false;

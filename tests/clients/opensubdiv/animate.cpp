@@ -191,7 +191,7 @@ result evaluate(Osd::GLMeshInterface &mesh, animation &moving, int frame)
     const GLuint buffer = draw(mesh);
     glReadPixels(0, 0, SIDE, SIDE, GL_RGB, GL_UNSIGNED_BYTE, made.pixels.data());
 
-    /* OpenGL may be unable to read the vertex buffer itself: gr_gl_buffer_create(). */
+    /* OpenGL may be unable to read the vertex buffer itself: gr_create_gl_buffer(). */
     GLuint copy;
     glGenBuffers(1, &copy);
     glBindBuffer(GL_COPY_WRITE_BUFFER, copy);

@@ -26,7 +26,7 @@ CudaGLVertexBuffer *CudaGLVertexBuffer::Create(int numElements, int numVertices,
     gr_gl_options any = GR_INIT(gr_gl_options);
     any.transports = GR_TRANSPORT_ANY;
     gr_resource *resource =
-        gr_gl_buffer_create(sizeof(float) * numElements * numVertices, GR_READ_WRITE, &any);
+        gr_create_gl_buffer(sizeof(float) * numElements * numVertices, GR_READ_WRITE, &any);
     if (resource)
         return new CudaGLVertexBuffer(numElements, numVertices, resource);
     report("Create", gr_last_error()->message);

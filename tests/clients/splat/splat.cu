@@ -179,7 +179,7 @@ static void in_ring(int in_flight)
     std::vector<grinterop::resource> buffers;
     std::vector<gr_resource *> slots;
     for (int i = 0; i < in_flight + 2; i++) {
-        buffers.emplace_back(gr_gl_buffer_create(v.size, GR_WRITE_DISCARD, NULL));
+        buffers.emplace_back(gr_create_gl_buffer(v.size, GR_WRITE_DISCARD, NULL));
         slots.push_back(buffers.back().get());
     }
     const grinterop::ring ring(gr_ring_create(slots.data(), slots.size(), NULL));

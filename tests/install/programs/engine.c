@@ -34,7 +34,7 @@ static VkSemaphore make_timeline(VkDevice device, bool for_export)
 
 static gr_resource *make_image(gr_vk_device *device, VkFormat format)
 {
-    const gr_vk_format_info *in_cuda = gr_vk_format(format);
+    const gr_vk_format_info *in_cuda = gr_vk_format_get_info(format);
     check(in_cuda && in_cuda->channels == 4, "the format");
     const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                                     .imageType = VK_IMAGE_TYPE_2D,
@@ -44,7 +44,7 @@ static gr_resource *make_image(gr_vk_device *device, VkFormat format)
                                     .arrayLayers = 1,
                                     .samples = VK_SAMPLE_COUNT_1_BIT,
                                     .usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT};
-    gr_resource *image = gr_vk_image_create(device, &info, GR_READ_ONLY);
+    gr_resource *image = gr_create_vk_image(device, &info, GR_READ_ONLY);
     check(image, "the image");
     return image;
 }
@@ -134,8 +134,8 @@ int main(void)
     check(context, "the CUDA context");
     GR_AUTO(gr_vk_headless) *headless = gr_vk_headless_create(NULL);
     check(headless, "the Vulkan device");
-    const gr_vk_headless_info *vk = gr_vk_headless_get(headless);
-    GR_AUTO(gr_vk_device) *device = gr_vk_device_wrap(&GR_INIT(
+    const gr_vk_headless_info *vk = gr_vk_headless_get_info(headless);
+    GR_AUTO(gr_vk_device) *device = gr_vk_device_from_vk(&GR_INIT(
         gr_vk_device_desc, .get_instance_proc_addr = vk->get_instance_proc_addr,
         .instance = vk->instance, .physical_device = vk->physical_device, .device = vk->device,
         .queue_family = vk->graphics_family, .synchronization2 = vk->synchronization2));
@@ -147,7 +147,7 @@ int main(void)
     gr_semaphore *drawn = gr_semaphore_from_vk(
         device, &GR_INIT(gr_vk_semaphore_desc, .semaphore = own, .type = VK_SEMAPHORE_TYPE_TIMELINE,
                          .through_host = !exports));
-    gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *computed = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
     check(drawn && computed, "the semaphores for CUDA");
     gr_resource *image = make_image(device, VK_FORMAT_R8G8B8A8_UNORM);
     check(gr_resource_set_sync(image, drawn, computed) == GR_OK, "the order");

@@ -30,7 +30,7 @@ int main()
     grinterop::check(gr_cuda_load(true));
     const grinterop::cuda_context context(gr_cuda_context_create(0));
     const grinterop::egl egl(gr_egl_create(nullptr));
-    grinterop::resource bytes(gr_gl_buffer_create(16, GR_READ_WRITE, nullptr));
+    grinterop::resource bytes(gr_create_gl_buffer(16, GR_READ_WRITE, nullptr));
     fill(bytes, context.stream());
     std::array<unsigned char, 16> read{};
     glBindBuffer(GL_ARRAY_BUFFER, gr_gl_name(bytes.get()));

@@ -28,7 +28,7 @@ class Error(ctypes.Structure):
 
 pointer = ctypes.c_void_p
 gr = library(
-    "libgrinterop.so.0",
+    "libgrinterop.so.1",
     gr_cuda_context_create=pointer,
     gr_cuda_driver_path=ctypes.c_char_p,
     gr_egl_create=pointer,

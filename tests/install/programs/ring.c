@@ -42,7 +42,7 @@ static gr_ring *make_ring(void)
     gr_resource *slots[SLOTS];
     const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
     for (int i = 0; i < SLOTS; i++) {
-        slots[i] = gr_gl_buffer_create(SIZE, GR_WRITE_DISCARD, &shared);
+        slots[i] = gr_create_gl_buffer(SIZE, GR_WRITE_DISCARD, &shared);
         check(slots[i], "a buffer");
     }
     gr_ring *ring = gr_ring_create(slots, SLOTS, NULL);

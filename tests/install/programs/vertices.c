@@ -32,7 +32,7 @@ int main(void)
     const int64_t shape[] = {COUNT, 4};
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shape);
-    GR_AUTO(gr_tensor) *tensor = gr_tensor_alloc(&desc, context->stream);
+    GR_AUTO(gr_tensor) *tensor = gr_tensor_create(&desc, context->stream);
     check(tensor, "the tensor");
     check(gr_tensor_copy_from_host(tensor, vertices, sizeof(vertices), context->stream) == GR_OK,
           "the copy to the tensor");

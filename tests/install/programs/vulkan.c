@@ -72,8 +72,8 @@ int main(void)
     check(context, "the CUDA context");
     GR_AUTO(gr_vk_headless) *headless = gr_vk_headless_create(NULL);
     check(headless, "the Vulkan device");
-    const gr_vk_headless_info *vk = gr_vk_headless_get(headless);
-    GR_AUTO(gr_vk_device) *device = gr_vk_device_wrap(
+    const gr_vk_headless_info *vk = gr_vk_headless_get_info(headless);
+    GR_AUTO(gr_vk_device) *device = gr_vk_device_from_vk(
         &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk->get_instance_proc_addr,
                  .instance = vk->instance, .physical_device = vk->physical_device,
                  .device = vk->device, .queue = vk->graphics, .queue_family = vk->graphics_family));
@@ -83,9 +83,9 @@ int main(void)
                                      .size = SIZE,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                               VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    GR_AUTO(gr_resource) *from = gr_vk_buffer_create(device, &info, GR_WRITE_DISCARD);
+    GR_AUTO(gr_resource) *from = gr_create_vk_buffer(device, &info, GR_WRITE_DISCARD);
     check(from, "a buffer");
-    GR_AUTO(gr_resource) *to = gr_vk_buffer_create(device, &info, GR_READ_ONLY);
+    GR_AUTO(gr_resource) *to = gr_create_vk_buffer(device, &info, GR_READ_ONLY);
     check(to, "a buffer");
     gr_resource *const both[] = {from, to};
     VkCommandPool pool;

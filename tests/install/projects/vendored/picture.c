@@ -48,7 +48,7 @@ static void publish(GLuint texture, CUstream stream)
                                         .shape = shape, .memory = GR_MEMORY_HOST);
     for (int i = 0; i < 3 * SIDE * SIDE; i++)
         colours[i / 3][i % 3] = (unsigned char)(5 * i);
-    GR_AUTO(gr_tensor) *host = gr_tensor_wrap(&desc, colours, GR_STREAM_NONE, NULL, NULL);
+    GR_AUTO(gr_tensor) *host = gr_tensor_from_memory(&desc, colours, GR_STREAM_NONE, NULL, NULL);
     check(host, "the tensor");
     GR_AUTO(gr_tensor) *device = gr_tensor_clone(host, GR_MEMORY_DEVICE, stream);
     check(device, "its copy");
