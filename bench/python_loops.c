@@ -30,9 +30,9 @@ static double now(void)
 }
 
 /* The deleter of a versioned DLPack tensor is behind its version and its context. */
-static void delete (struct DLManagedTensorVersioned *managed)
+static void delete (void *managed)
 {
-    ((void (**)(void *))(void *)managed)[2](managed);
+    ((void (**)(void *))managed)[2](managed);
 }
 
 double loop_map(gr_resource *resource, CUstream stream, int n)
@@ -53,8 +53,7 @@ double loop_export(gr_resource *resource, CUstream stream, int n)
     for (int i = 0; i < n; i++) {
         gr_buffer *buffer = gr_map(resource, stream);
         gr_tensor *tensor = buffer ? gr_buffer_tensor(buffer, NULL) : NULL;
-        struct DLManagedTensorVersioned *managed =
-            tensor ? gr_tensor_to_dlpack(tensor, stream) : NULL;
+        void *managed = tensor ? gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, stream) : NULL;
         gr_tensor_free(tensor);
         if (managed)
             delete (managed);

@@ -393,13 +393,16 @@ GR_API uint64_t gr_bytes_moved(void);
 /* ---- DLPack ---------------------------------------------------------------------------------- */
 
 /*
- * Declared in dlpack/dlpack.h of github.com/dmlc/dlpack, which ./bootstrap puts into build/dlpack.
+ * The struct that passes a tensor, declared in dlpack/dlpack.h of github.com/dmlc/dlpack, which
+ * ./bootstrap puts into build/dlpack.
  */
-struct DLManagedTensor;
-struct DLManagedTensorVersioned;
+typedef enum gr_dlpack {
+    GR_DLPACK_VERSIONED = 0, /* a DLManagedTensorVersioned, DLPack 1.x */
+    GR_DLPACK_LEGACY = 1     /* a DLManagedTensor, which has no read-only flag */
+} gr_dlpack;
 
 /*
- * Exports a tensor by DLPack 1.3, zero-copy, or in the legacy form, which has no read-only flag.
+ * Exports a tensor by DLPack 1.3, zero-copy, in a struct of the form `form`.
  *
  * The stream `consumer` waits until the bytes are ready. Its work until the end of the export
  * counts as a use that may write: the end of the tensor, the release of its mapping and later calls
@@ -417,7 +420,7 @@ struct DLManagedTensorVersioned;
  *          the tensor alive after gr_tensor_free()
  *
  * Errors: NULL after
- *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `consumer` is NULL
+ *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, `consumer` is NULL, or `form` is unknown
  *     GR_ERR_STATE          the tensor is revoked; or it is read-only, and the form is legacy
  *     GR_ERR_UNSUPPORTED    negative strides without gr_tensor_desc.negative_strides; strides that
  *                           are not multiples of the element size; memory for kernels at an address
@@ -425,13 +428,12 @@ struct DLManagedTensorVersioned;
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY
  */
-GR_API struct DLManagedTensorVersioned *gr_tensor_to_dlpack(gr_tensor *tensor, CUstream consumer);
-GR_API struct DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstream consumer);
+GR_API void *gr_tensor_to_dlpack(gr_tensor *tensor, gr_dlpack form, CUstream consumer);
 
 /*
- * Imports a tensor of another framework, by DLPack 1 or in the legacy form, zero-copy. The bytes
- * are ready when `ready_on` has done its work so far: pass the stream given to the producer.
- * GR_STREAM_NONE: the bytes are ready.
+ * Imports a tensor of another framework from a struct of the form `form`, zero-copy. The bytes are ready
+ * when `ready_on` has done its work so far: pass the stream given to the producer. GR_STREAM_NONE:
+ * the bytes are ready.
  *
  * An opaque handle (kDLOpaqueHandle) of kDLCUDA is a CUDA array, as in the render outputs of ovrtx.
  * NULL strides mean a compact tensor. Lanes become a dimension of their own. On the software CUDA
@@ -444,7 +446,7 @@ GR_API struct DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstre
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `managed` is NULL, already imported, or inconsistent; the message says
- *                           how
+ *                           how; or `form` is unknown
  *     GR_ERR_UNSUPPORTED    an unknown type, device or version; more than GR_TENSOR_DIMS
  *                           dimensions; an address that is not a multiple of the element size;
  *                           grinterop was built without DLPack
@@ -453,9 +455,7 @@ GR_API struct DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstre
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY
  */
-GR_API gr_tensor *gr_tensor_from_dlpack(struct DLManagedTensorVersioned *managed,
-                                        CUstream ready_on);
-GR_API gr_tensor *gr_tensor_from_dlpack_legacy(struct DLManagedTensor *managed, CUstream ready_on);
+GR_API gr_tensor *gr_tensor_from_dlpack(void *managed, gr_dlpack form, CUstream ready_on);
 
 /* ---- The CUDA array interface ---------------------------------------------------------------- */
 

@@ -13,4 +13,7 @@ gr_dtype gr_dlpack_dtype(DLDataType type);
 /* The tensor of an export of this library. NULL: `managed` is of another producer. */
 gr_tensor *gr_dlpack_exported(const void *managed);
 
+/* Refuses an unknown form. */
+gr_status gr_dlpack_check(gr_dlpack form, const char *call);
+
 #endif

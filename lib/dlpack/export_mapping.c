@@ -73,7 +73,7 @@ static void end_export(DLManagedTensorVersioned *managed)
 
 static void end_export_legacy(DLManagedTensor *managed)
 {
-    if (managed && gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_dlpack_legacy"))
+    if (managed && gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_to_dlpack"))
         end(managed->manager_ctx);
 }
 
@@ -187,7 +187,7 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct
     if (legacy && tensor->info.read_only)
         return gr_fail(GR_ERR_STATE, call,
                        "The tensor is read-only, which the legacy form of DLPack cannot express: "
-                       "use gr_tensor_to_dlpack(), or export a gr_tensor_clone().");
+                       "use GR_DLPACK_VERSIONED, or export a gr_tensor_clone().");
     DLTensor *out = legacy ? &export->as.legacy.dl_tensor : &export->as.managed.dl_tensor;
     GR_TRY(describe(tensor, export, out, call));
     GR_TRY(gr_tensor_begin_export(tensor, consumer, call));
@@ -209,28 +209,35 @@ static struct export *make(gr_tensor *tensor, CUstream consumer, bool legacy, co
     return NULL;
 }
 
-DLManagedTensorVersioned *gr_tensor_to_dlpack(gr_tensor *tensor, CUstream consumer)
+static void *fill_versioned(struct export *export)
 {
-    struct export *export = make(tensor, consumer, false, __func__);
-    if (!export)
-        return NULL;
+    const gr_tensor *tensor = export->tensor;
     DLManagedTensorVersioned *managed = &export->as.managed;
     managed->version = (DLPackVersion){DLPACK_MAJOR_VERSION, MINOR};
     managed->manager_ctx = export;
     managed->deleter = end_export;
     managed->flags = (tensor->info.read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
                      (tensor->copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0);
-    gr_live_add(GR_LIVE_DLPACK, managed);
     return managed;
 }
 
-DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstream consumer)
+static void *fill_legacy(struct export *export)
 {
-    struct export *export = make(tensor, consumer, true, __func__);
+    DLManagedTensor *managed = &export->as.legacy;
+    managed->manager_ctx = export;
+    managed->deleter = end_export_legacy;
+    return managed;
+}
+
+void *gr_tensor_to_dlpack(gr_tensor *tensor, gr_dlpack form, CUstream consumer)
+{
+    if (gr_dlpack_check(form, __func__) != GR_OK)
+        return NULL;
+    bool legacy = form == GR_DLPACK_LEGACY;
+    struct export *export = make(tensor, consumer, legacy, __func__);
     if (!export)
         return NULL;
-    export->as.legacy.manager_ctx = export;
-    export->as.legacy.deleter = end_export_legacy;
-    gr_live_add(GR_LIVE_DLPACK, &export->as.legacy);
-    return &export->as.legacy;
+    void *managed = legacy ? fill_legacy(export) : fill_versioned(export);
+    gr_live_add(GR_LIVE_DLPACK, managed);
+    return managed;
 }

@@ -260,28 +260,37 @@ static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on
     return tensor;
 }
 
-gr_tensor *gr_tensor_from_dlpack(DLManagedTensorVersioned *managed, CUstream ready_on)
+gr_status gr_dlpack_check(gr_dlpack form, const char *call)
 {
-    if (!managed) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`managed` is NULL.");
-        return NULL;
-    }
+    if (form == GR_DLPACK_VERSIONED || form == GR_DLPACK_LEGACY)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "`form` is %d, which is not a gr_dlpack: set GR_DLPACK_VERSIONED, for example.",
+                   (int)form);
+}
+
+static gr_tensor *import_versioned(DLManagedTensorVersioned *managed, CUstream ready_on,
+                                   const char *call)
+{
     if (managed->version.major != DLPACK_MAJOR_VERSION) {
-        gr_fail(GR_ERR_UNSUPPORTED, __func__,
+        gr_fail(GR_ERR_UNSUPPORTED, call,
                 "The tensor is of DLPack %u.%u, but grinterop supports 1.x: let the producer "
                 "create a 1.x tensor, and call this one's deleter.",
                 (unsigned)managed->version.major, (unsigned)managed->version.minor);
         return NULL;
     }
     return import(&managed->dl_tensor, managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY, ready_on,
-                  end_import, managed, __func__);
+                  end_import, managed, call);
 }
 
-gr_tensor *gr_tensor_from_dlpack_legacy(DLManagedTensor *managed, CUstream ready_on)
+gr_tensor *gr_tensor_from_dlpack(void *managed, gr_dlpack form, CUstream ready_on)
 {
-    if (!managed) {
+    if (!managed)
         gr_fail(GR_ERR_INVALID_VALUE, __func__, "`managed` is NULL.");
+    if (!managed || gr_dlpack_check(form, __func__) != GR_OK)
         return NULL;
-    }
-    return import(&managed->dl_tensor, false, ready_on, end_import_legacy, managed, __func__);
+    if (form == GR_DLPACK_VERSIONED)
+        return import_versioned(managed, ready_on, __func__);
+    DLManagedTensor *legacy = managed;
+    return import(&legacy->dl_tensor, false, ready_on, end_import_legacy, managed, __func__);
 }

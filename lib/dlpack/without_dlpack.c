@@ -14,15 +14,18 @@ static void refuse(const void *given, const char *call)
                 "--with-dlpack=DIR, the folder that contains dlpack/dlpack.h, or by ./bootstrap.");
 }
 
-#define REFUSED(made, call, given)                                                                 \
-    made *call(given *from, CUstream stream)                                                       \
-    {                                                                                              \
-        (void)stream;                                                                              \
-        refuse(from, #call);                                                                       \
-        return NULL;                                                                               \
-    }
+void *gr_tensor_to_dlpack(gr_tensor *tensor, gr_dlpack form, CUstream consumer)
+{
+    (void)form;
+    (void)consumer;
+    refuse(tensor, __func__);
+    return NULL;
+}
 
-REFUSED(struct DLManagedTensorVersioned, gr_tensor_to_dlpack, gr_tensor)
-REFUSED(struct DLManagedTensor, gr_tensor_dlpack_legacy, gr_tensor)
-REFUSED(gr_tensor, gr_tensor_from_dlpack, struct DLManagedTensorVersioned)
-REFUSED(gr_tensor, gr_tensor_from_dlpack_legacy, struct DLManagedTensor)
+gr_tensor *gr_tensor_from_dlpack(void *managed, gr_dlpack form, CUstream ready_on)
+{
+    (void)form;
+    (void)ready_on;
+    refuse(managed, __func__);
+    return NULL;
+}

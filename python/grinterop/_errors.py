@@ -133,8 +133,7 @@ _IN_PYTHON = """
     submit_free=Submit.close tensor_array_interface=Tensor.__cuda_array_interface__
     tensor_clone=Tensor.clone tensor_collect=collect tensor_copy=Tensor.copy_to
     tensor_copy_to_host=Tensor.tobytes tensor_create=Tensor.alloc
-    tensor_dlpack_legacy=Tensor.__dlpack__ tensor_from_dlpack=Tensor.from_dlpack
-    tensor_from_dlpack_legacy=Tensor.from_dlpack tensor_from_memory=Tensor.wrap
+    tensor_from_dlpack=Tensor.from_dlpack tensor_from_memory=Tensor.wrap
     tensor_get_info=Tensor tensor_to_dlpack=Tensor.__dlpack__ tensor_used_on=Tensor.used_on
     tensor_view=Tensor.view tensor_wait=Tensor.wait vk_device_from_vk=VulkanDevice
     vk_headless_create=VulkanDevice.headless vk_submit=VulkanDevice.submit

@@ -170,8 +170,8 @@ static void end_legacy(PyObject *capsule)
 
 static void *export_as(gr_tensor *tensor, bool versioned, CUstream consumer)
 {
-    return versioned ? (void *)gr_tensor_to_dlpack(tensor, consumer)
-                     : (void *)gr_tensor_dlpack_legacy(tensor, consumer);
+    return gr_tensor_to_dlpack(tensor, versioned ? GR_DLPACK_VERSIONED : GR_DLPACK_LEGACY,
+                               consumer);
 }
 
 static PyCapsule_Destructor end_of(bool versioned)

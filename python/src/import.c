@@ -54,8 +54,8 @@ static PyObject *take_capsule(PyObject *capsule, CUstream ready_on, PyObject *st
         ready_on = GR_STREAM_NONE;
         stream = NULL;
     }
-    gr_tensor *tensor = legacy ? gr_tensor_from_dlpack_legacy(managed, ready_on)
-                               : gr_tensor_from_dlpack(managed, ready_on);
+    gr_tensor *tensor =
+        gr_tensor_from_dlpack(managed, legacy ? GR_DLPACK_LEGACY : GR_DLPACK_VERSIONED, ready_on);
     if (tensor)
         return tensor_new(tensor, stream);
     PyCapsule_SetName(capsule, names[legacy]);
@@ -217,7 +217,8 @@ static PyObject *from_exchange(PyObject *object, PyObject *stream)
     gr_tensor *tensor = NULL;
     /* PyTorch's functions do not check the conjugate bit of complex tensors either. */
     if (ordered && managed->type_code != 5 /* kDLComplex */)
-        tensor = gr_tensor_from_dlpack((void *)managed, cpu ? GR_STREAM_NONE : ready_on);
+        tensor =
+            gr_tensor_from_dlpack(managed, GR_DLPACK_VERSIONED, cpu ? GR_STREAM_NONE : ready_on);
     PyErr_Clear();
     if (!tensor)
         managed->deleter(managed);

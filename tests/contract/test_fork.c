@@ -129,7 +129,7 @@ static void free_all(void)
     X(gr_tensor_create(&desc, fx.stream))                                                          \
     X(gr_tensor_get_info(have.tensor))                                                             \
     X(gr_tensor_wait(have.tensor, fx.stream))                                                      \
-    X(gr_tensor_to_dlpack(have.tensor, fx.stream))                                                 \
+    X(gr_tensor_to_dlpack(have.tensor, GR_DLPACK_VERSIONED, fx.stream))                            \
     X(gr_publish(have.idle, have.tensor, NULL, fx.stream))                                         \
     X(gr_fetch_framebuffer(0, have.tensor, NULL, fx.stream))                                       \
     X(gr_cuda_context_create(0))                                                                   \

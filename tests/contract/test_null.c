@@ -133,10 +133,10 @@ static const gr_slot *no_slots[1];
     X(gr_tensor_copy(NULL, NULL, fx.stream))                                                       \
     X(gr_tensor_copy_from_host(NULL, NULL, 0, fx.stream))                                          \
     X(gr_tensor_copy_to_host(NULL, NULL, 0, fx.stream))                                            \
-    X(gr_tensor_to_dlpack(NULL, fx.stream))                                                        \
-    X(gr_tensor_dlpack_legacy(NULL, fx.stream))                                                    \
-    X(gr_tensor_from_dlpack(NULL, fx.stream))                                                      \
-    X(gr_tensor_from_dlpack_legacy(NULL, fx.stream))                                               \
+    X(gr_tensor_to_dlpack(NULL, GR_DLPACK_VERSIONED, fx.stream))                                   \
+    X(gr_tensor_to_dlpack(NULL, GR_DLPACK_LEGACY, fx.stream))                                      \
+    X(gr_tensor_from_dlpack(NULL, GR_DLPACK_VERSIONED, fx.stream))                                 \
+    X(gr_tensor_from_dlpack(NULL, GR_DLPACK_LEGACY, fx.stream))                                    \
     X(gr_tensor_get_info(NULL))                                                                    \
     X(gr_tensor_used_on(NULL, fx.stream))                                                          \
     X(gr_tensor_view(NULL, NULL))                                                                  \

@@ -233,7 +233,7 @@ TEST(image_copies_on_a_capturing_stream_are_refused)
 static void *export_to(gr_tensor *tensor, CUstream stream)
 {
 #if __has_include(<dlpack/dlpack.h>)
-    return must_make(gr_tensor_to_dlpack(tensor, stream));
+    return must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, stream));
 #else
     (void)tensor, (void)stream;
     return NULL;

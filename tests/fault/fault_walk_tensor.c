@@ -139,7 +139,8 @@ static bool run_wrap(void)
 #if __has_include(<dlpack/dlpack.h>)
 static bool take_back(DLManagedTensorVersioned *managed)
 {
-    gr_tensor *back = managed ? gr_tensor_from_dlpack(managed, fx.other) : NULL;
+    gr_tensor *back =
+        managed ? gr_tensor_from_dlpack(managed, GR_DLPACK_VERSIONED, fx.other) : NULL;
     bool good = done(back);
     if (!back && managed)
         managed->deleter(managed);
@@ -149,7 +150,7 @@ static bool take_back(DLManagedTensorVersioned *managed)
 
 static bool take_back_legacy(DLManagedTensor *managed)
 {
-    gr_tensor *back = managed ? gr_tensor_from_dlpack_legacy(managed, fx.other) : NULL;
+    gr_tensor *back = managed ? gr_tensor_from_dlpack(managed, GR_DLPACK_LEGACY, fx.other) : NULL;
     bool good = done(back);
     if (!back && managed)
         managed->deleter(managed);
@@ -160,8 +161,8 @@ static bool take_back_legacy(DLManagedTensor *managed)
 static bool run_dlpack(void)
 {
     gr_tensor *tensor = make(GR_MEMORY_DEVICE);
-    bool good = tensor && take_back(gr_tensor_to_dlpack(tensor, fx.other)) &&
-                take_back_legacy(gr_tensor_dlpack_legacy(tensor, fx.other));
+    bool good = tensor && take_back(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other)) &&
+                take_back_legacy(gr_tensor_to_dlpack(tensor, GR_DLPACK_LEGACY, fx.other));
     gr_tensor_free(tensor);
     return ok(gr_tensor_collect(WALK_SOON)) && good;
 }

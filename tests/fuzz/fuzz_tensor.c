@@ -150,14 +150,16 @@ static void check_info(const gr_tensor_info *info)
  */
 static gr_tensor *export_and_import(gr_tensor *tensor, bool legacy)
 {
-    DLManagedTensorVersioned *managed = legacy ? NULL : gr_tensor_to_dlpack(tensor, GR_STREAM_NONE);
-    DLManagedTensor *older = legacy ? gr_tensor_dlpack_legacy(tensor, GR_STREAM_NONE) : NULL;
+    DLManagedTensorVersioned *managed =
+        legacy ? NULL : gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE);
+    DLManagedTensor *older =
+        legacy ? gr_tensor_to_dlpack(tensor, GR_DLPACK_LEGACY, GR_STREAM_NONE) : NULL;
     if (!managed && !older) {
         fuzz_check_refused();
         return NULL;
     }
-    gr_tensor *again = legacy ? gr_tensor_from_dlpack_legacy(older, GR_STREAM_NONE)
-                              : gr_tensor_from_dlpack(managed, GR_STREAM_NONE);
+    gr_tensor *again = legacy ? gr_tensor_from_dlpack(older, GR_DLPACK_LEGACY, GR_STREAM_NONE)
+                              : gr_tensor_from_dlpack(managed, GR_DLPACK_VERSIONED, GR_STREAM_NONE);
     FUZZ_CHECK(again);
     return again;
 }
@@ -302,8 +304,9 @@ static void import(struct fuzz_input *in, bool legacy)
     DLManagedTensor older = {from, &given, end_legacy};
     if (fuzz_below(in, 16) == 0)
         managed.version.major = fuzz_byte(in);
-    gr_tensor *tensor = legacy ? gr_tensor_from_dlpack_legacy(&older, GR_STREAM_NONE)
-                               : gr_tensor_from_dlpack(&managed, GR_STREAM_NONE);
+    gr_tensor *tensor = legacy
+                            ? gr_tensor_from_dlpack(&older, GR_DLPACK_LEGACY, GR_STREAM_NONE)
+                            : gr_tensor_from_dlpack(&managed, GR_DLPACK_VERSIONED, GR_STREAM_NONE);
     if (tensor) {
         check_shape(tensor, &from);
         use(in, tensor);

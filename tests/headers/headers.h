@@ -147,10 +147,8 @@ typedef void (*anything)(void);
     X(gr_tensor_copy_from_host)                                                                    \
     X(gr_tensor_copy_to_host)                                                                      \
     X(gr_tensor_to_dlpack)                                                                         \
-    X(gr_tensor_dlpack_legacy)                                                                     \
     X(gr_tensor_free)                                                                              \
     X(gr_tensor_from_dlpack)                                                                       \
-    X(gr_tensor_from_dlpack_legacy)                                                                \
     X(gr_tensor_get_info)                                                                          \
     X(gr_tensor_used_on)                                                                           \
     X(gr_tensor_view)                                                                              \

@@ -32,7 +32,7 @@ static bool is_exported(struct world *w, struct tensor *t, struct export *x, voi
     return true;
 }
 
-static bool run_gr_tensor_dlpack(struct world *w, const int *a)
+static bool run_gr_tensor_to_dlpack(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
     struct export *x = export_at(w, a[2]);
@@ -42,11 +42,11 @@ static bool run_gr_tensor_dlpack(struct world *w, const int *a)
                    : t->revoked          ? MAY(GR_ERR_STATE)
                                          : 0;
     may |= a[1] == STREAM_NULL ? MAY(GR_ERR_INVALID_VALUE) : 0;
-    void *made = gr_tensor_to_dlpack(t ? t->it : NULL, stream_at(w, a[1]));
+    void *made = gr_tensor_to_dlpack(t ? t->it : NULL, GR_DLPACK_VERSIONED, stream_at(w, a[1]));
     return is_exported(w, t, x, made, false, may);
 }
 
-static bool run_gr_tensor_dlpack_legacy(struct world *w, const int *a)
+static bool run_gr_tensor_to_dlpack_legacy(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
     struct export *x = export_at(w, a[2]);
@@ -56,7 +56,7 @@ static bool run_gr_tensor_dlpack_legacy(struct world *w, const int *a)
                    : t->revoked || t->read_only ? MAY(GR_ERR_STATE)
                                                 : 0;
     may |= a[1] == STREAM_NULL ? MAY(GR_ERR_INVALID_VALUE) : 0;
-    void *made = gr_tensor_dlpack_legacy(t ? t->it : NULL, stream_at(w, a[1]));
+    void *made = gr_tensor_to_dlpack(t ? t->it : NULL, GR_DLPACK_LEGACY, stream_at(w, a[1]));
     return is_exported(w, t, x, made, true, may);
 }
 
@@ -117,8 +117,8 @@ static bool import(struct world *w, const int *a, bool old)
         (x && (x->old != old || x->tensor->resource)))
         return false;
     unsigned may = !x || x->taken || a[1] == STREAM_NULL ? MAY(GR_ERR_INVALID_VALUE) : 0;
-    gr_tensor *made = old ? gr_tensor_from_dlpack_legacy(x ? x->it : NULL, ready)
-                          : gr_tensor_from_dlpack(x ? x->it : NULL, ready);
+    gr_tensor *made = gr_tensor_from_dlpack(x ? x->it : NULL,
+                                            old ? GR_DLPACK_LEGACY : GR_DLPACK_VERSIONED, ready);
     if (!judge_made(w, made, may))
         return true;
     *t = (struct tensor){.life = LIVE, .it = made, .used = true, .whole = true};
@@ -155,10 +155,10 @@ void export_end(struct world *w, struct export *x)
 const struct entry calls_dlpack[] = {
 #if !defined(GR_WITHOUT_DLPACK)
     CALL(gr_tensor_to_dlpack, 20, "tsX"),
-    CALL(gr_tensor_dlpack_legacy, 10, "tsX"),
+    STEP(gr_tensor_to_dlpack_legacy, 10, "tsX"),
     STEP(dlpack_end, 15, "x"),
     CALL(gr_tensor_from_dlpack, 15, "xsT"),
-    CALL(gr_tensor_from_dlpack_legacy, 8, "xsT"),
+    STEP(gr_tensor_from_dlpack_legacy, 8, "xsT"),
 #endif
     {0},
 };

@@ -33,13 +33,14 @@ static void check_fields(const gr_tensor *tensor, const DLTensor *seen)
 TEST(export_fields_match_the_tensor)
 {
     gr_tensor *tensor = must_alloc_as(GR_DTYPE_F16, 3, (int64_t[]){5, 6, 4});
-    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(tensor, fx.other));
+    DLManagedTensorVersioned *export =
+        must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other));
     ck_assert_uint_eq(export->version.major, 1);
     ck_assert_uint_eq(export->version.minor, 3);
     ck_assert_uint_eq(export->flags, 0);
     check_fields(tensor, &export->dl_tensor);
     export->deleter(export);
-    DLManagedTensor *legacy = must_make(gr_tensor_dlpack_legacy(tensor, fx.other));
+    DLManagedTensor *legacy = must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_LEGACY, fx.other));
     check_fields(tensor, &legacy->dl_tensor);
     legacy->deleter(legacy);
     gr_tensor_free(tensor);
@@ -62,10 +63,11 @@ TEST(each_dtype_has_its_dlpack_code, TYPES)
 {
     gr_dtype dtype = types[_i].dtype;
     gr_tensor *tensor = must_alloc_as(dtype, 1, (int64_t[]){3});
-    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(tensor, fx.stream));
+    DLManagedTensorVersioned *export =
+        must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.stream));
     ck_assert_uint_eq(export->dl_tensor.dtype.code, types[_i].code);
     ck_assert_uint_eq(export->dl_tensor.dtype.bits, 8 * gr_dtype_get_info(dtype)->size);
-    gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_STREAM_NONE));
+    gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
     ck_assert_int_eq(gr_tensor_get_info(back)->dtype, dtype);
     gr_tensor_free(back);
     gr_tensor_free(tensor);
@@ -89,11 +91,12 @@ TEST(each_memory_kind_has_its_dlpack_device)
             continue; /* this machine has no managed memory */
         }
         assert_made(tensor);
-        DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(tensor, fx.stream));
+        DLManagedTensorVersioned *export =
+            must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.stream));
         ck_assert_int_eq(export->dl_tensor.device.device_type, memories[i].type);
         if (memories[i].memory != GR_MEMORY_DEVICE)
             ck_assert_int_eq(export->dl_tensor.device.device_id, 0);
-        gr_tensor *back = must_make(gr_tensor_from_dlpack(export, fx.stream));
+        gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.stream));
         bool is_cpu = memories[i].type == kDLCPU && gr_cuda_is_software();
         ck_assert_int_eq(gr_tensor_get_info(back)->memory,
                          is_cpu ? GR_MEMORY_DEVICE : memories[i].memory);
@@ -114,16 +117,17 @@ TEST(a_cuda_array_is_exported_as_an_opaque_handle, 2)
     CU(ArrayCreate(&array, &desc));
     gr_tensor *tensor = must_make(gr_tensor_from_memory(
         &GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY), array, fx.stream, NULL, NULL));
-    DLManagedTensorVersioned *export = _i ? NULL : gr_tensor_to_dlpack(tensor, fx.stream);
-    DLManagedTensor *legacy = _i ? gr_tensor_dlpack_legacy(tensor, fx.stream) : NULL;
+    DLManagedTensorVersioned *export =
+        _i ? NULL : gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.stream);
+    DLManagedTensor *legacy = _i ? gr_tensor_to_dlpack(tensor, GR_DLPACK_LEGACY, fx.stream) : NULL;
     ck_assert(export || legacy);
     DLTensor *seen = export ? &export->dl_tensor : &legacy->dl_tensor;
     ck_assert(seen->data == (void *)array && seen->dtype.code == kDLOpaqueHandle);
     ck_assert(seen->device.device_type == kDLCUDA && seen->device.device_id == fx.device);
     ck_assert(seen->ndim == 3 && seen->shape[0] == 3 && seen->shape[1] == 5 && seen->shape[2] == 4);
     seen->ndim = 2; /* as a renderer exports it */
-    gr_tensor *back = export ? gr_tensor_from_dlpack(export, fx.stream)
-                             : gr_tensor_from_dlpack_legacy(legacy, fx.stream);
+    gr_tensor *back = export ? gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.stream)
+                             : gr_tensor_from_dlpack(legacy, GR_DLPACK_LEGACY, fx.stream);
     assert_made(back);
     const gr_tensor_info *info = gr_tensor_get_info(back);
     ck_assert(info->array == array && info->memory == GR_MEMORY_ARRAY);
@@ -141,14 +145,16 @@ TEST(export_flags_report_read_only_and_copies)
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (int64_t[]){SIZE}, .read_only = true);
     gr_tensor *view = must_make(gr_tensor_view(wrapped.tensor, &desc));
-    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(view, fx.stream));
+    DLManagedTensorVersioned *export =
+        must_make(gr_tensor_to_dlpack(view, GR_DLPACK_VERSIONED, fx.stream));
     ck_assert_uint_eq(export->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
-    gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_STREAM_NONE));
+    gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
     ck_assert(gr_tensor_get_info(back)->read_only);
     gr_tensor_free(back);
-    assert_null(gr_tensor_dlpack_legacy(view, fx.stream), GR_ERR_STATE, 0, "read-only");
+    assert_null(gr_tensor_to_dlpack(view, GR_DLPACK_LEGACY, fx.stream), GR_ERR_STATE, 0,
+                "read-only");
     gr_tensor *copy = must_make(gr_tensor_clone(view, GR_MEMORY_DEVICE, fx.stream));
-    export = must_make(gr_tensor_to_dlpack(copy, fx.stream));
+    export = must_make(gr_tensor_to_dlpack(copy, GR_DLPACK_VERSIONED, fx.stream));
     ck_assert_uint_eq(export->flags, DLPACK_FLAG_BITMASK_IS_COPIED);
     export->deleter(export);
     gr_tensor_free(copy);
@@ -171,7 +177,8 @@ static gr_tensor *view_of(gr_tensor *tensor, gr_dtype dtype, unsigned ndim, cons
 /* Exports the tensor, compares the strides, which are in elements, and frees both. */
 static void expect_strides(gr_tensor *view, const int64_t *strides)
 {
-    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(view, fx.stream));
+    DLManagedTensorVersioned *export =
+        must_make(gr_tensor_to_dlpack(view, GR_DLPACK_VERSIONED, fx.stream));
     for (int32_t i = 0; i < export->dl_tensor.ndim; i++)
         ck_assert_int_eq(export->dl_tensor.strides[i], strides[i]);
     export->deleter(export);
@@ -210,8 +217,10 @@ TEST(exporting_strides_that_split_an_element_is_refused)
 {
     gr_tensor *all = must_alloc(SIZE);
     gr_tensor *odd = view_of(all, GR_DTYPE_F32, 2, (int64_t[]){7, 5}, (int64_t[]){30, 4}, 0, false);
-    assert_null(gr_tensor_to_dlpack(odd, fx.stream), GR_ERR_UNSUPPORTED, 0, "stride of 30 bytes");
-    assert_null(gr_tensor_dlpack_legacy(odd, fx.stream), GR_ERR_UNSUPPORTED, 0, "gr_tensor_clone");
+    assert_null(gr_tensor_to_dlpack(odd, GR_DLPACK_VERSIONED, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "stride of 30 bytes");
+    assert_null(gr_tensor_to_dlpack(odd, GR_DLPACK_LEGACY, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "gr_tensor_clone");
     gr_tensor_free(odd);
     gr_tensor_free(all);
 }
@@ -222,8 +231,10 @@ TEST(exporting_a_misaligned_address_is_refused)
     static const int64_t shape[] = {4}, none[] = {0};
     gr_tensor *all = must_alloc(SIZE);
     gr_tensor *odd = view_of(all, GR_DTYPE_F32, 1, shape, NULL, 2, false);
-    assert_null(gr_tensor_to_dlpack(odd, fx.stream), GR_ERR_UNSUPPORTED, 0, "misaligned for a");
-    assert_null(gr_tensor_dlpack_legacy(odd, fx.stream), GR_ERR_UNSUPPORTED, 0, "misaligned for a");
+    assert_null(gr_tensor_to_dlpack(odd, GR_DLPACK_VERSIONED, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "misaligned for a");
+    assert_null(gr_tensor_to_dlpack(odd, GR_DLPACK_LEGACY, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "misaligned for a");
     gr_tensor_free(odd);
     expect_strides(view_of(all, GR_DTYPE_F16, 1, shape, NULL, 2, false), (int64_t[]){1});
     expect_strides(view_of(all, GR_DTYPE_C128, 1, shape, NULL, 8, false), (int64_t[]){1});
@@ -236,10 +247,12 @@ TEST(negative_strides_are_exported_only_if_enabled)
     gr_tensor *all = must_alloc(SIZE);
     int64_t shape[] = {7, 5}, flipped[] = {-64, 4};
     gr_tensor *refused = view_of(all, GR_DTYPE_F32, 2, shape, flipped, 6 * 64, false);
-    assert_null(gr_tensor_to_dlpack(refused, fx.stream), GR_ERR_UNSUPPORTED, 0, "negative_strides");
+    assert_null(gr_tensor_to_dlpack(refused, GR_DLPACK_VERSIONED, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "negative_strides");
     gr_tensor_free(refused);
     gr_tensor *asked = view_of(all, GR_DTYPE_F32, 2, shape, flipped, 6 * 64, true);
-    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(asked, fx.stream));
+    DLManagedTensorVersioned *export =
+        must_make(gr_tensor_to_dlpack(asked, GR_DLPACK_VERSIONED, fx.stream));
     ck_assert_uint_eq((uintptr_t) export->dl_tensor.data, gr_tensor_get_info(all)->ptr + 6 * 64);
     export->deleter(export);
     expect_strides(asked, (int64_t[]){-16, 1});
@@ -249,24 +262,25 @@ TEST(negative_strides_are_exported_only_if_enabled)
 TEST(tensors_with_0_or_1_elements_are_exported)
 {
     gr_tensor *scalar = must_alloc_as(GR_DTYPE_F64, 0, NULL);
-    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(scalar, fx.stream));
+    DLManagedTensorVersioned *export =
+        must_make(gr_tensor_to_dlpack(scalar, GR_DLPACK_VERSIONED, fx.stream));
     ck_assert_int_eq(export->dl_tensor.ndim, 0);
     ck_assert_ptr_nonnull(export->dl_tensor.data);
-    gr_tensor *back = must_make(gr_tensor_from_dlpack(export, fx.stream));
+    gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.stream));
     ck_assert_uint_eq(gr_tensor_get_info(back)->bytes, 8);
     gr_tensor_free(back);
     gr_tensor_free(scalar);
     gr_tensor *none = must_alloc_as(GR_DTYPE_F64, 3, (int64_t[]){4, 0, 9});
-    export = must_make(gr_tensor_to_dlpack(none, fx.stream));
+    export = must_make(gr_tensor_to_dlpack(none, GR_DLPACK_VERSIONED, fx.stream));
     ck_assert_ptr_null(export->dl_tensor.data);
-    back = must_make(gr_tensor_from_dlpack(export, fx.stream));
+    back = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.stream));
     ck_assert_uint_eq(gr_tensor_get_info(back)->bytes, 0);
     ck_assert_int_eq(gr_tensor_get_info(back)->shape[2], 9);
     gr_tensor_free(back);
     gr_tensor_free(none);
     gr_tensor *some = must_alloc(SIZE);
     none = view_of(some, GR_DTYPE_U8, 1, (int64_t[]){0}, NULL, 64, false);
-    export = must_make(gr_tensor_to_dlpack(none, fx.stream));
+    export = must_make(gr_tensor_to_dlpack(none, GR_DLPACK_VERSIONED, fx.stream));
     ck_assert_ptr_null(export->dl_tensor.data);
     export->deleter(export);
     gr_tensor_free(none);
@@ -284,7 +298,8 @@ TEST(the_consumers_stream_waits_for_pending_writes)
     CU(MemAlloc(&copy, SIZE));
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2, SIZE, fx.stream));
-    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(tensor, fx.other));
+    DLManagedTensorVersioned *export =
+        must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other));
     CU(MemcpyAsync(copy, (CUdeviceptr)(uintptr_t) export->dl_tensor.data, SIZE, fx.other));
     CU(StreamSynchronize(fx.other));
     unsigned char bytes[SIZE];
@@ -303,7 +318,8 @@ TEST(exporting_pinned_memory_waits_for_pending_writes)
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2, SIZE, fx.stream));
     gr_tensor *pinned = must_make(gr_tensor_clone(tensor, GR_MEMORY_PINNED, fx.stream));
-    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(pinned, CU_STREAM_LEGACY));
+    DLManagedTensorVersioned *export =
+        must_make(gr_tensor_to_dlpack(pinned, GR_DLPACK_VERSIONED, CU_STREAM_LEGACY));
     assert_bytes(export->dl_tensor.data, SIZE, 2);
     export->deleter(export);
     gr_tensor_free(pinned);
@@ -322,7 +338,8 @@ TEST(exporting_without_a_stream_waits_on_the_software_driver)
     tensor_fill(tensor, 1);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 3, SIZE, fx.stream));
-    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(tensor, GR_STREAM_NONE));
+    DLManagedTensorVersioned *export =
+        must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
     assert_bytes(export->dl_tensor.data, SIZE, 3);
     export->deleter(export);
     gr_tensor_free(tensor);
@@ -334,7 +351,8 @@ TEST(exporting_without_a_stream_does_not_wait_on_a_gpu)
         skip("the software driver's memory is process memory: the call waits");
     gr_tensor *tensor = must_alloc(SIZE);
     struct gate *gate = gate_put(fx.stream);
-    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(tensor, GR_STREAM_NONE));
+    DLManagedTensorVersioned *export =
+        must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
     ck_assert(!gate_is_open(gate));
     CU(StreamSynchronize(fx.other));
     gate_open(gate);
@@ -345,11 +363,15 @@ TEST(exporting_without_a_stream_does_not_wait_on_a_gpu)
 TEST(exporting_needs_a_valid_stream)
 {
     gr_tensor *tensor = must_alloc(SIZE);
-    assert_null_invalid(gr_tensor_to_dlpack(tensor, NULL), "stream");
-    assert_null_invalid(gr_tensor_dlpack_legacy(tensor, NULL), "stream");
-    assert_null_invalid(gr_tensor_to_dlpack(tensor, GR_STREAM_OF_MAP), "stream");
-    assert_null_invalid(gr_tensor_to_dlpack(NULL, fx.stream), "NULL");
+    assert_null_invalid(gr_tensor_to_dlpack(tensor, (gr_dlpack)2, fx.stream), "gr_dlpack");
+    assert_null_invalid(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, NULL), "stream");
+    assert_null_invalid(gr_tensor_to_dlpack(tensor, GR_DLPACK_LEGACY, NULL), "stream");
+    assert_null_invalid(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, GR_STREAM_OF_MAP),
+                        "stream");
+    assert_null_invalid(gr_tensor_to_dlpack(NULL, GR_DLPACK_VERSIONED, fx.stream), "NULL");
     gr_tensor_free(tensor);
-    assert_null_invalid(gr_tensor_to_dlpack(tensor, fx.stream), "not a live tensor");
-    assert_null_invalid(gr_tensor_dlpack_legacy(tensor, fx.stream), "not a live tensor");
+    assert_null_invalid(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.stream),
+                        "not a live tensor");
+    assert_null_invalid(gr_tensor_to_dlpack(tensor, GR_DLPACK_LEGACY, fx.stream),
+                        "not a live tensor");
 }

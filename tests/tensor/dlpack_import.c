@@ -18,7 +18,8 @@ TEST(an_import_refers_to_the_producers_memory)
 {
     struct producer producer;
     produce(&producer);
-    gr_tensor *tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE));
+    gr_tensor *tensor =
+        must_make(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_eq(info->ptr, producer.memory);
     ck_assert_int_eq(info->dtype, GR_DTYPE_U8);
@@ -37,7 +38,8 @@ TEST(a_legacy_import_refers_to_the_producers_memory)
 {
     struct producer producer;
     produce(&producer);
-    gr_tensor *tensor = must_make(gr_tensor_from_dlpack_legacy(&producer.legacy, fx.stream));
+    gr_tensor *tensor =
+        must_make(gr_tensor_from_dlpack(&producer.legacy, GR_DLPACK_LEGACY, fx.stream));
     ck_assert_uint_eq(gr_tensor_get_info(tensor)->ptr, producer.memory);
     assert_tensor_bytes(tensor, 7);
     gr_tensor_free(tensor);
@@ -54,8 +56,9 @@ static void expect_taken(struct producer *producer, CUdeviceptr ptr, unsigned nd
 {
     producer->legacy.dl_tensor = producer->versioned.dl_tensor;
     for (int legacy = 0; legacy < 2; legacy++) {
-        gr_tensor *tensor = legacy ? gr_tensor_from_dlpack_legacy(&producer->legacy, fx.stream)
-                                   : gr_tensor_from_dlpack(&producer->versioned, fx.stream);
+        gr_tensor *tensor =
+            legacy ? gr_tensor_from_dlpack(&producer->legacy, GR_DLPACK_LEGACY, fx.stream)
+                   : gr_tensor_from_dlpack(&producer->versioned, GR_DLPACK_VERSIONED, fx.stream);
         assert_made(tensor);
         const gr_tensor_info *info = gr_tensor_get_info(tensor);
         ck_assert_uint_eq(info->ptr, ptr);
@@ -129,8 +132,8 @@ TEST(a_producer_may_have_no_deleter)
     produce(&producer);
     producer.versioned.deleter = NULL;
     producer.legacy.deleter = NULL;
-    gr_tensor_free(gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE));
-    gr_tensor_free(gr_tensor_from_dlpack_legacy(&producer.legacy, GR_STREAM_NONE));
+    gr_tensor_free(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
+    gr_tensor_free(gr_tensor_from_dlpack(&producer.legacy, GR_DLPACK_LEGACY, GR_STREAM_NONE));
     settle();
     producer_end(&producer, 0);
 }
@@ -140,7 +143,8 @@ TEST(an_import_of_a_read_only_tensor_is_read_only)
     struct producer producer;
     produce(&producer);
     producer.versioned.flags = DLPACK_FLAG_BITMASK_READ_ONLY | DLPACK_FLAG_BITMASK_IS_COPIED;
-    gr_tensor *tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, fx.stream));
+    gr_tensor *tensor =
+        must_make(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.stream));
     ck_assert(gr_tensor_get_info(tensor)->read_only);
     unsigned char bytes[SIZE] = {0};
     assert_fails(gr_tensor_copy_from_host(tensor, bytes, SIZE, fx.stream), GR_ERR_STATE, 0,
@@ -168,14 +172,16 @@ TEST(host_pinned_managed_and_device_memory_can_be_imported)
     DLTensor *t = &producer.versioned.dl_tensor;
     t->data = pinned;
     t->device = (DLDevice){kDLCUDAHost, 0};
-    gr_tensor *tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE));
+    gr_tensor *tensor =
+        must_make(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
     ck_assert_int_eq(gr_tensor_get_info(tensor)->memory, GR_MEMORY_PINNED);
     gr_tensor_free(tensor);
     settle();
     static unsigned char bytes[SIZE];
     t->data = bytes;
     t->device = (DLDevice){kDLCPU, 0};
-    tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE));
+    tensor =
+        must_make(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
     ck_assert_int_eq(gr_tensor_get_info(tensor)->memory,
                      gr_cuda_is_software() ? GR_MEMORY_DEVICE : GR_MEMORY_HOST);
     gr_tensor_free(tensor);
@@ -357,11 +363,11 @@ TEST(invalid_dlpack_tensors_are_refused, WRONG)
     struct producer producer;
     produce(&producer);
     wrong[_i].spoil(&producer.versioned.dl_tensor);
-    assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), wrong[_i].status, 0,
-                wrong[_i].text);
+    assert_null(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.stream),
+                wrong[_i].status, 0, wrong[_i].text);
     producer.legacy.dl_tensor = producer.versioned.dl_tensor;
-    assert_null(gr_tensor_from_dlpack_legacy(&producer.legacy, fx.stream), wrong[_i].status, 0,
-                wrong[_i].text);
+    assert_null(gr_tensor_from_dlpack(&producer.legacy, GR_DLPACK_LEGACY, fx.stream),
+                wrong[_i].status, 0, wrong[_i].text);
     settle();
     producer_end(&producer, 0);
 }
@@ -374,19 +380,19 @@ TEST(opaque_handles_that_are_not_cuda_arrays_are_refused)
     DLTensor *from = &producer.versioned.dl_tensor;
     from->dtype = (DLDataType){kDLOpaqueHandle, 64, 1};
     from->device = (DLDevice){kDLVulkan, 0};
-    assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                "device type 7");
+    assert_null(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.stream),
+                GR_ERR_UNSUPPORTED, 0, "device type 7");
     from->device = (DLDevice){kDLCPU, 0};
-    assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                "opaque handle");
+    assert_null(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.stream),
+                GR_ERR_UNSUPPORTED, 0, "opaque handle");
     from->device = (DLDevice){kDLCUDA, fx.device};
     from->byte_offset = 4;
-    assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                "offset of 4");
+    assert_null(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.stream),
+                GR_ERR_UNSUPPORTED, 0, "offset of 4");
     from->byte_offset = 0;
     from->data = NULL;
-    assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                "opaque handle");
+    assert_null(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.stream),
+                GR_ERR_UNSUPPORTED, 0, "opaque handle");
     producer_end(&producer, 0);
 }
 
@@ -398,8 +404,8 @@ TEST(another_major_version_is_refused)
     producer.versioned.dl_tensor.shape = (int64_t *)8;
     for (uint32_t major = 0; major < 4; major += 2) {
         producer.versioned.version = (DLPackVersion){major, 5};
-        assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                    major ? "DLPack 2.5" : "DLPack 0.5");
+        assert_null(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.stream),
+                    GR_ERR_UNSUPPORTED, 0, major ? "DLPack 2.5" : "DLPack 0.5");
     }
     producer.versioned.deleter(&producer.versioned);
     producer_end(&producer, 1);
@@ -409,10 +415,14 @@ TEST(imports_of_null_or_with_an_invalid_stream_are_refused)
 {
     struct producer producer;
     produce(&producer);
-    assert_null_invalid(gr_tensor_from_dlpack(NULL, fx.stream), "NULL");
-    assert_null_invalid(gr_tensor_from_dlpack_legacy(NULL, fx.stream), "NULL");
-    assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, NULL), "stream");
-    assert_null_invalid(gr_tensor_from_dlpack_legacy(&producer.legacy, GR_STREAM_OF_MAP), "stream");
+    assert_null_invalid(gr_tensor_from_dlpack(NULL, GR_DLPACK_VERSIONED, fx.stream), "NULL");
+    assert_null_invalid(gr_tensor_from_dlpack(NULL, GR_DLPACK_LEGACY, fx.stream), "NULL");
+    assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, (gr_dlpack)2, fx.stream),
+                        "gr_dlpack");
+    assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, NULL),
+                        "stream");
+    assert_null_invalid(gr_tensor_from_dlpack(&producer.legacy, GR_DLPACK_LEGACY, GR_STREAM_OF_MAP),
+                        "stream");
     producer_end(&producer, 0);
 }
 
@@ -420,14 +430,15 @@ TEST(a_live_producer_tensor_cannot_be_imported_twice)
 {
     struct producer producer;
     produce(&producer);
-    gr_tensor *tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, fx.stream));
-    assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, fx.stream),
+    gr_tensor *tensor =
+        must_make(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.stream));
+    assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.stream),
                         "already been imported");
     ck_assert_uint_eq(producer.deleted, 0);
     gr_tensor_free(tensor);
     settle();
     /* The deleter keeps the producer's struct, so that the producer may pass it again. */
-    tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, fx.stream));
+    tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.stream));
     gr_tensor_free(tensor);
     settle();
     producer_end(&producer, 2);
@@ -441,7 +452,8 @@ TEST(reading_an_import_waits_for_the_producers_stream)
     produce(&producer);
     gate_open_after(gate_put(fx.other), LATE_MS);
     CU(MemsetD8Async(producer.memory, 9, SIZE, fx.other));
-    gr_tensor *tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, fx.other));
+    gr_tensor *tensor =
+        must_make(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.other));
     unsigned char bytes[SIZE];
     tensor_read(tensor, bytes);
     assert_bytes(bytes, SIZE, 9);
@@ -455,7 +467,8 @@ TEST(the_producers_deleter_runs_after_pending_work)
 {
     struct producer producer;
     produce(&producer);
-    gr_tensor *tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE));
+    gr_tensor *tensor =
+        must_make(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
     struct gate *gate = gate_put(fx.stream);
     assert_ok(gr_tensor_used_on(tensor, fx.stream));
     gr_tensor_free(tensor);

@@ -20,8 +20,9 @@ TEST(an_export_keeps_the_memory_after_its_tensor_is_freed)
 {
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
-    DLManagedTensorVersioned *first = gr_tensor_to_dlpack(wrapped.tensor, GR_STREAM_NONE);
-    DLManagedTensor *second = gr_tensor_dlpack_legacy(wrapped.tensor, fx.stream);
+    DLManagedTensorVersioned *first =
+        gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE);
+    DLManagedTensor *second = gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_LEGACY, fx.stream);
     assert_made(first);
     assert_made(second);
     gr_tensor_free(wrapped.tensor);
@@ -40,7 +41,8 @@ TEST(a_tensor_is_usable_after_its_exports_are_deleted)
     struct wrapped wrapped;
     wrap(&wrapped, fx.stream);
     for (int i = 0; i < 100; i++) {
-        DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(wrapped.tensor, fx.other));
+        DLManagedTensorVersioned *export =
+            must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, fx.other));
         export->deleter(export);
     }
     settle();
@@ -56,7 +58,8 @@ TEST(memory_is_freed_after_the_consumers_pending_work)
 {
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
-    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(wrapped.tensor, fx.other));
+    DLManagedTensorVersioned *export =
+        must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, fx.other));
     gr_tensor_free(wrapped.tensor);
     struct gate *gate = gate_put(fx.other);
     CU(MemsetD8Async((CUdeviceptr)(uintptr_t) export->dl_tensor.data, 1, SIZE, fx.other));
@@ -74,7 +77,8 @@ TEST(later_work_waits_for_the_consumers_pending_writes)
     gr_tensor *tensor = must_alloc(SIZE);
     tensor_fill(tensor, 1);
     for (int live = 0; live < 2; live++) {
-        DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(tensor, fx.other));
+        DLManagedTensorVersioned *export =
+            must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other));
         gate_open_after(gate_put(fx.other), 60);
         CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2 + live, SIZE, fx.other));
         if (!live)
@@ -93,17 +97,18 @@ TEST(calling_the_deleter_twice_records_an_error)
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
     DLManagedTensorVersioned *export =
-        must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_STREAM_NONE));
+        must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
     void (*deleter)(DLManagedTensorVersioned *) = export->deleter;
     deleter(export);
     gr_clear_error();
     deleter(export);
     assert_error(GR_ERR_INVALID_VALUE, 0, "the deleter of gr_tensor_to_dlpack was given");
-    DLManagedTensor *legacy = must_make(gr_tensor_dlpack_legacy(wrapped.tensor, GR_STREAM_NONE));
+    DLManagedTensor *legacy =
+        must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_LEGACY, GR_STREAM_NONE));
     void (*deleter_legacy)(DLManagedTensor *) = legacy->deleter;
     deleter_legacy(legacy);
     deleter_legacy(legacy);
-    assert_error(GR_ERR_INVALID_VALUE, 0, "the deleter of gr_tensor_dlpack_legacy was given");
+    assert_error(GR_ERR_INVALID_VALUE, 0, "the deleter of gr_tensor_to_dlpack was given");
     deleter(NULL);
     deleter_legacy(NULL);
     gr_tensor_free(wrapped.tensor);
@@ -119,8 +124,9 @@ TEST(memory_lives_until_the_last_export_of_a_chain_is_freed)
     tensor_fill(wrapped.tensor, 5);
     gr_tensor *links[9] = {wrapped.tensor};
     for (int i = 1; i < 9; i++) {
-        DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(links[i - 1], fx.stream));
-        links[i] = must_make(gr_tensor_from_dlpack(export, fx.stream));
+        DLManagedTensorVersioned *export =
+            must_make(gr_tensor_to_dlpack(links[i - 1], GR_DLPACK_VERSIONED, fx.stream));
+        links[i] = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.stream));
         gr_tensor_free(links[i - 1]);
     }
     settle();
@@ -135,8 +141,10 @@ TEST(memory_lives_until_the_last_export_of_a_chain_is_freed)
 static gr_tensor *last_of_50000(gr_tensor *last)
 {
     for (int i = 0; i < 50000; i++) {
-        DLManagedTensorVersioned *export = gr_tensor_to_dlpack(last, GR_STREAM_NONE);
-        gr_tensor *next = export ? gr_tensor_from_dlpack(export, GR_STREAM_NONE) : NULL;
+        DLManagedTensorVersioned *export =
+            gr_tensor_to_dlpack(last, GR_DLPACK_VERSIONED, GR_STREAM_NONE);
+        gr_tensor *next =
+            export ? gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, GR_STREAM_NONE) : NULL;
         assert_made(next);
         gr_tensor_free(last);
         last = next;
@@ -169,7 +177,8 @@ TEST(exports_can_be_deleted_on_another_thread)
     struct wrapped wrapped;
     for (int last = 0; last < 2; last++) {
         wrap(&wrapped, fx.stream);
-        DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(wrapped.tensor, fx.other));
+        DLManagedTensorVersioned *export =
+            must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, fx.other));
         if (last)
             gr_tensor_free(wrapped.tensor);
         elsewhere(delete_export, export);
@@ -188,10 +197,11 @@ static void *export_and_delete(void *tensor)
     if (fx.cu->CtxPushCurrent(fx.context))
         return NULL;
     for (int i = 0; i < ROUNDS; i++) {
-        gr_tensor *back = gr_tensor_from_dlpack(tensor, GR_STREAM_NONE);
+        gr_tensor *back = gr_tensor_from_dlpack(tensor, GR_DLPACK_VERSIONED, GR_STREAM_NONE);
         if (!back)
             return NULL;
-        DLManagedTensorVersioned *export = gr_tensor_to_dlpack(back, fx.stream);
+        DLManagedTensorVersioned *export =
+            gr_tensor_to_dlpack(back, GR_DLPACK_VERSIONED, fx.stream);
         gr_tensor_free(back);
         if (!export)
             return NULL;
@@ -208,7 +218,8 @@ TEST(four_threads_can_export_and_free_the_same_memory)
     wrap(&wrapped, fx.stream);
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
-        DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(wrapped.tensor, fx.other));
+        DLManagedTensorVersioned *export =
+            must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, fx.other));
         ck_assert_int_eq(pthread_create(&threads[i], NULL, export_and_delete, export), 0);
     }
     gr_tensor_free(wrapped.tensor);
@@ -233,7 +244,7 @@ static DLManagedTensorVersioned *export_mapping(gr_buffer *buffer, gr_tensor **t
 {
     *tensor = gr_buffer_tensor(buffer, NULL);
     assert_made(*tensor);
-    return must_make(gr_tensor_to_dlpack(*tensor, fx.other));
+    return must_make(gr_tensor_to_dlpack(*tensor, GR_DLPACK_VERSIONED, fx.other));
 }
 
 TEST(a_mapping_is_exported_without_a_copy)
@@ -279,8 +290,10 @@ TEST(a_release_revokes_the_exported_tensor)
     DLManagedTensorVersioned *export = export_mapping(buffer, &tensor);
     assert_ok(gr_buffer_release(buffer));
     ck_assert(gr_tensor_get_info(tensor)->revoked);
-    assert_null(gr_tensor_to_dlpack(tensor, fx.stream), GR_ERR_STATE, 0, "mapping has ended");
-    assert_null(gr_tensor_dlpack_legacy(tensor, fx.stream), GR_ERR_STATE, 0, "mapping has ended");
+    assert_null(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.stream), GR_ERR_STATE, 0,
+                "mapping has ended");
+    assert_null(gr_tensor_to_dlpack(tensor, GR_DLPACK_LEGACY, fx.stream), GR_ERR_STATE, 0,
+                "mapping has ended");
     elsewhere(delete_export, export);
     gr_tensor_free(tensor);
     assert_gl_bytes(fx.name, SIZE, 1);
@@ -290,9 +303,12 @@ TEST(a_release_revokes_the_exported_tensor)
 static gr_tensor *import_own(gr_tensor *tensor, bool legacy)
 {
     if (legacy)
-        return gr_tensor_from_dlpack_legacy(must_make(gr_tensor_dlpack_legacy(tensor, fx.stream)),
-                                            fx.stream);
-    return gr_tensor_from_dlpack(must_make(gr_tensor_to_dlpack(tensor, fx.stream)), fx.stream);
+        return gr_tensor_from_dlpack(
+            must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_LEGACY, fx.stream)), GR_DLPACK_LEGACY,
+            fx.stream);
+    return gr_tensor_from_dlpack(
+        must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.stream)), GR_DLPACK_VERSIONED,
+        fx.stream);
 }
 
 /* Catches: it kept the address of the memory after the mapping had ended. */
@@ -309,7 +325,8 @@ TEST(a_release_revokes_imports_of_own_exports, 2)
     assert_gl_bytes(fx.name, SIZE, 0x55);
     ck_assert(gr_tensor_get_info(once)->revoked && !gr_tensor_get_info(once)->ptr);
     ck_assert(gr_tensor_get_info(again)->revoked && !gr_tensor_get_info(again)->ptr);
-    assert_null(gr_tensor_from_dlpack(late, fx.other), GR_ERR_STATE, 0, "mapping that has ended");
+    assert_null(gr_tensor_from_dlpack(late, GR_DLPACK_VERSIONED, fx.other), GR_ERR_STATE, 0,
+                "mapping that has ended");
     late->deleter(late);
     gr_tensor_free(once);
     gr_tensor_free(again);
@@ -373,7 +390,8 @@ TEST(an_export_outlives_its_context)
     wrapped.ends = 1; /* the context frees the memory */
     CUstream stream;
     CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    DLManagedTensorVersioned *export = must_make(gr_tensor_to_dlpack(wrapped.tensor, stream));
+    DLManagedTensorVersioned *export =
+        must_make(gr_tensor_to_dlpack(wrapped.tensor, GR_DLPACK_VERSIONED, stream));
     CU(CtxPopCurrent(&popped));
     CU(CtxDestroy(context));
     elsewhere(delete_export, export);
@@ -399,7 +417,7 @@ CHILD(deleted_at_exit)
     atexit(delete_kept);
     fixture_setup();
     gr_tensor *tensor = must_alloc(SIZE);
-    kept = gr_tensor_to_dlpack(tensor, fx.stream);
+    kept = gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.stream);
     child_check(kept);
     gr_tensor_free(tensor);
     return 0;
@@ -409,7 +427,7 @@ CHILD(deleted_before_the_librarys_own_exit)
 {
     fixture_setup();
     gr_tensor *tensor = must_alloc(SIZE);
-    kept = gr_tensor_to_dlpack(tensor, fx.other);
+    kept = gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other);
     child_check(kept);
     gr_tensor_free(tensor);
     atexit(delete_kept);
@@ -434,11 +452,11 @@ CHILD(mapping_deleted_at_exit)
 CHILD(never_deleted)
 {
     fixture_setup();
-    child_check(gr_tensor_to_dlpack(must_alloc(SIZE), fx.stream));
+    child_check(gr_tensor_to_dlpack(must_alloc(SIZE), GR_DLPACK_VERSIONED, fx.stream));
     wrap(&kept_memory, fx.stream);
-    child_check(gr_tensor_to_dlpack(kept_memory.tensor, fx.other));
+    child_check(gr_tensor_to_dlpack(kept_memory.tensor, GR_DLPACK_VERSIONED, fx.other));
     produce(&kept_producer);
-    child_check(gr_tensor_from_dlpack(&kept_producer.versioned, fx.stream));
+    child_check(gr_tensor_from_dlpack(&kept_producer.versioned, GR_DLPACK_VERSIONED, fx.stream));
     struct gate *gate = gate_put(fx.stream);
     gr_tensor_free(kept_memory.tensor);
     gate_open(gate);
@@ -458,7 +476,7 @@ CHILD(stream_ends_before_its_export)
     for (int last = 0; last < 2; last++) {
         CUstream stream;
         CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-        kept = gr_tensor_to_dlpack(kept_memory.tensor, stream);
+        kept = gr_tensor_to_dlpack(kept_memory.tensor, GR_DLPACK_VERSIONED, stream);
         child_check(kept);
         CU(MemsetD8Async(kept_memory.memory, 1, SIZE, stream));
         /* A destroyed stream cannot be waited for, so the test completes the work first. */
@@ -479,9 +497,10 @@ CHILD(import_freed_at_exit)
 {
     fixture_setup();
     produce(&kept_producer);
-    gr_tensor *tensor = gr_tensor_from_dlpack(&kept_producer.versioned, fx.stream);
+    gr_tensor *tensor =
+        gr_tensor_from_dlpack(&kept_producer.versioned, GR_DLPACK_VERSIONED, fx.stream);
     child_check(tensor);
-    kept = gr_tensor_to_dlpack(tensor, fx.other);
+    kept = gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other);
     child_check(kept);
     gr_tensor_free(tensor);
     atexit(delete_kept);

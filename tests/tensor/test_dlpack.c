@@ -16,10 +16,14 @@ TEST(a_build_without_dlpack_names_the_configure_option)
 {
     int something = 0;
     void *any = &something;
-    assert_null(gr_tensor_to_dlpack(any, fx.stream), GR_ERR_UNSUPPORTED, 0, "--with-dlpack=DIR");
-    assert_null(gr_tensor_dlpack_legacy(any, fx.stream), GR_ERR_UNSUPPORTED, 0, "--with-dlpack");
-    assert_null(gr_tensor_from_dlpack(any, fx.stream), GR_ERR_UNSUPPORTED, 0, "--with-dlpack");
-    assert_null(gr_tensor_from_dlpack_legacy(any, fx.stream), GR_ERR_UNSUPPORTED, 0, "bootstrap");
+    assert_null(gr_tensor_to_dlpack(any, GR_DLPACK_VERSIONED, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "--with-dlpack=DIR");
+    assert_null(gr_tensor_to_dlpack(any, GR_DLPACK_LEGACY, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "--with-dlpack");
+    assert_null(gr_tensor_from_dlpack(any, GR_DLPACK_VERSIONED, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "--with-dlpack");
+    assert_null(gr_tensor_from_dlpack(any, GR_DLPACK_LEGACY, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "bootstrap");
 }
 
 #else
