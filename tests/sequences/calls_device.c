@@ -30,7 +30,7 @@ gr_vk_device *device_for(struct world *w, int number)
 }
 
 /* Argument values 0 to 2 are errors: no description, no device, an invalid queue family. */
-static bool run_gr_vk_device_wrap(struct world *w, const int *a)
+static bool run_gr_vk_device_from_vk(struct world *w, const int *a)
 {
     struct device *d = device_at(w, a[1]);
     int wrong = a[0] % 16;
@@ -104,7 +104,7 @@ static bool run_gr_vk_device_extensions(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_vk_format(struct world *w, const int *a)
+static bool run_gr_vk_format_get_info(struct world *w, const int *a)
 {
     const gr_vk_format_info *info = gr_vk_format_get_info(a[0] ? FORMAT : VK_FORMAT_UNDEFINED);
     judge_made(w, info, a[0] ? 0 : MAY(GR_ERR_UNSUPPORTED));
@@ -132,7 +132,7 @@ static void is_made(struct world *w, struct resource *r, gr_resource *made, GLen
     r->cuda = 0;
 }
 
-static bool run_gr_vk_image_create(struct world *w, const int *a)
+static bool run_gr_create_vk_image(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[2]);
     unsigned side = a[0] % 16 == 0 ? 0 : SIDE;

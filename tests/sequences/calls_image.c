@@ -34,7 +34,7 @@ static gr_buffer *it(const struct buffer *b)
     return b ? b->it : NULL;
 }
 
-static bool run_gr_buffer_image_info(struct world *w, const int *a)
+static bool run_gr_buffer_get_image_info(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     if (!can_query(b))

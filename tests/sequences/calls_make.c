@@ -185,7 +185,7 @@ static unsigned create_may(const struct world *w, unsigned set)
     return set_may(wanted, possible) | current_may(w);
 }
 
-static bool run_gr_gl_buffer_create(struct world *w, const int *a)
+static bool run_gr_create_gl_buffer(struct world *w, const int *a)
 {
     size_t size = a[0] % 32 == 0 ? 0 : (size_t)a[0] % 64 * 4 + 4;
     unsigned set = set_at(a[2]);
@@ -207,7 +207,7 @@ static bool run_gr_gl_buffer_create(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_gl_image_create(struct world *w, const int *a)
+static bool run_gr_create_gl_image(struct world *w, const int *a)
 {
     unsigned set = set_at(a[2]), side = a[0] % 32 == 0 ? 0 : 4;
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = set);

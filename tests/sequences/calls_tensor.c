@@ -59,7 +59,7 @@ static void set(struct tensor *t, int value)
 
 static const int64_t shapes[] = {BYTES, BYTES, 64, -1};
 
-static bool run_gr_tensor_alloc(struct world *w, const int *a)
+static bool run_gr_tensor_create(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[3]);
     const gr_tensor_desc desc =
@@ -85,7 +85,7 @@ static void note_end(void *user)
 }
 
 /* Wraps host memory of the world, which lives longer than any tensor. */
-static bool run_gr_tensor_wrap(struct world *w, const int *a)
+static bool run_gr_tensor_from_memory(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[2]);
     void *data = a[0] % 16 == 0 ? NULL : w->wrapped[a[2]];

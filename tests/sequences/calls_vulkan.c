@@ -6,7 +6,7 @@
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
-static bool run_gr_vk_buffer_create(struct world *w, const int *a)
+static bool run_gr_create_vk_buffer(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[2]);
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -77,7 +77,7 @@ static gr_semaphore *semaphore(const struct semaphore *m)
     return m ? m->it : NULL;
 }
 
-static bool run_gr_vk_semaphore_create(struct world *w, const int *a)
+static bool run_gr_semaphore_create_vk(struct world *w, const int *a)
 {
     struct semaphore *m = semaphore_at(w, a[1]);
     VkSemaphoreType type = a[0] ? VK_SEMAPHORE_TYPE_TIMELINE : (VkSemaphoreType)77;
