@@ -6,6 +6,11 @@
 #ifndef GR_BASE_H
 #define GR_BASE_H
 
+#ifdef __GNUC__
+#pragma GCC system_header /* no warnings about the fields that GR_INIT() leaves 0 */
+#endif
+
+#include <stddef.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -25,28 +30,27 @@ extern "C" {
 /*
  * Initialises a struct for a call: GR_INIT(gr_map_options, .wait_event = event). All other fields
  * are 0, including fields that a newer library adds. Before C++20 use GR_INIT(gr_map_options) and
- * assignments. GR_INIT() is not a constant expression: in C, initialise a `static` struct by
- * {.struct_size = sizeof(gr_map_options), ...}.
+ * assignments. C++ may use it anywhere, also outside of functions. In C, GR_INIT() is not a
+ * constant expression: initialise a `static` struct by {.struct_size = sizeof(gr_map_options),
+ * ...}.
  */
 #define GR_INIT(...) GR_INIT_(__VA_ARGS__, )
 #if !defined(__cplusplus)
 #define GR_INIT_(type, ...) ((type){.struct_size = sizeof(type), __VA_ARGS__})
-#elif __cplusplus >= 202002L
-#define GR_INIT_(type, ...)                                                                        \
-    ([&] {                                                                                         \
-        _Pragma("GCC diagnostic push");                                                            \
-        _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"");                        \
-        return type{.struct_size = sizeof(type), __VA_ARGS__};                                     \
-        _Pragma("GCC diagnostic pop");                                                             \
-    }())
+#elif __cplusplus >= 202002L || (defined(_MSVC_LANG) && _MSVC_LANG >= 202002L)
+#define GR_INIT_(type, ...) (type{.struct_size = sizeof(type), __VA_ARGS__})
 #else
-#define GR_INIT_(type, ...)                                                                        \
-    ([] {                                                                                          \
-        static_assert(sizeof(#__VA_ARGS__) == 1, "fields are named from C++20 on");                \
-        type made = {};                                                                            \
-        made.struct_size = sizeof(type);                                                           \
-        return made;                                                                               \
-    }())
+#define GR_INIT_(type, ...) (gr_init_of<type, sizeof(#__VA_ARGS__)>())
+extern "C++" {
+/* Internal to GR_INIT(). */
+template <typename T, size_t rest> inline T gr_init_of()
+{
+    static_assert(rest == 1, "fields are named from C++20 on");
+    T made = {};
+    made.struct_size = sizeof(T);
+    return made;
+}
+}
 #endif
 
 /*

@@ -22,7 +22,9 @@
 #define GR_GR_HPP
 
 #if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 201703L
-#error "grinterop/gr.hpp needs C++17 or newer: compile with -std=c++17, or include the C headers"
+#error "gr.hpp needs C++17: compile with -std=c++17 (MSVC: /std:c++17), or include the C headers"
+#elif !defined(__cpp_exceptions) && !defined(_CPPUNWIND)
+#error "gr.hpp needs exceptions: enable them, or include the C headers such as <grinterop/gr.h>"
 #endif
 
 #include <cstddef>

@@ -27,6 +27,12 @@ extern "C" void cxx_functions(anything *functions)
 #undef ADD
 }
 
+// GR_INIT outside of functions.
+static const gr_egl_options everywhere = GR_INIT(gr_egl_options);
+struct member {
+    gr_egl_options options = GR_INIT(gr_egl_options);
+};
+
 // Returns 1 if GR_AUTO ends its objects and GR_INIT initialises structs in C++ too.
 extern "C" int cxx_scope()
 {
@@ -35,5 +41,6 @@ extern "C" int cxx_scope()
     GR_AUTO(gr_egl) *egl = nullptr;
     gr_egl_options options = GR_INIT(gr_egl_options);
     return resource == nullptr && buffer == nullptr && egl == nullptr && options.share == nullptr &&
-           GR_STREAM_OF_MAP != nullptr;
+           everywhere.struct_size == sizeof(gr_egl_options) &&
+           member().options.struct_size == sizeof(gr_egl_options) && GR_STREAM_OF_MAP != nullptr;
 }

@@ -299,6 +299,36 @@ static void contexts_are_destroyed_with_their_objects()
     EXPECT(hpp_buffer().can_be_mapped());
 }
 
+/* GR_INIT() outside of functions, as a default member initializer, and nested in a call. */
+static const gr_map_options everywhere = GR_INIT(gr_map_options);
+#if __cplusplus >= 202002L
+static const gr_map_options some = GR_INIT(gr_map_options, .offset = 100, .size = 10);
+#endif
+
+static std::size_t sum(const gr_map_options &one, const gr_map_options &other)
+{
+    return one.struct_size + other.struct_size;
+}
+
+static void gr_init_works_everywhere()
+{
+    struct user {
+        std::size_t first = 5;
+        gr_map_options options = GR_INIT(gr_map_options);
+    } of;
+    EXPECT(everywhere.struct_size == sizeof(everywhere) && everywhere.size == 0);
+    EXPECT(sum(of.options, GR_INIT(gr_map_options)) == 2 * sizeof(everywhere));
+#if __cplusplus >= 202002L
+    EXPECT(some.struct_size == sizeof(some) && some.offset == 100 && some.size == 10);
+    struct from {
+        std::size_t first = 5;
+        gr_map_options options = GR_INIT(gr_map_options, .offset = first);
+    } named;
+    const std::size_t local = 6;
+    EXPECT(named.options.offset == 5 && GR_INIT(gr_map_options, .size = local).size == 6);
+#endif
+}
+
 static const hpp_case cases[] = {
     HPP_CASE(a_mapping_writes_the_bytes_of_the_opengl_buffer),
     HPP_CASE(a_span_counts_whole_objects),
@@ -319,6 +349,7 @@ static const hpp_case cases[] = {
     HPP_CASE(map_many_maps_all_resources_or_none),
     HPP_CASE(release_many_that_throws_keeps_the_mappings),
     HPP_CASE(contexts_are_destroyed_with_their_objects),
+    HPP_CASE(gr_init_works_everywhere),
 };
 
 const hpp_part *hpp_mappings()
