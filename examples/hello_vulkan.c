@@ -56,21 +56,16 @@ static VkCommandBuffer record(VkDevice device, VkCommandPool pool, VkImage image
     return commands;
 }
 
-/*
- * Submits `commands`, which use both resources as in `use`. With VK_NULL_HANDLE, only releases the
- * resources to CUDA.
- */
+/* Submits `commands`, which use both resources as in `use`. */
 static void submit(gr_resource *const both[2], VkCommandBuffer commands, const gr_vk_use *use)
 {
-    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-                                              .commandBuffer = commands};
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                .commandBufferInfoCount = commands ? 1 : 0,
-                                .pCommandBufferInfos = &buffer};
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &commands};
     GR_AUTO(gr_submit) *begun = gr_submit_begin(both, 2);
     check(begun, "the beginning of a submit");
     const gr_vk_submit_desc desc =
-        GR_INIT(gr_vk_submit_desc, .info = &info, .first = commands ? use : NULL, .last = use);
+        GR_INIT(gr_vk_submit_desc, .info_v1 = &info, .first = use, .last = use);
     check(gr_vk_submit(begun, &desc) == GR_OK, "the submit");
 }
 
@@ -122,10 +117,8 @@ int main(void)
     check(!vkCreateCommandPool(vk->device, &create, NULL, &pool), "a command pool");
     VkCommandBuffer commands = record(vk->device, pool, gr_vk_image(drawn), gr_vk_buffer(read));
 
-    /* Once: gives the new image a layout that CUDA can write to. */
-    submit(both, VK_NULL_HANDLE,
-           &GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
-                    .layout = VK_IMAGE_LAYOUT_UNDEFINED));
+    /* Once: hands the new image and buffer to CUDA. */
+    check(gr_vk_hand_over(both, 2, VK_IMAGE_LAYOUT_UNDEFINED) == GR_OK, "the hand-over");
 
     /* Each frame: CUDA writes the image, ... */
     {

@@ -67,11 +67,10 @@ extern "C" {
  * `info` is the argument of vkCreateBuffer or vkCreateImage, including its pNext chain and sharing
  * mode. grinterop adds the structs for export if the chain lacks them.
  *
- * An image has the layout info->initialLayout until a submit hands it to CUDA
- * (gr_vk_submit_desc.last). Before its first submit, or gr_vk_cmd_to_cuda(), gr_map() returns
- * GR_ERR_STATE, unless gr_resource_set_sync() set `acquire` to GR_SEMAPHORE_NONE. gr_map() does not
- * detect that this submit lacked `last`. The same holds for images of gr_from_vk_image(). A buffer
- * needs no submit before its first map.
+ * An image has the layout info->initialLayout until it is handed to CUDA: by gr_vk_hand_over(), by
+ * a submit with `last`, or by gr_vk_cmd_to_cuda(). Before, gr_map() returns GR_ERR_STATE, unless
+ * gr_resource_set_sync() set `acquire` to GR_SEMAPHORE_NONE. The same holds for images of
+ * gr_from_vk_image(). A buffer needs no submit before its first map.
  *
  * `flags` for buffers are GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD; images accept all flags
  * of gr.h. Kernels may write to an image with GR_SURFACE_LOAD_STORE or VK_IMAGE_USAGE_STORAGE_BIT.
@@ -239,6 +238,13 @@ typedef struct gr_vk_use {
     const uint32_t *queue_family;
 } gr_vk_use;
 
+/* How a submit uses one of its resources. */
+typedef struct gr_vk_resource_use {
+    size_t struct_size;
+    gr_resource *resource;         /* a Vulkan resource of the submit; required */
+    const gr_vk_use *first, *last; /* NULL: as gr_vk_submit_desc says */
+} gr_vk_resource_use;
+
 /* A submit, and how its commands use the resources. */
 typedef struct gr_vk_submit_desc {
     size_t struct_size;
@@ -248,18 +254,29 @@ typedef struct gr_vk_submit_desc {
     VkFence fence;             /* signalled when everything is done; VK_NULL_HANDLE: none */
 
     /*
-     * The first use by the commands: a barrier before this use takes the resources back from CUDA.
-     * NULL: no barrier, because CUDA has not had the resources yet, or because your commands
-     * contain the barrier.
+     * The first use by the commands: a barrier before this use takes those resources back that CUDA
+     * has. NULL is refused while CUDA has a resource, unless `own_barriers` is set.
      */
     const gr_vk_use *first;
 
     /*
-     * The last use by the commands: a barrier after this use hands the resources to CUDA. NULL: no
-     * barrier; then record gr_vk_cmd_to_cuda() in your commands before CUDA maps the resources.
-     * To hand over a new image, set its layout here, and leave out `info` and `first`.
+     * The last use by the commands: a barrier after this use hands the resources to CUDA. NULL:
+     * Vulkan keeps them, and gr_map() returns GR_ERR_STATE until a submit hands them over.
      */
     const gr_vk_use *last;
+
+    /* Your commands and semaphores for vkQueueSubmit, in place of `info`. */
+    const VkSubmitInfo *info_v1;
+
+    /* The uses of single resources, in place of `first` and `last`. */
+    const gr_vk_resource_use *uses;
+    size_t use_count;
+
+    /*
+     * Your commands contain the barriers that `first` and `last` leave out: record them by
+     * gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda(). After the submit CUDA has all resources.
+     */
+    bool own_barriers;
 } gr_vk_submit_desc;
 
 /*
@@ -273,7 +290,8 @@ typedef struct gr_vk_submit_desc {
  * Adds the waits, signals and barriers of all Vulkan resources in `submit`, and ignores OpenGL
  * resources. The submit is then committed: the next map of each resource waits for it. With
  * synchronization2 this function makes one call of vkQueueSubmit2. Without it, the submit is
- * translated for vkQueueSubmit, with all signals after all commands.
+ * translated for vkQueueSubmit, with all signals after all commands. `info_v1` is submitted by
+ * vkQueueSubmit.
  *
  * Thread   no other thread may use the queue during the call, as for vkQueueSubmit
  * Memory   the barriers are in command buffers of grinterop, which are reused when their submits
@@ -284,7 +302,7 @@ typedef struct gr_vk_submit_desc {
  *     GR_ERR_INVALID_VALUE  an argument is NULL; there is no Vulkan resource, or there are
  *                           resources of several VkDevices; there is no queue; a wrong sType; an
  *                           invalid use; a semaphore is not a Vulkan semaphore
- *     GR_ERR_STATE          the submit was committed before
+ *     GR_ERR_STATE          the submit was committed before; or CUDA has a resource without `first`
  *     GR_ERR_CUDA           the CUDA context was destroyed
  *     GR_ERR_UNSUPPORTED    a part of the submit needs synchronization2; the message names the part
  *     GR_ERR_NO_MEMORY      the process or the device is out of memory
@@ -294,6 +312,15 @@ typedef struct gr_vk_submit_desc {
  * Wraps vkQueueSubmit2, else vkQueueSubmit.
  */
 GR_API gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc);
+
+/*
+ * Hands n new resources to CUDA, by a submit without commands to the queue of their device. Until
+ * then gr_map() refuses a new image. `layout` is the present layout of the images; with
+ * VK_IMAGE_LAYOUT_UNDEFINED their contents are discarded.
+ *
+ * Errors: as for gr_submit_begin() and gr_vk_submit()
+ */
+GR_API gr_status gr_vk_hand_over(gr_resource *const resources[], size_t n, VkImageLayout layout);
 
 /*
  * Adds the waits and signals of `submit` to a VkSubmitInfo2 for your own vkQueueSubmit2.
@@ -323,6 +350,16 @@ GR_API gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc);
  */
 GR_API gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
                                    VkPipelineStageFlags2 stages, VkSubmitInfo2 *out);
+
+/*
+ * Like gr_vk_submit_fill(), for your own vkQueueSubmit. If the pNext chain of `info` contains a
+ * VkTimelineSemaphoreSubmitInfo, that must be the first struct.
+ *
+ * Errors: as for gr_vk_submit_fill(), and
+ *     GR_ERR_UNSUPPORTED  the VkTimelineSemaphoreSubmitInfo is not the first struct
+ */
+GR_API gr_status gr_vk_submit_fill_v1(gr_submit *submit, const VkSubmitInfo *info,
+                                      VkPipelineStageFlags stages, VkSubmitInfo *out);
 
 /*
  * Record the barriers of gr_vk_submit() in your own commands, for n resources of one VkDevice.

@@ -92,22 +92,23 @@ size_t gr_external_run(gr_resource *const resources[], size_t n)
     return count;
 }
 
-/* Refuses a new resource that has not been handed to CUDA yet. */
-static gr_status refuse_new(const char *call)
+/* Refuses a resource that the graphics API has not handed to CUDA. */
+static gr_status refuse_owned(const char *call)
 {
     return gr_fail(GR_ERR_STATE, call,
-                   "The resource is new, and Vulkan has not handed it to CUDA: first submit it "
-                   "(gr_submit_begin(), and gr_vk_submit() with its layout in `last`). If the "
-                   "program orders both sides itself, call gr_resource_set_sync() with "
-                   "GR_SEMAPHORE_NONE for both semaphores.");
+                   "Vulkan has the resource, because it is new, or because the last gr_vk_submit() "
+                   "had no `last`: hand it to CUDA first, by gr_vk_hand_over() or by a submit with "
+                   "`last`. If your commands contain the barrier, set `own_barriers` in that "
+                   "submit. If the program orders both sides itself, call gr_resource_set_sync() "
+                   "with GR_SEMAPHORE_NONE for both semaphores.");
 }
 
 gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
     for (size_t i = 0; i < n; i++) {
         GR_TRY(gr_sync_check_ready(resources[i], call));
-        if (gr_sync_of(resources[i])->is_new)
-            return refuse_new(call);
+        if (gr_sync_of(resources[i])->held_by == GR_HELD_BY_GRAPHICS)
+            return refuse_owned(call);
     }
     return GR_OK;
 }

@@ -57,6 +57,13 @@ struct gr_buffer {
     gr_image_info info;            /* returned by gr_buffer_get_image_info() */
 };
 
+/* Who has a resource of an API with submits, as far as submits and maps tell. */
+enum gr_holder {
+    GR_HELD_BY_NOBODY,   /* a new buffer: the first map needs no submit */
+    GR_HELD_BY_GRAPHICS, /* a submit must hand the resource to CUDA before a map */
+    GR_HELD_BY_CUDA      /* a submit must take the resource back before it is used */
+};
+
 /*
  * The order of a resource: the last work of CUDA and of the graphics API. Its functions are in
  * lib/sync/sync.h.
@@ -70,8 +77,8 @@ struct gr_sync {
     gr_semaphore *acquire, *release; /* references to the semaphores of `pair`, or NULL */
     struct gr_submit_use *begun;     /* the use in the open submit of the resource, or NULL */
     bool decided; /* the order of the resource is defined: by semaphores, or explicitly by none */
-    bool is_new;  /* the graphics API must hand the resource over before the first map */
-    bool owes;    /* a release copied bytes that no committed submit has moved to the object */
+    enum gr_holder held_by;
+    bool owes; /* a release copied bytes that no committed submit has moved to the object */
     struct gr_semaphore_pair *pair; /* a reference, or NULL */
 };
 

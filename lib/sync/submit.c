@@ -35,7 +35,8 @@ static void settle_use(struct gr_submit_use *use, bool committed)
         return;
     if (committed) {
         use->sync->drawn = use->number;
-        use->sync->is_new = use->sync->owes = false;
+        use->sync->held_by = GR_HELD_BY_CUDA; /* gr_vk_submit() knows better, and corrects it */
+        use->sync->owes = false;
     }
     use->sync->begun = NULL;
     use->sync = NULL;

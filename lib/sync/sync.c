@@ -96,10 +96,11 @@ gr_status gr_sync_set(gr_resource *resource, struct gr_semaphore_pair *pair, con
         gr_resources_after_failure(&resource, 1);
     if (status == GR_OK) {
         /* without `acquire` the program orders the work itself */
-        bool is_new = sync->is_new && pair && pair->acquire;
+        const bool may_map = sync->held_by == GR_HELD_BY_GRAPHICS && !(pair && pair->acquire);
+        const enum gr_holder held_by = may_map ? GR_HELD_BY_NOBODY : sync->held_by;
         gr_sync_end(sync, true);
         gr_sync_begin(sync, pair);
-        sync->is_new = is_new;
+        sync->held_by = held_by;
     }
     return status;
 }

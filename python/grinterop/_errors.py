@@ -136,7 +136,8 @@ _IN_PYTHON = """
     tensor_from_dlpack=Tensor.from_dlpack tensor_from_memory=Tensor.wrap
     tensor_get_info=Tensor tensor_to_dlpack=Tensor.__dlpack__ tensor_used_on=Tensor.used_on
     tensor_view=Tensor.view tensor_wait=Tensor.wait vk_device_from_vk=VulkanDevice
-    vk_headless_create=VulkanDevice.headless vk_submit=VulkanDevice.submit
+    vk_hand_over=VulkanDevice.submit vk_headless_create=VulkanDevice.headless
+    vk_submit=VulkanDevice.submit
 """
 _FUNCTIONS = {f"gr_{c}": name for c, name in (pair.split("=") for pair in _IN_PYTHON.split())}
 

@@ -530,8 +530,8 @@ class VulkanDevice(_Closes):
     ) -> GraphicsResource: ...
     def submit(
         self, resources: Iterable[GraphicsResource], commands: Iterable[_Address] = (), *,
-        stages: int = ..., access: int = ..., layout: int = 1, first: bool = ..., last: bool = True,
-        fence: int = 0, queue: int = 0,
+        stages: int = ..., access: int = ..., layout: int = 1, first: bool = True, last: bool = True,
+        own_barriers: bool = False, fence: int = 0, queue: int = 0,
     ) -> None: ...
 
 # ---- The library ---------------------------------------------------------------------------------

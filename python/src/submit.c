@@ -196,18 +196,18 @@ PyObject *vulkan_submit(PyObject *object, PyObject *args, PyObject *keywords)
     VkCommandBufferSubmitInfo list[MOST];
     unsigned count = 0;
     struct resources given;
-    PyObject *resources, *commands = NULL, *first = NULL;
+    PyObject *resources, *commands = NULL;
     uint64_t fence = 0, queue = 0;
     gr_vk_use use = GR_INIT(gr_vk_use);
     uint64_t stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
     uint64_t access = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT;
     unsigned layout = VK_IMAGE_LAYOUT_GENERAL;
-    bool takes_back, last = true;
-    if (!PARSE("O|O$O&O&O&OO&O&O&:submit",
+    bool first = true, last = true, own_barriers = false;
+    if (!PARSE("O|O$O&O&O&O&O&O&O&O&:submit",
                NAMES("resources", "commands", "stages", "access", "layout", "first", "last",
-                     "fence", "queue"),
-               &resources, &commands, UINT64(&stages), UINT64(&access), UNSIGNED(&layout), &first,
-               TRUTH(&last), UINT64(&fence), UINT64(&queue)))
+                     "own_barriers", "fence", "queue"),
+               &resources, &commands, UINT64(&stages), UINT64(&access), UNSIGNED(&layout),
+               TRUTH(&first), TRUTH(&last), TRUTH(&own_barriers), UINT64(&fence), UINT64(&queue)))
         return NULL;
     if (commands && !commands_of(commands, list, &count))
         return NULL;
@@ -217,13 +217,10 @@ PyObject *vulkan_submit(PyObject *object, PyObject *args, PyObject *keywords)
     const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
                                 .commandBufferInfoCount = count,
                                 .pCommandBufferInfos = list};
-    takes_back = count > 0;
-    if (first && !truth_of(first, &takes_back))
-        return NULL;
     const gr_vk_submit_desc desc =
         GR_INIT(gr_vk_submit_desc, .queue = (VkQueue)(uintptr_t)queue, .info = &info,
-                .fence = (VkFence)(uintptr_t)fence, .first = takes_back ? &use : NULL,
-                .last = last ? &use : NULL);
+                .fence = (VkFence)(uintptr_t)fence, .first = first ? &use : NULL,
+                .last = last ? &use : NULL, .own_barriers = own_barriers);
     if (!resources_begin(&given, resources))
         return NULL;
     PyObject *none = submit_begun(object, &given, &desc);

@@ -275,13 +275,13 @@ static PyMethodDef methods[] = {
      "              depth=1, levels=1, layers=1, offset=0, dedicated=False, flags=None)\n--\n\n"
      "Registers your own VkImage in exportable VkDeviceMemory, described as it was created."},
     {"submit", METHOD(guarded_submit), KEYWORDS,
-     "submit($self, resources, commands=(), *, stages=..., access=..., layout=1, first=...,\n"
-     "       last=True, fence=0, queue=0)\n--\n\n"
+     "submit($self, resources, commands=(), *, stages=..., access=..., layout=1, first=True,\n"
+     "       last=True, own_barriers=False, fence=0, queue=0)\n--\n\n"
      "Submits VkCommandBuffers that use the resources, in order with CUDA: they wait for earlier\n"
      "releases, and later maps wait for them.\n\n"
      "stages, access and layout describe how the commands use the resources. first: a barrier\n"
-     "acquires them from CUDA before, by default if there are commands. last: a barrier releases\n"
-     "them to CUDA after."},
+     "before acquires those that CUDA has. last: a barrier after releases them to CUDA.\n"
+     "own_barriers: your commands contain the barriers that first and last leave out."},
     {"describe", guarded_describe, METH_NOARGS,
      "describe($self)\n--\n\nOne line: its Vulkan and CUDA names, and how memory is shared."},
     {"close", call_close, METH_NOARGS,

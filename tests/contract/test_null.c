@@ -111,6 +111,7 @@ static const gr_slot *no_slots[1];
     X(gr_vk_device_get_info(NULL))                                                                 \
     X(gr_vk_device_extensions(NULL, NULL, NULL))                                                   \
     X(gr_vk_device_from_vk(NULL))                                                                  \
+    X(gr_vk_hand_over(NULL, 1, VK_IMAGE_LAYOUT_UNDEFINED))                                         \
     X(gr_vk_headless_get_info(NULL))                                                               \
     X(gr_vk_image(NULL))                                                                           \
     X(gr_create_vk_image(NULL, NULL, 0))                                                           \
@@ -120,7 +121,8 @@ static const gr_slot *no_slots[1];
     X(gr_vk_semaphore(NULL))                                                                       \
     X(gr_semaphore_create_vk(NULL, VK_SEMAPHORE_TYPE_TIMELINE))                                    \
     X(gr_vk_submit(NULL, NULL))                                                                    \
-    X(gr_vk_submit_fill(NULL, NULL, 0, NULL))
+    X(gr_vk_submit_fill(NULL, NULL, 0, NULL))                                                      \
+    X(gr_vk_submit_fill_v1(NULL, NULL, 0, NULL))
 
 #define REFUSED_TENSOR(X)                                                                          \
     X(gr_buffer_tensor(NULL, NULL))                                                                \

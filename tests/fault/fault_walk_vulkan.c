@@ -129,13 +129,6 @@ static bool submit_with(gr_resource *resource, const gr_vk_submit_desc *desc)
     return good;
 }
 
-/* Hands a new image, which has no layout, to CUDA. */
-static bool hand_over(gr_resource *resource)
-{
-    const gr_vk_use last = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT);
-    return submit_with(resource, &GR_INIT(gr_vk_submit_desc, .last = &last));
-}
-
 /* Submits an empty VkSubmitInfo2 of the program, so that only what grinterop adds has an effect. */
 static bool submit_nothing(gr_resource *resource)
 {
@@ -149,7 +142,8 @@ static bool submit_nothing(gr_resource *resource)
 
 static bool take_turns(gr_resource *resource)
 {
-    if (gr_resource_get_info(resource)->kind == GR_KIND_IMAGE && !hand_over(resource))
+    if (gr_resource_get_info(resource)->kind == GR_KIND_IMAGE &&
+        !ok(gr_vk_hand_over(&resource, 1, VK_IMAGE_LAYOUT_UNDEFINED)))
         return false;
     return map_once(resource) && submit_nothing(resource) && map_once(resource) &&
            submit_nothing(resource) && ok(gr_resource_wait(resource, WALK_SOON));

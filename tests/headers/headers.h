@@ -73,6 +73,7 @@ typedef void (*anything)(void);
     X(gr_vk_device_from_vk)                                                                        \
     X(gr_vk_headless_create)                                                                       \
     X(gr_vk_headless_free)                                                                         \
+    X(gr_vk_hand_over)                                                                             \
     X(gr_vk_headless_get_info)                                                                     \
     X(gr_vk_instance_extensions)                                                                   \
     X(gr_vk_physical_device)                                                                       \
@@ -92,6 +93,7 @@ typedef void (*anything)(void);
     X(gr_semaphore_create_vk)                                                                      \
     X(gr_vk_submit)                                                                                \
     X(gr_vk_submit_fill)                                                                           \
+    X(gr_vk_submit_fill_v1)                                                                        \
     /* submit.h */                                                                                 \
     X(gr_resource_set_sync)                                                                        \
     X(gr_submit_begin)                                                                             \

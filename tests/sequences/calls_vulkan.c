@@ -296,11 +296,11 @@ static bool run_gr_submit_free(struct world *w, const int *a)
     return true;
 }
 
-/* The submit only waits and signals. It has no commands. */
+/* The submit only waits and signals, as if it had commands with barriers. */
 static bool run_gr_vk_submit(struct world *w, const int *a)
 {
     struct submit *q = submit_at(w, a[0]);
-    const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .queue = VK_NULL_HANDLE);
+    const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .own_barriers = true);
     if (!w->device || (q && (q->life != LIVE || (!q->made && q->order < w->last_made))))
         return false;
     unsigned may = !q ? MAY(GR_ERR_INVALID_VALUE) : q->made ? MAY(GR_ERR_STATE) : 0;

@@ -31,6 +31,8 @@ const struct left_out left_out[] = {
              "each run creates one device with it; test_vk_device covers its life"),
     LEFT_OUT(gr_vk_headless_get_info,
              "each run creates one device with it; test_vk_device covers its life"),
+    LEFT_OUT(gr_vk_hand_over, "the model has no commands with barriers: test_vk_submit"),
     LEFT_OUT(gr_vk_submit_fill, "no status reports errors in recorded commands: test_vk_barrier"),
+    LEFT_OUT(gr_vk_submit_fill_v1, "the same"),
     {0},
 };

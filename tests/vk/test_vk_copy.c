@@ -387,7 +387,7 @@ VULKAN_TEST(a_new_buffer_with_contents_needs_a_submit_before_its_map)
                 .memory_size = own.memory_size, .size = SIZE, .dedicated = own.dedicated);
     gr_resource *resource = gr_from_vk_buffer(copying, &desc, GR_READ_WRITE);
     assert_made(resource);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "The resource is new");
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "Vulkan has the resource");
     const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
     assert_ok(submit_with(&resource, 1, VK_NULL_HANDLE, NULL, &use));
     must_release(must_map(resource));

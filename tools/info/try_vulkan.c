@@ -89,24 +89,19 @@ static gr_resource *make_image(struct trial *t)
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 
-/*
- * Submits commands that use the resources after the last CUDA work and before the next. With
- * VK_NULL_HANDLE, only hands the resources from Vulkan to CUDA.
- */
+/* Submits commands that use the resources after the last CUDA work and before the next. */
 static bool submit(struct trial *t, gr_submit *submit, VkCommandBuffer commands)
 {
     const gr_vk_use use =
         GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
                 .access = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT,
-                .layout = commands ? VK_IMAGE_LAYOUT_GENERAL : VK_IMAGE_LAYOUT_UNDEFINED);
-    const VkCommandBufferSubmitInfo one = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-                                           .commandBuffer = commands};
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                .commandBufferInfoCount = commands ? 1 : 0,
-                                .pCommandBufferInfos = &one};
+                .layout = VK_IMAGE_LAYOUT_GENERAL);
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &commands};
     const gr_vk_submit_desc desc =
-        GR_INIT(gr_vk_submit_desc, .info = &info, .first = commands ? &use : NULL, .last = &use);
-    if (commands && !is_vulkan_fine(t, vk.EndCommandBuffer(commands), "vkEndCommandBuffer"))
+        GR_INIT(gr_vk_submit_desc, .info_v1 = &info, .first = &use, .last = &use);
+    if (!is_vulkan_fine(t, vk.EndCommandBuffer(commands), "vkEndCommandBuffer"))
         return false;
     say_step("gr_vk_submit()");
     return gr_vk_submit(submit, &desc) == GR_OK || try_error(t);
@@ -121,7 +116,8 @@ static bool submit_for(struct trial *t, gr_resource *const *resources, size_t co
 
 static bool hand_over(struct trial *t, gr_resource *const *resources, size_t count)
 {
-    return submit_for(t, resources, count, VK_NULL_HANDLE);
+    say_step("gr_vk_hand_over()");
+    return gr_vk_hand_over(resources, count, VK_IMAGE_LAYOUT_UNDEFINED) == GR_OK || try_error(t);
 }
 
 static void record_copy(VkCommandBuffer commands, gr_resource *from, gr_resource *to, size_t at,

@@ -147,8 +147,9 @@ static void begin_order(struct vk_resource *r, struct gr_semaphore_pair *pair)
         return;
     gr_sync_begin(sync, pair);
     /* A new buffer of the application may have contents, and only a submit copies them. */
-    sync->is_new = r->binding.image || (gr_external_is_copied(&r->external) && !r->owned &&
-                                        gr_resource_reads(&r->external.base));
+    const bool has_contents =
+        gr_external_is_copied(&r->external) && !r->owned && gr_resource_reads(&r->external.base);
+    sync->held_by = r->binding.image || has_contents ? GR_HELD_BY_GRAPHICS : GR_HELD_BY_NOBODY;
 }
 
 /* Allocates the copy, which determines the transport. */

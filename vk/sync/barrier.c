@@ -56,8 +56,7 @@ static gr_status check_family(const gr_vk_device *device, uint32_t family, const
 }
 
 gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
-                           gr_resource *const resources[], size_t n, const gr_vk_use *given,
-                           const char *name, const char *call)
+                           const gr_vk_use *given, const char *name, const char *call)
 {
     if (!given)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -65,19 +64,20 @@ gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
     GR_TRY(GR_TAKE(gr_vk_use, &way->use, given, call));
     GR_TRY(check_flags(device, &way->use, name, call));
     way->family = way->use.queue_family ? *way->use.queue_family : device->queue_family;
-    GR_TRY(check_family(device, way->family, name, call));
+    return check_family(device, way->family, name, call);
+}
+
+gr_status vk_handover_check(const struct vk_handover *way, const gr_resource *resource, size_t i,
+                            const char *call)
+{
     const VkImageLayout layout = way->use.layout;
-    if (way->to_cuda ||
+    if (way->to_cuda || !vk_resource_of(resource)->binding.image ||
         (layout != VK_IMAGE_LAYOUT_UNDEFINED && layout != VK_IMAGE_LAYOUT_PREINITIALIZED))
         return GR_OK;
-    for (size_t i = 0; i < n; i++)
-        if (vk_resource_of(resources[i])->binding.image)
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "Resource %zu is an image, and an image cannot be transitioned to "
-                           "VK_IMAGE_LAYOUT_%s: pass the layout in which Vulkan uses the image "
-                           "next.",
-                           i, layout == VK_IMAGE_LAYOUT_UNDEFINED ? "UNDEFINED" : "PREINITIALIZED");
-    return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "Resource %zu is an image, and an image cannot be transitioned to "
+                   "VK_IMAGE_LAYOUT_%s: pass the layout in which Vulkan uses the image next.",
+                   i, layout == VK_IMAGE_LAYOUT_UNDEFINED ? "UNDEFINED" : "PREINITIALIZED");
 }
 
 /* ---- Recording ------------------------------------------------------------------------------- */
@@ -355,8 +355,10 @@ static gr_status hand_over(bool to_cuda, VkCommandBuffer commands, gr_resource *
                            ? "`resources` is NULL"
                            : "There are no resources: n is 0. Pass the length of `resources`");
     GR_TRY(check_resources(resources, n, call));
-    GR_TRY(vk_handover_init(&way, vk_resource_of(resources[0])->binding.device, resources, n, use,
+    GR_TRY(vk_handover_init(&way, vk_resource_of(resources[0])->binding.device, use,
                             to_cuda ? "before" : "after", call));
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(vk_handover_check(&way, resources[i], i, call));
     vk_handover_record(&way, commands, resources, n);
     return GR_OK;
 }
@@ -366,7 +368,7 @@ gr_status gr_vk_cmd_to_cuda(VkCommandBuffer commands, gr_resource *const resourc
 {
     GR_TRY(hand_over(true, commands, resources, n, before, __func__));
     for (size_t i = 0; i < n; i++)
-        gr_sync_of(resources[i])->is_new = false;
+        gr_sync_of(resources[i])->held_by = GR_HELD_BY_CUDA;
     return GR_OK;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Adds the waits and signals for CUDA to the application's VkSubmitInfo2, and submits it with
- * barriers in command buffers of grinterop.
+ * Adds the waits and signals for CUDA to the application's VkSubmitInfo2 or VkSubmitInfo, and
+ * submits it with barriers in command buffers of grinterop.
  */
 #include "vk/sync/sync.h"
+
+#include <stdio.h>
 
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
@@ -13,7 +15,11 @@
 struct making {
     gr_submit *submit;
     const char *call;
-    const VkSubmitInfo2 *info;    /* of the application, or an empty one */
+    const VkSubmitInfo2 *info; /* of the application, or the counts of `v1`, or an empty one */
+    const VkSubmitInfo *v1;    /* of the application, in place of a VkSubmitInfo2 */
+    VkSubmitInfo2 counts;
+    /* The values in the chain of `v1`, or NULL. */
+    const VkTimelineSemaphoreSubmitInfo *v1_values;
     VkPipelineStageFlags2 stages; /* the stages that wait for CUDA; 0: all */
 
     /* Arrays in scratch memory of the submit. */
@@ -29,13 +35,16 @@ struct making {
     /* For gr_vk_submit() only. */
     gr_vk_submit_desc desc;
     gr_vk_device *device;
-    struct vk_handover first, last; /* valid if `desc` has them */
+    struct vk_handover *ways; /* `first` and `last` of `desc`, then of each of its `uses` */
+    const struct vk_handover **first_of, **last_of; /* of each resource; NULL: no barrier */
+    bool has_first, has_last;
+    uint32_t family;                /* of all barriers */
     struct vk_recording *recording; /* NULL if there are no barriers */
 
     /* The results. */
     VkSubmitInfo2 made;
-    VkSubmitInfo old; /* set for vkQueueSubmit */
-    VkTimelineSemaphoreSubmitInfo old_values;
+    VkSubmitInfo old;                          /* set for vkQueueSubmit */
+    VkTimelineSemaphoreSubmitInfo *old_values; /* in scratch memory */
 };
 
 /* ---- The application's VkSubmitInfo2 --------------------------------------------------------- */
@@ -85,6 +94,51 @@ static gr_status take_info(struct making *m, const VkSubmitInfo2 *info)
     return check_lists(m->info, m->call);
 }
 
+/* ---- The application's VkSubmitInfo ---------------------------------------------------------- */
+
+/* Finds the values of timelines, which are first in the chain, so that others can replace them. */
+static gr_status take_v1_values(struct making *m)
+{
+    const VkBaseInStructure *next = m->v1->pNext;
+    if (next && next->sType == VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO) {
+        m->v1_values = (const VkTimelineSemaphoreSubmitInfo *)next;
+        next = next->pNext;
+    }
+    m->counts.pNext = next;
+    for (; next; next = next->pNext)
+        if (next->sType == VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO)
+            return gr_fail(GR_ERR_UNSUPPORTED, m->call,
+                           "The VkTimelineSemaphoreSubmitInfo must be the first struct in the "
+                           "pNext chain of VkSubmitInfo.");
+    return GR_OK;
+}
+
+static gr_status take_v1(struct making *m, const VkSubmitInfo *v1)
+{
+    static const VkSubmitInfo nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
+    m->v1 = v1 ? v1 : &nothing;
+    m->counts = (VkSubmitInfo2){
+        .waitSemaphoreInfoCount = m->v1->waitSemaphoreCount,
+        .signalSemaphoreInfoCount = m->v1->signalSemaphoreCount,
+        .commandBufferInfoCount = m->v1->commandBufferCount,
+    };
+    m->info = &m->counts;
+    if (m->v1->sType != VK_STRUCTURE_TYPE_SUBMIT_INFO)
+        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                       "The sType of VkSubmitInfo is %d: set it to VK_STRUCTURE_TYPE_SUBMIT_INFO.",
+                       m->v1->sType);
+    const char *missing =
+        m->v1->waitSemaphoreCount && (!m->v1->pWaitSemaphores || !m->v1->pWaitDstStageMask)
+            ? "pWaitSemaphores or pWaitDstStageMask"
+        : m->v1->signalSemaphoreCount && !m->v1->pSignalSemaphores ? "pSignalSemaphores"
+        : m->v1->commandBufferCount && !m->v1->pCommandBuffers     ? "pCommandBuffers"
+                                                                   : NULL;
+    if (missing)
+        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                       "%s of VkSubmitInfo is NULL, but its count is not 0.", missing);
+    return take_v1_values(m);
+}
+
 /* Checks the semaphores of the submit itself. */
 static gr_status check_own_points(const struct making *m)
 {
@@ -97,7 +151,8 @@ static gr_status check_own_points(const struct making *m)
 #define POINT_BYTES                                                                                \
     (sizeof(VkSemaphoreSubmitInfo) + sizeof(uint64_t) + sizeof(VkSemaphore) +                      \
      sizeof(VkPipelineStageFlags))
-#define BUFFER_BYTES (sizeof(VkCommandBufferSubmitInfo) + sizeof(VkCommandBuffer))
+#define BUFFER_BYTES   (sizeof(VkCommandBufferSubmitInfo) + sizeof(VkCommandBuffer))
+#define RESOURCE_BYTES (sizeof(gr_resource *) + 2 * sizeof(struct vk_handover *))
 
 /* Returns the next Vulkan resource of the submit. */
 static gr_resource *next_resource(gr_submit *submit, size_t *place)
@@ -118,18 +173,28 @@ static gr_status make_arrays(struct making *m)
     const size_t buffers = m->info->commandBufferInfoCount + 2;
     const size_t points = m->info->waitSemaphoreInfoCount + m->submit->wait_count +
                           m->info->signalSemaphoreInfoCount + m->submit->signal_count + 1;
-    const size_t count = gr_submit_size(m->submit);
-    m->points = gr_submit_scratch(
-        m->submit, points * POINT_BYTES + buffers * BUFFER_BYTES + count * sizeof(*m->resources),
-        m->call);
+    const size_t count = gr_submit_size(m->submit), ways = 2 + 2 * m->desc.use_count;
+    if (m->desc.use_count > count)
+        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                       "`use_count` is %zu, but the submit has only %zu resources.",
+                       m->desc.use_count, count);
+    m->points =
+        gr_submit_scratch(m->submit,
+                          sizeof(*m->old_values) + points * POINT_BYTES + buffers * BUFFER_BYTES +
+                              count * RESOURCE_BYTES + ways * sizeof(*m->ways),
+                          m->call);
     if (!m->points)
         return GR_ERR_NO_MEMORY;
     m->buffers = (VkCommandBufferSubmitInfo *)(m->points + points);
-    m->values = (uint64_t *)(m->buffers + buffers);
+    m->old_values = (VkTimelineSemaphoreSubmitInfo *)(m->buffers + buffers);
+    m->ways = (struct vk_handover *)(m->old_values + 1);
+    m->values = (uint64_t *)(m->ways + ways);
     m->semaphores = (VkSemaphore *)(m->values + points);
     m->handles = (VkCommandBuffer *)(m->semaphores + points);
     m->resources = (gr_resource **)(m->handles + buffers);
-    m->wait_stages = (VkPipelineStageFlags *)(m->resources + count);
+    m->first_of = (const struct vk_handover **)(m->resources + count);
+    m->last_of = m->first_of + count;
+    m->wait_stages = (VkPipelineStageFlags *)(m->last_of + count);
     size_t place = 0;
     for (gr_resource *resource; (resource = next_resource(m->submit, &place));)
         m->resources[m->resource_count++] = resource;
@@ -158,6 +223,28 @@ static VkPipelineStageFlags2 waiting_stages(const struct making *m)
     return m->stages;
 }
 
+/* Returns wait or signal i of the application. */
+static VkSemaphoreSubmitInfo own_wait(const struct making *m, uint32_t i)
+{
+    const VkTimelineSemaphoreSubmitInfo *values = m->v1_values;
+    if (!m->v1)
+        return m->info->pWaitSemaphoreInfos[i];
+    return point(m->v1->pWaitSemaphores[i],
+                 values && i < values->waitSemaphoreValueCount ? values->pWaitSemaphoreValues[i]
+                                                               : 0,
+                 m->v1->pWaitDstStageMask[i]);
+}
+
+static VkSemaphoreSubmitInfo own_signal(const struct making *m, uint32_t i)
+{
+    const VkTimelineSemaphoreSubmitInfo *values = m->v1_values;
+    if (!m->v1)
+        return m->info->pSignalSemaphoreInfos[i];
+    return point(
+        m->v1->pSignalSemaphores[i],
+        values && i < values->signalSemaphoreValueCount ? values->pSignalSemaphoreValues[i] : 0, 0);
+}
+
 static void add_points(struct making *m)
 {
     const VkPipelineStageFlags2 stages = waiting_stages(m);
@@ -165,14 +252,14 @@ static void add_points(struct making *m)
     const gr_submit *submit = m->submit;
     VkSemaphoreSubmitInfo *p = m->points;
     for (uint32_t i = 0; i < info->waitSemaphoreInfoCount; i++)
-        *p++ = info->pWaitSemaphoreInfos[i];
+        *p++ = own_wait(m, i);
     for (size_t i = 0; i < submit->wait_count; i++)
         *p++ = point(gr_vk_semaphore(submit->waits[i]), submit->wait_values[i], stages);
     m->made.pWaitSemaphoreInfos = m->points;
     m->made.pSignalSemaphoreInfos = p;
     m->made.waitSemaphoreInfoCount = (uint32_t)(p - m->points);
     for (uint32_t i = 0; i < info->signalSemaphoreInfoCount; i++)
-        *p++ = info->pSignalSemaphoreInfos[i];
+        *p++ = own_signal(m, i);
     for (size_t i = 0; i < submit->signal_count; i++)
         *p++ = point(gr_vk_semaphore(submit->signals[i]), submit->signal_values[i], 0);
     if (m->recording)
@@ -190,11 +277,14 @@ static void add_buffers(struct making *m)
 {
     m->made.commandBufferInfoCount = 0;
     m->made.pCommandBufferInfos = m->buffers;
-    if (m->desc.first)
+    if (m->has_first)
         add_buffer(m, m->recording->first);
     for (uint32_t i = 0; i < m->info->commandBufferInfoCount; i++)
-        m->buffers[m->made.commandBufferInfoCount++] = m->info->pCommandBufferInfos[i];
-    if (m->desc.last)
+        if (m->v1)
+            add_buffer(m, m->v1->pCommandBuffers[i]);
+        else
+            m->buffers[m->made.commandBufferInfoCount++] = m->info->pCommandBufferInfos[i];
+    if (m->has_last)
         add_buffer(m, m->recording->last);
 }
 
@@ -269,12 +359,13 @@ static void translate(struct making *m)
     for (uint32_t i = 0; i < waits + signals; i++) {
         m->semaphores[i] = m->points[i].semaphore;
         m->values[i] = m->points[i].value;
-        m->wait_stages[i] = m->points[i].stageMask ? (VkPipelineStageFlags)m->points[i].stageMask
-                                                   : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+        m->wait_stages[i] = m->points[i].stageMask >> 32 ? VK_PIPELINE_STAGE_ALL_COMMANDS_BIT
+                            : m->points[i].stageMask ? (VkPipelineStageFlags)m->points[i].stageMask
+                                                     : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
     }
     for (uint32_t i = 0; i < info->commandBufferInfoCount; i++)
         m->handles[i] = m->buffers[i].commandBuffer;
-    m->old_values = (VkTimelineSemaphoreSubmitInfo){
+    *m->old_values = (VkTimelineSemaphoreSubmitInfo){
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
         .pNext = info->pNext,
         .waitSemaphoreValueCount = waits,
@@ -284,7 +375,7 @@ static void translate(struct making *m)
     };
     m->old = (VkSubmitInfo){
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = m->device->has_timeline ? &m->old_values : info->pNext,
+        .pNext = !m->device || m->device->has_timeline ? m->old_values : info->pNext,
         .waitSemaphoreCount = waits,
         .pWaitSemaphores = m->semaphores,
         .pWaitDstStageMask = m->wait_stages,
@@ -293,6 +384,25 @@ static void translate(struct making *m)
         .signalSemaphoreCount = signals,
         .pSignalSemaphores = m->semaphores + waits,
     };
+}
+
+gr_status gr_vk_submit_fill_v1(gr_submit *submit, const VkSubmitInfo *info,
+                               VkPipelineStageFlags stages, VkSubmitInfo *out)
+{
+    struct making m = {.submit = submit, .call = __func__, .stages = stages};
+    GR_TRY(gr_submit_check_begun(submit, m.call));
+    if (!out)
+        return gr_fail(GR_ERR_INVALID_VALUE, m.call,
+                       "`out` is NULL: pass a pointer for the VkSubmitInfo.");
+    GR_TRY(take_v1(&m, info));
+    GR_TRY(check_own_points(&m));
+    GR_TRY(make_arrays(&m));
+    m.device = m.resource_count ? vk_resource_of(m.resources[0])->binding.device : NULL;
+    fill(&m);
+    translate(&m);
+    gr_submit_filled(submit);
+    *out = m.old;
+    return GR_OK;
 }
 
 /* ---- gr_vk_submit() -------------------------------------------------------------------------- */
@@ -315,21 +425,87 @@ static gr_status find_device(struct making *m)
                                    "There is no queue: set `queue`, here or in gr_vk_device_desc.");
 }
 
-static gr_status take_handovers(struct making *m)
+/* Initialises `way` from `use`, if there is one, for a queue of the same family as all others. */
+static gr_status take_way(struct making *m, struct vk_handover *way, bool to_cuda,
+                          const gr_vk_use *use, const char *name)
 {
-    m->last.to_cuda = true;
-    if (m->desc.first)
-        GR_TRY(vk_handover_init(&m->first, m->device, m->resources, m->resource_count,
-                                m->desc.first, "first", m->call));
-    if (m->desc.last)
-        GR_TRY(vk_handover_init(&m->last, m->device, m->resources, m->resource_count, m->desc.last,
-                                "last", m->call));
-    if (m->desc.first && m->desc.last && m->first.family != m->last.family)
+    way->to_cuda = to_cuda;
+    way->whole = false;
+    if (!use)
+        return GR_OK;
+    GR_TRY(vk_handover_init(way, m->device, use, name, m->call));
+    if (m->family == VK_QUEUE_FAMILY_IGNORED)
+        m->family = way->family;
+    return m->family == way->family
+               ? GR_OK
+               : gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                         "`%s` names the queue family %u, but another use names %u: a submit uses "
+                         "one queue, so name the same family in all.",
+                         name, way->family, m->family);
+}
+
+/* Replaces the uses of one resource. */
+static gr_status take_use(struct making *m, size_t number)
+{
+    gr_vk_resource_use use;
+    char name[48];
+    struct vk_handover *first = &m->ways[2 + 2 * number], *last = first + 1;
+    GR_TRY(GR_TAKE_AT(gr_vk_resource_use, &use, m->desc.uses, number, m->call));
+    size_t i = 0;
+    while (i < m->resource_count && m->resources[i] != use.resource)
+        i++;
+    if (i == m->resource_count)
         return gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                       "`first` names the queue family %u, but `last` names %u: a submit uses one "
-                       "queue, so name the same family in both.",
-                       m->first.family, m->last.family);
-    m->stages = m->desc.first ? m->first.use.stages : 0;
+                       "The resource of uses[%zu] is not a Vulkan resource of the submit.", number);
+    snprintf(name, sizeof(name), "uses[%zu].first", number);
+    GR_TRY(take_way(m, first, false, use.first, name));
+    snprintf(name, sizeof(name), "uses[%zu].last", number);
+    GR_TRY(take_way(m, last, true, use.last, name));
+    if (use.first)
+        m->first_of[i] = first;
+    if (use.last)
+        m->last_of[i] = last;
+    return GR_OK;
+}
+
+/*
+ * Finds the barriers of each resource. There is none before the commands while Vulkan has the
+ * resource.
+ */
+static gr_status take_uses(struct making *m)
+{
+    const gr_vk_submit_desc *desc = &m->desc;
+    bool waits_everywhere = false;
+    m->family = VK_QUEUE_FAMILY_IGNORED;
+    if (desc->use_count && !desc->uses)
+        return gr_fail(GR_ERR_INVALID_VALUE, m->call, "`uses` is NULL, but `use_count` is not 0.");
+    GR_TRY(take_way(m, &m->ways[0], false, desc->first, "first"));
+    GR_TRY(take_way(m, &m->ways[1], true, desc->last, "last"));
+    for (size_t i = 0; i < m->resource_count; i++) {
+        m->first_of[i] = desc->first ? &m->ways[0] : NULL;
+        m->last_of[i] = desc->last ? &m->ways[1] : NULL;
+    }
+    for (size_t i = 0; i < desc->use_count; i++)
+        GR_TRY(take_use(m, i));
+    for (size_t i = 0; i < m->resource_count; i++) {
+        const bool is_with_cuda = gr_sync_of(m->resources[i])->held_by == GR_HELD_BY_CUDA;
+        if (!is_with_cuda)
+            m->first_of[i] = NULL;
+        else if (m->first_of[i])
+            GR_TRY(vk_handover_check(m->first_of[i], m->resources[i], i, m->call));
+        else if (!desc->own_barriers)
+            return gr_fail(GR_ERR_STATE, m->call,
+                           "CUDA has resource %zu, and the submit does not take it back: describe "
+                           "its first use in `first`. If your commands contain the barrier, set "
+                           "`own_barriers`.",
+                           i);
+        waits_everywhere |= is_with_cuda && !m->first_of[i];
+        m->stages |= m->first_of[i] ? m->first_of[i]->use.stages : 0;
+        m->has_first |= m->first_of[i] != NULL;
+        m->has_last |= m->last_of[i] != NULL;
+    }
+    if (waits_everywhere)
+        m->stages = 0;
     return GR_OK;
 }
 
@@ -340,15 +516,31 @@ static gr_status check(struct making *m, const gr_vk_submit_desc *given)
         return gr_fail(GR_ERR_INVALID_VALUE, m->call,
                        "`desc` is NULL: describe the submit, by GR_INIT(gr_vk_submit_desc).");
     GR_TRY(GR_TAKE(gr_vk_submit_desc, &m->desc, given, m->call));
-    GR_TRY(take_info(m, m->desc.info));
+    if (m->desc.info && m->desc.info_v1)
+        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                       "`info` and `info_v1` are both set: the submit is one of the two.");
+    GR_TRY(m->desc.info_v1 ? take_v1(m, m->desc.info_v1) : take_info(m, m->desc.info));
     GR_TRY(make_arrays(m));
     GR_TRY(find_device(m));
     GR_TRY(check_own_points(m));
-    GR_TRY(take_handovers(m));
-    return m->device->synchronization2 ? GR_OK : check_old(m->info, m->call);
+    GR_TRY(take_uses(m));
+    return m->device->synchronization2 || m->v1 ? GR_OK : check_old(m->info, m->call);
 }
 
-static gr_status record(struct making *m, const struct vk_handover *way, VkCommandBuffer commands)
+/* Records `ways`, those of each resource, with one call for consecutive equal ones. */
+static void record_ways(const struct making *m, const struct vk_handover *const ways[],
+                        VkCommandBuffer commands)
+{
+    for (size_t i = 0, n; i < m->resource_count; i += n) {
+        for (n = 1; i + n < m->resource_count && ways[i + n] == ways[i];)
+            n++;
+        if (ways[i])
+            vk_handover_record(ways[i], commands, m->resources + i, n);
+    }
+}
+
+static gr_status record(const struct making *m, const struct vk_handover *const ways[],
+                        VkCommandBuffer commands)
 {
     const struct vk_functions *vk = &m->device->vk;
     const VkCommandBufferBeginInfo info = {
@@ -358,7 +550,7 @@ static gr_status record(struct making *m, const struct vk_handover *way, VkComma
     VkResult result = vk->vkBeginCommandBuffer(commands, &info);
     if (result != VK_SUCCESS)
         return vk_fail(result, "vkBeginCommandBuffer", "The barriers could not be recorded.");
-    vk_handover_record(way, commands, m->resources, m->resource_count);
+    record_ways(m, ways, commands);
     result = vk->vkEndCommandBuffer(commands);
     return result == VK_SUCCESS
                ? GR_OK
@@ -367,19 +559,18 @@ static gr_status record(struct making *m, const struct vk_handover *way, VkComma
 
 static gr_status record_barriers(struct making *m)
 {
-    if (!m->desc.first && !m->desc.last)
+    if (!m->has_first && !m->has_last)
         return GR_OK;
-    uint32_t family = m->desc.first ? m->first.family : m->last.family;
-    GR_TRY(vk_recording_acquire(m->device, family, &m->recording, m->call));
-    if (m->desc.first)
-        GR_TRY(record(m, &m->first, m->recording->first));
-    return m->desc.last ? record(m, &m->last, m->recording->last) : GR_OK;
+    GR_TRY(vk_recording_acquire(m->device, m->family, &m->recording, m->call));
+    if (m->has_first)
+        GR_TRY(record(m, m->first_of, m->recording->first));
+    return m->has_last ? record(m, m->last_of, m->recording->last) : GR_OK;
 }
 
 static gr_status submit_to_queue(struct making *m)
 {
     const struct vk_functions *vk = &m->device->vk;
-    const bool is_new = m->device->synchronization2;
+    const bool is_new = m->device->synchronization2 && !m->v1;
     fill(m);
     if (!is_new)
         translate(m);
@@ -389,6 +580,16 @@ static gr_status submit_to_queue(struct making *m)
                                 : vk_fail(result, is_new ? "vkQueueSubmit2" : "vkQueueSubmit",
                                           "Vulkan refused the submit, and nothing was submitted: "
                                           "free the submit, or try again.");
+}
+
+/* Commits the submit, and notes who has each resource now. */
+static gr_status commit(const struct making *m)
+{
+    GR_TRY(gr_submit_commit(m->submit));
+    for (size_t i = 0; i < m->resource_count; i++)
+        gr_sync_of(m->resources[i])->held_by =
+            m->last_of[i] || m->desc.own_barriers ? GR_HELD_BY_CUDA : GR_HELD_BY_GRAPHICS;
+    return GR_OK;
 }
 
 gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc)
@@ -401,5 +602,14 @@ gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc)
         status = submit_to_queue(&m);
     if (m.recording)
         vk_recording_release(m.device, m.recording, status == GR_OK);
-    return status == GR_OK ? gr_submit_commit(submit) : status;
+    return status == GR_OK ? commit(&m) : status;
+}
+
+gr_status gr_vk_hand_over(gr_resource *const resources[], size_t n, VkImageLayout layout)
+{
+    const gr_vk_use last = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                                   .access = VK_ACCESS_2_MEMORY_WRITE_BIT, .layout = layout);
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(resources, n);
+    return submit ? gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .last = &last))
+                  : gr_last_error()->status;
 }

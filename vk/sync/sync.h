@@ -80,14 +80,16 @@ struct vk_handover {
 };
 
 /*
- * Initialises *way from the application's struct `given`, which messages call `name`, and checks
- * that the barriers are valid for the resources of `device`. GR_ERR_INVALID_VALUE: `given` is NULL,
- * has no stages, has no layout for an image, or names a queue family that the device lacks.
- * GR_ERR_UNSUPPORTED: `given` has bits that need synchronization2.
+ * Initialises *way from the application's struct `given`, which messages call `name`.
+ * GR_ERR_INVALID_VALUE: `given` is NULL, has no stages, or names a queue family that the device
+ * lacks. GR_ERR_UNSUPPORTED: `given` has bits that need synchronization2.
  */
 gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
-                           gr_resource *const resources[], size_t n, const gr_vk_use *given,
-                           const char *name, const char *call);
+                           const gr_vk_use *given, const char *name, const char *call);
+
+/* Refuses a way that has no layout for an image. `i` is the number of the resource in messages. */
+gr_status vk_handover_check(const struct vk_handover *way, const gr_resource *resource, size_t i,
+                            const char *call);
 
 /* Records the barriers of checked resources of one device. */
 void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
