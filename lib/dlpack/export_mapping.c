@@ -187,7 +187,7 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct
     if (legacy && tensor->info.read_only)
         return gr_fail(GR_ERR_STATE, call,
                        "The tensor is read-only, which the legacy form of DLPack cannot express: "
-                       "use GR_DLPACK_VERSIONED, or export a gr_tensor_clone().");
+                       "use the versioned form, or export a gr_tensor_clone().");
     DLTensor *out = legacy ? &export->as.legacy.dl_tensor : &export->as.managed.dl_tensor;
     GR_TRY(describe(tensor, export, out, call));
     GR_TRY(gr_tensor_begin_export(tensor, consumer, call));
