@@ -195,11 +195,13 @@ static gr_status read_storage(struct gl_resource *r, struct gl_image_storage *st
                        r->name, storage->base.samples);
     if (r->format && r->format->refused && !r->format->depth)
         return gl_format_refuse(r->format, r->name, call);
+    if (storage->first_level != 0) /* level 0 of CUDA would have wrong data */
+        storage->incomplete = "its GL_TEXTURE_BASE_LEVEL is not 0";
     if (!storage->incomplete)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "OpenGL texture %u is not complete: %s. Give it all its levels and faces, level "
-                   "0 alone, or storage by glTexStorage.",
+                   "OpenGL texture %u is not complete: %s. Give it GL_TEXTURE_BASE_LEVEL 0, and "
+                   "levels from 0 without gaps, halved in size, of one format, with all faces.",
                    r->name, storage->incomplete);
 }
 

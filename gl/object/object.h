@@ -112,6 +112,7 @@ struct gl_image_storage {
     struct gl_level base; /* level 0 */
     unsigned int levels;  /* the number of consecutive levels from level 0 on; 0 without storage */
     bool immutable;
+    int first_level; /* GL_TEXTURE_BASE_LEVEL */
     /* what is wrong with the levels or faces, as the end of a sentence; or NULL */
     const char *incomplete;
 };

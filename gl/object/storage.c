@@ -120,8 +120,9 @@ static const char *check_faces(GLint level)
 }
 
 /*
- * Counts the levels of a texture without immutable storage. CUDA sees either level 0 or the whole
- * chain. If levels of the chain are missing, the driver fails when the registration ends.
+ * Counts the levels of a texture without immutable storage. If the format of a level differs from
+ * that of level 0, the NVIDIA driver crashes when the registration ends. If its size does not
+ * follow from level 0, CUDA gets wrong data. Levels after a gap cannot be reported by one number.
  */
 static void count_levels(GLenum target, struct gl_image_storage *storage)
 {
@@ -142,9 +143,6 @@ static void count_levels(GLenum target, struct gl_image_storage *storage)
         if (found.width && level == storage->levels)
             storage->levels++;
     }
-    if (!storage->incomplete && storage->levels > 1 && storage->levels < most)
-        storage->incomplete = "it has more than one level, and CUDA needs all of them down to "
-                              "1 x 1, whatever GL_TEXTURE_MAX_LEVEL is";
 }
 
 void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_storage *storage)
@@ -170,6 +168,7 @@ void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_st
         storage->levels = (unsigned int)levels;
     else
         count_levels(target, storage);
+    glGetTexParameteriv(target, GL_TEXTURE_BASE_LEVEL, &storage->first_level);
     if (target == GL_TEXTURE_CUBE_MAP)
         for (GLint level = 0; level < (GLint)storage->levels && !storage->incomplete; level++)
             storage->incomplete = check_faces(level);

@@ -106,6 +106,61 @@ TEST(cuda_driver_copies_accept_arrays_from_grinterop)
     }
 }
 
+/* ---- Levels that end before 1 x 1 ------------------------------------------------------------ */
+
+/* Fills a level with one byte, or checks that it has only this byte. */
+static void level_texels(GLint level, unsigned char byte, bool fill)
+{
+    const GLsizei size = 64 >> level;
+    static unsigned char texels[64 * 64 * 4];
+    memset(texels, byte, sizeof(texels));
+    if (fill) {
+        glTexImage2D(GL_TEXTURE_2D, level, GL_RGBA8, size, size, 0, GL_RGBA, GL_UNSIGNED_BYTE,
+                     texels);
+        return;
+    }
+    memset(texels, 0, sizeof(texels));
+    glGetTexImage(GL_TEXTURE_2D, level, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+    for (GLsizei i = 0; i < size * size * 4; i++)
+        ck_assert_uint_eq(texels[i], byte);
+}
+
+/* With both transports. */
+TEST(levels_may_end_before_1_x_1, 4)
+{
+    enum { LEVELS = 3 };
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    for (GLint level = 0; level < LEVELS; level++)
+        level_texels(level, (unsigned char)(10 + level), true);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, _i % 2 ? 1000 : LEVELS - 1);
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = _i / 2 ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP);
+    gr_resource *resource =
+        must_make(gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_READ_WRITE, &options));
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
+    ck_assert_uint_eq(gr_buffer_get_image_info(buffer)->levels, LEVELS);
+    ck_assert_ptr_null(gr_buffer_array(buffer, LEVELS, 0));
+    static unsigned char bytes[64 * 64 * 4];
+    for (unsigned level = 0; level < LEVELS; level++) {
+        const size_t size = 64 >> level;
+        copy_array(gr_buffer_array(buffer, level, 0), bytes, size * 4, size, false);
+        CU(StreamSynchronize(fx.stream));
+        for (size_t i = 0; i < size * size * 4; i++)
+            ck_assert_uint_eq(bytes[i], 10 + level);
+        memset(bytes, 20 + (int)level, sizeof(bytes));
+        copy_array(gr_buffer_array(buffer, level, 0), bytes, size * 4, size, true);
+        CU(StreamSynchronize(fx.stream));
+    }
+    assert_ok(gr_buffer_release(buffer));
+    for (GLint level = 0; level < LEVELS; level++)
+        level_texels(level, (unsigned char)(20 + level), false);
+    gr_resource_free(resource);
+    glDeleteTextures(1, &name);
+    assert_gl_clean();
+}
+
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /*

@@ -206,23 +206,26 @@ TEST(images_without_storage_are_refused)
     refused(only_second, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "level 0");
 }
 
-/* The NVIDIA driver would register these textures and crash when unregistering them. */
+/* The NVIDIA driver would register these textures, and crash or have wrong data. */
 TEST(incomplete_textures_are_refused)
 {
     GLuint gap = bound_texture(GL_TEXTURE_2D);
     give_level(GL_TEXTURE_2D, 0, 8);
     give_level(GL_TEXTURE_2D, 2, 2);
-    refused(gap, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "not complete");
+    refused(gap, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "not complete: a level is missing");
     GLuint size = bound_texture(GL_TEXTURE_2D);
     give_level(GL_TEXTURE_2D, 0, 8);
     give_level(GL_TEXTURE_2D, 1, 3);
-    refused(size, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "not complete");
-    GLuint short_chain = bound_texture(GL_TEXTURE_2D);
+    refused(size, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "not complete: a level's size or format");
+    GLuint format = bound_texture(GL_TEXTURE_2D);
+    give_level(GL_TEXTURE_2D, 0, 8);
+    glTexImage2D(GL_TEXTURE_2D, 1, GL_R8, 4, 4, 0, GL_RED, GL_UNSIGNED_BYTE, NULL);
+    refused(format, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "not complete: a level's size or format");
+    GLuint base = bound_texture(GL_TEXTURE_2D);
     give_level(GL_TEXTURE_2D, 0, 8);
     give_level(GL_TEXTURE_2D, 1, 4);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 1); /* complete for OpenGL */
-    refused(short_chain, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE,
-            "all of them down to 1 x 1, whatever GL_TEXTURE_MAX_LEVEL is");
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL, 1);
+    refused(base, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "GL_TEXTURE_BASE_LEVEL is not 0");
     GLuint face = bound_texture(GL_TEXTURE_CUBE_MAP);
     for (GLenum i = 0; i < 5; i++)
         give_level(GL_TEXTURE_CUBE_MAP_POSITIVE_X + i, 0, 8);
