@@ -28,6 +28,7 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -38,7 +39,12 @@
 #include <vector>
 
 #include <grinterop/driver.h>
+#include <grinterop/image.h>
+#include <grinterop/publish.h>
 #include <grinterop/ring.h>
+#include <grinterop/semaphore.h>
+#include <grinterop/submit.h>
+#include <grinterop/tensor.h>
 #if __has_include(<grinterop/egl.h>)
 #include <grinterop/egl.h>
 #endif
@@ -117,14 +123,15 @@ public:
     std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
 };
 
-namespace detail
-{
 /*
  * Deletes each kind of object. A buffer that cannot be released on this thread is released later.
  */
-struct end {
+struct deleter {
     void operator()(gr_resource *object) const noexcept { gr_resource_free(object); }
     void operator()(gr_ring *object) const noexcept { gr_ring_free(object); }
+    void operator()(gr_submit *object) const noexcept { gr_submit_free(object); }
+    void operator()(gr_semaphore *object) const noexcept { gr_semaphore_free(object); }
+    void operator()(gr_tensor *object) const noexcept { gr_tensor_free(object); }
     void operator()(gr_cuda_context *object) const noexcept { gr_cuda_context_free(object); }
     void operator()(gr_buffer *object) const noexcept
     {
@@ -133,6 +140,31 @@ struct end {
     }
 };
 
+/*
+ * The base of the classes that own a C object, also for classes of your own: the Deleter is called
+ * with the object. The constructor throws for NULL, because C functions return NULL on failure.
+ */
+template <typename T, typename Deleter = deleter> class owner
+{
+protected:
+    std::unique_ptr<T, Deleter> held_;
+    owner(T *made, Deleter how) noexcept : held_(made, how) {}
+
+public:
+    using deleter_type = Deleter;
+    owner() noexcept = default;
+    /*
+     * The constructor takes ownership of the object. get() returns the object for C calls, detach()
+     * gives up its ownership. An owner without an object is false as a bool.
+     */
+    explicit owner(T *made) : held_(must(made)) {}
+    T *get() const noexcept { return held_.get(); }
+    T *detach() noexcept { return held_.release(); }
+    explicit operator bool() const noexcept { return get() != nullptr; }
+};
+
+namespace detail
+{
 /*
  * The deleter of a slot. During an exception it cancels the slot, so that no incomplete frame is
  * read.
@@ -147,28 +179,6 @@ struct slot_end {
         if (std::uncaught_exceptions() > exceptions || on(ring, &slot, 1) != GR_OK)
             (writing ? gr_ring_cancel_write : gr_ring_cancel_read)(ring, &slot, 1);
     }
-};
-
-/*
- * The base of the classes that own a C object. The constructor throws for NULL, because C functions
- * return NULL on failure.
- */
-template <typename T, typename End = end> class owner
-{
-protected:
-    std::unique_ptr<T, End> held_;
-    owner(T *made, End how) noexcept : held_(made, how) {}
-
-public:
-    owner() noexcept = default;
-    /*
-     * The constructor takes ownership of the object. get() returns the object for C calls, detach()
-     * gives up its ownership. An owner without an object is false as a bool.
-     */
-    explicit owner(T *made) : held_(must(made)) {}
-    T *get() const noexcept { return held_.get(); }
-    T *detach() noexcept { return held_.release(); }
-    explicit operator bool() const noexcept { return get() != nullptr; }
 };
 
 /* Access to the memory of a mapped buffer. The class Self must have a member buffer(). */
@@ -196,12 +206,29 @@ public:
  * A mapping, which keeps its resource alive: gr_map(), gr.h. If gr_buffer_release() is not allowed
  * on the thread, the destructor uses gr_buffer_release_later().
  */
-class mapping : public detail::owner<gr_buffer>, public detail::device_memory<mapping>
+class mapping : public owner<gr_buffer>, public detail::device_memory<mapping>
 {
 public:
     using owner::owner;
     /* The same as get(). */
     gr_buffer *buffer() const noexcept { return get(); }
+    /*
+     * gr_buffer_surface(), gr_buffer_texture(), gr_buffer_array(), gr_buffer_get_image_info():
+     * image.h. They are valid until the mapping ends.
+     */
+    CUsurfObject surface(unsigned level = 0, unsigned layer = 0) const
+    {
+        return must(gr_buffer_surface(get(), level, layer));
+    }
+    CUtexObject texture(const gr_texture_options *options = nullptr) const
+    {
+        return must(gr_buffer_texture(get(), options));
+    }
+    CUarray array(unsigned level = 0, unsigned layer = 0) const
+    {
+        return must(gr_buffer_array(get(), level, layer));
+    }
+    const gr_image_info &image_info() const { return *must(gr_buffer_get_image_info(get())); }
     /* gr_buffer_release(), in any stream. After an error the resource is still mapped. */
     void release(CUstream stream = GR_STREAM_OF_MAP)
     {
@@ -212,7 +239,7 @@ public:
 };
 
 /* A buffer or image registered with CUDA: gr_resource, gr.h. */
-class resource : public detail::owner<gr_resource>
+class resource : public owner<gr_resource>
 {
 public:
     using owner::owner;
@@ -221,6 +248,11 @@ public:
     void unmap(CUstream on = GR_STREAM_OF_MAP) const { check(gr_resource_unmap(get(), on)); }
     void close(CUstream on = GR_STREAM_OF_MAP) const { check(gr_resource_close(get(), on)); }
     void wait(unsigned timeout_ms) const { check(gr_resource_wait(get(), timeout_ms)); }
+    /* gr_resource_set_sync(). The resource keeps both semaphores alive. */
+    void set_sync(gr_semaphore *acquire, gr_semaphore *release) const
+    {
+        check(gr_resource_set_sync(get(), acquire, release));
+    }
     /* gr_resource_get_info(). Throws for an empty object. */
     const gr_resource_info &info() const { return *must(gr_resource_get_info(get())); }
 };
@@ -270,8 +302,7 @@ inline void release_many(std::vector<mapping> &mapped, CUstream stream = GR_STRE
  * An acquired slot: gr_slot, ring.h. The ring must outlive the slot. The destructor hands the slot
  * on; it cancels the slot during an exception, or if the slot cannot be handed on.
  */
-class slot : public detail::owner<const gr_slot, detail::slot_end>,
-             public detail::device_memory<slot>
+class slot : public owner<const gr_slot, detail::slot_end>, public detail::device_memory<slot>
 {
     template <typename Function> void end(Function how)
     {
@@ -296,7 +327,7 @@ public:
 };
 
 /* Frames in flight: gr_ring, ring.h. One thread at a time may act for each side. */
-class ring : public detail::owner<gr_ring>
+class ring : public owner<gr_ring>
 {
     slot take(bool writing, CUstream stream, unsigned ms) const
     {
@@ -318,8 +349,131 @@ public:
     slot acquire_read(CUstream stream, unsigned ms) const { return take(false, stream, ms); }
 };
 
+/* A semaphore shared by CUDA and another API: gr_semaphore, semaphore.h. */
+class semaphore : public owner<gr_semaphore>
+{
+    void call(gr_status (*how)(const gr_semaphore_point[], std::size_t, CUstream),
+              std::uint64_t value, CUstream stream) const
+    {
+        gr_semaphore_point point = GR_INIT(gr_semaphore_point);
+        point.semaphore = get();
+        point.value = value;
+        check(how(&point, 1, stream));
+    }
+
+public:
+    using owner::owner;
+    /* gr_semaphore_from_handle(). After an exception the caller still owns the handle. */
+    static semaphore from_handle(const gr_semaphore_desc &desc)
+    {
+        return semaphore(gr_semaphore_from_handle(&desc));
+    }
+    /* gr_semaphore_signal(), gr_semaphore_wait(). A binary semaphore has the value 0. */
+    void signal(std::uint64_t value, CUstream stream) const
+    {
+        call(gr_semaphore_signal, value, stream);
+    }
+    void wait(std::uint64_t value, CUstream stream) const
+    {
+        call(gr_semaphore_wait, value, stream);
+    }
+    /* gr_semaphore_get_info(). */
+    const gr_semaphore_info &info() const { return *must(gr_semaphore_get_info(get())); }
+};
+
+/*
+ * A submit of the graphics API: gr_submit, submit.h. Without commit() the destructor undoes it. The
+ * submit of a slot belongs to its ring: do not put it into this class.
+ */
+class submit : public owner<gr_submit>
+{
+public:
+    using owner::owner;
+    /* gr_submit_begin(), for a container of resources or a list such as {vertices, colours}. */
+    template <typename Resources = resource_list> static submit begin(const Resources &resources)
+    {
+        const std::vector<gr_resource *> all = pointers(resources);
+        return submit(gr_submit_begin(all.data(), all.size()));
+    }
+    const gr_submit *operator->() const noexcept { return get(); }
+    /* gr_submit_commit(). gr_vk_submit() commits by itself. */
+    void commit() const { check(gr_submit_commit(get())); }
+};
+
+/* Memory with a type and a shape: gr_tensor, tensor.h. */
+class tensor : public owner<gr_tensor>
+{
+public:
+    using owner::owner;
+    /* gr_tensor_create(). */
+    static tensor create(const gr_tensor_desc &desc, CUstream stream)
+    {
+        return tensor(gr_tensor_create(&desc, stream));
+    }
+    /* gr_tensor_from_memory(). */
+    static tensor from_memory(const gr_tensor_desc &desc, void *data, CUstream ready_on,
+                              gr_tensor_end_fn end = nullptr, void *user = nullptr)
+    {
+        return tensor(gr_tensor_from_memory(&desc, data, ready_on, end, user));
+    }
+    /* gr_buffer_tensor(). The end of the mapping revokes the tensor. */
+    static tensor from_mapping(const mapping &mapped, const gr_tensor_desc *desc = nullptr)
+    {
+        return tensor(gr_buffer_tensor(mapped.get(), desc));
+    }
+    /* gr_tensor_view(), gr_tensor_clone(). */
+    tensor view(const gr_tensor_desc &desc) const { return tensor(gr_tensor_view(get(), &desc)); }
+    tensor clone(gr_memory memory, CUstream stream) const
+    {
+        return tensor(gr_tensor_clone(get(), memory, stream));
+    }
+    /* gr_tensor_copy(): copies `from` to this tensor. */
+    void copy(const tensor &from, CUstream stream) const
+    {
+        check(gr_tensor_copy(get(), from.get(), stream));
+    }
+    /* gr_tensor_copy_to_host(), gr_tensor_copy_from_host(). */
+    void copy_to_host(void *to, std::size_t bytes, CUstream stream) const
+    {
+        check(gr_tensor_copy_to_host(get(), to, bytes, stream));
+    }
+    void copy_from_host(const void *from, std::size_t bytes, CUstream stream) const
+    {
+        check(gr_tensor_copy_from_host(get(), from, bytes, stream));
+    }
+    /* gr_tensor_wait(): `stream` waits. gr_tensor_used_on(). */
+    void wait(CUstream stream) const { check(gr_tensor_wait(get(), stream)); }
+    void used_on(CUstream stream) const { check(gr_tensor_used_on(get(), stream)); }
+    /* gr_tensor_get_info(). */
+    const gr_tensor_info &info() const { return *must(gr_tensor_get_info(get())); }
+};
+
+/* gr_publish(), gr_fetch(). */
+inline void publish(const resource &to, const tensor &from, CUstream stream,
+                    const gr_publish_options *options = nullptr)
+{
+    check(gr_publish(to.get(), from.get(), options, stream));
+}
+inline void fetch(const resource &from, const tensor &to, CUstream stream,
+                  const gr_publish_options *options = nullptr)
+{
+    check(gr_fetch(from.get(), to.get(), options, stream));
+}
+
+/* gr_buffer_publish(), gr_buffer_fetch(): for a mapped resource. */
+inline void publish(const mapping &to, const tensor &from, CUstream stream = GR_STREAM_OF_MAP,
+                    const gr_publish_options *options = nullptr)
+{
+    check(gr_buffer_publish(to.get(), from.get(), options, stream));
+}
+inline void fetch(const mapping &from, const tensor &to, CUstream stream = GR_STREAM_OF_MAP,
+                  const gr_publish_options *options = nullptr)
+{
+    check(gr_buffer_fetch(from.get(), to.get(), options, stream));
+}
+
 /* A CUDA context with a stream: driver.h. Destroy it on the thread that created it. */
-class cuda_context : public detail::owner<gr_cuda_context>
+class cuda_context : public owner<gr_cuda_context>
 {
 public:
     using owner::owner;
@@ -333,7 +487,38 @@ public:
 struct egl_end {
     void operator()(gr_egl *object) const noexcept { gr_egl_free(object); }
 };
-using egl = detail::owner<gr_egl, egl_end>;
+using egl = owner<gr_egl, egl_end>;
+#endif
+
+#ifdef GR_VK_H
+/*
+ * Vulkan: vk.h. This part exists only if <grinterop/vk.h> is included before this header. Resources
+ * and semaphores need no class of their own: semaphore(gr_semaphore_create_vk(...)).
+ */
+struct vk_end {
+    void operator()(gr_vk_device *object) const noexcept { gr_vk_device_free(object); }
+    void operator()(gr_vk_headless *object) const noexcept { gr_vk_headless_free(object); }
+};
+using vk_headless = owner<gr_vk_headless, vk_end>;
+
+/* A wrapped Vulkan device. Destroy its resources first. */
+class vk_device : public owner<gr_vk_device, vk_end>
+{
+public:
+    using owner::owner;
+    /* gr_vk_device_from_vk(), gr_vk_device_get_info(). */
+    static vk_device from_vk(const gr_vk_device_desc &desc)
+    {
+        return vk_device(gr_vk_device_from_vk(&desc));
+    }
+    const gr_vk_device_info &info() const { return *must(gr_vk_device_get_info(get())); }
+};
+
+/* gr_vk_submit(), which commits. If it throws, the destructor of `one` undoes the submit. */
+inline void vk_submit(const submit &one, const gr_vk_submit_desc &desc)
+{
+    check(gr_vk_submit(one.get(), &desc));
+}
 #endif
 
 } // namespace grinterop

@@ -26,6 +26,8 @@ struct hpp_part {
 const struct hpp_part *hpp_errors(void);
 const struct hpp_part *hpp_mappings(void);
 const struct hpp_part *hpp_rings(void);
+const struct hpp_part *hpp_tensors(void);
+const struct hpp_part *hpp_vulkan(void);
 
 /* The C++ edition with which the parts were compiled. */
 long hpp_edition(void);

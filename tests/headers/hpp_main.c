@@ -4,6 +4,7 @@
  * with the parts, which are compiled as C++17, C++20 and C++23.
  */
 #include "tests/support/support.h"
+#include "tests/support/support_vulkan.h"
 
 #include "hpp.h"
 
@@ -47,6 +48,20 @@ GROUP("rings", add_all_rings_case)
 TEST(rings, hpp_rings()->count)
 {
     run(hpp_rings(), _i);
+}
+
+GROUP("tensors", add_case)
+
+TEST(tensors, hpp_tensors()->count)
+{
+    run(hpp_tensors(), _i);
+}
+
+GROUP("vulkan", add_vulkan_case)
+
+VULKAN_TEST(vulkan, hpp_vulkan()->count)
+{
+    run(hpp_vulkan(), _i);
 }
 
 GROUP("edition", add_case)
