@@ -58,14 +58,6 @@ static bool write_batch(const struct run *run, unsigned frame)
            bench_grinterop_failed("gr_ring_hand_over");
 }
 
-static bool write_one(const struct run *run, unsigned frame)
-{
-    const struct publish_bench *bench = run->bench;
-    return gr_ring_publish_tensor(run->ring, bench->tensors[frame % bench->pairs], NULL,
-                                  bench->on.stream, GR_WAIT_FOREVER) == GR_OK ||
-           bench_grinterop_failed("gr_ring_publish_tensor");
-}
-
 static bool read_batch(struct run *run, unsigned frame)
 {
     const gr_slot *slots[MOST_SLOTS];
@@ -106,7 +98,7 @@ static bool one_block(struct run *run, unsigned frames, double *us, double *late
             await_copy(run, k);
         for (unsigned k = i; k < i + run->group; k++)
             run->began[k] = bench_now_us() - before;
-        if (!(run->group > 1 ? write_batch : write_one)(run, i) || !read_batch(run, i))
+        if (!write_batch(run, i) || !read_batch(run, i))
             return false;
     }
     glFinish();

@@ -14,8 +14,7 @@
  * Which function to use:
  *
  *     gr_publish(), gr_fetch()                maps and releases the resource
- *     gr_buffer_publish(), _fetch()           for a mapped resource
- *     gr_ring_publish_tensor(), _fetch_...    for the next slot of a ring
+ *     gr_buffer_publish(), _fetch()           for a mapped resource, such as a slot of a ring
  *
  * Shapes      (H,W) and (H,W,C), or as the layout says, with the width and height of the image. A
  *             3D image takes (D,H,W) and (D,H,W,C). Leading dimensions of 1 are ignored.
@@ -48,7 +47,6 @@
 #define GR_PUBLISH_H
 
 #include <grinterop/gr.h>
-#include <grinterop/ring.h>
 #include <grinterop/tensor.h>
 
 #ifdef __cplusplus
@@ -151,7 +149,13 @@ GR_API gr_status gr_fetch(gr_resource *resource, gr_tensor *tensor,
 
 /*
  * Publishes to, or fetches from, a mapped resource, which stays mapped. `stream` may be
- * GR_STREAM_OF_MAP; make any other stream wait for the map yourself.
+ * GR_STREAM_OF_MAP; make any other stream wait for the map yourself. For the next frame of a ring:
+ *
+ *     if (gr_ring_acquire_write(ring, stream, &slot, 1, timeout_ms) != GR_OK)
+ *         return;
+ *     if (gr_buffer_publish(slot->buffer, tensor, NULL, stream) != GR_OK ||
+ *         gr_ring_hand_over(ring, &slot, 1) != GR_OK)
+ *         gr_ring_cancel_write(ring, &slot, 1);
  *
  * A gr_map_linear() mapping has one level and layer of the image: other levels and layers are
  * refused.
@@ -166,28 +170,6 @@ GR_API gr_status gr_buffer_publish(gr_buffer *buffer, const gr_tensor *tensor,
                                    const gr_publish_options *options, CUstream stream);
 GR_API gr_status gr_buffer_fetch(gr_buffer *buffer, gr_tensor *tensor,
                                  const gr_publish_options *options, CUstream stream);
-
-/*
- * Acquires a slot of the ring for writing, publishes the tensor to the slot, and hands the slot on
- * to the consumer. After an error the slot is free again.
- *
- * CUDA must be the producer of the ring. `timeout_ms` is passed to gr_ring_acquire_write().
- *
- * Errors: those of gr_ring_acquire_write(), gr_ring_hand_over() and gr_buffer_publish()
- */
-GR_API gr_status gr_ring_publish_tensor(gr_ring *ring, const gr_tensor *tensor,
-                                        const gr_publish_options *options, CUstream stream,
-                                        unsigned timeout_ms);
-
-/*
- * Acquires the next frame of the ring for reading, fetches it into the tensor, and gives the slot
- * back. After an error the frame is unread again. CUDA must be the consumer of the ring.
- *
- * Errors: those of gr_ring_acquire_read(), gr_ring_give_back() and gr_buffer_fetch()
- */
-GR_API gr_status gr_ring_fetch_tensor(gr_ring *ring, gr_tensor *tensor,
-                                      const gr_publish_options *options, CUstream stream,
-                                      unsigned timeout_ms);
 
 #ifdef __cplusplus
 }

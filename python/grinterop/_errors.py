@@ -126,8 +126,8 @@ _IN_PYTHON = """
     resource_wait=GraphicsResource.wait ring_acquire_read=Ring.acquire_read
     ring_acquire_write=Ring.acquire_write ring_cancel_read=Slots.cancel
     ring_cancel_write=Slots.cancel ring_create=Ring ring_descriptor=Ring.descriptor
-    ring_fetch_tensor=fetch ring_free=Ring.close ring_get_info=Ring.info
-    ring_give_back=Slots.give_back ring_hand_over=Slots.hand_over ring_publish_tensor=publish
+    ring_free=Ring.close ring_get_info=Ring.info
+    ring_give_back=Slots.give_back ring_hand_over=Slots.hand_over
     ring_resize=Ring.resize semaphore_from_handle=Semaphore semaphore_signal=Semaphore.signal
     semaphore_wait=Semaphore.wait submit_begin=Submit submit_commit=Submit.commit
     submit_free=Submit.close tensor_array_interface=Tensor.__cuda_array_interface__

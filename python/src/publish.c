@@ -181,10 +181,20 @@ static gr_status into_ring_for(void *user, unsigned timeout_ms)
 {
     const struct work *work = user;
     const gr_publish_options *options = &work->options.options;
-    return work->fetch
-               ? gr_ring_fetch_tensor(work->ring, work->tensor, options, work->stream, timeout_ms)
-               : gr_ring_publish_tensor(work->ring, work->tensor, options, work->stream,
-                                        timeout_ms);
+    const gr_slot *slot;
+    gr_status status = work->fetch
+                           ? gr_ring_acquire_read(work->ring, work->stream, &slot, 1, timeout_ms)
+                           : gr_ring_acquire_write(work->ring, work->stream, &slot, 1, timeout_ms);
+    if (status != GR_OK)
+        return status;
+    status = work->fetch ? gr_buffer_fetch(slot->buffer, work->tensor, options, work->stream)
+                         : gr_buffer_publish(slot->buffer, work->tensor, options, work->stream);
+    if (status == GR_OK)
+        status = work->fetch ? gr_ring_give_back(work->ring, &slot, 1)
+                             : gr_ring_hand_over(work->ring, &slot, 1);
+    if (status != GR_OK)
+        (work->fetch ? gr_ring_cancel_read : gr_ring_cancel_write)(work->ring, &slot, 1);
+    return status;
 }
 
 static PyObject *into_ring(PyObject *object, struct work *work)

@@ -152,9 +152,7 @@ static const gr_slot *no_slots[1];
     X(gr_fetch(fx.resource, NULL, NULL, fx.stream))                                                \
     X(gr_fetch_framebuffer(0, NULL, NULL, fx.stream))                                              \
     X(gr_publish(NULL, NULL, NULL, fx.stream))                                                     \
-    X(gr_publish(fx.resource, NULL, NULL, fx.stream))                                              \
-    X(gr_ring_fetch_tensor(NULL, NULL, NULL, fx.stream, 0))                                        \
-    X(gr_ring_publish_tensor(NULL, NULL, NULL, fx.stream, 0))
+    X(gr_publish(fx.resource, NULL, NULL, fx.stream))
 
 #define REFUSED(X)                                                                                 \
     REFUSED_COMMON(X)                                                                              \

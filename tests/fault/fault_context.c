@@ -127,10 +127,8 @@ TEST(ring_calls_check_the_context_before_the_stream)
 {
     const gr_slot *slot;
     assert_destroyed(gr_ring_acquire_write(gone.ring, gone.stream, &slot, 1, 0));
-    assert_destroyed(gr_ring_publish_tensor(gone.ring, gone.tensor, NULL, gone.stream, 0));
     assert_destroyed(gr_ring_acquire_write(gone.of_graphics, GR_STREAM_NONE, &slot, 1, 0));
     assert_destroyed(gr_ring_acquire_read(gone.of_graphics, gone.stream, &slot, 1, 0));
-    assert_destroyed(gr_ring_fetch_tensor(gone.of_graphics, gone.tensor, NULL, gone.stream, 0));
     ck_assert_uint_eq(gr_ring_get_info(gone.ring)->free, 2);
     ck_assert_uint_eq(gr_ring_get_info(gone.of_graphics)->ready, 1);
     ck_assert_uint_eq(gr_ring_get_info(gone.of_graphics)->free, 1);

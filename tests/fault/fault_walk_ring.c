@@ -3,13 +3,12 @@
  * Scenarios of test_fault_walk with rings, within one process and between the two ends of a socket.
  */
 #include "fault_walk.h"
+#include "tests/ring/ring_tensor.h"
 #include "tests/support/support_vulkan.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <grinterop/publish.h>
-#include <grinterop/ring.h>
 #include <grinterop/share.h>
 
 #define SIZE  64
@@ -128,7 +127,7 @@ static bool run_ring_tensor(void)
     end_slots(&slots);
     gr_tensor *tensor = gr_tensor_create(&desc, fx.stream);
     bool good = done(tensor) && done(ring) &&
-                ok(gr_ring_publish_tensor(ring, tensor, NULL, fx.stream, WALK_SOON)) &&
+                ok(ring_publish(ring, tensor, fx.stream, WALK_SOON)) &&
                 walk_read(ring, GR_STREAM_NONE);
     gr_ring_free(ring);
     gr_tensor_free(tensor);

@@ -116,8 +116,6 @@ typedef void (*anything)(void);
     X(gr_buffer_publish)                                                                           \
     X(gr_fetch)                                                                                    \
     X(gr_publish)                                                                                  \
-    X(gr_ring_fetch_tensor)                                                                        \
-    X(gr_ring_publish_tensor)                                                                      \
     /* ring.h */                                                                                   \
     X(gr_ring_acquire_read)                                                                        \
     X(gr_ring_acquire_write)                                                                       \

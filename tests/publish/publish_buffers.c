@@ -6,6 +6,7 @@
 #include "publish_support.h"
 
 #include "tests/ring/ring.h"
+#include "tests/ring/ring_tensor.h"
 
 static unsigned char texels[IMAGE_MOST_BYTES], expected[IMAGE_MOST_BYTES];
 
@@ -219,38 +220,37 @@ TEST(publish_waits_for_the_stream_of_a_tensor_from_another_context)
 
 GROUP("rings", add_image_case)
 
-TEST(ring_publish_tensor_writes_one_frame)
+TEST(a_tensor_is_published_to_the_next_slot_of_a_ring)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
     pattern_fill(expected, RING_SIZE, 3);
     const int64_t shape[] = {RING_SIZE}, wrong[] = {RING_SIZE + 1};
     gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, shape, expected);
     gr_tensor *large = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, wrong, NULL);
-    assert_invalid(gr_ring_publish_tensor(ring, large, NULL, fx.stream, 0), "buffer");
+    assert_invalid(ring_publish(ring, large, fx.stream, 0), "buffer");
     assert_slots(ring, 2, 0, 0, 0);
-    assert_ok(gr_ring_publish_tensor(ring, tensor, NULL, fx.stream, 0));
+    assert_ok(ring_publish(ring, tensor, fx.stream, 0));
     assert_slots(ring, 1, 0, 1, 0);
     const gr_slot *slot;
     must_acquire_read(ring, GR_SIDE_CUDA, &slot, 1);
     gl_read(ring_name(slot->resource), texels, RING_SIZE);
     ck_assert_mem_eq(texels, expected, RING_SIZE);
     assert_ok(gr_ring_give_back(ring, &slot, 1));
-    assert_invalid(gr_ring_fetch_tensor(ring, tensor, NULL, fx.stream, 0),
-                   "the graphics API reads");
+    assert_invalid(ring_fetch(ring, tensor, fx.stream, 0), "the graphics API reads");
     tensors_end();
 }
 
-TEST(ring_fetch_tensor_reads_one_frame)
+TEST(a_tensor_is_fetched_from_the_next_frame_of_a_ring)
 {
     GR_AUTO(gr_ring) *ring =
         must_make_ring(2, &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS));
     const int64_t shape[] = {RING_SIZE}, wrong[] = {RING_SIZE + 1};
     gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, shape, NULL);
     gr_tensor *large = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, wrong, NULL);
-    assert_fails(gr_ring_fetch_tensor(ring, tensor, NULL, fx.stream, 0), GR_ERR_NOT_READY, 0, "");
+    assert_fails(ring_fetch(ring, tensor, fx.stream, 0), GR_ERR_NOT_READY, 0, "");
     write_frame(ring, GR_SIDE_GRAPHICS, 0x42);
-    assert_invalid(gr_ring_fetch_tensor(ring, large, NULL, fx.stream, 0), "buffer");
-    assert_ok(gr_ring_fetch_tensor(ring, tensor, NULL, fx.stream, 0));
+    assert_invalid(ring_fetch(ring, large, fx.stream, 0), "buffer");
+    assert_ok(ring_fetch(ring, tensor, fx.stream, 0));
     CU(StreamSynchronize(fx.stream));
     CU(MemcpyDtoH(texels, gr_tensor_get_info(tensor)->ptr, RING_SIZE));
     assert_bytes(texels, RING_SIZE, 0x42);
