@@ -164,14 +164,28 @@ typedef enum gr_log_level {
 typedef void (*gr_log_fn)(void *user, gr_log_level level, const char *line);
 
 /*
- * Sends lines up to `level` to `fn` with `user`; if `fn` is NULL, to the standard error stream.
- * Objects open at exit are reported to standard error only, not to `fn`. The default level is that
- * of the environment variable GR_LOG: none, error, warning, info or debug; without the variable,
- * none.
+ * Sends lines up to `level` to `fn` with `user` too. Each library in a process can add its own
+ * function. To change the level, add the same pair again.
  *
- * Thread   any; lines logged concurrently may still use the old setting
+ * NULL for `fn` is the standard error stream, and ignores `user`: the environment variable GR_LOG
+ * (none, error, warning, info or debug) adds it when grinterop is loaded. Objects open at exit are
+ * reported to standard error only.
+ *
+ * Thread   any
+ *
+ * Errors:
+ *     GR_ERR_INVALID_VALUE  `level` is unknown
+ *     GR_ERR_STATE          31 functions are added
  */
-GR_API void gr_log_set(gr_log_level level, gr_log_fn fn, void *user);
+GR_API gr_status gr_log_add(gr_log_level level, gr_log_fn fn, void *user);
+
+/*
+ * Removes the pair, and waits until `fn` has returned on all threads: `user` may then be freed.
+ * Does nothing if the pair was not added. Must not be called by `fn`.
+ *
+ * Thread   any
+ */
+GR_API void gr_log_remove(gr_log_fn fn, void *user);
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The log: its level and destination. */
+/* The log: its listeners and their levels. */
 #include "lib/base/log.h"
 
 #include <pthread.h>
@@ -7,24 +7,48 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "lib/base/error.h"
 #include "lib/base/machine.h"
 
 static const char *const level_names[] = {"none", "error", "warning", "info", "debug"};
 
 atomic_int gr_log_threshold;
 
-/* The lock keeps the function and its `user` argument consistent. */
-static pthread_mutex_t sink_lock = PTHREAD_MUTEX_INITIALIZER;
-static gr_log_fn sink;
-static void *sink_user;
+/* A listener. The first one is the standard error stream; the others are free if `fn` is NULL. */
+struct sink {
+    atomic_int level;
+    gr_log_fn fn;
+    void *user;
+    unsigned busy; /* the lines that are being delivered */
+};
+
+#define SINKS 32
+
+static struct sink sinks[SINKS];
+
+/* Protects the sinks; the condition is signalled when a delivery ends. */
+static pthread_mutex_t sinks_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t delivered = PTHREAD_COND_INITIALIZER;
+
+static void set_level(struct sink *sink, int level)
+{
+    int highest = GR_LOG_NONE;
+    atomic_store(&sink->level, level);
+    for (int i = 0; i < SINKS; i++)
+        highest = sinks[i].level > highest ? sinks[i].level : highest;
+    atomic_store(&gr_log_threshold, highest);
+}
 
 /*
- * Creates a new lock in a forked child, because another thread of the parent may have held the
- * lock.
+ * In a forked child only the forking thread exists: another thread of the parent may have held the
+ * lock or may have been delivering a line.
  */
 static void renew_lock(void)
 {
-    pthread_mutex_init(&sink_lock, NULL);
+    pthread_mutex_init(&sinks_lock, NULL);
+    pthread_cond_init(&delivered, NULL);
+    for (int i = 0; i < SINKS; i++)
+        sinks[i].busy = 0;
 }
 
 __attribute__((constructor)) static void watch_fork(void)
@@ -42,7 +66,7 @@ __attribute__((constructor)) static void read_environment(void)
         return;
     for (int level = GR_LOG_NONE; level <= GR_LOG_DEBUG; level++)
         if (strcasecmp(wanted, level_names[level]) == 0) {
-            atomic_store(&gr_log_threshold, level);
+            set_level(&sinks[0], level);
             return;
         }
     fprintf(stderr,
@@ -51,13 +75,51 @@ __attribute__((constructor)) static void read_environment(void)
             wanted);
 }
 
-void gr_log_set(gr_log_level level, gr_log_fn fn, void *user)
+/* Finds a sink; if `free` is set, else a free one. NULL: there is none. */
+static struct sink *find(gr_log_fn fn, const void *user, bool free)
 {
-    pthread_mutex_lock(&sink_lock);
-    sink = fn;
-    sink_user = user;
-    pthread_mutex_unlock(&sink_lock);
-    atomic_store(&gr_log_threshold, (int)level);
+    struct sink *found = NULL;
+    if (!fn)
+        return &sinks[0];
+    for (int i = SINKS - 1; i > 0; i--) {
+        if (sinks[i].fn == fn && sinks[i].user == user)
+            return &sinks[i];
+        if (free && !sinks[i].fn)
+            found = &sinks[i];
+    }
+    return found;
+}
+
+gr_status gr_log_add(gr_log_level level, gr_log_fn fn, void *user)
+{
+    if ((int)level < GR_LOG_NONE || level > GR_LOG_DEBUG)
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`level` is %d, which is no log level.",
+                       (int)level);
+    pthread_mutex_lock(&sinks_lock);
+    struct sink *sink = find(fn, user, true);
+    if (sink) {
+        sink->fn = fn;
+        sink->user = user;
+        set_level(sink, level);
+    }
+    pthread_mutex_unlock(&sinks_lock);
+    if (sink)
+        return GR_OK;
+    return gr_fail(GR_ERR_STATE, __func__, "The log already has %d functions: remove one first.",
+                   SINKS - 1);
+}
+
+void gr_log_remove(gr_log_fn fn, void *user)
+{
+    pthread_mutex_lock(&sinks_lock);
+    struct sink *sink = find(fn, user, false);
+    if (sink) {
+        set_level(sink, GR_LOG_NONE);
+        while (sink->busy)
+            pthread_cond_wait(&delivered, &sinks_lock);
+        sink->fn = NULL;
+    }
+    pthread_mutex_unlock(&sinks_lock);
 }
 
 /* The maximum length of a logged line. */
@@ -66,6 +128,23 @@ void gr_log_set(gr_log_level level, gr_log_fn fn, void *user)
 static void write_line(gr_log_level level, const char *line)
 {
     fprintf(stderr, "grinterop %s: %s\n", level_names[level], line);
+}
+
+static void deliver(struct sink *sink, gr_log_level level, const char *line)
+{
+    pthread_mutex_lock(&sinks_lock);
+    gr_log_fn fn = sink->fn;
+    void *user = sink->user;
+    bool wanted = (int)level <= sink->level; /* it may just have been removed */
+    sink->busy += wanted;
+    pthread_mutex_unlock(&sinks_lock);
+    if (!wanted)
+        return;
+    fn(user, level, line);
+    pthread_mutex_lock(&sinks_lock);
+    sink->busy--;
+    pthread_cond_broadcast(&delivered);
+    pthread_mutex_unlock(&sinks_lock);
 }
 
 void gr_log(gr_log_level level, const char *format, ...)
@@ -77,21 +156,17 @@ void gr_log(gr_log_level level, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
-
-    pthread_mutex_lock(&sink_lock);
-    gr_log_fn fn = sink;
-    void *user = sink_user;
-    pthread_mutex_unlock(&sink_lock);
-    if (fn)
-        fn(user, level, line);
-    else
+    if ((int)level <= sinks[0].level)
         write_line(level, line);
+    for (int i = 1; i < SINKS; i++)
+        if ((int)level <= sinks[i].level)
+            deliver(&sinks[i], level, line);
 }
 
 void gr_log_at_end(gr_log_level level, const char *format, ...)
 {
     char line[LINE_SIZE];
-    if (sink || !gr_log_wanted(level))
+    if ((int)level > sinks[0].level)
         return;
     va_list arguments;
     va_start(arguments, format);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Log lines, for gr_log_set() or the environment variable GR_LOG. */
+/* Log lines, for gr_log_add() or the environment variable GR_LOG. */
 #ifndef GR_LIB_BASE_LOG_H
 #define GR_LIB_BASE_LOG_H
 
@@ -17,7 +17,7 @@
 #define GR_PRINTF(text, first) __attribute__((format(printf, text, first), cold))
 #endif
 
-/* The highest level that is logged. Set from GR_LOG when grinterop is loaded. */
+/* The highest level of all listeners. */
 extern atomic_int gr_log_threshold;
 
 /*
@@ -32,8 +32,8 @@ static inline bool gr_log_wanted(gr_log_level level)
 void gr_log(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
 
 /*
- * Logs a line at exit. Logs nothing if the program set a log function, because that function may no
- * longer exist.
+ * Logs a line at exit, to standard error only, because the functions of the program may no longer
+ * exist.
  */
 void gr_log_at_end(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
 

@@ -119,7 +119,8 @@ _IN_PYTHON = """
     from_gl_image_with=GraphicsResource.from_gl_image
     from_same_memory=GraphicsResource.from_same_memory from_vk_buffer=VulkanDevice.from_vk_buffer
     from_vk_image=VulkanDevice.from_vk_image gl_cuda_device=gl_cuda_device gl_probe=probe
-    last_error=last_error map=GraphicsResource.map map_linear=GraphicsResource.map_linear
+    last_error=last_error log_add=set_log map=GraphicsResource.map
+    map_linear=GraphicsResource.map_linear
     map_many=map_many publish=publish resource_close=GraphicsResource.close
     resource_receive=GraphicsResource.receive resource_send=GraphicsResource.send
     resource_set_sync=GraphicsResource.set_sync resource_unmap=GraphicsResource.unmap

@@ -51,7 +51,7 @@ static PyObject *set_log(PyObject *Py_UNUSED(module), PyObject *object)
     int level;
     if (!choice_of(object, "log level", names, &level))
         return NULL;
-    gr_log_set((gr_log_level)level, NULL, NULL);
+    gr_log_add((gr_log_level)level, NULL, NULL);
     return Py_NewRef(Py_None);
 }
 

@@ -288,11 +288,11 @@ TEST(gr_compat_sets_the_transport, 5)
                                            {"", "transport interop"}};
     GLuint name = gl_buffer_filled(SIZE, 1);
     setenv("GR_COMPAT", words[_i][0], 1);
-    gr_log_set(GR_LOG_DEBUG, see, NULL);
+    gr_log_add(GR_LOG_DEBUG, see, NULL);
     CUgraphicsResource resource = header_buffer(name, 0);
     seen[0] = '\0';
     CU(MemsetD8Async(map_one(resource, fx.stream), 6, SIZE, fx.stream));
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_remove(see, NULL);
     unsetenv("GR_COMPAT");
     unmap_one(resource, fx.stream);
     assert_gl_bytes(name, SIZE, 6);

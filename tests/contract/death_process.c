@@ -149,7 +149,7 @@ CHILD(live_and_end)
     }
     printf(ALIVE);
     fflush(stdout);
-    gr_log_set(GR_LOG_INFO, NULL, NULL); /* reports the objects that are open at the end */
+    gr_log_add(GR_LOG_INFO, NULL, NULL); /* reports the objects that are open at the end */
     ends[number_of(END_VARIABLE)].run();
     return 0;
 }

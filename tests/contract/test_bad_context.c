@@ -268,13 +268,13 @@ static unsigned long ended(void)
 static void free_in(const struct wrong *w)
 {
     warnings = 0;
-    gr_log_set(GR_LOG_WARNING, count_warning, NULL);
+    gr_log_add(GR_LOG_WARNING, count_warning, NULL);
     gr_clear_error();
     enter(w);
     unsigned long before = ended();
     gr_resource_free(resource);
     resource = NULL;
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_remove(count_warning, NULL);
     ck_assert_uint_eq(ended(), before);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     ck_assert_int_eq(warnings, 1);

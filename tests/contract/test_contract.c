@@ -21,12 +21,12 @@ static void listen(void *user, gr_log_level level, const char *line)
 void start_listening(void)
 {
     seen.closed = seen.warnings = 0;
-    gr_log_set(GR_LOG_DEBUG, listen, NULL);
+    gr_log_add(GR_LOG_DEBUG, listen, NULL);
 }
 
 void stop_listening(void)
 {
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_remove(listen, NULL);
 }
 
 TCase *add_sharing_case(Suite *suite, const char *name)

@@ -118,7 +118,7 @@ CHILD(live_and_die)
         }
     }
     printf("left open: %d\n", left_open);
-    gr_log_set(GR_LOG_INFO, NULL, NULL); /* reports the objects that are open at the end */
+    gr_log_add(GR_LOG_INFO, NULL, NULL); /* reports the objects that are open at the end */
     return 0;
 }
 

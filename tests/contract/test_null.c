@@ -205,7 +205,8 @@ static const gr_slot *no_slots[1];
     X(gr_egl_make_current, "NULL leaves no context current")                                       \
     X(gr_last_error, "takes nothing")                                                              \
     X(gr_library_version, "takes nothing")                                                         \
-    X(gr_log_set, "a NULL function selects standard error")                                        \
+    X(gr_log_add, "a NULL function is standard error")                                             \
+    X(gr_log_remove, "a NULL function is standard error")                                          \
     X(gr_tensor_collect, "takes no pointer")                                                       \
     X(gr_vk_format_get_info, "takes no pointer: test_vk_format.c")                                 \
     X(gr_vk_headless_create, "NULL is the default")

@@ -335,51 +335,81 @@ TEST(the_log_is_called_from_several_threads)
         numbers[i] = i;
         jobs[i] = (struct job){.body = speak, .user = &numbers[i]};
     }
-    gr_log_set(GR_LOG_ERROR, listen, &listener);
+    gr_log_add(GR_LOG_ERROR, listen, &listener);
     run_threads(jobs, SPEAKERS);
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_remove(listen, &listener);
     ck_assert_int_eq(atomic_load(&listener.lines), SPEAKERS * SAYINGS);
     ck_assert_int_eq(atomic_load(&listener.broken), 0);
 }
 
 static struct listener first_listener, second_listener;
+static atomic_bool removed;
 
-/* The listener and its argument change together, even while another thread is logging. */
-static void listen_first(void *user, gr_log_level level, const char *line)
+static void listen_while_added(void *user, gr_log_level level, const char *line)
 {
-    listen(&first_listener, level, line);
-    if (user != &first_listener)
-        atomic_fetch_add(&first_listener.broken, 1);
+    listen(user, level, line);
+    if (atomic_load(&removed))
+        atomic_fetch_add(&((struct listener *)user)->broken, 1);
 }
 
-static void listen_second(void *user, gr_log_level level, const char *line)
+static const char *add_and_remove(void *user)
 {
-    listen(&second_listener, level, line);
-    if (user != &second_listener)
-        atomic_fetch_add(&second_listener.broken, 1);
-}
-
-static const char *switch_listeners(void *user)
-{
-    (void)user;
     for (int i = 0; i < SAYINGS; i++) {
-        gr_log_set(GR_LOG_ERROR, listen_first, &first_listener);
-        gr_log_set(GR_LOG_ERROR, listen_second, &second_listener);
+        atomic_store(&removed, false);
+        gr_log_add(GR_LOG_ERROR, listen_while_added, user);
+        gr_log_remove(listen_while_added, user);
+        atomic_store(&removed, true);
     }
     return NULL;
 }
 
-TEST(the_log_function_can_be_changed_while_threads_log)
+/* One listener stays; no line reaches the other one after its removal. */
+TEST(log_functions_can_be_added_and_removed_while_threads_log)
 {
     int number = 7;
     struct job jobs[3] = {{.body = speak, .user = &number},
                           {.body = speak, .user = &number},
-                          {.body = switch_listeners}};
-    gr_log_set(GR_LOG_ERROR, listen_first, &first_listener);
+                          {.body = add_and_remove, .user = &second_listener}};
+    assert_ok(gr_log_add(GR_LOG_ERROR, listen, &first_listener));
     run_threads(jobs, 3);
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
-    ck_assert_int_eq(atomic_load(&first_listener.lines) + atomic_load(&second_listener.lines),
-                     2 * SAYINGS);
+    gr_log_remove(listen, &first_listener);
+    ck_assert_int_eq(atomic_load(&first_listener.lines), 2 * SAYINGS);
     ck_assert_int_eq(atomic_load(&first_listener.broken), 0);
     ck_assert_int_eq(atomic_load(&second_listener.broken), 0);
+}
+
+static void count_line(void *user, gr_log_level level, const char *line)
+{
+    (void)level;
+    (void)line;
+    ++*(int *)user;
+}
+
+TEST(each_log_function_gets_the_lines_of_its_level)
+{
+    unsigned flags;
+    int errors = 0, all = 0;
+    assert_ok(gr_log_add(GR_LOG_ERROR, count_line, &errors));
+    assert_ok(gr_log_add(GR_LOG_DEBUG, count_line, &all));
+    struct work work = make_work(); /* logs at the level debug */
+    gr_resource_free(work.resource);
+    ck_assert_msg(errors == 0 && all > 0, "%d, %d", errors, all);
+    int before = all;
+    gr_flags_parse("nonsense", &flags);
+    ck_assert_msg(errors == 1 && all == before + 1, "%d, %d", errors, all);
+    gr_log_remove(count_line, &all);
+    gr_flags_parse("nonsense", &flags);
+    ck_assert_msg(errors == 2 && all == before + 1, "%d, %d", errors, all);
+    assert_ok(gr_log_add(GR_LOG_NONE, count_line, &errors));
+    gr_flags_parse("nonsense", &flags);
+    ck_assert_int_eq(errors, 2);
+    gr_log_remove(count_line, &errors);
+    gr_log_remove(count_line, &errors);
+    assert_invalid(gr_log_add((gr_log_level)5, count_line, NULL), "no log level");
+    int users[32];
+    for (int i = 0; i < 31; i++)
+        assert_ok(gr_log_add(GR_LOG_NONE, count_line, &users[i]));
+    assert_fails(gr_log_add(GR_LOG_NONE, count_line, &users[31]), GR_ERR_STATE, 0, "remove one");
+    for (int i = 0; i < 31; i++)
+        gr_log_remove(count_line, &users[i]);
 }

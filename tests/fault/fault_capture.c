@@ -309,7 +309,7 @@ TEST(a_freed_mapping_ends_after_the_capture)
     void *managed = export_to(tensor, fx.other);
     fault->capture(managed ? fx.other : NULL);
     closed = 0;
-    gr_log_set(GR_LOG_DEBUG, count_closed, NULL);
+    gr_log_add(GR_LOG_DEBUG, count_closed, NULL);
     gr_buffer_release_later(buffer);
     gr_resource_free(resource);
     gr_tensor_free(tensor);
@@ -318,7 +318,7 @@ TEST(a_freed_mapping_ends_after_the_capture)
     ck_assert_uint_eq(closed, managed ? 0 : 1);
     fault->capture(NULL);
     assert_ok(gr_tensor_collect(1000));
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_remove(count_closed, NULL);
     ck_assert_uint_eq(closed, 1);
 }
 

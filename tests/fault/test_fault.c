@@ -260,12 +260,12 @@ TEST(a_free_that_fails_to_unregister_logs_a_warning)
 {
     CUgraphicsResource handle = driver_handle(resource);
     warnings = 0;
-    gr_log_set(GR_LOG_WARNING, count_warning, NULL);
+    gr_log_add(GR_LOG_WARNING, count_warning, NULL);
     gr_clear_error();
     let_fail(UNREGISTER, CUDA_ERROR_UNKNOWN, 0);
     gr_resource_free(resource);
     resource = NULL;
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_remove(count_warning, NULL);
     ck_assert_int_eq(warnings, 1);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     CU(GraphicsUnregisterResource(handle));

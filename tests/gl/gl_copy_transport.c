@@ -142,7 +142,7 @@ static void keep_line(void *user, gr_log_level level, const char *line)
 
 static void assert_fell_back(const gr_resource *resource, const char *code)
 {
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_remove(keep_line, NULL);
     assert_made(resource);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
@@ -174,11 +174,11 @@ ONE_DEVICE_TEST(transport_any_falls_back_if_another_device_draws)
         struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
         gr_clear_error();
         logged[0] = '\0';
-        gr_log_set(GR_LOG_INFO, keep_line, NULL);
+        gr_log_add(GR_LOG_INFO, keep_line, NULL);
         refuse_next(REGISTER, codes[i].code);
         GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
         assert_fell_back(resource, codes[i].name);
-        gr_log_set(GR_LOG_INFO, keep_line, NULL);
+        gr_log_add(GR_LOG_INFO, keep_line, NULL);
         refuse_next(REGISTER_IMAGE, codes[i].code);
         GR_AUTO(gr_resource) *texture =
             gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any);
@@ -205,7 +205,7 @@ ONE_DEVICE_TEST(transport_any_falls_back_unless_the_object_is_the_cause)
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any), GR_ERR_CUDA,
                 CUDA_ERROR_INVALID_VALUE, "refused");
     logged[0] = '\0';
-    gr_log_set(GR_LOG_INFO, keep_line, NULL);
+    gr_log_add(GR_LOG_INFO, keep_line, NULL);
     refuse_next(REGISTER, CUDA_ERROR_INVALID_VALUE);
     refuse_next(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
@@ -218,11 +218,11 @@ ONE_DEVICE_TEST(transports_without_memory_fall_back)
     const gr_gl_options plain = BY(GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY);
     GLuint name = gl_buffer_pattern(SIZE, 1);
     logged[0] = '\0';
-    gr_log_set(GR_LOG_INFO, keep_line, NULL);
+    gr_log_add(GR_LOG_INFO, keep_line, NULL);
     refuse_next(REGISTER, CUDA_ERROR_OUT_OF_MEMORY);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
     assert_fell_back(resource, "CUDA_ERROR_OUT_OF_MEMORY");
-    gr_log_set(GR_LOG_INFO, keep_line, NULL);
+    gr_log_add(GR_LOG_INFO, keep_line, NULL);
     refuse_next(REGISTER, CUDA_ERROR_OUT_OF_MEMORY);
     GR_AUTO(gr_resource) *created = gr_create_gl_buffer(SIZE, GR_READ_WRITE, &plain);
     assert_fell_back(created, "CUDA_ERROR_OUT_OF_MEMORY");
@@ -238,7 +238,7 @@ TEST(transport_any_works_without_a_current_cuda_context)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     logged[0] = '\0';
-    gr_log_set(GR_LOG_INFO, keep_line, NULL);
+    gr_log_add(GR_LOG_INFO, keep_line, NULL);
     CU(CtxSetCurrent(NULL));
     refuse_next(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
@@ -281,14 +281,14 @@ TEST(created_buffers_are_copied_only_if_copy_is_allowed)
     assert_described(resource, "transport copy (shared was not chosen: ");
 
     logged[0] = '\0';
-    gr_log_set(GR_LOG_INFO, keep_line, NULL);
+    gr_log_add(GR_LOG_INFO, keep_line, NULL);
     GR_AUTO(gr_resource) *quiet = create_elsewhere(&by_any);
     ck_assert_msg(quiet && strstr(logged, "transport shared failed") &&
                       !strstr(logged, "an error: "),
                   "logged: %s", logged);
     logged[0] = '\0';
     ck_assert_ptr_null(create_elsewhere(&uncopied));
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_remove(keep_line, NULL);
     const char *error = strstr(logged, "an error: ");
     ck_assert_msg(error && !strstr(error + 1, "an error: "), "not one error: %s", logged);
 

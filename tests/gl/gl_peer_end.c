@@ -27,9 +27,9 @@ PEER_TEST(a_mapped_buffer_that_was_deleted_can_be_released)
     cuda_fill(buffer, 2);
     glDeleteBuffers(1, &name);
     logged[0] = '\0';
-    gr_log_set(GR_LOG_WARNING, keep_line, NULL);
+    gr_log_add(GR_LOG_WARNING, keep_line, NULL);
     assert_ok(gr_buffer_release(buffer));
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_remove(keep_line, NULL);
     ck_assert_msg(strstr(logged, "the bytes that CUDA wrote are lost"), "logged: %s", logged);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     assert_calls(COPY, 0);

@@ -14,7 +14,8 @@ typedef void (*anything)(void);
     X(gr_clear_error)                                                                              \
     X(gr_last_error)                                                                               \
     X(gr_library_version)                                                                          \
-    X(gr_log_set)                                                                                  \
+    X(gr_log_add)                                                                                  \
+    X(gr_log_remove)                                                                               \
     X(gr_status_name)                                                                              \
     /* gr.h */                                                                                     \
     X(gr_buffer_ptr)                                                                               \

@@ -424,10 +424,10 @@ TEST(publish_is_refused_before_the_map, sizeof(foreseen) / sizeof(foreseen[0]))
     GR_AUTO(gr_tensor) *tensor = foreseen_tensor(_i);
     gr_publish_options o = foreseen[_i].options;
     o.struct_size = sizeof(o);
-    gr_log_set(GR_LOG_DEBUG, count_maps, NULL);
+    gr_log_add(GR_LOG_DEBUG, count_maps, NULL);
     assert_fails(gr_publish(resource, tensor, &o, fx.stream), foreseen[_i].status, 0,
                  foreseen[_i].text);
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_remove(count_maps, NULL);
     ck_assert_uint_eq(maps, 0);
 }
 
@@ -438,7 +438,7 @@ TEST(a_refused_publish_keeps_the_bytes_of_the_buffer)
     GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
     gr_tensor *tensor = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 1, shape, NULL);
     gr_publish_options o = GR_INIT(gr_publish_options, .offset = 4);
-    gr_log_set(GR_LOG_DEBUG, count_maps, NULL);
+    gr_log_add(GR_LOG_DEBUG, count_maps, NULL);
     assert_invalid(gr_publish(resource, tensor, &o, fx.stream), "buffer");
     o.offset = 0;
     o.wait_event = (CUevent)(uintptr_t)&o;
@@ -451,7 +451,7 @@ TEST(a_refused_publish_keeps_the_bytes_of_the_buffer)
     ck_assert_uint_gt(maps, 0);
     tensor = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 2, (int64_t[]){0, 3}, NULL);
     assert_ok(gr_publish(resource, tensor, &o, fx.stream));
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_remove(count_maps, NULL);
     tensors_end();
 }
 

@@ -162,11 +162,18 @@ static void take_line(void *user, gr_log_level level, const char *line)
 }
 
 /* After this call the library formats log lines about live objects. */
-static bool run_gr_log_set(struct world *w, const int *a)
+static bool run_gr_log_add(struct world *w, const int *a)
 {
     static const gr_log_level levels[] = {GR_LOG_NONE, GR_LOG_WARNING, GR_LOG_INFO, GR_LOG_DEBUG};
+    judge(w, gr_log_add(levels[a[0]], take_line, NULL), 0);
+    return true;
+}
+
+static bool run_gr_log_remove(struct world *w, const int *a)
+{
     (void)w;
-    gr_log_set(levels[a[0]], take_line, NULL);
+    (void)a;
+    gr_log_remove(take_line, NULL);
     return true;
 }
 
@@ -239,25 +246,15 @@ static bool run_gr_egl_create(struct world *w, const int *a)
 }
 
 const struct entry calls_ask[] = {
-    CALL(gr_resource_get_info, 3, "r"),
-    CALL(gr_gl_name, 3, "r"),
-    CALL(gr_gl_target, 5, "r"),
-    CALL(gr_resource_describe, 5, "rn"),
-    CALL(gr_buffer_ptr, 5, "b"),
-    CALL(gr_buffer_size, 5, "b"),
-    CALL(gr_buffer_get_info, 8, "b"),
-    CALL(gr_last_error, 3, ""),
-    CALL(gr_clear_error, 3, ""),
-    CALL(gr_error_print, 3, ""),
-    CALL(gr_status_name, 2, "n"),
-    CALL(gr_flags_parse, 2, "d"),
-    CALL(gr_log_set, 4, "d"),
-    CALL(gr_library_version, 1, ""),
-    CALL(gr_gl_probe, 4, "d"),
-    CALL(gr_gl_cuda_device, 5, "d"),
-    CALL(gr_cuda_load, 2, "d"),
-    CALL(gr_cuda_is_software, 2, ""),
-    CALL(gr_cuda_driver_path, 2, ""),
-    CALL(gr_egl_create, 1, "d"),
-    {0},
+    CALL(gr_resource_get_info, 3, "r"), CALL(gr_gl_name, 3, "r"),
+    CALL(gr_gl_target, 5, "r"),         CALL(gr_resource_describe, 5, "rn"),
+    CALL(gr_buffer_ptr, 5, "b"),        CALL(gr_buffer_size, 5, "b"),
+    CALL(gr_buffer_get_info, 8, "b"),   CALL(gr_last_error, 3, ""),
+    CALL(gr_clear_error, 3, ""),        CALL(gr_error_print, 3, ""),
+    CALL(gr_status_name, 2, "n"),       CALL(gr_flags_parse, 2, "d"),
+    CALL(gr_log_add, 4, "d"),           CALL(gr_log_remove, 1, ""),
+    CALL(gr_library_version, 1, ""),    CALL(gr_gl_probe, 4, "d"),
+    CALL(gr_gl_cuda_device, 5, "d"),    CALL(gr_cuda_load, 2, "d"),
+    CALL(gr_cuda_is_software, 2, ""),   CALL(gr_cuda_driver_path, 2, ""),
+    CALL(gr_egl_create, 1, "d"),        {0},
 };

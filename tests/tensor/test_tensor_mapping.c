@@ -176,9 +176,9 @@ TEST(each_way_to_end_a_mapping_revokes_its_tensors, SORTS * 4)
     assert_ok(gr_tensor_copy(tensor, source, fx.stream));
     gr_tensor_free(gone);
     logged[0] = '\0';
-    gr_log_set(GR_LOG_WARNING, keep_line, NULL);
+    gr_log_add(GR_LOG_WARNING, keep_line, NULL);
     end_mapping(way, m.resource, buffer);
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_remove(keep_line, NULL);
     ck_assert_msg(strstr(logged, "2 tensors still referred to the mapping"), "%s", logged);
     ck_assert_msg(strstr(logged, "4096 bytes"), "%s", logged);
     assert_revoked(tensor);
@@ -205,11 +205,11 @@ GROUP("what they are", add_resource_case)
 TEST(ending_a_mapping_without_tensors_logs_nothing)
 {
     logged[0] = '\0';
-    gr_log_set(GR_LOG_WARNING, keep_line, NULL);
+    gr_log_add(GR_LOG_WARNING, keep_line, NULL);
     gr_buffer *buffer = must_map(fx.resource);
     gr_tensor_free(must_tensor(buffer));
     assert_ok(gr_buffer_release(buffer));
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_remove(keep_line, NULL);
     ck_assert_str_eq(logged, "");
 }
 
@@ -341,10 +341,10 @@ TEST(a_mapping_stays_owned_while_its_last_tensor_is_freed, SORTS)
     gr_buffer_release_later(buffer);
     pthread_barrier_init(&letting_go.stopped, NULL, 2);
     pthread_barrier_init(&letting_go.go_on, NULL, 2);
-    gr_log_set(GR_LOG_INFO, stop_there, NULL);
+    gr_log_add(GR_LOG_INFO, stop_there, NULL);
     pthread_create(&thread, NULL, free_tensor, letting_go.tensor);
     pthread_barrier_wait(&letting_go.stopped);
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    gr_log_add(GR_LOG_NONE, stop_there, NULL);
     if (m.buffer)
         assert_ok(gr_buffer_release(must_map(m.resource)));
     else
