@@ -431,9 +431,9 @@ typedef enum gr_dlpack {
 GR_API void *gr_tensor_to_dlpack(gr_tensor *tensor, gr_dlpack form, CUstream consumer);
 
 /*
- * Imports a tensor of another framework from a struct of the form `form`, zero-copy. The bytes are ready
- * when `ready_on` has done its work so far: pass the stream given to the producer. GR_STREAM_NONE:
- * the bytes are ready.
+ * Imports a tensor of another framework from a struct of the form `form`, zero-copy. The bytes are
+ * ready when `ready_on` has done its work so far: pass the stream given to the producer.
+ * GR_STREAM_NONE: the bytes are ready.
  *
  * An opaque handle (kDLOpaqueHandle) of kDLCUDA is a CUDA array, as in the render outputs of ovrtx.
  * NULL strides mean a compact tensor. Lanes become a dimension of their own. On the software CUDA
