@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "lib/base/error.h"
 #include "lib/base/machine.h"
 
 static const char *const level_names[] = {"none", "error", "warning", "info", "debug"};
@@ -22,9 +21,7 @@ struct sink {
     unsigned busy; /* the lines that are being delivered */
 };
 
-#define SINKS 32
-
-static struct sink sinks[SINKS];
+static struct sink sinks[GR_LOG_SINKS];
 
 /* Protects the sinks; the condition is signalled when a delivery ends. */
 static pthread_mutex_t sinks_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -34,7 +31,7 @@ static void set_level(struct sink *sink, int level)
 {
     int highest = GR_LOG_NONE;
     atomic_store(&sink->level, level);
-    for (int i = 0; i < SINKS; i++)
+    for (int i = 0; i < GR_LOG_SINKS; i++)
         highest = sinks[i].level > highest ? sinks[i].level : highest;
     atomic_store(&gr_log_threshold, highest);
 }
@@ -47,7 +44,7 @@ static void renew_lock(void)
 {
     pthread_mutex_init(&sinks_lock, NULL);
     pthread_cond_init(&delivered, NULL);
-    for (int i = 0; i < SINKS; i++)
+    for (int i = 0; i < GR_LOG_SINKS; i++)
         sinks[i].busy = 0;
 }
 
@@ -81,7 +78,7 @@ static struct sink *find(gr_log_fn fn, const void *user, bool free)
     struct sink *found = NULL;
     if (!fn)
         return &sinks[0];
-    for (int i = SINKS - 1; i > 0; i--) {
+    for (int i = GR_LOG_SINKS - 1; i > 0; i--) {
         if (sinks[i].fn == fn && sinks[i].user == user)
             return &sinks[i];
         if (free && !sinks[i].fn)
@@ -90,11 +87,8 @@ static struct sink *find(gr_log_fn fn, const void *user, bool free)
     return found;
 }
 
-gr_status gr_log_add(gr_log_level level, gr_log_fn fn, void *user)
+bool gr_log_put(gr_log_level level, gr_log_fn fn, void *user)
 {
-    if ((int)level < GR_LOG_NONE || level > GR_LOG_DEBUG)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`level` is %d, which is no log level.",
-                       (int)level);
     pthread_mutex_lock(&sinks_lock);
     struct sink *sink = find(fn, user, true);
     if (sink) {
@@ -103,10 +97,7 @@ gr_status gr_log_add(gr_log_level level, gr_log_fn fn, void *user)
         set_level(sink, level);
     }
     pthread_mutex_unlock(&sinks_lock);
-    if (sink)
-        return GR_OK;
-    return gr_fail(GR_ERR_STATE, __func__, "The log already has %d functions: remove one first.",
-                   SINKS - 1);
+    return sink;
 }
 
 void gr_log_remove(gr_log_fn fn, void *user)
@@ -158,7 +149,7 @@ void gr_log(gr_log_level level, const char *format, ...)
     va_end(arguments);
     if ((int)level <= sinks[0].level)
         write_line(level, line);
-    for (int i = 1; i < SINKS; i++)
+    for (int i = 1; i < GR_LOG_SINKS; i++)
         if ((int)level <= sinks[i].level)
             deliver(&sinks[i], level, line);
 }

@@ -17,6 +17,12 @@
 #define GR_PRINTF(text, first) __attribute__((format(printf, text, first), cold))
 #endif
 
+/* The number of listeners, with the standard error stream. */
+#define GR_LOG_SINKS 32
+
+/* Adds a listener, or changes its level. False: there are too many. */
+bool gr_log_put(gr_log_level level, gr_log_fn fn, void *user);
+
 /* The highest level of all listeners. */
 extern atomic_int gr_log_threshold;
 

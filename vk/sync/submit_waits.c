@@ -176,8 +176,8 @@ static gr_status make_arrays(struct making *m)
     const size_t count = gr_submit_size(m->submit), ways = 2 + 2 * m->desc.use_count;
     if (m->desc.use_count > count)
         return gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                       "`use_count` is %zu, but the submit has only %zu resources.",
-                       m->desc.use_count, count);
+                       "`use_count` is %zu, but the submit has only %zu resource%s.",
+                       m->desc.use_count, count, gr_s(count));
     m->points =
         gr_submit_scratch(m->submit,
                           sizeof(*m->old_values) + points * POINT_BYTES + buffers * BUFFER_BYTES +
