@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include <epoxy/egl.h>
+#include <grinterop/ring.h>
 
 GROUP("what is refused", add_fetch_case)
 
