@@ -146,10 +146,10 @@ top_alone { print ""; next }
 # C++: a member's text names the C function that it calls, or is the comment of the members above.
 /^protected:/ { print "/** @cond */ " $0; hidden = 1; next }
 /^public:/ && hidden { print "/** @endcond */ " $0; hidden = 0; next }
-cpp && !fresh && /^    [a-z:A-Z].*[;})]$/ && !/^    (using|return|throw|check|template) / {
+cpp && !fresh && /^    [a-z:A-Z].*([;})]|\) const)$/ && !/^    (return|throw|check|template) / {
     if (match($0, /gr_[a-z_]+\(/)) text = substr($0, RSTART, RLENGTH) ")."
     else text = field_text
-    print (text == "" || /default;/ ? "" : "/** " text " */ ") (/[(]/ ? $0 : each_field($0))
+    print (text == "" ? "" : "/** " text " */ ") (/[(]/ ? $0 : each_field($0))
     next
 }
 
@@ -168,7 +168,7 @@ cpp && !fresh && /^    [a-z:A-Z].*[;})]$/ && !/^    (using|return|throw|check|te
         sub(/\(.*/, "", shared)
         sub(/.*[ *]/, "", shared)
     }
-    if (fresh && /^    [A-Za-z].*[;})]$/) {
+    if (fresh && /^    [A-Za-z].*([;})]|\) const)$/) {
         field_text = spoken
         if (!cpp && !/[(){}]/) $0 = each_field($0)
     }

@@ -151,13 +151,13 @@ protected:
     owner(T *made, Deleter how) noexcept : held_(made, how) {}
 
 public:
-    using deleter_type = Deleter;
-    owner() noexcept = default;
     /*
      * The constructor takes ownership of the object. get() returns the object for C calls, detach()
      * gives up its ownership. An owner without an object is false as a bool.
      */
     explicit owner(T *made) : held_(must(made)) {}
+    owner() noexcept = default;
+    using deleter_type = Deleter;
     T *get() const noexcept { return held_.get(); }
     T *detach() noexcept { return held_.release(); }
     explicit operator bool() const noexcept { return get() != nullptr; }

@@ -393,8 +393,8 @@ GR_API uint64_t gr_bytes_moved(void);
 /* ---- DLPack ---------------------------------------------------------------------------------- */
 
 /*
- * The struct that passes a tensor, declared in dlpack/dlpack.h of github.com/dmlc/dlpack, which
- * ./bootstrap puts into build/dlpack.
+ * The struct that passes a tensor. dlpack/dlpack.h of github.com/dmlc/dlpack declares it;
+ * bootstrap puts that header into build/dlpack.
  */
 typedef enum gr_dlpack {
     GR_DLPACK_VERSIONED = 0, /* a DLManagedTensorVersioned, DLPack 1.x */

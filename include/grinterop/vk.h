@@ -241,8 +241,9 @@ typedef struct gr_vk_use {
 /* How a submit uses one of its resources. */
 typedef struct gr_vk_resource_use {
     size_t struct_size;
-    gr_resource *resource;         /* a Vulkan resource of the submit; required */
-    const gr_vk_use *first, *last; /* NULL: as gr_vk_submit_desc says */
+    gr_resource *resource; /* a Vulkan resource of the submit; required */
+    /* NULL: as gr_vk_submit_desc says */
+    const gr_vk_use *first, *last;
 } gr_vk_resource_use;
 
 /* A submit, and how its commands use the resources. */

@@ -7,6 +7,8 @@
 #include <epoxy/egl.h>
 #include <grinterop/ring.h>
 
+#include <grinterop/ring.h>
+
 GROUP("what is refused", add_fetch_case)
 
 static const float two[] = {2, 2, 2, 2};
