@@ -367,7 +367,7 @@ function member(line,    at, said) {
         where = "member"
     }
     if (line ~ /GR_CUDA_FUNCTIONS/) {
-        synopsis = synopsis bold("    ...     /* see grinterop/cuda_functions.h */")
+        synopsis = synopsis bold("    ...     /* see GR_CUDA_FUNCTIONS */")
         return
     }
     if (line ~ /size_t struct_size;/) part["member"] = "Size of the struct: GR_INIT() sets it.\n"
