@@ -52,6 +52,24 @@ GR_API bool gr_cuda_is_software(void);
  */
 GR_API const char *gr_cuda_driver_path(void);
 
+/*
+ * Finds the CUDA device with a UUID that another API reports, such as
+ * VkPhysicalDeviceIDProperties.deviceUUID or GL_DEVICE_UUID_EXT. *device is the CUDA ordinal. With
+ * the software CUDA driver, the first device has the UUID that Mesa's Vulkan reports.
+ *
+ *     int device;
+ *     gr_cuda_find_device(id_properties.deviceUUID, &device);
+ *
+ * Errors, with *device unchanged:
+ *     GR_ERR_INVALID_VALUE  an argument is NULL
+ *     GR_ERR_UNSUPPORTED    no CUDA device has that UUID; the message lists those that CUDA sees
+ *     GR_ERR_CUDA           CUDA refused
+ *     GR_ERR_NO_DRIVER      there is no usable CUDA driver
+ *
+ * Wraps cuDeviceGetCount, cuDeviceGet, cuDeviceGetUuid.
+ */
+GR_API gr_status gr_cuda_find_device(const unsigned char uuid[16], int *device);
+
 /* ---- A context and a stream ------------------------------------------------------------------ */
 
 /* A retained primary context, and a stream in it. Both are valid until gr_cuda_context_free(). */

@@ -2,10 +2,13 @@
 #include "lib/cuda/device.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/base/error.h"
 #include "lib/base/uuid_text.h"
 #include "lib/cuda/driver.h"
+
+#include <grinterop/driver.h>
 
 gr_status gr_device_count(int *count, const char *call)
 {
@@ -76,6 +79,13 @@ gr_status gr_current_device(CUdevice *device)
     return GR_OK;
 }
 
+gr_status gr_device_uuid(CUdevice device, CUuuid *uuid, const char *call)
+{
+    GR_TRY_CUDA(gr_driver()->DeviceGetUuid(uuid, device), "cuDeviceGetUuid",
+                "%s: CUDA device %d does not report its UUID.", call, (int)device);
+    return GR_OK;
+}
+
 void gr_device_text(CUdevice device, char *text, size_t size)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -89,4 +99,50 @@ void gr_device_text(CUdevice device, char *text, size_t size)
     char uuid_text[GR_UUID_TEXT_SIZE];
     gr_uuid_text((const unsigned char *)uuid.bytes, uuid_text);
     snprintf(text, size, "%s (CUDA device %d, UUID %s)", name, device, uuid_text);
+}
+
+void gr_device_texts(int count, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s", count ? "" : "none");
+    for (int i = 0; i < count && used < size; i++) {
+        CUdevice device;
+        char one[160] = "?";
+        if (gr_driver()->DeviceGet(&device, i) == CUDA_SUCCESS)
+            gr_device_text(device, one, sizeof(one));
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", one);
+    }
+}
+
+static gr_status fail_no_uuid(const unsigned char uuid[16], int count, const char *call)
+{
+    char wanted[GR_UUID_TEXT_SIZE], seen[360];
+    gr_uuid_text(uuid, wanted);
+    gr_device_texts(count, seen, sizeof(seen));
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The UUID %s is not among the CUDA devices: %s. CUDA_VISIBLE_DEVICES may hide "
+                   "some.",
+                   wanted, seen);
+}
+
+gr_status gr_cuda_find_device(const unsigned char uuid[16], int *device)
+{
+    int count = 0;
+    if (!uuid || !device)
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                       "`%s` is NULL: pass the UUID of a device and a pointer for its number.",
+                       uuid ? "device" : "uuid");
+    if (!gr_driver_load())
+        return gr_last_error()->status;
+    GR_TRY(gr_device_count(&count, __func__));
+    for (int i = 0; i < count; i++) {
+        CUdevice each;
+        CUuuid its;
+        GR_TRY(gr_device_at(i, &each, __func__));
+        GR_TRY(gr_device_uuid(each, &its, __func__));
+        if (memcmp(its.bytes, uuid, sizeof(its.bytes)) == 0) {
+            *device = i;
+            return GR_OK;
+        }
+    }
+    return fail_no_uuid(uuid, count, __func__);
 }

@@ -29,7 +29,12 @@ gr_status gr_device_reaches(CUdevice device, CUdevice owner, bool *reaches);
 /* Queries the device of the current CUDA context. Records the error. */
 gr_status gr_current_device(CUdevice *device);
 
+gr_status gr_device_uuid(CUdevice device, CUuuid *uuid, const char *call);
+
 /* One line about a CUDA device: "NVIDIA H200 (CUDA device 0, UUID GPU-...)". */
 void gr_device_text(CUdevice device, char *text, size_t size);
+
+/* A line of that kind for each of the first `count` devices, for messages; "none" for 0. */
+void gr_device_texts(int count, char *text, size_t size);
 
 #endif

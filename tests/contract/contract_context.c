@@ -238,6 +238,30 @@ TEST(freeing_a_context_releases_the_primary_context)
     ck_assert_msg(status == 0, "%s", text);
 }
 
+TEST(a_device_is_found_by_its_uuid)
+{
+    int count = 0, found = -1;
+    char text[41];
+    CUuuid uuid;
+    CU(DeviceGetCount(&count));
+    for (int i = 0; i < count; i++) {
+        CUdevice device;
+        CU(DeviceGet(&device, i));
+        CU(DeviceGetUuid(&uuid, device));
+        assert_ok(gr_cuda_find_device((const unsigned char *)uuid.bytes, &found));
+        ck_assert_int_eq(found, i);
+    }
+    uuid_text(uuid.bytes, text);
+    const unsigned char *last = (const unsigned char *)uuid.bytes;
+    static const unsigned char none[16] = {0xab, 0xcd};
+    const char *const parts[] = {"GPU-abcd0000-0000-0000-0000-000000000000", text};
+    for (int i = 0; i < 2; i++)
+        assert_fails(gr_cuda_find_device(none, &found), GR_ERR_UNSUPPORTED, 0, parts[i]);
+    assert_invalid(gr_cuda_find_device(NULL, &found), "`uuid`");
+    assert_invalid(gr_cuda_find_device(last, NULL), "`device`");
+    ck_assert_int_eq(found, count - 1);
+}
+
 TEST(a_context_on_a_missing_device_is_refused)
 {
     char text[80];

@@ -133,6 +133,7 @@ static void free_all(void)
     X(gr_publish(have.idle, have.tensor, NULL, fx.stream))                                         \
     X(gr_fetch_framebuffer(0, have.tensor, NULL, fx.stream))                                       \
     X(gr_cuda_context_create(0))                                                                   \
+    X(gr_cuda_find_device(uuid, &number))                                                          \
     X(gr_from_gl_buffer(have.name, 0))                                                             \
     X(gr_create_gl_buffer(SIZE, 0, NULL))                                                          \
     X(gr_map_gl_buffer(have.name, 0, fx.stream))                                                   \
@@ -167,7 +168,8 @@ static int try_all(void)
 {
     gr_buffer *buffer;
     const gr_slot *slot;
-    int wrong = 0, fds[2];
+    static const unsigned char uuid[16];
+    int wrong = 0, fds[2], number;
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) != 0)
         return 1;
     const gr_semaphore_point point =

@@ -41,6 +41,7 @@ static const gr_slot *no_slots[1];
     X(gr_resource_unmap(NULL, fx.stream))                                                          \
     X(gr_resource_wait(NULL, 0))                                                                   \
     X(gr_cuda_context_create(-1))                                                                  \
+    X(gr_cuda_find_device(NULL, NULL))                                                             \
     X(gr_cuda_table(NULL, NULL, NULL))
 
 #define REFUSED_OPENGL(X)                                                                          \

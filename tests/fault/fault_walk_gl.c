@@ -229,12 +229,16 @@ static bool run_egl(void)
 
 static bool run_context(void)
 {
+    int device = -1;
+    CUuuid uuid;
+    CU(DeviceGetUuid(&uuid, fx.device));
     CU(CtxSetCurrent(NULL));
     gr_cuda_context *context = gr_cuda_context_create(fixture_cuda_device());
     bool good = done(context && context->context && context->stream);
     gr_cuda_context_free(context);
     CU(CtxSetCurrent(fx.context));
-    return good;
+    return good && ok(gr_cuda_find_device((const unsigned char *)uuid.bytes, &device)) &&
+           bytes_are(device == fixture_cuda_device());
 }
 
 /* The program has no CUDA context. */

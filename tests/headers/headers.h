@@ -37,6 +37,7 @@ typedef void (*anything)(void);
     X(gr_cuda_context_create)                                                                      \
     X(gr_cuda_context_free)                                                                        \
     X(gr_cuda_driver_path)                                                                         \
+    X(gr_cuda_find_device)                                                                         \
     X(gr_cuda_is_software)                                                                         \
     X(gr_cuda_load)                                                                                \
     X(gr_cuda_table)                                                                               \

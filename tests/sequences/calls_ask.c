@@ -212,6 +212,21 @@ static bool run_gr_gl_cuda_device(struct world *w, const int *a)
     return true;
 }
 
+static bool run_gr_cuda_find_device(struct world *w, const int *a)
+{
+    static const unsigned char none[16];
+    CUuuid uuid;
+    int device = -7;
+    if (gr_cuda()->DeviceGetUuid(&uuid, 0) != CUDA_SUCCESS)
+        return false;
+    const void *const asked[] = {NULL, none, uuid.bytes, uuid.bytes, uuid.bytes};
+    const unsigned may[] = {MAY(GR_ERR_INVALID_VALUE), MAY(GR_ERR_UNSUPPORTED), 0, 0, 0};
+    gr_status status = gr_cuda_find_device(asked[a[0]], &device);
+    judge(w, status, may[a[0]]);
+    must(w, device == (status == GR_OK ? 0 : -7));
+    return true;
+}
+
 static bool run_gr_cuda_load(struct world *w, const int *a)
 {
     judge(w, gr_cuda_load(a[0] % 2 != 0), 0);
@@ -246,15 +261,27 @@ static bool run_gr_egl_create(struct world *w, const int *a)
 }
 
 const struct entry calls_ask[] = {
-    CALL(gr_resource_get_info, 3, "r"), CALL(gr_gl_name, 3, "r"),
-    CALL(gr_gl_target, 5, "r"),         CALL(gr_resource_describe, 5, "rn"),
-    CALL(gr_buffer_ptr, 5, "b"),        CALL(gr_buffer_size, 5, "b"),
-    CALL(gr_buffer_get_info, 8, "b"),   CALL(gr_last_error, 3, ""),
-    CALL(gr_clear_error, 3, ""),        CALL(gr_error_print, 3, ""),
-    CALL(gr_status_name, 2, "n"),       CALL(gr_flags_parse, 2, "d"),
-    CALL(gr_log_add, 4, "d"),           CALL(gr_log_remove, 1, ""),
-    CALL(gr_library_version, 1, ""),    CALL(gr_gl_probe, 4, "d"),
-    CALL(gr_gl_cuda_device, 5, "d"),    CALL(gr_cuda_load, 2, "d"),
-    CALL(gr_cuda_is_software, 2, ""),   CALL(gr_cuda_driver_path, 2, ""),
-    CALL(gr_egl_create, 1, "d"),        {0},
+    CALL(gr_resource_get_info, 3, "r"),
+    CALL(gr_gl_name, 3, "r"),
+    CALL(gr_gl_target, 5, "r"),
+    CALL(gr_resource_describe, 5, "rn"),
+    CALL(gr_buffer_ptr, 5, "b"),
+    CALL(gr_buffer_size, 5, "b"),
+    CALL(gr_buffer_get_info, 8, "b"),
+    CALL(gr_last_error, 3, ""),
+    CALL(gr_clear_error, 3, ""),
+    CALL(gr_error_print, 3, ""),
+    CALL(gr_status_name, 2, "n"),
+    CALL(gr_flags_parse, 2, "d"),
+    CALL(gr_log_add, 4, "d"),
+    CALL(gr_log_remove, 1, ""),
+    CALL(gr_library_version, 1, ""),
+    CALL(gr_gl_probe, 4, "d"),
+    CALL(gr_gl_cuda_device, 5, "d"),
+    CALL(gr_cuda_load, 2, "d"),
+    CALL(gr_cuda_is_software, 2, ""),
+    CALL(gr_cuda_driver_path, 2, ""),
+    CALL(gr_egl_create, 1, "d"),
+    CALL(gr_cuda_find_device, 1, "d"),
+    {0},
 };

@@ -98,7 +98,7 @@ static bool run_gr_vk_device_extensions(struct world *w, const int *a)
     if (!w->device)
         return false;
     const gr_vk_device_desc desc = device_description(w);
-    judge(w, gr_vk_device_extensions(a[0] ? &desc : NULL, NULL, &count),
+    judge(w, gr_vk_device_extensions(a[0] % 2 ? &desc : NULL, NULL, a[0] ? &count : NULL),
           a[0] ? 0 : MAY(GR_ERR_INVALID_VALUE));
     must(w, !a[0] || count);
     return true;

@@ -266,12 +266,38 @@ SESSION_TEST(device_extensions_are_listed)
     ck_assert_uint_eq(room, count - 1);
 }
 
+static bool lists(const char *const names[], uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+SESSION_TEST(device_extensions_are_listed_without_a_device)
+{
+    uint32_t count = 0, of_device = 16, room;
+    const char *names[16] = {NULL}, *device_names[16];
+    assert_ok(gr_vk_device_extensions(NULL, NULL, &count));
+    room = count - 1;
+    assert_invalid(gr_vk_device_extensions(NULL, names, &room), "room for");
+    room = count;
+    assert_ok(gr_vk_device_extensions(NULL, names, &room));
+    ck_assert_uint_eq(room, count);
+    assert_ok(gr_vk_device_extensions(&session.info, device_names, &of_device));
+    for (uint32_t i = 0; i < of_device; i++)
+        ck_assert(lists(names, count, device_names[i]));
+    for (uint32_t i = 0; i < count; i++)
+        ck_assert_msg(lists(device_names, of_device, names[i]) == device_has(&session, names[i]),
+                      "%s", names[i]);
+}
+
 SESSION_TEST(device_extensions_refuses_null)
 {
     uint32_t count = 5;
     gr_vk_device_desc info = session.info;
-    assert_invalid(gr_vk_device_extensions(NULL, NULL, &count), "`desc`");
     assert_invalid(gr_vk_device_extensions(&info, NULL, NULL), "`count`");
+    assert_invalid(gr_vk_device_extensions(NULL, NULL, NULL), "`count`");
     info.physical_device = VK_NULL_HANDLE;
     assert_invalid(gr_vk_device_extensions(&info, NULL, &count), "physical_device");
     info.instance = VK_NULL_HANDLE;

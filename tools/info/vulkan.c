@@ -50,21 +50,6 @@ static const char *open_loader(struct loader *loader)
     return NULL;
 }
 
-/* The number of the CUDA device that is the same GPU, or -1. */
-static int cuda_device_of(const struct loader *loader, VkPhysicalDevice device)
-{
-    int count = 0;
-    VkPhysicalDevice same;
-    const gr_cuda_api *cu = gr_cuda();
-    if (!cu || cu->DeviceGetCount(&count) != CUDA_SUCCESS)
-        return -1;
-    for (int i = 0; i < count; i++)
-        if (gr_vk_physical_device(loader->get, loader->instance, i, &same) == GR_OK &&
-            same == device)
-            return i;
-    return -1;
-}
-
 static void say_device(const struct loader *loader, VkPhysicalDevice device, unsigned number)
 {
     char uuid[GR_UUID_TEXT_SIZE];
@@ -75,7 +60,8 @@ static void say_device(const struct loader *loader, VkPhysicalDevice device, uns
         return;
     vk_identify(get, device, &its);
     gr_uuid_text(its.uuid, uuid);
-    int cuda = cuda_device_of(loader, device);
+    int cuda = -1; /* if no CUDA device is the same GPU */
+    gr_cuda_find_device(its.uuid, &cuda);
     const char *is = cuda >= 0 ? text_of("CUDA device %d", cuda) : "no CUDA device";
     say(text_of("vulkan/device/%u", number), MARK_NOTE,
         text_of("Vulkan device %u: %s, %s", number, its.name, is), "%s",

@@ -178,7 +178,10 @@ void vk_extensions_end(struct vk_extensions *extensions);
 /* The most names that vk_extensions_used() returns. */
 #define VK_EXTENSIONS_MOST 16
 
-/* Returns the number and the names of the device extensions that grinterop uses. */
+/*
+ * Returns the number and the names of the device extensions that grinterop uses: those that are in
+ * `extensions`, or all if it is NULL.
+ */
 uint32_t vk_extensions_used(const struct vk_extensions *extensions,
                             const char *names[VK_EXTENSIONS_MOST]);
 

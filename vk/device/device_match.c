@@ -25,8 +25,7 @@ static gr_status compare(const struct vk_identity *identity, CUdevice device, bo
                          const char *call)
 {
     CUuuid uuid;
-    GR_TRY_CUDA(gr_driver()->DeviceGetUuid(&uuid, device), "cuDeviceGetUuid",
-                "%s: CUDA device %d does not report its UUID.", call, (int)device);
+    GR_TRY(gr_device_uuid(device, &uuid, call));
     const struct gr_driver_traits *driver = gr_driver_traits();
     *same = memcmp(uuid.bytes, identity->uuid, sizeof(uuid.bytes)) == 0;
     if (driver->mesa_draws)
@@ -37,24 +36,11 @@ static gr_status compare(const struct vk_identity *identity, CUdevice device, bo
 
 /* ---- The CUDA device of a Vulkan device ------------------------------------------------------ */
 
-/* Lists all CUDA devices for a message. */
-static void list_cuda_devices(int count, char *text, size_t size)
-{
-    size_t used = (size_t)snprintf(text, size, "%s", count ? "" : "none");
-    for (int i = 0; i < count && used < size; i++) {
-        CUdevice device;
-        char one[160] = "?";
-        if (gr_driver()->DeviceGet(&device, i) == CUDA_SUCCESS)
-            gr_device_text(device, one, sizeof(one));
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", one);
-    }
-}
-
 static gr_status fail_no_match(const struct vk_identity *identity, int count, const char *call)
 {
     char vulkan[160], cuda[360];
     vk_identity_text(identity, vulkan, sizeof(vulkan));
-    list_cuda_devices(count, cuda, sizeof(cuda));
+    gr_device_texts(count, cuda, sizeof(cuda));
     const char *advice =
         is_software_device(identity)
             ? "The Vulkan device shares memory with the first device of the software CUDA driver, "

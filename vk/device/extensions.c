@@ -72,7 +72,7 @@ uint32_t vk_extensions_used(const struct vk_extensions *extensions,
 {
     uint32_t n = 0;
     for (size_t i = 0; i < COUNT(device_extensions); i++)
-        if (vk_extensions_have(extensions, device_extensions[i].name))
+        if (!extensions || vk_extensions_have(extensions, device_extensions[i].name))
             names[n++] = device_extensions[i].name;
     return n;
 }
@@ -231,8 +231,11 @@ gr_status gr_vk_device_extensions(const gr_vk_device_desc *given, const char *na
 {
     struct vk_functions vk = {0};
     struct vk_extensions has;
+    const char *found[VK_EXTENSIONS_MOST];
     gr_vk_device_desc info;
     GR_TRY(check_count(count, __func__));
+    if (!given)
+        return hand_out(found, vk_extensions_used(NULL, found), names, count, __func__);
     GR_TRY(vk_take_desc(&info, given, false, __func__));
     vk_load(&vk, info.get_instance_proc_addr, info.instance, VK_NULL_HANDLE);
     if (!vk.vkEnumerateDeviceExtensionProperties)
@@ -240,7 +243,6 @@ gr_status gr_vk_device_extensions(const gr_vk_device_desc *given, const char *na
                        "There is no vkEnumerateDeviceExtensionProperties, which every Vulkan has: "
                        "do get_instance_proc_addr and the instance belong to the same Vulkan?");
     GR_TRY(vk_extensions_get(&vk, info.physical_device, &has));
-    const char *found[VK_EXTENSIONS_MOST];
     uint32_t n = vk_extensions_used(&has, found);
     vk_extensions_end(&has);
     return hand_out(found, n, names, count, __func__);
