@@ -382,14 +382,6 @@ GR_API gr_status gr_tensor_copy_to_host(const gr_tensor *tensor, void *to, size_
 GR_API gr_status gr_tensor_copy_from_host(gr_tensor *tensor, const void *from, size_t bytes,
                                           CUstream stream);
 
-/*
- * The number of bytes that functions of this header and publish.h have written so far in this
- * process: if two calls return the same number, nothing was copied between them.
- *
- * Thread   any
- */
-GR_API uint64_t gr_bytes_moved(void);
-
 /* ---- DLPack ---------------------------------------------------------------------------------- */
 
 /*

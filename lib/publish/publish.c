@@ -168,8 +168,6 @@ static gr_status launch_beside_array(struct work *w)
         status = launch(w);
     if (status == GR_OK && !w->fetch)
         status = copy(w, &beside);
-    if (status == GR_OK)
-        gr_count_bytes_moved(w->plan.bytes);
     const gr_status marked = gr_work_mark(&resource->staging.work, w->stream);
     return status == GR_OK ? marked : status;
 }
@@ -206,8 +204,6 @@ static gr_status move_planned(struct work *w)
     GR_TRY(begin(w));
     gr_status status = enqueue(w);
     end(w);
-    if (status == GR_OK)
-        gr_count_bytes_moved(w->plan.bytes);
     return status;
 }
 

@@ -306,8 +306,6 @@ static gr_status copy(const struct side *to, const struct side *from, CUstream s
     if (from->tensor)
         GR_TRY(gr_tensor_begin_copy(from->tensor, stream, at, false, call));
     gr_status status = copy_elements(to, from, at, stream, call);
-    if (status == GR_OK)
-        gr_count_bytes_moved(placed->info.bytes);
     if (to->tensor)
         gr_tensor_end_use(to->tensor, stream, at, true);
     if (from->tensor)

@@ -138,17 +138,3 @@ __attribute__((constructor)) static void register_describe(void)
 {
     gr_live_describe_by(GR_LIVE_TENSOR, describe);
 }
-
-/* ---- The bytes moved ------------------------------------------------------------------------- */
-
-static uint64_t moved;
-
-void gr_count_bytes_moved(size_t bytes)
-{
-    __atomic_fetch_add(&moved, bytes, __ATOMIC_RELAXED);
-}
-
-uint64_t gr_bytes_moved(void)
-{
-    return __atomic_load_n(&moved, __ATOMIC_RELAXED);
-}

@@ -133,9 +133,6 @@ gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device,
 gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdeviceptr ptr,
                                 CUdeviceptr low, size_t room, const char *call);
 
-/* Counts the bytes that a copy or a kernel in a stream writes. */
-void gr_count_bytes_moved(size_t bytes);
-
 /*
  * Makes the context current if the driver may be called: the context exists, and the process is not
  * exiting.

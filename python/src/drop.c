@@ -114,15 +114,10 @@ static PyObject *collect(PyObject *Py_UNUSED(module), PyObject *args, PyObject *
     return done ? Py_NewRef(Py_None) : NULL;
 }
 
-FUNCTION(bytes_moved, PyLong_FromUnsignedLongLong(gr_bytes_moved()))
-
 PyMethodDef tensor_functions[] = {
     {"collect", METHOD(collect), KEYWORDS,
      "collect(timeout=None)\n--\n\n"
      "Frees dropped tensors, and waits up to `timeout` seconds for those that streams still use.\n"
      "None waits forever."},
-    {"bytes_moved", bytes_moved, METH_NOARGS,
-     "bytes_moved()\n--\n\n"
-     "The bytes that grinterop's copies and kernels have written so far in this process."},
     {0},
 };

@@ -391,7 +391,7 @@ CALLS = {
         ("gc", lambda w: w.random.randrange(50) or gc.collect()),
         ("error", lambda w: (grinterop.last_error(), grinterop.clear_error())),
         ("probe", lambda w: grinterop.probe(w.random.choice(["interop", "shared", "copy"]))),
-        ("device", lambda w: (grinterop.gl_cuda_device(), grinterop.bytes_moved())),
+        ("device", lambda w: grinterop.gl_cuda_device()),
     ],
     "resources": [
         ("map", lambda w, one: w.put("buffers", one.map(stream=stream_of(w)))),

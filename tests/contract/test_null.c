@@ -196,7 +196,6 @@ static const gr_slot *no_slots[1];
 
 /* X(function, reason): not tested by this file. */
 #define EXEMPT(X)                                                                                  \
-    X(gr_bytes_moved, "takes nothing")                                                             \
     X(gr_clear_error, "takes nothing")                                                             \
     X(gr_compat, "its functions return CUDA codes: test_compat")                                   \
     X(gr_cuda_driver_path, "takes nothing")                                                        \

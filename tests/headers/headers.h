@@ -138,7 +138,6 @@ typedef void (*anything)(void);
     X(gr_ring_send)                                                                                \
     /* tensor.h */                                                                                 \
     X(gr_buffer_tensor)                                                                            \
-    X(gr_bytes_moved)                                                                              \
     X(gr_dtype_get_info)                                                                           \
     X(gr_dtype_parse)                                                                              \
     X(gr_tensor_create)                                                                            \

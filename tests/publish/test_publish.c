@@ -57,10 +57,8 @@ static void check_one(const struct image *image, gr_resource *resource, gr_dtype
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
     image_put(buffer, 0, 0, texels);
     const char *difference = NULL;
-    const uint64_t before = gr_bytes_moved();
     const gr_status status = fetching ? gr_buffer_fetch(buffer, t.tensor, o, fx.stream)
                                       : gr_buffer_publish(buffer, t.tensor, o, fx.stream);
-    ck_assert_msg(gr_bytes_moved() > before || status != GR_OK, "nothing was counted");
     if (status != GR_OK)
         difference = error_text();
     tensor_get(&t);

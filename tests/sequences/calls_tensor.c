@@ -339,14 +339,6 @@ static bool run_gr_tensor_copy_to_host(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_bytes_moved(struct world *w, const int *a)
-{
-    uint64_t before = gr_bytes_moved();
-    (void)a;
-    must(w, gr_bytes_moved() >= before);
-    return true;
-}
-
 /* ---- Types ----------------------------------------------------------------------------------- */
 
 /* Converts a dtype to each of its names and back. */
@@ -390,7 +382,6 @@ const struct entry calls_tensor[] = {
     CALL(gr_tensor_copy, 25, "tts"),
     CALL(gr_tensor_copy_from_host, 25, "tns"),
     CALL(gr_tensor_copy_to_host, 25, "tds"),
-    CALL(gr_bytes_moved, 2, ""),
     CALL(gr_dtype_get_info, 3, "n"),
     CALL(gr_dtype_parse, 1, "d"),
     {0},
