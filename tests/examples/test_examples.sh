@@ -125,6 +125,9 @@ else
     check hello_ring_drawn 1 "$compare" --mean 1.0 hello_ring.png hello.png
 fi
 
+check hello_engine 0 "$hello"_engine && says out 'CUDA read 3 frames'
+check hello_tensor 0 "$hello"_tensor && says out 'OpenGL has the 1000 vertices'
+
 # ---- sinewave ----
 
 check sinewave 0 "$sinewave" $wave -o wave.png &&

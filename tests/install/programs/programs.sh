@@ -44,8 +44,6 @@ if kind texture; then
         "" -O2 -fPIC -shared
     try "build a texture program" build "$CC -std=c11" texture.c texture epoxy
     try "run the texture program" in_work ./texture
-    try "build a program with vertices of the host" build "$CC -std=c11" vertices.c vertices epoxy
-    try "run the program with vertices of the host" in_work ./vertices
 fi
 if kind ring; then
     try "build a ring program with two threads" build "$CC -std=c11 -pthread" ring.c ring epoxy
@@ -54,8 +52,6 @@ fi
 if kind vulkan && has "Vulkan" pkg-config --exists vulkan; then
     try "build a Vulkan program" build "$CC -std=c11" vulkan.c vulkan vulkan
     try "run the Vulkan program" in_work ./vulkan
-    try "build a Vulkan program with its own submits" build "$CC -std=c11" engine.c engine vulkan
-    try "run the Vulkan program with its own submits" in_work ./engine
 fi
 
 # A program with a window, on a new X server.

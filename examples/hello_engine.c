@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A Vulkan engine that keeps its own command buffers, submits and semaphores. grinterop only adds
- * barriers to the commands and semaphores to the submits. Vulkan clears an image to another colour
- * in each frame, and CUDA reads it.
+ * hello_engine: a Vulkan engine that keeps its own command buffers, submits, semaphores and log.
+ * grinterop only adds barriers to the commands and semaphores to the submits. Vulkan clears an
+ * image to another colour in each frame, and CUDA reads it. An engine that lets grinterop submit
+ * needs less code: hello_vulkan.c.
  */
+#include <grinterop/cuda.h>
 #include <grinterop/image.h>
 #include <grinterop/semaphore.h>
 #include <grinterop/submit.h>
 #include <grinterop/vk.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <vulkan/vulkan.h>
-
-#include "program.h"
 
 enum { SIDE = 64, FRAMES = 3 };
 
 static unsigned char pixels[SIDE][SIDE][4];
+
+static void check(bool good, const char *what)
+{
+    if (good)
+        return;
+    gr_error_print(stderr, what);
+    exit(EXIT_FAILURE);
+}
 
 /* Makes a timeline semaphore of the engine. CUDA can import only those made for export. */
 static VkSemaphore make_timeline(VkDevice device, bool for_export)
@@ -189,5 +199,6 @@ int main(void)
     gr_semaphore_free(drawn);
     vkDestroySemaphore(vk->device, own, NULL);
     gr_log_remove(log_line, NULL);
-    return 0;
+    printf("CUDA read %d frames that Vulkan drew.\n", FRAMES);
+    return EXIT_SUCCESS;
 }
