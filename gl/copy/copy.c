@@ -246,6 +246,13 @@ static gr_status check_download(gr_resource *const resources[], size_t n)
     return gl_copy_wait_writable(resources, n, "gr_buffer_release");
 }
 
+/* Whether OpenGL must not use the object before the stream has done its copies. */
+static bool is_awaited(const gr_resource *resource)
+{
+    return gr_resource_writes(resource) ||
+           gl_of(resource)->copy->staging == GL_STAGING_OBJECT; /* CUDA may still read it */
+}
+
 /*
  * Waits for all resources with a single wait. Large buffers are the exception: their pieces are
  * waited for later, when they are copied.
@@ -254,7 +261,7 @@ static gr_status await_all(gr_resource *const resources[], size_t n)
 {
     const gr_resource *last = NULL;
     for (size_t i = 0; i < n; i++)
-        if (gr_resource_writes(resources[i]))
+        if (is_awaited(resources[i]))
             last = resources[i];
     if (!last)
         return GR_OK;

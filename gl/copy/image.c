@@ -175,11 +175,11 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
     *array = copy->layers[0];
     if (copy->layer_count == 1)
         return GR_OK;
-    if (!(resource->flags & GR_READ_ONLY))
+    if (gr_resource_writes(resource))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "%s uses the %s transport, where each layer has its own memory. CUDA can "
-                       "only read an array that has all layers. Register the image read_only, or "
-                       "get the layers one at a time.",
+                       "only read an array that has all layers. Register or map the image "
+                       "read_only, or get the layers one at a time.",
                        gl_object_text(resource).text, resource->backend->name);
     if (!copy->whole) {
         status = make_whole(r, copy);

@@ -197,23 +197,16 @@ static inline CUresult CUDAAPI gr_compat_import_semaphore(
     return gr_compat()->import_semaphore(semaphore, desc);
 }
 
-/* Replaces a NULL stream with the default stream that nvcc --default-stream selects. */
-#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
-#define GR_COMPAT_STREAM(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
-#else
-#define GR_COMPAT_STREAM(stream) ((stream) ? (stream) : CU_STREAM_LEGACY)
-#endif
-
 static inline CUresult gr_compat_cu_map(unsigned int count, CUgraphicsResource *resources,
                                         CUstream stream)
 {
-    return gr_compat()->map(count, resources, GR_COMPAT_STREAM(stream));
+    return gr_compat()->map(count, resources, GR_STREAM(stream));
 }
 
 static inline CUresult gr_compat_cu_unmap(unsigned int count, CUgraphicsResource *resources,
                                           CUstream stream)
 {
-    return gr_compat()->unmap(count, resources, GR_COMPAT_STREAM(stream));
+    return gr_compat()->unmap(count, resources, GR_STREAM(stream));
 }
 
 /* ---- The runtime API ------------------------------------------------------------------------- */

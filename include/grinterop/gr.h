@@ -134,6 +134,18 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 /* The calling thread's default stream, CU_STREAM_PER_THREAD. */
 #define GR_STREAM_PER_THREAD ((CUstream)(size_t)2)
 
+/* The default stream that nvcc --default-stream selects for the source file. */
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
+#define GR_STREAM_DEFAULT GR_STREAM_PER_THREAD
+#else
+#define GR_STREAM_DEFAULT GR_STREAM_LEGACY
+#endif
+
+/*
+ * For a stream of the CUDA runtime, where 0 is the default stream: gr_map(resource, GR_STREAM(s)).
+ */
+#define GR_STREAM(stream) ((stream) ? (stream) : GR_STREAM_DEFAULT)
+
 /* For the graphics side of a ring, which has no CUDA stream. */
 #define GR_STREAM_NONE ((CUstream)(size_t)-2)
 
@@ -167,7 +179,19 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  */
 GR_API gr_buffer *gr_map(gr_resource *resource, CUstream stream);
 
-/* Options of gr_map_many(). */
+/*
+ * How CUDA uses a resource in one map, like the flags of that name. Register a resource read_write
+ * to choose at each map: one that is read_only or write_discard accepts no other access. Without
+ * copies, in external and shared memory, the access is only a promise of the caller.
+ */
+typedef enum gr_map_access {
+    GR_MAP_AS_REGISTERED = 0,
+    GR_MAP_READ_ONLY = 1,
+    GR_MAP_WRITE_DISCARD = 2,
+    GR_MAP_READ_WRITE = 3
+} gr_map_access;
+
+/* Options of gr_map_with() and gr_map_many(). */
 typedef struct gr_map_options {
     size_t struct_size;
     CUevent wait_event; /* an event that the stream waits for before the map; NULL: none */
@@ -177,6 +201,9 @@ typedef struct gr_map_options {
      * GR_WRITE_DISCARD the event may also be recorded before the map, to check that it is valid.
      */
     CUevent ready_event;
+
+    /* The access of this map only. Tensors of a mapping that is read-only are read-only. */
+    gr_map_access access;
 
     /*
      * The part of each buffer to map: `size` bytes at `offset`; a size of 0 means up to the end.
@@ -188,15 +215,26 @@ typedef struct gr_map_options {
 } gr_map_options;
 
 /*
+ * Like gr_map(), with options, which may be NULL:
+ *
+ *     gr_map_with(resource, stream, &GR_INIT(gr_map_options, .access = GR_MAP_WRITE_DISCARD));
+ *
+ * Errors: NULL, and nothing is mapped, after the errors of gr_map_many()
+ */
+GR_API gr_buffer *gr_map_with(gr_resource *resource, CUstream stream,
+                              const gr_map_options *options);
+
+/*
  * Maps n resources, which may have different transports. out[i] is the buffer of resources[i]. One
  * driver call maps up to 256 consecutive resources of the same transport. After an error no
  * resource is mapped and `out` is unchanged. `options` may be NULL.
  *
  * Errors: as for gr_map(), and
- *     GR_ERR_INVALID_VALUE  n is 0, a resource is listed twice, or a part exceeds its buffer
+ *     GR_ERR_INVALID_VALUE  n is 0, a resource is listed twice, a part exceeds its buffer, or
+ *                           `access` is refused, since a resource is not read_write
  *     GR_ERR_CUDA           an event of the options is invalid
  *
- * Wraps cuGraphicsMapResources, cuStreamWaitEvent, cuEventRecord.
+ * Wraps cuGraphicsMapResources, cuGraphicsResourceSetMapFlags, cuStreamWaitEvent, cuEventRecord.
  */
 GR_API gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
                              const gr_map_options *options, gr_buffer *out[]);

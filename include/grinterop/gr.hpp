@@ -243,8 +243,12 @@ class resource : public owner<gr_resource>
 {
 public:
     using owner::owner;
-    /* gr_map(), gr_resource_unmap() and so on. */
+    /* gr_map(), gr_map_with(), gr_resource_unmap() and so on. */
     mapping map(CUstream stream) const { return mapping(gr_map(get(), stream)); }
+    mapping map(CUstream stream, const gr_map_options &options) const
+    {
+        return mapping(gr_map_with(get(), stream, &options));
+    }
     void unmap(CUstream on = GR_STREAM_OF_MAP) const { check(gr_resource_unmap(get(), on)); }
     void close(CUstream on = GR_STREAM_OF_MAP) const { check(gr_resource_close(get(), on)); }
     void wait(unsigned timeout_ms) const { check(gr_resource_wait(get(), timeout_ms)); }

@@ -256,7 +256,7 @@ typedef struct gr_linear_desc {
  * Errors: those of every function that takes a buffer (top of this file), and
  *     GR_ERR_INVALID_VALUE  the level, the layer, the pitch or the slice is invalid; or `device`
  *                           and `host` are both set, or both 0
- *     GR_ERR_STATE          the call copies into an image that was registered read_only
+ *     GR_ERR_STATE          the call copies into an image that was registered or mapped read_only
  *     GR_ERR_UNSUPPORTED    the format has no plain channels
  *
  * Wraps cuMemcpy3DAsync.

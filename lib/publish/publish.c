@@ -49,11 +49,11 @@ static gr_status take(struct work *w, const gr_publish_options *options)
 
 static gr_status check_flags(const struct work *w, const gr_resource *resource)
 {
-    if (w->fetch || !(resource->flags & GR_READ_ONLY))
+    if (w->fetch || gr_resource_writes(resource))
         return GR_OK;
     return gr_fail(
         GR_ERR_STATE, w->call,
-        "The resource was registered read_only: register it without read_only to write to it.");
+        "The resource was registered or mapped read_only: to write, do so without read_only.");
 }
 
 /* ---- Plans ----------------------------------------------------------------------------------- */

@@ -110,7 +110,7 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
     if (!out && !gr_resource_writes(buffer->resource))
         return gr_fail(
             GR_ERR_STATE, call,
-            "The image was registered read_only: register it without read_only to write to it.");
+            "The image was registered or mapped read_only: to write, do so without read_only.");
     GR_TRY(gr_stream_check_given(stream, true, call));
     if (stream == GR_STREAM_OF_MAP)
         stream = buffer->stream;

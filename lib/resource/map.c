@@ -9,6 +9,7 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
+#include "lib/base/flags.h"
 #include "lib/resource/image.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
@@ -94,6 +95,36 @@ static gr_status check_all(gr_resource *const resources[], size_t n, bool held, 
     return GR_OK;
 }
 
+/* Checks `access`: a map may narrow the flags of a resource, but not widen them. */
+static gr_status check_access(gr_resource *const resources[], size_t n, const gr_map_options *o,
+                              const char *call)
+{
+    const unsigned both = GR_READ_ONLY | GR_WRITE_DISCARD;
+    const unsigned flags = o->access == GR_MAP_READ_WRITE ? GR_READ_WRITE : (unsigned)o->access;
+    char names[64], wanted[64];
+    if ((unsigned)o->access > GR_MAP_READ_WRITE)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`access` is %d, which is not a gr_map_access.",
+                       (int)o->access);
+    for (size_t i = 0; i < n && o->access; i++) {
+        const unsigned registered = resources[i]->flags & both;
+        if (!registered || registered == flags)
+            continue;
+        gr_flags_format(registered, names, sizeof(names));
+        gr_flags_format(flags, wanted, sizeof(wanted));
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The map cannot be %s, because the resource was registered %s: register "
+                       "it read_write to choose at each map.",
+                       wanted, names);
+    }
+    return GR_OK;
+}
+
+static unsigned char narrowing(const gr_resource *resource, const gr_map_options *o)
+{
+    const bool narrows = o->access == GR_MAP_READ_ONLY || o->access == GR_MAP_WRITE_DISCARD;
+    return narrows && !(resource->flags & (unsigned)o->access) ? (unsigned char)o->access : 0;
+}
+
 /* Gives each resource its `pending` buffer. After an error some have one. */
 static gr_status reserve_all(gr_resource *const resources[], size_t n, CUstream stream,
                              const gr_map_options *o, const char *call)
@@ -108,7 +139,8 @@ static gr_status reserve_all(gr_resource *const resources[], size_t n, CUstream 
         buffer->stream = stream;
         buffer->offset = 0;
         buffer->part = resource->size;
-        if (o) { /* transports that copy must know before the map which part is mapped */
+        if (o) { /* transports that copy must know before the map what is mapped, and how */
+            resource->narrowed = narrowing(resource, o);
             buffer->offset = o->offset;
             buffer->part = o->size ? o->size : resource->size - o->offset;
         }
@@ -147,7 +179,7 @@ static gr_status record_ready(CUstream stream, const gr_map_options *options)
 
 static bool loses_by_undo(const gr_resource *resource)
 {
-    return resource->backend->undo_loses && resource->flags & GR_WRITE_DISCARD;
+    return resource->backend->undo_loses && !gr_resource_reads(resource);
 }
 
 /*
@@ -175,7 +207,7 @@ static gr_status check_runs(gr_resource *const resources[], size_t n, bool group
     for (size_t i = 0; i < n && status == GR_OK; i += resources[i]->run) {
         const struct gr_backend *backend = resources[i]->backend;
         const size_t left = n - i < GR_BATCH ? n - i : GR_BATCH;
-        resources[i]->run = (unsigned)(grouped ? left : backend->run(resources + i, left));
+        resources[i]->run = (unsigned short)(grouped ? left : backend->run(resources + i, left));
         status = gr_resource_check_thread(resources[i], call);
         if (status == GR_OK)
             status = backend->check_storage(resources + i, resources[i]->run, call);
@@ -296,6 +328,8 @@ static gr_status map_all(gr_resource *const resources[], size_t n, bool held, CU
     bool grouped;
     GR_TRY(gr_stream_check_given(stream, false, call));
     GR_TRY(check_all(resources, n, held, &grouped, call));
+    if (options)
+        GR_TRY(check_access(resources, n, options, call));
     gr_status status = reserve_all(resources, n, stream, options, call);
     if (status == GR_OK)
         status = check_runs(resources, n, grouped, call);
@@ -326,6 +360,15 @@ gr_buffer *gr_map(gr_resource *resource, CUstream stream)
 {
     gr_buffer *buffer = NULL;
     map_all(&resource, 1, false, stream, NULL, &buffer, __func__);
+    return buffer;
+}
+
+gr_buffer *gr_map_with(gr_resource *resource, CUstream stream, const gr_map_options *options)
+{
+    gr_map_options own;
+    gr_buffer *buffer = NULL;
+    if (!options || GR_TAKE(gr_map_options, &own, options, __func__) == GR_OK)
+        map_all(&resource, 1, false, stream, options ? &own : NULL, &buffer, __func__);
     return buffer;
 }
 

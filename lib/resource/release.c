@@ -59,6 +59,7 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
     /* another thread may describe the resource */
     __atomic_store_n(&buffer->ptr, 0, __ATOMIC_RELAXED);
     buffer->size = 0;
+    resource->narrowed = 0;
     /* another thread may map the resource now */
     atomic_store_explicit(&resource->mapped, NULL, memory_order_release);
 }

@@ -135,6 +135,7 @@ void gr_buffers_untake(gr_resource *const resources[], size_t n)
         put_back(resources[i]->pending);
         unlock(resources[i]->lock);
         resources[i]->pending = NULL;
+        resources[i]->narrowed = 0;
     }
 }
 

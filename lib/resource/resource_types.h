@@ -113,7 +113,10 @@ struct gr_resource {
     unsigned holds;
     unsigned buffers_out; /* atomic */
     unsigned turn;        /* the index of the next buffer in `first` */
-    unsigned run;         /* temporary, during a map: the number of resources in its run */
+    unsigned short run;   /* temporary, during a map: the number of resources in its run */
+    /* GR_READ_ONLY or GR_WRITE_DISCARD if the current mapping narrows `flags`, otherwise 0 */
+    unsigned char narrowed;
+    unsigned char told; /* interop: the last value of `narrowed` that the driver was told */
     struct gr_sync sync;
     struct gr_stream_uses uses; /* the streams of freed tensors, until the mapping ends */
 
@@ -149,15 +152,15 @@ struct gr_resource {
     gr_resource_info info; /* filled by gr_resource_get_info() */
 };
 
-/* Whether CUDA reads or writes the resource. */
+/* Whether CUDA reads or writes the resource, in the current mapping if there is one. */
 static inline bool gr_resource_reads(const gr_resource *resource)
 {
-    return !(resource->flags & GR_WRITE_DISCARD);
+    return !((resource->flags | resource->narrowed) & GR_WRITE_DISCARD);
 }
 
 static inline bool gr_resource_writes(const gr_resource *resource)
 {
-    return !(resource->flags & GR_READ_ONLY);
+    return !((resource->flags | resource->narrowed) & GR_READ_ONLY);
 }
 
 /* Whether the buffer is the current mapping of its resource. */

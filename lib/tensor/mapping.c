@@ -37,7 +37,7 @@ gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdevicept
     gr_status status = set_context(tensor, resource, call);
     gr_tensor_set_memory(tensor, ptr, low, room);
     tensor->stream = buffer->stream;
-    tensor->info.read_only = tensor->info.read_only || resource->flags & GR_READ_ONLY;
+    tensor->info.read_only = tensor->info.read_only || !gr_resource_writes(resource);
     tensor->user.revoke = revoke;
     if (status == GR_OK)
         gr_mapping_users_add(buffer, &tensor->user);

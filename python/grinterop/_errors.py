@@ -121,7 +121,8 @@ _IN_PYTHON = """
     from_vk_image=VulkanDevice.from_vk_image gl_cuda_device=gl_cuda_device gl_probe=probe
     last_error=last_error log_add=set_log map=GraphicsResource.map
     map_linear=GraphicsResource.map_linear
-    map_many=map_many publish=publish resource_close=GraphicsResource.close
+    map_many=map_many map_with=GraphicsResource.map
+    publish=publish resource_close=GraphicsResource.close
     resource_receive=GraphicsResource.receive resource_send=GraphicsResource.send
     resource_set_sync=GraphicsResource.set_sync resource_unmap=GraphicsResource.unmap
     resource_wait=GraphicsResource.wait ring_acquire_read=Ring.acquire_read

@@ -12,7 +12,7 @@ static gr_buffer *mapping_to_use(buffer_object *self, bool to_write)
         return NULL;
     if (!to_write || !self->read_only)
         return self->buffer;
-    PyErr_SetString(PyExc_RuntimeError, "the resource was registered read_only");
+    PyErr_SetString(PyExc_RuntimeError, "the resource was registered or mapped read_only");
     return NULL;
 }
 

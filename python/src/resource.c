@@ -154,7 +154,7 @@ static bool mappable(resource_object *self)
 
 /* ---- Mapping --------------------------------------------------------------------------------- */
 
-static PyObject *map_on(resource_object *self, PyObject *given)
+static PyObject *map_on(resource_object *self, PyObject *given, const gr_map_options *options)
 {
     CUstream stream;
     gr_buffer *buffer;
@@ -162,21 +162,42 @@ static PyObject *map_on(resource_object *self, PyObject *given)
     if (!mappable(self) || !stream_of(given, &stream) || !mappable(self) ||
         !exclusive_begin((PyObject *)self))
         return NULL;
-    WITHOUT_GIL(buffer = gr_map(self->resource, stream));
+    WITHOUT_GIL(buffer = options ? gr_map_with(self->resource, stream, options)
+                                 : gr_map(self->resource, stream));
     mapped = buffer ? buffer_new(self, buffer, given) : fail();
+    if (mapped && options && options->access == GR_MAP_READ_ONLY)
+        ((buffer_object *)mapped)->read_only = true;
     exclusive_end((PyObject *)self);
     if (mapped)
         ((buffer_object *)mapped)->cuda_stream = stream;
     return mapped;
 }
 
+static bool access_of(PyObject *given, gr_map_access *access)
+{
+    unsigned flags;
+    if (!flags_of(given, &flags))
+        return false;
+    if (flags > GR_WRITE_DISCARD) {
+        PyErr_SetString(PyExc_ValueError,
+                        "the flags of a map are one of read_only, write_discard and read_write");
+        return false;
+    }
+    *access = flags ? (gr_map_access)flags : GR_MAP_READ_WRITE;
+    return true;
+}
+
 static PyObject *map(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    static struct parameters parameters = {.required = 1, .names = {"stream"}};
-    PyObject *given;
-    return arguments_of("map", &parameters, args, count, names, &given)
-               ? core_wrap(map_on((resource_object *)self, given))
-               : NULL;
+    static struct parameters parameters = {.required = 1, .names = {"stream", "flags"}};
+    gr_map_options options = GR_INIT(gr_map_options);
+    PyObject *given[2];
+    if (!arguments_of("map", &parameters, args, count, names, given))
+        return NULL;
+    const bool narrows = is_given(given[1]);
+    if (narrows && !access_of(given[1], &options.access))
+        return NULL;
+    return core_wrap(map_on((resource_object *)self, given[0], narrows ? &options : NULL));
 }
 
 static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords)
@@ -255,7 +276,7 @@ static PyObject *enter(PyObject *object, PyObject *Py_UNUSED(none))
     if (!self->stream)
         return Py_NewRef(object);
     /* Code run by the stream object may close `self`, which would release the stream. */
-    PyObject *stream = Py_NewRef(self->stream), *mapped = map_on(self, stream);
+    PyObject *stream = Py_NewRef(self->stream), *mapped = map_on(self, stream, NULL);
     Py_DECREF(stream);
     return core_wrap(mapped);
 }
@@ -289,9 +310,10 @@ static PyObject *call_wait(PyObject *object, PyObject *args, PyObject *keywords)
 
 static PyMethodDef own_methods[] = {
     {"map", METHOD(map), METH_FASTCALL | METH_KEYWORDS,
-     "map($self, *, stream)\n--\n\n"
+     "map($self, *, stream, flags=None)\n--\n\n"
      "Maps the resource for CUDA and returns a Buffer; OpenGL or Vulkan can use the resource\n"
-     "again when that is closed. Kernels queued on `stream` can use it at once."},
+     "again when that is closed. Kernels queued on `stream` can use it at once. `flags` narrows\n"
+     "a read_write resource for this map: 'read_only' or 'write_discard'."},
     {"map_linear", METHOD(map_linear), KEYWORDS,
      "map_linear($self, level=0, layer=0, *, stream)\n--\n\n"
      "Maps one level and layer of an image as linear memory. It copies at the map and at the\n"

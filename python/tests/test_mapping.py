@@ -418,6 +418,27 @@ def test_read_only_memory_is_not_written(vbo, cuda):
             refuses(RuntimeError, lambda: buffer.fill(1, stream=cuda), match="read_only")
 
 
+def test_flags_of_a_map_hold_once(vbo, cuda):
+    resource = GraphicsResource.from_gl_buffer(vbo, transports="copy")
+    with resource.map(stream=cuda, flags="read_only") as buffer:
+        assert buffer.is_read_only and buffer.tensor().is_read_only
+        refuses(RuntimeError, lambda: buffer.fill(9, stream=cuda), match="read_only")
+    with resource.map(stream=cuda, flags="write_discard") as buffer:
+        assert not buffer.is_read_only
+        buffer.fill(8, stream=cuda)
+    with resource.map(stream=cuda) as buffer:
+        assert not buffer.is_read_only
+    assert gl.read_buffer(vbo, 4096) == b"\10" * 4096
+    refuses(ValueError, lambda: resource.map(stream=cuda, flags="texture_gather"), match="a map")
+    resource.close()
+    with GraphicsResource.from_gl_buffer(vbo, flags="read_only") as reading:
+        refuses(
+            grinterop.InvalidValueError,
+            lambda: reading.map(stream=cuda, flags="read_write"),
+            match="register it read_write",
+        )
+
+
 def test_close_accepts_at_most_a_stream(resource, cuda):
     for arguments, named in [((), {}), ((cuda,), {}), ((None,), {}), ((), {"stream": cuda})]:
         buffer = resource.map(stream=cuda)

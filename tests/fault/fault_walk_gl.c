@@ -166,6 +166,23 @@ static bool run_later(void)
     return good;
 }
 
+/* A map in one direction, and a map as registered, which sets the flags of the driver again. */
+static bool run_access(void)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
+    bool good = done(resource);
+    for (int access = GR_MAP_WRITE_DISCARD; good && access >= 0; access -= 2) {
+        const gr_map_options options = GR_INIT(gr_map_options, .access = (gr_map_access)access);
+        gr_buffer *buffer = gr_map_with(resource, fx.stream, &options);
+        good = done(buffer) && fill_and_release(buffer, 9);
+    }
+    good = good && bytes_are(has_value(name, 9));
+    gr_resource_free(resource);
+    delete_buffer(name);
+    return good;
+}
+
 /* Closes the resource, with and without a mapping. A remaining buffer is released afterwards. */
 static bool run_close(void)
 {
@@ -269,6 +286,7 @@ const struct scenario walk_gl[] = {
     {"a deferred release", .run = run_later, .rules = WALK_GIVES_UP},
     {"a close", .run = run_close},
     {"two maps at once", .run = run_many},
+    {"a map with an access", .run = run_access},
     {"the probes", .run = run_probe},
     {"an EGL context", .run = run_egl},
     {"a CUDA context", .run = run_context},

@@ -114,6 +114,28 @@ TRANSPORT_TEST(bytes_pass_both_ways)
     }
 }
 
+TRANSPORT_TEST(a_map_may_copy_in_one_direction, 2)
+{
+    const size_t size = _i ? 5 << 20 : SIZE;
+    GLuint name = gl_buffer_pattern(size, 1);
+    GR_AUTO(gr_resource) *resource = tested.make(name, GR_READ_WRITE);
+    for (unsigned round = 1; round < 3; round++) {
+        go_round(resource, size, round);
+        gr_buffer *buffer = must_make(
+            gr_map_with(resource, fx.stream, &GR_INIT(gr_map_options, .access = GR_MAP_READ_ONLY)));
+        assert_cuda_pattern(buffer, round + 1);
+        cuda_fill(buffer, 0xEE); /* is not copied back */
+        assert_ok(gr_buffer_release(buffer));
+        gl_write_pattern(name, size, 50);
+        buffer = must_make(gr_map_with(
+            resource, fx.stream, &GR_INIT(gr_map_options, .access = GR_MAP_WRITE_DISCARD)));
+        assert_cuda_bytes(buffer, 0xEE); /* the map has copied nothing */
+        cuda_write_pattern(buffer, round + 1);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_pattern(name, size, round + 1);
+    }
+}
+
 /* A map also comes after commands that are still in the OpenGL queue. */
 TRANSPORT_TEST(map_comes_after_earlier_opengl_commands)
 {

@@ -27,6 +27,7 @@ typedef void (*anything)(void);
     X(gr_flags_parse)                                                                              \
     X(gr_map)                                                                                      \
     X(gr_map_many)                                                                                 \
+    X(gr_map_with)                                                                                 \
     X(gr_resource_get_info)                                                                        \
     X(gr_resource_close)                                                                           \
     X(gr_resource_describe)                                                                        \

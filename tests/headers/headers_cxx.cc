@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The public headers in C++: this only links if each grinterop function has C linkage.
+// nvcc --default-stream per-thread defines this.
+#define CUDA_API_PER_THREAD_DEFAULT_STREAM 1
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 #include <grinterop/cuda.h>
@@ -42,5 +44,6 @@ extern "C" int cxx_scope()
     gr_egl_options options = GR_INIT(gr_egl_options);
     return resource == nullptr && buffer == nullptr && egl == nullptr && options.share == nullptr &&
            everywhere.struct_size == sizeof(gr_egl_options) &&
-           member().options.struct_size == sizeof(gr_egl_options) && GR_STREAM_OF_MAP != nullptr;
+           member().options.struct_size == sizeof(gr_egl_options) && GR_STREAM_OF_MAP != nullptr &&
+           GR_STREAM(0) == GR_STREAM_PER_THREAD && GR_STREAM(nullptr) == GR_STREAM_PER_THREAD;
 }

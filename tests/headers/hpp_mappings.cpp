@@ -220,6 +220,18 @@ static void a_mapping_destroyed_on_another_thread_is_released_later()
     EXPECT(!mapped && buffer.resource.map(fx.stream).size() == hpp_size && buffer.has(51));
 }
 
+static void map_takes_options()
+{
+    const hpp_buffer buffer;
+    gr_map_options options = GR_INIT(gr_map_options);
+    options.access = GR_MAP_WRITE_DISCARD;
+    {
+        const mapping mapped = buffer.resource.map(GR_STREAM(fx.stream), options);
+        hpp_fill(mapped.pointer(), 54);
+    }
+    EXPECT(buffer.has(54));
+}
+
 static void many_are_mapped_and_released_together()
 {
     const hpp_buffer first, second;
@@ -344,6 +356,7 @@ static const hpp_case cases[] = {
     HPP_CASE(the_pointer_of_a_closed_resource_is_0),
     HPP_CASE(unmap_and_wait),
     HPP_CASE(a_mapping_destroyed_on_another_thread_is_released_later),
+    HPP_CASE(map_takes_options),
     HPP_CASE(many_are_mapped_and_released_together),
     HPP_CASE(mappings_of_a_container_end_independently),
     HPP_CASE(map_many_maps_all_resources_or_none),

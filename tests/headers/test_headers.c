@@ -46,6 +46,8 @@ START_TEST(flags_equal_those_of_the_cuda_driver)
     ck_assert_int_eq(GR_WRITE_DISCARD, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
     ck_assert_int_eq(GR_SURFACE_LOAD_STORE, CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
     ck_assert_int_eq(GR_TEXTURE_GATHER, CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER);
+    ck_assert_ptr_eq(GR_STREAM(0), GR_STREAM_LEGACY);
+    ck_assert_ptr_eq(GR_STREAM(CU_STREAM_PER_THREAD), GR_STREAM_PER_THREAD);
     ck_assert_ptr_ne(GR_STREAM_OF_MAP, NULL);
     ck_assert_ptr_ne(GR_STREAM_OF_MAP, CU_STREAM_LEGACY);
     ck_assert_ptr_ne(GR_STREAM_OF_MAP, CU_STREAM_PER_THREAD);

@@ -27,10 +27,16 @@ static bool can_query(const struct world *w, const struct resource *r)
     return !r || r->life == LIVE || is_stale_resource(w, r);
 }
 
-static bool run_gr_map(struct world *w, const int *a)
+/* Maps one resource with an access. The model has no mappings that are narrowed to reading. */
+static bool map_one(struct world *w, const int *a, gr_map_access access, bool with)
 {
     struct resource *r = resource_at(w, a[0]);
     struct buffer *b = buffer_at(w, a[2]);
+    const gr_map_options options = GR_INIT(gr_map_options, .access = access);
+    const unsigned now = access == GR_MAP_READ_WRITE ? GR_READ_WRITE : (unsigned)access;
+    const unsigned made_for = r ? r->flags & (GR_READ_ONLY | GR_WRITE_DISCARD) : 0;
+    if (access == GR_MAP_READ_ONLY && !made_for)
+        return false;
     if (!can_query(w, r) || b->life == LIVE || !is_stream_valid(w, a[1]))
         return false;
     if (map_may(w, r) == MAY(GR_ERR_STATE) && !stream_may(w, a[1], r, false))
@@ -41,12 +47,27 @@ static bool run_gr_map(struct world *w, const int *a)
         return false;
     CUstream stream = stream_at(w, a[1]);
     unsigned may = map_may(w, r) | stream_may(w, a[1], r, false);
-    gr_buffer *made = gr_map(handle_of(r), stream);
+    may |= access && made_for && made_for != now ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    gr_buffer *made = !with ? gr_map(handle_of(r), stream)
+                            : gr_map_with(handle_of(r), stream, access ? &options : NULL);
     judge_made(w, made, may);
     b->offset = b->size = 0;
-    if (made)
-        is_mapped(w, r, b, made, stream);
+    if (!made)
+        return true;
+    is_mapped(w, r, b, made, stream);
+    if (access == GR_MAP_WRITE_DISCARD)
+        discard(r, b);
     return true;
+}
+
+static bool run_gr_map(struct world *w, const int *a)
+{
+    return map_one(w, a, GR_MAP_AS_REGISTERED, false);
+}
+
+static bool run_gr_map_with(struct world *w, const int *a)
+{
+    return map_one(w, a, (gr_map_access)a[3], true);
 }
 
 /* The images are small: only level 0 and layer 0 exist. Buffers have neither. */
@@ -153,6 +174,7 @@ static bool run_gr_map_many(struct world *w, const int *a)
 
 const struct entry calls_map[] = {
     CALL(gr_map, 150, "usB"),
+    CALL(gr_map_with, 40, "usBd"),
     CALL(gr_map_linear, 60, "udsB"),
     CALL(gr_map_many, 80, "uuusnBBBd"),
     {0},

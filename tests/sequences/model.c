@@ -97,11 +97,7 @@ void resource_is_made(struct world *w, struct resource *r, gr_resource *it, stru
     r->object = object;
 }
 
-/*
- * A map discards the contents of the object. With transports that copy, bytes outside of the mapped
- * part keep their values.
- */
-static void discard(const struct resource *r, const struct buffer *b)
+void discard(const struct resource *r, const struct buffer *b)
 {
     struct object *o = r->object;
     if (r->transport == GR_TRANSPORT_COPY && !r->image)

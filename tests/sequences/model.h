@@ -339,6 +339,13 @@ void resource_is_made(struct world *w, struct resource *r, gr_resource *it, stru
                       unsigned flags);
 void is_mapped(struct world *w, struct resource *r, struct buffer *b, gr_buffer *it,
                CUstream stream);
+
+/*
+ * A map discards the contents of the object. With transports that copy, bytes outside of the mapped
+ * part keep their values.
+ */
+void discard(const struct resource *r, const struct buffer *b);
+
 void is_unmapped(struct world *w, struct resource *r);
 void is_released(struct world *w, struct buffer *b);
 void note_release(struct world *w, struct resource *r);

@@ -224,6 +224,28 @@ WAY_TEST(_i, the_flags_select_the_directions_of_copies, WAYS)
     end_copying();
 }
 
+WAY_TEST(_i, a_map_selects_the_directions_of_its_copies, WAYS)
+{
+    begin_copying(_i);
+    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
+    for (int round = 0; round < 3; round++) {
+        fill_by_vulkan(resource, 0x10 + round);
+        gr_buffer *buffer = must_make(
+            gr_map_with(resource, fx.stream, &GR_INIT(gr_map_options, .access = GR_MAP_READ_ONLY)));
+        assert_cuda_bytes(buffer, 0x10 + round);
+        cuda_fill(buffer, 0xEE); /* is not copied back */
+        assert_ok(gr_buffer_release(buffer));
+        check_all_by_vulkan(resource, 0x10 + round);
+        buffer = must_make(gr_map_with(
+            resource, fx.stream, &GR_INIT(gr_map_options, .access = GR_MAP_WRITE_DISCARD)));
+        assert_cuda_bytes(buffer, 0xEE); /* the map has copied nothing */
+        cuda_fill(buffer, 0x20 + round);
+        assert_ok(gr_buffer_release(buffer));
+        check_all_by_vulkan(resource, 0x20 + round);
+    }
+    end_copying();
+}
+
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
 static void write_part(gr_resource *resource, size_t offset, size_t size, int value,

@@ -72,11 +72,12 @@ static void move_image(VkCommandBuffer commands, const struct vk_resource *r, bo
 
 /* ---- Both directions ------------------------------------------------------------------------- */
 
+/* Asks the flags of the registration, because the commands may serve any mapping. */
 static bool is_moved(const struct vk_resource *r, bool fetch, bool all)
 {
-    const gr_resource *resource = &r->external.base;
-    return fetch ? gr_resource_reads(resource)
-                 : gr_resource_writes(resource) && (all || vk_copy_owed(&r->external)->count > 0);
+    const unsigned flags = r->external.base.flags;
+    return fetch ? !(flags & GR_WRITE_DISCARD)
+                 : !(flags & GR_READ_ONLY) && (all || vk_copy_owed(&r->external)->count > 0);
 }
 
 /*
