@@ -38,6 +38,17 @@ static void check_cuda(CUresult result, const char *what)
     exit(EXIT_FAILURE);
 }
 
+static void launch(CUfunction rings, CUsurfObject surface, CUstream stream)
+{
+    int width = WIDTH, height = HEIGHT;
+    float time = 1.0f;
+    void *arguments[] = {&surface, &width, &height, &time};
+    check(surface, "the surface");
+    CUresult started = gr_cuda()->LaunchKernel(rings, (WIDTH + 15) / 16, (HEIGHT + 15) / 16, 1, 16,
+                                               16, 1, 0, stream, arguments, NULL);
+    check_cuda(started, "the launch");
+}
+
 /* Plain Vulkan: the commands of a frame, without any barriers for CUDA. */
 static VkCommandBuffer record(VkDevice device, VkCommandPool pool, VkImage image, VkBuffer buffer)
 {
@@ -124,14 +135,7 @@ int main(void)
     {
         GR_AUTO(gr_buffer) *mapped = gr_map(drawn, stream);
         check(mapped, "the map");
-        CUsurfObject surface = gr_buffer_surface(mapped, 0, 0);
-        check(surface, "the surface");
-        int width = WIDTH, height = HEIGHT;
-        float time = 1.0f;
-        void *arguments[] = {&surface, &width, &height, &time};
-        CUresult started = cuda->LaunchKernel(rings, (WIDTH + 15) / 16, (HEIGHT + 15) / 16, 1, 16,
-                                              16, 1, 0, stream, arguments, NULL);
-        check_cuda(started, "the launch");
+        launch(rings, gr_buffer_surface(mapped, 0, 0), stream);
     }
     /* ... Vulkan copies it into the buffer, ... */
     submit(both, commands,

@@ -518,10 +518,25 @@ public:
     const gr_vk_device_info &info() const { return *must(gr_vk_device_get_info(get())); }
 };
 
-/* gr_vk_submit(), which commits. If it throws, the destructor of `one` undoes the submit. */
+/*
+ * gr_vk_submit(), which commits. If it throws, the destructor of `one` undoes the submit. The
+ * submit of a slot is slot->submit.
+ */
+inline void vk_submit(gr_submit *one, const gr_vk_submit_desc &desc)
+{
+    check(gr_vk_submit(one, &desc));
+}
 inline void vk_submit(const submit &one, const gr_vk_submit_desc &desc)
 {
-    check(gr_vk_submit(one.get(), &desc));
+    vk_submit(one.get(), desc);
+}
+
+/* gr_vk_hand_over(), for a container of resources or a list such as {vertices, colours}. */
+template <typename Resources = resource_list>
+void vk_hand_over(const Resources &resources, VkImageLayout layout)
+{
+    const std::vector<gr_resource *> all = pointers(resources);
+    check(gr_vk_hand_over(all.data(), all.size(), layout));
 }
 #endif
 

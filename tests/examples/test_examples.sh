@@ -108,7 +108,10 @@ points='--mean 2.0 --tolerance 8 --share 4'
 for twin in hello hello_image hello_ring; do
     check "${twin}_without_kernels" 1 "$(built $twin)" && says err './' ': CUDA_ERROR_'
 done
-check hello_cpp_without_kernels 1 "$hello"_cpp && says err 'hello_cpp: ' '(./hello.' CUDA_ERROR_
+for twin in hello hello_vulkan; do
+    check ${twin}_cpp_without_kernels 1 "$(built ${twin}_cpp)" &&
+        says err "${twin}_cpp: " '(./hello.' CUDA_ERROR_
+done
 cp "$kernels/hello.so" "$kernels/hello.fatbin" .
 if [ "${GR_CUDA_DRIVER-}" != soft ] && [ ! -s hello.fatbin ]; then
     skip hello "nvcc was missing when the kernels were built"
@@ -120,6 +123,8 @@ else
         like hello_image_picture '--mean 1.0' hello_image.png hello_image.png
     check hello_vulkan 0 "$hello"_vulkan &&
         like hello_vulkan_picture '--mean 2.0' hello_vulkan.png hello_image.png
+    check hello_vulkan_cpp 0 "$hello"_vulkan_cpp &&
+        check hello_vulkan_cpp_same 0 "$compare" --max 0 hello_vulkan_cpp.png hello_vulkan.png
     check hello_ring 0 "$hello"_ring &&
         check hello_ring_size 0 test "$(size hello_ring.png)" = 960x540
     check hello_ring_drawn 1 "$compare" --mean 1.0 hello_ring.png hello.png

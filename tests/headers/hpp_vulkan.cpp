@@ -18,6 +18,20 @@ using grinterop::semaphore;
 using grinterop::submit;
 using grinterop::vk_device;
 
+static gr_vk_use any_use()
+{
+    gr_vk_use use = GR_INIT(gr_vk_use);
+    use.stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    use.access = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT;
+    return use;
+}
+
+static resource new_buffer(const vk_device &device)
+{
+    const VkBufferCreateInfo info = vulkan_buffer_info(hpp_size);
+    return resource(gr_create_vk_buffer(device.get(), &info, GR_READ_WRITE));
+}
+
 static void semaphores_signal_and_wait()
 {
     const vk_device device = vk_device::from_vk(vulkan_desc(nullptr));
@@ -35,16 +49,14 @@ static void semaphores_signal_and_wait()
 static void a_vulkan_submit_commits_or_is_undone()
 {
     const vk_device device = vk_device::from_vk(vulkan_desc(nullptr));
-    const VkBufferCreateInfo info = vulkan_buffer_info(hpp_size);
-    const resource buffer(gr_create_vk_buffer(device.get(), &info, GR_READ_WRITE));
+    const resource buffer = new_buffer(device);
     hpp_fill(buffer.map(fx.stream).pointer(), 5);
     {
         const submit undone = submit::begin({buffer});
         EXPECT(undone->wait_count == 1 && undone->signal_count == 1);
         EXPECT(hpp_thrown([&] { buffer.map(fx.stream); }).status == GR_ERR_STATE);
     }
-    gr_vk_use use = GR_INIT(gr_vk_use);
-    use.stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    const gr_vk_use use = any_use();
     gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc);
     desc.first = desc.last = &use;
     {
@@ -57,6 +69,71 @@ static void a_vulkan_submit_commits_or_is_undone()
     grinterop::check(fx.cu->StreamSynchronize(fx.stream), "cuStreamSynchronize");
 }
 
+/* Ends the commands, and submits them as `info_v1` with one or two buffers. */
+template <typename Resources = grinterop::resource_list>
+static void submit_v1(VkCommandBuffer commands, const Resources &buffers, gr_vk_submit_desc desc)
+{
+    VkSubmitInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &commands;
+    desc.info_v1 = &info;
+    EXPECT(vk.EndCommandBuffer(commands) == VK_SUCCESS);
+    grinterop::vk_submit(submit::begin(buffers), desc);
+    vulkan_finish();
+}
+
+static bool has_bytes(const resource &buffer, unsigned char value)
+{
+    std::vector<unsigned char> seen(hpp_size);
+    const grinterop::mapping mapped = buffer.map(fx.stream);
+    grinterop::check(fx.cu->MemcpyDtoHAsync(seen.data(), mapped.pointer(), seen.size(), fx.stream),
+                     "cuMemcpyDtoHAsync");
+    grinterop::check(fx.cu->StreamSynchronize(fx.stream), "cuStreamSynchronize");
+    return seen == std::vector<unsigned char>(hpp_size, value);
+}
+
+/* CUDA gets back only the buffer whose own use has `last`. */
+static void a_submit_uses_each_resource_in_its_own_way()
+{
+    const vk_device device = vk_device::from_vk(vulkan_desc(nullptr));
+    const resource filled = new_buffer(device), kept = new_buffer(device);
+    grinterop::vk_hand_over({filled, kept}, VK_IMAGE_LAYOUT_UNDEFINED);
+    EXPECT(hpp_thrown([&] { grinterop::vk_hand_over({kept}, VK_IMAGE_LAYOUT_UNDEFINED); }).status ==
+           GR_ERR_STATE);
+
+    const gr_vk_use use = any_use();
+    gr_vk_resource_use own = GR_INIT(gr_vk_resource_use);
+    own.resource = filled.get();
+    own.first = own.last = &use;
+    gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc);
+    desc.first = &use;
+    desc.uses = &own;
+    desc.use_count = 1;
+    const VkCommandBuffer commands = vulkan_begin();
+    vk.CmdFillBuffer(commands, gr_vk_buffer(filled.get()), 0, hpp_size, 0x06060606);
+    submit_v1(commands, {filled, kept}, desc);
+    EXPECT(has_bytes(filled, 6));
+    EXPECT(hpp_thrown([&] { kept.map(fx.stream); }).status == GR_ERR_STATE);
+}
+
+static void commands_may_have_their_own_barriers()
+{
+    const vk_device device = vk_device::from_vk(vulkan_desc(nullptr));
+    const resource buffer = new_buffer(device);
+    hpp_fill(buffer.map(fx.stream).pointer(), 5);
+    const gr_vk_use use = any_use();
+    const std::vector<gr_resource *> all = grinterop::pointers({buffer});
+    const VkCommandBuffer commands = vulkan_begin();
+    grinterop::check(gr_vk_cmd_from_cuda(commands, all.data(), all.size(), &use));
+    vk.CmdFillBuffer(commands, gr_vk_buffer(buffer.get()), 0, hpp_size, 0x07070707);
+    grinterop::check(gr_vk_cmd_to_cuda(commands, all.data(), all.size(), &use));
+    gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc);
+    desc.own_barriers = true;
+    submit_v1(commands, {buffer}, desc);
+    EXPECT(has_bytes(buffer, 7));
+}
+
 static void a_device_that_cannot_be_wrapped_throws()
 {
     EXPECT(hpp_thrown([] { vk_device::from_vk(gr_vk_device_desc()); }).status ==
@@ -67,6 +144,8 @@ static void a_device_that_cannot_be_wrapped_throws()
 static const hpp_case cases[] = {
     HPP_CASE(semaphores_signal_and_wait),
     HPP_CASE(a_vulkan_submit_commits_or_is_undone),
+    HPP_CASE(a_submit_uses_each_resource_in_its_own_way),
+    HPP_CASE(commands_may_have_their_own_barriers),
     HPP_CASE(a_device_that_cannot_be_wrapped_throws),
 };
 

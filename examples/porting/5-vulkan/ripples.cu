@@ -35,7 +35,7 @@ static Shared registerWithCuda()
             createShared(VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
                          PIXELS_AT + IMAGE * IMAGE * sizeof(uchar4)));
     return {grinterop::ring(gr_ring_create(grinterop::pointers(slots).data(), FLIGHT, NULL)),
-            grinterop::resource(gr_create_vk_image(device, &info, GR_READ_ONLY))};
+            grinterop::resource(gr_create_vk_image(device.get(), &info, GR_READ_ONLY))};
 }
 
 static void runCuda(const Shared &shared, cudaTextureObject_t texture, cudaStream_t stream,
@@ -69,9 +69,9 @@ static void draw(const Shared &shared, const Frame &frame)
     endDrawing(frame.commands, target);
     copyToWindow(frame.commands, target.image, WINDOW);
 
-    gr_vk_use reads = GR_INIT(gr_vk_use);
-    reads.stages = VK_PIPELINE_STAGE_2_VERTEX_INPUT_BIT | VK_PIPELINE_STAGE_2_COPY_BIT;
-    reads.access = VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT | VK_ACCESS_2_TRANSFER_READ_BIT;
+    const gr_vk_use reads = GR_INIT(
+        gr_vk_use, .stages = VK_PIPELINE_STAGE_2_VERTEX_INPUT_BIT | VK_PIPELINE_STAGE_2_COPY_BIT,
+        .access = VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT | VK_ACCESS_2_TRANSFER_READ_BIT);
     submit(frame, slot->submit, &reads, &reads, waitsOf(frame.taken), signalsOfImage());
     slot.give_back();
 }
@@ -83,7 +83,7 @@ static void run(int frames, const char *picture)
     std::vector<Frame> flight(FLIGHT);
     for (Frame &frame : flight)
         frame = createFrame();
-    uploadTiles(flight[0], shared.tiles.get());
+    uploadTiles(flight[0], shared.tiles);
     const grinterop::mapping tiles = shared.tiles.map(stream);
     const cudaTextureObject_t texture = createTextureObject(tiles);
     for (int i = 0; windowIsOpen() && (!frames || i < frames); i++) {

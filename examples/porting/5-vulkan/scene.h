@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <grinterop/gr.hpp>
-#include <grinterop/image.h>
 #include <grinterop/vk.h>
+
+#include <grinterop/gr.hpp>
 
 #include "../wave.cuh"
 #include "pipeline.h"
@@ -20,7 +20,7 @@ static Buffer createIndices()
     return createBuffer(VK_BUFFER_USAGE_INDEX_BUFFER_BIT, sizeof(indices), indices);
 }
 
-static gr_vk_device *device;
+static grinterop::vk_device device;
 static Image image, target;
 static Buffer indices;
 
@@ -34,16 +34,11 @@ static void initVulkan(bool forever)
     createDevice(0, deviceExtensions());
     createSwapchain();
 
-    gr_vk_device_desc desc = GR_INIT(gr_vk_device_desc);
-    desc.get_instance_proc_addr = vkGetInstanceProcAddr;
-    desc.instance = vk.instance;
-    desc.physical_device = vk.gpu;
-    desc.device = vk.device;
-    desc.queue = vk.queue;
-    desc.queue_family = vk.family;
-    desc.synchronization2 = true;
-    device = grinterop::must(gr_vk_device_from_vk(&desc));
-    atEnd([] { gr_vk_device_free(device); });
+    device = grinterop::vk_device::from_vk(
+        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vkGetInstanceProcAddr,
+                .instance = vk.instance, .physical_device = vk.gpu, .device = vk.device,
+                .queue = vk.queue, .queue_family = vk.family, .synchronization2 = true));
+    atEnd([] { device = {}; });
 }
 
 static void createScene()
@@ -59,7 +54,7 @@ static grinterop::resource createShared(VkBufferUsageFlags usage, VkDeviceSize s
 {
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size, .usage = usage};
-    return grinterop::resource(gr_create_vk_buffer(device, &info, GR_WRITE_DISCARD));
+    return grinterop::resource(gr_create_vk_buffer(device.get(), &info, GR_WRITE_DISCARD));
 }
 
 /* Ends the commands of the frame, and submits them between the previous and the next CUDA work. */
@@ -77,37 +72,29 @@ static void submit(const Frame &frame, gr_submit *begun, const gr_vk_use *first,
                                 .pCommandBufferInfos = &commands,
                                 .signalSemaphoreInfoCount = uint32_t(signals.size()),
                                 .pSignalSemaphoreInfos = signals.data()};
-    gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc);
-    desc.info = &info;
-    desc.fence = frame.done;
-    desc.first = first;
-    desc.last = last;
-    grinterop::check(gr_vk_submit(begun, &desc));
+    grinterop::vk_submit(begun, GR_INIT(gr_vk_submit_desc, .info = &info, .fence = frame.done,
+                                        .first = first, .last = last));
 }
 
 /* Runs once. There is no `first`, since CUDA has not used the image yet. */
-static void uploadTiles(const Frame &frame, gr_resource *tiles)
+static void uploadTiles(const Frame &frame, const grinterop::resource &tiles)
 {
     const Buffer texels = createBuffer(VK_BUFFER_USAGE_TRANSFER_SRC_BIT, 4 * IMAGE * IMAGE, NULL);
     fillTiles((unsigned char *)texels.bytes);
     beginFrame(frame);
-    copyToImage(frame.commands, texels.buffer, 0, gr_vk_image(tiles), IMAGE);
+    copyToImage(frame.commands, texels.buffer, 0, gr_vk_image(tiles.get()), IMAGE);
 
-    gr_vk_use last = GR_INIT(gr_vk_use);
-    last.stages = VK_PIPELINE_STAGE_2_COPY_BIT;
-    last.access = VK_ACCESS_2_TRANSFER_WRITE_BIT;
-    last.layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
-    gr_submit *begun = grinterop::must(gr_submit_begin(&tiles, 1));
-    submit(frame, begun, NULL, &last);
-    gr_submit_free(begun);
+    const gr_vk_use last = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_COPY_BIT,
+                                   .access = VK_ACCESS_2_TRANSFER_WRITE_BIT,
+                                   .layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
+    submit(frame, grinterop::submit::begin({tiles}).get(), NULL, &last);
 }
 
 static cudaTextureObject_t createTextureObject(const grinterop::mapping &image)
 {
-    gr_texture_options how = GR_INIT(gr_texture_options);
-    how.filter = GR_FILTER_LINEAR;
-    how.normalized_coordinates = GR_CHOICE_YES;
-    return grinterop::must(gr_buffer_texture(image.get(), &how));
+    const gr_texture_options how = GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR,
+                                           .normalized_coordinates = GR_CHOICE_YES);
+    return image.texture(&how);
 }
 
 static void writePicture(const Frame &frame, const char *path)
