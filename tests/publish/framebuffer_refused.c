@@ -9,8 +9,6 @@
 
 #include <grinterop/ring.h>
 
-#include <grinterop/ring.h>
-
 GROUP("what is refused", add_fetch_case)
 
 static const float two[] = {2, 2, 2, 2};
