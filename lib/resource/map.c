@@ -103,8 +103,8 @@ static gr_status check_access(gr_resource *const resources[], size_t n, const gr
     const unsigned flags = o->access == GR_MAP_READ_WRITE ? GR_READ_WRITE : (unsigned)o->access;
     char names[64], wanted[64];
     if ((unsigned)o->access > GR_MAP_READ_WRITE)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`access` is %d, which is not a gr_map_access.",
-                       (int)o->access);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The access of the map is %d, which is no valid value.", (int)o->access);
     for (size_t i = 0; i < n && o->access; i++) {
         const unsigned registered = resources[i]->flags & both;
         if (!registered || registered == flags)

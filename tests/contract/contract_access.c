@@ -81,7 +81,7 @@ TEST(access_beyond_the_registration_is_refused)
         }
     }
     const gr_map_options wrong = GR_INIT(gr_map_options, .access = (gr_map_access)4);
-    assert_null_invalid(gr_map_with(fx.resource, fx.stream, &wrong), "`access` is 4");
+    assert_null_invalid(gr_map_with(fx.resource, fx.stream, &wrong), "is 4, which is no valid");
     assert_not_mapped(fx.resource);
 }
 

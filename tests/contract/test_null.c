@@ -30,6 +30,8 @@ static const gr_slot *no_slots[1];
     X(gr_flags_parse("none", NULL))                                                                \
     X(gr_map(NULL, fx.stream))                                                                     \
     X(gr_map(fx.resource, NULL))                                                                   \
+    X(gr_map_with(NULL, fx.stream, NULL))                                                          \
+    X(gr_map_with(fx.resource, NULL, NULL))                                                        \
     X(gr_map_many(NULL, 1, fx.stream, NULL, &no_buffer))                                           \
     X(gr_map_many(&no_resource, 1, fx.stream, NULL, &no_buffer))                                   \
     X(gr_map_many(&fx.resource, 0, fx.stream, NULL, &no_buffer))                                   \
