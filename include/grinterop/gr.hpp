@@ -250,6 +250,15 @@ public:
         return mapping(gr_map_with(get(), stream, &options));
     }
     void unmap(CUstream on = GR_STREAM_OF_MAP) const { check(gr_resource_unmap(get(), on)); }
+    /* gr_resource_surface(), gr_resource_texture(), while the resource is mapped. */
+    CUsurfObject surface(unsigned level = 0, unsigned layer = 0) const
+    {
+        return must(gr_resource_surface(get(), level, layer));
+    }
+    CUtexObject texture(const gr_texture_options *options = nullptr) const
+    {
+        return must(gr_resource_texture(get(), options));
+    }
     void close(CUstream on = GR_STREAM_OF_MAP) const { check(gr_resource_close(get(), on)); }
     void wait(unsigned timeout_ms) const { check(gr_resource_wait(get(), timeout_ms)); }
     /* gr_resource_set_sync(). The resource keeps both semaphores alive. */

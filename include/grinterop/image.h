@@ -26,7 +26,9 @@
  *
  * Owner    the mapping owns the returned objects: do not free or destroy them
  * Valid    until the buffer is released, unmapped or closed, for work in the stream of the map and
- *          in streams that wait for the map
+ *          in streams that wait for the map. In the next mapping the same call returns the same
+ *          surface or texture, unless the driver gives the image other memory, which no known
+ *          driver does
  * Thread   where the resource may be mapped
  *
  * Errors of every function that takes a buffer:
@@ -110,17 +112,21 @@ GR_API CUmipmappedArray gr_buffer_mipmapped_array(gr_buffer *buffer);
 /*
  * A surface object, with which kernels read and write one level and layer. 0 on error.
  *
- * In kernels use surf2Dread and surf2Dwrite, or surf3D... for a 3D image, with x in bytes. Further
- * calls for the same level and layer return the same object. The surface object is destroyed after
- * the release, in stream order.
+ * In kernels use surf2Dread and surf2Dwrite, or surf3D... for a 3D image, with x in bytes. The
+ * resource keeps its surfaces and textures until its registration ends. Beyond 512 of them, those
+ * that the current mapping has not asked for may end earlier.
+ *
+ * gr_resource_surface() takes the resource in place of its mapping.
  *
  * Errors: those of every function that takes a buffer (top of this file), and
  *     GR_ERR_INVALID_VALUE  there is no such level or layer
- *     GR_ERR_STATE          the image was not registered with GR_SURFACE_LOAD_STORE
+ *     GR_ERR_STATE          the image was not registered with GR_SURFACE_LOAD_STORE; or the
+ *                           resource is not mapped
  *
  * Wraps cuSurfObjectCreate.
  */
 GR_API CUsurfObject gr_buffer_surface(gr_buffer *buffer, unsigned level, unsigned layer);
+GR_API CUsurfObject gr_resource_surface(gr_resource *resource, unsigned level, unsigned layer);
 
 /* ---- Textures -------------------------------------------------------------------------------- */
 
@@ -145,7 +151,7 @@ typedef enum gr_filter { GR_FILTER_POINT = 0, GR_FILTER_LINEAR = 1 } gr_filter;
 /* Yes, no, or the default, which the field's comment defines. */
 typedef enum gr_choice { GR_CHOICE_DEFAULT = 0, GR_CHOICE_YES = 1, GR_CHOICE_NO = 2 } gr_choice;
 
-/* Options of gr_buffer_texture(). */
+/* Options of gr_buffer_texture() and gr_resource_texture(). */
 typedef struct gr_texture_options {
     size_t struct_size;
 
@@ -208,10 +214,11 @@ typedef struct gr_texture_options {
  *     CUtexObject texture = gr_buffer_texture(
  *         image, &GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR));
  *
- * NULL as `options` means level 0 and layer 0 with all defaults. The object is destroyed after the
- * release, in stream order.
+ * NULL as `options` means level 0 and layer 0 with all defaults. The same options return the same
+ * object, which the resource keeps like its surfaces.
  *
  * Errors: those of every function that takes a buffer (top of this file), and
+ *     GR_ERR_STATE          the resource is not mapped
  *     GR_ERR_INVALID_VALUE  an option does not fit the format, or two options exclude each other;
  *                           the message names them
  *     GR_ERR_UNSUPPORTED    the NVIDIA driver would give wrong results: for a whole OpenGL cube
@@ -221,6 +228,7 @@ typedef struct gr_texture_options {
  * Wraps cuTexObjectCreate.
  */
 GR_API CUtexObject gr_buffer_texture(gr_buffer *buffer, const gr_texture_options *options);
+GR_API CUtexObject gr_resource_texture(gr_resource *resource, const gr_texture_options *options);
 
 /* ---- Linear memory --------------------------------------------------------------------------- */
 

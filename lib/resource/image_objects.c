@@ -1,93 +1,167 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Surface and texture objects of a mapped image. Their default settings are those of the graphics
- * API. The driver destroys them immediately, not in stream order. So the objects of an ended
- * mapping are kept until an event has passed, and a later mapping needs the memory or the resource
- * is closed.
+ * Surface and texture objects of images. Their default settings are those of the graphics API. A
+ * resource keeps its objects for all of its mappings, because the driver needs almost 1 µs
+ * to create and destroy one. The driver destroys objects immediately, not in stream order, so an
+ * object ends after an event that follows its last mapping.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/cuda/array_format.h"
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
+#include "lib/base/live_objects.h"
 #include "lib/base/struct_size.h"
 #include "lib/resource/image.h"
 #include "lib/resource/resource.h"
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
+/*
+ * So many objects a resource keeps for later mappings. Beyond that, objects that the mapping has
+ * not used end before another is created: a program may create a texture with new options in each
+ * frame.
+ */
+#define MOST_KEPT 512
+
 struct object {
-    enum { SURFACE, TEXTURE } kind;
+    enum kind { SURFACE, TEXTURE } kind;
+    gr_texture_options options; /* of a surface only `level` and `layer` */
     unsigned long long handle;
-    unsigned level, layer;
+    const void *source; /* the array or mipmapped array */
+    size_t mapping;     /* the number of the mapping in which `source` was checked last */
 };
 
-/* The objects of one mapping. Sets are reused, so that a steady loop does not allocate. */
+/* The objects of a resource. */
 struct gr_objects {
-    struct gr_objects *next;
-    CUevent done; /* an event in the stream of the release */
+    struct gr_last_work work; /* the release of the last mapping */
+    size_t mapping;           /* the number of the current mapping */
     size_t count, room;
     struct object *items;
 };
 
-static void destroy_items(struct gr_objects *set)
+static void destroy(const struct object *o)
 {
-    const gr_cuda_api *cu = gr_driver();
-    for (size_t i = 0; i < set->count; i++) {
-        if (set->items[i].kind == SURFACE)
-            cu->SurfObjectDestroy(set->items[i].handle);
-        else
-            cu->TexObjectDestroy(set->items[i].handle);
-    }
-    set->count = 0;
+    if (o->kind == SURFACE)
+        gr_driver()->SurfObjectDestroy(o->handle);
+    else
+        gr_driver()->TexObjectDestroy(o->handle);
 }
 
-/* Takes a set whose objects are no longer in use, or makes one. */
-static gr_status take_set(gr_resource *resource, struct gr_objects **taken, const char *call)
+void gr_image_objects_release(gr_resource *resource, CUstream stream, bool alive)
 {
-    for (struct gr_objects **link = &resource->objects; *link; link = &(*link)->next) {
-        struct gr_objects *set = *link;
-        if (!gr_event_has_passed(set->done))
-            continue;
-        destroy_items(set);
-        *link = set->next;
-        *taken = set;
-        return GR_OK;
+    struct gr_objects *set = resource->objects;
+    struct gr_last_work *work = &set->work;
+    set->mapping++;
+    if (!alive)
+        return;
+    /* the event also follows the mappings in other streams */
+    if (!gr_stream_is_same(work->stream, stream) && work->recorded &&
+        gr_driver()->StreamWaitEvent(stream, work->event, 0) != CUDA_SUCCESS)
+        gr_event_finish(work->event);
+    if (gr_driver()->EventRecord(work->event, stream) == CUDA_SUCCESS)
+        *work = (struct gr_last_work){.stream = stream, .event = work->event, .recorded = true};
+    else
+        gr_stream_finish(stream);
+}
+
+void gr_image_objects_free(gr_resource *resource, bool alive)
+{
+    struct gr_objects *set = resource->objects;
+    if (!set)
+        return;
+    if (alive) {
+        (void)gr_work_finish(&set->work);
+        for (size_t i = 0; i < set->count; i++)
+            destroy(&set->items[i]);
     }
+    gr_work_end(&set->work, alive);
+    free(set->items);
+    free(set);
+    resource->objects = NULL;
+}
+
+/* ---- Look-up --------------------------------------------------------------------------------- */
+
+static bool same_options(const gr_texture_options *a, const gr_texture_options *b)
+{
+    return a->level == b->level && a->layer == b->layer && a->whole == b->whole &&
+           a->filter == b->filter && a->as_float == b->as_float && a->srgb == b->srgb &&
+           a->normalized_coordinates == b->normalized_coordinates &&
+           a->mip_filter == b->mip_filter && a->level_count == b->level_count &&
+           a->anisotropy == b->anisotropy &&
+           memcmp(&a->mip_bias, &b->mip_bias, sizeof(a->mip_bias)) == 0 &&
+           memcmp(&a->min_level, &b->min_level, sizeof(a->min_level)) == 0 &&
+           memcmp(a->address, b->address, sizeof(a->address)) == 0 &&
+           memcmp(a->border, b->border, sizeof(a->border)) == 0;
+}
+
+static struct object *find(const gr_resource *resource, enum kind kind,
+                           const gr_texture_options *options)
+{
+    struct gr_objects *set = resource->objects;
+    for (size_t i = 0; set && i < set->count; i++)
+        if (set->items[i].kind == kind && same_options(&set->items[i].options, options))
+            return &set->items[i];
+    return NULL;
+}
+
+/*
+ * Whether the object has the array of this mapping. The arrays of external memory never change;
+ * others are compared at the first use in each mapping.
+ */
+static bool is_current(const gr_resource *resource, struct object *o)
+{
+    if (o && resource->backend->is_external)
+        o->mapping = resource->objects->mapping;
+    return o && o->mapping == resource->objects->mapping;
+}
+
+static bool has_source(const gr_resource *resource, struct object *o, const void *source)
+{
+    if (!o || o->source != source)
+        return false;
+    o->mapping = resource->objects->mapping;
+    return true;
+}
+
+/* Destroys the objects that this mapping has not used. Earlier mappings may be in flight. */
+static void end_unused(struct gr_objects *set)
+{
+    size_t kept = 0;
+    (void)gr_work_finish(&set->work);
+    for (size_t i = 0; i < set->count; i++)
+        if (set->items[i].mapping == set->mapping)
+            set->items[kept++] = set->items[i];
+        else
+            destroy(&set->items[i]);
+    set->count = kept;
+}
+
+static gr_status make_set(gr_resource *resource, const char *call)
+{
     struct gr_objects *set = calloc(1, sizeof(*set));
     if (!set)
         return gr_fail_memory(call);
-    gr_status status = gr_event_create(&set->done);
+    gr_status status = gr_event_create(&set->work.event);
     if (status == GR_OK)
-        *taken = set;
+        resource->objects = set;
     else
         free(set);
     return status;
 }
 
-/* Returns the surface for a level and layer, or 0 if there is none yet. */
-static CUsurfObject find_surface(const gr_buffer *buffer, unsigned level, unsigned layer)
+/* Reserves memory for one more object, so that put() cannot fail. The CUDA context is current. */
+static gr_status reserve(gr_resource *resource, const char *call)
 {
-    const struct gr_objects *set = buffer->objects;
-    for (size_t i = 0; set && i < set->count; i++) {
-        const struct object *o = &set->items[i];
-        if (o->kind == SURFACE && o->level == level && o->layer == layer)
-            return o->handle;
-    }
-    return 0;
-}
-
-/* Reserves memory for one more object, so that add() cannot fail. The CUDA context is current. */
-static gr_status reserve(gr_buffer *buffer, const char *call)
-{
-    gr_status status = GR_OK;
-    if (!buffer->objects)
-        status = take_set(buffer->resource, &buffer->objects, call);
-    if (status != GR_OK)
-        return status;
-    struct gr_objects *set = buffer->objects;
+    if (!resource->objects)
+        GR_TRY(make_set(resource, call));
+    struct gr_objects *set = resource->objects;
+    if (set->count >= MOST_KEPT)
+        end_unused(set);
     if (set->count < set->room)
         return GR_OK;
     size_t room = set->room ? 2 * set->room : 8;
@@ -99,70 +173,84 @@ static gr_status reserve(gr_buffer *buffer, const char *call)
     return GR_OK;
 }
 
-static void add(gr_buffer *buffer, int kind, unsigned long long handle, unsigned level,
-                unsigned layer)
+/* Adds a new object, which replaces the one of another array. */
+static void put(gr_resource *resource, struct object new)
 {
-    struct gr_objects *set = buffer->objects;
-    set->items[set->count++] = (struct object){kind, handle, level, layer};
-}
-
-void gr_image_objects_retire(gr_buffer *buffer, CUstream stream, bool alive)
-{
-    struct gr_objects *set = buffer->objects;
-    buffer->objects = NULL;
-    if (alive && gr_driver()->EventRecord(set->done, stream) != CUDA_SUCCESS)
-        gr_stream_finish(stream);
-    set->next = buffer->resource->objects;
-    buffer->resource->objects = set;
-}
-
-void gr_image_objects_free(gr_resource *resource, bool alive)
-{
-    while (resource->objects) {
-        struct gr_objects *set = resource->objects;
-        resource->objects = set->next;
-        if (alive) {
-            gr_event_finish(set->done);
-            destroy_items(set);
-            gr_driver()->EventDestroy(set->done);
-        }
-        free(set->items);
-        free(set);
+    struct gr_objects *set = resource->objects;
+    struct object *old = find(resource, new.kind, &new.options);
+    new.mapping = set->mapping;
+    if (old) {
+        (void)gr_work_finish(&set->work);
+        destroy(old);
     }
+    *(old ? old : &set->items[set->count++]) = new;
+}
+
+/* Returns the mapping of an image; NULL after recording an error. */
+static gr_buffer *mapping_of(const gr_resource *resource, const char *call)
+{
+    if ((resource && gr_live_check(GR_LIVE_RESOURCE, resource, call) != GR_OK) ||
+        gr_resource_check_open(resource, call) != GR_OK)
+        return NULL;
+    gr_buffer *mapped = resource->mapped;
+    if (mapped && !mapped->later)
+        return mapped;
+    gr_fail(GR_ERR_STATE, call,
+            "The resource is not mapped, and its surfaces and textures are valid only while it is: "
+            "map it first.");
+    return NULL;
 }
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 
-static gr_status make_surface(gr_buffer *buffer, unsigned level, unsigned layer,
+static gr_status make_surface(gr_resource *resource, const gr_texture_options *place, CUarray array,
                               CUsurfObject *surface, const char *call)
 {
-    CUarray array;
-    GR_TRY(reserve(buffer, call));
-    GR_TRY(buffer->resource->backend->array(buffer->resource, level, layer, &array));
     CUDA_RESOURCE_DESC described = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
+    GR_TRY(reserve(resource, call));
     GR_TRY_CUDA(gr_driver()->SurfObjectCreate(surface, &described), "cuSurfObjectCreate",
-                "The driver did not create a surface of level %u, layer %u.", level, layer);
-    add(buffer, SURFACE, *surface, level, layer);
+                "The driver did not create a surface of level %u, layer %u.", place->level,
+                place->layer);
+    put(resource, (struct object){SURFACE, *place, *surface, array, 0});
     return GR_OK;
+}
+
+static CUsurfObject surface_of(gr_buffer *buffer, unsigned level, unsigned layer, const char *call)
+{
+    GR_ENTERED pushed = false;
+    CUarray array;
+    CUsurfObject surface = 0;
+    if (gr_image_check_part(buffer, level, layer, call) != GR_OK)
+        return 0;
+    gr_resource *resource = buffer->resource;
+    if (!(resource->flags & GR_SURFACE_LOAD_STORE)) {
+        gr_fail(
+            GR_ERR_STATE, call,
+            "The image was not registered for surfaces: register it with GR_SURFACE_LOAD_STORE.");
+        return 0;
+    }
+    /* the surface of a layered image contains all layers */
+    const gr_texture_options place = {.level = level, .layer = resource->image.layered ? 0 : layer};
+    struct object *o = find(resource, SURFACE, &place);
+    if (is_current(resource, o))
+        return o->handle;
+    if (gr_context_enter(&resource->context, &pushed, call) != GR_OK ||
+        resource->backend->array(resource, level, place.layer, &array) != GR_OK)
+        return 0;
+    if (has_source(resource, o, array))
+        return o->handle;
+    return make_surface(resource, &place, array, &surface, call) == GR_OK ? surface : 0;
 }
 
 CUsurfObject gr_buffer_surface(gr_buffer *buffer, unsigned level, unsigned layer)
 {
-    GR_ENTERED pushed = false;
-    if (gr_image_check_part(buffer, level, layer, __func__) != GR_OK)
-        return 0;
-    if (buffer->resource->image.layered)
-        layer = 0; /* the surface contains all layers */
-    if (!(buffer->resource->flags & GR_SURFACE_LOAD_STORE)) {
-        gr_fail(
-            GR_ERR_STATE, __func__,
-            "The image was not registered for surfaces: register it with GR_SURFACE_LOAD_STORE.");
-        return 0;
-    }
-    CUsurfObject surface = find_surface(buffer, level, layer);
-    if (surface || gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
-        return surface;
-    return make_surface(buffer, level, layer, &surface, __func__) == GR_OK ? surface : 0;
+    return surface_of(buffer, level, layer, __func__);
+}
+
+CUsurfObject gr_resource_surface(gr_resource *resource, unsigned level, unsigned layer)
+{
+    gr_buffer *buffer = mapping_of(resource, __func__);
+    return buffer ? surface_of(buffer, level, layer, __func__) : 0;
 }
 
 /* ---- Textures -------------------------------------------------------------------------------- */
@@ -337,22 +425,30 @@ static gr_status check_coordinates(const gr_buffer *buffer, const gr_texture_opt
     return GR_OK;
 }
 
-static gr_status find_source(gr_buffer *buffer, const gr_texture_options *o,
-                             CUDA_RESOURCE_DESC *source, const char *call)
+/*
+ * Finds the array or mipmapped array, both of which *found gets. The CUDA context is current.
+ */
+static gr_status find_source(const gr_buffer *buffer, const gr_texture_options *o,
+                             CUDA_RESOURCE_DESC *source, const void **found, const char *call)
 {
     const struct gr_backend *backend = buffer->resource->backend;
     *source = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_ARRAY};
-    if (!o->whole && !by_whole(buffer, o))
-        return backend->array(buffer->resource, o->level, o->layer, &source->res.array.hArray);
+    if (!o->whole && !by_whole(buffer, o)) {
+        GR_TRY(backend->array(buffer->resource, o->level, o->layer, &source->res.array.hArray));
+        *found = source->res.array.hArray;
+        return GR_OK;
+    }
     source->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-    return backend->mipmapped_array(buffer->resource, &source->res.mipmap.hMipmappedArray, call);
+    GR_TRY(backend->mipmapped_array(buffer->resource, &source->res.mipmap.hMipmappedArray, call));
+    *found = source->res.mipmap.hMipmappedArray;
+    return GR_OK;
 }
 
-static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CUtexObject *texture,
-                              const char *call)
+/* Finds the settings that the options and the image determine, and checks them. */
+static gr_status decide_sampling(const gr_buffer *buffer, const gr_texture_options *o,
+                                 CUDA_TEXTURE_DESC *sampling, const char *call)
 {
     gr_image_info info;
-    CUDA_RESOURCE_DESC source;
     if (o->whole && buffer->resource->image.cube && !buffer->resource->image.layered)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "A whole OpenGL cube cannot be sampled: NVIDIA's driver creates the texture "
@@ -364,31 +460,67 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
     bool srgb = decide(o->srgb, info.srgb && floats);
     bool normalized = o->normalized_coordinates == GR_CHOICE_YES || o->whole || by_whole(buffer, o);
     GR_TRY(check_together(o, &info, floats, srgb, normalized, call));
-    GR_TRY(find_source(buffer, o, &source, call));
-    GR_TRY(reserve(buffer, call));
-    CUDA_TEXTURE_DESC sampling = describe_sampling(o, &info, floats, srgb, normalized);
+    *sampling = describe_sampling(o, &info, floats, srgb, normalized);
     if (by_whole(buffer, o))
-        sampling.minMipmapLevelClamp = sampling.maxMipmapLevelClamp = (float)o->level;
+        sampling->minMipmapLevelClamp = sampling->maxMipmapLevelClamp = (float)o->level;
+    return GR_OK;
+}
+
+/* Returns the texture that exists in *texture, or makes it. The CUDA context is current. */
+static gr_status get_texture(gr_buffer *buffer, const gr_texture_options *o, struct object *old,
+                             CUtexObject *texture, const char *call)
+{
+    gr_resource *resource = buffer->resource;
+    CUDA_RESOURCE_DESC source;
+    CUDA_TEXTURE_DESC sampling;
+    const void *found = NULL;
+    if (!old)
+        GR_TRY(decide_sampling(buffer, o, &sampling, call));
+    GR_TRY(find_source(buffer, o, &source, &found, call));
+    if (has_source(resource, old, found)) {
+        *texture = old->handle;
+        return GR_OK;
+    }
+    if (old)
+        GR_TRY(decide_sampling(buffer, o, &sampling, call));
+    GR_TRY(reserve(resource, call));
     GR_TRY_CUDA(gr_driver()->TexObjectCreate(texture, &source, &sampling, NULL),
                 "cuTexObjectCreate",
                 "The driver rejects the texture with these options: leave out those that differ "
                 "from the defaults.");
-    add(buffer, TEXTURE, *texture, o->level, o->layer);
+    put(resource, (struct object){TEXTURE, *o, *texture, found, 0});
     return GR_OK;
 }
 
-CUtexObject gr_buffer_texture(gr_buffer *buffer, const gr_texture_options *options)
+static CUtexObject texture_of(gr_buffer *buffer, const gr_texture_options *options,
+                              const char *call)
 {
     gr_texture_options o;
     GR_ENTERED pushed = false;
     CUtexObject texture = 0;
-    gr_status status = GR_TAKE(gr_texture_options, &o, options, __func__);
+    gr_status status = GR_TAKE(gr_texture_options, &o, options, call);
     if (status == GR_OK)
-        status = o.whole ? gr_image_check(buffer, __func__)
-                         : gr_image_check_part(buffer, o.level, o.layer, __func__);
+        status = o.whole ? gr_image_check(buffer, call)
+                         : gr_image_check_part(buffer, o.level, o.layer, call);
     if (status == GR_OK)
-        status = check_values(&o, __func__);
-    if (status != GR_OK || gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
+        status = check_values(&o, call);
+    if (status != GR_OK)
         return 0;
-    return make_texture(buffer, &o, &texture, __func__) == GR_OK ? texture : 0;
+    struct object *old = find(buffer->resource, TEXTURE, &o);
+    if (is_current(buffer->resource, old))
+        return old->handle;
+    if (gr_context_enter(&buffer->resource->context, &pushed, call) != GR_OK)
+        return 0;
+    return get_texture(buffer, &o, old, &texture, call) == GR_OK ? texture : 0;
+}
+
+CUtexObject gr_buffer_texture(gr_buffer *buffer, const gr_texture_options *options)
+{
+    return texture_of(buffer, options, __func__);
+}
+
+CUtexObject gr_resource_texture(gr_resource *resource, const gr_texture_options *options)
+{
+    gr_buffer *buffer = mapping_of(resource, __func__);
+    return buffer ? texture_of(buffer, options, __func__) : 0;
 }

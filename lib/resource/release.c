@@ -51,8 +51,8 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
 {
     gr_buffer *buffer = resource->mapped;
     if (!plain) {
-        if (buffer->objects)
-            gr_image_objects_retire(buffer, stream, alive);
+        if (resource->objects)
+            gr_image_objects_release(resource, stream, alive);
         gr_mapping_users_revoke(buffer, call);
         __atomic_store_n(&buffer->pitch, 0, __ATOMIC_RELAXED);
     }

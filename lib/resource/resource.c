@@ -158,10 +158,10 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     gr_group_change();
     gr_status status = gr_context_enter(&resource->context, &pushed, call);
     bool alive = status == GR_OK;
+    /* All objects here are destroyed together with their CUDA context. */
+    gr_image_objects_free(resource, alive);
     if (alive)
         status = resource->backend->unregister(resource);
-    /* The objects below are destroyed together with their CUDA context. */
-    gr_image_objects_free(resource, alive);
     gr_linear_free(resource, alive);
     gr_uses_free(&resource->uses, alive);
     gr_kernels_unload(&resource->kernels, alive);

@@ -228,15 +228,14 @@ size_t gr_linear_pitch(size_t row_bytes);
 void gr_linear_free(gr_resource *resource, bool alive);
 
 /*
- * Retires the surfaces and textures of the mapping: they are destroyed when the stream has finished
- * its work so far. Kernels may use them until then, but the driver destroys objects at once. The
- * CUDA context is current, unless `alive` is false.
+ * For a resource with surfaces or textures, when its mapping ends: kernels may use them until the
+ * stream has finished its work so far. The CUDA context is current, unless `alive` is false.
  */
-void gr_image_objects_retire(gr_buffer *buffer, CUstream stream, bool alive);
+void gr_image_objects_release(gr_resource *resource, CUstream stream, bool alive);
 
 /*
- * Destroys all remaining objects after the registration has ended. If the CUDA context was
- * destroyed (`alive` is false), only frees memory.
+ * Destroys the surfaces and textures before their arrays end, once the stream of the last release
+ * has finished. If the CUDA context was destroyed (`alive` is false), only frees memory.
  */
 void gr_image_objects_free(gr_resource *resource, bool alive);
 

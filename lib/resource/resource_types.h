@@ -48,7 +48,6 @@ struct gr_buffer {
     bool kept;
     bool is_spare; /* allocated; not in the resource */
 
-    struct gr_objects *objects;    /* the surfaces and textures of this mapping, or NULL */
     gr_buffer *next;               /* in the list of deferred or spare buffers */
     struct gr_mapping_user *users; /* the users of the mapped bytes */
     size_t pitch;                  /* the pitch of the linear memory of an image, or 0 */
@@ -144,7 +143,7 @@ struct gr_resource {
     struct gr_staging staging;
     /* the kernels of the library, if the driver needs a module per context; otherwise NULL */
     CUmodule kernels;
-    struct gr_objects *objects; /* the surfaces and textures of ended mappings, and their memory */
+    struct gr_objects *objects; /* the surfaces and textures, or NULL: image_objects.c */
     /* the caller's event that was last recorded after a map; the library never uses the event */
     CUevent ready;
     /* an event for a release in another stream than that of the map; NULL until needed */

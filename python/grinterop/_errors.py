@@ -124,7 +124,8 @@ _IN_PYTHON = """
     map_many=map_many map_with=GraphicsResource.map
     publish=publish resource_close=GraphicsResource.close
     resource_receive=GraphicsResource.receive resource_send=GraphicsResource.send
-    resource_set_sync=GraphicsResource.set_sync resource_unmap=GraphicsResource.unmap
+    resource_set_sync=GraphicsResource.set_sync resource_surface=GraphicsResource.surface
+    resource_texture=GraphicsResource.texture resource_unmap=GraphicsResource.unmap
     resource_wait=GraphicsResource.wait ring_acquire_read=Ring.acquire_read
     ring_acquire_write=Ring.acquire_write ring_cancel_read=Slots.cancel
     ring_cancel_write=Slots.cancel ring_create=Ring ring_descriptor=Ring.descriptor

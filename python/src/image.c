@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Buffer methods for mapped images: arrays, surfaces, textures and copies. */
+/*
+ * Methods for mapped images: arrays, surfaces, textures and copies of a Buffer; surfaces and
+ * textures of a GraphicsResource.
+ */
 #include "resource.h"
 
 #include <grinterop/image.h>
@@ -37,6 +40,18 @@ static PyObject *surface(PyObject *self, PyObject *args, PyObject *keywords)
     if (!buffer || !place_of(args, keywords, &level, &layer))
         return NULL;
     return handle_or_fail(gr_buffer_surface(buffer, level, layer));
+}
+
+static PyObject *resource_surface(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    resource_object *self = (resource_object *)object;
+    unsigned level, layer;
+    if (!place_of(args, keywords, &level, &layer) || !resource_usable(self) ||
+        !exclusive_begin(object))
+        return NULL;
+    PyObject *handle = handle_or_fail(gr_resource_surface(self->resource, level, layer));
+    exclusive_end(object);
+    return handle;
 }
 
 /* ---- Textures -------------------------------------------------------------------------------- */
@@ -91,28 +106,44 @@ static bool yes_or_no(PyObject *object, gr_choice *choice)
     return true;
 }
 
+static bool texture_options_of(PyObject *args, PyObject *keywords, gr_texture_options *options)
+{
+    PyObject *address = NULL, *filter = NULL, *normalized = NULL, *as_float = NULL, *srgb = NULL;
+    PyObject *mip_filter = NULL;
+    float *border = options->border;
+    return PARSE("|O&O&$OOOOO(ffff)O&OffO&O&:texture",
+                 NAMES("level", "layer", "address", "filter", "normalized", "as_float", "srgb",
+                       "border", "whole", "mip_filter", "mip_bias", "min_level", "level_count",
+                       "anisotropy"),
+                 UNSIGNED(&options->level), UNSIGNED(&options->layer), &address, &filter,
+                 &normalized, &as_float, &srgb, &border[0], &border[1], &border[2], &border[3],
+                 TRUTH(&options->whole), &mip_filter, &options->mip_bias, &options->min_level,
+                 UNSIGNED(&options->level_count), UNSIGNED(&options->anisotropy)) &&
+           address_modes_of(address, options->address) && filter_of(filter, &options->filter) &&
+           yes_or_no(normalized, &options->normalized_coordinates) &&
+           yes_or_no(as_float, &options->as_float) && yes_or_no(srgb, &options->srgb) &&
+           filter_of(mip_filter, &options->mip_filter);
+}
+
 static PyObject *texture(PyObject *self, PyObject *args, PyObject *keywords)
 {
     gr_texture_options options = GR_INIT(gr_texture_options);
-    PyObject *address = NULL, *filter = NULL, *normalized = NULL, *as_float = NULL, *srgb = NULL;
-    PyObject *mip_filter = NULL;
-    float *border = options.border;
     gr_buffer *buffer = mapping_of(self);
-    if (!buffer ||
-        !PARSE("|O&O&$OOOOO(ffff)O&OffO&O&:texture",
-               NAMES("level", "layer", "address", "filter", "normalized", "as_float", "srgb",
-                     "border", "whole", "mip_filter", "mip_bias", "min_level", "level_count",
-                     "anisotropy"),
-               UNSIGNED(&options.level), UNSIGNED(&options.layer), &address, &filter, &normalized,
-               &as_float, &srgb, &border[0], &border[1], &border[2], &border[3],
-               TRUTH(&options.whole), &mip_filter, &options.mip_bias, &options.min_level,
-               UNSIGNED(&options.level_count), UNSIGNED(&options.anisotropy)) ||
-        !address_modes_of(address, options.address) || !filter_of(filter, &options.filter) ||
-        !yes_or_no(normalized, &options.normalized_coordinates) ||
-        !yes_or_no(as_float, &options.as_float) || !yes_or_no(srgb, &options.srgb) ||
-        !filter_of(mip_filter, &options.mip_filter))
+    if (!buffer || !texture_options_of(args, keywords, &options))
         return NULL;
     return handle_or_fail(gr_buffer_texture(buffer, &options));
+}
+
+static PyObject *resource_texture(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    resource_object *self = (resource_object *)object;
+    gr_texture_options options = GR_INIT(gr_texture_options);
+    if (!texture_options_of(args, keywords, &options) || !resource_usable(self) ||
+        !exclusive_begin(object))
+        return NULL;
+    PyObject *handle = handle_or_fail(gr_resource_texture(self->resource, &options));
+    exclusive_end(object);
+    return handle;
 }
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
@@ -169,6 +200,20 @@ GUARDED_WITH(copy_from_image, copy(self, args, keywords, gr_buffer_copy_to_linea
 GUARDED_WITH(copy_to_image, copy(self, args, keywords, gr_buffer_copy_from_linear))
 GUARDED_ONE(image_info)
 
+#define TEXTURE                                                                                    \
+    "texture($self, level=0, layer=0, *, address='clamp', filter='point', normalized=None,\n"      \
+    "        as_float=None, srgb=None, border=(0, 0, 0, 0), whole=False, mip_filter='point',\n"    \
+    "        mip_bias=0, min_level=0, level_count=0, anisotropy=0)\n--\n\n"
+
+PyMethodDef resource_image_methods[] = {
+    {"surface", METHOD(resource_surface), KEYWORDS,
+     "surface($self, level=0, layer=0)\n--\n\n"
+     "The CUsurfObject of one level and layer, the same in each mapping. Valid while mapped."},
+    {"texture", METHOD(resource_texture), KEYWORDS,
+     TEXTURE "Like Buffer.texture(): a CUtexObject, the same in each mapping. Valid while mapped."},
+    {0},
+};
+
 PyMethodDef image_methods[] = {
     {"array", METHOD(guarded_array), KEYWORDS,
      "array($self, level=0, layer=0)\n--\n\nThe CUarray of one level and layer, as an int."},
@@ -178,9 +223,7 @@ PyMethodDef image_methods[] = {
      "surface($self, level=0, layer=0)\n--\n\n"
      "The CUsurfObject of one level and layer, for writes by kernels. Valid while mapped."},
     {"texture", METHOD(guarded_texture), KEYWORDS,
-     "texture($self, level=0, layer=0, *, address='clamp', filter='point', normalized=None,\n"
-     "        as_float=None, srgb=None, border=(0, 0, 0, 0), whole=False, mip_filter='point',\n"
-     "        mip_bias=0, min_level=0, level_count=0, anisotropy=0)\n--\n\n"
+     TEXTURE
      "A CUtexObject, for sampling by kernels. Valid while mapped. None: as the image's format."},
     {"copy_from_image", METHOD(guarded_copy_from_image), KEYWORDS,
      "copy_from_image($self, address, level=0, layer=0, *, pitch=0, slice=0, host=False,\n"

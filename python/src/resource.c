@@ -362,6 +362,7 @@ bool add_resource(PyObject *module)
     gather(methods, external_methods);
     gather(methods, order_methods);
     gather(methods, share_methods);
+    gather(methods, resource_image_methods);
     return add_type(module, &resource_type, "grinterop.GraphicsResource", sizeof(resource_object),
                     Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots);
 }

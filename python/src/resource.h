@@ -89,7 +89,8 @@ PyObject *vulkan_submit(PyObject *object, PyObject *args, PyObject *keywords);
 
 /* The methods of GraphicsResource for OpenGL (gl.c), external memory (external.c), semaphores
  * (semaphore.c) and other processes (share.c), and its properties (resource_info.c). */
-extern PyMethodDef gl_methods[], external_methods[], order_methods[], share_methods[];
+extern PyMethodDef gl_methods[], external_methods[], order_methods[], share_methods[],
+    resource_image_methods[];
 extern PyGetSetDef resource_properties[];
 PyObject *resource_represent(PyObject *object);
 PyObject *resource_describe(PyObject *object, PyObject *none);

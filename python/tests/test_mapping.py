@@ -299,6 +299,18 @@ def test_mapped_image_has_arrays_and_no_pointer(picture, cuda):
     refuses(RuntimeError, image.array, match="closed")
 
 
+def test_resource_keeps_its_surfaces_and_textures(picture, cuda):
+    refuses(grinterop.StateError, picture.surface, picture.texture, match="map it first")
+    seen = set()
+    for _ in range(3):
+        with picture.map(stream=cuda) as image:
+            assert image.surface() == picture.surface() == picture.surface(level=0, layer=0)
+            assert image.texture(filter="linear") == picture.texture(filter="linear")
+            seen.add((picture.surface(), picture.texture(), picture.texture(filter="linear")))
+            refuses(grinterop.InvalidValueError, lambda: picture.surface(1))
+    assert len(seen) == 1 and len(set(seen.pop())) == 3
+
+
 def test_linear_image_copies_the_image(picture, cuda):
     with picture.map_linear(stream=cuda) as pixels:
         assert pixels.handle and pixels.pitch >= 32

@@ -66,6 +66,8 @@ static const gr_slot *no_slots[1];
     X(gr_buffer_mipmapped_array(NULL))                                                             \
     X(gr_buffer_surface(NULL, 0, 0))                                                               \
     X(gr_buffer_texture(NULL, NULL))                                                               \
+    X(gr_resource_surface(NULL, 0, 0))                                                             \
+    X(gr_resource_texture(NULL, NULL))                                                             \
     X(gr_map_linear(NULL, 0, 0, fx.stream))                                                        \
     X(gr_map_linear(fx.resource, 0, 0, NULL))
 

@@ -104,6 +104,17 @@
       (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,             \
        size_t size, CUstream stream),                                                              \
       (to, to_context, from, from_context, size, stream))                                          \
+    X(cuGraphicsSubResourceGetMappedArray,                                                         \
+      (CUarray * array, CUgraphicsResource resource, unsigned layer, unsigned level),              \
+      (array, resource, layer, level))                                                             \
+    X(cuSurfObjectCreate, (CUsurfObject * surface, const CUDA_RESOURCE_DESC *described),           \
+      (surface, described))                                                                        \
+    X(cuSurfObjectDestroy, (CUsurfObject surface), (surface))                                      \
+    X(cuTexObjectCreate,                                                                           \
+      (CUtexObject * texture, const CUDA_RESOURCE_DESC *described,                                 \
+       const CUDA_TEXTURE_DESC *sampling, const CUDA_RESOURCE_VIEW_DESC *view),                    \
+      (texture, described, sampling, view))                                                        \
+    X(cuTexObjectDestroy, (CUtexObject texture), (texture))                                        \
     X(cuGraphicsResourceGetMappedPointer,                                                          \
       (CUdeviceptr * pointer, size_t * size, CUgraphicsResource resource),                         \
       (pointer, size, resource))
@@ -212,6 +223,18 @@ static CUresult CUDAAPI pretend_capturing(CUstream stream, CUstreamCaptureStatus
     return code;
 }
 
+/* Whether maps seem to give images other arrays: each layer that of the next one. */
+static bool other_arrays;
+
+static CUresult CUDAAPI pretend_array(CUarray *array, CUgraphicsResource resource, unsigned layer,
+                                      unsigned level)
+{
+    pthread_mutex_lock(&lock);
+    layer += other_arrays;
+    pthread_mutex_unlock(&lock);
+    return failing_cuGraphicsSubResourceGetMappedArray(array, resource, layer, level);
+}
+
 /* ISO C cannot convert a function pointer to void *. */
 #define FAULT_ADDRESS(name, parameters, arguments)                                                 \
     if (index == INDEX_##name) {                                                                   \
@@ -224,6 +247,10 @@ static void *wrapper_of(ptrdiff_t index)
     FAULTS(FAULT_ADDRESS)
     if (index == INDEX_cuStreamIsCapturing) {
         cuStreamIsCapturing_fn function = pretend_capturing;
+        memcpy(&address, &function, sizeof(address));
+    }
+    if (index == INDEX_cuGraphicsSubResourceGetMappedArray) {
+        cuGraphicsSubResourceGetMappedArray_fn function = pretend_array;
         memcpy(&address, &function, sizeof(address));
     }
     return address;
@@ -448,10 +475,18 @@ static void capture(CUstream stream)
     pthread_mutex_unlock(&lock);
 }
 
+static void give_other_arrays(bool other)
+{
+    pthread_mutex_lock(&lock);
+    other_arrays = other;
+    pthread_mutex_unlock(&lock);
+}
+
 static void reset(void)
 {
     pthread_mutex_lock(&lock);
     capturing = NULL;
+    other_arrays = false;
     for (size_t i = 0; i < FAULT_COUNT; i++) {
         faults[i].left = 0;
         faults[i].calls = 0;
@@ -469,5 +504,6 @@ EXPORTED const struct fault_api fault_api = {
     .last_refusal = last_refusal,
     .context = context,
     .capture = capture,
+    .give_other_arrays = give_other_arrays,
     .reset = reset,
 };

@@ -35,6 +35,8 @@ struct fault_api {
     struct CUctx_st *(*context)(const char *name);
     /* Makes cuStreamIsCapturing report that this stream captures a graph. NULL: no stream does. */
     void (*capture)(struct CUstream_st *stream);
+    /* Makes the driver report the array of the next layer for each layer of a mapped image. */
+    void (*give_other_arrays)(bool other);
     /* Cancels all settings and resets the counts to 0. */
     void (*reset)(void);
 };

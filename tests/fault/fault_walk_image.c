@@ -35,6 +35,10 @@ static bool use_image(gr_resource *resource, bool surface)
                 look_at_image(buffer, surface,
                               gr_resource_get_info(resource)->transport == GR_TRANSPORT_COPY);
     good = walk_release(buffer) && good;
+    buffer = good ? gr_map(resource, fx.other) : NULL; /* with the same surface and texture */
+    good = good && done(buffer) && (!surface || done(gr_resource_surface(resource, 0, 0))) &&
+           done(gr_resource_texture(resource, NULL));
+    good = walk_release(buffer) && good;
     buffer = good ? gr_map_linear(resource, 0, 0, fx.stream) : NULL;
     good = good && done(buffer && gr_buffer_ptr(buffer) && gr_buffer_get_info(buffer)->pitch);
     good = walk_release(buffer) && good;

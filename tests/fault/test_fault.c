@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "fault.h"
 
+#include <grinterop/image.h>
+
 #include <string.h>
 
 #define MANY 5
@@ -388,6 +390,37 @@ TEST(codes_without_a_name_are_reported_by_number)
     ck_assert_int_eq(error.code, 98765);
     fault->reset();
     assert_resource_usable(resource, name);
+}
+
+/* A driver may give an image another array in a later map; no known driver does. */
+TEST(surfaces_and_textures_follow_the_arrays_of_an_image)
+{
+    GLuint name;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, name);
+    glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_RGBA8, 4, 4, 2);
+    gr_resource *resource =
+        must_make(gr_from_gl_image(name, GL_TEXTURE_2D_ARRAY, GR_SURFACE_LOAD_STORE));
+    for (unsigned i = 0; i < 4; i++) {
+        fault->reset();
+        fault->give_other_arrays(i / 2 == 1);
+        gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
+        for (int again = 0; again < 2; again++) {
+            ck_assert_uint_ne(gr_resource_surface(resource, 0, 0), 0);
+            ck_assert_uint_ne(gr_resource_texture(resource, NULL), 0);
+        }
+        assert_ok(gr_buffer_release(buffer));
+        /* created in the first mapping, and again after the arrays have changed */
+        ck_assert_uint_eq(fault->calls("cuSurfObjectCreate"), i % 2 == 0);
+        ck_assert_uint_eq(fault->calls("cuTexObjectCreate"), i % 2 == 0);
+        ck_assert_uint_eq(fault->calls("cuSurfObjectDestroy"), i == 2);
+        ck_assert_uint_eq(fault->calls("cuTexObjectDestroy"), i == 2);
+    }
+    fault->reset();
+    gr_resource_free(resource);
+    ck_assert_uint_eq(fault->calls("cuSurfObjectDestroy"), 1);
+    ck_assert_uint_eq(fault->all_refusals(), 0);
+    glDeleteTextures(1, &name);
 }
 
 START(fault_control_start())

@@ -66,6 +66,8 @@ typedef void (*anything)(void);
     X(gr_buffer_copy_from_linear)                                                                  \
     X(gr_buffer_get_image_info)                                                                    \
     X(gr_buffer_mipmapped_array)                                                                   \
+    X(gr_resource_surface)                                                                         \
+    X(gr_resource_texture)                                                                         \
     X(gr_buffer_surface)                                                                           \
     X(gr_buffer_texture)                                                                           \
     X(gr_map_linear)                                                                               \

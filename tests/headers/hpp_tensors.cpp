@@ -70,12 +70,14 @@ static void a_mapped_image_has_its_surface_texture_and_array()
     options.filter = GR_FILTER_LINEAR;
     EXPECT(mapped.image_info().width == 4 && mapped.image_info().height == 2);
     EXPECT(mapped.surface() == gr_buffer_surface(mapped.get(), 0, 0));
+    EXPECT(mapped.surface() == image.surface() && mapped.texture() == image.texture());
     EXPECT(mapped.array() == gr_buffer_array(mapped.get(), 0, 0));
     EXPECT(mapped.texture() && mapped.texture(&options) != mapped.texture());
     EXPECT(hpp_thrown([&] { mapped.surface(1); }).status == GR_ERR_INVALID_VALUE);
     EXPECT(hpp_thrown([&] { mapped.array(0, 1); }).status == GR_ERR_INVALID_VALUE);
     EXPECT(hpp_thrown([] { mapping().texture(); }).status == GR_ERR_INVALID_VALUE);
     EXPECT(hpp_thrown([] { mapping().image_info(); }).status == GR_ERR_INVALID_VALUE);
+    EXPECT(hpp_thrown([] { make_image().surface(); }).status == GR_ERR_STATE);
 }
 
 static void tensors_are_created_copied_and_viewed()

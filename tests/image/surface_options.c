@@ -127,7 +127,8 @@ TEST(a_mapping_can_have_a_hundred_textures)
     begin("RGBA8");
     CUtexObject textures[100];
     for (int i = 0; i < 100; i++) {
-        textures[i] = gr_buffer_texture(buffer, NULL);
+        textures[i] = gr_buffer_texture(
+            buffer, &GR_INIT(gr_texture_options, .border = {(float)(i % 10), (float)(i / 10)}));
         ck_assert_msg(textures[i] != 0, "texture %d: %s", i, error_text());
         for (int k = 0; k < i; k++)
             ck_assert_uint_ne(textures[i], textures[k]);

@@ -260,19 +260,107 @@ TEST(surfaces_and_textures_end_with_the_resource)
     gr_resource_free(resource);
     ck_assert(!surface_is_known(surface) && !texture_is_known(texture));
 
-    /* Creating the first object of a mapping frees the objects of the previous mapping. */
+    /* A mapping that uses none keeps them, too. */
     resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     buffer = must_map_image(resource);
     surface = gr_buffer_surface(buffer, 0, 0);
     texture = gr_buffer_texture(buffer, NULL);
-    assert_ok(gr_buffer_release(buffer));
-    CU(StreamSynchronize(fx.stream));
-    buffer = must_map_image(resource);
-    CUsurfObject second = gr_buffer_surface(buffer, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(gr_buffer_release(buffer));
+        CU(StreamSynchronize(fx.stream));
+        ck_assert(surface_is_known(surface) && texture_is_known(texture));
+        buffer = must_map_image(resource);
+    }
+    assert_ok(gr_resource_close(resource, fx.stream));
     ck_assert(!surface_is_known(surface) && !texture_is_known(texture));
-    ck_assert(surface_is_known(second));
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
+}
+
+/* A program may create textures with new options in each frame. */
+TEST(textures_that_are_no_longer_used_end)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 4);
+    gr_resource *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    gr_buffer *buffer = must_map_image(resource);
+    const CUtexObject first = gr_buffer_texture(buffer, NULL);
+    CUsurfObject surface = 0;
+    for (int i = 0; i < 700; i++) {
+        gr_texture_options options = GR_INIT(gr_texture_options, .whole = true);
+        options.mip_bias = (float)i;
+        ck_assert_uint_ne(gr_buffer_texture(buffer, &options), 0);
+        surface = gr_buffer_surface(buffer, 0, 0);
+        ck_assert_uint_ne(surface, 0);
+        assert_ok(gr_buffer_release(buffer));
+        buffer = must_map_image(resource);
+    }
+    ck_assert(!gr_cuda_is_software() || !texture_is_known(first));
+    ck_assert_uint_eq(gr_resource_surface(resource, 0, 0), surface);
+    ck_assert_uint_ne(gr_resource_texture(resource, NULL), 0);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+}
+
+/* The kernel of the last mapping runs on another stream than that of the mapping before. */
+IMAGE_KERNEL_TEST(a_close_waits_for_the_kernels_of_all_streams)
+{
+    struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
+    gr_resource *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    gr_buffer *buffer = must_map_image(resource);
+    const CUsurfObject surface = gr_resource_surface(resource, 0, 0);
+    image_pattern(image.format, wanted, image_bytes(&image, 0), image_seed(9, 0, 0));
+    CUdeviceptr memory = device_copy(wanted, image_bytes(&image, 0));
+    assert_ok(gr_buffer_release(buffer));
+    buffer = must_map_image(resource); /* uses the surface without another call */
+    gate_open_after(gate_put(fx.stream), 30);
+    run_surface("store", surface, &image, 0, memory);
+    assert_ok(gr_buffer_release(buffer));
+    buffer = must_make(gr_map(resource, fx.other));
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    assert_image(&image, 9);
+}
+
+static void check_kept(gr_resource *resource, const struct image *image)
+{
+    const gr_texture_options linear = GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR);
+    CUsurfObject surface = 0;
+    CUtexObject texture = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        ck_assert_uint_eq(gr_resource_surface(resource, 0, 0), 0);
+        assert_error(GR_ERR_STATE, 0, "map it first");
+        ck_assert_uint_eq(gr_resource_texture(resource, NULL), 0);
+        assert_error(GR_ERR_STATE, 0, "map it first");
+        gr_buffer *buffer = must_map_image(resource);
+        CUsurfObject now = gr_resource_surface(resource, 0, 0);
+        ck_assert_msg(now && (!i || now == surface), "%s", error_text());
+        ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 0), now);
+        CUtexObject sampled = gr_buffer_texture(buffer, NULL);
+        ck_assert_msg(sampled && (!i || sampled == texture), "%s", error_text());
+        ck_assert_uint_eq(gr_resource_texture(resource, NULL), sampled);
+        ck_assert_uint_ne(gr_resource_texture(resource, &linear), sampled);
+        ck_assert_uint_eq(gr_resource_texture(resource, &linear),
+                          gr_buffer_texture(buffer, &linear));
+        surface = now;
+        texture = sampled;
+        surface_load(surface, image, 0, got);
+        image_pattern(image->format, wanted, image_bytes(image, 0), image_seed(20 + i, 0, 0));
+        ck_assert_mem_eq(got, wanted, image_bytes(image, 0));
+        image_pattern(image->format, wanted, image_bytes(image, 0), image_seed(21 + i, 0, 0));
+        surface_store(surface, image, 0, wanted);
+        assert_ok(gr_buffer_release(buffer));
+        assert_image(image, 21 + i);
+    }
+}
+
+IMAGE_KERNEL_TEST(surfaces_and_textures_are_the_same_in_each_mapping, 2)
+{
+    struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 20);
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = _i ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP);
+    GR_AUTO(gr_resource) *resource = must_make(
+        gr_from_gl_image_with(image.name, image.target->target, GR_SURFACE_LOAD_STORE, &options));
+    check_kept(resource, &image);
 }
 
 /* The stream is blocked while the mapping is released and the next one creates its objects. */

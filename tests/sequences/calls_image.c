@@ -95,6 +95,43 @@ static bool run_gr_buffer_texture(struct world *w, const int *a)
     return true;
 }
 
+/* Whether the model knows whether the resource is mapped. */
+static bool can_ask(const struct resource *r)
+{
+    return !r || (r->life == LIVE && !r->gone && !r->ring &&
+                  (!r->mapped || (r->mapped->life == LIVE && can_query(r->mapped))));
+}
+
+static unsigned kept_may(const struct resource *r, bool surface)
+{
+    if (!r)
+        return MAY(GR_ERR_INVALID_VALUE);
+    bool wrong = r->closed || !r->mapped || !r->image;
+    return wrong || (surface && !(r->flags & GR_SURFACE_LOAD_STORE)) ? MAY(GR_ERR_STATE) : 0;
+}
+
+static bool run_gr_resource_surface(struct world *w, const int *a)
+{
+    struct resource *r = resource_at(w, a[0]);
+    if (!can_ask(r))
+        return false;
+    CUsurfObject surface = gr_resource_surface(handle_of(r), 0, 0);
+    judge(w, surface ? GR_OK : gr_last_error()->status, kept_may(r, true));
+    must(w, !surface || surface == gr_buffer_surface(r->mapped->it, 0, 0));
+    return true;
+}
+
+static bool run_gr_resource_texture(struct world *w, const int *a)
+{
+    struct resource *r = resource_at(w, a[0]);
+    if (!can_ask(r))
+        return false;
+    CUtexObject texture = gr_resource_texture(handle_of(r), NULL);
+    judge(w, texture ? GR_OK : gr_last_error()->status, kept_may(r, false));
+    must(w, !texture || texture == gr_buffer_texture(r->mapped->it, NULL));
+    return true;
+}
+
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
 #define ROW 16 /* bytes per row */
@@ -151,6 +188,7 @@ static bool run_gr_buffer_copy_from_linear(struct world *w, const int *a)
 const struct entry calls_image[] = {
     CALL(gr_buffer_get_image_info, 10, "j"),     CALL(gr_buffer_array, 10, "jd"),
     CALL(gr_buffer_mipmapped_array, 8, "j"),     CALL(gr_buffer_surface, 15, "jd"),
+    CALL(gr_resource_surface, 10, "r"),          CALL(gr_resource_texture, 10, "r"),
     CALL(gr_buffer_texture, 15, "jdn"),          CALL(gr_buffer_copy_to_linear, 20, "jd"),
     CALL(gr_buffer_copy_from_linear, 20, "jdn"), {0},
 };

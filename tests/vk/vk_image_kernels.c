@@ -148,15 +148,20 @@ KERNEL_TEST(kernels_read_and_write_surfaces_of_every_shape, 7)
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, shaped[_i].shape, 21, 13, 3,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
     CUdeviceptr memory = 0;
+    CUsurfObject surface = 0;
     CU(MemAlloc(&memory, level_bytes(&image, 0)));
-    vulkan_image_fill(&image, 1);
-    buffer = must_map_vulkan(&image);
-    for (unsigned level = 0; level < 3; level++) {
-        check_load(_i, &image, level, memory);
-        store(_i, &image, level, memory);
+    for (int round = 0; round < 3; round++) {
+        vulkan_image_fill(&image, 1);
+        buffer = must_map_vulkan(&image);
+        surface = round ? surface : gr_buffer_surface(buffer, 0, 0);
+        ck_assert_uint_eq(gr_resource_surface(image.resource, 0, 0), surface);
+        for (unsigned level = 0; level < 3; level++) {
+            check_load(_i, &image, level, memory);
+            store(_i, &image, level, memory);
+        }
+        must_release(buffer);
+        assert_vulkan_image(&image, 2);
     }
-    must_release(buffer);
-    assert_vulkan_image(&image, 2);
     gr_resource_free(image.resource);
     CU(MemFree(memory));
 }
