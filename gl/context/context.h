@@ -30,12 +30,14 @@ struct gl_context {
     bool direct;       /* the context has direct state access */
     bool storage;      /* the context has immutable buffer storage */
     bool inverts;      /* the context has GL_PACK_INVERT_MESA */
+    /* the share group, any context of which counts as this context; usually NULL */
+    struct gl_group *group;
 };
 
 /* Marks the current context, or finds its mark. False if no context is current. Thread-safe. */
 bool gl_context_remember(struct gl_context *context);
 
-/* Whether both are the same context. */
+/* Whether both are the same context, or the same share group. */
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b);
 
 /*
@@ -44,8 +46,20 @@ bool gl_context_same(const struct gl_context *a, const struct gl_context *b);
  */
 bool gl_context_is_gone(const struct gl_context *context);
 
-/* Whether the context is current on the calling thread. Fast. */
+/* Whether the context, or one of its share group, is current on the calling thread. Fast. */
 bool gl_context_is_current(const struct gl_context *context);
+
+/* ---- Share groups ---------------------------------------------------------------------------- */
+
+/*
+ * Lets all contexts that share objects with this context, which is current, count as this context.
+ * Records errors. gl_context_leave_group() ends this; without a group it does nothing.
+ */
+gr_status gl_context_join_group(struct gl_context *context, const char *call);
+void gl_context_leave_group(struct gl_context *context);
+
+/* Whether a context of the group is current on the calling thread. Fast, and takes no lock. */
+bool gl_group_is_current(const struct gl_group *group);
 
 /* ---- The start of a call, and its errors ----------------------------------------------------- */
 
@@ -79,7 +93,7 @@ struct gl_deferred {
 /* Defers an object that is not in the list yet. Thread-safe. */
 void gl_deferred_add(struct gl_deferred *left);
 
-/* Ends the deferred objects of this context, which is current. */
+/* Ends the deferred objects of this context, which is current, and of its share group. */
 void gl_deferred_run(const struct gl_context *context);
 
 /* ---- Objects that grinterop creates ---------------------------------------------------------- */

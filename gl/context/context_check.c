@@ -38,12 +38,29 @@ gr_status gl_context_begin(struct gl_context *context, const char *call, const c
                    what);
 }
 
+static gr_status refuse_group(const struct gl_native *own, const struct gl_native *now,
+                              const char *object, const char *call)
+{
+    if (!now->handle)
+        return gr_fail(GR_ERR_GL, call,
+                       "No OpenGL context is current on this thread, but %s needs one of the share "
+                       "group of the %s context %p. Call from a thread where one is current.",
+                       object, own->interface, own->handle);
+    return gr_fail(GR_ERR_GL, call,
+                   "%s was registered in the share group of the %s context %p, but the context "
+                   "that is current on this thread (%s context %p) is not in that share group. "
+                   "Make a context current that shares objects with the first.",
+                   object, own->interface, own->handle, now->interface, now->handle);
+}
+
 gr_status gl_context_refuse(const struct gl_context *context, const char *object,
                             const char *advice, const char *call)
 {
     struct gl_native now;
     const struct gl_native *own = &context->native;
     bool any = gl_native_current(&now);
+    if (context->group)
+        return refuse_group(own, &now, object, call);
     if (gl_context_is_gone(context))
         return gr_fail(GR_ERR_GL, call,
                        "%s was registered in the %s context %p, which has been destroyed, so the "
@@ -59,6 +76,8 @@ gr_status gl_context_refuse(const struct gl_context *context, const char *object
     return gr_fail(
         GR_ERR_GL, call,
         "%s was registered in another context (%s context %p) than the one that is current on this "
-        "thread (%s context %p). Make the context of the resource current first.%s",
+        "thread (%s context %p). Make the context of the resource current first; if both share "
+        "objects, "
+        "`share_group` of gr_gl_options lets either be current.%s",
         object, own->interface, own->handle, now.interface, now.handle, advice);
 }

@@ -122,6 +122,8 @@ bool gl_context_remember(struct gl_context *context)
 bool gl_context_is_current(const struct gl_context *context)
 {
     struct gl_native native;
+    if (context->group)
+        return gl_group_is_current(context->group);
     if (context->mark && !GL_NATIVE_ASKS_FIRST)
         return glIsProgramPipeline(context->mark);
     return gl_native_current(&native) && native.handle == context->native.handle &&
@@ -151,5 +153,7 @@ bool gl_context_is_gone(const struct gl_context *context)
 
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b)
 {
+    if (a->group || b->group)
+        return a->group == b->group;
     return a->mark == b->mark && a->native.handle == b->native.handle;
 }

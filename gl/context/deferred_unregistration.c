@@ -19,6 +19,13 @@ void gl_deferred_add(struct gl_deferred *left)
     __atomic_store_n(&parked, left, __ATOMIC_RELEASE);
 }
 
+/* Whether the entry can end now. The context is current. */
+static bool can_end(const struct gl_deferred *left, const struct gl_context *context)
+{
+    return left->context.group ? gl_group_is_current(left->context.group)
+                               : gl_context_same(&left->context, context);
+}
+
 /*
  * Removes all entries of the context from the list at once, because ending an entry may call this
  * function again.
@@ -31,7 +38,7 @@ static struct gl_deferred *take_all(const struct gl_context *context)
     GR_LOCKED(&lock);
     for (struct gl_deferred **link = &parked; *link;) {
         struct gl_deferred *left = *link;
-        if (!gl_context_same(&left->context, context)) {
+        if (!can_end(left, context)) {
             link = &left->next;
             continue;
         }

@@ -137,6 +137,12 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
     gr_gl_options own;
     if (GR_TAKE(gr_gl_options, &own, options, wish->call) != GR_OK)
         return NULL;
+    if (own.share_group) {
+        gr_fail(GR_ERR_UNSUPPORTED, wish->call,
+                "`share_group` is for existing objects: create the object by OpenGL, and register "
+                "it by gr_from_gl_buffer_with() or gr_from_gl_image_with().");
+        return NULL;
+    }
     unsigned allowed =
         gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY, uncopied, wish->call);
     if (!allowed || gl_context_begin(&wish->context, wish->call, "will own the object") != GR_OK)

@@ -56,13 +56,16 @@ gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
                               const struct gr_transport_choice *choice, const char *call)
 {
     if (status != GR_OK) {
+        if (r)
+            gl_context_leave_group(&r->context);
         free(r);
         return NULL;
     }
     gr_resource *resource = &r->base;
     const char *way = r->copy ? r->copy->way : "";
-    snprintf(r->transport, sizeof(r->transport), "%s%s%s",
-             choice ? choice->text : resource->backend->name, *way ? ", " : "", way);
+    snprintf(r->transport, sizeof(r->transport), "%s%s%s%s",
+             choice ? choice->text : resource->backend->name, *way ? ", " : "", way,
+             r->context.group ? ", in each context of the share group" : "");
     resource->transport = r->transport;
     gr_resource_log_each(call, &resource, 1);
     return resource;
@@ -227,5 +230,6 @@ void gl_object_destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     gl_names_end(r->owned);
+    gl_context_leave_group(&r->context);
     free(r);
 }

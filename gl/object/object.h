@@ -37,7 +37,7 @@ struct gl_resource {
     struct gl_names
         *owned; /* objects that grinterop created and deletes with the resource, or NULL */
     /* the name of the transport, and the reason for its choice if there is one to report */
-    char transport[600];
+    char transport[640];
 };
 
 static inline const struct gl_resource *gl_of(const gr_resource *resource)

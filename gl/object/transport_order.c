@@ -68,6 +68,15 @@ unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, u
                 wanted);
         return 0;
     }
+    if (own.share_group && !(wanted & GR_TRANSPORT_INTEROP)) {
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                "`share_group` needs GR_TRANSPORT_INTEROP, which `transports` (0x%x) does not "
+                "allow: add it, or leave `transports` 0.",
+                wanted);
+        return 0;
+    }
+    if (own.share_group)
+        possible &= GR_TRANSPORT_INTEROP;
     if (!(wanted & possible))
         refuse_set(wanted, call);
     return wanted & possible;
@@ -150,41 +159,51 @@ static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_
     return gl_object_make(existing->r, maker_of(transport), existing->flags, choice->call);
 }
 
-static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed, const char *call)
+static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed, bool share_group,
+                         const char *call)
 {
     struct gr_transport_choice choice = {.call = call};
     struct existing existing = {r, flags};
     if (!r)
         return NULL;
-    order_transports(&choice, r, allowed);
-    return gl_object_finish(r, gr_choose_transport(&choice, attempt, &existing), &choice, call);
+    gr_status status = share_group ? gl_context_join_group(&r->context, call) : GR_OK;
+    if (status == GR_OK) {
+        order_transports(&choice, r, allowed);
+        status = gr_choose_transport(&choice, attempt, &existing);
+    }
+    return gl_object_finish(r, status, &choice, call);
 }
 
 /*
- * Returns the transports that the options allow. Shared is not among them, because existing storage
- * cannot be shared.
+ * Copies the options, and returns the transports that they allow. Shared is not among them, because
+ * existing storage cannot be shared.
  */
-static unsigned take(const gr_gl_options *options, const char *call)
+static unsigned take(gr_gl_options *own, const gr_gl_options *options, const char *call)
 {
-    return gl_transports_select(options,
-                                GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY,
+    if (GR_TAKE(gr_gl_options, own, options, call) != GR_OK)
+        return 0;
+    return gl_transports_select(own, GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY,
                                 GR_TRANSPORT_INTEROP, call);
 }
 
 gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags, const gr_gl_options *options)
 {
-    unsigned transports = take(options, __func__);
+    gr_gl_options own;
+    unsigned transports = take(&own, options, __func__);
     if (!transports)
         return NULL;
-    return make(gl_buffer_object(name, flags, __func__), flags, transports, __func__);
+    return make(gl_buffer_object(name, flags, __func__), flags, transports, own.share_group,
+                __func__);
 }
 
 gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target, unsigned flags,
                                    const gr_gl_options *options)
 {
-    unsigned transports = take(options, __func__);
+    gr_gl_options own;
+    unsigned transports = take(&own, options, __func__);
     if (!transports)
         return NULL;
     gl_depth_enable();
-    return make(gl_image_object(name, target, flags, __func__), flags, transports, __func__);
+    return make(gl_image_object(name, target, flags, __func__), flags, transports, own.share_group,
+                __func__);
 }

@@ -45,7 +45,8 @@ extern "C" {
  * Valid    while the buffer keeps its storage: close the resource before you delete the buffer. A
  *          map fails if the buffer was deleted or resized by glBufferData. Immutable storage
  *          (glBufferStorage) is not checked, because CUDA keeps it alive
- * Thread   where the OpenGL context is current, now and at each map and release
+ * Thread   where the OpenGL context is current, now and at each map and release; with
+ *          gr_gl_options.share_group any context that shares objects with it
  *
  * Do not use glBufferSubData right after a release: with NVIDIA's driver (580) it may overtake
  * pending CUDA work. Draws, dispatches, copies, clears and glMapBufferRange do not overtake it.
@@ -125,6 +126,22 @@ typedef struct gr_gl_options {
      * packed. No buffer is packed if OpenGL cannot put two buffers into one memory (Mesa).
      */
     bool packed;
+
+    /*
+     * For gr_from_gl_buffer_with() and gr_from_gl_image_with(): let the resource be mapped,
+     * released and closed in any OpenGL context that shares objects with the current context, also
+     * after the current context was destroyed. For programs with worker contexts, as in Qt.
+     * Restricts `transports` to interop. A freed resource is unregistered at the next call in any
+     * of these contexts. All or no resources of a ring have share_group.
+     *
+     * A map orders CUDA after the commands of the context that is current at the map. Before the
+     * map, flush the commands of the other contexts and wait for them (glFenceSync and glWaitSync,
+     * or glFinish). After the release, only the releasing context sees CUDA's writes: another
+     * context waits for a fence of the releasing context, and then binds the object again.
+     *
+     * The library leaves a shader object in the share group until the last resource is freed.
+     */
+    bool share_group;
 } gr_gl_options;
 
 /*
@@ -181,7 +198,8 @@ typedef struct gr_gl_options {
  *     Needs     OpenGL 4.3 for renderbuffers
  *
  * Errors: as for gr_from_gl_buffer() and gr_from_gl_image(), and
- *     GR_ERR_INVALID_VALUE  `transports` has unknown bits
+ *     GR_ERR_INVALID_VALUE  `transports` has unknown bits, or does not allow interop although
+ *                           `share_group` is set
  *     GR_ERR_UNSUPPORTED    only GR_TRANSPORT_SHARED is allowed, which needs an object created by
  *                           grinterop (below); or only GR_TRANSPORT_PEER is allowed, and CUDA and
  *                           OpenGL are on one GPU, or there is no peer access
@@ -257,7 +275,8 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  *
  * Errors: as for gr_from_gl_buffer(), and
  *     GR_ERR_INVALID_VALUE  `size` is 0 or too large, or `transports` has unknown bits
- *     GR_ERR_UNSUPPORTED    no allowed transport works here; the message says why
+ *     GR_ERR_UNSUPPORTED    no allowed transport works here; the message says why. Or `share_group`
+ *                           is set
  *     GR_ERR_NO_MEMORY      OpenGL or CUDA is out of memory
  *
  * Wraps cuMemCreate, glImportMemoryFdEXT, glNamedBufferStorageMemEXT.

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Resources with share_group: any OpenGL context of the share group maps, releases and closes them,
+ * and every other context is refused before the call reaches the CUDA driver.
+ */
+#include <grinterop/ring.h>
+
+#include "tests/drivers/fault_driver.h"
+#include "tests/support/support_image.h"
+#include "tests/support/usable.h"
+
+#define SIZE USABLE_SIZE
+
+START(fault_control_start())
+
+/*
+ * `first` registers the buffer, and `worker` shares objects with it. The context of the fixture is
+ * the alien: it shares nothing. `worker` is current at the start of a test.
+ */
+static gr_egl *first, *worker;
+static GLuint name;
+static gr_resource *resource;
+
+static const gr_gl_options grouped = {.struct_size = sizeof(grouped), .share_group = true};
+
+static gr_egl *make_sharing(const gr_egl *share)
+{
+    return must_make(gr_egl_create(&GR_INIT(gr_egl_options, .share = share)));
+}
+
+static gr_resource *must_group(GLuint of)
+{
+    return must_make(gr_from_gl_buffer_with(of, GR_READ_WRITE, &grouped));
+}
+
+static void make_both(void)
+{
+    first = must_make(gr_egl_create(NULL));
+    name = gl_buffer_filled(SIZE, 0x11);
+    resource = must_group(name);
+    glFinish();
+    worker = make_sharing(first);
+    fault->reset();
+}
+
+static void end_both(void)
+{
+    assert_ok(gr_egl_make_current(worker));
+    gr_resource_free(resource);
+    resource = NULL;
+    assert_gl_clean();
+    gr_egl_free(worker);
+    gr_egl_free(first);
+    first = worker = NULL;
+    assert_ok(gr_egl_make_current(fx.egl));
+    ck_assert_uint_eq(fault->all_refusals(), 0);
+}
+
+/* Leaves the current context after its commands are complete, as another context of it requires. */
+static void enter(const gr_egl *egl)
+{
+    gr_status status = gr_egl_make_current(egl);
+    ck_assert_msg(status == GR_OK, "%s", error_text());
+}
+
+static void finish_and_enter(const gr_egl *egl)
+{
+    glFinish();
+    enter(egl);
+}
+
+static void end_first(void)
+{
+    gr_egl_free(first);
+    first = NULL;
+}
+
+static TCase *add_group_case(Suite *suite, const char *title)
+{
+    return with_fixture(add_case(suite, title), make_both, end_both);
+}
+
+GROUP("share group", add_group_case)
+
+TEST(a_sharing_context_maps_releases_and_closes)
+{
+    unsigned char bytes[SIZE];
+    pattern_fill(bytes, SIZE, 1);
+    gl_write(name, bytes, SIZE);
+    assert_mapped(resource, 1);
+    write_mapped(resource, 2);
+    assert_gl_pattern(name, SIZE, 2);
+    assert_described(resource, "interop", "share group");
+    assert_ok(gr_resource_close(resource, fx.stream));
+    ck_assert_uint_eq(fault->calls("cuGraphicsUnregisterResource"), 1);
+    finish_and_enter(first);
+    assert_gl_pattern(name, SIZE, 2);
+}
+
+TEST(a_buffer_mapped_in_one_context_is_released_in_the_other)
+{
+    gr_egl *const contexts[] = {worker, first, worker};
+    for (unsigned i = 0; i < 2; i++) {
+        enter(contexts[i]);
+        gr_buffer *buffer = must_map(resource);
+        cuda_write_pattern(buffer, i + 3);
+        finish_and_enter(contexts[i + 1]);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_pattern(name, SIZE, i + 3);
+    }
+}
+
+/* Catches: the resource was lost with the context that had registered it. */
+TEST(the_group_outlives_the_context_of_the_registration)
+{
+    end_first();
+    write_mapped(resource, 5);
+    assert_gl_pattern(name, SIZE, 5);
+    gr_egl *later = make_sharing(worker);
+    write_mapped(resource, 6);
+    assert_gl_pattern(name, SIZE, 6);
+    assert_ok(gr_resource_close(resource, fx.stream));
+    gr_egl_free(later);
+}
+
+TEST(an_image_is_mapped_in_the_sharing_context)
+{
+    unsigned char texels[16 * 16 * 4], expected[sizeof(texels)];
+    struct image image = image_filled("RGBA8", "2D", 16, 16, 1, 1);
+    gr_resource *of = must_make(
+        gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE, &grouped));
+    finish_and_enter(first);
+    gr_buffer *buffer = must_map_image(of);
+    image_get(buffer, 0, 0, texels);
+    image_pattern(image.format, expected, sizeof(expected), image_seed(1, 0, 0));
+    ck_assert_mem_eq(texels, expected, sizeof(texels));
+    image_pattern(image.format, texels, sizeof(texels), image_seed(2, 0, 0));
+    image_put(buffer, 0, 0, texels);
+    assert_ok(gr_buffer_release(buffer));
+    finish_and_enter(worker);
+    assert_image(&image, 2);
+    gr_resource_free(of);
+    image_delete(&image);
+}
+
+/* The resources of two contexts of a group are one run: one driver call maps all of them. */
+TEST(one_driver_call_maps_the_resources_of_a_group)
+{
+    gr_resource *both[2] = {resource, must_group(gl_buffer_filled(SIZE, 1))};
+    gr_buffer *buffers[2];
+    assert_ok(gr_map_many(both, 2, fx.stream, NULL, buffers));
+    ck_assert_uint_eq(fault->calls("cuGraphicsMapResources"), 1);
+    assert_ok(gr_buffer_release_many(buffers, 2, fx.stream, NULL));
+    ck_assert_uint_eq(fault->calls("cuGraphicsUnmapResources"), 1);
+    gr_resource_free(both[1]);
+}
+
+static void *map_in_worker(void *unused)
+{
+    (void)unused;
+    enter(worker);
+    CU(CtxSetCurrent(fx.context));
+    write_mapped(resource, 8);
+    glFinish();
+    enter(NULL);
+    return NULL;
+}
+
+TEST(a_worker_context_on_another_thread_maps)
+{
+    enter(first);
+    elsewhere(map_in_worker, NULL);
+    assert_gl_pattern(name, SIZE, 8);
+}
+
+/* Contexts of a group may have other versions and functions than the one that registered. */
+TEST(a_context_of_an_older_version_maps)
+{
+    gr_egl *old = must_make(gr_egl_create(
+        &GR_INIT(gr_egl_options, .share = first, .major = 3, .minor = 2, .compatibility = true)));
+    unsigned char bytes[SIZE];
+    write_mapped(resource, 9);
+    gl_read(name, bytes, SIZE);
+    assert_pattern(bytes, SIZE, 9);
+    GLuint before = 0;
+    glGetIntegerv(GL_ARRAY_BUFFER_BINDING, (GLint *)&before);
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    glBufferData(GL_ARRAY_BUFFER, SIZE * 2, NULL, GL_STATIC_DRAW);
+    glBindBuffer(GL_ARRAY_BUFFER, before);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "has since been replaced");
+    assert_gl_clean();
+    gr_egl_free(old);
+}
+
+/* ---- Refused contexts ------------------------------------------------------------------------ */
+
+TEST(contexts_outside_of_the_group_are_refused)
+{
+    static const struct {
+        bool alien;
+        const char *text;
+    } wrongs[] = {{true, "is not in that share group"}, {false, "needs one of the share group"}};
+    for (size_t i = 0; i < 2; i++) {
+        enter(worker);
+        gr_buffer *buffer = must_map(resource);
+        enter(wrongs[i].alien ? fx.egl : NULL);
+        const unsigned long calls = fault->calls("cuGraphicsUnmapResources");
+        assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, wrongs[i].text);
+        assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, wrongs[i].text);
+        ck_assert_uint_eq(fault->calls("cuGraphicsUnmapResources"), calls);
+        ck_assert(gr_resource_get_info(resource)->mapped);
+        enter(worker);
+        assert_ok(gr_buffer_release(buffer));
+        enter(wrongs[i].alien ? fx.egl : NULL);
+        const unsigned long maps = fault->calls("cuGraphicsMapResources");
+        assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, wrongs[i].text);
+        ck_assert_uint_eq(fault->calls("cuGraphicsMapResources"), maps);
+        enter(worker);
+        assert_resource_usable(resource, name);
+    }
+}
+
+/* An alien group has a marker of its own, which may have the same name. */
+TEST(two_groups_are_distinguished)
+{
+    enter(fx.egl);
+    GLuint other_name = gl_buffer_filled(SIZE, 1);
+    gr_resource *other = must_group(other_name);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "is not in that share group");
+    assert_resource_usable(other, other_name);
+    enter(worker);
+    assert_null(gr_map(other, fx.stream), GR_ERR_GL, 0, "is not in that share group");
+    assert_resource_usable(resource, name);
+    enter(fx.egl);
+    gr_resource_free(other);
+}
+
+/* An alien context may have a shader of the same name, even with a similar text. */
+TEST(a_shader_of_the_application_is_no_marker)
+{
+    enum { MANY = 64 };
+    const char *text = "// Share group 1 of grinterop";
+    GLuint shaders[MANY];
+    enter(fx.egl);
+    for (int i = 0; i < MANY; i++) {
+        shaders[i] = glCreateShader(GL_VERTEX_SHADER);
+        glShaderSource(shaders[i], 1, &text, NULL);
+    }
+    assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "is not in that share group");
+    for (int i = 0; i < MANY; i++)
+        glDeleteShader(shaders[i]);
+    assert_gl_clean();
+}
+
+TEST(without_share_group_the_error_names_the_option)
+{
+    enter(first);
+    gr_resource *own = must_register(name);
+    enter(worker);
+    assert_null(gr_map(own, fx.stream), GR_ERR_GL, 0, "`share_group` of gr_gl_options");
+    enter(first);
+    assert_resource_usable(own, name);
+    gr_resource_free(own);
+}
+
+/* ---- Deferred ends --------------------------------------------------------------------------- */
+
+static unsigned long ended(void)
+{
+    return fault->calls("cuGraphicsUnregisterResource");
+}
+
+TEST(a_resource_freed_without_a_context_ends_in_any_context_of_the_group)
+{
+    elsewhere(free_elsewhere, resource);
+    resource = NULL;
+    enter(fx.egl);
+    assert_buffer_usable(gl_buffer_filled(SIZE, 1));
+    ck_assert_uint_eq(ended(), 1); /* that of the alien context itself */
+    enter(worker);
+    end_first();
+    assert_buffer_usable(name);
+    ck_assert_uint_eq(ended(), 3);
+}
+
+TEST(a_buffer_released_later_ends_in_any_context_of_the_group)
+{
+    gr_buffer *buffer = must_map(resource);
+    cuda_write_pattern(buffer, 4);
+    elsewhere(release_elsewhere, buffer);
+    enter(fx.egl);
+    assert_buffer_usable(gl_buffer_filled(SIZE, 1));
+    enter(first);
+    gr_buffer *again = must_map(resource);
+    assert_cuda_pattern(again, 4);
+    assert_ok(gr_buffer_release(again));
+}
+
+/* ---- The marker ------------------------------------------------------------------------------ */
+
+static int count_shaders(void)
+{
+    int count = 0;
+    for (GLuint i = 1; i < 1000; i++)
+        count += glIsShader(i);
+    return count;
+}
+
+TEST(a_group_has_one_marker_which_ends_with_its_last_resource)
+{
+    ck_assert_int_eq(count_shaders(), 1);
+    gr_resource *second = must_group(name);
+    ck_assert_int_eq(count_shaders(), 1);
+    gr_resource_free(resource);
+    resource = NULL;
+    ck_assert_int_eq(count_shaders(), 1);
+    /* Freed elsewhere, the marker stays for the next resource. */
+    assert_ok(gr_resource_close(second, fx.stream));
+    elsewhere(free_elsewhere, second);
+    ck_assert_int_eq(count_shaders(), 1);
+    resource = must_group(name);
+    ck_assert_int_eq(count_shaders(), 1);
+    gr_resource_free(resource);
+    resource = NULL;
+    ck_assert_int_eq(count_shaders(), 0);
+    /* A failed registration leaves none. */
+    ck_assert(fault->set("cuGraphicsGLRegisterBuffer", CUDA_ERROR_UNKNOWN, 0));
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &grouped), GR_ERR_CUDA, -1, "");
+    ck_assert_int_eq(count_shaders(), 0);
+}
+
+TEST(a_registration_preserves_a_pending_error)
+{
+    gr_resource_free(resource);
+    glEnable(0xFFFF);
+    resource = must_group(name);
+    ck_assert_uint_eq(glGetError(), GL_INVALID_ENUM);
+    assert_gl_clean();
+}
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+TEST(share_group_needs_interop)
+{
+    gr_gl_options options = grouped;
+    options.transports = GR_TRANSPORT_COPY | GR_TRANSPORT_PEER;
+    assert_null_invalid(gr_from_gl_buffer_with(name, GR_READ_WRITE, &options),
+                        "`share_group` needs GR_TRANSPORT_INTEROP");
+    options.transports = GR_TRANSPORT_SHARED;
+    assert_null_invalid(gr_from_gl_image_with(1, GL_TEXTURE_2D, GR_READ_WRITE, &options),
+                        "`share_group` needs GR_TRANSPORT_INTEROP");
+    options.transports = GR_TRANSPORT_ANY;
+    gr_resource *of = must_make(gr_from_gl_buffer_with(name, GR_READ_WRITE, &options));
+    ck_assert_int_eq((int)gr_resource_get_info(of)->transport, GR_TRANSPORT_INTEROP);
+    gr_resource_free(of);
+    /* The error of interop is reported: no other transport is tried. */
+    ck_assert(fault->set("cuGraphicsGLRegisterBuffer", CUDA_ERROR_UNKNOWN, 0));
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &options), GR_ERR_CUDA,
+                CUDA_ERROR_UNKNOWN, "was refused");
+}
+
+TEST(created_objects_have_no_share_group)
+{
+    assert_null(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &grouped), GR_ERR_UNSUPPORTED, 0,
+                "is for existing objects");
+}
+
+/* ---- Rings ----------------------------------------------------------------------------------- */
+
+TEST(a_ring_does_not_mix_both_kinds)
+{
+    enter(first);
+    gr_resource *mixed[2] = {resource, must_register(gl_buffer_filled(SIZE, 1))};
+    assert_null_invalid(gr_ring_create(mixed, 2, NULL), "`share_group` of gr_gl_options");
+    assert_resource_usable(resource, name);
+    gr_resource_free(mixed[1]);
+}
+
+TEST(a_ring_of_a_group_crosses_contexts)
+{
+    const gr_slot *slot;
+    gr_resource *both[2] = {resource, must_group(gl_buffer_filled(SIZE, 1))};
+    gr_ring *ring =
+        must_make(gr_ring_create(both, 2, &GR_INIT(gr_ring_options, .producer = GR_SIDE_CUDA)));
+    gr_egl *const contexts[] = {worker, first};
+    for (unsigned i = 0; i < 6; i++) {
+        enter(contexts[i % 2]);
+        assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 1000));
+        cuda_fill(slot->buffer, (int)i + 1);
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
+        finish_and_enter(contexts[(i + 1) % 2]);
+        assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 1000));
+        assert_gl_bytes(gr_gl_name(both[slot->index]), SIZE, (int)i + 1);
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
+        glFinish();
+    }
+    enter(fx.egl);
+    assert_fails(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0), GR_ERR_GL, 0, "share group");
+    enter(worker);
+    gr_ring_free(ring);
+    gr_resource_free(both[1]);
+}
