@@ -8,6 +8,7 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
+#include "gl/context/saved_state.h"
 
 #define OLDEST 32 /* the oldest supported version, OpenGL 3.2 */
 
@@ -46,6 +47,7 @@ static gr_status refuse_group(const struct gl_native *own, const struct gl_nativ
                        "No OpenGL context is current on this thread, but %s needs one of the share "
                        "group of the %s context %p. Call from a thread where one is current.",
                        object, own->interface, own->handle);
+    GR_TRY(gl_errors_check_lost(call)); /* a lost context has no shader objects */
     return gr_fail(GR_ERR_GL, call,
                    "%s was registered in the share group of the %s context %p, but the context "
                    "that is current on this thread (%s context %p) is not in that share group. "
@@ -78,6 +80,6 @@ gr_status gl_context_refuse(const struct gl_context *context, const char *object
         "%s was registered in another context (%s context %p) than the one that is current on this "
         "thread (%s context %p). Make the context of the resource current first; if both share "
         "objects, "
-        "`share_group` of gr_gl_options lets either be current.%s",
+        "gr_gl_options.share_group lets either be current.%s",
         object, own->interface, own->handle, now.interface, now.handle, advice);
 }

@@ -19,11 +19,11 @@ void gl_deferred_add(struct gl_deferred *left)
     __atomic_store_n(&parked, left, __ATOMIC_RELEASE);
 }
 
-/* Whether the entry can end now. The context is current. */
+/* Whether the entry can end now. `context` is current; if it is a group, one of its contexts is. */
 static bool can_end(const struct gl_deferred *left, const struct gl_context *context)
 {
-    return left->context.group ? gl_group_is_current(left->context.group)
-                               : gl_context_same(&left->context, context);
+    return left->context.group || context->group ? gl_context_is_current(&left->context)
+                                                 : gl_context_same(&left->context, context);
 }
 
 /*

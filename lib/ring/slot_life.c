@@ -89,7 +89,7 @@ static gr_status check_kind(const gr_resource *resource, const gr_resource *like
         return refuse(
             i, call,
             "belongs to another OpenGL context than the others, or only one of them was registered "
-            "with `share_group` of gr_gl_options: create a ring for each context or share group.");
+            "with gr_gl_options.share_group: create a ring for each context or share group.");
     return gr_sync_is_submitted(resource) ? check_semaphores(resource, like, ring, i, call) : GR_OK;
 }
 

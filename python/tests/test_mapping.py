@@ -203,6 +203,7 @@ def test_text_is_not_taken_for_a_bool(resource, cuda):
         TypeError,
         lambda: grinterop.load("soft"),
         lambda: GraphicsResource.create_gl_buffer(64, packed="no"),
+        lambda: GraphicsResource.from_gl_buffer(1, share_group="no"),
         lambda: GraphicsResource.from_fd(0, 64, dedicated=()),
         lambda: grinterop.publish(resource, np.zeros(4096, "u1"), stream=cuda, flip="no"),
         lambda: grinterop.Tensor.alloc(4).view(read_only="no"),
@@ -462,6 +463,35 @@ def test_close_accepts_at_most_a_stream(resource, cuda):
     refuses(TypeError, lambda: buffer.close("stream"))
     assert not buffer.is_closed
     buffer.close()
+
+
+def test_share_group_maps_in_a_sharing_context(egl, vbo, cuda):
+    image = gl.texture(16, 16, data=bytes(range(256)) * 4)
+    resources = [
+        GraphicsResource.from_gl_buffer(vbo, share_group=True),
+        GraphicsResource.from_gl_image(image, gl.TEXTURE_2D, share_group=True),
+    ]
+    alone = GraphicsResource.from_gl_buffer(vbo)
+    try:
+        with grinterop.EglContext(0, share=egl):
+            for resource in resources:
+                resource.map(stream=cuda).close()
+            resources[0].close()
+            with pytest.raises(grinterop.CUDAError, match="share_group lets either be current"):
+                alone.map(stream=cuda)
+        with grinterop.EglContext(0):
+            with pytest.raises(grinterop.CUDAError, match="is not in that share group"):
+                resources[1].map(stream=cuda)
+        egl.make_current()
+        refuses(
+            ValueError,
+            lambda: GraphicsResource.from_gl_buffer(vbo, transports="copy", share_group=True),
+            match="`share_group` needs",
+        )
+    finally:
+        egl.make_current()
+        resources[1].close()
+        alone.close()
 
 
 def test_egl_context_shares_objects_of_another_or_none(egl, vbo):

@@ -7,6 +7,8 @@
 static const gr_gl_options by_packed = {
     .struct_size = sizeof(by_packed), .transports = GR_TRANSPORT_SHARED, .packed = true};
 
+static const gr_gl_options by_group = {.struct_size = sizeof(by_group), .share_group = true};
+
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
 static void delete_buffer(GLuint name)
@@ -271,6 +273,7 @@ static bool run_without_context(void)
 
 const struct scenario walk_gl[] = {
     {"a buffer by interop", .run = walk_a_buffer, .options = &by_interop},
+    {"a buffer of a share group", .run = walk_a_buffer, .options = &by_group},
     {"a buffer by copies", .run = walk_a_buffer, .options = &by_copy},
     {"a buffer with pending OpenGL errors", .run = run_errors, .rules = WALK_FEW},
     {"a buffer by any transport", .run = walk_a_buffer, .options = &by_any},

@@ -257,7 +257,7 @@ TEST(without_share_group_the_error_names_the_option)
     enter(first);
     gr_resource *own = must_register(name);
     enter(worker);
-    assert_null(gr_map(own, fx.stream), GR_ERR_GL, 0, "`share_group` of gr_gl_options");
+    assert_null(gr_map(own, fx.stream), GR_ERR_GL, 0, "gr_gl_options.share_group");
     enter(first);
     assert_resource_usable(own, name);
     gr_resource_free(own);
@@ -371,7 +371,7 @@ TEST(a_ring_does_not_mix_both_kinds)
 {
     enter(first);
     gr_resource *mixed[2] = {resource, must_register(gl_buffer_filled(SIZE, 1))};
-    assert_null_invalid(gr_ring_create(mixed, 2, NULL), "`share_group` of gr_gl_options");
+    assert_null_invalid(gr_ring_create(mixed, 2, NULL), "gr_gl_options.share_group");
     assert_resource_usable(resource, name);
     gr_resource_free(mixed[1]);
 }

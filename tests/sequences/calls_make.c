@@ -88,20 +88,38 @@ static gr_transport taken(unsigned set)
 #define UNCOPIED (GR_TRANSPORT_INTEROP)
 #define OF_OLD   (GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY)
 
+/* No contexts of a sequence share objects: the option only restricts the transports and the rings.
+ */
+static bool group_at(const int *a)
+{
+    return a[2] >= 0 && a[3] % 4 == 1;
+}
+
+static unsigned group_may(const int *a)
+{
+    unsigned set = set_at(a[2]);
+    return group_at(a) && set && !(set & GR_TRANSPORT_INTEROP)
+               ? MAY(GR_ERR_INVALID_VALUE)
+               : set_may(set ? set : UNCOPIED, OF_OLD);
+}
+
 static bool run_gr_from_gl_buffer_with(struct world *w, const int *a)
 {
     struct object *o = object_at(w, a[0]);
     unsigned set = set_at(a[2]);
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = set);
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = set, .share_group = group_at(a));
     if (resource_at(w, a[3])->used)
         return false;
     unsigned may = object_may(w, o) | flags_may(a[1], BUFFER_FLAGS);
-    may |= set_may(set ? set : UNCOPIED, OF_OLD);
+    may |= group_may(a);
     gr_resource *made =
         gr_from_gl_buffer_with(o ? o->name : 0, (unsigned)a[1], a[2] < 0 ? NULL : &options);
     is_made(w, a[3], made, o, a[1], may);
-    if (made)
+    if (made) {
         resource_at(w, a[3])->transport = taken(set);
+        resource_at(w, a[3])->grouped = group_at(a);
+    }
     return true;
 }
 
@@ -118,16 +136,19 @@ static bool run_gr_from_gl_image_with(struct world *w, const int *a)
 {
     struct object *o = object_at(w, a[0]);
     unsigned set = set_at(a[2]);
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = set);
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = set, .share_group = group_at(a));
     if (resource_at(w, a[3])->used)
         return false;
     unsigned may = object_may(w, o) | flags_may(a[1], IMAGE_FLAGS);
-    may |= set_may(set ? set : UNCOPIED, OF_OLD);
+    may |= group_may(a);
     gr_resource *made = gr_from_gl_image_with(o ? o->name : 0, GL_TEXTURE_2D, (unsigned)a[1],
                                               a[2] < 0 ? NULL : &options);
     is_made(w, a[3], made, o, a[1], may);
-    if (made)
+    if (made) {
         resource_at(w, a[3])->transport = taken(set);
+        resource_at(w, a[3])->grouped = group_at(a);
+    }
     return true;
 }
 

@@ -90,7 +90,7 @@ static void has_slots(struct ring *ring, struct resource *const list[])
 static bool are_alike(const struct resource *one, const struct resource *other)
 {
     return one->size == other->size && one->transport == other->transport &&
-           one->object->context == other->object->context;
+           one->grouped == other->grouped && one->object->context == other->object->context;
 }
 
 static unsigned slots_may(const struct world *w, struct resource *const list[])

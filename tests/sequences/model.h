@@ -107,6 +107,7 @@ struct resource {
     int cuda;  /* the CUDA context that was current at creation */
     bool gone; /* that context was destroyed */
     bool image, closed, used;
+    bool grouped; /* created with share_group */
     /* gr_resource_wait() queries the stream of the last release, which may be destroyed. */
     bool last_may_be_gone;
     int out; /* how many of its buffers the caller has not released */
