@@ -334,7 +334,7 @@ static void end_cuda_side(gr_resource *resource)
     GR_ENTERED pushed = false;
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_copy *copy = r->copy;
-    if (copy->owed && !gl_context_is_gone(&r->context))
+    if (!copy || (copy->owed && !gl_context_is_gone(&r->context)))
         return;
     if (gr_context_enter(&resource->context, &pushed, "The end") != GR_OK)
         return;

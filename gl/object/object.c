@@ -39,6 +39,7 @@ gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, un
     void *handle = NULL;
     gr_endings_collect();
     GR_TRY(gr_context_choose(&context, maker->find_device, call));
+    r->maker = maker;
     gr_status status = gr_context_enter(&context, &pushed, call);
     if (status == GR_OK) {
         status = maker->make_side(r, flags, &handle, call);
@@ -52,6 +53,13 @@ gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, un
     return status;
 }
 
+void gl_object_add_way(struct gl_resource *r)
+{
+    const char *way = r->copy ? r->copy->way : "";
+    snprintf(r->transport + r->way_at, sizeof(r->transport) - r->way_at, "%s%s%s", *way ? ", " : "",
+             way, r->context.group ? ", in each context of the share group" : "");
+}
+
 gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
                               const struct gr_transport_choice *choice, const char *call)
 {
@@ -62,10 +70,10 @@ gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
         return NULL;
     }
     gr_resource *resource = &r->base;
-    const char *way = r->copy ? r->copy->way : "";
-    snprintf(r->transport, sizeof(r->transport), "%s%s%s%s",
-             choice ? choice->text : resource->backend->name, *way ? ", " : "", way,
-             r->context.group ? ", in each context of the share group" : "");
+    snprintf(r->transport, sizeof(r->transport), "%s",
+             choice ? choice->text : resource->backend->name);
+    r->way_at = strlen(r->transport);
+    gl_object_add_way(r);
     resource->transport = r->transport;
     gr_resource_log_each(call, &resource, 1);
     return resource;
@@ -104,6 +112,11 @@ static const char *end_registration(void)
     return gr_error_choose("gr_resource_close()", "cuGraphicsUnregisterResource()");
 }
 
+static const char *follow_remedy(void)
+{
+    return gr_error_choose(" Or set `follow_storage` (gr_gl_options): maps then do this.", "");
+}
+
 static gr_status fail_deleted(const gr_resource *resource, const char *call)
 {
     GR_TRY(gl_errors_check_lost(call));
@@ -116,8 +129,6 @@ static gr_status fail_deleted(const gr_resource *resource, const char *call)
 static gr_status check_buffer(const gr_resource *resource, const char *call)
 {
     const struct gl_resource *r = gl_of(resource);
-    if (!glIsBuffer(r->name))
-        return fail_deleted(resource, call);
     size_t size = gl_buffer_storage(r->name, r->context.direct);
     if (size == resource->size)
         return GR_OK;
@@ -125,9 +136,9 @@ static gr_status check_buffer(const gr_resource *resource, const char *call)
     return gr_fail(
         GR_ERR_STATE, call,
         "%s had %zu byte%s when it was registered, but its storage has since been replaced by one "
-        "of %zu byte%s. End the registration by %s, and register the buffer again.",
+        "of %zu byte%s. End the registration by %s, and register the buffer again.%s",
         gl_object_text(resource).text, resource->size, gr_s(resource->size), size, gr_s(size),
-        end_registration());
+        end_registration(), follow_remedy());
 }
 
 /* The name of an OpenGL format. Unknown formats are written to `text` as a number. */
@@ -141,10 +152,7 @@ static const char *format_text(GLint internal, char *text, size_t size)
 static gr_status check_image(const gr_resource *resource, const char *call)
 {
     const struct gl_resource *r = gl_of(resource);
-    GLenum target = r->target->target;
-    if (target == GL_RENDERBUFFER ? !glIsRenderbuffer(r->name) : !glIsTexture(r->name))
-        return fail_deleted(resource, call);
-    struct gl_level now = gl_image_level(r->name, target, 0);
+    struct gl_level now = gl_image_level(r->name, r->target->target, 0);
     const struct gl_level *then = &r->level;
     if (memcmp(&now, then, sizeof(now)) == 0)
         return GR_OK;
@@ -153,14 +161,25 @@ static gr_status check_image(const gr_resource *resource, const char *call)
     return gr_fail(GR_ERR_STATE, call,
                    "%s was %dx%dx%d of format %s when it was registered, but its storage has since "
                    "been replaced by one of %dx%dx%d, format %s. End the registration by %s, and "
-                   "register it again.",
+                   "register it again.%s",
                    gl_object_text(resource).text, then->width, then->height, then->depth,
                    format_text(then->internal, was, sizeof(was)), now.width, now.height, now.depth,
-                   format_text(now.internal, is, sizeof(is)), end_registration());
+                   format_text(now.internal, is, sizeof(is)), end_registration(), follow_remedy());
 }
 
-static gr_status check_one(const gr_resource *resource, const char *call)
+static bool exists(const struct gl_resource *r)
 {
+    if (!r->target)
+        return glIsBuffer(r->name);
+    return r->target->target == GL_RENDERBUFFER ? glIsRenderbuffer(r->name) : glIsTexture(r->name);
+}
+
+static gr_status check_one(gr_resource *resource, const char *call)
+{
+    if (!exists(gl_of(resource)))
+        return fail_deleted(resource, call);
+    if (resource->follows && !resource->mapped)
+        return gl_object_follow((struct gl_resource *)resource, call);
     return resource->is_image ? check_image(resource, call) : check_buffer(resource, call);
 }
 
@@ -174,7 +193,7 @@ gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, cons
 gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call)
 {
     for (size_t i = 0; i < n; i++)
-        if (!gl_of(resources[i])->immutable)
+        if (!gl_of(resources[i])->immutable || resources[i]->follows)
             GR_TRY(check_one(resources[i], call));
     return GR_OK;
 }

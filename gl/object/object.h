@@ -30,7 +30,9 @@ struct gl_resource {
     /* NULL for buffers. `format` is also NULL if the table does not list the format. */
     const struct gl_target *target;
     const struct gl_format *format;
-    struct gl_level level;     /* level 0 at registration */
+    struct gl_level level; /* level 0 at registration */
+    const struct gl_maker *maker;
+    bool replaced; /* with `follows`: the object got other storage, which is not registered yet */
     struct gl_copy *copy;      /* for the copy transport, and for images by peer */
     struct gl_peer *peer;      /* for buffers by peer */
     struct gl_deferred parked; /* the list entry while the end is deferred */
@@ -38,6 +40,7 @@ struct gl_resource {
         *owned; /* objects that grinterop created and deletes with the resource, or NULL */
     /* the name of the transport, and the reason for its choice if there is one to report */
     char transport[640];
+    size_t way_at; /* the offset of the copy's way in `transport` */
 };
 
 static inline const struct gl_resource *gl_of(const gr_resource *resource)
@@ -91,6 +94,9 @@ gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, un
 gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
                               const struct gr_transport_choice *choice, const char *call);
 
+/* Completes `transport` by the way of the copy, if there is a copy. */
+void gl_object_add_way(struct gl_resource *r);
+
 /* The text "OpenGL texture 3", for messages. */
 struct gl_object_text {
     char text[48];
@@ -138,8 +144,15 @@ void gl_object_collect(const gr_resource *resource);
 void gl_object_describe(const gr_resource *resource, char *text, size_t size);
 
 /*
- * Check that the objects still exist with the same storage. gl_object_check_registered() skips
- * immutable storage, because the CUDA registration keeps such storage alive.
+ * For a resource that follows its storage, whose object exists: if the storage was replaced, checks
+ * and registers the new storage. After an error, the next call tries again.
+ */
+gr_status gl_object_follow(struct gl_resource *r, const char *call);
+
+/*
+ * Check that the objects still exist with the same storage, or follow it.
+ * gl_object_check_registered() skips immutable storage of resources that do not follow it, because
+ * the CUDA registration keeps such storage alive.
  */
 gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call);
 gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call);

@@ -159,14 +159,15 @@ static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_
     return gl_object_make(existing->r, maker_of(transport), existing->flags, choice->call);
 }
 
-static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed, bool share_group,
-                         const char *call)
+static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed,
+                         const gr_gl_options *options, const char *call)
 {
     struct gr_transport_choice choice = {.call = call};
     struct existing existing = {r, flags};
     if (!r)
         return NULL;
-    gr_status status = share_group ? gl_context_join_group(&r->context, call) : GR_OK;
+    r->base.follows = options->follow_storage;
+    gr_status status = options->share_group ? gl_context_join_group(&r->context, call) : GR_OK;
     if (status == GR_OK) {
         order_transports(&choice, r, allowed);
         status = gr_choose_transport(&choice, attempt, &existing);
@@ -192,8 +193,7 @@ gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags, const gr_
     unsigned transports = take(&own, options, __func__);
     if (!transports)
         return NULL;
-    return make(gl_buffer_object(name, flags, __func__), flags, transports, own.share_group,
-                __func__);
+    return make(gl_buffer_object(name, flags, __func__), flags, transports, &own, __func__);
 }
 
 gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target, unsigned flags,
@@ -204,6 +204,5 @@ gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target, unsig
     if (!transports)
         return NULL;
     gl_depth_enable();
-    return make(gl_image_object(name, target, flags, __func__), flags, transports, own.share_group,
-                __func__);
+    return make(gl_image_object(name, target, flags, __func__), flags, transports, &own, __func__);
 }

@@ -43,8 +43,9 @@ extern "C" {
  *
  * Owner    the caller frees the resource, and still owns the OpenGL buffer
  * Valid    while the buffer keeps its storage: close the resource before you delete the buffer. A
- *          map fails if the buffer was deleted or resized by glBufferData. Immutable storage
- *          (glBufferStorage) is not checked, because CUDA keeps it alive
+ *          map fails if the buffer was deleted or resized by glBufferData; `follow_storage` (below)
+ *          lets it follow. Immutable storage (glBufferStorage) is not checked, because CUDA keeps
+ *          it alive
  * Thread   where the OpenGL context is current, now and at each map and release; with
  *          gr_gl_options.share_group any context that shares objects with it
  *
@@ -85,7 +86,9 @@ GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
  * the NVIDIA driver refuses glTexParameter for the texture with GL_INVALID_OPERATION.
  *
  * Errors: as for gr_from_gl_buffer(), and
- *     GR_ERR_INVALID_VALUE  the object has another target, or the texture is incomplete
+ *     GR_ERR_INVALID_VALUE  the object has another target, or the texture is incomplete: levels
+ *                           with gaps, or of another format or size than level 0 implies; missing
+ *                           cube faces; a GL_TEXTURE_BASE_LEVEL other than 0
  *     GR_ERR_UNSUPPORTED    CUDA does not support the format (depth, packed, compressed) or the
  *                           target (1D, multisampled, cube map array); the message names an
  *                           alternative, for depth GR_TRANSPORT_COPY (below)
@@ -142,6 +145,21 @@ typedef struct gr_gl_options {
      * The library leaves a shader object in the share group until the last resource is freed.
      */
     bool share_group;
+
+    /*
+     * For existing objects: a map checks whether the storage was replaced, and then registers the
+     * object again instead of failing with GR_ERR_STATE. Viewers need this when a window is
+     * resized. gr_resource_get_info() and gr_buffer_get_image_info() then return the new values. If
+     * the object cannot be registered, the map fails with the errors of a registration, and the
+     * next map tries again. A deleted object still is GR_ERR_STATE. Rings refuse the resource.
+     *
+     * Replaced storage is detected if its size, format, number of levels, or whether it is
+     * immutable has changed. If none has, CUDA keeps the old storage: for the same size use
+     * glBufferSubData or glTexSubImage. The NVIDIA driver (580) refuses glTexImage for a registered
+     * texture with GL_INVALID_OPERATION: delete the texture and create it again under the same
+     * name, which glGenTextures returns. Registering again takes 0.7 ms there.
+     */
+    bool follow_storage;
 } gr_gl_options;
 
 /*

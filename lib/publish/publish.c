@@ -93,6 +93,8 @@ static gr_status check_plan(const struct work *w, gr_resource *resource)
 static gr_status check_before_map(struct work *w, gr_resource *resource)
 {
     bool pushed;
+    if (resource->follows) /* this may change its size */
+        GR_TRY(gr_map_check(resource, w->stream, w->call));
     gr_status status = describe_and_plan(w, resource);
     if (status != GR_OK)
         GR_TRY(gr_map_check(resource, w->stream, w->call));

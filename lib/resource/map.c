@@ -137,15 +137,23 @@ static gr_status reserve_all(gr_resource *const resources[], size_t n, CUstream 
             return status == GR_OK ? gr_fail_memory(call) : status;
         resource->pending = buffer;
         buffer->stream = stream;
-        buffer->offset = 0;
-        buffer->part = resource->size;
-        if (o) { /* transports that copy must know before the map what is mapped, and how */
+        if (o)
             resource->narrowed = narrowing(resource, o);
-            buffer->offset = o->offset;
-            buffer->part = o->size ? o->size : resource->size - o->offset;
-        }
     }
     return GR_OK;
+}
+
+/*
+ * Sets the mapped parts, which transports that copy must know before the map. Follows the check of
+ * the storage, because the buffer may have another size now.
+ */
+static void set_parts(gr_resource *const resources[], size_t n, const gr_map_options *o)
+{
+    for (size_t i = 0; i < n; i++) {
+        gr_buffer *buffer = resources[i]->pending;
+        buffer->offset = o ? o->offset : 0;
+        buffer->part = o && o->size ? o->size : resources[i]->size - buffer->offset;
+    }
 }
 
 /* Checks `offset` and `size`, after the check of the storage, because it may have grown. */
@@ -334,6 +342,8 @@ static gr_status map_all(gr_resource *const resources[], size_t n, bool held, CU
     if (status == GR_OK)
         status = check_runs(resources, n, grouped, call);
     if (status == GR_OK)
+        set_parts(resources, n, options);
+    if (status == GR_OK)
         status = map_in_context(resources, n, stream, options, call);
     if (status == GR_OK) {
         if (!held && !grouped)
@@ -447,6 +457,8 @@ static gr_status check_linear(gr_resource *resource, unsigned level, unsigned la
     gr_resource_collect(resource);
     if (!resource->is_image || !resource->handle || resource->mapped)
         return GR_OK;
+    if (resource->follows)
+        GR_TRY(gr_map_check(resource, stream, call));
     gr_status status = gr_image_check_range(resource, level, layer, call);
     if (status == GR_OK)
         return gr_linear_prepare(resource, level, call);

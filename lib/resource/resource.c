@@ -160,7 +160,7 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     bool alive = status == GR_OK;
     /* All objects here are destroyed together with their CUDA context. */
     gr_image_objects_free(resource, alive);
-    if (alive)
+    if (alive && resource->handle != resource)
         status = resource->backend->unregister(resource);
     gr_linear_free(resource, alive);
     gr_uses_free(&resource->uses, alive);
@@ -329,7 +329,8 @@ const gr_resource_info *gr_resource_get_info(const gr_resource *resource)
                                .size = resource->is_image ? 0 : resource->size,
                                .mapped = resource->mapped,
                                .closed = !resource->handle};
-    if (resource->handle && backend->transport == GR_TRANSPORT_INTEROP)
+    if (resource->handle && resource->handle != resource &&
+        backend->transport == GR_TRANSPORT_INTEROP)
         info->graphics = resource->handle;
     if (resource->handle && backend->external_memory)
         info->external_memory = backend->external_memory(resource);

@@ -87,7 +87,11 @@ struct gr_sync {
 struct gr_resource {
     /* The fields that every map and release uses: three cache lines, up to the count of `uses`. */
     const struct gr_backend *backend;
-    void *handle; /* the driver's object, whose type depends on the backend; NULL once closed */
+    /*
+     * The driver's object, whose type depends on the backend; NULL once closed. If `follows`, the
+     * resource itself while nothing is registered: the next map registers the object.
+     */
+    void *handle;
     /*
      * The current mapping, or NULL. If any thread may use the resource, gr_buffer_release_later()
      * may end the mapping on another thread at any time; the buffer stays valid memory.
@@ -134,6 +138,7 @@ struct gr_resource {
     /* the name of the transport in descriptions, with the reason for using it if there is one */
     const char *transport;
     unsigned flags;
+    bool follows;           /* a map registers the object again if its storage was replaced */
     struct gr_ending freed; /* releases deferred buffers after the caller has freed the resource */
     /*
      * An image as its graphics API describes it, without `texel_bytes`. `channels` is 0 if the

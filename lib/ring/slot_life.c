@@ -104,6 +104,10 @@ static gr_status check_resource(gr_resource *resource, size_t i, const char *cal
         return gr_fail(GR_ERR_STATE, call,
                        "Resource %zu is already in a ring: create another resource for this one.",
                        i);
+    if (resource->follows)
+        return refuse(i, call,
+                      "was registered with `follow_storage`, but a slot keeps its storage: "
+                      "register the object without that option.");
     if (resource->visited)
         return refuse(i, call, "is listed twice: each slot needs its own resource.");
     return GR_OK;

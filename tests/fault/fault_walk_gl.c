@@ -70,6 +70,23 @@ bool walk_a_buffer(void)
     return good;
 }
 
+/* The first size is half of that which use() needs. */
+static bool follow_a_buffer(void)
+{
+    gr_gl_options options = *scenario->options;
+    options.follow_storage = true;
+    GLuint name = gl_buffer_filled(SIZE / 2, 1);
+    gr_resource *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &options);
+    bool good = done(resource) && fill_by_cuda(resource, 1);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    glBufferData(GL_COPY_WRITE_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    good = good && use(resource, name);
+    gr_resource_free(resource);
+    delete_buffer(name);
+    return good;
+}
+
 /* ---- Pending OpenGL errors ------------------------------------------------------------------- */
 
 static void blit_from_nothing(void)
@@ -274,6 +291,8 @@ static bool run_without_context(void)
 const struct scenario walk_gl[] = {
     {"a buffer by interop", .run = walk_a_buffer, .options = &by_interop},
     {"a buffer of a share group", .run = walk_a_buffer, .options = &by_group},
+    {"a buffer that follows its storage", .run = follow_a_buffer, .options = &by_interop},
+    {"a copied buffer that follows its storage", .run = follow_a_buffer, .options = &by_copy},
     {"a buffer by copies", .run = walk_a_buffer, .options = &by_copy},
     {"a buffer with pending OpenGL errors", .run = run_errors, .rules = WALK_FEW},
     {"a buffer by any transport", .run = walk_a_buffer, .options = &by_any},

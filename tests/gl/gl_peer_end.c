@@ -255,3 +255,29 @@ PEER_TEST(a_failed_map_many_unmaps_resources_of_the_other_transport)
         gr_resource_free(resources[i]);
     }
 }
+
+/* A registration that fails leaves nothing, and the next map tries again. */
+PEER_TEST(a_map_follows_a_resized_buffer)
+{
+    gr_gl_options options = by_peer;
+    options.follow_storage = true;
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_from_gl_buffer_with(name, GR_READ_WRITE, &options));
+    for (unsigned i = 0; i < 2; i++) {
+        const size_t size = i ? SIZE / 2 : 2 * SIZE;
+        glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+        glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)size, NULL, GL_DYNAMIC_DRAW);
+        gl_write_pattern(name, size, 5 * i);
+        let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
+        assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "");
+        ck_assert_uint_eq(fault->calls("cuMemAlloc"), 1);
+        fault->reset();
+        go_round(resource, size, 5 * i);
+        go_round(resource, size, 5 * i + 1);
+    }
+    let_fail("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, 0);
+    glBufferData(GL_COPY_WRITE_BUFFER, 64, NULL, GL_DYNAMIC_DRAW);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_NO_MEMORY, CUDA_ERROR_OUT_OF_MEMORY, "");
+    fault->reset();
+}

@@ -107,8 +107,9 @@ static bool run_gr_from_gl_buffer_with(struct world *w, const int *a)
 {
     struct object *o = object_at(w, a[0]);
     unsigned set = set_at(a[2]);
-    const gr_gl_options options =
-        GR_INIT(gr_gl_options, .transports = set, .share_group = group_at(a));
+    const bool follow = a[0] % 2 && a[2] >= 0;
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = set,
+                                          .share_group = group_at(a), .follow_storage = follow);
     if (resource_at(w, a[3])->used)
         return false;
     unsigned may = object_may(w, o) | flags_may(a[1], BUFFER_FLAGS);
@@ -119,6 +120,7 @@ static bool run_gr_from_gl_buffer_with(struct world *w, const int *a)
     if (made) {
         resource_at(w, a[3])->transport = taken(set);
         resource_at(w, a[3])->grouped = group_at(a);
+        resource_at(w, a[3])->follows = follow;
     }
     return true;
 }
@@ -136,8 +138,9 @@ static bool run_gr_from_gl_image_with(struct world *w, const int *a)
 {
     struct object *o = object_at(w, a[0]);
     unsigned set = set_at(a[2]);
-    const gr_gl_options options =
-        GR_INIT(gr_gl_options, .transports = set, .share_group = group_at(a));
+    const bool follow = a[0] % 2 && a[2] >= 0;
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = set,
+                                          .share_group = group_at(a), .follow_storage = follow);
     if (resource_at(w, a[3])->used)
         return false;
     unsigned may = object_may(w, o) | flags_may(a[1], IMAGE_FLAGS);
@@ -148,6 +151,7 @@ static bool run_gr_from_gl_image_with(struct world *w, const int *a)
     if (made) {
         resource_at(w, a[3])->transport = taken(set);
         resource_at(w, a[3])->grouped = group_at(a);
+        resource_at(w, a[3])->follows = follow;
     }
     return true;
 }

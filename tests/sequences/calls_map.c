@@ -106,7 +106,8 @@ static unsigned part_may(const struct resource *r, const gr_map_options *part)
 {
     if (!part->offset && !part->size)
         return 0;
-    bool in = !r->image && part->offset < r->size && part->size <= r->size - part->offset;
+    const size_t size = r->follows ? r->object->size : r->size;
+    bool in = !r->image && part->offset < size && part->size <= size - part->offset;
     return in ? 0 : MAY(GR_ERR_INVALID_VALUE);
 }
 

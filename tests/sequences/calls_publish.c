@@ -125,7 +125,8 @@ static bool with_resource(struct world *w, const int *a, bool fetched, with_reso
         return false;
     unsigned may = map_may(w, r) | stream_may(w, a[2], r, false) | tensor_may(t, fetched);
     if (r)
-        may |= flags_may(r, fetched ? GR_WRITE_DISCARD : GR_READ_ONLY) | room_may(t, 0, r->size);
+        may |= flags_may(r, fetched ? GR_WRITE_DISCARD : GR_READ_ONLY) |
+               room_may(t, 0, r->follows ? r->object->size : r->size);
     if (!judge(w, call(handle_of(r), tensor_handle(t), NULL, stream_at(w, a[2])), may))
         return true;
     if (r->flags & GR_WRITE_DISCARD)

@@ -70,7 +70,8 @@ static unsigned slot_may(const struct world *w, const struct resource *r)
 {
     if (!r)
         return MAY(GR_ERR_INVALID_VALUE);
-    return (r->mapped || r->closed || r->ring ? MAY(GR_ERR_STATE) : 0) | context_may(w, r);
+    return (r->mapped || r->closed || r->ring ? MAY(GR_ERR_STATE) : 0) |
+           (r->follows ? MAY(GR_ERR_INVALID_VALUE) : 0) | context_may(w, r);
 }
 
 static void has_slots(struct ring *ring, struct resource *const list[])

@@ -56,7 +56,7 @@ unsigned map_may(const struct world *w, const struct resource *r)
     if (resource_may(r))
         return resource_may(r);
     const struct object *o = r->object;
-    bool other = !o->immutable && (o->deleted || o->size != r->size);
+    bool other = !o->immutable && (o->deleted || (o->size != r->size && !r->follows));
     bool wrong =
         r->closed || r->mapped || other || r->begun || r->ring || r->undecided || r->is_new;
     return (wrong ? MAY(GR_ERR_STATE) : 0) | context_may(w, r) | (r->gone ? MAY(GR_ERR_CUDA) : 0);
@@ -110,6 +110,8 @@ void is_mapped(struct world *w, struct resource *r, struct buffer *b, gr_buffer 
                CUstream stream)
 {
     size_t offset = b->offset, size = b->size;
+    if (r->follows)
+        r->size = r->object->size;
     *b = (struct buffer){.life = LIVE,
                          .it = it,
                          .resource = r,

@@ -101,7 +101,8 @@ struct resource {
     enum life life; /* LIVE while the caller may use the resource */
     gr_resource *it;
     struct object *object, own; /* `own` is the object that grinterop created with the resource */
-    size_t size;                /* the size of the storage at creation */
+    size_t size;                /* the size of the storage at creation, or at the last map */
+    bool follows;               /* gr_gl_options.follow_storage */
     unsigned flags;
     gr_transport transport;
     int cuda;  /* the CUDA context that was current at creation */

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Registers an object again whose storage was replaced (gr_gl_options.follow_storage). */
+#include "gl/object/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+#include "lib/resource/backend.h"
+#include "lib/resource/resource.h"
+#include "gl/copy/copy.h"
+
+/* Whether the object has the registered storage, as far as OpenGL can tell. */
+static bool is_unchanged(const struct gl_resource *r)
+{
+    if (!r->target)
+        return gl_buffer_storage(r->name, r->context.direct) == r->base.size &&
+               gl_buffer_is_immutable(r->name, &r->context) == r->immutable;
+    if (r->context.direct && r->target->target != GL_RENDERBUFFER &&
+        gl_texture_target(r->name) != r->target)
+        return false; /* binding it would be an OpenGL error */
+    struct gl_image_storage now;
+    gl_image_storage(r->name, r->target->target, &now);
+    return memcmp(&now.base, &r->level, sizeof(now.base)) == 0 && !now.incomplete &&
+           now.levels == r->base.image.levels && now.immutable == r->immutable;
+}
+
+/* Ends the old registration, and all objects of its storage. The CUDA context is current. */
+static void end_old(struct gl_resource *r)
+{
+    gr_resource *resource = &r->base;
+    GR_KEEP_ERROR();
+    gr_image_objects_free(resource, true);
+    if (resource->handle != resource && resource->backend->unregister(resource) != GR_OK)
+        gr_error_warn("map: the registration of the replaced storage ended with an error");
+    resource->handle = resource;
+    resource->told = 0;
+}
+
+/* Moves everything that depends on the storage. */
+static void take_over(struct gl_resource *r, struct gl_resource *now, void *handle)
+{
+    gr_resource *resource = &r->base;
+    resource->handle = handle;
+    resource->size = now->base.size;
+    resource->image = now->base.image;
+    if (now->base.sync.work.event)
+        resource->sync.work = now->base.sync.work;
+    r->level = now->level;
+    r->format = now->format;
+    r->immutable = now->immutable;
+    r->copy = now->copy;
+    r->peer = now->peer;
+    r->replaced = false;
+    gl_object_add_way(r);
+}
+
+static gr_status register_again(struct gl_resource *r, struct gl_resource *now, const char *call)
+{
+    void *handle = NULL;
+    GR_ENTER(&r->base.context, call);
+    end_old(r);
+    now->base.kernels = r->base.kernels;
+    gr_status status = r->maker->make_side(now, r->base.flags, &handle, call);
+    r->base.kernels = now->base.kernels;
+    if (status != GR_OK)
+        return status;
+    take_over(r, now, handle);
+    gr_log(GR_LOG_DEBUG, "%s: %s has other storage now, and was registered again", call,
+           gl_object_text(&r->base).text);
+    return GR_OK;
+}
+
+gr_status gl_object_follow(struct gl_resource *r, const char *call)
+{
+    if (!r->replaced && is_unchanged(r))
+        return GR_OK;
+    r->replaced = true;
+    const unsigned flags = r->base.flags;
+    struct gl_resource *now = r->target ? gl_image_object(r->name, r->target->target, flags, call)
+                                        : gl_buffer_object(r->name, flags, call);
+    if (!now)
+        return gr_last_error()->status;
+    gr_status status = register_again(r, now, call);
+    free(now);
+    return status;
+}
