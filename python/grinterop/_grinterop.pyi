@@ -166,12 +166,12 @@ class GraphicsResource:
     @classmethod
     def from_gl_buffer(
         cls, gl_buffer: int, *, flags: _Flags = None, stream: _Stream | None = None,
-        transports: _Transport = None, share_group: bool = False,
+        transports: _Transport = None, share_group: bool = False, follow_storage: bool = False,
     ) -> Self: ...
     @classmethod
     def from_gl_image(
         cls, image: int, target: int, *, flags: _Flags = None, transports: _Transport = None,
-        share_group: bool = False,
+        share_group: bool = False, follow_storage: bool = False,
     ) -> Self: ...
     @classmethod
     def create_gl_buffer(

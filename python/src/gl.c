@@ -20,10 +20,10 @@ static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywor
     unsigned gl_name, flags = GR_READ_WRITE;
     CUstream checked;
     gr_resource *resource;
-    if (!PARSE("O&|$O&OOO&:from_gl_buffer",
-               NAMES("gl_buffer", "flags", "stream", "transports", "share_group"),
-               UNSIGNED(&gl_name), FLAGS(&flags), &stream, &transport,
-               TRUTH(&options.share_group)) ||
+    if (!PARSE("O&|$O&OOO&O&:from_gl_buffer",
+               NAMES("gl_buffer", "flags", "stream", "transports", "share_group", "follow_storage"),
+               UNSIGNED(&gl_name), FLAGS(&flags), &stream, &transport, TRUTH(&options.share_group),
+               TRUTH(&options.follow_storage)) ||
         !stream_or(stream, NULL, &checked) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
@@ -40,9 +40,10 @@ static PyObject *from_gl_image(PyObject *type, PyObject *args, PyObject *keyword
     gr_gl_options options = GR_INIT(gr_gl_options);
     unsigned gl_name, gl_target, flags = GR_READ_WRITE;
     gr_resource *resource;
-    if (!PARSE("O&O&|$O&OO&:from_gl_image",
-               NAMES("image", "target", "flags", "transports", "share_group"), UNSIGNED(&gl_name),
-               UNSIGNED(&gl_target), FLAGS(&flags), &transport, TRUTH(&options.share_group)) ||
+    if (!PARSE("O&O&|$O&OO&O&:from_gl_image",
+               NAMES("image", "target", "flags", "transports", "share_group", "follow_storage"),
+               UNSIGNED(&gl_name), UNSIGNED(&gl_target), FLAGS(&flags), &transport,
+               TRUTH(&options.share_group), TRUTH(&options.follow_storage)) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     WITHOUT_GIL(resource = gr_from_gl_image_with(gl_name, gl_target, flags, &options));
@@ -86,15 +87,16 @@ static PyObject *create_gl_image(PyObject *type, PyObject *args, PyObject *keywo
 PyMethodDef gl_methods[] = {
     {"from_gl_buffer", METHOD(from_gl_buffer), KEYWORDS | METH_CLASS,
      "from_gl_buffer($type, gl_buffer, *, flags=None, stream=None, transports=None,\n"
-     "               share_group=False)\n--\n\n"
+     "               share_group=False, follow_storage=False)\n--\n\n"
      "Shares an existing OpenGL buffer of the current context with CUDA.\n\n"
      "'with from_gl_buffer(name, stream=s) as buffer:' maps the buffer on entry. Without stream,\n"
      "the with statement returns the resource. Both close the resource on exit.\n"
      "transports: None or 'without copy', 'interop', 'shared', 'peer', 'copy' or 'any'.\n"
-     "share_group: any context that shares objects with the current one can map and close it."},
+     "share_group: any context that shares objects with the current one can map and close it.\n"
+     "follow_storage: map() registers the buffer again if its storage was replaced."},
     {"from_gl_image", METHOD(from_gl_image), KEYWORDS | METH_CLASS,
-     "from_gl_image($type, image, target, *, flags=None, transports=None, share_group=False)\n"
-     "--\n\n"
+     "from_gl_image($type, image, target, *, flags=None, transports=None, share_group=False,\n"
+     "              follow_storage=False)\n--\n\n"
      "Shares an existing OpenGL texture or renderbuffer with CUDA. target: GL_TEXTURE_2D etc., as\n"
      "a number. flags: with 'surface_load_store', kernels and publish() write to it without an\n"
      "extra copy."},

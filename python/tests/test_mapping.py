@@ -504,3 +504,16 @@ def test_egl_context_shares_objects_of_another_or_none(egl, vbo):
         refuses(TypeError, lambda: grinterop.EglContext(0, share=1), match="expected an EglContext")
     finally:
         egl.make_current()
+
+
+def test_a_map_follows_replaced_storage(egl, cuda):
+    name = gl.buffer(4096)
+    refuses(TypeError, lambda: GraphicsResource.from_gl_buffer(name, follow_storage="no"))
+    resource = GraphicsResource.from_gl_buffer(name, follow_storage=True)
+    for size in (8192, 64):
+        gl._call("BindBuffer", gl.ARRAY_BUFFER, name)
+        gl._call("BufferData", gl.ARRAY_BUFFER, size, None, gl.DYNAMIC_DRAW)
+        buffer = resource.map(stream=cuda)
+        assert buffer.size == size
+        buffer.close()
+    resource.close()
