@@ -40,6 +40,9 @@ bool gl_context_remember(struct gl_context *context);
 /* Whether both are the same context, or the same share group. */
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b);
 
+/* Whether both are the same context. A resource has the context that registered it. */
+bool gl_context_identical(const struct gl_context *a, const struct gl_context *b);
+
 /*
  * Whether a context that is not current on this thread is known to be destroyed: its interface
  * reports it, or another context has its handle now.

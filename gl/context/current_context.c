@@ -151,9 +151,12 @@ bool gl_context_is_gone(const struct gl_context *context)
     return gl_native_is_gone(&context->native);
 }
 
+bool gl_context_identical(const struct gl_context *a, const struct gl_context *b)
+{
+    return a->group == b->group && a->mark == b->mark && a->native.handle == b->native.handle;
+}
+
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b)
 {
-    if (a->group || b->group)
-        return a->group == b->group;
-    return a->mark == b->mark && a->native.handle == b->native.handle;
+    return a->group ? a->group == b->group : gl_context_identical(a, b);
 }

@@ -40,6 +40,17 @@ static void end_old(struct gl_resource *r)
     resource->told = 0;
 }
 
+/* In a share group, the current context has registered the object now. */
+static void move_context(struct gl_context *context, const struct gl_context *now)
+{
+    struct gl_group *group = context->group;
+    if (!group)
+        return;
+    *context = *now;
+    context->group = group;
+    context->direct = false;
+}
+
 /* Moves everything that depends on the storage. */
 static void take_over(struct gl_resource *r, struct gl_resource *now, void *handle)
 {
@@ -55,6 +66,7 @@ static void take_over(struct gl_resource *r, struct gl_resource *now, void *hand
     r->copy = now->copy;
     r->peer = now->peer;
     r->replaced = false;
+    move_context(&r->context, &now->context);
     gl_object_add_way(r);
 }
 

@@ -97,12 +97,21 @@ gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
                              call);
 }
 
+/*
+ * Even in a share group, the NVIDIA driver (580) refuses one map of resources that two contexts
+ * registered. The check of a resource with `follows` may register it in another context.
+ */
+static bool shares_run(const struct gl_resource *r, const struct gl_resource *first)
+{
+    return r->base.backend == first->base.backend &&
+           gl_context_identical(&r->context, &first->context) &&
+           !(r->context.group && (r->base.follows || first->base.follows));
+}
+
 size_t gl_object_run(gr_resource *const resources[], size_t n)
 {
-    const struct gl_resource *first = gl_of(resources[0]);
     size_t count = 1;
-    while (count < n && resources[count]->backend == first->base.backend &&
-           gl_context_same(&gl_of(resources[count])->context, &first->context))
+    while (count < n && shares_run(gl_of(resources[count]), gl_of(resources[0])))
         count++;
     return count;
 }

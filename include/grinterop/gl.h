@@ -135,7 +135,8 @@ typedef struct gr_gl_options {
      * released and closed in any OpenGL context that shares objects with the current context, also
      * after the current context was destroyed. For programs with worker contexts, as in Qt.
      * Restricts `transports` to interop. A freed resource is unregistered at the next call in any
-     * of these contexts. All or no resources of a ring have share_group.
+     * of these contexts. The resources of a ring must be registered in one context, and all or none
+     * have share_group.
      *
      * A map orders CUDA after the commands of the context that is current at the map. Before the
      * map, flush the commands of the other contexts and wait for them (glFenceSync and glWaitSync,

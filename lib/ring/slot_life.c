@@ -20,7 +20,7 @@ static gr_status refuse(size_t i, const char *call, const char *text)
     return gr_fail(GR_ERR_INVALID_VALUE, call, "Resource %zu %s", i, text);
 }
 
-/* Whether two resources of one backend have the same OpenGL context. */
+/* Whether the same OpenGL context registered two resources of one backend. */
 static bool same_thread(const gr_resource *a, const gr_resource *b)
 {
     gr_resource *const both[] = {(gr_resource *)a, (gr_resource *)b};
@@ -88,8 +88,8 @@ static gr_status check_kind(const gr_resource *resource, const gr_resource *like
     if (!same_thread(resource, like))
         return refuse(
             i, call,
-            "belongs to another OpenGL context than the others, or only one of them was registered "
-            "with gr_gl_options.share_group: create a ring for each context or share group.");
+            "was registered in another OpenGL context than the others, or only one of them was "
+            "registered with gr_gl_options.share_group: create a ring for each context.");
     return gr_sync_is_submitted(resource) ? check_semaphores(resource, like, ring, i, call) : GR_OK;
 }
 

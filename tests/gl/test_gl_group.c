@@ -143,15 +143,51 @@ TEST(an_image_is_mapped_in_the_sharing_context)
     image_delete(&image);
 }
 
-/* The resources of two contexts of a group are one run: one driver call maps all of them. */
-TEST(one_driver_call_maps_the_resources_of_a_group)
+/*
+ * One driver call maps the resources that one context registered. Catches: NVIDIA's driver (580)
+ * refused a call for the resources of two contexts of a share group.
+ */
+TEST(gr_map_many_takes_the_resources_of_two_contexts_of_a_group)
 {
-    gr_resource *both[2] = {resource, must_group(gl_buffer_filled(SIZE, 1))};
+    gr_resource *all[3] = {resource, must_group(gl_buffer_filled(SIZE, 1)),
+                           must_group(gl_buffer_filled(SIZE, 1))};
+    gr_buffer *buffers[3];
+    glFinish();
+    assert_ok(gr_map_many(all, 3, fx.stream, NULL, buffers));
+    ck_assert_uint_eq(fault->calls("cuGraphicsMapResources"), 2);
+    for (unsigned i = 0; i < 3; i++)
+        cuda_write_pattern(buffers[i], i + 3);
+    assert_ok(gr_buffer_release_many(buffers, 3, fx.stream, NULL));
+    ck_assert_uint_eq(fault->calls("cuGraphicsUnmapResources"), 2);
+    for (unsigned i = 0; i < 3; i++)
+        assert_gl_pattern(gr_gl_name(all[i]), SIZE, i + 3);
+    gr_resource_free(all[1]);
+    gr_resource_free(all[2]);
+}
+
+/* A map registers the object in the current context, and later maps it with others of it. */
+TEST(a_resource_that_follows_is_registered_in_the_current_context)
+{
+    gr_gl_options follows = grouped;
+    follows.follow_storage = true;
+    enter(first);
+    const GLuint second = gl_buffer_filled(SIZE, 1);
+    gr_resource *both[2] = {resource,
+                            must_make(gr_from_gl_buffer_with(second, GR_READ_WRITE, &follows))};
     gr_buffer *buffers[2];
-    assert_ok(gr_map_many(both, 2, fx.stream, NULL, buffers));
-    ck_assert_uint_eq(fault->calls("cuGraphicsMapResources"), 1);
-    assert_ok(gr_buffer_release_many(buffers, 2, fx.stream, NULL));
-    ck_assert_uint_eq(fault->calls("cuGraphicsUnmapResources"), 1);
+    finish_and_enter(worker);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, second);
+    glBufferData(GL_COPY_WRITE_BUFFER, 2 * SIZE, NULL, GL_STATIC_DRAW);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_ok(gr_map_many(both, 2, fx.stream, NULL, buffers));
+        ck_assert_uint_eq(gr_buffer_size(buffers[1]), 2 * SIZE);
+        cuda_write_pattern(buffers[0], i);
+        cuda_write_pattern(buffers[1], i + 3);
+        assert_ok(gr_buffer_release_many(buffers, 2, fx.stream, NULL));
+        assert_gl_pattern(name, SIZE, i);
+        assert_gl_pattern(second, 2 * SIZE, i + 3);
+        finish_and_enter(i == 0 ? first : worker);
+    }
     gr_resource_free(both[1]);
 }
 
@@ -367,6 +403,13 @@ TEST(created_objects_have_no_share_group)
 
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
+TEST(a_ring_has_the_resources_of_one_context)
+{
+    gr_resource *both[2] = {resource, must_group(gl_buffer_filled(SIZE, 1))};
+    assert_null_invalid(gr_ring_create(both, 2, NULL), "registered in another OpenGL context");
+    gr_resource_free(both[1]);
+}
+
 TEST(a_ring_does_not_mix_both_kinds)
 {
     enter(first);
@@ -379,6 +422,7 @@ TEST(a_ring_does_not_mix_both_kinds)
 TEST(a_ring_of_a_group_crosses_contexts)
 {
     const gr_slot *slot;
+    enter(first);
     gr_resource *both[2] = {resource, must_group(gl_buffer_filled(SIZE, 1))};
     gr_ring *ring =
         must_make(gr_ring_create(both, 2, &GR_INIT(gr_ring_options, .producer = GR_SIDE_CUDA)));
