@@ -18,6 +18,12 @@ using grinterop::semaphore;
 using grinterop::submit;
 using grinterop::vk_device;
 
+/* Waits until the submits are done, before the objects of the case are destroyed. */
+static void finish()
+{
+    EXPECT(vk.QueueWaitIdle(vk.h->graphics) == VK_SUCCESS);
+}
+
 static gr_vk_use any_use()
 {
     gr_vk_use use = GR_INIT(gr_vk_use);
@@ -65,7 +71,7 @@ static void a_vulkan_submit_commits_or_is_undone()
         EXPECT(hpp_thrown([&] { grinterop::vk_submit(one, desc); }).status == GR_ERR_STATE);
     }
     EXPECT(buffer.map(fx.stream).size() == hpp_size);
-    vulkan_finish();
+    finish();
     grinterop::check(fx.cu->StreamSynchronize(fx.stream), "cuStreamSynchronize");
 }
 
@@ -80,7 +86,7 @@ static void submit_v1(VkCommandBuffer commands, const Resources &buffers, gr_vk_
     desc.info_v1 = &info;
     EXPECT(vk.EndCommandBuffer(commands) == VK_SUCCESS);
     grinterop::vk_submit(submit::begin(buffers), desc);
-    vulkan_finish();
+    finish();
 }
 
 static bool has_bytes(const resource &buffer, unsigned char value)
