@@ -304,7 +304,9 @@ TEST(a_map_follows_an_image_created_again, WAYS * 3)
     use_image(resource, &image, 3);
     ck_assert(create_again(&image, "R32F", 32, 32, 3, 5)); /* another format */
     use_image(resource, &image, 5);
-    ck_assert(create_again(&image, "R32F", 32, 32, 2, 7)); /* other levels only */
+    /* other levels only; a renderbuffer has one level, and an equal storage is not detected */
+    const unsigned height = _i / WAYS == 2 ? 16 : 32;
+    ck_assert(create_again(&image, "R32F", 32, height, 2, 7));
     use_image(resource, &image, 7);
     use_image(resource, &image, 8);
     assert_gl_clean();

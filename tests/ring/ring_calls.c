@@ -115,7 +115,7 @@ TEST(resources_that_differ_from_the_first_are_refused)
     end_context(second);
     gr_egl *egl = must_make(gr_egl_create(NULL));
     foreign = must_register(gl_buffer_filled(RING_SIZE, 1));
-    assert_unlike(buffer, foreign, "belongs to another OpenGL context");
+    assert_unlike(buffer, foreign, "registered in another OpenGL context");
     gr_egl_free(egl);
     assert_ok(gr_egl_make_current(fx.egl));
     gr_resource_free(picture);
