@@ -123,7 +123,7 @@ static const char *end_registration(void)
 
 static const char *follow_remedy(void)
 {
-    return gr_error_choose(" Or set `follow_storage` (gr_gl_options): maps then do this.", "");
+    return gr_error_choose(" Or set gr_gl_options.follow_storage: maps then do this.", "");
 }
 
 static gr_status fail_deleted(const gr_resource *resource, const char *call)

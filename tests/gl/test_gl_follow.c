@@ -246,7 +246,7 @@ TEST(without_the_option_the_error_names_it, WAYS)
     GR_AUTO(gr_resource) *resource =
         must_make(gr_from_gl_buffer_with(name, GR_READ_WRITE, &options));
     resize(name, 128);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "set `follow_storage`");
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "set gr_gl_options.follow_storage");
 }
 
 GROUP("images", add_image_case)
