@@ -14,6 +14,7 @@ ARRAY_BUFFER = 0x8892
 DYNAMIC_DRAW = 0x88E8
 TEXTURE_2D, TEXTURE0 = 0x0DE1, 0x84C0
 TEXTURE_MIN_FILTER, TEXTURE_MAG_FILTER = 0x2801, 0x2800
+TEXTURE_MAX_LEVEL = 0x813D
 NEAREST, LINEAR = 0x2600, 0x2601
 RGBA, RED, DEPTH_COMPONENT = 0x1908, 0x1903, 0x1902
 RGBA8, RGBA16F, RGBA32F, R32F = 0x8058, 0x881A, 0x8814, 0x822E
@@ -39,9 +40,10 @@ _FUNCTIONS = """
     BindTexture(uu) BindVertexArray(u) BufferData(unpu) BufferSubData(unnp)
     CheckFramebufferStatus(u)u Clear(u) ClearDepth(d) ClearColor(ffff) CompileShader(u)
     CopyImageSubData(uuuuuuuuuuuuuuu) CreateProgram()u CreateShader(u)u DeleteBuffers(ip)
-    DrawArrays(uii) DrawArraysInstanced(uiii) Enable(u) EnableVertexAttribArray(u) Finish()
-    FramebufferRenderbuffer(uuuu) FramebufferTexture2D(uuuui) GenBuffers(ip) GenFramebuffers(ip)
-    GenRenderbuffers(ip) GenTextures(ip) GenVertexArrays(ip) GetBufferSubData(unnp) GetError()u
+    DeleteTextures(ip) DrawArrays(uii) DrawArraysInstanced(uiii) Enable(u)
+    EnableVertexAttribArray(u) Finish() FramebufferRenderbuffer(uuuu)
+    FramebufferTexture2D(uuuui) GenBuffers(ip) GenFramebuffers(ip) GenRenderbuffers(ip)
+    GenTextures(ip) GenVertexArrays(ip) GetBufferSubData(unnp) GetError()u
     GetProgramInfoLog(uips) GetProgramiv(uup) GetShaderInfoLog(uips) GetShaderiv(uup)
     GetString(u)s GetTexImage(uiuup) GetUniformLocation(us)i LinkProgram(u) PixelStorei(ui)
     ReadPixels(iiiiuup) RenderbufferStorageMultisample(uiuii) ShaderSource(uipp)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Resources and mappings: the interface of cuda.core, the additions of grinterop, and failures."""
 
+import ctypes
 import gc
 import operator
 import re
@@ -320,8 +321,6 @@ def test_linear_image_copies_the_image(picture, cuda):
 
 
 def test_texels_are_copied_from_and_to_images(picture, cuda):
-    import ctypes
-
     data = ctypes.create_string_buffer(128)
     with picture.map(stream=cuda) as image:
         image.copy_from_image(ctypes.addressof(data), host=True)
@@ -331,6 +330,24 @@ def test_texels_are_copied_from_and_to_images(picture, cuda):
         image.copy_to_image(ctypes.addressof(data), host=True, stream=cuda)
         cuda.sync()
     assert gl.read_texture(picture.gl_name, 8, 4) == data.raw
+
+
+def test_levels_may_end_at_max_level(egl, cuda):
+    """Each pixel has the number of its level."""
+    egl.make_current()
+    name = gl.texture(8, 4, data=b"\0" * 128)
+    gl._call("TexParameteri", gl.TEXTURE_2D, gl.TEXTURE_MAX_LEVEL, 1)
+    level_1 = (gl.TEXTURE_2D, 1, gl.RGBA8, 4, 2, 0, gl.RGBA, gl.UNSIGNED_BYTE, b"\1" * 32)
+    gl._call("TexImage2D", *level_1)
+    with GraphicsResource.from_gl_image(name, gl.TEXTURE_2D) as resource:
+        with resource.map(stream=cuda) as image:
+            assert image.image_info()["levels"] == 2
+            refuses(grinterop.InvalidValueError, lambda: image.array(2))
+            for level, size in ((0, 128), (1, 32)):
+                data = np.full(size, 9, np.uint8)
+                image.copy_from_image(data.ctypes.data, level, host=True)
+                cuda.sync()
+                assert (data == level).all()
 
 
 # ---- Objects that grinterop creates --------------------------------------------------------------
@@ -517,3 +534,47 @@ def test_a_map_follows_replaced_storage(egl, cuda):
         assert buffer.size == size
         buffer.close()
     resource.close()
+
+
+def resize_texture(name, width, height, data):
+    """Replaces the storage. NVIDIA's driver refuses that while the texture is registered, but it
+    returns the name of a deleted texture again.
+    """
+    new = (gl.RGBA8, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, data)
+    gl._call("BindTexture", gl.TEXTURE_2D, name)
+    gl._call("TexImage2D", gl.TEXTURE_2D, 0, *new)
+    if gl._call("GetError"):
+        gl._call("DeleteTextures", 1, ctypes.byref(ctypes.c_uint(name)))
+        assert gl.texture(width, height, data=data) == name
+
+
+def test_a_map_follows_an_image_that_was_resized(egl, cuda):
+    egl.make_current()
+    name = gl.texture(8, 4, data=bytes(range(128)))
+    refuses(
+        TypeError,
+        lambda: GraphicsResource.from_gl_image(name, gl.TEXTURE_2D, follow_storage="no"),
+    )
+    flags = "surface_load_store"
+    alone = GraphicsResource.from_gl_image(name, gl.TEXTURE_2D, transports="copy")
+    with GraphicsResource.from_gl_image(
+        name, gl.TEXTURE_2D, flags=flags, follow_storage=True
+    ) as resource:
+        resource.map(stream=cuda).close()
+        for width, height in ((16, 8), (5, 3)):
+            texels = np.arange(4 * width * height, dtype=np.uint32).astype(np.uint8)
+            resize_texture(name, width, height, texels.tobytes())
+            with pytest.raises(grinterop.StateError, match="set follow_storage"):
+                alone.map(stream=cuda)
+            with resource.map(stream=cuda) as image:
+                info = image.image_info()
+                assert (info["width"], info["height"]) == (width, height)
+                data = np.zeros_like(texels)
+                image.copy_from_image(data.ctypes.data, host=True)
+                cuda.sync()
+                assert (data == texels).all()
+                data ^= 255
+                image.copy_to_image(data.ctypes.data, host=True, stream=cuda)
+                cuda.sync()
+            assert gl.read_texture(name, width, height) == data.tobytes()
+    alone.close()
