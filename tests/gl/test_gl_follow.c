@@ -3,8 +3,6 @@
  * gr_gl_options.follow_storage: a map registers the object again if its storage was replaced, by
  * interop and by copy.
  */
-#define _GNU_SOURCE /* setenv() */
-
 #include "tests/drivers/fault_driver.h"
 #include "tests/support/support_image.h"
 
@@ -14,8 +12,7 @@
 #include <grinterop/ring.h>
 #include <grinterop/tensor.h>
 
-/* With this setting Mesa returns the names of deleted objects, as the NVIDIA driver does. */
-START((setenv("force_gl_names_reuse", "true", 1), fault_control_start()))
+START((image_reuse_names(), fault_control_start()))
 
 static const gr_gl_options follow[] = {
     {.struct_size = sizeof(gr_gl_options),
@@ -282,16 +279,6 @@ static void use_image(gr_resource *resource, const struct image *image, unsigned
     assert_image(image, number + 1);
 }
 
-/* Deletes an image, and creates another one, which must get the same name. */
-static bool create_again(struct image *image, const char *format, unsigned width, unsigned height,
-                         unsigned levels, unsigned number)
-{
-    const struct image old = *image;
-    image_delete(&old);
-    *image = image_filled(format, old.target->name, width, height, levels, number);
-    return image->name == old.name;
-}
-
 TEST(a_map_follows_an_image_created_again, WAYS * 3)
 {
     static const char *const targets[] = {"2D", "CUBE", "RENDERBUFFER"};
@@ -299,14 +286,14 @@ TEST(a_map_follows_an_image_created_again, WAYS * 3)
     struct image image = image_filled("RGBA8", target, 8, 8, 1, 1);
     GR_AUTO(gr_resource) *resource = must_follow_image(&image, _i % WAYS);
     use_image(resource, &image, 1);
-    if (!create_again(&image, "RGBA8", 32, 32, 3, 3))
+    if (!image_create_again(&image, "RGBA8", 32, 32, 3, 3))
         skip("OpenGL does not reuse the name");
     use_image(resource, &image, 3);
-    ck_assert(create_again(&image, "R32F", 32, 32, 3, 5)); /* another format */
+    ck_assert(image_create_again(&image, "R32F", 32, 32, 3, 5)); /* another format */
     use_image(resource, &image, 5);
     /* other levels only; a renderbuffer has one level, and an equal storage is not detected */
     const unsigned height = _i / WAYS == 2 ? 16 : 32;
-    ck_assert(create_again(&image, "R32F", 32, height, 2, 7));
+    ck_assert(image_create_again(&image, "R32F", 32, height, 2, 7));
     use_image(resource, &image, 7);
     use_image(resource, &image, 8);
     assert_gl_clean();
@@ -374,7 +361,7 @@ TEST(a_failed_registration_of_an_image_is_tried_again, WAYS)
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
     GR_AUTO(gr_resource) *resource = must_follow_image(&image, _i);
     use_image(resource, &image, 1);
-    if (!create_again(&image, "RGBA8", 16, 16, 1, 1))
+    if (!image_create_again(&image, "RGBA8", 16, 16, 1, 1))
         skip("OpenGL does not reuse the name");
     fault->reset();
     ck_assert(fault->set(registrations[1][_i], CUDA_ERROR_OUT_OF_MEMORY, 0));
@@ -388,17 +375,17 @@ TEST(linear_maps_and_publishing_follow, WAYS)
 {
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
     GR_AUTO(gr_resource) *resource = must_follow_image(&image, _i);
-    if (!create_again(&image, "RGBA8", 16, 16, 2, 1))
+    if (!image_create_again(&image, "RGBA8", 16, 16, 2, 1))
         skip("OpenGL does not reuse the name");
     gr_buffer *buffer = must_make(gr_map_linear(resource, 1, 0, fx.stream));
     ck_assert_uint_ge(gr_buffer_size(buffer), 8 * 8 * 4);
     assert_ok(gr_buffer_release(buffer));
-    ck_assert(create_again(&image, "RGBA8", 4, 4, 1, 1));
+    ck_assert(image_create_again(&image, "RGBA8", 4, 4, 1, 1));
     assert_null_invalid(gr_map_linear(resource, 1, 0, fx.stream), "There is no level 1");
     GR_AUTO(gr_tensor) *tensor =
         must_make(gr_tensor_create(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
                                             .shape = (const int64_t[]){6, 6, 4}),
                                    fx.stream));
-    ck_assert(create_again(&image, "RGBA8", 6, 6, 1, 1));
+    ck_assert(image_create_again(&image, "RGBA8", 6, 6, 1, 1));
     assert_ok(gr_publish(resource, tensor, NULL, fx.stream));
 }

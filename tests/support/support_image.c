@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Image formats, targets and storage for the tests. The texels are in support_texels.c. */
+#define _GNU_SOURCE /* setenv() */
 #include "support_image.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Formats --------------------------------------------------------------------------------- */
@@ -226,6 +228,21 @@ void image_delete(const struct image *image)
         glDeleteRenderbuffers(1, &image->name);
     else
         glDeleteTextures(1, &image->name);
+}
+
+bool image_create_again(struct image *image, const char *format, unsigned width, unsigned height,
+                        unsigned levels, unsigned number)
+{
+    const struct image old = *image;
+    image_delete(&old);
+    *image = image_filled(format, old.target->name, width, height, levels, number);
+    return image->name == old.name;
+}
+
+/* Mesa then returns the names of deleted objects, as the NVIDIA driver does. */
+void image_reuse_names(void)
+{
+    setenv("force_gl_names_reuse", "true", 1);
 }
 
 void image_each_format(const struct image_target *target,

@@ -91,6 +91,14 @@ struct image image_make_of(const struct image_format *format, const struct image
                            unsigned levels);
 void image_delete(const struct image *image);
 
+/*
+ * Deletes the image, and creates a filled one of the same target. False if OpenGL gave it another
+ * name: Mesa does unless START() called image_reuse_names().
+ */
+bool image_create_again(struct image *image, const char *format, unsigned width, unsigned height,
+                        unsigned levels, unsigned number);
+void image_reuse_names(void);
+
 /* Calls note_difference() with the names of the image's format and target. */
 void image_note(const struct image *image, const char *what);
 
