@@ -16,6 +16,8 @@
 
 KERNEL_IMAGE(image_kernels);
 
+START(image_reuse_names())
+
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 #define MOST_COPIES 16
@@ -383,6 +385,75 @@ IMAGE_KERNEL_TEST(surfaces_and_textures_outlive_pending_kernels)
         assert_ok(gr_buffer_release(buffer));
         assert_image(&image, 5 + i);
     }
+}
+
+/* A texture that returns the integers of the texels. */
+static CUtexObject must_sample(gr_resource *resource)
+{
+    const gr_texture_options integers = GR_INIT(gr_texture_options, .as_float = GR_CHOICE_NO);
+    CUtexObject texture = gr_resource_texture(resource, &integers);
+    ck_assert_msg(texture != 0, "%s", error_text());
+    return texture;
+}
+
+/* A kernel samples the last texel. */
+static void assert_last_texel(CUtexObject texture, const struct image *image, const void *expected)
+{
+    unsigned char read[4];
+    CUdeviceptr texel = device_copy(NULL, 4), at = device_copy(NULL, 4 * sizeof(float));
+    const float place[4] = {(float)image->width - 0.5f, (float)image->height - 0.5f};
+    CU(MemcpyHtoDAsync(at, place, sizeof(place), fx.stream));
+    image_kernel("sample_2d_uchar", 1, (void *[]){&texture, &texel, &at, &(int){1}});
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(read, texel, 4));
+    ck_assert_mem_eq(read, expected, 4);
+}
+
+/*
+ * Kernels read the image through the surface and the texture, and write the next pattern after a
+ * gate that opens later.
+ */
+static void use_objects(gr_resource *resource, const struct image *image, unsigned number)
+{
+    const size_t bytes = image_bytes(image, 0);
+    const CUsurfObject surface = gr_resource_surface(resource, 0, 0);
+    ck_assert_msg(surface != 0, "%s", error_text());
+    image_pattern(image->format, wanted, bytes, image_seed(number, 0, 0));
+    surface_load(surface, image, 0, got);
+    ck_assert_mem_eq(got, wanted, bytes);
+    assert_last_texel(must_sample(resource), image, wanted + bytes - 4);
+    image_pattern(image->format, wanted, bytes, image_seed(number + 1, 0, 0));
+    CUdeviceptr memory = device_copy(wanted, bytes);
+    gate_open_after(gate_put(fx.stream), 30);
+    run_surface("store", surface, image, 0, memory);
+}
+
+/* The objects of the replaced storage end, but not before the kernels that use them. */
+IMAGE_KERNEL_TEST(surfaces_and_textures_follow_replaced_storage, 2)
+{
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .follow_storage = true,
+                .transports = _i ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP);
+    struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_make(
+        gr_from_gl_image_with(image.name, image.target->target, GR_SURFACE_LOAD_STORE, &options));
+    for (unsigned i = 0; i < 3; i++) {
+        gr_buffer *buffer = must_map_image(resource);
+        use_objects(resource, &image, 2 * i + 1);
+        const CUsurfObject surface = gr_resource_surface(resource, 0, 0);
+        const CUtexObject texture = must_sample(resource);
+        assert_ok(gr_buffer_release(buffer));
+        if (!image_create_again(&image, "RGBA8", 20 + 9 * i, 5 + i, 1, 2 * i + 2))
+            skip("OpenGL does not reuse the name");
+        buffer = must_map_image(resource);
+        if (gr_cuda_is_software())
+            ck_assert(!surface_is_known(surface) && !texture_is_known(texture));
+        use_objects(resource, &image, 2 * i + 2);
+        assert_ok(gr_buffer_release(buffer));
+        assert_image(&image, 2 * i + 3);
+        free_copies();
+    }
+    assert_gl_clean();
 }
 
 static CUsurfObject raw_surface(CUarray array)
