@@ -19,9 +19,6 @@ static bool is_unchanged(const struct gl_resource *r)
     if (!r->target)
         return gl_buffer_storage(r->name, r->context.direct) == r->base.size &&
                gl_buffer_is_immutable(r->name, &r->context) == r->immutable;
-    if (r->context.direct && r->target->target != GL_RENDERBUFFER &&
-        gl_texture_target(r->name) != r->target)
-        return false; /* binding it would be an OpenGL error */
     struct gl_image_storage now;
     gl_image_storage(r->name, r->target->target, &now);
     return memcmp(&now.base, &r->level, sizeof(now.base)) == 0 && !now.incomplete &&

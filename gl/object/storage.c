@@ -54,17 +54,15 @@ static struct gl_level renderbuffer_base(GLuint name)
     return l;
 }
 
-/*
- * Binds a texture. False if the texture has another target, which can happen only before OpenGL
- * 4.5.
- */
+/* Binds a texture. False if the texture has another target, which is an OpenGL error. */
 static bool bind(GLenum target, GLuint name, GLuint *before)
 {
-    GLenum binding = gl_target_of(target)->binding;
+    const GLenum binding = gl_target_of(target)->binding, errors = gl_errors_take();
     GLint bound = 0;
     glGetIntegerv(binding, &bound);
     *before = (GLuint)bound;
     glBindTexture(target, name);
+    gl_errors_end(errors);
     glGetIntegerv(binding, &bound);
     return (GLuint)bound == name;
 }

@@ -11,7 +11,7 @@
 
 #define SIZE USABLE_SIZE
 
-START(fault_control_start())
+START((image_reuse_names(), fault_control_start()))
 
 /*
  * `first` registers the buffer, and `worker` shares objects with it. The context of the fixture is
@@ -226,6 +226,120 @@ TEST(a_context_of_an_older_version_maps)
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "has since been replaced");
     assert_gl_clean();
     gr_egl_free(old);
+}
+
+/* ---- Replaced storage ------------------------------------------------------------------------ */
+
+static const gr_gl_options following = {
+    .struct_size = sizeof(following), .share_group = true, .follow_storage = true};
+
+/* The bytes pass both ways in the current context. */
+static void use_replaced(gr_resource *of, size_t size, unsigned seed)
+{
+    gr_buffer *buffer = must_map(of);
+    ck_assert_uint_eq(gr_buffer_size(buffer), size);
+    assert_cuda_pattern(buffer, seed);
+    cuda_write_pattern(buffer, seed + 1);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(gr_gl_name(of), size, seed + 1);
+}
+
+static void replace(GLuint of, size_t size, bool immutable, unsigned seed)
+{
+    unsigned char *bytes = must_allocate(size);
+    pattern_fill(bytes, size, seed);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, of);
+    if (immutable)
+        glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)size, bytes, GL_DYNAMIC_STORAGE_BIT);
+    else
+        glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)size, bytes, GL_DYNAMIC_DRAW);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    free(bytes);
+}
+
+TEST(a_buffer_replaced_in_one_context_is_mapped_in_the_other)
+{
+    gr_egl *const contexts[] = {first, worker};
+    GLuint of = gl_buffer_filled(SIZE, 1), again = 0;
+    gr_resource *resource = must_make(gr_from_gl_buffer_with(of, GR_READ_WRITE, &following));
+    for (unsigned i = 0; i < 4; i++) {
+        finish_and_enter(contexts[i % 2]);
+        replace(of, 100u << i, false, i);
+        finish_and_enter(contexts[(i + 1) % 2]);
+        use_replaced(resource, 100u << i, i);
+    }
+    /* without the context of the registration */
+    finish_and_enter(worker);
+    end_first();
+    glDeleteBuffers(1, &of);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
+    gr_egl *later = make_sharing(worker);
+    glGenBuffers(1, &again);
+    if (again != of)
+        skip("OpenGL does not reuse the name");
+    replace(of, 100, true, 7);
+    finish_and_enter(worker);
+    fault->reset();
+    use_replaced(resource, 100, 7);
+    use_replaced(resource, 100, 8);
+    ck_assert_uint_eq(fault->calls("cuGraphicsGLRegisterBuffer"), 1);
+    gr_egl_free(later);
+    use_replaced(resource, 100, 9);
+    gr_resource_free(resource);
+}
+
+TEST(an_image_replaced_in_one_context_is_mapped_in_the_other)
+{
+    static unsigned char texels[IMAGE_MOST_BYTES], expected[IMAGE_MOST_BYTES];
+    gr_egl *const contexts[] = {first, worker};
+    struct image image = image_filled("RGBA8", "2D", 16, 16, 1, 0);
+    gr_resource *of = must_make(
+        gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE, &following));
+    for (unsigned i = 0; i < 4; i++) {
+        finish_and_enter(contexts[i % 2]);
+        if (!image_create_again(&image, "RGBA8", 20 + i, 9, 1, 2 * i))
+            skip("OpenGL does not reuse the name");
+        finish_and_enter(contexts[(i + 1) % 2]);
+        const size_t bytes = image_bytes(&image, 0);
+        gr_buffer *buffer = must_map_image(of);
+        image_get(buffer, 0, 0, texels);
+        image_pattern(image.format, expected, bytes, image_seed(2 * i, 0, 0));
+        ck_assert_mem_eq(texels, expected, bytes);
+        image_pattern(image.format, texels, bytes, image_seed(2 * i + 1, 0, 0));
+        image_put(buffer, 0, 0, texels);
+        assert_ok(gr_buffer_release(buffer));
+        assert_image(&image, 2 * i + 1);
+    }
+    gr_resource_free(of);
+    image_delete(&image);
+}
+
+/* Catches: GL_INVALID_OPERATION was left, because the texture was bound to its former target. */
+TEST(a_texture_of_another_target_is_refused, 2)
+{
+    GLuint texture, again;
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, 16, 16, 0, GL_RED, GL_UNSIGNED_BYTE, NULL);
+    gr_resource *of = must_make(
+        gr_from_gl_image_with(texture, GL_TEXTURE_2D, GR_READ_WRITE, _i ? &following : &grouped));
+    glDeleteTextures(1, &texture);
+    finish_and_enter(first);
+    glGenTextures(1, &again);
+    if (again != texture)
+        skip("OpenGL does not reuse the name");
+    glBindTexture(GL_TEXTURE_3D, texture);
+    glTexStorage3D(GL_TEXTURE_3D, 1, GL_R8, 16, 16, 16);
+    finish_and_enter(worker);
+    for (unsigned i = 0; i < 2; i++) {
+        glEnable(i ? 0xFFFF : GL_BLEND);
+        assert_null(gr_map(of, fx.stream), _i ? GR_ERR_INVALID_VALUE : GR_ERR_STATE, 0,
+                    _i ? "not a GL_TEXTURE_2D" : "replaced");
+        ck_assert_uint_eq(glGetError(), i ? GL_INVALID_ENUM : GL_NO_ERROR);
+        assert_gl_clean();
+    }
+    gr_resource_free(of);
+    glDeleteTextures(1, &texture);
 }
 
 /* ---- Refused contexts ------------------------------------------------------------------------ */
