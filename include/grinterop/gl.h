@@ -150,9 +150,10 @@ typedef struct gr_gl_options {
     /*
      * For existing objects: a map checks whether the storage was replaced, and then registers the
      * object again instead of failing with GR_ERR_STATE. Viewers need this when a window is
-     * resized. gr_resource_get_info() and gr_buffer_get_image_info() then return the new values. If
-     * the object cannot be registered, the map fails with the errors of a registration, and the
-     * next map tries again. A deleted object still is GR_ERR_STATE. Rings refuse the resource.
+     * resized. gr_resource_get_info() and gr_buffer_get_image_info() then return the new values.
+     * The transport stays. If it does not accept the object, the map fails with the errors of a
+     * registration, and the next map tries again. A deleted object still is GR_ERR_STATE. Rings
+     * refuse the resource.
      *
      * Replaced storage is detected if its size, format, number of levels, or whether it is
      * immutable has changed. If none has, CUDA keeps the old storage: for the same size use

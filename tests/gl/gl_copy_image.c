@@ -180,6 +180,56 @@ COPY_TEST(small_images_that_cuda_writes_are_copied_by_the_cpu)
 
 GROUP("images by copy", EVERY_IMAGE_GL)
 
+/* ---- Replaced storage ------------------------------------------------------------------------ */
+
+static void use_followed(gr_resource *resource, const struct image *image, unsigned number)
+{
+    gr_buffer *buffer = must_map_image(resource);
+    const gr_image_info *info = must_make(gr_buffer_get_image_info(buffer));
+    ck_assert(info->width == image->width && info->height == image->height &&
+              info->levels == image->levels && info->format == image_cuda_format(image->format));
+    for (unsigned level = 0; level < image->levels; level++)
+        for (unsigned layer = 0; layer < image->layers; layer++) {
+            ck_assert(cuda_has(buffer, image, level, layer, number));
+            cuda_write(buffer, image, level, layer, number + 1);
+        }
+    assert_ok(gr_buffer_release(buffer));
+    assert_image(image, number + 1);
+    assert_image_transport(resource);
+}
+
+/* Peer refuses GL_RGB16I, which copy accepts: the transport stays. */
+COPY_TEST(maps_follow_images_that_are_created_again, 3)
+{
+    static const char *const targets[] = {"2D", "CUBE", "RENDERBUFFER"};
+    gr_gl_options options = *image_options();
+    options.follow_storage = true;
+    struct image image = image_filled("RGBA8", targets[_i], 8, 8, 1, 1);
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_from_gl_image_with(image.name, image.target->target, GR_READ_WRITE, &options));
+    const bool by_peer = gr_resource_get_info(resource)->transport == GR_TRANSPORT_PEER;
+    use_followed(resource, &image, 1);
+    if (!image_create_again(&image, "RGBA8", 32, 32, 3, 3))
+        skip("OpenGL does not reuse the name");
+    let_fail("cuMipmappedArrayCreate", CUDA_ERROR_OUT_OF_MEMORY, (long)image.layers - 1);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_NO_MEMORY, CUDA_ERROR_OUT_OF_MEMORY, "");
+    use_followed(resource, &image, 3);
+    use_followed(resource, &image, 4);
+    ck_assert(image_create_again(&image, "RG16UI", 5, 5, 1, 5));
+    use_followed(resource, &image, 5);
+    if (image.target->target != GL_RENDERBUFFER) { /* which GL_RGB16I need not be */
+        ck_assert(image_create_again(&image, "RGB16I", 5, 5, 1, 7));
+        if (by_peer)
+            assert_null(gr_map(resource, fx.stream), GR_ERR_UNSUPPORTED, 0, "GL_RGB16I");
+        else
+            use_followed(resource, &image, 7);
+    }
+    ck_assert(image_create_again(&image, "R32F", 16, 16, 2, 9));
+    use_followed(resource, &image, 9);
+    image_delete(&image);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
+}
+
 /* ---- Queries of a mapped image --------------------------------------------------------------- */
 
 COPY_TEST(copied_images_have_surfaces_textures_and_linear_maps)

@@ -205,4 +205,4 @@ const struct transport tested = {
 
 make_case *const transport_cases[] = {EVERY_COPY_GL, NULL};
 
-START(fault_control_start())
+START((image_reuse_names(), fault_control_start()))
