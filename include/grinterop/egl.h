@@ -44,7 +44,10 @@ typedef struct gr_egl_options {
     /* A debug context, for glDebugMessageCallback. */
     bool debug;
 
-    /* The context to share objects with. It must be on the same CUDA device. NULL: none. */
+    /*
+     * The context to share objects with, which may be freed after the call. It must be on the same
+     * CUDA device. NULL: none.
+     */
     const gr_egl *share;
 } gr_egl_options;
 
@@ -85,7 +88,7 @@ GR_API gr_status gr_egl_make_current(const gr_egl *egl);
  * Destroys the context. If it is current on the calling thread, no context is current afterwards.
  *
  * First close the resources that were created in the context: without the context they cannot be
- * unregistered.
+ * unregistered. Resources with `share_group` (gl.h) only need another context of the group.
  */
 GR_API void gr_egl_free(gr_egl *egl);
 

@@ -95,7 +95,7 @@ typedef struct gr_buffer gr_buffer;
 enum {
     GR_READ_WRITE = 0x00,         /* CUDA reads and writes */
     GR_READ_ONLY = 0x01,          /* CUDA only reads; writing is undefined */
-    GR_WRITE_DISCARD = 0x02,      /* CUDA writes everything; a map makes the contents undefined */
+    GR_WRITE_DISCARD = 0x02,      /* CUDA writes everything, also all levels; a map discards all */
     GR_SURFACE_LOAD_STORE = 0x04, /* images: kernels write to them through surfaces */
     GR_TEXTURE_GATHER = 0x08      /* images: kernels may use tex2Dgather */
 };
@@ -119,13 +119,13 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  * repeat the map and release of one frame. The capture itself continues. Capture only the kernels:
  *
  *     gr_buffer *buffer = gr_map(resource, stream);
- *     cuGraphLaunch(graph, stream);
+ *     cuda->GraphLaunch(graph, stream);
  *     gr_buffer_release(buffer);
  *
  * If the pointer has changed since the last map, update the graph (cuGraphExecKernelNodeSetParams).
  */
 
-/* For a release, an unmap or a close: the stream of the map. */
+/* For a release, an unmap or a close: the stream of the map. Always valid if nothing is mapped. */
 #define GR_STREAM_OF_MAP ((CUstream)(size_t)-1)
 
 /* CUDA's legacy default stream, CU_STREAM_LEGACY. */

@@ -253,7 +253,7 @@ typedef struct gr_linear_desc {
  * Copies one whole level and layer from or to the image, in stream order.
  *
  *     gr_buffer_copy_to_linear(image, 0, 0, &GR_INIT(gr_linear_desc, .host = pixels), stream);
- *     cuStreamSynchronize(stream);
+ *     gr_cuda()->StreamSynchronize(stream);
  *
  * `stream` may be GR_STREAM_OF_MAP. Texels are as gr_image_info describes them; rows are in the
  * order of the graphics API, for OpenGL from the bottom.

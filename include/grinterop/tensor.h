@@ -372,7 +372,8 @@ GR_API gr_status gr_tensor_copy(gr_tensor *to, const gr_tensor *from, CUstream s
  * dimension fastest. `bytes` must be gr_tensor_info.bytes.
  *
  * The host memory must live until the stream has done the copy: wait for the stream before you read
- * the memory. With pageable memory the call may block the thread.
+ * the memory, by cuStreamSynchronize, in cuda.h gr_cuda()->StreamSynchronize(). With pageable
+ * memory the call may block the thread.
  *
  * Errors: as for gr_tensor_copy(), and
  *     GR_ERR_INVALID_VALUE  the memory is NULL, or `bytes` is wrong
