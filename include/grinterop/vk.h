@@ -242,7 +242,7 @@ typedef struct gr_vk_use {
 typedef struct gr_vk_resource_use {
     size_t struct_size;
     gr_resource *resource; /* a Vulkan resource of the submit; required */
-    /* NULL: as gr_vk_submit_desc says */
+    /* NULL: `first` or `last` of gr_vk_submit_desc */
     const gr_vk_use *first, *last;
 } gr_vk_resource_use;
 

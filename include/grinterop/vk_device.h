@@ -84,13 +84,14 @@ GR_API gr_status gr_vk_physical_device(PFN_vkGetInstanceProcAddr get_instance_pr
  * extensions; gr_vk_device_from_vk() reports missing extensions. Only get_instance_proc_addr,
  * instance and physical_device of `desc` are read: the device need not exist yet. NULL as `desc`
  * lists all device extensions that grinterop can use, for programs that have not chosen a physical
- * device: enable those that yours supports. Also enable the feature timelineSemaphore.
+ * device: enable those that yours supports. Also enable timelineSemaphore: with a
+ * VkPhysicalDeviceTimelineSemaphoreFeatures in VkDeviceCreateInfo.pNext.
  *
  * Valid    the names are static
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  `count` or a required field is NULL, or there are more names than
- * *count GR_ERR_VULKAN         the device did not list its extensions
+ *     GR_ERR_INVALID_VALUE  `count` or a required field is NULL, or *count is too small
+ *     GR_ERR_VULKAN         the device did not list its extensions
  */
 GR_API gr_status gr_vk_instance_extensions(const char *names[], uint32_t *count);
 GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const char *names[],
