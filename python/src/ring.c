@@ -335,7 +335,8 @@ static PyGetSetDef properties[] = {
 static PyType_Slot slots[] = {
     {Py_tp_doc,
      "Ring(resources, *, producer='cuda', mode='lossless')\n--\n\n"
-     "Frames in flight: slots, each a resource, that one side fills and the other reads.\n\n"
+     "Frames in flight: slots, each a resource, that one side fills and the other reads.\n"
+     "producer: 'cuda' or 'graphics'; mode: 'lossless' or 'newest'.\n\n"
      "    with ring.acquire_write(stream=stream) as slot:\n"
      "        ... kernels on `stream` write to slot.buffer.handle ...\n"
      "    with ring.acquire_read() as slot:\n"
