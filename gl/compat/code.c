@@ -3,19 +3,25 @@
 #include "gl/compat/compat.h"
 
 #include "lib/base/error.h"
-#include "lib/base/fork.h"
 
 CUresult compat_begin(void)
 {
-    if (gr_fork_check("compat.h") != GR_OK)
-        return CUDA_ERROR_NOT_INITIALIZED;
-    return gr_driver() || gr_driver_load() ? CUDA_SUCCESS : compat_code();
+    gr_status status = gr_cuda_load(false);
+    /* GR_ERR_STATE: the process is a forked child. */
+    return status == GR_OK          ? CUDA_SUCCESS
+           : status == GR_ERR_STATE ? CUDA_ERROR_NOT_INITIALIZED
+                                    : compat_code();
+}
+
+const gr_cuda_api *compat_cuda(void)
+{
+    return gr_cuda();
 }
 
 CUresult compat_current(CUcontext *current, const char *call)
 {
     *current = NULL;
-    CUresult code = gr_driver()->CtxGetCurrent(current);
+    CUresult code = compat_cuda()->CtxGetCurrent(current);
     if (code != CUDA_SUCCESS)
         return COMPAT_REFUSE(code, "cuCtxGetCurrent",
                              "%s could not query the current CUDA context.", call);
@@ -49,4 +55,10 @@ CUresult compat_code(void)
     default:
         return CUDA_ERROR_UNKNOWN;
     }
+}
+
+CUresult compat_no_memory(const char *call)
+{
+    gr_fail(GR_ERR_NO_MEMORY, call, "The process is out of memory.");
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }

@@ -18,6 +18,9 @@
 /* Starts every call: loads the driver and refuses forked children. */
 CUresult compat_begin(void);
 
+/* Returns the functions of the driver. compat_begin() must have succeeded. */
+const gr_cuda_api *compat_cuda(void);
+
 /* Gets the thread's CUDA context. Returns an error if there is none. */
 CUresult compat_current(CUcontext *current, const char *call);
 
@@ -27,13 +30,19 @@ CUresult compat_current(CUcontext *current, const char *call);
  */
 CUresult compat_code(void);
 
+/* Records that the process is out of memory, and returns the code. */
+CUresult compat_no_memory(const char *call);
+
 /* ---- Handles --------------------------------------------------------------------------------- */
 
 struct compat_handle {
     gr_resource *resource; /* NULL: the handle has ended */
     gr_buffer *buffer;     /* the mapping, while the resource is mapped */
+    CUcontext context;     /* the CUDA context of the resource */
     unsigned map_flags;    /* the flags for maps */
-    bool listed;           /* the handle is in the list that a call is checking */
+    bool is_image;
+    bool is_interop; /* its transport is GR_TRANSPORT_INTEROP */
+    bool listed;     /* the handle is in the list that a call is checking */
     struct compat_handle *next_free;
 };
 
@@ -62,7 +71,7 @@ CUresult compat_handle_begin(CUgraphicsResource resource, const char *call,
  * flags need both, creates the resource again before the map. After an error, which is recorded,
  * the resource is unchanged.
  */
-gr_status compat_widen(struct compat_handle *handle);
+gr_status compat_widen(struct compat_handle *handle, const char *call);
 
 /* ---- The functions of the table -------------------------------------------------------------- */
 

@@ -7,8 +7,14 @@
 #include <grinterop/external.h>
 #include <grinterop/semaphore.h>
 
+#include "lib/cuda/import_handle.h"
 #include "lib/external/external.h"
 #include "lib/sync/sync.h"
+
+static bool memory_has_fd(CUexternalMemoryHandleType type)
+{
+    return type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD || (int)type == GR_DMABUF_FD;
+}
 
 CUresult compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUresult code)
 {
@@ -20,7 +26,7 @@ CUresult compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUr
     gr_external_memory_desc own =
         GR_INIT(gr_external_memory_desc, .type = desc->type, .size = desc->size,
                 .dedicated = desc->flags & CUDA_EXTERNAL_MEMORY_DEDICATED);
-    if (gr_external_has_fd(desc->type)) {
+    if (memory_has_fd(desc->type)) {
         own.fd = desc->handle.fd;
     } else if (desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF) {
         own.nvscibuf = desc->handle.nvSciBufObject;
@@ -66,7 +72,7 @@ CUresult CUDAAPI compat_import_memory(CUexternalMemory *memory,
     CUresult code = compat_begin();
     if (code != CUDA_SUCCESS)
         return code;
-    return compat_explain_memory(desc, gr_driver()->ImportExternalMemory(memory, desc));
+    return compat_explain_memory(desc, compat_cuda()->ImportExternalMemory(memory, desc));
 }
 
 CUresult CUDAAPI compat_import_semaphore(CUexternalSemaphore *semaphore,
@@ -75,5 +81,5 @@ CUresult CUDAAPI compat_import_semaphore(CUexternalSemaphore *semaphore,
     CUresult code = compat_begin();
     if (code != CUDA_SUCCESS)
         return code;
-    return compat_explain_semaphore(desc, gr_driver()->ImportExternalSemaphore(semaphore, desc));
+    return compat_explain_semaphore(desc, compat_cuda()->ImportExternalSemaphore(semaphore, desc));
 }

@@ -10,7 +10,6 @@
 #include <grinterop/image.h>
 
 #include "lib/base/error.h"
-#include "lib/resource/resource_types.h"
 
 /*
  * The number of resources for which the arguments of a call need no heap memory. Most programs map
@@ -38,10 +37,8 @@ static CUresult make_room(struct list *list)
     void **room = list->few;
     if (list->count > FEW)
         room = list->many = calloc(list->count, 2 * sizeof(void *));
-    if (!room) {
-        gr_fail_memory(list->call);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    if (!room)
+        return compat_no_memory(list->call);
     list->resources = (gr_resource **)room;
     list->buffers = (gr_buffer **)(room + list->count);
     return CUDA_SUCCESS;
@@ -60,7 +57,7 @@ static CUresult check_context(const struct list *list, CUstream stream)
     if (code != CUDA_SUCCESS)
         return code;
     for (size_t i = 0; i < list->count; i++)
-        if (handle_at(list, i)->resource->context.handle != current)
+        if (handle_at(list, i)->context != current)
             return COMPAT_REFUSE(
                 CUDA_ERROR_INVALID_HANDLE, list->call,
                 "A default stream of the current CUDA context was passed, but the resource was "
@@ -103,7 +100,7 @@ static CUresult check(struct list *list, CUstream stream, bool mapped)
 static gr_status map_all(struct list *list, CUstream stream)
 {
     for (size_t i = 0; i < list->count; i++) {
-        GR_TRY(compat_widen(handle_at(list, i)));
+        GR_TRY(compat_widen(handle_at(list, i), list->call));
         list->resources[i] = handle_at(list, i)->resource;
     }
     return gr_map_many(list->resources, list->count, stream, NULL, list->buffers);
@@ -158,8 +155,8 @@ static CUresult map_or_unmap(unsigned int count, CUgraphicsResource *resources, 
                              : !resources ? "The list is NULL"
                                           : "The list is empty: its length is 0");
     if (are_registered_by_cuda(count, resources))
-        return unmaps ? gr_driver()->GraphicsUnmapResources(count, resources, stream)
-                      : gr_driver()->GraphicsMapResources(count, resources, stream);
+        return unmaps ? compat_cuda()->GraphicsUnmapResources(count, resources, stream)
+                      : compat_cuda()->GraphicsMapResources(count, resources, stream);
     code = check(&list, stream, unmaps);
     if (code == CUDA_SUCCESS)
         code = unmaps ? unmap(&list, stream) : map(&list, stream);
@@ -189,7 +186,7 @@ static CUresult check_pointer(const struct compat_handle *handle, const char *ca
 {
     if (!handle->buffer)
         return refuse_unmapped(call);
-    if (handle->resource->is_image)
+    if (handle->is_image)
         return COMPAT_REFUSE(CUDA_ERROR_NOT_MAPPED_AS_POINTER, call,
                              "The resource is an image, which has arrays and no pointer: use "
                              "cuGraphicsSubResourceGetMappedArray.");
@@ -203,7 +200,7 @@ CUresult CUDAAPI compat_pointer(CUdeviceptr *pointer, size_t *size, CUgraphicsRe
     struct compat_handle *handle;
     CUresult code = compat_handle_begin(resource, call, &handle);
     if (code == CUDA_SUCCESS && !handle)
-        return gr_driver()->GraphicsResourceGetMappedPointer(pointer, size, resource);
+        return compat_cuda()->GraphicsResourceGetMappedPointer(pointer, size, resource);
     if (code == CUDA_SUCCESS)
         code = check_pointer(handle, call);
     if (pointer)
@@ -220,7 +217,7 @@ static CUresult check_image(const struct compat_handle *handle, const void *plac
         return refuse_unmapped(call);
     if (!place)
         return COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, call, "The pointer for the array is NULL.");
-    if (!handle->resource->is_image)
+    if (!handle->is_image)
         return COMPAT_REFUSE(CUDA_ERROR_NOT_MAPPED_AS_ARRAY, call,
                              "The resource is a buffer, which has a pointer and no arrays: use "
                              "cuGraphicsResourceGetMappedPointer.");
@@ -244,7 +241,7 @@ CUresult CUDAAPI compat_array(CUarray *array, CUgraphicsResource resource, unsig
     struct compat_handle *handle;
     CUresult code = compat_handle_begin(resource, call, &handle);
     if (code == CUDA_SUCCESS && !handle)
-        return gr_driver()->GraphicsSubResourceGetMappedArray(array, resource, index, level);
+        return compat_cuda()->GraphicsSubResourceGetMappedArray(array, resource, index, level);
     if (code == CUDA_SUCCESS)
         code = check_image(handle, array, call);
     if (code != CUDA_SUCCESS)
@@ -264,7 +261,7 @@ CUresult CUDAAPI compat_mipmapped_array(CUmipmappedArray *array, CUgraphicsResou
     struct compat_handle *handle;
     CUresult code = compat_handle_begin(resource, call, &handle);
     if (code == CUDA_SUCCESS && !handle)
-        return gr_driver()->GraphicsResourceGetMappedMipmappedArray(array, resource);
+        return compat_cuda()->GraphicsResourceGetMappedMipmappedArray(array, resource);
     if (code == CUDA_SUCCESS)
         code = check_image(handle, array, call);
     if (code != CUDA_SUCCESS)

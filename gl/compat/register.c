@@ -9,11 +9,9 @@
 #include <epoxy/gl.h>
 #include <grinterop/gl.h>
 
-#include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
 #include "lib/base/machine.h"
-#include "gl/object/object.h"
 
 /* ---- The variable GR_COMPAT ------------------------------------------------------------------ */
 
@@ -101,13 +99,13 @@ static CUresult code_of_registration(unsigned name, unsigned target, unsigned fl
     return glIsBuffer(name) ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_HANDLE;
 }
 
-static CUresult begin_registration(CUgraphicsResource *resource, const char *call)
+static CUresult begin_registration(CUgraphicsResource *resource, CUcontext *current,
+                                   const char *call)
 {
     CUresult code = compat_begin();
     if (code != CUDA_SUCCESS)
         return code;
-    CUcontext current;
-    code = compat_current(&current, call);
+    code = compat_current(current, call);
     if (code != CUDA_SUCCESS)
         return code;
     if (!resource)
@@ -116,10 +114,19 @@ static CUresult begin_registration(CUgraphicsResource *resource, const char *cal
     return CUDA_SUCCESS;
 }
 
+/* Stores a resource that was created in the CUDA context `current`. */
+static void keep(struct compat_handle *handle, gr_resource *resource, CUcontext current)
+{
+    handle->resource = resource;
+    handle->context = current;
+    handle->is_interop = gr_resource_get_info(resource)->transport == GR_TRANSPORT_INTEROP;
+}
+
 static CUresult register_object(CUgraphicsResource *resource, unsigned name, unsigned target,
                                 unsigned flags, const char *call)
 {
-    CUresult code = begin_registration(resource, call);
+    CUcontext current;
+    CUresult code = begin_registration(resource, &current, call);
     if (code != CUDA_SUCCESS)
         return code;
     unsigned transports;
@@ -133,11 +140,11 @@ static CUresult register_object(CUgraphicsResource *resource, unsigned name, uns
     struct compat_handle *handle = compat_handle_new();
     if (!handle) {
         gr_resource_free(made);
-        gr_fail_memory(call);
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return compat_no_memory(call);
     }
     handle->map_flags = flags & GR_BUFFER_FLAGS;
-    handle->resource = made;
+    handle->is_image = target != 0;
+    keep(handle, made, current);
     *resource = (CUgraphicsResource)handle;
     return CUDA_SUCCESS;
 }
@@ -154,7 +161,8 @@ CUresult CUDAAPI compat_register_image(CUgraphicsResource *resource, unsigned in
     static const char call[] = "cuGraphicsGLRegisterImage";
     if (target)
         return register_object(resource, image, target, flags, call);
-    CUresult code = begin_registration(resource, call);
+    CUcontext current;
+    CUresult code = begin_registration(resource, &current, call);
     return code != CUDA_SUCCESS
                ? code
                : COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, call,
@@ -162,11 +170,6 @@ CUresult CUDAAPI compat_register_image(CUgraphicsResource *resource, unsigned in
 }
 
 /* ---- Map flags ------------------------------------------------------------------------------- */
-
-static bool is_interop(const struct compat_handle *handle)
-{
-    return handle->resource->backend->transport == GR_TRANSPORT_INTEROP;
-}
 
 CUresult CUDAAPI compat_set_map_flags(CUgraphicsResource resource, unsigned int flags)
 {
@@ -176,7 +179,7 @@ CUresult CUDAAPI compat_set_map_flags(CUgraphicsResource resource, unsigned int 
     if (code != CUDA_SUCCESS)
         return code;
     if (!handle)
-        return gr_driver()->GraphicsResourceSetMapFlags(resource, flags);
+        return compat_cuda()->GraphicsResourceSetMapFlags(resource, flags);
     if (handle->buffer)
         return COMPAT_REFUSE(CUDA_ERROR_ALREADY_MAPPED, call,
                              "The resource is mapped: set the flags before the map.");
@@ -184,27 +187,33 @@ CUresult CUDAAPI compat_set_map_flags(CUgraphicsResource resource, unsigned int 
         return COMPAT_REFUSE(CUDA_ERROR_INVALID_VALUE, call,
                              "The flags are 0x%x: pass 0, read-only (1) or write-discard (2).",
                              flags);
-    if (is_interop(handle))
-        code = gr_driver()->GraphicsResourceSetMapFlags(handle->resource->handle, flags);
+    if (handle->is_interop)
+        code = compat_cuda()->GraphicsResourceSetMapFlags(
+            gr_resource_get_info(handle->resource)->graphics, flags);
     if (code != CUDA_SUCCESS)
         return COMPAT_REFUSE(code, call, "The driver refused the flags 0x%x.", flags);
     handle->map_flags = flags;
     return CUDA_SUCCESS;
 }
 
-gr_status compat_widen(struct compat_handle *handle)
+gr_status compat_widen(struct compat_handle *handle, const char *call)
 {
-    unsigned made_for = handle->resource->flags & GR_BUFFER_FLAGS;
-    if (is_interop(handle) || !made_for || made_for == handle->map_flags)
+    if (handle->is_interop)
         return GR_OK;
-    const struct gl_resource *r = gl_of(handle->resource);
+    const gr_resource_info *info = gr_resource_get_info(handle->resource);
+    unsigned made_for = info->flags & GR_BUFFER_FLAGS;
+    if (!made_for || made_for == handle->map_flags)
+        return GR_OK;
+    CUcontext current;
+    if (compat_current(&current, call) != CUDA_SUCCESS)
+        return gr_last_error()->status;
     gr_resource *wider =
-        make(r->name, r->target ? r->target->target : 0, r->base.flags & ~(unsigned)GR_BUFFER_FLAGS,
-             r->base.backend->transport);
+        make(gr_gl_name(handle->resource), handle->is_image ? gr_gl_target(handle->resource) : 0,
+             info->flags & ~(unsigned)GR_BUFFER_FLAGS, info->transport);
     if (!wider)
         return gr_last_error()->status;
     gr_resource_free(handle->resource);
-    handle->resource = wider;
+    keep(handle, wider, current);
     return GR_OK;
 }
 
@@ -218,7 +227,7 @@ CUresult CUDAAPI compat_unregister(CUgraphicsResource resource)
     if (code != CUDA_SUCCESS)
         return code;
     if (!handle)
-        return gr_driver()->GraphicsUnregisterResource(resource);
+        return compat_cuda()->GraphicsUnregisterResource(resource);
     if (handle->buffer)
         return COMPAT_REFUSE(CUDA_ERROR_ALREADY_MAPPED, call,
                              "The resource is mapped: unmap it first. It is still registered.");

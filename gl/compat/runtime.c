@@ -5,7 +5,9 @@
  */
 #include "gl/compat/compat.h"
 
-#include "gl/context/context.h"
+#include <grinterop/gl.h>
+
+#include "lib/base/error.h"
 
 static _Thread_local CUresult kept;
 
@@ -27,8 +29,8 @@ static CUresult kept_error(bool take)
 static bool has_context(void)
 {
     CUcontext current = NULL;
-    return compat_begin() == CUDA_SUCCESS && gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS &&
-           current;
+    return compat_begin() == CUDA_SUCCESS &&
+           compat_cuda()->CtxGetCurrent(&current) == CUDA_SUCCESS && current;
 }
 
 static CUresult explain_runtime(CUresult code)
@@ -56,15 +58,21 @@ GR_API CUresult CUDAAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devi
 CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *devices, unsigned int size,
                                          unsigned int list)
 {
-    CUdevice device;
+    static const char call[] = "cuGLGetDevices";
+    int device;
     CUresult code = compat_begin();
     if (code != CUDA_SUCCESS)
         return code;
-    code = gr_driver()->GLGetDevices(count, devices, size, (int)list);
-    /* Repeat the query in grinterop, which records the device that OpenGL draws on. */
-    if (code != CUDA_SUCCESS && gl_find_drawing_device(&device) == GR_OK)
-        gr_fail_cuda(code, "cuGLGetDevices", "The devices that draw could not be queried.");
-    return code;
+    code = compat_cuda()->GLGetDevices(count, devices, size, (int)list);
+    if (code == CUDA_SUCCESS)
+        return code;
+    /* Repeat the query in grinterop, which records why it fails. */
+    gr_error_call_begin(call);
+    gr_status status = gr_gl_cuda_device(&device);
+    gr_error_call_end();
+    return status == GR_OK
+               ? COMPAT_REFUSE(code, call, "The devices that draw could not be queried.")
+               : code;
 }
 
 /* The runtime API and the driver API use the same ordinals. */
