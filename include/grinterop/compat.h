@@ -3,7 +3,7 @@
  * The graphics functions of CUDA, implemented by grinterop, for programs whose source stays the
  * same. The program needs one compiler option, or one line above the first include:
  *
- *     nvcc -include grinterop/compat.h ... -lgrinterop
+ *     nvcc -include grinterop/compat.h ... -lgrinterop-compat -lgrinterop
  *     #include <grinterop/compat.h>
  *
  * These names of the runtime API and of the driver API then call grinterop, with the same types and

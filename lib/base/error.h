@@ -22,7 +22,8 @@ struct gr_error_record {
  * caller can write `return gr_fail(...)`. gr_fail_cuda() is in driver.h. `call` is the function
  * that failed. A code for "out of memory" or "device lost" overrides `status`.
  */
-gr_status gr_fail(gr_status status, const char *call, const char *format, ...) GR_PRINTF(3, 4);
+GR_API gr_status gr_fail(gr_status status, const char *call, const char *format, ...)
+    GR_PRINTF(3, 4);
 gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const char *code_name,
                        const char *call, const char *format, ...) GR_PRINTF(6, 7);
 
@@ -81,8 +82,8 @@ gr_status gr_error_set_call(const char *call);
  * Between begin and end, errors of grinterop calls name the CUDA function that the program called
  * through grinterop/compat.h. The pairs do not nest.
  */
-void gr_error_call_begin(const char *call);
-void gr_error_call_end(void);
+GR_API void gr_error_call_begin(const char *call);
+GR_API void gr_error_call_end(void);
 
 /*
  * Returns the first text if the program called grinterop, the second if it called CUDA through

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <grinterop/base.h>
+
 /* Whether this is Linux on Windows (WSL), where the Windows driver controls the GPU. */
 bool gr_machine_is_wsl(void);
 
@@ -25,7 +27,7 @@ const char *gr_machine_node(const char *path);
  * Reads an environment variable. NULL if it is not set. Also NULL in a set-uid program: it has more
  * rights than its user, so the user must not choose the code and files that it loads.
  */
-const char *gr_machine_setting(const char *name);
+GR_API const char *gr_machine_setting(const char *name);
 
 /* Registers a function: from now on, each forked child calls `in_child` first. */
 void gr_machine_watch_fork(void (*in_child)(void));

@@ -89,7 +89,8 @@ void gr_driver_second_copy(char *text, size_t size);
 const char *gr_cuda_error_name(CUresult code);
 
 /* Like gr_fail(), for a driver error: records GR_ERR_CUDA and the driver's name of the code. */
-gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
+GR_API gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...)
+    GR_PRINTF(3, 4);
 
 /*
  * Like gr_fail_cuda(), for a call that may also report an error of earlier work. The message

@@ -137,7 +137,7 @@ void gr_import_drop(struct gr_import *import, bool alive);
 /* ---- Rules for memory and its parts ---------------------------------------------------------- */
 
 /* Checks a description against the CUDA documentation; the message cites the rule. */
-gr_status gr_external_check(const gr_external_memory_desc *info, const char *call);
+GR_API gr_status gr_external_check(const gr_external_memory_desc *info, const char *call);
 
 /* Converts a checked description to the driver's struct. */
 void gr_external_handle_desc(const gr_external_memory_desc *info,
@@ -153,7 +153,8 @@ const char *gr_external_type_name(CUexternalMemoryHandleType type);
  * Records that the driver refused an import, with the meaning of the code for this type of handle
  * and the remedy.
  */
-gr_status gr_external_refused(const gr_external_memory_desc *info, CUresult code, const char *call);
+GR_API gr_status gr_external_refused(const gr_external_memory_desc *info, CUresult code,
+                                     const char *call);
 
 /* Checks that the part lies within memory of `size` bytes, and that CUDA supports its image. */
 gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,

@@ -160,7 +160,7 @@ gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, 
 
 /* ---- The rules of the CUDA documentation, by type: semaphore_rules.c ------------------------- */
 
-gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call);
+GR_API gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call);
 bool gr_semaphore_type_counts(CUexternalSemaphoreHandleType type);
 const char *gr_semaphore_type_name(CUexternalSemaphoreHandleType type);
 void gr_semaphore_handle_desc(const gr_semaphore_desc *info,
@@ -177,7 +177,8 @@ void gr_semaphore_wait_params(const gr_semaphore_point *point,
                               CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params);
 
 /* Records a refused import, with the meaning of the code for this type and the remedy. */
-gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code, const char *call);
+GR_API gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code,
+                                      const char *call);
 
 /* ---- Pairs of semaphores: semaphore_pair.c --------------------------------------------------- */
 

@@ -18,6 +18,8 @@ from conan.tools.system.package_manager import Apt
 
 ROOT = os.path.join("..", "..")
 FOLDERS = "bench docs examples gl include lib m4 packaging python softcuda tests tools vk".split()
+# The libraries, and the names of their CMake targets.
+LIBRARIES = {"grinterop": "grinterop", "grinterop-compat": "compat"}
 # configure builds the shared and the static library, because the static library is made from the
 # objects of the shared one. package() selects one of them.
 KINDS = ("--enable-shared", "--disable-shared", "--enable-static", "--disable-static")
@@ -73,9 +75,9 @@ class Grinterop(ConanFile):
         autotools = Autotools(self)
         autotools.autoreconf()
         autotools.configure()
-        autotools.make("libgrinterop.la")
-        if not self.options.shared:
-            autotools.make("libgrinterop.a")
+        kind = "la" if self.options.shared else "a"
+        for library in LIBRARIES:
+            autotools.make(f"lib{library}.{kind}")
 
     def package(self):
         autotools = Autotools(self)
@@ -88,17 +90,20 @@ class Grinterop(ConanFile):
         rmdir(self, os.path.join(libraries, "pkgconfig"))
         rmdir(self, os.path.join(libraries, "cmake"))
         rmdir(self, os.path.join(self.package_folder, "share", "man"))
-        if self.options.shared:
-            rm(self, "libgrinterop.a", libraries)
-        else:
-            rm(self, "libgrinterop.so*", libraries)
+        unwanted = "a" if self.options.shared else "so*"
+        for library in LIBRARIES:
+            rm(self, f"lib{library}.{unwanted}", libraries)
 
     def package_info(self):
-        self.cpp_info.libs = ["grinterop"]
         self.cpp_info.set_property("cmake_file_name", "grinterop")
-        self.cpp_info.set_property("cmake_target_name", "grinterop::grinterop")
-        self.cpp_info.set_property("pkg_config_name", "grinterop")
-        if not self.options.shared:
-            self.cpp_info.system_libs = ["epoxy", "dl", "pthread"]
+        self.cpp_info.set_property("cmake_target_name", "grinterop::all")
+        for library, target in LIBRARIES.items():
+            component = self.cpp_info.components[target]
+            component.libs = [library]
+            component.set_property("cmake_target_name", f"grinterop::{target}")
+            component.set_property("pkg_config_name", library)
+            if not self.options.shared:
+                component.system_libs = ["epoxy", "dl", "pthread"]
+        self.cpp_info.components["compat"].requires = ["grinterop"]
         driver = os.path.join(self.package_folder, "lib", "grinterop", "libgrinterop-softcuda.so")
         self.runenv_info.define_path("GRINTEROP_SOFTWARE_DRIVER", driver)

@@ -61,7 +61,8 @@ CUDA_CPPFLAGS=$(sed -n 's/^CUDA_INCLUDEDIR = //p' "$tools/Makefile")
 . "$source/softcuda/tests/nvcc/built_nvcc.sh"
 if [ -n "${NVCC:-}" ]; then
     unset NVCC_CCBIN
-    compile() { "$NVCC" -include grinterop/compat.h "-I$source/include" "$@" -lgrinterop; }
+    compile() { "$NVCC" -include grinterop/compat.h "-I$source/include" "$@" \
+        -lgrinterop-compat -lgrinterop; }
 else
     compile() { "$tools/grinterop-nvcc" "$@"; }
 fi

@@ -59,6 +59,13 @@ Version: 0
 Libs: -L$tools/.libs -lgrinterop
 Cflags: -I$source/include -I$source/softcuda/include ${GR_CUDA_INCLUDE:+-I$GR_CUDA_INCLUDE}
 END
+cat >pkgconfig/grinterop-compat.pc <<END
+Name: grinterop-compat
+Description: of the build folder
+Version: 0
+Requires: grinterop
+Libs: -L$tools/.libs -lgrinterop-compat
+END
 PATH=$work/bin:$PATH
 PKG_CONFIG_PATH=$work/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 LD_LIBRARY_PATH=$tools/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

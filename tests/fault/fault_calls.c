@@ -39,10 +39,12 @@ static unsigned since_hit; /* the number of calls that could have failed since t
 static long places_seen;   /* the number of places seen since arming */
 static struct call_balance balance;
 static int pending_gl, pending_egl;
-struct library_code library_code;
+struct library_code library_code[LIBRARIES] = {{.name = "libgrinterop.so"},
+                                               {.name = "libgrinterop-compat.so"}};
 
 static struct site {
-    uintptr_t at;
+    const struct library_code *library;
+    uintptr_t at; /* relative to the library */
     size_t point;
     unsigned long failed;
     long tried, seen; /* `tried`: how often the place was chosen; `seen`: its calls since arming */
@@ -109,15 +111,27 @@ void *point_at_import(const char *name, void *real, void *const *variable)
 
 /* ---- A call ---------------------------------------------------------------------------------- */
 
+/* Returns the library of grinterop that makes the call, by the return address; NULL for others. */
+static const struct library_code *library_of(const void *caller)
+{
+    for (size_t i = 0; i < LIBRARIES; i++)
+        if ((uintptr_t)caller >= library_code[i].start && (uintptr_t)caller < library_code[i].end)
+            return &library_code[i];
+    return NULL;
+}
+
 static struct site *site_of(const void *caller, size_t point)
 {
-    uintptr_t at = (uintptr_t)caller - library_code.base;
+    const struct library_code *library = library_of(caller);
+    if (!library)
+        library = &library_code[0];
+    uintptr_t at = (uintptr_t)caller - library->base;
     for (size_t i = 0; i < site_count; i++)
-        if (sites[i].at == at && sites[i].point == point)
+        if (sites[i].at == at && sites[i].library == library && sites[i].point == point)
             return &sites[i];
     if (site_count == MOST_SITES)
         return &sites[0];
-    sites[site_count] = (struct site){.at = at, .point = point};
+    sites[site_count] = (struct site){.library = library, .at = at, .point = point};
     return &sites[site_count++];
 }
 
@@ -260,8 +274,7 @@ static void choose(const struct point *point, const void *caller, const long arg
  */
 static bool is_grinterops(const struct point *point, const void *caller)
 {
-    return point->imported ||
-           ((uintptr_t)caller >= library_code.start && (uintptr_t)caller < library_code.end);
+    return point->imported || library_of(caller);
 }
 
 /*
@@ -481,8 +494,8 @@ bool fault_calls_write_sites(const char *path)
     setvbuf(file, room, _IOFBF, sizeof(room));
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < site_count; i++)
-        fprintf(file, "0x%lx %lu %s\n", (unsigned long)sites[i].at - 1, sites[i].failed,
-                points[sites[i].point].name);
+        fprintf(file, "0x%lx %lu %s %s\n", (unsigned long)sites[i].at - 1, sites[i].failed,
+                points[sites[i].point].name, sites[i].library->name);
     pthread_mutex_unlock(&lock);
     return fclose(file) == 0;
 }

@@ -146,7 +146,7 @@ static void put(void **place, void *value)
         *place = value;
 }
 
-static void take_imports(const struct imports *imports)
+static void take_imports(const struct imports *imports, uintptr_t base)
 {
     for (int list = 0; list < 2; list++)
         for (size_t i = 0; i < imports->sizes[list] / sizeof(ElfW(Rela)); i++) {
@@ -158,7 +158,7 @@ static void take_imports(const struct imports *imports)
                 continue;
             void *value = import_of(imports->names + symbol->st_name);
             if (value)
-                put((void **)(library_code.base + one->r_offset), value);
+                put((void **)(base + one->r_offset), value);
         }
 }
 
@@ -198,31 +198,37 @@ static int find_grinterop(struct dl_phdr_info *info, size_t size, void *user)
     (void)size;
     const char *slash = strrchr(info->dlpi_name, '/');
     const char *file = slash ? slash + 1 : info->dlpi_name;
-    if (strncmp(file, "libgrinterop.so", strlen("libgrinterop.so")) != 0)
+    size_t which = 0;
+    while (which < LIBRARIES &&
+           strncmp(file, library_code[which].name, strlen(library_code[which].name)) != 0)
+        which++;
+    if (which == LIBRARIES)
         return 0;
-    library_code.base = info->dlpi_addr;
+    struct library_code *library = &library_code[which];
+    library->base = info->dlpi_addr;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         if (part->p_type == PT_LOAD && part->p_flags & PF_X) {
-            library_code.start = library_code.base + part->p_vaddr;
-            library_code.end = library_code.start + part->p_memsz;
+            library->start = library->base + part->p_vaddr;
+            library->end = library->start + part->p_memsz;
         } else if (part->p_type == PT_DYNAMIC) {
-            *(struct imports *)user =
-                read_dynamic((const void *)(library_code.base + part->p_vaddr));
+            ((struct imports *)user)[which] =
+                read_dynamic((const void *)(library->base + part->p_vaddr));
         }
     }
-    return 1;
+    return 0;
 }
 
 const char *fault_calls_start(const struct call_stand_in *list)
 {
     stand_ins = list;
 #ifdef __x86_64__
-    struct imports imports = {0};
-    dl_iterate_phdr(find_grinterop, &imports);
-    if (!library_code.end)
+    struct imports imports[LIBRARIES] = {{0}};
+    dl_iterate_phdr(find_grinterop, imports);
+    if (!library_code[0].end)
         return "grinterop is linked statically: it has no import table";
-    take_imports(&imports);
+    for (size_t i = 0; i < LIBRARIES; i++)
+        take_imports(&imports[i], library_code[i].base);
     return NULL;
 #else
     return "calls can only be made to fail on x86-64";

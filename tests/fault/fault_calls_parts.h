@@ -51,10 +51,12 @@ void *point_at(const char *name, void *real, void *const *variable);
  */
 void *point_at_import(const char *name, void *real, void *const *variable);
 
-/* The addresses of the file of grinterop and of its code. */
+/* The libraries of grinterop: the addresses of their files and of their code. */
 struct library_code {
+    const char *name;
     uintptr_t start, end, base;
 };
-extern struct library_code library_code;
+enum { LIBRARIES = 2 };
+extern struct library_code library_code[LIBRARIES];
 
 #endif

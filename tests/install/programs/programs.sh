@@ -12,7 +12,7 @@
 # programs to build; default: all.
 
 : "${CC:=cc}" "${CXX:=c++}" "${programs:?}" "${work:?}"
-: "${kinds:=texture ring vulkan window c++ python rust}"
+: "${kinds:=texture compat ring vulkan window c++ python rust}"
 
 # kind KIND: succeeds if programs of this kind are to be built.
 kind() { case " $kinds " in *" $1 "*) true ;; *) false ;; esac; }
@@ -44,6 +44,11 @@ if kind texture; then
         "" -O2 -fPIC -shared
     try "build a texture program" build "$CC -std=c11" texture.c texture epoxy
     try "run the texture program" in_work ./texture
+fi
+if kind compat; then
+    try "build a program that includes compat.h" build "$CC -std=c11" compat.c compat \
+        "grinterop-compat epoxy"
+    try "run the program that includes compat.h" in_work ./compat
 fi
 if kind ring; then
     try "build a ring program with two threads" build "$CC -std=c11 -pthread" ring.c ring epoxy

@@ -64,11 +64,12 @@ vcpkg_make_install(TARGETS install-exec install-data)
 
 if(VCPKG_LIBRARY_LINKAGE STREQUAL "static")
     # grinterop-info needs the shared library.
-    file(GLOB shared "${CURRENT_PACKAGES_DIR}/lib/libgrinterop.so*")
+    file(GLOB shared "${CURRENT_PACKAGES_DIR}/lib/libgrinterop*.so*")
     file(REMOVE ${shared})
     file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/tools")
 else()
-    file(REMOVE "${CURRENT_PACKAGES_DIR}/lib/libgrinterop.a")
+    file(REMOVE "${CURRENT_PACKAGES_DIR}/lib/libgrinterop.a"
+        "${CURRENT_PACKAGES_DIR}/lib/libgrinterop-compat.a")
 endif()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/grinterop)
 vcpkg_fixup_pkgconfig()

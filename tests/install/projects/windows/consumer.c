@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <grinterop/compat.h>
 #include <grinterop/gl.h>
 
 int main(void)
@@ -17,6 +18,9 @@ int main(void)
                 (error->status == GR_ERR_NO_DRIVER && strstr(error->message, "nvcuda.dll"));
     printf("grinterop %s: %s: %s\n", gr_library_version(), gr_status_name(error->status),
            error->message);
+    /* The resource is NULL, and a missing driver is reported first, too. */
+    CUresult code = cuGraphicsUnregisterResource(NULL);
+    right = right && (code == CUDA_ERROR_INVALID_HANDLE || code == CUDA_ERROR_NOT_INITIALIZED);
     printf("%d%%: Checks: 1, Failures: %d, Errors: 0\n", right ? 100 : 0, !right);
     return !right;
 }
