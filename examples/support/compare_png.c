@@ -39,7 +39,7 @@ static struct difference compare(const struct picture *a, const struct picture *
     for (size_t pixel = 0; pixel < count; pixel++) {
         double worst = 0.0;
         for (size_t i = 4 * pixel; i < 4 * pixel + 4; i++) {
-            const double step = abs((int)a->pixels[i] - (int)b->pixels[i]) / 257.0;
+            const double step = abs(a->pixels[i] - b->pixels[i]);
             sum += step;
             worst = step > worst ? step : worst;
         }

@@ -49,16 +49,14 @@ static const char fragment[] =
     "}\n";
 
 /* Multiplies the colours by their opacity, so that transparent pixels have no colour. */
-static uint16_t *premultiply(const struct picture *picture)
+static unsigned char *premultiply(const struct picture *picture)
 {
-    const size_t count = (size_t)picture->width * (size_t)picture->height;
-    uint16_t *pixels = malloc(count * 4 * sizeof(*pixels));
-    if (!pixels)
-        return NULL;
-    for (size_t i = 0; i < 4 * count; i++) {
-        const uint32_t opacity = picture->pixels[i | 3];
-        const bool colour = (i & 3) != 3;
-        pixels[i] = (uint16_t)(colour ? (picture->pixels[i] * opacity + 32767u) / 65535u : opacity);
+    const size_t size = 4 * (size_t)picture->width * (size_t)picture->height;
+    unsigned char *pixels = malloc(size);
+    for (size_t i = 0; pixels && i < size; i++) {
+        const unsigned opacity = picture->pixels[i | 3];
+        pixels[i] =
+            (unsigned char)(i % 4 == 3 ? opacity : (picture->pixels[i] * opacity + 127) / 255);
     }
     return pixels;
 }
@@ -73,7 +71,7 @@ static bool upload(struct easel *easel, const struct picture *picture)
                 limit, limit, picture->width, picture->height);
         return false;
     }
-    uint16_t *pixels = picture->pixels ? premultiply(picture) : NULL;
+    unsigned char *pixels = picture->pixels ? premultiply(picture) : NULL;
     if (picture->pixels && !pixels) {
         fprintf(stderr, "Not enough memory for the picture.\n");
         return false;
@@ -81,7 +79,7 @@ static bool upload(struct easel *easel, const struct picture *picture)
     glGenTextures(1, &easel->texture);
     glBindTexture(GL_TEXTURE_2D, easel->texture);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, picture->width, picture->height, 0, GL_RGBA,
-                 GL_UNSIGNED_SHORT, pixels);
+                 GL_UNSIGNED_BYTE, pixels);
     glGenerateMipmap(GL_TEXTURE_2D);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);

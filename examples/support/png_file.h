@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * PNG files, through libpng.
- */
+/* PNG files, through libpng. */
 #ifndef PNG_FILE_H
 #define PNG_FILE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-/* A picture in memory: red, green, blue, alpha, 16 bits each, as in the file, the top row first. */
+/* A picture in memory: red, green, blue, alpha, a byte each, the top row first. */
 struct picture {
     int width, height;
-    bool coloured; /* whether some pixel is not grey */
-    uint16_t *pixels;
+    unsigned char *pixels;
 };
 
 /*
- * Reads a PNG file of any kind: grey, colour, palette, 1 to 16 bits, interlaced. Scales values with
- * fewer bits to 16 bits, without gamma correction. On failure, prints the reason and returns false.
+ * Reads a PNG file of any kind: grey, colour, palette, 1 to 16 bits, interlaced. On failure, prints
+ * the reason and returns false.
  */
 bool png_file_read(const char *path, struct picture *picture);
 

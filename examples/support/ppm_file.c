@@ -24,17 +24,13 @@ static const char *read_file(FILE *file, struct picture *picture)
     if (!read_header(file, picture))
         return "it does not start like a picture of bytes (P6, width, height, 255)";
     const size_t count = (size_t)picture->width * (size_t)picture->height;
-    picture->pixels = calloc(count, 4 * sizeof(*picture->pixels));
+    picture->pixels = calloc(count, 4);
     if (!picture->pixels)
         return "not enough memory for the picture";
-    for (uint16_t *p = picture->pixels, *end = p + 4 * count; p < end; p += 4) {
-        unsigned char rgb[3];
-        if (fread(rgb, sizeof(rgb), 1, file) != 1)
+    for (unsigned char *p = picture->pixels, *end = p + 4 * count; p < end; p += 4) {
+        if (fread(p, 3, 1, file) != 1)
             return "it ends too early";
-        for (int i = 0; i < 3; i++)
-            p[i] = (uint16_t)(257 * rgb[i]);
-        p[3] = 0xffff;
-        picture->coloured |= rgb[0] != rgb[1] || rgb[1] != rgb[2];
+        p[3] = 255;
     }
     return NULL;
 }
