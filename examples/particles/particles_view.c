@@ -8,7 +8,6 @@
 
 #include <epoxy/gl.h>
 
-#include "examples/support/matrix.h"
 #include "particles.h"
 #include "examples/support/shader.h"
 
@@ -136,9 +135,8 @@ static void draw_points(const struct particles_view *v, unsigned array, float ti
     const float angle = 0.6f + 0.22f * time, target[3] = {0.0f, -0.03f, 0.0f};
     float eye[3] = {3.3f * sinf(angle), 0.8f, 3.3f * cosf(angle)};
     orbit_eye(&v->orbit, target, eye);
-    const struct matrix camera =
-        matrix_multiply(matrix_perspective(0.66f, (float)v->width / (float)v->height, 0.1f, 20.0f),
-                        matrix_look_at(eye, target));
+    const float aspect = (float)v->width / (float)v->height;
+    const struct matrix camera = camera_matrix(0.66f, aspect, 20.0f, eye, target);
     glUseProgram(v->points);
     glUniformMatrix4fv(glGetUniformLocation(v->points, "camera"), 1, GL_FALSE, camera.m);
     glUniform1f(glGetUniformLocation(v->points, "scale"), 0.0078f * (float)v->height);

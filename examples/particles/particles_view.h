@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "examples/support/offscreen.h"
-#include "examples/support/orbit.h"
+#include "examples/support/camera.h"
 #include "examples/support/screen.h"
 
 struct particles_view {

@@ -11,7 +11,6 @@
 
 #include <epoxy/gl.h>
 
-#include "matrix.h"
 #include "shader.h"
 
 #define FRAME "0.020" /* the width of the frame */
@@ -117,8 +116,7 @@ static struct matrix camera_at(const struct easel *easel, float aspect, float de
     const float target[3] = {0.28f * w * s, -0.10f * h, 0.0f};
     float eye[3] = {away * s, 0.07f * away, away * c};
     orbit_eye(&easel->orbit, target, eye);
-    return matrix_multiply(matrix_perspective(view, aspect, 0.1f, 4.0f * away + 10.0f),
-                           matrix_look_at(eye, target));
+    return camera_matrix(view, aspect, 4.0f * away + 10.0f, eye, target);
 }
 
 void easel_draw(const struct easel *easel, const struct screen *screen, float aspect, float degrees)

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "orbit.h"
+#include "camera.h"
 #include "png_file.h"
 #include "screen.h"
 

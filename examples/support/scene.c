@@ -8,8 +8,7 @@
 
 #include <epoxy/gl.h>
 
-#include "matrix.h"
-#include "mesh.h"
+#include "camera.h"
 #include "screen.h"
 #include "shader.h"
 #include "vertex.h"
@@ -72,15 +71,33 @@ static const char surface_fragment[] =
     "    pixel = vec4(pow(colour, vec3(1.0 / 2.2)) + dither(), 1.0);\n"
     "}\n";
 
-static bool fill_index_buffer(int columns, int rows)
+const struct view scene_view = {
+    .eye = {1.35f, 1.45f, 2.6f},
+    .target = {0.04f, -0.14f, 0.08f},
+    .light = {-0.75f, 0.65f, -0.35f},
+    .angle = 36.0f,
+};
+
+static size_t index_count(const struct scene *scene)
 {
-    const size_t count = mesh_index_count(columns, rows);
+    return 6 * (size_t)(scene->columns - 1) * (size_t)(scene->rows - 1);
+}
+
+/* Two triangles per square of the grid, counterclockwise seen from above, row by row. */
+static bool fill_index_buffer(const struct scene *scene)
+{
+    const size_t count = index_count(scene);
+    const unsigned columns = (unsigned)scene->columns;
     unsigned *indices = malloc(count * sizeof(*indices));
     if (!indices) {
         fprintf(stderr, "Not enough memory for the mesh: choose a smaller --mesh.\n");
         return false;
     }
-    mesh_indices(columns, rows, indices);
+    for (size_t i = 0; i < count; i++) {
+        static const unsigned right[] = {0, 0, 1, 0, 1, 1}, nearer[] = {0, 1, 0, 1, 1, 0};
+        const unsigned square = (unsigned)(i / 6), row = square / (columns - 1);
+        indices[i] = square + row + right[i % 6] + columns * nearer[i % 6];
+    }
     glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)(count * sizeof(*indices)), indices,
                  GL_STATIC_DRAW);
     free(indices);
@@ -110,7 +127,7 @@ static bool make_surface(struct scene *scene)
 
     glGenBuffers(1, &scene->index_buffer);
     scene->surface_array = scene_array(scene, scene->vertex_buffer);
-    return fill_index_buffer(scene->columns, scene->rows);
+    return fill_index_buffer(scene);
 }
 
 bool scene_init(struct scene *scene, int columns, int rows)
@@ -148,8 +165,7 @@ static void draw_surface(const struct scene *scene, unsigned array, const struct
     const float *l = view->light;
     const float length = sqrtf(l[0] * l[0] + l[1] * l[1] + l[2] * l[2]);
     const struct matrix camera =
-        matrix_multiply(matrix_perspective(view->angle * 0.01745329f, aspect, 0.1f, 20.0f),
-                        matrix_look_at(view->eye, view->target));
+        camera_matrix(view->angle * 0.01745329f, aspect, 20.0f, view->eye, view->target);
 
     const GLuint program = scene->surface_program;
     glEnable(GL_DEPTH_TEST);
@@ -159,8 +175,7 @@ static void draw_surface(const struct scene *scene, unsigned array, const struct
     glUniform3f(glGetUniformLocation(program, "light"), l[0] / length, l[1] / length,
                 l[2] / length);
     glBindVertexArray(array);
-    glDrawElements(GL_TRIANGLES, (GLsizei)mesh_index_count(scene->columns, scene->rows),
-                   GL_UNSIGNED_INT, NULL);
+    glDrawElements(GL_TRIANGLES, (GLsizei)index_count(scene), GL_UNSIGNED_INT, NULL);
 }
 
 void scene_draw_array(const struct scene *scene, unsigned array, const struct view *view,

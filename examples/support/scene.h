@@ -24,6 +24,8 @@ struct view {
     float angle; /* the vertical angle of view, in degrees */
 };
 
+extern const struct view scene_view; /* the usual view of the surface */
+
 /* False after an error, which has been printed. scene_free() cleans up in any case. */
 bool scene_init(struct scene *scene, int columns, int rows);
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "examples/support/orbit.h"
+#include "examples/support/camera.h"
 
 struct GLFWwindow;
 

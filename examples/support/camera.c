@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The matrices of a camera. */
-#include "matrix.h"
+/* A camera, with y upwards. */
+#include "camera.h"
 
 #include <math.h>
 
-struct matrix matrix_multiply(struct matrix a, struct matrix b)
+static struct matrix multiply(struct matrix a, struct matrix b)
 {
     struct matrix product = {{0}};
     for (int column = 0; column < 4; column++)
@@ -14,8 +14,9 @@ struct matrix matrix_multiply(struct matrix a, struct matrix b)
     return product;
 }
 
-struct matrix matrix_perspective(float angle, float aspect, float nearest, float farthest)
+static struct matrix perspective(float angle, float aspect, float farthest)
 {
+    const float nearest = 0.1f;
     const float scale = 1.0f / tanf(angle / 2.0f);
     const float depth = nearest - farthest;
     struct matrix p = {{0}};
@@ -41,7 +42,7 @@ static void cross(const float a[3], const float b[3], float out[3])
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-struct matrix matrix_look_at(const float eye[3], const float target[3])
+static struct matrix look_at(const float eye[3], const float target[3])
 {
     const float up[3] = {0.0f, 1.0f, 0.0f};
     float back[3], right[3], above[3];
@@ -62,4 +63,29 @@ struct matrix matrix_look_at(const float eye[3], const float target[3])
     }
     view.m[15] = 1.0f;
     return view;
+}
+
+struct matrix camera_matrix(float angle, float aspect, float farthest, const float eye[3],
+                            const float target[3])
+{
+    return multiply(perspective(angle, aspect, farthest), look_at(eye, target));
+}
+
+/* ---- Mouse input ----------------------------------------------------------------------------- */
+
+static const float DEGREE = 0.01745329f;
+
+/* The largest tilt. At 90 degrees, right and left would be undefined. */
+static const float HIGHEST = 86.0f * 0.01745329f;
+
+void orbit_eye(const struct orbit *orbit, const float target[3], float eye[3])
+{
+    const float x = eye[0] - target[0], y = eye[1] - target[1], z = eye[2] - target[2];
+    const float away = sqrtf(x * x + y * y + z * z) * powf(0.9f, orbit->nearer);
+    const float turn = atan2f(x, z) + DEGREE * orbit->turn;
+    const float height = atan2f(y, sqrtf(x * x + z * z)) + DEGREE * orbit->tilt;
+    const float tilt = fminf(fmaxf(height, -HIGHEST), HIGHEST);
+    eye[0] = target[0] + away * cosf(tilt) * sinf(turn);
+    eye[1] = target[1] + away * sinf(tilt);
+    eye[2] = target[2] + away * cosf(tilt) * cosf(turn);
 }
