@@ -216,27 +216,15 @@ static bool choose_device(struct farm_device *device, int rank)
                    "name the CUDA device");
 }
 
-/* grinterop allocates the storage and chooses the best transport. */
 static bool make_ring(struct farm_render *r)
 {
-    const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
+    gr_transport transport;
+    unsigned names[FARM_MOST_IN_FLIGHT];
     const size_t side = (size_t)r->options.mesh;
-    gr_resource *slots[FARM_MOST_IN_FLIGHT] = {0};
-    int made = 0;
-    for (; made < r->options.in_flight; made++) {
-        slots[made] =
-            gr_create_gl_buffer(side * side * sizeof(struct vertex), GR_WRITE_DISCARD, &any);
-        if (!slots[made])
-            break;
-        r->arrays[made] = scene_array(&r->scene, gr_gl_name(slots[made]));
-    }
-    if (made < r->options.in_flight)
-        failed_to("create a buffer that CUDA shares");
-    else if (!(r->ring = gr_ring_create(slots, (size_t)made, NULL)))
-        failed_to("make a ring");
-    /* the ring holds references to the resources */
-    while (made-- > 0)
-        gr_resource_free(slots[made]);
+    r->ring = session_ring(side * side * sizeof(struct vertex), r->options.in_flight,
+                           GR_TRANSPORT_ANY, names, &transport);
+    for (int i = 0; r->ring && i < r->options.in_flight; i++)
+        r->arrays[i] = scene_array(&r->scene, names[i]);
     return r->ring;
 }
 

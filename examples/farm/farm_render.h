@@ -11,7 +11,7 @@
 struct farm_writers;
 struct farm_render;
 
-enum { FARM_MOST_IN_FLIGHT = 64 };
+enum { FARM_MOST_IN_FLIGHT = 64 }; /* at most SESSION_SLOTS */
 
 struct farm_render_options {
     int rank; /* the rank on this node, which selects the GPU */

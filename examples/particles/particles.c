@@ -19,7 +19,6 @@
 
 #include <epoxy/gl.h>
 #include <grinterop/gl.h>
-#include <grinterop/ring.h>
 
 #include "examples/support/clock.h"
 #include "examples/support/output.h"
@@ -29,9 +28,6 @@
 #include "examples/support/png_file.h"
 #include "examples/support/session.h"
 #include "tools/options.h"
-#include "examples/support/transport.h"
-
-enum { MOST_IN_FLIGHT = 64 };
 
 static struct options {
     int width, height, particles;
@@ -61,7 +57,7 @@ struct show {
     /* for frames in flight: arrays[i] draws slot i of the ring */
     gr_ring *ring;
     int slots;
-    unsigned arrays[MOST_IN_FLIGHT];
+    unsigned arrays[SESSION_SLOTS];
     gr_transport transport;
 };
 
@@ -113,44 +109,27 @@ static bool frame_in_flight(struct show *show)
     return gr_ring_give_back(show->ring, &slot, 1) == GR_OK || failed_to("give a slot back");
 }
 
-/* Also allows copies, for an OpenGL context on another device than CUDA. */
-static const gr_gl_options any_transport = {.struct_size = sizeof(gr_gl_options),
-                                            .transports = GR_TRANSPORT_ANY};
-
-/* The application allocates the storage, as without CUDA. */
+/*
+ * The application allocates the storage, as without CUDA. Copies are allowed, for an OpenGL context
+ * on another device than CUDA.
+ */
 static bool share_in_order(struct show *show, size_t size)
 {
+    const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
     glGenBuffers(1, &show->buffer);
     glBindBuffer(GL_ARRAY_BUFFER, show->buffer);
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, NULL, GL_DYNAMIC_DRAW);
     show->array = particles_view_array(show->buffer);
-    show->sparks = gr_from_gl_buffer_with(show->buffer, GR_WRITE_DISCARD, &any_transport);
+    show->sparks = gr_from_gl_buffer_with(show->buffer, GR_WRITE_DISCARD, &any);
     return show->sparks || failed_to("share a buffer with CUDA");
 }
 
-/* grinterop allocates the storage, and uses the best transport that works on the machine. */
 static bool share_in_flight(struct show *show, size_t size, int in_flight)
 {
-    gr_resource *slots[MOST_IN_FLIGHT];
-    int made = 0;
-    for (; made < in_flight; made++) {
-        slots[made] = gr_create_gl_buffer(size, GR_WRITE_DISCARD, &any_transport);
-        if (!slots[made])
-            break;
-        show->arrays[made] = particles_view_array(gr_gl_name(slots[made]));
-    }
-    if (made < in_flight) {
-        failed_to("create a buffer that CUDA shares");
-    } else {
-        show->slots = in_flight;
-        show->transport = gr_resource_get_info(slots[0])->transport;
-        show->ring = gr_ring_create(slots, (size_t)in_flight, NULL);
-        if (!show->ring)
-            failed_to("make a ring");
-    }
-    /* the ring holds references to the buffers */
-    while (made-- > 0)
-        gr_resource_free(slots[made]);
+    unsigned names[SESSION_SLOTS];
+    show->ring = session_ring(size, in_flight, GR_TRANSPORT_ANY, names, &show->transport);
+    for (; show->ring && show->slots < in_flight; show->slots++)
+        show->arrays[show->slots] = particles_view_array(names[show->slots]);
     return show->ring;
 }
 
@@ -273,8 +252,7 @@ static const struct option_row rows[] = {
      .whole = {&options.frames, 0, 9999}},
     {"size", 's', "WxH", "their size in pixels", .size = {&options.width, &options.height}},
     {"particles", 'n', "N", "how many", .whole = {&options.particles, 1, 4194304}},
-    {"in-flight", 'r', "N", "buffers in the ring",
-     .whole = {&options.in_flight, 1, MOST_IN_FLIGHT}},
+    {"in-flight", 'r', "N", "buffers in the ring", .whole = {&options.in_flight, 1, SESSION_SLOTS}},
     {"measure", 'b', "N", "frames to measure in order and in flight; 0: none",
      .whole = {&options.measured, 0, 1000000}},
     {"in-order", 0, NULL, "make the pictures without the ring; they are identical",

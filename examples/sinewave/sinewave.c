@@ -60,18 +60,12 @@ static bool write_vertices(struct show *show, float time)
 static bool draw_frame(void *user, float time, const char *path)
 {
     struct show *show = user;
-    static const struct view view = {
-        .eye = {1.35f, 1.45f, 2.6f},
-        .target = {0.04f, -0.14f, 0.08f},
-        .light = {-0.75f, 0.65f, -0.35f},
-        .angle = 36.0f,
-    };
     const struct offscreen *target = &show->target;
 
     if (!write_vertices(show, time))
         return false;
     offscreen_bind(target);
-    scene_draw(&show->scene, &view, (float)target->width / (float)target->height);
+    scene_draw(&show->scene, &scene_view, (float)target->width / (float)target->height);
     offscreen_read(target, show->pixels);
 
     /*

@@ -129,3 +129,41 @@ bool session_finish(const struct session *s)
 {
     return cuda_ok(s->cuda->StreamSynchronize(s->stream), "run the kernels");
 }
+
+gr_ring *session_ring(size_t size, int slots, unsigned transports, unsigned names[],
+                      gr_transport *chosen)
+{
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports);
+    gr_resource *buffers[SESSION_SLOTS] = {NULL};
+    gr_ring *ring = NULL;
+    int made = 0;
+    while (made < slots && (buffers[made] = gr_create_gl_buffer(size, GR_WRITE_DISCARD, &options)))
+        made++;
+    if (made < slots)
+        failed_to("create a buffer that CUDA shares");
+    else if (!(ring = gr_ring_create(buffers, (size_t)slots, NULL)))
+        failed_to("make a ring");
+    else
+        *chosen = gr_resource_get_info(buffers[0])->transport;
+    for (int i = 0; i < made; i++) { /* the ring holds references to the buffers */
+        names[i] = gr_gl_name(buffers[i]);
+        gr_resource_free(buffers[i]);
+    }
+    return ring;
+}
+
+const char *transport_name(gr_transport transport)
+{
+    switch (transport) {
+    case GR_TRANSPORT_INTEROP:
+        return "interop";
+    case GR_TRANSPORT_SHARED:
+        return "shared";
+    case GR_TRANSPORT_PEER:
+        return "peer";
+    case GR_TRANSPORT_EXTERNAL:
+        return "external";
+    default:
+        return "copy";
+    }
+}

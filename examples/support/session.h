@@ -10,11 +10,15 @@
 
 #include <grinterop/cuda.h>
 #include <grinterop/egl.h>
+#include <grinterop/ring.h>
 
 #include "kernel_image.h"
 
 /* The maximum number of kernel files. No example has as many. */
 enum { SESSION_MODULES = 8 };
+
+/* The maximum number of slots of a ring. */
+enum { SESSION_SLOTS = 64 };
 
 struct session {
     const gr_cuda_api *cuda;  /* the driver API */
@@ -58,6 +62,16 @@ bool session_launch(const struct session *session, CUfunction kernel, int width,
 
 /* Waits for the work on the stream. */
 bool session_finish(const struct session *session);
+
+/*
+ * Creates a ring of vertex buffers that CUDA writes. grinterop allocates them, by the best of the
+ * transports. names[i] is the OpenGL buffer of slot i. NULL after an error, which has been printed.
+ */
+gr_ring *session_ring(size_t size, int slots, unsigned transports, unsigned names[],
+                      gr_transport *chosen);
+
+/* The name of a transport, for example "interop". */
+const char *transport_name(gr_transport transport);
 
 /*
  * True for CUDA_SUCCESS. For any other result, prints that `doing` failed, such as "start the

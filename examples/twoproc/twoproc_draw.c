@@ -5,9 +5,7 @@
  */
 #include "twoproc.h"
 
-#include <epoxy/gl.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -29,27 +27,23 @@ struct drawer {
     struct scene scene;
     struct offscreen target;
     gr_ring *ring;
+    unsigned arrays[SLOTS]; /* arrays[i] draws slot i of the ring */
     bool shared;
     unsigned char *pixels;
 };
 
 /* ---- The ring -------------------------------------------------------------------------------- */
 
+/* Only shared storage can be sent to another process. */
 static bool make_ring(struct drawer *d, int mesh)
 {
-    gr_resource *buffers[SLOTS] = {NULL};
-    const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
+    gr_transport transport;
+    unsigned names[SLOTS];
     const size_t size = (size_t)mesh * (size_t)mesh * sizeof(struct vertex);
-    bool made = true;
-    for (int i = 0; i < SLOTS && made; i++) {
-        buffers[i] = gr_create_gl_buffer(size, GR_WRITE_DISCARD, &shared);
-        made = buffers[i] || failed_to("create a vertex buffer that can be shared");
-    }
-    if (made)
-        d->ring = gr_ring_create(buffers, SLOTS, NULL);
-    for (int i = 0; i < SLOTS; i++) /* the ring holds references to the buffers */
-        gr_resource_free(buffers[i]);
-    return d->ring || (made && failed_to("make a ring"));
+    d->ring = session_ring(size, SLOTS, GR_TRANSPORT_SHARED, names, &transport);
+    for (int i = 0; d->ring && i < SLOTS; i++)
+        d->arrays[i] = scene_array(&d->scene, names[i]);
+    return d->ring;
 }
 
 /*
@@ -64,41 +58,19 @@ static bool share_ring(struct drawer *d, int socket)
 
 /* ---- Drawing --------------------------------------------------------------------------------- */
 
-static void attribute(unsigned location, size_t offset)
-{
-    glVertexAttribPointer(location, 4, GL_FLOAT, GL_FALSE, sizeof(struct vertex),
-                          (const void *)offset); /* NOLINT: OpenGL passes offsets as pointers */
-}
-
-static void use_vertices(const struct scene *scene, unsigned buffer)
-{
-    glBindVertexArray(scene->surface_array);
-    glBindBuffer(GL_ARRAY_BUFFER, buffer);
-    attribute(0, offsetof(struct vertex, position));
-    attribute(1, offsetof(struct vertex, normal));
-    attribute(2, offsetof(struct vertex, colour));
-    glBindVertexArray(0);
-}
-
 /*
  * Draws the next frame. If the other process has died, the frames that it handed over can still be
  * drawn.
  */
 static gr_status draw_frame(struct drawer *d)
 {
-    static const struct view view = {
-        .eye = {1.35f, 1.45f, 2.6f},
-        .target = {0.04f, -0.14f, 0.08f},
-        .light = {-0.75f, 0.65f, -0.35f},
-        .angle = 36.0f,
-    };
     const gr_slot *slot;
     gr_status status = gr_ring_acquire_read(d->ring, GR_STREAM_NONE, &slot, 1, 20000);
     if (status != GR_OK)
         return status;
-    use_vertices(&d->scene, gr_gl_name(slot->resource));
     offscreen_bind(&d->target);
-    scene_draw(&d->scene, &view, (float)d->target.width / (float)d->target.height);
+    scene_draw_array(&d->scene, d->arrays[slot->index], &scene_view,
+                     (float)d->target.width / (float)d->target.height);
     return gr_ring_give_back(d->ring, &slot, 1);
 }
 

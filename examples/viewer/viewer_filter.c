@@ -30,9 +30,10 @@ static bool fit_filter(struct place *p, int width, int height)
 static const struct offscreen *draw_scene(void *scene, const struct viewer_frame *frame, bool moved)
 {
     struct place *p = scene;
-    const struct offscreen *target = &p->stage->target;
-    if (!fit_filter(p, frame->width, frame->height) ||
-        !viewer_surface_draw(&p->surface, frame, moved, target))
+    if (!fit_filter(p, frame->width, frame->height))
+        return NULL;
+    const struct offscreen *target = viewer_surface_draw(&p->surface, frame, moved);
+    if (!target)
         return NULL;
     filter_resolve(&p->filter, target);
     if (!filter_run(&p->filter, FILTER_BLUR))
@@ -45,21 +46,21 @@ static void close_scene(void *scene)
 {
     struct place *p = scene;
     filter_close(&p->filter);
-    viewer_surface_free(&p->surface);
+    viewer_surface_close(&p->surface);
 }
 
 static bool open_scene(void *scene, struct viewer_stage *stage)
 {
     struct place *p = scene;
     p->stage = stage;
-    return viewer_surface_init(&p->surface, stage);
+    return viewer_surface_open(&p->surface, stage);
 }
 
-static const gr_resource *shared(const void *scene)
+static gr_transport transport_of(const void *scene)
 {
     const struct place *p = scene;
-    return p->filter.shared[FILTER_RESULT];
+    return gr_resource_get_info(p->filter.shared[FILTER_RESULT])->transport;
 }
 
-const struct viewer_scene viewer_filter = {"filter", sizeof(struct place), open_scene, draw_scene,
-                                           shared,   close_scene};
+const struct viewer_scene viewer_filter = {"filter",   sizeof(struct place), open_scene,
+                                           draw_scene, transport_of,         close_scene};

@@ -10,7 +10,6 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
-#include "examples/support/transport.h"
 #include "viewer_scene.h"
 
 static const struct viewer_scene *const scenes[] = {&viewer_surface, &viewer_particles,
@@ -72,9 +71,8 @@ bool viewer_gl_draw(struct viewer_gl *r, const struct viewer_frame *frame)
 
 void viewer_gl_describe(const struct viewer_gl *r, char *text, size_t size)
 {
-    const gr_resource *shared = scenes[r->last]->shared(r->opened[r->last]);
-    snprintf(text, size, "%s, OpenGL by %s",
-             transport_name(gr_resource_get_info(shared)->transport), r->interface);
+    const gr_transport transport = scenes[r->last]->transport(r->opened[r->last]);
+    snprintf(text, size, "%s, OpenGL by %s", transport_name(transport), r->interface);
 }
 
 /* Frees everything in reverse order. The OpenGL context ends with the window. */

@@ -4,7 +4,6 @@
  * while OpenGL draws the previous one. Pausing the time pauses the particles.
  */
 #include <epoxy/gl.h>
-#include <grinterop/ring.h>
 
 #include "examples/particles/particles.h"
 #include "examples/particles/particles_cuda.h"
@@ -17,23 +16,19 @@ enum { SLOTS = 4, BEFORE = 24 };
 struct place {
     struct particles_cuda flow;
     struct particles_view view;
-    gr_resource *sparks[SLOTS];
-    unsigned arrays[SLOTS]; /* arrays[i] draws slot i of the ring */
     gr_ring *ring;
+    gr_transport transport;
+    unsigned arrays[SLOTS]; /* arrays[i] draws slot i of the ring */
 };
 
-/* grinterop allocates the storage and chooses the best transport. */
 static bool make_ring(struct place *p)
 {
+    unsigned names[SLOTS];
     const size_t size = (size_t)p->flow.count * sizeof(struct spark);
-    for (int i = 0; i < SLOTS; i++) {
-        p->sparks[i] = gr_create_gl_buffer(size, GR_WRITE_DISCARD, &viewer_any_transport);
-        if (!p->sparks[i])
-            return failed_to("create a buffer that CUDA shares");
-        p->arrays[i] = particles_view_array(gr_gl_name(p->sparks[i]));
-    }
-    p->ring = gr_ring_create(p->sparks, SLOTS, NULL);
-    return p->ring || failed_to("make a ring");
+    p->ring = session_ring(size, SLOTS, GR_TRANSPORT_ANY, names, &p->transport);
+    for (int i = 0; p->ring && i < SLOTS; i++)
+        p->arrays[i] = particles_view_array(names[i]);
+    return p->ring;
 }
 
 static bool write_sparks(struct place *p)
@@ -85,17 +80,11 @@ static const struct offscreen *draw_scene(void *scene, const struct viewer_frame
     return &p->view.target;
 }
 
-/*
- * Frees everything in reverse order: the CUDA registrations must end before the OpenGL buffers are
- * deleted.
- */
 static void close_scene(void *scene)
 {
     struct place *p = scene;
     gr_ring_free(p->ring);
     glDeleteVertexArrays(SLOTS, p->arrays);
-    for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(p->sparks[i]);
     particles_view_free(&p->view);
     particles_cuda_close(&p->flow);
 }
@@ -107,11 +96,11 @@ static bool open_scene(void *scene, struct viewer_stage *stage)
            particles_cuda_start(&p->flow) && make_ring(p);
 }
 
-static const gr_resource *shared(const void *scene)
+static gr_transport transport_of(const void *scene)
 {
     const struct place *p = scene;
-    return p->sparks[0];
+    return p->transport;
 }
 
-const struct viewer_scene viewer_particles = {
-    "particles", sizeof(struct place), open_scene, draw_scene, shared, close_scene};
+const struct viewer_scene viewer_particles = {"particles", sizeof(struct place), open_scene,
+                                              draw_scene,  transport_of,         close_scene};

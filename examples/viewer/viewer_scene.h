@@ -35,8 +35,8 @@ struct viewer_scene {
      */
     const struct offscreen *(*draw)(void *scene, const struct viewer_frame *frame, bool moved);
 
-    /* The resource that CUDA writes, for the transport in the title. */
-    const gr_resource *(*shared)(const void *scene);
+    /* How CUDA shares the resource that it writes, for the title. */
+    gr_transport (*transport)(const void *scene);
 
     /* Closes the scene, even one that is partly open. */
     void (*close)(void *scene);

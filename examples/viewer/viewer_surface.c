@@ -7,10 +7,11 @@
 KERNEL_IMAGE(sinewave);
 
 /* The kernel overwrites the whole vertex buffer. */
-bool viewer_surface_init(struct viewer_surface *s, struct viewer_stage *stage)
+bool viewer_surface_open(void *scene, struct viewer_stage *stage)
 {
+    struct viewer_surface *s = scene;
     const int mesh = stage->options->mesh;
-    s->session = &stage->session;
+    s->stage = stage;
     if (!session_kernel(&stage->session, &sinewave_image, "sinewave", &s->kernel) ||
         !scene_init(&s->scene, mesh, mesh))
         return false;
@@ -22,72 +23,46 @@ bool viewer_surface_init(struct viewer_surface *s, struct viewer_stage *stage)
 /* Writes the vertices. CUDA owns the buffer from gr_map() to the end of the scope. */
 static bool write_vertices(const struct viewer_surface *s, float time)
 {
-    GR_AUTO(gr_buffer) *buffer = gr_map(s->vertices, s->session->stream);
+    const struct session *session = &s->stage->session;
+    GR_AUTO(gr_buffer) *buffer = gr_map(s->vertices, session->stream);
     if (!buffer)
         return failed_to("map the vertex buffer");
     CUdeviceptr vertices = gr_buffer_ptr(buffer);
     int mesh = s->scene.columns;
     void *arguments[] = {&vertices, &mesh, &time};
-    return session_launch(s->session, s->kernel, mesh, mesh, arguments);
+    return session_launch(session, s->kernel, mesh, mesh, arguments);
 }
 
-bool viewer_surface_draw(const struct viewer_surface *s, const struct viewer_frame *frame,
-                         bool moved, const struct offscreen *target)
+const struct offscreen *viewer_surface_draw(void *scene, const struct viewer_frame *frame,
+                                            bool moved)
 {
-    struct view view = {
-        .eye = {1.35f, 1.45f, 2.6f},
-        .target = {0.04f, -0.14f, 0.08f},
-        .light = {-0.75f, 0.65f, -0.35f},
-        .angle = 36.0f,
-    };
+    const struct viewer_surface *s = scene;
+    const struct offscreen *target = &s->stage->target;
+    struct view view = scene_view;
     orbit_eye(&frame->orbit, view.target, view.eye);
     if (moved && !write_vertices(s, frame->time))
-        return false;
+        return NULL;
     offscreen_bind(target);
     scene_draw(&s->scene, &view, (float)target->width / (float)target->height);
-    return true;
+    return target;
 }
 
 /*
  * Frees everything in reverse order: the registration must end before the OpenGL buffer is deleted.
  */
-void viewer_surface_free(struct viewer_surface *s)
+void viewer_surface_close(void *scene)
 {
+    struct viewer_surface *s = scene;
     gr_resource_free(s->vertices);
     scene_free(&s->scene);
 }
 
-/* ---- The scene ------------------------------------------------------------------------------- */
-
-struct place {
-    struct viewer_surface surface;
-    const struct offscreen *target;
-};
-
-static void close_scene(void *scene)
+static gr_transport transport_of(const void *scene)
 {
-    struct place *p = scene;
-    viewer_surface_free(&p->surface);
+    const struct viewer_surface *s = scene;
+    return gr_resource_get_info(s->vertices)->transport;
 }
 
-static bool open_scene(void *scene, struct viewer_stage *stage)
-{
-    struct place *p = scene;
-    p->target = &stage->target;
-    return viewer_surface_init(&p->surface, stage);
-}
-
-static const struct offscreen *draw_scene(void *scene, const struct viewer_frame *frame, bool moved)
-{
-    struct place *p = scene;
-    return viewer_surface_draw(&p->surface, frame, moved, p->target) ? p->target : NULL;
-}
-
-static const gr_resource *shared(const void *scene)
-{
-    const struct place *p = scene;
-    return p->surface.vertices;
-}
-
-const struct viewer_scene viewer_surface = {"surface", sizeof(struct place), open_scene, draw_scene,
-                                            shared,    close_scene};
+const struct viewer_scene viewer_surface = {"surface",           sizeof(struct viewer_surface),
+                                            viewer_surface_open, viewer_surface_draw,
+                                            transport_of,        viewer_surface_close};

@@ -10,18 +10,16 @@
 #include "viewer_scene.h"
 
 struct viewer_surface {
-    const struct session *session;
+    const struct viewer_stage *stage;
     struct scene scene;
     CUfunction kernel;
     gr_resource *vertices; /* scene.vertex_buffer, registered with CUDA */
 };
 
-/* False after an error, which has been printed. viewer_surface_free() cleans up in any case. */
-bool viewer_surface_init(struct viewer_surface *surface, struct viewer_stage *stage);
-void viewer_surface_free(struct viewer_surface *surface);
-
-/* Draws the surface. If `moved` is false, the vertices stay the same. */
-bool viewer_surface_draw(const struct viewer_surface *surface, const struct viewer_frame *frame,
-                         bool moved, const struct offscreen *target);
+/* The functions of the scene, which struct viewer_scene describes. */
+bool viewer_surface_open(void *surface, struct viewer_stage *stage);
+const struct offscreen *viewer_surface_draw(void *surface, const struct viewer_frame *frame,
+                                            bool moved);
+void viewer_surface_close(void *surface);
 
 #endif

@@ -96,11 +96,11 @@ static bool open_scene(void *scene, struct viewer_stage *stage)
            share_texture(p) && make_tensor(p);
 }
 
-static const gr_resource *shared(const void *scene)
+static gr_transport transport_of(const void *scene)
 {
     const struct place *p = scene;
-    return p->texture;
+    return gr_resource_get_info(p->texture)->transport;
 }
 
-const struct viewer_scene viewer_tensor = {"tensor", sizeof(struct place), open_scene, draw_scene,
-                                           shared,   close_scene};
+const struct viewer_scene viewer_tensor = {"tensor",   sizeof(struct place), open_scene,
+                                           draw_scene, transport_of,         close_scene};
