@@ -125,13 +125,6 @@ static void writePicture(const char *path)
     static unsigned char rows[WINDOW][3 * WINDOW];
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     glReadPixels(0, 0, WINDOW, WINDOW, GL_RGB, GL_UNSIGNED_BYTE, rows);
-    FILE *file = fopen(path, "wb");
-    if (!file) {
-        perror(path);
-        exit(1);
-    }
-    fprintf(file, "P6 %d %d 255\n", WINDOW, WINDOW);
-    for (int y = WINDOW - 1; y >= 0; y--) /* the first row in OpenGL is the lowest */
-        fwrite(rows[y], 1, sizeof(rows[y]), file);
-    fclose(file);
+    /* the first row in OpenGL is the lowest */
+    writeRows(path, rows[WINDOW - 1], -(long)sizeof(rows[0]), 3);
 }

@@ -109,3 +109,18 @@ static void readOptions(int argc, char **argv, int *frames, const char **picture
             *picture = argv[i + 1];
     }
 }
+
+/* Writes the first three bytes of each pixel. `top` is the first pixel of the highest row. */
+static void writeRows(const char *path, const unsigned char *top, long pitch, int pixel)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file) {
+        perror(path);
+        exit(1);
+    }
+    fprintf(file, "P6 %d %d 255\n", WINDOW, WINDOW);
+    for (int y = 0; y < WINDOW; y++)
+        for (int x = 0; x < WINDOW; x++)
+            fwrite(top + y * pitch + x * pixel, 1, 3, file);
+    fclose(file);
+}

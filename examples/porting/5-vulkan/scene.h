@@ -103,13 +103,5 @@ static void writePicture(const Frame &frame, const char *path)
     beginFrame(frame);
     copyFromImage(frame.commands, target.image, pixels.buffer, WINDOW);
     runFrame(frame);
-    FILE *file = fopen(path, "wb");
-    if (!file) {
-        perror(path);
-        exit(1);
-    }
-    fprintf(file, "P6 %d %d 255\n", WINDOW, WINDOW);
-    for (int i = 0; i < WINDOW * WINDOW; i++)
-        fwrite((const char *)pixels.bytes + 4 * i, 1, 3, file);
-    fclose(file);
+    writeRows(path, (const unsigned char *)pixels.bytes, 4 * WINDOW, 4);
 }
