@@ -115,7 +115,7 @@ static bool draw(struct show *show)
            output_picture(options.output, options.width, options.height, show->pixels);
 }
 
-/* Frees everything in reverse order: the registration must end before the texture is deleted. */
+/* In reverse order: a registration ends before its OpenGL object. */
 static void close_show(struct show *show)
 {
     gr_tensor_free(show->tensor);

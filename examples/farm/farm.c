@@ -26,19 +26,8 @@
 #include "farm_writers.h"
 #include "tools/options.h"
 
-struct options {
-    int first, frames;
-    int width, height, mesh, work;
-    int in_flight, writers, chunk;
-    const char *out;
-    bool no_files;
-    /* Only for tests: */
-    int slow;   /* the rank that sleeps after each frame; -1: none; `ranks` or more: every rank */
-    int broken; /* a frame whose kernel fails */
-};
-
 struct farm {
-    struct options options;
+    struct farm_options options;
     struct crew crew;
     struct farm_files files;
     bool files_open;
@@ -48,7 +37,8 @@ struct farm {
     struct farm_render *render;
     struct farm_device device;
     struct farm_progress progress;
-    struct farm_rank *ranks; /* the results of all ranks, on rank 0 */
+    struct farm_rank own;
+    struct farm_rank *ranks; /* those of all ranks, on rank 0 */
     int told;                /* the number of frames already reported to the other ranks */
     double begun, told_at;
 };
@@ -90,7 +80,7 @@ static bool find_missing(struct farm *farm)
 
 static bool plan(struct farm *farm)
 {
-    const struct options *o = &farm->options;
+    const struct farm_options *o = &farm->options;
     farm->files = (struct farm_files){.out = o->out, .first = o->first, .count = o->frames};
     farm->files_open = farm->crew.rank == 0 && !o->no_files;
     return crew_all(!farm->files_open || farm_files_open(&farm->files)) && find_missing(farm);
@@ -100,21 +90,12 @@ static bool plan(struct farm *farm)
 
 static bool open_renderer(struct farm *farm)
 {
-    const struct options *o = &farm->options;
-    const struct farm_render_options render = {
-        .rank = farm->crew.local_rank,
-        .width = o->width,
-        .height = o->height,
-        .mesh = o->mesh,
-        .work = o->work,
-        .in_flight = o->in_flight,
-        .broken = o->broken,
-    };
+    const struct farm_options *o = &farm->options;
     farm->writers =
         farm_writers_open(o->no_files ? NULL : &farm->files, o->width, o->height, o->writers);
     if (!farm->writers)
         return false;
-    farm->render = farm_render_open(&render, farm->writers, &farm->device);
+    farm->render = farm_render_open(o, farm->crew.local_rank, farm->writers, &farm->device);
     return farm->render;
 }
 
@@ -150,18 +131,19 @@ static bool get_ready(struct farm *farm, double started)
     if (!crew_all(opened) || !all_alike(farm, host))
         return false;
 
-    struct farm_rank own = {.process = (int32_t)getpid(),
-                            .device = farm->device.number,
-                            .software = farm->device.software,
-                            .opened = clock_seconds() - started};
-    snprintf(own.host, sizeof(own.host), "%.63s", host);
-    snprintf(own.device_name, sizeof(own.device_name), "%s", farm->device.name);
-    count_processors(&own);
+    struct farm_rank *own = &farm->own;
+    *own = (struct farm_rank){.process = (int32_t)getpid(),
+                              .device = farm->device.number,
+                              .software = farm->device.software,
+                              .opened = clock_seconds() - started};
+    snprintf(own->host, sizeof(own->host), "%.63s", host);
+    snprintf(own->device_name, sizeof(own->device_name), "%s", farm->device.name);
+    count_processors(own);
     if (farm->crew.rank == 0)
-        farm->ranks = calloc((size_t)farm->crew.ranks, sizeof(own));
+        farm->ranks = calloc((size_t)farm->crew.ranks, sizeof(*own));
     if (!crew_all(farm->crew.rank != 0 || farm->ranks))
         return false;
-    crew_gather(&own, farm->ranks, sizeof(own));
+    crew_gather(own, farm->ranks, sizeof(*own));
     return true;
 }
 
@@ -248,18 +230,15 @@ static void do_all(struct farm *farm)
         crew_abort();
     }
     const struct farm_written written = farm_writers_written(farm->writers);
-    struct farm_rank own = {.process = (int32_t)getpid(),
-                            .device = farm->device.number,
-                            .frames = written.frames,
-                            .checksum = written.checksum,
-                            .bytes = written.bytes,
-                            .seconds = clock_seconds() - farm->begun};
-    gethostname(own.host, sizeof(own.host) - 1);
+    farm->own.frames = written.frames;
+    farm->own.checksum = written.checksum;
+    farm->own.bytes = written.bytes;
+    farm->own.seconds = clock_seconds() - farm->begun;
     farm->told_at = 0;
     report_progress(farm);
     crew_barrier_slow(farm->crew.rank == 0 ? show_progress : NULL, farm);
     const double seconds = clock_seconds() - farm->begun;
-    crew_gather(&own, farm->ranks, sizeof(own));
+    crew_gather(&farm->own, farm->ranks, sizeof(farm->own));
     if (farm->crew.rank == 0) {
         const struct farm_sum sum = sum_of(farm, seconds);
         farm_progress_show(&farm->progress, farm->missing_count);
@@ -302,7 +281,7 @@ static void end(struct farm *farm)
     free(farm->ranks);
 }
 
-static void read_options(int argc, char **argv, struct options *o)
+static void read_options(int argc, char **argv, struct farm_options *o)
 {
     const struct option_row rows[] = {
         {"out", 'o', "DIR", "output directory", .text = &o->out},

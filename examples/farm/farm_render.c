@@ -34,7 +34,7 @@ struct picture {
 };
 
 struct farm_render {
-    struct farm_render_options options;
+    struct farm_options options;
     struct farm_writers *writers;
     struct session session;
     struct scene scene;
@@ -96,8 +96,8 @@ static bool draw(struct farm_render *r, int frame)
     if (gr_ring_acquire_read(r->ring, GR_STREAM_NONE, &slot, 1, 0) != GR_OK)
         return failed_to("acquire a frame to draw");
     offscreen_bind(&r->target);
-    scene_draw_array(&r->scene, r->arrays[slot->index], &view,
-                     (float)r->target.width / (float)r->target.height);
+    scene_draw(&r->scene, r->arrays[slot->index], &view,
+               (float)r->target.width / (float)r->target.height);
     return gr_ring_give_back(r->ring, &slot, 1) == GR_OK || failed_to("give a slot back");
 }
 
@@ -186,7 +186,7 @@ bool farm_render_frame(struct farm_render *r, int frame)
 
 bool farm_render_finish(struct farm_render *r)
 {
-    return collect_to(r, 0) && farm_writers_finish(r->writers) && session_finish(&r->session);
+    return collect_to(r, 0) && farm_writers_wait(r->writers, NULL) && session_finish(&r->session);
 }
 
 /* ---- Setup and cleanup ----------------------------------------------------------------------- */
@@ -253,16 +253,16 @@ static bool make_pictures(struct farm_render *r)
     return true;
 }
 
-static bool open_all(struct farm_render *r, struct farm_device *device)
+static bool open_all(struct farm_render *r, int local_rank, struct farm_device *device)
 {
-    const struct farm_render_options *o = &r->options;
-    return choose_device(device, o->rank) && session_open_device(&r->session, device->number) &&
+    const struct farm_options *o = &r->options;
+    return choose_device(device, local_rank) && session_open_device(&r->session, device->number) &&
            offscreen_init(&r->target, o->width, o->height) &&
            scene_init(&r->scene, o->mesh, o->mesh) && make_ring(r) && make_pictures(r) &&
            session_kernel(&r->session, &farm_image, "sea_at", &r->kernel);
 }
 
-struct farm_render *farm_render_open(const struct farm_render_options *options,
+struct farm_render *farm_render_open(const struct farm_options *options, int local_rank,
                                      struct farm_writers *writers, struct farm_device *device)
 {
     struct farm_render *r = calloc(1, sizeof(*r));
@@ -272,16 +272,13 @@ struct farm_render *farm_render_open(const struct farm_render_options *options,
     }
     r->options = *options;
     r->writers = writers;
-    if (open_all(r, device))
+    if (open_all(r, local_rank, device))
         return r;
     farm_render_close(r);
     return NULL;
 }
 
-/*
- * Frees everything in reverse order: the registrations must end before the OpenGL buffers are
- * deleted.
- */
+/* In reverse order: a registration ends before its OpenGL object. */
 void farm_render_close(struct farm_render *r)
 {
     if (!r)

@@ -13,13 +13,16 @@ struct farm_render;
 
 enum { FARM_MOST_IN_FLIGHT = 64 }; /* at most SESSION_SLOTS */
 
-struct farm_render_options {
-    int rank; /* the rank on this node, which selects the GPU */
+struct farm_options {
+    int first, frames;
     int width, height;
     int mesh, work; /* the vertices per side, and the number of waves */
-    int in_flight;
-    /* a frame whose kernel writes to an invalid address, for tests; 0 if there is none */
-    int broken;
+    int in_flight, writers, chunk;
+    const char *out;
+    bool no_files;
+    /* Only for tests: */
+    int slow;   /* the rank that sleeps after each frame; -1: none; `ranks` or more: every rank */
+    int broken; /* a frame whose kernel writes to an invalid address; 0: none */
 };
 
 /* The device in use. */
@@ -29,8 +32,11 @@ struct farm_device {
     char name[100]; /* the name of the GPU */
 };
 
-/* NULL after an error, which has been printed. The caller owns the writers. */
-struct farm_render *farm_render_open(const struct farm_render_options *options,
+/*
+ * The rank on this node selects the GPU. NULL after an error, which has been printed. The caller
+ * owns the writers.
+ */
+struct farm_render *farm_render_open(const struct farm_options *options, int local_rank,
                                      struct farm_writers *writers, struct farm_device *device);
 
 /*

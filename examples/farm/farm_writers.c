@@ -174,17 +174,7 @@ void farm_writers_put(struct farm_writers *w, int frame, const unsigned char *pi
 bool farm_writers_wait(struct farm_writers *w, const bool *busy)
 {
     pthread_mutex_lock(&w->lock);
-    while (*busy && !w->failed)
-        pthread_cond_wait(&w->gone, &w->lock);
-    const bool good = !w->failed;
-    pthread_mutex_unlock(&w->lock);
-    return good;
-}
-
-bool farm_writers_finish(struct farm_writers *w)
-{
-    pthread_mutex_lock(&w->lock);
-    while (!w->failed && (w->head != w->tail || w->working > 0))
+    while (!w->failed && (busy ? *busy : w->head != w->tail || w->working > 0))
         pthread_cond_wait(&w->gone, &w->lock);
     const bool good = !w->failed;
     pthread_mutex_unlock(&w->lock);

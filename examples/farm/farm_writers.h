@@ -35,12 +35,10 @@ void farm_writers_put(struct farm_writers *writers, int frame, const unsigned ch
                       bool *busy);
 
 /*
- * Waits until the pixels of a picture may be overwritten. False if a picture could not be written.
+ * Waits until the pixels of a picture may be overwritten; NULL as `busy` waits for all pictures.
+ * False if a picture could not be written; the error has been printed.
  */
 bool farm_writers_wait(struct farm_writers *writers, const bool *busy);
-
-/* Waits for all pictures. False if one could not be written; the error has been printed. */
-bool farm_writers_finish(struct farm_writers *writers);
 
 struct farm_written farm_writers_written(struct farm_writers *writers);
 

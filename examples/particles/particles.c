@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <epoxy/gl.h>
 #include <grinterop/gl.h>
@@ -135,43 +134,37 @@ static bool share_in_flight(struct show *show, size_t size, int in_flight)
 
 /* ---- Pictures -------------------------------------------------------------------------------- */
 
-static bool write_picture(struct show *show, int number)
+static bool step(struct show *show)
 {
-    char stem[PATH_MAX], path[PATH_MAX];
-    if (snprintf(stem, sizeof(stem), "%s/particles.png", options.output) >= (int)sizeof(stem) ||
-        !output_numbered(path, sizeof(path), stem, number))
+    return options.in_order ? frame_in_order(show) : frame_in_flight(show);
+}
+
+static bool draw_picture(void *user, float time, const char *path)
+{
+    struct show *show = user;
+    (void)time; /* each frame is one step of the particles */
+    if (!step(show))
         return false;
     offscreen_read(&show->view.target, show->pixels);
-    if (!png_file_write(path, options.width, options.height, show->pixels))
-        return false;
-    if (number == 1 || number == options.frames)
-        output_report(path, options.width, options.height);
-    return true;
+    return png_file_write(path, options.width, options.height, show->pixels);
 }
 
 static bool make_pictures(struct show *show)
 {
-    const frame_fn frame = options.in_order ? frame_in_order : frame_in_flight;
-    const bool progress = isatty(STDERR_FILENO);
+    /* The frames before the first picture. They are not written, but their trails are drawn. */
+    enum { BEFORE = 24 };
+    char stem[PATH_MAX];
+    const struct output_sequence pictures = {
+        .output = stem, .width = options.width, .height = options.height, .frames = options.frames};
     if (mkdir(options.output, 0777) != 0 && errno != EEXIST) {
         fprintf(stderr, "Cannot create the directory %s: %s\n", options.output, strerror(errno));
         return false;
     }
-    /*
-     * The number of frames before the first picture. These frames are not written, but their trails
-     * are drawn.
-     */
-    enum { BEFORE = 24 };
+    snprintf(stem, sizeof(stem), "%s/particles.png", options.output);
     for (int i = 0; i < BEFORE; i++)
-        if (!frame(show))
+        if (!step(show))
             return false;
-    for (int i = 1; i <= options.frames; i++) {
-        if (progress)
-            fprintf(stderr, "\rpicture %d of %d \r", i, options.frames);
-        if (!frame(show) || !write_picture(show, i))
-            return false;
-    }
-    return true;
+    return output_sequence(&pictures, draw_picture, show);
 }
 
 /* ---- Frames per second ----------------------------------------------------------------------- */
@@ -227,10 +220,7 @@ static bool open_show(struct show *show)
            particles_cuda_start(&show->flow);
 }
 
-/*
- * Frees everything in reverse order: the registrations must end before the OpenGL buffers are
- * deleted.
- */
+/* In reverse order: a registration ends before its OpenGL object. */
 static void close_show(struct show *show)
 {
     gr_ring_free(show->ring);

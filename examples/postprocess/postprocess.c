@@ -62,9 +62,7 @@ static bool make_result(struct show *show)
     filter_show(&show->filter, &show->screen, target, (float)options.split);
     offscreen_read(target, show->pixels);
 
-    /*
-     * session_finish() reports a failed kernel. It does not block, since the picture is complete.
-     */
+    /* Reports a failed kernel. It does not block, since the picture is complete. */
     return session_finish(&show->session) &&
            output_picture(options.output, target->width, target->height, show->pixels);
 }

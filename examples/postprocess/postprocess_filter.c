@@ -167,10 +167,7 @@ bool filter_open(struct filter *f, struct session *session, int width, int heigh
     return make_textures(f) && share_textures(f, options) && load_kernels(f, session);
 }
 
-/*
- * Frees everything in reverse order: the registrations must end before the OpenGL textures are
- * deleted.
- */
+/* In reverse order: a registration ends before its OpenGL object. */
 void filter_close(struct filter *f)
 {
     for (int i = 0; i < FILTER_SHARED; i++)

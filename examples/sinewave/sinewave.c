@@ -65,12 +65,11 @@ static bool draw_frame(void *user, float time, const char *path)
     if (!write_vertices(show, time))
         return false;
     offscreen_bind(target);
-    scene_draw(&show->scene, &scene_view, (float)target->width / (float)target->height);
+    scene_draw(&show->scene, show->scene.surface_array, &scene_view,
+               (float)target->width / (float)target->height);
     offscreen_read(target, show->pixels);
 
-    /*
-     * session_finish() reports a failed kernel. It does not block, since the picture is complete.
-     */
+    /* Reports a failed kernel. It does not block, since the picture is complete. */
     return session_finish(&show->session) &&
            png_file_write(path, target->width, target->height, show->pixels);
 }
@@ -87,9 +86,7 @@ static bool open_show(struct show *show)
     return session_kernel(&show->session, &sinewave_image, "sinewave", &show->kernel);
 }
 
-/*
- * Frees everything in reverse order: the registration must end before the OpenGL buffer is deleted.
- */
+/* In reverse order: a registration ends before its OpenGL object. */
 static void close_show(struct show *show)
 {
     gr_resource_free(show->vertices);

@@ -9,27 +9,14 @@
 
 #include <grinterop/cuda.h>
 
-static bool no_driver(const char *name)
-{
-    fprintf(stderr, "The kernels of %s cannot be loaded: ", name);
-    gr_error_print(stderr, NULL);
-    return false;
-}
-
 static bool not_built(const char *name, bool software)
 {
-    if (software)
-        fprintf(stderr,
-                "The kernels of %s were not built for the software CUDA driver.\n"
-                "Configure with a C++17 compiler (CXX=...) and build again.\n",
-                name);
-    else
-        fprintf(
-            stderr,
-            "The kernels of %s were not built for a GPU: nvcc was missing at configure time.\n"
-            "Install the CUDA Toolkit, configure again (NVCC=... names its compiler) and build,\n"
-            "or set GR_CUDA_DRIVER=soft to run them on the CPU.\n",
-            name);
+    fprintf(stderr, "The kernels of %s %s.\n", name,
+            software ? "were not built for the software CUDA driver. Configure with a C++17 "
+                       "compiler (CXX=...) and build again"
+                     : "were not built for a GPU: nvcc was missing at configure time. Install the "
+                       "CUDA Toolkit, configure again (NVCC=... names its compiler) and build, or "
+                       "set GR_CUDA_DRIVER=soft to run them on the CPU");
     return false;
 }
 
@@ -43,17 +30,17 @@ static bool refused(const char *name, const gr_cuda_api *cuda, CUresult result)
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
         fprintf(stderr, "They were compiled by an nvcc that does not fit this GPU or its driver: "
                         "build again with the toolkit of this machine.\n");
-    else if (result == CUDA_ERROR_INVALID_CONTEXT)
-        fprintf(stderr, "No CUDA context is current on this thread.\n");
     return false;
 }
 
 bool kernel_image_load(const struct kernel_image *image, CUmodule *module)
 {
     const gr_cuda_api *cuda = gr_cuda();
-    if (!cuda)
-        return no_driver(image->name);
-
+    if (!cuda) {
+        fprintf(stderr, "The kernels of %s cannot be loaded: ", image->name);
+        gr_error_print(stderr, NULL);
+        return false;
+    }
     const bool software = gr_cuda_is_software();
     const unsigned char *start = software ? image->host : image->gpu;
     /*

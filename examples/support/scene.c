@@ -178,17 +178,11 @@ static void draw_surface(const struct scene *scene, unsigned array, const struct
     glDrawElements(GL_TRIANGLES, (GLsizei)index_count(scene), GL_UNSIGNED_INT, NULL);
 }
 
-void scene_draw_array(const struct scene *scene, unsigned array, const struct view *view,
-                      float aspect)
+void scene_draw(const struct scene *scene, unsigned array, const struct view *view, float aspect)
 {
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     draw_background(scene);
     draw_surface(scene, array, view, aspect);
-}
-
-void scene_draw(const struct scene *scene, const struct view *view, float aspect)
-{
-    scene_draw_array(scene, scene->surface_array, view, aspect);
 }
 
 void scene_free(struct scene *scene)

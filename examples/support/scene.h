@@ -29,13 +29,12 @@ extern const struct view scene_view; /* the usual view of the surface */
 /* False after an error, which has been printed. scene_free() cleans up in any case. */
 bool scene_init(struct scene *scene, int columns, int rows);
 
-/* Draws the scene to the bound framebuffer, whose aspect ratio is given. */
-void scene_draw(const struct scene *scene, const struct view *view, float aspect);
-
-/* Creates a vertex array to draw another vertex buffer. The caller deletes the array. */
+/*
+ * Draws the scene to the bound framebuffer, whose aspect ratio is given. `array` is `surface_array`
+ * or one of scene_array(), which draws another vertex buffer. The caller deletes that array.
+ */
+void scene_draw(const struct scene *scene, unsigned array, const struct view *view, float aspect);
 unsigned scene_array(const struct scene *scene, unsigned vertex_buffer);
-void scene_draw_array(const struct scene *scene, unsigned array, const struct view *view,
-                      float aspect);
 
 /* Accepts a zeroed struct. */
 void scene_free(struct scene *scene);

@@ -40,6 +40,8 @@ static bool print_devices(const struct session *s)
     printf("CUDA     %s\n", name);
     printf("         driver %s, CUDA %d.%d%s\n", gr_cuda_driver_path(), version / 1000,
            version % 1000 / 10, gr_cuda_is_software() ? ", no GPU is used" : "");
+    if (s->egl)
+        printf("OpenGL   %s\n", s->egl->description);
     return true;
 }
 
@@ -82,17 +84,14 @@ bool session_open_current(struct session *s)
     return open_cuda(s, device) && print_devices(s);
 }
 
-bool session_open(struct session *s)
-{
-    if (!load_driver(s) || !open_opengl(s, 0) || !open_cuda(s, 0) || !print_devices(s))
-        return false;
-    printf("OpenGL   %s\n", s->egl->description);
-    return true;
-}
-
 bool session_open_device(struct session *s, int device)
 {
     return load_driver(s) && open_opengl(s, device) && open_cuda(s, device);
+}
+
+bool session_open(struct session *s)
+{
+    return session_open_device(s, 0) && print_devices(s);
 }
 
 void session_close(struct session *s)

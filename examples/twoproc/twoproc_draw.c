@@ -69,8 +69,8 @@ static gr_status draw_frame(struct drawer *d)
     if (status != GR_OK)
         return status;
     offscreen_bind(&d->target);
-    scene_draw_array(&d->scene, d->arrays[slot->index], &scene_view,
-                     (float)d->target.width / (float)d->target.height);
+    scene_draw(&d->scene, d->arrays[slot->index], &scene_view,
+               (float)d->target.width / (float)d->target.height);
     return gr_ring_give_back(d->ring, &slot, 1);
 }
 

@@ -91,12 +91,6 @@ void viewer_gl_close(struct viewer_gl *r)
     free(r);
 }
 
-static void introduce(const struct viewer_gl *r)
-{
-    printf("OpenGL   %s by %s, on %s\n", (const char *)glGetString(GL_VERSION), r->interface,
-           (const char *)glGetString(GL_RENDERER));
-}
-
 struct viewer_gl *viewer_gl_open(const struct viewer_window *window,
                                  const struct viewer_options *options)
 {
@@ -107,7 +101,8 @@ struct viewer_gl *viewer_gl_open(const struct viewer_window *window,
     r->stage.options = options;
     r->interface = eglGetCurrentContext() != EGL_NO_CONTEXT ? "EGL" : "GLX";
     if (session_open_current(&r->stage.session) && screen_init(&r->stage.screen)) {
-        introduce(r);
+        printf("OpenGL   %s by %s, on %s\n", (const char *)glGetString(GL_VERSION), r->interface,
+               (const char *)glGetString(GL_RENDERER));
         return r;
     }
     viewer_gl_close(r);

@@ -43,13 +43,12 @@ const struct offscreen *viewer_surface_draw(void *scene, const struct viewer_fra
     if (moved && !write_vertices(s, frame->time))
         return NULL;
     offscreen_bind(target);
-    scene_draw(&s->scene, &view, (float)target->width / (float)target->height);
+    scene_draw(&s->scene, s->scene.surface_array, &view,
+               (float)target->width / (float)target->height);
     return target;
 }
 
-/*
- * Frees everything in reverse order: the registration must end before the OpenGL buffer is deleted.
- */
+/* In reverse order: a registration ends before its OpenGL object. */
 void viewer_surface_close(void *scene)
 {
     struct viewer_surface *s = scene;

@@ -77,7 +77,7 @@ static bool share_texture(struct place *p)
     return p->texture || failed_to("share the texture with CUDA");
 }
 
-/* Frees everything in reverse order: the registration must end before the texture is deleted. */
+/* In reverse order: a registration ends before its OpenGL object. */
 static void close_scene(void *scene)
 {
     struct place *p = scene;
