@@ -20,6 +20,7 @@
 #include "gl/context/egl_current.h"
 #include "gl/context/egl_device.h"
 #include "gl/context/egl_vendor.h"
+#include "gl/context/private_context.h"
 
 struct headless {
     gr_egl shown;
@@ -320,6 +321,7 @@ void gr_egl_free(gr_egl *egl)
 {
     if (!egl || !gr_live_end(GR_LIVE_EGL, egl, __func__))
         return;
+    gl_private_end_of(egl->context);
     if (eglGetCurrentContext() == egl->context)
         gr_egl_make_current(NULL);
     destroy_context((struct headless *)egl);

@@ -133,12 +133,15 @@ static bool describe_colour(struct gl_attachment *a)
     const int blue = query(a, GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE);
     const int alpha = query(a, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE);
     const int component = query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE);
-    const int bits = red > green ? red : green;
+    const int sizes[] = {red, green, blue, alpha}, bits = red > green ? red : green;
     const struct colour_format *f = colour_format_of(component, bits);
     if (!f || bits == 0)
         return false;
     a->mask = GL_COLOR_BUFFER_BIT;
     a->numbers = component == GL_INT || component == GL_UNSIGNED_INT;
+    a->exact = component != GL_SIGNED_NORMALIZED;
+    for (int i = 0; i < 4 && component != GL_FLOAT; i++)
+        a->exact = a->exact && (sizes[i] == 0 || sizes[i] == f->bits);
     a->resolved = f->formats[blue || alpha ? 2 : green ? 1 : 0];
     a->read = gl_format_of(a->resolved);
     if (a->resolved == GL_RGBA8 && query(a, GL_FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING) == GL_SRGB)
@@ -178,28 +181,42 @@ static bool describe_depth(struct gl_attachment *a)
     return true;
 }
 
+unsigned int gl_attachment_point(unsigned int mask, unsigned int format)
+{
+    if (mask == GL_COLOR_BUFFER_BIT)
+        return GL_COLOR_ATTACHMENT0;
+    if (format == GL_DEPTH24_STENCIL8 || format == GL_DEPTH32F_STENCIL8)
+        return GL_DEPTH_STENCIL_ATTACHMENT;
+    return mask == GL_DEPTH_BUFFER_BIT ? GL_DEPTH_ATTACHMENT : GL_STENCIL_ATTACHMENT;
+}
+
 /* ---- Size ------------------------------------------------------------------------------------ */
 
 /* Returns false if the texture or renderbuffer was deleted. */
-static bool query_size(struct gl_attachment *a, int object, bool direct)
+static bool query_object(struct gl_attachment *a, int type, bool direct)
 {
-    const struct gl_target *target = NULL;
-    if (object != GL_RENDERBUFFER && object != GL_TEXTURE)
+    if (type != GL_RENDERBUFFER && type != GL_TEXTURE)
         return true;
-    const GLuint name = (GLuint)query(a, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME);
-    if (object == GL_RENDERBUFFER ? !glIsRenderbuffer(name) : !glIsTexture(name))
+    a->object = (GLuint)query(a, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME);
+    if (type == GL_RENDERBUFFER ? !glIsRenderbuffer(a->object) : !glIsTexture(a->object))
         return false;
-    if (object == GL_RENDERBUFFER)
-        target = gl_target_of(GL_RENDERBUFFER);
+    if (type == GL_RENDERBUFFER)
+        a->target = gl_target_of(GL_RENDERBUFFER);
     else if (direct)
-        target = gl_texture_target(name);
-    if (!target)
+        a->target = gl_texture_target(a->object);
+    if (!a->target)
         return true;
-    const int level = object == GL_TEXTURE ? query(a, GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL) : 0;
-    const struct gl_level size = gl_image_level(name, target->target, level);
+    if (type == GL_TEXTURE) {
+        a->level = query(a, GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL);
+        a->layer = query(a, GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LAYER);
+        a->face = (GLenum)query(a, GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE);
+        a->layered = query(a, GL_FRAMEBUFFER_ATTACHMENT_LAYERED);
+    }
+    const struct gl_level size = gl_image_level(a->object, a->target->target, a->level);
+    a->internal = size.internal;
     a->width = size.width;
     /* the layers of a 1D array have one row each, but its height is their number */
-    a->height = target->target == GL_TEXTURE_1D_ARRAY ? 1 : size.height;
+    a->height = a->target->target == GL_TEXTURE_1D_ARRAY ? 1 : size.height;
     return true;
 }
 
@@ -224,9 +241,11 @@ gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachmen
                                  const char *call)
 {
     a->name = native_name(a->framebuffer, attachment);
-    if (a->name == GL_NONE)
+    if (a->name == GL_NONE) {
+        GR_TRY(gl_errors_check_lost(call));
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "glReadBuffer() selects no buffer of the framebuffer: set `attachment`.");
+    }
     if (a->name == GL_DEPTH_STENCIL_ATTACHMENT)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "Depth and stencil are two tensors: read GL_DEPTH_ATTACHMENT, then "
@@ -237,7 +256,7 @@ gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachmen
         return refuse_name(a, call);
     const bool is_colour = !is_depth(a->name) && !is_stencil(a->name);
     const bool found = object != GL_NONE && (is_colour ? describe_colour(a) : describe_depth(a));
-    const bool deleted = found && !query_size(a, object, direct);
+    const bool deleted = found && !query_object(a, object, direct);
     glGetIntegerv(GL_SAMPLES, &a->samples);
     if (error == GL_NO_ERROR)
         error = gl_errors_take();

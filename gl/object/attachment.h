@@ -14,9 +14,16 @@ struct gl_attachment {
     const struct gl_format *read; /* the format in which glReadPixels() writes the pixels */
     /* the format of a renderbuffer to which the attachment can be resolved */
     unsigned int resolved;
+    bool exact;        /* each channel has the bits of `resolved`, or fewer bits of a float */
     bool numbers;      /* whether the values are integers, not fractions */
     int width, height; /* 0: unknown */
     int samples;       /* 0: not multisampled */
+    /* the texture or renderbuffer; `target` is NULL if unknown, or for the default framebuffer */
+    const struct gl_target *target;
+    unsigned int object;
+    int internal, level, layer;
+    unsigned int face; /* 0: not a cube face */
+    bool layered;
 };
 
 /*
@@ -25,6 +32,9 @@ struct gl_attachment {
  */
 gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachment, bool direct,
                                  const char *call);
+
+/* Returns the attachment point for an image of a format; `mask` is that of glBlitFramebuffer(). */
+unsigned int gl_attachment_point(unsigned int mask, unsigned int format);
 
 /* A text such as "attachment GL_DEPTH_ATTACHMENT of OpenGL framebuffer 3", for messages. */
 struct gl_attachment_text {

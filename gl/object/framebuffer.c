@@ -19,6 +19,8 @@
 #include "lib/tensor/tensor.h"
 #include "gl/object/attachment.h"
 #include "gl/object/object.h"
+#include "gl/object/shader_read.h"
+#include "gl/context/private_context.h"
 #include "gl/context/saved_state.h"
 #include "gl/shared/shared.h"
 
@@ -27,6 +29,8 @@ struct fetch {
     gr_framebuffer_options options;
     gr_publish_options conversion;
     CUstream stream;
+    const struct gl_context *context;
+    struct gl_private *shaders; /* NULL: glReadPixels() reads the attachment */
     struct gl_attachment attachment;
     gr_resource *staging; /* that of the options, or a temporary one */
     int64_t shape[3];     /* the shape of the pixels in the staging buffer */
@@ -171,15 +175,6 @@ struct resolved {
     GLuint framebuffer, renderbuffer;
 };
 
-static unsigned int attachment_point(const struct gl_attachment *a)
-{
-    if (a->mask == GL_COLOR_BUFFER_BIT)
-        return GL_COLOR_ATTACHMENT0;
-    if (a->resolved == GL_DEPTH24_STENCIL8 || a->resolved == GL_DEPTH32F_STENCIL8)
-        return GL_DEPTH_STENCIL_ATTACHMENT;
-    return a->mask == GL_DEPTH_BUFFER_BIT ? GL_DEPTH_ATTACHMENT : GL_STENCIL_ATTACHMENT;
-}
-
 /* Resolves the rectangle. Leaves the resolved framebuffer bound for reading. */
 static void resolve(const struct fetch *f, struct resolved *to)
 {
@@ -195,7 +190,8 @@ static void resolve(const struct fetch *f, struct resolved *to)
     glBindRenderbuffer(GL_RENDERBUFFER, to->renderbuffer);
     glRenderbufferStorage(GL_RENDERBUFFER, f->attachment.resolved, width, height);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, to->framebuffer);
-    glFramebufferRenderbuffer(GL_DRAW_FRAMEBUFFER, attachment_point(&f->attachment),
+    glFramebufferRenderbuffer(GL_DRAW_FRAMEBUFFER,
+                              gl_attachment_point(f->attachment.mask, f->attachment.resolved),
                               GL_RENDERBUFFER, to->renderbuffer);
     glBindRenderbuffer(GL_RENDERBUFFER, (GLuint)before);
     glDisable(GL_SCISSOR_TEST);
@@ -261,13 +257,6 @@ static gr_status bind(const struct fetch *f)
                         f->call);
 }
 
-static gr_status fill_staging(void *of)
-{
-    const struct fetch *f = of;
-    read_pixels(f, gr_gl_name(f->staging));
-    return check_opengl(f, "glReadPixels");
-}
-
 /* No query returns whether conditional rendering is active, but OpenGL then refuses to begin it. */
 static gr_status check_unconditional(const struct fetch *f)
 {
@@ -288,6 +277,20 @@ static gr_status check_unconditional(const struct fetch *f)
                         "samples. Fetch before glBeginConditionalRender() or after "
                         "glEndConditionalRender().",
                         f->call);
+}
+
+static gr_status fill_staging(void *of)
+{
+    const struct fetch *f = of;
+    bool done = false;
+    if (f->shaders)
+        GR_TRY(gl_shader_read(f->shaders, &f->attachment, &f->options, f->staging, &done, f->call));
+    if (done)
+        return GR_OK;
+    if (f->attachment.samples > 0 && f->context->direct)
+        GR_TRY(check_unconditional(f));
+    read_pixels(f, gr_gl_name(f->staging));
+    return check_opengl(f, "glReadPixels");
 }
 
 /* ---- The fetch ------------------------------------------------------------------------------- */
@@ -313,11 +316,12 @@ static gr_status convert(struct fetch *f, gr_tensor *tensor)
 }
 
 /* Fetches between begin_reading() and end_reading(). May create f->staging. */
-static gr_status fetch_attachment(struct fetch *f, bool direct, gr_tensor *tensor)
+static gr_status fetch_attachment(struct fetch *f, gr_tensor *tensor)
 {
     const gr_dtype dtype = tensor->info.dtype;
     GR_TRY(bind(f));
-    GR_TRY(gl_attachment_describe(&f->attachment, f->options.attachment, direct, f->call));
+    GR_TRY(
+        gl_attachment_describe(&f->attachment, f->options.attachment, f->context->direct, f->call));
     if (f->is_distance && f->attachment.mask != GL_DEPTH_BUFFER_BIT)
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
                        "`z_near` and `z_far` are for depth, but the attachment has no depth: leave "
@@ -327,11 +331,11 @@ static gr_status fetch_attachment(struct fetch *f, bool direct, gr_tensor *tenso
                        "`z_near` and `z_far` are set, but the tensor is %s, which would clamp "
                        "distances to 1: use float32, float16 or bfloat16.",
                        gr_dtype_get_info(dtype)->name);
-    if (f->attachment.samples > 0 && direct)
-        GR_TRY(check_unconditional(f));
     GR_TRY(settle_rectangle(f));
-    if (!f->staging)
-        f->staging = gr_create_gl_buffer(f->bytes, GR_READ_ONLY, NULL);
+    if (gl_shader_can_read(&f->attachment))
+        f->shaders = gl_private_use(f->context);
+    if (!f->staging) /* shaders write whole words */
+        f->staging = gr_create_gl_buffer((f->bytes + 3) / 4 * 4, GR_READ_ONLY, NULL);
     return f->staging ? convert(f, tensor) : gr_last_error()->status;
 }
 
@@ -343,10 +347,14 @@ gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
     struct read_state before;
     GR_TRY(gl_context_begin(&context, __func__, "has the framebuffer"));
     GR_TRY(take(&f, tensor, options));
+    f.context = &context;
     f.staging = f.options.staging;
     begin_reading(&before, &context);
-    gr_status status = fetch_attachment(&f, context.direct, tensor);
+    gr_status status = fetch_attachment(&f, tensor);
     end_reading(&before);
+    if (f.shaders)
+        gl_object_use_private(f.options.staging, f.shaders);
+    gl_private_drop(f.shaders);
     if (f.staging != f.options.staging) {
         GR_KEEP_ERROR();
         gr_resource_free(f.staging);

@@ -17,6 +17,7 @@
 #include "lib/cuda/end_after_event.h"
 #include "lib/resource/choose_transport.h"
 #include "lib/resource/resource.h"
+#include "gl/context/private_context.h"
 #include "gl/context/saved_state.h"
 #include "gl/copy/copy.h"
 
@@ -254,9 +255,19 @@ void gl_object_describe(const gr_resource *resource, char *text, size_t size)
              image->layers, gr_s(image->layers));
 }
 
+void gl_object_use_private(gr_resource *resource, struct gl_private *context)
+{
+    struct gl_resource *r = (struct gl_resource *)resource;
+    if (r && !r->user)
+        r->user = gl_private_hold(context);
+    else if (!r || r->user != context)
+        gl_private_keep(context);
+}
+
 void gl_object_destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
+    gl_private_drop(r->user);
     gl_names_end(r->owned);
     gl_context_leave_group(&r->context);
     free(r);

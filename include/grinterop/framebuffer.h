@@ -74,8 +74,17 @@ typedef struct gr_framebuffer_options {
  * from 0 to 1, stencil is an integer. Multisampled attachments are resolved as by
  * glBlitFramebuffer(): for depth, stencil and integers the result is one of the samples. To read
  * each sample, first draw the samples to the layers of an image with one sample, by texelFetch().
- * Only the first layer of a layered attachment is read. OpenGL may discard a resolve while
- * conditional rendering is active. That is refused, but cannot be detected before OpenGL 4.5.
+ * Only the first layer of a layered attachment is read.
+ *
+ * With EGL and OpenGL 4.3, a compute shader reads framebuffer objects, in an OpenGL context of the
+ * library that shares objects with the current context. It lives as long as the `staging` buffers
+ * that it has written; after a NULL, as long as the current context: gr_egl_free() ends both, and
+ * after eglDestroyContext() the next call that creates a resource or reads a framebuffer ends it.
+ * Until then the objects of the current context stay in memory. glReadPixels(), which is slower,
+ * reads the rest: the default framebuffer, packed colours, depth of unsized formats, and arrays of
+ * 1D textures and cube maps. OpenGL may then discard a resolve while conditional rendering is
+ * active. That is refused, but cannot be detected before OpenGL 4.5. Fractions of 24 bits may
+ * differ from those of glReadPixels() in the last bits of a float.
  *
  * Owner    the call creates no object. gr_tensor_free() may be called at once: the memory of the
  *          tensor is freed in stream order
@@ -89,11 +98,11 @@ typedef struct gr_framebuffer_options {
  *                           option of `conversion` is not allowed; `staging` is too small or not an
  *                           OpenGL buffer
  *     GR_ERR_STATE          `staging` is mapped, write_discard or in a ring; conditional rendering
- *                           is active, and the attachment is multisampled
- *     GR_ERR_GL             no OpenGL context is current, the framebuffer is incomplete, or OpenGL
- *                           refused
+ *                           is active, and glReadPixels() would read a multisampled attachment
+ *     GR_ERR_GL             no OpenGL context is current, the framebuffer is incomplete, OpenGL
+ *                           refused, or EGL did not make the context current again
  *
- * Wraps glReadPixels, glBlitFramebuffer.
+ * Wraps glBlitFramebuffer, glDispatchCompute, glReadPixels, eglCreateContext, eglMakeCurrent.
  */
 GR_API gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
                                       const gr_framebuffer_options *options, CUstream stream);

@@ -29,7 +29,9 @@ static struct {
     gr_buffer *buffer;
     gr_ring *ring;
     const gr_slot *slot;
-    gr_tensor *tensor;
+    gr_tensor *tensor, *picture;
+    GLuint framebuffer;
+    gr_resource *staging;
     gr_cuda_context *context;
     gr_vk_headless *headless; /* the rest is NULL without Vulkan */
     gr_vk_device *device;
@@ -65,6 +67,30 @@ static void make_vulkan(void)
     child_check(have.submit = gr_submit_begin(&have.vulkan, 1));
 }
 
+/* A fetch creates an OpenGL context that shares objects with that of the parent. */
+static void fetch(void)
+{
+    const gr_framebuffer_options options = GR_INIT(gr_framebuffer_options, .staging = have.staging);
+    child_check(gr_fetch_framebuffer(have.framebuffer, have.picture, &options, fx.stream) == GR_OK);
+}
+
+static void make_framebuffer(void)
+{
+    static const int64_t sides[] = {2, 2, 4};
+    const gr_tensor_desc square =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = sides);
+    GLuint renderbuffer;
+    glGenRenderbuffers(1, &renderbuffer);
+    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 2, 2);
+    glGenFramebuffers(1, &have.framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, have.framebuffer);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, renderbuffer);
+    child_check(have.picture = gr_tensor_create(&square, fx.stream));
+    child_check(have.staging = gr_create_gl_buffer(16, GR_READ_ONLY, NULL));
+    fetch();
+}
+
 static void make_all(void)
 {
     fixture_setup();
@@ -79,6 +105,7 @@ static void make_all(void)
     child_check(gr_ring_acquire_write(have.ring, fx.stream, &have.slot, 1, 0) == GR_OK);
     child_check(have.tensor = gr_tensor_create(&desc, fx.stream));
     child_check(have.context = gr_cuda_context_create(0));
+    make_framebuffer();
     make_vulkan();
 }
 
@@ -93,6 +120,8 @@ static void free_all(void)
     gr_vk_headless_free(have.headless);
     gr_cuda_context_free(have.context);
     gr_tensor_free(have.tensor);
+    gr_tensor_free(have.picture);
+    gr_resource_free(have.staging);
     gr_ring_free(have.ring);
     free_resources(have.slots, 2);
     gr_resource_free(have.mapped);
@@ -239,6 +268,7 @@ static void go_on(void)
     cuda_fill(have.buffer, 8);
     child_check(gr_buffer_release(have.buffer) == GR_OK);
     child_check(!gl_bytes_differ(have.name, SIZE, 8));
+    fetch();
     free_all();
 }
 

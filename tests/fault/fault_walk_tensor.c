@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <epoxy/egl.h>
 #include <grinterop/framebuffer.h>
 #include <grinterop/publish.h>
 #include <grinterop/tensor.h>
@@ -273,26 +274,93 @@ static bool run_publish_buffer(void)
     return good;
 }
 
-/* Fetches a multisampled depth buffer, which needs a temporary staging buffer. */
-static bool run_framebuffer(void)
+static gr_tensor *new_picture(gr_dtype dtype, int64_t channels)
 {
-    static const int64_t shape[] = {SIDE, SIDE};
+    const int64_t shape[] = {SIDE, SIDE, channels};
     const gr_tensor_desc desc =
-        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shape);
-    const gr_framebuffer_options depth =
-        GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT, .z_near = 1, .z_far = 2);
-    GLuint framebuffer, renderbuffer;
+        GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = channels > 1 ? 3 : 2, .shape = shape);
+    return gr_tensor_create(&desc, fx.stream);
+}
+
+static GLuint new_depth(GLenum internal, GLuint *renderbuffer)
+{
+    GLuint framebuffer;
     glGenFramebuffers(1, &framebuffer);
-    glGenRenderbuffers(1, &renderbuffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
-    glRenderbufferStorageMultisample(GL_RENDERBUFFER, 4, GL_DEPTH_COMPONENT24, SIDE, SIDE);
+    glGenRenderbuffers(1, renderbuffer);
+    glBindRenderbuffer(GL_RENDERBUFFER, *renderbuffer);
+    glRenderbufferStorageMultisample(GL_RENDERBUFFER, 4, internal, SIDE, SIDE);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, renderbuffer);
-    gr_tensor *tensor = gr_tensor_create(&desc, fx.stream);
-    bool good = done(tensor) && ok(gr_fetch_framebuffer(framebuffer, tensor, &depth, fx.stream));
-    gr_tensor_free(tensor);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, *renderbuffer);
+    return framebuffer;
+}
+
+static bool fetch_depth(GLuint framebuffer, gr_resource *staging)
+{
+    gr_tensor *metres = new_picture(GR_DTYPE_F32, 1);
+    const gr_framebuffer_options depth =
+        GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT, .z_near = 1, .z_far = 2,
+                .staging = staging);
+    const bool good =
+        done(metres) && ok(gr_fetch_framebuffer(framebuffer, metres, &depth, fx.stream));
+    gr_tensor_free(metres);
+    return good;
+}
+
+/*
+ * Fetches a multisampled depth buffer, which needs a temporary staging buffer. No shader reads
+ * depth of an unsized format.
+ */
+static bool run_read_pixels(void)
+{
+    GLuint renderbuffer;
+    const GLuint framebuffer = new_depth(GL_DEPTH_COMPONENT, &renderbuffer);
+    const bool good = fetch_depth(framebuffer, NULL);
     glDeleteFramebuffers(1, &framebuffer);
     glDeleteRenderbuffers(1, &renderbuffer);
+    return good;
+}
+
+static GLuint new_cube(void)
+{
+    GLuint framebuffer, texture;
+    glGenFramebuffers(1, &framebuffer);
+    glCreateTextures(GL_TEXTURE_CUBE_MAP, 1, &texture);
+    glTextureStorage2D(texture, 1, GL_RGBA8, SIDE, SIDE);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_CUBE_MAP_POSITIVE_Z,
+                           texture, 0);
+    return framebuffer;
+}
+
+static bool fetch_colours(GLuint framebuffer, gr_resource *staging)
+{
+    gr_tensor *colours = new_picture(GR_DTYPE_U8, 4);
+    const gr_framebuffer_options colour = GR_INIT(gr_framebuffer_options, .staging = staging);
+    const bool good =
+        done(colours) && ok(gr_fetch_framebuffer(framebuffer, colours, &colour, fx.stream));
+    gr_tensor_free(colours);
+    return good;
+}
+
+/*
+ * Shaders read a multisampled depth buffer and a cube face. The OpenGL context is new, because a
+ * context whose private context failed does not create another one.
+ */
+static bool run_framebuffer(void)
+{
+    static const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 5,
+                                     EGL_NONE};
+    GLuint renderbuffer;
+    const EGLContext own =
+        eglCreateContext(fx.egl->display, fx.egl->config, EGL_NO_CONTEXT, version);
+    eglMakeCurrent(fx.egl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, own);
+    gr_resource *staging = gr_create_gl_buffer(SIDE * SIDE * 4, GR_READ_ONLY, NULL);
+    const bool good = done(staging) &&
+                      fetch_depth(new_depth(GL_DEPTH_COMPONENT24, &renderbuffer), staging) &&
+                      fetch_colours(new_cube(), staging);
+    gr_resource_free(staging);
+    eglMakeCurrent(fx.egl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, fx.egl->context);
+    eglDestroyContext(fx.egl->display, own);
     return good;
 }
 
@@ -322,6 +390,8 @@ const struct scenario walk_memory[] = {
     {"a tensor into an image through a surface", .run = publish_into_image, .missing = no_kernels,
      .flags = GR_SURFACE_LOAD_STORE},
     {"a tensor into a buffer", .run = run_publish_buffer, .missing = no_kernels},
-    {"a framebuffer into a tensor", .run = run_framebuffer, .missing = no_kernels},
+    {"a framebuffer into a tensor", .run = run_framebuffer, .missing = no_kernels,
+     .rules = WALK_FEW},
+    {"a framebuffer by glReadPixels", .run = run_read_pixels, .missing = no_kernels},
     {.name = NULL},
 };

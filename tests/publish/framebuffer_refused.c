@@ -7,8 +7,6 @@
 #include <epoxy/egl.h>
 #include <grinterop/ring.h>
 
-#include <grinterop/ring.h>
-
 GROUP("what is refused", add_fetch_case)
 
 static const float two[] = {2, 2, 2, 2};
@@ -244,6 +242,8 @@ TEST(a_staging_buffer_mapped_by_the_application_is_refused)
     assert_gl_clean();
 }
 
+GROUP("conditional rendering", add_read_pixels_case)
+
 /* OpenGL may discard a resolve, but reads attachments with one sample. */
 TEST(resolves_during_conditional_rendering_are_refused)
 {
@@ -265,6 +265,8 @@ TEST(resolves_during_conditional_rendering_are_refused)
     glDeleteQueries(1, &query);
     assert_gl_clean();
 }
+
+GROUP("what is refused", add_fetch_case)
 
 TEST(incomplete_framebuffers_are_refused)
 {

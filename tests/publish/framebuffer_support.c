@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <epoxy/egl.h>
+
 /* ---- Attachments ----------------------------------------------------------------------------- */
 
 const struct attachment_format attachment_formats[ATTACHMENT_FORMATS] = {
@@ -27,6 +29,14 @@ const struct attachment_format attachment_formats[ATTACHMENT_FORMATS] = {
      1},
     {GL_DEPTH32F_STENCIL8, GL_STENCIL_ATTACHMENT, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, GR_DTYPE_U8,
      1},
+    {GL_RGB8, GL_COLOR_ATTACHMENT0, GL_RGBA, GL_UNSIGNED_BYTE, GR_DTYPE_U8, 4},
+    {GL_RGB565, GL_COLOR_ATTACHMENT0, GL_RGBA, GL_UNSIGNED_BYTE, GR_DTYPE_U8, 4},
+    {GL_R16, GL_COLOR_ATTACHMENT0, GL_RED, GL_UNSIGNED_SHORT, GR_DTYPE_U16, 1},
+    {GL_RGBA16, GL_COLOR_ATTACHMENT0, GL_RGBA, GL_UNSIGNED_SHORT, GR_DTYPE_U16, 4},
+    {GL_R16F, GL_COLOR_ATTACHMENT0, GL_RED, GL_HALF_FLOAT, GR_DTYPE_F16, 1},
+    {GL_RG32F, GL_COLOR_ATTACHMENT0, GL_RG, GL_FLOAT, GR_DTYPE_F32, 2},
+    {GL_R8UI, GL_COLOR_ATTACHMENT0, GL_RED_INTEGER, GL_UNSIGNED_BYTE, GR_DTYPE_U8, 1},
+    {GL_RGBA32UI, GL_COLOR_ATTACHMENT0, GL_RGBA_INTEGER, GL_UNSIGNED_INT, GR_DTYPE_U32, 4},
 };
 const struct attachment_format *const attachment_rgba8 = &attachment_formats[0];
 const struct attachment_format *const attachment_depth24 = &attachment_formats[12];
@@ -94,6 +104,22 @@ void read_reference(const struct attachment_format *f, void *pixels)
     assert_gl_clean();
 }
 
+/* OpenGL converts these integers to floats in several ways. */
+static bool is_rounded(const struct attachment_format *f)
+{
+    return f->attachment == GL_DEPTH_ATTACHMENT && f->internal != GL_DEPTH_COMPONENT32F &&
+           f->internal != GL_DEPTH32F_STENCIL8 && f->internal != GL_DEPTH_COMPONENT16;
+}
+
+void assert_pixels(const struct attachment_format *f, size_t size)
+{
+    const float *a = (const void *)fetched, *b = (const void *)expected;
+    if (!is_rounded(f))
+        ck_assert_mem_eq(fetched, expected, size);
+    for (size_t i = 0; is_rounded(f) && i < size / sizeof(*a); i++)
+        ck_assert_float_eq_tol(a[i], b[i], 1.0f / (1 << 24));
+}
+
 /* ---- Tensors --------------------------------------------------------------------------------- */
 
 unsigned char expected[MOST_BYTES], fetched[MOST_BYTES];
@@ -123,12 +149,99 @@ gr_framebuffer_options options_for(const struct attachment_format *f)
     return GR_INIT(gr_framebuffer_options, .attachment = f->attachment);
 }
 
+/* ---- Paths ----------------------------------------------------------------------------------- */
+
+unsigned shader_reads;
+int private_contexts;
+bool has_private_context;
+static unsigned refused_returns;
+
+/* The functions of epoxy are pointers, which may refer to a resolver until the first call. */
+#define WATCHED(x)   x(glDispatchCompute) x(eglCreateContext) x(eglDestroyContext) x(eglMakeCurrent)
+#define MEMBER(name) __typeof__(epoxy_##name) name;
+static struct {
+    WATCHED(MEMBER)
+} pointers, own;
+
+static void count_dispatch(GLuint x, GLuint y, GLuint z)
+{
+    shader_reads++;
+    own.glDispatchCompute(x, y, z);
+}
+
+static EGLContext count_creation(EGLDisplay display, EGLConfig config, EGLContext share,
+                                 const EGLint *attributes)
+{
+    EGLContext made = own.eglCreateContext(display, config, share, attributes);
+    private_contexts += share && made;
+    return made;
+}
+
+static EGLContext refuse_creation(EGLDisplay display, EGLConfig config, EGLContext share,
+                                  const EGLint *attributes)
+{
+    return share ? EGL_NO_CONTEXT : own.eglCreateContext(display, config, share, attributes);
+}
+
+static EGLBoolean count_end(EGLDisplay display, EGLContext context)
+{
+    private_contexts--;
+    return own.eglDestroyContext(display, context);
+}
+
+static EGLBoolean make_current(EGLDisplay display, EGLSurface draw, EGLSurface read,
+                               EGLContext context)
+{
+    if (refused_returns && context == fx.egl->context) {
+        refused_returns--;
+        return EGL_FALSE;
+    }
+    return own.eglMakeCurrent(display, draw, read, context);
+}
+
+void refuse_to_go_back(unsigned count)
+{
+    refused_returns = count;
+}
+
+#define REMEMBER(name)                                                                             \
+    pointers.name = epoxy_##name;                                                                  \
+    own.name = (__typeof__(own.name))eglGetProcAddress(#name);
+#define PUT_BACK(name) epoxy_##name = pointers.name;
+
+static void watch(void)
+{
+    WATCHED(REMEMBER)
+    epoxy_glDispatchCompute = count_dispatch;
+    epoxy_eglCreateContext = count_creation;
+    epoxy_eglDestroyContext = count_end;
+    epoxy_eglMakeCurrent = make_current;
+    shader_reads = 0;
+    private_contexts = 0;
+    has_private_context = epoxy_gl_version() >= 43 &&
+                          epoxy_has_egl_extension(fx.egl->display, "EGL_KHR_surfaceless_context");
+}
+
+static void refuse(void)
+{
+    watch();
+    epoxy_eglCreateContext = refuse_creation;
+    has_private_context = false;
+}
+
 static void teardown(void)
 {
     tensors_end();
+    WATCHED(PUT_BACK)
+    refused_returns = 0;
 }
 
 TCase *add_fetch_case(Suite *suite, const char *name)
 {
-    return with_fixture(with_sharing(add_case(suite, name)), NULL, teardown);
+    return with_fixture(with_sharing(add_case(suite, name)), watch, teardown);
+}
+
+TCase *add_read_pixels_case(Suite *suite, const char *name)
+{
+    return with_fixture(with_sharing(add_case(suite, name)), refuse, teardown);
 }

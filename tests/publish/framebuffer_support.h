@@ -20,7 +20,7 @@ struct attachment_format {
     unsigned channels;
 };
 
-enum { ATTACHMENT_FORMATS = 18 };
+enum { ATTACHMENT_FORMATS = 26 };
 extern const struct attachment_format attachment_formats[ATTACHMENT_FORMATS];
 extern const struct attachment_format *const attachment_rgba8, *const attachment_depth24;
 
@@ -42,6 +42,9 @@ void read_reference(const struct attachment_format *f, void *pixels);
 #define MOST_BYTES (WIDTH * HEIGHT * 16)
 extern unsigned char expected[MOST_BYTES], fetched[MOST_BYTES];
 
+/* Compares `fetched` with `expected`. */
+void assert_pixels(const struct attachment_format *f, size_t size);
+
 /* Creates a tensor in which every byte is 0xEE. */
 gr_tensor *new_tensor(gr_dtype dtype, int64_t height, int64_t width, unsigned channels);
 
@@ -52,6 +55,23 @@ void download_tensor(gr_tensor *from);
 void must_fetch(GLuint framebuffer, gr_tensor *to, const gr_framebuffer_options *options);
 gr_framebuffer_options options_for(const struct attachment_format *f);
 
+/* ---- Paths ----------------------------------------------------------------------------------- */
+
+/*
+ * Cases whose framebuffers a shader reads in a private context, and cases without a private
+ * context, whose framebuffers glReadPixels() reads.
+ */
 TCase *add_fetch_case(Suite *suite, const char *name);
+TCase *add_read_pixels_case(Suite *suite, const char *name);
+
+/* Since the start of the test: reads by a shader, and private contexts that still exist. */
+extern unsigned shader_reads;
+extern int private_contexts;
+
+/* From the start of the test; false in an OpenGL that cannot have a private context. */
+extern bool has_private_context;
+
+/* The next `count` calls of eglMakeCurrent() for the application's context fail. */
+void refuse_to_go_back(unsigned count);
 
 #endif

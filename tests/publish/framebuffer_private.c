@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Fetches that a shader makes in a private context: each kind of attachment, the state of the
+ * application's context, and the life of the private context.
+ */
+#include "framebuffer_support.h"
+
+#include <string.h>
+
+#include <epoxy/egl.h>
+
+#include "tests/support/support_state.h"
+
+/* ---- Attachments ----------------------------------------------------------------------------- */
+
+GROUP("attached textures", add_fetch_case, add_read_pixels_case)
+
+static const struct place {
+    GLenum target;
+    GLint level, layer; /* a layer of -1 attaches the whole level */
+    GLenum face;
+} places[] = {
+    {GL_TEXTURE_2D, 0, -1, 0},
+    {GL_TEXTURE_2D, 2, -1, 0},
+    {GL_TEXTURE_RECTANGLE, 0, -1, 0},
+    {GL_TEXTURE_2D_ARRAY, 1, 2, 0},
+    {GL_TEXTURE_2D_ARRAY, 0, -1, 0},
+    {GL_TEXTURE_3D, 0, 3, 0},
+    {GL_TEXTURE_CUBE_MAP, 1, 0, GL_TEXTURE_CUBE_MAP_NEGATIVE_Y},
+    {GL_TEXTURE_CUBE_MAP, 1, -1, 0},
+    {GL_TEXTURE_CUBE_MAP_ARRAY, 0, 7, 0},
+};
+enum { PLACES = sizeof(places) / sizeof(*places) };
+
+static GLuint make_texture(GLenum internal, const struct place *p)
+{
+    /* cube faces are square; the attached level contains the rectangle */
+    const GLsizei side = WIDTH << p->level;
+    GLuint name;
+    glCreateTextures(p->target, 1, &name);
+    if (p->target == GL_TEXTURE_RECTANGLE)
+        glTextureStorage2D(name, 1, internal, side, side);
+    else if (p->target == GL_TEXTURE_2D || p->target == GL_TEXTURE_CUBE_MAP)
+        glTextureStorage2D(name, 3, internal, side, side);
+    else
+        glTextureStorage3D(name, p->target == GL_TEXTURE_3D ? 1 : 2, internal, side, side, 12);
+    return name;
+}
+
+/* Parameters that change what shaders read from the texture, but not what is drawn to it. */
+static void disturb(GLuint name, const struct place *p)
+{
+    static const GLint swizzle[] = {GL_ZERO, GL_ALPHA, GL_RED, GL_ONE};
+    glTextureParameteriv(name, GL_TEXTURE_SWIZZLE_RGBA, swizzle);
+    glTextureParameteri(name, GL_DEPTH_STENCIL_TEXTURE_MODE, GL_STENCIL_INDEX);
+    if (p->target == GL_TEXTURE_RECTANGLE)
+        return;
+    glTextureParameteri(name, GL_TEXTURE_BASE_LEVEL, 1);
+    glTextureParameteri(name, GL_TEXTURE_MAX_LEVEL, 1);
+}
+
+static void attach(GLenum point, GLuint name, const struct place *p)
+{
+    if (p->face)
+        glFramebufferTexture2D(GL_FRAMEBUFFER, point, p->face, name, p->level);
+    else if (p->layer < 0)
+        glFramebufferTexture(GL_FRAMEBUFFER, point, name, p->level);
+    else
+        glFramebufferTextureLayer(GL_FRAMEBUFFER, point, name, p->level, p->layer);
+}
+
+static void check_texture(const struct attachment_format *f, const struct place *p)
+{
+    const gr_framebuffer_options options = GR_INIT(
+        gr_framebuffer_options, .attachment = f->attachment, .width = WIDTH, .height = HEIGHT);
+    const size_t size = (size_t)WIDTH * HEIGHT * f->channels * gr_dtype_get_info(f->dtype)->size;
+    const GLuint name = make_texture(f->internal, p);
+    GLuint framebuffer;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    attach(f->internal == GL_DEPTH24_STENCIL8 ? GL_DEPTH_STENCIL_ATTACHMENT : f->attachment, name,
+           p);
+    assert_gl_clean();
+    draw_pattern(f);
+    disturb(name, p);
+    read_reference(f, expected);
+    must_fetch(framebuffer, new_tensor(f->dtype, HEIGHT, WIDTH, f->channels), &options);
+    assert_pixels(f, size);
+    glDeleteFramebuffers(1, &framebuffer);
+    glDeleteTextures(1, &name);
+}
+
+TEST(each_level_layer_and_face_is_read, PLACES)
+{
+    static const int formats[] = {0, 1, 3, 5, 9, 14, 16};
+    const struct place *p = &places[_i];
+    const size_t count = p->target == GL_TEXTURE_3D ? 5 : 7; /* 3D textures have no depth */
+    for (size_t i = 0; i < count; i++)
+        check_texture(&attachment_formats[formats[i]], p);
+    ck_assert_uint_eq(shader_reads,
+                      has_private_context && p->target != GL_TEXTURE_CUBE_MAP_ARRAY ? count : 0);
+}
+
+/* glTexImage2D() leaves a texture that shaders cannot read, since it lacks levels. */
+TEST(an_incomplete_texture_is_read)
+{
+    GLuint name, framebuffer;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, WIDTH, HEIGHT, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, name, 0);
+    draw_pattern(attachment_rgba8);
+    read_reference(attachment_rgba8, expected);
+    must_fetch(framebuffer, new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4), NULL);
+    assert_pixels(attachment_rgba8, (size_t)WIDTH * HEIGHT * 4);
+    ck_assert_uint_eq(shader_reads, has_private_context);
+}
+
+/* Depth and stencil in one frame, and rectangles of different sizes, share the private context. */
+TEST(attachments_are_read_in_turn)
+{
+    gr_framebuffer_options options = GR_INIT(gr_framebuffer_options);
+    GLuint framebuffers[4];
+    static const int formats[] = {0, 12, 16, 8};
+    for (int i = 0; i < 4; i++) {
+        framebuffers[i] = make_framebuffer(&attachment_formats[formats[i]], 0);
+        draw_pattern(&attachment_formats[formats[i]]);
+    }
+    for (unsigned turn = 0; turn < 12; turn++) {
+        const struct attachment_format *f = &attachment_formats[formats[turn % 4]];
+        options.attachment = f->attachment;
+        options.height = turn < 4 ? 3 : HEIGHT;
+        glBindFramebuffer(GL_FRAMEBUFFER, framebuffers[turn % 4]);
+        read_reference(f, expected);
+        must_fetch(framebuffers[turn % 4], new_tensor(f->dtype, options.height, WIDTH, f->channels),
+                   &options);
+        assert_pixels(f, WIDTH * (size_t)options.height * f->channels *
+                             gr_dtype_get_info(f->dtype)->size);
+    }
+}
+
+/* The shader writes whole words: the bytes after the pixels stay. */
+TEST(bytes_after_the_pixels_stay)
+{
+    const struct attachment_format *r8 = &attachment_formats[3];
+    const size_t pixels = (size_t)WIDTH * HEIGHT;
+    const GLuint framebuffer = make_framebuffer(r8, 0), name = gl_buffer_filled(MOST_BYTES, 0x5a);
+    GR_AUTO(gr_resource) *staging = must_register(name);
+    const gr_framebuffer_options options = GR_INIT(gr_framebuffer_options, .staging = staging);
+    clear_framebuffer(r8, 200);
+    must_fetch(framebuffer, new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 1), &options);
+    glBindBuffer(GL_COPY_READ_BUFFER, name);
+    glGetBufferSubData(GL_COPY_READ_BUFFER, 0, MOST_BYTES, expected);
+    ck_assert_int_eq(expected[pixels - 1], 199);
+    assert_bytes(expected + pixels, MOST_BYTES - pixels, 0x5a);
+    ck_assert_uint_eq(shader_reads, has_private_context);
+}
+
+/* ---- State ----------------------------------------------------------------------------------- */
+
+GROUP("the state of the application", add_fetch_case)
+
+/* Conditional rendering of the application would discard draws and resolves. */
+TEST(conditional_rendering_does_not_matter, 2)
+{
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, _i ? 4 : 0);
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    GLuint query;
+    clear_framebuffer(attachment_rgba8, 33);
+    glGenQueries(1, &query);
+    glBeginQuery(GL_SAMPLES_PASSED, query);
+    glEndQuery(GL_SAMPLES_PASSED);
+    glBeginConditionalRender(query, GL_QUERY_WAIT);
+    assert_ok(gr_fetch_framebuffer(framebuffer, to, NULL, fx.stream));
+    glBeginConditionalRender(query, GL_QUERY_WAIT); /* it is still active */
+    ck_assert_uint_eq(glGetError(), GL_INVALID_OPERATION);
+    glEndConditionalRender();
+    download_tensor(to);
+    ck_assert_int_eq(fetched[4], 33);
+    ck_assert_uint_eq(shader_reads, 1);
+    glDeleteQueries(1, &query);
+}
+
+static const GLenum values[] = {
+    GL_ACTIVE_TEXTURE,
+    GL_BLEND,
+    GL_BLEND_COLOR,
+    GL_BLEND_DST_ALPHA,
+    GL_BLEND_DST_RGB,
+    GL_BLEND_EQUATION_ALPHA,
+    GL_BLEND_EQUATION_RGB,
+    GL_BLEND_SRC_ALPHA,
+    GL_BLEND_SRC_RGB,
+    GL_CLAMP_READ_COLOR,
+    GL_COLOR_CLEAR_VALUE,
+    GL_COLOR_LOGIC_OP,
+    GL_COLOR_WRITEMASK,
+    GL_CULL_FACE,
+    GL_CULL_FACE_MODE,
+    GL_CURRENT_PROGRAM,
+    GL_DEPTH_CLEAR_VALUE,
+    GL_DEPTH_FUNC,
+    GL_DEPTH_RANGE,
+    GL_DEPTH_TEST,
+    GL_DEPTH_WRITEMASK,
+    GL_DISPATCH_INDIRECT_BUFFER_BINDING,
+    GL_DITHER,
+    GL_DRAW_BUFFER,
+    GL_DRAW_FRAMEBUFFER_BINDING,
+    GL_DRAW_INDIRECT_BUFFER_BINDING,
+    GL_FRAGMENT_SHADER_DERIVATIVE_HINT,
+    GL_FRAMEBUFFER_SRGB,
+    GL_FRONT_FACE,
+    GL_LINE_SMOOTH,
+    GL_LINE_SMOOTH_HINT,
+    GL_LINE_WIDTH,
+    GL_LOGIC_OP_MODE,
+    GL_MULTISAMPLE,
+    GL_PACK_ALIGNMENT,
+    GL_PACK_IMAGE_HEIGHT,
+    GL_PACK_LSB_FIRST,
+    GL_PACK_ROW_LENGTH,
+    GL_PACK_SKIP_IMAGES,
+    GL_PACK_SKIP_PIXELS,
+    GL_PACK_SKIP_ROWS,
+    GL_PACK_SWAP_BYTES,
+    GL_PATCH_VERTICES,
+    GL_PIXEL_PACK_BUFFER_BINDING,
+    GL_PIXEL_UNPACK_BUFFER_BINDING,
+    GL_POINT_FADE_THRESHOLD_SIZE,
+    GL_POINT_SIZE,
+    GL_POINT_SPRITE_COORD_ORIGIN,
+    GL_POLYGON_MODE,
+    GL_POLYGON_OFFSET_FACTOR,
+    GL_POLYGON_OFFSET_FILL,
+    GL_POLYGON_OFFSET_LINE,
+    GL_POLYGON_OFFSET_POINT,
+    GL_POLYGON_OFFSET_UNITS,
+    GL_POLYGON_SMOOTH,
+    GL_POLYGON_SMOOTH_HINT,
+    GL_PRIMITIVE_RESTART,
+    GL_PRIMITIVE_RESTART_INDEX,
+    GL_PROGRAM_PIPELINE_BINDING,
+    GL_PROGRAM_POINT_SIZE,
+    GL_PROVOKING_VERTEX,
+    GL_RASTERIZER_DISCARD,
+    GL_READ_BUFFER,
+    GL_READ_FRAMEBUFFER_BINDING,
+    GL_RENDERBUFFER_BINDING,
+    GL_SAMPLER_BINDING,
+    GL_SAMPLE_ALPHA_TO_COVERAGE,
+    GL_SAMPLE_ALPHA_TO_ONE,
+    GL_SAMPLE_COVERAGE,
+    GL_SAMPLE_COVERAGE_INVERT,
+    GL_SAMPLE_COVERAGE_VALUE,
+    GL_SAMPLE_MASK,
+    GL_SAMPLE_SHADING,
+    GL_SCISSOR_BOX,
+    GL_SCISSOR_TEST,
+    GL_SHADER_STORAGE_BUFFER_BINDING,
+    GL_STENCIL_BACK_FAIL,
+    GL_STENCIL_BACK_FUNC,
+    GL_STENCIL_BACK_PASS_DEPTH_FAIL,
+    GL_STENCIL_BACK_PASS_DEPTH_PASS,
+    GL_STENCIL_BACK_REF,
+    GL_STENCIL_BACK_VALUE_MASK,
+    GL_STENCIL_BACK_WRITEMASK,
+    GL_STENCIL_CLEAR_VALUE,
+    GL_STENCIL_FAIL,
+    GL_STENCIL_FUNC,
+    GL_STENCIL_PASS_DEPTH_FAIL,
+    GL_STENCIL_PASS_DEPTH_PASS,
+    GL_STENCIL_REF,
+    GL_STENCIL_TEST,
+    GL_STENCIL_VALUE_MASK,
+    GL_STENCIL_WRITEMASK,
+    GL_TEXTURE_BINDING_1D,
+    GL_TEXTURE_BINDING_1D_ARRAY,
+    GL_TEXTURE_BINDING_2D,
+    GL_TEXTURE_BINDING_2D_ARRAY,
+    GL_TEXTURE_BINDING_2D_MULTISAMPLE,
+    GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY,
+    GL_TEXTURE_BINDING_3D,
+    GL_TEXTURE_BINDING_BUFFER,
+    GL_TEXTURE_BINDING_CUBE_MAP,
+    GL_TEXTURE_BINDING_CUBE_MAP_ARRAY,
+    GL_TEXTURE_BINDING_RECTANGLE,
+    GL_TEXTURE_COMPRESSION_HINT,
+    GL_TEXTURE_CUBE_MAP_SEAMLESS,
+    GL_TRANSFORM_FEEDBACK_BINDING,
+    GL_UNIFORM_BUFFER_BINDING,
+    GL_UNPACK_ALIGNMENT,
+    GL_UNPACK_IMAGE_HEIGHT,
+    GL_UNPACK_LSB_FIRST,
+    GL_UNPACK_ROW_LENGTH,
+    GL_UNPACK_SKIP_IMAGES,
+    GL_UNPACK_SKIP_PIXELS,
+    GL_UNPACK_SKIP_ROWS,
+    GL_UNPACK_SWAP_BYTES,
+    GL_VERTEX_ARRAY_BINDING,
+    GL_VIEWPORT,
+    GL_COPY_READ_BUFFER_BINDING,
+    GL_COPY_WRITE_BUFFER_BINDING,
+    GL_ARRAY_BUFFER_BINDING,
+    GL_ELEMENT_ARRAY_BUFFER_BINDING,
+    GL_ATOMIC_COUNTER_BUFFER_BINDING,
+    GL_QUERY_BUFFER_BINDING,
+    GL_DEPTH_CLAMP,
+    GL_PRIMITIVE_RESTART_FIXED_INDEX,
+    GL_DEBUG_OUTPUT,
+    GL_DEBUG_OUTPUT_SYNCHRONOUS,
+    GL_CLIP_ORIGIN,
+    GL_CLIP_DEPTH_MODE,
+};
+enum { VALUES = sizeof(values) / sizeof(*values), INDEXED = 8 };
+
+struct everything {
+    GLfloat values[VALUES][4];
+    GLint64 storage[3][INDEXED], textures[INDEXED], samplers[INDEXED], images[INDEXED];
+    EGLDisplay display;
+    EGLContext context;
+    EGLSurface draw, read;
+    EGLenum api;
+};
+
+static void read_everything(struct everything *state)
+{
+    memset(state, 0, sizeof(*state));
+    for (size_t i = 0; i < VALUES; i++)
+        glGetFloatv(values[i], state->values[i]);
+    for (GLuint i = 0; i < INDEXED; i++) {
+        glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_BINDING, i, &state->storage[0][i]);
+        glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_START, i, &state->storage[1][i]);
+        glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_SIZE, i, &state->storage[2][i]);
+        glGetInteger64i_v(GL_TEXTURE_BINDING_2D, i, &state->textures[i]);
+        glGetInteger64i_v(GL_SAMPLER_BINDING, i, &state->samplers[i]);
+        glGetInteger64i_v(GL_IMAGE_BINDING_NAME, i, &state->images[i]);
+    }
+    assert_gl_clean();
+    state->display = eglGetCurrentDisplay();
+    state->context = eglGetCurrentContext();
+    state->draw = eglGetCurrentSurface(EGL_DRAW);
+    state->read = eglGetCurrentSurface(EGL_READ);
+    state->api = eglQueryAPI();
+}
+
+static void disturb_everything(void)
+{
+    static const GLenum enabled[] = {GL_BLEND,
+                                     GL_CULL_FACE,
+                                     GL_DEPTH_TEST,
+                                     GL_FRAMEBUFFER_SRGB,
+                                     GL_PRIMITIVE_RESTART,
+                                     GL_RASTERIZER_DISCARD,
+                                     GL_SAMPLE_COVERAGE,
+                                     GL_SCISSOR_TEST,
+                                     GL_STENCIL_TEST};
+    for (size_t i = 0; i < sizeof(enabled) / sizeof(*enabled); i++)
+        glEnable(enabled[i]);
+    glScissor(1, 1, 2, 2);
+    glColorMask(GL_TRUE, GL_FALSE, GL_TRUE, GL_FALSE);
+    glDepthMask(GL_FALSE);
+    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, gl_buffer_filled(512, 0), 256, 128);
+}
+
+/* With a pbuffer as the draw and read surfaces of the application. */
+TEST(nothing_of_the_application_changes, 2)
+{
+    static const EGLint sizes[] = {EGL_WIDTH, 8, EGL_HEIGHT, 8, EGL_NONE};
+    struct everything before, after;
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    EGLSurface surface = eglCreatePbufferSurface(fx.egl->display, fx.egl->config, sizes);
+    if (surface == EGL_NO_SURFACE)
+        skip("this EGL has no pbuffers: 0x%x", (unsigned)eglGetError());
+    ck_assert(eglMakeCurrent(fx.egl->display, surface, surface, fx.egl->context));
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, _i ? 4 : 0);
+    clear_framebuffer(attachment_rgba8, 70);
+    state_bind();
+    disturb_everything();
+    read_everything(&before);
+    for (int i = 0; i < 2; i++) { /* the first read creates the private context */
+        glDeleteBuffers(-1, NULL);
+        assert_ok(gr_fetch_framebuffer(framebuffer, to, NULL, fx.stream));
+        ck_assert_uint_eq(glGetError(), GL_INVALID_VALUE);
+        read_everything(&after);
+        for (size_t k = 0; k < VALUES; k++)
+            ck_assert_msg(memcmp(after.values[k], before.values[k], sizeof(*after.values)) == 0,
+                          "the value of 0x%x changed", values[k]);
+        ck_assert(memcmp(&after, &before, sizeof(after)) == 0);
+    }
+    ck_assert_uint_eq(shader_reads, 2);
+    assert_ok(gr_egl_make_current(fx.egl));
+    eglDestroySurface(fx.egl->display, surface);
+    download_tensor(to);
+    ck_assert_int_eq(fetched[5], 64); /* green */
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+GROUP("the private context", add_fetch_case)
+
+static void fetch(GLuint framebuffer, gr_resource *staging)
+{
+    const gr_framebuffer_options options = GR_INIT(gr_framebuffer_options, .staging = staging);
+    const unsigned before = shader_reads;
+    must_fetch(framebuffer, new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4), &options);
+    ck_assert_uint_eq(shader_reads, before + 1);
+}
+
+TEST(it_lives_as_long_as_the_staging_buffers)
+{
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    gr_resource *stagings[2];
+    for (int i = 0; i < 2; i++) {
+        stagings[i] = must_make(gr_create_gl_buffer(MOST_BYTES, GR_READ_ONLY, NULL));
+        fetch(framebuffer, stagings[i]);
+        fetch(framebuffer, stagings[i]);
+        ck_assert_int_eq(private_contexts, 1);
+    }
+    gr_resource_free(stagings[0]);
+    ck_assert_int_eq(private_contexts, 1);
+    gr_resource_free(stagings[1]);
+    ck_assert_int_eq(private_contexts, 0);
+    assert_gl_clean();
+}
+
+TEST(it_lives_as_long_as_a_registered_staging_buffer)
+{
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    gr_resource *staging = must_register(gl_buffer_filled(MOST_BYTES, 1));
+    fetch(framebuffer, staging);
+    ck_assert_int_eq(private_contexts, 1);
+    gr_resource_free(staging);
+    ck_assert_int_eq(private_contexts, 0);
+}
+
+TEST(temporary_staging_buffers_keep_it)
+{
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    for (int i = 0; i < 3; i++) {
+        fetch(framebuffer, NULL);
+        ck_assert_int_eq(private_contexts, 1);
+    }
+}
+
+/* A context that grinterop did not create. `share` may be EGL_NO_CONTEXT. */
+static EGLContext make_own(void)
+{
+    static const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 5,
+                                     EGL_NONE};
+    EGLContext own = eglCreateContext(fx.egl->display, fx.egl->config, EGL_NO_CONTEXT, version);
+    ck_assert_ptr_ne(own, EGL_NO_CONTEXT);
+    ck_assert(eglMakeCurrent(fx.egl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, own));
+    return own;
+}
+
+static GLuint drawn(unsigned value)
+{
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    clear_framebuffer(attachment_rgba8, value);
+    return framebuffer;
+}
+
+TEST(it_ends_with_the_context_of_the_application)
+{
+    const EGLContext own = make_own();
+    fetch(drawn(3), NULL);
+    ck_assert_int_eq(private_contexts, 1);
+    assert_ok(gr_egl_make_current(fx.egl));
+    const GLuint framebuffer = drawn(5);
+    fetch(framebuffer, NULL);
+    ck_assert_int_eq(private_contexts, 2);
+    ck_assert(eglDestroyContext(fx.egl->display, own));
+    ck_assert_int_eq(private_contexts, 1); /* counts `own` */
+    fetch(framebuffer, NULL);
+    ck_assert_int_eq(private_contexts, 0);
+    ck_assert_ptr_eq(eglGetCurrentContext(), fx.egl->context);
+}
+
+TEST(two_contexts_have_one_each)
+{
+    GLuint framebuffers[2];
+    gr_egl *egls[2] = {fx.egl, must_make(gr_egl_create(NULL))};
+    for (unsigned i = 0; i < 2; i++) {
+        assert_ok(gr_egl_make_current(egls[i]));
+        framebuffers[i] = drawn(100 + i);
+    }
+    for (unsigned i = 0; i < 6; i++) {
+        assert_ok(gr_egl_make_current(egls[i % 2]));
+        fetch(framebuffers[i % 2], NULL);
+        ck_assert_int_eq(fetched[0], 100 + (int)i % 2);
+    }
+    ck_assert_int_eq(private_contexts, 2);
+    gr_egl_free(egls[1]); /* with its private context */
+    ck_assert_int_eq(private_contexts, 0);
+    assert_ok(gr_egl_make_current(fx.egl));
+    fetch(framebuffers[0], NULL);
+}
+
+/* A destroyed context lives while it is current, and would end if another one were current. */
+TEST(a_destroyed_context_stays_current, 2)
+{
+    static const EGLint sizes[] = {EGL_WIDTH, 8, EGL_HEIGHT, 8, EGL_NONE};
+    const EGLContext own = make_own();
+    const EGLSurface surface = eglCreatePbufferSurface(fx.egl->display, fx.egl->config, sizes);
+    if (_i && surface == EGL_NO_SURFACE)
+        skip("this EGL has no pbuffers: 0x%x", (unsigned)eglGetError());
+    if (_i)
+        ck_assert(eglMakeCurrent(fx.egl->display, surface, surface, own));
+    const GLuint framebuffer = drawn(9);
+    fetch(framebuffer, NULL);
+    if (_i)
+        eglDestroySurface(fx.egl->display, surface);
+    else
+        eglDestroyContext(fx.egl->display, own);
+    must_fetch(framebuffer, new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4), NULL);
+    ck_assert_int_eq(fetched[0], 9);
+    ck_assert_uint_eq(shader_reads, 1);
+    ck_assert_ptr_eq(eglGetCurrentContext(), own);
+    assert_ok(gr_egl_make_current(fx.egl));
+    if (_i)
+        eglDestroyContext(fx.egl->display, own);
+    else if (surface != EGL_NO_SURFACE)
+        eglDestroySurface(fx.egl->display, surface);
+    fetch(drawn(8), NULL);
+}
+
+TEST(the_private_context_follows_the_attributes, 3)
+{
+    static const EGLint attributes[][9] = {
+        {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_OPENGL_PROFILE_MASK,
+         EGL_CONTEXT_OPENGL_COMPATIBILITY_PROFILE_BIT, EGL_NONE},
+        {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 5,
+         EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE, EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY,
+         EGL_LOSE_CONTEXT_ON_RESET, EGL_NONE},
+        {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 5,
+         EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE, EGL_NONE}};
+    const EGLContext own =
+        eglCreateContext(fx.egl->display, fx.egl->config, EGL_NO_CONTEXT, attributes[_i]);
+    if (own == EGL_NO_CONTEXT)
+        skip("this EGL has no such context: 0x%x", (unsigned)eglGetError());
+    ck_assert(eglMakeCurrent(fx.egl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, own));
+    fetch(drawn(77), NULL);
+    ck_assert_int_eq(fetched[0], 77);
+    assert_ok(gr_egl_make_current(fx.egl));
+    eglDestroyContext(fx.egl->display, own);
+}
+
+TEST(a_context_that_cannot_be_current_again_is_an_error)
+{
+    const GLuint framebuffer = drawn(1);
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    fetch(framebuffer, NULL);
+    refuse_to_go_back(1);
+    fetch(framebuffer, NULL); /* the second attempt succeeds */
+    refuse_to_go_back(2);
+    assert_fails(gr_fetch_framebuffer(framebuffer, to, NULL, fx.stream), GR_ERR_GL, EGL_SUCCESS,
+                 "could not be made current again");
+    ck_assert_ptr_null(eglGetCurrentContext());
+    assert_ok(gr_egl_make_current(fx.egl));
+    fetch(framebuffer, NULL);
+}
