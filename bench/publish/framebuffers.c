@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reads framebuffers into tensors by gr_fetch_framebuffer() with staging buffers, and by hand. By
- * hand means that glReadPixels() writes to a registered buffer, which is then mapped for a copy or
- * a kernel. Two buffers are used in turn, so that their reads overlap.
+ * Clears framebuffers and reads them into tensors by gr_fetch_framebuffer() with staging buffers,
+ * and by hand. By hand means that glReadPixels() writes to a registered buffer, which is then
+ * mapped for a copy or a kernel. Two buffers are used in turn, so that their reads overlap. A third
+ * subject is the same frame without a transfer: the clear, the map, 4 bytes of work by CUDA, and
+ * the release.
  */
 #include <string.h>
 
@@ -111,31 +113,53 @@ static CUresult convert(CUdeviceptr from)
                                  on.bench->on.stream, arguments, NULL);
 }
 
-static bool by_hand(unsigned i)
+static bool mapped(unsigned i, CUresult (*work)(CUdeviceptr pixels))
 {
     CUdeviceptr pixels;
     size_t size;
+    return ok(on.cuda->GraphicsMapResources(1, &on.handles[i], on.bench->on.stream)) &&
+           ok(on.cuda->GraphicsResourceGetMappedPointer(&pixels, &size, on.handles[i])) &&
+           ok(work(pixels)) &&
+           ok(on.cuda->GraphicsUnmapResources(1, &on.handles[i], on.bench->on.stream));
+}
+
+static bool by_hand(unsigned i)
+{
     glBindBuffer(GL_PIXEL_PACK_BUFFER, on.names[i]);
     glReadPixels(0, 0, WIDTH, HEIGHT, on.kind->format, on.kind->type, NULL);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    return ok(on.cuda->GraphicsMapResources(1, &on.handles[i], on.bench->on.stream)) &&
-           ok(on.cuda->GraphicsResourceGetMappedPointer(&pixels, &size, on.handles[i])) &&
-           ok(convert(pixels)) &&
-           ok(on.cuda->GraphicsUnmapResources(1, &on.handles[i], on.bench->on.stream));
+    return mapped(i, convert);
 }
+
+static CUresult set_word(CUdeviceptr pixels)
+{
+    return on.cuda->MemsetD32Async(pixels, 0, 1, on.bench->on.stream);
+}
+
+static bool alone(unsigned i)
+{
+    return mapped(i, set_word);
+}
+
+/* The subjects of both comparisons. */
+typedef bool frame_fn(unsigned i);
+static frame_fn *const subjects_of[][BENCH_SUBJECTS] = {{by_hand, by_grinterop},
+                                                        {alone, by_grinterop}};
 
 /*
  * Measures the wall time of pictures, from idle to idle. The other fields of the block remain NaN.
  */
-static bool time_block(void *frames, unsigned subject, struct bench_block *block)
+static bool time_block(void *subjects, unsigned subject, struct bench_block *block)
 {
-    const unsigned count = *(const unsigned *)frames;
+    const unsigned count = on.bench->frames;
     glFinish();
     on.cuda->StreamSynchronize(on.bench->on.stream);
     const double before = bench_now_us();
-    for (unsigned i = 0; i < count; i++)
-        if (!(subject ? by_grinterop : by_hand)(i % 2))
+    for (unsigned i = 0; i < count; i++) {
+        glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+        if (!((frame_fn *const *)subjects)[subject](i % 2))
             return false;
+    }
     on.cuda->StreamSynchronize(on.bench->on.stream);
     glFinish();
     block->wall = (bench_now_us() - before) / count;
@@ -146,22 +170,27 @@ bool publish_framebuffer(const struct bench_row *row, size_t size)
 {
     static const char *const subjects[] = {"by_hand", "grinterop"};
     struct publish_bench *bench = &publish_bench;
-    unsigned frames = bench->frames;
-    const struct bench_pairs pairs = {.key = row->name,
-                                      .subjects = BENCH_SUBJECTS,
-                                      .warm_ups = 1,
-                                      .blocks = bench->blocks,
-                                      .seconds = INFINITY,
-                                      .block = time_block,
-                                      .of = &frames};
-    struct bench_comparison times = {0};
+    struct bench_pairs pairs = {.key = row->name,
+                                .subjects = BENCH_SUBJECTS,
+                                .warm_ups = 1,
+                                .blocks = bench->blocks,
+                                .seconds = INFINITY,
+                                .block = time_block,
+                                .of = (void *)subjects_of[0]};
+    struct bench_comparison times = {0}, against_alone = {0};
     memset(&on, 0, sizeof(on));
     on.bench = bench;
     on.cuda = bench->cuda;
     on.kind = &kinds[((const struct publish_kind *)(const void *)row)->framebuffer];
-    const bool good = make() && bench_compare(&pairs, &times);
-    if (good)
-        bench_set_comparison(publish_add(row, publish_sizes[size]), &times, subjects);
+    bool good = make() && bench_compare(&pairs, &times);
+    pairs.of = (void *)subjects_of[1];
+    good = good && bench_compare(&pairs, &against_alone);
+    if (good) {
+        struct bench_result *result = publish_add(row, publish_sizes[size]);
+        bench_set_comparison(result, &times, subjects);
+        bench_set(result, "alone_us", against_alone.wall[0]);
+        bench_set(result, "ratio_alone", against_alone.ratio);
+    }
     for (int i = 0; i < 2; i++)
         if (on.handles[i])
             on.cuda->GraphicsUnregisterResource(on.handles[i]);
