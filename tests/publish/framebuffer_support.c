@@ -108,7 +108,7 @@ void read_reference(const struct attachment_format *f, void *pixels)
 static bool is_rounded(const struct attachment_format *f)
 {
     return f->attachment == GL_DEPTH_ATTACHMENT && f->internal != GL_DEPTH_COMPONENT32F &&
-           f->internal != GL_DEPTH32F_STENCIL8 && f->internal != GL_DEPTH_COMPONENT16;
+           f->internal != GL_DEPTH32F_STENCIL8;
 }
 
 void assert_pixels(const struct attachment_format *f, size_t size)
