@@ -66,6 +66,8 @@ static const struct publish_kind kinds[] = {
     RING("4 in flight", 4, 1),
     RING("16 in flight", 16, 1),
     RING("batches of 16", 32, 16),
+    {.row = {"small draws", "", "Framebuffers: 20,000 draws before and after the first read",
+             publish_draws}},
     FRAMEBUFFER("RGBA8, HWC u8", 0),
     FRAMEBUFFER("RGBA8, CHW f32", 1),
     FRAMEBUFFER("depth 24, f32", 2),
@@ -77,8 +79,8 @@ static const struct publish_kind kinds[] = {
 
 static bool wants(const struct bench_row *row, size_t size)
 {
-    return size == 0 ||
-           (row->run != publish_framebuffer && !(publish_bench.quick && row->run == publish_ring));
+    return size == 0 || (row->run != publish_framebuffer && row->run != publish_draws &&
+                         !(publish_bench.quick && row->run == publish_ring));
 }
 
 static const struct bench_goal *goals(void)
@@ -88,6 +90,7 @@ static const struct bench_goal *goals(void)
         {"RGBA8, HWC u8|RGBA8, CHW f32|depth 24, f32|depth 32F, f32|depth 24, distance|depth 32F, "
          "distance",
          NULL, "ratio_alone", NULL, false, 1.08},
+        {"small draws", NULL, "ratio", NULL, false, 1.01},
         {0}};
     return all;
 }

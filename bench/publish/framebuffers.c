@@ -13,6 +13,7 @@
 
 #include "bench/publish/publish.h"
 #include "examples/support/kernel_image.h"
+#include "examples/support/shader.h"
 
 KERNEL_IMAGE(by_hand);
 
@@ -166,6 +167,19 @@ static bool time_block(void *subjects, unsigned subject, struct bench_block *blo
     return true;
 }
 
+static void end(void)
+{
+    for (int i = 0; i < 2; i++)
+        if (on.handles[i])
+            on.cuda->GraphicsUnregisterResource(on.handles[i]);
+    if (on.module)
+        on.cuda->ModuleUnload(on.module);
+    publish_end(on.bench);
+    glDeleteBuffers(2, on.names);
+    glDeleteFramebuffers(1, &on.framebuffer);
+    glDeleteRenderbuffers(1, &on.renderbuffer);
+}
+
 bool publish_framebuffer(const struct bench_row *row, size_t size)
 {
     static const char *const subjects[] = {"by_hand", "grinterop"};
@@ -191,14 +205,60 @@ bool publish_framebuffer(const struct bench_row *row, size_t size)
         bench_set(result, "alone_us", against_alone.wall[0]);
         bench_set(result, "ratio_alone", against_alone.ratio);
     }
-    for (int i = 0; i < 2; i++)
-        if (on.handles[i])
-            on.cuda->GraphicsUnregisterResource(on.handles[i]);
-    if (on.module)
-        on.cuda->ModuleUnload(on.module);
-    publish_end(bench);
-    glDeleteBuffers(2, on.names);
-    glDeleteFramebuffers(1, &on.framebuffer);
-    glDeleteRenderbuffers(1, &on.renderbuffer);
+    end();
+    return good;
+}
+
+/* ---- Draws before and after the first read --------------------------------------------------- */
+
+enum { DRAWS = 20000 };
+
+/*
+ * The CPU time of small draws. The first read creates an OpenGL context that shares objects with
+ * this one, which must not make them slower.
+ */
+static struct bench_spread time_draws(unsigned blocks)
+{
+    double times[MOST_BLOCKS];
+    for (unsigned block = 0; block < blocks; block++) {
+        glFinish();
+        const double before = bench_thread_cpu_us();
+        for (int i = 0; i < DRAWS; i++)
+            glDrawArrays(GL_TRIANGLES, 0, 3);
+        times[block] = (bench_thread_cpu_us() - before) / DRAWS;
+    }
+    glFinish();
+    return bench_spread_of(times, blocks);
+}
+
+bool publish_draws(const struct bench_row *row, size_t size)
+{
+    const unsigned blocks = publish_bench.blocks;
+    const GLuint program =
+        shader_program("#version 330\nvoid main() { gl_Position = vec4(0); }\n",
+                       "#version 330\nout vec4 colour;\nvoid main() { colour = vec4(1); }\n");
+    GLuint vertices;
+    memset(&on, 0, sizeof(on));
+    on.bench = &publish_bench;
+    on.cuda = publish_bench.cuda;
+    on.kind = &kinds[0];
+    glGenVertexArrays(1, &vertices);
+    bool good = make();
+    glBindVertexArray(vertices);
+    glUseProgram(program);
+    glViewport(0, 0, 1, 1);
+    time_draws(1);
+    const struct bench_spread before = time_draws(blocks);
+    good = good && by_grinterop(0);
+    const struct bench_spread after = time_draws(blocks);
+    if (good) {
+        struct bench_result *result = publish_add(row, publish_sizes[size]);
+        bench_set(result, "before_us", before);
+        bench_set(result, "after_us", after);
+        bench_set_number(result, "ratio", after.median / before.median);
+    }
+    end();
+    glDeleteProgram(program);
+    glDeleteVertexArrays(1, &vertices);
     return good;
 }

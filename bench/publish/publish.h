@@ -58,5 +58,6 @@ struct bench_result *publish_add(const struct bench_row *row, struct publish_siz
 bool publish_tensor(const struct bench_row *row, size_t size);
 bool publish_ring(const struct bench_row *row, size_t size);
 bool publish_framebuffer(const struct bench_row *row, size_t size);
+bool publish_draws(const struct bench_row *row, size_t size);
 
 #endif
