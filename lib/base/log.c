@@ -108,7 +108,9 @@ void gr_log_remove(gr_log_fn fn, void *user)
         set_level(sink, GR_LOG_NONE);
         while (sink->busy)
             pthread_cond_wait(&delivered, &sinks_lock);
-        sink->fn = NULL;
+        /* meanwhile another thread may have added this pair again, or removed it and added one */
+        if (find(fn, user, false) == sink && sink->level == GR_LOG_NONE)
+            sink->fn = NULL;
     }
     pthread_mutex_unlock(&sinks_lock);
 }

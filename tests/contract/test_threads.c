@@ -378,6 +378,63 @@ TEST(log_functions_can_be_added_and_removed_while_threads_log)
     ck_assert_int_eq(atomic_load(&second_listener.broken), 0);
 }
 
+/* The log function `stay` has been called, and may return; and how often it was called. */
+static atomic_bool inside, may_leave;
+static atomic_int stays;
+
+static void stay(void *user, gr_log_level level, const char *line)
+{
+    (void)user;
+    (void)level;
+    (void)line;
+    atomic_fetch_add(&stays, 1);
+    atomic_store(&inside, true);
+    while (!atomic_load(&may_leave))
+        sleep_ms(1);
+}
+
+static const char *log_a_line(void *user)
+{
+    unsigned flags;
+    (void)user;
+    gr_flags_parse("nonsense", &flags);
+    return NULL;
+}
+
+static const char *remove_while_inside(void *user)
+{
+    while (!atomic_load(&inside))
+        sleep_ms(1);
+    gr_log_remove(stay, user);
+    thread_check(atomic_load(&may_leave));
+    return NULL;
+}
+
+static const char *add_while_removed(void *user)
+{
+    while (!atomic_load(&inside))
+        sleep_ms(1);
+    sleep_ms(100); /* until gr_log_remove() waits */
+    thread_check(gr_log_add(GR_LOG_ERROR, stay, user) == GR_OK);
+    atomic_store(&may_leave, true);
+    return NULL;
+}
+
+/* Catches: the removal ended the new listener, and the next line called NULL. */
+TEST(a_log_function_can_be_added_again_while_it_is_removed)
+{
+    struct job jobs[3] = {
+        {.body = log_a_line}, {.body = remove_while_inside}, {.body = add_while_removed}};
+    assert_ok(gr_log_add(GR_LOG_ERROR, stay, NULL));
+    run_threads(jobs, 3);
+    ck_assert_int_eq(atomic_load(&stays), 1);
+    log_a_line(NULL);
+    ck_assert_int_eq(atomic_load(&stays), 2);
+    gr_log_remove(stay, NULL);
+    log_a_line(NULL);
+    ck_assert_int_eq(atomic_load(&stays), 2);
+}
+
 static void count_line(void *user, gr_log_level level, const char *line)
 {
     (void)level;
