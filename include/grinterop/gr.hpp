@@ -135,7 +135,8 @@ struct deleter {
     void operator()(gr_cuda_context *object) const noexcept { gr_cuda_context_free(object); }
     void operator()(gr_buffer *object) const noexcept
     {
-        if (gr_buffer_release(object) != GR_OK)
+        const gr_status status = gr_buffer_release(object);
+        if (status != GR_OK && status != GR_ERR_PARTIAL) /* otherwise it is freed */
             gr_buffer_release_later(object);
     }
 };
@@ -229,12 +230,17 @@ public:
         return must(gr_buffer_array(get(), level, layer));
     }
     const gr_image_info &image_info() const { return *must(gr_buffer_get_image_info(get())); }
-    /* gr_buffer_release(), in any stream. After an error the resource is still mapped. */
+    /*
+     * gr_buffer_release(), in any stream. After an error the resource is still mapped, except after
+     * GR_ERR_PARTIAL, which leaves this object empty.
+     */
     void release(CUstream stream = GR_STREAM_OF_MAP)
     {
         gr_buffer *one = get();
-        check(gr_buffer_release_many(&one, 1, stream, nullptr));
-        detach();
+        const gr_status status = gr_buffer_release_many(&one, 1, stream, nullptr);
+        if (!one)
+            detach();
+        check(status);
     }
 };
 

@@ -291,6 +291,34 @@ static void release_many_that_throws_keeps_the_mappings()
 }
 
 /*
+ * A release that ends the mapping although it reports GR_ERR_PARTIAL. The mapping must not be
+ * released a second time, because its buffer may belong to the next map by then.
+ */
+static void a_release_that_is_partial_ends_the_mapping()
+{
+    const GLuint name = gl_buffer_filled(hpp_size, 7);
+    for (const bool by_destructor : {false, true}) {
+        CUcontext context = nullptr;
+        CUstream stream = nullptr;
+        grinterop::check(fx.cu->CtxCreate(&context, 0, fx.device), "cuCtxCreate");
+        grinterop::check(fx.cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+        const resource own(gr_from_gl_buffer(name, GR_READ_WRITE));
+        mapping mapped = own.map(stream);
+        grinterop::check(fx.cu->StreamSynchronize(stream), "cuStreamSynchronize");
+        grinterop::check(fx.cu->CtxDestroy(context), "cuCtxDestroy");
+        grinterop::check(fx.cu->CtxSetCurrent(fx.context), "cuCtxSetCurrent");
+        gr_clear_error();
+        if (by_destructor) {
+            mapped = mapping();
+            EXPECT(gr_last_error()->status == GR_ERR_PARTIAL);
+        } else {
+            EXPECT(hpp_thrown([&] { mapped.release(); }).status == GR_ERR_PARTIAL && !mapped);
+        }
+        EXPECT(!own.info().mapped);
+    }
+}
+
+/*
  * Objects that own contexts: created, made current, and destroyed. The contexts of the fixture are
  * unchanged.
  */
@@ -361,6 +389,7 @@ static const hpp_case cases[] = {
     HPP_CASE(mappings_of_a_container_end_independently),
     HPP_CASE(map_many_maps_all_resources_or_none),
     HPP_CASE(release_many_that_throws_keeps_the_mappings),
+    HPP_CASE(a_release_that_is_partial_ends_the_mapping),
     HPP_CASE(contexts_are_destroyed_with_their_objects),
     HPP_CASE(gr_init_works_everywhere),
 };
