@@ -238,6 +238,10 @@ VULKAN_TEST(the_application_can_submit_a_filled_info_of_version_1, 2)
     wrong.pCommandBuffers = NULL;
     assert_invalid(gr_vk_submit_fill_v1(submit, &wrong, 0, &filled), "pCommandBuffers");
     ck_assert_int_eq(filled.sType, VK_STRUCTURE_TYPE_MAX_ENUM);
+    VkTimelineSemaphoreSubmitInfo none = values; /* Vulkan allows NULL for the values */
+    none.pWaitSemaphoreValues = none.pSignalSemaphoreValues = NULL;
+    info.pNext = &none;
+    assert_ok(gr_vk_submit_fill_v1(submit, &info, stage, &filled));
     info.pNext = &values;
     assert_ok(gr_vk_submit_fill_v1(submit, &info, stage, &filled));
     ck_assert_uint_eq(filled.waitSemaphoreCount, 2);

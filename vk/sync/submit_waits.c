@@ -223,26 +223,30 @@ static VkPipelineStageFlags2 waiting_stages(const struct making *m)
     return m->stages;
 }
 
+/* Returns the value of a semaphore in lists that may be shorter or NULL: those of binary ones. */
+static uint64_t value_at(const uint64_t values[], uint32_t count, uint32_t i)
+{
+    return values && i < count ? values[i] : 0;
+}
+
 /* Returns wait or signal i of the application. */
 static VkSemaphoreSubmitInfo own_wait(const struct making *m, uint32_t i)
 {
-    const VkTimelineSemaphoreSubmitInfo *values = m->v1_values;
+    const VkTimelineSemaphoreSubmitInfo *v = m->v1_values;
     if (!m->v1)
         return m->info->pWaitSemaphoreInfos[i];
     return point(m->v1->pWaitSemaphores[i],
-                 values && i < values->waitSemaphoreValueCount ? values->pWaitSemaphoreValues[i]
-                                                               : 0,
+                 v ? value_at(v->pWaitSemaphoreValues, v->waitSemaphoreValueCount, i) : 0,
                  m->v1->pWaitDstStageMask[i]);
 }
 
 static VkSemaphoreSubmitInfo own_signal(const struct making *m, uint32_t i)
 {
-    const VkTimelineSemaphoreSubmitInfo *values = m->v1_values;
+    const VkTimelineSemaphoreSubmitInfo *v = m->v1_values;
     if (!m->v1)
         return m->info->pSignalSemaphoreInfos[i];
-    return point(
-        m->v1->pSignalSemaphores[i],
-        values && i < values->signalSemaphoreValueCount ? values->pSignalSemaphoreValues[i] : 0, 0);
+    return point(m->v1->pSignalSemaphores[i],
+                 v ? value_at(v->pSignalSemaphoreValues, v->signalSemaphoreValueCount, i) : 0, 0);
 }
 
 static void add_points(struct making *m)
