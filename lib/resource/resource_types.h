@@ -58,7 +58,7 @@ struct gr_buffer {
 
 /* Who has a resource of an API with submits, as far as submits and maps tell. */
 enum gr_holder {
-    GR_HELD_BY_NOBODY,   /* a new buffer: the first map needs no submit */
+    GR_HELD_BY_NOBODY,   /* maps and submits are possible: of a new buffer, for example */
     GR_HELD_BY_GRAPHICS, /* a submit must hand the resource to CUDA before a map */
     GR_HELD_BY_CUDA      /* a submit must take the resource back before it is used */
 };

@@ -82,10 +82,8 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 {
     struct waits waits;
     waits.n = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         GR_TRY(acquire_one(gr_sync_of(resources[i]), &waits, stream));
-        gr_sync_of(resources[i])->held_by = GR_HELD_BY_CUDA;
-    }
     return waits.n ? flush_waits(&waits, stream) : GR_OK;
 }
 

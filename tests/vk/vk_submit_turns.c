@@ -74,6 +74,25 @@ VULKAN_TEST(a_submit_takes_back_only_what_cuda_has, DEVICE_KINDS)
     end_device();
 }
 
+/* Catches: after a map that failed, the submit had to take back a buffer that CUDA never had. */
+VULKAN_TEST(a_failed_map_leaves_a_new_buffer_to_vulkan, DEVICE_KINDS)
+{
+    CUevent destroyed;
+    begin_device(_i);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    CU(EventCreate(&destroyed, 0));
+    CU(EventDestroy(destroyed));
+    if (!gr_cuda_is_software())
+        skip("only the software driver refuses destroyed events");
+    const gr_map_options options = GR_INIT(gr_map_options, .ready_event = destroyed);
+    if (gr_map_with(resource, fx.stream, &options))
+        ck_abort_msg("a destroyed event was accepted");
+    assert_ok(submit_v1(resource, record_fill(resource, 0x15),
+                        GR_INIT(gr_vk_submit_desc, .last = &copying)));
+    check_mapped(resource, 0x15);
+    end_device();
+}
+
 VULKAN_TEST(commands_may_contain_the_barriers, DEVICE_KINDS)
 {
     begin_device(_i);
@@ -87,6 +106,29 @@ VULKAN_TEST(commands_may_contain_the_barriers, DEVICE_KINDS)
     assert_ok(submit_v1(resource, commands, GR_INIT(gr_vk_submit_desc, .own_barriers = true)));
     ck_assert_uint_eq(pools, 0);
     check_mapped(resource, 0x21);
+    end_device();
+}
+
+/*
+ * The commands contain only the barrier that hands the resource over. It is new, so the first
+ * submit takes nothing back. Catches: recording the barrier counted as if CUDA had the resource
+ * already.
+ */
+VULKAN_TEST(commands_may_contain_only_the_last_barrier, DEVICE_KINDS)
+{
+    begin_device(_i);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    const gr_vk_submit_desc desc =
+        GR_INIT(gr_vk_submit_desc, .first = &copying, .own_barriers = true);
+    for (int frame = 0; frame < 3; frame++) {
+        VkCommandBuffer commands = vulkan_begin();
+        vk.CmdFillBuffer(commands, gr_vk_buffer(resource), 0, SIZE, 0x22222222);
+        assert_ok(gr_vk_cmd_to_cuda(commands, &resource, 1, &copying));
+        VK(EndCommandBuffer(commands));
+        assert_ok(submit_v1(resource, commands, desc));
+        ck_assert_uint_eq(pools, frame > 0);
+        check_mapped(resource, 0x22);
+    }
     end_device();
 }
 
