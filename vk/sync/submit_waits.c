@@ -34,6 +34,7 @@ struct making {
 
     /* For gr_vk_submit() only. */
     gr_vk_submit_desc desc;
+    bool hands_over; /* for gr_vk_hand_over() */
     gr_vk_device *device;
     struct vk_handover *ways; /* `first` and `last` of `desc`, then of each of its `uses` */
     const struct vk_handover **first_of, **last_of; /* of each resource; NULL: no barrier */
@@ -472,6 +473,20 @@ static gr_status take_use(struct making *m, size_t number)
     return GR_OK;
 }
 
+static gr_status refuse_with_cuda(const struct making *m, size_t i)
+{
+    if (m->hands_over)
+        return gr_fail(GR_ERR_STATE, m->call,
+                       "CUDA has resource %zu already: map it, or take it back by gr_vk_submit() "
+                       "with `first`.",
+                       i);
+    return gr_fail(GR_ERR_STATE, m->call,
+                   "CUDA has resource %zu, and the submit does not take it back: describe its "
+                   "first use in `first`. If your commands contain the barrier, set "
+                   "`own_barriers`.",
+                   i);
+}
+
 /*
  * Finds the barriers of each resource. There is none before the commands while Vulkan has the
  * resource.
@@ -498,11 +513,7 @@ static gr_status take_uses(struct making *m)
         else if (m->first_of[i])
             GR_TRY(vk_handover_check(m->first_of[i], m->resources[i], i, m->call));
         else if (!desc->own_barriers)
-            return gr_fail(GR_ERR_STATE, m->call,
-                           "CUDA has resource %zu, and the submit does not take it back: describe "
-                           "its first use in `first`. If your commands contain the barrier, set "
-                           "`own_barriers`.",
-                           i);
+            return refuse_with_cuda(m, i);
         waits_everywhere |= is_with_cuda && !m->first_of[i];
         m->stages |= m->first_of[i] ? m->first_of[i]->use.stages : 0;
         m->has_first |= m->first_of[i] != NULL;
@@ -596,17 +607,22 @@ static gr_status commit(const struct making *m)
     return GR_OK;
 }
 
+static gr_status submit_all(struct making *m, const gr_vk_submit_desc *desc)
+{
+    gr_status status = check(m, desc);
+    if (status == GR_OK)
+        status = record_barriers(m);
+    if (status == GR_OK)
+        status = submit_to_queue(m);
+    if (m->recording)
+        vk_recording_release(m->device, m->recording, status == GR_OK);
+    return status == GR_OK ? commit(m) : status;
+}
+
 gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc)
 {
     struct making m = {.submit = submit, .call = __func__};
-    gr_status status = check(&m, desc);
-    if (status == GR_OK)
-        status = record_barriers(&m);
-    if (status == GR_OK)
-        status = submit_to_queue(&m);
-    if (m.recording)
-        vk_recording_release(m.device, m.recording, status == GR_OK);
-    return status == GR_OK ? commit(&m) : status;
+    return submit_all(&m, desc);
 }
 
 gr_status gr_vk_hand_over(gr_resource *const resources[], size_t n, VkImageLayout layout)
@@ -614,6 +630,7 @@ gr_status gr_vk_hand_over(gr_resource *const resources[], size_t n, VkImageLayou
     const gr_vk_use last = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                                    .access = VK_ACCESS_2_MEMORY_WRITE_BIT, .layout = layout);
     GR_AUTO(gr_submit) *submit = gr_submit_begin(resources, n);
-    return submit ? gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .last = &last))
-                  : gr_last_error()->status;
+    struct making m = {.submit = submit, .call = __func__, .hands_over = true};
+    return submit ? submit_all(&m, &GR_INIT(gr_vk_submit_desc, .last = &last))
+                  : gr_error_set_call(m.call);
 }
