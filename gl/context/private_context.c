@@ -66,10 +66,11 @@ static bool has_reset_strategy(void)
 /* Contexts share objects only if they agree in robustness and in the lack of errors. */
 static EGLContext create(const struct egl_current *of)
 {
-    const GLint flags = ask(GL_CONTEXT_FLAGS);
-    EGLint attributes[16] = {EGL_CONTEXT_MAJOR_VERSION,       ask(GL_MAJOR_VERSION),
-                             EGL_CONTEXT_MINOR_VERSION,       ask(GL_MINOR_VERSION),
-                             EGL_CONTEXT_OPENGL_PROFILE_MASK, ask(GL_CONTEXT_PROFILE_MASK)};
+    const GLint flags = ask(GL_CONTEXT_FLAGS), profile = ask(GL_CONTEXT_PROFILE_MASK);
+    EGLint attributes[16] = {
+        EGL_CONTEXT_MAJOR_VERSION,       ask(GL_MAJOR_VERSION),
+        EGL_CONTEXT_MINOR_VERSION,       ask(GL_MINOR_VERSION),
+        EGL_CONTEXT_OPENGL_PROFILE_MASK, profile ? profile : GL_CONTEXT_COMPATIBILITY_PROFILE_BIT};
     EGLint *next = attributes + 6;
     if (flags & GL_CONTEXT_FLAG_ROBUST_ACCESS_BIT) {
         *next++ = EGL_CONTEXT_OPENGL_ROBUST_ACCESS;

@@ -270,7 +270,7 @@ static void dispatch(const struct objects *o, const struct read *r, const struct
     glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, 0);
 }
 
-static bool read(void *of)
+static bool run_read(void *of)
 {
     const struct read *r = of;
     struct objects *o = objects_of(r->context);
@@ -337,5 +337,5 @@ gr_status gl_shader_read(struct gl_private *context, const struct gl_attachment 
     *done = false;
     if ((bytes + 3) / 4 * 4 > gr_resource_get_info(buffer)->size || !is_writable(r.buffer))
         return GR_OK;
-    return gl_private_run(context, read, &r, done, call);
+    return gl_private_run(context, run_read, &r, done, call);
 }
