@@ -161,10 +161,28 @@ static unsigned int depth_format(int depth, int stencil, bool is_float)
     return depth <= 24 ? GL_DEPTH_COMPONENT24 : GL_DEPTH_COMPONENT32;
 }
 
+/*
+ * If the GL_DEPTH_STENCIL_TEXTURE_MODE of a texture is GL_STENCIL_INDEX, the NVIDIA driver (580)
+ * reports that its attachment has no depth.
+ */
+static int query_depth_bits(const struct gl_attachment *a)
+{
+    const int bits = query(a, GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE);
+    if (bits)
+        return bits;
+    return a->internal == GL_DEPTH24_STENCIL8 ? 24 : a->internal == GL_DEPTH32F_STENCIL8 ? 32 : 0;
+}
+
+static bool is_float_depth(const struct gl_attachment *a)
+{
+    return a->internal == GL_DEPTH32F_STENCIL8 ||
+           query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE) == GL_FLOAT;
+}
+
 static bool describe_depth(struct gl_attachment *a)
 {
     const bool depth = is_depth(a->name);
-    const int depth_bits = query(a, GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE);
+    const int depth_bits = query_depth_bits(a);
     const int stencil_bits = query(a, GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE);
     if ((depth ? depth_bits : stencil_bits) == 0)
         return false;
@@ -175,9 +193,7 @@ static bool describe_depth(struct gl_attachment *a)
         a->resolved = GL_STENCIL_INDEX8;
     else
         a->resolved =
-            depth_format(depth_bits, stencil_bits,
-                         depth ? query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE) == GL_FLOAT
-                               : depth_bits == 32);
+            depth_format(depth_bits, stencil_bits, depth ? is_float_depth(a) : depth_bits == 32);
     return true;
 }
 
@@ -255,8 +271,8 @@ gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachmen
     if (error == GL_INVALID_ENUM || error == GL_INVALID_OPERATION)
         return refuse_name(a, call);
     const bool is_colour = !is_depth(a->name) && !is_stencil(a->name);
+    const bool deleted = object != GL_NONE && !query_object(a, object, direct);
     const bool found = object != GL_NONE && (is_colour ? describe_colour(a) : describe_depth(a));
-    const bool deleted = found && !query_object(a, object, direct);
     glGetIntegerv(GL_SAMPLES, &a->samples);
     if (error == GL_NO_ERROR)
         error = gl_errors_take();

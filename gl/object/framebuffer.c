@@ -257,7 +257,10 @@ static gr_status bind(const struct fetch *f)
                         f->call);
 }
 
-/* No query returns whether conditional rendering is active, but OpenGL then refuses to begin it. */
+/*
+ * No query returns whether conditional rendering is active, but OpenGL then refuses to begin it.
+ * The NVIDIA driver (580) even discards a resolve in the private context then, but no dispatch.
+ */
 static gr_status check_unconditional(const struct fetch *f)
 {
     GLuint query = 0;
@@ -283,12 +286,12 @@ static gr_status fill_staging(void *of)
 {
     const struct fetch *f = of;
     bool done = false;
+    if (f->attachment.samples > 0 && f->context->direct)
+        GR_TRY(check_unconditional(f));
     if (f->shaders)
         GR_TRY(gl_shader_read(f->shaders, &f->attachment, &f->options, f->staging, &done, f->call));
     if (done)
         return GR_OK;
-    if (f->attachment.samples > 0 && f->context->direct)
-        GR_TRY(check_unconditional(f));
     read_pixels(f, gr_gl_name(f->staging));
     return check_opengl(f, "glReadPixels");
 }

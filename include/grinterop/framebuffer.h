@@ -82,7 +82,7 @@ typedef struct gr_framebuffer_options {
  * after eglDestroyContext() the next call that creates a resource or reads a framebuffer ends it.
  * Until then the objects of the current context stay in memory. glReadPixels(), which is slower,
  * reads the rest: the default framebuffer, packed colours, depth of unsized formats, and arrays of
- * 1D textures and cube maps. OpenGL may then discard a resolve while conditional rendering is
+ * 1D textures and cube maps. OpenGL may discard a resolve of samples while conditional rendering is
  * active. That is refused, but cannot be detected before OpenGL 4.5. Fractions of 24 bits may
  * differ from those of glReadPixels() in the last bits of a float.
  *

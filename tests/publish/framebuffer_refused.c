@@ -242,7 +242,7 @@ TEST(a_staging_buffer_mapped_by_the_application_is_refused)
     assert_gl_clean();
 }
 
-GROUP("conditional rendering", add_read_pixels_case)
+GROUP("conditional rendering", add_fetch_case, add_read_pixels_case)
 
 /* OpenGL may discard a resolve, but reads attachments with one sample. */
 TEST(resolves_during_conditional_rendering_are_refused)
