@@ -135,7 +135,7 @@ static void deliver(struct sink *sink, gr_log_level level, const char *line)
         return;
     fn(user, level, line);
     pthread_mutex_lock(&sinks_lock);
-    sink->busy--;
+    sink->busy -= sink->busy > 0; /* 0 in a child that `fn` forked */
     pthread_cond_broadcast(&delivered);
     pthread_mutex_unlock(&sinks_lock);
 }

@@ -356,6 +356,33 @@ CHILD(beside)
     return 0;
 }
 
+static pid_t of_log = -1;
+
+static void fork_once(void *user, gr_log_level level, const char *line)
+{
+    (void)user;
+    (void)level;
+    (void)line;
+    if (of_log == -1)
+        of_log = fork();
+    if (of_log == 0)
+        alarm(20);
+}
+
+/* Catches: in the child gr_log_remove() waited forever for a line that had been delivered. */
+CHILD(in_the_log)
+{
+    int status = -1;
+    unsigned flags;
+    child_check(gr_log_add(GR_LOG_ERROR, fork_once, NULL) == GR_OK);
+    gr_flags_parse("nonsense", &flags);
+    gr_log_remove(fork_once, NULL);
+    if (of_log == 0)
+        _exit(0);
+    child_check(waitpid(of_log, &status, 0) == of_log && status == 0);
+    return 0;
+}
+
 GROUP("fork", add_bare_case)
 
 TEST(all_calls_are_refused_in_a_child)
@@ -381,4 +408,9 @@ TEST(fork_before_the_first_call_leaves_both_processes_usable)
 TEST(locks_of_other_threads_are_free_in_the_child)
 {
     expect_child("beside");
+}
+
+TEST(a_log_function_may_fork)
+{
+    expect_child("in_the_log");
 }
