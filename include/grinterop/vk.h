@@ -269,7 +269,7 @@ typedef struct gr_vk_submit_desc {
     /* Your commands and semaphores for vkQueueSubmit, in place of `info`. */
     const VkSubmitInfo *info_v1;
 
-    /* The uses of single resources, in place of `first` and `last`. */
+    /* The uses of single resources, each listed once, in place of `first` and `last`. */
     const gr_vk_resource_use *uses;
     size_t use_count;
 

@@ -220,6 +220,8 @@ VULKAN_TEST(a_submit_uses_each_resource_in_its_own_way, DEVICE_KINDS)
     desc.uses = uses;
     uses[1].resource = NULL;
     assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "uses[1]");
+    uses[1].resource = all[0]; /* catches: the last use in the list counted */
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "uses[1] has a use before");
     uses[1].resource = all[2];
     assert_ok(gr_vk_submit(submit, &desc));
     VK(QueueWaitIdle(vk.h->graphics));

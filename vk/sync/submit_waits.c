@@ -427,7 +427,8 @@ static gr_status find_device(struct making *m)
         m->desc.queue = m->device->queue;
     return m->desc.queue ? GR_OK
                          : gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                                   "There is no queue: set `queue`, here or in gr_vk_device_desc.");
+                                   "There is no queue: set `queue` in gr_vk_device_desc, or in "
+                                   "gr_vk_submit_desc.");
 }
 
 /* Initialises `way` from `use`, if there is one, for a queue of the same family as all others. */
@@ -449,6 +450,13 @@ static gr_status take_way(struct making *m, struct vk_handover *way, bool to_cud
                          name, way->family, m->family);
 }
 
+/* Whether one of `uses` has replaced a use of resource i. */
+static bool has_own_use(const struct making *m, size_t i)
+{
+    return (m->first_of[i] && m->first_of[i] != &m->ways[0]) ||
+           (m->last_of[i] && m->last_of[i] != &m->ways[1]);
+}
+
 /* Replaces the uses of one resource. */
 static gr_status take_use(struct making *m, size_t number)
 {
@@ -462,6 +470,11 @@ static gr_status take_use(struct making *m, size_t number)
     if (i == m->resource_count)
         return gr_fail(GR_ERR_INVALID_VALUE, m->call,
                        "The resource of uses[%zu] is not a Vulkan resource of the submit.", number);
+    if (has_own_use(m, i))
+        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                       "The resource of uses[%zu] has a use before in the list: describe its first "
+                       "and last use together.",
+                       number);
     snprintf(name, sizeof(name), "uses[%zu].first", number);
     GR_TRY(take_way(m, first, false, use.first, name));
     snprintf(name, sizeof(name), "uses[%zu].last", number);
