@@ -55,9 +55,10 @@
  *           its destruction or reset, calls return GR_ERR_CUDA, and a mapping ends with
  *           GR_ERR_PARTIAL.
  * OpenGL    Calls on an OpenGL resource return GR_ERR_GL unless the OpenGL context of its creation
- *           is current. Bindings and pending errors are preserved. grinterop recognises each OpenGL
- *           context by one empty program pipeline object, which it leaves in the context under a
- *           name above 100. OpenGL 3.2 or newer is required.
+ *           is current, or with gr_gl_options.share_group one that shares objects with it. Bindings
+ *           and pending errors are preserved. grinterop recognises each OpenGL context by one empty
+ *           program pipeline object, which it leaves in the context under a name above 100. OpenGL
+ *           3.2 or newer is required.
  * Threads   Two threads may use two resources at the same time. One thread at a time may use a
  *           resource and its buffers.
  * Memory    Maps and releases do not allocate.
@@ -167,8 +168,9 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  *     GR_ERR_STATE          the resource is mapped, closed, in a ring, or in a submit that was not
  *                           committed; its OpenGL object was deleted or has new storage
  *                           (interop and peer do not check immutable storage); its order is not
- *                           defined yet (submit.h); it is a new Vulkan image (vk.h); or the stream
- *                           captures a graph. The message names the missing call
+ *                           defined yet (submit.h); Vulkan has it, because it is a new image or the
+ *                           last submit kept it (vk.h); or the stream captures a graph. The message
+ *                           names the missing call
  *     GR_ERR_GL             its OpenGL context is not current
  *     GR_ERR_CUDA           the driver refused; or the stream belongs to another CUDA context or
  *                           was destroyed

@@ -16,7 +16,7 @@
  *     gr_buffer_texture()           kernels sample with filters, also beyond the edges and between
  *                                   levels
  *     gr_buffer_array()             for driver calls
- *     gr_buffer_copy_to_linear()   one copy to linear memory
+ *     gr_buffer_copy_to_linear()    one copy to linear memory
  *     gr_map_linear()               for kernels with pointers; copies at map and release
  *
  * Level 0 is the largest mip level. A layer is an array layer, or a cube face in the order +x, -x,

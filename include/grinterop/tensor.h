@@ -9,8 +9,8 @@
  *
  * Creation:
  *
- *     gr_tensor_create()         new memory
- *     gr_tensor_from_memory()          existing memory
+ *     gr_tensor_create()        new memory
+ *     gr_tensor_from_memory()   existing memory
  *     gr_tensor_from_dlpack()   from another framework
  *     gr_buffer_tensor()        from gr_map() or gr_map_linear(), zero-copy
  *     gr_tensor_view()          another view of a tensor's memory
