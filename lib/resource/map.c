@@ -125,9 +125,16 @@ static unsigned char narrowing(const gr_resource *resource, const gr_map_options
     return narrows && !(resource->flags & (unsigned)o->access) ? (unsigned char)o->access : 0;
 }
 
+/* Follows reserve_all(), because gr_buffers_untake() undoes it for resources with a buffer. */
+static void narrow_all(gr_resource *const resources[], size_t n, const gr_map_options *o)
+{
+    for (size_t i = 0; i < n; i++)
+        resources[i]->narrowed = narrowing(resources[i], o);
+}
+
 /* Gives each resource its `pending` buffer. After an error some have one. */
 static gr_status reserve_all(gr_resource *const resources[], size_t n, CUstream stream,
-                             const gr_map_options *o, const char *call)
+                             const char *call)
 {
     for (size_t i = 0; i < n; i++) {
         gr_resource *resource = resources[i];
@@ -137,22 +144,29 @@ static gr_status reserve_all(gr_resource *const resources[], size_t n, CUstream 
             return status == GR_OK ? gr_fail_memory(call) : status;
         resource->pending = buffer;
         buffer->stream = stream;
-        if (o)
-            resource->narrowed = narrowing(resource, o);
     }
     return GR_OK;
 }
 
 /*
- * Sets the mapped parts, which transports that copy must know before the map. Follows the check of
- * the storage, because the buffer may have another size now.
+ * Maps whole buffers, unless options select parts. Follows the check of the storage, because the
+ * buffers may have another size now. Transports that copy must know the part before the map.
  */
+static void set_whole(gr_resource *const resources[], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        gr_buffer *buffer = resources[i]->pending;
+        buffer->offset = 0;
+        buffer->part = resources[i]->size;
+    }
+}
+
 static void set_parts(gr_resource *const resources[], size_t n, const gr_map_options *o)
 {
     for (size_t i = 0; i < n; i++) {
         gr_buffer *buffer = resources[i]->pending;
-        buffer->offset = o ? o->offset : 0;
-        buffer->part = o && o->size ? o->size : resources[i]->size - buffer->offset;
+        buffer->offset = o->offset;
+        buffer->part = o->size ? o->size : buffer->part - o->offset;
     }
 }
 
@@ -262,9 +276,9 @@ static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream str
 static gr_status map_with_options(gr_resource *const resources[], size_t n, CUstream stream,
                                   const gr_map_options *options, const char *call)
 {
-    gr_status status = check_parts(resources, n, options, call);
-    if (status == GR_OK)
-        status = gr_event_wait(stream, options->wait_event);
+    GR_TRY(check_parts(resources, n, options, call));
+    set_parts(resources, n, options);
+    gr_status status = gr_event_wait(stream, options->wait_event);
     if (status == GR_OK)
         status = try_ready(resources, n, stream, options);
     if (status == GR_OK)
@@ -338,11 +352,13 @@ static gr_status map_all(gr_resource *const resources[], size_t n, bool held, CU
     GR_TRY(check_all(resources, n, held, &grouped, call));
     if (options)
         GR_TRY(check_access(resources, n, options, call));
-    gr_status status = reserve_all(resources, n, stream, options, call);
+    gr_status status = reserve_all(resources, n, stream, call);
+    if (status == GR_OK && options)
+        narrow_all(resources, n, options);
     if (status == GR_OK)
         status = check_runs(resources, n, grouped, call);
     if (status == GR_OK)
-        set_parts(resources, n, options);
+        set_whole(resources, n);
     if (status == GR_OK)
         status = map_in_context(resources, n, stream, options, call);
     if (status == GR_OK) {
