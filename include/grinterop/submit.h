@@ -28,8 +28,8 @@
  *
  * grinterop orders the CUDA side itself, also over several streams: each map waits for the previous
  * release. CUDA may map several times without a submit in between, so grinterop cannot detect that
- * a submit or its gr_submit_begin() is missing, except for the first submit of a new Vulkan image
- * (vk.h).
+ * a submit or its gr_submit_begin() is missing, except while Vulkan has a resource: a new image, or
+ * one that gr_vk_submit() kept (vk.h).
  *
  * OpenGL resources need no submits, because gr_map() and gr_buffer_release() order the OpenGL
  * commands themselves. A submit ignores OpenGL resources, so that the same renderer code works with
