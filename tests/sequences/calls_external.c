@@ -112,6 +112,7 @@ static bool run_sync_none(struct world *w, const int *a)
     struct resource *r = resource_at(w, a[0]);
     if (!r || r->life != LIVE || r->gone || !r->external)
         return false;
+    collect_first(w, r);
     unsigned may = r->mapped || r->closed || r->ring ? MAY(GR_ERR_STATE) : 0;
     if (judge(w, gr_resource_set_sync(r->it, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE), may))
         r->undecided = false;
