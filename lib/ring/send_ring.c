@@ -323,6 +323,13 @@ static gr_status make_page(struct sending *s)
     return GR_OK;
 }
 
+/* From now on the other process maps the slots, which this one does not see. */
+static void count_as_with_cuda(const struct sending *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        gr_sync_of(s->resources[i])->held_by = GR_HELD_BY_CUDA;
+}
+
 static gr_status link_and_send(struct sending *s)
 {
     const struct gr_link_parts parts = {
@@ -341,10 +348,12 @@ static gr_status link_and_send(struct sending *s)
         return gr_last_error()->status;
     s->page = NULL; /* the link owns the page now */
     gr_status status = send_all(s);
-    if (status == GR_OK)
+    if (status == GR_OK) {
         s->link = link;
-    else
+        count_as_with_cuda(s);
+    } else {
         gr_link_abandon(link);
+    }
     return status;
 }
 

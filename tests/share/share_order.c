@@ -58,6 +58,20 @@ VULKAN_TEST(groups_and_cancelled_writes_keep_the_order)
     two_end(&two);
 }
 
+/* ---- Who has a slot: CUDA in the other process counts like CUDA here ------------------------- */
+
+VULKAN_TEST(vulkan_takes_back_the_first_frame_of_the_peer)
+{
+    const gr_slot *slot;
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    assert_ok(cuda_writes(two.received));
+    assert_ok(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, &slot, 1, SOON));
+    assert_fails(gr_vk_submit(slot->submit, &GR_INIT(gr_vk_submit_desc)), GR_ERR_STATE, 0,
+                 "`first`");
+    assert_ok(gr_ring_cancel_read(two.sent.ring, &slot, 1));
+    two_end(&two);
+}
+
 /* ---- Order: each case fails without the wait ------------------------------------------------- */
 
 static void cuda_begins_write(gr_ring *ring, const gr_slot **slot)
