@@ -425,10 +425,10 @@ static gr_status find_device(struct making *m)
                            "for each device.");
     if (!m->desc.queue)
         m->desc.queue = m->device->queue;
-    return m->desc.queue ? GR_OK
-                         : gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                                   "There is no queue: set `queue` in gr_vk_device_desc, or in "
-                                   "gr_vk_submit_desc.");
+    return m->desc.queue
+               ? GR_OK
+               : gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                         "There is no queue: set `queue` in gr_vk_device_desc or in the submit.");
 }
 
 /* Initialises `way` from `use`, if there is one, for a queue of the same family as all others. */
