@@ -257,11 +257,15 @@ bool gr_ring_state_claim(struct gr_ring_state *state, bool writes, size_t n, uin
     return true;
 }
 
+/* Drops the oldest frame first, since slots that became free first are taken first. */
 static void drop_older(struct gr_ring_state *state, uint64_t frame)
 {
-    GR_FOR_SLOTS_IN(i, state, GR_SLOT_READY)
-    if (state->slots[i].api.frame < frame)
-        gr_ring_state_drop(state, i);
+    uint32_t numbers[GR_RING_MOST_SLOTS];
+    const struct gr_slot_set *ready = &state->in[GR_SLOT_READY];
+    size_t n =
+        list_first(state, ready, state->next[false], false, state->counts[GR_SLOT_READY], numbers);
+    for (size_t i = 0; i < n && state->slots[numbers[i]].api.frame < frame; i++)
+        gr_ring_state_drop(state, numbers[i]);
 }
 
 /* Drops the older frames, too, which are in slots that a resize has replaced. */

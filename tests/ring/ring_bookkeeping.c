@@ -108,6 +108,25 @@ TEST(a_frame_whose_read_failed_is_dropped_for_a_newer_one)
     end();
 }
 
+/* A read of frame 4 drops frames 1 to 3, which were handed over in another order than acquired. */
+TEST(slots_of_dropped_frames_are_taken_in_frame_order)
+{
+    begin(4, true);
+    ck_assert(gr_ring_state_claim(state, true, 4, numbers));
+    gr_ring_state_commit(state, true, 4, numbers);
+    for (size_t i = 0; i < 4; i++)
+        others[i] = numbers[(6 - i) % 4]; /* slots 2, 1, 0 and 3 */
+    gr_ring_state_hand_over(state, 4, others);
+    ck_assert(gr_ring_state_claim(state, false, 1, numbers));
+    ck_assert_uint_eq(numbers[0], others[3]);
+    gr_ring_state_commit(state, false, 1, numbers);
+    assert_state(3, 0, 0, 1);
+    ck_assert(gr_ring_state_claim(state, true, 3, numbers));
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(numbers[i], others[i]);
+    end();
+}
+
 TEST(slots_claimed_before_a_resize_are_removed_when_undone)
 {
     uint32_t left;
