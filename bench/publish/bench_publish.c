@@ -74,6 +74,8 @@ static const struct publish_kind kinds[] = {
     FRAMEBUFFER("depth 32F, f32", 3),
     FRAMEBUFFER("depth 24, distance", 4),
     FRAMEBUFFER("depth 32F, distance", 5),
+    FRAMEBUFFER("RGBA8 renderbuffer, HWC u8", 6),
+    FRAMEBUFFER("depth 24 renderbuffer, f32", 7),
     {.slots = 0},
 };
 

@@ -32,13 +32,32 @@ static const struct kind {
     int64_t shape[3];
     const char *kernel; /* the kernel of the conversion by hand; NULL for a copy */
     float z_near, z_far;
+    bool renderbuffer; /* attached in place of a texture */
 } kinds[] = {
-    {"RGBA8, HWC u8", COLOUR, GR_DTYPE_U8, 3, {HEIGHT, WIDTH, 4}, NULL, 0, 0},
-    {"RGBA8, CHW f32", COLOUR, GR_DTYPE_F32, 3, {3, HEIGHT, WIDTH}, "planes", 0, 0},
-    {"depth 24, f32", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0},
-    {"depth 32F, f32", DEPTH(32F), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0},
-    {"depth 24, distance", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, "distance", 0.1f, 100},
-    {"depth 32F, distance", DEPTH(32F), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, "distance", 0.1f, 100},
+    {"RGBA8, HWC u8", COLOUR, GR_DTYPE_U8, 3, {HEIGHT, WIDTH, 4}, NULL, 0, 0, false},
+    {"RGBA8, CHW f32", COLOUR, GR_DTYPE_F32, 3, {3, HEIGHT, WIDTH}, "planes", 0, 0, false},
+    {"depth 24, f32", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0, false},
+    {"depth 32F, f32", DEPTH(32F), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0, false},
+    {"depth 24, distance",
+     DEPTH(24),
+     GR_DTYPE_F32,
+     2,
+     {HEIGHT, WIDTH},
+     "distance",
+     0.1f,
+     100,
+     false},
+    {"depth 32F, distance",
+     DEPTH(32F),
+     GR_DTYPE_F32,
+     2,
+     {HEIGHT, WIDTH},
+     "distance",
+     0.1f,
+     100,
+     false},
+    {"RGBA8 renderbuffer, HWC u8", COLOUR, GR_DTYPE_U8, 3, {HEIGHT, WIDTH, 4}, NULL, 0, 0, true},
+    {"depth 24 renderbuffer, f32", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0, true},
 };
 
 static struct {
@@ -46,7 +65,7 @@ static struct {
     struct publish_bench *bench;
     const gr_cuda_api *cuda;
     const struct kind *kind;
-    GLuint framebuffer, renderbuffer, names[2];
+    GLuint framebuffer, renderbuffer, texture, names[2];
     CUgraphicsResource handles[2];
     CUmodule module;
     CUfunction kernel;
@@ -60,12 +79,19 @@ static bool ok(CUresult result)
 static void draw(void)
 {
     glGenFramebuffers(1, &on.framebuffer);
-    glGenRenderbuffers(1, &on.renderbuffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, on.renderbuffer);
-    glRenderbufferStorage(GL_RENDERBUFFER, on.kind->internal, WIDTH, HEIGHT);
     glBindFramebuffer(GL_FRAMEBUFFER, on.framebuffer);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, on.kind->attachment, GL_RENDERBUFFER,
-                              on.renderbuffer);
+    if (on.kind->renderbuffer) {
+        glGenRenderbuffers(1, &on.renderbuffer);
+        glBindRenderbuffer(GL_RENDERBUFFER, on.renderbuffer);
+        glRenderbufferStorage(GL_RENDERBUFFER, on.kind->internal, WIDTH, HEIGHT);
+        glFramebufferRenderbuffer(GL_FRAMEBUFFER, on.kind->attachment, GL_RENDERBUFFER,
+                                  on.renderbuffer);
+    } else {
+        glGenTextures(1, &on.texture);
+        glBindTexture(GL_TEXTURE_2D, on.texture);
+        glTexStorage2D(GL_TEXTURE_2D, 1, on.kind->internal, WIDTH, HEIGHT);
+        glFramebufferTexture(GL_FRAMEBUFFER, on.kind->attachment, on.texture, 0);
+    }
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
 }
 
@@ -178,6 +204,7 @@ static void end(void)
     glDeleteBuffers(2, on.names);
     glDeleteFramebuffers(1, &on.framebuffer);
     glDeleteRenderbuffers(1, &on.renderbuffer);
+    glDeleteTextures(1, &on.texture);
 }
 
 bool publish_framebuffer(const struct bench_row *row, size_t size)

@@ -43,7 +43,7 @@ static GLuint make_texture(GLenum internal, const struct place *p)
     else if (p->target == GL_TEXTURE_2D || p->target == GL_TEXTURE_CUBE_MAP)
         glTextureStorage2D(name, 3, internal, side, side);
     else
-        glTextureStorage3D(name, p->target == GL_TEXTURE_3D ? 1 : 2, internal, side, side, 12);
+        glTextureStorage3D(name, 2, internal, side, side, 12);
     return name;
 }
 
@@ -69,7 +69,7 @@ static void attach(GLenum point, GLuint name, const struct place *p)
         glFramebufferTextureLayer(GL_FRAMEBUFFER, point, name, p->level, p->layer);
 }
 
-static void check_texture(const struct attachment_format *f, const struct place *p)
+static void check_texture(const struct attachment_format *f, const struct place *p, bool disturbs)
 {
     const gr_framebuffer_options options = GR_INIT(
         gr_framebuffer_options, .attachment = f->attachment, .width = WIDTH, .height = HEIGHT);
@@ -82,7 +82,8 @@ static void check_texture(const struct attachment_format *f, const struct place 
            p);
     assert_gl_clean();
     draw_pattern(f);
-    disturb(name, p);
+    if (disturbs)
+        disturb(name, p);
     read_reference(f, expected);
     must_fetch(framebuffer, new_tensor(f->dtype, HEIGHT, WIDTH, f->channels), &options);
     assert_pixels(f, size);
@@ -90,24 +91,47 @@ static void check_texture(const struct attachment_format *f, const struct place 
     glDeleteTextures(1, &name);
 }
 
-TEST(each_level_layer_and_face_is_read, PLACES)
+/* Whether the shader reads the texture itself, without a blit. */
+static bool is_read_directly(const struct attachment_format *f, const struct place *p,
+                             bool disturbs)
 {
-    static const int formats[] = {0, 1, 3, 5, 9, 14, 16};
-    const struct place *p = &places[_i];
-    const size_t count = p->target == GL_TEXTURE_3D ? 5 : 7; /* 3D textures have no depth */
-    for (size_t i = 0; i < count; i++)
-        check_texture(&attachment_formats[formats[i]], p);
-    ck_assert_uint_eq(shader_reads,
-                      has_private_context && p->target != GL_TEXTURE_CUBE_MAP_ARRAY ? count : 0);
+    if (p->target == GL_TEXTURE_RECTANGLE || f->internal == GL_SRGB8_ALPHA8 ||
+        f->attachment == GL_STENCIL_ATTACHMENT)
+        return false;
+    if (f->attachment == GL_DEPTH_ATTACHMENT)
+        return p->target == GL_TEXTURE_2D && p->level == 0 && !disturbs;
+    return !disturbs || p->level == 1;
 }
 
-/* glTexImage2D() leaves a texture that shaders cannot read, since it lacks levels. */
-TEST(an_incomplete_texture_is_read)
+TEST(each_level_layer_and_face_is_read, PLACES * 2)
+{
+    static const int formats[] = {0, 1, 3, 5, 9, 14, 16};
+    const struct place *p = &places[_i / 2];
+    const bool disturbs = _i % 2;
+    const size_t count = p->target == GL_TEXTURE_3D ? 5 : 7; /* 3D textures have no depth */
+    const bool by_shader = has_private_context && p->target != GL_TEXTURE_CUBE_MAP_ARRAY;
+    unsigned expected_blits = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct attachment_format *f = &attachment_formats[formats[i]];
+        check_texture(f, p, disturbs);
+        expected_blits += by_shader && !is_read_directly(f, p, disturbs);
+    }
+    ck_assert_uint_eq(shader_reads, by_shader ? count : 0);
+    ck_assert_uint_eq(blits, expected_blits);
+}
+
+/*
+ * glTexImage2D() leaves a texture that shaders cannot read, since it lacks levels, unless its
+ * filter needs none.
+ */
+TEST(a_texture_without_levels_is_read, 2)
 {
     GLuint name, framebuffer;
     glGenTextures(1, &name);
     glBindTexture(GL_TEXTURE_2D, name);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, WIDTH, HEIGHT, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    if (_i)
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
     glGenFramebuffers(1, &framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glFramebufferTexture(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, name, 0);
@@ -116,6 +140,33 @@ TEST(an_incomplete_texture_is_read)
     must_fetch(framebuffer, new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4), NULL);
     assert_pixels(attachment_rgba8, (size_t)WIDTH * HEIGHT * 4);
     ck_assert_uint_eq(shader_reads, has_private_context);
+    ck_assert_uint_eq(blits, has_private_context && !_i);
+}
+
+/* The rectangle of a texture that the shader reads itself. */
+TEST(a_rectangle_of_a_texture_is_read, 2)
+{
+    const struct attachment_format *f = _i ? attachment_depth24 : attachment_rgba8;
+    const struct place *p = &places[0];
+    const gr_framebuffer_options options =
+        GR_INIT(gr_framebuffer_options, .attachment = f->attachment, .x = 3, .y = 2,
+                .width = WIDTH - 4, .height = HEIGHT - 3);
+    const size_t size = f->channels * gr_dtype_get_info(f->dtype)->size;
+    const GLuint name = make_texture(f->internal, p);
+    GLuint framebuffer;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    attach(f->attachment, name, p);
+    draw_pattern(f);
+    read_reference(f, expected);
+    must_fetch(framebuffer, new_tensor(f->dtype, options.height, options.width, f->channels),
+               &options);
+    for (unsigned y = 0; y < options.height; y++)
+        memmove(expected + y * options.width * size, expected + ((y + 2) * WIDTH + 3) * size,
+                options.width * size);
+    assert_pixels(f, options.width * (size_t)options.height * size);
+    ck_assert_uint_eq(shader_reads, has_private_context);
+    ck_assert_uint_eq(blits, 0);
 }
 
 /* Depth and stencil in one frame, and rectangles of different sizes, share the private context. */

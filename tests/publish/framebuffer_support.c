@@ -151,13 +151,15 @@ gr_framebuffer_options options_for(const struct attachment_format *f)
 
 /* ---- Paths ----------------------------------------------------------------------------------- */
 
-unsigned shader_reads;
+unsigned shader_reads, blits;
 int private_contexts;
 bool has_private_context;
 static unsigned refused_returns;
 
 /* The functions of epoxy are pointers, which may refer to a resolver until the first call. */
-#define WATCHED(x)   x(glDispatchCompute) x(eglCreateContext) x(eglDestroyContext) x(eglMakeCurrent)
+#define WATCHED(x)                                                                                 \
+    x(glDispatchCompute) x(glBlitFramebuffer) x(eglCreateContext) x(eglDestroyContext)             \
+        x(eglMakeCurrent)
 #define MEMBER(name) __typeof__(epoxy_##name) name;
 static struct {
     WATCHED(MEMBER)
@@ -167,6 +169,13 @@ static void count_dispatch(GLuint x, GLuint y, GLuint z)
 {
     shader_reads++;
     own.glDispatchCompute(x, y, z);
+}
+
+static void count_blit(GLint x0, GLint y0, GLint x1, GLint y1, GLint to_x0, GLint to_y0,
+                       GLint to_x1, GLint to_y1, GLbitfield mask, GLenum filter)
+{
+    blits++;
+    own.glBlitFramebuffer(x0, y0, x1, y1, to_x0, to_y0, to_x1, to_y1, mask, filter);
 }
 
 static EGLContext count_creation(EGLDisplay display, EGLConfig config, EGLContext share,
@@ -213,10 +222,11 @@ static void watch(void)
 {
     WATCHED(REMEMBER)
     epoxy_glDispatchCompute = count_dispatch;
+    epoxy_glBlitFramebuffer = count_blit;
     epoxy_eglCreateContext = count_creation;
     epoxy_eglDestroyContext = count_end;
     epoxy_eglMakeCurrent = make_current;
-    shader_reads = 0;
+    shader_reads = blits = 0;
     private_contexts = 0;
     has_private_context = epoxy_gl_version() >= 43 &&
                           epoxy_has_egl_extension(fx.egl->display, "EGL_KHR_surfaceless_context");

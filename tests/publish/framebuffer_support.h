@@ -64,8 +64,8 @@ gr_framebuffer_options options_for(const struct attachment_format *f);
 TCase *add_fetch_case(Suite *suite, const char *name);
 TCase *add_read_pixels_case(Suite *suite, const char *name);
 
-/* Since the start of the test: reads by a shader, and private contexts that still exist. */
-extern unsigned shader_reads;
+/* Since the start of the test: reads by a shader, blits, and private contexts that still exist. */
+extern unsigned shader_reads, blits;
 extern int private_contexts;
 
 /* From the start of the test; false in an OpenGL that cannot have a private context. */
