@@ -3,7 +3,7 @@
  * The library libgrinterop-compat: the functions behind grinterop/compat.h, which describes them.
  * The program gets a CUgraphicsResource, which is a pointer to a handle: a grinterop resource with
  * its mapping. Of libgrinterop these files call public functions, and those that lib/grinterop.map
- * lists in GRINTEROP_PRIVATE.
+ * lists as private.
  */
 #ifndef GR_GL_COMPAT_COMPAT_H
 #define GR_GL_COMPAT_COMPAT_H

@@ -137,10 +137,11 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
     gr_gl_options own;
     if (GR_TAKE(gr_gl_options, &own, options, wish->call) != GR_OK)
         return NULL;
-    if (own.share_group) {
+    if (own.share_group || own.follow_storage) {
         gr_fail(GR_ERR_UNSUPPORTED, wish->call,
-                "`share_group` is for existing objects: create the object by OpenGL, and register "
-                "it by gr_from_gl_buffer_with() or gr_from_gl_image_with().");
+                "`%s` is for existing objects: create the object by OpenGL, and register it by "
+                "gr_from_gl_buffer_with() or gr_from_gl_image_with().",
+                own.share_group ? "share_group" : "follow_storage");
         return NULL;
     }
     unsigned allowed =

@@ -296,7 +296,7 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  * Errors: as for gr_from_gl_buffer(), and
  *     GR_ERR_INVALID_VALUE  `size` is 0 or too large, or `transports` has unknown bits
  *     GR_ERR_UNSUPPORTED    no allowed transport works here; the message says why. Or `share_group`
- *                           is set
+ *                           or `follow_storage` is set
  *     GR_ERR_NO_MEMORY      OpenGL or CUDA is out of memory
  *
  * Wraps cuMemCreate, glImportMemoryFdEXT, glNamedBufferStorageMemEXT.

@@ -145,7 +145,12 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 /*
  * For a stream of the CUDA runtime, where 0 is the default stream: gr_map(resource, GR_STREAM(s)).
  */
-#define GR_STREAM(stream) ((stream) ? (stream) : GR_STREAM_DEFAULT)
+#define GR_STREAM(stream) gr_stream_or_default(stream)
+
+static inline CUstream gr_stream_or_default(CUstream stream)
+{
+    return stream ? stream : GR_STREAM_DEFAULT;
+}
 
 /* For the graphics side of a ring, which has no CUDA stream. */
 #define GR_STREAM_NONE ((CUstream)(size_t)-2)

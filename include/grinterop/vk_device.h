@@ -6,8 +6,8 @@
  * Vulkan is called through your vkGetInstanceProcAddr: grinterop is not linked with the Vulkan
  * loader.
  */
-#ifndef GRINTEROP_VK_DEVICE_H
-#define GRINTEROP_VK_DEVICE_H
+#ifndef GR_VK_DEVICE_H
+#define GR_VK_DEVICE_H
 
 #include <vulkan/vulkan_core.h>
 

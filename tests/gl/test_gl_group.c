@@ -512,7 +512,10 @@ TEST(share_group_needs_interop)
 TEST(created_objects_have_no_share_group)
 {
     assert_null(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &grouped), GR_ERR_UNSUPPORTED, 0,
-                "is for existing objects");
+                "`share_group` is for existing objects");
+    assert_null(
+        gr_create_gl_buffer(SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .follow_storage = true)),
+        GR_ERR_UNSUPPORTED, 0, "`follow_storage` is for existing objects");
 }
 
 /* ---- Rings ----------------------------------------------------------------------------------- */
