@@ -47,6 +47,9 @@ struct life {
 extern const gr_cuda_api *cu;
 void death_driver_load(void);
 
+/* Whether GR_CUDA_DRIVER names another driver than the software driver. */
+bool death_is_on_a_gpu(void);
+
 /*
  * Creates all objects of the kind, and maps the resource or begins to write a slot: all bytes have
  * the value 2. The contexts are then current on this thread.

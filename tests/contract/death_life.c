@@ -15,6 +15,12 @@ void death_driver_load(void)
     cu = gr_cuda();
 }
 
+bool death_is_on_a_gpu(void)
+{
+    const char *driver = getenv("GR_CUDA_DRIVER");
+    return driver && strcmp(driver, "soft") != 0;
+}
+
 void number_set(const char *variable, int number)
 {
     char text[16];

@@ -143,10 +143,10 @@ static int last_order(const char *text)
  */
 static bool died_in_an_import(const char *said, int first, int last)
 {
-    const char *driver = getenv("GR_CUDA_DRIVER"), *order = said;
+    const char *order = said;
     for (const char *at = said; (at = strstr(at, "order ")); at++)
         order = at;
-    return last > first && !strstr(order, ALIVE) && driver && strcmp(driver, "soft") != 0;
+    return last > first && !strstr(order, ALIVE) && death_is_on_a_gpu();
 }
 
 /*
