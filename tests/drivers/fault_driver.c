@@ -358,7 +358,8 @@ static CUresult find(const char *name, void **found, int version, cuuint64_t fla
     struct fault *fault = name ? find_fault(name) : NULL;
     if (result == CUDA_SUCCESS && found && *found && fault) {
         pthread_mutex_lock(&lock);
-        fault->real = *found;
+        if (fault->real != *found) /* other threads may read it, without the lock */
+            fault->real = *found;
         pthread_mutex_unlock(&lock);
         *found = wrapper_of(fault - faults);
     }
