@@ -21,8 +21,8 @@ static struct gl_private *contexts;
 /* ---- Creation -------------------------------------------------------------------------------- */
 
 /*
- * Whether the thread can return to what is current. EGL ends a destroyed context or surface as soon
- * as it is no longer current.
+ * Whether this context and its surfaces can be made current again. EGL ends a destroyed context or
+ * surface as soon as it is no longer current.
  */
 static bool can_return(const struct egl_current *to)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * An OpenGL context of the library for each context of the application that needs one. Both share
- * objects, but the private context has no state of the application: nothing has to be saved, and
- * conditional rendering of the application does not affect it.
+ * objects, but the private context has no state of the application, so that nothing has to be
+ * saved. Conditional rendering of the application does not discard its dispatches.
  *
  * The private context is current only during gl_private_run(), on the calling thread. If a context
  * was ever current on another thread, the NVIDIA driver makes all draws of the process slower
