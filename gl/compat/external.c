@@ -7,14 +7,8 @@
 #include <grinterop/external.h>
 #include <grinterop/semaphore.h>
 
-#include "lib/cuda/import_handle.h"
 #include "lib/external/external.h"
 #include "lib/sync/sync.h"
-
-static bool memory_has_fd(CUexternalMemoryHandleType type)
-{
-    return type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD || (int)type == GR_DMABUF_FD;
-}
 
 CUresult compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUresult code)
 {
@@ -26,7 +20,7 @@ CUresult compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUr
     gr_external_memory_desc own =
         GR_INIT(gr_external_memory_desc, .type = desc->type, .size = desc->size,
                 .dedicated = desc->flags & CUDA_EXTERNAL_MEMORY_DEDICATED);
-    if (memory_has_fd(desc->type)) {
+    if (gr_external_has_fd(desc->type)) {
         own.fd = desc->handle.fd;
     } else if (desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF) {
         own.nvscibuf = desc->handle.nvSciBufObject;

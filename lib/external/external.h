@@ -144,7 +144,7 @@ void gr_external_handle_desc(const gr_external_memory_desc *info,
                              CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc);
 
 /* Whether the handle is a file descriptor. */
-bool gr_external_has_fd(CUexternalMemoryHandleType type);
+GR_API bool gr_external_has_fd(CUexternalMemoryHandleType type);
 
 /* Returns the name of a type, such as "OPAQUE_FD", or "unknown". The name is valid forever. */
 const char *gr_external_type_name(CUexternalMemoryHandleType type);
