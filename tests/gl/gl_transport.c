@@ -6,6 +6,8 @@
 
 #include <epoxy/egl.h>
 
+#include "tests/support/usable.h"
+
 #define SIZE 4096
 #define MANY 4
 
@@ -29,12 +31,7 @@ void enter_context(void)
 
 void go_round(gr_resource *resource, size_t size, unsigned round)
 {
-    gr_buffer *buffer = must_map(resource);
-    ck_assert_uint_eq(gr_buffer_size(buffer), size);
-    assert_cuda_pattern(buffer, round);
-    cuda_write_pattern(buffer, round + 1);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(gr_gl_name(resource), size, round + 1);
+    assert_both_ways(must_map(resource), gr_gl_name(resource), size, round);
 }
 
 void let_fail(const char *function, CUresult code, long after)

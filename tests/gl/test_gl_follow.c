@@ -5,6 +5,7 @@
  */
 #include "tests/drivers/fault_driver.h"
 #include "tests/support/support_image.h"
+#include "tests/support/usable.h"
 
 #include <stdlib.h>
 
@@ -50,16 +51,6 @@ static gr_resource *must_follow(GLuint name, int way)
     return must_make(gr_from_gl_buffer_with(name, GR_READ_WRITE, &follow[way]));
 }
 
-/* CUDA reads this pattern and writes the next one, which OpenGL reads. */
-static void use(gr_buffer *buffer, GLuint name, size_t size, unsigned seed)
-{
-    ck_assert_uint_eq(gr_buffer_size(buffer), size);
-    assert_cuda_pattern(buffer, seed);
-    cuda_write_pattern(buffer, seed + 1);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(name, size, seed + 1);
-}
-
 TEST(a_map_follows_a_resized_buffer, WAYS)
 {
     static const size_t sizes[] = {4096, 8192, 100, 3 << 20, 4096};
@@ -67,9 +58,9 @@ TEST(a_map_follows_a_resized_buffer, WAYS)
     GR_AUTO(gr_resource) *resource = must_follow(name, _i);
     for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         resize_to_pattern(name, sizes[i], 2 * i);
-        use(must_map(resource), name, sizes[i], 2 * i);
+        assert_both_ways(must_map(resource), name, sizes[i], 2 * i);
         ck_assert_uint_eq(gr_resource_get_info(resource)->size, sizes[i]);
-        use(must_map(resource), name, sizes[i], 2 * i + 1);
+        assert_both_ways(must_map(resource), name, sizes[i], 2 * i + 1);
     }
     assert_gl_clean();
 }
@@ -80,7 +71,7 @@ TEST(a_map_of_unchanged_storage_registers_nothing, WAYS)
     GLuint name = gl_buffer_pattern(4096, 0);
     GR_AUTO(gr_resource) *resource = must_follow(name, _i);
     fault->reset();
-    use(must_map(resource), name, 4096, 0);
+    assert_both_ways(must_map(resource), name, 4096, 0);
     ck_assert_uint_eq(fault->calls(registrations[0][_i]), 0);
     ck_assert_uint_eq(fault->calls("cuGraphicsUnregisterResource"), 0);
 }
@@ -100,12 +91,12 @@ TEST(a_map_follows_a_buffer_created_again, WAYS)
     unsigned char bytes[4096];
     pattern_fill(bytes, sizeof(bytes), 7);
     gl_write(name, bytes, sizeof(bytes));
-    use(must_map(resource), name, 4096, 7);
+    assert_both_ways(must_map(resource), name, 4096, 7);
     glDeleteBuffers(1, &name);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
     glGenBuffers(1, &again);
     resize_to_pattern(again, 64, 3);
-    use(must_map(resource), again, 64, 3);
+    assert_both_ways(must_map(resource), again, 64, 3);
 }
 
 TEST(parts_are_checked_against_the_new_size, WAYS)
@@ -150,7 +141,7 @@ TEST(a_batch_follows_its_followers, WAYS)
         resize_to_pattern(names[FOLLOWER], size, round);
         assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
         for (int i = 0; i < MANY; i++)
-            use(buffers[i], names[i], i == FOLLOWER ? size : 256, round);
+            assert_both_ways(buffers[i], names[i], i == FOLLOWER ? size : 256, round);
     }
     resize(names[0], 128);
     assert_fails(gr_map_many(resources, MANY, fx.stream, NULL, buffers), GR_ERR_STATE, 0,
@@ -180,7 +171,7 @@ TEST(a_failed_registration_is_tried_again, WAYS)
         }
         fault->reset();
         if (end == 0) {
-            use(must_map(resource), name, 512, 1);
+            assert_both_ways(must_map(resource), name, 512, 1);
             ck_assert_uint_eq(fault->calls("cuGraphicsUnregisterResource"), 0);
         } else if (end == 1) {
             assert_ok(gr_resource_close(resource, fx.stream));
@@ -199,7 +190,7 @@ TEST(storage_that_cannot_be_registered_is_refused, WAYS)
     assert_null_invalid(gr_map(resource, fx.stream), "no storage");
     /* The same size as before: the old registration must not be used. */
     resize_to_pattern(name, 4096, 5);
-    use(must_map(resource), name, 4096, 5);
+    assert_both_ways(must_map(resource), name, 4096, 5);
 }
 
 /* The old registration is lost; this is logged, and the map succeeds. */
@@ -213,7 +204,7 @@ TEST(an_error_of_the_old_registration_does_not_fail_the_map)
     gr_clear_error();
     gr_buffer *buffer = must_map(resource);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
-    use(buffer, name, 512, 1);
+    assert_both_ways(buffer, name, 512, 1);
 }
 
 TEST(a_mapped_resource_follows_at_its_next_map, WAYS)
@@ -226,7 +217,7 @@ TEST(a_mapped_resource_follows_at_its_next_map, WAYS)
         resize_to_pattern(name, 64, 2);
     assert_ok(gr_buffer_release(buffer));
     resize_to_pattern(name, 64, 2);
-    use(must_map(resource), name, 64, 2);
+    assert_both_ways(must_map(resource), name, 64, 2);
 }
 
 TEST(a_ring_refuses_a_follower, WAYS)

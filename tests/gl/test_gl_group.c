@@ -236,12 +236,7 @@ static const gr_gl_options following = {
 /* The bytes pass both ways in the current context. */
 static void use_replaced(gr_resource *of, size_t size, unsigned seed)
 {
-    gr_buffer *buffer = must_map(of);
-    ck_assert_uint_eq(gr_buffer_size(buffer), size);
-    assert_cuda_pattern(buffer, seed);
-    cuda_write_pattern(buffer, seed + 1);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(gr_gl_name(of), size, seed + 1);
+    assert_both_ways(must_map(of), gr_gl_name(of), size, seed);
 }
 
 static void replace(GLuint of, size_t size, bool immutable, unsigned seed)

@@ -113,3 +113,12 @@ void assert_buffer_usable(GLuint name)
     ck_assert_uint_eq(draw_first_float(name), 255);
     assert_gl_clean();
 }
+
+void assert_both_ways(gr_buffer *buffer, GLuint name, size_t size, unsigned seed)
+{
+    ck_assert_uint_eq(gr_buffer_size(buffer), size);
+    assert_cuda_pattern(buffer, seed);
+    cuda_write_pattern(buffer, seed + 1);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(name, size, seed + 1);
+}

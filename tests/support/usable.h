@@ -17,4 +17,10 @@ void assert_resource_usable(gr_resource *resource, GLuint name);
 /* Checks that the buffer can be registered, mapped, written, released, closed and drawn. */
 void assert_buffer_usable(GLuint name);
 
+/*
+ * For a mapped buffer of `size` bytes: CUDA reads the pattern `seed` and writes the next one, and
+ * after the release OpenGL reads that.
+ */
+void assert_both_ways(gr_buffer *buffer, GLuint name, size_t size, unsigned seed);
+
 #endif
