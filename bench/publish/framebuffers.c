@@ -22,6 +22,7 @@ KERNEL_IMAGE(by_hand);
 #define PIXELS (WIDTH * HEIGHT)
 
 #define COLOUR      GL_RGBA8, GL_COLOR_ATTACHMENT0, GL_RGBA, GL_UNSIGNED_BYTE
+#define DISTANCE    "distance", 0.1f, 100
 #define DEPTH(BITS) GL_DEPTH_COMPONENT##BITS, GL_DEPTH_ATTACHMENT, GL_DEPTH_COMPONENT, GL_FLOAT
 
 static const struct kind {
@@ -38,24 +39,8 @@ static const struct kind {
     {"RGBA8, CHW f32", COLOUR, GR_DTYPE_F32, 3, {3, HEIGHT, WIDTH}, "planes", 0, 0, false},
     {"depth 24, f32", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0, false},
     {"depth 32F, f32", DEPTH(32F), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0, false},
-    {"depth 24, distance",
-     DEPTH(24),
-     GR_DTYPE_F32,
-     2,
-     {HEIGHT, WIDTH},
-     "distance",
-     0.1f,
-     100,
-     false},
-    {"depth 32F, distance",
-     DEPTH(32F),
-     GR_DTYPE_F32,
-     2,
-     {HEIGHT, WIDTH},
-     "distance",
-     0.1f,
-     100,
-     false},
+    {"depth 24, distance", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, DISTANCE, false},
+    {"depth 32F, distance", DEPTH(32F), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, DISTANCE, false},
     {"RGBA8 renderbuffer, HWC u8", COLOUR, GR_DTYPE_U8, 3, {HEIGHT, WIDTH, 4}, NULL, 0, 0, true},
     {"depth 24 renderbuffer, f32", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0, true},
 };
