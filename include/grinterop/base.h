@@ -195,7 +195,7 @@ GR_API void gr_log_remove(gr_log_fn fn, void *user);
 #define GR_VERSION_MAJOR 0
 
 /* The minor version, incremented when something is added. */
-#define GR_VERSION_MINOR 2
+#define GR_VERSION_MINOR 3
 
 /* The patch version. */
 #define GR_VERSION_PATCH 0
