@@ -45,18 +45,16 @@ struct fetch {
 static gr_status check_conversion(const struct fetch *f)
 {
     const gr_publish_options *o = &f->conversion;
-    const char *field = o->chroma                                 ? "chroma"
-                        : o->matrix || o->full_range              ? "matrix"
-                        : o->level || o->layer                    ? "level"
-                        : o->offset                               ? "offset"
-                        : o->target                               ? "target"
-                        : f->is_distance && (o->scale || o->bias) ? "scale"
-                                                                  : NULL;
+    const char *field = o->chroma                    ? "chroma"
+                        : o->matrix || o->full_range ? "matrix"
+                        : o->level || o->layer       ? "level"
+                        : o->offset                  ? "offset"
+                        : o->target                  ? "target"
+                                                     : NULL;
     if (!field)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                   "`%s` of `conversion` does not apply to a framebuffer%s: leave it 0.", field,
-                   f->is_distance ? " whose depth becomes a distance" : "");
+                   "`%s` of `conversion` does not apply to a framebuffer: leave it 0.", field);
 }
 
 static gr_status check_planes(struct fetch *f)
@@ -318,22 +316,30 @@ static gr_status convert(struct fetch *f, gr_tensor *tensor)
     return gr_fetch_staged(f->staging, tensor, &f->conversion, &staged, f->stream, f->call);
 }
 
-/* Fetches between begin_reading() and end_reading(). May create f->staging. */
-static gr_status fetch_attachment(struct fetch *f, gr_tensor *tensor)
+/* Integers hold distances only with a scale: without one they would be clamped to 1. */
+static gr_status check_distance(const struct fetch *f, gr_dtype dtype)
 {
-    const gr_dtype dtype = tensor->info.dtype;
-    GR_TRY(bind(f));
-    GR_TRY(
-        gl_attachment_describe(&f->attachment, f->options.attachment, f->context->direct, f->call));
-    if (f->is_distance && f->attachment.mask != GL_DEPTH_BUFFER_BIT)
+    if (f->attachment.mask != GL_DEPTH_BUFFER_BIT)
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
                        "`z_near` and `z_far` are for depth, but the attachment has no depth: leave "
                        "them 0, or set `attachment` to GL_DEPTH_ATTACHMENT.");
-    if (f->is_distance && (dtype == GR_DTYPE_U8 || dtype == GR_DTYPE_U16))
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                       "`z_near` and `z_far` are set, but the tensor is %s, which would clamp "
-                       "distances to 1: use float32, float16 or bfloat16.",
-                       gr_dtype_get_info(dtype)->name);
+    if (dtype == GR_DTYPE_F16 || dtype == GR_DTYPE_BF16 || dtype == GR_DTYPE_F32 ||
+        dtype == GR_DTYPE_F64 || f->conversion.scale)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                   "`z_near` and `z_far` are set, but the tensor is %s, which would clamp "
+                   "distances to 1: use float32, or set `scale`, such as 1000.0 / 65535 for "
+                   "millimetres in uint16.",
+                   gr_dtype_get_info(dtype)->name);
+}
+
+/* Fetches between begin_reading() and end_reading(). May create f->staging. */
+static gr_status fetch_attachment(struct fetch *f, gr_tensor *tensor)
+{
+    GR_TRY(bind(f));
+    GR_TRY(
+        gl_attachment_describe(&f->attachment, f->options.attachment, f->context->direct, f->call));
+    GR_TRY(f->is_distance ? check_distance(f, tensor->info.dtype) : GR_OK);
     GR_TRY(settle_rectangle(f));
     if (gl_shader_can_read(&f->attachment))
         f->shaders = gl_private_use(f->context);

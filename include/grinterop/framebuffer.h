@@ -42,17 +42,18 @@ typedef struct gr_framebuffer_options {
     unsigned x, y, width, height;
 
     /*
-     * For depth: the near and far planes of the perspective projection. The tensor, which must have
-     * floats, then receives distances from the camera plane, in the unit of `z_near`. `z_far` may
-     * be INFINITY. If the depth is 1 at `z_near` and 0 at `z_far`, set `reverse_z`. If both planes
-     * are 0, the tensor receives the depth values of the framebuffer, from 0 to 1.
+     * For depth: the near and far planes of the perspective projection. The tensor then receives
+     * distances from the camera plane, in the unit of `z_near`. `z_far` may be INFINITY. If the
+     * depth is 1 at `z_near` and 0 at `z_far`, set `reverse_z`. If both planes are 0, the tensor
+     * receives the depth values of the framebuffer, from 0 to 1. Tensors of integers need `scale`
+     * in `conversion`: 1000.0f / 65535 gives millimetres in uint16, if `z_near` is in metres.
      */
     float z_near, z_far;
     bool reverse_z;
 
     /*
      * The conversion. Only layout, bgr, flip, scale, bias, alpha, srgb and wait_event may be set.
-     * NULL: no conversion. With `z_near` and `z_far`, scale and bias must be NULL.
+     * NULL: no conversion. Scale and bias apply to distances, too.
      */
     const gr_publish_options *conversion;
 
@@ -96,8 +97,8 @@ typedef struct gr_framebuffer_options {
  * Errors: as for gr_fetch() and gr_create_gl_buffer(), after which the tensor is unchanged, and
  *     GR_ERR_INVALID_VALUE  there is no such framebuffer or attachment; the rectangle is not inside
  *                           the attachment; `z_near` and `z_far` are not positive, are equal, or
- *                           are set for an attachment other than depth or a tensor of integers; an
- *                           option of `conversion` is not allowed; `staging` is too small or not an
+ *                           are set for an attachment other than depth, or for a tensor of
+ *                           integers without `scale`; an option of `conversion` is not allowed; `staging` is too small or not an
  *                           OpenGL buffer
  *     GR_ERR_STATE          `staging` is mapped, write_discard or in a ring; conditional rendering
  *                           is active, and glReadPixels() would read a multisampled attachment

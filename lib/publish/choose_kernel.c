@@ -421,11 +421,9 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
 
 static void fill_inverse(struct gr_job *job, const struct gr_inverse *inverse)
 {
-    job->steps |= GR_JOB_SCALE | GR_JOB_INVERT;
-    for (int i = 0; i < 4; i++) {
-        job->scale[i] = inverse->scale;
-        job->bias[i] = inverse->bias;
-    }
+    job->steps |= GR_JOB_INVERT;
+    job->inverse[0] = inverse->scale;
+    job->inverse[1] = inverse->bias;
 }
 
 gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *to,
@@ -443,7 +441,7 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
     if (plan->bytes == 0)
         return GR_OK;
     GR_TRY(check_target(to, call));
-    const uint32_t values = GR_JOB_DECODE | GR_JOB_SCALE | GR_JOB_ENCODE;
+    const uint32_t values = GR_JOB_DECODE | GR_JOB_INVERT | GR_JOB_SCALE | GR_JOB_ENCODE;
     const bool same = from->dtype == to->dtype && !from->is_yuv && !(plan->job.steps & values);
     plan->copies = same && !plan->job.steps && from->channels == to->channels &&
                    is_copyable(from) && is_copyable(to);

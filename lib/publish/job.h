@@ -46,9 +46,9 @@ enum gr_job_element {
 #define GR_JOB_OPAQUE 2u  /* the fourth channel is `alpha` */
 #define GR_JOB_SWAP   4u  /* the first and the third channel are swapped */
 #define GR_JOB_DECODE 8u  /* sRGB colours become linear */
-#define GR_JOB_SCALE  16u /* values are multiplied by `scale`, and `bias` is added */
-#define GR_JOB_ENCODE 32u /* linear colours become sRGB */
-#define GR_JOB_INVERT 64u /* values become their reciprocals: depth becomes distance */
+#define GR_JOB_INVERT 16u /* values become 1 / (value * inverse[0] + inverse[1]) */
+#define GR_JOB_SCALE  32u /* values are multiplied by `scale`, and `bias` is added */
+#define GR_JOB_ENCODE 64u /* linear colours become sRGB */
 
 struct gr_job_side {
     uint64_t base; /* a surface, or the address of the first element */
@@ -91,6 +91,7 @@ struct gr_job {
     float alpha;
     float scale[4];
     float bias[4];
+    float inverse[2];
     /* one row each for red, green and blue: factors of luma, u and v, and an offset */
     float matrix[12];
 };

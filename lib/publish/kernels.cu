@@ -216,19 +216,19 @@ INLINE float srgb_decode(float value)
 
 template <int N> INLINE void grade(const gr_job &job, float *values)
 {
-    if (!(job.steps & (GR_JOB_DECODE | GR_JOB_SCALE | GR_JOB_ENCODE)))
+    if (!(job.steps & (GR_JOB_DECODE | GR_JOB_INVERT | GR_JOB_SCALE | GR_JOB_ENCODE)))
         return;
     UNROLL
     for (int i = 0; i < N * CHANNELS; i++) {
         const int c = i % CHANNELS;
         if (c < 3 && job.steps & GR_JOB_DECODE)
             values[i] = srgb_decode(values[i]);
+        if (c < 3 && job.steps & GR_JOB_INVERT)
+            values[i] = 1.0f / multiply_add(values[i], job.inverse[0], job.inverse[1]);
         if (job.steps & GR_JOB_SCALE)
             values[i] = multiply_add(values[i], job.scale[c], job.bias[c]);
         if (c < 3 && job.steps & GR_JOB_ENCODE)
             values[i] = srgb_encode(values[i]);
-        if (job.steps & GR_JOB_INVERT)
-            values[i] = 1.0f / values[i];
     }
 }
 

@@ -117,7 +117,7 @@ struct gr_inverse {
 /*
  * Plans the conversion from one picture in memory to the other; `fetch` says which of them is the
  * tensor. The options were copied by GR_TAKE, and the flip has been applied. `inverse` may be NULL;
- * otherwise it replaces the scale and bias of the options.
+ * otherwise it comes before the scale and bias of the options.
  */
 gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *to,
                        const gr_publish_options *options, const struct gr_inverse *inverse,

@@ -15,7 +15,6 @@ TEST(wrong_options_are_refused)
 {
     const gr_publish_options level = GR_INIT(gr_publish_options, .level = 1);
     const gr_publish_options offset = GR_INIT(gr_publish_options, .offset = 4);
-    const gr_publish_options scaled = GR_INIT(gr_publish_options, .scale = two);
     const struct {
         gr_framebuffer_options options;
         const char *text;
@@ -34,8 +33,6 @@ TEST(wrong_options_are_refused)
         {{.attachment = GL_DEPTH_ATTACHMENT, .z_near = 2, .z_far = 2}, "two planes"},
         {{.conversion = &level}, "`level` of `conversion`"},
         {{.conversion = &offset}, "`offset` of `conversion`"},
-        {{.attachment = GL_DEPTH_ATTACHMENT, .z_near = 1, .z_far = 2, .conversion = &scaled},
-         "`scale` of `conversion`"},
     };
     const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
     gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
@@ -82,16 +79,17 @@ TEST(a_framebuffer_without_a_read_buffer_is_refused)
                    "set `attachment`");
 }
 
-/* An integer would be clamped to its largest value. */
-TEST(distances_in_integers_are_refused, 2)
+/* Integers would be clamped: of 40 metres, 1 would be left. */
+TEST(distances_in_integers_without_a_scale_are_refused, 3)
 {
-    const gr_dtype dtype = _i ? GR_DTYPE_U8 : GR_DTYPE_U16;
-    const gr_framebuffer_options options = GR_INIT(
-        gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT, .z_near = 0.1f, .z_far = 40);
+    static const gr_dtype dtypes[] = {GR_DTYPE_U8, GR_DTYPE_U16, GR_DTYPE_I32};
+    const gr_publish_options biased = GR_INIT(gr_publish_options, .bias = two);
+    const gr_framebuffer_options options =
+        GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT, .z_near = 0.1f,
+                .z_far = 40, .conversion = &biased);
     const GLuint framebuffer = make_framebuffer(attachment_depth24, 0);
-    assert_invalid(
-        gr_fetch_framebuffer(framebuffer, new_tensor(dtype, HEIGHT, WIDTH, 1), &options, fx.stream),
-        _i ? "the tensor is uint8" : "the tensor is uint16");
+    gr_tensor *tensor = new_tensor(dtypes[_i], HEIGHT, WIDTH, 1);
+    assert_invalid(gr_fetch_framebuffer(framebuffer, tensor, &options, fx.stream), "set `scale`");
 }
 
 TEST(wrong_arguments_are_refused)

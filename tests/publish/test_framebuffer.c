@@ -6,6 +6,7 @@
 #include "framebuffer_support.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <epoxy/egl.h>
@@ -181,6 +182,10 @@ TEST(depth_is_converted_to_distance, 8)
     const gr_framebuffer_options options =
         GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT, .z_near = 0.5f,
                 .z_far = z_far, .reverse_z = reverse);
+    static const float scale[] = {1000 / 65535.0f, 1, 1, 1}, bias[] = {5 / 65535.0f, 0, 0, 0};
+    const gr_publish_options scaled = GR_INIT(gr_publish_options, .scale = scale, .bias = bias);
+    gr_framebuffer_options millimetres = options;
+    millimetres.conversion = &scaled;
     const GLuint framebuffer = make_framebuffer(&attachment_formats[13], samples);
     for (int i = 0; i < 5; i++) {
         const float depth = depth_of(distances[i], 0.5f, z_far, reverse);
@@ -188,6 +193,10 @@ TEST(depth_is_converted_to_distance, 8)
         must_fetch(framebuffer, new_tensor(GR_DTYPE_F32, HEIGHT, WIDTH, 1), &options);
         ck_assert_float_eq_tol(((const float *)(const void *)fetched)[WIDTH + 1], distances[i],
                                2e-4f * distances[i]);
+        must_fetch(framebuffer, new_tensor(GR_DTYPE_U16, HEIGHT, WIDTH, 1), &millimetres);
+        ck_assert_int_le(abs(((const uint16_t *)(const void *)fetched)[WIDTH + 1] - 5 -
+                             (int)(1000 * distances[i])),
+                         1 + (int)(0.2f * distances[i]));
     }
 }
 
