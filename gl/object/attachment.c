@@ -93,36 +93,6 @@ static int query(const struct gl_attachment *a, unsigned int what)
 }
 
 /*
- * The formats in which colours of a component type are read, by the maximum number of bits per
- * component.
- */
-static const struct colour_format {
-    GLenum component;
-    int bits;
-    GLenum formats[3]; /* for 1, 2 and 4 channels */
-} colour_formats[] = {
-    {GL_UNSIGNED_NORMALIZED, 8, {GL_R8, GL_RG8, GL_RGBA8}},
-    {GL_UNSIGNED_NORMALIZED, 16, {GL_R16, GL_RG16, GL_RGBA16}},
-    {GL_SIGNED_NORMALIZED, 16, {GL_R32F, GL_RG32F, GL_RGBA32F}},
-    {GL_FLOAT, 16, {GL_R16F, GL_RG16F, GL_RGBA16F}},
-    {GL_FLOAT, 32, {GL_R32F, GL_RG32F, GL_RGBA32F}},
-    {GL_UNSIGNED_INT, 8, {GL_R8UI, GL_RG8UI, GL_RGBA8UI}},
-    {GL_UNSIGNED_INT, 16, {GL_R16UI, GL_RG16UI, GL_RGBA16UI}},
-    {GL_UNSIGNED_INT, 32, {GL_R32UI, GL_RG32UI, GL_RGBA32UI}},
-    {GL_INT, 8, {GL_R8I, GL_RG8I, GL_RGBA8I}},
-    {GL_INT, 16, {GL_R16I, GL_RG16I, GL_RGBA16I}},
-    {GL_INT, 32, {GL_R32I, GL_RG32I, GL_RGBA32I}},
-};
-
-static const struct colour_format *colour_format_of(int component, int bits)
-{
-    for (size_t i = 0; i < sizeof(colour_formats) / sizeof(colour_formats[0]); i++)
-        if ((int)colour_formats[i].component == component && bits <= colour_formats[i].bits)
-            return &colour_formats[i];
-    return NULL;
-}
-
-/*
  * Describes a colour attachment. Three channels are read as four, because glReadPixels() has no
  * formats of three channels with a fixed alignment.
  */
@@ -134,7 +104,7 @@ static bool describe_colour(struct gl_attachment *a)
     const int alpha = query(a, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE);
     const int component = query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE);
     const int sizes[] = {red, green, blue, alpha}, bits = red > green ? red : green;
-    const struct colour_format *f = colour_format_of(component, bits);
+    const struct gl_colour_format *f = gl_colour_format_of((GLenum)component, bits);
     if (!f || bits == 0)
         return false;
     a->mask = GL_COLOR_BUFFER_BIT;

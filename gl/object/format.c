@@ -59,6 +59,28 @@ gr_status gl_format_refuse(const struct gl_format *format, unsigned int name, co
                    format->name, format->refused, format->instead);
 }
 
+static const struct gl_colour_format colour_formats[] = {
+    {GL_UNSIGNED_NORMALIZED, 8, {GL_R8, GL_RG8, GL_RGBA8}},
+    {GL_UNSIGNED_NORMALIZED, 16, {GL_R16, GL_RG16, GL_RGBA16}},
+    {GL_SIGNED_NORMALIZED, 16, {GL_R32F, GL_RG32F, GL_RGBA32F}},
+    {GL_FLOAT, 16, {GL_R16F, GL_RG16F, GL_RGBA16F}},
+    {GL_FLOAT, 32, {GL_R32F, GL_RG32F, GL_RGBA32F}},
+    {GL_UNSIGNED_INT, 8, {GL_R8UI, GL_RG8UI, GL_RGBA8UI}},
+    {GL_UNSIGNED_INT, 16, {GL_R16UI, GL_RG16UI, GL_RGBA16UI}},
+    {GL_UNSIGNED_INT, 32, {GL_R32UI, GL_RG32UI, GL_RGBA32UI}},
+    {GL_INT, 8, {GL_R8I, GL_RG8I, GL_RGBA8I}},
+    {GL_INT, 16, {GL_R16I, GL_RG16I, GL_RGBA16I}},
+    {GL_INT, 32, {GL_R32I, GL_RG32I, GL_RGBA32I}},
+};
+
+const struct gl_colour_format *gl_colour_format_of(unsigned int component, int bits)
+{
+    for (size_t i = 0; i < sizeof(colour_formats) / sizeof(colour_formats[0]); i++)
+        if (colour_formats[i].component == component && bits <= colour_formats[i].bits)
+            return &colour_formats[i];
+    return NULL;
+}
+
 /* clang-format off */
 #define TARGET(gl, binding, instead) {GL_##gl, "GL_" #gl, GL_##binding, instead}
 /* clang-format on */

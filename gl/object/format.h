@@ -34,6 +34,16 @@ const struct gl_format *gl_format_of(unsigned int internal);
 /* Refuses image `name` because of its format, and says what to use instead. */
 gr_status gl_format_refuse(const struct gl_format *format, unsigned int name, const char *call);
 
+/* The formats that hold colours of a component type with at most so many bits per component. */
+struct gl_colour_format {
+    unsigned int component; /* GL_UNSIGNED_NORMALIZED and so on */
+    int bits;
+    unsigned int formats[3]; /* for 1, 2 and 4 channels */
+};
+
+/* Returns the row with the fewest bits; NULL if there is none. */
+const struct gl_colour_format *gl_colour_format_of(unsigned int component, int bits);
+
 struct gl_target {
     unsigned int target;
     const char *name;     /* such as "GL_TEXTURE_2D" */
