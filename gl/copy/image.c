@@ -42,11 +42,7 @@ static struct extent extent_of(const struct gl_resource *r, unsigned level)
 gr_status gl_copy_image_check(const struct gl_resource *r, const char *call)
 {
     if (!r->format)
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "OpenGL image %u has a format (0x%x) that grinterop cannot copy to CUDA. Use "
-            "GL_RGBA8 or another one that docs/formats.md lists.",
-            r->name, (unsigned)r->level.internal);
+        return gl_format_refuse_unlisted((unsigned)r->level.internal, &r->stored, r->name, call);
     if (!gl_transfer_supported(r->target))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "OpenGL renderbuffer %u cannot be copied by this OpenGL, which has no "

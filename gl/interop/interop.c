@@ -8,6 +8,7 @@
 #include "gl/interop/interop.h"
 
 #include "lib/resource/backend.h"
+#include "lib/base/cuda_error_text.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 
@@ -158,6 +159,10 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle,
     *handle = registered;
     if (result == CUDA_SUCCESS)
         return GR_OK;
+    /* whatever the code: no transport accepts such a format */
+    if (r->target && !r->format && result != CUDA_ERROR_OUT_OF_MEMORY &&
+        result != CUDA_ERROR_CONTEXT_IS_DESTROYED && !gr_cuda_is_sticky(result))
+        return gl_format_refuse_unlisted((unsigned)r->level.internal, &r->stored, r->name, call);
     char text[620], what[160];
     gl_object_describe(&r->base, what, sizeof(what));
     gl_diagnose(result, text, sizeof(text));

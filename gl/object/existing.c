@@ -195,6 +195,8 @@ static gr_status read_storage(struct gl_resource *r, struct gl_image_storage *st
                        r->name, storage->base.samples);
     if (r->format && r->format->refused && !r->format->depth)
         return gl_format_refuse(r->format, r->name, call);
+    if (!gl_format_has_size(r->format))
+        gl_image_stored(r->name, r->target->target, &r->stored);
     if (storage->first_level != 0) /* level 0 of CUDA would have wrong data */
         storage->incomplete = "its GL_TEXTURE_BASE_LEVEL is not 0";
     if (!storage->incomplete)

@@ -59,6 +59,7 @@ static void take_over(struct gl_resource *r, struct gl_resource *now, void *hand
         resource->sync.work = now->base.sync.work;
     r->level = now->level;
     r->format = now->format;
+    r->stored = now->stored;
     r->immutable = now->immutable;
     r->copy = now->copy;
     r->peer = now->peer;

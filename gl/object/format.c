@@ -2,7 +2,8 @@
 /* The tables of formats and targets (format.h). */
 #include "gl/object/format.h"
 
-#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <epoxy/gl.h>
 
@@ -79,6 +80,55 @@ const struct gl_colour_format *gl_colour_format_of(unsigned int component, int b
         if (colour_formats[i].component == component && bits <= colour_formats[i].bits)
             return &colour_formats[i];
     return NULL;
+}
+
+bool gl_format_has_size(const struct gl_format *format)
+{
+    return format && strpbrk(format->name, "123456789");
+}
+
+const char *gl_stored_text(const struct gl_stored *stored, char text[GL_STORED_TEXT])
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < 4; i++)
+        if (stored->bits[i])
+            length += (size_t)snprintf(text + length, GL_STORED_TEXT - length, "%s%d",
+                                       length ? "+" : "", stored->bits[i]);
+    if (length)
+        snprintf(text + length, GL_STORED_TEXT - length, " bits");
+    return text;
+}
+
+/* Returns the name of a format for the same components, or NULL. */
+static const char *listed_for(const struct gl_stored *stored)
+{
+    int channels = 0, most = 0;
+    for (int i = 0; i < 4; i++) {
+        channels += stored->bits[i] > 0;
+        most = stored->bits[i] > most ? stored->bits[i] : most;
+    }
+    const struct gl_colour_format *f =
+        gl_colour_format_of(stored->component ? stored->component : GL_UNSIGNED_NORMALIZED, most);
+    return f && channels ? gl_format_of(f->formats[channels > 2 ? 2 : channels - 1])->name : NULL;
+}
+
+gr_status gl_format_refuse_unlisted(unsigned int internal, const struct gl_stored *stored,
+                                    unsigned int name, const char *call)
+{
+    char bits[GL_STORED_TEXT], text[GL_STORED_TEXT + 32];
+    const char *listed = listed_for(stored), *of = *gl_stored_text(stored, bits) ? " of " : "";
+    const struct gl_format format = {
+        .name = text,
+        .refused = stored->depth        ? NO_DEPTH
+                   : stored->compressed ? COMPRESSED
+                                        : "CUDA does not accept it",
+        .instead = stored->depth        ? READ_DEPTH "GL_DEPTH_COMPONENT24, and " BY_COPY
+                   : stored->compressed ? COPY_COLOR
+                   : listed             ? listed
+                                        : "GL_RGBA8 or another one that docs/formats.md lists"};
+    snprintf(text, sizeof(text), "0x%04X%s%s", internal, of, bits);
+    return gl_format_refuse(&format, name, call);
 }
 
 /* clang-format off */

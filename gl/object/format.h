@@ -34,6 +34,24 @@ const struct gl_format *gl_format_of(unsigned int internal);
 /* Refuses image `name` because of its format, and says what to use instead. */
 gr_status gl_format_refuse(const struct gl_format *format, unsigned int name, const char *call);
 
+/* What OpenGL stores for a format that does not say so: one without a size or without a row. */
+struct gl_stored {
+    int bits[4];            /* of red, luminance, intensity or depth; of green, blue and alpha */
+    unsigned int component; /* GL_UNSIGNED_NORMALIZED and so on; 0 if OpenGL does not report it */
+    bool depth, compressed;
+};
+
+/* Whether the name of the format has the number of bits. False for NULL. */
+bool gl_format_has_size(const struct gl_format *format);
+
+/* Writes a text such as "5+6+5 bits", or "" if no bits are known, and returns it. */
+#define GL_STORED_TEXT 48
+const char *gl_stored_text(const struct gl_stored *stored, char text[GL_STORED_TEXT]);
+
+/* Refuses image `name`, whose format has no row. */
+gr_status gl_format_refuse_unlisted(unsigned int internal, const struct gl_stored *stored,
+                                    unsigned int name, const char *call);
+
 /* The formats that hold colours of a component type with at most so many bits per component. */
 struct gl_colour_format {
     unsigned int component; /* GL_UNSIGNED_NORMALIZED and so on */

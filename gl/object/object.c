@@ -155,7 +155,7 @@ static gr_status check_buffer(const gr_resource *resource, const char *call)
 static const char *format_text(GLint internal, char *text, size_t size)
 {
     const struct gl_format *known = gl_format_of((unsigned)internal);
-    snprintf(text, size, "0x%x", (unsigned)internal);
+    snprintf(text, size, "0x%04X", (unsigned)internal);
     return known ? known->name : text;
 }
 
@@ -249,10 +249,13 @@ void gl_object_describe(const gr_resource *resource, char *text, size_t size)
         return;
     }
     const gr_image_info *image = &resource->image;
-    snprintf(text, size, "%s (%s, %s, %zu x %zu x %zu, %u level%s, %u layer%s)",
-             gl_object_text(resource).text, r->target->name, r->format ? r->format->name : "?",
-             image->width, image->height, image->depth, image->levels, gr_s(image->levels),
-             image->layers, gr_s(image->layers));
+    char number[16], bits[GL_STORED_TEXT];
+    const char *of = *gl_stored_text(&r->stored, bits) ? " of " : "";
+    snprintf(text, size, "%s (%s, %s%s%s, %zu x %zu x %zu, %u level%s, %u layer%s)",
+             gl_object_text(resource).text, r->target->name,
+             r->format ? r->format->name : format_text(r->level.internal, number, sizeof(number)),
+             of, bits, image->width, image->height, image->depth, image->levels,
+             gr_s(image->levels), image->layers, gr_s(image->layers));
 }
 
 void gl_object_use_private(gr_resource *resource, struct gl_private *context)

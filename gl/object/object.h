@@ -31,6 +31,7 @@ struct gl_resource {
     /* NULL for buffers. `format` is also NULL if the table does not list the format. */
     const struct gl_target *target;
     const struct gl_format *format;
+    struct gl_stored stored;
     struct gl_level level; /* level 0 at registration */
     const struct gl_maker *maker;
     bool replaced; /* with `follows`: the object got other storage, which is not registered yet */
@@ -127,6 +128,9 @@ struct gl_image_storage {
 
 /* Queries the storage of an image. `target` is the texture's own target. */
 void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_storage *storage);
+
+/* Queries the components of level 0. */
+void gl_image_stored(unsigned int name, unsigned int target, struct gl_stored *stored);
 
 /* Queries one level. Level 0 is enough to detect that the storage was replaced. */
 struct gl_level gl_image_level(unsigned int name, unsigned int target, int level);

@@ -98,6 +98,60 @@ struct gl_level gl_image_level(unsigned int name, unsigned int target, int level
     return l;
 }
 
+/* The queries of a component's bits and type. Red excludes luminance, intensity and depth. */
+static const struct {
+    int component; /* in gl_stored.bits */
+    GLenum size, type, renderbuffer_size;
+} components[] = {
+    {0, GL_TEXTURE_RED_SIZE, GL_TEXTURE_RED_TYPE, GL_RENDERBUFFER_RED_SIZE},
+    {1, GL_TEXTURE_GREEN_SIZE, GL_TEXTURE_GREEN_TYPE, GL_RENDERBUFFER_GREEN_SIZE},
+    {2, GL_TEXTURE_BLUE_SIZE, GL_TEXTURE_BLUE_TYPE, GL_RENDERBUFFER_BLUE_SIZE},
+    {3, GL_TEXTURE_ALPHA_SIZE, GL_TEXTURE_ALPHA_TYPE, GL_RENDERBUFFER_ALPHA_SIZE},
+    {0, GL_TEXTURE_DEPTH_SIZE, GL_TEXTURE_DEPTH_TYPE, GL_RENDERBUFFER_DEPTH_SIZE},
+    /* These are errors in a core profile, where other components are never missing. */
+    {0, GL_TEXTURE_LUMINANCE_SIZE, GL_TEXTURE_LUMINANCE_TYPE, 0},
+    {0, GL_TEXTURE_INTENSITY_SIZE, GL_TEXTURE_INTENSITY_TYPE, 0},
+};
+
+static void query_bound(GLenum part, struct gl_stored *stored)
+{
+    for (size_t i = 0; i < sizeof(components) / sizeof(components[0]); i++) {
+        GLint *bits = &stored->bits[components[i].component], type = 0;
+        if (*bits > 0)
+            continue;
+        if (part != GL_RENDERBUFFER)
+            glGetTexLevelParameteriv(part, 0, components[i].size, bits);
+        else if (components[i].renderbuffer_size)
+            glGetRenderbufferParameteriv(part, components[i].renderbuffer_size, bits);
+        if (*bits > 0 && part != GL_RENDERBUFFER)
+            glGetTexLevelParameteriv(part, 0, components[i].type, &type);
+        if (type)
+            stored->component = (GLenum)type;
+        stored->depth |= *bits > 0 && components[i].size == GL_TEXTURE_DEPTH_SIZE;
+    }
+}
+
+void gl_image_stored(unsigned int name, unsigned int target, struct gl_stored *stored)
+{
+    const GLenum errors = gl_errors_take();
+    GLint compressed = GL_FALSE, bound = 0;
+    GLuint before;
+    *stored = (struct gl_stored){.compressed = false};
+    if (target == GL_RENDERBUFFER) {
+        glGetIntegerv(GL_RENDERBUFFER_BINDING, &bound);
+        glBindRenderbuffer(target, name);
+        query_bound(target, stored);
+        glBindRenderbuffer(target, (GLuint)bound);
+    } else {
+        bind(target, name, &before);
+        query_bound(first_part(target), stored);
+        glGetTexLevelParameteriv(first_part(target), 0, GL_TEXTURE_COMPRESSED, &compressed);
+        glBindTexture(target, before);
+    }
+    stored->compressed = compressed;
+    gl_errors_end(errors);
+}
+
 static bool same(const struct gl_level *a, const struct gl_level *b)
 {
     return memcmp(a, b, sizeof(*a)) == 0;

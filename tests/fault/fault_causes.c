@@ -95,7 +95,7 @@ TEST(refused_registrations_name_the_remedy)
         {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_UNKNOWN, NULL, "GPU of another vendor. "},
         {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_OUT_OF_MEMORY, NULL, "GPU of another vendor. "},
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_OUT_OF_MEMORY, NULL, "may be out of mem"},
-        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, NULL, "must use the same device"},
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, NULL, "use the same device"},
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "VGL_ISACTIVE", "VirtualGL is "},
         /* on this machine the variable hides no device, so the message must not blame it */
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "CUDA_VISIBLE_DEVICES",

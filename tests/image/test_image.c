@@ -71,6 +71,26 @@ TEST(info_has_the_levels_that_opengl_allocated)
     }
 }
 
+/* OpenGL chooses the bits of a format without a size, whatever the type of the data. */
+TEST(descriptions_have_the_bits_of_a_format_without_a_size)
+{
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 8, 8, 0, GL_RGBA, GL_FLOAT, NULL);
+    GR_AUTO(gr_resource) *texture = must_make(gr_from_gl_image(name, GL_TEXTURE_2D, 0));
+    assert_described(texture, "GL_RGBA of 8+8+8+8 bits, 8 x 8 x 1");
+    glGenRenderbuffers(1, &name);
+    glBindRenderbuffer(GL_RENDERBUFFER, name);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RG, 8, 8);
+    GR_AUTO(gr_resource) *renderbuffer = must_make(gr_from_gl_image(name, GL_RENDERBUFFER, 0));
+    assert_described(renderbuffer, "GL_RG of 8+8 bits, 8 x 8 x 1");
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    GR_AUTO(gr_resource) *sized = must_register_image(&image, 0);
+    assert_described(sized, "GL_RGBA8, 8 x 8 x 1");
+    assert_gl_clean();
+}
+
 TEST(gr_buffer_array_returns_the_arrays_of_the_driver)
 {
     struct image image = image_make("RGBA16", "CUBE", 8, 8, 2);
