@@ -60,8 +60,9 @@ static const struct format *format_of(GLenum internal, const char *call)
                 known->refused, known->instead);
     else if (known)
         gr_fail(GR_ERR_UNSUPPORTED, call,
-                "%s cannot be shared: it is unsized, has 3 channels, or has channels smaller than "
-                "a byte. Use a sized format of 1, 2 or 4 channels, for example GL_RGBA8; or "
+                "%s cannot be shared: it is unsized, has 3 channels, has channels smaller than a "
+                "byte, or is of the compatibility profile. Use a sized format of 1, 2 or 4 "
+                "channels, for example GL_RGBA8; or "
                 "GR_TRANSPORT_INTEROP.",
                 known->name);
     else

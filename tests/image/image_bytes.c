@@ -77,6 +77,88 @@ TEST(every_format_passes_both_ways, image_target_count)
     image_each_format(&image_targets[_i], make_odd, check_bytes);
 }
 
+/* ---- Formats of the compatibility profile ---------------------------------------------------- */
+
+/* The transfer format of OpenGL's data; CUDA sees the same bytes. */
+static const struct {
+    GLint internal;
+    GLenum transfer, type;
+    CUarray_format format;
+    unsigned channels;
+    const char *described;
+} legacy[] = {
+#define LEGACY(internal, transfer, type, format, channels)                                         \
+    {                                                                                              \
+        GL_##internal, GL_##transfer, GL_##type, CU_AD_FORMAT_##format, channels, "GL_" #internal  \
+    }
+    LEGACY(LUMINANCE8, LUMINANCE, UNSIGNED_BYTE, UNSIGNED_INT8, 1),
+    LEGACY(ALPHA8, ALPHA, UNSIGNED_BYTE, UNSIGNED_INT8, 1),
+    LEGACY(INTENSITY8, RED, UNSIGNED_BYTE, UNSIGNED_INT8, 1),
+    LEGACY(LUMINANCE8_ALPHA8, LUMINANCE_ALPHA, UNSIGNED_BYTE, UNSIGNED_INT8, 2),
+    LEGACY(LUMINANCE16, LUMINANCE, UNSIGNED_SHORT, UNSIGNED_INT16, 1),
+    LEGACY(ALPHA16, ALPHA, UNSIGNED_SHORT, UNSIGNED_INT16, 1),
+    LEGACY(INTENSITY16, RED, UNSIGNED_SHORT, UNSIGNED_INT16, 1),
+    LEGACY(LUMINANCE16_ALPHA16, LUMINANCE_ALPHA, UNSIGNED_SHORT, UNSIGNED_INT16, 2),
+    LEGACY(LUMINANCE16F_ARB, LUMINANCE, HALF_FLOAT, HALF, 1),
+    LEGACY(ALPHA16F_ARB, ALPHA, HALF_FLOAT, HALF, 1),
+    LEGACY(INTENSITY16F_ARB, RED, HALF_FLOAT, HALF, 1),
+    LEGACY(LUMINANCE_ALPHA16F_ARB, LUMINANCE_ALPHA, HALF_FLOAT, HALF, 2),
+    LEGACY(LUMINANCE32F_ARB, LUMINANCE, FLOAT, FLOAT, 1),
+    LEGACY(ALPHA32F_ARB, ALPHA, FLOAT, FLOAT, 1),
+    LEGACY(INTENSITY32F_ARB, RED, FLOAT, FLOAT, 1),
+    LEGACY(LUMINANCE_ALPHA32F_ARB, LUMINANCE_ALPHA, FLOAT, FLOAT, 2),
+    LEGACY(LUMINANCE, LUMINANCE, UNSIGNED_BYTE, UNSIGNED_INT8, 1),
+    LEGACY(ALPHA, ALPHA, UNSIGNED_BYTE, UNSIGNED_INT8, 1),
+    LEGACY(INTENSITY, RED, UNSIGNED_BYTE, UNSIGNED_INT8, 1),
+    LEGACY(LUMINANCE_ALPHA, LUMINANCE_ALPHA, UNSIGNED_BYTE, UNSIGNED_INT8, 2),
+#undef LEGACY
+};
+
+#define LEGACY_SIZE 8
+
+/* Every byte below 0x7C, so that floats of 16 and of 32 bits are finite. */
+static void fill_legacy(unsigned char *bytes, size_t size, unsigned seed)
+{
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)((i * 37 + seed * 11 + 1) % 0x60);
+}
+
+TEST(formats_of_the_compatibility_profile_pass_both_ways, 2 * sizeof(legacy) / sizeof(legacy[0]))
+{
+    const unsigned row = (unsigned)_i / 2;
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = _i % 2 ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP);
+    const bool is_float =
+        legacy[row].format == CU_AD_FORMAT_HALF || legacy[row].format == CU_AD_FORMAT_FLOAT;
+    unsigned char wrote[LEGACY_SIZE * LEGACY_SIZE * 8], got[sizeof(wrote)] = {0};
+    gr_egl *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    fill_legacy(wrote, sizeof(wrote), 1);
+    glTexImage2D(GL_TEXTURE_2D, 0, legacy[row].internal, LEGACY_SIZE, LEGACY_SIZE, 0,
+                 legacy[row].transfer, legacy[row].type, wrote);
+    gr_resource *resource =
+        must_make(gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_READ_WRITE, &options));
+    assert_described(resource, legacy[row].described);
+    gr_buffer *buffer = must_map_image(resource);
+    const gr_image_info *info = must_make(gr_buffer_get_image_info(buffer));
+    ck_assert_int_eq((int)info->format, (int)legacy[row].format);
+    ck_assert_uint_eq(info->channels, legacy[row].channels);
+    ck_assert_uint_eq(info->normalized, !is_float);
+    const size_t size = LEGACY_SIZE * LEGACY_SIZE * (size_t)info->texel_bytes;
+    image_get(buffer, 0, 0, got);
+    ck_assert_mem_eq(got, wrote, size);
+    fill_legacy(wrote, sizeof(wrote), 2);
+    image_put(buffer, 0, 0, wrote);
+    assert_ok(gr_buffer_release(buffer));
+    glGetTexImage(GL_TEXTURE_2D, 0, legacy[row].transfer, legacy[row].type, got);
+    ck_assert_mem_eq(got, wrote, size);
+    gr_resource_free(resource);
+    assert_gl_clean();
+    gr_egl_free(egl);
+}
+
 /* ---- Driver copies with the array ------------------------------------------------------------ */
 
 /*
