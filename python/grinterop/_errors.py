@@ -186,6 +186,11 @@ _NAMES = [
     (r"`chroma` of `conversion` does not apply to a framebuffer(.*): leave it 0",
      r"two planes do not apply to a framebuffer\1: pass one tensor"),
     (r" of `conversion`", ""),
+    (r"Set the part's size to 0; the size of the memory has its own field",
+     "Set `length` to 0; `size` is that of the memory"),
+    (r"Offset and size must be a range(.*)\. A size of 0", r"Offset and length must be a range\1. "
+     "A length of 0"),
+    (r"`offset` and the offset of `target`", "`offset` and `shape`"),
     (r"pass the second plane as `chroma`", "pass a sequence of both planes"),
     (r"with `chroma` set", "with two planes"),
     (r"`chroma` is set", "two planes were passed"),

@@ -164,8 +164,8 @@ bool timeout_of(PyObject *object, unsigned *timeout_ms)
     if (seconds == -1 && PyErr_Occurred())
         return false;
     if (!(seconds >= 0)) {
-        PyErr_SetString(PyExc_ValueError,
-                        "a timeout must be None or a number of seconds, 0 or more");
+        PyErr_Format(PyExc_ValueError,
+                     "a timeout must be None or a number of seconds, 0 or more, but is %R", object);
         return false;
     }
     double milliseconds = ceil(seconds * 1000);

@@ -321,8 +321,14 @@ PyObject *export_interface(gr_tensor *tensor)
 {
     const gr_array_interface *found = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
     if (!found) {
+        PyObject *type, *error, *traceback;
+        fail();
+        PyErr_Fetch(&type, &error, &traceback);
         /* This must be an AttributeError: hasattr then returns False. */
-        PyErr_SetString(PyExc_AttributeError, gr_last_error()->message);
+        PyErr_Format(PyExc_AttributeError, "%S", error ? error : type);
+        Py_XDECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(traceback);
         return NULL;
     }
     return Py_BuildValue(
