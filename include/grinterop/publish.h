@@ -28,8 +28,9 @@
  *             tensor.
  * Types       u8, u16, f16, bf16 and f32. A plain copy works for any type.
  * Memory      Kernels access device, pinned and managed memory. GR_MEMORY_HOST, such as NumPy
- *             arrays, works for plain copies only; otherwise copy the tensor to the device by
- *             gr_tensor_clone().
+ *             arrays, is converted in device memory, allocated in stream order. CUDA copies such
+ *             pageable memory while the call blocks: a publish may block until CUDA has read the
+ *             memory, and a fetch until the stream has written it. Pinned memory does not block.
  * YUV         NV12, P016 and NV16 have two planes: one below the other in one tensor, (H*3/2, W)
  *             or for NV16 (H*2, W), or in two tensors. YUV444 has three planes, (3,H,W) or
  *             (H*3,W), of u8 or u16. Chroma is not interpolated. YUV can be published, not fetched.
@@ -131,6 +132,7 @@ typedef struct gr_publish_options {
  *     GR_ERR_UNSUPPORTED    no kernel supports the conversion; or a kernel is needed, and the
  *                           library was built without nvcc, or kernels cannot access the address,
  *                           memory or device of the tensor
+ *     GR_ERR_NO_MEMORY      no device memory was left to convert a tensor in host memory
  *     GR_ERR_CUDA           the driver refused
  *
  * Wraps cuLaunchKernel, cuMemcpy3DAsync.

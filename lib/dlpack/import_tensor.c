@@ -53,7 +53,24 @@ static gr_status read_type(const DLTensor *from, struct parsed *parsed, const ch
     return GR_OK;
 }
 
-static gr_status read_device(const DLTensor *from, struct parsed *parsed, const char *call)
+/*
+ * Whether memory with the device type kDLCPU is device memory: gr_tensor_to_dlpack() exports that
+ * of the software driver so.
+ */
+static bool is_device_memory(const DLTensor *from, const gr_tensor *exported)
+{
+    CUmemorytype type;
+    if (!gr_driver_traits()->host_memory)
+        return false;
+    if (exported)
+        return exported->info.memory != GR_MEMORY_HOST;
+    return gr_driver()->PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                            (CUdeviceptr)(uintptr_t)from->data) == CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_DEVICE;
+}
+
+static gr_status read_device(const DLTensor *from, const gr_tensor *exported, struct parsed *parsed,
+                             const char *call)
 {
     switch ((int)from->device.device_type) {
     case kDLCUDA:
@@ -68,8 +85,7 @@ static gr_status read_device(const DLTensor *from, struct parsed *parsed, const 
         parsed->desc.memory = GR_MEMORY_MANAGED;
         return GR_OK;
     case kDLCPU:
-        /* gr_tensor_to_dlpack() exports device memory as kDLCPU if device memory is host memory. */
-        parsed->desc.memory = gr_driver_traits()->host_memory ? GR_MEMORY_DEVICE : GR_MEMORY_HOST;
+        parsed->desc.memory = is_device_memory(from, exported) ? GR_MEMORY_DEVICE : GR_MEMORY_HOST;
         return GR_OK;
     default:
         return gr_fail(
@@ -181,13 +197,14 @@ static gr_status parse_array(const DLTensor *from, struct parsed *parsed, const 
     return read_dimensions(&whole, parsed, call);
 }
 
-static gr_status parse(const DLTensor *from, struct parsed *parsed, const char *call)
+static gr_status parse(const DLTensor *from, const gr_tensor *exported, struct parsed *parsed,
+                       const char *call)
 {
     parsed->desc.struct_size = sizeof(parsed->desc);
     if (from->dtype.code == kDLOpaqueHandle)
         return parse_array(from, parsed, call);
     GR_TRY(read_type(from, parsed, call));
-    GR_TRY(read_device(from, parsed, call));
+    GR_TRY(read_device(from, exported, parsed, call));
     GR_TRY(read_dimensions(from, parsed, call));
     GR_TRY(read_strides(from, parsed, call));
     return read_data(from, parsed, call);
@@ -246,7 +263,7 @@ static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on
     struct parsed parsed = {.desc = {.read_only = read_only}};
     const gr_tensor *exported = gr_dlpack_exported(managed);
     if (check_unused(managed, exported, call) != GR_OK || !gr_driver_load() ||
-        parse(from, &parsed, call) != GR_OK || check_device(&parsed, call) != GR_OK)
+        parse(from, exported, &parsed, call) != GR_OK || check_device(&parsed, call) != GR_OK)
         return NULL;
     gr_tensor *tensor =
         gr_tensor_wrap_as(&parsed.desc, parsed.data, parsed.names_device ? parsed.device : -1,

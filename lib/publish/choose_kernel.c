@@ -358,15 +358,11 @@ static bool is_aligned(const struct gr_picture *p)
 
 static gr_status check_reach(const struct gr_picture *p, const char *call)
 {
-    if (!is_aligned(p))
+    /* the copy of host memory on the device is aligned */
+    if (p->memory != GR_MEMORY_HOST && !is_aligned(p))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "%s. Kernels require an address and strides that are multiples of the "
                        "element size: make a compact copy.",
-                       GR_SENTENCE(p));
-    if (p->memory == GR_MEMORY_HOST)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%s, in host memory that kernels cannot access, and a plain copy is not "
-                       "enough: copy it to the device first, by gr_tensor_clone().",
                        GR_SENTENCE(p));
     if (p->memory == GR_MEMORY_ARRAY)
         return gr_fail(GR_ERR_UNSUPPORTED, call,

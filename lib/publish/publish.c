@@ -184,6 +184,32 @@ static gr_status enqueue(struct work *w)
     return surface && !w->sides.has_other_surfaces ? launch_on_surface(w) : launch_beside_array(w);
 }
 
+static bool is_on_host(const gr_tensor *tensor)
+{
+    return tensor && tensor->info.memory == GR_MEMORY_HOST;
+}
+
+/* Replaces tensors in host memory by their copies on the device, and converts those. */
+static gr_status enqueue_staged(struct work *w)
+{
+    struct work on_device = *w;
+    struct gr_stage stages[2] = {0};
+    const gr_tensor **tensors[] = {&on_device.tensor, &on_device.options.chroma};
+    gr_status status = GR_OK;
+    for (int i = 0; i < 2 && status == GR_OK; i++)
+        status = gr_stage_begin(tensors[i], w->fetch, &w->buffer->resource->context, w->stream,
+                                &stages[i], w->call);
+    if (status == GR_OK)
+        status = describe_and_plan(&on_device, w->buffer->resource);
+    if (status == GR_OK)
+        status = enqueue(&on_device);
+    if (status == GR_OK && w->fetch)
+        status = gr_stage_read_back(&stages[0], w->stream, w->call);
+    for (int i = 0; i < 2; i++)
+        gr_stage_end(&stages[i]);
+    return status;
+}
+
 static gr_status begin(const struct work *w)
 {
     const struct gr_context *at = &w->buffer->resource->context;
@@ -204,7 +230,8 @@ static void end(const struct work *w)
 static gr_status move_planned(struct work *w)
 {
     GR_TRY(begin(w));
-    gr_status status = enqueue(w);
+    const bool staged = !w->plan.copies && (is_on_host(w->tensor) || is_on_host(w->options.chroma));
+    gr_status status = staged ? enqueue_staged(w) : enqueue(w);
     end(w);
     return status;
 }

@@ -12,6 +12,7 @@
 
 #include "lib/publish/job.h"
 #include "lib/resource/resource_types.h"
+#include "lib/tensor/tensor.h"
 
 /* ---- Pictures: picture.c --------------------------------------------------------------------- */
 
@@ -152,6 +153,29 @@ gr_status gr_launch_prepare(const struct gr_plan *plan, CUmodule *module, const 
 /* Launches the kernel of a plan. */
 gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstream stream,
                            const char *call);
+
+/* ---- Tensors in host memory: stage.c --------------------------------------------------------- */
+
+/* Device memory for the elements of a tensor in host memory. */
+struct gr_stage {
+    gr_tensor *memory;   /* NULL: not needed */
+    gr_tensor device;    /* describes the elements in device memory; not a live tensor */
+    struct gr_runs runs; /* how to copy them */
+};
+
+/*
+ * If the tensor is in host memory: allocates device memory in stream order, and replaces the tensor
+ * by a description of it. A publish also copies the elements there. `*tensor` may be NULL. The CUDA
+ * context is current, and `stage` zero.
+ */
+gr_status gr_stage_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
+                         CUstream stream, struct gr_stage *stage, const char *call);
+
+/* Copies the elements back to host memory. */
+gr_status gr_stage_read_back(const struct gr_stage *stage, CUstream stream, const char *call);
+
+/* Frees the device memory in stream order. */
+void gr_stage_end(struct gr_stage *stage);
 
 /* ---- Staged data: publish.c ------------------------------------------------------------------ */
 

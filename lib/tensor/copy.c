@@ -244,6 +244,17 @@ static gr_status copy_blocks(const struct plan *plan, const struct side *to,
                         plan->width, gr_s(plan->width));
 }
 
+gr_status gr_runs_copy(const struct gr_runs *runs, CUdeviceptr device, bool to_device,
+                       CUstream stream, const char *call)
+{
+    const struct side host = {NULL, runs->at, runs->host, gr_copy_type(GR_MEMORY_HOST)};
+    const struct side other = {NULL, device, runs->device, gr_copy_type(GR_MEMORY_DEVICE)};
+    const struct side *to = to_device ? &other : &host, *from = to_device ? &host : &other;
+    struct plan plan;
+    make_plan(&plan, runs->ndim, runs->shape, to->strides, from->strides, runs->bytes);
+    return copy_blocks(&plan, to, from, stream, call);
+}
+
 /* ---- CUDA arrays ----------------------------------------------------------------------------- */
 
 /* Whether the elements form rows of texels, one after the other at any pitch. */

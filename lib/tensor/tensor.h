@@ -182,6 +182,21 @@ gr_status gr_tensor_await(const gr_tensor *tensor, const char *call);
 gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
                                 const struct gr_context *at, const char *call);
 
+/*
+ * Runs of adjacent bytes in host and device memory: one run for each element of the shape. The
+ * strides are not negative.
+ */
+struct gr_runs {
+    CUdeviceptr at; /* the address of the first run in host memory */
+    size_t bytes;   /* the size of a run */
+    unsigned ndim;
+    int64_t shape[GR_TENSOR_DIMS], host[GR_TENSOR_DIMS], device[GR_TENSOR_DIMS];
+};
+
+/* Copies runs in stream order, to or from device memory. The CUDA context is current. */
+gr_status gr_runs_copy(const struct gr_runs *runs, CUdeviceptr device, bool to_device,
+                       CUstream stream, const char *call);
+
 /* ---- Tensors of CUDA arrays, which have a shape but no addresses ----------------------------- */
 
 /* Returns the element type of an array format; 0 for formats without plain channels. */

@@ -124,8 +124,10 @@ def test_export_keeps_read_only():
     assert tensor.is_read_only
     assert not np.from_dlpack(tensor).flags.writeable
     refuses(BufferError, tensor.__dlpack__, match="read-only")
-    if grinterop.is_software():
-        assert tensor.__cuda_array_interface__["data"][1] is True
+    view = Tensor.alloc(4).view(read_only=True)
+    assert view.__cuda_array_interface__["data"][1] is True
+    with pytest.raises(AttributeError, match="Tensor.__dlpack__"):
+        tensor.__cuda_array_interface__
 
 
 # ---- Imports -------------------------------------------------------------------------------------

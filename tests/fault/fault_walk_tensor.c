@@ -250,7 +250,7 @@ static bool transfer_mapped(gr_resource *resource, gr_tensor *tensor)
 
 static bool publish_into(gr_resource *resource)
 {
-    gr_tensor *tensor = make(GR_MEMORY_DEVICE);
+    gr_tensor *tensor = make(scenario->memory);
     bool good =
         done(resource) && tensor && transfer(resource, tensor) && transfer_mapped(resource, tensor);
     gr_tensor_free(tensor);
@@ -389,6 +389,8 @@ const struct scenario walk_memory[] = {
     {"a tensor into an image", .run = publish_into_image, .missing = no_kernels},
     {"a tensor into an image through a surface", .run = publish_into_image, .missing = no_kernels,
      .flags = GR_SURFACE_LOAD_STORE},
+    {"a host tensor into an image", .run = publish_into_image, .missing = no_kernels,
+     .memory = GR_MEMORY_HOST},
     {"a tensor into a buffer", .run = run_publish_buffer, .missing = no_kernels},
     {"a framebuffer into a tensor", .run = run_framebuffer, .missing = no_kernels,
      .rules = WALK_FEW},

@@ -5,6 +5,8 @@
  */
 #include "publish_support.h"
 
+#include <string.h>
+
 #include "tests/ring/ring.h"
 #include "tests/ring/ring_tensor.h"
 
@@ -189,6 +191,47 @@ TEST(publish_waits_for_the_producers_stream)
     assert_ok(gr_tensor_collect(1000));
     CU(EventDestroy(event));
     CU(MemFree(memory));
+}
+
+/*
+ * Another stream writes the host memory of a tensor, which a kernel converts. A fetch then returns
+ * with the values.
+ */
+TEST(conversions_of_host_memory_are_in_stream_order)
+{
+    need_publish_kernels();
+    const GLuint name = gl_buffer_filled(64, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    const int64_t shape[] = {64};
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 1,
+                                        .shape = shape, .memory = GR_MEMORY_HOST);
+    const gr_tensor_desc target =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+    const gr_publish_options o = GR_INIT(gr_publish_options, .target = &target);
+    float values[64];
+    void *pinned;
+    CUdeviceptr ones;
+    CU(MemAllocHost(&pinned, sizeof(values)));
+    CU(MemAlloc(&ones, sizeof(values)));
+    CU(MemsetD32Async(ones, 0x3f800000, 64, fx.other));
+    memset(pinned, 0, sizeof(values));
+    struct gate *gate = gate_put(fx.other);
+    CU(MemcpyDtoHAsync(pinned, ones, sizeof(values), fx.other));
+    gr_tensor *tensor = must_make(gr_tensor_from_memory(&desc, pinned, fx.other, NULL, NULL));
+    gr_tensor *back = must_make(gr_tensor_from_memory(&desc, values, GR_STREAM_NONE, NULL, NULL));
+    gate_open_after(gate, 20);
+    assert_ok(gr_publish(resource, tensor, &o, fx.stream));
+    gr_tensor_free(tensor);
+    assert_ok(gr_fetch(resource, back, &o, fx.stream));
+    for (int i = 0; i < 64; i++)
+        ck_assert_float_eq(values[i], 1);
+    gr_tensor_free(back);
+    gl_read(name, texels, 64);
+    assert_bytes(texels, 64, 255);
+    CU(StreamSynchronize(fx.other));
+    assert_ok(gr_tensor_collect(1000));
+    CU(MemFree(ones));
+    CU(MemFreeHost(pinned));
 }
 
 /*

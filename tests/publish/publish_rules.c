@@ -23,19 +23,6 @@ static gr_resource *make_image(struct image *image, const char *format, unsigned
 
 GROUP("copies", add_image_case)
 
-/*
- * Kernels cannot access host memory, so a tensor in host memory can be published only by a plain
- * copy.
- */
-static gr_tensor *on_host(gr_dtype dtype, unsigned ndim, const int64_t *shape,
-                          const int64_t *strides, void *bytes)
-{
-    const gr_tensor_desc desc =
-        GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape, .strides = strides,
-                .memory = GR_MEMORY_HOST);
-    return must_make(gr_tensor_from_memory(&desc, bytes, GR_STREAM_NONE, NULL, NULL));
-}
-
 static unsigned maps;
 
 static void count_maps(void *user, gr_log_level level, const char *line)
@@ -63,7 +50,8 @@ TEST(tensors_with_the_image_layout_are_copied_without_a_kernel)
     GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_SURFACE_LOAD_STORE);
     pattern_fill(expected, 40, 1);
     for (int gap = 0; gap < 2; gap++) {
-        GR_AUTO(gr_tensor) *tensor = on_host(GR_DTYPE_U8, 5, shape, gap ? apart : NULL, expected);
+        GR_AUTO(gr_tensor) *tensor =
+            tensor_on_host(GR_DTYPE_U8, 5, shape, gap ? apart : NULL, expected);
         assert_ok(gr_publish(resource, tensor, NULL, fx.stream));
         image_download(&image, 0, 0, texels);
         ck_assert_mem_eq(texels, expected, 12);
@@ -77,17 +65,38 @@ TEST(tensors_with_the_image_layout_are_copied_without_a_kernel)
     }
 }
 
-/* The message says that the kernel cannot access the memory of the tensor. */
-TEST(rearranging_a_tensor_in_host_memory_is_refused)
+/* Strides of (2, 3, 3) bytes on the host: compact, reversed, with gaps, transposed, broadcast. */
+static const int64_t host_strides[][3] = {{9, 3, 1},     {9, 3, -1},   {-9, -3, 1}, {40, 12, 3},
+                                          {300, 100, 1}, {128, -9, 2}, {1, 2, 6},   {0, 3, 1}};
+
+/* A fetch changes the elements and no other byte. */
+TEST(tensors_in_host_memory_are_converted, sizeof(host_strides) / sizeof(host_strides[0]))
 {
+    need_publish_kernels();
     static const int64_t shape[] = {2, 3, 3};
+    static unsigned char bytes[1024], before[1024];
+    const int64_t *s = host_strides[_i];
     struct image image;
     GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_SURFACE_LOAD_STORE);
-    GR_AUTO(gr_tensor) *tensor = on_host(GR_DTYPE_U8, 3, shape, NULL, expected);
-    assert_fails(gr_publish(resource, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                 "gr_tensor_clone");
-    assert_fails(gr_fetch(resource, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                 "gr_tensor_clone");
+    GR_AUTO(gr_tensor) *tensor = tensor_on_host(GR_DTYPE_U8, 3, shape, s, bytes + 513);
+    pattern_fill(bytes, sizeof(bytes), 5);
+    assert_ok(gr_publish(resource, tensor, NULL, fx.stream));
+    image_download(&image, 0, 0, texels);
+    for (int i = 0; i < 24; i++)
+        ck_assert_int_eq(texels[i],
+                         i % 4 == 3 ? 255
+                                    : bytes[513 + i / 12 * s[0] + i / 4 % 3 * s[1] + i % 4 * s[2]]);
+    memcpy(before, bytes, sizeof(bytes));
+    if (s[0] == 0) {
+        assert_invalid(gr_fetch(resource, tensor, NULL, fx.stream), "share bytes");
+        return;
+    }
+    for (int i = 0; i < 24; i++)
+        if (i % 4 != 3)
+            bytes[513 + i / 12 * s[0] + i / 4 % 3 * s[1] + i % 4 * s[2]] ^= 0xff;
+    assert_ok(gr_fetch(resource, tensor, NULL, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_mem_eq(bytes, before, sizeof(bytes));
 }
 
 /* Integers of 32 bits keep their values. The tensor is (2, 3, 4), or has its channels first. */
@@ -405,7 +414,7 @@ static gr_tensor *foreseen_tensor(int which)
     static unsigned char bytes[16 * 16 + 16] __attribute__((aligned(16)));
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = foreseen[which].dtype, .ndim = foreseen[which].ndim,
-                .shape = foreseen[which].shape, .memory = GR_MEMORY_HOST);
+                .shape = foreseen[which].shape, .memory = GR_MEMORY_PINNED);
     return must_make(
         gr_tensor_from_memory(&desc, bytes + foreseen[which].odd, GR_STREAM_NONE, NULL, NULL));
 }
@@ -482,7 +491,7 @@ TEST(strides_of_dimensions_of_size_one_are_ignored, 3)
     GR_AUTO(gr_resource) *one = make_image(&small, "RGBA8", 1, 1, GR_READ_WRITE);
     GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 2, 2, GR_READ_WRITE);
     memset(expected, 128, 16);
-    GR_AUTO(gr_tensor) *tensor = on_host(GR_DTYPE_U8, 4, pixel, strides, expected);
+    GR_AUTO(gr_tensor) *tensor = tensor_on_host(GR_DTYPE_U8, 4, pixel, strides, expected);
     gr_publish_options o = GR_INIT(gr_publish_options, .flip = true);
     assert_ok(gr_publish(one, tensor, &o, fx.stream));
     CU(StreamSynchronize(fx.stream));

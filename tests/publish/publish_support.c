@@ -230,11 +230,14 @@ const char *transfer_differs(const struct elements *from, const struct elements 
 
 /* ---- Tensors --------------------------------------------------------------------------------- */
 
+bool tensors_on_host;
+
 static gr_tensor *wrap(gr_dtype dtype, gr_layout layout, unsigned ndim, const int64_t *shape,
-                       const int64_t *strides, CUdeviceptr at)
+                       const int64_t *strides, CUdeviceptr at, gr_memory memory)
 {
-    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim,
-                                        .shape = shape, .strides = strides, .layout = layout);
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape, .strides = strides,
+                .layout = layout, .memory = memory);
     return must_make(
         gr_tensor_from_memory(&desc, (void *)(uintptr_t)at, GR_STREAM_NONE, NULL, NULL));
 }
@@ -256,25 +259,30 @@ struct device_tensor tensor_make(gr_dtype dtype, gr_layout layout, unsigned widt
     memset(t.bytes, 0xa5, t.size);
     e->bytes = t.bytes + gap;
     elements_fill(e, seed);
-    CU(MemAlloc(&t.memory, t.size));
+    if (!tensors_on_host)
+        CU(MemAlloc(&t.memory, t.size));
+    const CUdeviceptr at = (t.memory ? t.memory : (uintptr_t)t.bytes) + gap;
     const int64_t hwc[] = {height, width, planes}, hwc_strides[] = {e->row, e->pixel, e->channel};
     const int64_t chw[] = {planes, height, width}, chw_strides[] = {e->channel, e->row, e->pixel};
-    t.tensor = wrap(dtype, layout, channels ? 3 : 2, planar ? chw : hwc,
-                    planar ? chw_strides : hwc_strides, t.memory + gap);
+    t.tensor =
+        wrap(dtype, layout, channels ? 3 : 2, planar ? chw : hwc,
+             planar ? chw_strides : hwc_strides, at, t.memory ? GR_MEMORY_DEVICE : GR_MEMORY_HOST);
     tensor_put(&t);
     return t;
 }
 
 void tensor_put(const struct device_tensor *t)
 {
-    CU(MemcpyHtoDAsync(t->memory, t->bytes, t->size, fx.stream));
+    if (t->memory)
+        CU(MemcpyHtoDAsync(t->memory, t->bytes, t->size, fx.stream));
     CU(StreamSynchronize(fx.stream));
 }
 
 void tensor_get(const struct device_tensor *t)
 {
     CU(StreamSynchronize(fx.stream));
-    CU(MemcpyDtoH(t->bytes, t->memory, t->size));
+    if (t->memory)
+        CU(MemcpyDtoH(t->bytes, t->memory, t->size));
 }
 
 void tensor_end(struct device_tensor *t)
@@ -282,8 +290,15 @@ void tensor_end(struct device_tensor *t)
     CU(StreamSynchronize(fx.stream));
     gr_tensor_free(t->tensor);
     assert_ok(gr_tensor_collect(1000));
-    CU(MemFree(t->memory));
+    if (t->memory)
+        CU(MemFree(t->memory));
     free(t->bytes);
+}
+
+gr_tensor *tensor_on_host(gr_dtype dtype, unsigned ndim, const int64_t *shape,
+                          const int64_t *strides, const void *bytes)
+{
+    return wrap(dtype, GR_LAYOUT_SHAPE, ndim, shape, strides, (uintptr_t)bytes, GR_MEMORY_HOST);
 }
 
 /* The tensors of the current case. */
@@ -304,7 +319,8 @@ gr_tensor *tensor_of(gr_dtype dtype, gr_layout layout, unsigned ndim, const int6
     if (bytes)
         CU(MemcpyHtoDAsync(kept[kept_count].memory, bytes, size, fx.stream));
     CU(StreamSynchronize(fx.stream));
-    kept[kept_count].tensor = wrap(dtype, layout, ndim, shape, NULL, kept[kept_count].memory);
+    kept[kept_count].tensor =
+        wrap(dtype, layout, ndim, shape, NULL, kept[kept_count].memory, GR_MEMORY_DEVICE);
     return kept[kept_count++].tensor;
 }
 

@@ -48,11 +48,14 @@ const char *transfer_differs(const struct elements *from, const struct elements 
 /* A tensor on the device, and its bytes on the host. */
 struct device_tensor {
     gr_tensor *tensor;
-    CUdeviceptr memory;
-    size_t size; /* the size of the memory */
+    CUdeviceptr memory; /* 0: the tensor is on the host */
+    size_t size;        /* the size of the memory */
     struct elements elements;
     unsigned char *bytes; /* the bytes of the memory */
 };
+
+/* tensor_make() uses host memory. */
+extern bool tensors_on_host;
 
 /*
  * A tensor (H,W,C) or (C,H,W), or (H,W) if `channels` is 0, with `gap` bytes between rows and
@@ -73,6 +76,10 @@ void tensor_end(struct device_tensor *tensor);
 gr_tensor *tensor_of(gr_dtype dtype, gr_layout layout, unsigned ndim, const int64_t *shape,
                      const void *bytes);
 void tensors_end(void);
+
+/* Wraps host memory, which kernels cannot access. */
+gr_tensor *tensor_on_host(gr_dtype dtype, unsigned ndim, const int64_t *shape,
+                          const int64_t *strides, const void *bytes);
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 

@@ -119,7 +119,7 @@ static gr_tensor *make_tensors(bool two, gr_tensor **chroma)
     return tensor_of(dtype, GR_LAYOUT_SHAPE, 3, first, bytes);
 }
 
-static unsigned char texels[IMAGE_MOST_BYTES];
+static unsigned char texels[IMAGE_MOST_BYTES], expected[16];
 
 static void check(const struct image *image, gr_resource *resource, gr_publish_options o, bool two)
 {
@@ -204,6 +204,15 @@ TEST(known_yuv_values_give_exact_rgb)
         image_download(&block, 0, 0, texels);
         for (int c = 0; c < 16; c++)
             ck_assert_int_eq(texels[c], c % 4 == 3 ? 255 : known[i].rgb[c % 4]);
+        GR_AUTO(gr_tensor) *near = tensor_on_host(GR_DTYPE_U8, 3, luma, NULL, four);
+        GR_AUTO(gr_tensor) *colours = tensor_on_host(GR_DTYPE_U8, 3, pair, NULL, known[i].yuv + 1);
+        const gr_publish_options o = GR_INIT(gr_publish_options, .layout = GR_LAYOUT_NV12,
+                                             .matrix = GR_YUV_BT601, .chroma = colours);
+        memcpy(expected, texels, 16);
+        image_fill(&block, 1);
+        assert_ok(gr_publish(discarded, near, &o, fx.stream));
+        image_download(&block, 0, 0, texels);
+        ck_assert_mem_eq(texels, expected, 16);
         tensors_end();
     }
 }

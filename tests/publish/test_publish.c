@@ -35,13 +35,15 @@ static const gr_publish_options options[] = {
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
 
 /*
- * Sizes in texels: widths that are multiples of four and one that is not, with aligned and with
- * unaligned rows.
+ * Sizes in texels: widths that are multiples of four and some that are not, with aligned and with
+ * unaligned rows; and the memory of the tensor.
  */
 static const struct {
     unsigned width, height;
     size_t gap;
-} sizes[] = {{32, 5, 0}, {13, 4, 0}, {16, 3, 64}, {12, 3, 4}};
+    bool on_host;
+} sizes[] = {
+    {32, 5, 0, false}, {13, 4, 0, false}, {16, 3, 64, false}, {12, 3, 4, false}, {13, 3, 68, true}};
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
 static unsigned char texels[IMAGE_MOST_BYTES];
@@ -117,6 +119,7 @@ static void check_format(const char *format, size_t size, unsigned flags)
 static void check_all(size_t size)
 {
     need_publish_kernels();
+    tensors_on_host = sizes[size].on_host;
     for (size_t f = 0; f < sizeof(formats) / sizeof(formats[0]); f++) {
         check_format(formats[f], size, GR_SURFACE_LOAD_STORE);
         check_format(formats[f], size, GR_READ_WRITE);

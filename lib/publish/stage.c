@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Copies tensors in host memory, which kernels cannot access, to and from device memory. */
+#include "lib/publish/publish.h"
+
+#include <stdlib.h>
+
+#include "lib/tensor/tensor.h"
+
+/*
+ * A publish also copies gaps of up to this many bytes between elements, because one large copy is
+ * faster than many small ones. A fetch must not write to gaps.
+ */
+#define MOST_GAP 64
+
+/* Rows that are copied without the gaps between them begin at multiples of this number. */
+#define ROW_ALIGNMENT 16
+
+/* The dimensions with more than one element, by increasing distance between elements. */
+static unsigned sort(const gr_tensor *tensor, unsigned order[GR_TENSOR_DIMS])
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < tensor->info.ndim; i++) {
+        if (tensor->shape[i] == 1 || tensor->strides[i] == 0)
+            continue;
+        unsigned place = count++;
+        for (; place > 0 && llabs(tensor->strides[order[place - 1]]) > llabs(tensor->strides[i]);
+             place--)
+            order[place] = order[place - 1];
+        order[place] = i;
+    }
+    return count;
+}
+
+/*
+ * Lays out the elements on the device in the order that they have on the host, without large gaps.
+ * Returns the size in bytes. `ptr` of the device side becomes the offset of element 0.
+ */
+static size_t lay_out(const gr_tensor *host, bool fetch, struct gr_stage *stage)
+{
+    unsigned order[GR_TENSOR_DIMS];
+    const unsigned count = sort(host, order);
+    const int64_t size = (int64_t)gr_dtype_get_info(host->info.dtype)->size;
+    int64_t extent = size;
+    struct gr_runs *runs = &stage->runs;
+    stage->device.ptr = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const int64_t n = host->shape[order[i]], apart = llabs(host->strides[order[i]]);
+        int64_t stride = apart;
+        if (runs->ndim > 0 || apart - extent > (fetch ? 0 : MOST_GAP) || apart % size) {
+            stride = (extent + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+            runs->shape[runs->ndim] = n;
+            runs->host[runs->ndim] = apart;
+            runs->device[runs->ndim++] = stride;
+        }
+        extent += (n - 1) * stride;
+        if (runs->ndim == 0)
+            runs->bytes = (size_t)extent;
+        if (host->strides[order[i]] < 0) {
+            stage->device.ptr += (CUdeviceptr)((n - 1) * stride);
+            runs->at -= (CUdeviceptr)((n - 1) * apart);
+        }
+        stage->device.strides[order[i]] = host->strides[order[i]] < 0 ? -stride : stride;
+    }
+    return (size_t)extent;
+}
+
+gr_status gr_stage_begin(const gr_tensor **tensor, bool fetch, const struct gr_context *at,
+                         CUstream stream, struct gr_stage *stage, const char *call)
+{
+    const gr_tensor *host = *tensor;
+    if (!host || host->info.memory != GR_MEMORY_HOST)
+        return GR_OK;
+    stage->device = *host;
+    stage->device.info.memory = GR_MEMORY_DEVICE;
+    stage->runs =
+        (struct gr_runs){.at = host->ptr, .bytes = gr_dtype_get_info(host->info.dtype)->size};
+    const int64_t size = (int64_t)lay_out(host, fetch, stage);
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = &size);
+    stage->memory = gr_tensor_alloc_taken(&desc, at, stream, call);
+    if (!stage->memory)
+        return gr_last_error()->status;
+    stage->device.ptr += stage->memory->ptr;
+    *tensor = &stage->device;
+    return fetch ? GR_OK : gr_runs_copy(&stage->runs, stage->memory->ptr, true, stream, call);
+}
+
+gr_status gr_stage_read_back(const struct gr_stage *stage, CUstream stream, const char *call)
+{
+    return stage->memory ? gr_runs_copy(&stage->runs, stage->memory->ptr, false, stream, call)
+                         : GR_OK;
+}
+
+void gr_stage_end(struct gr_stage *stage)
+{
+    gr_tensor_free(stage->memory);
+}
