@@ -8,7 +8,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
-#include "gl/context/private_context.h"
 #include "gl/context/saved_state.h"
 
 #define OLDEST 32 /* the oldest supported version, OpenGL 3.2 */
@@ -18,7 +17,6 @@ gr_status gl_context_begin(struct gl_context *context, const char *call, const c
     *context = (struct gl_context){0};
     if (gr_driver_load() && gl_context_remember(context) && context->version >= OLDEST) {
         gl_deferred_run(context);
-        gl_private_collect(context);
         return GR_OK;
     }
     if (gr_forked)

@@ -17,10 +17,8 @@
 #include "lib/base/log.h"
 #include "lib/base/struct_size.h"
 #include "gl/context/context.h"
-#include "gl/context/egl_current.h"
 #include "gl/context/egl_device.h"
 #include "gl/context/egl_vendor.h"
-#include "gl/context/private_context.h"
 
 struct headless {
     gr_egl shown;
@@ -32,6 +30,32 @@ struct headless {
 static const struct headless *of_shown(const gr_egl *egl)
 {
     return (const struct headless *)egl;
+}
+
+/* The EGL state of the thread, which is restored if no context can be created. */
+struct current {
+    EGLenum api;
+    EGLDisplay display;
+    EGLSurface draw, read;
+    EGLContext context;
+};
+
+static struct current save_current(void)
+{
+    return (struct current){.api = eglQueryAPI(),
+                            .display = eglGetCurrentDisplay(),
+                            .draw = eglGetCurrentSurface(EGL_DRAW),
+                            .read = eglGetCurrentSurface(EGL_READ),
+                            .context = eglGetCurrentContext()};
+}
+
+static void restore_current(const struct current *saved)
+{
+    eglBindAPI(saved->api);
+    if (saved->context != EGL_NO_CONTEXT)
+        eglMakeCurrent(saved->display, saved->draw, saved->read, saved->context);
+    else if (eglGetCurrentDisplay() != EGL_NO_DISPLAY)
+        eglMakeCurrent(eglGetCurrentDisplay(), EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
 }
 
 #define CREATE_CALL "eglCreateContext"
@@ -241,7 +265,7 @@ static gr_status open_context(struct headless *egl, const gr_egl_options *o, con
     char found[320];
     struct egl_candidate candidates[EGL_CANDIDATES_MAX];
     size_t count = egl_find_candidates(o->cuda_device, candidates, found, sizeof(found));
-    struct egl_current before = egl_current_save();
+    struct current before = save_current();
     size_t tried = 0;
     struct gr_error_record earlier, first;
     gr_error_save(&earlier);
@@ -258,7 +282,7 @@ static gr_status open_context(struct headless *egl, const gr_egl_options *o, con
             gr_error_restore(&earlier); /* discards the errors of better candidates, which failed */
             return GR_OK;
         }
-        egl_current_restore(&before);
+        restore_current(&before);
         destroy_context(egl);
         /* Keep the error of the best candidate, which is the first. */
         if (tried++ == 0)
@@ -321,7 +345,6 @@ void gr_egl_free(gr_egl *egl)
 {
     if (!egl || !gr_live_end(GR_LIVE_EGL, egl, __func__))
         return;
-    gl_private_end_of(egl->context);
     if (eglGetCurrentContext() == egl->context)
         gr_egl_make_current(NULL);
     destroy_context((struct headless *)egl);

@@ -18,6 +18,19 @@ unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned in
     return (GLuint)before;
 }
 
+void gl_blit(int x, int y, int width, int height, unsigned int mask)
+{
+    const GLboolean scissor = glIsEnabled(GL_SCISSOR_TEST);
+    const GLboolean discard = glIsEnabled(GL_RASTERIZER_DISCARD);
+    glDisable(GL_SCISSOR_TEST);
+    glDisable(GL_RASTERIZER_DISCARD);
+    glBlitFramebuffer(x, y, x + width, y + height, 0, 0, width, height, mask, GL_NEAREST);
+    if (scissor)
+        glEnable(GL_SCISSOR_TEST);
+    if (discard)
+        glEnable(GL_RASTERIZER_DISCARD);
+}
+
 /* ---- Pending errors: restored by a call that fails with the same error ----------------------- */
 
 /* The maximum number of errors to read, because a lost context reports errors without end. */

@@ -17,6 +17,12 @@
  */
 unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned int name);
 
+/*
+ * Blits a rectangle of the framebuffer that is bound for reading to 0, 0 of the one that is bound
+ * for drawing.
+ */
+void gl_blit(int x, int y, int width, int height, unsigned int mask);
+
 /* ---- Pending errors -------------------------------------------------------------------------- */
 
 /*

@@ -20,7 +20,6 @@
 #include "gl/object/attachment.h"
 #include "gl/object/object.h"
 #include "gl/object/shader_read.h"
-#include "gl/context/private_context.h"
 #include "gl/context/saved_state.h"
 #include "gl/shared/shared.h"
 
@@ -30,7 +29,7 @@ struct fetch {
     gr_publish_options conversion;
     CUstream stream;
     const struct gl_context *context;
-    struct gl_private *shaders; /* NULL: glReadPixels() reads the attachment */
+    struct gl_shader *shader; /* NULL: glReadPixels() reads the attachment */
     struct gl_attachment attachment;
     gr_resource *staging; /* that of the options, or a temporary one */
     int64_t shape[3];     /* the shape of the pixels in the staging buffer */
@@ -177,10 +176,7 @@ struct resolved {
 static void resolve(const struct fetch *f, struct resolved *to)
 {
     const gr_framebuffer_options *o = &f->options;
-    const GLint x = (GLint)o->x, y = (GLint)o->y;
     const GLsizei width = (GLsizei)o->width, height = (GLsizei)o->height;
-    const GLboolean scissor = glIsEnabled(GL_SCISSOR_TEST);
-    const GLboolean discard = glIsEnabled(GL_RASTERIZER_DISCARD);
     GLint before = 0;
     glGetIntegerv(GL_RENDERBUFFER_BINDING, &before);
     glGenFramebuffers(1, &to->framebuffer);
@@ -192,14 +188,7 @@ static void resolve(const struct fetch *f, struct resolved *to)
                               gl_attachment_point(f->attachment.mask, f->attachment.resolved),
                               GL_RENDERBUFFER, to->renderbuffer);
     glBindRenderbuffer(GL_RENDERBUFFER, (GLuint)before);
-    glDisable(GL_SCISSOR_TEST);
-    glDisable(GL_RASTERIZER_DISCARD);
-    glBlitFramebuffer(x, y, x + width, y + height, 0, 0, width, height, f->attachment.mask,
-                      GL_NEAREST);
-    if (scissor)
-        glEnable(GL_SCISSOR_TEST);
-    if (discard)
-        glEnable(GL_RASTERIZER_DISCARD);
+    gl_blit((GLint)o->x, (GLint)o->y, width, height, f->attachment.mask);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, to->framebuffer);
 }
 
@@ -255,25 +244,10 @@ static gr_status bind(const struct fetch *f)
                         f->call);
 }
 
-/*
- * No query returns whether conditional rendering is active, but OpenGL then refuses to begin it.
- * The NVIDIA driver (580) even discards a resolve in the private context then, but no dispatch.
- */
-static gr_status check_unconditional(const struct fetch *f)
+static gr_status refuse_conditional(const struct fetch *f)
 {
-    GLuint query = 0;
-    glCreateQueries(GL_SAMPLES_PASSED, 1, &query);
-    glBeginConditionalRender(query, GL_QUERY_NO_WAIT);
-    const GLenum error = gl_errors_take();
-    if (error == GL_NO_ERROR)
-        glEndConditionalRender();
-    glDeleteQueries(1, &query);
-    if (error != GL_INVALID_OPERATION)
-        return error
-                   ? gl_attachment_fail(&f->attachment, error, "glBeginConditionalRender", f->call)
-                   : GR_OK;
-    return gr_fail_code(GR_ERR_STATE, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
-                        "glBeginConditionalRender",
+    return gr_fail_code(GR_ERR_STATE, GR_DOMAIN_OPENGL, GL_INVALID_OPERATION,
+                        "GL_INVALID_OPERATION", "glBeginConditionalRender",
                         "%s: conditional rendering is active, and would discard the resolve of the "
                         "samples. Fetch before glBeginConditionalRender() or after "
                         "glEndConditionalRender().",
@@ -283,13 +257,13 @@ static gr_status check_unconditional(const struct fetch *f)
 static gr_status fill_staging(void *of)
 {
     const struct fetch *f = of;
-    bool done = false;
-    if (f->attachment.samples > 0 && f->context->direct)
-        GR_TRY(check_unconditional(f));
-    if (f->shaders)
-        GR_TRY(gl_shader_read(f->shaders, &f->attachment, &f->options, f->staging, &done, f->call));
-    if (done)
+    const bool conditional = f->context->direct && gl_renders_conditionally();
+    if (conditional && f->attachment.samples > 0)
+        return refuse_conditional(f);
+    if (f->shader && !conditional &&
+        gl_shader_read(f->shader, &f->attachment, &f->options, f->staging, 0))
         return GR_OK;
+    gl_errors_take();
     read_pixels(f, gr_gl_name(f->staging));
     return check_opengl(f, "glReadPixels");
 }
@@ -342,7 +316,7 @@ static gr_status fetch_attachment(struct fetch *f, gr_tensor *tensor)
     GR_TRY(f->is_distance ? check_distance(f, tensor->info.dtype) : GR_OK);
     GR_TRY(settle_rectangle(f));
     if (gl_shader_can_read(&f->attachment))
-        f->shaders = gl_private_use(f->context);
+        f->shader = gl_shader_use(f->context);
     if (!f->staging) /* shaders write whole words */
         f->staging = gr_create_gl_buffer((f->bytes + 3) / 4 * 4, GR_READ_ONLY, NULL);
     return f->staging ? convert(f, tensor) : gr_last_error()->status;
@@ -361,9 +335,9 @@ gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
     begin_reading(&before, &context);
     gr_status status = fetch_attachment(&f, tensor);
     end_reading(&before);
-    if (f.shaders)
-        gl_object_use_private(f.options.staging, f.shaders);
-    gl_private_drop(f.shaders);
+    if (f.shader)
+        gl_object_use_shader(f.options.staging, f.shader);
+    gl_shader_drop(f.shader);
     if (f.staging != f.options.staging) {
         GR_KEEP_ERROR();
         gr_resource_free(f.staging);

@@ -17,7 +17,7 @@
 #include "lib/cuda/end_after_event.h"
 #include "lib/resource/choose_transport.h"
 #include "lib/resource/resource.h"
-#include "gl/context/private_context.h"
+#include "gl/object/texel_shader.h"
 #include "gl/context/saved_state.h"
 #include "gl/copy/copy.h"
 
@@ -258,19 +258,19 @@ void gl_object_describe(const gr_resource *resource, char *text, size_t size)
              gr_s(image->levels), image->layers, gr_s(image->layers));
 }
 
-void gl_object_use_private(gr_resource *resource, struct gl_private *context)
+void gl_object_use_shader(gr_resource *resource, struct gl_shader *shader)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    if (r && !r->user)
-        r->user = gl_private_hold(context);
-    else if (!r || r->user != context)
-        gl_private_keep(context);
+    if (r && !r->shader)
+        r->shader = gl_shader_hold(shader);
+    else if (!r || r->shader != shader)
+        gl_shader_keep(shader);
 }
 
 void gl_object_destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    gl_private_drop(r->user);
+    gl_shader_drop(r->shader);
     gl_names_end(r->owned);
     gl_context_leave_group(&r->context);
     free(r);

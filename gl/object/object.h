@@ -9,7 +9,7 @@
 
 struct gl_copy;
 struct gl_peer;
-struct gl_private;
+struct gl_shader;
 struct gr_transport_choice;
 
 /* The size and format of one level, or of a renderbuffer. All fields are 0 without storage. */
@@ -35,9 +35,9 @@ struct gl_resource {
     struct gl_level level; /* level 0 at registration */
     const struct gl_maker *maker;
     bool replaced; /* with `follows`: the object got other storage, which is not registered yet */
-    struct gl_copy *copy;    /* for the copy transport, and for images by peer */
-    struct gl_peer *peer;    /* for buffers by peer */
-    struct gl_private *user; /* as a staging buffer: the private context that writes it, or NULL */
+    struct gl_copy *copy;      /* for the copy transport, and for images by peer */
+    struct gl_peer *peer;      /* for buffers by peer */
+    struct gl_shader *shader;  /* the shader that copies its texels, or NULL */
     struct gl_deferred parked; /* the list entry while the end is deferred */
     struct gl_names
         *owned; /* objects that grinterop created and deletes with the resource, or NULL */
@@ -170,10 +170,10 @@ gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, c
 bool gl_object_intact(const gr_resource *resource);
 
 /*
- * Lets the private context live as long as the resource, or, if it is NULL or has another private
- * context, as long as the application's context.
+ * Lets the shader live as long as the resource, or, if it is NULL or has another shader, as long as
+ * the OpenGL context.
  */
-void gl_object_use_private(gr_resource *resource, struct gl_private *context);
+void gl_object_use_shader(gr_resource *resource, struct gl_shader *shader);
 
 void gl_object_park(gr_resource *resource, bool freed);
 void gl_object_destroy(gr_resource *resource);

@@ -13,7 +13,7 @@
 
 #include "lib/base/error.h"
 #include "lib/resource/resource.h"
-#include "gl/context/private_context.h"
+#include "gl/object/texel_shader.h"
 #include "gl/context/saved_state.h"
 
 /* ---- Operations ------------------------------------------------------------------------------ */
@@ -166,7 +166,7 @@ static struct gr_semaphore_pair *create_pair(const gr_resource *resource, const 
 /* Ends the parts of a resource, which may be incomplete. */
 static void end_parts(struct gl_shared *r)
 {
-    gl_private_drop(r->gl.user);
+    gl_shader_drop(r->gl.shader);
     gl_names_end(r->gl.owned);
     gl_timeline_drop(r->timeline);
     gr_resource_drop(r->vulkan);

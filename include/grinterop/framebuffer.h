@@ -77,17 +77,15 @@ typedef struct gr_framebuffer_options {
  * each sample, first draw the samples to the layers of an image with one sample, by texelFetch().
  * Only the first layer of a layered attachment is read.
  *
- * With EGL and OpenGL 4.3, a compute shader reads framebuffer objects. Textures are fastest: on an
- * H100, renderbuffers and samples of 1920 x 1080 pixels take 165 us more. The shader runs in an
- * OpenGL context of the library that shares objects with the current context. It lives as long as
- * the `staging` buffers that it has written; after a NULL, as long as the current context:
- * gr_egl_free() ends both, and after eglDestroyContext() the next call that creates a resource or
- * reads a framebuffer ends it. Until then the objects of the current context stay in memory.
+ * With OpenGL 4.5 a compute shader reads framebuffer objects. Textures are fastest: on an H100,
+ * renderbuffers and samples of 1920 x 1080 pixels take 165 us more. Its program lives as long as
+ * the `staging` buffers that it has written; after a NULL, as long as the current context.
  * glReadPixels(), which is slower, reads the rest: the default framebuffer, packed colours, depth
- * of unsized formats, and arrays of 1D textures and cube maps. OpenGL may discard a resolve of
- * samples while conditional rendering is active. That is refused, but cannot be detected before
- * OpenGL 4.5. Fractions of 24 bits may differ from those of glReadPixels() in the last bits of a
- * float.
+ * of unsized formats, arrays of 1D textures and cube maps, and everything while conditional
+ * rendering or transform feedback is active, the current program was deleted, or the context has no
+ * errors. OpenGL may discard a resolve of samples while conditional rendering is active. That is
+ * refused, but cannot be detected before OpenGL 4.5. Fractions of 24 bits may differ from those of
+ * glReadPixels() in the last bits of a float.
  *
  * Owner    the call creates no object. gr_tensor_free() may be called at once: the memory of the
  *          tensor is freed in stream order
@@ -103,9 +101,9 @@ typedef struct gr_framebuffer_options {
  *     GR_ERR_STATE          `staging` is mapped, write_discard or in a ring; conditional rendering
  *                           is active, and glReadPixels() would read a multisampled attachment
  *     GR_ERR_GL             no OpenGL context is current, the framebuffer is incomplete, OpenGL
- *                           refused, or EGL did not make the context current again
+ *                           refused
  *
- * Wraps glBlitFramebuffer, glDispatchCompute, glReadPixels, eglCreateContext, eglMakeCurrent.
+ * Wraps glBlitFramebuffer, glDispatchCompute, glReadPixels.
  */
 GR_API gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
                                       const gr_framebuffer_options *options, CUstream stream);

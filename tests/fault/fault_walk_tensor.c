@@ -344,7 +344,7 @@ static bool fetch_colours(GLuint framebuffer, gr_resource *staging)
 
 /*
  * Shaders read a multisampled depth buffer and a cube face. The OpenGL context is new, because a
- * context whose private context failed does not create another one.
+ * context whose shader failed does not get another one.
  */
 static bool run_framebuffer(void)
 {

@@ -152,14 +152,12 @@ gr_framebuffer_options options_for(const struct attachment_format *f)
 /* ---- Paths ----------------------------------------------------------------------------------- */
 
 unsigned shader_reads, blits;
-int private_contexts;
-bool has_private_context;
-static unsigned refused_returns;
+int programs;
+bool has_shader;
 
 /* The functions of epoxy are pointers, which may refer to a resolver until the first call. */
 #define WATCHED(x)                                                                                 \
-    x(glDispatchCompute) x(glBlitFramebuffer) x(eglCreateContext) x(eglDestroyContext)             \
-        x(eglMakeCurrent)
+    x(glDispatchCompute) x(glBlitFramebuffer) x(glCreateShaderProgramv) x(glDeleteProgram)
 #define MEMBER(name) __typeof__(epoxy_##name) name;
 static struct {
     WATCHED(MEMBER)
@@ -178,39 +176,24 @@ static void count_blit(GLint x0, GLint y0, GLint x1, GLint y1, GLint to_x0, GLin
     own.glBlitFramebuffer(x0, y0, x1, y1, to_x0, to_y0, to_x1, to_y1, mask, filter);
 }
 
-static EGLContext count_creation(EGLDisplay display, EGLConfig config, EGLContext share,
-                                 const EGLint *attributes)
+static GLuint count_creation(GLenum type, GLsizei count, const GLchar *const *strings)
 {
-    EGLContext made = own.eglCreateContext(display, config, share, attributes);
-    private_contexts += share && made;
-    return made;
+    programs++;
+    return own.glCreateShaderProgramv(type, count, strings);
 }
 
-static EGLContext refuse_creation(EGLDisplay display, EGLConfig config, EGLContext share,
-                                  const EGLint *attributes)
+static GLuint refuse_creation(GLenum type, GLsizei count, const GLchar *const *strings)
 {
-    return share ? EGL_NO_CONTEXT : own.eglCreateContext(display, config, share, attributes);
+    (void)type;
+    (void)count;
+    (void)strings;
+    return 0;
 }
 
-static EGLBoolean count_end(EGLDisplay display, EGLContext context)
+static void count_end(GLuint program)
 {
-    private_contexts--;
-    return own.eglDestroyContext(display, context);
-}
-
-static EGLBoolean make_current(EGLDisplay display, EGLSurface draw, EGLSurface read,
-                               EGLContext context)
-{
-    if (refused_returns && context == fx.egl->context) {
-        refused_returns--;
-        return EGL_FALSE;
-    }
-    return own.eglMakeCurrent(display, draw, read, context);
-}
-
-void refuse_to_go_back(unsigned count)
-{
-    refused_returns = count;
+    programs--;
+    own.glDeleteProgram(program);
 }
 
 #define REMEMBER(name)                                                                             \
@@ -223,27 +206,24 @@ static void watch(void)
     WATCHED(REMEMBER)
     epoxy_glDispatchCompute = count_dispatch;
     epoxy_glBlitFramebuffer = count_blit;
-    epoxy_eglCreateContext = count_creation;
-    epoxy_eglDestroyContext = count_end;
-    epoxy_eglMakeCurrent = make_current;
+    epoxy_glCreateShaderProgramv = count_creation;
+    epoxy_glDeleteProgram = count_end;
     shader_reads = blits = 0;
-    private_contexts = 0;
-    has_private_context = epoxy_gl_version() >= 43 &&
-                          epoxy_has_egl_extension(fx.egl->display, "EGL_KHR_surfaceless_context");
+    programs = 0;
+    has_shader = epoxy_gl_version() >= 45;
 }
 
 static void refuse(void)
 {
     watch();
-    epoxy_eglCreateContext = refuse_creation;
-    has_private_context = false;
+    epoxy_glCreateShaderProgramv = refuse_creation;
+    has_shader = false;
 }
 
 static void teardown(void)
 {
     tensors_end();
     WATCHED(PUT_BACK)
-    refused_returns = 0;
 }
 
 TCase *add_fetch_case(Suite *suite, const char *name)

@@ -58,20 +58,17 @@ gr_framebuffer_options options_for(const struct attachment_format *f);
 /* ---- Paths ----------------------------------------------------------------------------------- */
 
 /*
- * Cases whose framebuffers a shader reads in a private context, and cases without a private
- * context, whose framebuffers glReadPixels() reads.
+ * Cases whose framebuffers a shader reads, and cases in which OpenGL does not compile the shader,
+ * so that glReadPixels() reads them.
  */
 TCase *add_fetch_case(Suite *suite, const char *name);
 TCase *add_read_pixels_case(Suite *suite, const char *name);
 
-/* Since the start of the test: reads by a shader, blits, and private contexts that still exist. */
+/* Since the start of the test: reads by a shader, blits, and programs that still exist. */
 extern unsigned shader_reads, blits;
-extern int private_contexts;
+extern int programs;
 
-/* From the start of the test; false in an OpenGL that cannot have a private context. */
-extern bool has_private_context;
-
-/* The next `count` calls of eglMakeCurrent() for the application's context fail. */
-void refuse_to_go_back(unsigned count);
+/* From the start of the test. */
+extern bool has_shader;
 
 #endif

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The shader copies colours as integers of the same size, so that they keep their bits. Its
+ * bindings are those that applications use last.
+ */
+#include "gl/object/texel_shader.h"
+
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/base/lock.h"
+#include "gl/context/saved_state.h"
+
+#define TEXTURES 4
+
+/* The size of the groups of the shader. */
+#define GROUP_WIDTH  64
+#define GROUP_HEIGHT 4
+
+/* The bindings of the shader. OpenGL 4.5 has at least 8, 8 and 96. */
+#define BUFFER_UNIT  7
+#define FIRST_IMAGE  3
+#define FIRST_SAMPLE 94
+
+/*
+ * `pixel`: the bytes of a pixel. Pixels of 4 bytes or more have an invocation each. When the buffer
+ * is written with smaller ones, an invocation writes a word, and the last word keeps its other
+ * bytes.
+ */
+static const char source[] =
+    "#version 450\n"
+    "layout(local_size_x = 64, local_size_y = 4) in;\n"
+    "layout(binding = 3, r8ui) uniform uimage2D texels1;\n"
+    "layout(binding = 4, r16ui) uniform uimage2D texels2;\n"
+    "layout(binding = 5, r32ui) uniform uimage2D texels4;\n"
+    "layout(binding = 6, rg32ui) uniform uimage2D texels8;\n"
+    "layout(binding = 7, rgba32ui) uniform uimage2D texels16;\n"
+    "layout(binding = 94) uniform sampler2D depth;\n"
+    "layout(binding = 95) uniform usampler2D stencil;\n"
+    "layout(binding = 7, std430) buffer Buffer { uint words[]; };\n"
+    "layout(location = 0) uniform uvec2 size;\n"
+    "layout(location = 1) uniform ivec2 origin;\n"
+    "layout(location = 2) uniform uint kind;\n"
+    "layout(location = 3) uniform uint pixel;\n"
+    "layout(location = 4) uniform uint base;\n"
+    "layout(location = 5) uniform bool to_image;\n"
+    "uvec4 load(uvec2 from) {\n"
+    "    ivec2 at = origin + ivec2(from);\n"
+    "    if (kind == 1u)\n"
+    "        return uvec4(floatBitsToUint(texelFetch(depth, at, 0).r), 0u, 0u, 0u);\n"
+    "    if (kind == 2u)\n"
+    "        return texelFetch(stencil, at, 0);\n"
+    "    switch (pixel) {\n"
+    "    case 1u: return imageLoad(texels1, at);\n"
+    "    case 2u: return imageLoad(texels2, at);\n"
+    "    case 4u: return imageLoad(texels4, at);\n"
+    "    case 8u: return imageLoad(texels8, at);\n"
+    "    default: return imageLoad(texels16, at);\n"
+    "    }\n"
+    "}\n"
+    "void store(uvec2 to, uvec4 texel) {\n"
+    "    ivec2 at = origin + ivec2(to);\n"
+    "    switch (pixel) {\n"
+    "    case 1u: imageStore(texels1, at, texel); break;\n"
+    "    case 2u: imageStore(texels2, at, texel); break;\n"
+    "    case 4u: imageStore(texels4, at, texel); break;\n"
+    "    case 8u: imageStore(texels8, at, texel); break;\n"
+    "    default: imageStore(texels16, at, texel); break;\n"
+    "    }\n"
+    "}\n"
+    "void write_image(uvec2 at) {\n"
+    "    uint i = at.y * size.x + at.x;\n"
+    "    if (any(greaterThanEqual(at, size)))\n"
+    "        return;\n"
+    "    if (pixel < 4u) {\n"
+    "        uint bits = i * pixel % 4u * 8u, word = words[base + i * pixel / 4u];\n"
+    "        store(at, uvec4(word >> bits & ((1u << 8u * pixel) - 1u), 0u, 0u, 0u));\n"
+    "        return;\n"
+    "    }\n"
+    "    uint count = pixel / 4u, first = base + i * count;\n"
+    "    uvec4 texel = uvec4(words[first], 0u, 0u, 0u);\n"
+    "    if (count > 1u)\n"
+    "        texel.y = words[first + 1u];\n"
+    "    if (count > 2u)\n"
+    "        texel.zw = uvec2(words[first + 2u], words[first + 3u]);\n"
+    "    store(at, texel);\n"
+    "}\n"
+    "void write_pixel(uvec2 at) {\n"
+    "    if (any(greaterThanEqual(at, size)))\n"
+    "        return;\n"
+    "    uvec4 texel = load(at);\n"
+    "    uint count = pixel / 4u, first = base + (at.y * size.x + at.x) * count;\n"
+    "    words[first] = texel.x;\n"
+    "    if (count > 1u)\n"
+    "        words[first + 1u] = texel.y;\n"
+    "    if (count > 2u) {\n"
+    "        words[first + 2u] = texel.z;\n"
+    "        words[first + 3u] = texel.w;\n"
+    "    }\n"
+    "}\n"
+    "void write_word(uint i) {\n"
+    "    uint word = 0u, bits = 0u, at = i * (4u / pixel);\n"
+    "    for (; at < size.x * size.y && bits < 32u; at++) {\n"
+    "        word |= load(uvec2(at % size.x, at / size.x)).r << bits;\n"
+    "        bits += 8u * pixel;\n"
+    "    }\n"
+    "    if (bits > 0u && bits < 32u)\n"
+    "        word |= words[base + i] & (0xffffffffu << bits);\n"
+    "    if (bits > 0u)\n"
+    "        words[base + i] = word;\n"
+    "}\n"
+    "void main() {\n"
+    "    uvec2 at = gl_GlobalInvocationID.xy;\n"
+    "    if (to_image)\n"
+    "        write_image(at);\n"
+    "    else if (pixel >= 4u)\n"
+    "        write_pixel(at);\n"
+    "    else\n"
+    "        write_word(at.y * gl_NumWorkGroups.x * gl_WorkGroupSize.x + at.x);\n"
+    "}\n";
+
+struct gl_shader {
+    struct gl_deferred left; /* with the context; in the list of deferred objects after the end */
+    struct gl_shader *next;
+    unsigned users;
+    bool kept, usable;
+    GLuint program, sampler;
+    GLint64 largest; /* the size of the largest block that a shader can write */
+    GLint alignment; /* of the offset of a block */
+    struct gl_shader_texture textures[TEXTURES];
+    unsigned oldest;
+};
+
+/* The lock protects the list and the fields `users` and `kept`. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gl_shader *shaders;
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static void delete_texture(struct gl_shader_texture *texture)
+{
+    if (texture->view != texture->name)
+        glDeleteTextures(1, &texture->view);
+    if (texture->name)
+        glDeleteTextures(1, &texture->name);
+    *texture = (struct gl_shader_texture){0};
+}
+
+/* The context is current. */
+static void end_shader(struct gl_deferred *left)
+{
+    struct gl_shader *s = (struct gl_shader *)left;
+    for (int i = 0; i < TEXTURES; i++)
+        delete_texture(&s->textures[i]);
+    if (s->program)
+        glDeleteProgram(s->program);
+    if (s->sampler)
+        glDeleteSamplers(1, &s->sampler);
+    free(s);
+}
+
+static void make(struct gl_shader *s)
+{
+    const char *text = source;
+    GLint linked = GL_FALSE;
+    s->program = glCreateShaderProgramv(GL_COMPUTE_SHADER, 1, &text);
+    if (s->program)
+        glGetProgramiv(s->program, GL_LINK_STATUS, &linked);
+    glGetInteger64v(GL_MAX_SHADER_STORAGE_BLOCK_SIZE, &s->largest);
+    glGetIntegerv(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT, &s->alignment);
+    glCreateSamplers(1, &s->sampler);
+    glSamplerParameteri(s->sampler, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glSamplerParameteri(s->sampler, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    s->usable = gl_errors_take() == GL_NO_ERROR && linked;
+    if (!s->usable)
+        gr_log(GR_LOG_INFO, "OpenGL did not compile a compute shader: texels are copied slowly.");
+}
+
+static void unlist(struct gl_shader *s)
+{
+    struct gl_shader **link = &shaders;
+    while (*link != s)
+        link = &(*link)->next;
+    *link = s->next;
+}
+
+/* Frees the kept shaders whose contexts were destroyed, with their objects. */
+static void collect(void)
+{
+    struct gl_shader *next;
+    for (struct gl_shader *s = shaders; s; s = next) {
+        next = s->next;
+        if (s->users || !gl_context_is_gone(&s->left.context))
+            continue;
+        unlist(s);
+        free(s);
+    }
+}
+
+static struct gl_shader *find(const struct gl_context *context)
+{
+    GR_LOCKED(&lock);
+    struct gl_shader *s = shaders;
+    while (s && !gl_context_identical(&s->left.context, context))
+        s = s->next;
+    if (s)
+        s->users++;
+    else
+        collect();
+    return s;
+}
+
+static void list(struct gl_shader *s)
+{
+    GR_LOCKED(&lock);
+    s->next = shaders;
+    shaders = s;
+}
+
+struct gl_shader *gl_shader_use(const struct gl_context *context)
+{
+    if (!context->mark || context->version < 45)
+        return NULL;
+    struct gl_shader *s = find(context);
+    if (!s && (s = calloc(1, sizeof(*s)))) {
+        s->left = (struct gl_deferred){.context = *context, .end = end_shader};
+        s->left.context.group = NULL;
+        s->users = 1;
+        make(s);
+        s->kept = !s->usable; /* no later call tries again */
+        list(s);
+    }
+    if (!s || s->usable)
+        return s;
+    gl_shader_drop(s);
+    return NULL;
+}
+
+struct gl_shader *gl_shader_hold(struct gl_shader *shader)
+{
+    GR_LOCKED(&lock);
+    shader->users++;
+    return shader;
+}
+
+void gl_shader_keep(struct gl_shader *shader)
+{
+    GR_LOCKED(&lock);
+    shader->kept = true;
+}
+
+static bool end_use(struct gl_shader *s)
+{
+    GR_LOCKED(&lock);
+    const bool last = --s->users == 0 && !s->kept;
+    if (last)
+        unlist(s);
+    return last;
+}
+
+void gl_shader_drop(struct gl_shader *shader)
+{
+    if (!shader || !end_use(shader))
+        return;
+    if (gl_context_is_current(&shader->left.context))
+        end_shader(&shader->left);
+    else
+        gl_deferred_add(&shader->left);
+}
+
+/* ---- Whether it can run ---------------------------------------------------------------------- */
+
+static bool reports_errors(void)
+{
+    GLint flags = 0;
+    glGetIntegerv(GL_CONTEXT_FLAGS, &flags);
+    return !(flags & GL_CONTEXT_FLAG_NO_ERROR_BIT);
+}
+
+bool gl_renders_conditionally(void)
+{
+    GLuint query = 0;
+    if (!reports_errors())
+        return false;
+    glCreateQueries(GL_SAMPLES_PASSED, 1, &query);
+    glBeginConditionalRender(query, GL_QUERY_NO_WAIT);
+    const GLenum error = gl_errors_take();
+    if (error == GL_NO_ERROR)
+        glEndConditionalRender();
+    glDeleteQueries(1, &query);
+    return error == GL_INVALID_OPERATION;
+}
+
+/* The program could not be current again after its deletion. */
+static bool is_deleted(GLint program)
+{
+    GLint deleted = GL_FALSE;
+    if (program)
+        glGetProgramiv((GLuint)program, GL_DELETE_STATUS, &deleted);
+    return deleted;
+}
+
+bool gl_shader_can_run(void)
+{
+    GLint program = 0;
+    GLboolean feedback = GL_FALSE;
+    glGetBooleanv(GL_TRANSFORM_FEEDBACK_ACTIVE, &feedback);
+    glGetIntegerv(GL_CURRENT_PROGRAM, &program);
+    return reports_errors() && !feedback && !is_deleted(program);
+}
+
+/* ---- Textures -------------------------------------------------------------------------------- */
+
+/* The formats of the image units, by the size of a pixel: 1, 2, 4, 8 and 16 bytes. */
+static const GLenum integer_formats[] = {GL_R8UI, GL_R16UI, GL_R32UI, GL_RG32UI, GL_RGBA32UI};
+
+static GLuint unit_of(unsigned pixel)
+{
+    GLuint unit = 0;
+    while (1u << unit < pixel)
+        unit++;
+    return unit;
+}
+
+static bool make_texture(struct gl_shader_texture *t)
+{
+    glCreateTextures(GL_TEXTURE_2D, 1, &t->name);
+    glTextureStorage2D(t->name, 1, t->format, t->width, t->height);
+    t->view = t->name;
+    if (t->mask == GL_STENCIL_BUFFER_BIT)
+        glTextureParameteri(t->name, GL_DEPTH_STENCIL_TEXTURE_MODE, GL_STENCIL_INDEX);
+    if (t->mask == GL_COLOR_BUFFER_BIT) {
+        glGenTextures(1, &t->view);
+        glTextureView(t->view, GL_TEXTURE_2D, t->name, integer_formats[unit_of(t->pixel)], 0, 1, 0,
+                      1);
+    }
+    if (gl_errors_take() == GL_NO_ERROR)
+        return true;
+    delete_texture(t);
+    return false;
+}
+
+const struct gl_shader_texture *gl_shader_texture(struct gl_shader *shader,
+                                                  const struct gl_shader_texture *wanted)
+{
+    struct gl_shader_texture *t = NULL;
+    for (int i = 0; i < TEXTURES && !t; i++)
+        if (shader->textures[i].format == wanted->format &&
+            shader->textures[i].mask == wanted->mask)
+            t = &shader->textures[i];
+    if (t && t->width >= wanted->width && t->height >= wanted->height)
+        return t;
+    if (!t)
+        t = &shader->textures[shader->oldest++ % TEXTURES];
+    delete_texture(t);
+    *t = *wanted;
+    return make_texture(t) ? t : NULL;
+}
+
+/* ---- A copy ---------------------------------------------------------------------------------- */
+
+/* The bindings of the application that a copy changes. */
+struct bindings {
+    GLint program, texture, sampler, buffer;
+    GLint64 start, size; /* of the buffer; a size of 0 is the whole buffer */
+    struct {
+        GLint name, level, layered, layer, access, format;
+    } image;
+};
+
+static GLint indexed(GLenum what, GLuint index)
+{
+    GLint value = 0;
+    glGetIntegeri_v(what, index, &value);
+    return value;
+}
+
+/* The unit of the texture, for an image or a sampler. */
+static GLuint unit_for(const struct gl_texel_copy *c)
+{
+    return c->kind == GL_TEXELS_COLOUR ? FIRST_IMAGE + unit_of(c->pixel)
+                                       : FIRST_SAMPLE + (c->kind == GL_TEXELS_STENCIL);
+}
+
+static void save(const struct gl_texel_copy *c, GLuint unit, struct bindings *b)
+{
+    glGetIntegerv(GL_CURRENT_PROGRAM, &b->program);
+    b->buffer = indexed(GL_SHADER_STORAGE_BUFFER_BINDING, BUFFER_UNIT);
+    glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_START, BUFFER_UNIT, &b->start);
+    glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_SIZE, BUFFER_UNIT, &b->size);
+    if (c->kind != GL_TEXELS_COLOUR) {
+        b->texture = indexed(GL_TEXTURE_BINDING_2D, unit);
+        b->sampler = indexed(GL_SAMPLER_BINDING, unit);
+        return;
+    }
+    b->image.name = indexed(GL_IMAGE_BINDING_NAME, unit);
+    b->image.level = indexed(GL_IMAGE_BINDING_LEVEL, unit);
+    b->image.layered = indexed(GL_IMAGE_BINDING_LAYERED, unit);
+    b->image.layer = indexed(GL_IMAGE_BINDING_LAYER, unit);
+    b->image.access = indexed(GL_IMAGE_BINDING_ACCESS, unit);
+    b->image.format = indexed(GL_IMAGE_BINDING_FORMAT, unit);
+}
+
+/* These calls leave the binding of glBindBuffer() alone. */
+static void bind_buffer(GLuint name, GLintptr start, GLsizeiptr size)
+{
+    if (name && size)
+        glBindBuffersRange(GL_SHADER_STORAGE_BUFFER, BUFFER_UNIT, 1, &name, &start, &size);
+    else
+        glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, BUFFER_UNIT, 1, &name);
+}
+
+static void bind_texture(GLuint unit, GLint texture, GLint sampler)
+{
+    GLint active = 0;
+    glGetIntegerv(GL_ACTIVE_TEXTURE, &active);
+    glActiveTexture(GL_TEXTURE0 + unit);
+    glBindTexture(GL_TEXTURE_2D, (GLuint)texture);
+    glActiveTexture((GLenum)active);
+    glBindSampler(unit, (GLuint)sampler);
+}
+
+static void restore(const struct gl_texel_copy *c, GLuint unit, const struct bindings *b)
+{
+    glUseProgram((GLuint)b->program);
+    bind_buffer((GLuint)b->buffer, (GLintptr)b->start, (GLsizeiptr)b->size);
+    if (c->kind != GL_TEXELS_COLOUR)
+        bind_texture(unit, b->texture, b->sampler);
+    else
+        glBindImageTexture(unit, (GLuint)b->image.name, b->image.level, (GLboolean)b->image.layered,
+                           b->image.layer, (GLenum)b->image.access, (GLenum)b->image.format);
+}
+
+static GLuint groups(int extent, int of_group)
+{
+    return (GLuint)((extent + of_group - 1) / of_group);
+}
+
+bool gl_shader_copy(const struct gl_shader *shader, const struct gl_texel_copy *c)
+{
+    const GLuint unit = unit_for(c);
+    const size_t bytes = (size_t)c->width * (size_t)c->height * c->pixel;
+    const size_t before = c->offset % (size_t)shader->alignment,
+                 size = before + (bytes + 3) / 4 * 4;
+    struct bindings bindings = {0};
+    if (size > (size_t)shader->largest)
+        return false;
+    save(c, unit, &bindings);
+    glUseProgram(shader->program);
+    bind_buffer(c->buffer, (GLintptr)(c->offset - before), (GLsizeiptr)size);
+    if (c->kind == GL_TEXELS_COLOUR)
+        glBindImageTexture(unit, c->texture, c->level, GL_FALSE, c->layer, GL_READ_WRITE,
+                           integer_formats[unit - FIRST_IMAGE]);
+    else
+        bind_texture(unit, (GLint)c->texture, (GLint)shader->sampler);
+    glProgramUniform2ui(shader->program, 0, (GLuint)c->width, (GLuint)c->height);
+    glProgramUniform2i(shader->program, 1, c->x, c->y);
+    glProgramUniform1ui(shader->program, 2, c->kind);
+    glProgramUniform1ui(shader->program, 3, c->pixel);
+    glProgramUniform1ui(shader->program, 4, (GLuint)(before / 4));
+    glProgramUniform1i(shader->program, 5, c->to_image);
+    glDispatchCompute(groups(c->width, GROUP_WIDTH), groups(c->height, GROUP_HEIGHT), 1);
+    glMemoryBarrier(GL_ALL_BARRIER_BITS);
+    restore(c, unit, &bindings);
+    return true;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * A compute shader that copies texels between images and buffers, much faster than glReadPixels()
+ * and glTexSubImage2D(). It runs in the application's context, and restores the bindings that it
+ * changes. In an OpenGL context of its own nothing would have to be restored, but on an H100 the
+ * GPU takes 39 us to change to another context and back (docs/driver.md).
+ */
+#ifndef GR_GL_OBJECT_TEXEL_SHADER_H
+#define GR_GL_OBJECT_TEXEL_SHADER_H
+
+#include "gl/context/context.h"
+
+/* The shader of an OpenGL context. */
+struct gl_shader;
+
+/*
+ * Finds or creates the shader of the context, which is current. The caller drops it. NULL: there is
+ * none, because OpenGL is older than 4.5 or did not compile it, or there is no memory. Records no
+ * error.
+ */
+struct gl_shader *gl_shader_use(const struct gl_context *context);
+
+/* Adds a use. Returns the shader. */
+struct gl_shader *gl_shader_hold(struct gl_shader *shader);
+
+/*
+ * Ends a use. With the last one the OpenGL objects are deleted, when the context is current, unless
+ * gl_shader_keep() was called: then they live as long as the context. NULL is allowed.
+ */
+void gl_shader_drop(struct gl_shader *shader);
+void gl_shader_keep(struct gl_shader *shader);
+
+/*
+ * Whether OpenGL would discard a dispatch or a draw because of the application's conditional
+ * rendering. OpenGL has no query for that, but refuses to begin it again. Contexts without errors
+ * cannot tell: false, and gl_shader_can_run() is false, too.
+ */
+bool gl_renders_conditionally(void);
+
+/*
+ * Whether the current state allows a dispatch that leaves no trace. The caller has checked
+ * gl_renders_conditionally().
+ */
+bool gl_shader_can_run(void);
+
+/* A texture that draws of grinterop write and the shader reads. */
+struct gl_shader_texture {
+    unsigned int format, mask; /* GL_COLOR_BUFFER_BIT, ... */
+    unsigned pixel;
+    int width, height;
+    unsigned int name, view; /* the view has colours as integers; otherwise it is `name` */
+};
+
+/* Finds or creates a texture that is as large as the wanted one. NULL: OpenGL refused. */
+const struct gl_shader_texture *gl_shader_texture(struct gl_shader *shader,
+                                                  const struct gl_shader_texture *wanted);
+
+/* What the shader reads from an image. */
+enum gl_texels_kind { GL_TEXELS_COLOUR, GL_TEXELS_DEPTH, GL_TEXELS_STENCIL };
+
+/* A copy of a rectangle of one layer of a level. */
+struct gl_texel_copy {
+    bool to_image; /* for colours only */
+    enum gl_texels_kind kind;
+    unsigned int texture;
+    int level, layer; /* for depth and stencil: of a GL_TEXTURE_2D, level GL_TEXTURE_BASE_LEVEL */
+    int x, y, width, height;
+    unsigned pixel; /* the bytes per pixel in the buffer: 1, 2, 4, 8 or 16 */
+    unsigned int buffer;
+    size_t offset; /* a multiple of 4; the buffer has whole words after it */
+};
+
+/*
+ * Copies the texels. `texture` is complete, and has a format of image units, or is the `view` of a
+ * gl_shader_texture. False: a block of the shader is smaller than the data.
+ */
+bool gl_shader_copy(const struct gl_shader *shader, const struct gl_texel_copy *copy);
+
+#endif
