@@ -348,6 +348,7 @@ class Submit(_Closes):
 
 @final
 class Tensor(_Closes, _Exports):
+    def __buffer__(self, flags: int, /) -> memoryview: ...
     @classmethod
     def alloc(
         cls, shape: _Shape, dtype: _Dtype = "uint8", *, stream: _Stream | None = None,

@@ -434,7 +434,8 @@ static PyMethodDef methods[] = {
 WEAK_REFERENCES(tensor_object)
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Memory with a type and a shape, exchanged with frameworks without a copy."},
+    {Py_tp_doc, "Memory with a type and a shape, exchanged with frameworks without a copy.\n\n"
+                "memoryview() reads a Tensor in host, pinned or managed memory."},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
     {Py_tp_finalize, (void *)finalize},
@@ -443,6 +444,8 @@ static PyType_Slot slots[] = {
     {Py_tp_methods, methods},
     {Py_tp_getset, tensor_properties},
     {Py_tp_members, members},
+    {SLOT_GET_BUFFER, (void *)view_get},
+    {SLOT_RELEASE_BUFFER, (void *)view_release},
     {0},
 };
 

@@ -140,6 +140,26 @@ PyObject *export_interface(gr_tensor *tensor);
  */
 PyObject *import_any(PyObject *object, PyObject *stream, gr_layout layout);
 
+/* ---- The buffer protocol (buffer_protocol.c) ------------------------------------------------- */
+
+/* A Py_buffer, and the slots of a type. The limited API has them since Python 3.11. */
+struct view {
+    const void *buf;
+    PyObject *obj;
+    Py_ssize_t len, itemsize;
+    int readonly, ndim;
+    const char *format;
+    const int64_t *shape, *strides;
+    void *suboffsets, *internal;
+};
+#define SLOT_GET_BUFFER     1
+#define SLOT_RELEASE_BUFFER 2
+
+int view_get(PyObject *object, struct view *view, int flags);
+void view_release(PyObject *exporter, struct view *view);
+
+/* ---- Owners of wrapped memory ---------------------------------------------------------------- */
+
 /* Python objects that are released when a tensor is freed, on any thread (drop.c). */
 struct kept;
 

@@ -3,6 +3,8 @@
 
 import ctypes
 import gc
+import hashlib
+import io
 import types
 import weakref
 
@@ -41,6 +43,42 @@ def test_tensor_reports_its_properties(cuda):
     refuses(RuntimeError, lambda: tensor.shape, match="closed")
     assert not hasattr(tensor, "__cuda_array_interface__")
     tensor.close()
+
+
+@pytest.mark.parametrize("memory", ["host", "pinned", "managed"])
+def test_host_memory_has_the_buffer_protocol(cuda, memory):
+    values = np.arange(6, dtype="f4").reshape(2, 3)
+    tensor = Tensor.alloc((2, 3), "float32", memory=memory)
+    tensor.copy_from(values, stream=cuda)
+    cuda.sync()
+    view = memoryview(tensor)
+    assert (view.format, view.shape, view.strides, view.readonly) == ("f", (2, 3), (12, 4), False)
+    view[1, 2] = 9
+    assert bytes(tensor)[:20] == values.tobytes()[:20] and np.frombuffer(tensor, "f4")[5] == 9
+    refuses(RuntimeError, view.obj.close)
+    tensor.close()
+    assert view[1, 2] == 9
+    refuses(RuntimeError, lambda: memoryview(tensor), match="closed")
+
+
+@pytest.mark.parametrize("code", "B H I Q b h i q e f d ? Zf Zd".split())
+def test_buffer_has_the_format_of_the_dtype(code):
+    dtype = np.dtype({"Zf": "c8", "Zd": "c16"}.get(code, code))
+    tensor = Tensor.alloc((2, 3), dtype, memory="host")
+    assert memoryview(tensor).format == code and np.asarray(memoryview(tensor)).dtype == dtype
+
+
+def test_buffers_are_refused(cuda):
+    tensor = Tensor.alloc((4, 4), memory="host")
+    refuses(BufferError, lambda: memoryview(Tensor.alloc(4)), match="GPU memory")
+    refuses(BufferError, lambda: memoryview(tensor.view((4,), "bfloat16")), match="bfloat16|dtype")
+    columns = tensor.view((4, 4), strides=(1, 4))
+    assert memoryview(columns).f_contiguous and not memoryview(columns).c_contiguous
+    refuses(BufferError, lambda: hashlib.sha1(columns), match="contiguous")
+    locked = tensor.view(read_only=True)
+    assert memoryview(locked).readonly
+    with pytest.raises((BufferError, TypeError)):
+        io.BytesIO(bytes(16)).readinto(locked)
 
 
 @pytest.mark.parametrize("dtype", ["u1", "<i4", "float16", "bfloat16", np.float64, np.dtype("u2")])
