@@ -178,16 +178,22 @@ TEST(host_pinned_managed_and_device_memory_can_be_imported)
     gr_tensor_free(tensor);
     settle();
     static unsigned char bytes[SIZE];
-    t->data = bytes;
-    t->device = (DLDevice){kDLCPU, 0};
-    tensor =
-        must_make(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
-    ck_assert_int_eq(gr_tensor_get_info(tensor)->memory,
-                     gr_cuda_is_software() ? GR_MEMORY_DEVICE : GR_MEMORY_HOST);
-    gr_tensor_free(tensor);
-    settle();
+    CUdeviceptr device;
+    CU(MemAlloc(&device, SIZE));
+    /* other frameworks also use the software driver's device memory as kDLCPU */
+    for (int on_device = 0; on_device <= gr_cuda_is_software(); on_device++) {
+        t->data = on_device ? (void *)(uintptr_t)device : bytes;
+        t->device = (DLDevice){kDLCPU, 0};
+        tensor = must_make(
+            gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, GR_STREAM_NONE));
+        ck_assert_int_eq(gr_tensor_get_info(tensor)->memory,
+                         on_device ? GR_MEMORY_DEVICE : GR_MEMORY_HOST);
+        gr_tensor_free(tensor);
+        settle();
+    }
+    CU(MemFree(device));
     CU(MemFreeHost(pinned));
-    producer_end(&producer, 2);
+    producer_end(&producer, 2 + gr_cuda_is_software());
 }
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
