@@ -2,7 +2,7 @@
 /* Python's buffer protocol, for memoryview() and others, of a Tensor in memory of the host. */
 #include "tensor.h"
 
-/* Requests of consumers, which Python.h names PyBUF_WRITABLE and so on. */
+/* Requests of consumers, as in PyBUF_WRITABLE. */
 #define WRITABLE     0x01
 #define FORMAT       0x04
 #define ND           0x08
