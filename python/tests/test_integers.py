@@ -143,3 +143,8 @@ def test_integers_that_do_not_fit_are_refused(calls):
                 refuses(OverflowError, lambda: call(Integer(value)), match="does not fit")
             for value in [1.5, 1.0, np.float32(1), "1", b"1", [1]]:
                 refuses((TypeError, ValueError), lambda: call(value))
+
+
+@pytest.mark.parametrize("value", [-1, -0.5, float("nan")])
+def test_invalid_timeouts_are_in_the_message(value):
+    refuses(ValueError, lambda: grinterop.collect(value), match=f"but is {value}")
