@@ -44,12 +44,12 @@ struct fetch {
 static gr_status check_conversion(const struct fetch *f)
 {
     const gr_publish_options *o = &f->conversion;
-    const char *field = o->chroma                    ? "chroma"
-                        : o->matrix || o->full_range ? "matrix"
-                        : o->level || o->layer       ? "level"
-                        : o->offset                  ? "offset"
-                        : o->target                  ? "target"
-                                                     : NULL;
+    const char *field = o->chroma || o->chroma_v                ? "chroma"
+                        : o->matrix || o->full_range || o->bits ? "matrix"
+                        : o->level || o->layer                  ? "level"
+                        : o->offset                             ? "offset"
+                        : o->target                             ? "target"
+                                                                : NULL;
     if (!field)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, f->call,

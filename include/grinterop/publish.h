@@ -31,9 +31,23 @@
  *             arrays, is converted in device memory, allocated in stream order. CUDA copies such
  *             pageable memory while the call blocks: a publish may block until CUDA has read the
  *             memory, and a fetch until the stream has written it. Pinned memory does not block.
- * YUV         NV12, P016 and NV16 have two planes: one below the other in one tensor, (H*3/2, W)
- *             or for NV16 (H*2, W), or in two tensors. YUV444 has three planes, (3,H,W) or
- *             (H*3,W), of u8 or u16. Chroma is not interpolated. YUV can be published, not fetched.
+ * YUV         One tensor, or a tensor per plane, each with its own pitch:
+ *
+ *             layout    type     in one tensor  planes: luma is (H,W), and `chroma` is
+ *             NV12      u8       (H*3/2,W)      (H/2,W/2,2) or (H/2,W)
+ *             P016      u16      (H*3/2,W)      as for NV12
+ *             NV16      u8       (H*2,W)        (H,W/2,2) or (H,W)
+ *             YUV420    u8, u16                 (H/2,W/2), as is `chroma_v`
+ *             YUV422    u8, u16                 (H,W/2), as is `chroma_v`
+ *             YUV444    u8, u16  (3,H,W)        (H,W), as is `chroma_v`
+ *                                or (H*3,W)
+ *             YUYV      u8       (H,W,2)
+ *             UYVY      u8       (H,W,2)
+ *
+ *             For planes, W/2 and H/2 are rounded up. In one tensor W is even, except for YUV444.
+ *             With `chroma_v`, NV12 and P016 mean YUV420, and NV16 means YUV422. u16 has its values
+ *             in the high bits, as P010 does, or in the low bits: see gr_publish_options.bits.
+ *             Chroma is not interpolated. YUV can be published, not fetched.
  * Rows        The first row of the tensor is row 0 of the image: in OpenGL the lowest, as for
  *             glTexSubImage2D(), in Vulkan the highest. See gr_publish_options.flip.
  * Order       The call is ordered after the previous work in `stream`, the work on the tensor, and
@@ -68,8 +82,8 @@ typedef struct gr_publish_options {
     /* The layout to use instead of the layout of the tensor. 0: the layout of the tensor. */
     gr_layout layout;
 
-    /* The second plane of NV12, P016 or NV16 as a tensor: (H/2, W/2, 2) or (H/2, W), for NV16 with
-     * H rows. NULL: the second plane follows the first plane in the same tensor. */
+    /* The second plane of YUV as a tensor: pairs of U and V, or U. See YUV above. NULL: the tensor
+     * has all planes. */
     const gr_tensor *chroma;
 
     /* The first channel of the tensor is blue and the third is red. */
@@ -113,6 +127,15 @@ typedef struct gr_publish_options {
 
     /* The event that the stream waits for first. NULL: none. */
     CUevent wait_event;
+
+    /* The third plane of YUV as a tensor, V: `chroma` is U then. NULL: there is none. */
+    const gr_tensor *chroma_v;
+
+    /*
+     * For YUV of u16: the number of bits of a value, from 8 to 16, in the low bits: 10 for
+     * yuv420p10le. 0: 16 bits, or fewer in the high bits, as in P010.
+     */
+    unsigned bits;
 } gr_publish_options;
 
 /*

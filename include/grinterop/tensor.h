@@ -117,10 +117,14 @@ typedef enum gr_layout {
     GR_LAYOUT_SHAPE = 0, /* by the shape: (H, W) or (H, W, C) */
     GR_LAYOUT_HWC = 1,
     GR_LAYOUT_CHW = 2,
-    GR_LAYOUT_NV12 = 3,  /* 8 bits: Y, then interleaved UV at half the width and height */
-    GR_LAYOUT_P016 = 4,  /* as NV12, with 16 bits */
-    GR_LAYOUT_NV16 = 5,  /* 8 bits: Y, then interleaved UV at half the width */
-    GR_LAYOUT_YUV444 = 6 /* Y, U and V, each of full size */
+    GR_LAYOUT_NV12 = 3,   /* 8 bits: Y, then interleaved UV at half the width and height */
+    GR_LAYOUT_P016 = 4,   /* as NV12, with 16 bits */
+    GR_LAYOUT_NV16 = 5,   /* 8 bits: Y, then interleaved UV at half the width */
+    GR_LAYOUT_YUV444 = 6, /* Y, U and V, each of full size */
+    GR_LAYOUT_YUV420 = 7, /* Y, then U and V at half the width and height, in three tensors */
+    GR_LAYOUT_YUV422 = 8, /* Y, then U and V at half the width, in three tensors */
+    GR_LAYOUT_YUYV = 9,   /* 8 bits, (H, W, 2): Y and U, Y and V in turn */
+    GR_LAYOUT_UYVY = 10   /* 8 bits, (H, W, 2): U and Y, V and Y in turn */
 } gr_layout;
 
 /* The kinds of memory. */

@@ -110,7 +110,7 @@ static gr_status check_shapes(const struct gr_picture *from, const struct gr_pic
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "%s, and %s: their channels don't match: 1 can become 1, 3 or 4; 2 stays 2; 3 "
-                   "and 4 can become 3 or 4.",
+                   "and 4 can become 3 or 4. For YUV set `layout`, such as GR_LAYOUT_YUYV.",
                    GR_SENTENCE(from), GR_PHRASE(to));
 }
 
@@ -121,6 +121,19 @@ static gr_status check_target(const struct gr_picture *to, const char *call)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "%s, but a stride of it is 0: its elements share bytes.", GR_SENTENCE(to));
+}
+
+static gr_status check_bits(const struct gr_picture *p, unsigned bits, const char *call)
+{
+    const unsigned most = 8 * (unsigned)gr_dtype_get_info(p->dtype)->size;
+    if (!p->is_yuv)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`bits` is set, but %s: `bits` is for YUV. Set `scale` for other values.",
+                       GR_PHRASE(p));
+    if (bits >= 8 && bits <= most)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "`bits` is %u, but %s: set 8 to %u, or 0 for %u.",
+                   bits, GR_PHRASE(p), most, most);
 }
 
 static gr_status check_options(const struct gr_picture *from, const struct gr_picture *to,
@@ -145,7 +158,7 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
     if ((unsigned)o->matrix > GR_YUV_BT2020)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`matrix` is %d, which is not a gr_yuv_matrix.",
                        (int)o->matrix);
-    return GR_OK;
+    return o->bits ? check_bits(from, o->bits, call) : GR_OK;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -199,13 +212,13 @@ static void fill_steps(struct gr_job *job, const struct gr_picture *from,
 
 /*
  * Computes the matrix that converts stored values to red, green and blue. The matrix includes the
- * scaling by range: of luma to 0 to 1, and of chroma to -0.5 to 0.5.
+ * scaling by range: of luma to 0 to 1, and of chroma to -0.5 to 0.5. Values have `bits` bits.
  */
-static void fill_matrix(struct gr_job *job, const gr_publish_options *o, bool wide)
+static void fill_matrix(struct gr_job *job, const gr_publish_options *o, unsigned bits)
 {
     static const double weights[][2] = {{0.2126, 0.0722}, {0.299, 0.114}, {0.2627, 0.0593}};
     const double red = weights[o->matrix][0], blue = weights[o->matrix][1], green = 1 - red - blue;
-    const double most = wide ? 65535 : 255, step = wide ? 256 : 1;
+    const double most = (1u << bits) - 1, step = 1u << (bits - 8);
     const double y_scale = 1 / (o->full_range ? most : 219 * step);
     const double c_scale = 1 / (o->full_range ? most : 224 * step);
     const double y_zero = o->full_range ? 0 : 16 * step, c_zero = 128 * step;
@@ -268,12 +281,19 @@ static void fill_side(struct gr_job_side *side, const struct gr_picture *p)
     side->access = p->in_array ? GR_JOB_STRIDED : access_of(side);
 }
 
-static void choose_chroma_access(struct gr_job_chroma *chroma, size_t element)
+/* `channels`: of luma; 2 if luma and chroma alternate. */
+static void choose_chroma_access(struct gr_job_chroma *c, unsigned channels, size_t element)
 {
-    const uint64_t all = chroma->u | (uint64_t)chroma->row;
-    if (chroma->x_shift == 1 && chroma->pixel == (int64_t)(2 * element) &&
-        chroma->v - chroma->u == element && all % (4 * element) == 0)
-        chroma->access = GR_JOB_PACKED;
+    const uint64_t u = c->u.base | (uint64_t)c->u.row, v = c->v.base | (uint64_t)c->v.row;
+    const int64_t size = (int64_t)element;
+    if (channels == 2)
+        c->access = GR_JOB_WOVEN;
+    else if (c->x_shift && c->u.pixel == 2 * size && c->v.pixel == 2 * size &&
+             c->u.row == c->v.row && c->v.base - c->u.base == element && u % (4 * element) == 0)
+        c->access = GR_JOB_PACKED;
+    else if (c->u.pixel == size && c->v.pixel == size &&
+             (u | v) % (GR_JOB_PIXELS * element >> c->x_shift) == 0)
+        c->access = GR_JOB_PLANAR;
 }
 
 void gr_plan_use_surface(struct gr_job_side *side, CUsurfObject surface, enum gr_job_place place,
@@ -352,7 +372,8 @@ static bool is_aligned(const struct gr_picture *p)
     if (p->depth > 1)
         all |= (uint64_t)p->slice;
     if (p->is_yuv)
-        all |= c->u | c->v | (uint64_t)c->pixel | (uint64_t)c->row;
+        all |= c->u.base | (uint64_t)c->u.pixel | (uint64_t)c->u.row | c->v.base |
+               (uint64_t)c->v.pixel | (uint64_t)c->v.row;
     return p->in_array || all % size == 0;
 }
 
@@ -402,8 +423,8 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
     fill_side(&job->to, to);
     if (from->is_yuv) {
         job->chroma = from->chroma;
-        choose_chroma_access(&job->chroma, gr_dtype_get_info(from->dtype)->size);
-        fill_matrix(job, o, from->dtype == GR_DTYPE_U16);
+        choose_chroma_access(&job->chroma, from->channels, gr_dtype_get_info(from->dtype)->size);
+        fill_matrix(job, o, o->bits ? o->bits : 8 * job->from.bytes);
     }
     job->raw_fill = raw_of(to, job->alpha);
     job->width = (uint32_t)from->width;

@@ -29,7 +29,8 @@ enum gr_job_place {
 enum gr_job_access {
     GR_JOB_STRIDED = 0, /* at any distance from each other */
     GR_JOB_PACKED = 1,  /* adjacent pixels with adjacent channels */
-    GR_JOB_PLANAR = 2   /* adjacent pixels within the plane of each channel */
+    GR_JOB_PLANAR = 2,  /* adjacent pixels within the plane of each channel */
+    GR_JOB_WOVEN = 3    /* of chroma: adjacent pixels, whose luma and chroma alternate */
 };
 
 /* The types that kernels convert: GR_JOB_U8 and so on. */
@@ -67,16 +68,20 @@ struct gr_job_side {
     uint32_t reserved;
 };
 
-/* The two chroma planes that belong to a luma plane. */
-struct gr_job_chroma {
-    uint64_t u;
-    uint64_t v;
-    int64_t pixel;
+struct gr_job_plane {
+    uint64_t base;
+    int64_t pixel; /* bytes to the next sample and row */
     int64_t row;
+};
+
+/* The chroma that belongs to luma. */
+struct gr_job_chroma {
+    struct gr_job_plane u;
+    struct gr_job_plane v;
     uint32_t x_shift; /* 1: one sample per two pixels in a row */
     uint32_t y_shift;
     uint32_t access; /* GR_JOB_PACKED: u and v interleaved, one pair per two pixels */
-    uint32_t reserved;
+    uint32_t luma;   /* the channel of luma: 1 if it follows chroma, as in UYVY */
 };
 
 struct gr_job {

@@ -256,20 +256,36 @@ template <int S, int N> INLINE void move_pixels(const gr_job &job, int x, int y,
 /* ---- Brightness and colour ---------------------------------------------------------------------
  */
 
+INLINE const unsigned char *sample(const gr_job_chroma &c, const gr_job_plane &plane, int x, int y)
+{
+    return reinterpret_cast<const unsigned char *>(plane.base) + (x >> c.x_shift) * plane.pixel +
+           (y >> c.y_shift) * plane.row;
+}
+
 template <int S> INLINE void load_chroma_of(const gr_job_chroma &c, int x, int y, bits *u, bits *v)
 {
-    const int64_t at = (x >> c.x_shift) * c.pixel + (y >> c.y_shift) * c.row;
-    *u = load_element<S>(reinterpret_cast<const unsigned char *>(c.u) + at);
-    *v = load_element<S>(reinterpret_cast<const unsigned char *>(c.v) + at);
+    *u = load_element<S>(sample(c, c.u, x, y));
+    *v = load_element<S>(sample(c, c.v, x, y));
+}
+
+/* Loads the samples of four pixels, which are adjacent. */
+template <int S> INLINE void load_samples(const unsigned char *from, uint32_t x_shift, bits *to)
+{
+    uint32_t words[S];
+    if (x_shift)
+        words[0] = load_element<2 * S>(from);
+    else
+        load_words<S>(from, words);
+    UNROLL
+    for (int p = 0; p < PIXELS; p++)
+        to[p] = x_shift ? extract<S>(words, p / 2) : extract<S>(words, p);
 }
 
 template <int S> INLINE void load_chroma(const gr_job_chroma &c, int x, int y, bits *u, bits *v)
 {
     if (c.access == GR_JOB_PACKED) {
         uint32_t words[S];
-        load_words<S>(reinterpret_cast<const unsigned char *>(c.u) + (x >> 1) * c.pixel +
-                          (y >> c.y_shift) * c.row,
-                      words);
+        load_words<S>(sample(c, c.u, x, y), words);
         UNROLL
         for (int p = 0; p < PIXELS; p++) {
             u[p] = extract<S>(words, p / 2 * 2);
@@ -277,23 +293,42 @@ template <int S> INLINE void load_chroma(const gr_job_chroma &c, int x, int y, b
         }
         return;
     }
+    if (c.access == GR_JOB_PLANAR) {
+        load_samples<S>(sample(c, c.u, x, y), c.x_shift, u);
+        load_samples<S>(sample(c, c.v, x, y), c.x_shift, v);
+        return;
+    }
     UNROLL
     for (int p = 0; p < PIXELS; p++)
         load_chroma_of<S>(c, x + p, y, &u[p], &v[p]);
 }
 
+/* Separates the two channels of four pixels: luma, and u and v in turn. */
+INLINE void unweave(const bits *pixels, uint32_t luma, bits *u, bits *v)
+{
+    UNROLL
+    for (int p = 0; p < PIXELS; p++) {
+        const bits *pair = pixels + p / 2 * 2 * CHANNELS;
+        u[p] = luma ? pair[0] : pair[1];
+        v[p] = luma ? pair[CHANNELS] : pair[CHANNELS + 1];
+    }
+}
+
 template <int S, int N> INLINE void yuv_pixels(const gr_job &job, int x, int y, int z)
 {
-    bits brightness[N * CHANNELS] = {}, u[N], v[N];
+    bits pixels[N * CHANNELS] = {}, u[N], v[N];
     float values[N * CHANNELS];
-    load_pixels<S, N>(job.from, x, y, z, brightness);
-    if (N == PIXELS)
+    load_pixels<S, N>(job.from, x, y, z, pixels);
+    if (N == PIXELS && job.chroma.access == GR_JOB_WOVEN)
+        unweave(pixels, job.chroma.luma, u, v);
+    else if (N == PIXELS)
         load_chroma<S>(job.chroma, x, y, u, v);
     else
         load_chroma_of<S>(job.chroma, x, y, u, v);
     UNROLL
     for (int p = 0; p < N; p++) {
-        const float b = static_cast<float>(brightness[p * CHANNELS]);
+        const bits *pixel = pixels + p * CHANNELS;
+        const float b = static_cast<float>(job.chroma.luma ? pixel[1] : pixel[0]);
         const float cu = static_cast<float>(u[p]), cv = static_cast<float>(v[p]);
         UNROLL
         for (int c = 0; c < 3; c++) {

@@ -13,8 +13,9 @@
 
 static const char *layout_text(gr_layout layout)
 {
-    static const char *const texts[] = {"",        " (HWC)",  " (CHW)",   " (NV12)",
-                                        " (P016)", " (NV16)", " (YUV444)"};
+    static const char *const texts[] = {"",          " (HWC)",  " (CHW)",    " (NV12)",
+                                        " (P016)",   " (NV16)", " (YUV444)", " (YUV420)",
+                                        " (YUV422)", " (YUYV)", " (UYVY)"};
     return (unsigned)layout < sizeof(texts) / sizeof(texts[0]) ? texts[layout] : "";
 }
 
@@ -28,10 +29,29 @@ const char *gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_T
     return text;
 }
 
-/* Whether pictures of this layout have chroma planes. */
-static bool is_yuv(gr_layout layout)
+/* How a YUV layout stores chroma. */
+struct yuv_layout {
+    bool narrow, wide; /* elements may have 8 bits, or 16 bits */
+    bool is_planar;    /* U and V are two planes */
+    bool is_woven;     /* luma and chroma alternate in one plane */
+    unsigned x_shift, y_shift;
+};
+
+/* Returns NULL for layouts without chroma. */
+static const struct yuv_layout *yuv_of(gr_layout layout)
 {
-    return layout >= GR_LAYOUT_NV12 && layout <= GR_LAYOUT_YUV444;
+    static const struct yuv_layout all[] = {
+        [GR_LAYOUT_NV12] = {.narrow = true, .x_shift = 1, .y_shift = 1},
+        [GR_LAYOUT_P016] = {.wide = true, .x_shift = 1, .y_shift = 1},
+        [GR_LAYOUT_NV16] = {.narrow = true, .x_shift = 1},
+        [GR_LAYOUT_YUV444] = {.narrow = true, .wide = true, .is_planar = true},
+        [GR_LAYOUT_YUV420] =
+            {.narrow = true, .wide = true, .is_planar = true, .x_shift = 1, .y_shift = 1},
+        [GR_LAYOUT_YUV422] = {.narrow = true, .wide = true, .is_planar = true, .x_shift = 1},
+        [GR_LAYOUT_YUYV] = {.narrow = true, .is_woven = true, .x_shift = 1},
+        [GR_LAYOUT_UYVY] = {.narrow = true, .is_woven = true, .x_shift = 1},
+    };
+    return layout >= GR_LAYOUT_NV12 && layout <= GR_LAYOUT_UYVY ? &all[layout] : NULL;
 }
 
 static gr_status refuse(const struct gr_shaped *shaped, const char *call, const char *advice)
@@ -133,19 +153,19 @@ static struct plane find_plane(const struct gr_shaped *s, int most)
     return plane;
 }
 
-/* Returns the number of rows of all planes, stacked, for this number of luma rows. */
-static int64_t rows_of(gr_layout layout, int64_t height)
+static void take_luma(const struct gr_shaped *s, int row, int64_t height, struct gr_picture *p)
 {
-    if (layout == GR_LAYOUT_YUV444)
-        return 3 * height;
-    return height + (layout == GR_LAYOUT_NV16 ? height : (height + 1) / 2);
+    p->height = height;
+    p->width = s->shape[row + 1];
+    p->row = s->strides[row];
+    p->pixel = s->strides[row + 1];
 }
 
-static int64_t height_of(gr_layout layout, int64_t rows)
+static struct gr_job_plane beside(const struct gr_job_plane *plane, int64_t bytes)
 {
-    if (layout == GR_LAYOUT_YUV444)
-        return rows / 3;
-    return layout == GR_LAYOUT_NV16 ? rows / 2 : (2 * rows + 1) / 3;
+    struct gr_job_plane moved = *plane;
+    moved.base += (uint64_t)bytes;
+    return moved;
 }
 
 /* Reads YUV444: the planes are the first of three dimensions, or they are stacked in one plane. */
@@ -155,110 +175,159 @@ static gr_status read_444(const struct gr_shaped *s, struct gr_picture *p, const
     struct plane plane = {0, (int)s->ndim};
     while (plane.n > 3 && s->shape[plane.first] == 1)
         plane.first++, plane.n--;
-    const int64_t *shape = s->shape + plane.first, *strides = s->strides + plane.first;
+    const int64_t *shape = s->shape + plane.first;
     const bool joined = plane.n == 2 || (plane.n == 3 && shape[0] != 3 && shape[2] == 1);
     if (!joined && (plane.n != 3 || shape[0] != 3))
         return refuse(s, call, advice);
-    p->height = joined ? shape[0] / 3 : shape[1];
-    if (joined && shape[0] != 3 * p->height)
+    if (joined && shape[0] % 3)
         return refuse(s, call, advice);
-    p->width = shape[joined ? 1 : 2];
-    p->row = strides[joined ? 0 : 1];
-    p->pixel = strides[joined ? 1 : 2];
-    const int64_t next = joined ? p->height * p->row : strides[0];
-    p->chroma = (struct gr_job_chroma){.u = s->base + (uint64_t)next,
-                                       .v = s->base + (uint64_t)(2 * next),
-                                       .pixel = p->pixel,
-                                       .row = p->row};
+    take_luma(s, plane.first + !joined, joined ? shape[0] / 3 : shape[1], p);
+    const int64_t next = joined ? p->height * p->row : s->strides[plane.first];
+    const struct gr_job_plane luma = {s->base, p->pixel, p->row};
+    p->chroma.u = beside(&luma, next);
+    p->chroma.v = beside(&luma, 2 * next);
     return GR_OK;
 }
 
-static void take_pairs(struct gr_picture *p, gr_layout layout, uint64_t base, int64_t row,
-                       int64_t pair, int64_t next)
+/* Reads YUYV and UYVY: each pixel has luma, and u or v. */
+static gr_status read_woven(const struct gr_shaped *s, struct gr_picture *p, const char *call)
 {
-    p->chroma = (struct gr_job_chroma){.u = base,
-                                       .v = base + (uint64_t)next,
-                                       .pixel = pair,
-                                       .row = row,
-                                       .x_shift = 1,
-                                       .y_shift = layout != GR_LAYOUT_NV16};
+    const struct plane plane = find_plane(s, 3);
+    const int64_t *shape = s->shape + plane.first;
+    if (plane.n != 3 || shape[2] != 2 || shape[1] % 2)
+        return refuse(s, call, "YUYV and UYVY are (H, W, 2), with an even W.");
+    take_luma(s, plane.first, shape[0], p);
+    p->channels = 2;
+    p->channel = s->strides[plane.first + 2];
+    p->chroma.luma = s->layout == GR_LAYOUT_UYVY;
+    p->chroma.u = (struct gr_job_plane){s->base, 2 * p->pixel, p->row};
+    if (!p->chroma.luma)
+        p->chroma.u = beside(&p->chroma.u, p->channel);
+    p->chroma.v = beside(&p->chroma.u, p->pixel);
+    return GR_OK;
 }
 
-/* Reads luma and chroma that are in one tensor. */
+/* Reads luma and pairs of u and v that are stacked in one tensor. */
 static gr_status read_joined(const struct gr_shaped *s, struct gr_picture *p, const char *call)
 {
     const struct plane plane = find_plane(s, 2);
     if (plane.n != 2)
         return refuse(s, call,
                       "NV12 and P016 are (H*3/2, W) and NV16 is (H*2, W); or pass the second plane "
-                      "as `chroma`.");
+                      "as `chroma`. (H, W, 2) is GR_LAYOUT_YUYV or GR_LAYOUT_UYVY.");
     const int64_t rows = s->shape[plane.first];
-    p->height = height_of(s->layout, rows);
-    p->width = s->shape[plane.first + 1];
-    p->row = s->strides[plane.first];
-    p->pixel = s->strides[plane.first + 1];
-    if (rows_of(s->layout, p->height) != rows || p->width % 2)
+    const int64_t height = p->chroma.y_shift ? (2 * rows + 1) / 3 : rows / 2;
+    take_luma(s, plane.first, height, p);
+    const unsigned shift = p->chroma.y_shift;
+    if (height + ((height + shift) >> shift) != rows || p->width % 2)
         return refuse(s, call, "NV12 and P016 are (H*3/2, W), NV16 is (H*2, W), with an even W.");
-    take_pairs(p, s->layout, s->base + (uint64_t)(p->height * p->row), p->row, 2 * p->pixel,
-               p->pixel);
+    p->chroma.u = (struct gr_job_plane){s->base, 2 * p->pixel, p->row};
+    p->chroma.u = beside(&p->chroma.u, p->height * p->row);
+    p->chroma.v = beside(&p->chroma.u, p->pixel);
     return GR_OK;
 }
 
-static gr_status read_chroma(const struct gr_shaped *s, const struct gr_shaped *chroma,
-                             struct gr_picture *p, const char *call)
+/* Whether a tensor is a plane of this size, which `to` then describes. */
+static bool is_plane(const struct gr_shaped *s, gr_dtype dtype, int64_t rows, int64_t columns,
+                     struct gr_job_plane *to)
 {
-    const struct plane plane = find_plane(chroma, 3);
-    const int64_t *shape = chroma->shape + plane.first, *strides = chroma->strides + plane.first;
-    const int64_t pairs = (p->width + 1) / 2;
-    const int64_t rows = s->layout == GR_LAYOUT_NV16 ? p->height : (p->height + 1) / 2;
-    const bool split = plane.n == 3;
-    const bool fits = chroma->dtype == s->dtype && (plane.n == 2 || plane.n == 3) &&
-                      shape[0] == rows &&
-                      (split ? shape[1] == pairs && shape[2] == 2 : shape[1] == 2 * pairs);
-    if (!fits) {
-        char text[GR_SHAPED_TEXT], theirs[GR_SHAPED_TEXT];
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%s and %s: the second plane must be (%lld, %lld, 2) or (%lld, %lld).",
-                       gr_shaped_text(s, text, true), gr_shaped_text(chroma, theirs, false),
-                       (long long)rows, (long long)pairs, (long long)rows, (long long)(2 * pairs));
-    }
-    take_pairs(p, s->layout, chroma->base, strides[0], split ? strides[1] : 2 * strides[1],
-               split ? strides[2] : strides[1]);
-    return GR_OK;
+    const struct plane plane = find_plane(s, 2);
+    const int64_t *shape = s->shape + plane.first, *strides = s->strides + plane.first;
+    *to = (struct gr_job_plane){s->base, strides[1], strides[0]};
+    return s->dtype == dtype && plane.n == 2 && shape[0] == rows && shape[1] == columns;
 }
 
-static gr_status check_yuv_type(const struct gr_shaped *s, const char *call)
+/* Whether a tensor is (rows, columns, 2). */
+static bool is_pairs(const struct gr_shaped *s, gr_dtype dtype, int64_t rows, int64_t columns,
+                     struct gr_job_chroma *to)
 {
-    const bool wide = s->dtype == GR_DTYPE_U16, narrow = s->dtype == GR_DTYPE_U8;
-    if (s->layout == GR_LAYOUT_YUV444 ? wide || narrow
-                                      : (s->layout == GR_LAYOUT_P016 ? wide : narrow))
+    const struct plane plane = find_plane(s, 3);
+    const int64_t *shape = s->shape + plane.first, *strides = s->strides + plane.first;
+    to->u = (struct gr_job_plane){s->base, strides[1], strides[0]};
+    to->v = beside(&to->u, strides[2]);
+    return s->dtype == dtype && plane.n == 3 && shape[0] == rows && shape[1] == columns &&
+           shape[2] == 2;
+}
+
+static gr_status refuse_plane(const struct gr_shaped *luma, const struct gr_shaped *plane,
+                              const char *name, const char *wanted, const char *call)
+{
+    char text[GR_SHAPED_TEXT], theirs[GR_SHAPED_TEXT];
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s, and %s: the %s plane must be %s of %s.",
+                   gr_shaped_text(luma, text, true), gr_shaped_text(plane, theirs, false), name,
+                   wanted, gr_dtype_get_info(luma->dtype)->name);
+}
+
+/* Reads chroma that is in other tensors than luma: pairs in `u`, or both planes. */
+static gr_status read_chroma(const struct gr_shaped *s, const struct gr_shaped *u,
+                             const struct gr_shaped *v, struct gr_picture *p, const char *call)
+{
+    struct gr_job_chroma *c = &p->chroma;
+    const int64_t columns = (p->width + c->x_shift) >> c->x_shift;
+    const int64_t rows = (p->height + c->y_shift) >> c->y_shift, all = 2 * columns;
+    char wanted[96];
+    snprintf(wanted, sizeof(wanted), v ? "(%lld, %lld)" : "(%lld, %lld, 2) or (%lld, %lld)",
+             (long long)rows, (long long)columns, (long long)rows, (long long)all);
+    if (v && !is_plane(u, s->dtype, rows, columns, &c->u))
+        return refuse_plane(s, u, "U", wanted, call);
+    if (v && !is_plane(v, s->dtype, rows, columns, &c->v))
+        return refuse_plane(s, v, "V", wanted, call);
+    if (v || is_pairs(u, s->dtype, rows, columns, c))
         return GR_OK;
-    return refuse(s, call, "NV12 and NV16 are uint8, P016 is uint16, and YUV444 is either.");
+    if (!is_plane(u, s->dtype, rows, all, &c->u))
+        return refuse_plane(s, u, "UV", wanted, call);
+    c->v = beside(&c->u, c->u.pixel);
+    c->u.pixel = c->v.pixel = 2 * c->u.pixel;
+    return GR_OK;
 }
 
-static gr_status read_yuv(const struct gr_shaped *s, const struct gr_shaped *chroma,
-                          struct gr_picture *p, const char *call)
+static gr_status read_planes(const struct gr_shaped *s, const struct gr_shaped *u,
+                             const struct gr_shaped *v, struct gr_picture *p, const char *call)
 {
-    GR_TRY(check_yuv_type(s, call));
-    p->is_yuv = true;
-    p->depth = 1;
-    p->channels = 1;
-    if (s->layout == GR_LAYOUT_YUV444)
-        return read_444(s, p, call);
-    if (!chroma)
-        return read_joined(s, p, call);
     const struct plane plane = find_plane(s, 2);
     if (plane.n != 2)
         return refuse(s, call, "with `chroma` set, the tensor must be the luma plane, (H, W).");
-    p->height = s->shape[plane.first];
-    p->width = s->shape[plane.first + 1];
-    p->row = s->strides[plane.first];
-    p->pixel = s->strides[plane.first + 1];
-    return read_chroma(s, chroma, p, call);
+    take_luma(s, plane.first, s->shape[plane.first], p);
+    return read_chroma(s, u, v, p, call);
 }
 
-gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *chroma,
-                          bool volume, struct gr_picture *picture, const char *call)
+static gr_status read_yuv(const struct gr_shaped *s, const struct yuv_layout *layout,
+                          const struct gr_shaped *u, const struct gr_shaped *v,
+                          struct gr_picture *p, const char *call)
+{
+    if (!(s->dtype == GR_DTYPE_U8 && layout->narrow) && !(s->dtype == GR_DTYPE_U16 && layout->wide))
+        return refuse(s, call,
+                      "NV12, NV16, YUYV and UYVY are uint8, P016 is uint16, and YUV420, YUV422 and "
+                      "YUV444 are either.");
+    p->is_yuv = true;
+    p->depth = 1;
+    p->channels = 1;
+    p->chroma.x_shift = layout->x_shift;
+    p->chroma.y_shift = layout->y_shift;
+    if (u)
+        return read_planes(s, u, v, p, call);
+    if (layout->is_woven)
+        return read_woven(s, p, call);
+    if (s->layout == GR_LAYOUT_YUV444)
+        return read_444(s, p, call);
+    if (layout->is_planar)
+        return refuse(s, call,
+                      "YUV420 and YUV422 are three tensors: pass Y, U as `chroma` and V as "
+                      "`chroma_v`.");
+    return read_joined(s, p, call);
+}
+
+static gr_status refuse_chroma(const struct gr_picture *p, bool v, const char *call)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s is set, but %s: set `layout` to %s.",
+                   v ? "`chroma_v`" : "`chroma`", GR_PHRASE(p),
+                   v ? "GR_LAYOUT_YUV420, GR_LAYOUT_YUV422 or GR_LAYOUT_YUV444"
+                     : "GR_LAYOUT_NV12, GR_LAYOUT_P016 or GR_LAYOUT_NV16");
+}
+
+gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *u,
+                          const struct gr_shaped *v, bool volume, struct gr_picture *picture,
+                          const char *call)
 {
     struct axes axes = {-1, -1, -1, -1};
     *picture = (struct gr_picture){.dtype = shaped->dtype,
@@ -269,13 +338,11 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
     for (unsigned i = 0; i < shaped->ndim; i++)
         if (shaped->shape[i] > INT32_MAX)
             return refuse(shaped, call, "a dimension is too large for a picture.");
-    if (chroma && (!is_yuv(shaped->layout) || shaped->layout == GR_LAYOUT_YUV444))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`chroma` is set, but %s: set `layout` to GR_LAYOUT_NV12, GR_LAYOUT_P016 or "
-                       "GR_LAYOUT_NV16.",
-                       GR_PHRASE(picture));
-    if (is_yuv(shaped->layout))
-        return read_yuv(shaped, chroma, picture, call);
+    const struct yuv_layout *yuv = yuv_of(shaped->layout);
+    if (u && (!yuv || yuv->is_woven || (yuv->is_planar && !v)))
+        return refuse_chroma(picture, v, call);
+    if (yuv)
+        return read_yuv(shaped, yuv, u, v, picture, call);
     GR_TRY(find_axes(shaped, volume ? 3 : 2, &axes, call));
     take_axes(shaped, axes, picture);
     return GR_OK;
@@ -293,9 +360,11 @@ gr_status gr_picture_flip(struct gr_picture *p, const char *call)
     if (!p->is_yuv)
         return GR_OK;
     const int64_t last = (p->height >> chroma->y_shift) - 1;
-    chroma->u += (uint64_t)(last * chroma->row);
-    chroma->v += (uint64_t)(last * chroma->row);
-    chroma->row = -chroma->row;
+    for (int i = 0; i < 2; i++) {
+        struct gr_job_plane *plane = i ? &chroma->v : &chroma->u;
+        *plane = beside(plane, last * plane->row);
+        plane->row = -plane->row;
+    }
     return GR_OK;
 }
 

@@ -22,16 +22,32 @@ struct work {
     struct gr_plan plan;
 };
 
+/* The tensors of a call: luma or all channels, and the chroma planes in other tensors. */
+struct planes {
+    unsigned count;
+    const gr_tensor *of[3];
+};
+
+static struct planes planes_of(const struct work *w)
+{
+    const gr_publish_options *o = &w->options;
+    return (struct planes){1u + !!o->chroma + !!o->chroma_v, {w->tensor, o->chroma, o->chroma_v}};
+}
+
 /* ---- Checks before the map ------------------------------------------------------------------- */
 
 static gr_status check_tensors(const struct work *w)
 {
     if (!w->tensor)
         return gr_fail(GR_ERR_INVALID_VALUE, w->call, "The tensor is NULL: did its creation fail?");
-    GR_TRY(gr_tensor_check(w->tensor, w->call));
-    if (w->options.chroma) {
-        GR_TRY(gr_tensor_check(w->options.chroma, w->call));
-        GR_TRY(gr_tensor_refuse_array(w->options.chroma, "which cannot be `chroma`", w->call));
+    if (w->options.chroma_v && !w->options.chroma)
+        return gr_fail(GR_ERR_INVALID_VALUE, w->call,
+                       "`chroma_v` is set, but `chroma` is NULL: pass the U plane as `chroma`.");
+    const struct planes planes = planes_of(w);
+    for (unsigned i = 0; i < planes.count; i++) {
+        GR_TRY(gr_tensor_check(planes.of[i], w->call));
+        if (i > 0)
+            GR_TRY(gr_tensor_refuse_array(planes.of[i], "which cannot be a chroma plane", w->call));
     }
     if (!w->fetch || !w->tensor->info.read_only)
         return GR_OK;
@@ -41,7 +57,7 @@ static gr_status check_tensors(const struct work *w)
 static gr_status take(struct work *w, const gr_publish_options *options)
 {
     GR_TRY(GR_TAKE(gr_publish_options, &w->options, options, w->call));
-    if ((unsigned)w->options.layout > GR_LAYOUT_YUV444)
+    if ((unsigned)w->options.layout > GR_LAYOUT_UYVY)
         return gr_fail(GR_ERR_INVALID_VALUE, w->call, "`layout` is %d, which is not a gr_layout.",
                        (int)w->options.layout);
     return check_tensors(w);
@@ -80,9 +96,9 @@ static gr_status check_plan(const struct work *w, gr_resource *resource)
 {
     if (!w->plan.bytes)
         return GR_OK;
-    GR_TRY(gr_tensor_check_reach(w->tensor, w->stream, &resource->context, w->call));
-    if (w->options.chroma)
-        GR_TRY(gr_tensor_check_reach(w->options.chroma, w->stream, &resource->context, w->call));
+    const struct planes planes = planes_of(w);
+    for (unsigned i = 0; i < planes.count; i++)
+        GR_TRY(gr_tensor_check_reach(planes.of[i], w->stream, &resource->context, w->call));
     return w->plan.copies ? GR_OK : gr_launch_prepare(&w->plan, &resource->kernels, w->call);
 }
 
@@ -184,19 +200,24 @@ static gr_status enqueue(struct work *w)
     return surface && !w->sides.has_other_surfaces ? launch_on_surface(w) : launch_beside_array(w);
 }
 
-static bool is_on_host(const gr_tensor *tensor)
+static bool is_on_host(const struct work *w)
 {
-    return tensor && tensor->info.memory == GR_MEMORY_HOST;
+    const struct planes planes = planes_of(w);
+    for (unsigned i = 0; i < planes.count; i++)
+        if (planes.of[i]->info.memory == GR_MEMORY_HOST)
+            return true;
+    return false;
 }
 
 /* Replaces tensors in host memory by their copies on the device, and converts those. */
 static gr_status enqueue_staged(struct work *w)
 {
     struct work on_device = *w;
-    struct gr_stage stages[2] = {0};
-    const gr_tensor **tensors[] = {&on_device.tensor, &on_device.options.chroma};
+    struct gr_stage stages[3] = {0};
+    const gr_tensor **tensors[] = {&on_device.tensor, &on_device.options.chroma,
+                                   &on_device.options.chroma_v};
     gr_status status = GR_OK;
-    for (int i = 0; i < 2 && status == GR_OK; i++)
+    for (int i = 0; i < 3 && status == GR_OK; i++)
         status = gr_stage_begin(tensors[i], w->fetch, &w->buffer->resource->context, w->stream,
                                 &stages[i], w->call);
     if (status == GR_OK)
@@ -205,7 +226,7 @@ static gr_status enqueue_staged(struct work *w)
         status = enqueue(&on_device);
     if (status == GR_OK && w->fetch)
         status = gr_stage_read_back(&stages[0], w->stream, w->call);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         gr_stage_end(&stages[i]);
     return status;
 }
@@ -213,25 +234,24 @@ static gr_status enqueue_staged(struct work *w)
 static gr_status begin(const struct work *w)
 {
     const struct gr_context *at = &w->buffer->resource->context;
-    GR_TRY(gr_tensor_begin_use(w->tensor, w->stream, at, w->fetch, w->call));
-    if (w->options.chroma)
-        GR_TRY(gr_tensor_begin_use(w->options.chroma, w->stream, at, false, w->call));
+    const struct planes planes = planes_of(w);
+    for (unsigned i = 0; i < planes.count; i++)
+        GR_TRY(gr_tensor_begin_use(planes.of[i], w->stream, at, i == 0 && w->fetch, w->call));
     return gr_event_wait(w->stream, w->options.wait_event);
 }
 
 static void end(const struct work *w)
 {
     const struct gr_context *at = &w->buffer->resource->context;
-    gr_tensor_end_use(w->tensor, w->stream, at, w->fetch);
-    if (w->options.chroma)
-        gr_tensor_end_use(w->options.chroma, w->stream, at, false);
+    const struct planes planes = planes_of(w);
+    for (unsigned i = 0; i < planes.count; i++)
+        gr_tensor_end_use(planes.of[i], w->stream, at, i == 0 && w->fetch);
 }
 
 static gr_status move_planned(struct work *w)
 {
     GR_TRY(begin(w));
-    const bool staged = !w->plan.copies && (is_on_host(w->tensor) || is_on_host(w->options.chroma));
-    gr_status status = staged ? enqueue_staged(w) : enqueue(w);
+    gr_status status = !w->plan.copies && is_on_host(w) ? enqueue_staged(w) : enqueue(w);
     end(w);
     return status;
 }

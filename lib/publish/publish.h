@@ -54,11 +54,13 @@ const char *gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_T
 #define GR_SENTENCE(of) gr_shaped_text(&(of)->shaped, (char[GR_SHAPED_TEXT]){0}, true)
 
 /*
- * Interprets the shape as a picture of one slice, or of several slices if `volume` is set. `chroma`
- * may be NULL. Refuses all other shapes.
+ * Interprets the shape as a picture of one slice, or of several slices if `volume` is set. `u` and
+ * `v` are other planes of the picture: both, or `u` has pairs and `v` is NULL, or both are NULL.
+ * Refuses all other shapes.
  */
-gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *chroma,
-                          bool volume, struct gr_picture *picture, const char *call);
+gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *u,
+                          const struct gr_shaped *v, bool volume, struct gr_picture *picture,
+                          const char *call);
 
 /*
  * Makes two pictures of one channel from two tensors of equal shape, by joining dimensions. False

@@ -50,10 +50,13 @@ static struct gr_shaped shape_of(const gr_tensor *tensor, const char *what, gr_l
 static gr_status read_tensor(const struct gr_shaped *shaped, const gr_publish_options *o,
                              bool volume, struct gr_publish_sides *sides, const char *call)
 {
-    struct gr_shaped chroma;
+    struct gr_shaped u, v;
     if (o->chroma)
-        chroma = shape_of(o->chroma, "`chroma`", GR_LAYOUT_SHAPE);
-    return gr_picture_read(shaped, o->chroma ? &chroma : NULL, volume, &sides->tensor, call);
+        u = shape_of(o->chroma, "`chroma`", GR_LAYOUT_SHAPE);
+    if (o->chroma_v)
+        v = shape_of(o->chroma_v, "`chroma_v`", GR_LAYOUT_SHAPE);
+    return gr_picture_read(shaped, o->chroma ? &u : NULL, o->chroma_v ? &v : NULL, volume,
+                           &sides->tensor, call);
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
@@ -208,7 +211,7 @@ static gr_status read_buffer(struct part buffer, const struct gr_shaped *tensor,
     GR_TRY(describe_buffer(buffer, tensor, o, &shaped, call));
     if (tensor->memory == GR_MEMORY_ARRAY || !copies_by_element(tensor, &shaped, o)) {
         GR_TRY(read_tensor(tensor, o, false, sides, call));
-        return gr_picture_read(&shaped, NULL, false, &sides->mapped, call);
+        return gr_picture_read(&shaped, NULL, NULL, false, &sides->mapped, call);
     }
     if (gr_pictures_of_elements(tensor, &shaped, &sides->tensor, &sides->mapped))
         return GR_OK;

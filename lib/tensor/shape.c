@@ -32,7 +32,7 @@ static gr_status check_fields(const gr_tensor_desc *desc, const char *call)
     if (desc->ndim && !desc->shape)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`ndim` is %u, but `shape` is NULL.",
                        desc->ndim);
-    if ((unsigned)desc->layout > GR_LAYOUT_YUV444)
+    if ((unsigned)desc->layout > GR_LAYOUT_UYVY)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`layout` is %d, which is not a gr_layout.",
                        (int)desc->layout);
     if ((unsigned)desc->memory > GR_MEMORY_ARRAY)

@@ -100,7 +100,7 @@ static gr_tensor_desc some_shape(struct fuzz_input *in, int64_t shape[4], int64_
 {
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = (gr_dtype)(1 + fuzz_below(in, GR_DTYPE_C128)),
-                .ndim = fuzz_below(in, 5), .shape = shape, .layout = (gr_layout)fuzz_below(in, 7));
+                .ndim = fuzz_below(in, 5), .shape = shape, .layout = (gr_layout)fuzz_below(in, 11));
     for (unsigned i = 0; i < desc.ndim; i++) {
         shape[i] = fuzz_below(in, 4) ? fuzz_below(in, 9) : (int64_t)fuzz_size(in, MEMORY_SIZE);
         strides[i] = (int64_t)fuzz_size(in, MEMORY_SIZE);
@@ -156,6 +156,7 @@ static void publish(struct fuzz_input *in, gr_buffer *buffer)
     uint8_t truths = fuzz_byte(in);
     const gr_publish_options options =
         GR_INIT(gr_publish_options, .layout = (gr_layout)(int8_t)fuzz_byte(in), .chroma = chroma,
+                .chroma_v = truths & 4 ? chroma : NULL, .bits = truths & 8 ? 10 : 0,
                 .bgr = truths & 1, .flip = truths & 2, .scale = truths & 4 ? numbers : NULL,
                 .bias = truths & 8 ? numbers : NULL, .srgb = truths & 16, .full_range = truths & 32,
                 .matrix = (gr_yuv_matrix)(int8_t)fuzz_byte(in), .level = (unsigned)fuzz_size(in, 2),

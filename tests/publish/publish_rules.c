@@ -338,7 +338,7 @@ TEST(meaningless_options_are_refused)
         GR_ERR_INVALID_VALUE, 0, text)
     REFUSED(resource, tensor, "for buffers", .offset = 4);
     REFUSED(resource, tensor, "for buffers", .target = &desc);
-    REFUSED(resource, tensor, "`layout` is 9", .layout = (gr_layout)9);
+    REFUSED(resource, tensor, "`layout` is 11", .layout = (gr_layout)11);
     REFUSED(resource, tensor, "1 level", .level = 1);
     REFUSED(resource, tensor, "1 layer", .layer = 1);
     REFUSED(resource, grey, "`bgr`", .bgr = true);

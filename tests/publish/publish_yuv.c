@@ -1,69 +1,133 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Publishes luma and chroma planes: every layout, with the planes in one tensor or in two, every
- * matrix and range. The colours are compared with the definitions of the standards, computed in
- * double.
+ * Publishes luma and chroma planes: every layout, with the planes in one tensor or in several,
+ * every matrix and range. The colours are compared with the definitions of the standards, computed
+ * in double.
  */
 #include "publish_support.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* A picture in planes, and their layout in one block of memory. */
+/* A picture in planes. */
 struct yuv {
     gr_layout layout;
-    bool wide; /* each value has 16 bits */
+    bool wide; /* each value has 16 bits, or `bits` in the low bits */
     unsigned width, height;
     unsigned x_shift, y_shift;
+    const char *tensors; /* the numbers of tensors that may have the planes */
+    unsigned bits;
 };
 
 static const struct yuv pictures[] = {
-    {GR_LAYOUT_NV12, false, 32, 6, 1, 1},   {GR_LAYOUT_NV12, false, 14, 4, 1, 1},
-    {GR_LAYOUT_NV12, false, 10, 5, 1, 1},   {GR_LAYOUT_P016, true, 32, 6, 1, 1},
-    {GR_LAYOUT_P016, true, 6, 7, 1, 1},     {GR_LAYOUT_NV16, false, 32, 5, 1, 0},
-    {GR_LAYOUT_NV16, false, 18, 3, 1, 0},   {GR_LAYOUT_YUV444, false, 32, 5, 0, 0},
-    {GR_LAYOUT_YUV444, false, 13, 3, 0, 0}, {GR_LAYOUT_YUV444, true, 17, 4, 0, 0},
+    {GR_LAYOUT_NV12, false, 32, 6, 1, 1, "123", 0},
+    {GR_LAYOUT_NV12, false, 14, 4, 1, 1, "123", 0},
+    {GR_LAYOUT_NV12, false, 10, 5, 1, 1, "12", 0},
+    {GR_LAYOUT_NV12, false, 13, 3, 1, 1, "23", 8},
+    {GR_LAYOUT_P016, true, 32, 6, 1, 1, "123", 0},
+    {GR_LAYOUT_P016, true, 6, 7, 1, 1, "12", 0},
+    {GR_LAYOUT_P016, true, 20, 3, 1, 1, "123", 10},
+    {GR_LAYOUT_NV16, false, 32, 5, 1, 0, "123", 0},
+    {GR_LAYOUT_NV16, false, 18, 3, 1, 0, "12", 0},
+    {GR_LAYOUT_YUV444, false, 32, 5, 0, 0, "13", 0},
+    {GR_LAYOUT_YUV444, false, 13, 3, 0, 0, "13", 0},
+    {GR_LAYOUT_YUV444, true, 17, 4, 0, 0, "13", 0},
+    {GR_LAYOUT_YUV444, true, 12, 4, 0, 0, "13", 10},
+    {GR_LAYOUT_YUV420, false, 32, 6, 1, 1, "3", 0},
+    {GR_LAYOUT_YUV420, false, 13, 5, 1, 1, "3", 0},
+    {GR_LAYOUT_YUV420, true, 22, 4, 1, 1, "3", 10},
+    {GR_LAYOUT_YUV422, false, 32, 3, 1, 0, "3", 0},
+    {GR_LAYOUT_YUV422, true, 19, 4, 1, 0, "3", 12},
+    {GR_LAYOUT_YUYV, false, 32, 3, 1, 0, "1", 0},
+    {GR_LAYOUT_YUYV, false, 10, 4, 1, 0, "1", 0},
+    {GR_LAYOUT_UYVY, false, 32, 3, 1, 0, "1", 0},
+    {GR_LAYOUT_UYVY, false, 14, 5, 1, 0, "1", 0},
 };
 #define PICTURES (sizeof(pictures) / sizeof(pictures[0]))
 
 static const struct yuv *of; /* the picture of the current case */
-static unsigned char *bytes; /* all planes of `of` */
 
-static unsigned colour_rows(void)
+/* Y, U and V in `bytes`: the offset of the first value, and of the next column and row. */
+static struct part {
+    size_t first;
+    int64_t column, row;
+} parts[3];
+static unsigned char bytes[16384];
+static size_t used;
+
+static int64_t element(void)
 {
-    return of->y_shift ? (of->height + 1) / 2 : of->height;
+    return of->wide ? 2 : 1;
 }
 
-/* The number of rows in all planes together. */
-static unsigned all_rows(void)
+static int64_t colour_columns(void)
 {
-    return of->layout == GR_LAYOUT_YUV444 ? 3 * of->height : of->height + colour_rows();
+    return (of->width + of->x_shift) >> of->x_shift;
 }
 
-static double sample(size_t element)
+static int64_t colour_rows(void)
 {
-    if (!of->wide)
-        return bytes[element];
-    uint16_t value;
-    memcpy(&value, bytes + 2 * element, sizeof(value));
-    return value;
+    return (of->height + of->y_shift) >> of->y_shift;
+}
+
+static bool is_woven(void)
+{
+    return of->layout == GR_LAYOUT_YUYV || of->layout == GR_LAYOUT_UYVY;
+}
+
+/* Reserves memory for rows that are `gap` values apart. */
+static struct part reserve(int64_t columns, int64_t rows, int64_t gap)
+{
+    const struct part part = {used, element(), (columns + gap) * element()};
+    used += (size_t)(rows * part.row + 15) / 16 * 16;
+    ck_assert_uint_le(used, sizeof(bytes));
+    return part;
+}
+
+/* Makes a part of every second value of `part`. */
+static struct part every_second(struct part part, int64_t first)
+{
+    return (struct part){part.first + (size_t)(first * part.column), 2 * part.column, part.row};
+}
+
+/* Lays out one tensor, and fills in its rows and columns. */
+static struct part place_joined(int64_t gap, int64_t shape[3])
+{
+    const int64_t width = of->width, height = of->height;
+    const bool thirds = of->layout == GR_LAYOUT_YUV444, uyvy = of->layout == GR_LAYOUT_UYVY;
+    shape[0] = is_woven() ? height : height + (thirds ? 2 : 1) * colour_rows();
+    shape[1] = width;
+    shape[2] = is_woven() ? 2 : 1;
+    const struct part all = reserve(width * shape[2], shape[0], gap);
+    struct part colour = all;
+    parts[0] = all;
+    if (is_woven()) {
+        parts[0] = every_second(all, uyvy);
+        parts[1] = every_second(every_second(all, !uyvy), 0);
+        parts[2] = every_second(every_second(all, !uyvy), 1);
+        return all;
+    }
+    colour.first += (size_t)(height * all.row);
+    parts[1] = thirds ? colour : every_second(colour, 0);
+    parts[2] = thirds ? colour : every_second(colour, 1);
+    if (thirds)
+        parts[2].first += (size_t)(height * all.row);
+    return all;
 }
 
 /* Luma, u and v at a pixel, as they are stored. */
 static void samples_at(unsigned x, unsigned y, double out[3])
 {
-    const size_t width = of->width, plane = width * of->height;
-    out[0] = sample(y * width + x);
-    if (of->layout == GR_LAYOUT_YUV444) {
-        out[1] = sample(plane + y * width + x);
-        out[2] = sample(2 * plane + y * width + x);
-        return;
+    for (int i = 0; i < 3; i++) {
+        const int64_t column = i ? x >> of->x_shift : x, row = i ? y >> of->y_shift : y;
+        const unsigned char *at =
+            bytes + parts[i].first + column * parts[i].column + row * parts[i].row;
+        uint16_t value = *at;
+        if (of->wide)
+            memcpy(&value, at, sizeof(value));
+        out[i] = value;
     }
-    const size_t pair = plane + (y >> of->y_shift) * width + x / 2 * 2;
-    out[1] = sample(pair);
-    out[2] = sample(pair + 1);
 }
 
 /* By definition: luma is a weighted sum, and each chroma value a difference from it. */
@@ -72,7 +136,8 @@ static void colour_at(unsigned x, unsigned y, const gr_publish_options *o, doubl
     static const double red[] = {0.2126, 0.299, 0.2627}, blue[] = {0.0722, 0.114, 0.0593};
     double s[3];
     samples_at(x, y, s);
-    const double step = of->wide ? 256 : 1, most = of->wide ? 65535 : 255;
+    const int bits = of->bits ? (int)of->bits : of->wide ? 16 : 8;
+    const double step = ldexp(1, bits - 8), most = ldexp(1, bits) - 1;
     const double luma = o->full_range ? s[0] / most : (s[0] - 16 * step) / (219 * step);
     const double range = o->full_range ? most : 224 * step;
     const double cb = (s[1] - 128 * step) / range, cr = (s[2] - 128 * step) / range;
@@ -104,38 +169,78 @@ static const char *colours_differ(const struct elements *image, const gr_publish
     return NULL;
 }
 
-/* Returns the planes as one tensor, or as two with the second in `*chroma`. */
-static gr_tensor *make_tensors(bool two, gr_tensor **chroma)
+/* Fills all values. Unused high bits are 0, as decoders write them. */
+static void fill_planes(void)
 {
-    const gr_dtype dtype = of->wide ? GR_DTYPE_U16 : GR_DTYPE_U8;
-    const int64_t width = of->width, height = of->height, rows = all_rows();
-    const int64_t one[] = {rows, width}, first[] = {height, width, 1};
-    const int64_t second[] = {colour_rows(), width / 2, 2};
-    *chroma = NULL;
-    if (!two)
-        return tensor_of(dtype, of->layout, 2, one, bytes);
-    *chroma = tensor_of(dtype, GR_LAYOUT_SHAPE, 3, second,
-                        bytes + (size_t)(width * height) * gr_dtype_get_info(dtype)->size);
-    return tensor_of(dtype, GR_LAYOUT_SHAPE, 3, first, bytes);
+    pattern_fill(bytes, used, 7);
+    for (size_t i = 1; of->bits > 8 && i < used; i += 2)
+        bytes[i] &= (unsigned char)((1u << (of->bits - 8)) - 1);
+}
+
+/* A view of the memory, which the caller frees. */
+static gr_tensor *view_of(gr_tensor *memory, const struct part *part, const int64_t shape[3])
+{
+    const int64_t strides[] = {part->row, part->column * (shape[2] ? shape[2] : 1), element()};
+    return must_make(gr_tensor_view(memory, &GR_INIT(gr_tensor_desc,
+                                                     .dtype = of->wide ? GR_DTYPE_U16 : GR_DTYPE_U8,
+                                                     .ndim = shape[2] ? 3 : 2, .shape = shape,
+                                                     .strides = strides, .offset = part->first)));
+}
+
+/* Makes `count` tensors of the picture, in host memory from the tensor `on_host` on. */
+static void make_tensors(unsigned count, int64_t gap, unsigned on_host, gr_tensor *tensors[3])
+{
+    const int64_t rows = colour_rows(), columns = colour_columns();
+    int64_t shapes[3][3] = {{of->height, of->width}, {rows, columns}, {rows, columns}};
+    struct part all[3];
+    used = 0;
+    if (count == 1)
+        all[0] = place_joined(gap, shapes[0]);
+    else
+        all[0] = parts[0] = reserve(of->width, of->height, gap);
+    if (count == 2) {
+        /* (rows, columns, 2), or (rows, 2 * columns) */
+        all[1] = reserve(2 * columns, rows, gap);
+        parts[1] = every_second(all[1], 0);
+        parts[2] = every_second(all[1], 1);
+        shapes[1][gap ? 1 : 2] = gap ? 2 * columns : 2;
+    }
+    for (unsigned i = 1; count == 3 && i < 3; i++)
+        all[i] = parts[i] = reserve(columns, rows, i * gap);
+    fill_planes();
+    const int64_t size = (int64_t)used;
+    gr_tensor *memory = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, &size, bytes);
+    GR_AUTO(gr_tensor) *host = tensor_on_host(GR_DTYPE_U8, 1, &size, NULL, bytes);
+    for (unsigned i = 0; i < count; i++)
+        tensors[i] = view_of(i < on_host ? memory : host, &all[i], shapes[i]);
 }
 
 static unsigned char texels[IMAGE_MOST_BYTES], expected[16];
 
-static void check(const struct image *image, gr_resource *resource, gr_publish_options o, bool two)
+static void check(const struct image *image, gr_resource *resource, gr_publish_options o,
+                  unsigned count, int64_t gap)
 {
     const struct elements there = image_elements(image, texels);
-    gr_tensor *chroma;
-    gr_tensor *tensor = make_tensors(two, &chroma);
-    o.chroma = chroma;
-    o.layout = two ? of->layout : GR_LAYOUT_SHAPE;
-    assert_ok(gr_publish(resource, tensor, &o, fx.stream));
+    /* all tensors on the device, all on the host, or the third on the host */
+    static const unsigned on_host[] = {3, 0, 2};
+    gr_tensor *tensors[3] = {NULL, NULL, NULL};
+    make_tensors(count, gap, on_host[o.matrix], tensors);
+    o.chroma = tensors[1];
+    o.chroma_v = tensors[2];
+    o.layout = of->layout;
+    o.bits = of->bits;
+    assert_ok(gr_publish(resource, tensors[0], &o, fx.stream));
     gr_buffer *buffer = must_map_image(resource);
     image_get(buffer, 0, 0, texels);
     assert_ok(gr_buffer_release(buffer));
     const char *difference = colours_differ(&there, &o);
-    ck_assert_msg(!difference, "layout %d, %u x %u, matrix %d, full %d, flip %d, %s, to %s: %s",
-                  of->layout, of->width, of->height, o.matrix, o.full_range, o.flip,
-                  two ? "two tensors" : "one", image->format->name, difference);
+    ck_assert_msg(!difference,
+                  "layout %d, %u x %u, matrix %d, full %d, flip %d, %u bits, %u tensors, gap %d, "
+                  "to %s: %s",
+                  of->layout, of->width, of->height, o.matrix, o.full_range, o.flip, of->bits,
+                  count, (int)gap, image->format->name, difference);
+    for (unsigned i = 0; i < count; i++)
+        gr_tensor_free(tensors[i]);
     tensors_end();
 }
 
@@ -143,16 +248,16 @@ static void check_all(const char *format)
 {
     const struct image image = image_make(format, "2D", of->width, of->height, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
-    const bool pairs = of->layout != GR_LAYOUT_YUV444;
+    static const int64_t gaps[] = {0, 4, 3}; /* rows are aligned for wide loads, or not */
     const bool flips = !(of->y_shift && of->height % 2);
-    for (int matrix = GR_YUV_BT709; matrix <= GR_YUV_BT2020; matrix++)
-        for (int i = 0; i < 8; i++) {
-            const gr_publish_options o =
-                GR_INIT(gr_publish_options, .matrix = (gr_yuv_matrix)matrix, .full_range = i & 1,
-                        .flip = i & 2);
-            if ((!(i & 4) || pairs) && (!o.flip || flips))
-                check(&image, resource, o, i & 4);
-        }
+    for (const char *count = of->tensors; *count; count++)
+        for (int matrix = GR_YUV_BT709; matrix <= GR_YUV_BT2020; matrix++)
+            for (int i = 0; i < (flips ? 4 : 2); i++) {
+                const gr_publish_options o =
+                    GR_INIT(gr_publish_options, .matrix = (gr_yuv_matrix)matrix,
+                            .full_range = i & 1, .flip = i & 2);
+                check(&image, resource, o, (unsigned)(*count - '0'), gaps[(matrix + i) % 3]);
+            }
 }
 
 GROUP("yuv", add_image_case)
@@ -161,12 +266,8 @@ TEST(yuv_is_converted_as_the_standards_define, PICTURES)
 {
     need_publish_kernels();
     of = &pictures[_i];
-    const size_t size = (size_t)all_rows() * of->width * (of->wide ? 2 : 1);
-    bytes = must_allocate(size);
-    pattern_fill(bytes, size, 7);
     check_all("RGBA8");
     check_all("RGBA32F");
-    free(bytes);
 }
 
 GROUP("yuv_rules", add_image_case)
@@ -217,42 +318,73 @@ TEST(known_yuv_values_give_exact_rgb)
     }
 }
 
-static gr_status publish_yuv(gr_resource *resource, gr_layout layout, gr_dtype dtype, unsigned ndim,
-                             const int64_t *shape, const gr_tensor *chroma)
-{
-    gr_tensor *tensor = tensor_of(dtype, GR_LAYOUT_SHAPE, ndim, shape, NULL);
-    return gr_publish(resource, tensor,
-                      &GR_INIT(gr_publish_options, .layout = layout, .chroma = chroma), fx.stream);
-}
-
 TEST(planes_whose_shape_does_not_fit_the_image_are_refused)
 {
     const struct image image = image_make("RGBA8", "2D", 8, 4, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     const int64_t right[] = {6, 8}, rows[] = {7, 8}, wide[] = {6, 9}, deep[] = {2, 6, 8};
-    const int64_t luma[] = {4, 8}, three[] = {3, 4, 8}, four[] = {4, 4, 8};
-    const int64_t colour[] = {2, 4, 2}, high[] = {4, 4, 2}, thirds[] = {13, 8};
-    gr_tensor *chroma = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, colour, NULL);
+    const int64_t luma[] = {4, 8}, three[] = {3, 4, 8}, four[] = {4, 4, 8}, odd[] = {4, 7, 2};
+    const int64_t colour[] = {2, 4, 2}, high[] = {4, 4, 2}, thirds[] = {13, 8}, one[] = {2, 4};
+    const int64_t woven[] = {4, 8, 2};
+    gr_tensor *pairs = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, colour, NULL);
     gr_tensor *tall = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, high, NULL);
     gr_tensor *other = tensor_of(GR_DTYPE_U16, GR_LAYOUT_SHAPE, 3, colour, NULL);
-#define REFUSED(layout, dtype, ndim, shape, chroma, text)                                          \
-    assert_fails(publish_yuv(resource, GR_LAYOUT_##layout, GR_DTYPE_##dtype, ndim, shape, chroma), \
-                 GR_ERR_INVALID_VALUE, 0, text)
-    REFUSED(NV12, U16, 2, right, NULL, "(6, 8) of uint16 (NV12)");
-    REFUSED(P016, U8, 2, right, NULL, "P016 is uint16");
-    REFUSED(NV12, U8, 2, rows, NULL, "(H*3/2, W)");
-    REFUSED(NV12, U8, 2, wide, NULL, "even W");
-    REFUSED(NV12, U8, 3, deep, NULL, "(2, 6, 8)");
-    REFUSED(NV12, U8, 2, luma, tall, "(2, 4, 2) or (2, 8)");
-    REFUSED(NV16, U8, 2, luma, chroma, "(4, 4, 2) or (4, 8)");
-    REFUSED(NV12, U8, 2, luma, other, "(2, 4, 2) of uint16");
-    REFUSED(HWC, U8, 2, luma, chroma, "`chroma` is set");
-    REFUSED(YUV444, U8, 3, three, chroma, "`chroma` is set");
-    REFUSED(YUV444, U8, 3, four, NULL, "(3, H, W)");
-    REFUSED(YUV444, F32, 3, three, NULL, "YUV444 is either");
-    REFUSED(YUV444, U8, 2, thirds, NULL, "(H*3, W)");
-    REFUSED(NV12, U8, 3, three, chroma, "with `chroma` set, the tensor must be the luma plane");
+    gr_tensor *u = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 2, one, NULL);
+    const struct {
+        gr_layout layout;
+        gr_dtype dtype;
+        unsigned ndim;
+        const int64_t *shape;
+        const char *text;
+        const gr_tensor *chroma, *chroma_v;
+        unsigned bits;
+    } refused[] = {
+#define REFUSED(layout, dtype, ...) {GR_LAYOUT_##layout, GR_DTYPE_##dtype, __VA_ARGS__}
+        REFUSED(NV12, U16, 2, right, "(6, 8) of uint16 (NV12)", NULL, NULL, 0),
+        REFUSED(P016, U8, 2, right, "P016 is uint16", NULL, NULL, 0),
+        REFUSED(NV12, U8, 2, rows, "(H*3/2, W)", NULL, NULL, 0),
+        REFUSED(NV12, U8, 2, wide, "even W", NULL, NULL, 0),
+        REFUSED(NV12, U8, 3, deep, "(2, 6, 8)", NULL, NULL, 0),
+        REFUSED(NV16, U8, 3, high, "is GR_LAYOUT_YUYV", NULL, NULL, 0),
+        REFUSED(SHAPE, U8, 3, woven, "set `layout`, such as GR_LAYOUT_YUYV", NULL, NULL, 0),
+        REFUSED(NV12, U8, 2, luma, "the UV plane must be (2, 4, 2) or (2, 8) of uint8", tall, NULL,
+                0),
+        REFUSED(NV16, U8, 2, luma, "(4, 4, 2) or (4, 8)", pairs, NULL, 0),
+        REFUSED(NV12, U8, 2, luma, "(2, 4, 2) of uint16", other, NULL, 0),
+        REFUSED(HWC, U8, 2, luma, "`chroma` is set", pairs, NULL, 0),
+        REFUSED(YUYV, U8, 2, luma, "`chroma` is set", pairs, NULL, 0),
+        REFUSED(YUV444, U8, 3, three, "`chroma` is set", pairs, NULL, 0),
+        REFUSED(YUV444, U8, 3, four, "(3, H, W)", NULL, NULL, 0),
+        REFUSED(YUV444, F32, 3, three, "YUV444 are either", NULL, NULL, 0),
+        REFUSED(YUV444, U8, 2, thirds, "(H*3, W)", NULL, NULL, 0),
+        REFUSED(NV12, U8, 3, three, "with `chroma` set, the tensor must be the luma plane", pairs,
+                NULL, 0),
+        REFUSED(YUV420, U8, 2, right, "pass Y, U as `chroma` and V as `chroma_v`", NULL, NULL, 0),
+        REFUSED(YUV420, U8, 2, luma,
+                "`chroma` is (2, 4, 2) of uint8: the U plane must be (2, 4) of uint8", pairs, u, 0),
+        REFUSED(YUV422, U8, 2, luma,
+                "`chroma` is (2, 4) of uint8: the U plane must be (4, 4) of uint8", u, u, 0),
+        REFUSED(YUV420, U8, 2, luma,
+                "`chroma_v` is (4, 4, 2) of uint8: the V plane must be (2, 4) of uint8", u, tall,
+                0),
+        REFUSED(HWC, U8, 2, luma, "`chroma_v` is set", u, u, 0),
+        REFUSED(YUV420, U8, 2, luma, "`chroma` is NULL", NULL, u, 0),
+        REFUSED(YUYV, U8, 3, odd, "(H, W, 2), with an even W", NULL, NULL, 0),
+        REFUSED(UYVY, U8, 2, luma, "(H, W, 2), with an even W", NULL, NULL, 0),
+        REFUSED(NV12, U8, 2, right, "set 8 to 8, or 0 for 8", NULL, NULL, 10),
+        REFUSED(P016, U16, 2, right, "set 8 to 16, or 0 for 16", NULL, NULL, 17),
+        REFUSED(SHAPE, U16, 2, luma, "`bits` is for YUV", NULL, NULL, 10),
 #undef REFUSED
+    };
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        gr_tensor *tensor =
+            tensor_of(refused[i].dtype, GR_LAYOUT_SHAPE, refused[i].ndim, refused[i].shape, NULL);
+        const gr_publish_options o =
+            GR_INIT(gr_publish_options, .layout = refused[i].layout, .chroma = refused[i].chroma,
+                    .chroma_v = refused[i].chroma_v, .bits = refused[i].bits);
+        assert_fails(gr_publish(resource, tensor, &o, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                     refused[i].text);
+    }
     tensors_end();
 }
 

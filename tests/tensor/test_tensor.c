@@ -152,7 +152,7 @@ static const struct {
     WRONG("larger than any memory", .dtype = GR_DTYPE_U8, .ndim = 2, .shape = shapes[2]),
     WRONG("larger than any memory", .dtype = GR_DTYPE_F64, .ndim = 2, .shape = shapes[3]),
     WRONG("larger than any memory", .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shapes[5]),
-    WRONG("`layout` is 7", .dtype = GR_DTYPE_F32, .layout = (gr_layout)7),
+    WRONG("`layout` is 11", .dtype = GR_DTYPE_F32, .layout = (gr_layout)11),
     WRONG("`memory` is 5", .dtype = GR_DTYPE_F32, .memory = (gr_memory)5),
     WRONG("with these strides is larger", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0],
           .strides = steps[3]),

@@ -223,7 +223,8 @@ TEST(an_array_is_published_to_a_texture_and_fetched_back)
                  "flipped");
     assert_fails(gr_publish(resource, tensors[0], &bgr, fx.stream), GR_ERR_UNSUPPORTED, 0,
                  "gr_tensor_clone()");
-    assert_fails(gr_publish(resource, from, &chroma, fx.stream), GR_ERR_UNSUPPORTED, 0, "`chroma`");
+    assert_fails(gr_publish(resource, from, &chroma, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                 "cannot be a chroma plane");
     gr_tensor_free(from);
     for (int i = 0; i < 2; i++) {
         gr_tensor_free(tensors[i]);
