@@ -72,7 +72,10 @@ _Number: TypeAlias = SupportsFloat | None
 _Values: TypeAlias = SupportsFloat | Sequence[SupportsFloat] | None
 _Transport: TypeAlias = Literal["without copy", "interop", "shared", "copy", "peer", "any", None]
 _VulkanTransport: TypeAlias = Literal["without copy", "copy", "any", None]
-_Layout: TypeAlias = Literal["shape", "hwc", "chw", "nv12", "p016", "nv16", "yuv444", None]
+_Layout: TypeAlias = Literal[
+    "shape", "hwc", "chw", "nv12", "p016", "nv16", "yuv444", "yuv420", "yuv422", "yuyv", "uyvy",
+    None,
+]
 _Memory: TypeAlias = Literal["device", "host", "pinned", "managed"]
 _AnyMemory: TypeAlias = Literal["device", "host", "pinned", "managed", "array"]
 _Mode: TypeAlias = Literal["clamp", "border", "wrap", "mirror"]
@@ -370,6 +373,8 @@ class Tensor(_Closes, _Exports):
     @property
     def chroma(self) -> Tensor | None: ...
     @property
+    def chroma_v(self) -> Tensor | None: ...
+    @property
     def device(self) -> int: ...
     @property
     def dtype(self) -> str: ...
@@ -414,9 +419,10 @@ def publish(
     target: GraphicsResource | Buffer | Ring, tensor: _Array, *, stream: _Stream | None = None,
     layout: _Layout = None, bgr: bool = False, flip: bool = False, scale: _Values = None,
     bias: _Values = None, alpha: _Number = None, srgb: bool = False,
-    matrix: Literal["bt709", "bt601", "bt2020"] = "bt709", full_range: bool = False, level: int = 0,
-    layer: int = 0, offset: SupportsIndex = 0, shape: _Shape | None = None, dtype: _Dtype = None,
-    strides: _Strides = None, wait_event: _Event = None, timeout: _Number = None,
+    matrix: Literal["bt709", "bt601", "bt2020"] = "bt709", full_range: bool = False, bits: int = 0,
+    level: int = 0, layer: int = 0, offset: SupportsIndex = 0, shape: _Shape | None = None,
+    dtype: _Dtype = None, strides: _Strides = None, wait_event: _Event = None,
+    timeout: _Number = None,
 ) -> None: ...
 fetch = publish
 def fetch_framebuffer(

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-const char *const layout_names[] = {"shape", "hwc", "chw", "nv12", "p016", "nv16", "yuv444", NULL};
+const char *const layout_names[] = {"shape",  "hwc",    "chw",    "nv12", "p016", "nv16",
+                                    "yuv444", "yuv420", "yuv422", "yuyv", "uyvy", NULL};
 const char *const memory_names[] = {"device", "host", "pinned", "managed", "array", NULL};
 
 PyObject *numbers(const int64_t *values, unsigned n)
@@ -205,6 +206,8 @@ INFO(is_revoked, PyBool_FromLong(info->revoked))
 PROPERTY(is_closed, PyBool_FromLong(!((tensor_object *)self)->tensor))
 PROPERTY(chroma,
          Py_NewRef(((tensor_object *)self)->chroma ? ((tensor_object *)self)->chroma : Py_None))
+PROPERTY(chroma_v,
+         Py_NewRef(((tensor_object *)self)->chroma_v ? ((tensor_object *)self)->chroma_v : Py_None))
 
 GUARDED_PROPERTY(array_interface)
 
@@ -258,7 +261,8 @@ PyGetSetDef tensor_properties[] = {
     {"is_compact", guarded_is_compact, NULL, "Whether its elements have no gaps.", NULL},
     {"is_revoked", guarded_is_revoked, NULL, "Whether its mapping has ended.", NULL},
     {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
-    {"chroma", chroma, NULL, "The chroma plane if it is a separate Tensor, else None.", NULL},
+    {"chroma", chroma, NULL, "The second plane if it is a separate Tensor, else None.", NULL},
+    {"chroma_v", chroma_v, NULL, "The third plane if it is a separate Tensor, else None.", NULL},
     {"__cuda_array_interface__", guarded_array_interface, NULL, "For Numba, PyCUDA and others.",
      NULL},
     {0},

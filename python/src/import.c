@@ -369,8 +369,10 @@ static PyObject *with_layout(PyObject *object, gr_layout layout)
     if (info && info->layout == layout)
         return object;
     PyObject *view = view_of(object, layout);
-    if (view)
+    if (view) {
         ((tensor_object *)view)->chroma = Py_XNewRef(((tensor_object *)object)->chroma);
+        ((tensor_object *)view)->chroma_v = Py_XNewRef(((tensor_object *)object)->chroma_v);
+    }
     Py_DECREF(object);
     return view;
 }
@@ -409,31 +411,40 @@ static PyObject *one_plane(PyObject *object, PyObject *stream)
     return tensor;
 }
 
-static PyObject *two_planes(PyObject *pair, PyObject *stream)
+static PyObject *plane_at(PyObject *planes, Py_ssize_t index, PyObject *stream)
 {
-    PyObject *first = PySequence_GetItem(pair, 0), *second = PySequence_GetItem(pair, 1);
-    PyObject *luma = first && second ? one_plane(first, stream) : NULL;
-    PyObject *chroma = luma ? one_plane(second, stream) : NULL;
-    /* The chroma plane is added to a view, so that the caller's tensor does not change. */
-    if (chroma && luma == first) {
-        Py_DECREF(luma);
-        luma = view_of(first, GR_LAYOUT_SHAPE);
+    PyObject *object = PySequence_GetItem(planes, index);
+    PyObject *plane = object ? one_plane(object, stream) : NULL;
+    Py_XDECREF(object);
+    return plane;
+}
+
+static PyObject *several_planes(PyObject *planes, Py_ssize_t count, PyObject *stream)
+{
+    PyObject *luma = plane_at(planes, 0, stream), *chroma[2] = {NULL, NULL};
+    bool good = luma != NULL;
+    for (Py_ssize_t i = 1; i < count && good; i++) {
+        chroma[i - 1] = plane_at(planes, i, stream);
+        good = chroma[i - 1] != NULL;
     }
-    if (luma && chroma)
-        ((tensor_object *)luma)->chroma = Py_NewRef(chroma);
-    else
-        Py_CLEAR(luma);
-    Py_XDECREF(first);
-    Py_XDECREF(second);
-    Py_XDECREF(chroma);
-    return luma;
+    /* The chroma planes are added to a view, so that the caller's tensor does not change. */
+    PyObject *view = good ? view_of(luma, GR_LAYOUT_SHAPE) : NULL;
+    Py_XDECREF(luma);
+    if (view) {
+        ((tensor_object *)view)->chroma = Py_NewRef(chroma[0]);
+        ((tensor_object *)view)->chroma_v = Py_XNewRef(chroma[1]);
+    }
+    Py_XDECREF(chroma[0]);
+    Py_XDECREF(chroma[1]);
+    return view;
 }
 
 PyObject *import_any(PyObject *object, PyObject *stream, gr_layout layout)
 {
-    bool pair = (PyTuple_Check(object) || PyList_Check(object)) && PySequence_Size(object) == 2;
+    Py_ssize_t count = PyTuple_Check(object) || PyList_Check(object) ? PySequence_Size(object) : 0;
     PyObject *on = stream ? stream : Py_None;
-    PyObject *tensor = pair ? two_planes(object, on) : one_plane(object, on);
+    PyObject *tensor =
+        count == 2 || count == 3 ? several_planes(object, count, on) : one_plane(object, on);
     kept_release();
     return tensor && layout ? with_layout(tensor, layout) : tensor;
 }

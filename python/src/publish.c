@@ -18,7 +18,7 @@ struct options {
 /* The Python arguments of one call, in the order of its parameters. */
 struct given {
     PyObject *target, *tensor, *stream, *layout, *bgr, *flip, *scale, *bias, *alpha, *srgb;
-    PyObject *matrix, *full_range, *level, *layer, *offset, *shape, *dtype, *strides;
+    PyObject *matrix, *full_range, *bits, *level, *layer, *offset, *shape, *dtype, *strides;
     PyObject *wait_event, *timeout;
 };
 
@@ -92,7 +92,8 @@ static bool flags_of_options(const struct given *given, gr_publish_options *to)
            (!given->bgr || truth_of(given->bgr, &to->bgr)) &&
            (!given->flip || truth_of(given->flip, &to->flip)) &&
            (!given->srgb || truth_of(given->srgb, &to->srgb)) &&
-           (!given->full_range || truth_of(given->full_range, &to->full_range));
+           (!given->full_range || truth_of(given->full_range, &to->full_range)) &&
+           (!given->bits || unsigned_of(given->bits, &to->bits));
 }
 
 static bool names_of_options(const struct given *given, struct options *to)
@@ -236,26 +237,35 @@ static bool stream_of_work(PyObject *target, PyObject *given, CUstream *stream)
     return false;
 }
 
-/* Begins a call on a tensor and its chroma plane. false, with an exception, if one is closed. */
-static bool tensor_begin(PyObject *tensor, gr_tensor **luma, gr_tensor **chroma)
-{
-    PyObject *plane = ((tensor_object *)tensor)->chroma;
-    *luma = tensor_of(tensor);
-    *chroma = plane ? tensor_of(plane) : NULL;
-    if (!*luma || (plane && !*chroma) || !call_begin(tensor))
-        return false;
-    if (!plane || call_begin(plane))
-        return true;
-    call_end(tensor);
-    return false;
-}
-
 static void tensor_end(PyObject *tensor)
 {
-    PyObject *plane = ((tensor_object *)tensor)->chroma;
-    if (plane)
-        call_end(plane);
+    const tensor_object *self = (tensor_object *)tensor;
+    PyObject *u = self->chroma, *v = self->chroma_v;
+    if (v)
+        call_end(v);
+    if (u)
+        call_end(u);
     call_end(tensor);
+}
+
+/*
+ * Begins a call on a tensor and its chroma planes, which become those of the options. false, with
+ * an exception, if one is closed.
+ */
+static bool tensor_begin(PyObject *tensor, gr_tensor **luma, gr_publish_options *options)
+{
+    PyObject *u = ((tensor_object *)tensor)->chroma, *v = ((tensor_object *)tensor)->chroma_v;
+    *luma = tensor_of(tensor);
+    if (!*luma || (u && !(options->chroma = tensor_of(u))) ||
+        (v && !(options->chroma_v = tensor_of(v))) || !call_begin(tensor))
+        return false;
+    if (!u || call_begin(u)) {
+        if (!v || call_begin(v))
+            return true;
+        call_end(u);
+    }
+    call_end(tensor);
+    return false;
 }
 
 /* The object as a tensor. The stream waits for the work that the producer has queued. */
@@ -273,12 +283,11 @@ static PyObject *run(struct work *work, PyObject *const *args, Py_ssize_t count,
     static struct parameters parameters = {
         .positional = 2,
         .required = 2,
-        .names = {"target", "tensor", "stream", "layout",  "bgr",        "flip",   "scale",
-                  "bias",   "alpha",  "srgb",   "matrix",  "full_range", "level",  "layer",
-                  "offset", "shape",  "dtype",  "strides", "wait_event", "timeout"}};
+        .names = {"target", "tensor", "stream", "layout", "bgr",        "flip",       "scale",
+                  "bias",   "alpha",  "srgb",   "matrix", "full_range", "bits",       "level",
+                  "layer",  "offset", "shape",  "dtype",  "strides",    "wait_event", "timeout"}};
     struct given given;
     PyObject *tensor, *result = NULL;
-    gr_tensor *chroma;
     work->options.options = GR_INIT(gr_publish_options);
     if (!arguments_of(work->fetch ? "fetch" : "publish", &parameters, args, count, keywords,
                       &given.target) ||
@@ -289,8 +298,7 @@ static PyObject *run(struct work *work, PyObject *const *args, Py_ssize_t count,
         !timeout_of(given.timeout, &work->timeout_ms) ||
         !(tensor = tensor_for(given.target, given.tensor, given.stream)))
         return NULL;
-    if (tensor_begin(tensor, &work->tensor, &chroma)) {
-        work->options.options.chroma = chroma;
+    if (tensor_begin(tensor, &work->tensor, &work->options.options)) {
         if (target_of_options(&given, tensor, &work->options))
             result = dispatch(given.target, work);
         tensor_end(tensor);
@@ -367,21 +375,20 @@ static bool staging_of(PyObject *object, gr_resource **staging)
     return true;
 }
 
-/* Sets `staging` of the options, and `chroma` of their conversion. */
+/* Sets `staging` of the options, and the chroma planes of their conversion. */
 static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObject *stream,
                                   gr_framebuffer_options *options, gr_publish_options *conversion,
                                   PyObject *staging)
 {
     gr_status status;
-    gr_tensor *to, *chroma;
+    gr_tensor *to;
     CUstream on;
     PyObject *result = NULL;
     if (!stream_of(stream, &on))
         return NULL;
     PyObject *tensor = import_any(object, stream, GR_LAYOUT_SHAPE);
     if (tensor && staging_of(staging, &options->staging)) {
-        if (tensor_begin(tensor, &to, &chroma)) {
-            conversion->chroma = chroma;
+        if (tensor_begin(tensor, &to, conversion)) {
             WITHOUT_GIL(status = gr_fetch_framebuffer(framebuffer, to, options, on));
             result = none_or_fail(status);
             tensor_end(tensor);
@@ -424,8 +431,8 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
 PyMethodDef publish_functions[] = {
     {"publish", METHOD(publish), METH_FASTCALL | METH_KEYWORDS,
      "publish(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
-     "        bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, level=0,\n"
-     "        layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
+     "        bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, bits=0,\n"
+     "        level=0, layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
      "        timeout=None)\n--\n\n"
      "Writes a tensor to graphics memory in one pass: to a GraphicsResource, which is mapped and\n"
      "released, to a Buffer, which stays mapped, or to the next slot of a Ring.\n\n"
@@ -433,12 +440,13 @@ PyMethodDef publish_functions[] = {
      "Buffer. layout: overrides that of the tensor. bgr: the first channel is blue. flip: the\n"
      "first row becomes the last row of the image. scale, bias: value * scale + bias, as one\n"
      "number or one per channel. alpha: used if the tensor has none. srgb: converts from a\n"
-     "linear tensor to sRGB. matrix, full_range: for YUV. offset, shape, dtype, strides: the\n"
-     "layout of a buffer. timeout: seconds to wait for a ring slot."},
+     "linear tensor to sRGB. matrix, full_range: for YUV. bits: for YUV with fewer than 16 bits,\n"
+     "the low ones, of uint16: 10 for yuv420p10le. offset, shape, dtype, strides: the layout of a\n"
+     "buffer. timeout: seconds to wait for a ring slot."},
     {"fetch", METHOD(fetch), METH_FASTCALL | METH_KEYWORDS,
      "fetch(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
-     "      bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, level=0,\n"
-     "      layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
+     "      bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, bits=0,\n"
+     "      level=0, layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
      "      timeout=None)\n--\n\n"
      "Reads graphics memory into a tensor, with its shape and dtype: the reverse of publish().\n"
      "The copy runs in stream order: synchronize `stream` before the CPU reads the elements."},

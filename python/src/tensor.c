@@ -92,6 +92,7 @@ static void let_go(PyObject *object)
     self->use.whole = NULL;
     Py_CLEAR(self->mapping);
     Py_CLEAR(self->chroma);
+    Py_CLEAR(self->chroma_v);
     Py_CLEAR(self->stream);
 }
 
@@ -109,6 +110,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(kept_object(self->kept));
     Py_VISIT(self->mapping);
     Py_VISIT(self->chroma);
+    Py_VISIT(self->chroma_v);
     Py_VISIT(self->stream);
     return 0;
 }
@@ -165,11 +167,13 @@ static PyObject *call_wrap(PyObject *Py_UNUSED(type), PyObject *args, PyObject *
 /* Makes the stream wait until the planes are ready. */
 static bool order(PyObject *tensor, PyObject *given)
 {
+    const tensor_object *self = (tensor_object *)tensor;
+    PyObject *const planes[] = {tensor, self->chroma, self->chroma_v};
     CUstream stream;
-    for (; tensor; tensor = ((tensor_object *)tensor)->chroma) {
-        if (!stream_of(given, &stream) || !tensor_of(tensor))
+    for (int i = 0; i < 3 && planes[i]; i++) {
+        if (!stream_of(given, &stream) || !tensor_of(planes[i]))
             return false;
-        if (gr_tensor_wait(tensor_of(tensor), stream) != GR_OK)
+        if (gr_tensor_wait(tensor_of(planes[i]), stream) != GR_OK)
             return fail();
     }
     return true;
@@ -399,9 +403,10 @@ static PyMethodDef methods[] = {
     {"from_dlpack", METHOD(call_from_dlpack), KEYWORDS | METH_CLASS,
      "from_dlpack($type, object, *, stream=None, layout=None)\n--\n\n"
      "Imports a tensor of another framework without a copy: any object with __dlpack__() or\n"
-     "__cuda_array_interface__, a capsule, or two of these as the planes of an image. Later work\n"
-     "on `stream` waits for the producer's work. `layout` overrides the layout implied by the\n"
-     "shape: 'hwc', 'chw', 'nv12', 'p016', 'nv16' or 'yuv444'."},
+     "__cuda_array_interface__, a capsule, or two or three of these as the planes of an image.\n"
+     "Later work on `stream` waits for the producer's work. `layout` overrides the layout implied\n"
+     "by the shape: 'hwc', 'chw', 'nv12', 'p016', 'nv16', 'yuv420', 'yuv422', 'yuv444', 'yuyv' or\n"
+     "'uyvy'."},
     {"view", METHOD(guarded_call_view), KEYWORDS,
      "view($self, shape=None, dtype=None, strides=None, offset=0, *, layout=None,\n"
      "     read_only=False, negative_strides=False)\n--\n\n"

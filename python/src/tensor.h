@@ -20,8 +20,8 @@ typedef struct tensor_object {
     /* The owner of wrapped memory, which the tensor shares with its views; or NULL. */
     struct kept *kept;
 
-    /* The chroma plane if the producer exports it separately, otherwise NULL. */
-    PyObject *chroma;
+    /* The chroma planes that the producer exports separately, otherwise NULL. */
+    PyObject *chroma, *chroma_v;
 
     /* The Buffer whose memory the tensor uses (a strong reference), or NULL. */
     PyObject *mapping;
@@ -134,9 +134,9 @@ PyObject *export_interface(gr_tensor *tensor);
 
 /*
  * Makes a Tensor from a Tensor, a Buffer, a DLPack capsule, an object with __dlpack__() or
- * __cuda_array_interface__, or a sequence of two of these, the planes of an image (import.c). Work
- * that is queued later on `stream` waits for the work that the producer has queued. `stream` may be
- * None.
+ * __cuda_array_interface__, or a sequence of two or three of these, the planes of an image
+ * (import.c). Work that is queued later on `stream` waits for the work that the producer has
+ * queued. `stream` may be None.
  */
 PyObject *import_any(PyObject *object, PyObject *stream, gr_layout layout);
 

@@ -338,7 +338,7 @@ def test_array_interface_is_exported(cuda):
     assert not hasattr(host, "__cuda_array_interface__")
 
 
-def test_two_planes_are_imported_as_nv12(cuda):
+def test_planes_are_imported(cuda):
     luma, chroma = np.zeros((48, 64), "u1"), np.zeros((24, 32, 2), "u1")
     for pair in ((luma, chroma), [Interface(luma), Interface(chroma)]):
         picture = Tensor.from_dlpack(pair, layout="nv12")
@@ -347,6 +347,9 @@ def test_two_planes_are_imported_as_nv12(cuda):
     first, second = (Tensor.from_dlpack(plane) for plane in (luma, chroma))
     assert Tensor.from_dlpack((first, second)).chroma is second and first.chroma is None
     refuses(TypeError, lambda: Tensor.from_dlpack((luma, None)))
+    three = Tensor.from_dlpack((first, chroma, second), layout="yuv420")
+    assert three.chroma.shape == (24, 32, 2) and three.chroma_v is second
+    refuses(TypeError, lambda: Tensor.from_dlpack((luma, chroma, None)))
 
 
 def test_import_accepts_an_explicit_layout():

@@ -84,6 +84,69 @@ def test_nv12_planes_are_published(picture, cuda):
         assert (texels(picture) == 255).all()
 
 
+def planes_of(frame, dtype, pairs):
+    """The planes with the pitches of FFmpeg; those in `pairs` have two values per column."""
+    for i, plane in enumerate(frame.planes):
+        rows = np.frombuffer(plane, dtype).copy().reshape(plane.height, -1, 1 + (i in pairs))
+        yield rows[:, : plane.width]
+
+
+@pytest.mark.parametrize(
+    "name, layout, bits, pairs",
+    [
+        ("nv12", "nv12", 0, [1]), ("nv16", "nv16", 0, [1]), ("p010le", "p016", 0, [1]),
+        ("yuv420p", "yuv420", 0, []), ("yuv420p", "nv12", 0, []), ("yuv422p", "yuv422", 0, []),
+        ("yuv444p", "yuv444", 0, []), ("yuv420p10le", "yuv420", 10, []),
+        ("yuv422p12le", "yuv422", 12, []), ("yuv444p10le", "yuv444", 10, []),
+        ("yuyv422", "yuyv", 0, [0]), ("uyvy422", "uyvy", 0, [0]),
+    ],
+)
+def test_frames_of_ffmpeg_get_the_colours_of_ffmpeg(egl, cuda, name, layout, bits, pairs):
+    av = pytest.importorskip("av")
+    flags = av.video.reformatter.Interpolation
+    colours = np.random.default_rng(7).integers(0, 256, (3, 6, 3)).astype("u1")
+    rgb = np.ascontiguousarray(colours.repeat(16, 0).repeat(16, 1)[:, :90])
+    source = av.VideoFrame.from_ndarray(rgb, format="rgb24")
+    egl.make_current()
+    with GraphicsResource.from_gl_image(
+        gl.texture(90, 48), gl.TEXTURE_2D, flags="surface_load_store"
+    ) as picture:
+        for matrix, space in (("bt709", "ITU709"), ("bt601", "ITU601"), ("bt2020", "BT2020")):
+            for full in (False, True):
+                size = "JPEG" if full else "MPEG"
+                frame = source.reformat(
+                    format=name, dst_colorspace=space, dst_color_range=size, src_color_range="JPEG"
+                )
+                planes = tuple(planes_of(frame, "u2" if name.endswith("le") else "u1", pairs))
+                grinterop.publish(
+                    picture, planes if len(planes) > 1 else planes[0], stream=cuda, layout=layout,
+                    matrix=matrix, full_range=full, bits=bits,
+                )
+                wanted = frame.reformat(
+                    format="rgb24", src_colorspace=space, src_color_range=size,
+                    dst_color_range="JPEG", interpolation=flags.ACCURATE_RND | flags.FULL_CHR_H_INT,
+                ).to_ndarray()
+                got = np.frombuffer(gl.read_texture(picture.gl_name, 90, 48), "u1")
+                got = got.reshape(48, 90, 4)[..., :3].astype(int)
+                # FFmpeg interpolates chroma where colours meet.
+                assert abs(got - wanted)[8::16, 8::16].max() <= 2, (matrix, full)
+
+
+def test_planes_that_do_not_match_are_named(picture, cuda):
+    luma, half, quarter = noise(4, 8), noise(4, 4), noise(2, 4)
+    for planes, layout, text in [
+        ((luma, quarter, half), "yuv420", r"the third plane is .*the V plane must be \(2, 4\)"),
+        ((luma, quarter, quarter), "yuv422", r"the second plane is .*the U plane must be \(4, 4\)"),
+        ((luma, quarter, quarter), None, 'three planes were passed, .*set `layout` to "yuv420"'),
+        ((luma, quarter), "nv12", r"the UV plane must be \(2, 4, 2\) or \(2, 8\)"),
+        (luma, "yuv420", "pass a sequence of Y, U and V"),
+        (noise(4, 8, 2), None, 'such as "yuyv"'),
+        (noise(4, 8, 2), "nv16", 'is "yuyv" or "uyvy"'),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            grinterop.publish(picture, planes, stream=cuda, layout=layout)
+
+
 def test_depth_is_published_and_fetched_by_copy(egl, cuda):
     egl.make_current()
     name = gl.texture(8, 4, gl.DEPTH_COMPONENT24)
