@@ -21,7 +21,8 @@ static void CUDA_CB wait_for(void *semaphore)
 
 static bool publish_one(struct publish_bench *bench, unsigned i)
 {
-    return gr_buffer_publish(bench->buffers[i], bench->tensors[i], NULL, bench->on.stream) ==
+    const gr_publish_options options = publish_options(bench, i);
+    return gr_buffer_publish(bench->buffers[i], bench->tensors[i], &options, bench->on.stream) ==
                GR_OK ||
            bench_grinterop_failed("gr_buffer_publish");
 }
@@ -91,10 +92,13 @@ static bool time_whole(struct publish_bench *bench, unsigned frames, double *us)
     glFinish();
     bench->cuda->StreamSynchronize(bench->on.stream);
     const double before = bench_now_us();
-    for (unsigned i = 0; i < frames; i++)
-        if (gr_publish(bench->resources[i % bench->pairs], bench->tensors[i % bench->pairs], NULL,
-                       bench->on.stream) != GR_OK)
+    for (unsigned i = 0; i < frames; i++) {
+        const unsigned pair = i % bench->pairs;
+        const gr_publish_options options = publish_options(bench, pair);
+        if (gr_publish(bench->resources[pair], bench->tensors[pair], &options, bench->on.stream) !=
+            GR_OK)
             return bench_grinterop_failed("gr_publish");
+    }
     bench->cuda->StreamSynchronize(bench->on.stream);
     glFinish();
     *us = (bench_now_us() - before) / frames;

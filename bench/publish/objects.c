@@ -21,10 +21,10 @@ static gr_tensor *make_tensor(const struct publish_bench *bench, const struct pu
 {
     const int64_t width = size.width, height = size.height, channels = kind->channels;
     const int64_t hwc[] = {height, width, channels}, chw[] = {channels, height, width};
-    const int64_t nv12[] = {height * 3 / 2, width};
+    const int64_t yuv[] = {kind->layout == GR_LAYOUT_NV12 ? height * 3 / 2 : height, width};
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = kind->dtype,
                                         .layout = kind->layout, .ndim = kind->channels ? 3 : 2,
-                                        .shape = !kind->channels                 ? nv12
+                                        .shape = !kind->channels                 ? yuv
                                                  : kind->layout == GR_LAYOUT_CHW ? chw
                                                                                  : hwc);
     return gr_tensor_create(&desc, bench->on.stream);
@@ -48,6 +48,27 @@ static bool fill(const struct publish_bench *bench, const gr_tensor *tensor)
                          "cuMemsetD8Async");
 }
 
+static bool make_chroma(struct publish_bench *bench, struct publish_size size, unsigned i)
+{
+    const int64_t shape[] = {size.height / 2, size.width / 2};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = shape);
+    for (int plane = 0; plane < 2; plane++) {
+        bench->chroma[i][plane] = gr_tensor_create(&desc, bench->on.stream);
+        if (!bench->chroma[i][plane])
+            return bench_grinterop_failed("gr_tensor_create");
+        if (!fill(bench, bench->chroma[i][plane]))
+            return false;
+    }
+    return true;
+}
+
+gr_publish_options publish_options(const struct publish_bench *bench, unsigned i)
+{
+    return GR_INIT(gr_publish_options, .chroma = bench->chroma[i][0],
+                   .chroma_v = bench->chroma[i][1]);
+}
+
 static bool make_pair(struct publish_bench *bench, const struct publish_kind *kind,
                       struct publish_size size, unsigned i)
 {
@@ -65,7 +86,8 @@ static bool make_pair(struct publish_bench *bench, const struct publish_kind *ki
     if (!bench->resources[i])
         return bench_grinterop_failed("gr_from_gl_image_with");
     bench->pairs++;
-    return fill(bench, bench->tensors[i]);
+    return fill(bench, bench->tensors[i]) &&
+           (kind->layout != GR_LAYOUT_YUV420 || make_chroma(bench, size, i));
 }
 
 bool publish_make(struct publish_bench *bench, const struct publish_kind *kind,
@@ -94,11 +116,13 @@ void publish_end(struct publish_bench *bench)
         gr_buffer_release(bench->buffers[i]);
         gr_resource_free(bench->resources[i]);
         gr_tensor_free(bench->tensors[i]);
+        gr_tensor_free(bench->chroma[i][0]);
+        gr_tensor_free(bench->chroma[i][1]);
         if (bench->names[i])
             glDeleteTextures(1, &bench->names[i]);
         bench->buffers[i] = NULL;
         bench->resources[i] = NULL;
-        bench->tensors[i] = NULL;
+        bench->tensors[i] = bench->chroma[i][0] = bench->chroma[i][1] = NULL;
         bench->names[i] = 0;
     }
     if (bench->on.egl)

@@ -21,7 +21,7 @@ struct publish_kind {
     struct bench_row row;
     gr_dtype dtype;
     gr_layout layout;
-    unsigned channels;      /* 0: the tensor has two dimensions */
+    unsigned channels;      /* 0: the tensor has two dimensions, and YUV420 has further tensors */
     unsigned bytes, pixels; /* `bytes` bytes of the tensor hold `pixels` pixels */
     unsigned slots, group;  /* rings: their slots, and the frames per call */
     unsigned framebuffer;   /* framebuffers: the index of the kind */
@@ -37,7 +37,7 @@ struct publish_bench {
     bool quick;
     unsigned blocks, frames, ring_frames; /* the last is a multiple of 16 */
     unsigned pairs, mebibytes;
-    gr_tensor *tensors[MOST_PAIRS];
+    gr_tensor *tensors[MOST_PAIRS], *chroma[MOST_PAIRS][2];
     unsigned names[MOST_PAIRS];
     gr_resource *resources[MOST_PAIRS];
     gr_buffer *buffers[MOST_PAIRS];
@@ -51,6 +51,8 @@ extern struct publish_bench publish_bench;
 bool publish_make(struct publish_bench *bench, const struct publish_kind *kind,
                   struct publish_size size);
 void publish_end(struct publish_bench *bench);
+/* The options of the pair: its further tensors. */
+gr_publish_options publish_options(const struct publish_bench *bench, unsigned i);
 extern const struct publish_size publish_sizes[2];
 struct bench_result *publish_add(const struct bench_row *row, struct publish_size size);
 
