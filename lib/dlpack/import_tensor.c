@@ -37,15 +37,27 @@ static void end_import_legacy(void *user)
 
 /* ---- The producer's struct ------------------------------------------------------------------- */
 
+/* Refuses a type by its name. Older versions of DLPack lack constants for the small floats. */
+static gr_status refuse_type(DLDataType type, const char *call)
+{
+    static const char *const small_floats[] = {
+        "float8_e3m4",     "float8_e4m3",   "float8_e4m3b11fnuz", "float8_e4m3fn",
+        "float8_e4m3fnuz", "float8_e5m2",   "float8_e5m2fnuz",    "float8_e8m0fnu",
+        "float6_e2m3fn",   "float6_e3m2fn", "float4_e2m1fn"};
+    const unsigned at = type.code - 7u;
+    const bool known = at < sizeof(small_floats) / sizeof(small_floats[0]);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The tensor's elements are %s%sDLPack's type code %u with %u bits. grinterop "
+                   "supports bool, integers of 8 to 64 bits, float16, bfloat16, float32, float64, "
+                   "complex64 and complex128: let the producer convert it.",
+                   known ? small_floats[at] : "", known ? ", " : "", type.code, type.bits);
+}
+
 static gr_status read_type(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     parsed->desc.dtype = gr_dlpack_dtype(from->dtype);
     if (!parsed->desc.dtype)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The tensor's elements have DLPack's type code %u with %u bits. grinterop "
-                       "supports bool, integers of 8 to 64 bits, float16, bfloat16, float32, "
-                       "float64, complex64 and complex128: let the producer convert it.",
-                       from->dtype.code, from->dtype.bits);
+        return refuse_type(from->dtype, call);
     if (from->dtype.lanes == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The tensor's elements have 0 lanes: this is an error of the producer, "

@@ -351,7 +351,7 @@ static const struct {
     {most_lanes, GR_ERR_INVALID_VALUE, "overflows in bytes"},
     {no_bits, GR_ERR_UNSUPPORTED, "0 bits"},
     {seven_bits, GR_ERR_UNSUPPORTED, "7 bits"},
-    {float8, GR_ERR_UNSUPPORTED, "type code 10 with 8 bits"},
+    {float8, GR_ERR_UNSUPPORTED, "float8_e4m3fn, DLPack's type code 10 with 8 bits"},
     {unknown_code, GR_ERR_UNSUPPORTED, "type code 255"},
     {device_0, GR_ERR_UNSUPPORTED, "device type 0"},
     {device_rocm, GR_ERR_UNSUPPORTED, "device type 10"},
