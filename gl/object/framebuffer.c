@@ -290,21 +290,21 @@ static gr_status convert(struct fetch *f, gr_tensor *tensor)
     return gr_fetch_staged(f->staging, tensor, &f->conversion, &staged, f->stream, f->call);
 }
 
-/* Integers hold distances only with a scale: without one they would be clamped to 1. */
-static gr_status check_distance(const struct fetch *f, gr_dtype dtype)
+/* Refuses types that would hold only 0 and 1 of the depth or distance, unless there is a scale. */
+static gr_status check_depth(const struct fetch *f, gr_dtype dtype)
 {
-    if (f->attachment.mask != GL_DEPTH_BUFFER_BIT)
+    if (f->is_distance && f->attachment.mask != GL_DEPTH_BUFFER_BIT)
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
                        "`z_near` and `z_far` are for depth, but the attachment has no depth: leave "
                        "them 0, or set `attachment` to GL_DEPTH_ATTACHMENT.");
-    if (dtype == GR_DTYPE_F16 || dtype == GR_DTYPE_BF16 || dtype == GR_DTYPE_F32 ||
-        dtype == GR_DTYPE_F64 || f->conversion.scale)
+    if (f->attachment.mask != GL_DEPTH_BUFFER_BIT || f->conversion.scale ||
+        gr_dtype_is_float(dtype) || !(f->is_distance || gr_dtype_is_number(dtype)))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                   "`z_near` and `z_far` are set, but the tensor is %s, which would clamp "
-                   "distances to 1: use float32, or set `scale`, such as 1000.0 / 65535 for "
-                   "millimetres in uint16.",
-                   gr_dtype_get_info(dtype)->name);
+                   "The tensor is %s, but the %s: use float32, or set `scale`, such as 1000.0 / "
+                   "65535 for distances in millimetres in uint16.",
+                   gr_dtype_get_info(dtype)->name,
+                   f->is_distance ? "distances would be clamped to 1" : "depth is from 0 to 1");
 }
 
 /* Fetches between begin_reading() and end_reading(). May create f->staging. */
@@ -313,7 +313,7 @@ static gr_status fetch_attachment(struct fetch *f, gr_tensor *tensor)
     GR_TRY(bind(f));
     GR_TRY(
         gl_attachment_describe(&f->attachment, f->options.attachment, f->context->direct, f->call));
-    GR_TRY(f->is_distance ? check_distance(f, tensor->info.dtype) : GR_OK);
+    GR_TRY(check_depth(f, tensor->info.dtype));
     GR_TRY(settle_rectangle(f));
     if (gl_shader_can_read(&f->attachment))
         f->shader = gl_shader_use(f->context);

@@ -95,9 +95,9 @@ typedef struct gr_framebuffer_options {
  * Errors: as for gr_fetch() and gr_create_gl_buffer(), after which the tensor is unchanged, and
  *     GR_ERR_INVALID_VALUE  there is no such framebuffer or attachment; the rectangle is not inside
  *                           the attachment; `z_near` and `z_far` are not positive, are equal, or
- *                           are set for an attachment other than depth, or for a tensor of
- *                           integers without `scale`; an option of `conversion` is not allowed; `staging` is too small or not an
- *                           OpenGL buffer
+ *                           are set for an attachment other than depth, or for a tensor of integers
+ *                           without `scale`; an option of `conversion` is not allowed; `staging` is
+ *                           too small or not an OpenGL buffer
  *     GR_ERR_STATE          `staging` is mapped, write_discard or in a ring; conditional rendering
  *                           is active, and glReadPixels() would read a multisampled attachment
  *     GR_ERR_GL             no OpenGL context is current, the framebuffer is incomplete, OpenGL

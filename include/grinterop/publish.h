@@ -21,12 +21,16 @@
  * Channels    1 to 1, 2 to 2, 3 to 3, 4 to 4; 3 to 4 adds alpha, 4 to 3 drops alpha; 1 to 3 and 1
  *             to 4 gives grey. CUDA sees images of 3 channels as 4, and Vulkan BGRA images in
  *             memory order: for RGB tensors and BGRA images set gr_publish_options.bgr.
- * Values      Normalized integers, integers in tensors and buffers, and floats represent 0 to 1:
- *             255 in 8 bits, 65535 in 16 bits and 1.0 are equal. Floats are clamped to 0 to 1 and
- *             rounded to the nearest integer, ties to even; NaN becomes 0. Integer images
- *             (GL_RGBA8UI) hold the integers themselves: 255 in the image equals 255 or 255.0 in a
- *             tensor.
- * Types       u8, u16, f16, bf16 and f32. A plain copy works for any type.
+ * Values      1.0 equals 255 in u8, 65535 in u16, 127 in i8, 32767 in i16 and true. Integers of 32
+ *             and 64 bits are numbers: 255 equals 255.0. To convert them to or from a normalized
+ *             image or YUV, set `scale`. In integer images (GL_RGBA8UI), and in a buffer if the
+ *             other side has 32 or 64 bits, all integers are numbers.
+ *             Values are clamped to the range of the type, which is -1 to 1 for i8 and i16 that are
+ *             not numbers. They are rounded to the nearest integer, ties to even; NaN becomes 0.
+ *             Anything but 0 becomes true.
+ * Types       all except complex numbers, which are only copied. If one of the types is f64 or an
+ *             integer of 32 or 64 bits, kernels compute with 53 bits, otherwise with the 24 bits of
+ *             f32.
  * Memory      Kernels access device, pinned and managed memory. GR_MEMORY_HOST, such as NumPy
  *             arrays, is converted in device memory, allocated in stream order. CUDA copies such
  *             pageable memory while the call blocks: a publish may block until CUDA has read the

@@ -30,11 +30,56 @@ static bool has_kernels(gr_dtype dtype)
     return element_types[element_of(dtype)] == dtype;
 }
 
+static bool is_wide(gr_dtype dtype)
+{
+    return element_of(dtype) >= GR_JOB_U32;
+}
+
+bool gr_dtype_is_float(gr_dtype dtype)
+{
+    return dtype == GR_DTYPE_F16 || dtype == GR_DTYPE_BF16 || dtype == GR_DTYPE_F32 ||
+           dtype == GR_DTYPE_F64;
+}
+
+bool gr_dtype_is_number(gr_dtype dtype)
+{
+    return is_wide(dtype) && dtype != GR_DTYPE_F64;
+}
+
+/* The range of an integer type. Doubles represent the ends of 64 bits as the next power of two. */
+struct range {
+    double least, most;
+};
+
+static struct range range_of(gr_dtype dtype)
+{
+    switch (dtype) {
+    case GR_DTYPE_BOOL:
+        return (struct range){0, 1};
+    case GR_DTYPE_I8:
+        return (struct range){INT8_MIN, INT8_MAX};
+    case GR_DTYPE_I16:
+        return (struct range){INT16_MIN, INT16_MAX};
+    case GR_DTYPE_I32:
+        return (struct range){INT32_MIN, INT32_MAX};
+    case GR_DTYPE_I64:
+        return (struct range){-0x1p63, 0x1p63};
+    case GR_DTYPE_U16:
+        return (struct range){0, UINT16_MAX};
+    case GR_DTYPE_U32:
+        return (struct range){0, UINT32_MAX};
+    case GR_DTYPE_U64:
+        return (struct range){0, 0x1p64};
+    default:
+        return (struct range){0, UINT8_MAX};
+    }
+}
+
+/* Returns the integer that means 1. */
 static float unit_of(const struct gr_picture *p)
 {
-    if (p->is_number || (p->dtype != GR_DTYPE_U8 && p->dtype != GR_DTYPE_U16))
-        return 1;
-    return p->dtype == GR_DTYPE_U8 ? 255 : 65535;
+    const bool whole = p->is_number || gr_dtype_is_float(p->dtype) || is_wide(p->dtype);
+    return whole ? 1 : (float)range_of(p->dtype).most;
 }
 
 static uint32_t float_bits(float value)
@@ -60,11 +105,29 @@ static uint32_t half_bits(float value)
     return sign | ((rest - 0x38000000u + 0xfffu + (rest >> 13 & 1u)) >> 13);
 }
 
-/* Returns the bits of a value, for kernels that copy bits. */
-static uint32_t raw_of(const struct gr_picture *p, float value)
+/* Rounds to the nearest integer of the type, ties to even; a NaN becomes 0. */
+static uint64_t integer_bits(gr_dtype dtype, double value)
 {
-    const float unit = unit_of(p), most = (p->dtype == GR_DTYPE_U8 ? 255.0f : 65535.0f) / unit;
-    const float clamped = value > most ? most : value > 0 ? value : 0;
+    const struct range range = range_of(dtype);
+    if (dtype == GR_DTYPE_BOOL)
+        return value < 0 || value > 0;
+    if (value >= range.most)
+        return dtype == GR_DTYPE_U64   ? UINT64_MAX
+               : dtype == GR_DTYPE_I64 ? INT64_MAX
+                                       : (uint64_t)range.most;
+    if (value >= 0x1p63)
+        return (uint64_t)value;
+    if (!(value > range.least))
+        return value < 0 ? (uint64_t)(int64_t)range.least : 0;
+    const bool whole = value > 0x1p51 || value < -0x1p51;
+    return (uint64_t)(int64_t)(whole ? value : value + 0x1.8p52 - 0x1.8p52);
+}
+
+/* Returns the bits of a value, for kernels that copy bits. */
+static uint64_t raw_of(const struct gr_picture *p, float value)
+{
+    uint64_t bits;
+    const double wide = value;
     switch (p->dtype) {
     case GR_DTYPE_F16:
         return half_bits(value);
@@ -72,8 +135,11 @@ static uint32_t raw_of(const struct gr_picture *p, float value)
         return (float_bits(value) + 0x7fffu + (float_bits(value) >> 16 & 1u)) >> 16;
     case GR_DTYPE_F32:
         return float_bits(value);
+    case GR_DTYPE_F64:
+        memcpy(&bits, &wide, sizeof(bits));
+        return bits;
     default:
-        return (uint32_t)((double)clamped * unit + 0x1p52 - 0x1p52);
+        return integer_bits(p->dtype, wide * unit_of(p));
     }
 }
 
@@ -136,6 +202,12 @@ static gr_status check_bits(const struct gr_picture *p, unsigned bits, const cha
                    bits, GR_PHRASE(p), most, most);
 }
 
+/* Whether integers are fractions of the largest one. */
+static bool is_fraction(const struct gr_picture *p)
+{
+    return p->is_yuv || unit_of(p) > 1;
+}
+
 static gr_status check_options(const struct gr_picture *from, const struct gr_picture *to,
                                const gr_publish_options *o, bool fetch, const char *call)
 {
@@ -155,6 +227,13 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
                        "%s, and %s, which is read as integers: YUV can only be converted to "
                        "colours from 0 to 1, which are floats.",
                        GR_SENTENCE(from), GR_PHRASE(to));
+    if (!o->scale && ((gr_dtype_is_number(from->dtype) && is_fraction(to)) ||
+                      (gr_dtype_is_number(to->dtype) && is_fraction(from))))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "%s, and %s, whose values are from 0 to 1: set `scale` to convert integers "
+                       "of 32 and 64 bits, such as %s for values from 0 to 255.",
+                       GR_SENTENCE(tensor), GR_PHRASE(fetch ? from : to),
+                       fetch ? "255" : "1.0 / 255");
     if ((unsigned)o->matrix > GR_YUV_BT2020)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`matrix` is %d, which is not a gr_yuv_matrix.",
                        (int)o->matrix);
@@ -261,9 +340,12 @@ static enum gr_job_access access_of(const struct gr_job_side *side)
     return GR_JOB_STRIDED;
 }
 
-static void fill_side(struct gr_job_side *side, const struct gr_picture *p)
+/* Larger elements are copied in `parts` of 4 bytes. */
+static void fill_side(struct gr_job_side *side, const struct gr_picture *p, bool parts)
 {
     const size_t size = gr_dtype_get_info(p->dtype)->size;
+    const struct range range = range_of(p->dtype);
+    const float unit = unit_of(p);
     *side = (struct gr_job_side){.base = p->base,
                                  .pixel = p->pixel,
                                  .row = p->height > 1 ? p->row : 0,
@@ -272,8 +354,15 @@ static void fill_side(struct gr_job_side *side, const struct gr_picture *p)
                                  .element = element_of(p->dtype),
                                  .bytes = (uint32_t)size,
                                  .channels = p->channels,
-                                 .unit = unit_of(p)};
-    if (size > 4) { /* larger elements are copied in parts of 4 bytes */
+                                 .unit = unit,
+                                 .highest = (float)range.most / unit};
+    if (size <= 2) {
+        side->least = (int32_t)(p->is_number || range.least == 0 ? range.least : -range.most);
+        side->most = (int32_t)range.most;
+        side->lowest = (float)side->least / unit;
+        side->sign = range.least < 0 ? (uint32_t)range.most + 1 : 0;
+    }
+    if (parts && size > 4) {
         side->bytes = 4;
         side->channels = (uint32_t)(size / 4);
         side->channel = 4;
@@ -337,11 +426,11 @@ static bool is_copyable(const struct gr_picture *p)
 static gr_status refuse_types(const struct gr_picture *from, const struct gr_picture *to,
                               const char *call)
 {
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "%s, and %s: only uint8, uint16, float16, bfloat16 and float32 can be "
-                   "converted and rearranged. Tensors of other types must be packed, and are only "
-                   "copied unchanged: convert the tensor first.",
-                   GR_SENTENCE(from), GR_PHRASE(to));
+    return gr_fail(GR_ERR_UNSUPPORTED, call, "%s, and %s: %s", GR_SENTENCE(from), GR_PHRASE(to),
+                   from->is_yuv ? "YUV is converted to uint8, uint16, float16, bfloat16 and "
+                                  "float32 only."
+                                : "complex numbers are only copied unchanged. Use tensors of real "
+                                  "numbers, with a dimension of 2.");
 }
 
 /* Treats rows without gaps between them as one long row. */
@@ -358,12 +447,14 @@ static void join_rows(struct gr_job *job)
     job->to.access = access_of(&job->to);
 }
 
-/* Whether elements are aligned: GPUs can load an element only from a multiple of its size. */
-static bool is_aligned(const struct gr_picture *p)
+/*
+ * Whether elements, or their parts of 4 bytes, are aligned: GPUs can load an element only from a
+ * multiple of its size.
+ */
+static bool is_aligned(const struct gr_picture *p, bool parts)
 {
     const struct gr_job_chroma *c = &p->chroma;
-    const size_t size =
-        gr_dtype_get_info(p->dtype)->size > 4 ? 4 : gr_dtype_get_info(p->dtype)->size;
+    const size_t whole = gr_dtype_get_info(p->dtype)->size, size = parts && whole > 4 ? 4 : whole;
     uint64_t all = p->base | (uint64_t)p->pixel;
     if (p->channels > 1)
         all |= (uint64_t)p->channel;
@@ -377,10 +468,10 @@ static bool is_aligned(const struct gr_picture *p)
     return p->in_array || all % size == 0;
 }
 
-static gr_status check_reach(const struct gr_picture *p, const char *call)
+static gr_status check_reach(const struct gr_picture *p, bool parts, const char *call)
 {
     /* the copy of host memory on the device is aligned */
-    if (p->memory != GR_MEMORY_HOST && !is_aligned(p))
+    if (p->memory != GR_MEMORY_HOST && !is_aligned(p, parts))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "%s. Kernels require an address and strides that are multiples of the "
                        "element size: make a compact copy.",
@@ -396,31 +487,42 @@ static gr_status check_reach(const struct gr_picture *p, const char *call)
     return GR_OK;
 }
 
+static enum gr_kernel converting(uint32_t from, uint32_t to)
+{
+    if (from >= GR_JOB_U32 || to >= GR_JOB_U32)
+        return GR_KERNEL_WIDE;
+    if (from >= GR_JOB_I8)
+        from = from == GR_JOB_I16 ? GR_JOB_U16 : GR_JOB_U8;
+    return (enum gr_kernel)(GR_KERNEL_CONVERT + from);
+}
+
 static void choose_kernel(struct gr_plan *plan, const struct gr_picture *from, bool same)
 {
     struct gr_job *job = &plan->job;
     if (from->is_yuv)
         plan->kernel = from->dtype == GR_DTYPE_U8 ? GR_KERNEL_YUV_U8 : GR_KERNEL_YUV_U16;
     else if (!same)
-        plan->kernel = (enum gr_kernel)(GR_KERNEL_CONVERT + job->from.element);
+        plan->kernel = converting(job->from.element, job->to.element);
     else
         plan->kernel = job->from.bytes == 1   ? GR_KERNEL_MOVE_1
                        : job->from.bytes == 2 ? GR_KERNEL_MOVE_2
-                                              : GR_KERNEL_MOVE_4;
+                       : job->from.bytes == 4 ? GR_KERNEL_MOVE_4
+                                              : GR_KERNEL_MOVE_8;
 }
 
 static gr_status plan_kernel(const struct gr_picture *from, const struct gr_picture *to, bool same,
                              const gr_publish_options *o, struct gr_plan *plan, const char *call)
 {
     struct gr_job *job = &plan->job;
-    const bool known = has_kernels(from->dtype) && has_kernels(to->dtype);
+    const bool known = has_kernels(from->dtype) && has_kernels(to->dtype) &&
+                       !(from->is_yuv && element_of(to->dtype) > GR_JOB_D24);
     const bool elements = same && from->channels == 1 && to->channels == 1;
-    if (!known && !elements && !(same && !job->steps && gr_dtype_get_info(from->dtype)->size <= 4))
+    if (!known && !elements)
         return refuse_types(from, to, call);
-    GR_TRY(check_reach(from, call));
-    GR_TRY(check_reach(to, call));
-    fill_side(&job->from, from);
-    fill_side(&job->to, to);
+    GR_TRY(check_reach(from, elements, call));
+    GR_TRY(check_reach(to, elements, call));
+    fill_side(&job->from, from, elements);
+    fill_side(&job->to, to, elements);
     if (from->is_yuv) {
         job->chroma = from->chroma;
         choose_chroma_access(&job->chroma, from->channels, gr_dtype_get_info(from->dtype)->size);
@@ -473,7 +575,8 @@ void gr_plan_depth(struct gr_plan *plan, CUdeviceptr integers, unsigned bytes, C
     struct gr_job_side depth = {.element = bytes == 2 ? GR_JOB_U16 : GR_JOB_D24,
                                 .bytes = bytes,
                                 .channels = 1,
-                                .unit = bytes == 2 ? 65535 : 16777215};
+                                .unit = bytes == 2 ? 65535 : 16777215,
+                                .highest = 1};
     struct gr_job_side values = {.element = GR_JOB_F32, .bytes = 4, .channels = 1, .unit = 1};
     gr_plan_use_memory(&depth, integers, 0, 0);
     gr_plan_use_memory(&values, floats, 0, 0);

@@ -36,10 +36,11 @@ enum gr_job_access {
 /* The types that kernels convert: GR_JOB_U8 and so on. */
 enum gr_job_element {
 #define ELEMENT(constant, kernel, size, name, typestr, code) GR_JOB_##constant,
-    GR_CONVERTED_TYPES(ELEMENT) GR_JOB_ELEMENTS,
-#undef ELEMENT
+    GR_COMMON_TYPES(ELEMENT)
     /* not a type of tensors: depth of 24 bits, as fractions of the largest integer of 32 bits */
-    GR_JOB_D24 = GR_JOB_ELEMENTS
+    GR_JOB_D24,
+    GR_NARROW_TYPES(ELEMENT) GR_WIDE_TYPES(ELEMENT) GR_JOB_ELEMENTS
+#undef ELEMENT
 };
 
 /* The conversion steps, in this order. */
@@ -65,7 +66,11 @@ struct gr_job_side {
     uint32_t layer; /* the layer of a layered surface */
     /* the stored value that means 1: 1 for floats, and for integers that are plain numbers */
     float unit;
-    uint32_t reserved;
+    float lowest; /* for integers of 8 and 16 bits: the range of the values, to 1 or to a number */
+    float highest;
+    int32_t least; /* for the same: the range of the integers, and the sign bit */
+    int32_t most;
+    uint32_t sign;
 };
 
 struct gr_job_plane {
@@ -92,7 +97,7 @@ struct gr_job {
     uint32_t height;
     uint32_t depth;
     uint32_t steps;    /* GR_JOB_GREY and so on */
-    uint32_t raw_fill; /* the bits of a missing channel, if bits are copied unchanged */
+    uint64_t raw_fill; /* the bits of a missing channel, if bits are copied unchanged */
     float alpha;
     float scale[4];
     float bias[4];

@@ -3,9 +3,10 @@
  * Converts a picture in one pass, from and to strided memory or a surface: each thread loads four
  * pixels of a row, expands them to four channels, and stores the channels that the target has.
  *
- * There is one kernel per element type of the source, because loading and converting depend on it
- * most. All other branches depend on the job and are uniform across threads. gr_move_... kernels
- * copy bits unchanged.
+ * There is one kernel per common element type of the source, because loading and converting depend
+ * on it most. All other branches depend on the job and are uniform across threads.
+ * gr_convert_wide computes in doubles, from and to integers of 32 and 64 bits and doubles, and
+ * branches by type, too. gr_move_... kernels copy bits unchanged.
  */
 #include "lib/publish/pixels.cuh"
 
@@ -75,14 +76,24 @@ INLINE bits float_to_bfloat(float value)
  * Divides an integer by the integer that represents 1. On a GPU, two FMA steps correct the product,
  * so that it is rounded like a quotient.
  */
-INLINE float divide(bits value, float unit)
+INLINE float divide(float number, float unit)
 {
-    const float number = static_cast<float>(value);
 #ifdef __CUDACC__
     const float inverse = __frcp_rn(unit), near = __fmul_rn(number, inverse);
     return __fmaf_rn(__fmaf_rn(-near, unit, number), inverse, near);
 #else
     return number / unit;
+#endif
+}
+
+INLINE double divide(double number, float unit)
+{
+    const double one = static_cast<double>(unit);
+#ifdef __CUDACC__
+    const double inverse = 1.0 / one, near = number * inverse;
+    return fma(fma(-near, one, number), inverse, near);
+#else
+    return number / one;
 #endif
 }
 
@@ -96,6 +107,11 @@ INLINE float multiply_add(float a, float b, float c)
 #endif
 }
 
+INLINE double multiply_add(double a, float b, float c)
+{
+    return a * static_cast<double>(b) + static_cast<double>(c);
+}
+
 /* Rounds to the nearest integer from 0 to `most`, ties to even; a NaN becomes 0. */
 INLINE bits round_to_integer(float value, float unit, float most)
 {
@@ -106,6 +122,26 @@ INLINE bits round_to_integer(float value, float unit, float most)
 #else
     const float clamped = value > 0.0f ? (value < most ? value : most) : 0.0f;
     return static_cast<bits>(__double_as_longlong(static_cast<double>(clamped) * unit + 0x1p52));
+#endif
+}
+
+/* Clears the bits above a negative integer of 8 or 16 bits. */
+INLINE bits cut(bits integer, const side &s)
+{
+    return integer & (2u * s.sign - 1u);
+}
+
+/* The same for signed integers. */
+INLINE bits round_to_signed(float value, const side &s)
+{
+    const float number = value == value ? value : 0.0f;
+#ifdef __CUDACC__
+    const float clamped = fminf(fmaxf(number, s.lowest), s.highest);
+    return cut(__float_as_uint(__fmaf_rn(clamped, s.unit, 12582912.0f)), s);
+#else
+    const float clamped = number > s.lowest ? (number < s.highest ? number : s.highest) : s.lowest;
+    const double sum = static_cast<double>(clamped) * s.unit + 0x1.8p52;
+    return cut(static_cast<bits>(__double_as_longlong(sum)), s);
 #endif
 }
 
@@ -125,12 +161,19 @@ INLINE bits round_to_depth(float value)
     return depth << 8 | min((depth >> 16) + 16u, 255u);
 }
 
+/* Returns the integer of an element of 8 or 16 bits; a BOOL is 0 or 1. */
+INLINE int to_integer(bits element, const side &s)
+{
+    const int number = static_cast<int>(element) - static_cast<int>((element & s.sign) << 1);
+    return min(max(number, s.least), s.most);
+}
+
 template <int E> INLINE float to_value(bits element, float unit)
 {
     if (E == GR_JOB_D24)
-        return divide(depth_to_24_bits(element), unit);
+        return divide(static_cast<float>(depth_to_24_bits(element)), unit);
     if (E == GR_JOB_U8 || E == GR_JOB_U16)
-        return divide(element, unit);
+        return divide(static_cast<float>(element), unit);
     if (E == GR_JOB_F16)
         return half_to_float(element);
     if (E == GR_JOB_BF16)
@@ -142,10 +185,9 @@ template <int N> INLINE void to_bits(const side &s, const float *values, bits *t
 {
     const int count = N * CHANNELS;
     if (s.element == GR_JOB_U8 || s.element == GR_JOB_U16) {
-        const float most = divide(s.element == GR_JOB_U8 ? 255 : 65535, s.unit);
         UNROLL
         for (int i = 0; i < count; i++)
-            to[i] = round_to_integer(values[i], s.unit, most);
+            to[i] = round_to_integer(values[i], s.unit, s.highest);
     } else if (s.element == GR_JOB_F16) {
         UNROLL
         for (int i = 0; i < count; i++)
@@ -158,6 +200,14 @@ template <int N> INLINE void to_bits(const side &s, const float *values, bits *t
         UNROLL
         for (int i = 0; i < count; i++)
             to[i] = round_to_depth(values[i]);
+    } else if (s.element == GR_JOB_I8 || s.element == GR_JOB_I16) {
+        UNROLL
+        for (int i = 0; i < count; i++)
+            to[i] = round_to_signed(values[i], s);
+    } else if (s.element == GR_JOB_BOOL) {
+        UNROLL
+        for (int i = 0; i < count; i++)
+            to[i] = values[i] != 0.0f;
     } else {
         UNROLL
         for (int i = 0; i < count; i++)
@@ -214,7 +264,7 @@ INLINE float srgb_decode(float value)
     return __powf(__fmul_rn(__fadd_rn(value, 0.055f), 1.0f / 1.055f), 2.4f);
 }
 
-template <int N> INLINE void grade(const gr_job &job, float *values)
+template <int N, class V> INLINE void grade(const gr_job &job, V *values)
 {
     if (!(job.steps & (GR_JOB_DECODE | GR_JOB_INVERT | GR_JOB_SCALE | GR_JOB_ENCODE)))
         return;
@@ -222,13 +272,14 @@ template <int N> INLINE void grade(const gr_job &job, float *values)
     for (int i = 0; i < N * CHANNELS; i++) {
         const int c = i % CHANNELS;
         if (c < 3 && job.steps & GR_JOB_DECODE)
-            values[i] = srgb_decode(values[i]);
+            values[i] = srgb_decode(static_cast<float>(values[i]));
         if (c < 3 && job.steps & GR_JOB_INVERT)
-            values[i] = 1.0f / multiply_add(values[i], job.inverse[0], job.inverse[1]);
+            values[i] =
+                1.0f / multiply_add(static_cast<float>(values[i]), job.inverse[0], job.inverse[1]);
         if (job.steps & GR_JOB_SCALE)
             values[i] = multiply_add(values[i], job.scale[c], job.bias[c]);
         if (c < 3 && job.steps & GR_JOB_ENCODE)
-            values[i] = srgb_encode(values[i]);
+            values[i] = srgb_encode(static_cast<float>(values[i]));
     }
 }
 
@@ -237,20 +288,149 @@ template <int E, int S, int N> INLINE void convert_pixels(const gr_job &job, int
     bits elements[N * CHANNELS] = {};
     float values[N * CHANNELS];
     load_pixels<S, N>(job.from, x, y, z, elements);
-    UNROLL
+    if ((E == GR_JOB_U8 || E == GR_JOB_U16) && job.from.element != E)
+        UNROLL
     for (int i = 0; i < N * CHANNELS; i++)
-        values[i] = to_value<E>(elements[i], job.from.unit);
+        values[i] = divide(static_cast<float>(to_integer(elements[i], job.from)), job.from.unit);
+    else UNROLL for (int i = 0; i < N * CHANNELS; i++) values[i] =
+        to_value<E>(elements[i], job.from.unit);
     arrange<N>(job.steps, job.alpha, values);
     grade<N>(job, values);
     store_values<N>(job.to, x, y, z, values);
 }
 
-template <int S, int N> INLINE void move_pixels(const gr_job &job, int x, int y, int z)
+/* Converts depth of 24 bits to floats, the only type to which it is converted, without steps. */
+template <int N> INLINE void depth_pixels(const gr_job &job, int x, int y, int z)
 {
     bits elements[N * CHANNELS] = {};
+    load_pixels<4, N>(job.from, x, y, z, elements);
+    UNROLL
+    for (int i = 0; i < N * CHANNELS; i++)
+        elements[i] = __float_as_uint(to_value<GR_JOB_D24>(elements[i], job.from.unit));
+    store_pixels<4, N>(job.to, x, y, z, elements);
+}
+
+template <int S, int N> INLINE void move_pixels(const gr_job &job, int x, int y, int z)
+{
+    ELEMENT elements[N * CHANNELS] = {};
     load_pixels<S, N>(job.from, x, y, z, elements);
-    arrange<N>(job.steps, job.raw_fill, elements);
+    arrange<N>(job.steps, static_cast<ELEMENT>(job.raw_fill), elements);
     store_pixels<S, N>(job.to, x, y, z, elements);
+}
+
+/* ---- Wide types --------------------------------------------------------------------------------
+ */
+
+/* Converts an element of the type E; all narrow integers of a size share the code of one. */
+template <int E, class T> INLINE double to_double(T element, const side &s)
+{
+    const bits low = static_cast<bits>(element);
+    if (E == GR_JOB_U8 || E == GR_JOB_U16)
+        return divide(static_cast<double>(to_integer(low, s)), s.unit);
+    if (E == GR_JOB_U32)
+        return low;
+    if (E == GR_JOB_I32)
+        return static_cast<int>(low);
+    if (E == GR_JOB_U64)
+        return static_cast<double>(element);
+    if (E == GR_JOB_I64)
+        return static_cast<double>(static_cast<long long>(element));
+    if (E == GR_JOB_F64)
+        return __longlong_as_double(static_cast<long long>(element));
+    return to_value<E>(low, s.unit);
+}
+
+template <int E> INLINE uint64_t from_double(double value, const side &s)
+{
+    const double number = value == value ? value : 0.0;
+    if (E == GR_JOB_BOOL)
+        return value != 0.0;
+    if (E == GR_JOB_U8 || E == GR_JOB_U16)
+        return cut(static_cast<bits>(min(max(__double2int_rn(number * s.unit), s.least), s.most)),
+                   s);
+    if (E == GR_JOB_F16)
+        return float_to_half(static_cast<float>(value));
+    if (E == GR_JOB_BF16)
+        return float_to_bfloat(static_cast<float>(value));
+    if (E == GR_JOB_F32)
+        return __float_as_uint(static_cast<float>(value));
+    if (E == GR_JOB_U32)
+        return __double2uint_rn(number);
+    if (E == GR_JOB_I32)
+        return static_cast<bits>(__double2int_rn(number));
+    if (E == GR_JOB_U64)
+        return __double2ull_rn(number);
+    if (E == GR_JOB_I64)
+        return static_cast<uint64_t>(__double2ll_rn(number));
+    return static_cast<uint64_t>(__double_as_longlong(value));
+}
+
+/* Runs LOOP(E) for the type E of a side, whose elements have S bytes. */
+#define LOOP_OF_TYPE(S, LOOP)                                                                      \
+    if (S == 1 || (S == 2 && (s.element == GR_JOB_U16 || s.element == GR_JOB_I16)))                \
+        LOOP(GR_JOB_U8)                                                                            \
+    else if (S == 2 && s.element == GR_JOB_F16)                                                    \
+        LOOP(GR_JOB_F16)                                                                           \
+    else if (S == 2)                                                                               \
+        LOOP(GR_JOB_BF16)                                                                          \
+    else if (S == 4 && s.element == GR_JOB_U32)                                                    \
+        LOOP(GR_JOB_U32)                                                                           \
+    else if (S == 4 && s.element == GR_JOB_I32)                                                    \
+        LOOP(GR_JOB_I32)                                                                           \
+    else if (S == 4)                                                                               \
+        LOOP(GR_JOB_F32)                                                                           \
+    else if (s.element == GR_JOB_U64)                                                              \
+        LOOP(GR_JOB_U64)                                                                           \
+    else if (s.element == GR_JOB_I64)                                                              \
+        LOOP(GR_JOB_I64)                                                                           \
+    else                                                                                           \
+        LOOP(GR_JOB_F64)
+
+template <int S, int N> INLINE void load_doubles_of(const side &s, int x, int y, int z, double *to)
+{
+    ELEMENT elements[N * CHANNELS] = {};
+    load_pixels<S, N>(s, x, y, z, elements);
+#define LOAD(E) UNROLL for (int i = 0; i < N * CHANNELS; i++) to[i] = to_double<E>(elements[i], s);
+    LOOP_OF_TYPE(S, LOAD)
+#undef LOAD
+}
+
+template <int S, int N>
+INLINE void store_doubles_of(const side &s, int x, int y, int z, const double *from)
+{
+    ELEMENT elements[N * CHANNELS];
+#define STORE(E)                                                                                   \
+    UNROLL for (int i = 0; i < N * CHANNELS; i++) elements[i] =                                    \
+        static_cast<ELEMENT>(from_double<E>(from[i], s));
+    if (s.element == GR_JOB_BOOL)
+        STORE(GR_JOB_BOOL)
+    else
+        LOOP_OF_TYPE(S, STORE)
+#undef STORE
+    store_pixels<S, N>(s, x, y, z, elements);
+}
+
+template <int N> INLINE void wide_pixels(const gr_job &job, int x, int y, int z)
+{
+    double values[N * CHANNELS];
+    if (job.from.bytes == 1)
+        load_doubles_of<1, N>(job.from, x, y, z, values);
+    else if (job.from.bytes == 2)
+        load_doubles_of<2, N>(job.from, x, y, z, values);
+    else if (job.from.bytes == 4)
+        load_doubles_of<4, N>(job.from, x, y, z, values);
+    else
+        load_doubles_of<8, N>(job.from, x, y, z, values);
+    arrange<N>(job.steps, static_cast<double>(job.alpha), values);
+    grade<N>(job, values);
+    if (job.to.bytes == 1)
+        store_doubles_of<1, N>(job.to, x, y, z, values);
+    else if (job.to.bytes == 2)
+        store_doubles_of<2, N>(job.to, x, y, z, values);
+    else if (job.to.bytes == 4)
+        store_doubles_of<4, N>(job.to, x, y, z, values);
+    else
+        store_doubles_of<8, N>(job.to, x, y, z, values);
 }
 
 /* ---- Brightness and colour ---------------------------------------------------------------------
@@ -380,15 +560,21 @@ INLINE bool is_wide(const gr_job &job)
 #define BLOCKS 5
 #endif
 
-#define KERNEL(name, four, one)                                                                    \
-    extern "C" __global__ void __launch_bounds__(GR_JOB_BLOCK_WIDTH *GR_JOB_BLOCK_HEIGHT, BLOCKS)  \
+#define KERNEL_OF(blocks, name, four, one)                                                         \
+    extern "C" __global__ void __launch_bounds__(GR_JOB_BLOCK_WIDTH *GR_JOB_BLOCK_HEIGHT, blocks)  \
         name(const gr_job job){FOR_PIXELS(job, four, one)} GR_KERNEL(name)
+
+#define KERNEL(name, four, one) KERNEL_OF(BLOCKS, name, four, one)
 
 #define CONVERT(constant, kernel, size, name, typestr, code)                                       \
     KERNEL(gr_convert_##kernel, (convert_pixels<GR_JOB_##constant, size, PIXELS>),                 \
            (convert_pixels<GR_JOB_##constant, size, 1>))
-GR_CONVERTED_TYPES(CONVERT)
-CONVERT(D24, d24, 4, , , )
+GR_COMMON_TYPES(CONVERT)
+KERNEL(gr_convert_d24, depth_pixels<PIXELS>, depth_pixels<1>)
+
+/* Elements of 8 bytes need more registers. */
+KERNEL_OF(2, gr_convert_wide, wide_pixels<PIXELS>, wide_pixels<1>)
+KERNEL_OF(4, gr_move_8, (move_pixels<8, PIXELS>), (move_pixels<8, 1>))
 
 #define MOVE(S) KERNEL(gr_move_##S, (move_pixels<S, PIXELS>), (move_pixels<S, 1>))
 MOVE(1)

@@ -57,11 +57,13 @@ static const char *name_of(enum gr_kernel kernel)
                                                   [GR_KERNEL_MOVE_4] = "gr_move_4",
                                                   [GR_KERNEL_YUV_U8] = "gr_yuv_u8",
                                                   [GR_KERNEL_YUV_U16] = "gr_yuv_u16",
+                                                  [GR_KERNEL_MOVE_8] = "gr_move_8",
+                                                  [GR_KERNEL_WIDE] = "gr_convert_wide",
                                                   [GR_KERNEL_CONVERT + GR_JOB_D24] =
                                                       "gr_convert_d24",
 #define NAME(constant, kernel, size, name, typestr, code)                                          \
     [GR_KERNEL_CONVERT + GR_JOB_##constant] = "gr_convert_" #kernel,
-                                                  GR_CONVERTED_TYPES(NAME)
+                                                  GR_COMMON_TYPES(NAME)
 #undef NAME
     };
     return names[kernel];

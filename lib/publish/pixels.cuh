@@ -29,6 +29,15 @@ typedef gr_job_side side;
  */
 typedef uint32_t bits;
 
+/* The same for an element of S bytes. Only memory has elements of 8 bytes, surfaces have not. */
+template <int S> struct element {
+    typedef bits type;
+};
+template <> struct element<8> {
+    typedef uint64_t type;
+};
+#define ELEMENT typename element<S>::type
+
 /* ---- Words of 4 bytes, in the widest possible accesses -----------------------------------------
  */
 
@@ -113,8 +122,10 @@ template <class T> INLINE void texel_write(const side &s, T value, int x, int y,
 /* ---- Elements in words: S bytes per element ----------------------------------------------------
  */
 
-template <int S> INLINE bits extract(const uint32_t *words, int i)
+template <int S> INLINE ELEMENT extract(const uint32_t *words, int i)
 {
+    if (S == 8)
+        return static_cast<ELEMENT>(words[2 * i] | static_cast<uint64_t>(words[2 * i + 1]) << 32);
     if (S == 1)
         return words[i / 4] >> 8 * (i % 4) & 0xffu;
     if (S == 2)
@@ -123,33 +134,38 @@ template <int S> INLINE bits extract(const uint32_t *words, int i)
 }
 
 /* Inserts element i into words that are 0 there. */
-template <int S> INLINE void insert(uint32_t *words, int i, bits value)
+template <int S> INLINE void insert(uint32_t *words, int i, ELEMENT value)
 {
-    if (S == 1)
-        words[i / 4] |= value << 8 * (i % 4);
-    else if (S == 2)
-        words[i / 2] |= value << 16 * (i % 2);
-    else
-        words[i] = value;
+    const bits low = static_cast<bits>(value);
+    if (S == 1) {
+        words[i / 4] |= low << 8 * (i % 4);
+    } else if (S == 2) {
+        words[i / 2] |= low << 16 * (i % 2);
+    } else if (S == 4) {
+        words[i] = low;
+    } else {
+        words[2 * i] = low;
+        words[2 * i + 1] = static_cast<bits>(static_cast<uint64_t>(value) >> 32);
+    }
 }
 
-template <int S> INLINE bits load_element(const unsigned char *from)
+template <int S> INLINE ELEMENT load_element(const unsigned char *from)
 {
     if (S == 1)
         return *from;
     if (S == 2)
         return *reinterpret_cast<const uint16_t *>(from);
-    return *reinterpret_cast<const uint32_t *>(from);
+    return *reinterpret_cast<const ELEMENT *>(from);
 }
 
-template <int S> INLINE void store_element(unsigned char *to, bits value)
+template <int S> INLINE void store_element(unsigned char *to, ELEMENT value)
 {
     if (S == 1)
         *to = static_cast<unsigned char>(value);
     else if (S == 2)
         *reinterpret_cast<uint16_t *>(to) = static_cast<uint16_t>(value);
     else
-        *reinterpret_cast<uint32_t *>(to) = value;
+        *reinterpret_cast<ELEMENT *>(to) = value;
 }
 
 INLINE unsigned char *address(const side &s, int x, int y, int z)
@@ -161,13 +177,13 @@ INLINE unsigned char *address(const side &s, int x, int y, int z)
  */
 
 /* Loads four adjacent pixels of C channels, from memory or a surface. */
-template <int S, int C> INLINE void load_close(const side &s, int x, int y, int z, bits *to)
+template <int S, int C> INLINE void load_close(const side &s, int x, int y, int z, ELEMENT *to)
 {
     uint32_t words[S * C];
-    if (s.place == GR_JOB_MEMORY || C == 3)
+    if (s.place == GR_JOB_MEMORY || C == 3 || S == 8)
         load_words<S * C>(address(s, x, y, z), words);
     else
-        surface_load<C == 3 ? 1 : S * C>(s, x * S * C, y, words);
+        surface_load<C == 3 || S == 8 ? 1 : S * C>(s, x * S * C, y, words);
     UNROLL
     for (int p = 0; p < PIXELS; p++)
         UNROLL
@@ -175,7 +191,7 @@ template <int S, int C> INLINE void load_close(const side &s, int x, int y, int 
         to[p * CHANNELS + c] = extract<S>(words, p * C + c);
 }
 
-template <int S> INLINE void load_planar(const side &s, int x, int y, int z, bits *to)
+template <int S> INLINE void load_planar(const side &s, int x, int y, int z, ELEMENT *to)
 {
     const unsigned char *from = address(s, x, y, z);
     UNROLL
@@ -191,10 +207,10 @@ template <int S> INLINE void load_planar(const side &s, int x, int y, int z, bit
 }
 
 /* Loads one pixel of a surface. */
-template <int S> INLINE void load_texel(const side &s, int x, int y, int z, bits *to)
+template <int S> INLINE void load_texel(const side &s, int x, int y, int z, ELEMENT *to)
 {
     const int C = static_cast<int>(s.channels), at = x * S * C;
-    uint32_t words[4] = {};
+    uint32_t words[S < 8 ? 4 : 8] = {};
     switch (S * C) {
     case 1:
         words[0] = texel_read<unsigned char>(s, at, y, z);
@@ -224,9 +240,9 @@ template <int S> INLINE void load_texel(const side &s, int x, int y, int z, bits
         to[c] = extract<S>(words, c);
 }
 
-template <int S> INLINE void load_pixel(const side &s, int x, int y, int z, bits *to)
+template <int S> INLINE void load_pixel(const side &s, int x, int y, int z, ELEMENT *to)
 {
-    if (s.place != GR_JOB_MEMORY) {
+    if (S < 8 && s.place != GR_JOB_MEMORY) {
         load_texel<S>(s, x, y, z, to);
         return;
     }
@@ -237,7 +253,7 @@ template <int S> INLINE void load_pixel(const side &s, int x, int y, int z, bits
             to[c] = load_element<S>(from + c * s.channel);
 }
 
-template <int S> INLINE void load_four(const side &s, int x, int y, int z, bits *to)
+template <int S> INLINE void load_four(const side &s, int x, int y, int z, ELEMENT *to)
 {
     if (s.access == GR_JOB_PLANAR) {
         load_planar<S>(s, x, y, z, to);
@@ -262,7 +278,7 @@ template <int S> INLINE void load_four(const side &s, int x, int y, int z, bits 
  */
 
 template <int S, int C>
-INLINE void store_close(const side &s, int x, int y, int z, const bits *from)
+INLINE void store_close(const side &s, int x, int y, int z, const ELEMENT *from)
 {
     uint32_t words[S * C] = {};
     UNROLL
@@ -270,13 +286,13 @@ INLINE void store_close(const side &s, int x, int y, int z, const bits *from)
         UNROLL
     for (int c = 0; c < C; c++)
         insert<S>(words, p * C + c, from[p * CHANNELS + c]);
-    if (s.place == GR_JOB_MEMORY || C == 3)
+    if (s.place == GR_JOB_MEMORY || C == 3 || S == 8)
         store_words<S * C>(address(s, x, y, z), words);
     else
-        surface_store<C == 3 ? 1 : S * C>(s, x * S * C, y, words);
+        surface_store<C == 3 || S == 8 ? 1 : S * C>(s, x * S * C, y, words);
 }
 
-template <int S> INLINE void store_planar(const side &s, int x, int y, int z, const bits *from)
+template <int S> INLINE void store_planar(const side &s, int x, int y, int z, const ELEMENT *from)
 {
     unsigned char *to = address(s, x, y, z);
     UNROLL
@@ -291,10 +307,10 @@ template <int S> INLINE void store_planar(const side &s, int x, int y, int z, co
     }
 }
 
-template <int S> INLINE void store_texel(const side &s, int x, int y, int z, const bits *from)
+template <int S> INLINE void store_texel(const side &s, int x, int y, int z, const ELEMENT *from)
 {
     const int C = static_cast<int>(s.channels), at = x * S * C;
-    uint32_t words[4] = {};
+    uint32_t words[S < 8 ? 4 : 8] = {};
     UNROLL
     for (int c = 0; c < CHANNELS; c++)
         insert<S>(words, c, from[c]);
@@ -316,9 +332,9 @@ template <int S> INLINE void store_texel(const side &s, int x, int y, int z, con
     }
 }
 
-template <int S> INLINE void store_pixel(const side &s, int x, int y, int z, const bits *from)
+template <int S> INLINE void store_pixel(const side &s, int x, int y, int z, const ELEMENT *from)
 {
-    if (s.place != GR_JOB_MEMORY) {
+    if (S < 8 && s.place != GR_JOB_MEMORY) {
         store_texel<S>(s, x, y, z, from);
         return;
     }
@@ -329,7 +345,7 @@ template <int S> INLINE void store_pixel(const side &s, int x, int y, int z, con
             store_element<S>(to + c * s.channel, from[c]);
 }
 
-template <int S> INLINE void store_four(const side &s, int x, int y, int z, const bits *from)
+template <int S> INLINE void store_four(const side &s, int x, int y, int z, const ELEMENT *from)
 {
     if (s.access == GR_JOB_PLANAR) {
         store_planar<S>(s, x, y, z, from);
@@ -351,7 +367,7 @@ template <int S> INLINE void store_four(const side &s, int x, int y, int z, cons
 }
 
 /* Loads N pixels, which is 4 or 1. */
-template <int S, int N> INLINE void load_pixels(const side &s, int x, int y, int z, bits *to)
+template <int S, int N> INLINE void load_pixels(const side &s, int x, int y, int z, ELEMENT *to)
 {
     if (N == PIXELS)
         load_four<S>(s, x, y, z, to);
@@ -360,7 +376,7 @@ template <int S, int N> INLINE void load_pixels(const side &s, int x, int y, int
 }
 
 template <int S, int N>
-INLINE void store_pixels(const side &s, int x, int y, int z, const bits *from)
+INLINE void store_pixels(const side &s, int x, int y, int z, const ELEMENT *from)
 {
     if (N == PIXELS)
         store_four<S>(s, x, y, z, from);

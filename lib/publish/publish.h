@@ -93,12 +93,14 @@ gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buff
 
 /* ---- Plans, which call no driver: choose_kernel.c -------------------------------------------- */
 
-/* The kernels that convert come first, in the order of enum gr_job_element. */
+/* The kernels that convert common types come first, in the order of enum gr_job_element. */
 enum gr_kernel {
     GR_KERNEL_CONVERT = 0,
-    GR_KERNEL_MOVE_1 = GR_JOB_D24 + 1,
+    GR_KERNEL_WIDE = GR_JOB_D24 + 1,
+    GR_KERNEL_MOVE_1,
     GR_KERNEL_MOVE_2,
     GR_KERNEL_MOVE_4,
+    GR_KERNEL_MOVE_8,
     GR_KERNEL_YUV_U8,
     GR_KERNEL_YUV_U16,
     GR_KERNELS
@@ -111,6 +113,11 @@ struct gr_plan {
     struct gr_job job;
     uint64_t bytes; /* the number of bytes to write; 0: nothing to do */
 };
+
+bool gr_dtype_is_float(gr_dtype dtype);
+
+/* Whether integers of this type are always numbers: those of 32 and 64 bits. */
+bool gr_dtype_is_number(gr_dtype dtype);
 
 /* A conversion of values to 1 / (value * scale + bias), such as depth to distance. */
 struct gr_inverse {

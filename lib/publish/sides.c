@@ -222,6 +222,14 @@ static gr_status read_buffer(struct part buffer, const struct gr_shaped *tensor,
                    GR_SENTENCE(&sides->tensor));
 }
 
+/* Beside integers of 32 and 64 bits, smaller ones are numbers, too. */
+static void settle_numbers(struct gr_publish_sides *sides)
+{
+    const bool numbers =
+        gr_dtype_is_number(sides->tensor.dtype) || gr_dtype_is_number(sides->mapped.dtype);
+    sides->tensor.is_number = sides->mapped.is_number = numbers;
+}
+
 static gr_status read_for_image(const gr_tensor *tensor, const struct gr_shaped *shaped,
                                 const gr_publish_options *o, struct gr_publish_sides *sides,
                                 const char *call)
@@ -243,8 +251,11 @@ gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buff
     /* Address 0 has the alignment of any mapping. */
     const struct part part = {buffer ? buffer->ptr : 0, buffer ? buffer->size : resource->size};
     *sides = (struct gr_publish_sides){.is_known = true};
-    if (!resource->is_image)
-        return read_buffer(part, &shaped, options, sides, call);
+    if (!resource->is_image) {
+        GR_TRY(read_buffer(part, &shaped, options, sides, call));
+        settle_numbers(sides);
+        return GR_OK;
+    }
     GR_TRY(read_image(resource, buffer, options, sides, call));
     return sides->is_known ? read_for_image(tensor, &shaped, options, sides, call) : GR_OK;
 }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Publishes and fetches NumPy arrays, and compares the bytes with the results of NumPy."""
 
+import functools
+
 import grinterop
 import numpy as np
 import pytest
@@ -263,3 +265,98 @@ def test_publish_waits_for_the_stream_of_the_tensor(picture, cuda):
     tensor.copy_from(noise(4, 8, 4), stream=cuda)
     grinterop.publish(picture, tensor, stream=1)
     assert (texels(picture) == noise(4, 8, 4)).all()
+
+
+# ---- Types ---------------------------------------------------------------------------------------
+
+TYPES = "bool i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8".split()
+WIDE = "i4 i8 u4 u8".split()
+# The OpenGL format of an image with one channel, its type, and whether integers are numbers.
+FORMATS = [
+    (0x8229, "u1", False), (0x822A, "u2", False), (0x822D, "f2", False), (0x822E, "f4", False),
+    (0x8231, "i1", True), (0x8232, "u1", True), (0x8233, "i2", True), (0x8234, "u2", True),
+    (0x8235, "i4", True), (0x8236, "u4", True),
+]
+
+
+def anything(random, shape, dtype):
+    """Values of all sizes, many of which other types cannot represent."""
+    kind, size = np.dtype(dtype).kind, np.dtype(dtype).itemsize
+    if kind == "b":
+        return random.integers(0, 2, shape).astype(dtype)
+    if kind == "f":
+        values = random.uniform(-1.2, 1.2, shape) * 10.0 ** random.integers(0, 5, shape)
+        values[random.random(shape) < 0.1] = np.nan
+        values[random.random(shape) < 0.1] = np.inf
+        return values.astype(dtype)
+    bits = min(8 * size, 53) - (kind == "i")  # computing in float64 represents no more bits
+    values = random.integers(0, 2 ** random.integers(1, bits + 1, shape), shape, "u8")
+    negative = random.random(shape) < (kind == "i") / 2
+    return np.where(negative, ~values, values).astype(dtype)
+
+
+@np.errstate(all="ignore")
+def converted(array, dtype, numbers):
+    """What publish.h promises, computed by NumPy."""
+    numbers = numbers or array.dtype.str[1:] in WIDE or dtype in WIDE
+    kind = "f8" if {array.dtype.str[1:], dtype} & {*WIDE, "f8"} else "f4"
+    values = array.astype(kind)
+    if array.dtype.kind in "iu" and not numbers:
+        unit = np.iinfo(array.dtype).max
+        values = np.maximum(values, -unit) / values.dtype.type(unit)
+    if dtype == "bool":
+        return values != 0
+    if np.dtype(dtype).kind == "f":
+        return values.astype(kind if dtype == "f8" else "f4").astype(dtype)
+    most, least = np.iinfo(dtype).max, np.iinfo(dtype).min
+    unit = 1 if numbers else most
+    least = -most if least and not numbers else least
+    values = np.rint(np.nan_to_num(values.astype("f8"), posinf=1e30, neginf=-1e30) * unit)
+    result = np.clip(values, least, most).astype(dtype)
+    result[values >= most] = most  # float64 represents 2**63 - 1 as 2**63
+    return result
+
+
+def same(a, b):
+    """Whether two arrays have the same bytes; the bits of a NaN may differ."""
+    bits = f"u{a.itemsize}"
+    return ((a.view(bits) == b.view(bits)) | ((a != a) & (b != b))).all()
+
+
+@pytest.mark.parametrize("source", TYPES)
+def test_buffers_convert_every_type_as_numpy(egl, cuda, source):
+    egl.make_current()
+    random = np.random.default_rng(TYPES.index(source))
+    with GraphicsResource.from_gl_buffer(gl.buffer(4096)) as buffer:
+        for target in TYPES:
+            array = anything(random, (random.integers(1, 99), random.integers(1, 5)), source)
+            expected = array if source == target else converted(array, target, False)
+            grinterop.publish(buffer, array, stream=cuda, dtype=target)
+            back = np.frombuffer(gl.read_buffer(buffer.gl_name, expected.nbytes), target)
+            assert same(back, expected.ravel()), (source, target)
+
+
+@pytest.mark.parametrize("format, stored, numbers", FORMATS)
+def test_images_convert_every_type_as_numpy(egl, cuda, format, stored, numbers):
+    egl.make_current()
+    random = np.random.default_rng(format)
+    create = functools.partial(GraphicsResource.create_gl_image, gl.TEXTURE_2D, format, 37, 5)
+    with create(flags="surface_load_store") as image:
+        for dtype in TYPES:
+            array, there = anything(random, (5, 37), dtype), anything(random, (5, 37), stored)
+            result, back = np.zeros_like(array), np.zeros_like(there)
+            publish = functools.partial(grinterop.publish, image, array, stream=cuda)
+            fetch = functools.partial(grinterop.fetch, image, result, stream=cuda)
+            if dtype in WIDE and not numbers and stored in ("u1", "u2"):
+                refuses(ValueError, publish, fetch, match="set `scale`")
+                continue
+            publish()
+            grinterop.fetch(image, back, stream=cuda)
+            cuda.sync()
+            expected = array if dtype == stored else converted(array, stored, numbers)
+            assert same(back, expected), (dtype, stored)
+            grinterop.publish(image, there, stream=cuda)
+            fetch()
+            cuda.sync()
+            expected = there if dtype == stored else converted(there, dtype, numbers)
+            assert same(result, expected), (stored, dtype)

@@ -100,14 +100,14 @@ TEST(wrong_arguments_are_refused)
                  deep = make_framebuffer(attachment_depth24, 0);
     gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
     gr_tensor *small = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH - 1, 4);
-    gr_tensor *doubles = new_tensor(GR_DTYPE_F64, HEIGHT, WIDTH, 1);
+    gr_tensor *pairs = new_tensor(GR_DTYPE_C64, HEIGHT, WIDTH, 1);
     assert_invalid(gr_fetch_framebuffer(framebuffer, NULL, NULL, fx.stream), "tensor is NULL");
     assert_invalid(gr_fetch_framebuffer(framebuffer, to, NULL, NULL), "stream");
     assert_invalid(gr_fetch_framebuffer(framebuffer + 1000, to, NULL, fx.stream),
                    "There is no OpenGL framebuffer");
     assert_invalid(gr_fetch_framebuffer(framebuffer, small, NULL, fx.stream), "(7, 18, 4)");
-    assert_fails(gr_fetch_framebuffer(deep, doubles, &depth, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                 "only uint8");
+    assert_fails(gr_fetch_framebuffer(deep, pairs, &depth, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                 "complex numbers");
     eglMakeCurrent(fx.egl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     assert_fails(gr_fetch_framebuffer(framebuffer, to, NULL, fx.stream), GR_ERR_GL, 0, "current");
     assert_ok(gr_egl_make_current(fx.egl));
@@ -161,7 +161,7 @@ TEST(a_refused_fetch_does_not_write_the_staging_buffer)
     gr_tensor *small = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH - 1, 4);
     gr_tensor *words = new_tensor(GR_DTYPE_U32, HEIGHT, WIDTH, 4);
     assert_unwritten(framebuffer, small, staging, fx.stream, GR_ERR_INVALID_VALUE, "(7, 18, 4)");
-    assert_unwritten(framebuffer, words, staging, fx.stream, GR_ERR_UNSUPPORTED, "only uint8");
+    assert_unwritten(framebuffer, words, staging, fx.stream, GR_ERR_INVALID_VALUE, "set `scale`");
     assert_unwritten(framebuffer, to, staging, NULL, GR_ERR_INVALID_VALUE, "stream");
     assert_unwritten(framebuffer, to, slot, fx.stream, GR_ERR_STATE, "is a slot of a ring");
     gr_ring_free(ring);

@@ -54,23 +54,49 @@ static uint32_t float_half(float value)
     return low | (signbit(value) ? 0x8000 : 0);
 }
 
-float element_float(gr_dtype dtype, uint32_t bits)
+/* The properties of the types: their integers, and whether these are always numbers. */
+static const struct {
+    double least, most;
+    bool is_number;
+} ranges[] = {[GR_DTYPE_U8] = {0, UINT8_MAX, false},
+              [GR_DTYPE_U16] = {0, UINT16_MAX, false},
+              [GR_DTYPE_U32] = {0, UINT32_MAX, true},
+              [GR_DTYPE_U64] = {0, 0x1p64, true},
+              [GR_DTYPE_I8] = {INT8_MIN, INT8_MAX, false},
+              [GR_DTYPE_I16] = {INT16_MIN, INT16_MAX, false},
+              [GR_DTYPE_I32] = {INT32_MIN, INT32_MAX, true},
+              [GR_DTYPE_I64] = {-0x1p63, 0x1p63, true},
+              [GR_DTYPE_BOOL] = {0, 1, false},
+              [GR_DTYPE_C128] = {0}};
+
+static double element_double(gr_dtype dtype, uint64_t bits)
 {
+    const unsigned unused = 64 - 8 * (unsigned)gr_dtype_get_info(dtype)->size;
+    double value;
     switch (dtype) {
     case GR_DTYPE_F16:
-        return half_float(bits);
+        return half_float((uint32_t)bits);
     case GR_DTYPE_BF16:
-        return bits_float(bits << 16);
+        return bits_float((uint32_t)bits << 16);
     case GR_DTYPE_F32:
-        return bits_float(bits);
+        return bits_float((uint32_t)bits);
+    case GR_DTYPE_F64:
+        memcpy(&value, &bits, sizeof(value));
+        return value;
     default:
-        return (float)bits;
+        return ranges[dtype].least < 0 ? (double)((int64_t)(bits << unused) >> unused)
+                                       : (double)bits;
     }
 }
 
-uint32_t element_bits(gr_dtype dtype, float value)
+uint64_t element_bits(gr_dtype dtype, float value)
 {
+    const double wide = value;
+    uint64_t bits;
     switch (dtype) {
+    case GR_DTYPE_F64:
+        memcpy(&bits, &wide, sizeof(bits));
+        return bits;
     case GR_DTYPE_F16:
         return float_half(value);
     case GR_DTYPE_BF16:
@@ -78,18 +104,23 @@ uint32_t element_bits(gr_dtype dtype, float value)
     case GR_DTYPE_F32:
         return float_bits(value);
     default:
-        return (uint32_t)value;
+        return (uint64_t)value;
     }
 }
 
 static bool is_float(gr_dtype dtype)
 {
-    return dtype == GR_DTYPE_F16 || dtype == GR_DTYPE_BF16 || dtype == GR_DTYPE_F32;
+    return ranges[dtype].most == 0;
+}
+
+bool is_number(gr_dtype dtype)
+{
+    return ranges[dtype].is_number;
 }
 
 static double unit_of(const struct elements *e)
 {
-    return e->is_number || is_float(e->dtype) ? 1 : e->dtype == GR_DTYPE_U8 ? 255 : 65535;
+    return e->is_number || is_float(e->dtype) || is_number(e->dtype) ? 1 : ranges[e->dtype].most;
 }
 
 static unsigned char *element_at(const struct elements *e, unsigned x, unsigned y, unsigned c)
@@ -97,16 +128,17 @@ static unsigned char *element_at(const struct elements *e, unsigned x, unsigned 
     return e->bytes + (int64_t)x * e->pixel + (int64_t)y * e->row + (int64_t)c * e->channel;
 }
 
-static uint32_t bits_at(const struct elements *e, unsigned x, unsigned y, unsigned c)
+static uint64_t bits_at(const struct elements *e, unsigned x, unsigned y, unsigned c)
 {
-    uint32_t bits = 0;
+    uint64_t bits = 0;
     memcpy(&bits, element_at(e, x, y, c), gr_dtype_get_info(e->dtype)->size);
     return bits;
 }
 
 double element_value(const struct elements *e, unsigned x, unsigned y, unsigned c)
 {
-    return (double)element_float(e->dtype, bits_at(e, x, y, c)) / unit_of(e);
+    const double value = element_double(e->dtype, bits_at(e, x, y, c)) / unit_of(e);
+    return unit_of(e) > 1 && value < -1 ? -1 : value;
 }
 
 void elements_fill(const struct elements *e, unsigned seed)
@@ -116,10 +148,14 @@ void elements_fill(const struct elements *e, unsigned seed)
         for (unsigned x = 0; x < e->width; x++)
             for (unsigned c = 0; c < e->channels; c++) {
                 const float part = (float)walk_random(&state, 65536) / 65535;
-                uint32_t bits =
-                    element_bits(e->dtype, e->is_number ? part * 320 - 20 : part * 1.6f - 0.3f);
-                if (!is_float(e->dtype))
-                    bits = walk_random(&state, e->dtype == GR_DTYPE_U8 ? 256 : 65536);
+                uint64_t bits = walk_random(&state, 65536);
+                if (is_float(e->dtype))
+                    bits =
+                        element_bits(e->dtype, e->is_number ? part * 320 - 20 : part * 1.6f - 0.3f);
+                else if (e->dtype == GR_DTYPE_BOOL)
+                    bits %= 2;
+                else if (is_number(e->dtype))
+                    bits = (bits << walk_random(&state, 16)) - (ranges[e->dtype].least < 0) * bits;
                 memcpy(element_at(e, x, y, c), &bits, gr_dtype_get_info(e->dtype)->size);
             }
 }
@@ -191,6 +227,7 @@ static double tolerance(const struct elements *to, double value, const gr_publis
     case GR_DTYPE_BF16:
         return count + fabs(value) * 0x1p-8;
     case GR_DTYPE_F32:
+    case GR_DTYPE_F64:
         return count;
     default:
         return count + 0.5 / unit_of(to);
@@ -200,9 +237,11 @@ static double tolerance(const struct elements *to, double value, const gr_publis
 static bool is_right(const struct elements *to, double got, double want,
                      const gr_publish_options *o)
 {
+    if (to->dtype == GR_DTYPE_BOOL)
+        return got == (want != 0) || fabs(want) < 1e-6;
     if (!is_float(to->dtype)) {
-        const double most = (to->dtype == GR_DTYPE_U8 ? 255 : 65535) / unit_of(to);
-        want = fmin(fmax(want, 0), most);
+        const double least = ranges[to->dtype].least, most = ranges[to->dtype].most;
+        want = fmin(fmax(want, unit_of(to) > 1 && least < 0 ? -1 : least), most / unit_of(to));
     }
     /* A value outside the half float range becomes infinite. */
     if (to->dtype == GR_DTYPE_F16 && want >= 65520)
@@ -221,8 +260,9 @@ const char *transfer_differs(const struct elements *from, const struct elements 
                 const double got = element_value(to, x, y, c);
                 if (is_right(to, got, want, o))
                     continue;
-                snprintf(text, sizeof(text), "%u, %u, channel %u is %.9g (0x%x), not %.9g", x, y, c,
-                         got * unit_of(to), bits_at(to, x, y, c), want * unit_of(to));
+                snprintf(text, sizeof(text), "%u, %u, channel %u is %.9g (0x%llx), not %.9g", x, y,
+                         c, got * unit_of(to), (unsigned long long)bits_at(to, x, y, c),
+                         want * unit_of(to));
                 return text;
             }
     return NULL;
@@ -340,14 +380,21 @@ gr_dtype image_dtype(const struct image_format *format)
 {
     if (format->kind == IMAGE_FLOAT)
         return format->channel_bytes == 2 ? GR_DTYPE_F16 : GR_DTYPE_F32;
-    return format->channel_bytes == 1 ? GR_DTYPE_U8 : GR_DTYPE_U16;
+    if (format->kind == IMAGE_SIGNED)
+        return format->channel_bytes == 1   ? GR_DTYPE_I8
+               : format->channel_bytes == 2 ? GR_DTYPE_I16
+                                            : GR_DTYPE_I32;
+    return format->channel_bytes == 1   ? GR_DTYPE_U8
+           : format->channel_bytes == 2 ? GR_DTYPE_U16
+                                        : GR_DTYPE_U32;
 }
 
 struct elements image_elements(const struct image *image, unsigned char *bytes)
 {
     const unsigned texel = image_texel_bytes(image->format);
     return (struct elements){.dtype = image_dtype(image->format),
-                             .is_number = image->format->kind == IMAGE_UNSIGNED,
+                             .is_number = image->format->kind == IMAGE_UNSIGNED ||
+                                          image->format->kind == IMAGE_SIGNED,
                              .width = image->width,
                              .height = image->height,
                              .channels = image_channels(image->format),

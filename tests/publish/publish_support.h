@@ -21,9 +21,11 @@ struct elements {
     unsigned char *bytes; /* element 0 */
 };
 
-/* Converts a float to the bits of the type, and back. */
-uint32_t element_bits(gr_dtype dtype, float value);
-float element_float(gr_dtype dtype, uint32_t bits);
+/* Converts a float to the bits of the type. */
+uint64_t element_bits(gr_dtype dtype, float value);
+
+/* Whether integers of this type are always numbers. */
+bool is_number(gr_dtype dtype);
 
 /* The value of an element, as the graphics API reads it. */
 double element_value(const struct elements *elements, unsigned x, unsigned y, unsigned channel);

@@ -9,11 +9,10 @@
 
 #include <string.h>
 
-static const gr_dtype dtypes[] = {GR_DTYPE_U8, GR_DTYPE_U16, GR_DTYPE_F16, GR_DTYPE_BF16,
-                                  GR_DTYPE_F32};
-static const char *const formats[] = {"R8",   "RG8",     "RGBA8", "SRGB8_ALPHA8", "R16",
-                                      "RG16", "RGBA16",  "R16F",  "RGBA16F",      "RG32F",
-                                      "R32F", "RGBA32F", "R8UI",  "RGBA8UI",      "RGBA16UI"};
+static const char *const formats[] = {"R8",     "RG8",     "RGBA8",  "SRGB8_ALPHA8", "R16",
+                                      "RG16",   "RGBA16",  "R16F",   "RGBA16F",      "RG32F",
+                                      "R32F",   "RGBA32F", "R8UI",   "RGBA8UI",      "RGBA16UI",
+                                      "RGBA8I", "R16I",    "RG32UI", "RGBA32I"};
 
 static const float scale[] = {0.5f, 0.25f, 1.5f, 0.75f}, bias[] = {0.125f, 0.5f, -0.25f, 0.0625f};
 static const float alpha = 0.375f;
@@ -43,7 +42,7 @@ static const struct {
     size_t gap;
     bool on_host;
 } sizes[] = {
-    {32, 5, 0, false}, {13, 4, 0, false}, {16, 3, 64, false}, {12, 3, 4, false}, {13, 3, 68, true}};
+    {32, 5, 0, false}, {13, 4, 0, false}, {16, 3, 64, false}, {12, 3, 8, false}, {13, 3, 68, true}};
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
 static unsigned char texels[IMAGE_MOST_BYTES];
@@ -86,19 +85,26 @@ static unsigned channels_for(unsigned of_image)
     return 1u << of_image;
 }
 
-static bool makes_sense(const struct image *image, unsigned channels, const gr_publish_options *o)
+static bool makes_sense(const struct image *image, gr_dtype dtype, unsigned channels,
+                        const gr_publish_options *o)
 {
-    return !(o->bgr && channels < 3) && !(o->srgb && image->format->kind == IMAGE_UNSIGNED);
+    const bool numbers = image_elements(image, texels).is_number;
+    const bool fractions = !numbers && image->format->kind != IMAGE_FLOAT;
+    return !(o->bgr && channels < 3) && !(o->srgb && numbers) &&
+           !(fractions && is_number(dtype) && !o->scale);
 }
 
 static void check_options(const struct image *image, gr_resource *resource, gr_dtype dtype,
                           unsigned channels, size_t gap)
 {
+    /* The others share most code: half of the cases take half of the time. */
+    const bool common = dtype <= GR_DTYPE_U16 || (dtype >= GR_DTYPE_F16 && dtype <= GR_DTYPE_F32);
     for (size_t i = 0; i < OPTIONS; i++) {
-        if (!makes_sense(image, channels, &options[i]))
+        if (!makes_sense(image, dtype, channels, &options[i]))
             continue;
-        check_one(image, resource, dtype, GR_LAYOUT_SHAPE, channels, gap, &options[i]);
-        if (channels > 0)
+        if (common || i % 2)
+            check_one(image, resource, dtype, GR_LAYOUT_SHAPE, channels, gap, &options[i]);
+        if (channels > 0 && (common || i % 2 == 0))
             check_one(image, resource, dtype, GR_LAYOUT_CHW, channels, gap, &options[i]);
     }
 }
@@ -108,10 +114,10 @@ static void check_format(const char *format, size_t size, unsigned flags)
     const struct image image = image_make(format, "2D", sizes[size].width, sizes[size].height, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, flags);
     const unsigned channels = channels_for(image_channels(image.format));
-    for (size_t d = 0; d < sizeof(dtypes) / sizeof(dtypes[0]); d++)
+    for (gr_dtype d = GR_DTYPE_U8; d <= GR_DTYPE_BOOL; d++)
         for (unsigned c = 0; c <= 4; c++)
             if (channels & 1u << c)
-                check_options(&image, resource, dtypes[d], c, sizes[size].gap);
+                check_options(&image, resource, d, c, sizes[size].gap);
     gr_resource_close(resource, fx.stream);
     image_delete(&image);
 }

@@ -193,6 +193,8 @@ GR_CUHOST_TO_INTEGER(float2ll, long long, float)
 GR_CUHOST_TO_INTEGER(float2ull, unsigned long long, float)
 GR_CUHOST_TO_INTEGER(double2int, int, double)
 GR_CUHOST_TO_INTEGER(double2uint, unsigned, double)
+GR_CUHOST_TO_INTEGER(double2ll, long long, double)
+GR_CUHOST_TO_INTEGER(double2ull, unsigned long long, double)
 #undef GR_CUHOST_TO_INTEGER
 
 GR_CUHOST_FUNCTION(float, __int2float_rn(int x), static_cast<float>(x))
