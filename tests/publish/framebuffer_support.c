@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include <epoxy/egl.h>
-
 /* ---- Attachments ----------------------------------------------------------------------------- */
 
 const struct attachment_format attachment_formats[ATTACHMENT_FORMATS] = {
@@ -151,87 +149,18 @@ gr_framebuffer_options options_for(const struct attachment_format *f)
 
 /* ---- Paths ----------------------------------------------------------------------------------- */
 
-unsigned shader_reads, blits;
-int programs;
-bool has_shader;
-
-/* The functions of epoxy are pointers, which may refer to a resolver until the first call. */
-#define WATCHED(x)                                                                                 \
-    x(glDispatchCompute) x(glBlitFramebuffer) x(glCreateShaderProgramv) x(glDeleteProgram)
-#define MEMBER(name) __typeof__(epoxy_##name) name;
-static struct {
-    WATCHED(MEMBER)
-} pointers, own;
-
-static void count_dispatch(GLuint x, GLuint y, GLuint z)
-{
-    shader_reads++;
-    own.glDispatchCompute(x, y, z);
-}
-
-static void count_blit(GLint x0, GLint y0, GLint x1, GLint y1, GLint to_x0, GLint to_y0,
-                       GLint to_x1, GLint to_y1, GLbitfield mask, GLenum filter)
-{
-    blits++;
-    own.glBlitFramebuffer(x0, y0, x1, y1, to_x0, to_y0, to_x1, to_y1, mask, filter);
-}
-
-static GLuint count_creation(GLenum type, GLsizei count, const GLchar *const *strings)
-{
-    programs++;
-    return own.glCreateShaderProgramv(type, count, strings);
-}
-
-static GLuint refuse_creation(GLenum type, GLsizei count, const GLchar *const *strings)
-{
-    (void)type;
-    (void)count;
-    (void)strings;
-    return 0;
-}
-
-static void count_end(GLuint program)
-{
-    programs--;
-    own.glDeleteProgram(program);
-}
-
-#define REMEMBER(name)                                                                             \
-    pointers.name = epoxy_##name;                                                                  \
-    own.name = (__typeof__(own.name))eglGetProcAddress(#name);
-#define PUT_BACK(name) epoxy_##name = pointers.name;
-
-static void watch(void)
-{
-    WATCHED(REMEMBER)
-    epoxy_glDispatchCompute = count_dispatch;
-    epoxy_glBlitFramebuffer = count_blit;
-    epoxy_glCreateShaderProgramv = count_creation;
-    epoxy_glDeleteProgram = count_end;
-    shader_reads = blits = 0;
-    programs = 0;
-    has_shader = epoxy_gl_version() >= 45;
-}
-
-static void refuse(void)
-{
-    watch();
-    epoxy_glCreateShaderProgramv = refuse_creation;
-    has_shader = false;
-}
-
 static void teardown(void)
 {
     tensors_end();
-    WATCHED(PUT_BACK)
+    unwatch_gl();
 }
 
 TCase *add_fetch_case(Suite *suite, const char *name)
 {
-    return with_fixture(with_sharing(add_case(suite, name)), watch, teardown);
+    return with_fixture(with_sharing(add_case(suite, name)), watch_gl, teardown);
 }
 
 TCase *add_read_pixels_case(Suite *suite, const char *name)
 {
-    return with_fixture(with_sharing(add_case(suite, name)), refuse, teardown);
+    return with_fixture(with_sharing(add_case(suite, name)), watch_gl_without_shaders, teardown);
 }

@@ -7,6 +7,8 @@
 
 #include <grinterop/framebuffer.h>
 
+#include "tests/support/shader_calls.h"
+
 /* The size of all framebuffers. */
 #define WIDTH  19
 #define HEIGHT 7
@@ -63,12 +65,5 @@ gr_framebuffer_options options_for(const struct attachment_format *f);
  */
 TCase *add_fetch_case(Suite *suite, const char *name);
 TCase *add_read_pixels_case(Suite *suite, const char *name);
-
-/* Since the start of the test: reads by a shader, blits, and programs that still exist. */
-extern unsigned shader_reads, blits;
-extern int programs;
-
-/* From the start of the test. */
-extern bool has_shader;
 
 #endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The shader that copies texels: its calls, and the state of the application around them. */
+#ifndef GR_TESTS_SHADER_CALLS_H
+#define GR_TESTS_SHADER_CALLS_H
+
+#include "support.h"
+
+/*
+ * Count calls until unwatch_gl(). After watch_gl_without_shaders() OpenGL compiles no shader, so
+ * that grinterop uses other calls.
+ */
+void watch_gl(void);
+void watch_gl_without_shaders(void);
+void unwatch_gl(void);
+
+/* Since the start: dispatches, blits, and programs that still exist. */
+extern unsigned dispatches, blits;
+extern int programs;
+
+/* Whether the current context had shaders at the start. */
+extern bool has_shader;
+
+/* Begin conditional rendering or transform feedback. Return the query or the program. */
+GLuint begin_condition(void);
+GLuint begin_feedback(void);
+
+/* Binds something to each unit. */
+void fill_units(void);
+
+void disturb_everything(void);
+
+/* Checks that the state is that of remember_everything(). */
+void remember_everything(void);
+void assert_everything(void);
+
+#endif
