@@ -295,9 +295,12 @@ size_t gl_copy_image_memory(const struct gl_resource *r);
 gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags,
                                  const char *call);
 
+/* Creates the shader that copies the image, if one does, so that the first map need not. */
+void gl_copy_image_prepare(const struct gl_resource *r);
+
 /*
  * Copies all levels and layers between OpenGL and the current part of the host memory, to host
- * memory if `read`. Called between gl_pixel_state_begin() and gl_pixel_state_end().
+ * memory if `read`, by the compute shader or by gl_texels_read() and gl_texels_write().
  */
 void gl_copy_image_move(const struct gl_resource *r, bool read);
 
@@ -333,7 +336,8 @@ gr_status gl_depth_convert(const struct gl_resource *r, const unsigned char *hos
 
 /*
  * Texels are copied between OpenGL images and host memory, or the buffer that is bound for texels,
- * in OpenGL command order. OpenGL bindings and state are preserved.
+ * in OpenGL command order, by glTexSubImage and glGetTexImage. OpenGL bindings and state are
+ * preserved.
  */
 
 /*
@@ -359,7 +363,10 @@ struct gl_texels {
     int bound;            /* the binding before gl_texels_begin() */
 };
 
-/* Binds the image. `scratch` is nonzero only for renderbuffers. */
+/*
+ * Binds the image. `scratch` is nonzero only for renderbuffers. Called between
+ * gl_pixel_state_begin() and gl_pixel_state_end().
+ */
 void gl_texels_begin(struct gl_texels *texels, unsigned int name, const struct gl_target *target,
                      const struct gl_format *format, unsigned int scratch);
 void gl_texels_end(const struct gl_texels *texels);

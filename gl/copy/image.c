@@ -16,6 +16,8 @@
 #include "lib/base/error.h"
 #include "lib/resource/image.h"
 #include "lib/cuda/event.h"
+#include "gl/context/saved_state.h"
+#include "gl/object/shader_read.h"
 
 /* The alignment of levels in host memory, for efficient copies between host and device. */
 #define LEVEL_ALIGNMENT ((size_t)256)
@@ -192,6 +194,89 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
     return status;
 }
 
+/* ---- Copies by a shader ---------------------------------------------------------------------- */
+
+/* The maximum number of layers or slices of a level, each of which takes a dispatch. */
+#define MOST_DISPATCHES 8
+
+/*
+ * Whether the shader is faster than the calls of OpenGL with this memory. The calls copy GL_RGBA8
+ * of 1920 x 1080 to a texture in 172 us from memory of an H100 and in 196 to 226 us from the host,
+ * and the shader takes 10 us from memory of the H100.
+ */
+static bool is_fast(enum gl_staging staging)
+{
+    return staging == GL_STAGING_PEER || staging == GL_STAGING_BUFFER;
+}
+
+static size_t slices_of(const struct gl_resource *r, unsigned level)
+{
+    return extent_of(r, level).depth * r->base.image.layers;
+}
+
+/* Whether the shader copies such images. Each layer must start at a whole word of the buffer. */
+static bool suits_shader(const struct gl_resource *r)
+{
+    bool suits = r->target->target != GL_RENDERBUFFER &&
+                 r->target->target != GL_TEXTURE_RECTANGLE && is_fast(r->copy->staging) &&
+                 gl_format_has_image_units(r->format) && slices_of(r, 0) <= MOST_DISPATCHES;
+    for (unsigned level = 0; level < r->base.image.levels && suits; level++) {
+        const struct extent e = extent_of(r, level);
+        suits = slices_of(r, level) == 1 || e.row * e.height % 4 == 0;
+    }
+    return suits;
+}
+
+/* Finds or creates the shader, which the caller drops. Such resources have no share group. */
+static struct gl_shader *use_shader(const struct gl_resource *r)
+{
+    struct gl_shader *shader = suits_shader(r) ? gl_shader_use(&r->context) : NULL;
+    if (shader)
+        gl_object_use_shader((gr_resource *)&r->base, shader); /* no resource is const */
+    return shader;
+}
+
+void gl_copy_image_prepare(const struct gl_resource *r)
+{
+    const GLenum errors = gl_errors_take();
+    gl_shader_drop(use_shader(r));
+    gl_errors_end(errors);
+}
+
+static bool dispatch_level(const struct gl_resource *r, const struct gl_shader *shader,
+                           unsigned level, bool read)
+{
+    const struct extent e = extent_of(r, level);
+    struct gl_texel_copy copy = {.to_image = !read,
+                                 .texture = r->name,
+                                 .level = (int)level,
+                                 .width = (int)e.width,
+                                 .height = (int)e.height,
+                                 .pixel = (unsigned)(e.row / e.width),
+                                 .buffer = r->copy->scratch->buffer,
+                                 .offset = gl_copy_offset(r->copy) + r->copy->offsets[level]};
+    bool done = gl_shader_can_access(r->name, (int)level);
+    for (size_t slices = slices_of(r, level); (size_t)copy.layer < slices && done; copy.layer++) {
+        done = gl_shader_copy(shader, &copy);
+        copy.offset += e.row * e.height;
+    }
+    return done;
+}
+
+/* False: the data that was copied, if any, has to be copied again. */
+static bool move_by_shader(const struct gl_resource *r, bool read)
+{
+    const GLenum errors = gl_errors_take();
+    struct gl_shader *shader = use_shader(r);
+    bool done = shader && !gl_renders_conditionally() && gl_shader_can_run();
+    for (unsigned level = 0; level < r->base.image.levels && done; level++)
+        done = dispatch_level(r, shader, level, read);
+    done = gl_errors_take() == GL_NO_ERROR && done;
+    gl_shader_drop(shader);
+    gl_errors_end(errors);
+    return done;
+}
+
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
 /* Copies one level. `from` is an address, or an offset in the buffer that is bound for texels. */
@@ -233,7 +318,11 @@ void gl_copy_image_move(const struct gl_resource *r, bool read)
     const struct gl_copy *copy = r->copy;
     GLenum target = read ? GL_PIXEL_PACK_BUFFER : GL_PIXEL_UNPACK_BUFFER;
     uintptr_t from = (uintptr_t)gl_copy_host(copy);
+    struct gl_pixel_state pixels;
     struct gl_texels texels;
+    if (move_by_shader(r, read))
+        return;
+    gl_pixel_state_begin(&pixels, &r->context);
     gl_texels_begin(&texels, r->name, r->target, r->format, scratch_of(r));
     if (copy->staging) {
         glBindBuffer(target, copy->scratch->buffer);
@@ -241,8 +330,8 @@ void gl_copy_image_move(const struct gl_resource *r, bool read)
     }
     for (unsigned level = 0; level < r->base.image.levels; level++)
         move_level(r, &texels, level, from, read);
-    glBindBuffer(target, 0);
     gl_texels_end(&texels);
+    gl_pixel_state_end(&pixels);
 }
 
 /*

@@ -6,13 +6,7 @@
 #include "lib/base/error.h"
 #include "gl/context/saved_state.h"
 
-/* ---- OpenGL state saved while a batch is copied ---------------------------------------------- */
-
-struct visit {
-    bool images;
-    struct gl_pixel_state pixels;
-    GLenum errors;
-};
+/* ---- Errors and writes before a batch is copied ---------------------------------------------- */
 
 /* Makes writes by shaders visible to copies and in mapped memory. */
 static void make_shader_writes_visible(const struct gl_context *context)
@@ -21,25 +15,19 @@ static void make_shader_writes_visible(const struct gl_context *context)
         glMemoryBarrier(GL_ALL_BARRIER_BITS);
 }
 
-static void visit_begin(struct visit *visit, gr_resource *const resources[], size_t n)
+/* Returns the pending error of the application, for visit_end(). */
+static GLenum visit_begin(gr_resource *resource)
 {
-    const struct gl_context *context = &gl_of(resources[0])->context;
-    *visit = (struct visit){.images = false};
-    for (size_t i = 0; i < n; i++)
-        visit->images = visit->images || resources[i]->is_image;
-    visit->errors = gl_errors_take();
-    if (visit->images)
-        gl_pixel_state_begin(&visit->pixels, context);
-    make_shader_writes_visible(context);
+    const GLenum errors = gl_errors_take();
+    make_shader_writes_visible(&gl_of(resource)->context);
+    return errors;
 }
 
 /* Ends the visit. Returns GL_NO_ERROR, or the error that OpenGL reported. */
-static GLenum visit_end(const struct visit *visit)
+static GLenum visit_end(GLenum errors)
 {
-    if (visit->images)
-        gl_pixel_state_end(&visit->pixels);
-    GLenum error = gl_errors_take();
-    gl_errors_end(visit->errors);
+    const GLenum error = gl_errors_take();
+    gl_errors_end(errors);
     return error;
 }
 
@@ -246,9 +234,8 @@ static bool has_fence(const struct gl_resource *r)
 /* If OpenGL reports an error, the data stays pending, so that the next call writes it again. */
 gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n)
 {
-    struct visit visit;
     gr_status status = GR_OK;
-    visit_begin(&visit, resources, n);
+    const GLenum errors = visit_begin(resources[0]);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         const struct gl_resource *r = gl_of(resources[i]);
         if (r->base.mapped && gr_resource_writes(resources[i]))
@@ -256,7 +243,7 @@ gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n)
         else if (r->copy->owed)
             status = write_object(r, 0, r->base.size); /* a ring maps whole buffers */
     }
-    GLenum error = visit_end(&visit);
+    const GLenum error = visit_end(errors);
     if (status == GR_OK && error != GL_NO_ERROR)
         status =
             refused_by_gl(error, resources[0], n, "glBufferSubData, glTexSubImage", "take back");
@@ -319,12 +306,11 @@ static gr_status wait_for_reads(gr_resource *const resources[], size_t n)
 
 gr_status gl_copy_read_objects(gr_resource *const resources[], size_t n)
 {
-    struct visit visit;
     GR_TRY(write_owed(resources, n));
-    visit_begin(&visit, resources, n);
+    const GLenum errors = visit_begin(resources[0]);
     issue_reads(resources, n);
     gr_status status = wait_for_reads(resources, n);
-    GLenum error = visit_end(&visit);
+    const GLenum error = visit_end(errors);
     if (status == GR_OK && error != GL_NO_ERROR)
         return refused_by_gl(error, resources[0], n, "glGetBufferSubData, glGetTexImage", "read");
     return status;
@@ -343,11 +329,10 @@ static void read_pieces(const struct gl_resource *r, struct __GLsync *fences[])
 
 gr_status gl_copy_read_pieces(gr_resource *resource, struct __GLsync *fences[])
 {
-    struct visit visit;
     GR_TRY(write_owed(&resource, 1));
-    visit_begin(&visit, &resource, 1);
+    const GLenum errors = visit_begin(resource);
     read_pieces(gl_of(resource), fences);
-    GLenum error = visit_end(&visit);
+    const GLenum error = visit_end(errors);
     if (error == GL_NO_ERROR)
         return GR_OK;
     for (unsigned i = 0; i < GL_COPY_MOST_PIECES; i++)
@@ -394,14 +379,13 @@ static bool fetch_ahead(const struct gl_resource *r)
 
 static gr_status fetch_all_ahead(gr_resource *const resources[], size_t n)
 {
-    struct visit visit;
     bool told = false;
-    visit_begin(&visit, resources, n);
+    const GLenum errors = visit_begin(resources[0]);
     for (size_t i = 0; i < n; i++)
         told = fetch_ahead(gl_of(resources[i])) || told;
     if (told)
         glFlush();
-    GLenum error = visit_end(&visit);
+    const GLenum error = visit_end(errors);
     if (error == GL_NO_ERROR)
         return GR_OK;
     return refused_by_gl(error, resources[0], n, "glCopyBufferSubData, glGetTexImage", "read");

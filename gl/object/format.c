@@ -82,6 +82,16 @@ const struct gl_colour_format *gl_colour_format_of(unsigned int component, int b
     return NULL;
 }
 
+/* Image units accept all formats of the table above. */
+bool gl_format_has_image_units(const struct gl_format *format)
+{
+    for (size_t i = 0; format && i < sizeof(colour_formats) / sizeof(colour_formats[0]); i++)
+        for (int k = 0; k < 3; k++)
+            if (colour_formats[i].formats[k] == format->internal)
+                return true;
+    return false;
+}
+
 bool gl_format_has_size(const struct gl_format *format)
 {
     return format && strpbrk(format->name, "123456789");

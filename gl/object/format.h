@@ -62,6 +62,9 @@ struct gl_colour_format {
 /* Returns the row with the fewest bits; NULL if there is none. */
 const struct gl_colour_format *gl_colour_format_of(unsigned int component, int bits);
 
+/* Whether image units accept the format. False for NULL. */
+bool gl_format_has_image_units(const struct gl_format *format);
+
 struct gl_target {
     unsigned int target;
     const char *name;     /* such as "GL_TEXTURE_2D" */

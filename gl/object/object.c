@@ -75,6 +75,8 @@ gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
              choice ? choice->text : resource->backend->name);
     r->way_at = strlen(r->transport);
     gl_object_add_way(r);
+    if (r->copy && resource->is_image)
+        gl_copy_image_prepare(r);
     resource->transport = r->transport;
     gr_resource_log_each(call, &resource, 1);
     return resource;

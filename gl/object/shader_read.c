@@ -88,14 +88,16 @@ static GLint parameter(GLuint texture, GLenum name)
 }
 
 /* Image units ignore the other parameters, but the texture must be complete. */
-static bool is_readable_image(const struct gl_attachment *a)
+bool gl_shader_can_access(unsigned int texture, int level)
 {
-    const GLint base = parameter(a->object, GL_TEXTURE_BASE_LEVEL);
-    const GLint filter = parameter(a->object, GL_TEXTURE_MIN_FILTER);
-    if (a->level < base || a->level > parameter(a->object, GL_TEXTURE_MAX_LEVEL))
+    const GLint base = parameter(texture, GL_TEXTURE_BASE_LEVEL);
+    const GLint filter = parameter(texture, GL_TEXTURE_MIN_FILTER);
+    if (level < base || level > parameter(texture, GL_TEXTURE_MAX_LEVEL) ||
+        parameter(texture, GL_IMAGE_FORMAT_COMPATIBILITY_TYPE) !=
+            GL_IMAGE_FORMAT_COMPATIBILITY_BY_SIZE)
         return false;
-    return parameter(a->object, GL_TEXTURE_IMMUTABLE_FORMAT) ||
-           (a->level == base && (filter == GL_NEAREST || filter == GL_LINEAR));
+    return parameter(texture, GL_TEXTURE_IMMUTABLE_FORMAT) ||
+           (level == base && (filter == GL_NEAREST || filter == GL_LINEAR));
 }
 
 static bool is_readable_depth(const struct gl_attachment *a)
@@ -117,7 +119,7 @@ static bool is_readable(const struct read *r)
     if (a->mask == GL_DEPTH_BUFFER_BIT)
         return is_readable_depth(a);
     return a->mask == GL_COLOR_BUFFER_BIT && (GLenum)a->internal == r->format &&
-           r->format != GL_SRGB8_ALPHA8 && is_readable_image(a);
+           r->format != GL_SRGB8_ALPHA8 && gl_shader_can_access(a->object, a->level);
 }
 
 static GLint layer_of(const struct gl_attachment *a)

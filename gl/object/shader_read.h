@@ -8,6 +8,9 @@
 #include "gl/object/attachment.h"
 #include "gl/object/texel_shader.h"
 
+/* Whether the parameters of the texture let image units access the level as integers. */
+bool gl_shader_can_access(unsigned int texture, int level);
+
 /* Whether a shader writes the bytes that glReadPixels() would write. */
 bool gl_shader_can_read(const struct gl_attachment *a);
 

@@ -6,6 +6,7 @@
  */
 #include "gl_copy_tests.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define PART "cuMemcpy3DAsync"
@@ -42,8 +43,34 @@ static void cuda_write(gr_buffer *buffer, const struct image *image, unsigned le
     image_put(buffer, level, layer, got);
 }
 
+/* Whether image units accept the format: a name such as RG16F, without unused bits. */
+static bool has_image_units(const struct image_format *f)
+{
+    const size_t channels = strspn(f->name, "RGBA");
+    return channels == f->channels && channels != 3 &&
+           (unsigned)atoi(f->name + channels) == 8 * f->channel_bytes;
+}
+
+/* The dispatches that copy all levels in one direction; 0: glTexSubImage2D() and others copy. */
+static unsigned dispatches_for(const struct image *image)
+{
+    const GLenum target = image->target->target;
+    unsigned count = 0;
+    if (!has_shader || !has_image_units(image->format) || target == GL_RENDERBUFFER ||
+        target == GL_TEXTURE_RECTANGLE || image->layers * image->slices > 8)
+        return 0;
+    for (unsigned level = 0; level < image->levels; level++) {
+        const unsigned slices = image_slices(image, level), parts = image->layers * slices;
+        if (parts > 1 && image_bytes(image, level) / slices % 4)
+            return 0;
+        count += parts;
+    }
+    return count;
+}
+
 static void check_bytes(const struct image *image)
 {
+    const unsigned before = dispatches;
     image_fill(image, 1);
     GR_AUTO(gr_resource) *resource = must_copy_image(image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);
@@ -63,6 +90,8 @@ static void check_bytes(const struct image *image)
     const char *difference = image_differs(image, 2);
     if (difference)
         image_note(image, difference);
+    if (dispatches - before != 2 * dispatches_for(image))
+        image_note(image, "not copied by a shader, or copied by one");
 }
 
 /* Every second image has mip levels. */
@@ -77,6 +106,27 @@ GROUP("images by copy", EVERY_IMAGE_GL)
 COPY_TEST(every_format_passes_both_ways, image_target_count)
 {
     image_each_format(&image_targets[_i], make_small, check_bytes);
+}
+
+/* Several groups of the shader, whole words, and the limit of layers. */
+COPY_TEST(every_size_passes_both_ways)
+{
+    static const struct {
+        const char *format, *target;
+        unsigned width, height, slices, layers, levels;
+    } rows[] = {{"R8", "2D", 131, 9, 1, 1, 8},        {"RG8", "2D", 65, 3, 1, 1, 1},
+                {"RGBA32F", "2D", 129, 13, 1, 1, 2},  {"RGBA16F", "CUBE", 16, 16, 1, 6, 5},
+                {"RGBA8", "2D_ARRAY", 8, 4, 1, 8, 2}, {"RGBA8", "2D_ARRAY", 8, 4, 1, 9, 1},
+                {"R16", "3D", 4, 4, 8, 1, 1},         {"RGBA8", "3D", 4, 4, 9, 1, 1},
+                {"R8", "2D_ARRAY", 6, 3, 1, 2, 1},    {"R8", "2D_ARRAY", 8, 8, 1, 2, 2}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct image image =
+            image_make_of(image_format(rows[i].format), image_target(rows[i].target), rows[i].width,
+                          rows[i].height, rows[i].slices, rows[i].layers, rows[i].levels);
+        ck_assert_uint_ne(image.name, 0);
+        check_bytes(&image);
+        image_delete(&image);
+    }
 }
 
 /* The messages are the same as with interop. */
@@ -295,6 +345,100 @@ COPY_TEST(a_read_only_image_is_one_array_with_all_layers)
             assert_ok(gr_buffer_release(buffer));
         }
     }
+}
+
+/* ---- Shaders --------------------------------------------------------------------------------- */
+
+static void check_once(gr_resource *resource, const struct image *image, unsigned expected)
+{
+    gr_buffer *buffer = must_map_image(resource);
+    ck_assert(cuda_has(buffer, image, 0, 0, 1));
+    cuda_write(buffer, image, 0, 0, 2);
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert_uint_eq(dispatches, has_shader ? expected : 0);
+}
+
+/* glTexImage2D() leaves a texture that lacks levels, unless its filter needs none. */
+COPY_TEST(textures_are_copied_whatever_their_parameters, 4)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 2);
+    if (_i < 2) {
+        glDeleteTextures(1, &image.name);
+        glGenTextures(1, &image.name);
+        glBindTexture(GL_TEXTURE_2D, image.name);
+        glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 8, 8, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+        if (_i)
+            glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+        image.levels = 1;
+    }
+    image_fill(&image, 1);
+    GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_WRITE);
+    glBindTexture(GL_TEXTURE_2D, image.name);
+    if (_i >= 2)
+        glTexParameteri(GL_TEXTURE_2D, _i == 2 ? GL_TEXTURE_BASE_LEVEL : GL_TEXTURE_MAX_LEVEL,
+                        _i == 2);
+    check_once(resource, &image, _i == 1 ? 2 : _i == 3 ? 2 : 0);
+    assert_no_difference(image_level_differs(&image, 0, 0, 2));
+    if (image.levels > 1)
+        assert_no_difference(image_level_differs(&image, 1, 0, 1));
+}
+
+/*
+ * Conditional rendering would discard the dispatch, transform feedback refuses another program, and
+ * a deleted program could not be current again.
+ */
+COPY_TEST(states_without_dispatches_do_not_matter, 3)
+{
+    struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_WRITE);
+    const GLuint name = _i == 0 ? begin_condition() : begin_feedback();
+    if (_i == 2) {
+        glEndTransformFeedback();
+        glDeleteProgram(name);
+    }
+    check_once(resource, &image, 0);
+    assert_gl_clean();
+    if (_i == 0)
+        glEndConditionalRender();
+    else
+        ck_assert(glIsProgram(name));
+    if (_i == 1)
+        glEndTransformFeedback();
+    assert_gl_clean();
+    assert_image(&image, 2);
+}
+
+static void EPOXY_CALLSPEC refuse_dispatch(GLuint x, GLuint y, GLuint z)
+{
+    glEnable(GL_NONE);
+    (void)x, (void)y, (void)z;
+}
+
+COPY_TEST(images_are_copied_if_opengl_refuses_the_dispatch)
+{
+    struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_WRITE);
+    epoxy_glDispatchCompute = refuse_dispatch; /* the end of the test restores it */
+    check_once(resource, &image, 0);
+    assert_gl_clean();
+    assert_image(&image, 2);
+}
+
+COPY_TEST(the_shader_lives_as_long_as_its_images)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1),
+                 rgb = image_make("RGB8", "2D", 8, 8, 1);
+    gr_resource *other = must_copy_image(&rgb, GR_READ_WRITE);
+    ck_assert_int_eq(programs, 0);
+    gr_resource *first = must_copy_image(&image, GR_READ_WRITE),
+                *second = must_copy_image(&image, GR_READ_WRITE);
+    ck_assert_int_eq(programs, has_shader);
+    assert_ok(gr_buffer_release(must_map_image(first)));
+    gr_resource_free(first);
+    gr_resource_free(other);
+    ck_assert_int_eq(programs, has_shader);
+    gr_resource_free(second);
+    ck_assert_int_eq(programs, 0);
 }
 
 /* ---- Batches --------------------------------------------------------------------------------- */

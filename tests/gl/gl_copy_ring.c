@@ -300,6 +300,12 @@ static void EPOXY_CALLSPEC refuse_texels(GLenum target, GLint level, GLint x, GL
     (void)format, (void)type, (void)texels;
 }
 
+static void EPOXY_CALLSPEC refuse_dispatch(GLuint x, GLuint y, GLuint z)
+{
+    glEnable(GL_NONE);
+    (void)x, (void)y, (void)z;
+}
+
 /* After an OpenGL error the frame is unchanged, and the next acquire returns it. */
 COPY_TEST(a_frame_whose_copy_failed_is_acquired_later, 2)
 {
@@ -309,13 +315,16 @@ COPY_TEST(a_frame_whose_copy_failed_is_acquired_later, 2)
     __typeof__(epoxy_glCopyNamedBufferSubData) copy = epoxy_glCopyNamedBufferSubData;
     __typeof__(epoxy_glBufferSubData) data = epoxy_glBufferSubData;
     __typeof__(epoxy_glTexSubImage2D) texels = epoxy_glTexSubImage2D;
+    __typeof__(epoxy_glDispatchCompute) dispatch = epoxy_glDispatchCompute;
     epoxy_glCopyNamedBufferSubData = refuse_copy;
     epoxy_glBufferSubData = refuse_data;
     epoxy_glTexSubImage2D = refuse_texels;
+    epoxy_glDispatchCompute = refuse_dispatch;
     gr_status status = gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0);
     epoxy_glCopyNamedBufferSubData = copy;
     epoxy_glBufferSubData = data;
     epoxy_glTexSubImage2D = texels;
+    epoxy_glDispatchCompute = dispatch;
     ck_assert_int_eq(status, GR_ERR_GL);
     assert_error(GR_ERR_GL, GL_INVALID_ENUM, "take back");
     gl_takes(ring, 5);

@@ -5,34 +5,11 @@
 #define SIZE 4096
 
 static const GLenum settings[] = {
-    GL_PACK_ALIGNMENT,
-    GL_PACK_ROW_LENGTH,
-    GL_PACK_SKIP_PIXELS,
-    GL_PACK_SKIP_ROWS,
-    GL_UNPACK_ALIGNMENT,
-    GL_UNPACK_ROW_LENGTH,
-    GL_UNPACK_SKIP_PIXELS,
-    GL_UNPACK_SKIP_ROWS,
-    GL_UNPACK_IMAGE_HEIGHT,
-    GL_PIXEL_PACK_BUFFER_BINDING,
-    GL_PIXEL_UNPACK_BUFFER_BINDING,
-    GL_COPY_READ_BUFFER_BINDING,
-    GL_COPY_WRITE_BUFFER_BINDING,
-    GL_TEXTURE_BINDING_2D,
-    GL_TEXTURE_BINDING_3D,
-    GL_TEXTURE_BINDING_CUBE_MAP,
-    GL_RENDERBUFFER_BINDING,
-    GL_ACTIVE_TEXTURE,
-    GL_READ_FRAMEBUFFER_BINDING,
-    GL_DRAW_FRAMEBUFFER_BINDING,
+    GL_PACK_ALIGNMENT,     GL_PACK_ROW_LENGTH,  GL_PACK_SKIP_PIXELS,
+    GL_PACK_SKIP_ROWS,     GL_UNPACK_ALIGNMENT, GL_UNPACK_ROW_LENGTH,
+    GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS, GL_UNPACK_IMAGE_HEIGHT,
 };
 #define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
-
-static void read_settings(GLint values[SETTING_COUNT])
-{
-    for (size_t i = 0; i < SETTING_COUNT; i++)
-        glGetIntegerv(settings[i], &values[i]);
-}
 
 static void invert_rows(GLboolean on)
 {
@@ -43,7 +20,7 @@ static void invert_rows(GLboolean on)
 /* Sets pixel parameters that would change the texels, and binds an object to each binding point. */
 static void disturb(void)
 {
-    for (size_t i = 0; i < 9; i++)
+    for (size_t i = 0; i < SETTING_COUNT; i++)
         glPixelStorei(settings[i], settings[i] == GL_PACK_ALIGNMENT ? 8 : 2);
     invert_rows(GL_TRUE);
     static const GLenum buffers[] = {GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER,
@@ -63,7 +40,7 @@ static void disturb(void)
 
 static void calm(void)
 {
-    for (size_t i = 0; i < 9; i++)
+    for (size_t i = 0; i < SETTING_COUNT; i++)
         glPixelStorei(settings[i],
                       settings[i] == GL_PACK_ALIGNMENT || settings[i] == GL_UNPACK_ALIGNMENT ? 4
                                                                                              : 0);
@@ -93,6 +70,7 @@ COPY_TEST(copies_preserve_the_opengl_state_and_pending_errors)
     static const struct {
         const char *format, *target;
     } images[] = {{"RGBA8", "2D"},
+                  {"R8", "2D_ARRAY"},
                   {"RGBA8", "3D"},
                   {"RGBA8", "CUBE"},
                   {"RGBA8", "RENDERBUFFER"},
@@ -102,19 +80,16 @@ COPY_TEST(copies_preserve_the_opengl_state_and_pending_errors)
     GLuint name = gl_buffer_pattern(100, 3);
     for (size_t i = 0; i < sizeof(images) / sizeof(*images); i++)
         for (size_t k = 0; k < 2; k++) {
-            GLint before[SETTING_COUNT], after[SETTING_COUNT];
             struct image image = image_filled(images[i].format, images[i].target, 7, 7, 1, 1);
             disturb();
-            read_settings(before);
+            fill_units();
+            remember_everything();
             if (errors[k] != GL_NO_ERROR)
                 glEnable(0xFFFF);
             one_life(&image, name);
             ck_assert_uint_eq(glGetError(), errors[k]);
             assert_gl_clean();
-            read_settings(after);
-            for (size_t s = 0; s < SETTING_COUNT; s++)
-                ck_assert_msg(after[s] == before[s], "%s %s: setting 0x%x is %d, not %d",
-                              images[i].format, images[i].target, settings[s], after[s], before[s]);
+            assert_everything();
             calm();
             assert_image(&image, 1);
             assert_gl_pattern(name, 100, 3);

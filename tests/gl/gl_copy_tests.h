@@ -7,11 +7,13 @@
 #define GR_TESTS_GL_COPY_TESTS_H
 
 #include "gl_transport.h"
+#include "tests/support/shader_calls.h"
 
 /*
- * Cases with the OpenGL of the fixture; with Mesa on the CPU, which is "another GPU" to CUDA; with
- * the OpenGL of the fixture while CUDA refuses to register mapped host memory; and with CUDA on
- * another device than OpenGL, where images are copied by GR_TRANSPORT_PEER.
+ * Cases with the OpenGL of the fixture; with Mesa on the CPU, which is "another GPU" to CUDA, and
+ * compiles no shaders; with the OpenGL of the fixture while CUDA refuses to register mapped host
+ * memory; and with CUDA on another device than OpenGL, where images are copied by
+ * GR_TRANSPORT_PEER.
  */
 TCase *add_copy_case(Suite *suite, const char *name);
 TCase *add_mesa_copy_case(Suite *suite, const char *name);

@@ -27,12 +27,14 @@ static void setup_mesa(void)
     missing = own_egl_open_software(&mesa);
     if (missing)
         assert_ok(gr_egl_make_current(fx.egl));
+    watch_gl_without_shaders();
     fault->reset();
 }
 
 static void end_mesa(void)
 {
     GLenum error = !missing ? glGetError() : GL_NO_ERROR;
+    unwatch_gl();
     assert_ok(gr_egl_make_current(fx.egl));
     own_egl_close(&mesa);
     missing = NULL;
@@ -61,6 +63,7 @@ static bool pinned;
 static void setup_pinned(void)
 {
     pinned = true;
+    has_shader = false; /* shaders copy only from buffers */
 }
 
 static void end_pinned(void)
@@ -68,16 +71,29 @@ static void end_pinned(void)
     pinned = false;
 }
 
+static void setup_copy(void)
+{
+    fault->reset();
+    watch_gl();
+}
+
+static void end_copy(void)
+{
+    unwatch_gl();
+    fault->reset();
+}
+
 static void setup_peer(void)
 {
     by_peer = true;
+    watch_gl();
 }
 
 /* The memory of an image by peer has a descriptor until the stream has ended. */
 static void end_peer(void)
 {
     gates_open();
-    fault->reset();
+    end_copy();
     if (!peer_missing())
         collect_sharing();
     by_peer = false;
@@ -90,7 +106,7 @@ static TCase *add_probed_case(Suite *suite, const char *name)
 
 TCase *add_copy_case(Suite *suite, const char *name)
 {
-    return with_fixture(add_probed_case(suite, name), fault->reset, fault->reset);
+    return with_fixture(add_probed_case(suite, name), setup_copy, end_copy);
 }
 
 TCase *add_mesa_copy_case(Suite *suite, const char *name)
