@@ -73,10 +73,6 @@ static bool is_hidden(const char *vendor)
            (gr_driver_traits()->mesa_draws || strstr(vendor, "NVIDIA")) && is_unseen();
 }
 
-#define REFUSED_ITSELF                                                                             \
-    "Both use the same device, so CUDA refuses the object itself, such as its format: "            \
-    "docs/formats.md lists those that it accepts."
-
 static const char *advice(const char *vendor, const char *renderer, bool same, CUresult code)
 {
     if (gr_machine_is_wsl())
@@ -88,7 +84,8 @@ static const char *advice(const char *vendor, const char *renderer, bool same, C
         return "CUDA_VISIBLE_DEVICES hides the drawing device from CUDA: add that device to the "
                "variable, or draw on one that CUDA sees (" GL_NATIVE_CHOICE "). Or " COPY_INSTEAD;
     if (code == CUDA_ERROR_INVALID_VALUE && same)
-        return REFUSED_ITSELF;
+        return "Both use the same device, so CUDA refuses the object itself, such as its format: "
+               "docs/formats.md lists those that it accepts.";
     if (is_cpu_renderer(renderer))
         return "OpenGL draws on the CPU. " GL_NATIVE_USE_NVIDIA " Or " COPY_INSTEAD;
     if (!strstr(vendor, "NVIDIA"))
@@ -97,7 +94,7 @@ static const char *advice(const char *vendor, const char *renderer, bool same, C
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
         return "The GPU may be out of memory.";
     if (same)
-        return REFUSED_ITSELF;
+        return "Both use the same device, so the driver refuses to share there: " COPY_INSTEAD;
     return "OpenGL and CUDA must use the same device: choose the CUDA device that draws "
            "(cuGLGetDevices names it), or draw on the CUDA device (" GL_NATIVE_CHOICE
            "). Or " COPY_INSTEAD;
