@@ -76,8 +76,10 @@ static const struct publish_kind kinds[] = {
     FRAMEBUFFER("depth 32F, f32", 3),
     FRAMEBUFFER("depth 24, distance", 4),
     FRAMEBUFFER("depth 32F, distance", 5),
-    FRAMEBUFFER("RGBA8 renderbuffer, HWC u8", 6),
-    FRAMEBUFFER("depth 24 renderbuffer, f32", 7),
+    FRAMEBUFFER("RGBA8 buffer, HWC u8", 6),
+    FRAMEBUFFER("depth 24 buffer, f32", 7),
+    FRAMEBUFFER("RGBA8 and depth 24", 8),
+    FRAMEBUFFER("groups of 16", 9),
     {.slots = 0},
 };
 
@@ -94,6 +96,8 @@ static const struct bench_goal *goals(void)
         {"RGBA8, HWC u8|RGBA8, CHW f32|depth 24, f32|depth 32F, f32|depth 24, distance|depth 32F, "
          "distance",
          NULL, "ratio_alone", NULL, false, 1.08},
+        {"RGBA8 and depth 24", NULL, "ratio_alone", NULL, false, 1.10},
+        {"groups of 16", NULL, "ratio_alone", NULL, false, 1.15},
         {"small draws", NULL, "ratio", NULL, false, 1.01},
         {0}};
     return all;
@@ -121,7 +125,8 @@ static void add_facts(struct bench_machine *machine)
                    "per picture; gpu: by events; copy: cuMemcpy2DAsync of RGBA8; call: of the "
                    "thread; with_map: gr_publish() with map and release, many in a row; upload: "
                    "glTexSubImage2D() of RGBA8 from host memory; latency: from the call to the end "
-                   "of the draw; alone: a frame with a map and a release, but without a transfer");
+                   "of the draw; alone: a frame with a map and a release, but without a transfer; "
+                   "for groups: the draw and the kernel");
 }
 
 static size_t sizes(void)

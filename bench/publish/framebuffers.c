@@ -4,12 +4,14 @@
  * and by hand. By hand means that glReadPixels() writes to a registered buffer, which is then
  * mapped for a copy or a kernel. Two buffers are used in turn, so that their reads overlap. A third
  * subject is the same frame without a transfer: the clear, the map, 4 bytes of work by CUDA, and
- * the release.
+ * the release. In groups of 16, gr_copy_framebuffer() copies frames to the slots of a ring, and is
+ * compared with the clear and the kernel alone.
  */
 #include <string.h>
 
 #include <epoxy/gl.h>
 #include <grinterop/framebuffer.h>
+#include <grinterop/ring.h>
 
 #include "bench/publish/publish.h"
 #include "examples/support/kernel_image.h"
@@ -25,6 +27,9 @@ KERNEL_IMAGE(by_hand);
 #define DISTANCE    "distance", 0.1f, 100
 #define DEPTH(BITS) GL_DEPTH_COMPONENT##BITS, GL_DEPTH_ATTACHMENT, GL_DEPTH_COMPONENT, GL_FLOAT
 
+/* BOTH: with a depth of 24 bits in the same call. GROUPS: GROUP frames at once. */
+enum form { TEXTURE, RENDERBUFFER, BOTH, GROUPS };
+
 static const struct kind {
     const char *name;
     GLenum internal, attachment, format, type;
@@ -33,24 +38,30 @@ static const struct kind {
     int64_t shape[3];
     const char *kernel; /* the kernel of the conversion by hand; NULL for a copy */
     float z_near, z_far;
-    bool renderbuffer; /* attached in place of a texture */
+    enum form form;
 } kinds[] = {
-    {"RGBA8, HWC u8", COLOUR, GR_DTYPE_U8, 3, {HEIGHT, WIDTH, 4}, NULL, 0, 0, false},
-    {"RGBA8, CHW f32", COLOUR, GR_DTYPE_F32, 3, {3, HEIGHT, WIDTH}, "planes", 0, 0, false},
-    {"depth 24, f32", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0, false},
-    {"depth 32F, f32", DEPTH(32F), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0, false},
-    {"depth 24, distance", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, DISTANCE, false},
-    {"depth 32F, distance", DEPTH(32F), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, DISTANCE, false},
-    {"RGBA8 renderbuffer, HWC u8", COLOUR, GR_DTYPE_U8, 3, {HEIGHT, WIDTH, 4}, NULL, 0, 0, true},
-    {"depth 24 renderbuffer, f32", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0, true},
+    {"RGBA8, HWC u8", COLOUR, GR_DTYPE_U8, 3, {HEIGHT, WIDTH, 4}, NULL, 0, 0, TEXTURE},
+    {"RGBA8, CHW f32", COLOUR, GR_DTYPE_F32, 3, {3, HEIGHT, WIDTH}, "planes", 0, 0, TEXTURE},
+    {"depth 24, f32", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0, TEXTURE},
+    {"depth 32F, f32", DEPTH(32F), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0, TEXTURE},
+    {"depth 24, distance", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, DISTANCE, TEXTURE},
+    {"depth 32F, distance", DEPTH(32F), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, DISTANCE, TEXTURE},
+    {"RGBA8 buffer, HWC u8", COLOUR, GR_DTYPE_U8, 3, {HEIGHT, WIDTH, 4}, NULL, 0, 0, RENDERBUFFER},
+    {"depth 24 buffer, f32", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0, RENDERBUFFER},
+    {"RGBA8 and depth 24", COLOUR, GR_DTYPE_U8, 3, {HEIGHT, WIDTH, 4}, NULL, 0, 0, BOTH},
+    {"groups of 16", COLOUR, GR_DTYPE_F32, 3, {3, HEIGHT, WIDTH}, "planes", 0, 0, GROUPS},
 };
+
+enum { GROUP = 16, SLOTS = 2 * GROUP + 2 };
 
 static struct {
     /* has the staging buffers and both tensors; publish_end() frees them */
     struct publish_bench *bench;
     const gr_cuda_api *cuda;
     const struct kind *kind;
-    GLuint framebuffer, renderbuffer, texture, names[2];
+    GLuint framebuffer, renderbuffer, texture, depth, names[2];
+    gr_tensor *depths; /* of BOTH */
+    gr_ring *ring;     /* of GROUPS */
     CUgraphicsResource handles[2];
     CUmodule module;
     CUfunction kernel;
@@ -65,7 +76,7 @@ static void draw(void)
 {
     glGenFramebuffers(1, &on.framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, on.framebuffer);
-    if (on.kind->renderbuffer) {
+    if (on.kind->form == RENDERBUFFER) {
         glGenRenderbuffers(1, &on.renderbuffer);
         glBindRenderbuffer(GL_RENDERBUFFER, on.renderbuffer);
         glRenderbufferStorage(GL_RENDERBUFFER, on.kind->internal, WIDTH, HEIGHT);
@@ -77,7 +88,37 @@ static void draw(void)
         glTexStorage2D(GL_TEXTURE_2D, 1, on.kind->internal, WIDTH, HEIGHT);
         glFramebufferTexture(GL_FRAMEBUFFER, on.kind->attachment, on.texture, 0);
     }
+    if (on.kind->form == BOTH) {
+        glGenTextures(1, &on.depth);
+        glBindTexture(GL_TEXTURE_2D, on.depth);
+        glTexStorage2D(GL_TEXTURE_2D, 1, GL_DEPTH_COMPONENT24, WIDTH, HEIGHT);
+        glFramebufferTexture(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, on.depth, 0);
+    }
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+}
+
+static bool make_depths(void)
+{
+    static const int64_t shape[] = {HEIGHT, WIDTH};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shape);
+    on.depths = gr_tensor_create(&desc, on.bench->on.stream);
+    return on.depths || bench_grinterop_failed(on.kind->name);
+}
+
+static bool make_ring(void)
+{
+    const gr_ring_options by_graphics = GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS);
+    gr_resource *slots[SLOTS];
+    size_t count = 0;
+    while (count < SLOTS &&
+           (slots[count] = gr_create_gl_buffer((size_t)PIXELS * 4, GR_READ_ONLY, NULL)))
+        count++;
+    if (count == SLOTS)
+        on.ring = gr_ring_create(slots, SLOTS, &by_graphics);
+    while (count > 0)
+        gr_resource_free(slots[--count]);
+    return on.ring || bench_grinterop_failed(on.kind->name);
 }
 
 static bool make(void)
@@ -89,8 +130,8 @@ static bool make(void)
     glGenBuffers(2, on.names);
     for (int i = 0; i < 2; i++) {
         glBindBuffer(GL_PIXEL_PACK_BUFFER, on.names[i]);
-        glBufferData(GL_PIXEL_PACK_BUFFER, PIXELS * 4, NULL, GL_STREAM_READ);
-        on.bench->resources[i] = gr_create_gl_buffer((size_t)PIXELS * 4, GR_READ_ONLY, NULL);
+        glBufferData(GL_PIXEL_PACK_BUFFER, PIXELS * 8, NULL, GL_STREAM_READ);
+        on.bench->resources[i] = gr_create_gl_buffer((size_t)PIXELS * 8, GR_READ_ONLY, NULL);
         on.bench->tensors[i] = gr_tensor_create(&desc, on.bench->on.stream);
         if (!on.bench->resources[i] || !on.bench->tensors[i])
             return bench_grinterop_failed(on.kind->name);
@@ -98,19 +139,60 @@ static bool make(void)
             return false;
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    if ((on.kind->form == BOTH && !make_depths()) || (on.kind->form == GROUPS && !make_ring()))
+        return false;
     return !on.kind->kernel ||
            (kernel_image_load(&by_hand_image, &on.module) &&
             ok(on.cuda->ModuleGetFunction(&on.kernel, on.module, on.kind->kernel)));
 }
 
-static bool by_grinterop(unsigned i)
+static bool fetch(unsigned i)
 {
     const gr_framebuffer_options options = GR_INIT(
         gr_framebuffer_options, .attachment = on.kind->attachment, .z_near = on.kind->z_near,
-        .z_far = on.kind->z_far, .staging = on.bench->resources[i]);
-    return gr_fetch_framebuffer(on.framebuffer, on.bench->tensors[0], &options,
-                                on.bench->on.stream) == GR_OK ||
-           bench_grinterop_failed(on.kind->name);
+        .z_far = on.kind->z_far, .staging = on.bench->resources[i % 2]);
+    const gr_framebuffer_options depth =
+        GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT);
+    const gr_framebuffer_options *const both[] = {&options, &depth};
+    gr_tensor *const tensors[] = {on.bench->tensors[0], on.depths};
+    return (on.kind->form == BOTH
+                ? gr_fetch_framebuffer_many(on.framebuffer, tensors, both, 2, on.bench->on.stream)
+                : gr_fetch_framebuffer(on.framebuffer, on.bench->tensors[0], &options,
+                                       on.bench->on.stream)) == GR_OK;
+}
+
+/* One signal and one wait order a whole group. */
+static bool copy_to_ring(unsigned i)
+{
+    static const gr_slot *slots[GROUP];
+    if (i == 0 && gr_ring_acquire_write(on.ring, GR_STREAM_NONE, slots, GROUP, 1000) != GR_OK)
+        return false;
+    return gr_copy_framebuffer(on.framebuffer, slots[i]->resource, 0, NULL) == GR_OK &&
+           (i < GROUP - 1 || gr_ring_hand_over(on.ring, slots, GROUP) == GR_OK);
+}
+
+static bool read_group(void)
+{
+    static const int64_t shape[] = {HEIGHT, WIDTH, 4};
+    const gr_tensor_desc pixels =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shape);
+    const gr_publish_options options = GR_INIT(gr_publish_options, .target = &pixels);
+    const gr_slot *slots[GROUP];
+    const CUstream stream = on.bench->on.stream;
+    if (gr_ring_acquire_read(on.ring, stream, slots, GROUP, 1000) != GR_OK)
+        return false;
+    for (int i = 0; i < GROUP; i++)
+        if (gr_buffer_fetch(slots[i]->buffer, on.bench->tensors[0], &options, stream) != GR_OK)
+            return false;
+    return gr_ring_give_back(on.ring, slots, GROUP) == GR_OK;
+}
+
+static bool by_grinterop(unsigned i)
+{
+    const bool good = on.kind->form == GROUPS
+                          ? copy_to_ring() && (i % GROUP < GROUP - 1 || read_group())
+                          : fetch(i);
+    return good || bench_grinterop_failed(on.kind->name);
 }
 
 static CUresult convert(CUdeviceptr from)
@@ -119,6 +201,12 @@ static CUresult convert(CUdeviceptr from)
     CUdeviceptr target = to->ptr;
     int count = PIXELS;
     void *arguments[] = {&from, &target, &count};
+    if (on.kind->form == BOTH) {
+        const CUresult result = on.cuda->MemcpyDtoDAsync(
+            gr_tensor_get_info(on.depths)->ptr, from + PIXELS * 4, PIXELS * 4, on.bench->on.stream);
+        if (result != CUDA_SUCCESS)
+            return result;
+    }
     if (!on.kernel)
         return on.cuda->MemcpyDtoDAsync(target, from, to->bytes, on.bench->on.stream);
     return on.cuda->LaunchKernel(on.kernel, (PIXELS + 255) / 256, 1, 1, 256, 1, 1, 0,
@@ -129,6 +217,7 @@ static bool mapped(unsigned i, CUresult (*work)(CUdeviceptr pixels))
 {
     CUdeviceptr pixels;
     size_t size;
+    i %= 2;
     return ok(on.cuda->GraphicsMapResources(1, &on.handles[i], on.bench->on.stream)) &&
            ok(on.cuda->GraphicsResourceGetMappedPointer(&pixels, &size, on.handles[i])) &&
            ok(work(pixels)) &&
@@ -137,8 +226,11 @@ static bool mapped(unsigned i, CUresult (*work)(CUdeviceptr pixels))
 
 static bool by_hand(unsigned i)
 {
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, on.names[i]);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, on.names[i % 2]);
     glReadPixels(0, 0, WIDTH, HEIGHT, on.kind->format, on.kind->type, NULL);
+    if (on.kind->form == BOTH)
+        glReadPixels(0, 0, WIDTH, HEIGHT, GL_DEPTH_COMPONENT, GL_FLOAT,
+                     (void *)(uintptr_t)(PIXELS * 4));
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     return mapped(i, convert);
 }
@@ -150,7 +242,8 @@ static CUresult set_word(CUdeviceptr pixels)
 
 static bool alone(unsigned i)
 {
-    return mapped(i, set_word);
+    return on.kind->form == GROUPS ? ok(convert(gr_tensor_get_info(on.bench->tensors[0])->ptr))
+                                   : mapped(i, set_word);
 }
 
 /* The subjects of both comparisons. */
@@ -163,13 +256,13 @@ static frame_fn *const subjects_of[][BENCH_SUBJECTS] = {{by_hand, by_grinterop},
  */
 static bool time_block(void *subjects, unsigned subject, struct bench_block *block)
 {
-    const unsigned count = on.bench->frames;
+    const unsigned count = (on.bench->frames + GROUP - 1) / GROUP * GROUP;
     glFinish();
     on.cuda->StreamSynchronize(on.bench->on.stream);
     const double before = bench_now_us();
     for (unsigned i = 0; i < count; i++) {
         glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
-        if (!((frame_fn *const *)subjects)[subject](i % 2))
+        if (!((frame_fn *const *)subjects)[subject](i))
             return false;
     }
     on.cuda->StreamSynchronize(on.bench->on.stream);
@@ -186,10 +279,13 @@ static void end(void)
     if (on.module)
         on.cuda->ModuleUnload(on.module);
     publish_end(on.bench);
+    gr_ring_free(on.ring);
+    gr_tensor_free(on.depths);
     glDeleteBuffers(2, on.names);
     glDeleteFramebuffers(1, &on.framebuffer);
     glDeleteRenderbuffers(1, &on.renderbuffer);
     glDeleteTextures(1, &on.texture);
+    glDeleteTextures(1, &on.depth);
 }
 
 bool publish_framebuffer(const struct bench_row *row, size_t size)
@@ -270,6 +366,7 @@ bool publish_draws(const struct bench_row *row, size_t size)
         bench_set_number(result, "ratio", after.median / before.median);
     }
     end();
+    glUseProgram(0);
     glDeleteProgram(program);
     glDeleteVertexArrays(1, &vertices);
     return good;
