@@ -23,27 +23,41 @@
 #include "gl/context/saved_state.h"
 #include "gl/shared/shared.h"
 
-/* The state of one fetch. */
-struct fetch {
+#define MOST_PARTS 16
+
+/* Parts of the staging buffer begin at multiples of this. */
+#define PART_ALIGNMENT 256
+
+/* One attachment to read. */
+struct part {
     gr_framebuffer_options options;
     gr_publish_options conversion;
-    CUstream stream;
-    const struct gl_context *context;
-    struct gl_shader *shader; /* NULL: glReadPixels() reads the attachment */
+    gr_tensor *tensor; /* NULL: the pixels stay in the buffer */
     struct gl_attachment attachment;
-    gr_resource *staging; /* that of the options, or a temporary one */
     int64_t shape[3];     /* the shape of the pixels in the staging buffer */
-    size_t bytes;         /* the size of all pixels in bytes */
+    size_t offset, bytes; /* of the pixels in the staging buffer */
     bool is_distance;
     struct gr_inverse inverse;
+};
+
+/* The state of one call. */
+struct fetch {
+    unsigned int framebuffer;
+    struct part parts[MOST_PARTS];
+    size_t n;
+    CUstream stream;
+    const struct gl_context *context;
+    struct gl_shader *shader; /* NULL: glReadPixels() reads the attachments */
+    gr_resource *given;       /* the staging buffer of the options, or NULL */
+    gr_resource *staging;     /* that of the options, or a temporary one */
     const char *call;
 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static gr_status check_conversion(const struct fetch *f)
+static gr_status check_conversion(const struct part *p, const char *call)
 {
-    const gr_publish_options *o = &f->conversion;
+    const gr_publish_options *o = &p->conversion;
     const char *field = o->chroma || o->chroma_v                ? "chroma"
                         : o->matrix || o->full_range || o->bits ? "matrix"
                         : o->level || o->layer                  ? "level"
@@ -52,72 +66,106 @@ static gr_status check_conversion(const struct fetch *f)
                                                                 : NULL;
     if (!field)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "`%s` of `conversion` does not apply to a framebuffer: leave it 0.", field);
 }
 
-static gr_status check_planes(struct fetch *f)
+static gr_status check_planes(struct part *p, const char *call)
 {
-    const gr_framebuffer_options *o = &f->options;
-    f->is_distance = o->z_near != 0 || o->z_far != 0;
-    if (!f->is_distance)
+    const gr_framebuffer_options *o = &p->options;
+    p->is_distance = o->z_near != 0 || o->z_far != 0;
+    if (!p->is_distance)
         return GR_OK;
     if (!(o->z_near > 0) || !(o->z_far > 0) || o->z_near == o->z_far)
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`z_near` is %g and `z_far` is %g: pass the two planes of the perspective "
                        "projection, or 0 for both to get the depth from 0 to 1.",
                        (double)o->z_near, (double)o->z_far);
     const float nearest = 1 / o->z_near, farthest = 1 / o->z_far;
-    f->inverse.bias = o->reverse_z ? farthest : nearest;
-    f->inverse.scale = o->reverse_z ? nearest - farthest : farthest - nearest;
+    p->inverse.bias = o->reverse_z ? farthest : nearest;
+    p->inverse.scale = o->reverse_z ? nearest - farthest : farthest - nearest;
     return GR_OK;
 }
 
 /* Also checks immutable storage: its registration stays valid, but its name may be reused. */
-static gr_status check_staging(const struct fetch *f)
+static gr_status check_storage(gr_resource *buffer, const char *call)
 {
-    gr_resource *staging = f->options.staging;
-    if (!staging)
-        return GR_OK;
-    if (staging->backend->api != GR_GRAPHICS_OPENGL || staging->is_image)
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                       "`staging` is not an OpenGL buffer: create it by gr_create_gl_buffer().");
-    if (staging->flags & GR_WRITE_DISCARD)
-        return gr_fail(GR_ERR_STATE, f->call,
-                       "`staging` was registered write_discard: CUDA has to read it. Create it "
-                       "with GR_READ_ONLY.");
-    if (gr_resource_get_info(staging)->mapped)
-        return gr_fail(GR_ERR_STATE, f->call,
-                       "`staging` is mapped: release its buffer first, because OpenGL has to "
-                       "write to it.");
-    GR_TRY(gr_map_check(staging, f->stream, f->call));
-    return gl_shared_of(staging) ? GR_OK : gl_object_check_storage(&staging, 1, f->call);
+    return gl_shared_of(buffer) ? GR_OK : gl_object_check_storage(&buffer, 1, call);
 }
 
-static gr_status take(struct fetch *f, const gr_tensor *tensor,
-                      const gr_framebuffer_options *options)
+static gr_status check_buffer(gr_resource *buffer, const char *name, const char *call)
 {
-    GR_TRY(GR_TAKE(gr_framebuffer_options, &f->options, options, f->call));
-    GR_TRY(GR_TAKE(gr_publish_options, &f->conversion, f->options.conversion, f->call));
-    if (!tensor)
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call, "The tensor is NULL: did its creation fail?");
-    GR_TRY(gr_tensor_check(tensor, f->call));
-    GR_TRY(check_planes(f));
-    GR_TRY(check_conversion(f));
+    if (buffer->backend->api != GR_GRAPHICS_OPENGL || buffer->is_image)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`%s` is not an OpenGL buffer: create it by gr_create_gl_buffer().", name);
+    if (buffer->flags & GR_WRITE_DISCARD)
+        return gr_fail(GR_ERR_STATE, call,
+                       "`%s` was registered write_discard: CUDA has to read it. Create it "
+                       "with GR_READ_ONLY.",
+                       name);
+    if (gr_resource_get_info(buffer)->mapped)
+        return gr_fail(GR_ERR_STATE, call,
+                       "`%s` is mapped: release its buffer first, because OpenGL has to "
+                       "write to it.",
+                       name);
+    return GR_OK;
+}
+
+static gr_status check_staging(const struct fetch *f)
+{
+    if (!f->given)
+        return GR_OK;
+    GR_TRY(check_buffer(f->given, "staging", f->call));
+    GR_TRY(gr_map_check(f->given, f->stream, f->call));
+    return check_storage(f->given, f->call);
+}
+
+static gr_status take_part(struct fetch *f, struct part *p, const gr_framebuffer_options *options)
+{
+    GR_TRY(GR_TAKE(gr_framebuffer_options, &p->options, options, f->call));
+    GR_TRY(GR_TAKE(gr_publish_options, &p->conversion, p->options.conversion, f->call));
+    p->attachment.framebuffer = f->framebuffer;
+    GR_TRY(check_planes(p, f->call));
+    GR_TRY(check_conversion(p, f->call));
+    gr_resource *staging = p->options.staging;
+    if (f->given && staging && staging != f->given)
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "The attachments have two `staging` buffers: one passes all of them.");
+    if (staging)
+        f->given = staging;
+    return GR_OK;
+}
+
+static gr_status take(struct fetch *f, gr_tensor *const tensors[],
+                      const gr_framebuffer_options *const options[], size_t n)
+{
+    if (n == 0 || n > MOST_PARTS || !tensors)
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "%zu attachments were passed: pass 1 to %d, with their tensors.", n,
+                       MOST_PARTS);
+    for (f->n = 0; f->n < n; f->n++) {
+        struct part *p = &f->parts[f->n];
+        GR_TRY(take_part(f, p, options ? options[f->n] : NULL));
+        p->tensor = tensors[f->n];
+        if (!p->tensor)
+            return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                           "The tensor is NULL: did its creation fail?");
+        GR_TRY(gr_tensor_check(p->tensor, f->call));
+    }
     return check_staging(f);
 }
 
 /* ---- The rectangle --------------------------------------------------------------------------- */
 
 /* Replaces a width or height of 0 by the rest of the attachment. The framebuffer is bound. */
-static gr_status settle_rectangle(struct fetch *f)
+static gr_status settle_rectangle(struct part *p, const char *call)
 {
-    const struct gl_attachment *a = &f->attachment;
-    gr_framebuffer_options *o = &f->options;
+    const struct gl_attachment *a = &p->attachment;
+    gr_framebuffer_options *o = &p->options;
     const int64_t width = a->width, height = a->height;
     const struct gl_attachment_text text = gl_attachment_text(a);
     if (width == 0 && (o->width == 0 || o->height == 0))
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "OpenGL does not report the size of the %s: set `width` and `height`.",
                        text.text);
     if (width && o->width == 0 && o->x < width)
@@ -127,15 +175,15 @@ static gr_status settle_rectangle(struct fetch *f)
     const bool outside = (int64_t)o->x + o->width > width || (int64_t)o->y + o->height > height;
     if (o->width == 0 || o->height == 0 || (width && outside) || o->x > INT32_MAX ||
         o->y > INT32_MAX || o->width > INT32_MAX || o->height > INT32_MAX)
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The rectangle of %u x %u pixels at %u, %u is not inside the %s, which has "
                        "%lld x %lld.",
                        o->width, o->height, o->x, o->y, text.text, (long long)width,
                        (long long)height);
-    f->shape[0] = o->height;
-    f->shape[1] = o->width;
-    f->shape[2] = a->read->channels;
-    f->bytes = (size_t)o->width * o->height * a->read->channels * gr_channel_bytes(a->read->format);
+    p->shape[0] = o->height;
+    p->shape[1] = o->width;
+    p->shape[2] = a->read->channels;
+    p->bytes = (size_t)o->width * o->height * a->read->channels * gr_channel_bytes(a->read->format);
     return GR_OK;
 }
 
@@ -173,29 +221,29 @@ struct resolved {
 };
 
 /* Resolves the rectangle. Leaves the resolved framebuffer bound for reading. */
-static void resolve(const struct fetch *f, struct resolved *to)
+static void resolve(const struct part *p, struct resolved *to)
 {
-    const gr_framebuffer_options *o = &f->options;
+    const gr_framebuffer_options *o = &p->options;
     const GLsizei width = (GLsizei)o->width, height = (GLsizei)o->height;
     GLint before = 0;
     glGetIntegerv(GL_RENDERBUFFER_BINDING, &before);
     glGenFramebuffers(1, &to->framebuffer);
     glGenRenderbuffers(1, &to->renderbuffer);
     glBindRenderbuffer(GL_RENDERBUFFER, to->renderbuffer);
-    glRenderbufferStorage(GL_RENDERBUFFER, f->attachment.resolved, width, height);
+    glRenderbufferStorage(GL_RENDERBUFFER, p->attachment.resolved, width, height);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, to->framebuffer);
     glFramebufferRenderbuffer(GL_DRAW_FRAMEBUFFER,
-                              gl_attachment_point(f->attachment.mask, f->attachment.resolved),
+                              gl_attachment_point(p->attachment.mask, p->attachment.resolved),
                               GL_RENDERBUFFER, to->renderbuffer);
     glBindRenderbuffer(GL_RENDERBUFFER, (GLuint)before);
-    gl_blit((GLint)o->x, (GLint)o->y, width, height, f->attachment.mask);
+    gl_blit((GLint)o->x, (GLint)o->y, width, height, p->attachment.mask);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, to->framebuffer);
 }
 
-static void read_pixels(const struct fetch *f, unsigned int buffer)
+static void read_pixels(const struct part *p, unsigned int buffer)
 {
-    const struct gl_attachment *a = &f->attachment;
-    const gr_framebuffer_options *o = &f->options;
+    const struct gl_attachment *a = &p->attachment;
+    const gr_framebuffer_options *o = &p->options;
     const bool resolves = a->samples > 0;
     struct resolved to = {0};
     GLint selected = 0;
@@ -204,35 +252,36 @@ static void read_pixels(const struct fetch *f, unsigned int buffer)
     if (selects)
         glReadBuffer(a->name);
     if (resolves)
-        resolve(f, &to);
+        resolve(p, &to);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
     glReadPixels(resolves ? 0 : (GLint)o->x, resolves ? 0 : (GLint)o->y, (GLsizei)o->width,
-                 (GLsizei)o->height, a->read->transfer_format, a->read->transfer_type, NULL);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, f->attachment.framebuffer);
+                 (GLsizei)o->height, a->read->transfer_format, a->read->transfer_type,
+                 (void *)p->offset);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, p->attachment.framebuffer);
     if (selects)
         glReadBuffer((GLenum)selected);
     glDeleteFramebuffers(1, &to.framebuffer);
     glDeleteRenderbuffers(1, &to.renderbuffer);
 }
 
-static gr_status check_opengl(const struct fetch *f, const char *function)
+static gr_status check_opengl(const struct fetch *f, const struct part *p, const char *function)
 {
     const GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
-    return gl_attachment_fail(&f->attachment, error, function, f->call);
+    return gl_attachment_fail(&p->attachment, error, function, f->call);
 }
 
 static gr_status bind(const struct fetch *f)
 {
-    if (f->attachment.framebuffer && !glIsFramebuffer(f->attachment.framebuffer))
+    if (f->framebuffer && !glIsFramebuffer(f->framebuffer))
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
                        "There is no OpenGL framebuffer %u in the current context: it was deleted, "
                        "belongs to another context, or was only reserved and never bound.",
-                       f->attachment.framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, f->attachment.framebuffer);
+                       f->framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, f->framebuffer);
     const GLenum complete = glCheckFramebufferStatus(GL_READ_FRAMEBUFFER);
-    GR_TRY(check_opengl(f, "glBindFramebuffer"));
+    GR_TRY(check_opengl(f, &f->parts[0], "glBindFramebuffer"));
     if (complete == GL_FRAMEBUFFER_COMPLETE)
         return GR_OK;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)complete, "", "glCheckFramebufferStatus",
@@ -254,93 +303,202 @@ static gr_status refuse_conditional(const struct fetch *f)
                         f->call);
 }
 
+static gr_status read_part(const struct fetch *f, const struct part *p, bool conditional)
+{
+    if (conditional && p->attachment.samples > 0)
+        return refuse_conditional(f);
+    if (f->shader && !conditional && gl_shader_can_read(&p->attachment) &&
+        gl_shader_read(f->shader, &p->attachment, &p->options, f->staging, p->offset))
+        return GR_OK;
+    gl_errors_take();
+    read_pixels(p, gr_gl_name(f->staging));
+    return check_opengl(f, p, "glReadPixels");
+}
+
 static gr_status fill_staging(void *of)
 {
     const struct fetch *f = of;
     const bool conditional = f->context->direct && gl_renders_conditionally();
-    if (conditional && f->attachment.samples > 0)
-        return refuse_conditional(f);
-    if (f->shader && !conditional &&
-        gl_shader_read(f->shader, &f->attachment, &f->options, f->staging, 0))
-        return GR_OK;
-    gl_errors_take();
-    read_pixels(f, gr_gl_name(f->staging));
-    return check_opengl(f, "glReadPixels");
+    for (size_t i = 0; i < f->n; i++)
+        GR_TRY(read_part(f, &f->parts[i], conditional));
+    return GR_OK;
 }
 
 /* ---- The fetch ------------------------------------------------------------------------------- */
 
-/* Lets OpenGL write the attachment to the staging buffer, and converts it to the tensor. */
-static gr_status convert(struct fetch *f, gr_tensor *tensor)
-{
-    const gr_tensor_desc pixels =
-        GR_INIT(gr_tensor_desc, .dtype = gr_array_dtype(f->attachment.read->format),
-                .ndim = f->attachment.read->channels == 1 ? 2 : 3, .shape = f->shape);
-    const struct gr_staged staged = {.numbers = f->attachment.numbers,
-                                     .inverse = f->is_distance ? &f->inverse : NULL,
-                                     .fill = fill_staging,
-                                     .of = f};
-    const size_t size = gr_resource_get_info(f->staging)->size;
-    if (size < f->bytes)
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                       "The size of `staging` is %zu, but %u x %u pixels need %zu byte%s.", size,
-                       f->options.width, f->options.height, f->bytes, gr_s(f->bytes));
-    f->conversion.struct_size = sizeof(f->conversion);
-    f->conversion.target = &pixels;
-    return gr_fetch_staged(f->staging, tensor, &f->conversion, &staged, f->stream, f->call);
-}
-
 /* Refuses types that would hold only 0 and 1 of the depth or distance, unless there is a scale. */
-static gr_status check_depth(const struct fetch *f, gr_dtype dtype)
+static gr_status check_depth(const struct part *p, gr_dtype dtype, const char *call)
 {
-    if (f->is_distance && f->attachment.mask != GL_DEPTH_BUFFER_BIT)
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+    const bool is_depth = p->attachment.mask == GL_DEPTH_BUFFER_BIT;
+    if (p->is_distance && !is_depth)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`z_near` and `z_far` are for depth, but the attachment has no depth: leave "
                        "them 0, or set `attachment` to GL_DEPTH_ATTACHMENT.");
-    if (f->attachment.mask != GL_DEPTH_BUFFER_BIT || f->conversion.scale ||
-        gr_dtype_is_float(dtype) || !(f->is_distance || gr_dtype_is_number(dtype)))
+    if (!is_depth || p->conversion.scale || gr_dtype_is_float(dtype) ||
+        !(p->is_distance || gr_dtype_is_number(dtype)))
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The tensor is %s, but the %s: use float32, or set `scale`, such as 1000.0 / "
                    "65535 for distances in millimetres in uint16.",
                    gr_dtype_get_info(dtype)->name,
-                   f->is_distance ? "distances would be clamped to 1" : "depth is from 0 to 1");
+                   p->is_distance ? "distances would be clamped to 1" : "depth is from 0 to 1");
 }
 
-/* Fetches between begin_reading() and end_reading(). May create f->staging. */
-static gr_status fetch_attachment(struct fetch *f, gr_tensor *tensor)
+/* Finds the attachment and its rectangle. The framebuffer is bound. */
+static gr_status find_part(struct fetch *f, struct part *p)
 {
-    GR_TRY(bind(f));
     GR_TRY(
-        gl_attachment_describe(&f->attachment, f->options.attachment, f->context->direct, f->call));
-    GR_TRY(check_depth(f, tensor->info.dtype));
-    GR_TRY(settle_rectangle(f));
-    if (gl_shader_can_read(&f->attachment))
+        gl_attachment_describe(&p->attachment, p->options.attachment, f->context->direct, f->call));
+    GR_TRY(p->tensor ? check_depth(p, p->tensor->info.dtype, f->call) : GR_OK);
+    GR_TRY(settle_rectangle(p, f->call));
+    if (!f->shader && gl_shader_can_read(&p->attachment))
         f->shader = gl_shader_use(f->context);
-    if (!f->staging) /* shaders write whole words */
-        f->staging = gr_create_gl_buffer((f->bytes + 3) / 4 * 4, GR_READ_ONLY, NULL);
-    return f->staging ? convert(f, tensor) : gr_last_error()->status;
+    return GR_OK;
+}
+
+/* Shaders write whole words. */
+static size_t end_of(const struct part *p)
+{
+    return p->offset + (p->bytes + 3) / 4 * 4;
+}
+
+/* Finds the parts, and places them in the staging buffer, which it may create. */
+static gr_status find_parts(struct fetch *f)
+{
+    size_t end = 0;
+    GR_TRY(bind(f));
+    for (size_t i = 0; i < f->n; i++) {
+        struct part *p = &f->parts[i];
+        GR_TRY(find_part(f, p));
+        p->offset = (end + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
+        end = end_of(p);
+    }
+    f->staging = f->given ? f->given : gr_create_gl_buffer(end, GR_READ_ONLY, NULL);
+    return f->staging ? GR_OK : gr_last_error()->status;
+}
+
+static gr_status check_size(const struct fetch *f, const char *name)
+{
+    const struct part *last = &f->parts[f->n - 1];
+    const size_t size = gr_resource_get_info(f->staging)->size, end = last->offset + last->bytes;
+    if (end <= size)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                   "The size of `%s` is %zu, but %u x %u pixels%s need %zu byte%s.", name, size,
+                   last->options.width, last->options.height, f->n > 1 ? " of each attachment" : "",
+                   end, gr_s(end));
+}
+
+/* Lets OpenGL write the attachments to the staging buffer, and converts them to the tensors. */
+static gr_status convert(struct fetch *f)
+{
+    gr_tensor_desc pixels[MOST_PARTS];
+    struct gr_staged staged[MOST_PARTS];
+    GR_TRY(check_size(f, "staging"));
+    for (size_t i = 0; i < f->n; i++) {
+        struct part *p = &f->parts[i];
+        const struct gl_format *read = p->attachment.read;
+        pixels[i] =
+            GR_INIT(gr_tensor_desc, .dtype = gr_array_dtype(read->format),
+                    .ndim = read->channels == 1 ? 2 : 3, .shape = p->shape, .offset = p->offset);
+        p->conversion.struct_size = sizeof(p->conversion);
+        p->conversion.target = &pixels[i];
+        staged[i] = (struct gr_staged){.tensor = p->tensor,
+                                       .options = &p->conversion,
+                                       .numbers = p->attachment.numbers,
+                                       .inverse = p->is_distance ? &p->inverse : NULL};
+    }
+    return gr_fetch_staged(f->staging, staged, f->n, fill_staging, f, f->stream, f->call);
+}
+
+static void end(struct fetch *f)
+{
+    if (f->shader)
+        gl_object_use_shader(f->given, f->shader);
+    gl_shader_drop(f->shader);
+    if (f->staging != f->given) {
+        GR_KEEP_ERROR();
+        gr_resource_free(f->staging);
+    }
+}
+
+static gr_status fetch(unsigned int framebuffer, gr_tensor *const tensors[],
+                       const gr_framebuffer_options *const options[], size_t n, CUstream stream,
+                       const char *call)
+{
+    struct fetch f = {.framebuffer = framebuffer, .stream = stream, .call = call};
+    struct gl_context context;
+    struct read_state before;
+    GR_TRY(gl_context_begin(&context, call, "has the framebuffer"));
+    GR_TRY(take(&f, tensors, options, n));
+    f.context = &context;
+    begin_reading(&before, &context);
+    gr_status status = find_parts(&f);
+    if (status == GR_OK)
+        status = convert(&f);
+    end_reading(&before);
+    end(&f);
+    return status;
 }
 
 gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
                                const gr_framebuffer_options *options, CUstream stream)
 {
-    struct fetch f = {.attachment.framebuffer = framebuffer, .stream = stream, .call = __func__};
+    return fetch(framebuffer, &tensor, &options, 1, stream, __func__);
+}
+
+gr_status gr_fetch_framebuffer_many(unsigned int framebuffer, gr_tensor *const tensors[],
+                                    const gr_framebuffer_options *const options[], size_t n,
+                                    CUstream stream)
+{
+    return fetch(framebuffer, tensors, options, n, stream, __func__);
+}
+
+/* ---- The copy to a buffer -------------------------------------------------------------------- */
+
+static gr_status take_copy(struct fetch *f, const gr_framebuffer_options *options, size_t offset)
+{
+    struct part *p = &f->parts[0];
+    GR_TRY(take_part(f, p, options));
+    const char *field = p->is_distance          ? "z_near"
+                        : p->options.conversion ? "conversion"
+                        : f->given              ? "staging"
+                                                : NULL;
+    if (field)
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "`%s` does not apply to a copy, which keeps the values: leave it 0, and "
+                       "convert by gr_buffer_fetch().",
+                       field);
+    if (offset % 4)
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call, "The offset is %zu, not a multiple of 4.",
+                       offset);
+    GR_TRY(gr_resource_check_open(f->staging, f->call));
+    GR_TRY(check_buffer(f->staging, "buffer", f->call));
+    GR_TRY(gr_resource_check_thread(f->staging, f->call));
+    f->given = f->staging;
+    f->n = 1;
+    p->offset = offset;
+    return check_storage(f->staging, f->call);
+}
+
+gr_status gr_copy_framebuffer(unsigned int framebuffer, gr_resource *buffer, size_t offset,
+                              const gr_framebuffer_options *options)
+{
+    struct fetch f = {.framebuffer = framebuffer, .staging = buffer, .call = __func__};
     struct gl_context context;
     struct read_state before;
     GR_TRY(gl_context_begin(&context, __func__, "has the framebuffer"));
-    GR_TRY(take(&f, tensor, options));
+    GR_TRY(take_copy(&f, options, offset));
     f.context = &context;
-    f.staging = f.options.staging;
     begin_reading(&before, &context);
-    gr_status status = fetch_attachment(&f, tensor);
+    gr_status status = bind(&f);
+    if (status == GR_OK)
+        status = find_part(&f, &f.parts[0]);
+    if (status == GR_OK)
+        status = check_size(&f, "buffer");
+    if (status == GR_OK)
+        status = fill_staging(&f);
     end_reading(&before);
-    if (f.shader)
-        gl_object_use_shader(f.options.staging, f.shader);
-    gl_shader_drop(f.shader);
-    if (f.staging != f.options.staging) {
-        GR_KEEP_ERROR();
-        gr_resource_free(f.staging);
-    }
+    end(&f);
     return status;
 }

@@ -99,14 +99,58 @@ typedef struct gr_framebuffer_options {
  *                           without `scale`; an option of `conversion` is not allowed; `staging` is
  *                           too small or not an OpenGL buffer
  *     GR_ERR_STATE          `staging` is mapped, write_discard or in a ring; conditional rendering
- *                           is active, and glReadPixels() would read a multisampled attachment
- *     GR_ERR_GL             no OpenGL context is current, the framebuffer is incomplete, OpenGL
+ *                           is active, and the attachment is multisampled
+ *     GR_ERR_GL             no OpenGL context is current, the framebuffer is incomplete, or OpenGL
  *                           refused
  *
  * Wraps glBlitFramebuffer, glDispatchCompute, glReadPixels.
  */
 GR_API gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
                                       const gr_framebuffer_options *options, CUstream stream);
+
+/*
+ * Reads up to 16 attachments of a framebuffer into as many tensors, with one map of one staging
+ * buffer. Otherwise like gr_fetch_framebuffer().
+ *
+ *     gr_tensor *const tensors[] = {colours, metres};
+ *     const gr_framebuffer_options *const options[] = {NULL, &depth};
+ *     gr_fetch_framebuffer_many(framebuffer, tensors, options, 2, stream);
+ *
+ * `options` and its elements may be NULL. One `staging` is enough; the others are NULL or the same.
+ * In it, each attachment begins at a multiple of 256 bytes.
+ *
+ * Errors: as for gr_fetch_framebuffer(). If CUDA refuses one conversion, the tensors before may
+ * have been written.
+ */
+GR_API gr_status gr_fetch_framebuffer_many(unsigned int framebuffer, gr_tensor *const tensors[],
+                                           const gr_framebuffer_options *const options[], size_t n,
+                                           CUstream stream);
+
+/*
+ * Copies an attachment of a framebuffer to an OpenGL buffer, from `offset` on, by OpenGL alone.
+ * CUDA reads it later, with one map for several attachments or frames. In a ring of such buffers
+ * CUDA reads frames while OpenGL draws the next ones, and the GPU switches between both once per
+ * batch:
+ *
+ *     gr_ring_acquire_write(ring, GR_STREAM_NONE, slots, 16, timeout_ms);
+ *     gr_copy_framebuffer(framebuffer, slots[i]->resource, 0, NULL);          after each draw
+ *     gr_ring_hand_over(ring, slots, 16);
+ *     gr_ring_acquire_read(ring, stream, slots, 16, timeout_ms);
+ *     gr_buffer_fetch(slots[i]->buffer, tensors[i], &pixels, stream);         each slot
+ *     gr_ring_give_back(ring, slots, 16);
+ *
+ * Pixels   rows without padding, the lowest first, in the channels and bits of the attachment: 3
+ *          channels become 4, packed ones 8 bits each, depth float32 from 0 to 1, stencil u8. Pass
+ *          them to gr_buffer_fetch() as gr_publish_options.target
+ * Options  may be NULL; z_near, z_far, conversion and staging must be 0
+ *
+ * Thread, state and errors: as for gr_fetch_framebuffer(), and
+ *     GR_ERR_INVALID_VALUE  the offset is not a multiple of 4; an option is not allowed; the buffer
+ *                           is NULL, too small or not an OpenGL buffer
+ *     GR_ERR_STATE          the buffer is mapped, closed or write_discard
+ */
+GR_API gr_status gr_copy_framebuffer(unsigned int framebuffer, gr_resource *buffer, size_t offset,
+                                     const gr_framebuffer_options *options);
 
 #ifdef __cplusplus
 }

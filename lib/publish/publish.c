@@ -312,19 +312,18 @@ static gr_status check_readable(const struct work *w, const gr_resource *resourc
  * Ends the mapping in any case, and keeps the first error as the last error. A failed release is
  * retried later, because the caller does not have the buffer.
  */
-static gr_status release(struct work *w, gr_status status)
+static gr_status release(gr_buffer *buffer, gr_status status, const char *call)
 {
     if (status == GR_OK)
-        status = gr_buffer_release_for(&w->buffer, 1, w->call);
+        status = gr_buffer_release_for(&buffer, 1, call);
     if (status == GR_OK)
         return GR_OK;
     GR_KEEP_ERROR();
-    gr_buffer_release_later(w->buffer);
+    gr_buffer_release_later(buffer);
     return status;
 }
 
-static gr_status with_resource(struct work *w, gr_resource *resource,
-                               const gr_publish_options *options)
+static gr_status check(struct work *w, gr_resource *resource, const gr_publish_options *options)
 {
     GR_TRY(gr_resource_check_open(resource, w->call));
     GR_TRY(gr_resource_check_ring(resource, w->call));
@@ -332,11 +331,15 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
     GR_TRY(check_flags(w, resource));
     GR_TRY(check_readable(w, resource));
     GR_TRY(gr_stream_check_given(w->stream, false, w->call));
-    if (w->staged || resource->flags & GR_WRITE_DISCARD)
-        GR_TRY(check_before_map(w, resource));
-    GR_TRY(w->staged ? w->staged->fill(w->staged->of) : GR_OK);
+    return w->staged || resource->flags & GR_WRITE_DISCARD ? check_before_map(w, resource) : GR_OK;
+}
+
+static gr_status with_resource(struct work *w, gr_resource *resource,
+                               const gr_publish_options *options)
+{
+    GR_TRY(check(w, resource, options));
     GR_TRY(gr_map_for(&resource, 1, w->stream, NULL, &w->buffer, w->call));
-    return release(w, run(w));
+    return release(w->buffer, run(w), w->call);
 }
 
 gr_status gr_publish(gr_resource *resource, const gr_tensor *tensor,
@@ -353,11 +356,35 @@ gr_status gr_fetch(gr_resource *resource, gr_tensor *tensor, const gr_publish_op
     return with_resource(&w, resource, options);
 }
 
-gr_status gr_fetch_staged(gr_resource *staging, gr_tensor *tensor,
-                          const gr_publish_options *options, const struct gr_staged *staged,
-                          CUstream stream, const char *call)
+static struct work work_of(const struct gr_staged *staged, CUstream stream, const char *call)
 {
-    struct work w = {
-        .tensor = tensor, .stream = stream, .fetch = true, .staged = staged, .call = call};
-    return with_resource(&w, staging, options);
+    return (struct work){
+        .tensor = staged->tensor, .stream = stream, .fetch = true, .staged = staged, .call = call};
+}
+
+/* The event was waited for before the map. */
+static gr_status run_staged(const struct gr_staged *staged, gr_buffer *buffer, CUstream stream,
+                            const char *call)
+{
+    struct work w = work_of(staged, stream, call);
+    w.buffer = buffer;
+    GR_TRY(take(&w, staged->options));
+    w.options.wait_event = NULL;
+    return run(&w);
+}
+
+gr_status gr_fetch_staged(gr_resource *staging, const struct gr_staged staged[], size_t n,
+                          gr_status (*fill)(void *of), void *of, CUstream stream, const char *call)
+{
+    gr_buffer *buffer = NULL;
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n; i++) {
+        struct work w = work_of(&staged[i], stream, call);
+        GR_TRY(check(&w, staging, staged[i].options));
+    }
+    GR_TRY(fill(of));
+    GR_TRY(gr_map_for(&staging, 1, stream, NULL, &buffer, call));
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = run_staged(&staged[i], buffer, stream, call);
+    return release(buffer, status, call);
 }

@@ -188,17 +188,19 @@ void gr_stage_end(struct gr_stage *stage);
 
 /* ---- Staged data: publish.c ------------------------------------------------------------------ */
 
-/* The data in the staging buffer, as far as gr_publish_options.target does not describe it. */
+/* One tensor, and its data in the staging buffer. */
 struct gr_staged {
-    bool numbers;                     /* integers are numbers, not fractions */
-    const struct gr_inverse *inverse; /* NULL: the values are used as they are */
-    gr_status (*fill)(void *of);      /* writes the data; called after the checks */
-    void *of;
+    gr_tensor *tensor;
+    const gr_publish_options *options; /* `target` describes the data */
+    bool numbers;                      /* integers are numbers, not fractions */
+    const struct gr_inverse *inverse;  /* NULL: the values are used as they are */
 };
 
-/* Like gr_fetch() of the data that staged->fill() writes, with `call` in errors. */
-gr_status gr_fetch_staged(gr_resource *staging, gr_tensor *tensor,
-                          const gr_publish_options *options, const struct gr_staged *staged,
-                          CUstream stream, const char *call);
+/*
+ * Like gr_fetch() for each of the tensors, with one map and with `call` in errors. fill() writes
+ * the data, after the checks.
+ */
+gr_status gr_fetch_staged(gr_resource *staging, const struct gr_staged staged[], size_t n,
+                          gr_status (*fill)(void *of), void *of, CUstream stream, const char *call);
 
 #endif

@@ -72,7 +72,7 @@ class Sensor:
         self.target = gl.Target(width, height)
         self.target.attach(gl.COLOR_ATTACHMENT0, gl.RGBA8, samples)
         self.target.attach(gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT24, samples)
-        staging = gl.buffer(4 * width * height)
+        staging = gl.buffer(8 * width * height + 256)
         self.staging = grinterop.GraphicsResource.from_gl_buffer(staging, flags="read_only")
         self.color = empty((height, width, 4), "uint8", stream)
         self.depth = empty((height, width), "float32", stream)
@@ -81,10 +81,10 @@ class Sensor:
         """Draws the scene. Where there is nothing, alpha is 0."""
         self.target.clear(0.50, 0.56, 0.62, alpha=0)
         scene.draw(camera)
-        name, options = self.target.name, {"stream": stream, "flip": True, "staging": self.staging}
-        grinterop.fetch_framebuffer(name, self.color, **options)
-        options |= {"attachment": "depth", "near": NEAR, "far": FAR}
-        grinterop.fetch_framebuffer(name, self.depth, **options)
+        grinterop.fetch_framebuffer(
+            self.target.name, {"color": self.color, "depth": self.depth}, stream=stream, near=NEAR,
+            far=FAR, flip=True, staging=self.staging,
+        )
 
 
 class Cloud:

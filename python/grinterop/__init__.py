@@ -34,8 +34,8 @@ from ._errors import (
 from ._grinterop import (
     Buffer, CudaContext, EglContext, GraphicsResource, Ring, Semaphore, Slots, Submit, Tensor,
     VulkanDevice, _map_many, _parse_register_flags, _probe, _release_many, clear_error, collect,
-    driver_path, fetch, fetch_framebuffer, gl_cuda_device, is_software, library_version, load,
-    publish, set_log,
+    copy_framebuffer, driver_path, fetch, fetch_framebuffer, gl_cuda_device, is_software,
+    library_version, load, publish, set_log,
 )
 
 __all__ = [
@@ -43,9 +43,9 @@ __all__ = [
     "Error", "ExchangeError", "GraphicsResource", "InvalidValueError", "NoDriverError",
     "OutOfMemoryError", "PartialError", "Probe", "Ring", "Semaphore", "Slots", "StateError",
     "StoppedError", "Submit", "Tensor", "UnsupportedError", "VulkanDevice", "WaitTimeoutError",
-    "clear_error", "collect", "driver_path", "fetch", "fetch_framebuffer", "gl_cuda_device",
-    "is_software", "last_error", "library_version", "load", "map_many", "probe", "publish",
-    "set_log",
+    "clear_error", "collect", "copy_framebuffer", "driver_path", "fetch", "fetch_framebuffer",
+    "gl_cuda_device", "is_software", "last_error", "library_version", "load", "map_many", "probe",
+    "publish", "set_log",
 ]
 
 __version__ = library_version()

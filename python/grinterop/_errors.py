@@ -109,11 +109,13 @@ _IN_PYTHON = """
     buffer_ptr=Buffer.handle buffer_publish=publish buffer_release=Buffer.close
     buffer_release_many=Buffers.close buffer_size=Buffer.size buffer_surface=Buffer.surface
     buffer_tensor=Buffer.tensor buffer_texture=Buffer.texture buffer_texture_with=Buffer.texture
+    copy_framebuffer=copy_framebuffer
     create_gl_buffer=GraphicsResource.create_gl_buffer
     create_gl_image=GraphicsResource.create_gl_image create_vk_buffer=VulkanDevice.create_buffer
     create_vk_image=VulkanDevice.create_image cuda_context_create=CudaContext cuda_load=load
     dtype_parse=dtype egl_create=EglContext egl_make_current=EglContext.make_current fetch=fetch
-    fetch_framebuffer=fetch_framebuffer flags_parse=flags from_external_memory=GraphicsResource
+    fetch_framebuffer=fetch_framebuffer fetch_framebuffer_many=fetch_framebuffer
+    flags_parse=flags from_external_memory=GraphicsResource
     from_gl_buffer=GraphicsResource.from_gl_buffer
     from_gl_buffer_with=GraphicsResource.from_gl_buffer from_gl_image=GraphicsResource.from_gl_image
     from_gl_image_with=GraphicsResource.from_gl_image

@@ -426,11 +426,15 @@ def publish(
 ) -> None: ...
 fetch = publish
 def fetch_framebuffer(
-    framebuffer: int, tensor: _Array, *, stream: _Stream, attachment: str | int | None = None,
-    rectangle: Sequence[int] | None = None, near: SupportsFloat = 0, far: SupportsFloat = 0,
-    reverse_z: bool = False, layout: _Layout = None, bgr: bool = False, flip: bool = False,
+    framebuffer: int, tensor: _Array | dict[str, Any] | dict[int, Any], *, stream: _Stream,
+    attachment: str | int | None = None, rectangle: Sequence[int] | None = None,
+    near: SupportsFloat = 0, far: SupportsFloat = 0, reverse_z: bool = False, layout: _Layout = None, bgr: bool = False, flip: bool = False,
     scale: _Values = None, bias: _Values = None, alpha: _Number = None, srgb: bool = False,
     wait_event: _Event = None, staging: GraphicsResource | None = None,
+) -> None: ...
+def copy_framebuffer(
+    framebuffer: int, buffer: GraphicsResource, *, attachment: str | int | None = None,
+    rectangle: Sequence[int] | None = None, offset: SupportsIndex = 0,
 ) -> None: ...
 
 # ---- Rings ---------------------------------------------------------------------------------------

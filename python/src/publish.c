@@ -375,28 +375,123 @@ static bool staging_of(PyObject *object, gr_resource **staging)
     return true;
 }
 
-/* Sets `staging` of the options, and the chroma planes of their conversion. */
-static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObject *stream,
-                                  gr_framebuffer_options *options, gr_publish_options *conversion,
-                                  PyObject *staging)
+#define MOST_ATTACHMENTS 16
+
+/* The attachments of one call. */
+struct reads {
+    size_t count;
+    PyObject *tensors[MOST_ATTACHMENTS]; /* with a call begun; owned */
+    gr_tensor *to[MOST_ATTACHMENTS];
+    const gr_framebuffer_options *pointers[MOST_ATTACHMENTS];
+    gr_framebuffer_options options[MOST_ATTACHMENTS];
+    gr_publish_options conversions[MOST_ATTACHMENTS];
+};
+
+/* The options of one attachment of several: distances are for depth, the rest for colours. */
+static void narrow(gr_framebuffer_options *options, gr_publish_options *conversion)
+{
+    if (options->attachment != DEPTH) {
+        options->z_near = options->z_far = 0;
+        options->reverse_z = false;
+    }
+    if (options->attachment == DEPTH || options->attachment == STENCIL) {
+        conversion->layout = GR_LAYOUT_SHAPE;
+        conversion->bgr = conversion->srgb = false;
+        conversion->alpha = NULL;
+    }
+}
+
+static bool add_read(struct reads *reads, PyObject *attachment, PyObject *object, PyObject *stream,
+                     const gr_framebuffer_options *all, bool alone)
+{
+    const size_t i = reads->count;
+    if (i == MOST_ATTACHMENTS) {
+        PyErr_SetString(PyExc_ValueError, "more than 16 attachments");
+        return false;
+    }
+    reads->options[i] = *all;
+    reads->conversions[i] = *all->conversion;
+    reads->options[i].conversion = &reads->conversions[i];
+    reads->pointers[i] = &reads->options[i];
+    if (!attachment_of(attachment, &reads->options[i].attachment) ||
+        !(reads->tensors[i] = import_any(object, stream, GR_LAYOUT_SHAPE)))
+        return false;
+    if (!alone)
+        narrow(&reads->options[i], &reads->conversions[i]);
+    if (!tensor_begin(reads->tensors[i], &reads->to[i], &reads->conversions[i])) {
+        Py_DECREF(reads->tensors[i]);
+        return false;
+    }
+    reads->count++;
+    return true;
+}
+
+/* Reads {"color": tensor, "depth": tensor}. */
+static bool add_reads(struct reads *reads, PyObject *tensors, PyObject *stream,
+                      const gr_framebuffer_options *all)
+{
+    if (all->conversion->scale || all->conversion->bias || PyDict_Size(tensors) == 0) {
+        PyErr_SetString(PyExc_ValueError,
+                        PyDict_Size(tensors) == 0
+                            ? "tensor: a dict without attachments"
+                            : "scale and bias would apply to each attachment of the dict: read "
+                              "those that need them in a call of their own");
+        return false;
+    }
+    PyObject *items = PyDict_Items(tensors);
+    bool good = items;
+    for (Py_ssize_t i = 0; good && i < PyList_Size(items); i++) {
+        PyObject *item = PyList_GetItem(items, i);
+        good =
+            add_read(reads, PyTuple_GetItem(item, 0), PyTuple_GetItem(item, 1), stream, all, false);
+    }
+    Py_XDECREF(items);
+    return good;
+}
+
+static void end_reads(struct reads *reads)
+{
+    for (size_t i = 0; i < reads->count; i++) {
+        tensor_end(reads->tensors[i]);
+        Py_DECREF(reads->tensors[i]);
+    }
+}
+
+static PyObject *run_reads(unsigned framebuffer, struct reads *reads, CUstream on,
+                           PyObject *staging)
 {
     gr_status status;
-    gr_tensor *to;
+    if (!staging_of(staging, &reads->options[0].staging))
+        return NULL;
+    if (reads->count == 1)
+        WITHOUT_GIL(status =
+                        gr_fetch_framebuffer(framebuffer, reads->to[0], reads->pointers[0], on));
+    else
+        WITHOUT_GIL(status = gr_fetch_framebuffer_many(framebuffer, reads->to, reads->pointers,
+                                                       reads->count, on));
+    PyObject *result = none_or_fail(status);
+    if (reads->options[0].staging)
+        exclusive_end(staging);
+    return result;
+}
+
+static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObject *attachment,
+                                  PyObject *stream, const gr_framebuffer_options *options,
+                                  PyObject *staging)
+{
+    struct reads reads = {.count = 0};
     CUstream on;
     PyObject *result = NULL;
     if (!stream_of(stream, &on))
         return NULL;
-    PyObject *tensor = import_any(object, stream, GR_LAYOUT_SHAPE);
-    if (tensor && staging_of(staging, &options->staging)) {
-        if (tensor_begin(tensor, &to, conversion)) {
-            WITHOUT_GIL(status = gr_fetch_framebuffer(framebuffer, to, options, on));
-            result = none_or_fail(status);
-            tensor_end(tensor);
-        }
-        if (options->staging)
-            exclusive_end(staging);
+    if (PyDict_Check(object) && is_given(attachment)) {
+        PyErr_SetString(PyExc_ValueError, "attachment: the keys of the dict name the attachments");
+        return NULL;
     }
-    Py_XDECREF(tensor);
+    if (PyDict_Check(object) ? add_reads(&reads, object, stream, options)
+                             : add_read(&reads, attachment, object, stream, options, true))
+        result = run_reads(framebuffer, &reads, on, staging);
+    end_reads(&reads);
     return result;
 }
 
@@ -417,15 +512,37 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
                TRUTH(&conversion.options.bgr), TRUTH(&conversion.options.flip), &given.scale,
                &given.bias, &given.alpha, TRUTH(&conversion.options.srgb), &given.wait_event,
                &staging) ||
-        !attachment_of(attachment, &options.attachment) || !rectangle_of(rectangle, &options) ||
-        !names_of_options(&given, &conversion) || !numbers_of_options(&given, &conversion))
+        !rectangle_of(rectangle, &options) || !names_of_options(&given, &conversion) ||
+        !numbers_of_options(&given, &conversion))
         return NULL;
     if (!is_given(given.stream)) {
         PyErr_SetString(PyExc_TypeError, "missing keyword-only argument stream");
         return NULL;
     }
-    return read_framebuffer(framebuffer, object, given.stream, &options, &conversion.options,
-                            staging);
+    return read_framebuffer(framebuffer, object, attachment, given.stream, &options, staging);
+}
+
+static PyObject *copy_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
+{
+    PyObject *buffer, *attachment = NULL, *rectangle = NULL;
+    gr_framebuffer_options options = GR_INIT(gr_framebuffer_options);
+    gr_resource *resource = NULL;
+    gr_status status;
+    size_t offset = 0;
+    unsigned framebuffer;
+    if (!PARSE("O&O|$OOO&", NAMES("framebuffer", "buffer", "attachment", "rectangle", "offset"),
+               UNSIGNED(&framebuffer), &buffer, &attachment, &rectangle, SIZE(&offset)) ||
+        !attachment_of(attachment, &options.attachment) || !rectangle_of(rectangle, &options))
+        return NULL;
+    if (!PyObject_TypeCheck(buffer, resource_type)) {
+        wrong_type("buffer: expected a GraphicsResource", buffer);
+        return NULL;
+    }
+    if (!staging_of(buffer, &resource))
+        return NULL;
+    WITHOUT_GIL(status = gr_copy_framebuffer(framebuffer, resource, offset, &options));
+    exclusive_end(buffer);
+    return none_or_fail(status);
 }
 
 PyMethodDef publish_functions[] = {
@@ -456,9 +573,17 @@ PyMethodDef publish_functions[] = {
      "                  bias=None, alpha=None, srgb=False, wait_event=None, staging=None)\n--\n\n"
      "Reads an attachment of an OpenGL framebuffer into a tensor, in stream order.\n\n"
      "framebuffer: its name; 0 is that of the window. attachment: 'color', 'color1', 'depth',\n"
-     "'stencil' or an OpenGL constant; None: the selected read buffer. rectangle: (x, y, width,\n"
-     "height). near, far, reverse_z: the planes of the projection, to get distances instead of\n"
-     "depths. staging: a GraphicsResource of an OpenGL buffer to use again in each call. The\n"
+     "'stencil' or an OpenGL constant; None: the selected read buffer. tensor: may be a dict,\n"
+     "{'color': rgb, 'depth': metres}, whose attachments are read with one map. rectangle: (x, y,\n"
+     "width, height). near, far, reverse_z: the planes of the projection, to get distances "
+     "instead\n"
+     "of depths. staging: a GraphicsResource of an OpenGL buffer to use again in each call. The\n"
      "others are those of fetch()."},
+    {"copy_framebuffer", METHOD(copy_framebuffer), KEYWORDS,
+     "copy_framebuffer(framebuffer, buffer, *, attachment=None, rectangle=None, offset=0)\n--\n\n"
+     "Copies an attachment to a GraphicsResource of an OpenGL buffer, by OpenGL alone. In a Ring\n"
+     "of such buffers CUDA reads frames while OpenGL draws the next ones.\n\n"
+     "The pixels have the channels and types of the attachment, without padding: read them by\n"
+     "fetch(buffer, tensor, shape=(height, width, 4), dtype='uint8'). offset: in bytes."},
     {0},
 };

@@ -54,6 +54,47 @@ def test_staging_buffer_is_reused(framebuffer, cuda):
             assert read(framebuffer, (4, 8, 4), "u1", cuda, staging=staging)[0, 0, 1] == 51
 
 
+def test_attachments_are_read_together(framebuffer, cuda):
+    color = Tensor.alloc((4, 8, 3), "u1", stream=cuda)
+    depth = Tensor.alloc((4, 8), "f4", stream=cuda)
+    tensors = {"color": color, "depth": depth}
+    fetch_framebuffer(framebuffer, tensors, stream=cuda, bgr=True, near=0.25, far=math.inf)
+    cuda.sync()
+    assert color.tobytes() == bytes((0, 51, 255)) * 32
+    assert np.allclose(np.frombuffer(depth.tobytes(), "f4"), 0.5)
+    for bad, options, match in (
+        ({}, {}, "without attachments"),
+        (tensors, {"scale": 2}, "each attachment"),
+        (tensors, {"attachment": "color"}, "keys of the dict"),
+        ({"colour": color}, {}, "attachment"),
+        ({i: color for i in range(17)}, {}, "more than 16"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            fetch_framebuffer(framebuffer, bad, stream=cuda, **options)
+
+
+def test_ring_of_copies_is_read_in_a_batch(framebuffer, cuda):
+    slots = [GraphicsResource.create_gl_buffer(4 * 8 * 4, flags="read_only") for _ in range(6)]
+    ring = grinterop.Ring(slots, producer="graphics")
+    for frame in range(4):
+        gl.BindFramebuffer(gl.FRAMEBUFFER, framebuffer)
+        gl.ClearColor(frame / 255, 0, 0, 1)
+        gl.Clear(gl.COLOR_BUFFER_BIT)
+        with ring.acquire_write() as slot:
+            grinterop.copy_framebuffer(framebuffer, slot.resource)
+    pixels = [Tensor.alloc((4, 8, 4), "u1", stream=cuda) for _ in range(4)]
+    with ring.acquire_read(4, stream=cuda) as batch:
+        for buffer, tensor in zip(batch.buffers, pixels):
+            grinterop.fetch(buffer, tensor, shape=(4, 8, 4), dtype="u1")
+    cuda.sync()
+    for frame, tensor in enumerate(pixels):
+        assert tensor.tobytes() == bytes((frame, 0, 0, 255)) * 32
+    with pytest.raises(TypeError, match="buffer"):
+        grinterop.copy_framebuffer(framebuffer, pixels[0])
+    with pytest.raises(grinterop.InvalidValueError, match="offset"):
+        grinterop.copy_framebuffer(framebuffer, slots[0], offset=2)
+
+
 def test_invalid_framebuffer_reads_are_refused(framebuffer, cuda):
     with pytest.raises(ValueError, match="attachment"):
         read(framebuffer, (4, 8), "f4", cuda, attachment="depths")

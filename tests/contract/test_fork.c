@@ -67,7 +67,7 @@ static void make_vulkan(void)
     child_check(have.submit = gr_submit_begin(&have.vulkan, 1));
 }
 
-/* A fetch creates an OpenGL context that shares objects with that of the parent. */
+/* A fetch creates a shader. */
 static void fetch(void)
 {
     const gr_framebuffer_options options = GR_INIT(gr_framebuffer_options, .staging = have.staging);
@@ -161,6 +161,8 @@ static void free_all(void)
     X(gr_tensor_to_dlpack(have.tensor, GR_DLPACK_VERSIONED, fx.stream))                            \
     X(gr_publish(have.idle, have.tensor, NULL, fx.stream))                                         \
     X(gr_fetch_framebuffer(0, have.tensor, NULL, fx.stream))                                       \
+    X(gr_fetch_framebuffer_many(0, &have.tensor, NULL, 1, fx.stream))                              \
+    X(gr_copy_framebuffer(0, have.idle, 0, NULL))                                                  \
     X(gr_cuda_context_create(0))                                                                   \
     X(gr_cuda_find_device(uuid, &number))                                                          \
     X(gr_from_gl_buffer(have.name, 0))                                                             \

@@ -155,7 +155,9 @@ static const gr_slot *no_slots[1];
     X(gr_buffer_publish(NULL, NULL, NULL, fx.stream))                                              \
     X(gr_fetch(NULL, NULL, NULL, fx.stream))                                                       \
     X(gr_fetch(fx.resource, NULL, NULL, fx.stream))                                                \
+    X(gr_copy_framebuffer(0, NULL, 0, NULL))                                                       \
     X(gr_fetch_framebuffer(0, NULL, NULL, fx.stream))                                              \
+    X(gr_fetch_framebuffer_many(0, NULL, NULL, 0, fx.stream))                                      \
     X(gr_publish(NULL, NULL, NULL, fx.stream))                                                     \
     X(gr_publish(fx.resource, NULL, NULL, fx.stream))
 

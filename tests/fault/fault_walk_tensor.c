@@ -342,6 +342,20 @@ static bool fetch_colours(GLuint framebuffer, gr_resource *staging)
     return good;
 }
 
+/* Fetches the colours again beside a copy of them. */
+static bool fetch_both(GLuint framebuffer)
+{
+    gr_tensor *tensors[] = {new_picture(GR_DTYPE_U8, 4), new_picture(GR_DTYPE_F32, 4)};
+    gr_resource *buffer = gr_create_gl_buffer(SIDE * SIDE * 8, GR_READ_ONLY, NULL);
+    const bool good = done(tensors[0]) && done(tensors[1]) && done(buffer) &&
+                      ok(gr_copy_framebuffer(framebuffer, buffer, SIDE * SIDE * 4, NULL)) &&
+                      ok(gr_fetch_framebuffer_many(framebuffer, tensors, NULL, 2, fx.stream));
+    gr_tensor_free(tensors[0]);
+    gr_tensor_free(tensors[1]);
+    gr_resource_free(buffer);
+    return good;
+}
+
 /*
  * Shaders read a multisampled depth buffer and a cube face. The OpenGL context is new, because a
  * context whose shader failed does not get another one.
@@ -357,7 +371,7 @@ static bool run_framebuffer(void)
     gr_resource *staging = gr_create_gl_buffer(SIDE * SIDE * 4, GR_READ_ONLY, NULL);
     const bool good = done(staging) &&
                       fetch_depth(new_depth(GL_DEPTH_COMPONENT24, &renderbuffer), staging) &&
-                      fetch_colours(new_cube(), staging);
+                      fetch_colours(new_cube(), staging) && fetch_both(new_cube());
     gr_resource_free(staging);
     eglMakeCurrent(fx.egl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, fx.egl->context);
     eglDestroyContext(fx.egl->display, own);

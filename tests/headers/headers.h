@@ -115,7 +115,9 @@ typedef void (*anything)(void);
     X(gr_from_external_memory)                                                                     \
     X(gr_from_same_memory)                                                                         \
     /* framebuffer.h */                                                                            \
+    X(gr_copy_framebuffer)                                                                         \
     X(gr_fetch_framebuffer)                                                                        \
+    X(gr_fetch_framebuffer_many)                                                                   \
     /* publish.h */                                                                                \
     X(gr_buffer_fetch)                                                                             \
     X(gr_buffer_publish)                                                                           \

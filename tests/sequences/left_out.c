@@ -4,6 +4,7 @@
 
 const struct left_out left_out[] = {
     LEFT_OUT(gr_compat, "returns CUDA error codes, checked by test_compat"),
+    LEFT_OUT(gr_copy_framebuffer, "like gr_fetch_framebuffer: test_framebuffer"),
     LEFT_OUT(gr_cuda_context_create,
              "its stream and context equal those of the steps here: test_driver"),
     LEFT_OUT(gr_cuda_context_free,
@@ -13,6 +14,7 @@ const struct left_out left_out[] = {
     LEFT_OUT(gr_egl_make_current, "called by the steps gr_egl_create and gl_current"),
     LEFT_OUT(gr_fetch_framebuffer,
              "reads a framebuffer of the program into a tensor, like gr_fetch: test_framebuffer"),
+    LEFT_OUT(gr_fetch_framebuffer_many, "the same: test_framebuffer"),
     LEFT_OUT(gr_from_vk_image,
              "errors in its arguments are Vulkan errors: test_vk_image, test_vk_create"),
     LEFT_OUT(gr_ring_receive,

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Fetches of several attachments with one map, and copies of attachments to buffers. */
+#include "framebuffer_support.h"
+
+#include <string.h>
+
+#include <grinterop/ring.h>
+
+GROUP("several attachments", add_fetch_case, add_read_pixels_case)
+
+/* Colour, depth and stencil, of different values. */
+static GLuint make_all(void)
+{
+    const struct attachment_format *stencil = &attachment_formats[16];
+    GLuint framebuffer = make_framebuffer(stencil, 0), colours;
+    glCreateRenderbuffers(1, &colours);
+    glNamedRenderbufferStorage(colours, GL_RGBA8, WIDTH, HEIGHT);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colours);
+    draw_pattern(attachment_rgba8);
+    glClearStencil(7);
+    glClear(GL_STENCIL_BUFFER_BIT);
+    return framebuffer;
+}
+
+static void check_colours(gr_tensor *colours)
+{
+    read_reference(attachment_rgba8, expected);
+    download_tensor(colours);
+    assert_pixels(attachment_rgba8, (size_t)WIDTH * HEIGHT * 4);
+}
+
+TEST(they_are_read_with_one_map, 2)
+{
+    GR_AUTO(gr_resource) *staging = gr_create_gl_buffer(MOST_BYTES, GR_READ_ONLY, NULL);
+    const gr_framebuffer_options colour = GR_INIT(gr_framebuffer_options, .height = 3),
+                                 stencil = GR_INIT(gr_framebuffer_options,
+                                                   .attachment = GL_STENCIL_ATTACHMENT,
+                                                   .staging = _i ? staging : NULL);
+    const gr_framebuffer_options *const options[] = {&colour, &stencil, NULL};
+    const GLuint framebuffer = make_all();
+    gr_tensor *const tensors[] = {new_tensor(GR_DTYPE_U8, 3, WIDTH, 4),
+                                  new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 1),
+                                  new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4)};
+    assert_ok(gr_fetch_framebuffer_many(framebuffer, tensors, options, 3, fx.stream));
+    ck_assert_uint_eq(shader_reads, has_shader ? 3 : 0);
+    download_tensor(tensors[1]);
+    assert_bytes(fetched, (size_t)WIDTH * HEIGHT, 7);
+    check_colours(tensors[2]);
+    download_tensor(tensors[0]);
+    ck_assert_mem_eq(fetched, expected, (size_t)WIDTH * 3 * 4);
+}
+
+TEST(wrong_arguments_are_refused)
+{
+    GR_AUTO(gr_resource) *staging = gr_create_gl_buffer(800, GR_READ_ONLY, NULL);
+    GR_AUTO(gr_resource) *other = gr_create_gl_buffer(800, GR_READ_ONLY, NULL);
+    const gr_framebuffer_options first = GR_INIT(gr_framebuffer_options, .staging = staging),
+                                 second = GR_INIT(gr_framebuffer_options, .staging = other),
+                                 depth = GR_INIT(gr_framebuffer_options, .z_near = 1, .z_far = 2);
+    const gr_framebuffer_options *const two[] = {&first, &second}, *const small[] = {NULL, &first},
+                                        *const distance[] = {NULL, &depth};
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    gr_tensor *const tensors[] = {to, new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 3)};
+    gr_tensor *const missing[] = {to, NULL};
+    const struct {
+        gr_tensor *const *tensors;
+        const gr_framebuffer_options *const *options;
+        size_t n;
+        const char *text;
+    } rows[] = {
+        {tensors, NULL, 0, "0 attachments"},
+        {tensors, NULL, 17, "17 attachments"},
+        {NULL, NULL, 1, "with their tensors"},
+        {missing, NULL, 2, "tensor is NULL"},
+        {tensors, two, 2, "two `staging` buffers"},
+        {tensors, small, 2, "of each attachment need 1300 bytes"},
+        {tensors, distance, 2, "are for depth"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        assert_invalid(gr_fetch_framebuffer_many(framebuffer, rows[i].tensors, rows[i].options,
+                                                 rows[i].n, fx.stream),
+                       rows[i].text);
+    download_tensor(to);
+    assert_bytes(fetched, (size_t)WIDTH * HEIGHT * 4, 0xee);
+}
+
+GROUP("copies", add_fetch_case, add_read_pixels_case)
+
+/* CUDA reads four frames with one map. */
+TEST(frames_in_a_ring_are_read_in_a_batch)
+{
+    enum { FRAMES = 4, SLOTS = 6 };
+    static const int64_t shape[] = {HEIGHT, WIDTH, 4};
+    const gr_tensor_desc pixels =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shape, .offset = 8);
+    const gr_publish_options conversion = GR_INIT(gr_publish_options, .target = &pixels);
+    const gr_ring_options by_graphics = GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS);
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    gr_resource *resources[SLOTS];
+    const gr_slot *slots[FRAMES];
+    gr_tensor *frames[FRAMES];
+    for (int i = 0; i < SLOTS; i++)
+        resources[i] = must_make(gr_create_gl_buffer(MOST_BYTES, GR_READ_ONLY, NULL));
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(resources, SLOTS, &by_graphics));
+    for (int i = 0; i < SLOTS; i++)
+        gr_resource_free(resources[i]);
+    for (unsigned i = 0; i < FRAMES; i++) {
+        clear_framebuffer(attachment_rgba8, 20 * i);
+        assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, slots, 1, 0));
+        assert_ok(gr_copy_framebuffer(framebuffer, slots[0]->resource, 8, NULL));
+        assert_ok(gr_ring_hand_over(ring, slots, 1));
+        frames[i] = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    }
+    ck_assert_uint_eq(shader_reads, has_shader ? FRAMES : 0);
+    assert_ok(gr_ring_acquire_read(ring, fx.stream, slots, FRAMES, 0));
+    for (unsigned i = 0; i < FRAMES; i++)
+        assert_ok(gr_buffer_fetch(slots[i]->buffer, frames[i], &conversion, fx.stream));
+    assert_ok(gr_ring_give_back(ring, slots, FRAMES));
+    for (unsigned i = 0; i < FRAMES; i++) {
+        download_tensor(frames[i]);
+        ck_assert_int_eq(fetched[0], (int)(20 * i));
+        ck_assert_int_eq(fetched[WIDTH * HEIGHT * 4 - 4], (int)(20 * i));
+    }
+}
+
+TEST(wrong_copies_are_refused)
+{
+    const gr_publish_options conversion = GR_INIT(gr_publish_options, .flip = true);
+    GR_AUTO(gr_resource) *buffer = gr_create_gl_buffer(MOST_BYTES, GR_READ_ONLY, NULL);
+    GR_AUTO(gr_resource) *discards = gr_create_gl_buffer(MOST_BYTES, GR_WRITE_DISCARD, NULL);
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    const struct {
+        gr_framebuffer_options options;
+        size_t offset;
+        const char *text;
+    } rows[] = {
+        {{.z_near = 1, .z_far = 2}, 0, "`z_near` does not apply to a copy"},
+        {{.conversion = &conversion}, 0, "`conversion` does not apply"},
+        {{.staging = buffer}, 0, "`staging` does not apply"},
+        {{.attachment = GL_DEPTH_ATTACHMENT}, 0, "has nothing to read"},
+        {{.x = WIDTH}, 0, "is not inside"},
+        {{.x = 0}, 6, "not a multiple of 4"},
+        {{.x = 0}, MOST_BYTES, "The size of `buffer` is"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        gr_framebuffer_options options = rows[i].options;
+        options.struct_size = sizeof(options);
+        assert_invalid(gr_copy_framebuffer(framebuffer, buffer, rows[i].offset, &options),
+                       rows[i].text);
+    }
+    assert_invalid(gr_copy_framebuffer(framebuffer, NULL, 0, NULL), "NULL");
+    assert_fails(gr_copy_framebuffer(framebuffer, discards, 0, NULL), GR_ERR_STATE, 0,
+                 "write_discard");
+    gr_buffer *mapped = must_make(gr_map(buffer, fx.stream));
+    assert_fails(gr_copy_framebuffer(framebuffer, buffer, 0, NULL), GR_ERR_STATE, 0, "is mapped");
+    assert_ok(gr_buffer_release(mapped));
+}
