@@ -10,24 +10,20 @@
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-static const gr_dtype element_types[] = {
-#define DTYPE(constant, kernel, size, name, typestr, code)                                         \
-    [GR_JOB_##constant] = GR_DTYPE_##constant,
-    GR_CONVERTED_TYPES(DTYPE)};
-#undef DTYPE
-
 /* Returns the element type; GR_JOB_U8 for a type that no kernel converts. */
 static uint32_t element_of(gr_dtype dtype)
 {
-    uint32_t element = GR_JOB_ELEMENTS - 1;
-    while (element > GR_JOB_U8 && element_types[element] != dtype)
-        element--;
-    return element;
+    static const unsigned char elements[] = {
+#define ELEMENT(constant, kernel, size, name, typestr, code)                                       \
+    [GR_DTYPE_##constant] = GR_JOB_##constant,
+        GR_CONVERTED_TYPES(ELEMENT)};
+#undef ELEMENT
+    return dtype < sizeof(elements) ? elements[dtype] : GR_JOB_U8;
 }
 
 static bool has_kernels(gr_dtype dtype)
 {
-    return element_types[element_of(dtype)] == dtype;
+    return dtype == GR_DTYPE_U8 || element_of(dtype) != GR_JOB_U8;
 }
 
 static bool is_wide(gr_dtype dtype)

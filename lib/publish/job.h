@@ -39,7 +39,7 @@ enum gr_job_element {
     GR_COMMON_TYPES(ELEMENT)
     /* not a type of tensors: depth of 24 bits, as fractions of the largest integer of 32 bits */
     GR_JOB_D24,
-    GR_NARROW_TYPES(ELEMENT) GR_WIDE_TYPES(ELEMENT) GR_JOB_ELEMENTS
+    GR_NARROW_TYPES(ELEMENT) GR_WIDE_TYPES(ELEMENT)
 #undef ELEMENT
 };
 

@@ -336,6 +336,18 @@ def test_buffers_convert_every_type_as_numpy(egl, cuda, source):
             assert same(back, expected.ravel()), (source, target)
 
 
+@pytest.mark.parametrize("dtype", ["u8", "i8", "f8"])
+def test_elements_of_8_bytes_are_rearranged_unchanged(egl, cuda, dtype):
+    """All 64 bits, which computing in float64 would not preserve."""
+    egl.make_current()
+    array = np.random.default_rng(3).integers(0, 2**64, (5, 8, 3), "u8").view(dtype)
+    with GraphicsResource.from_gl_buffer(gl.buffer(5 * 8 * 4 * 8)) as buffer:
+        grinterop.publish(buffer, array, stream=cuda, shape=(5, 8, 4), bgr=True)
+        back = np.frombuffer(gl.read_buffer(buffer.gl_name, 5 * 8 * 4 * 8), dtype)
+    expected = np.concatenate([array[..., ::-1], np.ones((5, 8, 1), dtype)], axis=2)
+    assert back.tobytes() == expected.tobytes()
+
+
 @pytest.mark.parametrize("format, stored, numbers", FORMATS)
 def test_images_convert_every_type_as_numpy(egl, cuda, format, stored, numbers):
     egl.make_current()
