@@ -61,6 +61,9 @@ static const struct publish_kind kinds[] = {
     TENSOR("RGBA8", GR_DTYPE_U8, GR_LAYOUT_HWC, 4, 4, 1),
     TENSOR("HWC u8 x 3", GR_DTYPE_U8, GR_LAYOUT_HWC, 3, 3, 1),
     TENSOR("CHW f16", GR_DTYPE_F16, GR_LAYOUT_CHW, 3, 6, 1),
+    TENSOR("bool", GR_DTYPE_BOOL, GR_LAYOUT_HWC, 1, 1, 1),
+    TENSOR("CHW i16", GR_DTYPE_I16, GR_LAYOUT_CHW, 3, 6, 1),
+    TENSOR("HWC f64 x 3", GR_DTYPE_F64, GR_LAYOUT_HWC, 3, 24, 1),
     TENSOR("NV12", GR_DTYPE_U8, GR_LAYOUT_NV12, 0, 3, 2),
     TENSOR("YUV420", GR_DTYPE_U8, GR_LAYOUT_YUV420, 0, 3, 2),
     TENSOR("YUYV", GR_DTYPE_U8, GR_LAYOUT_YUYV, 2, 2, 1),
@@ -92,7 +95,8 @@ static bool wants(const struct bench_row *row, size_t size)
 static const struct bench_goal *goals(void)
 {
     static const struct bench_goal all[] = {
-        {"RGBA8|HWC u8 x 3|CHW f16|NV12|YUV420|YUYV", NULL, "percent_of_copy", NULL, true, 80},
+        {"RGBA8|HWC u8 x 3|CHW f16|bool|CHW i16|HWC f64 x 3|NV12|YUV420|YUYV", NULL,
+         "percent_of_copy", NULL, true, 80},
         {"RGBA8, HWC u8|RGBA8, CHW f32|depth 24, f32|depth 32F, f32|depth 24, distance|depth 32F, "
          "distance",
          NULL, "ratio_alone", NULL, false, 1.08},
