@@ -42,7 +42,7 @@ TEST(they_are_read_with_one_map, 2)
                                   new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 1),
                                   new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4)};
     assert_ok(gr_fetch_framebuffer_many(framebuffer, tensors, options, 3, fx.stream));
-    ck_assert_uint_eq(shader_reads, has_shader ? 3 : 0);
+    ck_assert_uint_eq(dispatches, has_shader ? 3 : 0);
     download_tensor(tensors[1]);
     assert_bytes(fetched, (size_t)WIDTH * HEIGHT, 7);
     check_colours(tensors[2]);
@@ -112,7 +112,7 @@ TEST(frames_in_a_ring_are_read_in_a_batch)
         assert_ok(gr_ring_hand_over(ring, slots, 1));
         frames[i] = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
     }
-    ck_assert_uint_eq(shader_reads, has_shader ? FRAMES : 0);
+    ck_assert_uint_eq(dispatches, has_shader ? FRAMES : 0);
     assert_ok(gr_ring_acquire_read(ring, fx.stream, slots, FRAMES, 0));
     for (unsigned i = 0; i < FRAMES; i++)
         assert_ok(gr_buffer_fetch(slots[i]->buffer, frames[i], &conversion, fx.stream));
