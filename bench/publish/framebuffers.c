@@ -190,7 +190,7 @@ static bool read_group(void)
 static bool by_grinterop(unsigned i)
 {
     const bool good = on.kind->form == GROUPS
-                          ? copy_to_ring() && (i % GROUP < GROUP - 1 || read_group())
+                          ? copy_to_ring(i % GROUP) && (i % GROUP < GROUP - 1 || read_group())
                           : fetch(i);
     return good || bench_grinterop_failed(on.kind->name);
 }
