@@ -5,6 +5,7 @@
  */
 #include "publish_support.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,33 @@ VULKAN_TEST(rgb_is_published_to_a_bgr_image_with_the_bgr_option)
     for (int i = 0; i < 8; i++)
         for (int c = 0; c < 3; c++)
             ck_assert_int_eq(got[4 * i + c], rgb[3 * i + 2 - c]);
+    vulkan_image_end(&image, buffer);
+    tensors_end();
+}
+
+/* OpenGL and CUDA do not share such images, but Vulkan and CUDA do. */
+VULKAN_TEST(signed_normalized_images_represent_minus_1_to_1)
+{
+    need_publish_kernels();
+    static const float values[] = {-2, -1, -0.5f, 0, 0.25f, 1, 2, NAN};
+    static const signed char texels[] = {-127, -127, -64, 0, 32, 127, 127, 0};
+    static const int64_t shape[] = {1, 8};
+    float read[8];
+    signed char bytes[8] = {-128, 127};
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8_SNORM, "2D", 8, 1, 1, 0, GR_SURFACE_LOAD_STORE);
+    vulkan_image_fill(&image, 1);
+    gr_buffer *buffer = must_map_vulkan(&image);
+    gr_tensor *floats = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 2, shape, values);
+    gr_tensor *least = tensor_of(GR_DTYPE_I8, GR_LAYOUT_SHAPE, 2, shape, bytes);
+    assert_ok(gr_buffer_publish(buffer, floats, NULL, fx.stream));
+    image_get(buffer, 0, 0, (unsigned char *)bytes);
+    ck_assert_mem_eq(bytes, texels, sizeof(texels));
+    assert_ok(gr_buffer_publish(buffer, least, NULL, fx.stream));
+    assert_ok(gr_buffer_fetch(buffer, floats, NULL, fx.stream));
+    assert_ok(gr_tensor_copy_to_host(floats, read, sizeof(read), fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert(read[0] == -1 && read[1] == 1 && read[2] == 0);
     vulkan_image_end(&image, buffer);
     tensors_end();
 }
