@@ -63,6 +63,7 @@ static gr_status check_conversion(const struct part *p, const char *call)
                         : o->level || o->layer                  ? "level"
                         : o->offset                             ? "offset"
                         : o->target                             ? "target"
+                        : o->x || o->y || o->width || o->height ? "x`, `y`, `width` or `height"
                                                                 : NULL;
     if (!field)
         return GR_OK;

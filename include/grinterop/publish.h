@@ -140,13 +140,21 @@ typedef struct gr_publish_options {
      * yuv420p10le. 0: 16 bits, or fewer in the high bits, as in P010.
      */
     unsigned bits;
+
+    /*
+     * For an image: the rectangle of the level in texels, in each slice of a 3D image. The tensor
+     * has its width and height, and the other texels keep their values. `y` counts from row 0 of
+     * the image. A width or height of 0 extends the rectangle to the edge.
+     */
+    unsigned x, y, width, height;
 } gr_publish_options;
 
 /*
  * Maps a resource, writes a tensor to it, and releases the resource.
  *
  * `options` may be NULL. An image without GR_SURFACE_LOAD_STORE is written through linear memory,
- * with one more copy.
+ * with one more copy. A rectangle of a write_discard image is refused, because the map loses the
+ * other texels: use gr_map() and gr_buffer_publish() to write all of them.
  *
  * Thread   where the resource may be mapped
  *

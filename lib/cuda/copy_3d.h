@@ -14,7 +14,8 @@ struct gr_copy_side {
     CUmemorytype type;
     CUdeviceptr at;     /* the address, also that of host memory, or the CUarray */
     size_t pitch, rows; /* in memory: the bytes from row to row, the rows from slice to slice */
-    size_t first_slice; /* in an array */
+    size_t first_slice; /* in an array: where the copy begins */
+    size_t x, y;        /* in an array: the same, in bytes of a row and in rows */
 };
 
 static inline struct gr_copy_side gr_copy_array(CUarray array, size_t first_slice)
@@ -48,6 +49,8 @@ static inline CUDA_MEMCPY3D gr_copy_3d(struct gr_copy_side to, struct gr_copy_si
         .srcArray = (CUarray)(uintptr_t)from.at,
         .srcPitch = from.pitch,
         .srcHeight = from.rows,
+        .srcXInBytes = from.x,
+        .srcY = from.y,
         .srcZ = from.first_slice,
         .dstMemoryType = to.type,
         .dstHost = (void *)(uintptr_t)to.at,
@@ -55,6 +58,8 @@ static inline CUDA_MEMCPY3D gr_copy_3d(struct gr_copy_side to, struct gr_copy_si
         .dstArray = (CUarray)(uintptr_t)to.at,
         .dstPitch = to.pitch,
         .dstHeight = to.rows,
+        .dstXInBytes = to.x,
+        .dstY = to.y,
         .dstZ = to.first_slice,
         .WidthInBytes = row_bytes,
         .Height = rows,

@@ -382,12 +382,16 @@ static void choose_chroma_access(struct gr_job_chroma *c, unsigned channels, siz
 }
 
 void gr_plan_use_surface(struct gr_job_side *side, CUsurfObject surface, enum gr_job_place place,
-                         unsigned layer)
+                         unsigned layer, const struct gr_picture *picture)
 {
+    const size_t wide = width_of_load(GR_JOB_PIXELS * (size_t)picture->pixel);
     side->base = surface;
     side->place = place;
     side->layer = layer;
-    side->access = place == GR_JOB_SURFACE ? GR_JOB_PACKED : GR_JOB_STRIDED;
+    side->left = (int32_t)(picture->x * picture->pixel);
+    side->top = (int32_t)picture->y;
+    side->access =
+        place == GR_JOB_SURFACE && (size_t)side->left % wide == 0 ? GR_JOB_PACKED : GR_JOB_STRIDED;
 }
 
 void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pitch, size_t slice)

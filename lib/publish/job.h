@@ -63,7 +63,8 @@ struct gr_job_side {
     uint32_t element;
     uint32_t bytes; /* the size of an element in bytes */
     uint32_t channels;
-    uint32_t layer; /* the layer of a layered surface */
+    uint32_t layer;    /* the layer of a layered surface */
+    int32_t left, top; /* in a surface: the first byte of each row, and the first row */
     /* the stored value that means 1: 1 for floats, and for integers that are plain numbers */
     float unit;
     float lowest; /* for integers of 8 and 16 bits: the range of the values, to 1 or to a number */

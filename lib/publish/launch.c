@@ -29,8 +29,12 @@ static size_t slice_rows(const struct gr_picture *p)
 
 static struct gr_copy_side side_of(const struct gr_picture *p)
 {
-    if (p->in_array)
-        return gr_copy_array((CUarray)(uintptr_t)p->base, p->array_slice);
+    if (p->in_array) {
+        struct gr_copy_side side = gr_copy_array((CUarray)(uintptr_t)p->base, p->array_slice);
+        side.x = (size_t)(p->x * p->pixel);
+        side.y = (size_t)p->y;
+        return side;
+    }
     return (struct gr_copy_side){.type = gr_copy_type(p->memory),
                                  .at = (CUdeviceptr)p->base,
                                  .pitch = pitch_of(p),

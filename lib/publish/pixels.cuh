@@ -183,7 +183,7 @@ template <int S, int C> INLINE void load_close(const side &s, int x, int y, int 
     if (s.place == GR_JOB_MEMORY || C == 3 || S == 8)
         load_words<S * C>(address(s, x, y, z), words);
     else
-        surface_load<C == 3 || S == 8 ? 1 : S * C>(s, x * S * C, y, words);
+        surface_load<C == 3 || S == 8 ? 1 : S * C>(s, s.left + x * S * C, s.top + y, words);
     UNROLL
     for (int p = 0; p < PIXELS; p++)
         UNROLL
@@ -209,26 +209,26 @@ template <int S> INLINE void load_planar(const side &s, int x, int y, int z, ELE
 /* Loads one pixel of a surface. */
 template <int S> INLINE void load_texel(const side &s, int x, int y, int z, ELEMENT *to)
 {
-    const int C = static_cast<int>(s.channels), at = x * S * C;
+    const int C = static_cast<int>(s.channels), at = s.left + x * S * C, row = s.top + y;
     uint32_t words[S < 8 ? 4 : 8] = {};
     switch (S * C) {
     case 1:
-        words[0] = texel_read<unsigned char>(s, at, y, z);
+        words[0] = texel_read<unsigned char>(s, at, row, z);
         break;
     case 2:
-        words[0] = texel_read<unsigned short>(s, at, y, z);
+        words[0] = texel_read<unsigned short>(s, at, row, z);
         break;
     case 4:
-        words[0] = texel_read<unsigned>(s, at, y, z);
+        words[0] = texel_read<unsigned>(s, at, row, z);
         break;
     case 8: {
-        const uint2 two = texel_read<uint2>(s, at, y, z);
+        const uint2 two = texel_read<uint2>(s, at, row, z);
         words[0] = two.x;
         words[1] = two.y;
         break;
     }
     default: {
-        const uint4 four = texel_read<uint4>(s, at, y, z);
+        const uint4 four = texel_read<uint4>(s, at, row, z);
         words[0] = four.x;
         words[1] = four.y;
         words[2] = four.z;
@@ -289,7 +289,7 @@ INLINE void store_close(const side &s, int x, int y, int z, const ELEMENT *from)
     if (s.place == GR_JOB_MEMORY || C == 3 || S == 8)
         store_words<S * C>(address(s, x, y, z), words);
     else
-        surface_store<C == 3 || S == 8 ? 1 : S * C>(s, x * S * C, y, words);
+        surface_store<C == 3 || S == 8 ? 1 : S * C>(s, s.left + x * S * C, s.top + y, words);
 }
 
 template <int S> INLINE void store_planar(const side &s, int x, int y, int z, const ELEMENT *from)
@@ -309,26 +309,26 @@ template <int S> INLINE void store_planar(const side &s, int x, int y, int z, co
 
 template <int S> INLINE void store_texel(const side &s, int x, int y, int z, const ELEMENT *from)
 {
-    const int C = static_cast<int>(s.channels), at = x * S * C;
+    const int C = static_cast<int>(s.channels), at = s.left + x * S * C, row = s.top + y;
     uint32_t words[S < 8 ? 4 : 8] = {};
     UNROLL
     for (int c = 0; c < CHANNELS; c++)
         insert<S>(words, c, from[c]);
     switch (S * C) {
     case 1:
-        texel_write(s, static_cast<unsigned char>(words[0]), at, y, z);
+        texel_write(s, static_cast<unsigned char>(words[0]), at, row, z);
         break;
     case 2:
-        texel_write(s, static_cast<unsigned short>(words[0]), at, y, z);
+        texel_write(s, static_cast<unsigned short>(words[0]), at, row, z);
         break;
     case 4:
-        texel_write(s, words[0], at, y, z);
+        texel_write(s, words[0], at, row, z);
         break;
     case 8:
-        texel_write(s, make_uint2(words[0], words[1]), at, y, z);
+        texel_write(s, make_uint2(words[0], words[1]), at, row, z);
         break;
     default:
-        texel_write(s, make_uint4(words[0], words[1], words[2], words[3]), at, y, z);
+        texel_write(s, make_uint4(words[0], words[1], words[2], words[3]), at, row, z);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
 #include "lib/publish/publish.h"
+#include "lib/resource/image.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
@@ -103,6 +104,26 @@ static gr_status check_plan(const struct work *w, gr_resource *resource)
 }
 
 /*
+ * Whether the options select less than the level and layer. A map with write_discard loses the
+ * rest.
+ */
+static gr_status check_rectangle(const struct work *w, const gr_resource *resource)
+{
+    const gr_publish_options *o = &w->options;
+    struct gr_region region;
+    if (!resource->is_image || w->fetch || !(resource->flags & GR_WRITE_DISCARD))
+        return GR_OK;
+    GR_TRY(gr_publish_region(resource, o, &region, w->call));
+    if (region.width == gr_level_extent(resource->image.width, o->level) &&
+        region.height == gr_level_extent(resource->image.height, o->level))
+        return GR_OK;
+    return gr_fail(GR_ERR_STATE, w->call,
+                   "The image was registered write_discard, so the map loses the texels outside of "
+                   "the rectangle: register it read_write, or map it and write all of it by "
+                   "gr_buffer_publish().");
+}
+
+/*
  * Checks everything before the map, because a map with write_discard loses the contents. If the
  * storage was replaced, this is the reason why a tensor does not fit.
  */
@@ -111,7 +132,9 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
     bool pushed;
     if (resource->follows) /* this may change its size */
         GR_TRY(gr_map_check(resource, w->stream, w->call));
-    gr_status status = describe_and_plan(w, resource);
+    gr_status status = check_rectangle(w, resource);
+    if (status == GR_OK)
+        status = describe_and_plan(w, resource);
     if (status != GR_OK)
         GR_TRY(gr_map_check(resource, w->stream, w->call));
     if (status != GR_OK || !w->sides.is_known)
@@ -156,7 +179,7 @@ static gr_status launch_on_surface(struct work *w)
     const enum gr_job_place place = w->sides.is_volume                   ? GR_JOB_VOLUME
                                     : w->buffer->resource->image.layered ? GR_JOB_LAYERED
                                                                          : GR_JOB_SURFACE;
-    gr_plan_use_surface(mapped_side(w), surface, place, o->layer);
+    gr_plan_use_surface(mapped_side(w), surface, place, o->layer, &w->sides.mapped);
     return launch(w);
 }
 

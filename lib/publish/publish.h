@@ -37,7 +37,8 @@ struct gr_picture {
     bool is_yuv;    /* the picture has the planes `chroma` */
     gr_memory memory;
     uint64_t base;      /* the address, or the CUDA array */
-    size_t array_slice; /* the first slice of the picture in the CUDA array */
+    size_t array_slice; /* in the CUDA array: the first slice, pixel and row of the picture */
+    int64_t x, y;
     int64_t width, height, depth;
     unsigned channels;
     int64_t pixel, row, slice, channel; /* bytes to the next pixel, row, slice and channel */
@@ -91,6 +92,13 @@ gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buff
                               const gr_tensor *tensor, const gr_publish_options *options,
                               struct gr_publish_sides *sides, const char *call);
 
+/*
+ * Returns the part of an image that the options select. Refuses a level, a layer or a rectangle
+ * that the image does not have.
+ */
+gr_status gr_publish_region(const gr_resource *resource, const gr_publish_options *options,
+                            struct gr_region *region, const char *call);
+
 /* ---- Plans, which call no driver: choose_kernel.c -------------------------------------------- */
 
 /* The kernels that convert common types come first, in the order of enum gr_job_element. */
@@ -135,10 +143,10 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
 
 /*
  * For a side of the plan that is in a CUDA array: sets what the kernel accesses, a surface of the
- * array, or linear memory instead of the array.
+ * array, or linear memory instead of the array. `picture` is that side.
  */
 void gr_plan_use_surface(struct gr_job_side *side, CUsurfObject surface, enum gr_job_place place,
-                         unsigned layer);
+                         unsigned layer, const struct gr_picture *picture);
 void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pitch, size_t slice);
 
 /*

@@ -61,18 +61,45 @@ static gr_status read_tensor(const struct gr_shaped *shaped, const gr_publish_op
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-static void describe_image(const gr_image_info *info, bool volume, unsigned level,
+gr_status gr_publish_region(const gr_resource *resource, const gr_publish_options *o,
+                            struct gr_region *region, const char *call)
+{
+    GR_TRY(gr_image_check_range(resource, o->level, o->layer, call));
+    const size_t width = gr_level_extent(resource->image.width, o->level);
+    const size_t height = gr_level_extent(resource->image.height, o->level);
+    *region = (struct gr_region){.level = o->level,
+                                 .layer = o->layer,
+                                 .x = o->x,
+                                 .y = o->y,
+                                 .width = o->width ? o->width : width - o->x,
+                                 .height = o->height ? o->height : height - o->y};
+    if (o->x < width && o->y < height && region->width <= width - o->x &&
+        region->height <= height - o->y)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The rectangle at x %u, y %u with width %u and height %u is not within level "
+                   "%u of the image, which has %zu x %zu texels.",
+                   o->x, o->y, o->width, o->height, o->level, width, height);
+}
+
+static bool has_rectangle(const gr_publish_options *o)
+{
+    return o->x || o->y || o->width || o->height;
+}
+
+static void describe_image(const gr_image_info *info, bool volume, const struct gr_region *region,
                            struct gr_picture *p)
 {
-    const size_t texel = info->texel_bytes, width = gr_level_extent(info->width, level);
-    const size_t height = gr_level_extent(info->height, level);
+    const size_t texel = info->texel_bytes;
     *p = (struct gr_picture){
         .dtype = gr_array_dtype(info->format),
         .is_number = !info->normalized && info->format != CU_AD_FORMAT_HALF &&
                      info->format != CU_AD_FORMAT_FLOAT,
-        .width = (int64_t)width,
-        .height = (int64_t)height,
-        .depth = volume ? (int64_t)gr_level_extent(info->depth, level) : 1,
+        .x = (int64_t)region->x,
+        .y = (int64_t)region->y,
+        .width = (int64_t)region->width,
+        .height = (int64_t)region->height,
+        .depth = volume ? (int64_t)gr_level_extent(info->depth, region->level) : 1,
         .channels = info->channels,
         .pixel = (int64_t)texel,
         .channel = (int64_t)(texel / info->channels),
@@ -88,8 +115,8 @@ static void describe_image(const gr_image_info *info, bool volume, unsigned leve
 }
 
 /* Describes linear memory, which contains only the level and layer that were mapped. */
-static gr_status take_linear(const gr_buffer *buffer, const gr_publish_options *o,
-                             struct gr_picture *p, const char *call)
+static gr_status take_linear(const gr_buffer *buffer, const gr_image_info *info,
+                             const gr_publish_options *o, struct gr_picture *p, const char *call)
 {
     if (buffer->level != o->level || buffer->layer != o->layer)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -97,9 +124,9 @@ static gr_status take_linear(const gr_buffer *buffer, const gr_publish_options *
                        "layer %u: use gr_map(), which maps all of them.",
                        buffer->level, buffer->layer, o->level, o->layer);
     p->in_array = false;
-    p->base = buffer->ptr;
     p->row = (int64_t)buffer->pitch;
-    p->slice = p->row * p->height;
+    p->slice = p->row * (int64_t)gr_level_extent(info->height, o->level);
+    p->base = buffer->ptr + (uint64_t)(p->y * p->row + p->x * p->pixel);
     return GR_OK;
 }
 
@@ -120,9 +147,9 @@ static gr_status take_array(const gr_buffer *buffer, const gr_image_info *info,
 }
 
 static gr_status check_image_options(const gr_resource *resource, const gr_publish_options *o,
-                                     const char *call)
+                                     struct gr_region *region, const char *call)
 {
-    GR_TRY(gr_image_check_range(resource, o->level, o->layer, call));
+    GR_TRY(gr_publish_region(resource, o, region, call));
     if (o->offset || o->target)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
@@ -135,7 +162,8 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
                             const char *call)
 {
     gr_image_info info;
-    GR_TRY(check_image_options(resource, o, call));
+    struct gr_region region;
+    GR_TRY(check_image_options(resource, o, &region, call));
     if (buffer)
         GR_TRY(gr_image_query(buffer, &info));
     else
@@ -148,10 +176,12 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
                        "compressed: it can be neither published to nor fetched.",
                        (unsigned)info.format);
     sides->is_volume = resource->is_3d;
-    describe_image(&info, sides->is_volume, o->level, &sides->mapped);
+    describe_image(&info, sides->is_volume, &region, &sides->mapped);
+    if (has_rectangle(o))
+        sides->mapped.shaped.what = "the rectangle of the image";
     if (!buffer)
         return GR_OK;
-    return buffer->pitch ? take_linear(buffer, o, &sides->mapped, call)
+    return buffer->pitch ? take_linear(buffer, &info, o, &sides->mapped, call)
                          : take_array(buffer, &info, o, sides, call);
 }
 
@@ -208,6 +238,10 @@ static gr_status read_buffer(struct part buffer, const struct gr_shaped *tensor,
     if (o->level || o->layer)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`level` and `layer` are for images, but this is a buffer: leave them 0.");
+    if (has_rectangle(o))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`x`, `y`, `width` and `height` are for images, but this is a buffer: leave "
+                       "them 0, and describe a part by the offset, shape and strides of `target`.");
     GR_TRY(describe_buffer(buffer, tensor, o, &shaped, call));
     if (tensor->memory == GR_MEMORY_ARRAY || !copies_by_element(tensor, &shaped, o)) {
         GR_TRY(read_tensor(tensor, o, false, sides, call));

@@ -56,6 +56,12 @@ struct gr_buffer {
     gr_image_info info;            /* returned by gr_buffer_get_image_info() */
 };
 
+/* A rectangle of one level and layer of an image, in each slice. */
+struct gr_region {
+    unsigned level, layer;
+    size_t x, y, width, height;
+};
+
 /* Who has a resource of an API with submits, as far as submits and maps tell. */
 enum gr_holder {
     GR_HELD_BY_NOBODY,   /* maps and submits are possible: of a new buffer, for example */

@@ -15,6 +15,7 @@ TEST(wrong_options_are_refused)
 {
     const gr_publish_options level = GR_INIT(gr_publish_options, .level = 1);
     const gr_publish_options offset = GR_INIT(gr_publish_options, .offset = 4);
+    const gr_publish_options rectangle = GR_INIT(gr_publish_options, .height = 1);
     const struct {
         gr_framebuffer_options options;
         const char *text;
@@ -33,6 +34,7 @@ TEST(wrong_options_are_refused)
         {{.attachment = GL_DEPTH_ATTACHMENT, .z_near = 2, .z_far = 2}, "two planes"},
         {{.conversion = &level}, "`level` of `conversion`"},
         {{.conversion = &offset}, "`offset` of `conversion`"},
+        {{.conversion = &rectangle}, "`height` of `conversion`"},
     };
     const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
     gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);

@@ -208,7 +208,7 @@ static gr_tensor *make_floats(bool volume, unsigned slices, unsigned height, uns
     return tensor_of(GR_DTYPE_F32, GR_LAYOUT_CHW, volume ? 4 : 3, volume ? deep : flat, values);
 }
 
-/* Fetches floats by a kernel, which must be the texels of the level in `texels`. */
+/* Fetches floats by a kernel, which must be those in `expected`. */
 static void check_fetch(gr_resource *resource, gr_tensor *tensor, const gr_publish_options *o,
                         size_t size)
 {
@@ -219,29 +219,52 @@ static void check_fetch(gr_resource *resource, gr_tensor *tensor, const gr_publi
     assert_ok(gr_tensor_copy_to_host(tensor, values, 4 * size, fx.stream));
     CU(StreamSynchronize(fx.stream));
     for (size_t i = 0; i < size; i++)
-        ck_assert_float_eq(values[i % 4 * count + i / 4], (float)texels[i] / 255);
+        ck_assert_float_eq(values[i % 4 * count + i / 4], (float)expected[i] / 255);
 }
 
 /*
- * Publishes different data to each level and layer, and fetches it. The next level and layer must
- * not change.
+ * Writes the texels of a level to `texels` that image_filled() wrote, with `expected` in the
+ * rectangle from x, y to the edge.
  */
-static void check_levels(const char *target, unsigned height, unsigned flags)
+static void expect_rectangle(const struct image *image, const gr_publish_options *o,
+                             unsigned char *whole)
+{
+    const size_t width = image_width(image, o->level), height = image_height(image, o->level);
+    const unsigned char *from = expected;
+    image_pattern(image->format, whole, image_bytes(image, o->level),
+                  image_seed(1, o->level, o->layer));
+    for (size_t z = 0; z < image_slices(image, o->level); z++)
+        for (size_t y = o->y; y < height; y++, from += 4 * (width - o->x))
+            memcpy(whole + 4 * ((z * height + y) * width + o->x), from, 4 * (width - o->x));
+}
+
+/*
+ * Publishes different data to each level and layer, or to a rectangle of it, and fetches it. The
+ * next level and layer, and the other texels, must not change.
+ */
+static void check_levels(const char *target, unsigned height, unsigned flags, bool part,
+                         gr_transport transport)
 {
     struct image image = image_filled("RGBA8", target, 12, height, 3, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, flags);
+    GR_AUTO(gr_resource) *resource = must_make(
+        gr_from_gl_image_with(image.name, image.target->target, flags,
+                              &GR_INIT(gr_gl_options, .transports = (unsigned)transport)));
     for (unsigned level = 0; level < image.levels; level++)
         for (unsigned layer = 0; layer < image.layers; layer++) {
+            static unsigned char whole[IMAGE_MOST_BYTES];
             const gr_publish_options o =
-                GR_INIT(gr_publish_options, .level = level, .layer = layer);
-            const size_t size = image_bytes(&image, level);
-            gr_tensor *tensor = make_floats(image.slices > 1, image_slices(&image, level),
-                                            image_height(&image, level), image_width(&image, level),
-                                            level * 10 + layer);
+                GR_INIT(gr_publish_options, .level = level, .layer = layer, .x = part,
+                        .y = part && image_height(&image, level) > 1);
+            const unsigned slices = image_slices(&image, level);
+            const unsigned rows = image_height(&image, level) - o.y;
+            const unsigned columns = image_width(&image, level) - o.x;
+            gr_tensor *tensor =
+                make_floats(image.slices > 1, slices, rows, columns, level * 10 + layer);
             assert_ok(gr_publish(resource, tensor, &o, fx.stream));
             image_download(&image, level, layer, texels);
-            ck_assert_mem_eq(texels, expected, size);
-            check_fetch(resource, tensor, &o, size);
+            expect_rectangle(&image, &o, whole);
+            ck_assert_mem_eq(texels, whole, image_bytes(&image, level));
+            check_fetch(resource, tensor, &o, (size_t)4 * slices * rows * columns);
             if (layer + 1 < image.layers)
                 assert_no_difference(image_level_differs(&image, level, layer + 1, 1));
             if (level + 1 < image.levels)
@@ -262,8 +285,11 @@ TEST(publish_and_fetch_use_only_the_given_level_and_layer, 5)
     static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE", "3D", "3D"};
     const unsigned height = _i == 4 ? 1 : 12;
     need_publish_kernels();
-    check_levels(targets[_i], height, GR_SURFACE_LOAD_STORE);
-    check_levels(targets[_i], height, GR_READ_WRITE);
+    for (int part = 0; part < 2; part++) {
+        check_levels(targets[_i], height, GR_SURFACE_LOAD_STORE, part, GR_TRANSPORT_INTEROP);
+        check_levels(targets[_i], height, GR_READ_WRITE, part, GR_TRANSPORT_INTEROP);
+        check_levels(targets[_i], height, GR_SURFACE_LOAD_STORE, part, GR_TRANSPORT_COPY);
+    }
 }
 
 GROUP("linear", add_image_case)
@@ -274,11 +300,18 @@ TEST(publish_to_linear_memory_must_name_the_mapped_level)
     struct image image = image_filled("RGBA8", "2D", 12, 12, 2, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     const gr_publish_options second = GR_INIT(gr_publish_options, .level = 1);
+    const gr_publish_options part = GR_INIT(gr_publish_options, .level = 1, .x = 2, .y = 3);
+    gr_tensor *small = make_floats(false, 1, 3, 4, 9);
+    static unsigned char corner[3 * 4 * 4];
+    memcpy(corner, expected, sizeof(corner));
     gr_tensor *tensor = make_floats(false, 1, 6, 6, 4);
     gr_buffer *buffer = must_make(gr_map_linear(resource, 1, 0, fx.stream));
     assert_invalid(gr_buffer_publish(buffer, tensor, NULL, fx.stream), "mapped level 1, layer 0");
     assert_ok(gr_buffer_publish(buffer, tensor, &second, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_publish(buffer, small, &part, GR_STREAM_OF_MAP));
     assert_ok(gr_buffer_release(buffer));
+    for (size_t y = 0; y < 3; y++)
+        memcpy(expected + 4 * ((y + 3) * 6 + 2), corner + y * 16, 16);
     image_download(&image, 1, 0, texels);
     ck_assert_mem_eq(texels, expected, 6 * 6 * 4);
     tensors_end();
@@ -339,6 +372,12 @@ TEST(meaningless_options_are_refused)
     REFUSED(resource, tensor, "`layout` is 11", .layout = (gr_layout)11);
     REFUSED(resource, tensor, "1 level", .level = 1);
     REFUSED(resource, tensor, "1 layer", .layer = 1);
+    REFUSED(resource, tensor, "at x 3, y 0 with width 0 and height 0 is not within level 0",
+            .x = 3);
+    REFUSED(resource, tensor, "which has 3 x 2 texels", .x = 1, .width = UINT32_MAX);
+    REFUSED(resource, tensor, "which has 3 x 2 texels", .y = 1, .height = 2);
+    REFUSED(resource, tensor, "and the rectangle of the image is (1, 3, 4)", .y = 1);
+    REFUSED(buffer, tensor, "`x`, `y`, `width` and `height` are for images", .height = 1);
     REFUSED(resource, grey, "`bgr`", .bgr = true);
     REFUSED(numbers, tensor, "read as integers", .srgb = true);
     REFUSED(buffer, tensor, "for images", .level = 1);
@@ -370,7 +409,8 @@ TEST(publish_and_fetch_in_an_invalid_state_are_refused)
     assert_fails(gr_publish(read, tensor, NULL, fx.stream), GR_ERR_STATE, 0, "read_only");
     assert_fails(gr_fetch(write, tensor, NULL, fx.stream), GR_ERR_STATE, 0, "write_discard");
     assert_fails(gr_fetch(read, locked, NULL, fx.stream), GR_ERR_STATE, 0, "read-only");
-    assert_ok(gr_publish(write, locked, NULL, fx.stream));
+    const gr_publish_options whole = GR_INIT(gr_publish_options, .width = 3, .height = 2);
+    assert_ok(gr_publish(write, locked, &whole, fx.stream));
     assert_ok(gr_fetch(read, tensor, NULL, fx.stream));
     gr_buffer *buffer = must_map_image(write);
     ck_assert_int_eq(gr_publish(write, tensor, NULL, fx.stream), GR_ERR_STATE);
@@ -400,6 +440,7 @@ static const struct {
     {"widths, heights and depths", {3, 2, 4}, {0}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
     {"channels don't match", {2, 3, 2}, {0}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
     {"not a picture", {2, 2, 3, 4}, {0}, GR_ERR_INVALID_VALUE, 4, GR_DTYPE_U8, false},
+    {"outside of the rectangle", {1, 3, 4}, {.y = 1}, GR_ERR_STATE, 3, GR_DTYPE_U8, false},
     {"no level 1", {2, 3, 4}, {.level = 1}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
     {"`offset`", {2, 3, 4}, {.offset = 4}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
     {"`bgr`", {2, 3}, {.bgr = true}, GR_ERR_INVALID_VALUE, 2, GR_DTYPE_U8, false},

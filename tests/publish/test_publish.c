@@ -19,7 +19,7 @@ static const float alpha = 0.375f;
 
 static const gr_publish_options options[] = {
     {.struct_size = sizeof(gr_publish_options)},
-    {.struct_size = sizeof(gr_publish_options), .flip = true},
+    {.struct_size = sizeof(gr_publish_options), .flip = true, .x = 8, .y = 1},
     {.struct_size = sizeof(gr_publish_options), .bgr = true, .alpha = &alpha},
     {.struct_size = sizeof(gr_publish_options), .scale = scale, .bias = bias},
     {.struct_size = sizeof(gr_publish_options), .srgb = true},
@@ -29,7 +29,11 @@ static const gr_publish_options options[] = {
      .scale = scale,
      .bias = bias,
      .alpha = &alpha,
-     .srgb = true},
+     .srgb = true,
+     .x = 3,
+     .y = 1,
+     .width = 7,
+     .height = 2},
 };
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
 
@@ -48,13 +52,38 @@ static const struct {
 static unsigned char texels[IMAGE_MOST_BYTES];
 static bool fetching;
 
+/* The rectangle of the options. */
+static struct elements part_of(const struct elements *e, const gr_publish_options *o)
+{
+    struct elements part = *e;
+    part.width = o->width ? o->width : e->width - o->x;
+    part.height = o->height ? o->height : e->height - o->y;
+    part.bytes += (int64_t)o->x * e->pixel + (int64_t)o->y * e->row;
+    return part;
+}
+
+/* Returns NULL, or that texels outside of the rectangle are not as `before`. */
+static const char *rest_differs(const struct elements *whole, const struct elements *part,
+                                unsigned char *before)
+{
+    const ptrdiff_t first = part->bytes - whole->bytes;
+    for (unsigned y = 0; y < part->height; y++)
+        memcpy(before + first + (int64_t)y * whole->row, part->bytes + (int64_t)y * whole->row,
+               (size_t)part->pixel * part->width);
+    return memcmp(before, whole->bytes, (size_t)whole->row * whole->height) == 0
+               ? NULL
+               : "texels outside of the rectangle changed";
+}
+
 static void check_one(const struct image *image, gr_resource *resource, gr_dtype dtype,
                       gr_layout layout, unsigned channels, size_t gap, const gr_publish_options *o)
 {
-    const struct elements there = image_elements(image, texels);
-    struct device_tensor t = tensor_make(dtype, layout, image->width, image->height, channels, gap,
+    static unsigned char before[IMAGE_MOST_BYTES];
+    const struct elements whole = image_elements(image, texels), there = part_of(&whole, o);
+    struct device_tensor t = tensor_make(dtype, layout, there.width, there.height, channels, gap,
                                          there.is_number, channels + (unsigned)gap);
-    elements_fill(&there, 99);
+    elements_fill(&whole, 99);
+    memcpy(before, texels, sizeof(before));
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
     image_put(buffer, 0, 0, texels);
     const char *difference = NULL;
@@ -67,6 +96,8 @@ static void check_one(const struct image *image, gr_resource *resource, gr_dtype
     if (!difference)
         difference = transfer_differs(fetching ? &there : &t.elements,
                                       fetching ? &t.elements : &there, o, fetching);
+    if (!difference)
+        difference = rest_differs(&whole, &there, before);
     ck_assert_msg(!difference, "%s, %u x %u, flags 0x%x, %s %s x %u, gap %zu, options %zu: %s",
                   image->format->name, image->width, image->height,
                   gr_resource_get_info(resource)->flags, gr_dtype_get_info(dtype)->name,
