@@ -284,7 +284,10 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
         return GR_OK;
     }
     GR_TRY(await_all(resources, n));
-    return gl_copy_write_objects(resources, n);
+    GR_TRY(gl_copy_write_objects(resources, n));
+    for (size_t i = 0; i < n; i++)
+        gl_of(resources[i])->copy->region.width = 0;
+    return GR_OK;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -371,7 +374,8 @@ static void destroy(gr_resource *resource)
     {                                                                                              \
         .transport = (of), .name = (called), GL_OBJECT_OPERATIONS,                                 \
         .check_storage = gl_copy_check_mappable, .map = map, .undo_map = undo_map, .unmap = unmap, \
-        .begin_use = gl_copy_begin_use, .end_use = gl_copy_end_use, .array = gl_copy_image_array,  \
+        .select = gl_copy_image_select, .begin_use = gl_copy_begin_use,                            \
+        .end_use = gl_copy_end_use, .array = gl_copy_image_array,                                  \
         .mipmapped_array = gl_copy_image_mipmapped_array, .unregister = unregister, .park = park,  \
         .destroy = destroy                                                                         \
     }

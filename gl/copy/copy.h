@@ -77,7 +77,8 @@ struct gl_copy {
      * For images only: the offsets of the levels in host memory, and one mipmapped array per layer.
      */
     size_t offsets[GL_COPY_MOST_LEVELS];
-    CUmipmappedArray whole; /* a copy of all layers, created at the first use; NULL before */
+    struct gr_region region; /* the region that this map moves; all if its width is 0 */
+    CUmipmappedArray whole;  /* a copy of all layers, created at the first use; NULL before */
     unsigned layer_count;
     CUmipmappedArray layers[];
 };
@@ -299,8 +300,9 @@ gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, un
 void gl_copy_image_prepare(const struct gl_resource *r);
 
 /*
- * Copies all levels and layers between OpenGL and the current part of the host memory, to host
- * memory if `read`, by the compute shader or by gl_texels_read() and gl_texels_write().
+ * Copies all levels and layers, or the region, between OpenGL and the current part of the host
+ * memory, to host memory if `read`, by the compute shader or by gl_texels_read() and
+ * gl_texels_write().
  */
 void gl_copy_image_move(const struct gl_resource *r, bool read);
 
@@ -308,6 +310,7 @@ void gl_copy_image_move(const struct gl_resource *r, bool read);
 gr_status gl_copy_image_stream(const struct gl_resource *r, bool up, CUstream stream);
 
 /* Operations of struct gr_backend. */
+void gl_copy_image_select(gr_resource *resource, const struct gr_region *region);
 gr_status gl_copy_image_array(const gr_resource *resource, unsigned level, unsigned layer,
                               CUarray *array);
 gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,
@@ -354,6 +357,9 @@ struct gl_transfer gl_transfer_of(const struct gl_format *format);
 /* Whether this OpenGL can copy images of this target. */
 bool gl_transfer_supported(const struct gl_target *target);
 
+/* Whether this OpenGL can read rectangles. */
+bool gl_texels_regions_supported(void);
+
 /* An image whose levels are copied between gl_texels_begin() and gl_texels_end(). */
 struct gl_texels {
     const struct gl_target *target;
@@ -371,9 +377,14 @@ void gl_texels_begin(struct gl_texels *texels, unsigned int name, const struct g
                      const struct gl_format *format, unsigned int scratch);
 void gl_texels_end(const struct gl_texels *texels);
 
-/* A part of an image: one level with all layers or slices, or one cube face. */
+/*
+ * A part of an image: one level with all layers or slices, or one cube face; or a region of it. In
+ * a region of a cube map `z` is 0, as for each face.
+ */
 struct gl_texels_part {
     unsigned int level, face;
+    bool is_region;
+    int x, y, z;
     int width, height, depth; /* depth: the number of slices or layers, otherwise 1 */
 };
 

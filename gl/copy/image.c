@@ -22,10 +22,35 @@
 /* The alignment of levels in host memory, for efficient copies between host and device. */
 #define LEVEL_ALIGNMENT ((size_t)256)
 
-/* The size of one layer of a level: in texels, and in bytes of a row in CUDA and in OpenGL. */
+/*
+ * The size of one layer of a level, or of the region in it: in texels, and in bytes of a row in
+ * CUDA and in OpenGL.
+ */
 struct extent {
     size_t width, height, depth, row, bytes;
 };
+
+/* The region that the map moves; NULL: all levels and layers. */
+static const struct gr_region *region_of(const struct gl_resource *r)
+{
+    return r->copy && r->copy->region.width ? &r->copy->region : NULL;
+}
+
+static bool is_whole(const gr_image_info *image, const struct gr_region *region)
+{
+    return image->levels == 1 && image->layers == 1 && region->width == image->width &&
+           region->height == image->height;
+}
+
+/* Data that a ring owes to the object is that of the whole image. */
+void gl_copy_image_select(gr_resource *resource, const struct gr_region *region)
+{
+    struct gl_copy *copy = ((struct gl_resource *)resource)->copy;
+    if (!region)
+        copy->region.width = 0;
+    else if (!copy->owed && !is_whole(&resource->image, region) && gl_texels_regions_supported())
+        copy->region = *region;
+}
 
 static struct extent extent_of(const struct gl_resource *r, unsigned level)
 {
@@ -35,7 +60,12 @@ static struct extent extent_of(const struct gl_resource *r, unsigned level)
         .height = gr_level_extent(image->height, level),
         .depth = gr_level_extent(image->depth, level),
     };
+    const struct gr_region *region = region_of(r);
     const unsigned integers = gl_transfer_of(r->format).integers;
+    if (region) {
+        e.width = region->width;
+        e.height = region->height;
+    }
     e.row = e.width * r->format->channels * gr_channel_bytes(r->format->format);
     e.bytes = (integers ? e.width * integers : e.row) * e.height * e.depth;
     return e;
@@ -247,18 +277,24 @@ static bool dispatch_level(const struct gl_resource *r, const struct gl_shader *
                            unsigned level, bool read)
 {
     const struct extent e = extent_of(r, level);
+    const struct gr_region *region = region_of(r);
     struct gl_texel_copy copy = {.to_image = !read,
                                  .texture = r->name,
                                  .level = (int)level,
+                                 .layer = region ? (int)region->layer : 0,
+                                 .x = region ? (int)region->x : 0,
+                                 .y = region ? (int)region->y : 0,
                                  .width = (int)e.width,
                                  .height = (int)e.height,
                                  .pixel = (unsigned)(e.row / e.width),
                                  .buffer = r->copy->scratch->buffer,
-                                 .offset = gl_copy_offset(r->copy) + r->copy->offsets[level]};
+                                 .offset = gl_copy_offset(r->copy) +
+                                           (region ? 0 : r->copy->offsets[level])};
     bool done = gl_shader_can_access(r->name, (int)level);
-    for (size_t slices = slices_of(r, level); (size_t)copy.layer < slices && done; copy.layer++) {
+    for (size_t slices = region ? e.depth : slices_of(r, level); slices > 0 && done; slices--) {
         done = gl_shader_copy(shader, &copy);
         copy.offset += e.row * e.height;
+        copy.layer++;
     }
     return done;
 }
@@ -269,8 +305,10 @@ static bool move_by_shader(const struct gl_resource *r, bool read)
     const GLenum errors = gl_errors_take();
     struct gl_shader *shader = use_shader(r);
     bool done = shader && !gl_renders_conditionally() && gl_shader_can_run();
+    const struct gr_region *region = region_of(r);
     for (unsigned level = 0; level < r->base.image.levels && done; level++)
-        done = dispatch_level(r, shader, level, read);
+        if (!region || level == region->level)
+            done = dispatch_level(r, shader, level, read);
     done = gl_errors_take() == GL_NO_ERROR && done;
     gl_shader_drop(shader);
     gl_errors_end(errors);
@@ -279,7 +317,33 @@ static bool move_by_shader(const struct gl_resource *r, bool read)
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-/* Copies one level. `from` is an address, or an offset in the buffer that is bound for texels. */
+/*
+ * Copies the region, tightly packed. `from` is an address, or an offset in the buffer that is bound
+ * for texels.
+ */
+static void move_region(const struct gl_resource *r, const struct gl_texels *texels, uintptr_t from,
+                        bool read)
+{
+    const struct gr_region *region = region_of(r);
+    const bool cube = r->base.image.cube;
+    const struct gl_texels_part part = {
+        .level = region->level,
+        .face = cube ? region->layer : 0,
+        .is_region = true,
+        .x = (int)region->x,
+        .y = (int)region->y,
+        .z = cube ? 0 : (int)region->layer,
+        .width = (int)region->width,
+        .height = (int)region->height,
+        .depth = r->base.is_3d ? (int)extent_of(r, region->level).depth : 1,
+    };
+    if (read)
+        gl_texels_read(texels, &part, (void *)from);
+    else
+        gl_texels_write(texels, &part, (const void *)from);
+}
+
+/* Copies one level. */
 static void move_level(const struct gl_resource *r, const struct gl_texels *texels, unsigned level,
                        uintptr_t from, bool read)
 {
@@ -328,14 +392,17 @@ void gl_copy_image_move(const struct gl_resource *r, bool read)
         glBindBuffer(target, copy->scratch->buffer);
         from = gl_copy_offset(copy);
     }
-    for (unsigned level = 0; level < r->base.image.levels; level++)
+    if (region_of(r))
+        move_region(r, &texels, from, read);
+    for (unsigned level = 0; !region_of(r) && level < r->base.image.levels; level++)
         move_level(r, &texels, level, from, read);
     gl_texels_end(&texels);
     gl_pixel_state_end(&pixels);
 }
 
 /*
- * Copies one layer of a level between its array and host memory, or memory of the GPU that draws.
+ * Copies one layer of a level, or the region, between its array and host memory, or memory of the
+ * GPU that draws.
  * Addresses are unified: both have the same value for CUDA and as a pointer.
  */
 static gr_status stream_part(const struct gl_resource *r, unsigned level, unsigned layer,
@@ -346,9 +413,12 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
     const struct extent e = extent_of(r, level);
     CUarray array;
     GR_TRY(level_of(r->copy->layers[layer], level, &array));
-    host += r->copy->offsets[level] + layer * e.bytes;
+    const struct gr_region *region = region_of(r);
+    host += region ? 0 : r->copy->offsets[level] + layer * e.bytes;
     const size_t texels = e.width * e.height;
-    const struct gr_copy_side whole = gr_copy_array(array, 0);
+    struct gr_copy_side side = gr_copy_array(array, 0);
+    side.x = region ? region->x * (e.row / e.width) : 0;
+    side.y = region ? region->y : 0;
     const struct gr_copy_side linear = {
         .type = on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
         .at = depth ? depth : (CUdeviceptr)(uintptr_t)host,
@@ -356,7 +426,7 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
         .rows = e.height,
     };
     const CUDA_MEMCPY3D copy =
-        gr_copy_3d(up ? whole : linear, up ? linear : whole, e.row, e.height, e.depth);
+        gr_copy_3d(up ? side : linear, up ? linear : side, e.row, e.height, e.depth);
     GR_TRY(depth && up ? gl_depth_convert(r, host, texels, up, stream) : GR_OK);
     GR_TRY(copy_part(&copy, stream, r));
     return depth && !up ? gl_depth_convert(r, host, texels, up, stream) : GR_OK;
@@ -364,6 +434,9 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
 
 gr_status gl_copy_image_stream(const struct gl_resource *r, bool up, CUstream stream)
 {
+    const struct gr_region *region = region_of(r);
+    if (region)
+        return stream_part(r, region->level, region->layer, gl_copy_host(r->copy), up, stream);
     for (unsigned level = 0; level < r->base.image.levels; level++)
         for (unsigned layer = 0; layer < r->base.image.layers; layer++)
             GR_TRY(stream_part(r, level, layer, gl_copy_host(r->copy), up, stream));

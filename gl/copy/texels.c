@@ -6,6 +6,8 @@
  */
 #include "gl/copy/copy.h"
 
+#include <limits.h>
+
 #include <epoxy/gl.h>
 
 #include "lib/cuda/kernel_module.h"
@@ -25,6 +27,11 @@ bool gl_transfer_supported(const struct gl_target *target)
 {
     return target->target != GL_RENDERBUFFER || epoxy_gl_version() >= 43 ||
            epoxy_has_gl_extension("GL_ARB_copy_image");
+}
+
+bool gl_texels_regions_supported(void)
+{
+    return epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_ARB_get_texture_sub_image");
 }
 
 unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfer, int width,
@@ -78,10 +85,16 @@ void gl_texels_read(const struct gl_texels *texels, const struct gl_texels_part 
 {
     const struct gl_transfer *transfer = &texels->transfer;
     if (texels->scratch)
-        glCopyImageSubData(texels->name, GL_RENDERBUFFER, 0, 0, 0, 0, texels->scratch,
-                           GL_TEXTURE_2D, 0, 0, 0, 0, part->width, part->height, 1);
-    glGetTexImage(part_target(texels, part), (GLint)part->level, transfer->format, transfer->type,
-                  to);
+        glCopyImageSubData(texels->name, GL_RENDERBUFFER, 0, part->x, part->y, 0, texels->scratch,
+                           GL_TEXTURE_2D, 0, part->x, part->y, 0, part->width, part->height, 1);
+    if (part->is_region)
+        glGetTextureSubImage(texels->scratch ? texels->scratch : texels->name, (GLint)part->level,
+                             part->x, part->y, part->z + (GLint)part->face, part->width,
+                             part->height, part->depth, transfer->format, transfer->type, INT_MAX,
+                             to);
+    else
+        glGetTexImage(part_target(texels, part), (GLint)part->level, transfer->format,
+                      transfer->type, to);
 }
 
 void gl_texels_write(const struct gl_texels *texels, const struct gl_texels_part *part,
@@ -91,12 +104,12 @@ void gl_texels_write(const struct gl_texels *texels, const struct gl_texels_part
     GLenum target = part_target(texels, part);
     GLint level = (GLint)part->level;
     if (target == GL_TEXTURE_3D || target == GL_TEXTURE_2D_ARRAY)
-        glTexSubImage3D(target, level, 0, 0, 0, part->width, part->height, part->depth,
-                        transfer->format, transfer->type, from);
+        glTexSubImage3D(target, level, part->x, part->y, part->z, part->width, part->height,
+                        part->depth, transfer->format, transfer->type, from);
     else
-        glTexSubImage2D(target, level, 0, 0, part->width, part->height, transfer->format,
-                        transfer->type, from);
+        glTexSubImage2D(target, level, part->x, part->y, part->width, part->height,
+                        transfer->format, transfer->type, from);
     if (texels->scratch)
-        glCopyImageSubData(texels->scratch, GL_TEXTURE_2D, 0, 0, 0, 0, texels->name,
-                           GL_RENDERBUFFER, 0, 0, 0, 0, part->width, part->height, 1);
+        glCopyImageSubData(texels->scratch, GL_TEXTURE_2D, 0, part->x, part->y, 0, texels->name,
+                           GL_RENDERBUFFER, 0, part->x, part->y, 0, part->width, part->height, 1);
 }

@@ -144,7 +144,8 @@ typedef struct gr_publish_options {
     /*
      * For an image: the rectangle of the level in texels, in each slice of a 3D image. The tensor
      * has its width and height, and the other texels keep their values. `y` counts from row 0 of
-     * the image. A width or height of 0 extends the rectangle to the edge.
+     * the image. A width or height of 0 extends the rectangle to the edge. In gr_publish() and
+     * gr_fetch() the transports that copy move only the rectangle, with OpenGL 4.5.
      */
     unsigned x, y, width, height;
 } gr_publish_options;

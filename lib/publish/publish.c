@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
 #include "lib/publish/publish.h"
+#include "lib/resource/backend.h"
 #include "lib/resource/image.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
@@ -346,6 +347,18 @@ static gr_status release(gr_buffer *buffer, gr_status status, const char *call)
     return status;
 }
 
+/* Limits the map of a transport that copies to what the options select. */
+static gr_status select_region(const struct work *w, gr_resource *resource)
+{
+    struct gr_region region;
+    if (!resource->is_image || !resource->backend->select)
+        return GR_OK;
+    GR_TRY(gr_map_check(resource, w->stream, w->call)); /* `follows` may change the size */
+    GR_TRY(gr_publish_region(resource, &w->options, &region, w->call));
+    resource->backend->select(resource, &region);
+    return GR_OK;
+}
+
 static gr_status check(struct work *w, gr_resource *resource, const gr_publish_options *options)
 {
     GR_TRY(gr_resource_check_open(resource, w->call));
@@ -361,8 +374,13 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
                                const gr_publish_options *options)
 {
     GR_TRY(check(w, resource, options));
-    GR_TRY(gr_map_for(&resource, 1, w->stream, NULL, &w->buffer, w->call));
-    return release(w->buffer, run(w), w->call);
+    GR_TRY(select_region(w, resource));
+    const gr_status status = gr_map_for(&resource, 1, w->stream, NULL, &w->buffer, w->call);
+    if (status == GR_OK)
+        return release(w->buffer, run(w), w->call);
+    if (resource->is_image && resource->backend->select)
+        resource->backend->select(resource, NULL);
+    return status;
 }
 
 gr_status gr_publish(gr_resource *resource, const gr_tensor *tensor,

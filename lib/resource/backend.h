@@ -111,6 +111,12 @@ struct gr_backend {
     gr_status (*mipmapped_array)(const gr_resource *resource, CUmipmappedArray *array,
                                  const char *call);
 
+    /*
+     * For an image of a transport that copies: limits the next map and its release to a region.
+     * After a map that failed, NULL ends the limit. NULL: maps are not limited.
+     */
+    void (*select)(gr_resource *resource, const struct gr_region *region);
+
     /* Ends the registration, even if this function returns an error. */
     gr_status (*unregister)(gr_resource *resource);
 

@@ -422,7 +422,7 @@ def publish(
     matrix: Literal["bt709", "bt601", "bt2020"] = "bt709", full_range: bool = False, bits: int = 0,
     level: int = 0, layer: int = 0, offset: SupportsIndex = 0, shape: _Shape | None = None,
     dtype: _Dtype = None, strides: _Strides = None, wait_event: _Event = None,
-    timeout: _Number = None,
+    timeout: _Number = None, x: int = 0, y: int = 0, width: int = 0, height: int = 0,
 ) -> None: ...
 fetch = publish
 def fetch_framebuffer(

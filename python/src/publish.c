@@ -19,7 +19,7 @@ struct options {
 struct given {
     PyObject *target, *tensor, *stream, *layout, *bgr, *flip, *scale, *bias, *alpha, *srgb;
     PyObject *matrix, *full_range, *bits, *level, *layer, *offset, *shape, *dtype, *strides;
-    PyObject *wait_event, *timeout;
+    PyObject *wait_event, *timeout, *x, *y, *width, *height;
 };
 
 static bool float_of(PyObject *object, const char *what, float *value)
@@ -89,6 +89,10 @@ static bool flags_of_options(const struct given *given, gr_publish_options *to)
     return (!given->level || unsigned_of(given->level, &to->level)) &&
            (!given->layer || unsigned_of(given->layer, &to->layer)) &&
            (!given->offset || size_of(given->offset, &to->offset)) &&
+           (!given->x || unsigned_of(given->x, &to->x)) &&
+           (!given->y || unsigned_of(given->y, &to->y)) &&
+           (!given->width || unsigned_of(given->width, &to->width)) &&
+           (!given->height || unsigned_of(given->height, &to->height)) &&
            (!given->bgr || truth_of(given->bgr, &to->bgr)) &&
            (!given->flip || truth_of(given->flip, &to->flip)) &&
            (!given->srgb || truth_of(given->srgb, &to->srgb)) &&
@@ -285,7 +289,8 @@ static PyObject *run(struct work *work, PyObject *const *args, Py_ssize_t count,
         .required = 2,
         .names = {"target", "tensor", "stream", "layout", "bgr",        "flip",       "scale",
                   "bias",   "alpha",  "srgb",   "matrix", "full_range", "bits",       "level",
-                  "layer",  "offset", "shape",  "dtype",  "strides",    "wait_event", "timeout"}};
+                  "layer",  "offset", "shape",  "dtype",  "strides",    "wait_event", "timeout",
+                  "x",      "y",      "width",  "height"}};
     struct given given;
     PyObject *tensor, *result = NULL;
     work->options.options = GR_INIT(gr_publish_options);
@@ -550,7 +555,7 @@ PyMethodDef publish_functions[] = {
      "publish(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
      "        bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, bits=0,\n"
      "        level=0, layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
-     "        timeout=None)\n--\n\n"
+     "        timeout=None, x=0, y=0, width=0, height=0)\n--\n\n"
      "Writes a tensor to graphics memory in one pass: to a GraphicsResource, which is mapped and\n"
      "released, to a Buffer, which stays mapped, or to the next slot of a Ring.\n\n"
      "tensor: any object that Tensor.from_dlpack() accepts. stream: may be omitted only for a\n"
@@ -559,12 +564,13 @@ PyMethodDef publish_functions[] = {
      "number or one per channel. alpha: used if the tensor has none. srgb: converts from a\n"
      "linear tensor to sRGB. matrix, full_range: for YUV. bits: for YUV with fewer than 16 bits,\n"
      "the low ones, of uint16: 10 for yuv420p10le. offset, shape, dtype, strides: the layout of a\n"
-     "buffer. timeout: seconds to wait for a ring slot."},
+     "buffer. timeout: seconds to wait for a ring slot. x, y, width, height: the rectangle of an\n"
+     "image; 0 extends it to the edge."},
     {"fetch", METHOD(fetch), METH_FASTCALL | METH_KEYWORDS,
      "fetch(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
      "      bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, bits=0,\n"
      "      level=0, layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
-     "      timeout=None)\n--\n\n"
+     "      timeout=None, x=0, y=0, width=0, height=0)\n--\n\n"
      "Reads graphics memory into a tensor, with its shape and dtype: the reverse of publish().\n"
      "The copy runs in stream order: synchronize `stream` before the CPU reads the elements."},
     {"fetch_framebuffer", METHOD(fetch_framebuffer), KEYWORDS,

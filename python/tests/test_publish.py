@@ -50,6 +50,19 @@ def test_rgb_gets_opaque_alpha(picture, cuda):
     assert (texels(picture)[..., 3] == 0).all()
 
 
+def test_a_rectangle_is_published_and_fetched(picture, cuda):
+    array, back = noise(2, 3, 4), np.zeros((2, 3, 4), "u1")
+    grinterop.publish(picture, array, stream=cuda, x=4, y=1, width=3, height=2)
+    expected = np.zeros((4, 8, 4), "u1")
+    expected[1:3, 4:7] = array
+    assert (texels(picture) == expected).all()
+    grinterop.fetch(picture, back, stream=cuda, x=4, y=1, width=3, height=2)
+    cuda.sync()
+    assert (back == array).all()
+    with refuses(ValueError, "is not within level 0"):
+        grinterop.publish(picture, array, stream=cuda, x=8)
+
+
 def test_float_planes_are_published(picture, cuda):
     array = noise(4, 8, 3, dtype="f4")
     planes = np.ascontiguousarray(array.transpose(2, 0, 1))[None]

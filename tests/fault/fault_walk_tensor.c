@@ -258,10 +258,12 @@ static bool publish_into(gr_resource *resource)
     return good;
 }
 
+/* By copies only the level is moved, because the image has two. */
 static bool publish_into_image(void)
 {
-    struct image image = image_make("RGBA8", "2D", SIDE, SIDE, 1);
-    bool good = publish_into(gr_from_gl_image(image.name, GL_TEXTURE_2D, scenario->flags));
+    struct image image = image_make("RGBA8", "2D", SIDE, SIDE, 2);
+    bool good = publish_into(
+        gr_from_gl_image_with(image.name, GL_TEXTURE_2D, scenario->flags, scenario->options));
     image_delete(&image);
     return good;
 }
@@ -403,6 +405,8 @@ const struct scenario walk_memory[] = {
     {"a tensor into an image", .run = publish_into_image, .missing = no_kernels},
     {"a tensor into an image through a surface", .run = publish_into_image, .missing = no_kernels,
      .flags = GR_SURFACE_LOAD_STORE},
+    {"a tensor into a level of a copied image", .run = publish_into_image, .missing = no_kernels,
+     .options = &by_copy},
     {"a host tensor into an image", .run = publish_into_image, .missing = no_kernels,
      .memory = GR_MEMORY_HOST},
     {"a tensor into a buffer", .run = run_publish_buffer, .missing = no_kernels},

@@ -253,6 +253,25 @@ COPY_TEST(tensors_are_published_to_and_fetched_from_depth, FORMAT_COUNT)
     CU(MemcpyDtoHAsync(got, gr_tensor_get_info(to)->ptr, bytes, fx.stream));
     CU(StreamSynchronize(fx.stream));
     assert_depths(&image, 0, 0, 1, formats[_i].step, "the tensor");
+
+    static float corner[(HEIGHT - 1) * (WIDTH - 2)], before[WIDTH * HEIGHT];
+    const int64_t smaller[] = {HEIGHT - 1, WIDTH - 2};
+    const gr_tensor_desc part =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = smaller);
+    GR_AUTO(gr_tensor) *quarter = must_make(gr_tensor_create(&part, fx.stream));
+    for (size_t i = 0; i < sizeof(corner) / sizeof(corner[0]); i++)
+        corner[i] = 0.25f;
+    CU(MemcpyHtoDAsync(gr_tensor_get_info(quarter)->ptr, corner, sizeof(corner), fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    image_download(&image, 0, 0, before);
+    assert_ok(
+        gr_publish(resource, quarter, &GR_INIT(gr_publish_options, .x = 2, .y = 1), fx.stream));
+    image_download(&image, 0, 0, got);
+    for (size_t i = 0; i < WIDTH * HEIGHT; i++)
+        if (i % WIDTH < 2 || i < WIDTH)
+            ck_assert(got[i] == before[i]);
+        else
+            ck_assert_double_le(fabs((double)got[i] - 0.25), formats[_i].step);
 }
 
 /* ---- The choice of the transport ------------------------------------------------------------- */

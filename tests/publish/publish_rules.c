@@ -242,6 +242,40 @@ static void expect_rectangle(const struct image *image, const gr_publish_options
  * Publishes different data to each level and layer, or to a rectangle of it, and fetches it. The
  * next level and layer, and the other texels, must not change.
  */
+/* The texels that the copy transport writes. */
+static __typeof__(epoxy_glTexSubImage2D) own_2d;
+static __typeof__(epoxy_glTexSubImage3D) own_3d;
+static size_t uploaded;
+
+static void count_2d(GLenum target, GLint level, GLint x, GLint y, GLsizei width, GLsizei height,
+                     GLenum format, GLenum type, const void *data)
+{
+    uploaded += (size_t)(width * height);
+    own_2d(target, level, x, y, width, height, format, type, data);
+}
+
+static void count_3d(GLenum target, GLint level, GLint x, GLint y, GLint z, GLsizei width,
+                     GLsizei height, GLsizei depth, GLenum format, GLenum type, const void *data)
+{
+    uploaded += (size_t)(width * height * depth);
+    own_3d(target, level, x, y, z, width, height, depth, format, type, data);
+}
+
+/* Publishes, and expects the copy transport to write only `count` texels. */
+static void publish_counted(gr_resource *resource, gr_tensor *tensor, const gr_publish_options *o,
+                            size_t count)
+{
+    own_2d = epoxy_glTexSubImage2D;
+    own_3d = epoxy_glTexSubImage3D;
+    uploaded = 0;
+    epoxy_glTexSubImage2D = count_2d;
+    epoxy_glTexSubImage3D = count_3d;
+    assert_ok(gr_publish(resource, tensor, o, fx.stream));
+    epoxy_glTexSubImage2D = own_2d;
+    epoxy_glTexSubImage3D = own_3d;
+    ck_assert_uint_eq(uploaded, count);
+}
+
 static void check_levels(const char *target, unsigned height, unsigned flags, bool part,
                          gr_transport transport)
 {
@@ -260,7 +294,10 @@ static void check_levels(const char *target, unsigned height, unsigned flags, bo
             const unsigned columns = image_width(&image, level) - o.x;
             gr_tensor *tensor =
                 make_floats(image.slices > 1, slices, rows, columns, level * 10 + layer);
-            assert_ok(gr_publish(resource, tensor, &o, fx.stream));
+            if (transport == GR_TRANSPORT_COPY)
+                publish_counted(resource, tensor, &o, (size_t)slices * rows * columns);
+            else
+                assert_ok(gr_publish(resource, tensor, &o, fx.stream));
             image_download(&image, level, layer, texels);
             expect_rectangle(&image, &o, whole);
             ck_assert_mem_eq(texels, whole, image_bytes(&image, level));
@@ -280,16 +317,35 @@ static void check_levels(const char *target, unsigned height, unsigned flags, bo
 }
 
 /* The last image consists of slices with one row. */
-TEST(publish_and_fetch_use_only_the_given_level_and_layer, 5)
+TEST(publish_and_fetch_use_only_the_given_level_and_layer, 7)
 {
-    static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE", "3D", "3D"};
-    const unsigned height = _i == 4 ? 1 : 12;
+    static const char *const targets[] = {"2D",           "2D_ARRAY", "CUBE", "RECT",
+                                          "RENDERBUFFER", "3D",       "3D"};
+    const unsigned height = _i == 6 ? 1 : 12;
     need_publish_kernels();
     for (int part = 0; part < 2; part++) {
         check_levels(targets[_i], height, GR_SURFACE_LOAD_STORE, part, GR_TRANSPORT_INTEROP);
         check_levels(targets[_i], height, GR_READ_WRITE, part, GR_TRANSPORT_INTEROP);
         check_levels(targets[_i], height, GR_SURFACE_LOAD_STORE, part, GR_TRANSPORT_COPY);
     }
+}
+
+TEST(yuv_is_published_to_a_rectangle)
+{
+    need_publish_kernels();
+    static const int64_t shape[] = {3, 1, 1};
+    static const unsigned char grey[] = {126, 128, 128};
+    struct image image = image_filled("RGBA8", "2D", 4, 4, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_YUV444, 3, shape, grey);
+    const gr_publish_options o = GR_INIT(gr_publish_options, .x = 1, .y = 2, .width = 1,
+                                         .height = 1, .matrix = GR_YUV_BT601);
+    assert_ok(gr_publish(resource, tensor, &o, fx.stream));
+    image_pattern(image.format, expected, 64, image_seed(1, 0, 0));
+    memcpy(expected + 4 * (2 * 4 + 1), (unsigned char[]){128, 128, 128, 255}, 4);
+    image_download(&image, 0, 0, texels);
+    ck_assert_mem_eq(texels, expected, 64);
+    tensors_end();
 }
 
 GROUP("linear", add_image_case)
