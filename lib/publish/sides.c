@@ -241,7 +241,7 @@ static gr_status read_buffer(struct part buffer, const struct gr_shaped *tensor,
     if (has_rectangle(o))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`x`, `y`, `width` and `height` are for images, but this is a buffer: leave "
-                       "them 0, and describe a part by the offset, shape and strides of `target`.");
+                       "them 0, and describe a part of it by an offset, a shape and strides.");
     GR_TRY(describe_buffer(buffer, tensor, o, &shaped, call));
     if (tensor->memory == GR_MEMORY_ARRAY || !copies_by_element(tensor, &shaped, o)) {
         GR_TRY(read_tensor(tensor, o, false, sides, call));

@@ -61,7 +61,7 @@ def calls(egl, cuda, vulkan, resource, tmp_path):
             *replaced(rectangle, 0, 0, 1, 1),
             lambda v: grinterop.fetch_framebuffer(v, tensor, stream=cuda),
             lambda v: grinterop.fetch_framebuffer(0, tensor, stream=cuda, attachment=v),
-            *named(publish, "level", "layer"),
+            *named(publish, "level", "layer", "x", "y", "width", "height"),
             *named(fetch, "level", "layer"),
             lambda v: image.map_linear(v, 0, stream=cuda),
             lambda v: image.map_linear(0, v, stream=cuda),
