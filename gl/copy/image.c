@@ -402,8 +402,7 @@ void gl_copy_image_move(const struct gl_resource *r, bool read)
 
 /*
  * Copies one layer of a level, or the region, between its array and host memory, or memory of the
- * GPU that draws.
- * Addresses are unified: both have the same value for CUDA and as a pointer.
+ * GPU that draws. Addresses are unified: both have the same value for CUDA and as a pointer.
  */
 static gr_status stream_part(const struct gl_resource *r, unsigned level, unsigned layer,
                              unsigned char *host, bool up, CUstream stream)
