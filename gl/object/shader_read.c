@@ -92,9 +92,7 @@ bool gl_shader_can_access(unsigned int texture, int level)
 {
     const GLint base = parameter(texture, GL_TEXTURE_BASE_LEVEL);
     const GLint filter = parameter(texture, GL_TEXTURE_MIN_FILTER);
-    if (level < base || level > parameter(texture, GL_TEXTURE_MAX_LEVEL) ||
-        parameter(texture, GL_IMAGE_FORMAT_COMPATIBILITY_TYPE) !=
-            GL_IMAGE_FORMAT_COMPATIBILITY_BY_SIZE)
+    if (level < base || level > parameter(texture, GL_TEXTURE_MAX_LEVEL))
         return false;
     return parameter(texture, GL_TEXTURE_IMMUTABLE_FORMAT) ||
            (level == base && (filter == GL_NEAREST || filter == GL_LINEAR));

@@ -6,6 +6,7 @@
 #include "gl/object/texel_shader.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <epoxy/gl.h>
 
@@ -218,12 +219,22 @@ static void list(struct gl_shader *s)
     shaders = s;
 }
 
+/*
+ * Whether the driver runs the shader faster than its own transfers of pixels. Mesa on the CPU takes
+ * 20 to 40 times as long: 140 ms against 4 ms for an upload of GL_RGBA8 1920 x 1080.
+ */
+static bool is_faster(void)
+{
+    const char *vendor = (const char *)glGetString(GL_VENDOR);
+    return vendor && strcmp(vendor, "NVIDIA Corporation") == 0;
+}
+
 struct gl_shader *gl_shader_use(const struct gl_context *context)
 {
     if (!context->mark || context->version < 45)
         return NULL;
     struct gl_shader *s = find(context);
-    if (!s && (s = calloc(1, sizeof(*s)))) {
+    if (!s && is_faster() && (s = calloc(1, sizeof(*s)))) {
         s->left = (struct gl_deferred){.context = *context, .end = end_shader};
         s->left.context.group = NULL;
         s->users = 1;

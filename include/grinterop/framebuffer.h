@@ -77,15 +77,15 @@ typedef struct gr_framebuffer_options {
  * each sample, first draw the samples to the layers of an image with one sample, by texelFetch().
  * Only the first layer of a layered attachment is read.
  *
- * With OpenGL 4.5 a compute shader reads framebuffer objects. Textures are fastest: on an H100,
- * renderbuffers and samples of 1920 x 1080 pixels take 165 us more. Its program lives as long as
- * the `staging` buffers that it has written; after a NULL, as long as the current context.
- * glReadPixels(), which is slower, reads the rest: the default framebuffer, packed colours, depth
- * of unsized formats, arrays of 1D textures and cube maps, and everything while conditional
- * rendering or transform feedback is active, the current program was deleted, or the context has no
- * errors. OpenGL may discard a resolve of samples while conditional rendering is active. That is
- * refused, but cannot be detected before OpenGL 4.5. Fractions of 24 bits may differ from those of
- * glReadPixels() in the last bits of a float.
+ * With OpenGL 4.5 of the NVIDIA driver a compute shader reads framebuffer objects. Textures are
+ * fastest: on an H100, renderbuffers and samples of 1920 x 1080 pixels take 165 us more. Its
+ * program lives as long as the `staging` buffers that it has written; after a NULL, as long as the
+ * current context. glReadPixels(), which is slower there, reads the rest: the default framebuffer,
+ * packed colours, depth of unsized formats, arrays of 1D textures and cube maps, and everything
+ * while conditional rendering or transform feedback is active, the current program was deleted, or
+ * the context has no errors. OpenGL may discard a resolve of samples while conditional rendering is
+ * active. That is refused, but cannot be detected before OpenGL 4.5. Fractions of 24 bits may
+ * differ from those of glReadPixels() in the last bits of a float.
  *
  * Owner    the call creates no object. gr_tensor_free() may be called at once: the memory of the
  *          tensor is freed in stream order

@@ -12,11 +12,18 @@ bool has_shader;
 
 /* The functions of epoxy are pointers, which may refer to a resolver until the first call. */
 #define WATCHED(x)                                                                                 \
-    x(glDispatchCompute) x(glBlitFramebuffer) x(glCreateShaderProgramv) x(glDeleteProgram)
+    x(glGetString) x(glDispatchCompute) x(glBlitFramebuffer) x(glCreateShaderProgramv)             \
+        x(glDeleteProgram)
 #define MEMBER(name) __typeof__(epoxy_##name) name;
 static struct {
     WATCHED(MEMBER)
 } pointers, own;
+
+/* The library runs its shader only with the NVIDIA driver. */
+static const GLubyte *pretend_vendor(GLenum name)
+{
+    return name == GL_VENDOR ? (const GLubyte *)"NVIDIA Corporation" : own.glGetString(name);
+}
 
 static void count_dispatch(GLuint x, GLuint y, GLuint z)
 {
@@ -59,6 +66,7 @@ static void count_end(GLuint program)
 void watch_gl(void)
 {
     WATCHED(REMEMBER)
+    epoxy_glGetString = pretend_vendor;
     epoxy_glDispatchCompute = count_dispatch;
     epoxy_glBlitFramebuffer = count_blit;
     epoxy_glCreateShaderProgramv = count_creation;

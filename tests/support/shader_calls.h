@@ -6,8 +6,8 @@
 #include "support.h"
 
 /*
- * Count calls until unwatch_gl(). After watch_gl_without_shaders() OpenGL compiles no shader, so
- * that grinterop uses other calls.
+ * Pretend that OpenGL is that of NVIDIA, and count calls until unwatch_gl(). After
+ * watch_gl_without_shaders() OpenGL compiles no shader, so that grinterop uses other calls.
  */
 void watch_gl(void);
 void watch_gl_without_shaders(void);
