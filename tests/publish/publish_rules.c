@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "tests/support/shader_calls.h"
+
 static unsigned char texels[IMAGE_MOST_BYTES], expected[IMAGE_MOST_BYTES];
 
 static gr_tensor *picture(gr_dtype dtype, int64_t height, int64_t width, int64_t channels,
@@ -290,6 +292,10 @@ TEST(publish_and_fetch_use_only_the_given_level_and_layer, 7)
         check_levels(targets[_i], height, GR_SURFACE_LOAD_STORE, part, GR_TRANSPORT_INTEROP);
         check_levels(targets[_i], height, GR_READ_WRITE, part, GR_TRANSPORT_INTEROP);
         check_levels(targets[_i], height, GR_SURFACE_LOAD_STORE, part, GR_TRANSPORT_COPY);
+        watch_gl(); /* a shader copies, but not GL_TEXTURE_RECTANGLE */
+        check_levels(targets[_i], height, GR_SURFACE_LOAD_STORE, part, GR_TRANSPORT_COPY);
+        ck_assert_int_eq(dispatches > 0, has_shader && _i != 3 && _i != 4);
+        unwatch_gl();
     }
 }
 
