@@ -319,7 +319,7 @@ static gr_status read_part(const struct fetch *f, const struct part *p, bool con
 static gr_status fill_staging(void *of)
 {
     const struct fetch *f = of;
-    const bool conditional = f->context->direct && gl_renders_conditionally();
+    const bool conditional = f->context->direct && gl_renders_conditionally(f->shader);
     for (size_t i = 0; i < f->n; i++)
         GR_TRY(read_part(f, &f->parts[i], conditional));
     return GR_OK;

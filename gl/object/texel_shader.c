@@ -40,12 +40,11 @@ static const char source[] =
     "layout(binding = 94) uniform sampler2D depth;\n"
     "layout(binding = 95) uniform usampler2D stencil;\n"
     "layout(binding = 7, std430) buffer Buffer { uint words[]; };\n"
-    "layout(location = 0) uniform uvec2 size;\n"
-    "layout(location = 1) uniform ivec2 origin;\n"
-    "layout(location = 2) uniform uint kind;\n"
-    "layout(location = 3) uniform uint pixel;\n"
-    "layout(location = 4) uniform uint base;\n"
-    "layout(location = 5) uniform bool to_image;\n"
+    "layout(location = 0) uniform uvec4 arguments[2];\n"
+    "uvec2 size = arguments[0].xy;\n"
+    "ivec2 origin = ivec2(arguments[0].zw);\n"
+    "uint kind = arguments[1].x, pixel = arguments[1].y, base = arguments[1].z;\n"
+    "bool to_image = arguments[1].w != 0u;\n"
     "uvec4 load(uvec2 from) {\n"
     "    ivec2 at = origin + ivec2(from);\n"
     "    if (kind == 1u)\n"
@@ -126,7 +125,7 @@ struct gl_shader {
     struct gl_shader *next;
     unsigned users;
     bool kept, usable;
-    GLuint program, sampler;
+    GLuint program, sampler, query;
     GLint64 largest; /* the size of the largest block that a shader can write */
     GLint alignment; /* of the offset of a block */
     struct gl_shader_texture textures[TEXTURES];
@@ -158,18 +157,31 @@ static void end_shader(struct gl_deferred *left)
         glDeleteProgram(s->program);
     if (s->sampler)
         glDeleteSamplers(1, &s->sampler);
+    if (s->query)
+        glDeleteQueries(1, &s->query);
     free(s);
+}
+
+/* Without errors OpenGL cannot tell whether it renders conditionally. */
+static bool reports_errors(void)
+{
+    GLint flags = 0;
+    glGetIntegerv(GL_CONTEXT_FLAGS, &flags);
+    return !(flags & GL_CONTEXT_FLAG_NO_ERROR_BIT);
 }
 
 static void make(struct gl_shader *s)
 {
     const char *text = source;
     GLint linked = GL_FALSE;
+    if (!reports_errors())
+        return;
     s->program = glCreateShaderProgramv(GL_COMPUTE_SHADER, 1, &text);
     if (s->program)
         glGetProgramiv(s->program, GL_LINK_STATUS, &linked);
     glGetInteger64v(GL_MAX_SHADER_STORAGE_BLOCK_SIZE, &s->largest);
     glGetIntegerv(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT, &s->alignment);
+    glCreateQueries(GL_SAMPLES_PASSED, 1, &s->query);
     glCreateSamplers(1, &s->sampler);
     glSamplerParameteri(s->sampler, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     glSamplerParameteri(s->sampler, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
@@ -282,24 +294,19 @@ void gl_shader_drop(struct gl_shader *shader)
 
 /* ---- Whether it can run ---------------------------------------------------------------------- */
 
-static bool reports_errors(void)
+bool gl_renders_conditionally(const struct gl_shader *shader)
 {
-    GLint flags = 0;
-    glGetIntegerv(GL_CONTEXT_FLAGS, &flags);
-    return !(flags & GL_CONTEXT_FLAG_NO_ERROR_BIT);
-}
-
-bool gl_renders_conditionally(void)
-{
-    GLuint query = 0;
-    if (!reports_errors())
+    GLuint query = shader ? shader->query : 0;
+    if (!query && !reports_errors())
         return false;
-    glCreateQueries(GL_SAMPLES_PASSED, 1, &query);
+    if (!query)
+        glCreateQueries(GL_SAMPLES_PASSED, 1, &query);
     glBeginConditionalRender(query, GL_QUERY_NO_WAIT);
     const GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         glEndConditionalRender();
-    glDeleteQueries(1, &query);
+    if (!shader)
+        glDeleteQueries(1, &query);
     return error == GL_INVALID_OPERATION;
 }
 
@@ -318,7 +325,7 @@ bool gl_shader_can_run(void)
     GLboolean feedback = GL_FALSE;
     glGetBooleanv(GL_TRANSFORM_FEEDBACK_ACTIVE, &feedback);
     glGetIntegerv(GL_CURRENT_PROGRAM, &program);
-    return reports_errors() && !feedback && !is_deleted(program);
+    return !feedback && !is_deleted(program);
 }
 
 /* ---- Textures -------------------------------------------------------------------------------- */
@@ -398,14 +405,20 @@ static void save(const struct gl_texel_copy *c, GLuint unit, struct bindings *b)
 {
     glGetIntegerv(GL_CURRENT_PROGRAM, &b->program);
     b->buffer = indexed(GL_SHADER_STORAGE_BUFFER_BINDING, BUFFER_UNIT);
-    glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_START, BUFFER_UNIT, &b->start);
-    glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_SIZE, BUFFER_UNIT, &b->size);
+    if (b->buffer) {
+        glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_START, BUFFER_UNIT, &b->start);
+        glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_SIZE, BUFFER_UNIT, &b->size);
+    }
     if (c->kind != GL_TEXELS_COLOUR) {
         b->texture = indexed(GL_TEXTURE_BINDING_2D, unit);
         b->sampler = indexed(GL_SAMPLER_BINDING, unit);
         return;
     }
     b->image.name = indexed(GL_IMAGE_BINDING_NAME, unit);
+    b->image.access = GL_READ_ONLY;
+    b->image.format = GL_R8;
+    if (!b->image.name)
+        return;
     b->image.level = indexed(GL_IMAGE_BINDING_LEVEL, unit);
     b->image.layered = indexed(GL_IMAGE_BINDING_LAYERED, unit);
     b->image.layer = indexed(GL_IMAGE_BINDING_LAYER, unit);
@@ -465,12 +478,10 @@ bool gl_shader_copy(const struct gl_shader *shader, const struct gl_texel_copy *
                            integer_formats[unit - FIRST_IMAGE]);
     else
         bind_texture(unit, (GLint)c->texture, (GLint)shader->sampler);
-    glProgramUniform2ui(shader->program, 0, (GLuint)c->width, (GLuint)c->height);
-    glProgramUniform2i(shader->program, 1, c->x, c->y);
-    glProgramUniform1ui(shader->program, 2, c->kind);
-    glProgramUniform1ui(shader->program, 3, c->pixel);
-    glProgramUniform1ui(shader->program, 4, (GLuint)(before / 4));
-    glProgramUniform1i(shader->program, 5, c->to_image);
+    const GLuint arguments[] = {(GLuint)c->width,     (GLuint)c->height, (GLuint)c->x,
+                                (GLuint)c->y,         c->kind,           c->pixel,
+                                (GLuint)(before / 4), c->to_image};
+    glProgramUniform4uiv(shader->program, 0, 2, arguments);
     glDispatchCompute(groups(c->width, GROUP_WIDTH), groups(c->height, GROUP_HEIGHT), 1);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
     restore(c, unit, &bindings);

@@ -15,7 +15,9 @@ struct gl_shader;
 
 /*
  * Finds or creates the shader of the context, which is current. The caller drops it. NULL: there is
- * none, because OpenGL is older than 4.5, not that of NVIDIA or did not compile it, or there is no
+ * Finds or creates the shader of the context, which is current. The caller drops it. NULL: there is
+ * none, because OpenGL is older than 4.5, not NVIDIA's, reports no errors or did not compile it, or
+ * there is no memory. Records no error.
  * memory. Records no error.
  */
 struct gl_shader *gl_shader_use(const struct gl_context *context);
@@ -32,10 +34,10 @@ void gl_shader_keep(struct gl_shader *shader);
 
 /*
  * Whether OpenGL would discard a dispatch or a draw because of the application's conditional
- * rendering. OpenGL has no query for that, but refuses to begin it again. Contexts without errors
- * cannot tell: false, and gl_shader_can_run() is false, too.
+ * rendering. OpenGL has no query for that, but refuses to begin it again. False in contexts without
+ * errors. `shader` may be NULL.
  */
-bool gl_renders_conditionally(void);
+bool gl_renders_conditionally(const struct gl_shader *shader);
 
 /*
  * Whether the current state allows a dispatch that leaves no trace. The caller has checked
