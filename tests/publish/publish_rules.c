@@ -288,6 +288,7 @@ TEST(publish_and_fetch_use_only_the_given_level_and_layer, 7)
                                           "RENDERBUFFER", "3D",       "3D"};
     const unsigned height = _i == 6 ? 1 : 12;
     need_publish_kernels();
+    const gr_transport_info *peer = must_make(gr_gl_probe(GR_TRANSPORT_PEER));
     for (int part = 0; part < 2; part++) {
         check_levels(targets[_i], height, GR_SURFACE_LOAD_STORE, part, GR_TRANSPORT_INTEROP);
         check_levels(targets[_i], height, GR_READ_WRITE, part, GR_TRANSPORT_INTEROP);
@@ -296,6 +297,8 @@ TEST(publish_and_fetch_use_only_the_given_level_and_layer, 7)
         check_levels(targets[_i], height, GR_SURFACE_LOAD_STORE, part, GR_TRANSPORT_COPY);
         ck_assert_int_eq(dispatches > 0, has_shader && _i != 3 && _i != 4);
         unwatch_gl();
+        if (peer->usable)
+            check_levels(targets[_i], height, GR_SURFACE_LOAD_STORE, part, GR_TRANSPORT_PEER);
     }
 }
 
