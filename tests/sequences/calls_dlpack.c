@@ -99,12 +99,6 @@ static bool run_dlpack_end(struct world *w, const int *a)
 
 /* ---- Imports --------------------------------------------------------------------------------- */
 
-/* The memory kind of an import: the software driver reports host memory as device memory. */
-static gr_memory memory_of(const struct world *w, gr_memory memory)
-{
-    return w->software && memory == GR_MEMORY_HOST ? GR_MEMORY_DEVICE : memory;
-}
-
 /*
  * Imports a view of the exported tensor. Like the export, the import does not outlive the mapping.
  */
@@ -124,7 +118,7 @@ static bool import(struct world *w, const int *a, bool old)
     *t = (struct tensor){.life = LIVE, .it = made, .used = true, .whole = true};
     t->size = x->tensor->size;
     t->bytes = x->tensor->bytes;
-    t->memory = memory_of(w, x->tensor->memory);
+    t->memory = x->tensor->memory;
     t->read_only = !old && x->tensor->read_only;
     t->base = x->tensor;
     t->import_of = x;
