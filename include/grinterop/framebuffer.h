@@ -46,7 +46,8 @@ typedef struct gr_framebuffer_options {
      * distances from the camera plane, in the unit of `z_near`. `z_far` may be INFINITY. If the
      * depth is 1 at `z_near` and 0 at `z_far`, set `reverse_z`. If both planes are 0, the tensor
      * receives the depth values of the framebuffer, from 0 to 1. Tensors of integers need `scale`
-     * in `conversion`: 1000.0f / 65535 gives millimetres in uint16, if `z_near` is in metres.
+     * in `conversion`, an array of 4 numbers: if the first is 1000.0f / 65535 and `z_near` is in
+     * metres, the tensor receives millimetres in uint16.
      */
     float z_near, z_far;
     bool reverse_z;
@@ -60,8 +61,8 @@ typedef struct gr_framebuffer_options {
     /*
      * An OpenGL buffer that passes the pixels from OpenGL to CUDA: a resource of
      * gr_create_gl_buffer() or gr_from_gl_buffer(), without GR_WRITE_DISCARD. It needs up to 16
-     * bytes per pixel. Two reads can overlap if each has its own buffer. NULL: a temporary buffer;
-     * its registration takes about 1 ms in each call.
+     * bytes per pixel: 4 for GL_RGBA8 and for depth. Two reads can overlap if each has its own
+     * buffer. NULL: a temporary buffer; its registration takes about 1 ms in each call.
      */
     gr_resource *staging;
 } gr_framebuffer_options;
@@ -132,6 +133,9 @@ GR_API gr_status gr_fetch_framebuffer_many(unsigned int framebuffer, gr_tensor *
  * CUDA reads frames while OpenGL draws the next ones, and the GPU switches between both once per
  * batch:
  *
+ *     gr_ring_options drawn = GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS);
+ *     ring = gr_ring_create(buffers, 16, &drawn);                             once; GR_READ_ONLY
+ *
  *     gr_ring_acquire_write(ring, GR_STREAM_NONE, slots, 16, timeout_ms);
  *     gr_copy_framebuffer(framebuffer, slots[i]->resource, 0, NULL);          after each draw
  *     gr_ring_hand_over(ring, slots, 16);
@@ -140,8 +144,9 @@ GR_API gr_status gr_fetch_framebuffer_many(unsigned int framebuffer, gr_tensor *
  *     gr_ring_give_back(ring, slots, 16);
  *
  * Pixels   rows without padding, the lowest first, in the channels and bits of the attachment: 3
- *          channels become 4, packed ones 8 bits each, depth float32 from 0 to 1, stencil u8. Pass
- *          them to gr_buffer_fetch() as gr_publish_options.target
+ *          channels become 4, packed ones 8 bits each, depth float32 from 0 to 1, stencil u8.
+ *          Describe them in `pixels` as gr_publish_options.target: without it gr_buffer_fetch()
+ *          assumes the shape and dtype of the tensor. It does not convert depth to distances
  * Options  may be NULL; z_near, z_far, conversion and staging must be 0
  *
  * Thread, state and errors: as for gr_fetch_framebuffer(), and

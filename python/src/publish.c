@@ -563,9 +563,9 @@ PyMethodDef publish_functions[] = {
      "first row becomes the last row of the image. scale, bias: value * scale + bias, as one\n"
      "number or one per channel. alpha: used if the tensor has none. srgb: converts from a\n"
      "linear tensor to sRGB. matrix, full_range: for YUV. bits: for YUV with fewer than 16 bits,\n"
-     "the low ones, of uint16: 10 for yuv420p10le. offset, shape, dtype, strides: the layout of a\n"
-     "buffer. timeout: seconds to wait for a ring slot. x, y, width, height: the rectangle of an\n"
-     "image; 0 extends it to the edge."},
+     "the low ones, of uint16: 10 for yuv420p10le. offset, shape, dtype, strides: the elements in\n"
+     "a buffer; by default the shape and dtype of the tensor, compact. timeout: seconds to wait\n"
+     "for a ring slot. x, y, width, height: the rectangle of an image; 0 extends it to the edge."},
     {"fetch", METHOD(fetch), METH_FASTCALL | METH_KEYWORDS,
      "fetch(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
      "      bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, bits=0,\n"
@@ -584,7 +584,8 @@ PyMethodDef publish_functions[] = {
      "width, height). near, far, reverse_z: the planes of the projection, to get distances "
      "instead\n"
      "of depths. staging: a GraphicsResource of an OpenGL buffer to use again in each call. The\n"
-     "others are those of fetch()."},
+     "others are those of fetch(): scale=1000 / 65535 gives millimetres in uint16 if near is in\n"
+     "metres, but a dict takes no scale and no bias."},
     {"copy_framebuffer", METHOD(copy_framebuffer), KEYWORDS,
      "copy_framebuffer(framebuffer, buffer, *, attachment=None, rectangle=None, offset=0)\n--\n\n"
      "Copies an attachment to a GraphicsResource of an OpenGL buffer, by OpenGL alone. In a Ring\n"
