@@ -319,13 +319,34 @@ static bool is_deleted(GLint program)
     return deleted;
 }
 
+/* glUseProgram() would reset the subroutines that the application has selected. */
+static bool has_subroutines(GLint program)
+{
+    static const GLenum stages[] = {GL_VERTEX_SHADER,          GL_TESS_CONTROL_SHADER,
+                                    GL_TESS_EVALUATION_SHADER, GL_GEOMETRY_SHADER,
+                                    GL_FRAGMENT_SHADER,        GL_COMPUTE_SHADER};
+    GLint pipeline = 0, count = 0;
+    if (!program)
+        glGetIntegerv(GL_PROGRAM_PIPELINE_BINDING, &pipeline);
+    for (size_t i = 0; (program || pipeline) && i < sizeof(stages) / sizeof(*stages); i++) {
+        GLint of = program;
+        if (!program)
+            glGetProgramPipelineiv((GLuint)pipeline, stages[i], &of);
+        if (of)
+            glGetProgramStageiv((GLuint)of, stages[i], GL_ACTIVE_SUBROUTINE_UNIFORMS, &count);
+        if (count)
+            return true;
+    }
+    return false;
+}
+
 bool gl_shader_can_run(void)
 {
     GLint program = 0;
     GLboolean feedback = GL_FALSE;
     glGetBooleanv(GL_TRANSFORM_FEEDBACK_ACTIVE, &feedback);
     glGetIntegerv(GL_CURRENT_PROGRAM, &program);
-    return !feedback && !is_deleted(program);
+    return !feedback && !is_deleted(program) && !has_subroutines(program);
 }
 
 /* ---- Textures -------------------------------------------------------------------------------- */

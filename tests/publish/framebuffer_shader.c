@@ -213,6 +213,41 @@ TEST(bytes_after_the_pixels_stay)
 
 GROUP("the state of the application", add_fetch_case)
 
+/* Another current program resets the subroutines: then glReadPixels() reads the framebuffer. */
+TEST(selected_subroutines_stay, 2)
+{
+    static const char *const text = "#version 400\n"
+                                    "subroutine float choice();\n"
+                                    "subroutine(choice) float one() { return 1.0; }\n"
+                                    "subroutine(choice) float two() { return 2.0; }\n"
+                                    "subroutine uniform choice chosen;\n"
+                                    "void main() { gl_Position = vec4(chosen()); }\n";
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    const GLuint program = glCreateShaderProgramv(GL_VERTEX_SHADER, 1, &text);
+    GLuint pipeline = 0;
+    if (_i) {
+        glCreateProgramPipelines(1, &pipeline);
+        glUseProgramStages(pipeline, GL_VERTEX_SHADER_BIT, program);
+        glBindProgramPipeline(pipeline);
+    } else {
+        glUseProgram(program);
+    }
+    for (GLuint i = 0; i < 2; i++) {
+        GLuint chosen = i;
+        glUniformSubroutinesuiv(GL_VERTEX_SHADER, 1, &chosen);
+        assert_gl_clean();
+        must_fetch(framebuffer, new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4), NULL);
+        glGetUniformSubroutineuiv(GL_VERTEX_SHADER, 0, &chosen);
+        ck_assert_uint_eq(chosen, i);
+    }
+    ck_assert_uint_eq(dispatches, 0);
+    glUseProgram(0);
+    glBindProgramPipeline(0);
+    glDeleteProgramPipelines(1, &pipeline);
+    glDeleteProgram(program);
+    assert_gl_clean();
+}
+
 /*
  * Conditional rendering would discard a dispatch, transform feedback refuses another program, and a
  * deleted program could not be current again: then glReadPixels() reads the framebuffer.
