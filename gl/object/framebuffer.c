@@ -476,6 +476,10 @@ static gr_status take_copy(struct fetch *f, const gr_framebuffer_options *option
     GR_TRY(gr_resource_check_open(f->staging, f->call));
     GR_TRY(check_buffer(f->staging, "buffer", f->call));
     GR_TRY(gr_resource_check_thread(f->staging, f->call));
+    const size_t size = gr_resource_get_info(f->staging)->size;
+    if (offset > size)
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "The size of `buffer` is %zu, but the offset is %zu.", size, offset);
     f->given = f->staging;
     f->n = 1;
     p->offset = offset;

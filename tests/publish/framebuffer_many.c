@@ -142,6 +142,7 @@ TEST(wrong_copies_are_refused)
         {{.x = WIDTH}, 0, "is not inside"},
         {{.x = 0}, 6, "not a multiple of 4"},
         {{.x = 0}, MOST_BYTES, "The size of `buffer` is"},
+        {{.x = 0}, SIZE_MAX - 3, "but the offset is"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         gr_framebuffer_options options = rows[i].options;
