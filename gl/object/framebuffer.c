@@ -58,9 +58,13 @@ struct fetch {
 static gr_status check_conversion(const struct part *p, const char *call)
 {
     const gr_publish_options *o = &p->conversion;
-    const char *field = o->chroma || o->chroma_v                ? "chroma"
-                        : o->matrix || o->full_range || o->bits ? "matrix"
-                        : o->level || o->layer                  ? "level"
+    const char *field = o->chroma                               ? "chroma"
+                        : o->chroma_v                           ? "chroma_v"
+                        : o->matrix                             ? "matrix"
+                        : o->full_range                         ? "full_range"
+                        : o->bits                               ? "bits"
+                        : o->level                              ? "level"
+                        : o->layer                              ? "layer"
                         : o->offset                             ? "offset"
                         : o->target                             ? "target"
                         : o->x || o->y || o->width || o->height ? "x`, `y`, `width` or `height"

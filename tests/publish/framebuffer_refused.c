@@ -14,6 +14,8 @@ static const float two[] = {2, 2, 2, 2};
 TEST(wrong_options_are_refused)
 {
     const gr_publish_options level = GR_INIT(gr_publish_options, .level = 1);
+    const gr_publish_options layer = GR_INIT(gr_publish_options, .layer = 1);
+    const gr_publish_options bits = GR_INIT(gr_publish_options, .bits = 10);
     const gr_publish_options offset = GR_INIT(gr_publish_options, .offset = 4);
     const gr_publish_options rectangle = GR_INIT(gr_publish_options, .height = 1);
     const struct {
@@ -33,6 +35,8 @@ TEST(wrong_options_are_refused)
         {{.attachment = GL_DEPTH_ATTACHMENT, .z_near = NAN, .z_far = 2}, "`z_near` is nan"},
         {{.attachment = GL_DEPTH_ATTACHMENT, .z_near = 2, .z_far = 2}, "two planes"},
         {{.conversion = &level}, "`level` of `conversion`"},
+        {{.conversion = &layer}, "`layer` of `conversion`"},
+        {{.conversion = &bits}, "`bits` of `conversion`"},
         {{.conversion = &offset}, "`offset` of `conversion`"},
         {{.conversion = &rectangle}, "`height` of `conversion`"},
     };
