@@ -471,9 +471,10 @@ static gr_status take_copy(struct fetch *f, const gr_framebuffer_options *option
                                                 : NULL;
     if (field)
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                       "`%s` does not apply to a copy, which keeps the values: leave it 0, and "
-                       "convert by gr_buffer_fetch().",
-                       field);
+                       "`%s` does not apply to a copy, which keeps the values: leave it 0%s.",
+                       field,
+                       p->is_distance ? ", or read distances by gr_fetch_framebuffer()"
+                                      : ", and convert by gr_buffer_fetch()");
     if (offset % 4)
         return gr_fail(GR_ERR_INVALID_VALUE, f->call, "The offset is %zu, not a multiple of 4.",
                        offset);

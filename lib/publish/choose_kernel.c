@@ -150,8 +150,8 @@ static gr_status refuse_sizes(const struct gr_picture *from, const struct gr_pic
 {
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "%s, and %s: widths, heights and depths must be equal, but are %lld x %lld x "
-                   "%lld and %lld x %lld x %lld. Choose another level, a view of a part, or a "
-                   "`layout` if the dimensions have another meaning.",
+                   "%lld and %lld x %lld x %lld. Choose a rectangle, another level, a view of a "
+                   "part, or a `layout` if the dimensions have another meaning.",
                    GR_SENTENCE(from), GR_PHRASE(to), (long long)from->width,
                    (long long)from->height, (long long)from->depth, (long long)to->width,
                    (long long)to->height, (long long)to->depth);

@@ -319,10 +319,11 @@ static gr_status read_yuv(const struct gr_shaped *s, const struct yuv_layout *la
 
 static gr_status refuse_chroma(const struct gr_picture *p, bool v, const char *call)
 {
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s is set, but %s: set `layout` to %s.",
-                   v ? "`chroma_v`" : "`chroma`", GR_PHRASE(p),
-                   v ? "GR_LAYOUT_YUV420, GR_LAYOUT_YUV422 or GR_LAYOUT_YUV444"
-                     : "GR_LAYOUT_NV12, GR_LAYOUT_P016 or GR_LAYOUT_NV16");
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call, "%s is set, but %s: set `layout` to %s.",
+        v ? "`chroma_v`" : "`chroma`", GR_PHRASE(p),
+        v ? "GR_LAYOUT_YUV420, GR_LAYOUT_YUV422 or GR_LAYOUT_YUV444"
+          : "GR_LAYOUT_NV12, GR_LAYOUT_P016 or GR_LAYOUT_NV16, or pass V as `chroma_v`, too");
 }
 
 gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *u,

@@ -83,8 +83,10 @@ static gr_status describe_and_plan(struct work *w, const gr_resource *resource)
     GR_TRY(gr_publish_describe(resource, w->buffer, w->tensor, &w->options, s, w->call));
     if (!s->is_known)
         return GR_OK;
-    if (w->staged)
+    if (w->staged) {
         s->tensor.is_number = s->mapped.is_number = w->staged->numbers;
+        s->mapped.shaped.what = "the attachment";
+    }
     if (w->options.flip)
         GR_TRY(gr_tensor_refuse_array(w->tensor, "which cannot be flipped", w->call));
     GR_TRY(w->options.flip ? gr_picture_flip(&s->tensor, w->call) : GR_OK);
