@@ -355,7 +355,7 @@ gr_status gr_picture_flip(struct gr_picture *p, const char *call)
     if (p->is_yuv && chroma->y_shift && p->height % 2)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "%s with an odd height, %lld: its chroma rows can't be flipped.",
-                       GR_PHRASE(p), (long long)p->height);
+                       GR_SENTENCE(p), (long long)p->height);
     p->base += (uint64_t)((p->height - 1) * p->row);
     p->row = -p->row;
     if (!p->is_yuv)
