@@ -163,8 +163,11 @@ static bool run(const struct read *r, size_t offset)
                                  .pixel = r->pixel,
                                  .buffer = r->buffer,
                                  .offset = offset};
-    return (is_readable(r) || copy_texels(r, &copy)) && gl_shader_copy(r->shader, &copy) &&
-           gl_errors_take() == GL_NO_ERROR;
+    if (!is_readable(r) && !copy_texels(r, &copy))
+        return false;
+    /* glReadPixels() would only need GL_FRAMEBUFFER_BARRIER_BIT, which the application may use */
+    glMemoryBarrier(GL_SHADER_IMAGE_ACCESS_BARRIER_BIT | GL_TEXTURE_FETCH_BARRIER_BIT);
+    return gl_shader_copy(r->shader, &copy) && gl_errors_take() == GL_NO_ERROR;
 }
 
 /* ---- One read -------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 /* Requests of consumers, as in PyBUF_WRITABLE. */
 #define WRITABLE     0x01
 #define FORMAT       0x04
-#define ND           0x08
+#define SHAPE        0x08
 #define STRIDES      0x18
 #define C_CONTIGUOUS 0x38
 #define F_CONTIGUOUS 0x58
@@ -66,7 +66,7 @@ static void fill(struct view *view, const gr_tensor_info *info, int flags)
     view->readonly = info->read_only;
     view->ndim = (int)info->ndim;
     view->format = has(flags, FORMAT) ? format_of(info) : NULL;
-    view->shape = has(flags, ND) ? info->shape : NULL;
+    view->shape = has(flags, SHAPE) ? info->shape : NULL;
     view->strides = has(flags, STRIDES) ? info->strides : NULL;
     view->suboffsets = NULL;
     view->internal = NULL;
