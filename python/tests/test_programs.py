@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Tests in separate Python processes: refused interpreters, Ctrl-C, and random calls."""
 
+import json
 import os
 import textwrap
 
@@ -162,3 +163,24 @@ def test_random_calls_of_two_threads_cause_no_crash(options):
     program = os.path.join(os.path.dirname(__file__), "random_threads.py")
     found = run_python(program, "--seed", 1, "--seconds", 4, *options)
     assert found.returncode == 0, found.stdout + found.stderr
+
+
+# ---- python -m grinterop -------------------------------------------------------------------------
+
+
+def test_command_runs_programs_on_the_software_driver():
+    """Catches: a library that opens libcuda.so.1 itself got another driver than grinterop."""
+    code = "import ctypes, grinterop; grinterop.load(); print(grinterop.is_software())"
+    code += "; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
+    found = run_python("-m", "grinterop", "run", "-c", code, LD_LIBRARY_PATH="/nowhere")
+    assert (found.stdout, found.returncode) == ("True\n0\n", 0), found.stderr
+    folder = run_python("-m", "grinterop", "libcuda").stdout.strip()
+    assert os.path.isfile(f"{folder}/libcuda.so.1")
+
+
+def test_command_reports_what_works():
+    report = run_python("-m", "grinterop", "--json")
+    assert json.loads(report.stdout)["grinterop"], report.stderr
+    for words, status in ((["--help"], 0), (["walk"], 2), (["run"], 2)):
+        found = run_python("-m", "grinterop", *words)
+        assert found.returncode == status and "libcuda.so.1" in found.stdout

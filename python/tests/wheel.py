@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """wheel.py FOLDER: checks that the wheel installed in FOLDER is self-contained.
 
-Tests a map, a tensor and a publish on the software driver, and that no other grinterop library is
-loaded.
+Tests a map, a tensor and a publish on the software driver, that no other grinterop library is
+loaded, and the commands of `python -m grinterop`.
 """
 
+import json
+import os
+import subprocess
 import sys
 
 import grinterop
@@ -24,8 +27,26 @@ def libraries():
     )
 
 
+def command(*arguments):
+    """The output of `python -m grinterop`, without a setting that chooses the driver."""
+    settings = {name: value for name, value in os.environ.items() if name != "GR_CUDA_DRIVER"}
+    words = [sys.executable, "-m", "grinterop", *arguments]
+    return subprocess.run(words, env=settings, check=False, stdout=subprocess.PIPE).stdout.decode()
+
+
+def check_commands(folder):
+    driver = command("libcuda").strip() + "/libcuda.so.1"
+    assert driver.startswith(folder) and os.path.isfile(driver), driver
+    code = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0)); import grinterop; " \
+        "grinterop.load(); print(grinterop.is_software())"
+    assert command("run", "-c", code) == "0\nTrue\n", command("run", "-c", code)
+    assert json.loads(command("--json")), command("--json")
+    assert "libcuda.so.1" in command("--help")
+
+
 def main():
     folder = sys.argv[1]
+    check_commands(folder)
     grinterop.load(allow_software=True)
     stream, egl = grinterop.CudaContext(0), grinterop.EglContext(0)
     buffer = grinterop.GraphicsResource.create_gl_buffer(4096)

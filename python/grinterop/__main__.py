@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""python -m grinterop: what works on this machine, and programs without a GPU.
+
+    python -m grinterop [--probe] [--json] ...  the report of grinterop-info, with its options
+    python -m grinterop run PROGRAM ...         a Python program on the software driver
+    python -m grinterop libcuda                 the folder of that driver's libcuda.so.1
+
+`run` takes what python takes: a file, -m MODULE or -c CODE. Libraries that load libcuda themselves,
+such as cuda.core, Numba and PyCUDA, then get the software driver, too.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from . import _grinterop
+
+
+def library_folder():
+    """The folder of the libgrinterop that this process has loaded."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        for line in maps:
+            name = line.rstrip("\n").split(None, 5)[5:]
+            if name and Path(name[0]).name.startswith("libgrinterop") and ".so" in name[0]:
+                return Path(name[0]).parent
+    return Path(_grinterop.__file__).parent
+
+
+def find(what, *places):
+    """The first of the places, relative to libgrinterop, that exists: in a wheel, where `make
+    install` puts it, and in a build folder."""
+    folder = library_folder()
+    for place in places:
+        if (folder / place).exists():
+            return (folder / place).resolve()
+    sys.exit(f"{what} is not beside libgrinterop, which is in {folder}: install all of grinterop")
+
+
+def software_folder():
+    places = "grinterop/libcuda/libcuda.so.1", "../softcuda/.libs/libcuda.so.1"
+    return find("The software driver", *places).parent
+
+
+def run(arguments):
+    folder = os.environ.get("LD_LIBRARY_PATH")
+    path = f"{software_folder()}{':' + folder if folder else ''}"
+    environment = os.environ | {"LD_LIBRARY_PATH": path, "GR_CUDA_DRIVER": "libcuda.so.1"}
+    os.execve(sys.executable, [sys.executable, *arguments], environment)
+
+
+def main():
+    command = sys.argv[1] if len(sys.argv) > 1 else ""
+    if command == "libcuda" and len(sys.argv) == 2:
+        print(software_folder())
+    elif command == "run" and len(sys.argv) > 2:
+        run(sys.argv[2:])
+    elif command in ("-h", "--help") or (command and not command.startswith("-")):
+        print(__doc__)
+        sys.exit(0 if command.startswith("-") else 2)
+    else:
+        places = "grinterop/grinterop-info", "../bin/grinterop-info", "../../bin/grinterop-info"
+        info = find("grinterop-info", *places, "../grinterop-info")
+        os.execv(info, [info, *sys.argv[1:]])
+
+
+main()
