@@ -223,8 +223,9 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
                        "%s, and %s, which is read as integers: YUV can only be converted to "
                        "colours from 0 to 1, which are floats.",
                        GR_SENTENCE(from), GR_PHRASE(to));
-    if (!o->scale && ((gr_dtype_is_number(from->dtype) && is_fraction(to)) ||
-                      (gr_dtype_is_number(to->dtype) && is_fraction(from))))
+    if (!o->scale && from->dtype != to->dtype &&
+        ((gr_dtype_is_number(from->dtype) && is_fraction(to)) ||
+         (gr_dtype_is_number(to->dtype) && is_fraction(from))))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "%s, and %s, whose values are from 0 to 1: set `scale` to convert integers "
                        "of 32 and 64 bits, such as %s for values from 0 to 255.",

@@ -11,6 +11,12 @@
 #include "lib/base/struct_size.h"
 #include "lib/tensor/tensor.h"
 
+/* What describe_and_plan() writes, apart from struct work, which would set all of it to 0. */
+struct planned {
+    struct gr_publish_sides sides;
+    struct gr_plan plan;
+};
+
 /* The state of one publish or fetch. */
 struct work {
     gr_buffer *buffer;
@@ -20,8 +26,7 @@ struct work {
     bool fetch;
     const struct gr_staged *staged; /* NULL: the resource has its data */
     const char *call;
-    struct gr_publish_sides sides;
-    struct gr_plan plan;
+    struct planned *planned; /* during run() and check_before_map() */
 };
 
 /* The tensors of a call: luma or all channels, and the chroma planes in other tensors. */
@@ -79,7 +84,7 @@ static gr_status check_flags(const struct work *w, const gr_resource *resource)
 /* Plans as far as the sides are known before a map, or all of it with a mapped buffer. */
 static gr_status describe_and_plan(struct work *w, const gr_resource *resource)
 {
-    struct gr_publish_sides *s = &w->sides;
+    struct gr_publish_sides *s = &w->planned->sides;
     GR_TRY(gr_publish_describe(resource, w->buffer, w->tensor, &w->options, s, w->call));
     if (!s->is_known)
         return GR_OK;
@@ -91,19 +96,21 @@ static gr_status describe_and_plan(struct work *w, const gr_resource *resource)
         GR_TRY(gr_tensor_refuse_array(w->tensor, "which cannot be flipped", w->call));
     GR_TRY(w->options.flip ? gr_picture_flip(&s->tensor, w->call) : GR_OK);
     return gr_plan_make(w->fetch ? &s->mapped : &s->tensor, w->fetch ? &s->tensor : &s->mapped,
-                        &w->options, w->staged ? w->staged->inverse : NULL, w->fetch, &w->plan,
-                        w->call);
+                        &w->options, w->staged ? w->staged->inverse : NULL, w->fetch,
+                        &w->planned->plan, w->call);
 }
 
 /* Whether the needed kernels exist and can access the tensors. The CUDA context is current. */
 static gr_status check_plan(const struct work *w, gr_resource *resource)
 {
-    if (!w->plan.bytes)
+    if (!w->planned->plan.bytes)
         return GR_OK;
     const struct planes planes = planes_of(w);
     for (unsigned i = 0; i < planes.count; i++)
         GR_TRY(gr_tensor_check_reach(planes.of[i], w->stream, &resource->context, w->call));
-    return w->plan.copies ? GR_OK : gr_launch_prepare(&w->plan, &resource->kernels, w->call);
+    return w->planned->plan.copies
+               ? GR_OK
+               : gr_launch_prepare(&w->planned->plan, &resource->kernels, w->call);
 }
 
 /*
@@ -130,7 +137,7 @@ static gr_status check_rectangle(const struct work *w, const gr_resource *resour
  * Checks everything before the map, because a map with write_discard loses the contents. If the
  * storage was replaced, this is the reason why a tensor does not fit.
  */
-static gr_status check_before_map(struct work *w, gr_resource *resource)
+static gr_status check_planned(struct work *w, gr_resource *resource)
 {
     bool pushed;
     if (resource->follows) /* this may change its size */
@@ -140,7 +147,7 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
         status = describe_and_plan(w, resource);
     if (status != GR_OK)
         GR_TRY(gr_map_check(resource, w->stream, w->call));
-    if (status != GR_OK || !w->sides.is_known)
+    if (status != GR_OK || !w->planned->sides.is_known)
         return status;
     GR_TRY(gr_context_enter(&resource->context, &pushed, w->call));
     status = gr_stream_check_capture(w->stream, w->call);
@@ -153,23 +160,32 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
     return status;
 }
 
+static gr_status check_before_map(struct work *w, gr_resource *resource)
+{
+    struct planned planned;
+    w->planned = &planned;
+    const gr_status status = check_planned(w, resource);
+    w->planned = NULL;
+    return status;
+}
+
 /* ---- Execution ------------------------------------------------------------------------------- */
 
 /* Copies between the mapped side and a picture of the same layout, in the direction of the call. */
 static gr_status copy(struct work *w, const struct gr_picture *other)
 {
-    const struct gr_picture *mapped = &w->sides.mapped;
+    const struct gr_picture *mapped = &w->planned->sides.mapped;
     return gr_launch_copy(w->fetch ? mapped : other, w->fetch ? other : mapped, w->stream, w->call);
 }
 
 static gr_status launch(struct work *w)
 {
-    return gr_launch_kernel(&w->plan, &w->buffer->resource->kernels, w->stream, w->call);
+    return gr_launch_kernel(&w->planned->plan, &w->buffer->resource->kernels, w->stream, w->call);
 }
 
 static struct gr_job_side *mapped_side(struct work *w)
 {
-    return w->fetch ? &w->plan.job.from : &w->plan.job.to;
+    return w->fetch ? &w->planned->plan.job.from : &w->planned->plan.job.to;
 }
 
 /* Launches the kernel if it accesses the image through a surface. */
@@ -179,10 +195,10 @@ static gr_status launch_on_surface(struct work *w)
     const CUsurfObject surface = gr_buffer_surface(w->buffer, o->level, o->layer);
     if (!surface)
         return gr_last_error()->status;
-    const enum gr_job_place place = w->sides.is_volume                   ? GR_JOB_VOLUME
+    const enum gr_job_place place = w->planned->sides.is_volume          ? GR_JOB_VOLUME
                                     : w->buffer->resource->image.layered ? GR_JOB_LAYERED
                                                                          : GR_JOB_SURFACE;
-    gr_plan_use_surface(mapped_side(w), surface, place, o->layer, &w->sides.mapped);
+    gr_plan_use_surface(mapped_side(w), surface, place, o->layer, &w->planned->sides.mapped);
     return launch(w);
 }
 
@@ -192,7 +208,7 @@ static gr_status launch_on_surface(struct work *w)
  */
 static gr_status launch_beside_array(struct work *w)
 {
-    struct gr_picture beside = w->sides.mapped;
+    struct gr_picture beside = w->planned->sides.mapped;
     gr_resource *resource = w->buffer->resource;
     CUdeviceptr memory;
     const size_t row = (size_t)(beside.width * beside.pixel);
@@ -218,12 +234,13 @@ static gr_status launch_beside_array(struct work *w)
 
 static gr_status enqueue(struct work *w)
 {
-    if (w->plan.copies)
-        return copy(w, &w->sides.tensor);
-    if (!w->sides.mapped.in_array)
+    if (w->planned->plan.copies)
+        return copy(w, &w->planned->sides.tensor);
+    if (!w->planned->sides.mapped.in_array)
         return launch(w);
     const bool surface = w->buffer->resource->flags & GR_SURFACE_LOAD_STORE;
-    return surface && !w->sides.has_other_surfaces ? launch_on_surface(w) : launch_beside_array(w);
+    return surface && !w->planned->sides.has_other_surfaces ? launch_on_surface(w)
+                                                            : launch_beside_array(w);
 }
 
 static bool is_on_host(const struct work *w)
@@ -277,18 +294,27 @@ static void end(const struct work *w)
 static gr_status move_planned(struct work *w)
 {
     GR_TRY(begin(w));
-    gr_status status = !w->plan.copies && is_on_host(w) ? enqueue_staged(w) : enqueue(w);
+    gr_status status = !w->planned->plan.copies && is_on_host(w) ? enqueue_staged(w) : enqueue(w);
     end(w);
     return status;
+}
+
+static gr_status run_planned(struct work *w)
+{
+    GR_TRY(check_flags(w, w->buffer->resource));
+    GR_ENTER(&w->buffer->resource->context, w->call);
+    gr_status status = describe_and_plan(w, w->buffer->resource);
+    return status == GR_OK && w->planned->plan.bytes > 0 ? move_planned(w) : status;
 }
 
 /* Publishes or fetches. Options and tensors were checked. */
 static gr_status run(struct work *w)
 {
-    GR_TRY(check_flags(w, w->buffer->resource));
-    GR_ENTER(&w->buffer->resource->context, w->call);
-    gr_status status = describe_and_plan(w, w->buffer->resource);
-    return status == GR_OK && w->plan.bytes > 0 ? move_planned(w) : status;
+    struct planned planned;
+    w->planned = &planned;
+    const gr_status status = run_planned(w);
+    w->planned = NULL;
+    return status;
 }
 
 /* ---- To and from a mapping ------------------------------------------------------------------- */
