@@ -43,7 +43,7 @@ struct part {
 /* The state of one call. */
 struct fetch {
     unsigned int framebuffer;
-    struct part parts[MOST_PARTS];
+    struct part *parts;
     size_t n;
     CUstream stream;
     const struct gl_context *context;
@@ -127,9 +127,9 @@ static gr_status check_staging(const struct fetch *f)
 
 static gr_status take_part(struct fetch *f, struct part *p, const gr_framebuffer_options *options)
 {
+    *p = (struct part){.attachment.framebuffer = f->framebuffer};
     GR_TRY(GR_TAKE(gr_framebuffer_options, &p->options, options, f->call));
     GR_TRY(GR_TAKE(gr_publish_options, &p->conversion, p->options.conversion, f->call));
-    p->attachment.framebuffer = f->framebuffer;
     GR_TRY(check_planes(p, f->call));
     GR_TRY(check_conversion(p, f->call));
     gr_resource *staging = p->options.staging;
@@ -427,11 +427,12 @@ static void end(struct fetch *f)
     }
 }
 
-static gr_status fetch(unsigned int framebuffer, gr_tensor *const tensors[],
+/* `parts` has room for the attachments. */
+static gr_status fetch(unsigned int framebuffer, struct part *parts, gr_tensor *const tensors[],
                        const gr_framebuffer_options *const options[], size_t n, CUstream stream,
                        const char *call)
 {
-    struct fetch f = {.framebuffer = framebuffer, .stream = stream, .call = call};
+    struct fetch f = {.framebuffer = framebuffer, .parts = parts, .stream = stream, .call = call};
     struct gl_context context;
     struct read_state before;
     GR_TRY(gl_context_begin(&context, call, "has the framebuffer"));
@@ -449,14 +450,16 @@ static gr_status fetch(unsigned int framebuffer, gr_tensor *const tensors[],
 gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
                                const gr_framebuffer_options *options, CUstream stream)
 {
-    return fetch(framebuffer, &tensor, &options, 1, stream, __func__);
+    struct part part;
+    return fetch(framebuffer, &part, &tensor, &options, 1, stream, __func__);
 }
 
 gr_status gr_fetch_framebuffer_many(unsigned int framebuffer, gr_tensor *const tensors[],
                                     const gr_framebuffer_options *const options[], size_t n,
                                     CUstream stream)
 {
-    return fetch(framebuffer, tensors, options, n, stream, __func__);
+    struct part parts[MOST_PARTS];
+    return fetch(framebuffer, parts, tensors, options, n, stream, __func__);
 }
 
 /* ---- The copy to a buffer -------------------------------------------------------------------- */
@@ -494,7 +497,9 @@ static gr_status take_copy(struct fetch *f, const gr_framebuffer_options *option
 gr_status gr_copy_framebuffer(unsigned int framebuffer, gr_resource *buffer, size_t offset,
                               const gr_framebuffer_options *options)
 {
-    struct fetch f = {.framebuffer = framebuffer, .staging = buffer, .call = __func__};
+    struct part part;
+    struct fetch f = {
+        .framebuffer = framebuffer, .parts = &part, .staging = buffer, .call = __func__};
     struct gl_context context;
     struct read_state before;
     GR_TRY(gl_context_begin(&context, __func__, "has the framebuffer"));
