@@ -79,7 +79,7 @@ TEST(every_format_passes_both_ways, image_target_count)
 
 /* ---- Formats of the compatibility profile ---------------------------------------------------- */
 
-/* The transfer format of OpenGL's data; CUDA sees the same bytes. */
+/* How OpenGL takes the texels. CUDA sees the same bytes. */
 static const struct {
     GLint internal;
     GLenum transfer, type;
