@@ -154,9 +154,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
 static void end(PyObject *object)
 {
     buffer_object *self = (buffer_object *)object;
-    PyObject_GC_UnTrack(object);
-    if (self->weak)
-        PyObject_ClearWeakRefs(object);
+    hide_object(object);
     finalize(object);
     Py_XDECREF(self->stream);
     end_object(object);
@@ -273,8 +271,6 @@ PyGetSetDef buffer_properties[] = {
     {0},
 };
 
-WEAK_REFERENCES(buffer_object)
-
 static PyType_Slot slots[] = {
     {Py_tp_doc,
      "One mapping of a resource: the bytes, or the image, as CUDA sees them.\n\n"
@@ -287,7 +283,6 @@ static PyType_Slot slots[] = {
     {Py_tp_repr, (void *)buffer_represent},
     {Py_tp_methods, buffer_methods},
     {Py_tp_getset, buffer_properties},
-    {Py_tp_members, members},
     {0},
 };
 

@@ -8,11 +8,6 @@
 
 #include <time.h>
 
-/* The head that all our objects begin with. */
-typedef struct object {
-    OBJECT_HEAD
-} object;
-
 static struct use *use_of(PyObject *self)
 {
     return &((object *)self)->use;

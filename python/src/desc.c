@@ -211,34 +211,21 @@ PROPERTY(chroma_v,
 
 GUARDED_PROPERTY(array_interface)
 
-static PyObject *text_of_info(const gr_tensor_info *info)
+static PyObject *text_of_tensor(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    PyObject *sizes = numbers(info->shape, info->ndim);
-    if (!sizes)
-        return NULL;
-    PyObject *text = PyUnicode_FromFormat(
-        "<Tensor %s %R%s%s>", gr_dtype_get_info(info->dtype)->name, sizes, info->layout ? " " : "",
-        info->layout ? layout_names[info->layout] : "");
-    Py_DECREF(sizes);
-    if (text && info->revoked) {
-        PyObject *more = PyUnicode_FromFormat("%U revoked", text);
-        Py_DECREF(text);
-        text = more;
-    }
+    const gr_tensor_info *info = tensor_info_of(self);
+    PyObject *sizes = info ? numbers(info->shape, info->ndim) : NULL, *text = NULL;
+    if (sizes)
+        text = PyUnicode_FromFormat(
+            "%s %R%s%s%s", gr_dtype_get_info(info->dtype)->name, sizes, info->layout ? " " : "",
+            info->layout ? layout_names[info->layout] : "", info->revoked ? " revoked" : "");
+    Py_XDECREF(sizes);
     return text;
 }
 
-PyObject *tensor_represent(PyObject *object)
+PyObject *tensor_represent(PyObject *self)
 {
-    tensor_object *self = (tensor_object *)object;
-    const gr_tensor_info *info = self->tensor ? gr_tensor_get_info(self->tensor) : NULL;
-    if (!info || !call_begin(object)) {
-        PyErr_Clear();
-        return PyUnicode_FromString("<Tensor closed>");
-    }
-    PyObject *text = text_of_info(info);
-    call_end(object);
-    return text;
+    return represent_as(self, "Tensor", text_of_tensor);
 }
 
 PyGetSetDef tensor_properties[] = {

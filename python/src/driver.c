@@ -81,7 +81,8 @@ PyTypeObject *context_type;
 typedef struct context_object {
     OBJECT_HEAD
     gr_cuda_context *context; /* NULL: closed */
-    unsigned long thread;     /* The thread that created the context and must close it. */
+    int device;
+    unsigned long thread; /* The thread that created the context and must close it. */
 } context_object;
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -99,6 +100,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
         return NULL;
     }
     self->context = context;
+    self->device = device;
     self->thread = PyThread_get_thread_ident();
     return (PyObject *)self;
 }
@@ -127,6 +129,7 @@ static bool is_here(const context_object *self)
 static void end(PyObject *object)
 {
     PyObject *type, *value, *traceback;
+    hide_object(object);
     PyErr_Fetch(&type, &value, &traceback);
     if (is_here((context_object *)object))
         let_go((context_object *)object);
@@ -179,7 +182,17 @@ static PyObject *call_sync(PyObject *self, PyObject *Py_UNUSED(none))
     return result == CUDA_SUCCESS ? Py_NewRef(Py_None) : driver_fail(result, "cuStreamSynchronize");
 }
 
+static PyObject *text_of_context(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    const gr_cuda_context *context = open_of(self);
+    return context ? PyUnicode_FromFormat("device=%d handle=%p stream=%p",
+                                          ((context_object *)self)->device,
+                                          (void *)context->context, (void *)context->stream)
+                   : NULL;
+}
+
 GUARDED_ONE(call_sync)
+REPRESENT("CudaContext", text_of_context)
 
 static PyMethodDef methods[] = {
     {"__cuda_stream__", stream_pair, METH_NOARGS, NULL},
@@ -203,6 +216,7 @@ static PyType_Slot slots[] = {
      "itself can be passed as a stream."},
     {Py_tp_new, (void *)make},
     {Py_tp_dealloc, (void *)end},
+    {Py_tp_repr, (void *)represent},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
     {0},

@@ -169,6 +169,14 @@ static void let_go(egl_object *self)
     Py_CLEAR(self->share);
 }
 
+/* Contexts form no cycle, as `share` does not change: no tp_clear is needed. */
+static int traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((egl_object *)self)->share);
+    return 0;
+}
+
 END()
 CALL_CLOSE()
 
@@ -198,7 +206,14 @@ static PyObject *describe(PyObject *self, PyObject *Py_UNUSED(none))
     return egl ? text_of(egl->description) : NULL;
 }
 
+static PyObject *text_of_context(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    const gr_egl *egl = open_of(self);
+    return egl ? PyUnicode_FromFormat("context=%p %s", egl->context, egl->description) : NULL;
+}
+
 GUARDED_ONE(make_current)
+REPRESENT("EglContext", text_of_context)
 
 static PyMethodDef methods[] = {
     {"make_current", guarded_make_current, METH_NOARGS,
@@ -229,9 +244,11 @@ static PyType_Slot slots[] = {
      "objects with `share`."},
     {Py_tp_new, (void *)make},
     {Py_tp_dealloc, (void *)end},
+    {Py_tp_traverse, (void *)traverse},
+    {Py_tp_repr, (void *)represent},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
     {0},
 };
 
-ADD_TYPE(add_egl, egl_type, "grinterop.EglContext", egl_object, 0)
+ADD_TYPE(add_egl, egl_type, "grinterop.EglContext", egl_object, Py_TPFLAGS_HAVE_GC)

@@ -11,11 +11,18 @@
 
 #include <string.h>
 
+#define MOST_SLOTS 16
+
 bool add_type(PyObject *module, PyTypeObject **type, const char *name, size_t size, unsigned flags,
               PyType_Slot *slots)
 {
+    static PyMemberDef members[] = {
+        {"__weaklistoffset__", T_PYSSIZET, offsetof(object, weak), READONLY, NULL}, {0}};
+    PyType_Slot all[MOST_SLOTS] = {{Py_tp_members, members}};
+    for (size_t i = 1; i < MOST_SLOTS - 1 && slots->slot; i++)
+        all[i] = *slots++;
     PyType_Spec spec = {
-        .name = name, .basicsize = (int)size, .flags = Py_TPFLAGS_DEFAULT | flags, .slots = slots};
+        .name = name, .basicsize = (int)size, .flags = Py_TPFLAGS_DEFAULT | flags, .slots = all};
     *type = (PyTypeObject *)PyType_FromSpec(&spec);
     return *type && !PyModule_AddType(module, *type);
 }
@@ -34,6 +41,14 @@ void *new_object(PyTypeObject *type)
     return PyType_GenericAlloc(type, 0);
 }
 
+void hide_object(PyObject *self)
+{
+    if (PyType_GetFlags(Py_TYPE(self)) & Py_TPFLAGS_HAVE_GC)
+        PyObject_GC_UnTrack(self);
+    if (((object *)self)->weak)
+        PyObject_ClearWeakRefs(self);
+}
+
 void end_object(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
@@ -47,6 +62,20 @@ void *open_or_fail(void *part, const char *type)
     if (!part)
         PyErr_Format(PyExc_RuntimeError, "%s has been closed", type);
     return part;
+}
+
+PyObject *represent_as(PyObject *self, const char *name, PyObject *(*text)(PyObject *, PyObject *))
+{
+    PyObject *line = NULL;
+    if (call_begin(self)) {
+        line = text(self, NULL);
+        call_end(self);
+    }
+    PyErr_Clear();
+    PyObject *all = line ? PyUnicode_FromFormat("<%s %U>", name, line)
+                         : PyUnicode_FromFormat("<%s closed>", name);
+    Py_XDECREF(line);
+    return all;
 }
 
 void keep_as(PyObject **place, PyObject *object)

@@ -193,8 +193,13 @@ struct use {
     bool alone, ending;
 };
 
-/* First member of each type's struct. */
-#define OBJECT_HEAD PyObject_HEAD struct use use;
+/* First members of each type's struct. `weak` is the list of the weak references. */
+#define OBJECT_HEAD                                                                                \
+    PyObject_HEAD struct use use;                                                                  \
+    PyObject *weak;
+typedef struct object {
+    OBJECT_HEAD
+} object;
 
 /*
  * Begins a call on an object and on the objects that it is part of; all are kept alive until
@@ -316,11 +321,6 @@ bool add_type(PyObject *module, PyTypeObject **type, const char *name, size_t si
         return add_type(module, &type, name, sizeof(object), flags, slots);                        \
     }
 
-/* Defines the `members` of a type whose objects have weak references. */
-#define WEAK_REFERENCES(object)                                                                    \
-    static PyMemberDef members[] = {                                                               \
-        {"__weaklistoffset__", T_PYSSIZET, offsetof(object, weak), READONLY, NULL}, {0}};
-
 /*
  * Appends methods to the method array of a type. The array has MOST_METHODS entries and ends with
  * zeros.
@@ -347,6 +347,7 @@ void *new_object(PyTypeObject *type);
 #define END()                                                                                      \
     static void end(PyObject *self)                                                                \
     {                                                                                              \
+        hide_object(self);                                                                         \
         let_go((void *)self);                                                                      \
         end_object(self);                                                                          \
     }
@@ -356,11 +357,26 @@ void *new_object(PyTypeObject *type);
         return open_or_fail(((object_type *)object)->part, name);                                  \
     }
 
-/* Frees an object and releases its reference to its type. */
+/*
+ * The first and the last call of a tp_dealloc. hide_object() hides the object from weak references
+ * and from the garbage collector, end_object() frees it and releases its reference to its type.
+ */
+void hide_object(PyObject *object);
 void end_object(PyObject *object);
 
 /* Returns `part`. If it is NULL, raises an exception that says that the type has been closed. */
 void *open_or_fail(void *part, const char *type);
+
+/*
+ * REPRESENT defines the tp_repr represent(): "<NAME TEXT>", where text() returns the text. While
+ * the object is closed, text() fails, and the result is "<NAME closed>".
+ */
+PyObject *represent_as(PyObject *self, const char *name, PyObject *(*text)(PyObject *, PyObject *));
+#define REPRESENT(name, text)                                                                      \
+    static PyObject *represent(PyObject *self)                                                     \
+    {                                                                                              \
+        return represent_as(self, name, text);                                                     \
+    }
 
 /* Stores a new reference in `place` and releases the old one. */
 void keep_as(PyObject **place, PyObject *object);

@@ -96,9 +96,7 @@ static void end(PyObject *object)
     resource_object *self = (resource_object *)object;
     gr_resource *resource = self->resource;
     PyObject *type, *value, *traceback;
-    PyObject_GC_UnTrack(object);
-    if (self->weak)
-        PyObject_ClearWeakRefs(object);
+    hide_object(object);
     PyErr_Fetch(&type, &value, &traceback);
     bool unmapped = drop_mapping(self);
     /* On other threads and at exit, the OpenGL context of the resource is rarely current. */
@@ -337,8 +335,6 @@ static PyMethodDef own_methods[] = {
 /* own_methods and the methods defined in other files, which add_resource() appends. */
 static PyMethodDef methods[MOST_METHODS + 1];
 
-WEAK_REFERENCES(resource_object)
-
 static PyType_Slot slots[] = {
     {Py_tp_doc, "An OpenGL or Vulkan object, or imported memory, that CUDA can use.\n\n"
                 "    resource = GraphicsResource.from_gl_buffer(name, flags='write_discard')\n"
@@ -351,7 +347,6 @@ static PyType_Slot slots[] = {
     {Py_tp_repr, (void *)resource_represent},
     {Py_tp_methods, methods},
     {Py_tp_getset, resource_properties},
-    {Py_tp_members, members},
     {0},
 };
 

@@ -9,7 +9,6 @@ typedef struct buffer_object buffer_object;
 
 typedef struct resource_object {
     OBJECT_HEAD
-    PyObject *weak;
     gr_resource *resource;
     unsigned long thread; /* The thread that created the resource. */
 
@@ -37,7 +36,6 @@ typedef struct resource_object {
 
 struct buffer_object {
     OBJECT_HEAD /* A Buffer is part of its GraphicsResource or Slots. */
-    PyObject *weak;
 
     /* NULL once the mapping has ended. */
     gr_buffer *buffer;

@@ -15,6 +15,8 @@ typedef struct ring_object {
      */
     PyObject *resources, *before;
 
+    const char *producer, *mode;
+
     /* Number of acquired slots. */
     size_t out;
 
@@ -98,6 +100,8 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
         fail();
     if (self) {
         self->ring = ring;
+        self->producer = sides[side];
+        self->mode = modes[kind];
         self->resources = Py_NewRef(given.tuple);
     } else {
         gr_ring_free(ring);
@@ -134,7 +138,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
 
 static void end(PyObject *self)
 {
-    PyObject_GC_UnTrack(self);
+    hide_object(self);
     clear(self);
     end_object(self);
 }
@@ -300,6 +304,19 @@ static PyObject *descriptor(PyObject *self, PyObject *role)
     return fd < 0 ? fail() : PyLong_FromLong(fd);
 }
 
+static PyObject *text_of_ring(PyObject *object, PyObject *Py_UNUSED(none))
+{
+    ring_object *self = (ring_object *)object;
+    gr_ring *ring = open_of(object);
+    const gr_ring_info *now = ring ? gr_ring_get_info(ring) : NULL;
+    return now ? PyUnicode_FromFormat(
+                     "producer=%s mode=%s slots=%u free=%u writing=%u ready=%u reading=%u",
+                     self->producer, self->mode, now->slots, now->free, now->writing, now->ready,
+                     now->reading)
+               : NULL;
+}
+
+REPRESENT("Ring", text_of_ring)
 PROPERTY(is_closed, PyBool_FromLong(!((ring_object *)self)->ring))
 
 static PyMethodDef methods[] = {
@@ -343,6 +360,7 @@ static PyType_Slot slots[] = {
      "        ... OpenGL draws slot.resource.gl_name ...\n"},
     {Py_tp_new, (void *)make},
     {Py_tp_dealloc, (void *)end},
+    {Py_tp_repr, (void *)represent},
     {Py_tp_traverse, (void *)traverse},
     {Py_tp_clear, (void *)clear},
     {Py_tp_methods, methods},

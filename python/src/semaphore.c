@@ -221,6 +221,7 @@ PROPERTY(is_closed, PyBool_FromLong(!((semaphore_object *)self)->semaphore))
 GUARDED(wait)
 GUARDED(signal)
 GUARDED_ONE(describe)
+REPRESENT("Semaphore", describe)
 
 static PyMethodDef methods[] = {
     {"from_fd", METHOD(from_fd), KEYWORDS | METH_CLASS,
@@ -266,6 +267,7 @@ static PyType_Slot slots[] = {
                 "    done.wait(stream, 7)\n"},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
+    {Py_tp_repr, (void *)represent},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
     {0},

@@ -167,7 +167,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
 
 static void end(PyObject *object)
 {
-    PyObject_GC_UnTrack(object);
+    hide_object(object);
     finalize(object);
     Py_XDECREF(((slots_object *)object)->ring);
     end_object(object);
@@ -268,6 +268,19 @@ BOTH(one_resource, all_resources, resource_at)
 BOTH(one_frame, all_frames, frame_at)
 BOTH(one_index, all_indices, index_at)
 
+static PyObject *text_of_slots(PyObject *object, PyObject *Py_UNUSED(none))
+{
+    slots_object *self = (slots_object *)object;
+    PyObject *frames = slot_at(self, 0) ? all(self, frame_at) : NULL;
+    PyObject *text =
+        frames ? PyUnicode_FromFormat("%s frames=%R", self->writing ? "writing" : "reading", frames)
+               : NULL;
+    Py_XDECREF(frames);
+    return text;
+}
+
+REPRESENT("Slots", text_of_slots)
+
 static Py_ssize_t length(PyObject *self)
 {
     return (Py_ssize_t)((slots_object *)self)->n;
@@ -304,6 +317,7 @@ static PyType_Slot slots[] = {
      "or cancels them if an exception is in flight."},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
+    {Py_tp_repr, (void *)represent},
     {Py_tp_finalize, (void *)finalize},
     {Py_tp_traverse, (void *)traverse},
     {Py_tp_methods, methods},

@@ -100,6 +100,16 @@ static PyObject *signals_of(const gr_submit *submit)
     return submit ? points(submit->signal_count, submit->signals, submit->signal_values) : NULL;
 }
 
+static PyObject *text_of_submit(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    const gr_submit *submit = open_of(self);
+    return submit ? PyUnicode_FromFormat("waits=%zu signals=%zu%s", submit->wait_count,
+                                         submit->signal_count,
+                                         ((submit_object *)self)->committed ? " committed" : "")
+                  : NULL;
+}
+
+REPRESENT("Submit", text_of_submit)
 PROPERTY_IN_CALL(waits, waits_of(open_of(self)))
 PROPERTY_IN_CALL(signals, signals_of(open_of(self)))
 PROPERTY(is_closed, PyBool_FromLong(!((submit_object *)self)->submit))
@@ -131,6 +141,7 @@ static PyType_Slot slots[] = {
      "the end, unless an exception left the block. VulkanDevice.submit() does it alone."},
     {Py_tp_new, (void *)make},
     {Py_tp_dealloc, (void *)end},
+    {Py_tp_repr, (void *)represent},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
     {0},

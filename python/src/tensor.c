@@ -117,9 +117,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
 
 static void end(PyObject *object)
 {
-    PyObject_GC_UnTrack(object);
-    if (((tensor_object *)object)->weak)
-        PyObject_ClearWeakRefs(object);
+    hide_object(object);
     let_go(object);
     end_object(object);
 }
@@ -436,8 +434,6 @@ static PyMethodDef methods[] = {
     {0},
 };
 
-WEAK_REFERENCES(tensor_object)
-
 static PyType_Slot slots[] = {
     {Py_tp_doc, "Memory with a type and a shape, exchanged with frameworks without a copy.\n\n"
                 "memoryview() reads a Tensor in host, pinned or managed memory."},
@@ -448,7 +444,6 @@ static PyType_Slot slots[] = {
     {Py_tp_repr, (void *)tensor_represent},
     {Py_tp_methods, methods},
     {Py_tp_getset, tensor_properties},
-    {Py_tp_members, members},
     {SLOT_GET_BUFFER, (void *)view_get},
     {SLOT_RELEASE_BUFFER, (void *)view_release},
     {0},

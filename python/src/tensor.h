@@ -9,7 +9,6 @@
 
 typedef struct tensor_object {
     OBJECT_HEAD /* A Tensor is part of the Buffer whose memory it uses. */
-    PyObject *weak;
 
     /* NULL: closed. */
     gr_tensor *tensor;

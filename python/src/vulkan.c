@@ -38,6 +38,7 @@ static void let_go(vulkan_object *self)
 static void end(PyObject *object)
 {
     vulkan_object *self = (vulkan_object *)object;
+    hide_object(object);
     let_go(self);
     ENDING(gr_vk_headless_free(self->headless));
     end_object(object);
@@ -253,6 +254,7 @@ GUARDED(from_vk_buffer)
 GUARDED(from_vk_image)
 GUARDED(submit)
 GUARDED_ONE(describe)
+REPRESENT("VulkanDevice", describe)
 
 static PyMethodDef methods[] = {
     {"headless", METHOD(make_headless), KEYWORDS | METH_CLASS,
@@ -313,6 +315,7 @@ static PyType_Slot slots[] = {
      "copies through host memory."},
     {Py_tp_new, (void *)make},
     {Py_tp_dealloc, (void *)end},
+    {Py_tp_repr, (void *)represent},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
     {0},
