@@ -80,13 +80,16 @@ compile_options, link_options = from_build(folder) if folder else from_pkg_confi
 if os.environ.get("GRINTEROP_RPATH") == "no":
     link_options = [option for option in link_options if not option.startswith("-Wl,-rpath,")]
 os.chdir(HERE)
+Path("build").mkdir(exist_ok=True)
+make_docs = [sys.executable, "src/docs.py", "grinterop/_grinterop.pyi", "build/docs.h"]
+subprocess.run(make_docs, check=True)
 setup(
     ext_modules=[
         Extension(
             "grinterop._grinterop",
             sorted(str(path) for path in Path("src").glob("*.c")),
             depends=sorted(str(path) for path in Path("src").glob("*.h")),
-            extra_compile_args=["-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden"]
+            extra_compile_args=["-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden", "-Ibuild"]
             + compile_options,
             extra_link_args=link_options,
             py_limited_api=True,

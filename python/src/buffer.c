@@ -238,10 +238,7 @@ PyObject *buffer_represent(PyObject *object)
 }
 
 static PyMethodDef own_methods[] = {
-    {"close", METHOD(call_close), METH_FASTCALL | METH_KEYWORDS,
-     "close($self, stream=None)\n--\n\n"
-     "Ends the mapping: the graphics API can use the memory again after the work queued on\n"
-     "`stream` so far. None is the stream of the map. Closing again does nothing."},
+    {"close", METHOD(call_close), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
     {0},
@@ -251,39 +248,28 @@ static PyMethodDef own_methods[] = {
 PyMethodDef buffer_methods[MOST_METHODS + 1];
 
 PyGetSetDef buffer_properties[] = {
-    {"handle", guarded_handle, NULL, "The device pointer, as an int; 0 once the mapping has ended.",
-     NULL},
-    {"size", guarded_size, NULL, "Bytes; 0 for an image, and once the mapping has ended.", NULL},
-    {"pitch", guarded_pitch, NULL, "Bytes from row to row after map_linear(), else 0.", NULL},
-    {"is_closed", is_closed, NULL, "Whether the mapping has ended.", NULL},
-    {"is_read_only", is_read_only, NULL, "Whether CUDA may only read.", NULL},
-    {"is_device_accessible", yes, NULL, "Whether kernels can use the pointer.", NULL},
-    {"is_host_accessible", no, NULL, "Whether the CPU can use the pointer.", NULL},
-    {"is_managed", no, NULL, "Whether it is managed memory.", NULL},
-    {"device_id", guarded_buffer_device_id, NULL, "The CUDA device.", NULL},
-    {"__cuda_array_interface__", guarded_buffer_array_interface, NULL,
-     "For Numba, PyCUDA and others.", NULL},
-    {"memory_resource", nothing, NULL, "None: the memory was not allocated by a memory resource.",
-     NULL},
-    {"owner", nothing, NULL, "None: no other object owns the memory.", NULL},
-    {"stream", stream, NULL, "The stream passed to the map.", NULL},
-    {"resource", resource, NULL, "The GraphicsResource, or None.", NULL},
+    {"handle", guarded_handle, NULL, NULL, NULL},
+    {"size", guarded_size, NULL, NULL, NULL},
+    {"pitch", guarded_pitch, NULL, NULL, NULL},
+    {"is_closed", is_closed, NULL, NULL, NULL},
+    {"is_read_only", is_read_only, NULL, NULL, NULL},
+    {"is_device_accessible", yes, NULL, NULL, NULL},
+    {"is_host_accessible", no, NULL, NULL, NULL},
+    {"is_managed", no, NULL, NULL, NULL},
+    {"device_id", guarded_buffer_device_id, NULL, NULL, NULL},
+    {"__cuda_array_interface__", guarded_buffer_array_interface, NULL, NULL, NULL},
+    {"memory_resource", nothing, NULL, NULL, NULL},
+    {"owner", nothing, NULL, NULL, NULL},
+    {"stream", stream, NULL, NULL, NULL},
+    {"resource", resource, NULL, NULL, NULL},
     {0},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc,
-     "One mapping of a resource: the bytes, or the image, as CUDA sees them.\n\n"
-     "Returned by GraphicsResource.map(). It lasts until its close() or the end of its `with`,\n"
-     "or until unmap() or close() of the resource."},
-    {Py_tp_new, (void *)refuse_new},
-    {Py_tp_dealloc, (void *)end},
-    {Py_tp_finalize, (void *)finalize},
-    {Py_tp_traverse, (void *)traverse},
-    {Py_tp_repr, (void *)buffer_represent},
-    {Py_tp_methods, buffer_methods},
-    {Py_tp_getset, buffer_properties},
-    {0},
+    {Py_tp_new, (void *)refuse_new},        {Py_tp_dealloc, (void *)end},
+    {Py_tp_finalize, (void *)finalize},     {Py_tp_traverse, (void *)traverse},
+    {Py_tp_repr, (void *)buffer_represent}, {Py_tp_methods, buffer_methods},
+    {Py_tp_getset, buffer_properties},      {0},
 };
 
 bool add_buffer(PyObject *module)

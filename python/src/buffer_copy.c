@@ -183,14 +183,8 @@ GUARDED(copy_from)
 GUARDED(fill)
 
 PyMethodDef buffer_copy_methods[] = {
-    {"copy_to", METHOD(guarded_copy_to), KEYWORDS,
-     "copy_to($self, dst, *, stream)\n--\n\nCopies its bytes to another Buffer of the same size."},
-    {"copy_from", METHOD(guarded_copy_from), KEYWORDS,
-     "copy_from($self, src, *, stream)\n--\n\nCopies the bytes of another Buffer of the same "
-     "size."},
-    {"fill", METHOD(guarded_fill), KEYWORDS,
-     "fill($self, value, *, stream)\n--\n\n"
-     "Fills it with an int from 0 to 255, or with 1, 2 or 4 bytes of any object with the buffer\n"
-     "protocol, such as bytes or a NumPy scalar."},
+    {"copy_to", METHOD(guarded_copy_to), KEYWORDS, NULL},
+    {"copy_from", METHOD(guarded_copy_from), KEYWORDS, NULL},
+    {"fill", METHOD(guarded_fill), KEYWORDS, NULL},
     {0},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Python's buffer protocol, for memoryview() and others, of a Tensor in memory of the host. */
+/* Python's buffer protocol, for memoryview and others, of a Tensor in host memory. */
 #include "tensor.h"
 
 /* Requests of consumers, as in PyBUF_WRITABLE. */

@@ -56,21 +56,13 @@ static PyObject *set_log(PyObject *Py_UNUSED(module), PyObject *object)
 }
 
 PyMethodDef driver_functions[] = {
-    {"load", METHOD(load), KEYWORDS,
-     "load(allow_software=False)\n--\n\n"
-     "Loads the CUDA driver. If none starts and allow_software is set, loads the software driver."},
-    {"is_software", is_software, METH_NOARGS,
-     "is_software()\n--\n\nWhether the loaded driver is the software one."},
-    {"driver_path", driver_path, METH_NOARGS,
-     "driver_path()\n--\n\nThe path of the loaded driver; '' if none is loaded."},
-    {"library_version", library_version, METH_NOARGS,
-     "library_version()\n--\n\nThe version of libgrinterop."},
-    {"gl_cuda_device", gl_cuda_device, METH_NOARGS,
-     "gl_cuda_device()\n--\n\nThe CUDA device that draws for the current OpenGL context."},
+    {"load", METHOD(load), KEYWORDS, NULL},
+    {"is_software", is_software, METH_NOARGS, NULL},
+    {"driver_path", driver_path, METH_NOARGS, NULL},
+    {"library_version", library_version, METH_NOARGS, NULL},
+    {"gl_cuda_device", gl_cuda_device, METH_NOARGS, NULL},
     {"_probe", probe, METH_O, NULL},
-    {"set_log", set_log, METH_O,
-     "set_log(level, /)\n--\n\n"
-     "Sets what is logged to stderr: none, error, warning, info or debug."},
+    {"set_log", set_log, METH_O, NULL},
     {0},
 };
 
@@ -196,30 +188,21 @@ REPRESENT("CudaContext", text_of_context)
 
 static PyMethodDef methods[] = {
     {"__cuda_stream__", stream_pair, METH_NOARGS, NULL},
-    {"sync", guarded_call_sync, METH_NOARGS, "sync($self)\n--\n\nWaits until its stream is idle."},
-    {"close", call_close, METH_NOARGS,
-     "close($self)\n--\n\nFrees it. Call it on the thread that created it."},
+    {"sync", guarded_call_sync, METH_NOARGS, NULL},
+    {"close", call_close, METH_NOARGS, NULL},
     CLOSE_BY_WITH,
     {0},
 };
 
 static PyGetSetDef properties[] = {
-    {"stream", stream, NULL, "The CUstream, as an int.", NULL},
-    {"handle", handle, NULL, "The CUcontext, as an int.", NULL},
+    {"stream", stream, NULL, NULL, NULL},
+    {"handle", handle, NULL, NULL, NULL},
     {0},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc,
-     "CudaContext(device=0)\n--\n\n"
-     "Makes the primary context of a CUDA device current and creates a stream. The object\n"
-     "itself can be passed as a stream."},
-    {Py_tp_new, (void *)make},
-    {Py_tp_dealloc, (void *)end},
-    {Py_tp_repr, (void *)represent},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, properties},
-    {0},
+    {Py_tp_new, (void *)make}, {Py_tp_dealloc, (void *)end}, {Py_tp_repr, (void *)represent},
+    {Py_tp_methods, methods},  {Py_tp_getset, properties},   {0},
 };
 
 ADD_TYPE(add_cuda_context, context_type, "grinterop.CudaContext", context_object, 0)

@@ -115,9 +115,6 @@ static PyObject *collect(PyObject *Py_UNUSED(module), PyObject *args, PyObject *
 }
 
 PyMethodDef tensor_functions[] = {
-    {"collect", METHOD(collect), KEYWORDS,
-     "collect(timeout=None)\n--\n\n"
-     "Frees dropped tensors, and waits up to `timeout` seconds for those that streams still use.\n"
-     "None waits forever."},
+    {"collect", METHOD(collect), KEYWORDS, NULL},
     {0},
 };

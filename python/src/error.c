@@ -186,7 +186,6 @@ static PyObject *clear_error(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(no
 PyMethodDef error_functions[] = {
     {"_set_makers", set_makers, METH_VARARGS, NULL},
     {"_last_error", last_error, METH_NOARGS, NULL},
-    {"clear_error", clear_error, METH_NOARGS,
-     "clear_error()\n--\n\nClears the last error of the calling thread."},
+    {"clear_error", clear_error, METH_NOARGS, NULL},
     {0},
 };

@@ -206,31 +206,9 @@ static PyObject *from_same_memory(PyObject *type, PyObject *args, PyObject *keyw
 }
 
 PyMethodDef external_methods[] = {
-    {"from_fd", METHOD(from_fd), KEYWORDS | METH_CLASS,
-     "from_fd($type, fd, size, *, kind='opaque', dedicated=False, offset=0, length=0, image=None,\n"
-     "        flags=None)\n--\n\n"
-     "Imports memory that Vulkan or another process exported as a file descriptor. CUDA owns `fd`\n"
-     "after a success; after an exception it is still yours to close.\n\n"
-     "size: of the whole allocation, in bytes. kind: 'opaque' or 'dma-buf'. dedicated: whether it\n"
-     "was allocated for this one buffer or image. offset, length: the bytes to use; a length of 0\n"
-     "means up to the end. image: for an image, a dict with format and channels, width, height,\n"
-     "depth, levels, placed_levels, layers, cube, color_attachment, depth_texture, srgb and\n"
-     "normalized, as for gr_external_image_desc. Formats: 'u8', 'u16', 'u32', 'i8', 'i16', 'i32',\n"
-     "'f16', 'f32'. Call set_sync() before the first map."},
-    {"from_win32", METHOD(from_win32), KEYWORDS | METH_CLASS,
-     "from_win32($type, handle, size, *, kind='opaque', dedicated=False, offset=0, length=0,\n"
-     "           image=None, flags=None)\n--\n\n"
-     "Imports memory by a Windows handle, as an int, or its name, as a str. The handle stays\n"
-     "yours. kind: 'opaque', 'opaque-kmt', 'd3d12-heap', 'd3d12-resource', 'd3d11-resource' or\n"
-     "'d3d11-resource-kmt'. The others are as for from_fd()."},
-    {"from_nvscibuf", METHOD(from_nvscibuf), KEYWORDS | METH_CLASS,
-     "from_nvscibuf($type, object, size, *, dedicated=False, offset=0, length=0, image=None,\n"
-     "              flags=None)\n--\n\n"
-     "Imports a NvSciBufObj, given by its address, which stays yours. The others are as for\n"
-     "from_fd()."},
-    {"from_same_memory", METHOD(from_same_memory), KEYWORDS | METH_CLASS,
-     "from_same_memory($type, resource, *, offset=0, length=0, image=None, flags=None)\n--\n\n"
-     "Another resource in the imported memory of `resource`, which must not be dedicated. Both\n"
-     "keep the memory."},
+    {"from_fd", METHOD(from_fd), KEYWORDS | METH_CLASS, NULL},
+    {"from_win32", METHOD(from_win32), KEYWORDS | METH_CLASS, NULL},
+    {"from_nvscibuf", METHOD(from_nvscibuf), KEYWORDS | METH_CLASS, NULL},
+    {"from_same_memory", METHOD(from_same_memory), KEYWORDS | METH_CLASS, NULL},
     {0},
 };

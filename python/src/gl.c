@@ -85,29 +85,10 @@ static PyObject *create_gl_image(PyObject *type, PyObject *args, PyObject *keywo
 }
 
 PyMethodDef gl_methods[] = {
-    {"from_gl_buffer", METHOD(from_gl_buffer), KEYWORDS | METH_CLASS,
-     "from_gl_buffer($type, gl_buffer, *, flags=None, stream=None, transports=None,\n"
-     "               share_group=False, follow_storage=False)\n--\n\n"
-     "Shares an existing OpenGL buffer of the current context with CUDA.\n\n"
-     "'with from_gl_buffer(name, stream=s) as buffer:' maps the buffer on entry. Without stream,\n"
-     "the with statement returns the resource. Both close the resource on exit.\n"
-     "transports: None or 'without copy', 'interop', 'shared', 'peer', 'copy' or 'any'.\n"
-     "share_group: any context that shares objects with the current one can map and close it.\n"
-     "follow_storage: map() registers the buffer again if its storage was replaced."},
-    {"from_gl_image", METHOD(from_gl_image), KEYWORDS | METH_CLASS,
-     "from_gl_image($type, image, target, *, flags=None, transports=None, share_group=False,\n"
-     "              follow_storage=False)\n--\n\n"
-     "Shares an existing OpenGL texture or renderbuffer with CUDA. target: GL_TEXTURE_2D etc., as\n"
-     "a number. flags: with 'surface_load_store', kernels and publish() write to it without an\n"
-     "extra copy."},
-    {"create_gl_buffer", METHOD(create_gl_buffer), KEYWORDS | METH_CLASS,
-     "create_gl_buffer($type, size, *, flags=None, transports=None, packed=False)\n--\n\n"
-     "Creates an OpenGL buffer in shared memory; its name is gl_name. packed: places many small\n"
-     "buffers in common blocks. Otherwise each takes at least 2 MiB of GPU memory."},
-    {"create_gl_image", METHOD(create_gl_image), KEYWORDS | METH_CLASS,
-     "create_gl_image($type, target, internal_format, width, height, depth=0, levels=0, *,\n"
-     "                flags=None, transports=None)\n--\n\n"
-     "Creates an OpenGL texture in shared memory; its name is gl_name."},
+    {"from_gl_buffer", METHOD(from_gl_buffer), KEYWORDS | METH_CLASS, NULL},
+    {"from_gl_image", METHOD(from_gl_image), KEYWORDS | METH_CLASS, NULL},
+    {"create_gl_buffer", METHOD(create_gl_buffer), KEYWORDS | METH_CLASS, NULL},
+    {"create_gl_image", METHOD(create_gl_image), KEYWORDS | METH_CLASS, NULL},
     {0},
 };
 
@@ -216,32 +197,23 @@ GUARDED_ONE(make_current)
 REPRESENT("EglContext", text_of_context)
 
 static PyMethodDef methods[] = {
-    {"make_current", guarded_make_current, METH_NOARGS,
-     "make_current($self)\n--\n\nMakes the context current on the calling thread."},
-    {"release_current", release_current, METH_NOARGS | METH_STATIC,
-     "release_current()\n--\n\nLeaves no OpenGL context current on the calling thread."},
-    {"close", call_close, METH_NOARGS,
-     "close($self)\n--\n\nDestroys it. Closing again does nothing."},
-    {"describe", describe, METH_NOARGS, "describe($self)\n--\n\nOne line about the renderer."},
+    {"make_current", guarded_make_current, METH_NOARGS, NULL},
+    {"release_current", release_current, METH_NOARGS | METH_STATIC, NULL},
+    {"close", call_close, METH_NOARGS, NULL},
+    {"describe", describe, METH_NOARGS, NULL},
     CLOSE_BY_WITH,
     {0},
 };
 
 static PyGetSetDef properties[] = {
-    {"display", display, NULL, "The EGLDisplay, as an int.", NULL},
-    {"config", config, NULL, "The EGLConfig, as an int.", NULL},
-    {"context", context, NULL, "The EGLContext, as an int.", NULL},
-    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {"display", display, NULL, NULL, NULL},
+    {"config", config, NULL, NULL, NULL},
+    {"context", context, NULL, NULL, NULL},
+    {"is_closed", is_closed, NULL, NULL, NULL},
     {0},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc,
-     "EglContext(cuda_device=0, major=0, minor=0, *, compatibility=False, debug=False,\n"
-     "           share=None)\n--\n\n"
-     "A windowless OpenGL context on the GPU of a CUDA device, or on the CPU with the software\n"
-     "driver. Created current. Version 0.0 selects the newest. The context shares OpenGL\n"
-     "objects with `share`."},
     {Py_tp_new, (void *)make},
     {Py_tp_dealloc, (void *)end},
     {Py_tp_traverse, (void *)traverse},

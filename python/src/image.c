@@ -200,40 +200,19 @@ GUARDED_WITH(copy_from_image, copy(self, args, keywords, gr_buffer_copy_to_linea
 GUARDED_WITH(copy_to_image, copy(self, args, keywords, gr_buffer_copy_from_linear))
 GUARDED_ONE(image_info)
 
-#define TEXTURE                                                                                    \
-    "texture($self, level=0, layer=0, *, address='clamp', filter='point', normalized=None,\n"      \
-    "        as_float=None, srgb=None, border=(0, 0, 0, 0), whole=False, mip_filter='point',\n"    \
-    "        mip_bias=0, min_level=0, level_count=0, anisotropy=0)\n--\n\n"
-
 PyMethodDef resource_image_methods[] = {
-    {"surface", METHOD(resource_surface), KEYWORDS,
-     "surface($self, level=0, layer=0)\n--\n\n"
-     "The CUsurfObject of one level and layer, the same in each mapping. Valid while mapped."},
-    {"texture", METHOD(resource_texture), KEYWORDS,
-     TEXTURE "Like Buffer.texture(): a CUtexObject, the same in each mapping. Valid while mapped."},
+    {"surface", METHOD(resource_surface), KEYWORDS, NULL},
+    {"texture", METHOD(resource_texture), KEYWORDS, NULL},
     {0},
 };
 
 PyMethodDef image_methods[] = {
-    {"array", METHOD(guarded_array), KEYWORDS,
-     "array($self, level=0, layer=0)\n--\n\nThe CUarray of one level and layer, as an int."},
-    {"mipmapped_array", guarded_mipmapped_array, METH_NOARGS,
-     "mipmapped_array($self)\n--\n\nThe CUmipmappedArray of all levels, as an int."},
-    {"surface", METHOD(guarded_surface), KEYWORDS,
-     "surface($self, level=0, layer=0)\n--\n\n"
-     "The CUsurfObject of one level and layer, for writes by kernels. Valid while mapped."},
-    {"texture", METHOD(guarded_texture), KEYWORDS,
-     TEXTURE
-     "A CUtexObject, for sampling by kernels. Valid while mapped. None: as the image's format."},
-    {"copy_from_image", METHOD(guarded_copy_from_image), KEYWORDS,
-     "copy_from_image($self, address, level=0, layer=0, *, pitch=0, slice=0, host=False,\n"
-     "                stream=None)\n--\n\n"
-     "Copies one level and layer to linear device memory, or host memory with `host`."},
-    {"copy_to_image", METHOD(guarded_copy_to_image), KEYWORDS,
-     "copy_to_image($self, address, level=0, layer=0, *, pitch=0, slice=0, host=False,\n"
-     "              stream=None)\n--\n\n"
-     "Copies linear memory into one level and layer."},
-    {"image_info", guarded_image_info, METH_NOARGS,
-     "image_info($self)\n--\n\nThe driver's description of the image, as a dict."},
+    {"array", METHOD(guarded_array), KEYWORDS, NULL},
+    {"mipmapped_array", guarded_mipmapped_array, METH_NOARGS, NULL},
+    {"surface", METHOD(guarded_surface), KEYWORDS, NULL},
+    {"texture", METHOD(guarded_texture), KEYWORDS, NULL},
+    {"copy_from_image", METHOD(guarded_copy_from_image), KEYWORDS, NULL},
+    {"copy_to_image", METHOD(guarded_copy_to_image), KEYWORDS, NULL},
+    {"image_info", guarded_image_info, METH_NOARGS, NULL},
     {0},
 };

@@ -98,12 +98,7 @@ GUARDED_FAST(dlpack)
 GUARDED_ONE(dlpack_device)
 
 PyMethodDef mapping_tensor_methods[] = {
-    {"tensor", METHOD(guarded_call_tensor), KEYWORDS,
-     "tensor($self, shape=None, dtype='uint8', strides=None, offset=0, *, layout=None,\n"
-     "       read_only=False, negative_strides=False, memory=None)\n--\n\n"
-     "The mapping as a Tensor, without a copy: as bytes, or with that shape and dtype. With\n"
-     "memory='array' it is the CUDA array of an image, for example for Warp's textures. The\n"
-     "tensor is revoked when the mapping ends."},
+    {"tensor", METHOD(guarded_call_tensor), KEYWORDS, NULL},
     EXPORT_METHODS,
     {0},
 };

@@ -9,7 +9,44 @@
  */
 #include "module.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- Docstrings ------------------------------------------------------------------------------ */
+
+struct doc {
+    const char *name, *text;
+};
+
+/* Made from the type stub by docs.py, and sorted by name. */
+#include "docs.h"
+
+static int compare(const void *name, const void *doc)
+{
+    return strcmp(name, ((const struct doc *)doc)->name);
+}
+
+/* The docstring of "Type", "Type.member" or "function". NULL if it has none. */
+static const char *doc_of(const char *type, const char *dot, const char *member)
+{
+    char name[64];
+    PyOS_snprintf(name, sizeof(name), "%s%s%s", type, dot, member);
+    const struct doc *found =
+        bsearch(name, docs, sizeof(docs) / sizeof(*docs), sizeof(*docs), compare);
+    return found ? found->text : NULL;
+}
+
+static void document_members(const char *type, PyType_Slot *slots)
+{
+    for (; slots->slot; slots++) {
+        for (PyMethodDef *one = slots->pfunc; slots->slot == Py_tp_methods && one->ml_name; one++)
+            one->ml_doc = doc_of(type, ".", one->ml_name);
+        for (PyGetSetDef *one = slots->pfunc; slots->slot == Py_tp_getset && one->name; one++)
+            one->doc = doc_of(type, ".", one->name);
+    }
+}
+
+/* ---- Types ----------------------------------------------------------------------------------- */
 
 #define MOST_SLOTS 16
 
@@ -18,8 +55,11 @@ bool add_type(PyObject *module, PyTypeObject **type, const char *name, size_t si
 {
     static PyMemberDef members[] = {
         {"__weaklistoffset__", T_PYSSIZET, offsetof(object, weak), READONLY, NULL}, {0}};
-    PyType_Slot all[MOST_SLOTS] = {{Py_tp_members, members}};
-    for (size_t i = 1; i < MOST_SLOTS - 1 && slots->slot; i++)
+    const char *short_name = strchr(name, '.') + 1;
+    PyType_Slot all[MOST_SLOTS] = {{Py_tp_members, members},
+                                   {Py_tp_doc, (void *)doc_of(short_name, "", "")}};
+    document_members(short_name, slots);
+    for (size_t i = 2; i < MOST_SLOTS - 1 && slots->slot; i++)
         all[i] = *slots++;
     PyType_Spec spec = {
         .name = name, .basicsize = (int)size, .flags = Py_TPFLAGS_DEFAULT | flags, .slots = all};
@@ -122,6 +162,8 @@ static bool add_functions(PyObject *module)
     PyMethodDef *const tables[] = {argument_functions, driver_functions,  error_functions,
                                    many_functions,     publish_functions, tensor_functions};
     for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+        for (PyMethodDef *one = tables[i]; one->ml_name; one++)
+            one->ml_doc = doc_of(one->ml_name, "", "");
         if (PyModule_AddFunctions(module, tables[i]))
             return false;
     }

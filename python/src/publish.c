@@ -551,46 +551,9 @@ static PyObject *copy_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, P
 }
 
 PyMethodDef publish_functions[] = {
-    {"publish", METHOD(publish), METH_FASTCALL | METH_KEYWORDS,
-     "publish(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
-     "        bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, bits=0,\n"
-     "        level=0, layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
-     "        timeout=None, x=0, y=0, width=0, height=0)\n--\n\n"
-     "Writes a tensor to graphics memory in one pass: to a GraphicsResource, which is mapped and\n"
-     "released, to a Buffer, which stays mapped, or to the next slot of a Ring.\n\n"
-     "tensor: any object that Tensor.from_dlpack() accepts. stream: may be omitted only for a\n"
-     "Buffer. layout: overrides that of the tensor. bgr: the first channel is blue. flip: the\n"
-     "first row becomes the last row of the image. scale, bias: value * scale + bias, as one\n"
-     "number or one per channel. alpha: used if the tensor has none. srgb: converts from a\n"
-     "linear tensor to sRGB. matrix, full_range: for YUV. bits: for YUV with fewer than 16 bits,\n"
-     "the low ones, of uint16: 10 for yuv420p10le. offset, shape, dtype, strides: the elements in\n"
-     "a buffer; by default the shape and dtype of the tensor, compact. timeout: seconds to wait\n"
-     "for a ring slot. x, y, width, height: the rectangle of an image; 0 extends it to the edge."},
-    {"fetch", METHOD(fetch), METH_FASTCALL | METH_KEYWORDS,
-     "fetch(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
-     "      bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, bits=0,\n"
-     "      level=0, layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
-     "      timeout=None, x=0, y=0, width=0, height=0)\n--\n\n"
-     "Reads graphics memory into a tensor, with its shape and dtype: the reverse of publish().\n"
-     "The copy runs in stream order: synchronize `stream` before the CPU reads the elements."},
-    {"fetch_framebuffer", METHOD(fetch_framebuffer), KEYWORDS,
-     "fetch_framebuffer(framebuffer, tensor, *, stream, attachment=None, rectangle=None, near=0,\n"
-     "                  far=0, reverse_z=False, layout=None, bgr=False, flip=False, scale=None,\n"
-     "                  bias=None, alpha=None, srgb=False, wait_event=None, staging=None)\n--\n\n"
-     "Reads an attachment of an OpenGL framebuffer into a tensor, in stream order.\n\n"
-     "framebuffer: its name; 0 is that of the window. attachment: 'color', 'color1', 'depth',\n"
-     "'stencil' or an OpenGL constant; None: the selected read buffer. tensor: may be a dict,\n"
-     "{'color': rgb, 'depth': metres}, whose attachments are read with one map. rectangle: (x, y,\n"
-     "width, height). near, far, reverse_z: the planes of the projection, to get distances "
-     "instead\n"
-     "of depths. staging: a GraphicsResource of an OpenGL buffer to use again in each call. The\n"
-     "others are those of fetch(): scale=1000 / 65535 gives millimetres in uint16 if near is in\n"
-     "metres, but a dict takes no scale and no bias."},
-    {"copy_framebuffer", METHOD(copy_framebuffer), KEYWORDS,
-     "copy_framebuffer(framebuffer, buffer, *, attachment=None, rectangle=None, offset=0)\n--\n\n"
-     "Copies an attachment to a GraphicsResource of an OpenGL buffer, by OpenGL alone. In a Ring\n"
-     "of such buffers CUDA reads frames while OpenGL draws the next ones.\n\n"
-     "The pixels have the channels and types of the attachment, without padding: read them by\n"
-     "fetch(buffer, tensor, shape=(height, width, 4), dtype='uint8'). offset: in bytes."},
+    {"publish", METHOD(publish), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"fetch", METHOD(fetch), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"fetch_framebuffer", METHOD(fetch_framebuffer), KEYWORDS, NULL},
+    {"copy_framebuffer", METHOD(copy_framebuffer), KEYWORDS, NULL},
     {0},
 };

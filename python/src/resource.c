@@ -307,26 +307,12 @@ static PyObject *call_wait(PyObject *object, PyObject *args, PyObject *keywords)
 /* ---- The type -------------------------------------------------------------------------------- */
 
 static PyMethodDef own_methods[] = {
-    {"map", METHOD(map), METH_FASTCALL | METH_KEYWORDS,
-     "map($self, *, stream, flags=None)\n--\n\n"
-     "Maps the resource for CUDA and returns a Buffer; OpenGL or Vulkan can use the resource\n"
-     "again when that is closed. Kernels queued on `stream` can use it at once. `flags` narrows\n"
-     "a read_write resource for this map: 'read_only' or 'write_discard'."},
-    {"map_linear", METHOD(map_linear), KEYWORDS,
-     "map_linear($self, level=0, layer=0, *, stream)\n--\n\n"
-     "Maps one level and layer of an image as linear memory. It copies at the map and at the\n"
-     "release, depending on the flags."},
-    {"unmap", METHOD(unmap), KEYWORDS,
-     "unmap($self, *, stream=None)\n--\n\nEnds the mapping. None is the stream of the map."},
-    {"close", METHOD(call_close), KEYWORDS,
-     "close($self, stream=None)\n--\n\n"
-     "Ends the mapping, if any, and the registration. Closing again does nothing."},
-    {"wait", METHOD(call_wait), KEYWORDS,
-     "wait($self, timeout=None)\n--\n\n"
-     "Blocks the CPU until CUDA has finished with the resource, for up to `timeout` seconds.\n"
-     "None waits forever."},
-    {"describe", resource_describe, METH_NOARGS,
-     "describe($self)\n--\n\nOne line with its kind, size, flags, transport and state."},
+    {"map", METHOD(map), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"map_linear", METHOD(map_linear), KEYWORDS, NULL},
+    {"unmap", METHOD(unmap), KEYWORDS, NULL},
+    {"close", METHOD(call_close), KEYWORDS, NULL},
+    {"wait", METHOD(call_wait), KEYWORDS, NULL},
+    {"describe", resource_describe, METH_NOARGS, NULL},
     {"__enter__", enter, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
     {0},
@@ -336,18 +322,10 @@ static PyMethodDef own_methods[] = {
 static PyMethodDef methods[MOST_METHODS + 1];
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "An OpenGL or Vulkan object, or imported memory, that CUDA can use.\n\n"
-                "    resource = GraphicsResource.from_gl_buffer(name, flags='write_discard')\n"
-                "    with resource.map(stream=stream) as buffer:\n"
-                "        ... kernels on `stream` write to buffer.handle ...\n"},
-    {Py_tp_new, (void *)refuse_new},
-    {Py_tp_dealloc, (void *)end},
-    {Py_tp_traverse, (void *)traverse},
-    {Py_tp_clear, (void *)clear},
-    {Py_tp_repr, (void *)resource_represent},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, resource_properties},
-    {0},
+    {Py_tp_new, (void *)refuse_new},          {Py_tp_dealloc, (void *)end},
+    {Py_tp_traverse, (void *)traverse},       {Py_tp_clear, (void *)clear},
+    {Py_tp_repr, (void *)resource_represent}, {Py_tp_methods, methods},
+    {Py_tp_getset, resource_properties},      {0},
 };
 
 bool add_resource(PyObject *module)

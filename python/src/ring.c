@@ -320,52 +320,27 @@ REPRESENT("Ring", text_of_ring)
 PROPERTY(is_closed, PyBool_FromLong(!((ring_object *)self)->ring))
 
 static PyMethodDef methods[] = {
-    {"acquire_write", METHOD(acquire_write), KEYWORDS,
-     "acquire_write($self, n=1, *, stream=None, timeout=None)\n--\n\n"
-     "Acquires n slots to write to, as Slots. Waits up to `timeout` seconds (None: forever).\n\n"
-     "The CUDA side passes its stream. The graphics side passes none."},
-    {"acquire_read", METHOD(acquire_read), KEYWORDS,
-     "acquire_read($self, n=1, *, stream=None, timeout=None)\n--\n\n"
-     "Acquires the next n frames to read, like acquire_write(). WaitTimeoutError if no frame is\n"
-     "handed over within `timeout` seconds."},
-    {"resize", resize, METH_O,
-     "resize($self, resources, /)\n--\n\nReplaces the slots, even with frames in flight."},
-    {"stop", stop, METH_NOARGS,
-     "stop($self)\n--\n\nEnds all waits. Published frames can still be read. Any thread."},
-    {"info", info, METH_NOARGS,
-     "info($self)\n--\n\nCounts of frames and slots by state, as a dict."},
-    {"descriptor", descriptor, METH_O,
-     "descriptor($self, role, /)\n--\n\n"
-     "A file descriptor to poll: readable while the 'producer' or the 'consumer' can acquire\n"
-     "without waiting."},
-    {"close", call_close, METH_NOARGS,
-     "close($self)\n--\n\nFrees the ring, but not its resources."},
+    {"acquire_write", METHOD(acquire_write), KEYWORDS, NULL},
+    {"acquire_read", METHOD(acquire_read), KEYWORDS, NULL},
+    {"resize", resize, METH_O, NULL},
+    {"stop", stop, METH_NOARGS, NULL},
+    {"info", info, METH_NOARGS, NULL},
+    {"descriptor", descriptor, METH_O, NULL},
+    {"close", call_close, METH_NOARGS, NULL},
     CLOSE_BY_WITH,
     {0},
 };
 
 static PyGetSetDef properties[] = {
-    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {"is_closed", is_closed, NULL, NULL, NULL},
     {0},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc,
-     "Ring(resources, *, producer='cuda', mode='lossless')\n--\n\n"
-     "Frames in flight: slots, each a resource, that one side fills and the other reads.\n"
-     "producer: 'cuda' or 'graphics'; mode: 'lossless' or 'newest'.\n\n"
-     "    with ring.acquire_write(stream=stream) as slot:\n"
-     "        ... kernels on `stream` write to slot.buffer.handle ...\n"
-     "    with ring.acquire_read() as slot:\n"
-     "        ... OpenGL draws slot.resource.gl_name ...\n"},
-    {Py_tp_new, (void *)make},
-    {Py_tp_dealloc, (void *)end},
-    {Py_tp_repr, (void *)represent},
-    {Py_tp_traverse, (void *)traverse},
-    {Py_tp_clear, (void *)clear},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, properties},
-    {0},
+    {Py_tp_new, (void *)make},       {Py_tp_dealloc, (void *)end},
+    {Py_tp_repr, (void *)represent}, {Py_tp_traverse, (void *)traverse},
+    {Py_tp_clear, (void *)clear},    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},      {0},
 };
 
 bool add_ring(PyObject *module)

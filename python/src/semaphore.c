@@ -183,12 +183,7 @@ static PyObject *set_sync(PyObject *self, PyObject *args, PyObject *keywords)
 }
 
 PyMethodDef order_methods[] = {
-    {"set_sync", METHOD(set_sync), KEYWORDS,
-     "set_sync($self, acquire, release)\n--\n\n"
-     "The order with the graphics API, which signals `acquire` and waits for `release`, with the\n"
-     "values of a Submit: a map waits for the last Submit, and its end signals what the next one\n"
-     "waits for. None: the program keeps that order itself. Imported memory needs it before the\n"
-     "first map. The resource keeps the Semaphores alive."},
+    {"set_sync", METHOD(set_sync), KEYWORDS, NULL},
     {0},
 };
 
@@ -224,53 +219,27 @@ GUARDED_ONE(describe)
 REPRESENT("Semaphore", describe)
 
 static PyMethodDef methods[] = {
-    {"from_fd", METHOD(from_fd), KEYWORDS | METH_CLASS,
-     "from_fd($type, fd, *, kind='timeline', value=0)\n--\n\n"
-     "Imports a semaphore that was exported as a file descriptor. CUDA owns `fd` after a success;\n"
-     "after an exception it is still yours to close. kind: 'timeline' or 'binary'. value: the\n"
-     "current value of a timeline."},
-    {"from_win32", METHOD(from_win32), KEYWORDS | METH_CLASS,
-     "from_win32($type, handle, *, kind='timeline', value=0)\n--\n\n"
-     "Imports a semaphore by a Windows handle, as an int, or its name, as a str. The handle stays\n"
-     "yours. kind: 'timeline', 'binary', 'binary-kmt', 'd3d12-fence', 'd3d11-fence',\n"
-     "'keyed-mutex' or 'keyed-mutex-kmt'."},
-    {"from_nvscisync", from_nvscisync, METH_O | METH_CLASS,
-     "from_nvscisync($type, object, /)\n--\n\n"
-     "Imports a NvSciSyncObj, given by its address, which must outlive it."},
-    {"wait", METHOD(guarded_wait), KEYWORDS,
-     "wait($self, stream, value=0, *, key=0, timeout=0, fence=0, skip_nvscibuf=False)\n--\n\n"
-     "Later work in `stream` waits until a timeline has `value`, or until a binary semaphore is\n"
-     "signalled. This thread does not wait.\n\n"
-     "key, timeout: of a keyed mutex, in seconds. fence: the address of a NvSciSyncFence."},
-    {"signal", METHOD(guarded_signal), KEYWORDS,
-     "signal($self, stream, value=0, *, key=0, fence=0, skip_nvscibuf=False)\n--\n\n"
-     "Signals after the work queued in `stream` so far: a timeline gets `value`, which must be\n"
-     "greater than the last one."},
-    {"describe", guarded_describe, METH_NOARGS,
-     "describe($self)\n--\n\nOne line: its type, last value, and how it waits."},
-    {"close", call_close, METH_NOARGS,
-     "close($self)\n--\n\nReleases it. Resources and streams that use it keep the import."},
+    {"from_fd", METHOD(from_fd), KEYWORDS | METH_CLASS, NULL},
+    {"from_win32", METHOD(from_win32), KEYWORDS | METH_CLASS, NULL},
+    {"from_nvscisync", from_nvscisync, METH_O | METH_CLASS, NULL},
+    {"wait", METHOD(guarded_wait), KEYWORDS, NULL},
+    {"signal", METHOD(guarded_signal), KEYWORDS, NULL},
+    {"describe", guarded_describe, METH_NOARGS, NULL},
+    {"close", call_close, METH_NOARGS, NULL},
     CLOSE_BY_WITH,
     {0},
 };
 
 static PyGetSetDef properties[] = {
-    {"handle", guarded_handle, NULL, "The CUexternalSemaphore, as an int.", NULL},
-    {"is_timeline", guarded_is_timeline, NULL, "Whether it has values.", NULL},
-    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {"handle", guarded_handle, NULL, NULL, NULL},
+    {"is_timeline", guarded_is_timeline, NULL, NULL, NULL},
+    {"is_closed", is_closed, NULL, NULL, NULL},
     {0},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "A semaphore that CUDA shares with another API.\n\n"
-                "    done = Semaphore.from_fd(fd)    # exported by vkGetSemaphoreFdKHR\n"
-                "    done.wait(stream, 7)\n"},
-    {Py_tp_new, (void *)refuse_new},
-    {Py_tp_dealloc, (void *)end},
-    {Py_tp_repr, (void *)represent},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, properties},
-    {0},
+    {Py_tp_new, (void *)refuse_new}, {Py_tp_dealloc, (void *)end}, {Py_tp_repr, (void *)represent},
+    {Py_tp_methods, methods},        {Py_tp_getset, properties},   {0},
 };
 
 ADD_TYPE(add_semaphore, semaphore_type, "grinterop.Semaphore", semaphore_object, 0)

@@ -172,17 +172,7 @@ static PyObject *call_receive(PyObject *type, PyObject *args, PyObject *keywords
 }
 
 PyMethodDef share_methods[] = {
-    {"send", METHOD(call_send), KEYWORDS,
-     "send($self, socket, data=b'', *, timeout=None)\n--\n\n"
-     "Sends the resource to another process over a connected Unix socket, with up to 64 KiB of\n"
-     "your bytes. The resource stays yours, and both use the same memory. Semaphores of\n"
-     "set_sync() are sent along. timeout: seconds to wait for room in the socket. Ctrl-C within a\n"
-     "message shuts the socket down."},
-    {"receive", METHOD(call_receive), KEYWORDS | METH_CLASS,
-     "receive($type, socket, *, timeout=None)\n--\n\n"
-     "Receives a resource that another process sent. Returns it and the sender's bytes. It needs\n"
-     "set_sync() before the first map if no semaphores came along. Ctrl-C within a message shuts "
-     "the\n"
-     "socket down."},
+    {"send", METHOD(call_send), KEYWORDS, NULL},
+    {"receive", METHOD(call_receive), KEYWORDS | METH_CLASS, NULL},
     {0},
 };

@@ -287,34 +287,27 @@ static Py_ssize_t length(PyObject *self)
 }
 
 static PyMethodDef methods[] = {
-    {"hand_over", hand_over, METH_NOARGS,
-     "hand_over($self)\n--\n\nHands written slots to the consumer."},
-    {"give_back", give_back, METH_NOARGS,
-     "give_back($self)\n--\n\nGives read slots back to the producer."},
-    {"cancel", cancel, METH_NOARGS,
-     "cancel($self)\n--\n\nCancels: nothing was written, or the frames become unread again."},
+    {"hand_over", hand_over, METH_NOARGS, NULL},
+    {"give_back", give_back, METH_NOARGS, NULL},
+    {"cancel", cancel, METH_NOARGS, NULL},
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
     {0},
 };
 
 static PyGetSetDef properties[] = {
-    {"buffer", guarded_one_buffer, NULL,
-     "The Buffer of the first slot on the CUDA side; else None.", NULL},
-    {"buffers", guarded_all_buffers, NULL, "The Buffers of all slots.", NULL},
-    {"resource", guarded_one_resource, NULL, "The GraphicsResource of the first slot.", NULL},
-    {"resources", guarded_all_resources, NULL, "The GraphicsResources of all slots.", NULL},
-    {"frame", guarded_one_frame, NULL, "The frame number of the first slot, from 1.", NULL},
-    {"frames", guarded_all_frames, NULL, "The frame numbers of all slots.", NULL},
-    {"index", guarded_one_index, NULL, "The index of the first slot in the resources.", NULL},
-    {"indices", guarded_all_indices, NULL, "The indices of all slots.", NULL},
+    {"buffer", guarded_one_buffer, NULL, NULL, NULL},
+    {"buffers", guarded_all_buffers, NULL, NULL, NULL},
+    {"resource", guarded_one_resource, NULL, NULL, NULL},
+    {"resources", guarded_all_resources, NULL, NULL, NULL},
+    {"frame", guarded_one_frame, NULL, NULL, NULL},
+    {"frames", guarded_all_frames, NULL, NULL, NULL},
+    {"index", guarded_one_index, NULL, NULL, NULL},
+    {"indices", guarded_all_indices, NULL, NULL, NULL},
     {0},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc,
-     "Acquired slots of a Ring. The end of their `with` hands them over or gives them back,\n"
-     "or cancels them if an exception is in flight."},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
     {Py_tp_repr, (void *)represent},

@@ -115,36 +115,23 @@ PROPERTY_IN_CALL(signals, signals_of(open_of(self)))
 PROPERTY(is_closed, PyBool_FromLong(!((submit_object *)self)->submit))
 
 static PyMethodDef methods[] = {
-    {"commit", commit, METH_NOARGS,
-     "commit($self)\n--\n\nCall it after the graphics API has accepted the submit."},
-    {"close", call_close, METH_NOARGS,
-     "close($self)\n--\n\nFrees it. A submit that was not committed is undone."},
+    {"commit", commit, METH_NOARGS, NULL},
+    {"close", call_close, METH_NOARGS, NULL},
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
     {0},
 };
 
 static PyGetSetDef properties[] = {
-    {"waits", guarded_waits, NULL,
-     "Pairs (handle, value): the submit waits for the Semaphore with that handle.", NULL},
-    {"signals", guarded_signals, NULL,
-     "Pairs (handle, value): the submit signals the Semaphore with that handle.", NULL},
-    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {"waits", guarded_waits, NULL, NULL, NULL},
+    {"signals", guarded_signals, NULL, NULL, NULL},
+    {"is_closed", is_closed, NULL, NULL, NULL},
     {0},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc,
-     "Submit(resources)\n--\n\n"
-     "Begins a use of the resources by a graphics API: its submit waits for CUDA's last\n"
-     "use and signals what the next map waits for. As a context manager it commits at\n"
-     "the end, unless an exception left the block. VulkanDevice.submit() does it alone."},
-    {Py_tp_new, (void *)make},
-    {Py_tp_dealloc, (void *)end},
-    {Py_tp_repr, (void *)represent},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, properties},
-    {0},
+    {Py_tp_new, (void *)make}, {Py_tp_dealloc, (void *)end}, {Py_tp_repr, (void *)represent},
+    {Py_tp_methods, methods},  {Py_tp_getset, properties},   {0},
 };
 
 bool add_submit(PyObject *module)

@@ -386,57 +386,23 @@ GUARDED_FAST(dlpack)
 GUARDED_ONE(dlpack_device)
 
 static PyMethodDef methods[] = {
-    {"alloc", METHOD(call_alloc), KEYWORDS | METH_CLASS,
-     "alloc($type, shape, dtype='uint8', *, stream=None, memory='device', layout=None,\n"
-     "      strides=None)\n--\n\n"
-     "Allocates uninitialised memory for later work on `stream`.\n\n"
-     "memory: 'device', 'host', 'pinned' or 'managed'. strides: in bytes. layout: as for\n"
-     "from_dlpack()."},
-    {"wrap", METHOD(call_wrap), KEYWORDS | METH_CLASS,
-     "wrap($type, pointer, shape, dtype='uint8', *, strides=None, layout=None, memory='device',\n"
-     "     stream=None, owner=None, read_only=False, negative_strides=False)\n--\n\n"
-     "Wraps existing memory, whose bytes are ready after the work queued on `stream`. `owner` is\n"
-     "kept until the tensor, its views and its exports are gone and the streams are done. With\n"
-     "memory='array' the pointer is a CUarray, and the shape None."},
-    {"from_dlpack", METHOD(call_from_dlpack), KEYWORDS | METH_CLASS,
-     "from_dlpack($type, object, *, stream=None, layout=None)\n--\n\n"
-     "Imports a tensor of another framework without a copy: any object with __dlpack__() or\n"
-     "__cuda_array_interface__, a capsule, or two or three of these as the planes of an image.\n"
-     "Later work on `stream` waits for the producer's work. `layout` overrides the layout implied\n"
-     "by the shape: 'hwc', 'chw', 'nv12', 'p016', 'nv16', 'yuv420', 'yuv422', 'yuv444', 'yuyv' or\n"
-     "'uyvy'."},
-    {"view", METHOD(guarded_call_view), KEYWORDS,
-     "view($self, shape=None, dtype=None, strides=None, offset=0, *, layout=None,\n"
-     "     read_only=False, negative_strides=False)\n--\n\n"
-     "The same memory with another description. None keeps the current value. `offset` is the\n"
-     "position of element 0 in bytes, from the lowest byte of the tensor."},
-    {"clone", METHOD(guarded_call_clone), KEYWORDS,
-     "clone($self, memory='device', *, stream=None)\n--\n\n"
-     "A compact copy, in the order of `stream`; None is the legacy default stream."},
-    {"copy_from", METHOD(guarded_copy_from), KEYWORDS,
-     "copy_from($self, other, *, stream=None)\n--\n\n"
-     "Copies elements from any object that from_dlpack() accepts, of equal shape and dtype."},
-    {"copy_to", METHOD(guarded_copy_to), KEYWORDS,
-     "copy_to($self, other, *, stream=None)\n--\n\n"
-     "Copies the elements to any object that from_dlpack() accepts, of equal shape and dtype."},
-    {"tobytes", METHOD(guarded_call_to_bytes), KEYWORDS,
-     "tobytes($self, *, stream=None)\n--\n\n"
-     "Its elements as bytes, without gaps. Waits for the work queued on `stream`."},
-    {"wait", guarded_wait, METH_O,
-     "wait($self, stream, /)\n--\n\nMakes `stream` wait until the bytes are ready."},
-    {"used_on", guarded_used_on, METH_O,
-     "used_on($self, stream, /)\n--\n\n"
-     "Records that `stream` uses it: freeing it, or releasing its mapping, waits for that work."},
-    {"close", call_close, METH_NOARGS,
-     "close($self)\n--\n\nReleases the tensor. Exports and views keep the memory."},
+    {"alloc", METHOD(call_alloc), KEYWORDS | METH_CLASS, NULL},
+    {"wrap", METHOD(call_wrap), KEYWORDS | METH_CLASS, NULL},
+    {"from_dlpack", METHOD(call_from_dlpack), KEYWORDS | METH_CLASS, NULL},
+    {"view", METHOD(guarded_call_view), KEYWORDS, NULL},
+    {"clone", METHOD(guarded_call_clone), KEYWORDS, NULL},
+    {"copy_from", METHOD(guarded_copy_from), KEYWORDS, NULL},
+    {"copy_to", METHOD(guarded_copy_to), KEYWORDS, NULL},
+    {"tobytes", METHOD(guarded_call_to_bytes), KEYWORDS, NULL},
+    {"wait", guarded_wait, METH_O, NULL},
+    {"used_on", guarded_used_on, METH_O, NULL},
+    {"close", call_close, METH_NOARGS, NULL},
     EXPORT_METHODS,
     CLOSE_BY_WITH,
     {0},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Memory with a type and a shape, exchanged with frameworks without a copy.\n\n"
-                "memoryview() reads a Tensor in host, pinned or managed memory."},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
     {Py_tp_finalize, (void *)finalize},

@@ -97,16 +97,12 @@ struct export
 };
 
 /* The method table entries that every type with dlpack() and dlpack_device() includes. */
-/* clang-format off */
-#define EXPORT_METHODS \
-    {"__dlpack__", METHOD(guarded_dlpack), METH_FASTCALL | METH_KEYWORDS, \
-     "__dlpack__($self, stream=None, *, max_version=None, dl_device=None, copy=None)\n--\n\n" \
-     "A capsule for from_dlpack() of another framework."}, \
-    {"__array__", METHOD(as_numpy), KEYWORDS, \
-     "__array__($self, dtype=None, copy=None)\n--\n\n" \
-     "For numpy.asarray(). TypeError if the CPU can't read the memory."}, \
-    {"__dlpack_device__", guarded_dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"}
-/* clang-format on */
+#define EXPORT_METHODS                                                                             \
+    {"__dlpack__", METHOD(guarded_dlpack), METH_FASTCALL | METH_KEYWORDS, NULL},                   \
+        {"__array__", METHOD(as_numpy), KEYWORDS, NULL},                                           \
+    {                                                                                              \
+        "__dlpack_device__", guarded_dlpack_device, METH_NOARGS, NULL                              \
+    }
 
 /* Creates the interned names. */
 bool import_ready(void);

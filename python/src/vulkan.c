@@ -257,68 +257,33 @@ GUARDED_ONE(describe)
 REPRESENT("VulkanDevice", describe)
 
 static PyMethodDef methods[] = {
-    {"headless", METHOD(make_headless), KEYWORDS | METH_CLASS,
-     "headless($type, cuda_device=0, *, validation=False, transports=None)\n--\n\n"
-     "Creates a headless Vulkan device on the GPU of a CUDA device."},
-    {"create_buffer", METHOD(guarded_create_buffer), KEYWORDS,
-     "create_buffer($self, size, usage, *, flags=None)\n--\n\n"
-     "Creates a VkBuffer in memory shared with CUDA, as a GraphicsResource: see its vk_buffer."},
-    {"create_image", METHOD(guarded_create_image), KEYWORDS,
-     "create_image($self, format, width, height, usage, *, depth=1, levels=1, layers=1,\n"
-     "             flags=None)\n--\n\n"
-     "Creates a VkImage in memory shared with CUDA, as a GraphicsResource: see its vk_image. The\n"
-     "first transfer to CUDA is submit([image], layout=0)."},
-    {"from_vk_buffer", METHOD(guarded_from_vk_buffer), KEYWORDS,
-     "from_vk_buffer($self, buffer, memory, memory_size, size, *, offset=0, dedicated=False,\n"
-     "               flags=None)\n--\n\n"
-     "Registers your own VkBuffer in exportable VkDeviceMemory."},
-    {"from_vk_image", METHOD(guarded_from_vk_image), KEYWORDS,
-     "from_vk_image($self, image, memory, memory_size, format, width, height, usage, *,\n"
-     "              depth=1, levels=1, layers=1, offset=0, dedicated=False, flags=None)\n--\n\n"
-     "Registers your own VkImage in exportable VkDeviceMemory, described as it was created."},
-    {"submit", METHOD(guarded_submit), KEYWORDS,
-     "submit($self, resources, commands=(), *, stages=..., access=..., layout=1, first=True,\n"
-     "       last=True, own_barriers=False, fence=0, queue=0)\n--\n\n"
-     "Submits VkCommandBuffers that use the resources, in order with CUDA: they wait for earlier\n"
-     "releases, and later maps wait for them.\n\n"
-     "stages, access and layout describe how the commands use the resources. first: a barrier\n"
-     "before acquires those that CUDA has. last: a barrier after releases them to CUDA.\n"
-     "own_barriers: your commands contain the barriers that first and last leave out."},
-    {"describe", guarded_describe, METH_NOARGS,
-     "describe($self)\n--\n\nOne line: its Vulkan and CUDA names, and how memory is shared."},
-    {"close", call_close, METH_NOARGS,
-     "close($self)\n--\n\nCloses the device. Its resources keep the Vulkan device alive."},
+    {"headless", METHOD(make_headless), KEYWORDS | METH_CLASS, NULL},
+    {"create_buffer", METHOD(guarded_create_buffer), KEYWORDS, NULL},
+    {"create_image", METHOD(guarded_create_image), KEYWORDS, NULL},
+    {"from_vk_buffer", METHOD(guarded_from_vk_buffer), KEYWORDS, NULL},
+    {"from_vk_image", METHOD(guarded_from_vk_image), KEYWORDS, NULL},
+    {"submit", METHOD(guarded_submit), KEYWORDS, NULL},
+    {"describe", guarded_describe, METH_NOARGS, NULL},
+    {"close", call_close, METH_NOARGS, NULL},
     CLOSE_BY_WITH,
     {0},
 };
 
 static PyGetSetDef properties[] = {
-    {"instance", instance, NULL, "The VkInstance, as an int.", NULL},
-    {"physical_device", physical_device, NULL, "The VkPhysicalDevice, as an int.", NULL},
-    {"device", device, NULL, "The VkDevice, as an int.", NULL},
-    {"queue", queue, NULL, "The VkQueue, as an int.", NULL},
-    {"queue_family", queue_family, NULL, "The queue's family.", NULL},
-    {"get_instance_proc_addr", loader, NULL, "vkGetInstanceProcAddr(), as an int.", NULL},
-    {"cuda_device", cuda_device, NULL, "The CUDA device of the same GPU.", NULL},
-    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {"instance", instance, NULL, NULL, NULL},
+    {"physical_device", physical_device, NULL, NULL, NULL},
+    {"device", device, NULL, NULL, NULL},
+    {"queue", queue, NULL, NULL, NULL},
+    {"queue_family", queue_family, NULL, NULL, NULL},
+    {"get_instance_proc_addr", loader, NULL, NULL, NULL},
+    {"cuda_device", cuda_device, NULL, NULL, NULL},
+    {"is_closed", is_closed, NULL, NULL, NULL},
     {0},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc,
-     "VulkanDevice(instance, physical_device, device, queue, queue_family, *,\n"
-     "             get_instance_proc_addr, synchronization2=False, transports=None)\n"
-     "--\n\n"
-     "Wraps your Vulkan device, by integer handles that must outlive it. headless()\n"
-     "creates one. transports: None or 'without copy', 'any': copies resources from GPU\n"
-     "to GPU or through host memory if CUDA cannot share their memory, 'copy': always\n"
-     "copies through host memory."},
-    {Py_tp_new, (void *)make},
-    {Py_tp_dealloc, (void *)end},
-    {Py_tp_repr, (void *)represent},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, properties},
-    {0},
+    {Py_tp_new, (void *)make}, {Py_tp_dealloc, (void *)end}, {Py_tp_repr, (void *)represent},
+    {Py_tp_methods, methods},  {Py_tp_getset, properties},   {0},
 };
 
 ADD_TYPE(add_vulkan, vulkan_type, "grinterop.VulkanDevice", vulkan_object, 0)

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The type stubs match the extension: names, arguments, and which of them are optional."""
+"""The type stubs match the extension: names, arguments, and which of them are optional. They have
+the docstrings of the extension.
+"""
 
 import ast
 import inspect
+import os
+import re
 from importlib import resources
+from pathlib import Path
 
 import grinterop
 from grinterop import _grinterop
@@ -11,6 +16,7 @@ from grinterop import _grinterop
 STUBS = ast.parse((resources.files("grinterop") / "_grinterop.pyi").read_text())
 ALL = {node.name: node for node in STUBS.body if isinstance(node, ast.ClassDef)}
 CLASSES = {name: node for name, node in ALL.items() if not name.startswith("_")}
+OWN = ("self", "cls", "type")
 
 
 def members(node):
@@ -33,41 +39,66 @@ def has(function, decorator):
     return any(getattr(found, "id", "") == decorator for found in function.decorator_list)
 
 
-def arguments(function, bound):
-    """The named arguments, as pairs: the name, and whether it is optional."""
+def arguments(function):
+    """The names of the arguments, how many may be positional, and which are required."""
     args = function.args
-    both = args.posonlyargs + args.args
-    needed = len(both) - len(args.defaults)
-    found = [(arg.arg, i >= needed) for i, arg in enumerate(both)]
-    found += [(arg.arg, value is not None) for arg, value in zip(args.kwonlyargs, args.kw_defaults)]
-    return found[1:] if bound else found
+    both = [arg.arg for arg in args.args if arg.arg not in OWN]
+    names = (*both, *(arg.arg for arg in args.kwonlyargs))
+    optional = {arg.arg for arg, value in zip(args.kwonlyargs, args.kw_defaults) if value}
+    optional.update(both[len(both) - len(args.defaults) :] if args.defaults else ())
+    return names, len(both), set(names) - optional
 
 
-def differences(name, stub, runtime, bound):
-    try:
-        signature = inspect.signature(runtime)
-    except (TypeError, ValueError):  # a dunder method without a text signature
-        return []
-    wanted = [
-        (parameter.name, parameter.default is not parameter.empty)
-        for parameter in signature.parameters.values()
-        if parameter.name not in ("self", "type")
-    ]
-    found = arguments(stub, bound)
+def parsed_in_c():
+    """The same for each call in the C sources that parses arguments by name."""
+    for path in (Path(os.environ["GR_SOURCE"]) / "python/src").glob("*.c"):
+        text = path.read_text()
+        for form, names in re.findall(r'PARSE\(\s*"([^":]*)[^"]*",\s*NAMES\((.*?)\)', text, re.S):
+            names = re.findall(r"\w+", names)
+            form = re.sub(r"\(.*\)", "O", re.sub("[&#*]", "", form))  # a character per argument
+            positional = form.partition("$")[0].replace("|", "")
+            required = form.partition("|")[0].replace("$", "")
+            yield tuple(names), len(positional), set(names[: len(required)])
+        for table in re.findall(r"struct parameters parameters = \{(.*?)\};", text, re.S):
+            names = re.findall(r'"(\w+)"', table)
+            counts = {key: int(value) for key, value in re.findall(r"\.(\w+) = (\d+)", table)}
+            required = set(names[: counts.get("required", 0)])
+            yield tuple(names), counts.get("positional", 0), required
+
+
+def test_stub_arguments_are_those_that_c_parses():
+    stubs = [FUNCTIONS] + [members(node) for node in CLASSES.values()]
+    functions = [one for found in stubs for one in found.values() if not has(one, "property")]
+    # These are required, but C finds that they are missing after it has parsed the arguments.
+    late = {"stream", "dst", "get_instance_proc_addr"}
+    in_stub, in_c = (
+        {(names, count, *sorted(required - late)) for names, count, required in found if names}
+        for found in (map(arguments, functions), parsed_in_c())
+    )
+    assert in_stub == in_c
+
+
+def differences(name, stub, runtime):
+    """What is wrong with the docstring of a function or type."""
+    if not runtime.__doc__:
+        return [f"{name} has no docstring"]
+    wanted = [one.arg for one in stub.args.posonlyargs if one.arg not in OWN]
+    wanted += arguments(stub)[0]
+    found = [one for one in inspect.signature(runtime).parameters if one not in OWN]
     return [] if found == wanted else [f"{name}: {found}, not {wanted}"]
 
 
-def test_stub_functions_match_the_extension():
+def test_functions_are_documented():
     runtime = {name for name in dir(_grinterop) if not name.startswith("__")}
     assert runtime == set(FUNCTIONS) | set(CLASSES)
     wrong = []
     for name, stub in FUNCTIONS.items():
         if not name.startswith("_"):
-            wrong += differences(name, stub, getattr(_grinterop, name), False)
+            wrong += differences(name, stub, getattr(_grinterop, name))
     assert not wrong
 
 
-def test_stub_classes_match_the_extension():
+def test_classes_are_documented():
     wrong = []
     for name, node in CLASSES.items():
         own, stubs = vars(getattr(_grinterop, name)), members(node)
@@ -75,13 +106,14 @@ def test_stub_classes_match_the_extension():
         hidden |= {"__buffer__", "__release_buffer__"}  # in Python 3.12
         wrong += [f"{name}.{member}" for member in (set(own) ^ set(stubs)) - hidden]
         if "__new__" in stubs:
-            wrong += differences(name, stubs["__new__"], getattr(_grinterop, name), True)
+            wrong += differences(name, stubs["__new__"], getattr(_grinterop, name))
         for member, stub in stubs.items():
-            is_property, bound = has(stub, "property"), not has(stub, "staticmethod")
+            is_property = has(stub, "property")
             if is_property != inspect.isgetsetdescriptor(own.get(member)):
                 wrong.append(f"{name}.{member} is a property on one side only")
-            elif not is_property and member not in hidden:
-                wrong += differences(f"{name}.{member}", stub, own[member], bound)
+            elif not member.startswith("__"):
+                doc = own[member].__doc__
+                wrong += [] if doc and is_property else differences(member, stub, own[member])
     assert not wrong
 
 
