@@ -6,6 +6,7 @@ Here each message in the source code is checked; conftest.py checks those of all
 
 import ast
 import os
+import pickle
 import re
 from pathlib import Path
 
@@ -106,3 +107,10 @@ def test_import_errors_name_the_call(cuda):
             call()
         name = call.__code__.co_names[-1]
         assert f".{name}" in str(caught.value), str(caught.value)
+
+
+@pytest.mark.parametrize("status", ["GR_ERR_CUDA", *_errors._CLASSES])
+def test_exceptions_pickle(status):
+    error = _errors._make(status, 1, 400, "CUDA_ERROR_INVALID_HANDLE", "gr_map", "Text.")
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error) and vars(again) == vars(error) and again.args == error.args
