@@ -26,6 +26,7 @@ if "free-threading" in sys.version:
         "grinterop does not support free-threaded Python: use the build of Python that has the GIL"
     )
 
+from . import _ring as _ring
 from ._errors import (
     CUDAError, CUDAWarning, DeviceLostError, Error, ExchangeError, InvalidValueError, NoDriverError,
     OutOfMemoryError, PartialError, StateError, StoppedError, UnsupportedError, WaitTimeoutError,

@@ -719,6 +719,19 @@ class Ring(_Closes):
         """
     def info(self) -> _RingInfo:
         """Counts of frames and slots by state, as a dict."""
+    async def read(
+        self, n: SupportsIndex = 1, *, stream: _Stream | None = None, timeout: _Number = None,
+    ) -> Slots:
+        """Like acquire_read(), in asyncio: other tasks run until the frames are there.
+
+            with await ring.read() as slot:
+                ... OpenGL draws slot.resource.gl_name ...
+
+        Tasks get their frames in the order of their calls. A cancelled task acquires nothing. If
+        the ring is stopped or closed, each waiting task gets the exception.
+        """
+    write = read
+    """Like acquire_write(), in asyncio: see read()."""
     def resize(self, resources: Sequence[GraphicsResource], /) -> None:
         """Replaces the slots, even with frames in flight."""
     def stop(self) -> None:

@@ -43,7 +43,7 @@ def docs_of(body, classes, within=""):
             classes[node.name] = node
             if not node.name.startswith("_"):
                 found |= docs_of_class(node, classes)
-        elif isinstance(node, ast.FunctionDef):
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             functions[node.name] = node
             text = (ast.get_docstring(node) or "").rstrip()
             if text and node.name != "__new__":

@@ -158,6 +158,7 @@ static PyObject *call_close(PyObject *object, PyObject *Py_UNUSED(none))
                      self->out);
         return NULL;
     }
+    gr_ring_stop(self->ring); /* wakes the coroutines that poll a copy of a descriptor */
     let_go(self);
     return Py_NewRef(Py_None);
 }
@@ -322,6 +323,8 @@ PROPERTY(is_closed, PyBool_FromLong(!((ring_object *)self)->ring))
 static PyMethodDef methods[] = {
     {"acquire_write", METHOD(acquire_write), KEYWORDS, NULL},
     {"acquire_read", METHOD(acquire_read), KEYWORDS, NULL},
+    {"read", METHOD(acquire_read), KEYWORDS, NULL}, /* grinterop/_ring.py replaces both */
+    {"write", METHOD(acquire_write), KEYWORDS, NULL},
     {"resize", resize, METH_O, NULL},
     {"stop", stop, METH_NOARGS, NULL},
     {"info", info, METH_NOARGS, NULL},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The objects that random_threads.py creates, and its calls on each kind."""
 
+import asyncio
 import gc
 import inspect
 import sys
@@ -225,6 +226,11 @@ def acquire(w, one, call):
     with_stream = w.random.choice([None, w.stream])
     timeout = w.random.choice([0, 0.002])
     w.put("slots", call(w.random.randint(1, 2), stream=with_stream, timeout=timeout))
+
+
+def await_slots(w, one):
+    call = w.random.choice([one.read, one.write])
+    acquire(w, one, lambda *given, **named: asyncio.run(call(*given, **named)))
 
 
 def with_slots(w, one):
@@ -462,6 +468,7 @@ CALLS = {
         ("read", lambda w, one: acquire(w, one, one.acquire_read)),
         ("write", lambda w, one: acquire(w, one, one.acquire_write)),
         ("read", lambda w, one: acquire(w, one, one.acquire_read)),
+        ("await", await_slots),
         ("publish", publish),
         ("fetch", fetch),
         ("info", lambda w, one: (one.info(), one.is_closed)),

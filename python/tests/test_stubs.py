@@ -25,7 +25,7 @@ def members(node):
     for base in getattr(node, "bases", ()):
         found |= members(ALL[base.id])
     for item in node.body:
-        if isinstance(item, ast.FunctionDef):
+        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)):
             found[item.name] = item
         elif isinstance(item, ast.Assign):
             found[item.targets[0].id] = found[item.value.id]

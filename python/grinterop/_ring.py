@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Ring.read() and Ring.write(), which wait in an asyncio event loop."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ._errors import WaitTimeoutError
+from ._grinterop import Ring, Slots
+
+# The tasks of an event loop that wait for a role of a ring, in order. Each has a future, which ends
+# when the task is the first: only the first one polls the descriptor.
+_lines: WeakKeyDictionary[Ring, dict[tuple, deque]] = WeakKeyDictionary()
+
+
+def _wake(future: Any) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+async def _until(future: Any, loop: Any, end: float | None) -> None:
+    timer = None if end is None else loop.call_at(end, _wake, future)
+    try:
+        await future
+    finally:
+        if timer:
+            timer.cancel()
+
+
+async def _readable(ring: Ring, role: Any, loop: Any, end: float | None) -> None:
+    # The ring may be closed meanwhile. A copy of its descriptor stays valid, and becomes readable.
+    fd = os.dup(ring.descriptor(role))
+    future = loop.create_future()
+    try:
+        loop.add_reader(fd, _wake, future)
+        try:
+            await _until(future, loop, end)
+        finally:
+            loop.remove_reader(fd)
+    finally:
+        os.close(fd)
+
+
+async def _acquire(acquire: Any, role: Any, n: int, stream: Any, timeout: float | None) -> Slots:
+    import asyncio
+
+    if timeout is not None and not timeout >= 0:
+        raise ValueError(f"a timeout must be None or seconds, 0 or more, but is {timeout!r}")
+    ring, loop = acquire.__self__, asyncio.get_running_loop()
+    end = None if timeout is None else loop.time() + timeout
+    lines = _lines.setdefault(ring, {})
+    line = lines.setdefault((loop, role), deque())
+    own = loop.create_future()
+    line.append(own)
+    try:
+        if line[0] is not own:
+            await _until(own, loop, end)
+        is_woken = False
+        while True:
+            try:
+                return acquire(n, stream=stream, timeout=0)
+            except WaitTimeoutError:
+                if end is not None and loop.time() >= end:
+                    raise
+            if is_woken:  # the descriptor is readable, but fewer than n slots are there
+                await asyncio.sleep(0.001)
+            await _readable(ring, role, loop, end)
+            is_woken = True
+    finally:
+        line.remove(own)
+        if line:
+            _wake(line[0])
+        else:
+            del lines[loop, role]
+
+
+async def _read(
+    self: Ring, n: int = 1, *, stream: Any = None, timeout: float | None = None
+) -> Slots:
+    return await _acquire(self.acquire_read, "consumer", n, stream, timeout)
+
+
+async def _write(
+    self: Ring, n: int = 1, *, stream: Any = None, timeout: float | None = None
+) -> Slots:
+    return await _acquire(self.acquire_write, "producer", n, stream, timeout)
+
+
+# They replace functions in C that only have the docstrings of the stub.
+for _name, _function in (("read", _read), ("write", _write)):
+    _function.__name__, _function.__qualname__ = _name, f"Ring.{_name}"
+    _function.__doc__ = getattr(Ring, _name).__doc__
+    setattr(Ring, _name, _function)
