@@ -154,6 +154,7 @@ static void end_quick(PyObject *capsule)
 {
     if (PyCapsule_IsValid(capsule, VERSIONED))
         export_end(PyCapsule_GetPointer(capsule, VERSIONED));
+    kept_release();
 }
 
 static void end_versioned(PyObject *capsule)
@@ -179,12 +180,20 @@ static PyCapsule_Destructor end_of(bool versioned)
     return versioned ? end_versioned : end_legacy;
 }
 
-/* Wraps an export in a capsule. If `managed` is NULL, raises the last error. */
-static PyObject *capsule_of(void *managed, bool versioned, PyCapsule_Destructor end)
+/*
+ * Wraps an export in a capsule, and makes it keep `needs`. If `managed` is NULL, raises the last
+ * error.
+ */
+static PyObject *capsule_of(void *managed, bool versioned, PyCapsule_Destructor end,
+                            PyObject *needs)
 {
     if (!managed)
         return fail_as_buffer_error();
-    PyObject *capsule = PyCapsule_New(managed, versioned ? VERSIONED : LEGACY, end);
+    /* The handle of a stream needs no reference. */
+    bool needless = Py_IsNone(needs) || PyLong_Check(needs);
+    PyObject *capsule = needless || keep_for(managed, versioned, needs)
+                            ? PyCapsule_New(managed, versioned ? VERSIONED : LEGACY, end)
+                            : NULL;
     if (!capsule)
         end_export(managed, versioned ? VERSIONED_DELETER : LEGACY_DELETER);
     return capsule;
@@ -194,13 +203,7 @@ static PyObject *capsule_for(gr_tensor *tensor, bool versioned, CUstream consume
 {
     void *managed;
     WITHOUT_GIL(managed = export_as(tensor, versioned, consumer));
-    /* The handle of a stream needs no reference. */
-    bool needless = Py_IsNone(needs) || PyLong_Check(needs);
-    if (managed && !needless && !keep_for(managed, versioned, needs)) {
-        end_export(managed, versioned ? VERSIONED_DELETER : LEGACY_DELETER);
-        return NULL;
-    }
-    return capsule_of(managed, versioned, end_of(versioned));
+    return capsule_of(managed, versioned, end_of(versioned), needs);
 }
 
 /* Exports a copy in memory of that kind. The copy is queued on `stream`. */
@@ -281,7 +284,8 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
  * export to the stream of the map makes no blocking call, so the destructor of such an export keeps
  * the GIL.
  */
-PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *wanted)
+PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *wanted,
+                         PyObject *needs)
 {
     bool versioned, elsewhere = is_given(wanted->dl_device);
     bool copy = is_given(wanted->copy) && wanted->copy != Py_False;
@@ -290,8 +294,7 @@ PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *w
     void *managed = NULL;
     if (elsewhere || copy) {
         tensor = mapping_tensor(buffer, NULL);
-        PyObject *capsule =
-            tensor ? export_capsule(tensor, wanted, Py_None) : fail_as_buffer_error();
+        PyObject *capsule = tensor ? export_capsule(tensor, wanted, needs) : fail_as_buffer_error();
         tensor_free(tensor);
         return capsule;
     }
@@ -305,7 +308,7 @@ PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *w
     gr_tensor_free(tensor);
     Py_END_ALLOW_THREADS
     bool quick = versioned && consumer == own && own != GR_STREAM_PER_THREAD;
-    return capsule_of(managed, versioned, quick ? end_quick : end_of(versioned));
+    return capsule_of(managed, versioned, quick ? end_quick : end_of(versioned), needs);
 }
 
 PyObject *export_device(const gr_tensor_info *info)

@@ -31,11 +31,14 @@ static PyObject *call_tensor(PyObject *object, PyObject *args, PyObject *keyword
 static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     struct export wanted;
+    buffer_object *own = (buffer_object *)self;
     gr_buffer *buffer = mapping_of(self);
     if (!buffer || !export_of(&wanted, args, count, names))
         return NULL;
-    ((buffer_object *)self)->exported = true;
-    return export_mapping(buffer, ((buffer_object *)self)->cuda_stream, &wanted);
+    own->exported = true;
+    /* The export keeps the Buffer of a stream object, which must outlive the mapping. */
+    bool has_object = own->stream && !PyLong_Check(own->stream);
+    return export_mapping(buffer, own->cuda_stream, &wanted, has_object ? self : Py_None);
 }
 
 static PyObject *ask_device(gr_buffer *buffer)

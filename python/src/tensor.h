@@ -118,7 +118,8 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
 /*
  * A capsule of the bytes of a mapping. `own` is the stream of the map, or NULL if that is unknown.
  */
-PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *wanted);
+PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *wanted,
+                         PyObject *needs);
 
 /* Frees a versioned export. */
 void export_end(void *managed);

@@ -187,6 +187,21 @@ def test_exports_do_not_collect_streams(version, cuda):
     tracemalloc.stop()
 
 
+@pytest.mark.parametrize("arguments", [{}, {"max_version": (1, 0)}, {"copy": False}])
+def test_export_of_a_dropped_mapping_keeps_its_stream_until_its_end(arguments, cuda, egl):
+    """Catches: the stream object then stayed until the process exited."""
+    egl.make_current()
+    stream = Owner(cuda)
+    seen, resource = stream.seen, GraphicsResource.create_gl_buffer(64)
+    export = resource.map(stream=stream).__dlpack__(stream=cuda.stream, **arguments)
+    del resource, stream
+    gc.collect()
+    assert seen() is not None
+    del export
+    grinterop.collect()
+    assert seen() is None
+
+
 def test_finalizer_that_the_program_calls_does_no_harm(resource, cuda):
     buffer = resource.map(stream=cuda)
     one = buffer.tensor()
