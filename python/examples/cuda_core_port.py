@@ -47,7 +47,7 @@ def curtain(time):
             x = 2 * i / (POINTS - 1) - 1
             wave = math.sin(4 * x + time + 5 * down) + 0.5 * math.sin(9 * x - 2 * time + 3 * down)
             at = 4 * (line * POINTS + i)
-            numbers[at : at + 4] = (x, 1.6 * down - 0.8 + 0.12 * wave, down, 1)
+            numbers[at : at + 4] = [x, 1.6 * down - 0.8 + 0.12 * wave, down, 1]
     return numbers
 
 

@@ -50,13 +50,13 @@ _FUNCTIONS = """
     TexImage2D(uiiiiiuup) TexParameteri(uui) TexSubImage2D(uiiiiiuup) Uniform4f(iffff)
     UniformMatrix4fv(iibp) UseProgram(u) VertexAttribPointer(uiuuip) Viewport(iiii)
 """
-_found = {}
+_found: dict = {}
 
 
 def prototype(table, name):
     """The type of a function in such a table, or None."""
     found = re.search(rf"\b{name}\((\w*)\)(\w?)", table)
-    letters = [_LETTERS.get(letter) for letter in (found[2], *found[1])] if found else []
+    letters: list = [_LETTERS.get(letter) for letter in (found[2], *found[1])] if found else []
     return ctypes.CFUNCTYPE(*letters) if found else None
 
 

@@ -19,7 +19,8 @@ Errors    grinterop.CUDAError, also derived from ValueError, RuntimeError etc. w
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if "free-threading" in sys.version:
     raise ImportError(
@@ -38,6 +39,11 @@ from ._grinterop import (
     copy_framebuffer, driver_path, fetch, fetch_framebuffer, gl_cuda_device, is_software,
     library_version, load, publish, set_log,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ._grinterop import _Event, _Stream
 
 __all__ = [
     "Buffer", "Buffers", "CUDAError", "CUDAWarning", "CudaContext", "DeviceLostError", "EglContext",
@@ -62,7 +68,7 @@ class Probe(NamedTuple):
         return self.usable
 
 
-def probe(transport: str = "interop") -> Probe:
+def probe(transport: Literal["interop", "shared", "copy", "peer"] = "interop") -> Probe:
     """Whether a transport ("interop", "shared", "copy" or "peer") works between the current OpenGL
     context and CUDA, and why."""
     return Probe(*_probe(transport))
@@ -71,7 +77,7 @@ def probe(transport: str = "interop") -> Probe:
 class Buffers(list[Buffer]):
     """The Buffers that map_many() returned. Leaving a `with` statement releases all of them."""
 
-    def close(self, stream: Any = None, *, wait_event: Any = None) -> None:
+    def close(self, stream: _Stream | None = None, *, wait_event: _Event = None) -> None:
         """Releases all Buffers on `stream`, after `wait_event`. If `stream` is None, each Buffer is
         released on the stream of its map.
 
@@ -79,7 +85,7 @@ class Buffers(list[Buffer]):
         """
         _release_many(self, stream, wait_event)
 
-    def __enter__(self) -> Buffers:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -87,8 +93,8 @@ class Buffers(list[Buffer]):
 
 
 def map_many(
-    resources: Sequence[GraphicsResource], *, stream: Any, wait_event: Any = None,
-    ready_event: Any = None, offset: int = 0, size: int = 0,
+    resources: Sequence[GraphicsResource], *, stream: _Stream, wait_event: _Event = None,
+    ready_event: _Event = None, offset: int = 0, size: int = 0,
 ) -> Buffers:
     """Maps several resources with one driver call: all or none.
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from . import _grinterop
 
 
-def library_folder():
+def library_folder() -> Path:
     """The folder of the libgrinterop that this process has loaded."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
         for line in maps:
@@ -26,7 +26,7 @@ def library_folder():
     return Path(_grinterop.__file__).parent
 
 
-def find(what, *places):
+def find(what: str, *places: str) -> Path:
     """The first of the places, relative to libgrinterop, that exists: in a wheel, where `make
     install` puts it, and in a build folder."""
     folder = library_folder()
@@ -36,19 +36,19 @@ def find(what, *places):
     sys.exit(f"{what} is not beside libgrinterop, which is in {folder}: install all of grinterop")
 
 
-def software_folder():
+def software_folder() -> Path:
     places = "grinterop/libcuda/libcuda.so.1", "../softcuda/.libs/libcuda.so.1"
     return find("The software driver", *places).parent
 
 
-def run(arguments):
+def run(arguments: list[str]) -> None:
     folder = os.environ.get("LD_LIBRARY_PATH")
     path = f"{software_folder()}{':' + folder if folder else ''}"
     environment = os.environ | {"LD_LIBRARY_PATH": path, "GR_CUDA_DRIVER": "libcuda.so.1"}
     os.execve(sys.executable, [sys.executable, *arguments], environment)
 
 
-def main():
+def main() -> None:
     command = sys.argv[1] if len(sys.argv) > 1 else ""
     if command == "libcuda" and len(sys.argv) == 2:
         print(software_folder())
@@ -60,7 +60,7 @@ def main():
     else:
         places = "grinterop/grinterop-info", "../bin/grinterop-info", "../../bin/grinterop-info"
         info = find("grinterop-info", *places, "../grinterop-info")
-        os.execv(info, [info, *sys.argv[1:]])
+        os.execv(info, [str(info), *sys.argv[1:]])
 
 
 main()

@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 from . import _grinterop
 
@@ -154,7 +155,7 @@ def _quoted(match: re.Match[str]) -> str:
 
 
 # Texts with C names, and those of Python, in the order of replacement.
-_NAMES = [
+_NAMES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"gr_cuda_load\(true\)", "load(allow_software=True)"),
     (r"gr_egl_make_current\(NULL\)", "EglContext.release_current()"),
     (r"gr_vk_buffer\(\) or gr_vk_image\(\)", "vk_buffer or vk_image"),
@@ -228,17 +229,18 @@ def _python_names(text: str) -> str:
     return _FUNCTION.sub(_function, text)
 
 
+_Raised = TypeVar("_Raised", bound=Exception)
 _shared: dict[type, type] = {}
 
 
-def _restore(own: type, args: tuple, fields: dict) -> BaseException:
+def _restore(own: type[_Raised], args: tuple[Any, ...], fields: dict[str, Any]) -> _Raised:
     """An exception that was pickled, for the cuda.core of this process."""
     error = _shared_with_cuda_core(own)(*args)
     error.__dict__.update(fields)
     return error
 
 
-def _shared_with_cuda_core(own: type) -> type:
+def _shared_with_cuda_core(own: type[_Raised]) -> type[_Raised]:
     """The class `own`. If cuda.core is loaded, a subclass of `own` that also derives from
     cuda.core's CUDAError or CUDAWarning.
     """
@@ -258,7 +260,10 @@ def _shared_with_cuda_core(own: type) -> type:
     return _shared[own]
 
 
-def _make(status, domain, code, code_name, call, message, exchange=False):
+def _make(
+    status: str, domain: int, code: int, code_name: str, call: str, message: str,
+    exchange: bool = False,
+) -> CUDAError:
     """The exception for an error. Called by the extension."""
     call, message = _python_names(call), _python_names(message)
     parts = [code_name, message] if code_name else [message or status]
@@ -271,7 +276,7 @@ def _make(status, domain, code, code_name, call, message, exchange=False):
     return error
 
 
-def _warn(dropped, error):
+def _warn(dropped: type, error: Exception) -> None:
     """Warns that a destructor failed. Called by the extension."""
     if isinstance(error, Warning):  # the warning filters turned it into an exception
         raise error

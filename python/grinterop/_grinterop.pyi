@@ -2,11 +2,11 @@
 # Type stubs of the extension. tests/test_stubs.py compares them with the extension.
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, Protocol, SupportsFloat, SupportsIndex, SupportsInt
-from typing import TypeAlias, TypedDict, final
+from typing import Any, Generic, Literal, Protocol, SupportsFloat, SupportsIndex, SupportsInt
+from typing import TypeAlias, TypedDict, final, overload
 
 from typing_extensions import Buffer as _Bytes
-from typing_extensions import CapsuleType, Self
+from typing_extensions import CapsuleType, Self, TypeVar
 
 # ---- Types of arguments --------------------------------------------------------------------------
 
@@ -46,8 +46,9 @@ class _TorchEvent(Protocol):
     @property
     def cuda_event(self) -> SupportsInt: ...
 
+# Its __dlpack__() is of no use here: NumPy declares it for some element types only.
 class _HasDlpack(Protocol):
-    def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __dlpack_device__(self) -> Any: ...
 
 class _HasCudaArray(Protocol):
     @property
@@ -65,9 +66,17 @@ _Flags: TypeAlias = str | int | Iterable[str] | None
 _Address: TypeAlias = SupportsInt | SupportsIndex
 _Plane: TypeAlias = _HasDlpack | _HasCudaArray | CapsuleType
 _Array: TypeAlias = _Plane | Sequence[_Plane]
+_Attachment: TypeAlias = (
+    Literal[
+        "depth", "stencil", "color", "color0", "color1", "color2", "color3", "color4", "color5",
+        "color6", "color7",
+    ]
+    | int
+    | None
+)
 _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 _Strides: TypeAlias = Sequence[SupportsIndex] | None
-_Dtype: TypeAlias = Any
+_Dtype: TypeAlias = object  # checked by its name
 _Number: TypeAlias = SupportsFloat | None
 _Values: TypeAlias = SupportsFloat | Sequence[SupportsFloat] | None
 _Transport: TypeAlias = Literal["without copy", "interop", "shared", "copy", "peer", "any", None]
@@ -96,6 +105,9 @@ _Format: TypeAlias = Literal[
     "bc7_unorm", "bc7_unorm_srgb",
 ]
 _Side: TypeAlias = Literal["cuda", "graphics"]
+
+# What slots of a ring have: Buffers on the CUDA side, which passes a stream, and None on the other.
+_Buffer_co = TypeVar("_Buffer_co", covariant=True, default=Buffer | None)
 
 class _ImageFormat(TypedDict):
     format: _Format
@@ -176,9 +188,16 @@ class GraphicsResource:
     with resource.map(stream=stream) as buffer:
         ... kernels on `stream` write to buffer.handle ...
     """
+    @overload
     @classmethod
     def from_gl_buffer(
-        cls, gl_buffer: int, *, flags: _Flags = None, stream: _Stream | None = None,
+        cls, gl_buffer: int, *, flags: _Flags = None, stream: _Stream,
+        transports: _Transport = None, share_group: bool = False, follow_storage: bool = False,
+    ) -> _MappingResource: ...
+    @overload
+    @classmethod
+    def from_gl_buffer(
+        cls, gl_buffer: int, *, flags: _Flags = None, stream: None = None,
         transports: _Transport = None, share_group: bool = False, follow_storage: bool = False,
     ) -> Self:
         """Shares an existing OpenGL buffer of the current context with CUDA.
@@ -342,10 +361,12 @@ class GraphicsResource:
         """Blocks the CPU until CUDA has finished with the resource, for up to `timeout` seconds.
         None waits forever.
         """
-
-    # A Buffer if the resource was created with a stream, else the resource itself.
-    def __enter__(self) -> Any: ...
+    def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> Literal[False]: ...
+
+# The type is GraphicsResource: of one that was made with a stream, `with` returns a Buffer.
+class _MappingResource(GraphicsResource):
+    def __enter__(self) -> Buffer: ...  # type: ignore[override]
 
 @final
 class Buffer(_With, _Exports):
@@ -391,7 +412,7 @@ class Buffer(_With, _Exports):
     def size(self) -> int:
         """Bytes; 0 for an image, and once the mapping has ended."""
     @property
-    def stream(self) -> Any:
+    def stream(self) -> _Stream:
         """The stream passed to the map."""
     def array(self, level: int = 0, layer: int = 0) -> int:
         """The CUarray of one level and layer, as an int."""
@@ -657,7 +678,7 @@ The copy runs in stream order: synchronize `stream` before the CPU reads the ele
 """
 def fetch_framebuffer(
     framebuffer: int, tensor: _Array | dict[str, Any] | dict[int, Any], *, stream: _Stream,
-    attachment: str | int | None = None, rectangle: Sequence[int] | None = None,
+    attachment: _Attachment = None, rectangle: Sequence[int] | None = None,
     near: SupportsFloat = 0, far: SupportsFloat = 0, reverse_z: bool = False,
     layout: _Layout = None, bgr: bool = False, flip: bool = False, scale: _Values = None,
     bias: _Values = None, alpha: _Number = None, srgb: bool = False, wait_event: _Event = None,
@@ -674,7 +695,7 @@ def fetch_framebuffer(
     metres, but a dict takes no scale and no bias.
     """
 def copy_framebuffer(
-    framebuffer: int, buffer: GraphicsResource, *, attachment: str | int | None = None,
+    framebuffer: int, buffer: GraphicsResource, *, attachment: _Attachment = None,
     rectangle: Sequence[int] | None = None, offset: SupportsIndex = 0,
 ) -> None:
     """Copies an attachment to a GraphicsResource of an OpenGL buffer, by OpenGL alone. In a Ring
@@ -700,17 +721,29 @@ class Ring(_Closes):
         cls, resources: Sequence[GraphicsResource], *, producer: _Side = "cuda",
         mode: Literal["lossless", "newest"] = "lossless",
     ) -> Self: ...
+    @overload
     def acquire_read(
-        self, n: SupportsIndex = 1, *, stream: _Stream | None = None, timeout: _Number = None,
-    ) -> Slots:
+        self, n: SupportsIndex = 1, *, stream: _Stream, timeout: _Number = None,
+    ) -> Slots[Buffer]: ...
+    @overload
+    def acquire_read(
+        self, n: SupportsIndex = 1, *, stream: None = None, timeout: _Number = None,
+    ) -> Slots[None]:
         """Acquires the next n frames to read, like acquire_write(). WaitTimeoutError if no frame is
         handed over within `timeout` seconds.
         """
-    acquire_write = acquire_read
-    """Acquires n slots to write to, as Slots. Waits up to `timeout` seconds (None: forever).
+    @overload
+    def acquire_write(
+        self, n: SupportsIndex = 1, *, stream: _Stream, timeout: _Number = None,
+    ) -> Slots[Buffer]: ...
+    @overload
+    def acquire_write(
+        self, n: SupportsIndex = 1, *, stream: None = None, timeout: _Number = None,
+    ) -> Slots[None]:
+        """Acquires n slots to write to, as Slots. Waits up to `timeout` seconds (None: forever).
 
-    The CUDA side passes its stream. The graphics side passes none.
-    """
+        The CUDA side passes its stream. The graphics side passes none.
+        """
     def close(self) -> None:
         """Frees the ring, but not its resources."""
     def descriptor(self, role: Literal["producer", "consumer"], /) -> int:
@@ -719,9 +752,14 @@ class Ring(_Closes):
         """
     def info(self) -> _RingInfo:
         """Counts of frames and slots by state, as a dict."""
+    @overload
     async def read(
-        self, n: SupportsIndex = 1, *, stream: _Stream | None = None, timeout: _Number = None,
-    ) -> Slots:
+        self, n: SupportsIndex = 1, *, stream: _Stream, timeout: _Number = None,
+    ) -> Slots[Buffer]: ...
+    @overload
+    async def read(
+        self, n: SupportsIndex = 1, *, stream: None = None, timeout: _Number = None,
+    ) -> Slots[None]:
         """Like acquire_read(), in asyncio: other tasks run until the frames are there.
 
             with await ring.read() as slot:
@@ -738,16 +776,15 @@ class Ring(_Closes):
         """Ends all waits. Published frames can still be read. Any thread."""
 
 @final
-class Slots(_With):
+class Slots(_With, Generic[_Buffer_co]):
     """Acquired slots of a Ring. The end of their `with` hands them over or gives them back,
     or cancels them if an exception is in flight.
     """
-    # None on the graphics side: only the CUDA side has Buffers.
     @property
-    def buffer(self) -> Any:
+    def buffer(self) -> _Buffer_co:
         """The Buffer of the first slot on the CUDA side; else None."""
     @property
-    def buffers(self) -> tuple[Any, ...]:
+    def buffers(self) -> tuple[_Buffer_co, ...]:
         """The Buffers of all slots."""
     @property
     def frame(self) -> int:
@@ -803,7 +840,7 @@ class EglContext(_Closes):
     """
     def __new__(
         cls, cuda_device: int = 0, major: int = 0, minor: int = 0, *, compatibility: bool = False,
-        debug: bool = False, share: EglContext | None = ...,
+        debug: bool = False, share: EglContext | None = None,
     ) -> Self: ...
     @property
     def config(self) -> int:
@@ -822,25 +859,7 @@ class EglContext(_Closes):
         """Makes the context current on the calling thread."""
     @staticmethod
     def release_current() -> None:
-        """staticmethod(function) -> method
-
-        Convert a function to be a static method.
-
-        A static method does not receive an implicit first argument.
-        To declare a static method, use this idiom:
-
-             class C:
-                 @staticmethod
-                 def f(arg1, arg2, argN):
-                     ...
-
-        It can be called either on the class (e.g. C.f()) or on an instance
-        (e.g. C().f()). Both the class and the instance are ignored, and
-        neither is passed implicitly as the first argument to the method.
-
-        Static methods in Python are similar to those found in Java or C++.
-        For a more advanced concept, see the classmethod builtin.
-        """
+        """Leaves no OpenGL context current on the calling thread."""
 
 @final
 class VulkanDevice(_Closes):
@@ -907,9 +926,8 @@ class VulkanDevice(_Closes):
         """Registers your own VkImage in exportable VkDeviceMemory, described as it was created."""
     def submit(
         self, resources: Iterable[GraphicsResource], commands: Iterable[_Address] = (), *,
-        stages: int = ..., access: int = ..., layout: int = 1, first: bool = True,
-        last: bool = True,
-        own_barriers: bool = False, fence: int = 0, queue: int = 0,
+        stages: int = 0x10000, access: int = 0x18000, layout: int = 1, first: bool = True,
+        last: bool = True, own_barriers: bool = False, fence: int = 0, queue: int = 0,
     ) -> None:
         """Submits VkCommandBuffers that use the resources, in order with CUDA: they wait for
         earlier releases, and later maps wait for them.
@@ -947,5 +965,5 @@ def _release_many(
     buffers: Sequence[Buffer], stream: _Stream | None = None, wait_event: _Event = None,
 ) -> None: ...
 def _set_makers(
-    error: Callable[..., BaseException], warning: Callable[[type, BaseException], None], /,
+    error: Callable[..., BaseException], warning: Callable[[type, Exception], None], /,
 ) -> None: ...

@@ -13,7 +13,7 @@ from ._grinterop import Ring, Slots
 
 # The tasks of an event loop that wait for a role of a ring, in order. Each has a future, which ends
 # when the task is the first: only the first one polls the descriptor.
-_lines: WeakKeyDictionary[Ring, dict[tuple, deque]] = WeakKeyDictionary()
+_lines: WeakKeyDictionary[Ring, dict[tuple[Any, Any], deque[Any]]] = WeakKeyDictionary()
 
 
 def _wake(future: Any) -> None:
@@ -61,7 +61,8 @@ async def _acquire(acquire: Any, role: Any, n: int, stream: Any, timeout: float 
         is_woken = False
         while True:
             try:
-                return acquire(n, stream=stream, timeout=0)
+                slots: Slots = acquire(n, stream=stream, timeout=0)
+                return slots
             except WaitTimeoutError:
                 if end is not None and loop.time() >= end:
                     raise

@@ -23,11 +23,11 @@ def members(node):
     """The functions of the stub or of a class and its bases. `a = b` has the arguments of b."""
     found = {}
     for base in getattr(node, "bases", ()):
-        found |= members(ALL[base.id])
+        found |= members(ALL[base.id]) if isinstance(base, ast.Name) else {}
     for item in node.body:
         if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)):
             found[item.name] = item
-        elif isinstance(item, ast.Assign):
+        elif isinstance(item, ast.Assign) and isinstance(item.value, ast.Name):
             found[item.targets[0].id] = found[item.value.id]
     return found
 
