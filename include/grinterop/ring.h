@@ -302,7 +302,7 @@ GR_API const gr_ring_info *gr_ring_get_info(gr_ring *ring);
  * it is level-triggered and stays readable while a slot can be acquired.
  *
  * Owner    the ring; do not close it
- * Valid    until the ring is freed
+ * Valid    until the ring is freed, which makes a copy by dup() readable
  *
  * Errors: -1 after
  *     GR_ERR_INVALID_VALUE  `ring` is NULL, or `role` is unknown

@@ -63,9 +63,12 @@ void gr_ring_update_pollers(gr_ring *ring)
 
 void gr_ring_end_descriptors(gr_ring *ring)
 {
-    for (unsigned i = 0; i < 2; i++)
-        if (ring->descriptors[i].fd >= 0)
-            close(ring->descriptors[i].fd);
+    for (unsigned i = 0; i < 2; i++) {
+        if (ring->descriptors[i].fd < 0)
+            continue;
+        set(&ring->descriptors[i], true); /* for polls of a copy */
+        close(ring->descriptors[i].fd);
+    }
 }
 
 /* Creates the descriptor of a role. The lock is held. */

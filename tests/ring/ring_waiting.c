@@ -5,6 +5,7 @@
 
 #include <poll.h>
 #include <time.h>
+#include <unistd.h>
 
 GROUP("waiting", add_ring_case)
 
@@ -127,6 +128,16 @@ TEST(a_readable_producer_descriptor_means_an_acquire_succeeds, RING_TRANSPORTS)
     assert_ok(gr_ring_acquire_write(ring, fx.stream, slots, 1, 0));
     assert_ok(gr_ring_cancel_write(ring, slots, 1));
     assert_ok(gr_egl_make_current(fx.egl));
+}
+
+TEST(a_copy_of_a_descriptor_is_readable_once_the_ring_is_freed)
+{
+    gr_ring *ring = must_make_ring_of(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    struct pollfd one = {.fd = dup(gr_ring_descriptor(ring, GR_RING_CONSUMER)), .events = POLLIN};
+    ck_assert_int_eq(poll(&one, 1, 0), 0);
+    gr_ring_free(ring);
+    ck_assert_int_eq(poll(&one, 1, 0), 1);
+    close(one.fd);
 }
 
 TEST(a_descriptor_needs_a_ring_and_a_role)
