@@ -133,8 +133,9 @@ _IN_PYTHON = """
     ring_acquire_write=Ring.acquire_write ring_cancel_read=Slots.cancel
     ring_cancel_write=Slots.cancel ring_create=Ring ring_descriptor=Ring.descriptor
     ring_free=Ring.close ring_get_info=Ring.info
-    ring_give_back=Slots.give_back ring_hand_over=Slots.hand_over
-    ring_resize=Ring.resize semaphore_from_handle=Semaphore semaphore_signal=Semaphore.signal
+    ring_give_back=Slots.give_back ring_hand_over=Slots.hand_over ring_receive=Ring.receive
+    ring_resize=Ring.resize ring_send=Ring.send
+    semaphore_from_handle=Semaphore semaphore_signal=Semaphore.signal
     semaphore_wait=Semaphore.wait submit_begin=Submit submit_commit=Submit.commit
     submit_free=Submit.close tensor_array_interface=Tensor.__cuda_array_interface__
     tensor_clone=Tensor.clone tensor_collect=collect tensor_copy=Tensor.copy_to
@@ -163,8 +164,7 @@ _NAMES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r", or make the semaphore by gr_semaphore_from_vk\(\)", ""),
     (r"create it by gr_semaphore_create_vk.*", "import it by Semaphore.from_fd()."),
     (r"record the barriers by gr_vk_cmd_from.*", "pass first=False and last=False."),
-    (r": send the ring by gr_ring_send\(\)", ": send other resources"),
-    (r": use the gr_receive function .*", ": only resources can be received."),
+    (r": use the gr_receive function .*", ": use the receive() of the class that was sent."),
     (r"buffer was passed to gr_buffer_release_later\(\)", "Buffer was dropped"),
     (r"\bgr_convert_\w+", "publish"),
     (r"has (?:bits that are not in|unknown bits: pass) gr_transport(?: bits|: pass.*values)",

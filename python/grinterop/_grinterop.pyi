@@ -770,8 +770,22 @@ class Ring(_Closes):
         """
     write = read
     """Like acquire_write(), in asyncio: see read()."""
+    @classmethod
+    def receive(cls, socket: _Socket, *, timeout: _Number = None) -> tuple[Self, bytes]:
+        """Receives a ring that another process sent. Returns it and the sender's bytes. This
+        process has the other role, and uses CUDA for it. `resource` of its Slots is None.
+        """
     def resize(self, resources: Sequence[GraphicsResource], /) -> None:
         """Replaces the slots, even with frames in flight."""
+    def send(
+        self, socket: _Socket, role: Literal["producer", "consumer"], data: bytes = b"", *,
+        timeout: _Number = None,
+    ) -> None:
+        """Sends the ring to another process over a connected Unix socket, with up to 64 KiB of your
+        bytes. This process keeps `role`. The ring uses a copy of the socket from now on, so do not
+        use yours any more. timeout: seconds to wait for the socket and for work with the slots. If
+        the other process ends, the calls of this one raise CUDAError.
+        """
     def stop(self) -> None:
         """Ends all waits. Published frames can still be read. Any thread."""
 

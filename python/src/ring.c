@@ -15,7 +15,7 @@ typedef struct ring_object {
      */
     PyObject *resources, *before;
 
-    const char *producer, *mode;
+    char kind[40]; /* for the repr */
 
     /* Number of acquired slots. */
     size_t out;
@@ -78,6 +78,18 @@ PyObject *ring_resource(PyObject *object, const gr_slot *slot)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
+PyObject *ring_new(PyTypeObject *type, gr_ring *ring)
+{
+    ring_object *self = new_object(type);
+    if (!self) {
+        ENDING(gr_ring_free(ring));
+        return NULL;
+    }
+    self->ring = ring;
+    snprintf(self->kind, sizeof(self->kind), "received");
+    return (PyObject *)self;
+}
+
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     static const char *const sides[] = {"cuda", "graphics", NULL};
@@ -95,16 +107,10 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     if (!resources_begin(&given, sequence))
         return NULL;
     WITHOUT_GIL(ring = gr_ring_create(given.resources, given.count, &options));
-    ring_object *self = ring ? new_object(type) : NULL;
-    if (!ring)
-        fail();
+    ring_object *self = (ring_object *)(ring ? ring_new(type, ring) : fail());
     if (self) {
-        self->ring = ring;
-        self->producer = sides[side];
-        self->mode = modes[kind];
+        snprintf(self->kind, sizeof(self->kind), "producer=%s mode=%s", sides[side], modes[kind]);
         self->resources = Py_NewRef(given.tuple);
-    } else {
-        gr_ring_free(ring);
     }
     resources_end(&given);
     return (PyObject *)self;
@@ -158,7 +164,6 @@ static PyObject *call_close(PyObject *object, PyObject *Py_UNUSED(none))
                      self->out);
         return NULL;
     }
-    gr_ring_stop(self->ring); /* wakes the coroutines that poll a copy of a descriptor */
     let_go(self);
     return Py_NewRef(Py_None);
 }
@@ -310,17 +315,16 @@ static PyObject *text_of_ring(PyObject *object, PyObject *Py_UNUSED(none))
     ring_object *self = (ring_object *)object;
     gr_ring *ring = open_of(object);
     const gr_ring_info *now = ring ? gr_ring_get_info(ring) : NULL;
-    return now ? PyUnicode_FromFormat(
-                     "producer=%s mode=%s slots=%u free=%u writing=%u ready=%u reading=%u",
-                     self->producer, self->mode, now->slots, now->free, now->writing, now->ready,
-                     now->reading)
+    return now ? PyUnicode_FromFormat("%s slots=%u free=%u writing=%u ready=%u reading=%u",
+                                      self->kind, now->slots, now->free, now->writing, now->ready,
+                                      now->reading)
                : NULL;
 }
 
 REPRESENT("Ring", text_of_ring)
 PROPERTY(is_closed, PyBool_FromLong(!((ring_object *)self)->ring))
 
-static PyMethodDef methods[] = {
+static PyMethodDef own_methods[] = {
     {"acquire_write", METHOD(acquire_write), KEYWORDS, NULL},
     {"acquire_read", METHOD(acquire_read), KEYWORDS, NULL},
     {"read", METHOD(acquire_read), KEYWORDS, NULL}, /* grinterop/_ring.py replaces both */
@@ -333,6 +337,9 @@ static PyMethodDef methods[] = {
     CLOSE_BY_WITH,
     {0},
 };
+
+/* own_methods and those of share.c. */
+static PyMethodDef methods[MOST_METHODS + 1];
 
 static PyGetSetDef properties[] = {
     {"is_closed", is_closed, NULL, NULL, NULL},
@@ -348,6 +355,8 @@ static PyType_Slot slots[] = {
 
 bool add_ring(PyObject *module)
 {
+    gather(methods, own_methods);
+    gather(methods, ring_share_methods);
     return add_type(module, &ring_type, "grinterop.Ring", sizeof(ring_object), Py_TPFLAGS_HAVE_GC,
                     slots) &&
            add_slots(module);

@@ -29,6 +29,12 @@ PyObject *ring_resource(PyObject *object, const gr_slot *slot);
 PyObject *slots_new(PyObject *ring, const gr_slot **slots, size_t n, PyObject *stream,
                     bool writing);
 
+/* Wraps a ring from another process. Takes ownership, even on failure. */
+PyObject *ring_new(PyTypeObject *type, gr_ring *ring);
+
+/* The methods of Ring for other processes (share.c). */
+extern PyMethodDef ring_share_methods[];
+
 bool add_slots(PyObject *module);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Methods of GraphicsResource that send a resource to another process or receive one. */
-#include "resource.h"
+/* Methods of GraphicsResource and Ring that send one to another process or receive one. */
+#include "ring.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <grinterop/cuda.h>
 #include <grinterop/share.h>
@@ -43,6 +45,7 @@ struct message {
     int socket;
     unsigned timeout_ms;
     gr_resource *resource;
+    gr_ring *ring;
     char *bytes;
     size_t size;
 
@@ -145,34 +148,106 @@ static bool receive_now(struct message *message)
     return message->resource;
 }
 
+static bool receive_ring_now(struct message *message)
+{
+    message->ring = gr_ring_receive(message->socket, message->bytes, GR_SHARE_MOST_DATA,
+                                    &message->size, message->timeout_ms);
+    return message->ring;
+}
+
 static PyObject *receive_into(PyObject *type, struct message *message)
 {
     if (transfer(message)) {
-        PyObject *made = resource_new((PyTypeObject *)type, message->resource);
+        PyObject *made = message->ring ? ring_new((PyTypeObject *)type, message->ring)
+                                       : resource_new((PyTypeObject *)type, message->resource);
         return made ? Py_BuildValue("(Ny#)", made, message->bytes, (Py_ssize_t)message->size)
                     : NULL;
     }
-    ENDING(gr_resource_free(message->resource));
+    ENDING(gr_resource_free(message->resource); gr_ring_free(message->ring));
     return NULL;
+}
+
+static bool receiving_of(PyObject *args, PyObject *keywords, struct message *message)
+{
+    PyObject *given, *time = NULL;
+    return PARSE("O|$O:receive", NAMES("socket", "timeout"), &given, &time) &&
+           (message->socket = PyObject_AsFileDescriptor(given)) >= 0 &&
+           timeout_of(time, &message->timeout_ms) &&
+           wait_ready(message->socket, POLLIN, &message->timeout_ms);
+}
+
+static PyObject *receive(PyObject *type, struct message *message)
+{
+    message->bytes = PyMem_Malloc(GR_SHARE_MOST_DATA);
+    PyObject *pair = message->bytes ? receive_into(type, message) : PyErr_NoMemory();
+    PyMem_Free(message->bytes);
+    return pair;
 }
 
 static PyObject *call_receive(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    PyObject *given, *time = NULL;
     struct message message = {.run = receive_now};
-    if (!PARSE("O|$O:receive", NAMES("socket", "timeout"), &given, &time) ||
-        (message.socket = PyObject_AsFileDescriptor(given)) < 0 ||
-        !timeout_of(time, &message.timeout_ms) ||
-        !wait_ready(message.socket, POLLIN, &message.timeout_ms))
+    return receiving_of(args, keywords, &message) ? receive(type, &message) : NULL;
+}
+
+/* ---- Rings ----------------------------------------------------------------------------------- */
+
+/* A copy of the socket, since a shared ring owns its socket. False, with an exception, on failure.
+ */
+static bool copy_socket(int *socket)
+{
+    *socket = fcntl(*socket, F_DUPFD_CLOEXEC, 0);
+    return *socket >= 0 || PyErr_SetFromErrno(PyExc_OSError);
+}
+
+/* An OpenGL ring is sent on the thread of its context, so Ctrl-C is handled after the message. */
+static PyObject *ring_send(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static const char *const roles[] = {"producer", "consumer", NULL};
+    PyObject *given, *role, *time = NULL;
+    const char *bytes = NULL;
+    Py_ssize_t size = 0;
+    unsigned timeout_ms;
+    int socket, choice;
+    gr_status status;
+    if (!PARSE("OO|y#$O:send", NAMES("socket", "role", "data", "timeout"), &given, &role, &bytes,
+               &size, &time) ||
+        !choice_of(role, "role", roles, &choice) ||
+        (socket = PyObject_AsFileDescriptor(given)) < 0 || !timeout_of(time, &timeout_ms) ||
+        !wait_ready(socket, POLLOUT, &timeout_ms) || !copy_socket(&socket))
         return NULL;
-    message.bytes = PyMem_Malloc(GR_SHARE_MOST_DATA);
-    PyObject *pair = message.bytes ? receive_into(type, &message) : PyErr_NoMemory();
-    PyMem_Free(message.bytes);
+    gr_ring *ring = ring_begin(self, choice == 0);
+    if (!ring) {
+        close(socket);
+        return NULL;
+    }
+    WITHOUT_GIL(status = gr_ring_send(socket, ring, choice ? GR_RING_CONSUMER : GR_RING_PRODUCER,
+                                      bytes, (size_t)size, timeout_ms));
+    ring_end(self, choice == 0);
+    if (status != GR_OK)
+        close(socket);
+    return none_or_fail(status);
+}
+
+static PyObject *ring_receive(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    struct message message = {.run = receive_ring_now};
+    if (!receiving_of(args, keywords, &message) || !copy_socket(&message.socket))
+        return NULL;
+    PyObject *pair = receive(type, &message);
+    if (!message.ring)
+        close(message.socket);
     return pair;
 }
 
 PyMethodDef share_methods[] = {
     {"send", METHOD(call_send), KEYWORDS, NULL},
     {"receive", METHOD(call_receive), KEYWORDS | METH_CLASS, NULL},
+    {0},
+};
+
+PyMethodDef ring_share_methods[] = {
+    {"send", METHOD(ring_send), KEYWORDS, NULL},
+    {"receive", METHOD(ring_receive), KEYWORDS | METH_CLASS, NULL},
     {0},
 };

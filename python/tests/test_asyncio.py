@@ -2,10 +2,15 @@
 """Coroutines that wait for rings."""
 
 import asyncio
+import socket
 
 import grinterop
 import pytest
+from grinterop import GraphicsResource, Ring
 
+import gl
+from conftest import refuses
+from test_external import SIZE, child
 from test_ring import resources, ring  # noqa: F401
 
 
@@ -122,3 +127,101 @@ def test_end_of_the_ring_raises_in_all_waiting_tasks(ring, cuda, end):  # noqa: 
                 await task
 
     run(main())
+
+
+# ---- Two processes -------------------------------------------------------------------------------
+
+PEER = """
+import asyncio
+from grinterop import Ring
+
+async def main():
+    ring, role = Ring.receive(peer, timeout=30)
+    assert repr(ring).startswith("<Ring received slots=2 free=2 ")
+    for frame in range(1, 11):
+        if role.startswith(b"producer"):
+            with await ring.write(stream=cuda) as slot:
+                assert slot.resource is None
+                slot.buffer.fill(bytes([frame]), stream=cuda)
+        else:
+            with await ring.read(stream=cuda) as slot:
+                assert slot.buffer.tensor().tobytes(stream=cuda) == bytes([frame]) * SIZE
+    await asyncio.sleep(60 if b"stays" in role else 0)
+    ring.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def shared(egl):
+    """Sends a ring of OpenGL buffers to a new process that uses CUDA for the other role."""
+    egl.make_current()
+    made = [GraphicsResource.create_gl_buffer(SIZE, transports="shared") for _ in range(2)]
+    process = None
+
+    def send(role, also=b""):
+        nonlocal process
+        process, peer = child(PEER)
+        ring = Ring(made, producer="cuda" if role == "consumer" else "graphics")
+        other = {"consumer": b"producer", "producer": b"consumer"}[role]
+        ring.send(peer, role, other + also, timeout=30)
+        return ring, process, peer
+
+    yield send
+    process.kill()
+    process.wait()
+
+
+async def use(ring, role):
+    """The side of OpenGL."""
+    for frame in range(1, 11):
+        if role == "consumer":
+            with await ring.read() as slot:
+                assert gl.read_buffer(slot.resource.gl_name, SIZE) == bytes([frame]) * SIZE
+        else:
+            with await ring.write() as slot:
+                gl.write_buffer(slot.resource.gl_name, bytes([frame]) * SIZE)
+
+
+@pytest.mark.parametrize("role", ["consumer", "producer"])
+def test_two_processes_wait_for_each_other(shared, role):
+    ring, process, peer = shared(role)
+
+    async def main():
+        await use(ring, role)
+        with pytest.raises(grinterop.CUDAError, match="The other process, the ring's"):
+            for _ in range(3):
+                (await ring.read()) if role == "consumer" else (await ring.write()).hand_over()
+
+    with peer:
+        run(main())
+        assert process.wait(30) == 0
+    ring.close()
+
+
+def test_end_of_the_other_process_raises_in_the_waiting_task(shared):
+    ring, process, peer = shared("consumer", b" stays")
+
+    async def main():
+        await use(ring, "consumer")
+        tasks = await started(ring.read(), ring.read(timeout=20))
+        process.kill()
+        for task in tasks:
+            with pytest.raises(grinterop.CUDAError, match="the ring's producer") as caught:
+                await task
+            assert caught.value.status == "GR_ERR_SYSTEM"
+
+    with peer:
+        run(main())
+    ring.close()
+
+
+def test_wrong_messages_of_rings_are_refused(ring):  # noqa: F811
+    here, there = socket.socketpair()
+    with here, there:
+        refuses(TimeoutError, lambda: Ring.receive(here, timeout=0))
+        refuses(ValueError, lambda: ring.send(here, "both"), match="role")
+        there.send(b"no message of ours, but longer than a header")
+        refuses(ValueError, lambda: Ring.receive(here, timeout=1))
+    refuses(OSError, lambda: ring.send(12345, "consumer"))

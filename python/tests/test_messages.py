@@ -26,7 +26,7 @@ CALLS = re.compile(r"(?:PyErr_(?:SetString|Format|WarnFormat)|wrong_type|wrong_v
 # enumerators, and calls no function with these names.
 OF_C = re.compile(
     "is None|struct_size|gr_cuda\\(\\)|room for only|`points`|`bytes` is"
-    "|Set `type`|through_host|`type` to VK|gr_ring_send\\(\\) has|gr_vk_submit_fill|info_v1"
+    "|Set `type`|through_host|`type` to VK|gr_vk_submit_fill|info_v1"
     "|gr_dlpack:"
     "|`use_count`|`uses` is NULL"
     "|gr_semaphore_create_vk|^gr_(?:resource_free|buffer_release_later): |VkSemaphore\\.$"
