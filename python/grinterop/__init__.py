@@ -9,11 +9,11 @@
 
 GraphicsResource has the same names, arguments and exceptions as cuda.core.GraphicsResource.
 
-Streams   objects with __cuda_stream__(), such as a CudaContext; PyTorch, CuPy and Numba streams;
-          or a handle as an int, where 0 is the legacy default stream.
-Dtypes    'float32', '<f4', numpy.float32, numpy.dtype('f4') or torch.float32.
-Timeouts  seconds; None waits forever.
-Errors    grinterop.CUDAError, also derived from ValueError, RuntimeError etc. where one fits.
+- Streams: objects with `__cuda_stream__()`, such as a CudaContext; PyTorch, CuPy and Numba streams;
+  or a handle as an int, where 0 is the legacy default stream.
+- Dtypes: 'float32', '<f4', numpy.float32, numpy.dtype('f4') or torch.float32.
+- Timeouts: seconds; None waits forever.
+- Errors: CUDAError, also derived from ValueError, RuntimeError etc. where one fits.
 """
 
 from __future__ import annotations

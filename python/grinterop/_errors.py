@@ -34,12 +34,13 @@ class Error(NamedTuple):
 class CUDAError(Exception):
     """A library call failed. Nothing has changed, unless `status` is "GR_ERR_PARTIAL".
 
-    status     the kind of error: "GR_ERR_CUDA", ...
-    domain     the origin of the code: "cuda", "opengl", "egl", "vulkan", "errno" or ""
-    code       the number that the driver or the system returned, or 0
-    code_name  its name, such as "CUDA_ERROR_ALREADY_MAPPED", or ""
-    call       the function that failed
-    message    what was found, and what to do about it
+    Attributes:
+        status: The kind of error: "GR_ERR_CUDA", ...
+        domain: The origin of the code: "cuda", "opengl", "egl", "vulkan", "errno" or "".
+        code: The number that the driver or the system returned, or 0.
+        code_name: Its name, such as "CUDA_ERROR_ALREADY_MAPPED", or "".
+        call: The function that failed.
+        message: What was found, and what to do about it.
     """
 
     status: str = ""

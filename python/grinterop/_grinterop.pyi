@@ -107,7 +107,7 @@ _Format: TypeAlias = Literal[
 _Side: TypeAlias = Literal["cuda", "graphics"]
 
 # What slots of a ring have: Buffers on the CUDA side, which passes a stream, and None on the other.
-_Buffer_co = TypeVar("_Buffer_co", covariant=True, default=Buffer | None)
+_Buffer_co = TypeVar("_Buffer_co", covariant=True, default="Buffer | None")
 
 class _ImageFormat(TypedDict):
     format: _Format
@@ -184,9 +184,17 @@ class _Exports:
 class GraphicsResource:
     """An OpenGL or Vulkan object, or imported memory, that CUDA can use.
 
-    resource = GraphicsResource.from_gl_buffer(name, flags='write_discard')
-    with resource.map(stream=stream) as buffer:
-        ... kernels on `stream` write to buffer.handle ...
+        resource = GraphicsResource.from_gl_buffer(name, flags="write_discard")
+        with resource.map(stream=stream) as buffer:
+            ...  # kernels on `stream` write to buffer.handle
+
+    The class methods create it, as do those of VulkanDevice. Their `flags` say what CUDA does with
+    it, in a str or several: 'read_write' is the default, 'read_only' and 'write_discard' save
+    copies, and the latter loses the old contents. Images have 'surface_load_store', for writes by
+    kernels and publish(), and 'texture_gather'.
+
+    `with` closes the resource. One thread at a time may use it, and a resource of OpenGL needs its
+    context current: otherwise a call raises CUDAError.
     """
     @overload
     @classmethod
@@ -200,59 +208,106 @@ class GraphicsResource:
         cls, gl_buffer: int, *, flags: _Flags = None, stream: None = None,
         transports: _Transport = None, share_group: bool = False, follow_storage: bool = False,
     ) -> Self:
-        """Shares an existing OpenGL buffer of the current context with CUDA.
+        """Registers an OpenGL buffer of the current context with CUDA.
 
-        'with from_gl_buffer(name, stream=s) as buffer:' maps the buffer on entry. Without stream,
-        the with statement returns the resource. Both close the resource on exit.
-        transports: None or 'without copy', 'interop', 'shared', 'peer', 'copy' or 'any'.
-        share_group: any context that shares objects with the current one can map and close it.
-        follow_storage: map() registers the buffer again if its storage was replaced.
+            with GraphicsResource.from_gl_buffer(name, stream=stream) as buffer:
+                ...  # mapped: kernels on `stream` use buffer.handle
+
+        Args:
+            gl_buffer: The name, as of glGenBuffers().
+            flags: What CUDA does with the buffer: see GraphicsResource.
+            stream: If given, `with` maps the buffer in this stream and returns a Buffer; otherwise
+                it returns the resource. Both close the resource at the end.
+            transports: None or 'without copy' allows 'interop' and 'shared', 'any' all of them.
+                'peer' copies from GPU to GPU, and 'copy' through host memory, which works
+                everywhere.
+            share_group: Any context that shares objects with the current one can map and close it.
+            follow_storage: A map registers the buffer again if its storage was replaced.
+
+        Raises:
+            InvalidValueError: There is no such buffer, or it is empty.
+            UnsupportedError: None of the transports works here.
+            CUDAError: No OpenGL context is current, or OpenGL draws on another device.
         """
     @classmethod
     def from_gl_image(
         cls, image: int, target: int, *, flags: _Flags = None, transports: _Transport = None,
         share_group: bool = False, follow_storage: bool = False,
     ) -> Self:
-        """Shares an existing OpenGL texture or renderbuffer with CUDA. target: GL_TEXTURE_2D etc.,
-        as a number. flags: with 'surface_load_store', kernels and publish() write to it without an
-        extra copy.
+        """Registers an OpenGL texture or renderbuffer with CUDA, like from_gl_buffer().
+
+            texture = GraphicsResource.from_gl_image(name, 0x0DE1, flags="surface_load_store")
+            grinterop.publish(texture, tensor, stream=stream)
+
+        Args:
+            image: The name, as of glGenTextures().
+            target: GL_TEXTURE_2D (0x0DE1), GL_TEXTURE_3D, GL_TEXTURE_2D_ARRAY,
+                GL_TEXTURE_RECTANGLE, GL_TEXTURE_CUBE_MAP or GL_RENDERBUFFER, as a number.
+            flags: With 'surface_load_store', kernels and publish() write without an extra copy.
+            transports: As for from_gl_buffer(); depth needs 'copy' or 'any'.
+
+        Raises:
+            InvalidValueError: It has another target, or it is incomplete.
+            UnsupportedError: CUDA does not support the format; the message names an alternative.
         """
     @classmethod
     def create_gl_buffer(
         cls, size: SupportsIndex, *, flags: _Flags = None, transports: _Transport = None,
         packed: bool = False,
     ) -> Self:
-        """Creates an OpenGL buffer in shared memory; its name is gl_name. packed: places many small
-        buffers in common blocks. Otherwise each takes at least 2 MiB of GPU memory.
+        """Creates an OpenGL buffer in shared memory: draw it by its gl_name. A Ring needs such
+        buffers for several frames in flight.
+
+        Args:
+            size: In bytes.
+            flags, transports: As for from_gl_buffer().
+            packed: Places small buffers in common blocks. Otherwise each takes at least 2 MiB of
+                GPU memory.
         """
     @classmethod
     def create_gl_image(
         cls, target: int, internal_format: int, width: int, height: int, depth: int = 0,
         levels: int = 0, *, flags: _Flags = None, transports: _Transport = None,
     ) -> Self:
-        """Creates an OpenGL texture in shared memory; its name is gl_name."""
+        """Creates an OpenGL texture in shared memory: draw it by its gl_name.
+
+        Args:
+            target: As for from_gl_image().
+            internal_format: A sized format, such as GL_RGBA8 (0x8058), as a number.
+            width, height: The size of level 0 in texels.
+            depth: That of a 3D texture, or the layers of an array. 0 means 1.
+            levels: The mip levels. 0 means 1.
+            flags, transports: As for from_gl_image().
+        """
     @classmethod
     def from_fd(
         cls, fd: int, size: int, *, kind: _FdKind = "opaque", dedicated: bool = False,
         offset: int = 0, length: int = 0, image: _Image = None, flags: _Flags = None,
     ) -> Self:
         """Imports memory that Vulkan or another process exported as a file descriptor. CUDA owns
-        `fd` after a success; after an exception it is still yours to close.
+        `fd` after success; after an exception it is still yours to close.
 
-        size: of the whole allocation, in bytes. kind: 'opaque' or 'dma-buf'. dedicated: whether it
-        was allocated for this one buffer or image. offset, length: the bytes to use; a length of 0
-        means up to the end. image: for an image, a dict with format and channels, width, height,
-        depth, levels, placed_levels, layers, cube, color_attachment, depth_texture, srgb and
-        normalized, as for gr_external_image_desc. Formats: 'u8', 'u16', 'u32', 'i8', 'i16', 'i32',
-        'f16', 'f32'. Call set_sync() before the first map.
+            memory = GraphicsResource.from_fd(fd, allocation_size)  # from vkGetMemoryFdKHR
+            memory.set_sync(None, None)  # before the first map: who keeps the order
+
+        Args:
+            fd: The descriptor.
+            size: That of the whole allocation, in bytes.
+            kind: 'opaque', or 'dma-buf' with CUDA 13 on Tegra.
+            dedicated: Whether the memory was allocated for this one buffer or image.
+            offset, length: The bytes to use. A length of 0 means up to the end.
+            image: For an image, a dict with `format` ('u8', 'f32', ...) and `channels`, and as
+                needed width, height, depth, levels, placed_levels, layers, cube, color_attachment,
+                depth_texture, srgb and normalized, as in gr_external_image_desc.
+            flags: As for from_gl_buffer(). In external memory they are promises of yours.
         """
     @classmethod
     def from_nvscibuf(
         cls, object: _Address, size: int, *, dedicated: bool = False, offset: int = 0,
         length: int = 0, image: _Image = None, flags: _Flags = None,
     ) -> Self:
-        """Imports a NvSciBufObj, given by its address, which stays yours. The others are as for
-        from_fd().
+        """Imports a NvSciBufObj, given by its address, which stays yours. The other arguments are
+        those of from_fd().
         """
     @classmethod
     def from_same_memory(
@@ -260,7 +315,7 @@ class GraphicsResource:
         flags: _Flags = None,
     ) -> Self:
         """Another resource in the imported memory of `resource`, which must not be dedicated. Both
-        keep the memory.
+        keep the memory. The arguments are those of from_fd().
         """
     @classmethod
     def from_win32(
@@ -269,14 +324,19 @@ class GraphicsResource:
         flags: _Flags = None,
     ) -> Self:
         """Imports memory by a Windows handle, as an int, or its name, as a str. The handle stays
-        yours. kind: 'opaque', 'opaque-kmt', 'd3d12-heap', 'd3d12-resource', 'd3d11-resource' or
-        'd3d11-resource-kmt'. The others are as for from_fd().
+        yours. The other arguments are those of from_fd().
         """
     @classmethod
     def receive(cls, socket: _Socket, *, timeout: _Number = None) -> tuple[Self, bytes]:
-        """Receives a resource that another process sent. Returns it and the sender's bytes. It
-        needs set_sync() before the first map if no semaphores came along. Ctrl-C within a message
-        shuts the socket down.
+        """Receives a resource that another process sent by send().
+
+        Args:
+            socket: A connected Unix socket, or its descriptor.
+            timeout: Seconds to wait; None waits forever.
+
+        Returns:
+            The resource, and the bytes that came along. If no semaphores came along, call
+            set_sync() before the first map. Ctrl-C within a message shuts the socket down.
         """
     @property
     def api(self) -> str:
@@ -325,25 +385,40 @@ class GraphicsResource:
     def describe(self) -> str:
         """One line with its kind, size, flags, transport and state."""
     def map(self, *, stream: _Stream, flags: _Flags = None) -> Buffer:
-        """Maps the resource for CUDA and returns a Buffer; OpenGL or Vulkan can use the resource
-        again when that is closed. Kernels queued on `stream` can use it at once. `flags` narrows
-        a read_write resource for this map: 'read_only' or 'write_discard'.
+        """Maps the resource: CUDA owns it until the Buffer is closed. The CPU does not wait:
+        kernels queued in `stream` afterwards can use the memory at once.
+
+        Args:
+            stream: The stream of the kernels: see the module's help.
+            flags: 'read_only' or 'write_discard' for this map, if the resource is 'read_write'.
+
+        Returns:
+            A Buffer, whose end of `with` gives the memory back to OpenGL or Vulkan. If cuda.core is
+            loaded, it is also a cuda.core.Buffer.
+
+        Raises:
+            RuntimeError: The resource is mapped already, or closed.
+            StateError: It is in a Ring, or its OpenGL storage was replaced.
+            CUDAError: Its OpenGL context is not current, or the driver refused.
         """
     def map_linear(self, level: int = 0, layer: int = 0, *, stream: _Stream) -> Buffer:
-        """Maps one level and layer of an image as linear memory. It copies at the map and at the
-        release, depending on the flags.
+        """Maps one level and layer of an image as linear memory: the Buffer has a pointer and a
+        `pitch`. It copies at the map and at the release, as the flags allow.
         """
     def send(self, socket: _Socket, data: bytes = b"", *, timeout: _Number = None) -> None:
-        """Sends the resource to another process over a connected Unix socket, with up to 64 KiB of
-        your bytes. The resource stays yours, and both use the same memory. Semaphores of
-        set_sync() are sent along. timeout: seconds to wait for room in the socket. Ctrl-C within a
-        message shuts the socket down.
+        """Sends the resource to another process, which shares its memory. It stays yours.
+        Semaphores of set_sync() are sent along.
+
+        Args:
+            socket: A connected Unix socket, or its descriptor.
+            data: Up to 64 KiB for the receiver.
+            timeout: Seconds to wait for room in the socket. Ctrl-C within a message shuts it down.
         """
     def set_sync(self, acquire: Semaphore | None, release: Semaphore | None) -> None:
-        """The order with the graphics API, which signals `acquire` and waits for `release`, with
-        the values of a Submit: a map waits for the last Submit, and its end signals what the next
-        one waits for. None: the program keeps that order itself. Imported memory needs it before
-        the first map. The resource keeps the Semaphores alive.
+        """Sets the order with the graphics API, which signals `acquire` and waits for `release`,
+        with the values of a Submit. A map waits for the last Submit, and its end signals what the
+        next Submit waits for. None: the program keeps that order itself. Imported memory needs this
+        call before the first map. The resource keeps the Semaphores alive.
         """
     def surface(self, level: int = 0, layer: int = 0) -> int:
         """The CUsurfObject of one level and layer, the same in each mapping. Valid while mapped."""
@@ -358,8 +433,10 @@ class GraphicsResource:
     def unmap(self, *, stream: _Stream | None = None) -> None:
         """Ends the mapping. None is the stream of the map."""
     def wait(self, timeout: _Number = None) -> None:
-        """Blocks the CPU until CUDA has finished with the resource, for up to `timeout` seconds.
-        None waits forever.
+        """Blocks the CPU until CUDA has done the work before the last release.
+
+        Args:
+            timeout: Seconds; None waits forever. After it, WaitTimeoutError is raised.
         """
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> Literal[False]: ...
@@ -370,10 +447,15 @@ class _MappingResource(GraphicsResource):
 
 @final
 class Buffer(_With, _Exports):
-    """One mapping of a resource: the bytes, or the image, as CUDA sees them.
+    """One mapping of a GraphicsResource: the bytes, or the image, as CUDA sees them.
 
-    Returned by GraphicsResource.map(). It lasts until its close() or the end of its `with`,
-    or until unmap() or close() of the resource.
+        with resource.map(stream=stream) as buffer:
+            vertices = torch.from_dlpack(buffer.tensor((n, 4), "float32"))  # no copy
+            ...
+            del vertices  # before the mapping ends
+
+    map() returns it. It lasts until its close(), the end of its `with`, or unmap() or close() of
+    the resource. Dropping it does not end the mapping.
     """
     @property
     def device_id(self) -> int:
@@ -423,16 +505,22 @@ class Buffer(_With, _Exports):
     def copy_from(self, src: Buffer, *, stream: _Stream) -> None:
         """Copies the bytes of another Buffer of the same size."""
     def copy_to(self, dst: Buffer, *, stream: _Stream) -> Buffer:
-        """Copies its bytes to another Buffer of the same size."""
+        """Copies its bytes to `dst`, a Buffer of the same size, and returns `dst`."""
     def copy_from_image(
         self, address: _Address, level: int = 0, layer: int = 0, *, pitch: int = 0, slice: int = 0,
         host: bool = False, stream: _Stream | None = None,
     ) -> None:
-        """Copies one level and layer to linear device memory, or host memory with `host`."""
+        """Copies one level and layer of the image to linear memory.
+
+        Args:
+            address: The address in device memory, or in host memory with `host`.
+            pitch, slice: Bytes from row to row and from slice to slice. 0: no gaps.
+            stream: None is the stream of the map.
+        """
     copy_to_image = copy_from_image
-    """Copies linear memory into one level and layer."""
+    """Copies linear memory to one level and layer of the image, like copy_from_image()."""
     def fill(self, value: int | _Bytes, *, stream: _Stream) -> None:
-        """Fills it with an int from 0 to 255, or with 1, 2 or 4 bytes of any object with the buffer
+        """Fills it with an int from 0 to 255, or with 1, 2 or 4 bytes of an object with the buffer
         protocol, such as bytes or a NumPy scalar.
         """
     def image_info(self) -> _ImageInfo:
@@ -440,15 +528,25 @@ class Buffer(_With, _Exports):
     def mipmapped_array(self) -> int:
         """The CUmipmappedArray of all levels, as an int."""
     def surface(self, level: int = 0, layer: int = 0) -> int:
-        """The CUsurfObject of one level and layer, for writes by kernels. Valid while mapped."""
+        """A CUsurfObject, with which kernels write to one level and layer. Valid while the image is
+        mapped. The resource needs the flag 'surface_load_store'.
+        """
     def tensor(
         self, shape: _Shape | None = None, dtype: _Dtype = "uint8", strides: _Strides = None,
         offset: SupportsIndex = 0, *, layout: _Layout = None, read_only: bool = False,
         negative_strides: bool = False, memory: Literal["array"] | None = None,
     ) -> Tensor:
-        """The mapping as a Tensor, without a copy: as bytes, or with that shape and dtype. With
-        memory='array' it is the CUDA array of an image, for example for Warp's textures. The
-        tensor is revoked when the mapping ends.
+        """The mapping as a Tensor, without a copy. It is revoked when the mapping ends.
+
+        Args:
+            shape: The size of each dimension. None: all bytes, or the image of map_linear().
+            dtype: The type of an element: 'float32', numpy.float32 or torch.float32.
+            strides: Bytes between the elements of each dimension. None: no gaps.
+            offset: The byte where element 0 is.
+            layout: The order of the dimensions: see publish().
+            read_only: Refuses writes.
+            negative_strides: Allows exports with negative strides, on which many consumers crash.
+            memory: 'array' for the CUDA array of an image, which Warp can sample as a texture.
         """
     def texture(
         self, level: int = 0, layer: int = 0, *, address: _Mode | Sequence[_Mode] = "clamp",
@@ -457,23 +555,40 @@ class Buffer(_With, _Exports):
         whole: bool = False, mip_filter: _Filter = "point", mip_bias: float = 0,
         min_level: float = 0, level_count: int = 0, anisotropy: int = 0,
     ) -> int:
-        """A CUtexObject, for sampling by kernels. Valid while mapped. None: as the image's format.
+        """A CUtexObject, with which kernels sample the image. Valid while the image is mapped.
+
+        Args:
+            level, layer: Which part of the image.
+            address: Outside of the image: 'clamp', 'border', 'wrap' or 'mirror', or three of them.
+            filter: 'point' or 'linear'.
+            normalized: Coordinates from 0 to 1. None: in texels if possible.
+            as_float: Integers read as 0 to 1, or -1 to 1. None: as the graphics API reads them.
+            srgb: Decodes sRGB. None: if the image is sRGB.
+            border: The colour of address 'border'.
+            whole: The texture has all levels and layers. mip_filter, mip_bias, min_level,
+                level_count and anisotropy are for such textures.
         """
 
 @final
 class Semaphore(_Closes):
     """A semaphore that CUDA shares with another API.
 
-    done = Semaphore.from_fd(fd)    # exported by vkGetSemaphoreFdKHR
-    done.wait(stream, 7)
+        done = Semaphore.from_fd(fd)  # from vkGetSemaphoreFdKHR
+        done.wait(stream, 7)  # later work in `stream` waits until Vulkan has signalled 7
+
+    A timeline has values that grow; a binary semaphore has none.
     """
     @classmethod
     def from_fd(
         cls, fd: int, *, kind: Literal["timeline", "binary"] = "timeline", value: int = 0,
     ) -> Self:
-        """Imports a semaphore that was exported as a file descriptor. CUDA owns `fd` after a
-        success; after an exception it is still yours to close. kind: 'timeline' or 'binary'. value:
-        the current value of a timeline.
+        """Imports a semaphore that was exported as a file descriptor. CUDA owns `fd` after success;
+        after an exception it is still yours to close.
+
+        Args:
+            fd: The descriptor.
+            kind: 'timeline' or 'binary'.
+            value: The current value of a timeline.
         """
     @classmethod
     def from_nvscisync(cls, object: _Address, /) -> Self:
@@ -483,8 +598,7 @@ class Semaphore(_Closes):
         cls, handle: _Address | str, *, kind: _Win32SemaphoreKind = "timeline", value: int = 0,
     ) -> Self:
         """Imports a semaphore by a Windows handle, as an int, or its name, as a str. The handle
-        stays yours. kind: 'timeline', 'binary', 'binary-kmt', 'd3d12-fence', 'd3d11-fence',
-        'keyed-mutex' or 'keyed-mutex-kmt'.
+        stays yours.
         """
     @property
     def handle(self) -> int:
@@ -501,23 +615,33 @@ class Semaphore(_Closes):
         skip_nvscibuf: bool = False,
     ) -> None:
         """Signals after the work queued in `stream` so far: a timeline gets `value`, which must be
-        greater than the last one.
+        greater than the last one. The other arguments are those of wait().
         """
     def wait(
         self, stream: _Stream, value: int = 0, *, key: int = 0, timeout: _Number = 0,
         fence: int = 0, skip_nvscibuf: bool = False,
     ) -> None:
-        """Later work in `stream` waits until a timeline has `value`, or until a binary semaphore is
-        signalled. This thread does not wait.
+        """Makes later work in `stream` wait until a timeline has `value`, or until a binary
+        semaphore is signalled. The CPU does not wait.
 
-        key, timeout: of a keyed mutex, in seconds. fence: the address of a NvSciSyncFence.
+        Args:
+            stream: The stream that waits.
+            value: For a timeline.
+            key, timeout: For a keyed mutex; the timeout is in seconds.
+            fence: The address of a NvSciSyncFence.
+            skip_nvscibuf: Leaves out the memory barriers of NvSciBuf.
         """
 
 @final
 class Submit(_Closes):
-    """Begins a use of the resources by a graphics API: its submit waits for CUDA's last
-    use and signals what the next map waits for. As a context manager it commits at
-    the end, unless an exception left the block. VulkanDevice.submit() does it alone.
+    """The use of resources by one submit to a graphics API: it waits for the last use by CUDA and
+    signals what the next map waits for.
+
+        with Submit([memory]) as submit:
+            ...  # vkQueueSubmit with submit.waits and submit.signals
+
+    The end of `with` commits, unless an exception left the block. VulkanDevice.submit() does all of
+    this.
     """
     def __new__(cls, resources: Iterable[GraphicsResource]) -> Self: ...
     @property
@@ -537,7 +661,12 @@ class Submit(_Closes):
 class Tensor(_Closes, _Exports):
     """Memory with a type and a shape, exchanged with frameworks without a copy.
 
-    memoryview() reads a Tensor in host, pinned or managed memory.
+        tensor = Tensor.from_dlpack(numpy_array).clone(stream=stream)  # to the device
+        array = torch.from_dlpack(tensor)
+
+    It owns its memory (alloc, clone), wraps existing memory (wrap) or imports it (from_dlpack).
+    Close or drop it at any time: the memory stays until its exports and views are gone and the
+    streams are done. memoryview() reads a Tensor in host, pinned or managed memory.
     """
     def __buffer__(self, flags: int, /) -> memoryview: ...
     @classmethod
@@ -545,20 +674,31 @@ class Tensor(_Closes, _Exports):
         cls, shape: _Shape, dtype: _Dtype = "uint8", *, stream: _Stream | None = None,
         memory: _Memory = "device", layout: _Layout = None, strides: _Strides = None,
     ) -> Self:
-        """Allocates uninitialised memory for later work on `stream`.
+        """Allocates uninitialised memory.
 
-        memory: 'device', 'host', 'pinned' or 'managed'. strides: in bytes. layout: as for
-        from_dlpack().
+        Args:
+            shape: The size of each dimension.
+            dtype: 'float32', numpy.float32, torch.float32, ...
+            stream: Later work in this stream may use the memory. None: it can be used at once.
+            memory: 'device', 'host' (pageable), 'pinned' or 'managed'.
+            layout: The order of the dimensions: see publish().
+            strides: Bytes between the elements of each dimension. None: no gaps.
         """
     @classmethod
     def from_dlpack(
         cls, object: _Array, *, stream: _Stream | None = None, layout: _Layout = None,
     ) -> Self:
-        """Imports a tensor of another framework without a copy: any object with __dlpack__() or
-        __cuda_array_interface__, a capsule, or two or three of these as the planes of an image.
-        Later work on `stream` waits for the producer's work. `layout` overrides the layout implied
-        by the shape: 'hwc', 'chw', 'nv12', 'p016', 'nv16', 'yuv420', 'yuv422', 'yuv444', 'yuyv' or
-        'uyvy'.
+        """Imports a tensor of another framework without a copy.
+
+        Args:
+            object: Anything with __dlpack__() or __cuda_array_interface__, a DLPack capsule, or a
+                sequence of two or three of these, the planes of an image.
+            stream: Later work in this stream waits for the work of the producer.
+            layout: Overrides the order of the dimensions: see publish().
+
+        Raises:
+            TypeError: The object is none of these.
+            BufferError: It cannot be imported: ExchangeError, or an exception of its producer.
         """
     @classmethod
     def wrap(
@@ -567,9 +707,19 @@ class Tensor(_Closes, _Exports):
         stream: _Stream | None = None, owner: object = None, read_only: bool = False,
         negative_strides: bool = False,
     ) -> Self:
-        """Wraps existing memory, whose bytes are ready after the work queued on `stream`. `owner`
-        is kept until the tensor, its views and its exports are gone and the streams are done. With
-        memory='array' the pointer is a CUarray, and the shape None.
+        """Wraps existing memory.
+
+            tensor = Tensor.wrap(array.data.ptr, (height, width), "float32", owner=array)
+
+        Args:
+            pointer: The address of element 0; with memory='array' a CUarray.
+            shape, dtype, strides, layout: As for alloc(). None as the shape of an array.
+            memory: The kind of the memory.
+            stream: The bytes are ready after the work queued in it so far. None: at once.
+            owner: Kept until the tensor, its views and its exports are gone and the streams are
+                done.
+            read_only: Refuses writes.
+            negative_strides: Allows exports with negative strides, on which many consumers crash.
         """
     @property
     def array(self) -> int:
@@ -623,33 +773,38 @@ class Tensor(_Closes, _Exports):
     def typestr(self) -> str:
         """The element type in array interfaces, such as '<f4'."""
     def clone(self, memory: _Memory = "device", *, stream: _Stream | None = None) -> Tensor:
-        """A compact copy, in the order of `stream`; None is the legacy default stream."""
+        """A compact copy, in the order of `stream`. None is the legacy default stream."""
     def close(self) -> None:
         """Releases the tensor. Exports and views keep the memory."""
     def copy_from(self, other: _Array, *, stream: _Stream | None = None) -> None:
-        """Copies elements from any object that from_dlpack() accepts, of equal shape and dtype."""
+        """Copies the elements of anything that from_dlpack() accepts, of equal shape and dtype."""
     def copy_to(self, other: _Array, *, stream: _Stream | None = None) -> None:
-        """Copies the elements to any object that from_dlpack() accepts, of equal shape and dtype.
-        """
+        """Copies the elements to anything that from_dlpack() accepts, of equal shape and dtype."""
     def tobytes(self, *, stream: _Stream | None = None) -> bytes:
         """Its elements as bytes, without gaps. Waits for the work queued on `stream`."""
     def used_on(self, stream: _Stream, /) -> None:
-        """Records that `stream` uses it: freeing it, or releasing its mapping, waits for that work.
+        """Records that work queued in `stream` uses the tensor: the end of its memory or mapping
+        waits for it.
         """
     def view(
         self, shape: _Shape | None = None, dtype: _Dtype = None, strides: _Strides = None,
         offset: SupportsIndex = 0, *, layout: _Layout = None, read_only: bool = False,
         negative_strides: bool = False,
     ) -> Tensor:
-        """The same memory with another description. None keeps the current value. `offset` is the
-        position of element 0 in bytes, from the lowest byte of the tensor.
+        """The same memory with another description. None keeps the current value.
+
+        Args:
+            shape, dtype, strides, layout: As for alloc().
+            offset: The position of element 0 in bytes, from the lowest byte of the tensor.
         """
     def wait(self, stream: _Stream, /) -> None:
-        """Makes `stream` wait until the bytes are ready."""
+        """Makes later work in `stream` wait until the bytes are ready."""
 
 def collect(timeout: _Number = None) -> None:
-    """Frees dropped tensors, and waits up to `timeout` seconds for those that streams still use.
-    None waits forever.
+    """Frees dropped tensors whose work is done.
+
+    Args:
+        timeout: Seconds to wait for those that streams still use; None waits forever.
     """
 def publish(
     target: GraphicsResource | Buffer | Ring, tensor: _Array, *, stream: _Stream | None = None,
@@ -660,21 +815,55 @@ def publish(
     dtype: _Dtype = None, strides: _Strides = None, wait_event: _Event = None,
     timeout: _Number = None, x: int = 0, y: int = 0, width: int = 0, height: int = 0,
 ) -> None:
-    """Writes a tensor to graphics memory in one pass: to a GraphicsResource, which is mapped and
-    released, to a Buffer, which stays mapped, or to the next slot of a Ring.
+    """Writes a tensor to graphics memory, converted to its format, in one pass on the GPU.
 
-    tensor: any object that Tensor.from_dlpack() accepts. stream: may be omitted only for a
-    Buffer. layout: overrides that of the tensor. bgr: the first channel is blue. flip: the
-    first row becomes the last row of the image. scale, bias: value * scale + bias, as one
-    number or one per channel. alpha: used if the tensor has none. srgb: converts from a
-    linear tensor to sRGB. matrix, full_range: for YUV. bits: for YUV with fewer than 16 bits,
-    the low ones, of uint16: 10 for yuv420p10le. offset, shape, dtype, strides: the elements in
-    a buffer; by default the shape and dtype of the tensor, compact. timeout: seconds to wait
-    for a ring slot. x, y, width, height: the rectangle of an image; 0 extends it to the edge.
+        grinterop.publish(texture, array, stream=stream)  # (H, W, 4) of uint8, or float32 of 0..1
+        grinterop.publish(texture, output, stream=stream, layout="chw", scale=0.5, bias=0.5)
+        grinterop.publish(ring, (y, u, v), stream=stream, layout="yuv420")
+
+    The tensor has the height and width of the image: (H, W) or (H, W, C), (D, H, W, C) in 3D. Its
+    first row is row 0, which OpenGL draws lowest. 3 channels become 4, and 1 becomes grey. 1.0
+    equals 255 in uint8 and 65535 in uint16; integers of 32 and 64 bits are plain numbers. A buffer
+    takes any shape.
+
+    The work is in stream order: the CPU waits only for pageable memory, such as NumPy arrays, and
+    for a free slot of a Ring.
+
+    Args:
+        target: A GraphicsResource, which is mapped and released; a Buffer, which stays mapped; or a
+            Ring, whose next slot is filled and handed over.
+        tensor: Anything that Tensor.from_dlpack() accepts, or the planes of YUV.
+        stream: May be omitted for a Buffer, which has one.
+        layout: 'hwc', 'chw', or for YUV 'nv12', 'p016', 'nv16', 'yuv420', 'yuv422', 'yuv444',
+            'yuyv' or 'uyvy'. None: as the tensor says, by default (H, W, C).
+        bgr: The first channel of the tensor is blue.
+        flip: The first row of the tensor is the last row of the image.
+        scale, bias: value * scale + bias: a number, or up to four for the channels.
+        alpha: The fourth channel if the tensor has none; 1 by default.
+        srgb: The tensor is linear, the image sRGB.
+        matrix, full_range: How YUV becomes RGB.
+        bits: For YUV in the low bits of uint16: 10 for yuv420p10le.
+        level, layer: The part of an image.
+        offset, shape, dtype, strides: The elements in a buffer, the first at byte `offset`. By
+            default they are those of the tensor, without gaps.
+        wait_event: An event that `stream` waits for first.
+        timeout: Seconds to wait for a slot of a Ring.
+        x, y, width, height: A rectangle of the image. 0 as a size extends it to the edge.
+
+    Raises:
+        InvalidValueError: Shapes, channels or options do not fit; the message has both shapes.
+        StateError: The resource is 'read_only', or the tensor's mapping has ended.
+        UnsupportedError: There is no kernel for the conversion.
+        WaitTimeoutError: No slot became free in time.
     """
 fetch = publish
-"""Reads graphics memory into a tensor, with its shape and dtype: the reverse of publish().
-The copy runs in stream order: synchronize `stream` before the CPU reads the elements.
+"""Reads graphics memory into a tensor, in its shape and dtype: the reverse of publish(), with the
+same
+arguments, except that YUV cannot be read.
+
+    seen = numpy.empty((height, width, 4), "uint8")
+    grinterop.fetch(texture, seen, stream=stream)
+    cuda.sync()  # the copy is in stream order: now the bytes are there
 """
 def fetch_framebuffer(
     framebuffer: int, tensor: _Array | dict[str, Any] | dict[int, Any], *, stream: _Stream,
@@ -684,38 +873,69 @@ def fetch_framebuffer(
     bias: _Values = None, alpha: _Number = None, srgb: bool = False, wait_event: _Event = None,
     staging: GraphicsResource | None = None,
 ) -> None:
-    """Reads an attachment of an OpenGL framebuffer into a tensor, in stream order.
+    """Reads a colour, depth or stencil attachment of an OpenGL framebuffer into a tensor, in stream
+    order.
 
-    framebuffer: its name; 0 is that of the window. attachment: 'color', 'color1', 'depth',
-    'stencil' or an OpenGL constant; None: the selected read buffer. tensor: may be a dict,
-    {'color': rgb, 'depth': metres}, whose attachments are read with one map. rectangle: (x, y,
-    width, height). near, far, reverse_z: the planes of the projection, to get distances instead
-    of depths. staging: a GraphicsResource of an OpenGL buffer to use again in each call. The
-    others are those of fetch(): scale=1000 / 65535 gives millimetres in uint16 if near is in
-    metres, but a dict takes no scale and no bias.
+        grinterop.fetch_framebuffer(name, {"color": rgb, "depth": metres}, stream=stream,
+                                    near=0.1, far=100, staging=staging)
+
+    Shapes are (H, W) or (H, W, C) of the rectangle, and row 0 is the lowest. The framebuffer may be
+    multisampled, or belong to a window.
+
+    Args:
+        framebuffer: Its OpenGL name. 0 is that of the window, which needs a `rectangle`.
+        tensor: As for fetch(), or a dict of attachments and tensors, which one map reads.
+        attachment: 'color', 'color1', 'depth', 'stencil' or an OpenGL constant. None: that of
+            glReadBuffer().
+        rectangle: (x, y, width, height) in pixels. None: all of it.
+        near, far, reverse_z: The planes of the projection: depth becomes the distance from the
+            camera, in their unit. scale=1000 / 65535 makes millimetres in uint16 of metres.
+        layout, bgr, flip, scale, bias, alpha, srgb, wait_event: As for fetch(). A dict takes no
+            scale and no bias.
+        staging: A GraphicsResource of an OpenGL buffer, to be used by every call: 16 bytes per
+            pixel and attachment are enough. Without it a call takes 1 ms longer.
+
+    Raises:
+        InvalidValueError: There is no such attachment, or an argument does not fit.
+        CUDAError: The framebuffer is incomplete, or no OpenGL context is current.
     """
 def copy_framebuffer(
     framebuffer: int, buffer: GraphicsResource, *, attachment: _Attachment = None,
     rectangle: Sequence[int] | None = None, offset: SupportsIndex = 0,
 ) -> None:
-    """Copies an attachment to a GraphicsResource of an OpenGL buffer, by OpenGL alone. In a Ring
-    of such buffers CUDA reads frames while OpenGL draws the next ones.
+    """Copies an attachment to an OpenGL buffer, by OpenGL alone. In a Ring of such buffers CUDA
+    reads frames while OpenGL draws the next ones.
 
-    The pixels have the channels and types of the attachment, without padding: read them by
-    fetch(buffer, tensor, shape=(height, width, 4), dtype='uint8'). offset: in bytes.
+        with ring.acquire_write() as slot:
+            grinterop.copy_framebuffer(name, slot.resource)
+        grinterop.fetch(ring, pixels, stream=stream, shape=(height, width, 4), dtype="uint8")
+
+    Args:
+        framebuffer, attachment, rectangle: As for fetch_framebuffer().
+        buffer: Rows without padding, the lowest first, in the channels and types of the attachment;
+            depth is float32 from 0 to 1.
+        offset: In bytes, a multiple of 4.
     """
 
 # ---- Rings ---------------------------------------------------------------------------------------
 
 @final
 class Ring(_Closes):
-    """Frames in flight: slots, each a resource, that one side fills and the other reads.
-    producer: 'cuda' or 'graphics'; mode: 'lossless' or 'newest'.
+    """Frames in flight: slots, each a resource, that one side writes and the other reads.
 
+        ring = Ring([GraphicsResource.create_gl_buffer(size) for _ in range(4)])
         with ring.acquire_write(stream=stream) as slot:
-            ... kernels on `stream` write to slot.buffer.handle ...
+            ...  # kernels on `stream` write to slot.buffer.handle
         with ring.acquire_read() as slot:
-            ... OpenGL draws slot.resource.gl_name ...
+            ...  # OpenGL draws slot.resource.gl_name
+
+    N frames in flight need N + 2 slots. One thread at a time may write, and one may read.
+
+    Args:
+        resources: All of the same kind and size. Only the ring uses them from now on.
+        producer: The side that writes: 'cuda' or 'graphics'.
+        mode: 'lossless' reads every frame, and the producer waits for free slots. 'newest' drops
+            unread frames for newer ones.
     """
     def __new__(
         cls, resources: Sequence[GraphicsResource], *, producer: _Side = "cuda",
@@ -729,8 +949,8 @@ class Ring(_Closes):
     def acquire_read(
         self, n: SupportsIndex = 1, *, stream: None = None, timeout: _Number = None,
     ) -> Slots[None]:
-        """Acquires the next n frames to read, like acquire_write(). WaitTimeoutError if no frame is
-        handed over within `timeout` seconds.
+        """Acquires the next n frames to read, with the arguments of acquire_write(). The end of the
+        `with` of these Slots gives them back to the producer.
         """
     @overload
     def acquire_write(
@@ -740,15 +960,25 @@ class Ring(_Closes):
     def acquire_write(
         self, n: SupportsIndex = 1, *, stream: None = None, timeout: _Number = None,
     ) -> Slots[None]:
-        """Acquires n slots to write to, as Slots. Waits up to `timeout` seconds (None: forever).
+        """Acquires slots to write to.
 
-        The CUDA side passes its stream. The graphics side passes none.
+        Args:
+            n: The number of slots: all or none are acquired.
+            stream: The stream of the CUDA side. The graphics side passes none.
+            timeout: Seconds; None waits forever.
+
+        Returns:
+            Slots: the end of their `with` hands them over to the consumer.
+
+        Raises:
+            WaitTimeoutError: Fewer than `n` slots became free in that time.
+            StoppedError: stop() was called.
         """
     def close(self) -> None:
         """Frees the ring, but not its resources."""
     def descriptor(self, role: Literal["producer", "consumer"], /) -> int:
-        """A file descriptor to poll: readable while the 'producer' or the 'consumer' can acquire
-        without waiting.
+        """A file descriptor for poll(): readable while the 'producer' or the 'consumer' can acquire
+        a slot without waiting.
         """
     def info(self) -> _RingInfo:
         """Counts of frames and slots by state, as a dict."""
@@ -772,27 +1002,40 @@ class Ring(_Closes):
     """Like acquire_write(), in asyncio: see read()."""
     @classmethod
     def receive(cls, socket: _Socket, *, timeout: _Number = None) -> tuple[Self, bytes]:
-        """Receives a ring that another process sent. Returns it and the sender's bytes. This
-        process has the other role, and uses CUDA for it. `resource` of its Slots is None.
+        """Receives a ring that another process sent by send(). This process has the other role, and
+        uses CUDA for it. `resource` of its Slots is None.
+
+        Args:
+            socket: A connected Unix socket, or its descriptor.
+            timeout: Seconds to wait; None waits forever.
+
+        Returns:
+            The ring, and the bytes that came along.
         """
     def resize(self, resources: Sequence[GraphicsResource], /) -> None:
-        """Replaces the slots, even with frames in flight."""
+        """Replaces the slots by other resources, even with frames in flight, which are still read.
+        """
     def send(
         self, socket: _Socket, role: Literal["producer", "consumer"], data: bytes = b"", *,
         timeout: _Number = None,
     ) -> None:
-        """Sends the ring to another process over a connected Unix socket, with up to 64 KiB of your
-        bytes. This process keeps `role`. The ring uses a copy of the socket from now on, so do not
-        use yours any more. timeout: seconds to wait for the socket and for work with the slots. If
-        the other process ends, the calls of this one raise CUDAError.
+        """Sends the ring to another process. If one of both processes ends, calls of the other one
+        raise CUDAError.
+
+        Args:
+            socket: A connected Unix socket, or its descriptor. The ring uses a copy of it from now
+                on, so do not use yours any more.
+            role: The role that this process keeps.
+            data: Up to 64 KiB for the receiver.
+            timeout: Seconds to wait for the socket and for work with the slots.
         """
     def stop(self) -> None:
         """Ends all waits. Published frames can still be read. Any thread."""
 
 @final
 class Slots(_With, Generic[_Buffer_co]):
-    """Acquired slots of a Ring. The end of their `with` hands them over or gives them back,
-    or cancels them if an exception is in flight.
+    """Acquired slots of a Ring. The end of their `with` hands them over or gives them back, or
+    cancels them if an exception left the block. len() is their number.
     """
     @property
     def buffer(self) -> _Buffer_co:
@@ -830,8 +1073,13 @@ class Slots(_With, Generic[_Buffer_co]):
 
 @final
 class CudaContext(_With):
-    """Makes the primary context of a CUDA device current and creates a stream. The object
-    itself can be passed as a stream.
+    """Makes the primary context of a CUDA device current, and creates a stream.
+
+        cuda = CudaContext(0)
+        grinterop.publish(texture, tensor, stream=cuda)  # the object can be passed as the stream
+        cuda.sync()
+
+    Programs with cuda.core, PyTorch or CuPy pass the streams of those instead.
     """
     def __new__(cls, device: int = 0) -> Self: ...
     @property
@@ -848,9 +1096,18 @@ class CudaContext(_With):
 
 @final
 class EglContext(_Closes):
-    """A windowless OpenGL context on the GPU of a CUDA device, or on the CPU with the software
-    driver. Created current. Version 0.0 selects the newest. The context shares OpenGL
-    objects with `share`.
+    """An OpenGL context without a window, on the GPU of a CUDA device, or on the CPU with the
+    software driver. It is current afterwards: moderngl.create_context() and PyOpenGL find it.
+
+    Args:
+        cuda_device: The CUDA device.
+        major, minor: The OpenGL version; 0 is the newest.
+        compatibility: The compatibility profile.
+        debug: A debug context.
+        share: A context to share OpenGL objects with.
+
+    Raises:
+        CUDAError: EGL or that version is not available; the message says what is.
     """
     def __new__(
         cls, cuda_device: int = 0, major: int = 0, minor: int = 0, *, compatibility: bool = False,
@@ -877,10 +1134,21 @@ class EglContext(_Closes):
 
 @final
 class VulkanDevice(_Closes):
-    """Wraps your Vulkan device, by integer handles that must outlive it. headless()
-    creates one. transports: None or 'without copy', 'any': copies resources from GPU
-    to GPU or through host memory if CUDA cannot share their memory, 'copy': always
-    copies through host memory.
+    """Shares memory of a Vulkan device with CUDA.
+
+        device = VulkanDevice.headless()
+        buffer = device.create_buffer(size, usage)  # a GraphicsResource: see its vk_buffer
+        device.submit([buffer], [commands])
+
+    headless() creates a Vulkan device. VulkanDevice(...) uses yours, by integer handles that must
+    outlive it.
+
+    Args:
+        instance, physical_device, device, queue, queue_family: Those of your program.
+        get_instance_proc_addr: The address of vkGetInstanceProcAddr().
+        synchronization2: Whether you enabled that feature.
+        transports: None or 'without copy'. 'any' copies resources from GPU to GPU or through host
+            memory if CUDA cannot share their memory, 'copy' always copies.
     """
     def __new__(
         cls, instance: int, physical_device: int, device: int, queue: int, queue_family: int, *,
@@ -891,7 +1159,13 @@ class VulkanDevice(_Closes):
     def headless(
         cls, cuda_device: int = 0, *, validation: bool = False, transports: _VulkanTransport = None,
     ) -> Self:
-        """Creates a headless Vulkan device on the GPU of a CUDA device."""
+        """Creates a Vulkan device on the GPU of a CUDA device.
+
+        Args:
+            cuda_device: The CUDA device.
+            validation: Enables the validation layer.
+            transports: See VulkanDevice.
+        """
     @property
     def cuda_device(self) -> int:
         """The CUDA device of the same GPU."""
@@ -916,14 +1190,16 @@ class VulkanDevice(_Closes):
     def close(self) -> None:
         """Closes the device. Its resources keep the Vulkan device alive."""
     def create_buffer(self, size: int, usage: int, *, flags: _Flags = None) -> GraphicsResource:
-        """Creates a VkBuffer in memory shared with CUDA, as a GraphicsResource: see its vk_buffer.
+        """Creates a VkBuffer of `size` bytes in memory shared with CUDA. `usage` has the bits of
+        VkBufferUsageFlags. Returns a GraphicsResource: see its vk_buffer.
         """
     def create_image(
         self, format: int, width: int, height: int, usage: int, *, depth: int = 1, levels: int = 1,
         layers: int = 1, flags: _Flags = None,
     ) -> GraphicsResource:
-        """Creates a VkImage in memory shared with CUDA, as a GraphicsResource: see its vk_image.
-        The first transfer to CUDA is submit([image], layout=0).
+        """Creates a VkImage in memory shared with CUDA. The arguments are those of
+        VkImageCreateInfo, as numbers. Returns a GraphicsResource: see its vk_image. The first
+        transfer to CUDA is submit([image], layout=0).
         """
     def describe(self) -> str:
         """One line: its Vulkan and CUDA names, and how memory is shared."""
@@ -946,9 +1222,16 @@ class VulkanDevice(_Closes):
         """Submits VkCommandBuffers that use the resources, in order with CUDA: they wait for
         earlier releases, and later maps wait for them.
 
-        stages, access and layout describe how the commands use the resources. first: a barrier
-        before acquires those that CUDA has. last: a barrier after releases them to CUDA.
-        own_barriers: your commands contain the barriers that first and last leave out.
+        Args:
+            resources: What the commands use.
+            commands: The VkCommandBuffers, as ints.
+            stages, access, layout: How the commands use the resources, as in VkImageMemoryBarrier2.
+                By default any command reads and writes, in VK_IMAGE_LAYOUT_GENERAL.
+            first: A barrier before acquires those that CUDA has.
+            last: A barrier after releases them to CUDA.
+            own_barriers: Your commands contain the barriers that first and last leave out.
+            fence: A VkFence to signal, as an int.
+            queue: Another VkQueue than that of the device.
         """
 
 # ---- The library ---------------------------------------------------------------------------------
@@ -964,7 +1247,13 @@ def is_software() -> bool:
 def library_version() -> str:
     """The version of libgrinterop."""
 def load(allow_software: bool = False) -> None:
-    """Loads the CUDA driver. If none starts and allow_software is set, loads the software driver.
+    """Loads the CUDA driver. Other calls do so themselves.
+
+    Args:
+        allow_software: If there is no GPU, loads the software driver of grinterop.
+
+    Raises:
+        NoDriverError: No driver starts.
     """
 def set_log(level: Literal["none", "error", "warning", "info", "debug"], /) -> None:
     """Sets what is logged to stderr: none, error, warning, info or debug."""
