@@ -717,7 +717,8 @@ class Tensor(_Closes, _Exports):
             memory: The kind of the memory.
             stream: The bytes are ready after the work queued in it so far. None: at once.
             owner: Kept until the tensor, its views and its exports are gone and the streams are
-                done.
+                done. The garbage collector frees an owner that refers to its tensors, but not one
+                that refers to an array made from them, since it cannot see through exports.
             read_only: Refuses writes.
             negative_strides: Allows exports with negative strides, on which many consumers crash.
         """

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from grinterop import EglContext, GraphicsResource, Ring, Tensor
 
+from conftest import elsewhere
 from test_threads import launch_host, slow  # noqa: F401
 
 
@@ -93,19 +94,30 @@ TENSORS = [tensor, wrapped, views, planes, mapping_tensor]
 RESOURCES = [with_stream, mapping, mapping_only, ring, slots, ended_slots]
 
 
-@pytest.mark.parametrize("make", TENSORS + RESOURCES)
-def test_cycle_is_collected(make, cuda, egl, recwarn):
+def away():
+    """Collects on a thread that has no OpenGL context."""
+    elsewhere(gc.collect)
+
+
+CASES = [(gc.collect, make) for make in TENSORS + RESOURCES]
+CASES += [(away, make) for make in (tensor, wrapped, views, planes, with_stream, ring)]
+
+
+@pytest.mark.parametrize("collect, make", CASES)
+def test_cycle_is_collected(collect, make, cuda, egl, recwarn):
     """Catches: no type took part in garbage collection."""
     egl.make_current()
+    gc.disable()
     owner = Owner(cuda)
     make(owner)
     seen = owner.seen
     gc.collect()
     assert seen() is not None
     del owner
-    gc.collect()
+    collect()
+    gc.enable()
     grinterop.collect()
-    gc.collect()
+    collect()
     assert seen() is None and not recwarn.list
 
 
