@@ -29,10 +29,13 @@ def joined(one, other):
     return ast.parse(" | ".join(texts), mode="eval").body
 
 
-def without_overloads(body):
+def members(body):
+    """Without overloads, and with __init__(), which pdoc shows, for __new__()."""
     last = None
     for node in body:
         decorators = getattr(node, "decorator_list", ())
+        if getattr(node, "name", "") == "__new__":
+            node.name, node.args.args[0].arg, node.returns = "__init__", "self", None
         if not any(getattr(one, "id", "") == "overload" for one in decorators):
             yield node
         elif last and last.name == node.name:
@@ -50,7 +53,7 @@ def module_of(stub):
     for node in ast.parse(stub).body:
         if isinstance(node, ast.ClassDef):
             node.decorator_list = []
-            node.body = [*without_overloads(node.body)]
+            node.body = [*members(node.body)]
             for base in [base for base in node.bases if getattr(base, "id", "") in mixins]:
                 node.bases.remove(base)
                 node.body += mixins[base.id].body

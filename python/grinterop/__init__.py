@@ -11,7 +11,7 @@ GraphicsResource has the same names, arguments and exceptions as cuda.core.Graph
 
 - Streams: objects with `__cuda_stream__()`, such as a CudaContext; PyTorch, CuPy and Numba streams;
   or a handle as an int, where 0 is the legacy default stream.
-- Dtypes: 'float32', '<f4', numpy.float32, numpy.dtype('f4') or torch.float32.
+- Dtypes: 'float32', `'<f4'`, numpy.float32, numpy.dtype('f4') or torch.float32.
 - Timeouts: seconds; None waits forever.
 - Errors: CUDAError, also derived from ValueError, RuntimeError etc. where one fits.
 """

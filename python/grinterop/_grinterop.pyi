@@ -772,7 +772,7 @@ class Tensor(_Closes, _Exports):
         """Bytes between neighbouring elements of each dimension."""
     @property
     def typestr(self) -> str:
-        """The element type in array interfaces, such as '<f4'."""
+        """The element type in array interfaces, such as `'<f4'`."""
     def clone(self, memory: _Memory = "device", *, stream: _Stream | None = None) -> Tensor:
         """A compact copy, in the order of `stream`. None is the legacy default stream."""
     def close(self) -> None:
