@@ -72,6 +72,25 @@ static void fill(struct view *view, const gr_tensor_info *info, int flags)
     view->internal = NULL;
 }
 
+/*
+ * Blocks until the bytes are ready. DLPack exports of memory that the CPU reads wait for them, and
+ * a view without elements can always be exported.
+ */
+static bool await_bytes(gr_tensor *tensor)
+{
+    const int64_t none = 0;
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = &none);
+    void *export = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    gr_tensor *view = gr_tensor_view(tensor, &desc);
+    export = view ? gr_tensor_to_dlpack(view, GR_DLPACK_VERSIONED, GR_STREAM_LEGACY) : NULL;
+    gr_tensor_free(view);
+    if (export)
+        export_end(export);
+    Py_END_ALLOW_THREADS
+    return export || fail_as_buffer_error();
+}
+
 /* A new Tensor for the same memory, which lives as long as the view. */
 static PyObject *same(PyObject *object, const gr_tensor_info *info)
 {
@@ -87,7 +106,7 @@ static PyObject *exporter_of(PyObject *object, int flags)
     const char *why = info ? refusal(info, flags) : NULL;
     if (why)
         PyErr_SetString(PyExc_BufferError, why);
-    return info && !why ? same(object, info) : NULL;
+    return info && !why && await_bytes(tensor_of(object)) ? same(object, info) : NULL;
 }
 
 int view_get(PyObject *object, struct view *view, int flags)

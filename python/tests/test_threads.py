@@ -37,6 +37,18 @@ def slow(done, seconds=0.05):
     return run
 
 
+@pytest.mark.parametrize("read", [np.asarray, np.from_dlpack, lambda t: np.frombuffer(t, "u1")])
+@pytest.mark.parametrize("memory", ["pinned", "managed"])
+def test_readers_on_the_cpu_wait_for_queued_writes(read, memory, cuda, launch_host):
+    """Catches: memoryview() and numpy.asarray() did not wait for copy_from()."""
+    tensor = grinterop.Tensor.alloc(64, memory=memory, stream=cuda)
+    tensor.copy_from(np.zeros(64, "u1"), stream=cuda)
+    source = grinterop.Tensor.from_dlpack(np.full(64, 7, "u1")).clone(stream=cuda)
+    launch_host(slow([]))
+    tensor.copy_from(source, stream=cuda)
+    assert read(tensor)[63] == 7
+
+
 def test_blocking_calls_release_the_gil(vbo, cuda, launch_host):
     done = []
     resource = grinterop.GraphicsResource.from_gl_buffer(vbo)
