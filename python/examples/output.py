@@ -2,6 +2,7 @@
 """PNG files, progress, and the common setup of the examples."""
 
 import argparse
+import importlib.util
 import struct
 import sys
 import zlib
@@ -71,6 +72,27 @@ def begin(allow_software=True):
         return grinterop.CudaContext(0), grinterop.EglContext(0)
     except grinterop.CUDAError as error:
         missing("a GPU with OpenGL" + " or the software driver" * allow_software, error)
+
+
+def arrays():
+    """An array module and the stream of its work: CuPy or PyTorch, or NumPy on the software driver.
+    """
+    import grinterop
+
+    grinterop.load(allow_software=True)
+    if grinterop.is_software():
+        import numpy
+        return numpy, grinterop.CudaContext(0)
+    if importlib.util.find_spec("cupy"):
+        import cupy
+        cupy.zeros(1)  # makes the CUDA context current
+        return cupy, cupy.cuda.get_current_stream()
+    try:
+        import torch
+        torch.zeros(1, device="cuda")
+        return torch, torch.cuda.current_stream()
+    except (ImportError, RuntimeError, AssertionError) as error:  # also: built without CUDA
+        missing("CuPy, PyTorch or GR_CUDA_DRIVER=soft", error)
 
 
 def begin_torch(torch):

@@ -75,12 +75,14 @@ def elsewhere(*calls):
         return [future.result() for future in [pool.submit(call) for call in calls]]
 
 
-def run_python(*arguments, **environment):
-    """Runs another Python process, which finds all modules of this one."""
+def run_python(*arguments, before=(), **environment):
+    """Runs another Python process, which finds all modules of this one. `before` is a command that
+    runs it.
+    """
     path = os.pathsep.join(filter(None, sys.path))
     return subprocess.run(
-        [sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=200,
-        env={**os.environ, "PYTHONPATH": path, **environment},
+        [*before, sys.executable, *map(str, arguments)], capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": path, **environment}, timeout=200,
     )
 
 

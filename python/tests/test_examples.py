@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """cuda_core_port.py draws the same with either import, rgbd.py computes the points of the scene
-that it drew, and other examples report what is missing.
+that it drew, the examples for other libraries draw what they computed, and other examples report
+what is missing.
 """
 
 import importlib.util
+import os
+import shutil
 from pathlib import Path
 
 import grinterop
@@ -15,8 +18,8 @@ from conftest import run_python
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
-def run(name, *arguments):
-    return run_python(EXAMPLES / name, *arguments)
+def run(name, *arguments, before=()):
+    return run_python(EXAMPLES / name, *arguments, before=before)
 
 
 def pictures(folder):
@@ -71,6 +74,73 @@ def test_rgbd_points_are_on_the_scene(samples, tolerance, cuda, tmp_path):
     for name, errors in errors_of(*cloud(tmp_path)).items():
         assert len(errors) > 300, name
         assert np.quantile(errors, 0.9) < tolerance, name
+
+
+# ---- Other libraries -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def draw(cuda, tmp_path):
+    """Draws two frames. Returns the module of the example and the last picture, from the bottom up.
+    """
+    if not grinterop.is_software() and not any(map(importlib.util.find_spec, ("cupy", "torch"))):
+        pytest.skip("neither cupy nor torch is installed")
+
+    def function(name, width, height, before=()):
+        module = pytest.importorskip(name)
+        size = ("--size", f"{width}x{height}")
+        done = run(f"{name}.py", "--frames", 2, *size, "--output", tmp_path, before=before)
+        assert done.returncode == 0, done.stderr
+        av = pytest.importorskip("av")
+        with av.open(str(next(tmp_path.glob("*.png")))) as film:
+            return module, next(film.decode(video=0)).to_ndarray(format="rgb24")[::-1]
+
+    return function
+
+
+def wrong_pixels(picture, points):
+    """The share of lit pixels where there is no point, and of dark pixels with a point."""
+    height, width, _ = picture.shape
+    places = np.floor((points[:, 1::-1] + 1) / 2 * (height, width)).astype(int)
+    row, column = places[((places >= 0) & (places < (height, width))).all(1)].T
+    expected = np.zeros((height, width), bool)
+    expected[row, column] = True
+    return (expected != picture.any(2)).sum() / expected.sum()
+
+
+def test_moderngl_draws_the_stars_that_were_computed(draw):
+    example, picture = draw("moderngl_vertices", 960, 540)
+    stars = np.empty((example.COUNT, 4), "f4")
+    for time, right in ((1 / 24, True), (0, False)):
+        example.move(np, stars, example.SEEDS, time)
+        assert (wrong_pixels(picture, stars) < 0.03) == right
+
+
+def test_wgpu_draws_the_points_that_were_computed(draw):
+    example, picture = draw("wgpu_pinned", 1920, 1080)
+    for time, right in ((1 / 24, True), (0, False)):
+        points = example.knot(np, example.SEEDS, time)
+        assert (wrong_pixels(picture, points) < 0.03) == right
+
+
+def test_pyglet_shows_the_texture_that_was_computed(draw):
+    example, picture = draw("pyglet_texture", 480, 270)
+    colors = example.julia(np, example.points(480, 270), 2.5 + 1 / 50)
+    assert np.quantile(abs(picture - 255 * colors[:, :, :3]), 0.99) < 1
+    assert picture.std() > 40
+
+
+def test_glfw_window_shows_the_edges_of_what_was_drawn(draw):
+    xvfb = ("xvfb-run", "-a") if not os.environ.get("DISPLAY") else ()
+    if xvfb and not shutil.which("xvfb-run"):
+        pytest.skip("there is no display, and no xvfb-run (Debian: xvfb)")
+    example, picture = draw("glfw_framebuffer", 480, 270, xvfb)
+    drawn, edges = picture[:, :240] / np.float32(255), picture[1:, 241:]
+    assert len(np.unique(picture[:, :240].reshape(-1, 3), axis=0)) > 1000
+    assert abs(255 * example.edges(drawn).clip(0, 1) - edges).max() <= 1
+
+
+# ---- Wrong use -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("arguments", (["--frames", "0"], ["--size", "12"], ["--size", "0x4"]))
