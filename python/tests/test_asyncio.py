@@ -53,14 +53,14 @@ def test_both_sides_wait_in_one_loop(ring, cuda):  # noqa: F811
 def test_waiting_tasks_get_frames_in_order(ring, cuda):  # noqa: F811
     async def main():
         tasks = await started(ring.read(), ring.read(2), ring.read())
-        for n in (1, 1):
-            write(ring, cuda, n)
-            await asyncio.sleep(0.01)
-        assert [task.done() for task in tasks] == [True, False, False]
         write(ring, cuda)
-        frames = [task.result().frames for task in tasks[:1]] + [(await tasks[1]).frames]
-        assert frames == [(1,), (2, 3)] and not tasks[2].done()
-        tasks[0].result().give_back()
+        with await tasks[0] as slot:
+            assert slot.frame == 1
+        write(ring, cuda)
+        await asyncio.sleep(0.01)
+        assert not tasks[1].done()
+        write(ring, cuda)
+        assert (await tasks[1]).frames == (2, 3) and not tasks[2].done()
         write(ring, cuda)
         with tasks[1].result(), await tasks[2] as slot:
             assert slot.frame == 4
@@ -92,7 +92,8 @@ def test_timeout_of_each_waiting_task(ring, cuda):  # noqa: F811
     async def main():
         loop = asyncio.get_running_loop()
         began = loop.time()
-        tasks = await started(ring.read(), ring.read(timeout=0.05), ring.read(timeout=0.04))
+        calls = [ring.read(), ring.read(timeout=0.05), ring.read(timeout=0.04)]
+        tasks = [asyncio.create_task(one) for one in calls]
         for task in tasks[1:]:
             with pytest.raises(grinterop.WaitTimeoutError, match="1 frame was not available"):
                 await task
@@ -119,8 +120,8 @@ def test_end_of_the_ring_raises_in_all_waiting_tasks(ring, cuda, end):  # noqa: 
     async def main():
         if end == "stop":
             write(ring, cuda, 3)
-        calls = [ring.read(), ring.read()] if end == "close" else [ring.write(stream=cuda)] * 1
-        tasks = await started(*calls)
+        call = ring.read if end == "close" else lambda: ring.write(stream=cuda)
+        tasks = await started(call(), call())
         getattr(ring, end)()
         for task in tasks:
             with pytest.raises(error, match=text):
