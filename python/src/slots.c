@@ -290,6 +290,7 @@ static PyMethodDef methods[] = {
     {"hand_over", hand_over, METH_NOARGS, NULL},
     {"give_back", give_back, METH_NOARGS, NULL},
     {"cancel", cancel, METH_NOARGS, NULL},
+    {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL}, /* Slots[Buffer] */
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
     {0},

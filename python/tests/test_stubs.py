@@ -104,6 +104,7 @@ def test_classes_are_documented():
         own, stubs = vars(getattr(_grinterop, name)), members(node)
         hidden = {"__new__", "__doc__", "__module__", "__repr__", "__weakref__", "__del__"}
         hidden |= {"__buffer__", "__release_buffer__"}  # in Python 3.12
+        hidden |= {"__class_getitem__"}  # of generic classes
         wrong += [f"{name}.{member}" for member in (set(own) ^ set(stubs)) - hidden]
         if "__new__" in stubs:
             wrong += differences(name, stubs["__new__"], getattr(_grinterop, name))
@@ -115,6 +116,11 @@ def test_classes_are_documented():
                 doc = own[member].__doc__
                 wrong += [] if doc and is_property else differences(member, stub, own[member])
     assert not wrong
+
+
+def test_generic_classes_take_arguments_at_run_time():
+    generic = [name for name, node in CLASSES.items() if "Generic" in ast.dump(node)]
+    assert generic and all(getattr(grinterop, name)[grinterop.Buffer] for name in generic)
 
 
 def test_dunder_all_has_every_public_name():
