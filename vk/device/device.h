@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/cuda/context.h"
 #include "vk/device/functions.h"
+#include "vk/device/handle.h"
 #include "vk/device/identity.h"
 
 struct vk_recording;
@@ -196,21 +197,8 @@ gr_status vk_extensions_check(const struct vk_functions *vk, VkPhysicalDevice de
 
 /* ---- Exported handles ------------------------------------------------------------------------ */
 
-/* A file descriptor, or a Windows handle. */
-#if defined(_WIN32)
-typedef void *vk_handle;
-#else
-typedef int vk_handle;
-#endif
-
 /* Export a handle, which the caller owns. GR_ERR_VULKAN after an error. */
 gr_status vk_export_memory(const gr_vk_device *device, VkDeviceMemory memory, vk_handle *handle);
 gr_status vk_export_semaphore(const gr_vk_device *device, VkSemaphore semaphore, vk_handle *handle);
-
-/*
- * Closes the handle after CUDA imported it, or failed to. An import takes over a file descriptor,
- * whose number may then be in use for another file, but it duplicates a Windows handle.
- */
-void vk_handle_close(vk_handle handle, bool imported);
 
 #endif

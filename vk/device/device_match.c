@@ -80,9 +80,7 @@ const char *vk_driver_hint(void)
     return gr_driver_traits()->mesa_draws
                ? "Install Mesa's lavapipe (on Debian mesa-vulkan-drivers); VK_DRIVER_FILES, or "
                  "VK_ICD_FILENAMES, may hide it."
-               : "Is the NVIDIA Vulkan driver installed (nvidia_icd.json and its "
-                 "libGLX_nvidia.so.0; in a container NVIDIA_DRIVER_CAPABILITIES must contain "
-                 "graphics)? VK_DRIVER_FILES, or VK_ICD_FILENAMES, may hide it.";
+               : GR_VK_DRIVER_ADVICE " VK_DRIVER_FILES, or VK_ICD_FILENAMES, may hide it.";
 }
 
 static gr_status fail_no_device(CUdevice cuda, const char *found, bool has_lavapipe,

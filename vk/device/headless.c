@@ -28,14 +28,6 @@ struct gr_vk_headless {
 
 /* ---- Loader ---------------------------------------------------------------------------------- */
 
-#if defined(_WIN32)
-#define LOADER  "vulkan-1.dll"
-#define INSTALL "It comes with the graphics driver."
-#else
-#define LOADER  "libvulkan.so.1"
-#define INSTALL "Install it (on Debian libvulkan1)."
-#endif
-
 /*
  * Opens the loader once and never closes it, because drivers leave threads and exit handlers of
  * threads behind. GR_ERR_UNSUPPORTED: it is not installed.
@@ -47,14 +39,15 @@ static gr_status open_loader(PFN_vkGetInstanceProcAddr *get, const char *call)
     char why[256] = "it is not a Vulkan loader";
     pthread_mutex_lock(&lock);
     if (!file)
-        file = gr_loader_open(LOADER, why, sizeof(why));
+        file = gr_loader_open(GR_VK_LOADER, why, sizeof(why));
     void *symbol = file ? gr_loader_symbol(file, "vkGetInstanceProcAddr") : NULL;
     pthread_mutex_unlock(&lock);
     memcpy(get, &symbol, sizeof(symbol));
     if (symbol)
         return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The Vulkan loader " LOADER " could not be loaded: %s. " INSTALL, why);
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "The Vulkan loader " GR_VK_LOADER " could not be loaded: %s. " GR_VK_LOADER_ADVICE, why);
 }
 
 /* ---- Instance -------------------------------------------------------------------------------- */
