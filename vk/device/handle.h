@@ -22,4 +22,11 @@ VkResult vk_get_semaphore(const struct vk_functions *vk, VkDevice device, VkSema
  */
 void vk_handle_close(vk_handle handle, bool imported);
 
+/*
+ * The end of the pNext chain of exportable memory and of exportable semaphores: the access rights
+ * of a Windows handle, or NULL.
+ */
+extern const void *const vk_memory_rights;
+extern const void *const vk_semaphore_rights;
+
 #endif

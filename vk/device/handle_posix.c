@@ -4,6 +4,9 @@
 
 #include <unistd.h>
 
+const void *const vk_memory_rights = NULL;
+const void *const vk_semaphore_rights = NULL;
+
 VkResult vk_get_memory(const struct vk_functions *vk, VkDevice device, VkDeviceMemory memory,
                        vk_handle *handle)
 {

@@ -182,13 +182,15 @@ static VkDeviceSize size_to_allocate(const struct vk_binding *b, const struct re
 
 static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
 {
+    const void *rights = b->copied ? NULL : vk_memory_rights;
     const VkMemoryAllocateFlagsInfo address = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+        .pNext = rights,
         .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
     };
     const VkMemoryDedicatedAllocateInfo dedicated = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO,
-        .pNext = has_address ? &address : NULL,
+        .pNext = has_address ? &address : rights,
         .buffer = b->buffer,
         .image = b->image,
     };

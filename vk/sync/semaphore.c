@@ -144,13 +144,15 @@ gr_status vk_semaphore_new(const gr_vk_device *device, VkSemaphoreType kind, boo
                            VkSemaphore *semaphore)
 {
     const bool timeline = kind == VK_SEMAPHORE_TYPE_TIMELINE;
+    const void *rights = exportable ? vk_semaphore_rights : NULL;
     const VkSemaphoreTypeCreateInfo type = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .pNext = rights,
         .semaphoreType = kind,
     };
     const VkExportSemaphoreCreateInfo export = {
         .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
-        .pNext = timeline ? &type : NULL,
+        .pNext = timeline ? &type : rights,
         .handleTypes = GR_VK_SEMAPHORE_HANDLE,
     };
     const VkSemaphoreCreateInfo create = {
