@@ -20,7 +20,19 @@ static bool is_software_device(const struct vk_identity *identity)
            (identity->driver == VK_DRIVER_ID_MESA_LLVMPIPE || identity->driver == 0);
 }
 
-/* Sets *same to whether a Vulkan device and a CUDA device are the same device. */
+/*
+ * Whether both are on the same Windows adapter. A second Vulkan driver of the adapter may have a
+ * UUID of its own, so this decides only if no device has the same UUID.
+ */
+static bool has_same_luid(const struct vk_identity *identity, CUdevice device)
+{
+    char luid[VK_LUID_SIZE];
+    unsigned nodes;
+    return identity->has_luid && gr_driver()->DeviceGetLuid(luid, &nodes, device) == CUDA_SUCCESS &&
+           memcmp(luid, identity->luid, sizeof(luid)) == 0;
+}
+
+/* Sets *same to whether a Vulkan device and a CUDA device have the same UUID. */
 static gr_status compare(const struct vk_identity *identity, CUdevice device, bool *same,
                          const char *call)
 {
@@ -58,7 +70,7 @@ static gr_status fail_no_match(const struct vk_identity *identity, int count, co
 gr_status vk_find_cuda_device(const struct vk_identity *identity, bool required, CUdevice *device,
                               int *ordinal, const char *call)
 {
-    int count = 0;
+    int count = 0, same_adapter = -1;
     *ordinal = -1;
     GR_TRY(gr_device_count(&count, call));
     for (int i = 0; i < count; i++) {
@@ -69,7 +81,12 @@ gr_status vk_find_cuda_device(const struct vk_identity *identity, bool required,
             *ordinal = i;
             return GR_OK;
         }
+        if (same_adapter < 0 && has_same_luid(identity, *device))
+            same_adapter = i;
     }
+    *ordinal = same_adapter;
+    if (same_adapter >= 0)
+        return gr_device_at(same_adapter, device, call);
     return required ? fail_no_match(identity, count, call) : GR_OK;
 }
 
@@ -103,6 +120,7 @@ static gr_status pick(const struct vk_functions *vk, const VkPhysicalDevice devi
     char found[400] = "no device", one[160];
     size_t used = 0;
     bool has_lavapipe = false;
+    VkPhysicalDevice same_adapter = NULL;
     for (uint32_t i = 0; i < count; i++) {
         vk_identify(vk->vkGetPhysicalDeviceProperties2, devices[i], identity);
         bool same;
@@ -111,13 +129,19 @@ static gr_status pick(const struct vk_functions *vk, const VkPhysicalDevice devi
             *device = devices[i];
             return GR_OK;
         }
+        if (!same_adapter && has_same_luid(identity, cuda))
+            same_adapter = devices[i];
         has_lavapipe = has_lavapipe || is_software_device(identity);
         vk_identity_text(identity, one, sizeof(one));
         if (used < sizeof(found))
             used +=
                 (size_t)snprintf(found + used, sizeof(found) - used, "%s%s", used ? ", " : "", one);
     }
-    return fail_no_device(cuda, found, has_lavapipe, call);
+    if (!same_adapter)
+        return fail_no_device(cuda, found, has_lavapipe, call);
+    *device = same_adapter;
+    vk_identify(vk->vkGetPhysicalDeviceProperties2, same_adapter, identity);
+    return GR_OK;
 }
 
 gr_status vk_physical_device_find(const struct vk_functions *vk, VkInstance instance,

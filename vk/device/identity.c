@@ -22,9 +22,11 @@ void vk_identify(PFN_vkGetPhysicalDeviceProperties2 get_properties, VkPhysicalDe
     }
     *identity = (struct vk_identity){.api_version = properties.properties.apiVersion,
                                      .type = properties.properties.deviceType,
-                                     .driver = driver.driverID};
+                                     .driver = driver.driverID,
+                                     .has_luid = id.deviceLUIDValid};
     snprintf(identity->name, sizeof(identity->name), "%s", properties.properties.deviceName);
     memcpy(identity->uuid, id.deviceUUID, sizeof(identity->uuid));
+    memcpy(identity->luid, id.deviceLUID, sizeof(identity->luid));
 }
 
 void vk_identity_text(const struct vk_identity *identity, char *text, size_t size)

@@ -3,6 +3,7 @@
 #ifndef GR_VK_DEVICE_IDENTITY_H
 #define GR_VK_DEVICE_IDENTITY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <vulkan/vulkan_core.h>
@@ -13,6 +14,8 @@ struct vk_identity {
     VkPhysicalDeviceType type;
     VkDriverId driver; /* 0 if the driver does not report it */
     unsigned char uuid[VK_UUID_SIZE];
+    bool has_luid; /* Windows identifies the adapter by `luid` */
+    unsigned char luid[VK_LUID_SIZE];
 };
 
 void vk_identify(PFN_vkGetPhysicalDeviceProperties2 get_properties, VkPhysicalDevice device,
