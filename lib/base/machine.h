@@ -32,6 +32,9 @@ GR_API const char *gr_machine_setting(const char *name);
 /* Registers a function: from now on, each forked child calls `in_child` first. */
 void gr_machine_watch_fork(void (*in_child)(void));
 
+/* Whether other threads still run while a library handles the exit of the process. */
+bool gr_machine_exits_with_threads(void);
+
 /* Returns the size of a memory page in bytes. */
 size_t gr_machine_page(void);
 

@@ -61,6 +61,11 @@ void gr_machine_watch_fork(void (*in_child)(void))
     (void)pthread_atfork(NULL, NULL, in_child);
 }
 
+bool gr_machine_exits_with_threads(void)
+{
+    return true;
+}
+
 size_t gr_machine_page(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);

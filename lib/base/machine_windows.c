@@ -35,6 +35,12 @@ void gr_machine_watch_fork(void (*in_child)(void))
     (void)in_child;
 }
 
+/* Windows ends the threads first. */
+bool gr_machine_exits_with_threads(void)
+{
+    return false;
+}
+
 size_t gr_machine_page(void)
 {
     return 4096;

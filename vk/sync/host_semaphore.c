@@ -16,6 +16,7 @@
 #include "lib/base/fork.h"
 #include "lib/base/log.h"
 #include "lib/base/lock.h"
+#include "lib/base/machine.h"
 
 /*
  * The duration of one wait, in nanoseconds. Between two waits the host checks whether the process
@@ -74,8 +75,8 @@ static void begin_exit(void)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     atomic_store(&exiting, true);
-    if (gr_forked)
-        return; /* in a forked child, the host functions counted by `inside` run in the parent */
+    if (gr_forked || !gr_machine_exits_with_threads())
+        return; /* the host functions counted by `inside` run in the parent, or were ended */
     for (int i = 0; i < EXIT_PAUSES && atomic_load(&inside) > 0; i++)
         nanosleep(&pause, NULL);
 }
