@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Replaces the private Vulkan device, and the functions that depend on it, in builds without
- * Vulkan.
+ * Vulkan, and on Windows, where gl_shared_check() refuses shared storage first.
  */
 #include "lib/base/error.h"
 #include "gl/shared/shared.h"

@@ -174,6 +174,8 @@ typedef struct gr_vk_image_desc {
  *          invalidates. With copies a submit must have taken the bytes back before the host reads
  *          them
  * Overlap  as for gr_from_same_memory() in external.h
+ * Windows  Vulkan exports the handle of a VkDeviceMemory only once: do not export it yourself, and
+ *          share further buffers and images in it by gr_from_same_memory()
  *
  * Errors: as for gr_create_vk_buffer(), and
  *     GR_ERR_INVALID_VALUE  the buffer or image exceeds its memory, or the offset is not aligned
@@ -430,6 +432,7 @@ typedef struct gr_vk_semaphore_desc {
  * Shares an existing semaphore with CUDA.
  *
  * Owner    the caller frees it with gr_semaphore_free(), and still owns the VkSemaphore
+ * Windows  Vulkan exports the handle of a VkSemaphore only once
  *
  * Errors: as for gr_semaphore_create_vk(), and
  *     GR_ERR_INVALID_VALUE  the value of the timeline is greater than `value`
