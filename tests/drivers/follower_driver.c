@@ -5,10 +5,8 @@
  * textures. It records the calls about resources and returns the results that a test sets. Windows
  * has no software driver, so tests load this driver there, with GR_CUDA_DRIVER=<this file>.
  */
-#include "follower_driver.h"
+#include "follower_resource.h"
 #include "driver_answers.h"
-
-#include <epoxy/gl.h>
 
 #include <cudaGL.h>
 #include <cudaTypedefs.h>
@@ -41,11 +39,16 @@ static const struct followed *nth(size_t number)
 }
 
 /* If all entries are used, the last entry is overwritten; no test makes nearly as many calls. */
-static struct followed *note(const char *call)
+struct followed *note(const char *call)
 {
     struct followed *place = &record[recorded < MOST_CALLS ? recorded++ : MOST_CALLS - 1];
     *place = (struct followed){.call = call};
     return place;
+}
+
+CUresult result_of(const char *call)
+{
+    return answer_of(call);
 }
 
 static size_t count_registered(void)
@@ -58,25 +61,22 @@ static size_t count_mapped(void)
     return mapped;
 }
 
+static unsigned char device_uuid[16] = {0x11}, device_luid[8];
+
+static void identify(const unsigned char uuid[16], const unsigned char luid[8])
+{
+    memcpy(device_uuid, uuid, sizeof(device_uuid));
+    memcpy(device_luid, luid, sizeof(device_luid));
+}
+
 static const struct follower_api follower_api = {.reset = reset,
                                                  .nth = nth,
                                                  .answer = answer,
                                                  .registered = count_registered,
-                                                 .mapped = count_mapped};
+                                                 .mapped = count_mapped,
+                                                 .identify = identify};
 
 /* ---- Graphics resources ---------------------------------------------------------------------- */
-
-/* A buffer, or level 0 of a GL_RGBA8 texture, the only supported format. */
-struct resource {
-    GLuint name;
-    GLenum target; /* 0: a buffer */
-    GLint width, height;
-    size_t size;
-    bool is_mapped;
-    unsigned char *bytes;
-};
-
-#define TEXEL 4
 
 static struct resource *of(CUgraphicsResource handle)
 {
@@ -254,9 +254,14 @@ static CUresult CUDAAPI allocate(CUdeviceptr *pointer, size_t size)
     return *pointer ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* The view of imported memory ends with the memory. */
 static CUresult CUDAAPI release(CUdeviceptr pointer)
 {
-    free((void *)(uintptr_t)pointer);
+    void *memory = (void *)(uintptr_t)pointer;
+    MEMORY_BASIC_INFORMATION pages = {.Type = MEM_PRIVATE};
+    VirtualQuery(memory, &pages, sizeof(pages));
+    if (pages.Type != MEM_MAPPED)
+        free(memory);
     return CUDA_SUCCESS;
 }
 
@@ -284,6 +289,11 @@ static CUresult CUDAAPI copy_out(void *to, CUdeviceptr from, size_t size, CUstre
     (void)stream;
     memcpy(to, (const void *)(uintptr_t)from, size);
     return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI copy_any(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
+{
+    return copy_in(to, (const void *)(uintptr_t)from, size, stream);
 }
 
 /* Copies whole arrays from and to host memory. */
@@ -332,6 +342,19 @@ static CUresult CUDAAPI make_event(CUevent *event, unsigned flags)
     return one_handle((void **)event);
 }
 
+static CUresult CUDAAPI retain(CUcontext *context, CUdevice device)
+{
+    (void)device;
+    return one_handle((void **)context);
+}
+
+static CUresult CUDAAPI call_host(CUstream stream, CUhostFn function, void *user)
+{
+    (void)stream;
+    function(user);
+    return CUDA_SUCCESS;
+}
+
 static CUresult CUDAAPI context_of_stream(CUstream stream, CUcontext *context)
 {
     (void)stream;
@@ -356,10 +379,18 @@ static CUresult CUDAAPI device_name(char *name, int size, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-static CUresult CUDAAPI device_uuid(CUuuid *uuid, CUdevice device)
+static CUresult CUDAAPI get_uuid(CUuuid *uuid, CUdevice device)
 {
     (void)device;
-    memset(uuid, 0x11, sizeof(*uuid));
+    memcpy(uuid, device_uuid, sizeof(*uuid));
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI get_luid(char *luid, unsigned *nodes, CUdevice device)
+{
+    (void)device;
+    memcpy(luid, device_luid, sizeof(device_luid));
+    *nodes = 1;
     return CUDA_SUCCESS;
 }
 
@@ -376,12 +407,18 @@ static const struct driver_row table[] = {
     ROW("cuArray3DGetDescriptor", describe_array),
     ROW("cuCtxGetCurrent", one_handle),
     ROW("cuCtxGetDevice", device_zero),
+    ROW("cuDestroyExternalMemory", end_memory),
+    ROW("cuDestroyExternalSemaphore", end_semaphore),
     ROW("cuDeviceGet", device_of_number),
     ROW("cuDeviceGetAttribute", device_attribute),
     ROW("cuDeviceGetCount", one_device),
     ROW("cuDeviceGetName", device_name),
-    ROW("cuDeviceGetUuid", device_uuid),
+    ROW("cuDeviceGetLuid", get_luid),
+    ROW("cuDeviceGetUuid", get_uuid),
+    ROW("cuDevicePrimaryCtxRetain", retain),
     ROW("cuEventCreate", make_event),
+    ROW("cuExternalMemoryGetMappedBuffer", map_buffer),
+    ROW("cuExternalMemoryGetMappedMipmappedArray", map_array),
     ROW("cuGLGetDevices", drawing_devices),
     ROW("cuGetErrorName", error_name),
     ROW("cuGraphicsGLRegisterBuffer", register_buffer),
@@ -391,15 +428,26 @@ static const struct driver_row table[] = {
     ROW("cuGraphicsSubResourceGetMappedArray", mapped_array),
     ROW("cuGraphicsUnmapResources", unmap_resources),
     ROW("cuGraphicsUnregisterResource", unregister),
+    ROW("cuImportExternalMemory", import_memory),
+    ROW("cuImportExternalSemaphore", import_semaphore),
     ROW("cuInit", init),
+    ROW("cuLaunchHostFunc", call_host),
     ROW("cuMemAlloc", allocate),
     ROW("cuMemAllocHost", allocate_host),
     ROW("cuMemFree", release),
     ROW("cuMemFreeHost", release_host),
     ROW("cuMemcpy2D", copy_2d),
+    ROW("cuMemcpy3DAsync", copy_3d),
+    ROW("cuMemcpyAsync", copy_any),
     ROW("cuMemcpyDtoHAsync", copy_out),
     ROW("cuMemcpyHtoDAsync", copy_in),
+    ROW("cuMipmappedArrayCreate", make_array),
+    ROW("cuMipmappedArrayDestroy", end_array),
+    ROW("cuMipmappedArrayGetLevel", array_level),
+    ROW("cuSignalExternalSemaphoresAsync", signal_semaphores),
+    ROW("cuStreamCreate", make_event),
     ROW("cuStreamGetCtx", context_of_stream),
+    ROW("cuWaitExternalSemaphoresAsync", wait_semaphores),
 };
 
 DEFINE_LOOK_UP(table, follower_api)

@@ -15,6 +15,14 @@ struct followed {
     CUgraphicsResource resource; /* the first resource in the call */
     unsigned count, flags, name, target;
     CUstream stream;
+    void *handle; /* the handle of an import, whose type is `target` and whose size is `count` */
+};
+
+/* The contents of the section behind a semaphore handle. */
+struct follower_semaphore {
+    void (*signal)(void *user, unsigned long long value);
+    void (*wait)(void *user, unsigned long long value);
+    void *user;
 };
 
 struct follower_api {
@@ -29,6 +37,8 @@ struct follower_api {
     /* The number of registered resources, and the number of mapped resources. */
     size_t (*registered)(void);
     size_t (*mapped)(void);
+    /* Sets the UUID and the LUID of the device. */
+    void (*identify)(const unsigned char uuid[16], const unsigned char luid[8]);
 };
 
 #endif

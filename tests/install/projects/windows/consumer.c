@@ -8,6 +8,7 @@
 
 #include <grinterop/compat.h>
 #include <grinterop/gl.h>
+#include <grinterop/vk.h>
 
 int main(void)
 {
@@ -21,6 +22,7 @@ int main(void)
     /* The resource is NULL, and a missing driver is reported first, too. */
     CUresult code = cuGraphicsUnregisterResource(NULL);
     right = right && (code == CUDA_ERROR_INVALID_HANDLE || code == CUDA_ERROR_NOT_INITIALIZED);
+    right = right && gr_vk_format_get_info(VK_FORMAT_R8G8B8A8_UNORM);
     printf("%d%%: Checks: 1, Failures: %d, Errors: 0\n", right ? 100 : 0, !right);
     return !right;
 }
