@@ -981,6 +981,8 @@ class Ring(_Closes):
         """A file descriptor for poll(): readable while the 'producer' or the 'consumer' can acquire
         a slot without waiting.
         """
+    @property
+    def _lines(self) -> dict[Any, Any]: ...
     def info(self) -> _RingInfo:
         """Counts of frames and slots by state, as a dict."""
     @overload

@@ -6,18 +6,17 @@ from __future__ import annotations
 import os
 from collections import deque
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from ._errors import WaitTimeoutError
 from ._grinterop import Ring, Slots
 
-# The tasks of an event loop that wait for a role of a ring, in order. Each has a future, which ends
-# when the task is the first: only the first one polls the descriptor.
-_lines: WeakKeyDictionary[Ring, dict[tuple[Any, Any], deque[Any]]] = WeakKeyDictionary()
+# Ring._lines has the tasks of an event loop that wait for a role of the ring, in order. Each has a
+# future, which ends when the task is the first: only the first one polls the descriptor. The ring
+# owns them, so that the collector frees the tasks of a loop that was closed before they ended.
 
 
 def _wake(future: Any) -> None:
-    if not future.done():
+    if not future.done() and not future.get_loop().is_closed():
         future.set_result(None)
 
 
@@ -39,7 +38,8 @@ async def _readable(ring: Ring, role: Any, loop: Any, end: float | None) -> None
         try:
             await _until(future, loop, end)
         finally:
-            loop.remove_reader(fd)
+            if not loop.is_closed():
+                loop.remove_reader(fd)
     finally:
         os.close(fd)
 
@@ -51,7 +51,7 @@ async def _acquire(acquire: Any, role: Any, n: int, stream: Any, timeout: float 
         raise ValueError(f"a timeout must be None or seconds, 0 or more, but is {timeout!r}")
     ring, loop = acquire.__self__, asyncio.get_running_loop()
     end = None if timeout is None else loop.time() + timeout
-    lines = _lines.setdefault(ring, {})
+    lines = ring._lines
     line = lines.setdefault((loop, role), deque())
     own = loop.create_future()
     line.append(own)

@@ -15,6 +15,8 @@ typedef struct ring_object {
      */
     PyObject *resources, *before;
 
+    PyObject *lines; /* for grinterop/_ring.py */
+
     char kind[40]; /* for the repr */
 
     /* Number of acquired slots. */
@@ -131,6 +133,7 @@ static void let_go(ring_object *self)
 static int clear(PyObject *self)
 {
     let_go((ring_object *)self);
+    Py_CLEAR(((ring_object *)self)->lines);
     return 0;
 }
 
@@ -139,6 +142,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(((ring_object *)object)->resources);
     Py_VISIT(((ring_object *)object)->before);
+    Py_VISIT(((ring_object *)object)->lines);
     return 0;
 }
 
@@ -321,7 +325,15 @@ static PyObject *text_of_ring(PyObject *object, PyObject *Py_UNUSED(none))
                : NULL;
 }
 
+static PyObject *lines_of(ring_object *self)
+{
+    if (!self->lines)
+        self->lines = PyDict_New();
+    return Py_XNewRef(self->lines);
+}
+
 REPRESENT("Ring", text_of_ring)
+PROPERTY(lines, lines_of((ring_object *)self))
 PROPERTY(is_closed, PyBool_FromLong(!((ring_object *)self)->ring))
 
 static PyMethodDef own_methods[] = {
@@ -343,6 +355,7 @@ static PyMethodDef methods[MOST_METHODS + 1];
 
 static PyGetSetDef properties[] = {
     {"is_closed", is_closed, NULL, NULL, NULL},
+    {"_lines", lines, NULL, NULL, NULL},
     {0},
 };
 

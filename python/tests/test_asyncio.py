@@ -2,7 +2,9 @@
 """Coroutines that wait for rings."""
 
 import asyncio
+import gc
 import socket
+import weakref
 
 import grinterop
 import pytest
@@ -128,6 +130,20 @@ def test_end_of_the_ring_raises_in_all_waiting_tasks(ring, cuda, end):  # noqa: 
                 await task
 
     run(main())
+
+
+def test_collector_frees_tasks_of_a_closed_loop(resources, capfd):  # noqa: F811
+    """Catches: such tasks kept their ring until the process exited, and failed at the end."""
+    gc.collect()
+    ring, loop = Ring(resources), asyncio.new_event_loop()  # noqa: F811
+    seen, handled = weakref.ref(ring), []
+    loop.set_exception_handler(lambda _, context: handled.append(context["message"]))
+    loop.run_until_complete(started(ring.read(), ring.read(2), ring.read()))
+    loop.close()
+    del ring
+    gc.collect()
+    assert seen() is None and handled == ["Task was destroyed but it is pending!"] * 3
+    assert "Exception ignored" not in capfd.readouterr().err
 
 
 # ---- Two processes -------------------------------------------------------------------------------
