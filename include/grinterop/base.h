@@ -34,7 +34,9 @@ extern "C" {
  * constant expression: initialise a `static` struct by {.struct_size = sizeof(gr_map_options),
  * ...}.
  */
-#define GR_INIT(...) GR_INIT_(__VA_ARGS__, )
+#define GR_INIT(...) GR_EXPAND_(GR_INIT_(__VA_ARGS__, ))
+/* Internal to GR_INIT(): MSVC splits __VA_ARGS__ at its commas only in a second expansion. */
+#define GR_EXPAND_(text) text
 #if !defined(__cplusplus)
 #define GR_INIT_(type, ...) ((type){.struct_size = sizeof(type), __VA_ARGS__})
 #elif __cplusplus >= 202002L || (defined(_MSVC_LANG) && _MSVC_LANG >= 202002L)
@@ -217,10 +219,13 @@ GR_API const char *gr_library_version(void);
 
 #if defined(__GNUC__)
 /*
- * Declares a variable whose object is freed when it goes out of scope (gcc, clang). A gr_buffer is
- * released as by gr_buffer_release_later().
+ * Declares a variable whose object is freed when it goes out of scope. A gr_buffer is released as
+ * by gr_buffer_release_later().
  *
  *     GR_AUTO(gr_buffer) *buffer = gr_map(resource, stream);
+ *
+ * Compilers for MSVC's ABI have no GR_AUTO(): call the function that frees the object, or use the
+ * classes of gr.hpp.
  */
 #define GR_AUTO(type) __attribute__((cleanup(type##_at_scope_end))) type
 
