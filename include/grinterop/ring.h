@@ -30,7 +30,8 @@
  *
  * Threads: producer and consumer may be two threads; one thread at a time may act for a side. With
  * Vulkan, and with OpenGL's shared transport, the CUDA side needs no OpenGL context. With the other
- * OpenGL transports both sides run on the thread of the context.
+ * OpenGL transports both sides run on the thread of the context. On
+ * Windows both sides are in one process, because the functions of share.h fail there.
  */
 #ifndef GR_RING_H
 #define GR_RING_H
@@ -307,7 +308,7 @@ GR_API const gr_ring_info *gr_ring_get_info(gr_ring *ring);
  * Errors: -1 after
  *     GR_ERR_INVALID_VALUE  `ring` is NULL, or `role` is unknown
  *     GR_ERR_STATE          the other process has this role
- *     GR_ERR_UNSUPPORTED    this system has no such descriptors
+ *     GR_ERR_UNSUPPORTED    always on Windows, which has no such descriptors
  *     GR_ERR_SYSTEM         the descriptor could not be created
  */
 GR_API int gr_ring_descriptor(gr_ring *ring, gr_ring_role role);

@@ -21,6 +21,8 @@
  * The receiver checks every message. If the peer is hostile or dies, calls return errors in bounded
  * time (SECURITY.md). Both processes need the same message version: in practice, use the same
  * grinterop version.
+ *
+ * Windows has no sockets that send descriptors: there all functions fail with GR_ERR_UNSUPPORTED.
  */
 #ifndef GR_SHARE_H
 #define GR_SHARE_H

@@ -13,7 +13,12 @@
  */
 static const unsigned char gr_kernels_gpu[1], gr_kernels_host[1];
 static const unsigned char gr_kernels_gpu_built, gr_kernels_host_built;
+#define NO_KERNEL "This call needs a kernel, which grinterop does not have on Windows."
 #else
+#define NO_KERNEL                                                                                  \
+    "This call needs a kernel, but grinterop was built without nvcc: configure it with NVCC=... "  \
+    "(from the CUDA Toolkit) and build again."
+
 /*
  * The assembler finds the file through -Wa,-I. The file is empty if these kernels were not
  * compiled. Each symbol has its own section, so that a static program that loads no kernel omits
@@ -53,11 +58,10 @@ static gr_status refuse_missing(const char *call)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "This call needs a kernel, but grinterop was built without kernels for the "
                        "software CUDA driver: configure it with a C++17 compiler (CXX=...).");
-    return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
-        "This call needs a kernel, but grinterop was built without nvcc: configure it with "
-        "NVCC=... (from the CUDA Toolkit) and build again. A tensor with the same bytes as the "
-        "image (same type, channels last, same number of channels) needs no kernel.");
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   NO_KERNEL
+                   " A tensor with the same bytes as the image (same type, channels last, "
+                   "same number of channels) needs no kernel.");
 }
 
 static gr_status refuse_load(CUresult result, const char *driver_call, const char *call)

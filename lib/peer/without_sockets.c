@@ -10,8 +10,9 @@
 static gr_status refuse(const char *call)
 {
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "Sharing resources with other processes needs file descriptors over Unix "
-                   "sockets, which this system does not have.");
+                   "Sharing with another process needs file descriptors over Unix sockets, which "
+                   "Windows does not have. Import a handle of the memory there, by "
+                   "gr_from_external_memory().");
 }
 
 gr_status gr_resource_send(int socket, gr_resource *resource, const void *data, size_t size,

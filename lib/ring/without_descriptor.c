@@ -17,8 +17,7 @@ void gr_ring_end_descriptors(gr_ring *ring)
 int gr_ring_descriptor(gr_ring *ring, gr_ring_role role)
 {
     if (gr_ring_check(ring, __func__) == GR_OK && gr_ring_check_role(role, __func__) == GR_OK)
-        gr_fail(
-            GR_ERR_UNSUPPORTED, __func__,
-            "This system has no descriptors for polling a ring: use an acquire with a timeout.");
+        gr_fail(GR_ERR_UNSUPPORTED, __func__,
+                "Windows has no descriptors for polling a ring: use an acquire with a timeout.");
     return -1;
 }

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include <grinterop/publish.h>
+#include <grinterop/share.h>
+
 enum { BYTES = 256 };
 
 static void fill(unsigned char *bytes, size_t size, unsigned seed)
@@ -308,6 +311,79 @@ static const char *shared_storage_is_refused(void)
     return NULL;
 }
 
+static const char *conversions_are_refused(void)
+{
+    static float values[TEXELS];
+    const int64_t shape[] = {SIDE, SIDE, 4};
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3,
+                                        .shape = shape, .memory = GR_MEMORY_DEVICE);
+    gr_tensor *tensor = gr_tensor_from_memory(&desc, values, GR_STREAM_NONE, NULL, NULL);
+    gr_resource *resource = gr_from_gl_image(wgl_texture(SIDE), GL_TEXTURE_2D, GR_WRITE_DISCARD);
+    REQUIRE(tensor && resource);
+    REQUIRE(gr_publish(resource, tensor, NULL, STREAM) == GR_ERR_UNSUPPORTED);
+    PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, "which grinterop does not have on Windows. A tensor"));
+    gr_resource_free(resource);
+    gr_tensor_free(tensor);
+    return NULL;
+}
+
+/* ---- Rings ----------------------------------------------------------------------------------- */
+
+static gr_ring *make_ring(void)
+{
+    gr_resource *slots[2];
+    for (size_t i = 0; i < 2; i++)
+        slots[i] = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_WRITE_DISCARD);
+    gr_ring *ring = gr_ring_create(slots, 2, NULL);
+    for (size_t i = 0; i < 2; i++)
+        gr_resource_free(slots[i]);
+    return ring;
+}
+
+static const char *a_ring_passes_frames_within_the_process(void)
+{
+    unsigned char bytes[BYTES];
+    const gr_slot *slot;
+    gr_ring *ring = make_ring();
+    REQUIRE(ring);
+    for (unsigned frame = 1; frame <= 3; frame++) {
+        fill(bytes, BYTES, frame);
+        REQUIRE(gr_ring_acquire_write(ring, STREAM, &slot, 1, 0) == GR_OK);
+        CUdeviceptr at = gr_buffer_ptr(slot->buffer);
+        REQUIRE(gr_cuda()->MemcpyHtoDAsync(at, bytes, BYTES, STREAM) == CUDA_SUCCESS);
+        REQUIRE(gr_ring_hand_over(ring, &slot, 1) == GR_OK);
+        REQUIRE(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0) == GR_OK);
+        REQUIRE(slot->frame == frame);
+        PASS_ON(wgl_buffer_has(gr_gl_name(slot->resource), bytes, BYTES));
+        REQUIRE(gr_ring_give_back(ring, &slot, 1) == GR_OK);
+    }
+    gr_ring_free(ring);
+    return NULL;
+}
+
+static const char *sharing_with_another_process_is_refused(void)
+{
+    static const char sockets[] = "Unix sockets, which Windows does not have";
+    gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
+    gr_ring *ring = make_ring();
+    REQUIRE(resource && ring);
+    REQUIRE(gr_resource_send(3, resource, NULL, 0, 0) == GR_ERR_UNSUPPORTED);
+    PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, sockets));
+    REQUIRE(!gr_resource_receive(3, NULL, 0, NULL, 0));
+    PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, sockets));
+    REQUIRE(gr_ring_send(3, ring, GR_RING_CONSUMER, NULL, 0, 0) == GR_ERR_UNSUPPORTED);
+    PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, sockets));
+    REQUIRE(!gr_ring_receive(3, NULL, 0, NULL, 0));
+    PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, sockets));
+    REQUIRE(gr_ring_descriptor(ring, GR_RING_CONSUMER) == -1);
+    PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, "use an acquire with a timeout"));
+    gr_ring_free(ring);
+    gr_resource_free(resource);
+    return NULL;
+}
+
+/* ---- Queries --------------------------------------------------------------------------------- */
+
 static const char *probe_reports_interop_and_copy_as_usable(void)
 {
     const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_INTEROP);
@@ -351,6 +427,9 @@ void wgl_calls(void)
         {"map_after_the_buffer_was_deleted_is_refused",
          map_after_the_buffer_was_deleted_is_refused},
         {"shared_storage_is_refused", shared_storage_is_refused},
+        {"conversions_are_refused", conversions_are_refused},
+        {"a_ring_passes_frames_within_the_process", a_ring_passes_frames_within_the_process},
+        {"sharing_with_another_process_is_refused", sharing_with_another_process_is_refused},
         {"probe_reports_interop_and_copy_as_usable", probe_reports_interop_and_copy_as_usable},
         {"gr_gl_cuda_device_returns_the_drawing_device",
          gr_gl_cuda_device_returns_the_drawing_device},
