@@ -211,6 +211,53 @@ static const char *an_image_passes_texels_both_ways(void)
     return NULL;
 }
 
+/* The screen must show each texel as a rectangle. A window appears some time after it is shown. */
+static const char *screen_has(const unsigned char *texels, int width, int height)
+{
+    for (int at = 0; at < SIDE * SIDE; at++) {
+        const unsigned char *texel = &texels[(size_t)4 * (size_t)at];
+        unsigned drawn = (unsigned)texel[0] << 16 | (unsigned)texel[1] << 8 | texel[2];
+        int x = (2 * (at % SIDE) + 1) * width / (2 * SIDE);
+        int y = height - 1 - (2 * (at / SIDE) + 1) * height / (2 * SIDE);
+        unsigned shown = own_wgl_color(&own, x, y);
+        if (shown != drawn)
+            FAIL("the screen has 0x%06x instead of 0x%06x at %d, %d", shown, drawn, x, y);
+    }
+    return NULL;
+}
+
+static const char *show(GLuint name, const unsigned char *texels)
+{
+    const char *wrong;
+    GLuint framebuffer = 0;
+    int width, height, tries = 100;
+    own_wgl_show(&own, &width, &height);
+    glCreateFramebuffers(1, &framebuffer);
+    glNamedFramebufferTexture(framebuffer, GL_COLOR_ATTACHMENT0, name, 0);
+    do {
+        glBlitNamedFramebuffer(framebuffer, 0, 0, 0, SIDE, SIDE, 0, 0, width, height,
+                               GL_COLOR_BUFFER_BIT, GL_NEAREST);
+        own_wgl_swap(&own);
+        wrong = screen_has(texels, width, height);
+    } while (wrong && --tries > 0);
+    return wrong;
+}
+
+static const char *a_window_shows_what_cuda_wrote(void)
+{
+    unsigned char texels[TEXELS];
+    GLuint name = wgl_texture(SIDE);
+    fill(texels, TEXELS, 30);
+    gr_resource *resource = gr_from_gl_image(name, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE);
+    REQUIRE(resource);
+    gr_buffer *buffer = gr_map(resource, STREAM);
+    REQUIRE(buffer);
+    REQUIRE(copy_texels(gr_buffer_array(buffer, 0, 0), texels, false) == CUDA_SUCCESS);
+    REQUIRE(gr_buffer_release(buffer) == GR_OK);
+    gr_resource_free(resource);
+    return show(name, texels);
+}
+
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static const char *a_refused_registration_is_reported(void)
@@ -418,6 +465,7 @@ void wgl_calls(void)
         {"copies_pass_bytes_both_ways", copies_pass_bytes_both_ways},
         {"a_created_buffer_passes_bytes_both_ways", a_created_buffer_passes_bytes_both_ways},
         {"an_image_passes_texels_both_ways", an_image_passes_texels_both_ways},
+        {"a_window_shows_what_cuda_wrote", a_window_shows_what_cuda_wrote},
         {"a_refused_registration_is_reported", a_refused_registration_is_reported},
         {"a_refused_registration_is_replaced_by_a_copy",
          a_refused_registration_is_replaced_by_a_copy},

@@ -82,6 +82,35 @@ void own_wgl_make_current(const struct own_wgl *own)
     wglMakeCurrent(own ? own->dc : NULL, own ? own->context : NULL);
 }
 
+void own_wgl_show(const struct own_wgl *own, int *width, int *height)
+{
+    RECT inner = {0};
+    SetWindowPos(own->window, HWND_TOPMOST, 40, 40, 400, 300, SWP_SHOWWINDOW);
+    UpdateWindow(own->window);
+    GetClientRect(own->window, &inner);
+    *width = (int)inner.right;
+    *height = (int)inner.bottom;
+}
+
+void own_wgl_swap(const struct own_wgl *own)
+{
+    MSG message;
+    SwapBuffers(own->dc);
+    while (PeekMessageA(&message, own->window, 0, 0, PM_REMOVE))
+        DispatchMessageA(&message);
+    Sleep(50);
+}
+
+unsigned own_wgl_color(const struct own_wgl *own, int x, int y)
+{
+    POINT at = {x, y};
+    ClientToScreen(own->window, &at);
+    HDC screen = GetDC(NULL);
+    COLORREF color = GetPixel(screen, at.x, at.y);
+    ReleaseDC(NULL, screen);
+    return (unsigned)GetRValue(color) << 16 | (unsigned)GetGValue(color) << 8 | GetBValue(color);
+}
+
 void own_wgl_close(struct own_wgl *own)
 {
     if (own->context && wglGetCurrentContext() == own->context)
