@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Finds the CUDA device that OpenGL draws on, as the driver reports it. */
+/*
+ * Finds the CUDA device that OpenGL draws on, as the driver reports it. cuWGLGetDevice would need a
+ * handle of WGL_NV_gpu_affinity, which ordinary windows lack.
+ */
 #include "gl/context/context.h"
 
 #include "lib/cuda/device.h"
