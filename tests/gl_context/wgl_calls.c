@@ -190,24 +190,39 @@ static const char *check_mapped_image(gr_buffer *buffer, unsigned char *before,
     return NULL;
 }
 
-static const char *an_image_passes_texels_both_ways(void)
+static const char *texels_of(const gr_gl_options *options)
 {
     unsigned char before[TEXELS], after[TEXELS], now[TEXELS];
     GLuint name = wgl_texture(SIDE);
     fill(before, TEXELS, 11);
     fill(after, TEXELS, 200);
     wgl_texels_set(name, SIDE, before);
-    gr_resource *resource = gr_from_gl_image(name, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE);
+    gr_resource *resource =
+        gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE, options);
     REQUIRE(resource);
-    REQUIRE(follower->nth(0)->flags == CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
     gr_buffer *buffer = gr_map(resource, STREAM);
     REQUIRE(buffer);
     PASS_ON(check_mapped_image(buffer, before, after));
     REQUIRE(gr_buffer_release(buffer) == GR_OK);
     gr_resource_free(resource);
-    CALLS_ARE(REGISTER_IMAGE, MAP, ARRAY, ARRAY, UNMAP, UNREGISTER);
     wgl_texels_get(name, SIDE, now);
     REQUIRE(memcmp(now, after, TEXELS) == 0);
+    return NULL;
+}
+
+static const char *an_image_passes_texels_both_ways(void)
+{
+    PASS_ON(texels_of(NULL));
+    REQUIRE(follower->nth(0)->flags == CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
+    CALLS_ARE(REGISTER_IMAGE, MAP, ARRAY, ARRAY, UNMAP, UNREGISTER);
+    return NULL;
+}
+
+static const char *copies_pass_texels_both_ways(void)
+{
+    const gr_gl_options copies = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
+    PASS_ON(texels_of(&copies));
+    REQUIRE(!follower->nth(0));
     return NULL;
 }
 
@@ -465,6 +480,7 @@ void wgl_calls(void)
         {"copies_pass_bytes_both_ways", copies_pass_bytes_both_ways},
         {"a_created_buffer_passes_bytes_both_ways", a_created_buffer_passes_bytes_both_ways},
         {"an_image_passes_texels_both_ways", an_image_passes_texels_both_ways},
+        {"copies_pass_texels_both_ways", copies_pass_texels_both_ways},
         {"a_window_shows_what_cuda_wrote", a_window_shows_what_cuda_wrote},
         {"a_refused_registration_is_reported", a_refused_registration_is_reported},
         {"a_refused_registration_is_replaced_by_a_copy",
