@@ -495,7 +495,7 @@ class Buffer(_With, _Exports):
         """Bytes; 0 for an image, and once the mapping has ended."""
     @property
     def stream(self) -> _Stream:
-        """The stream passed to the map."""
+        """The stream passed to the map; None once the mapping has ended."""
     def array(self, level: int = 0, layer: int = 0) -> int:
         """The CUarray of one level and layer, as an int."""
     def close(self, stream: _Stream | None = None) -> None:
@@ -717,8 +717,10 @@ class Tensor(_Closes, _Exports):
             memory: The kind of the memory.
             stream: The bytes are ready after the work queued in it so far. None: at once.
             owner: Kept until the tensor, its views and its exports are gone and the streams are
-                done. The garbage collector frees an owner that refers to its tensors, but not one
-                that refers to an array made from them, since it cannot see through exports.
+                done. The garbage collector frees an owner that refers to its tensors, but calls its
+                __del__() while streams may still use the memory: if it has one, pass an owner that
+                does not refer to them. An owner that refers to an array made from a tensor is never
+                freed, since the collector cannot see through exports.
             read_only: Refuses writes.
             negative_strides: Allows exports with negative strides, on which many consumers crash.
         """
@@ -859,8 +861,7 @@ def publish(
     """
 fetch = publish
 """Reads graphics memory into a tensor, in its shape and dtype: the reverse of publish(), with the
-same
-arguments, except that YUV cannot be read.
+same arguments, except that YUV cannot be read.
 
     seen = numpy.empty((height, width, 4), "uint8")
     grinterop.fetch(texture, seen, stream=stream)

@@ -192,8 +192,7 @@ static PyObject *call_receive(PyObject *type, PyObject *args, PyObject *keywords
 
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
-/* A copy of the socket, since a shared ring owns its socket. False, with an exception, on failure.
- */
+/* Copies the socket, since a shared ring owns its socket. False, with an exception, on failure. */
 static bool copy_socket(int *socket)
 {
     *socket = fcntl(*socket, F_DUPFD_CLOEXEC, 0);

@@ -137,16 +137,20 @@ def test_collected_mapping_ends_later_without_its_context(vbo, cuda, egl):
 
 
 def test_owner_lives_until_the_streams_are_done(cuda, launch_host):  # noqa: F811
-    """The owner of a collected tensor stays while a stream uses its memory."""
-    owner = Owner(cuda)
+    """The owner of a collected tensor stays while a stream uses its memory. It ends only then if
+    it does not refer to the tensor.
+    """
+    owner, alone, ended = Owner(cuda), Owner(cuda), []
     owner.tensor, seen = owner.wrap(stream=cuda), owner.seen
+    weakref.finalize(alone, ended.append, 1)
+    tensor = alone.wrap(stream=cuda)
     launch_host(slow([], 0.3))
-    del owner
+    del owner, alone, tensor
     gc.collect()
-    assert seen() is not None
+    assert seen() is not None and not ended
     cuda.sync()
     grinterop.collect()
-    assert seen() is None
+    assert seen() is None and ended == [1]
 
 
 @pytest.mark.parametrize("with_stream", [False, True])
