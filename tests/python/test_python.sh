@@ -36,6 +36,7 @@ command -v "$python" >/dev/null || skip "there is no $python (Debian: python3)"
 "$python" -c 'import os, sys, sysconfig
 sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' ||
     skip "Python.h is missing (Debian: python3-dev)"
+command -v cmake >/dev/null || skip "there is no cmake"
 
 # ---- Dependencies ----
 
@@ -52,15 +53,16 @@ fi
 
 # ---- The package ----
 
-# The package is built in a copy, so that the source folder stays unchanged.
 rm -rf "$place/source.new"
 cp -R "$top/python" "$place/source.new" && rm -rf "$place/source" &&
     mv "$place/source.new" "$place/source" || exit 99
 warnings=
 if grep -q '^WARN_CFLAGS = .*-Werror' Makefile; then warnings=-Werror; fi
-(cd "$place/source" && GRINTEROP_BUILD=$OLDPWD CFLAGS="${CFLAGS-} $warnings" \
-    "$place/venv/bin/python" setup.py -q build_ext --inplace --build-temp "$place/objects" \
-    >"$place/build.log" 2>&1) || {
+{
+    cmake -S "$top/python" -B "$place/objects" -DGRINTEROP_BUILD="$PWD" \
+        -DPython_EXECUTABLE="$place/venv/bin/python" -DCMAKE_C_FLAGS="${CFLAGS-} $warnings" &&
+        cmake --build "$place/objects" && cmake --install "$place/objects" --prefix "$place/source"
+} >"$place/build.log" 2>&1 || {
     cat "$place/build.log"
     exit 1
 }
