@@ -179,9 +179,36 @@ class _Exports:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """For numpy.asarray(). TypeError if the CPU can't read the memory."""
 
+class _Samples:
+    def surface(self, level: int = 0, layer: int = 0) -> int:
+        """A CUsurfObject, with which kernels write to one level and layer. Valid while the image is
+        mapped, and the same in each mapping. The resource needs the flag 'surface_load_store'.
+        """
+    def texture(
+        self, level: int = 0, layer: int = 0, *, address: _Mode | Sequence[_Mode] = "clamp",
+        filter: _Filter = "point", normalized: bool | None = None, as_float: bool | None = None,
+        srgb: bool | None = None, border: tuple[float, float, float, float] = (0, 0, 0, 0),
+        whole: bool = False, mip_filter: _Filter = "point", mip_bias: float = 0,
+        min_level: float = 0, level_count: int = 0, anisotropy: int = 0,
+    ) -> int:
+        """A CUtexObject, with which kernels sample the image. Valid while the image is mapped, and
+        the same in each mapping.
+
+        Args:
+            level, layer: Which part of the image.
+            address: Outside of the image: 'clamp', 'border', 'wrap' or 'mirror', or three of them.
+            filter: 'point' or 'linear'.
+            normalized: Coordinates from 0 to 1. None: in texels if possible.
+            as_float: Integers read as 0 to 1, or -1 to 1. None: as the graphics API reads them.
+            srgb: Decodes sRGB. None: if the image is sRGB.
+            border: The colour of address 'border'.
+            whole: The texture has all levels and layers. mip_filter, mip_bias, min_level,
+                level_count and anisotropy are for such textures.
+        """
+
 # ---- Resources and mappings ----------------------------------------------------------------------
 
-class GraphicsResource:
+class GraphicsResource(_Samples):
     """An OpenGL or Vulkan object, or imported memory, that CUDA can use.
 
         resource = GraphicsResource.from_gl_buffer(name, flags="write_discard")
@@ -420,16 +447,6 @@ class GraphicsResource:
         next Submit waits for. None: the program keeps that order itself. Imported memory needs this
         call before the first map. The resource keeps the Semaphores alive.
         """
-    def surface(self, level: int = 0, layer: int = 0) -> int:
-        """The CUsurfObject of one level and layer, the same in each mapping. Valid while mapped."""
-    def texture(
-        self, level: int = 0, layer: int = 0, *, address: _Mode | Sequence[_Mode] = "clamp",
-        filter: _Filter = "point", normalized: bool | None = None, as_float: bool | None = None,
-        srgb: bool | None = None, border: tuple[float, float, float, float] = (0, 0, 0, 0),
-        whole: bool = False, mip_filter: _Filter = "point", mip_bias: float = 0,
-        min_level: float = 0, level_count: int = 0, anisotropy: int = 0,
-    ) -> int:
-        """Like Buffer.texture(): a CUtexObject, the same in each mapping. Valid while mapped."""
     def unmap(self, *, stream: _Stream | None = None) -> None:
         """Ends the mapping. None is the stream of the map."""
     def wait(self, timeout: _Number = None) -> None:
@@ -446,7 +463,7 @@ class _MappingResource(GraphicsResource):
     def __enter__(self) -> Buffer: ...  # type: ignore[override]
 
 @final
-class Buffer(_With, _Exports):
+class Buffer(_With, _Exports, _Samples):
     """One mapping of a GraphicsResource: the bytes, or the image, as CUDA sees them.
 
         with resource.map(stream=stream) as buffer:
@@ -527,10 +544,6 @@ class Buffer(_With, _Exports):
         """The driver's description of the image, as a dict."""
     def mipmapped_array(self) -> int:
         """The CUmipmappedArray of all levels, as an int."""
-    def surface(self, level: int = 0, layer: int = 0) -> int:
-        """A CUsurfObject, with which kernels write to one level and layer. Valid while the image is
-        mapped. The resource needs the flag 'surface_load_store'.
-        """
     def tensor(
         self, shape: _Shape | None = None, dtype: _Dtype = "uint8", strides: _Strides = None,
         offset: SupportsIndex = 0, *, layout: _Layout = None, read_only: bool = False,
@@ -547,26 +560,6 @@ class Buffer(_With, _Exports):
             read_only: Refuses writes.
             negative_strides: Allows exports with negative strides, on which many consumers crash.
             memory: 'array' for the CUDA array of an image, which Warp can sample as a texture.
-        """
-    def texture(
-        self, level: int = 0, layer: int = 0, *, address: _Mode | Sequence[_Mode] = "clamp",
-        filter: _Filter = "point", normalized: bool | None = None, as_float: bool | None = None,
-        srgb: bool | None = None, border: tuple[float, float, float, float] = (0, 0, 0, 0),
-        whole: bool = False, mip_filter: _Filter = "point", mip_bias: float = 0,
-        min_level: float = 0, level_count: int = 0, anisotropy: int = 0,
-    ) -> int:
-        """A CUtexObject, with which kernels sample the image. Valid while the image is mapped.
-
-        Args:
-            level, layer: Which part of the image.
-            address: Outside of the image: 'clamp', 'border', 'wrap' or 'mirror', or three of them.
-            filter: 'point' or 'linear'.
-            normalized: Coordinates from 0 to 1. None: in texels if possible.
-            as_float: Integers read as 0 to 1, or -1 to 1. None: as the graphics API reads them.
-            srgb: Decodes sRGB. None: if the image is sRGB.
-            border: The colour of address 'border'.
-            whole: The texture has all levels and layers. mip_filter, mip_bias, min_level,
-                level_count and anisotropy are for such textures.
         """
 
 @final
@@ -944,17 +937,6 @@ class Ring(_Closes):
         mode: Literal["lossless", "newest"] = "lossless",
     ) -> Self: ...
     @overload
-    def acquire_read(
-        self, n: SupportsIndex = 1, *, stream: _Stream, timeout: _Number = None,
-    ) -> Slots[Buffer]: ...
-    @overload
-    def acquire_read(
-        self, n: SupportsIndex = 1, *, stream: None = None, timeout: _Number = None,
-    ) -> Slots[None]:
-        """Acquires the next n frames to read, with the arguments of acquire_write(). The end of the
-        `with` of these Slots gives them back to the producer.
-        """
-    @overload
     def acquire_write(
         self, n: SupportsIndex = 1, *, stream: _Stream, timeout: _Number = None,
     ) -> Slots[Buffer]: ...
@@ -976,6 +958,10 @@ class Ring(_Closes):
             WaitTimeoutError: Fewer than `n` slots became free in that time.
             StoppedError: stop() was called.
         """
+    acquire_read = acquire_write
+    """Acquires the next n frames to read, with the arguments of acquire_write(). The end of the
+    `with` of these Slots gives them back to the producer.
+    """
     def close(self) -> None:
         """Frees the ring, but not its resources."""
     def descriptor(self, role: Literal["producer", "consumer"], /) -> int:
