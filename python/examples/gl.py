@@ -10,7 +10,7 @@ import re
 from ctypes import byref, c_char_p, c_double, c_float, c_int, c_ssize_t, c_ubyte, c_uint
 from ctypes import c_uint64, c_void_p
 
-ARRAY_BUFFER = 0x8892
+ARRAY_BUFFER, COPY_READ_BUFFER = 0x8892, 0x8F36
 DYNAMIC_DRAW = 0x88E8
 TEXTURE_2D, TEXTURE0 = 0x0DE1, 0x84C0
 TEXTURE_MIN_FILTER, TEXTURE_MAG_FILTER = 0x2801, 0x2800
@@ -39,8 +39,8 @@ _FUNCTIONS = """
     ActiveTexture(u) AttachShader(uu) BindBuffer(uu) BindFramebuffer(uu) BindRenderbuffer(uu)
     BindTexture(uu) BindVertexArray(u) BufferData(unpu) BufferSubData(unnp)
     CheckFramebufferStatus(u)u Clear(u) ClearDepth(d) ClearColor(ffff) CompileShader(u)
-    CopyImageSubData(uuuuuuuuuuuuuuu) CreateProgram()u CreateShader(u)u DeleteBuffers(ip)
-    DeleteTextures(ip) DrawArrays(uii) DrawArraysInstanced(uiii) Enable(u)
+    CopyBufferSubData(uunnn) CopyImageSubData(uuuuuuuuuuuuuuu) CreateProgram()u CreateShader(u)u
+    DeleteBuffers(ip) DeleteTextures(ip) DrawArrays(uii) DrawArraysInstanced(uiii) Enable(u)
     EnableVertexAttribArray(u) Finish() FramebufferRenderbuffer(uuuu)
     FramebufferTexture2D(uuuui) GenBuffers(ip) GenFramebuffers(ip) GenRenderbuffers(ip)
     GenTextures(ip) GenVertexArrays(ip) GetBufferSubData(unnp) GetError()u
@@ -119,9 +119,13 @@ def write_buffer(name, data):
 
 
 def read_buffer(name, size):
+    """Reads a copy: of imported memory, NVIDIA's driver returns bytes that it read before."""
     data = ctypes.create_string_buffer(size)
-    _call("BindBuffer", ARRAY_BUFFER, name)
+    copy = buffer(size)
+    _call("BindBuffer", COPY_READ_BUFFER, name)
+    _call("CopyBufferSubData", COPY_READ_BUFFER, ARRAY_BUFFER, 0, 0, size)
     _call("GetBufferSubData", ARRAY_BUFFER, 0, size, data)
+    delete_buffer(copy)
     return data.raw
 
 
