@@ -30,8 +30,8 @@
  *
  * Threads: producer and consumer may be two threads; one thread at a time may act for a side. With
  * Vulkan, and with OpenGL's shared transport, the CUDA side needs no OpenGL context. With the other
- * OpenGL transports both sides run on the thread of the context. On
- * Windows both sides are in one process, because the functions of share.h fail there.
+ * OpenGL transports both sides run on the thread of the context. On Windows both sides are in one
+ * process, because the functions of share.h fail there.
  */
 #ifndef GR_RING_H
 #define GR_RING_H
