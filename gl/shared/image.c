@@ -148,7 +148,8 @@ static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, 
     r->vulkan = device ? make_image(device, &image, *flags) : NULL;
     gr_vk_device_free(device); /* the image keeps the device alive */
     if (!r->vulkan)
-        return gr_last_error()->status;
+        return gr_last_error()->status == GR_ERR_INVALID_VALUE ? gr_error_set_call(call)
+                                                               : gr_last_error()->status;
     /*
      * grinterop uses this resource internally, so remove it from the table of the application's
      * live objects

@@ -151,9 +151,8 @@ static gr_status check_image_options(const gr_resource *resource, const gr_publi
 {
     GR_TRY(gr_publish_region(resource, o, region, call));
     if (o->offset || o->target)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "`offset` and `target` are for buffers, but this is an image: leave them 0.");
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`offset` and `target` are for buffers, but this is an image: omit them.");
     return GR_OK;
 }
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import deque
 from typing import Any
 
-from ._errors import WaitTimeoutError
+from ._errors import WaitTimeoutError, _make
 from ._grinterop import Ring, Slots
 
 # Ring._lines has the tasks of an event loop that wait for a role of the ring, in order. Each has a
@@ -63,9 +64,12 @@ async def _acquire(acquire: Any, role: Any, n: int, stream: Any, timeout: float 
             try:
                 slots: Slots = acquire(n, stream=stream, timeout=0)
                 return slots
-            except WaitTimeoutError:
-                if end is not None and loop.time() >= end:
-                    raise
+            except WaitTimeoutError as error:
+                if timeout is not None and end is not None and loop.time() >= end:
+                    when = f"within {math.ceil(timeout * 1000)} ms" if timeout else "yet"
+                    call = error.call.replace("acquire_", "")
+                    text = error.message.replace("yet", when, 1)
+                    raise _make("GR_ERR_TIMEOUT", 0, 0, "", call, text) from None
             if is_woken:  # the descriptor is readable, but fewer than n slots are there
                 await asyncio.sleep(0.001)
             await _readable(ring, role, loop, end)

@@ -141,6 +141,11 @@ static PyObject *call_alloc(PyObject *Py_UNUSED(type), PyObject *args, PyObject 
     return tensor_new(tensor, given);
 }
 
+static PyObject *wrap_failed(void)
+{
+    return fail_with("`data` is NULL", "`pointer` is 0");
+}
+
 static PyObject *call_wrap(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
     PyObject *pointer, *shape, *dtype = NULL, *strides = NULL, *layout = NULL, *memory = NULL;
@@ -159,7 +164,7 @@ static PyObject *call_wrap(PyObject *Py_UNUSED(type), PyObject *args, PyObject *
         return NULL;
     desc.desc.read_only = read_only;
     desc.desc.negative_strides = negative_strides;
-    return tensor_wrap(&desc, address, ready_on, given, owner, fail);
+    return tensor_wrap(&desc, address, ready_on, given, owner, wrap_failed);
 }
 
 /* Makes the stream wait until the planes are ready. */

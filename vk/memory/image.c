@@ -118,8 +118,7 @@ gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *give
 /* ---- Created by grinterop -------------------------------------------------------------------- */
 
 static gr_status check_limits(const gr_vk_device *device, const VkImageCreateInfo *info,
-                              const VkImageFormatProperties *limits, const char *name,
-                              const char *call)
+                              const VkImageFormatProperties *limits, const char *call)
 {
     const VkExtent3D *e = &info->extent, *most = &limits->maxExtent;
     if (e->width <= most->width && e->height <= most->height && e->depth <= most->depth &&
@@ -127,9 +126,9 @@ static gr_status check_limits(const gr_vk_device *device, const VkImageCreateInf
         return GR_OK;
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
-        "%s supports images of %s with at most %ux%ux%u texels, %u level%s and %u layer%s. This "
-        "image has %ux%ux%u texels, levels: %u, layers: %u. Make it smaller.",
-        device->identity.name, name, most->width, most->height, most->depth, limits->maxMipLevels,
+        "%s supports images of this format with at most %ux%ux%u texels, %u level%s and %u "
+        "layer%s. This image has %ux%ux%u texels, levels: %u, layers: %u. Make it smaller.",
+        device->identity.name, most->width, most->height, most->depth, limits->maxMipLevels,
         gr_s(limits->maxMipLevels), limits->maxArrayLayers, gr_s(limits->maxArrayLayers), e->width,
         e->height, e->depth, info->mipLevels, info->arrayLayers);
 }
@@ -223,7 +222,7 @@ static gr_status check_format(const struct vk_binding *b, const VkImageCreateInf
                                       device->physical_device, info->format, info->imageType,
                                       info->tiling, info->usage | TRANSFERS, info->flags, &limits)
                                 : query_exportable(device, info, &limits, features);
-    return result == VK_SUCCESS ? check_limits(device, info, &limits, name, call)
+    return result == VK_SUCCESS ? check_limits(device, info, &limits, call)
                                 : refuse_format(device, info, result, name, b->copied);
 }
 
