@@ -6,14 +6,20 @@
 
 #include <grinterop/cuda.h>
 
-static gr_buffer *mapping_to_use(buffer_object *self, bool to_write)
+/* The mapping, which must have a pointer: an image has none. `call` is for the message. */
+static gr_buffer *mapping_to_use(buffer_object *self, bool to_write, const char *call)
 {
     if (!buffer_usable(self))
         return NULL;
-    if (!to_write || !self->read_only)
-        return self->buffer;
-    PyErr_SetString(PyExc_RuntimeError, "the resource was registered or mapped read_only");
-    return NULL;
+    if (to_write && self->read_only) {
+        PyErr_SetString(PyExc_RuntimeError, "the resource was registered or mapped read_only");
+        return NULL;
+    }
+    if (!gr_buffer_ptr(self->buffer)) {
+        fail_with("gr_buffer_ptr", call);
+        return NULL;
+    }
+    return self->buffer;
 }
 
 /*
@@ -40,7 +46,8 @@ static PyObject *done(CUresult result, const char *call)
 static PyObject *copy(buffer_object *self, PyObject *other, CUstream stream, bool to_other)
 {
     uint64_t pointer, size;
-    gr_buffer *buffer = mapping_to_use(self, !to_other);
+    gr_buffer *buffer =
+        mapping_to_use(self, !to_other, to_other ? "Buffer.copy_to" : "Buffer.copy_from");
     const gr_cuda_api *cuda = buffer ? gr_cuda() : NULL;
     CUresult result;
     if (!buffer || !place_of(other, &pointer, &size))
@@ -165,7 +172,7 @@ static PyObject *fill(PyObject *object, PyObject *args, PyObject *keywords)
     if (!PARSE("O|$O:fill", NAMES("value", "stream"), &value, &given) ||
         !stream_given(given, "fill", &stream) || !(size = pattern_of(value, &pattern)))
         return NULL;
-    gr_buffer *buffer = mapping_to_use((buffer_object *)object, true);
+    gr_buffer *buffer = mapping_to_use((buffer_object *)object, true, "Buffer.fill");
     if (!buffer)
         return NULL;
     size_t own = gr_buffer_size(buffer);

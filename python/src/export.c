@@ -320,19 +320,23 @@ PyObject *export_device(const gr_tensor_info *info)
 
 /* ---- The CUDA array interface ---------------------------------------------------------------- */
 
+PyObject *as_attribute_error(void)
+{
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_Format(PyExc_AttributeError, "%S", error ? error : type);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+    return NULL;
+}
+
 PyObject *export_interface(gr_tensor *tensor)
 {
     const gr_array_interface *found = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
     if (!found) {
-        PyObject *type, *error, *traceback;
         fail();
-        PyErr_Fetch(&type, &error, &traceback);
-        /* This must be an AttributeError: hasattr then returns False. */
-        PyErr_Format(PyExc_AttributeError, "%S", error ? error : type);
-        Py_XDECREF(type);
-        Py_XDECREF(error);
-        Py_XDECREF(traceback);
-        return NULL;
+        return as_attribute_error();
     }
     return Py_BuildValue(
         "{s:N,s:s,s:(KO),s:N,s:N,s:I}", "shape", numbers(found->shape, found->ndim), "typestr",

@@ -75,10 +75,9 @@ PyObject *buffer_array_interface(PyObject *self, void *Py_UNUSED(closure))
     gr_buffer *buffer = mapping_of(self);
     gr_tensor *tensor = buffer ? mapping_tensor(buffer, NULL) : NULL;
     if (!tensor) {
-        PyErr_Clear();
-        PyErr_SetString(PyExc_AttributeError,
-                        buffer ? gr_last_error()->message : "Buffer has been closed");
-        return NULL;
+        if (buffer)
+            fail();
+        return as_attribute_error();
     }
     PyObject *interface = export_interface(tensor);
     gr_tensor_free(tensor);

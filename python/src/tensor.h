@@ -128,6 +128,9 @@ void export_end(void *managed);
 PyObject *export_device(const gr_tensor_info *info);
 PyObject *export_interface(gr_tensor *tensor);
 
+/* Makes the exception that is set an AttributeError, as hasattr needs. Returns NULL. */
+PyObject *as_attribute_error(void);
+
 /*
  * Makes a Tensor from a Tensor, a Buffer, a DLPack capsule, an object with __dlpack__() or
  * __cuda_array_interface__, or a sequence of two or three of these, the planes of an image
