@@ -59,8 +59,10 @@ bool arguments_of(const char *call, struct parameters *parameters, PyObject *con
     if (!parameters->interned[0] && !intern(parameters))
         return false;
     if (count > parameters->positional) {
-        PyErr_Format(PyExc_TypeError, "%s() takes at most %zd positional arguments; %zd were given",
-                     call, parameters->positional, count);
+        const char *next = parameters->names[parameters->positional];
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %zd positional arguments, not %zd%s%s%s",
+                     call, parameters->positional, count, next ? ": " : "", next ? next : "",
+                     next ? " is a keyword-only argument" : "");
         return false;
     }
     for (Py_ssize_t i = 0; parameters->names[i]; i++)
@@ -82,11 +84,63 @@ bool is_given(PyObject *object)
     return object && !Py_IsNone(object);
 }
 
+/* The last object that integer_of() refused: only compared. NULL as type: InvalidValueError. */
+static _Thread_local struct {
+    PyObject *object, *type;
+} refused;
+
+static bool refuse(PyObject *object, PyObject *type, const char *format, PyObject *value,
+                   unsigned bits)
+{
+    if (type)
+        PyErr_Format(type, format, value, bits);
+    else
+        wrong_value(format, value);
+    refused.object = object;
+    refused.type = type;
+    return false;
+}
+
+bool name_refused(const char *name, PyObject *value)
+{
+    PyObject *type, *error, *traceback;
+    if (!value || value != refused.object)
+        return false;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyObject *text = PyUnicode_FromFormat("%s: %S", name, error);
+    if (text)
+        refuse(NULL, refused.type, "%U", text, 0);
+    Py_XDECREF(text);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+    return true;
+}
+
+bool parse(PyObject *args, PyObject *keywords, const char *format, char **names, ...)
+{
+    va_list places;
+    va_start(places, names);
+    refused.object = NULL;
+    bool parsed = PyArg_VaParseTupleAndKeywords(args, keywords, format, names, places);
+    va_end(places);
+    for (Py_ssize_t i = 0; !parsed && refused.object && names[i]; i++) {
+        PyObject *value = i < PyTuple_Size(args) ? PyTuple_GetItem(args, i) : NULL;
+        if (!value && keywords)
+            value = PyDict_GetItemString(keywords, names[i]);
+        name_refused(names[i], value);
+    }
+    return parsed;
+}
+
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
 bool integer_of(PyObject *object, unsigned bits, bool with_sign, uint64_t *value)
 {
     int overflow;
+    if (!PyIndex_Check(object))
+        return refuse(object, PyExc_TypeError, "expected an integer, not %R",
+                      (PyObject *)Py_TYPE(object), 0);
     PyObject *number = PyNumber_Index(object);
     if (!number)
         return false;
@@ -97,9 +151,9 @@ bool integer_of(PyObject *object, unsigned bits, bool with_sign, uint64_t *value
     const uint64_t magnitude = is_negative ? ~*value : *value;
     PyErr_Clear();
     if (is_negative && !with_sign)
-        PyErr_Format(PyExc_OverflowError, "%R is negative, but must be 0 or more", number);
+        refuse(object, NULL, "%R is negative, but must be 0 or more", number, 0);
     else if (is_huge || magnitude > UINT64_MAX >> (64 - bits + with_sign))
-        PyErr_Format(PyExc_OverflowError, "%R does not fit into %u bits", number, bits);
+        refuse(object, PyExc_OverflowError, "%R does not fit into %u bits", number, bits);
     Py_DECREF(number);
     return !PyErr_Occurred();
 }
@@ -116,10 +170,18 @@ int unsigned_of(PyObject *object, void *place)
 int size_of(PyObject *object, void *place)
 {
     uint64_t value;
-    if (!integer_of(object, 64, true, &value))
+    if (!integer_of(object, 63, false, &value))
         return 0;
     *(size_t *)place = (size_t)value;
-    return (int64_t)value >= 0 || wrong_value("a size or an offset is negative: %R", object);
+    return 1;
+}
+
+int gl_name_of(PyObject *object, void *place)
+{
+    return PyIndex_Check(object) ? unsigned_of(object, place)
+                                 : wrong_type("expected the name of an OpenGL object, an integer "
+                                              "(moderngl: .glo, pyglet: .id)",
+                                              object);
 }
 
 int uint64_of(PyObject *object, void *place)
@@ -181,7 +243,8 @@ static bool stream_from_number(PyObject *number, CUstream *stream)
     uint64_t value = 0;
     bool is_number = address_of(number, &value);
     CUstream handle = (CUstream)(uintptr_t)value;
-    if (!is_number && !PyErr_ExceptionMatches(PyExc_OverflowError))
+    if (!is_number && !PyErr_ExceptionMatches(PyExc_OverflowError) &&
+        !PyErr_ExceptionMatches(PyExc_ValueError))
         return false;
     if (!is_number || handle == GR_STREAM_OF_MAP || handle == GR_STREAM_NONE) {
         PyErr_Format(PyExc_ValueError, "%R is not the handle of a CUDA stream", number);

@@ -54,12 +54,11 @@ static bool read_image(PyObject *none, PyObject *given, gr_external_image_desc *
                             "depth_texture", "srgb",   "normalized", NULL};
     PyObject *format = NULL;
     *image = GR_INIT(gr_external_image_desc);
-    if (!PyArg_ParseTupleAndKeywords(
-            none, given, "|$O&O&O&O&O&O&O&OO&O&O&O&O&:image", names, SIZE(&image->width),
-            SIZE(&image->height), SIZE(&image->depth), UNSIGNED(&image->levels),
-            UNSIGNED(&image->placed_levels), UNSIGNED(&image->layers), TRUTH(&image->cube), &format,
-            UNSIGNED(&image->channels), TRUTH(&image->color_attachment),
-            TRUTH(&image->depth_texture), TRUTH(&image->srgb), TRUTH(&image->normalized)) ||
+    if (!parse(none, given, "|$O&O&O&O&O&O&O&OO&O&O&O&O&:image", names, SIZE(&image->width),
+               SIZE(&image->height), SIZE(&image->depth), UNSIGNED(&image->levels),
+               UNSIGNED(&image->placed_levels), UNSIGNED(&image->layers), TRUTH(&image->cube),
+               &format, UNSIGNED(&image->channels), TRUTH(&image->color_attachment),
+               TRUTH(&image->depth_texture), TRUTH(&image->srgb), TRUTH(&image->normalized)) ||
         !value_of(format, "format", formats, &image->format))
         return false;
     if (!format) {

@@ -22,7 +22,7 @@ static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywor
     gr_resource *resource;
     if (!PARSE("O&|$O&OOO&O&:from_gl_buffer",
                NAMES("gl_buffer", "flags", "stream", "transports", "share_group", "follow_storage"),
-               UNSIGNED(&gl_name), FLAGS(&flags), &stream, &transport, TRUTH(&options.share_group),
+               GL_NAME(&gl_name), FLAGS(&flags), &stream, &transport, TRUTH(&options.share_group),
                TRUTH(&options.follow_storage)) ||
         !stream_or(stream, NULL, &checked) ||
         !value_of(transport, "transport", transports, &options.transports))
@@ -42,7 +42,7 @@ static PyObject *from_gl_image(PyObject *type, PyObject *args, PyObject *keyword
     gr_resource *resource;
     if (!PARSE("O&O&|$O&OO&O&:from_gl_image",
                NAMES("image", "target", "flags", "transports", "share_group", "follow_storage"),
-               UNSIGNED(&gl_name), UNSIGNED(&gl_target), FLAGS(&flags), &transport,
+               GL_NAME(&gl_name), UNSIGNED(&gl_target), FLAGS(&flags), &transport,
                TRUTH(&options.share_group), TRUTH(&options.follow_storage)) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;

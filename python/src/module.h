@@ -104,7 +104,8 @@ const char *plain_text(PyObject *object);
 
 /*
  * Reads an integer, or an object with __index__ such as a NumPy integer. OverflowError if it does
- * not fit into that many bits. A negative *value is in two's complement.
+ * not fit into that many bits, InvalidValueError if it must not be negative. A negative *value is
+ * in two's complement.
  */
 bool integer_of(PyObject *object, unsigned bits, bool with_sign, uint64_t *value);
 
@@ -112,7 +113,9 @@ bool integer_of(PyObject *object, unsigned bits, bool with_sign, uint64_t *value
 int unsigned_of(PyObject *object, void *place);
 int size_of(PyObject *object, void *place);
 int uint64_of(PyObject *object, void *place);
+int gl_name_of(PyObject *object, void *place);
 #define UNSIGNED(place) unsigned_of, (1 ? (place) : (unsigned *)NULL)
+#define GL_NAME(place)  gl_name_of, (1 ? (place) : (unsigned *)NULL)
 #define SIZE(place)     size_of, (1 ? (place) : (size_t *)NULL)
 #define UINT64(place)   uint64_of, (1 ? (place) : (uint64_t *)NULL)
 
@@ -169,10 +172,16 @@ struct parameters {
 bool arguments_of(const char *call, struct parameters *parameters, PyObject *const *args,
                   Py_ssize_t count, PyObject *keywords, PyObject **values);
 
-/* Reads `args` and `keywords`: a format of PyArg_ParseTupleAndKeywords(), NAMES() and places. */
-#define PARSE(format, names, ...)                                                                  \
-    PyArg_ParseTupleAndKeywords(args, keywords, format, names, __VA_ARGS__)
-#define NAMES(...) ((char *[]){__VA_ARGS__, NULL})
+/*
+ * Reads arguments by a format of PyArg_ParseTupleAndKeywords. Errors of integers name the argument.
+ * PARSE reads `args` and `keywords`, by NAMES().
+ */
+bool parse(PyObject *args, PyObject *keywords, const char *format, char **names, ...);
+#define PARSE(format, names, ...) parse(args, keywords, format, names, __VA_ARGS__)
+#define NAMES(...)                ((char *[]){__VA_ARGS__, NULL})
+
+/* If this value is the integer that was refused last, puts the name before the message. */
+bool name_refused(const char *name, PyObject *value);
 
 extern PyMethodDef argument_functions[];
 

@@ -84,20 +84,28 @@ static bool numbers_of_options(const struct given *given, struct options *to)
     return true;
 }
 
+static bool read_as(const char *name, PyObject *object, int (*read)(PyObject *, void *),
+                    void *place)
+{
+    if (!object || read(object, place))
+        return true;
+    name_refused(name, object);
+    return false;
+}
+
 static bool flags_of_options(const struct given *given, gr_publish_options *to)
 {
-    return (!given->level || unsigned_of(given->level, &to->level)) &&
-           (!given->layer || unsigned_of(given->layer, &to->layer)) &&
-           (!given->offset || size_of(given->offset, &to->offset)) &&
-           (!given->x || unsigned_of(given->x, &to->x)) &&
-           (!given->y || unsigned_of(given->y, &to->y)) &&
-           (!given->width || unsigned_of(given->width, &to->width)) &&
-           (!given->height || unsigned_of(given->height, &to->height)) &&
+    return read_as("level", given->level, UNSIGNED(&to->level)) &&
+           read_as("layer", given->layer, UNSIGNED(&to->layer)) &&
+           read_as("offset", given->offset, SIZE(&to->offset)) &&
+           read_as("x", given->x, UNSIGNED(&to->x)) && read_as("y", given->y, UNSIGNED(&to->y)) &&
+           read_as("width", given->width, UNSIGNED(&to->width)) &&
+           read_as("height", given->height, UNSIGNED(&to->height)) &&
            (!given->bgr || truth_of(given->bgr, &to->bgr)) &&
            (!given->flip || truth_of(given->flip, &to->flip)) &&
            (!given->srgb || truth_of(given->srgb, &to->srgb)) &&
            (!given->full_range || truth_of(given->full_range, &to->full_range)) &&
-           (!given->bits || unsigned_of(given->bits, &to->bits));
+           read_as("bits", given->bits, UNSIGNED(&to->bits));
 }
 
 static bool names_of_options(const struct given *given, struct options *to)
@@ -360,9 +368,9 @@ static bool rectangle_of(PyObject *object, gr_framebuffer_options *to)
     if (!is_given(object))
         return true;
     PyObject *tuple = PySequence_Tuple(object);
-    bool good =
-        tuple && PyArg_ParseTuple(tuple, "O&O&O&O&:rectangle", UNSIGNED(&to->x), UNSIGNED(&to->y),
-                                  UNSIGNED(&to->width), UNSIGNED(&to->height));
+    bool good = tuple && parse(tuple, NULL, "O&O&O&O&:rectangle",
+                               NAMES("x", "y", "width", "height"), UNSIGNED(&to->x),
+                               UNSIGNED(&to->y), UNSIGNED(&to->width), UNSIGNED(&to->height));
     Py_XDECREF(tuple);
     return good;
 }
@@ -512,7 +520,7 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
                NAMES("framebuffer", "tensor", "stream", "attachment", "rectangle", "near", "far",
                      "reverse_z", "layout", "bgr", "flip", "scale", "bias", "alpha", "srgb",
                      "wait_event", "staging"),
-               UNSIGNED(&framebuffer), &object, &given.stream, &attachment, &rectangle,
+               GL_NAME(&framebuffer), &object, &given.stream, &attachment, &rectangle,
                &options.z_near, &options.z_far, TRUTH(&options.reverse_z), &given.layout,
                TRUTH(&conversion.options.bgr), TRUTH(&conversion.options.flip), &given.scale,
                &given.bias, &given.alpha, TRUTH(&conversion.options.srgb), &given.wait_event,
@@ -536,7 +544,7 @@ static PyObject *copy_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, P
     size_t offset = 0;
     unsigned framebuffer;
     if (!PARSE("O&O|$OOO&", NAMES("framebuffer", "buffer", "attachment", "rectangle", "offset"),
-               UNSIGNED(&framebuffer), &buffer, &attachment, &rectangle, SIZE(&offset)) ||
+               GL_NAME(&framebuffer), &buffer, &attachment, &rectangle, SIZE(&offset)) ||
         !attachment_of(attachment, &options.attachment) || !rectangle_of(rectangle, &options))
         return NULL;
     if (!PyObject_TypeCheck(buffer, resource_type)) {

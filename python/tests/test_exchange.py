@@ -310,7 +310,7 @@ def test_array_interface_is_imported(cuda):
         ({"typestr": "|O8"}, Exception), ({"typestr": ">i4"}, Exception),
         ({"data": None}, TypeError), ({"data": (1,)}, TypeError),
         ({"data": ("1", False)}, TypeError), ({"data": (1.0, False)}, TypeError),
-        ({"data": (np.float32(1), False)}, TypeError), ({"data": (-1, False)}, OverflowError),
+        ({"data": (np.float32(1), False)}, TypeError), ({"data": (-1, False)}, ValueError),
         ({"strides": (1,)}, ValueError), ({"strides": "ab"}, TypeError),
         ({"shape": (-1, 1, 1)}, Exception), ({"shape": 2**70}, OverflowError),
         ({"stream": -1}, ValueError), ({"stream": object()}, TypeError),

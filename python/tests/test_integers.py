@@ -135,10 +135,8 @@ def test_integers_that_do_not_fit_are_refused(calls):
         for call in all_calls:
             negative = [-1, np.int64(-1), -(2**31), -(2**63), -(2**70), -chosen.getrandbits(40) - 1]
             for value in negative:
-                with pytest.raises((OverflowError, grinterop.InvalidValueError)) as found:
-                    call(value)
-                assert "negative" in str(found.value) or value == -(2**70)
-                assert str(int(value)) in str(found.value)
+                words = f"{int(value)} is negative"
+                refuses(grinterop.InvalidValueError, lambda: call(value), match=words)
             for value in [2**bits, 2**64 + 1, 2**70, 2**bits + chosen.getrandbits(60)]:
                 refuses(OverflowError, lambda: call(Integer(value)), match="does not fit")
             for value in [1.5, 1.0, np.float32(1), "1", b"1", [1]]:

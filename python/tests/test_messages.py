@@ -5,6 +5,7 @@ Here each message in the source code is checked; conftest.py checks those of all
 """
 
 import ast
+import functools
 import os
 import pickle
 import re
@@ -14,7 +15,8 @@ import grinterop
 import pytest
 from grinterop import GraphicsResource, _errors
 
-from conftest import C_NAMES
+import gl
+from conftest import C_NAMES, refuses
 
 TOP = Path(os.environ.get("GR_SOURCE", "."))
 needs_source = pytest.mark.skipif("GR_SOURCE" not in os.environ, reason="needs the source folder")
@@ -107,6 +109,45 @@ def test_import_errors_name_the_call(cuda):
             call()
         name = call.__code__.co_names[-1]
         assert f".{name}" in str(caught.value), str(caught.value)
+
+
+def test_mistakes_are_described_in_terms_of_python(egl, vbo, cuda):
+    """Catches: `data` is None, leave them 0, and -3 is negative without the name of the argument.
+    Catches: fill() of a mapped image did nothing.
+    """
+    egl.make_current()
+    create = functools.partial(GraphicsResource.create_gl_image, gl.TEXTURE_2D, gl.RGBA8)
+    tensor = grinterop.Tensor.alloc((4, 4, 4), stream=cuda)
+    with create(4, 4) as image, GraphicsResource.from_gl_buffer(vbo, stream=cuda) as buffer:
+        publish = functools.partial(grinterop.publish, image, tensor, stream=cuda)
+        with image.map(stream=cuda) as mapped:
+            for refused, words in (
+                (lambda: mapped.fill(0, stream=cuda), r"map_linear\(\).*\(Buffer.fill\)"),
+                (lambda: mapped.copy_to(buffer, stream=cuda), r"\(Buffer.copy_to\)"),
+                (lambda: mapped.copy_from(buffer, stream=cuda), r"\(Buffer.copy_from\)"),
+            ):
+                refuses(grinterop.StateError, refused, match=words)
+            with pytest.raises(AttributeError) as caught:
+                mapped.__cuda_array_interface__
+            assert not C_NAMES.search(str(caught.value))
+        for refused, words in (
+            (lambda: grinterop.Tensor.wrap(0, 4), "`pointer` is 0"),
+            (lambda: publish(shape=4), "`shape`.* omit them"),
+            (lambda: publish(x=-1), "^x: -1 is negative"),
+            (lambda: create(-3, 4), "^width: -3 is negative"),
+            (lambda: create(4, height=-3), "^height: -3 is negative"),
+            (lambda: GraphicsResource.create_gl_buffer(-64), "^size: -64 is negative"),
+            (lambda: create(2**20, 4), r"at most.*\(GraphicsResource.create_gl_image\)"),
+        ):
+            refuses(grinterop.InvalidValueError, refused, match=words)
+        for refused, words in (
+            (lambda: image.map(cuda), "stream is a keyword-only argument"),
+            (lambda: publish(width="4"), "^width: expected an integer"),
+            (lambda: create(4, 4.0), "^height: expected an integer"),
+            (lambda: GraphicsResource.from_gl_buffer(image), "moderngl: .glo"),
+            (lambda: grinterop.fetch_framebuffer(image, tensor, stream=cuda), "moderngl: .glo"),
+        ):
+            refuses(TypeError, refused, match=words)
 
 
 @pytest.mark.parametrize("status", ["GR_ERR_CUDA", *_errors._CLASSES])
