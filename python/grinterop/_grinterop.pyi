@@ -182,7 +182,8 @@ class _Exports:
 class _Samples:
     def surface(self, level: int = 0, layer: int = 0) -> int:
         """A CUsurfObject, with which kernels write to one level and layer. Valid while the image is
-        mapped, and the same in each mapping. The resource needs the flag 'surface_load_store'.
+        mapped, and the same in each mapping. The resource needs the flag 'surface_load_store',
+        which one of create_gl_image() has if its format allows.
         """
     def texture(
         self, level: int = 0, layer: int = 0, *, address: _Mode | Sequence[_Mode] = "clamp",
@@ -226,13 +227,13 @@ class GraphicsResource(_Samples):
     @overload
     @classmethod
     def from_gl_buffer(
-        cls, gl_buffer: int, *, flags: _Flags = None, stream: _Stream,
+        cls, gl_buffer: SupportsIndex, *, flags: _Flags = None, stream: _Stream,
         transports: _Transport = None, share_group: bool = False, follow_storage: bool = False,
     ) -> _MappingResource: ...
     @overload
     @classmethod
     def from_gl_buffer(
-        cls, gl_buffer: int, *, flags: _Flags = None, stream: None = None,
+        cls, gl_buffer: SupportsIndex, *, flags: _Flags = None, stream: None = None,
         transports: _Transport = None, share_group: bool = False, follow_storage: bool = False,
     ) -> Self:
         """Registers an OpenGL buffer of the current context with CUDA.
@@ -258,8 +259,8 @@ class GraphicsResource(_Samples):
         """
     @classmethod
     def from_gl_image(
-        cls, image: int, target: int, *, flags: _Flags = None, transports: _Transport = None,
-        share_group: bool = False, follow_storage: bool = False,
+        cls, image: SupportsIndex, target: SupportsIndex, *, flags: _Flags = None,
+        transports: _Transport = None, share_group: bool = False, follow_storage: bool = False,
     ) -> Self:
         """Registers an OpenGL texture or renderbuffer with CUDA, like from_gl_buffer().
 
@@ -293,8 +294,9 @@ class GraphicsResource(_Samples):
         """
     @classmethod
     def create_gl_image(
-        cls, target: int, internal_format: int, width: int, height: int, depth: int = 0,
-        levels: int = 0, *, flags: _Flags = None, transports: _Transport = None,
+        cls, target: SupportsIndex, internal_format: SupportsIndex, width: SupportsIndex,
+        height: SupportsIndex, depth: SupportsIndex = 0, levels: SupportsIndex = 0, *,
+        flags: _Flags = None, transports: _Transport = None,
     ) -> Self:
         """Creates an OpenGL texture in shared memory: draw it by its gl_name.
 
@@ -843,7 +845,7 @@ def publish(
         offset, shape, dtype, strides: The elements in a buffer, the first at byte `offset`. By
             default they are those of the tensor, without gaps.
         wait_event: An event that `stream` waits for first.
-        timeout: Seconds to wait for a slot of a Ring.
+        timeout: Seconds to wait for a slot of a Ring; None waits forever.
         x, y, width, height: A rectangle of the image. 0 as a size extends it to the edge.
 
     Raises:
@@ -1047,10 +1049,10 @@ class Slots(_With, Generic[_Buffer_co]):
         """The indices of all slots."""
     @property
     def resource(self) -> GraphicsResource:
-        """The GraphicsResource of the first slot."""
+        """The GraphicsResource of the first slot; None in a ring from Ring.receive()."""
     @property
     def resources(self) -> tuple[GraphicsResource, ...]:
-        """The GraphicsResources of all slots."""
+        """The GraphicsResources of all slots, or Nones."""
     def cancel(self) -> None:
         """Cancels: nothing was written, or the frames become unread again."""
     def give_back(self) -> None:
