@@ -21,6 +21,22 @@ def run(program):
     return found.stdout
 
 
+def test_calls_without_a_context_cause_no_warning():
+    """Catches: the software driver said that a call needs a CUDA context."""
+    program = """if True:
+        import grinterop, numpy, threading
+        grinterop.Tensor.alloc(4).clone()
+        cuda, egl = grinterop.CudaContext(), grinterop.EglContext()
+        ring = grinterop.Ring([grinterop.GraphicsResource.create_gl_buffer(64)])
+        call = lambda: grinterop.publish(ring, numpy.zeros(64, "u1"), stream=cuda)
+        thread = threading.Thread(target=call)
+        thread.start()
+        thread.join()
+        assert ring.info()["written"] == 1"""
+    found = run_python("-c", program)
+    assert found.returncode == 0 and "context" not in found.stderr, found.stderr
+
+
 @pytest.mark.parametrize("isolated", [False, True])
 def test_import_in_a_subinterpreter_is_refused(isolated):
     """Catches: the import broke the exceptions of the main interpreter."""

@@ -52,7 +52,7 @@ SOFT_API cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
 
 CUresult soft_check_no_dead_context(void)
 {
-    CUresult result = soft_check_context(NULL);
+    CUresult result = soft_query_context(NULL);
     return result == CUDA_ERROR_INVALID_CONTEXT ? CUDA_SUCCESS : result;
 }
 
