@@ -6,7 +6,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "lib/cuda/stream_uses.h"
 #include "lib/base/fork.h"
 #include "lib/cuda/device.h"
 
@@ -26,12 +25,8 @@ gr_status gr_stream_refuse_user(const char *call)
 
 gr_status gr_stream_check_capture(CUstream stream, const char *call)
 {
-    CUcontext current = NULL;
     if (!gr_driver() || gr_forked)
         return GR_OK;
-    if (gr_stream_is_default(stream) &&
-        (gr_driver()->CtxGetCurrent(&current) != CUDA_SUCCESS || !current))
-        return GR_OK; /* a default stream of no context */
     CUresult result = gr_event_capture(stream);
     if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
         return refuse_capture(

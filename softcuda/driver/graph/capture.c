@@ -415,6 +415,8 @@ SOFT_API_ptsz(cuStreamIsCapturing, (CUstream hStream, CUstreamCaptureStatus *cap
               (hStream, captureStatus))
 {
     soft_stream *stream;
+    if ((uintptr_t)hStream <= (uintptr_t)CU_STREAM_PER_THREAD)
+        SOFT_TRY(soft_query_context(NULL)); /* logs nothing, as programs ask before they begin */
     SOFT_TRY(soft_stream_get(hStream, &stream));
     if (!captureStatus)
         return CUDA_ERROR_INVALID_VALUE;
