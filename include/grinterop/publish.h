@@ -20,7 +20,7 @@
  *             3D image takes (D,H,W) and (D,H,W,C). Leading dimensions of 1 are ignored.
  * Channels    1 to 1, 2 to 2, 3 to 3, 4 to 4; 3 to 4 adds alpha, 4 to 3 drops alpha; 1 to 3 and 1
  *             to 4 gives grey. CUDA sees images of 3 channels as 4, and Vulkan BGRA images in
- *             memory order: for RGB tensors and BGRA images set gr_publish_options.bgr.
+ *             memory order: for RGB or YUV and BGRA images set gr_publish_options.bgr.
  * Values      1.0 equals 255 in u8, 65535 in u16, 127 in i8, 32767 in i16 and true. Integers of 32
  *             and 64 bits are numbers: 255 equals 255.0. To convert them to or from a normalized
  *             image or YUV, set `scale`. In integer images (GL_RGBA8UI), and in a buffer if the
@@ -90,7 +90,7 @@ typedef struct gr_publish_options {
      * has all planes. */
     const gr_tensor *chroma;
 
-    /* The first channel of the tensor is blue and the third is red. */
+    /* Exchange red and blue: the tensor has blue first, or YUV is written to a BGRA image. */
     bool bgr;
 
     /* The first row of the tensor is the last row of the image. */

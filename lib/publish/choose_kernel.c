@@ -212,7 +212,7 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "%s: conversion to YUV is not supported. Use an RGB tensor.",
                        GR_SENTENCE(to));
-    if (o->bgr && (tensor->is_yuv || tensor->channels < 3))
+    if (o->bgr && channels_of(tensor) < 3)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`bgr` is set, but %s: `bgr` requires 3 or 4 channels.", GR_PHRASE(tensor));
     if (o->srgb && (from->is_number || to->is_number))
@@ -287,8 +287,9 @@ static void fill_steps(struct gr_job *job, const struct gr_picture *from,
 }
 
 /*
- * Computes the matrix that converts stored values to red, green and blue. The matrix includes the
- * scaling by range: of luma to 0 to 1, and of chroma to -0.5 to 0.5. Values have `bits` bits.
+ * Computes the matrix that converts stored values to red, green and blue, or with `bgr` to blue,
+ * green and red. The matrix includes the scaling by range: of luma to 0 to 1, and of chroma to -0.5
+ * to 0.5. Values have `bits` bits.
  */
 static void fill_matrix(struct gr_job *job, const gr_publish_options *o, unsigned bits)
 {
@@ -302,7 +303,8 @@ static void fill_matrix(struct gr_job *job, const gr_publish_options *o, unsigne
                                  {-2 * (1 - blue) * blue / green, -2 * (1 - red) * red / green},
                                  {2 * (1 - blue), 0}};
     for (int i = 0; i < 3; i++) {
-        const double u = colour[i][0] * c_scale, v = colour[i][1] * c_scale;
+        const double *weight = colour[o->bgr ? 2 - i : i];
+        const double u = weight[0] * c_scale, v = weight[1] * c_scale;
         job->matrix[4 * i] = (float)y_scale;
         job->matrix[4 * i + 1] = (float)u;
         job->matrix[4 * i + 2] = (float)v;

@@ -834,7 +834,7 @@ def publish(
         stream: May be omitted for a Buffer, which has one.
         layout: 'hwc', 'chw', or for YUV 'nv12', 'p016', 'nv16', 'yuv420', 'yuv422', 'yuv444',
             'yuyv' or 'uyvy'. None: as the tensor says, by default (H, W, C).
-        bgr: The first channel of the tensor is blue.
+        bgr: The first channel of the tensor is blue, or YUV is written to a BGRA image.
         flip: The first row of the tensor is the last row of the image.
         scale, bias: value * scale + bias: a number, or up to four for the channels.
         alpha: The fourth channel if the tensor has none; 1 by default.

@@ -89,6 +89,26 @@ VULKAN_TEST(rgb_is_published_to_a_bgr_image_with_the_bgr_option)
     tensors_end();
 }
 
+VULKAN_TEST(yuv_is_published_to_a_bgr_image_with_the_bgr_option)
+{
+    need_publish_kernels();
+    static const unsigned char red[] = {63, 63, 63, 63, 102, 102, 102, 102, 240, 240, 240, 240};
+    static const int64_t shape[] = {3, 1, 4};
+    unsigned char got[16];
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_B8G8R8A8_UNORM, "2D", 4, 1, 1, 0, GR_SURFACE_LOAD_STORE);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_YUV444, 3, shape, red);
+    vulkan_image_fill(&image, 1);
+    gr_buffer *buffer = must_map_vulkan(&image);
+    assert_ok(
+        gr_buffer_publish(buffer, tensor, &GR_INIT(gr_publish_options, .bgr = true), fx.stream));
+    image_get(buffer, 0, 0, got);
+    for (int i = 0; i < 16; i += 4)
+        ck_assert(got[i] == 0 && got[i + 1] <= 1 && got[i + 2] == 255 && got[i + 3] == 255);
+    vulkan_image_end(&image, buffer);
+    tensors_end();
+}
+
 /* OpenGL and CUDA do not share such images, but Vulkan and CUDA do. */
 VULKAN_TEST(signed_normalized_images_represent_minus_1_to_1)
 {

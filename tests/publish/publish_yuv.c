@@ -157,7 +157,8 @@ static const char *colours_differ(const struct elements *image, const gr_publish
             for (unsigned c = 0; c < 4; c++) {
                 const bool is_float = image->dtype == GR_DTYPE_F32;
                 const double got = element_value(image, x, y, c);
-                const double want = is_float ? rgb[c] : fmin(fmax(rgb[c], 0), 1);
+                const double exact = rgb[c < 3 && o->bgr ? 2 - c : c];
+                const double want = is_float ? exact : fmin(fmax(exact, 0), 1);
                 /* A value halfway between two integers may be rounded to either of them. */
                 if (fabs(got - want) <= (is_float ? 2e-6 : 0.5 / 255 + 2e-6))
                     continue;
@@ -234,11 +235,12 @@ static void check(const struct image *image, gr_resource *resource, gr_publish_o
     image_get(buffer, 0, 0, texels);
     assert_ok(gr_buffer_release(buffer));
     const char *difference = colours_differ(&there, &o);
-    ck_assert_msg(!difference,
-                  "layout %d, %u x %u, matrix %d, full %d, flip %d, %u bits, %u tensors, gap %d, "
-                  "to %s: %s",
-                  of->layout, of->width, of->height, o.matrix, o.full_range, o.flip, of->bits,
-                  count, (int)gap, image->format->name, difference);
+    ck_assert_msg(
+        !difference,
+        "layout %d, %u x %u, matrix %d, full %d, flip %d, bgr %d, %u bits, %u tensors, gap "
+        "%d, to %s: %s",
+        of->layout, of->width, of->height, o.matrix, o.full_range, o.flip, o.bgr, of->bits, count,
+        (int)gap, image->format->name, difference);
     for (unsigned i = 0; i < count; i++)
         gr_tensor_free(tensors[i]);
     tensors_end();
@@ -254,7 +256,7 @@ static void check_all(const char *format)
         for (int matrix = GR_YUV_BT709; matrix <= GR_YUV_BT2020; matrix++)
             for (int i = 0; i < (flips ? 4 : 2); i++) {
                 const gr_publish_options o =
-                    GR_INIT(gr_publish_options, .matrix = (gr_yuv_matrix)matrix,
+                    GR_INIT(gr_publish_options, .matrix = (gr_yuv_matrix)matrix, .bgr = matrix == i,
                             .full_range = i & 1, .flip = i & 2);
                 check(&image, resource, o, (unsigned)(*count - '0'), gaps[(matrix + i) % 3]);
             }
@@ -433,9 +435,6 @@ TEST(yuv_is_published_only_to_colour_images_and_not_fetched)
     assert_fails(gr_fetch(resource, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
                  "conversion to YUV is not supported");
     assert_invalid(gr_publish(numbers, tensor, NULL, fx.stream), "read as integers");
-    assert_invalid(
-        gr_publish(resource, tensor, &GR_INIT(gr_publish_options, .bgr = true), fx.stream),
-        "`bgr`");
     assert_invalid(gr_publish(resource, tensor,
                               &GR_INIT(gr_publish_options, .matrix = (gr_yuv_matrix)3), fx.stream),
                    "`matrix` is 3");
