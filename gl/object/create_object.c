@@ -52,8 +52,8 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
                         "glTextureStorage",
                         "%s: OpenGL created no texture of format 0x%x, %u x %u x %u texels with %u "
-                        "level%s. Is this a sized format that this OpenGL has, and is the size "
-                        "supported (GL_MAX_TEXTURE_SIZE)?",
+                        "level%s. Does this OpenGL have the format, and is the size supported "
+                        "(GL_MAX_TEXTURE_SIZE)?",
                         call, info->internal_format, info->width, info->height, info->depth,
                         info->levels, gr_s(info->levels));
 }
@@ -207,7 +207,13 @@ static gr_status check_extent(const gr_gl_image_desc *info, const char *call)
 
 static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const char *call)
 {
+    const struct gl_format *format = gl_format_of(info->internal_format);
     GR_TRY(gr_flags_check(flags, true, call));
+    if (format && !gl_format_has_size(format))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`internal_format` is %s, which has no size: pass a sized format, such as "
+                       "GL_RGBA8.",
+                       format->name);
     switch (info->target) {
     case GL_TEXTURE_2D:
     case GL_TEXTURE_3D:

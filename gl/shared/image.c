@@ -60,14 +60,13 @@ static const struct format *format_of(GLenum internal, const char *call)
                 known->refused, known->instead);
     else if (known)
         gr_fail(GR_ERR_UNSUPPORTED, call,
-                "%s cannot be shared: it is unsized, has 3 channels, has channels smaller than a "
-                "byte, or is of the compatibility profile. Use a sized format of 1, 2 or 4 "
-                "channels, for example GL_RGBA8; or "
-                "GR_TRANSPORT_INTEROP.",
+                "%s cannot be shared: it has 3 channels, channels smaller than a byte, or is of "
+                "the compatibility profile. Use a format of 1, 2 or 4 channels, for example "
+                "GL_RGBA8; or GR_TRANSPORT_INTEROP.",
                 known->name);
     else
         gr_fail(GR_ERR_UNSUPPORTED, call,
-                "0x%x is not a format that CUDA accepts from OpenGL. Use a sized one, for example "
+                "0x%x is not a format that CUDA accepts from OpenGL. Use another, for example "
                 "GL_RGBA8.",
                 internal);
     return NULL;

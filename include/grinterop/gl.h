@@ -342,7 +342,8 @@ typedef struct gr_gl_image_desc {
  * the image in OpenGL (GL_PIXEL_UNPACK_BUFFER).
  *
  * Errors: as for gr_create_gl_buffer(), and
- *     GR_ERR_INVALID_VALUE  the target, the size or the number of levels is invalid
+ *     GR_ERR_INVALID_VALUE  the target, the size or the number of levels is invalid, or the format
+ *                           has no size
  *     GR_ERR_UNSUPPORTED    the format cannot be shared, CUDA computes on another GPU, or grinterop
  *                           was built without Vulkan
  *     GR_ERR_VULKAN         grinterop's own Vulkan device refused

@@ -241,7 +241,7 @@ static const struct {
     {{SIZED, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 4}, GR_ERR_INVALID_VALUE, "levels"},
     {{SIZED, GL_TEXTURE_CUBE_MAP, GL_RGBA8, 4, 8, 1, 1}, GR_ERR_INVALID_VALUE, "square"},
     {{SIZED, GL_TEXTURE_2D, GL_RGB8, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "GL_RGBA8"},
-    {{SIZED, GL_TEXTURE_2D, GL_RGBA, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "sized"},
+    {{SIZED, GL_TEXTURE_2D, GL_RGBA, 4, 4, 1, 1}, GR_ERR_INVALID_VALUE, "pass a sized format"},
     {{SIZED, GL_TEXTURE_2D, GL_RGB10_A2, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "GL_RGBA16"},
     {{SIZED, GL_TEXTURE_2D, GL_DEPTH_COMPONENT24, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "depth"},
     {{SIZED, GL_TEXTURE_2D, 0x1234, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "0x1234"},
@@ -258,7 +258,10 @@ IMAGE_TEST(wrong_descriptions_are_refused, sizeof(wrong) / sizeof(wrong[0]))
 TEST(a_missing_description_or_context_is_refused)
 {
     const gr_gl_image_desc good = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 0, 0);
+    const gr_gl_image_desc unsized = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA, 4, 4, 0, 0);
     assert_null_invalid(gr_create_gl_image(NULL, GR_READ_WRITE, NULL), "NULL");
+    assert_null_invalid(gr_create_gl_image(&unsized, GR_READ_WRITE, NULL),
+                        "`internal_format` is GL_RGBA, which has no size");
     assert_null_invalid(gr_create_gl_image(&good, 0x100, NULL), "");
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_create_gl_image(&good, GR_READ_WRITE, NULL), GR_ERR_GL, 0,
