@@ -170,10 +170,7 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
     if (!sides->is_known)
         return GR_OK;
     if (!gr_array_dtype(info.format))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "CUDA describes the image by format 0x%x, whose texels are packed or "
-                       "compressed: it can be neither published to nor fetched.",
-                       (unsigned)info.format);
+        return gr_image_refuse_packed(info.format, call);
     sides->is_volume = resource->is_3d;
     describe_image(&info, sides->is_volume, &region, &sides->mapped);
     if (has_rectangle(o))

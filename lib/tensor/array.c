@@ -39,7 +39,8 @@ static gr_status check_kind(const CUDA_ARRAY3D_DESCRIPTOR *found, const char *ca
     if (!gr_array_dtype(found->Format))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The CUDA array has the format 0x%x, whose texels are packed or compressed: "
-                       "a tensor needs separate integer or float channels.",
+                       "a tensor needs separate integer or float channels. Copy the elements to "
+                       "linear memory, and describe them as integers.",
                        (unsigned)found->Format);
     if (found->Height > 0 && found->Depth == 0)
         return GR_OK;

@@ -64,10 +64,7 @@ static gr_status describe_image(const gr_buffer *buffer, struct described *d, co
     gr_image_info info;
     GR_TRY(query(buffer, &info, call));
     if (!gr_array_dtype(info.format))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "CUDA describes the image by format 0x%x, whose texels are packed or "
-                       "compressed: it is not a tensor. Use gr_buffer_ptr().",
-                       info.format);
+        return gr_image_refuse_packed(info.format, call);
     size_t rows = gr_level_extent(info.height, buffer->level);
     int64_t shape[] = {(int64_t)(buffer->size / buffer->pitch / rows), (int64_t)rows,
                        (int64_t)gr_level_extent(info.width, buffer->level), info.channels};

@@ -481,19 +481,47 @@ KERNEL_TEST(compressed_blocks_are_sampled_as_colours)
     }
 }
 
+/* As the messages advise. */
+static void read_as_integers(gr_dtype dtype, unsigned ndim, const int64_t *shape,
+                             const int64_t *strides, void *to, size_t size)
+{
+    GR_AUTO(gr_tensor) *tensor =
+        must_make(gr_buffer_tensor(buffer, &GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim,
+                                                    .shape = shape, .strides = strides)));
+    assert_ok(gr_tensor_copy_to_host(tensor, to, size, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+}
+
 VULKAN_TEST(packed_texels_are_not_tensors)
 {
-    uint32_t texels[16] = {0};
+    uint32_t texels[16], got[16];
+    pattern_fill(texels, sizeof(texels), 3);
     struct vulkan_image image =
         map_filled(VK_FORMAT_A2B10G10R10_UNORM_PACK32, GR_READ_WRITE, texels);
     GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(
         &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = (int64_t[]){4, 4, 4}),
         fx.stream));
     assert_fails(gr_buffer_publish(buffer, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                 "packed");
+                 "gr_buffer_tensor() each texel as one uint32");
     must_release(buffer);
     buffer = must_make(gr_map_linear(image.resource, 0, 0, fx.stream));
     ck_assert_uint_eq(gr_buffer_get_info(buffer)->pitch, 256);
-    assert_null(gr_buffer_tensor(buffer, NULL), GR_ERR_UNSUPPORTED, 0, "packed");
+    assert_null(gr_buffer_tensor(buffer, NULL), GR_ERR_UNSUPPORTED, 0, "each texel as one uint32");
+    static const int64_t strides[] = {256, 4};
+    read_as_integers(GR_DTYPE_U32, 2, (int64_t[]){4, 4}, strides, got, sizeof(got));
+    ck_assert_mem_eq(got, texels, sizeof(texels));
+    vulkan_image_end(&image, buffer);
+}
+
+VULKAN_TEST(compressed_blocks_are_tensors_of_bytes)
+{
+    static const unsigned char block[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    unsigned char got[8];
+    struct vulkan_image image = map_filled(VK_FORMAT_BC1_RGBA_UNORM_BLOCK, GR_READ_WRITE, block);
+    must_release(buffer);
+    buffer = must_make(gr_map_linear(image.resource, 0, 0, fx.stream));
+    assert_null(gr_buffer_tensor(buffer, NULL), GR_ERR_UNSUPPORTED, 0, "uint8 of each block");
+    read_as_integers(GR_DTYPE_U8, 3, (int64_t[]){1, 1, 8}, NULL, got, sizeof(got));
+    ck_assert_mem_eq(got, block, sizeof(block));
     vulkan_image_end(&image, buffer);
 }
