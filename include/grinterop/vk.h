@@ -123,7 +123,7 @@ typedef struct gr_vk_buffer_desc {
     size_t struct_size;
     VkBuffer buffer;            /* required */
     VkDeviceMemory memory;      /* the memory that it is bound to; required */
-    VkDeviceSize memory_size;   /* the allocationSize of `memory`; required */
+    VkDeviceSize memory_size;   /* allocationSize of `memory`; VMA: blockSize; required */
     VkDeviceSize offset;        /* the offset of the buffer in `memory` */
     VkDeviceSize size;          /* the size of the buffer in bytes; required */
     bool dedicated;             /* `memory` was allocated with VkMemoryDedicatedAllocateInfo */
@@ -142,7 +142,7 @@ typedef struct gr_vk_image_desc {
 
     VkImage image;            /* required */
     VkDeviceMemory memory;    /* the memory that it is bound to; required */
-    VkDeviceSize memory_size; /* the allocationSize of `memory`; required */
+    VkDeviceSize memory_size; /* allocationSize of `memory`; VMA: blockSize; required */
     VkDeviceSize offset;      /* the offset of the image in `memory` */
     bool dedicated;           /* `memory` was allocated with VkMemoryDedicatedAllocateInfo */
 } gr_vk_image_desc;

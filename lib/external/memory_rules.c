@@ -119,7 +119,8 @@ gr_status gr_external_check(const gr_external_memory_desc *info, const char *cal
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The memory of the type %s was given the size 0. The size of the whole "
                        "memory is required (CUDA driver API, cuImportExternalMemory). Pass the "
-                       "allocated size (Vulkan: VkMemoryAllocateInfo::allocationSize).",
+                       "allocated size (Vulkan: VkMemoryAllocateInfo::allocationSize; VMA: "
+                       "VmaAllocationInfo2::blockSize).",
                        rule->handle.name);
     return check_dedicated(rule, info->dedicated, call);
 }

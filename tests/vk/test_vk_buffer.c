@@ -429,7 +429,9 @@ VULKAN_TEST(wrong_sizes_and_flags_are_refused)
                         "the alignment that Vulkan requires");
     info = good;
     info.memory_size = 0;
-    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "memory_size");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE),
+                        "`memory_size` is 0: pass the allocationSize of the whole memory (with "
+                        "VMA: VmaAllocationInfo2::blockSize)");
     assert_null_invalid(gr_from_vk_buffer(vk.wrap, &good, GR_READ_ONLY | GR_WRITE_DISCARD),
                         "write_discard");
     assert_null_invalid(gr_from_vk_buffer(vk.wrap, &good, GR_SURFACE_LOAD_STORE),

@@ -13,12 +13,12 @@ static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`size` is 0: pass the size of the buffer in bytes.");
     if (info->offset > info->memory_size || info->size > info->memory_size - info->offset)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The buffer of size %llu at offset %llu exceeds its memory of size %llu: pass the "
-            "allocationSize as `memory_size`, and the offset of vkBindBufferMemory.",
-            (unsigned long long)info->size, (unsigned long long)info->offset,
-            (unsigned long long)info->memory_size);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The buffer of size %llu at offset %llu exceeds its memory of size %llu: "
+                       "pass " VK_MEMORY_SIZE
+                       " as `memory_size`, and the offset of vkBindBufferMemory.",
+                       (unsigned long long)info->size, (unsigned long long)info->offset,
+                       (unsigned long long)info->memory_size);
     return GR_OK;
 }
 

@@ -66,8 +66,8 @@ static gr_status check_place(const struct vk_binding *b, VkDeviceSize offset,
     if (offset > b->memory_size || need->size > b->memory_size - offset)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The %s needs %llu byte%s from offset %llu, but its memory has %llu: pass the "
-            "allocationSize as `memory_size`, and the offset of vkBind%sMemory.",
+            "The %s needs %llu byte%s from offset %llu, but its memory has %llu: "
+            "pass " VK_MEMORY_SIZE " as `memory_size`, and the offset of vkBind%sMemory.",
             what, (unsigned long long)need->size, gr_s(need->size), (unsigned long long)offset,
             (unsigned long long)b->memory_size, b->image ? "Image" : "Buffer");
     if (need->alignment > 1 && offset % need->alignment != 0)
@@ -86,9 +86,7 @@ gr_status vk_memory_check(const struct vk_binding *b, VkDeviceSize offset, const
                        "`memory` is VK_NULL_HANDLE: pass the memory that the %s is bound to.",
                        what);
     if (b->memory_size == 0)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "`memory_size` is 0: pass the allocationSize that `memory` was allocated with.");
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`memory_size` is 0: pass " VK_MEMORY_SIZE ".");
     if (b->dedicated && offset != 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,

@@ -23,6 +23,10 @@ struct vk_binding {
 /* Destroys the buffer or image, and frees its memory. */
 void vk_binding_end(const struct vk_binding *binding);
 
+/* What the program passes as `memory_size`, for messages. Allocators know it by another name. */
+#define VK_MEMORY_SIZE                                                                             \
+    "the allocationSize of the whole memory (with VMA: VmaAllocationInfo2::blockSize)"
+
 /* Checks that the application's buffer or image can be bound at `offset` of its memory. */
 gr_status vk_memory_check(const struct vk_binding *binding, VkDeviceSize offset, const char *call);
 
