@@ -275,7 +275,10 @@ GR_API gr_status gr_ring_cancel_read(gr_ring *ring, const gr_slot *const slots[]
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-/* The counts of frames and slots of a ring. */
+/*
+ * The counts of frames and slots of a ring. If the ring is shared with another process, the
+ * consumer's `free` includes the slots that the producer is writing.
+ */
 typedef struct gr_ring_info {
     /* The numbers of frames so far. `written` is the sum of read, dropped, ready and reading. */
     uint64_t written, read, dropped;

@@ -59,13 +59,18 @@ static gr_status check_role(const struct gr_link *link, const struct gr_ring_sid
                    side->writes ? "does not write" : "does not read");
 }
 
+void gr_link_refresh(struct gr_link *link)
+{
+    if (link && atomic_load(&link->gone) != GR_GONE_PAGE && !gr_link_pull(link))
+        atomic_store(&link->gone, GR_GONE_PAGE);
+}
+
 gr_status gr_link_update(struct gr_link *link, const struct gr_ring_side *side, const char *call)
 {
     if (!link)
         return GR_OK;
     GR_TRY(check_role(link, side, call));
-    if (atomic_load(&link->gone) != GR_GONE_PAGE && !gr_link_pull(link, side))
-        atomic_store(&link->gone, GR_GONE_PAGE);
+    gr_link_refresh(link);
     const enum gr_gone why = gone(link);
     bool in_vain = side->writes && !link->state->stopped && why;
     return in_vain || why == GR_GONE_PAGE ? gr_link_fail_gone(link, call) : GR_OK;

@@ -15,6 +15,8 @@
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
                "atomics must work across processes");
+_Static_assert(offsetof(struct gr_page, changes) == 32,
+               "the layout belongs to the message version");
 
 static size_t size_of(uint32_t slots)
 {

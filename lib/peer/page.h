@@ -51,6 +51,8 @@ struct gr_page {
     _Atomic uint32_t ended[2];
     /* whether the producer and the consumer wait for a byte from the socket */
     _Atomic uint32_t waiting[2];
+    /* how many frames were read before the ring was sent, modulo 2^32; 0 from version 0.2.0 */
+    _Atomic uint32_t read;
     /* the changes by the producer and by the consumer */
     struct gr_page_changes changes[2];
     struct gr_page_slot slots[];

@@ -122,8 +122,11 @@ void gr_link_end(struct gr_link *link);
 
 /* ---- Calls of the ring, with its lock held --------------------------------------------------- */
 
+/* Updates the state from the page. After changes that no grinterop peer makes, the state stays. */
+void gr_link_refresh(struct gr_link *link);
+
 /*
- * Updates the state from the page. Fails if this process does not have the role of the side, or if
+ * Calls gr_link_refresh(). Fails if this process does not have the role of the side, or if
  * the side is the producer and the peer is gone.
  */
 gr_status gr_link_update(struct gr_link *link, const struct gr_ring_side *side, const char *call);
@@ -191,11 +194,11 @@ gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side,
 void gr_link_wake(struct gr_link *link, bool always);
 
 /*
- * slot_words.c: gr_link_pull() updates the state of that side from the page. False if the page
- * contains a change that no grinterop peer makes. gr_link_last_value() returns the largest value of
+ * slot_words.c: gr_link_pull() updates the state from the page. False if the page contains a change
+ * that no grinterop peer makes. gr_link_last_value() returns the largest value of
  * the peer's semaphore so far.
  */
-bool gr_link_pull(struct gr_link *link, const struct gr_ring_side *side);
+bool gr_link_pull(struct gr_link *link);
 uint64_t gr_link_last_value(struct gr_link *link);
 
 /* semaphores.c: creates the streams; `out` and `in` are created for a relay only. */

@@ -126,7 +126,7 @@ static bool pull_as_producer(struct gr_link *link, uint32_t i)
     if (owner_of(word) == GR_OWNER_PRODUCER)
         gr_ring_state_give_back(link->state, 1, &i);
     else
-        gr_ring_state_drop(link->state, i);
+        gr_ring_state_free(link->state, i);
     return true;
 }
 
@@ -138,8 +138,7 @@ static void note_ready(struct gr_link *link, uint32_t i, uint64_t frame)
     struct gr_ring_state *state = link->state;
     uint64_t value = read_value(link, &link->page->slots[i].written);
     if (frame < state->last_read && state->newest) {
-        if (take(link, i, frame, GR_OWNER_DROPPED))
-            state->dropped++;
+        take(link, i, frame, GR_OWNER_DROPPED);
         return;
     }
     state->slots[i].awaited = value;
@@ -162,11 +161,13 @@ static bool pull_as_consumer(struct gr_link *link, uint32_t i)
         owner_of(word) == GR_OWNER_DROPPED)
         return false;
     if (slot->state == GR_SLOT_READY) /* the producer has taken back the unread frame */
-        gr_ring_state_drop(state, i);
+        gr_ring_state_free(state, i);
     if (is_ready && frame_of(word) > state->written) {
         read_again(link, i); /* this pass may have missed earlier frames */
         return true;
     }
+    if (is_ready && gr_ring_state_dropped(state) == 0)
+        return false; /* more frames than were written */
     slot->word = word;
     if (is_ready)
         note_ready(link, i, frame_of(word));
@@ -174,18 +175,20 @@ static bool pull_as_consumer(struct gr_link *link, uint32_t i)
 }
 
 /* Only the producer changes the number of frames, which only grows. */
-static bool pull_written(struct gr_link *link, const struct gr_ring_side *side)
+static bool pull_written(struct gr_link *link)
 {
     uint64_t before = link->state->written, written = atomic_load(&link->page->written);
-    if (side->writes)
+    if (link->role == GR_RING_PRODUCER || written < before)
         return written == before;
     link->state->written = written;
-    return written >= before;
+    return true;
 }
 
-bool gr_link_pull(struct gr_link *link, const struct gr_ring_side *side)
+bool gr_link_pull(struct gr_link *link)
 {
-    bool sound = pull_written(link, side);
+    bool (*const pull_slot)(struct gr_link * link, uint32_t i) =
+        link->role == GR_RING_PRODUCER ? pull_as_producer : pull_as_consumer;
+    bool sound = pull_written(link);
     _Atomic uint64_t *const changes = link->page->changes[gr_link_peers(link)].slots;
     const uint32_t words = (link->count + 63) / 64;
     for (uint32_t word = 0; word < words; word++) {
@@ -194,8 +197,7 @@ bool gr_link_pull(struct gr_link *link, const struct gr_ring_side *side)
         uint64_t bits = atomic_exchange(&changes[word], 0);
         for (; bits && sound; bits &= bits - 1) {
             uint32_t i = word * 64 + (uint32_t)__builtin_ctzll(bits);
-            sound = i < link->count &&
-                    (side->writes ? pull_as_producer(link, i) : pull_as_consumer(link, i));
+            sound = i < link->count && pull_slot(link, i);
         }
     }
     if (atomic_load(&link->page->stopped))

@@ -124,14 +124,15 @@ static gr_status receive_all(struct receiving *r)
     return gr_page_map(r->message.fds[GR_RING_PAGE_FD], (uint32_t)r->d.slots, &r->page, r->call);
 }
 
-static gr_status check_frames(const struct receiving *r, uint64_t frames)
+static gr_status check_frames(const struct receiving *r, uint64_t frames, uint64_t read)
 {
-    if (frames <= MOST_FRAMES)
+    if (read <= frames && frames <= MOST_FRAMES)
         return GR_OK;
     return gr_fail(
         GR_ERR_INVALID_VALUE, r->call,
-        "The ring's page has an impossible number of frames, %llu: grinterop did not send it.",
-        (unsigned long long)frames);
+        "The ring's page has impossible numbers, %llu frames and %llu of them read: grinterop did "
+        "not send it.",
+        (unsigned long long)frames, (unsigned long long)read);
 }
 
 static gr_status begin_link(struct receiving *r, gr_ring *ring)
@@ -159,13 +160,14 @@ static gr_ring *make_ring(struct receiving *r)
         GR_INIT(gr_ring_options,
                 .producer = r->d.role == GR_RING_PRODUCER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
                 .mode = (gr_ring_mode)r->d.mode);
-    uint64_t frames = atomic_load(&r->page->written);
-    if (check_frames(r, frames) != GR_OK)
+    const uint64_t read = atomic_load(&r->page->read), frames = atomic_load(&r->page->written);
+    if (check_frames(r, frames, read) != GR_OK)
         return NULL;
     gr_ring *ring = gr_ring_create(r->resources, r->arrived, &options);
     if (!ring)
         return NULL;
-    ring->state.written = ring->state.last_read = ring->state.last_given_back = frames;
+    ring->state.written = frames;
+    ring->state.read = read;
     if (begin_link(r, ring) == GR_OK)
         return ring;
     gr_ring_free(ring);

@@ -159,6 +159,7 @@ const gr_ring_info *gr_ring_get_info(gr_ring *ring)
     if (gr_ring_check(ring, __func__) != GR_OK)
         return NULL;
     GR_LOCKED(&ring->lock);
+    gr_link_refresh(ring->link);
     gr_ring_state_info(&ring->state, &info);
     return &info;
 }

@@ -320,6 +320,7 @@ static gr_status make_page(struct sending *s)
         return gr_last_error()->status;
     GR_TRY(gr_page_map(fd, s->count, &s->page, s->call));
     atomic_store(&s->page->written, s->ring->state.written);
+    atomic_store(&s->page->read, (uint32_t)s->ring->state.read);
     return GR_OK;
 }
 

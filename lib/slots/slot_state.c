@@ -69,16 +69,10 @@ void gr_ring_state_move(struct gr_ring_state *state, uint32_t number, enum gr_sl
         state->lowest[into] = key_of(slot);
 }
 
-static void make_free(struct gr_ring_state *state, uint32_t number)
+void gr_ring_state_free(struct gr_ring_state *state, uint32_t number)
 {
     state->slots[number].turn = ++state->last_turn;
     gr_ring_state_move(state, number, GR_SLOT_FREE);
-}
-
-void gr_ring_state_drop(struct gr_ring_state *state, uint32_t number)
-{
-    state->dropped++;
-    make_free(state, number);
 }
 
 /* ---- Adding and removing slots --------------------------------------------------------------- */
@@ -93,7 +87,7 @@ void gr_ring_state_add(struct gr_ring_state *state, gr_resource *const resources
             (struct gr_ring_slot){.api = {.resource = resources[i], .index = (unsigned)i}};
         if (number / 64 >= state->words)
             state->words = number / 64 + 1;
-        make_free(state, number);
+        gr_ring_state_free(state, number);
     }
     state->count += (uint32_t)n;
 }
@@ -133,12 +127,18 @@ void gr_ring_state_replace(struct gr_ring_state *state)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
+uint64_t gr_ring_state_dropped(const struct gr_ring_state *state)
+{
+    return state->written - state->read - state->counts[GR_SLOT_READY] -
+           state->counts[GR_SLOT_READING];
+}
+
 void gr_ring_state_info(const struct gr_ring_state *state, gr_ring_info *info)
 {
     *info = (gr_ring_info){
         .written = state->written,
         .read = state->read,
-        .dropped = state->dropped,
+        .dropped = gr_ring_state_dropped(state),
         .slots = state->count,
         .free = state->counts[GR_SLOT_FREE],
         .writing = state->counts[GR_SLOT_WRITING],
@@ -265,7 +265,7 @@ static void drop_older(struct gr_ring_state *state, uint64_t frame)
     size_t n =
         list_first(state, ready, state->next[false], false, state->counts[GR_SLOT_READY], numbers);
     for (size_t i = 0; i < n && state->slots[numbers[i]].api.frame < frame; i++)
-        gr_ring_state_drop(state, numbers[i]);
+        gr_ring_state_free(state, numbers[i]);
 }
 
 /* Drops the older frames, too, which are in slots that a resize has replaced. */
@@ -275,11 +275,8 @@ static void commit_write(struct gr_ring_state *state, size_t n, const uint32_t n
     uint64_t newest_dropped = 0;
     for (size_t i = 0; i < n; i++) {
         struct gr_ring_slot *slot = &state->slots[numbers[i]];
-        if (slot->before == GR_SLOT_READY) {
-            state->dropped++;
-            if (slot->api.frame > newest_dropped)
-                newest_dropped = slot->api.frame;
-        }
+        if (slot->before == GR_SLOT_READY && slot->api.frame > newest_dropped)
+            newest_dropped = slot->api.frame;
         slot->api.frame = next + i;
     }
     if (newest_dropped)
@@ -309,7 +306,7 @@ void gr_ring_state_undo(struct gr_ring_state *state, bool writes, size_t n,
         const struct gr_ring_slot *slot = &state->slots[numbers[i]];
         gr_ring_state_move(state, numbers[i], (enum gr_slot_state)slot->before);
         if (writes && slot->state == GR_SLOT_READY && slot->api.frame < state->last_read)
-            gr_ring_state_drop(state, numbers[i]);
+            gr_ring_state_free(state, numbers[i]);
     }
 }
 
@@ -327,7 +324,7 @@ void gr_ring_state_cancel_write(struct gr_ring_state *state, size_t n, const uin
 {
     for (size_t i = 0; i < n; i++) {
         state->slots[numbers[i]].api.frame = 0;
-        make_free(state, numbers[i]);
+        gr_ring_state_free(state, numbers[i]);
     }
 }
 
@@ -338,7 +335,7 @@ void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32
         uint64_t frame = state->slots[numbers[i]].api.frame;
         if (frame > state->last_given_back)
             state->last_given_back = frame;
-        make_free(state, numbers[i]);
+        gr_ring_state_free(state, numbers[i]);
     }
 }
 

@@ -61,7 +61,7 @@ struct gr_ring_state {
     uint32_t count;   /* the number of slots that no resize has replaced */
     uint32_t leaving; /* the number of replaced slots that are still in use */
     uint32_t words;   /* the words of the sets that may have bits */
-    uint64_t written, read, dropped;
+    uint64_t written, read;
     uint64_t last_read;       /* the newest frame that was read and whose read was not cancelled */
     uint64_t last_given_back; /* the newest frame that was given back */
     uint64_t last_turn;
@@ -137,8 +137,11 @@ void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32
  */
 void gr_ring_state_cancel_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 
-/* Drops an unread frame. */
-void gr_ring_state_drop(struct gr_ring_state *state, uint32_t number);
+/* Makes a slot free. An unread frame in it is dropped. */
+void gr_ring_state_free(struct gr_ring_state *state, uint32_t number);
+
+/* How many frames are neither read nor in a slot. Either side of the ring drops frames. */
+uint64_t gr_ring_state_dropped(const struct gr_ring_state *state);
 
 void gr_ring_state_info(const struct gr_ring_state *state, gr_ring_info *info);
 

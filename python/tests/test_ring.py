@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Rings: slots that alternate between CUDA and OpenGL."""
 
+import socket
 import threading
 import time
 
@@ -117,6 +118,22 @@ def test_mailbox_returns_the_newest_frame(resources, cuda):
         with ring.acquire_read() as slot:
             assert slot.frame == 7
         assert ring.info()["dropped"] == 6
+
+
+def test_both_ends_of_a_shared_ring_count_all_frames(egl, cuda):
+    """Catches: without an acquire, info() and repr() of a shared ring did not change."""
+    egl.make_current()
+    made = [GraphicsResource.create_gl_buffer(256, transports="shared") for _ in range(2)]
+    here, there = socket.socketpair()
+    with here, there, Ring(made, mode="newest") as consumer:
+        consumer.send(here, "consumer", timeout=30)
+        with Ring.receive(there, timeout=30)[0] as producer:
+            for _ in range(5):
+                producer.acquire_write(stream=cuda).hand_over()
+            for end in (producer, consumer):
+                counts = end.info()
+                assert (counts["written"], counts["dropped"], counts["ready"]) == (5, 3, 2)
+            assert " ready=2 " in repr(consumer)
 
 
 def test_invalid_rings_are_refused(resources):

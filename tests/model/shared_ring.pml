@@ -162,7 +162,7 @@ inline take(p, i, owner)
     }
 }
 
-/* gr_ring_state_drop() */
+/* gr_ring_state_free() */
 #define LOSE(p, i) own[p].state[i] = FREE
 
 /* pull_as_producer() in slot_words.c */

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/peer/page.h"
 #include "tests/support/fd_message.h"
 
 #define SLOTS SLOTS_OF_TWO
@@ -295,7 +296,9 @@ static void try_everything(struct two *two, bool cuda_produces)
     if (gr_ring_acquire_write(writer, cuda_produces ? fx.stream : GR_STREAM_NONE, &slot, 1, SOON) ==
         GR_OK)
         assert_ok(gr_ring_cancel_write(writer, &slot, 1));
-    ck_assert_ptr_nonnull(gr_ring_get_info(reader));
+    const gr_ring_info *now = gr_ring_get_info(reader);
+    ck_assert_uint_le(now->dropped, now->written);
+    ck_assert_uint_eq(now->written, now->read + now->dropped + now->ready + now->reading);
 }
 
 VULKAN_TEST(random_bytes_in_the_shared_page_do_no_harm, 8)
@@ -317,6 +320,30 @@ VULKAN_TEST(random_bytes_in_the_shared_page_do_no_harm, 8)
     }
     munmap(page, size);
     gr_clear_error();
+    two_end(&two);
+}
+
+/* A peer hands over one frame twice. Catches: then the counts of dropped frames fell below 0. */
+VULKAN_TEST(more_frames_than_were_written_are_refused)
+{
+    void *mapped;
+    size_t size;
+    const gr_slot *slot;
+    struct two two = two_begin_with_page(GR_SIDE_CUDA, &mapped, &size);
+    struct gr_page *page = mapped;
+    assert_ok(cuda_writes(two.received));
+    ck_assert_uint_eq(gr_ring_get_info(two.sent.ring)->ready, 1);
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        atomic_store(&page->slots[i].word, 1 << 2 | GR_OWNER_READY);
+        gr_page_mark(&page->changes[0], i);
+    }
+    const gr_ring_info *now = gr_ring_get_info(two.sent.ring);
+    ck_assert_uint_eq(now->written, 1);
+    ck_assert_uint_eq(now->ready, 1);
+    ck_assert_uint_eq(now->dropped, 0);
+    assert_fails(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, &slot, 1, SOON), GR_ERR_SYSTEM,
+                 0, "overwritten");
+    munmap(mapped, size);
     two_end(&two);
 }
 

@@ -14,6 +14,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "lib/peer/page.h"
+
 #define SLOTS      3
 #define IN_TIME_MS 2000
 
@@ -206,13 +208,19 @@ VULKAN_TEST(descriptors_of_the_wrong_kind_are_refused_at_each_place)
     shared_ring_end(&r);
 }
 
-VULKAN_TEST(a_page_with_too_high_frame_numbers_is_refused)
+VULKAN_TEST(a_page_with_impossible_frame_numbers_is_refused)
 {
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct messages good = capture(&r);
     const unsigned long long frames = 1ull << 61;
     ck_assert_int_eq(pwrite(good.wires[0].fds[PAGE], &frames, sizeof(frames), 0), sizeof(frames));
     must_refuse(&good, GR_ERR_INVALID_VALUE, "frames", "2^61 frames");
+    const uint32_t read = 1;
+    ck_assert_int_eq(pwrite(good.wires[0].fds[PAGE], &(uint64_t){0}, sizeof(uint64_t), 0), 8);
+    ck_assert_int_eq(
+        pwrite(good.wires[0].fds[PAGE], &read, sizeof(read), offsetof(struct gr_page, read)),
+        sizeof(read));
+    must_refuse(&good, GR_ERR_INVALID_VALUE, "1 of them read", "more read frames than written");
     messages_close(&good);
     shared_ring_end(&r);
 }

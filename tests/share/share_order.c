@@ -40,6 +40,74 @@ VULKAN_TEST(a_ring_of_newest_frames_drops_older_unread_frames)
     two_end(&two);
 }
 
+/* ---- Counts: gr_ring_get_info() itself reads what the peer did --------------------------------
+ */
+
+static void assert_counts(gr_ring *ring, uint64_t written, uint64_t read, uint64_t dropped)
+{
+    const gr_ring_info *now = gr_ring_get_info(ring);
+    ck_assert_uint_eq(now->written, written);
+    ck_assert_uint_eq(now->read, read);
+    ck_assert_uint_eq(now->dropped, dropped);
+    ck_assert_uint_eq(now->written, now->read + now->dropped + now->ready + now->reading);
+}
+
+static void assert_counts_of_both(const struct two *two, uint64_t written, uint64_t read,
+                                  uint64_t dropped)
+{
+    assert_counts(two->sent.ring, written, read, dropped);
+    assert_counts(two->received, written, read, dropped);
+}
+
+/*
+ * The receiver takes the ring when two frames are in it. Catches: it counted them as read, and so
+ * dropped the older one.
+ */
+VULKAN_TEST(frames_from_before_the_receive_are_read)
+{
+    const gr_slot *slots[2];
+    struct pair pair = pair_make();
+    struct two two = {.sent = send_ring(&pair, GR_SIDE_GRAPHICS, GR_RING_NEWEST)};
+    for (int i = 0; i < 2; i++)
+        assert_ok(vulkan_writes(two.sent.ring));
+    two.received = must_make(gr_ring_receive(pair.there, NULL, 0, NULL, SOON));
+    assert_counts_of_both(&two, 2, 0, 0);
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, slots, 2, SOON));
+    assert_ok(gr_ring_give_back(two.received, slots, 2));
+    assert_counts_of_both(&two, 2, 2, 0);
+    two_end(&two);
+}
+
+/* Catches: the consumer counted only the frames that it dropped itself. */
+VULKAN_TEST(both_ends_count_the_frames_that_either_drops, 2)
+{
+    const bool cuda_produces = _i == 0;
+    struct two two = two_begin(cuda_produces ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS, GR_RING_NEWEST);
+    for (unsigned i = 1; i <= SLOTS + 2; i++) {
+        assert_ok(cuda_produces ? cuda_writes(two.received) : vulkan_writes(two.sent.ring));
+        assert_counts_of_both(&two, i, 0, i > SLOTS ? i - SLOTS : 0);
+    }
+    ck_assert_uint_eq(cuda_produces ? vulkan_reads(&two.sent) : cuda_reads(two.received),
+                      SLOTS + 2);
+    assert_counts_of_both(&two, SLOTS + 2, 1, SLOTS + 1);
+    two_end(&two);
+}
+
+VULKAN_TEST(frames_from_before_the_send_are_counted)
+{
+    struct pair pair = pair_make();
+    struct two two = {.sent = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_NEWEST)};
+    for (int i = 0; i < 2; i++)
+        assert_ok(cuda_writes(two.sent.ring));
+    ck_assert_uint_eq(vulkan_reads(&two.sent), 2);
+    assert_ok(gr_ring_send(pair.here, two.sent.ring, GR_RING_CONSUMER, NULL, 0, SOON));
+    two.received = must_make(gr_ring_receive(pair.there, NULL, 0, NULL, SOON));
+    assert_counts_of_both(&two, 2, 1, 1);
+    assert_ok(cuda_writes(two.received));
+    assert_counts_of_both(&two, 3, 1, 1);
+    two_end(&two);
+}
+
 VULKAN_TEST(groups_and_cancelled_writes_keep_the_order)
 {
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
