@@ -417,6 +417,9 @@ GR_API gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms);
  * Its buffers then report pointer 0 and size 0. The resource can still be queried until
  * gr_resource_free(). Closing again does nothing and succeeds.
  *
+ * Blocks   until all work in the CUDA context is done, also in streams that do not use the
+ *          resource, as the wrapped functions do. Other threads that call CUDA in this context
+ *          block with it
  * Thread   for an OpenGL resource, where its OpenGL context is current
  *
  * Errors:
@@ -436,6 +439,8 @@ GR_API gr_status gr_resource_close(gr_resource *resource, CUstream stream);
  * released. If the OpenGL context of the resource is not current, this call logs a warning, and the
  * next call in that context that creates or frees a resource ends the registration.
  *
+ * Blocks   as gr_resource_close() does, when the registration ends. To avoid that while other work
+ *          runs, keep the resource and free it later
  * Thread   any
  */
 GR_API void gr_resource_free(gr_resource *resource);
