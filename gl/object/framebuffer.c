@@ -37,7 +37,7 @@ struct part {
     int64_t shape[3];     /* the shape of the pixels in the staging buffer */
     size_t offset, bytes; /* of the pixels in the staging buffer */
     bool is_distance;
-    struct gr_inverse inverse;
+    struct gr_job_distance distance;
 };
 
 /* The state of one call. */
@@ -86,9 +86,12 @@ static gr_status check_planes(struct part *p, const char *call)
                        "`z_near` is %g and `z_far` is %g: pass the two planes of the perspective "
                        "projection, or 0 for both to get the depth from 0 to 1.",
                        (double)o->z_near, (double)o->z_far);
-    const float nearest = 1 / o->z_near, farthest = 1 / o->z_far;
-    p->inverse.bias = o->reverse_z ? farthest : nearest;
-    p->inverse.scale = o->reverse_z ? nearest - farthest : farthest - nearest;
+    const bool swapped = o->z_near > o->z_far;
+    const double nearest = swapped ? o->z_far : o->z_near;
+    const double ratio = nearest / (swapped ? o->z_near : o->z_far);
+    const bool near_first = o->reverse_z == swapped;
+    p->distance = (struct gr_job_distance){
+        .z_near = nearest, .weights = {near_first ? 1 : ratio, near_first ? ratio : 1}};
     return GR_OK;
 }
 
@@ -411,7 +414,7 @@ static gr_status convert(struct fetch *f)
         staged[i] = (struct gr_staged){.tensor = p->tensor,
                                        .options = &p->conversion,
                                        .numbers = p->attachment.numbers,
-                                       .inverse = p->is_distance ? &p->inverse : NULL};
+                                       .distance = p->is_distance ? &p->distance : NULL};
     }
     return gr_fetch_staged(f->staging, staged, f->n, fill_staging, f, f->stream, f->call);
 }

@@ -48,6 +48,9 @@ typedef struct gr_framebuffer_options {
      * receives the depth values of the framebuffer, from 0 to 1. Tensors of integers need `scale`
      * in `conversion`, an array of 4 numbers: if the first is 1000.0f / 65535 and `z_near` is in
      * metres, the tensor receives millimetres in uint16.
+     *
+     * OpenGL does not report the projection: with that of an orthographic one, distances are wrong
+     * without an error. There leave both 0, and set `scale` to far - near and `bias` to near.
      */
     float z_near, z_far;
     bool reverse_z;

@@ -541,29 +541,24 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
     return GR_OK;
 }
 
-static void fill_inverse(struct gr_job *job, const struct gr_inverse *inverse)
-{
-    job->steps |= GR_JOB_INVERT;
-    job->inverse[0] = inverse->scale;
-    job->inverse[1] = inverse->bias;
-}
-
 gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *to,
-                       const gr_publish_options *options, const struct gr_inverse *inverse,
+                       const gr_publish_options *options, const struct gr_job_distance *distance,
                        bool fetch, struct gr_plan *plan, const char *call)
 {
     *plan = (struct gr_plan){.copies = false};
     GR_TRY(check_options(from, to, options, fetch, call));
     GR_TRY(check_shapes(from, to, call));
     fill_steps(&plan->job, from, to, options, fetch);
-    if (inverse)
-        fill_inverse(&plan->job, inverse);
+    if (distance) {
+        plan->job.steps |= GR_JOB_DISTANCE;
+        plan->job.distance = *distance;
+    }
     plan->bytes = (uint64_t)to->width * (uint64_t)to->height * (uint64_t)to->depth * to->channels *
                   gr_dtype_get_info(to->dtype)->size;
     if (plan->bytes == 0)
         return GR_OK;
     GR_TRY(check_target(to, call));
-    const uint32_t values = GR_JOB_DECODE | GR_JOB_INVERT | GR_JOB_SCALE | GR_JOB_ENCODE;
+    const uint32_t values = GR_JOB_DECODE | GR_JOB_DISTANCE | GR_JOB_SCALE | GR_JOB_ENCODE;
     const bool same = from->dtype == to->dtype && !from->is_yuv && !(plan->job.steps & values);
     plan->copies = same && !plan->job.steps && from->channels == to->channels &&
                    is_copyable(from) && is_copyable(to);

@@ -44,13 +44,13 @@ enum gr_job_element {
 };
 
 /* The conversion steps, in this order. */
-#define GR_JOB_GREY   1u  /* one channel becomes three */
-#define GR_JOB_OPAQUE 2u  /* the fourth channel is `alpha` */
-#define GR_JOB_SWAP   4u  /* the first and the third channel are swapped */
-#define GR_JOB_DECODE 8u  /* sRGB colours become linear */
-#define GR_JOB_INVERT 16u /* values become 1 / (value * inverse[0] + inverse[1]) */
-#define GR_JOB_SCALE  32u /* values are multiplied by `scale`, and `bias` is added */
-#define GR_JOB_ENCODE 64u /* linear colours become sRGB */
+#define GR_JOB_GREY     1u  /* one channel becomes three */
+#define GR_JOB_OPAQUE   2u  /* the fourth channel is `alpha` */
+#define GR_JOB_SWAP     4u  /* the first and the third channel are swapped */
+#define GR_JOB_DECODE   8u  /* sRGB colours become linear */
+#define GR_JOB_DISTANCE 16u /* depth becomes distance */
+#define GR_JOB_SCALE    32u /* values are multiplied by `scale`, and `bias` is added */
+#define GR_JOB_ENCODE   64u /* linear colours become sRGB */
 
 struct gr_job_side {
     uint64_t base; /* a surface, or the address of the first element */
@@ -90,6 +90,15 @@ struct gr_job_chroma {
     uint32_t luma;   /* the channel of luma: 1 if it follows chroma, as in UYVY */
 };
 
+/*
+ * Depth becomes z_near / ((1 - depth) * weights[0] + depth * weights[1]), a form in which nothing
+ * cancels: no weight is negative, and 1 - depth is exact from 0.5 on.
+ */
+struct gr_job_distance {
+    double z_near;
+    double weights[2];
+};
+
 struct gr_job {
     struct gr_job_side from;
     struct gr_job_side to;
@@ -99,10 +108,10 @@ struct gr_job {
     uint32_t depth;
     uint32_t steps;    /* GR_JOB_GREY and so on */
     uint64_t raw_fill; /* the bits of a missing channel, if bits are copied unchanged */
+    struct gr_job_distance distance;
     float alpha;
     float scale[4];
     float bias[4];
-    float inverse[2];
     /* one row each for red, green and blue: factors of luma, u and v, and an offset */
     float matrix[12];
 };

@@ -107,9 +107,9 @@ INLINE float multiply_add(float a, float b, float c)
 #endif
 }
 
-INLINE double multiply_add(double a, float b, float c)
+INLINE double multiply_add(double a, double b, double c)
 {
-    return a * static_cast<double>(b) + static_cast<double>(c);
+    return a * b + c;
 }
 
 /* Rounds to the nearest integer from 0 to `most`, ties to even; a NaN becomes 0. */
@@ -264,20 +264,26 @@ INLINE float srgb_decode(float value)
     return __powf(__fmul_rn(__fadd_rn(value, 0.055f), 1.0f / 1.055f), 2.4f);
 }
 
+template <class V> INLINE V depth_to_distance(const gr_job_distance &d, V depth)
+{
+    const V last = depth * static_cast<V>(d.weights[1]);
+    return static_cast<V>(d.z_near) / multiply_add(1 - depth, static_cast<V>(d.weights[0]), last);
+}
+
 template <int N, class V> INLINE void grade(const gr_job &job, V *values)
 {
-    if (!(job.steps & (GR_JOB_DECODE | GR_JOB_INVERT | GR_JOB_SCALE | GR_JOB_ENCODE)))
+    if (!(job.steps & (GR_JOB_DECODE | GR_JOB_DISTANCE | GR_JOB_SCALE | GR_JOB_ENCODE)))
         return;
     UNROLL
     for (int i = 0; i < N * CHANNELS; i++) {
         const int c = i % CHANNELS;
         if (c < 3 && job.steps & GR_JOB_DECODE)
             values[i] = srgb_decode(static_cast<float>(values[i]));
-        if (c < 3 && job.steps & GR_JOB_INVERT)
-            values[i] =
-                1.0f / multiply_add(static_cast<float>(values[i]), job.inverse[0], job.inverse[1]);
+        if (c < 3 && job.steps & GR_JOB_DISTANCE)
+            values[i] = depth_to_distance(job.distance, values[i]);
         if (job.steps & GR_JOB_SCALE)
-            values[i] = multiply_add(values[i], job.scale[c], job.bias[c]);
+            values[i] =
+                multiply_add(values[i], static_cast<V>(job.scale[c]), static_cast<V>(job.bias[c]));
         if (c < 3 && job.steps & GR_JOB_ENCODE)
             values[i] = srgb_encode(static_cast<float>(values[i]));
     }

@@ -96,7 +96,7 @@ static gr_status describe_and_plan(struct work *w, const gr_resource *resource)
         GR_TRY(gr_tensor_refuse_array(w->tensor, "which cannot be flipped", w->call));
     GR_TRY(w->options.flip ? gr_picture_flip(&s->tensor, w->call) : GR_OK);
     return gr_plan_make(w->fetch ? &s->mapped : &s->tensor, w->fetch ? &s->tensor : &s->mapped,
-                        &w->options, w->staged ? w->staged->inverse : NULL, w->fetch,
+                        &w->options, w->staged ? w->staged->distance : NULL, w->fetch,
                         &w->planned->plan, w->call);
 }
 

@@ -127,18 +127,13 @@ bool gr_dtype_is_float(gr_dtype dtype);
 /* Whether integers of this type are always numbers: those of 32 and 64 bits. */
 bool gr_dtype_is_number(gr_dtype dtype);
 
-/* A conversion of values to 1 / (value * scale + bias), such as depth to distance. */
-struct gr_inverse {
-    float scale, bias;
-};
-
 /*
  * Plans the conversion from one picture in memory to the other; `fetch` says which of them is the
- * tensor. The options were copied by GR_TAKE, and the flip has been applied. `inverse` may be NULL;
- * otherwise it comes before the scale and bias of the options.
+ * tensor. The options were copied by GR_TAKE, and the flip has been applied. `distance` may be
+ * NULL; otherwise it comes before the scale and bias of the options.
  */
 gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *to,
-                       const gr_publish_options *options, const struct gr_inverse *inverse,
+                       const gr_publish_options *options, const struct gr_job_distance *distance,
                        bool fetch, struct gr_plan *plan, const char *call);
 
 /*
@@ -199,9 +194,9 @@ void gr_stage_end(struct gr_stage *stage);
 /* One tensor, and its data in the staging buffer. */
 struct gr_staged {
     gr_tensor *tensor;
-    const gr_publish_options *options; /* `target` describes the data */
-    bool numbers;                      /* integers are numbers, not fractions */
-    const struct gr_inverse *inverse;  /* NULL: the values are used as they are */
+    const gr_publish_options *options;      /* `target` describes the data */
+    bool numbers;                           /* integers are numbers, not fractions */
+    const struct gr_job_distance *distance; /* NULL: the values are used as they are */
 };
 
 /*

@@ -885,8 +885,9 @@ def fetch_framebuffer(
         attachment: 'color', 'color1', 'depth', 'stencil' or an OpenGL constant. None: that of
             glReadBuffer().
         rectangle: (x, y, width, height) in pixels. None: all of it.
-        near, far, reverse_z: The planes of the projection: depth becomes the distance from the
-            camera, in their unit. scale=1000 / 65535 makes millimetres in uint16 of metres.
+        near, far, reverse_z: The planes of the perspective projection, as float32: depth becomes
+            the distance from the camera, in their unit. scale=1000 / 65535 makes millimetres in
+            uint16 of metres. For an orthographic projection: scale=far - near and bias=near.
         layout, bgr, flip, scale, bias, alpha, srgb, wait_event: As for fetch(). A dict takes no
             scale and no bias.
         staging: A GraphicsResource of an OpenGL buffer, to be used by every call: 16 bytes per

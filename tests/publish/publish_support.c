@@ -213,14 +213,21 @@ static double converted(const struct elements *from, unsigned x, unsigned y, uns
     return o->srgb && to_channel < 3 ? encode(linear) : linear;
 }
 
+static bool is_wide(gr_dtype dtype)
+{
+    return dtype == GR_DTYPE_F64 || is_number(dtype);
+}
+
 /*
- * The tolerance of a value. Kernels compute in floats, and the power function of a GPU is less
- * exact than that of the CPU. If a value is nearly halfway between two integers, both are accepted.
+ * The tolerance of a value, as publish.h describes the precision of kernels. If a value is nearly
+ * halfway between two integers, both are accepted.
  */
-static double tolerance(const struct elements *to, double value, const gr_publish_options *o)
+static double tolerance(const struct elements *from, const struct elements *to, double value,
+                        const gr_publish_options *o)
 {
     const double size = fmax(fabs(value), 1);
-    const double count = o->srgb ? 8e-6 * size : o->scale || o->bias ? 3e-7 * size : 1e-7 * size;
+    const double step = is_wide(from->dtype) || is_wide(to->dtype) ? 0x1p-53 : 0x1p-24;
+    const double count = (o->srgb ? 2e-6 : (o->scale || o->bias ? 4 : 1) * step) * size;
     switch (to->dtype) {
     case GR_DTYPE_F16:
         return count + fmax(fabs(value), 0x1p-14) * 0x1p-11;
@@ -228,14 +235,14 @@ static double tolerance(const struct elements *to, double value, const gr_publis
         return count + fabs(value) * 0x1p-8;
     case GR_DTYPE_F32:
     case GR_DTYPE_F64:
-        return count;
+        return count + (to->dtype == GR_DTYPE_F32 ? 0x1p-24 * size : 0);
     default:
         return count + 0.5 / unit_of(to);
     }
 }
 
-static bool is_right(const struct elements *to, double got, double want,
-                     const gr_publish_options *o)
+static bool is_right(const struct elements *from, const struct elements *to, double got,
+                     double want, const gr_publish_options *o)
 {
     if (to->dtype == GR_DTYPE_BOOL)
         return got == (want != 0) || fabs(want) < 1e-6;
@@ -246,7 +253,7 @@ static bool is_right(const struct elements *to, double got, double want,
     /* A value outside the half float range becomes infinite. */
     if (to->dtype == GR_DTYPE_F16 && want >= 65520)
         return isinf(got) && got > 0;
-    return fabs(got - want) <= tolerance(to, want, o);
+    return fabs(got - want) <= tolerance(from, to, want, o);
 }
 
 const char *transfer_differs(const struct elements *from, const struct elements *to,
@@ -258,7 +265,7 @@ const char *transfer_differs(const struct elements *from, const struct elements 
             for (unsigned c = 0; c < to->channels; c++) {
                 const double want = converted(from, x, y, c, o, fetch);
                 const double got = element_value(to, x, y, c);
-                if (is_right(to, got, want, o))
+                if (is_right(from, to, got, want, o))
                     continue;
                 snprintf(text, sizeof(text), "%u, %u, channel %u is %.9g (0x%llx), not %.9g", x, y,
                          c, got * unit_of(to), (unsigned long long)bits_at(to, x, y, c),

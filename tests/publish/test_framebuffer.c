@@ -5,8 +5,8 @@
  */
 #include "framebuffer_support.h"
 
+#include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <epoxy/egl.h>
@@ -165,39 +165,106 @@ TEST(integers_become_floats_of_the_same_value)
     }
 }
 
-/* The depth value to which a projection maps this distance. */
-static float depth_of(float distance, float z_near, float z_far, bool reverse)
+/* Depths of which most are near the far plane, where distances differ most: from 0 to 1. */
+static GLuint make_depths(GLenum internal, float *depths)
 {
-    const float farther = isinf(z_far) ? 0 : 1 / z_far;
-    const float depth = (1 / z_near - 1 / distance) / (1 / z_near - farther);
-    return reverse ? 1 - depth : depth;
+    GLuint framebuffer, texture;
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        const double rest = 1 - i / (WIDTH * HEIGHT - 1.0);
+        depths[i] = (float)(1 - rest * rest * rest * rest);
+    }
+    glCreateTextures(GL_TEXTURE_2D, 1, &texture);
+    glTextureStorage2D(texture, 1, internal, WIDTH, HEIGHT);
+    glTextureSubImage2D(texture, 0, 0, 0, WIDTH, HEIGHT, GL_DEPTH_COMPONENT, GL_FLOAT, depths);
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, texture, 0);
+    return framebuffer;
 }
 
-TEST(depth_is_converted_to_distance, 8)
+static double distance_of(double depth, const gr_framebuffer_options *o)
+{
+    const double nearest = o->z_near, farthest = o->z_far;
+    const double first = o->reverse_z ? depth : 1 - depth;
+    return 1 / (first / nearest + (1 - first) / farthest);
+}
+
+/* The largest relative error of the distances; not a number if one of them is none. */
+static double error_of(gr_dtype dtype, const float *depths, const gr_framebuffer_options *o)
+{
+    double worst = 0;
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        const double got = dtype == GR_DTYPE_F64
+                               ? ((const double *)(const void *)fetched)[i]
+                               : (double)((const float *)(const void *)fetched)[i];
+        const double want = distance_of((double)depths[i], o);
+        const double error = got == want ? 0 : fabs(got / want - 1);
+        if (!(error <= worst))
+            worst = error;
+    }
+    return worst;
+}
+
+/* With floats and doubles, and with 24-bit depth, whose own rounding the reference includes. */
+TEST(distances_have_the_precision_of_the_type, 16)
 {
     need_publish_kernels();
-    const bool reverse = _i & 1;
-    const float z_far = _i & 2 ? INFINITY : 100, distances[] = {0.5f, 0.75f, 2, 10, 60};
-    const int samples = _i & 4 ? 4 : 0;
-    const gr_framebuffer_options options =
-        GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT, .z_near = 0.5f,
-                .z_far = z_far, .reverse_z = reverse);
+    static const float planes[][2] = {
+        {0.1f, 100}, {0.01f, 1000}, {0.0001f, 10000}, {0.1f, INFINITY}};
+    static float depths[WIDTH * HEIGHT];
+    const gr_dtype dtype = _i & 1 ? GR_DTYPE_F64 : GR_DTYPE_F32;
+    const gr_framebuffer_options raw =
+        GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT);
+    gr_framebuffer_options options = raw;
+    const GLuint framebuffer =
+        make_depths(_i & 8 ? GL_DEPTH_COMPONENT24 : GL_DEPTH_COMPONENT32F, depths);
+    must_fetch(framebuffer, new_tensor(GR_DTYPE_F32, HEIGHT, WIDTH, 1), &raw);
+    memcpy(depths, fetched, sizeof(depths));
+    options.z_near = planes[_i / 2 % 4][0];
+    options.z_far = planes[_i / 2 % 4][1];
+    for (int i = 0; i < 4; i++) {
+        gr_framebuffer_options swapped = options;
+        swapped.reverse_z = i % 2;
+        if (i >= 2) { /* the planes in the other order */
+            swapped.z_near = options.z_far;
+            swapped.z_far = options.z_near;
+        }
+        must_fetch(framebuffer, new_tensor(dtype, HEIGHT, WIDTH, 1), &swapped);
+        ck_assert_double_le(error_of(dtype, depths, &swapped),
+                            dtype == GR_DTYPE_F64 ? 4 * DBL_EPSILON : 2 * (double)FLT_EPSILON);
+    }
+}
+
+TEST(distances_are_scaled, 2)
+{
+    need_publish_kernels();
+    static float depths[WIDTH * HEIGHT];
     static const float scale[] = {1000 / 65535.0f, 1, 1, 1}, bias[] = {5 / 65535.0f, 0, 0, 0};
     const gr_publish_options scaled = GR_INIT(gr_publish_options, .scale = scale, .bias = bias);
-    gr_framebuffer_options millimetres = options;
-    millimetres.conversion = &scaled;
-    const GLuint framebuffer = make_framebuffer(&attachment_formats[13], samples);
-    for (int i = 0; i < 5; i++) {
-        const float depth = depth_of(distances[i], 0.5f, z_far, reverse);
-        glClearBufferfv(GL_DEPTH, 0, &depth);
-        must_fetch(framebuffer, new_tensor(GR_DTYPE_F32, HEIGHT, WIDTH, 1), &options);
-        ck_assert_float_eq_tol(((const float *)(const void *)fetched)[WIDTH + 1], distances[i],
-                               2e-4f * distances[i]);
-        must_fetch(framebuffer, new_tensor(GR_DTYPE_U16, HEIGHT, WIDTH, 1), &millimetres);
-        ck_assert_int_le(abs(((const uint16_t *)(const void *)fetched)[WIDTH + 1] - 5 -
-                             (int)(1000 * distances[i])),
-                         1 + (int)(0.2f * distances[i]));
-    }
+    const gr_framebuffer_options millimetres =
+        GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT, .z_near = 0.5f,
+                .z_far = 60, .reverse_z = _i, .conversion = &scaled);
+    const GLuint framebuffer = make_depths(GL_DEPTH_COMPONENT32F, depths);
+    must_fetch(framebuffer, new_tensor(GR_DTYPE_U16, HEIGHT, WIDTH, 1), &millimetres);
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        ck_assert_double_eq_tol(((const uint16_t *)(const void *)fetched)[i],
+                                1000 * distance_of((double)depths[i], &millimetres) + 5, 0.52);
+}
+
+/* As framebuffer.h says for orthographic projections. */
+TEST(scale_and_bias_convert_orthographic_depth)
+{
+    need_publish_kernels();
+    static float depths[WIDTH * HEIGHT];
+    static const float scale[] = {100 - 0.5f, 1, 1, 1}, bias[] = {0.5f, 0, 0, 0};
+    const gr_publish_options linear = GR_INIT(gr_publish_options, .scale = scale, .bias = bias);
+    const gr_framebuffer_options options =
+        GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT, .conversion = &linear);
+    const GLuint framebuffer = make_depths(GL_DEPTH_COMPONENT32F, depths);
+    must_fetch(framebuffer, new_tensor(GR_DTYPE_F32, HEIGHT, WIDTH, 1), &options);
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        ck_assert_float_eq_tol(((const float *)(const void *)fetched)[i], 0.5f + 99.5f * depths[i],
+                               1e-5f);
 }
 
 GROUP("staging", add_fetch_case, add_read_pixels_case)
