@@ -304,7 +304,7 @@ static bool move_by_shader(const struct gl_resource *r, bool read)
 {
     const GLenum errors = gl_errors_take();
     struct gl_shader *shader = use_shader(r);
-    bool done = shader && !gl_renders_conditionally(shader) && gl_shader_can_run();
+    bool done = shader && !gl_renders_conditionally(shader) && gl_shader_can_run(shader);
     const struct gr_region *region = region_of(r);
     for (unsigned level = 0; level < r->base.image.levels && done; level++)
         if (!region || level == region->level)

@@ -125,6 +125,7 @@ struct gl_shader {
     struct gl_shader *next;
     unsigned users;
     bool kept, usable;
+    bool counted; /* OpenGL has queries that count the invocations of compute shaders */
     GLuint program, sampler, query;
     GLint64 largest; /* the size of the largest block that a shader can write */
     GLint alignment; /* of the offset of a block */
@@ -179,6 +180,8 @@ static void make(struct gl_shader *s)
     s->program = glCreateShaderProgramv(GL_COMPUTE_SHADER, 1, &text);
     if (s->program)
         glGetProgramiv(s->program, GL_LINK_STATUS, &linked);
+    s->counted =
+        epoxy_gl_version() >= 46 || epoxy_has_gl_extension("GL_ARB_pipeline_statistics_query");
     glGetInteger64v(GL_MAX_SHADER_STORAGE_BLOCK_SIZE, &s->largest);
     glGetIntegerv(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT, &s->alignment);
     glCreateQueries(GL_SAMPLES_PASSED, 1, &s->query);
@@ -310,13 +313,27 @@ bool gl_renders_conditionally(const struct gl_shader *shader)
     return error == GL_INVALID_OPERATION;
 }
 
-/* The program could not be current again after its deletion. */
-static bool is_deleted(GLint program)
+/*
+ * Whether the current program could be current again: not after its deletion, nor if the
+ * application has linked it again without success, which leaves the former executable current.
+ */
+static bool can_be_used_again(GLint program)
 {
-    GLint deleted = GL_FALSE;
-    if (program)
+    GLint deleted = GL_FALSE, linked = GL_TRUE;
+    if (program) {
         glGetProgramiv((GLuint)program, GL_DELETE_STATUS, &deleted);
-    return deleted;
+        glGetProgramiv((GLuint)program, GL_LINK_STATUS, &linked);
+    }
+    return !deleted && linked;
+}
+
+/* Whether a query of the application would count the invocations of the shader. */
+static bool is_counted(const struct gl_shader *shader)
+{
+    GLint query = 0;
+    if (shader->counted)
+        glGetQueryiv(GL_COMPUTE_SHADER_INVOCATIONS, GL_CURRENT_QUERY, &query);
+    return query;
 }
 
 /* glUseProgram() would reset the subroutines that the application has selected. */
@@ -340,13 +357,14 @@ static bool has_subroutines(GLint program)
     return false;
 }
 
-bool gl_shader_can_run(void)
+bool gl_shader_can_run(const struct gl_shader *shader)
 {
     GLint program = 0;
     GLboolean feedback = GL_FALSE;
     glGetBooleanv(GL_TRANSFORM_FEEDBACK_ACTIVE, &feedback);
     glGetIntegerv(GL_CURRENT_PROGRAM, &program);
-    return !feedback && !is_deleted(program) && !has_subroutines(program);
+    return !feedback && can_be_used_again(program) && !has_subroutines(program) &&
+           !is_counted(shader);
 }
 
 /* ---- Textures -------------------------------------------------------------------------------- */
@@ -422,29 +440,47 @@ static GLuint unit_for(const struct gl_texel_copy *c)
                                        : FIRST_SAMPLE + (c->kind == GL_TEXELS_STENCIL);
 }
 
-static void save(const struct gl_texel_copy *c, GLuint unit, struct bindings *b)
+/* Whether the texture, if there is one, can be bound again as a GL_TEXTURE_2D. */
+static bool is_texture_2d(GLint texture)
+{
+    GLint target = GL_TEXTURE_2D;
+    if (texture && !glIsTexture((GLuint)texture))
+        return false;
+    if (texture)
+        glGetTextureParameteriv((GLuint)texture, GL_TEXTURE_TARGET, &target);
+    return target == GL_TEXTURE_2D;
+}
+
+/*
+ * False if a binding could not be restored, because another context of the share group has deleted
+ * the object.
+ */
+static bool save(const struct gl_texel_copy *c, GLuint unit, struct bindings *b)
 {
     glGetIntegerv(GL_CURRENT_PROGRAM, &b->program);
     b->buffer = indexed(GL_SHADER_STORAGE_BUFFER_BINDING, BUFFER_UNIT);
     if (b->buffer) {
         glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_START, BUFFER_UNIT, &b->start);
         glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_SIZE, BUFFER_UNIT, &b->size);
+        if (!glIsBuffer((GLuint)b->buffer))
+            return false;
     }
     if (c->kind != GL_TEXELS_COLOUR) {
         b->texture = indexed(GL_TEXTURE_BINDING_2D, unit);
         b->sampler = indexed(GL_SAMPLER_BINDING, unit);
-        return;
+        return is_texture_2d(b->texture) && (!b->sampler || glIsSampler((GLuint)b->sampler));
     }
     b->image.name = indexed(GL_IMAGE_BINDING_NAME, unit);
     b->image.access = GL_READ_ONLY;
     b->image.format = GL_R8;
     if (!b->image.name)
-        return;
+        return true;
     b->image.level = indexed(GL_IMAGE_BINDING_LEVEL, unit);
     b->image.layered = indexed(GL_IMAGE_BINDING_LAYERED, unit);
     b->image.layer = indexed(GL_IMAGE_BINDING_LAYER, unit);
     b->image.access = indexed(GL_IMAGE_BINDING_ACCESS, unit);
     b->image.format = indexed(GL_IMAGE_BINDING_FORMAT, unit);
+    return glIsTexture((GLuint)b->image.name);
 }
 
 /* These calls leave the binding of glBindBuffer() alone. */
@@ -489,9 +525,8 @@ bool gl_shader_copy(const struct gl_shader *shader, const struct gl_texel_copy *
     const size_t before = c->offset % (size_t)shader->alignment,
                  size = before + (bytes + 3) / 4 * 4;
     struct bindings bindings = {0};
-    if (size > (size_t)shader->largest)
+    if (size > (size_t)shader->largest || !save(c, unit, &bindings))
         return false;
-    save(c, unit, &bindings);
     glUseProgram(shader->program);
     bind_buffer(c->buffer, (GLintptr)(c->offset - before), (GLsizeiptr)size);
     if (c->kind == GL_TEXELS_COLOUR)

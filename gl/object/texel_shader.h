@@ -41,7 +41,7 @@ bool gl_renders_conditionally(const struct gl_shader *shader);
  * Whether the current state allows a dispatch that leaves no trace. The caller has checked
  * gl_renders_conditionally().
  */
-bool gl_shader_can_run(void);
+bool gl_shader_can_run(const struct gl_shader *shader);
 
 /* A texture that draws of grinterop write and the shader reads. */
 struct gl_shader_texture {
@@ -72,7 +72,8 @@ struct gl_texel_copy {
 
 /*
  * Copies the texels. `texture` is complete, and has a format of image units, or is the `view` of a
- * gl_shader_texture. False: a block of the shader is smaller than the data.
+ * gl_shader_texture. False: a block of the shader is smaller than the data, or a binding of the
+ * application could not be restored. Then nothing was copied.
  */
 bool gl_shader_copy(const struct gl_shader *shader, const struct gl_texel_copy *copy);
 

@@ -248,11 +248,24 @@ TEST(selected_subroutines_stay, 2)
     assert_gl_clean();
 }
 
+/* A failed link, as in an editor of shaders, leaves the former executable current. */
+static void link_in_vain(GLuint program)
+{
+    const GLuint empty = glCreateShader(GL_FRAGMENT_SHADER); /* which is not compiled */
+    GLint linked = GL_TRUE;
+    glAttachShader(program, empty);
+    glLinkProgram(program);
+    glGetProgramiv(program, GL_LINK_STATUS, &linked);
+    ck_assert(!linked);
+    glDeleteShader(empty);
+}
+
 /*
  * Conditional rendering would discard a dispatch, transform feedback refuses another program, and a
- * deleted program could not be current again: then glReadPixels() reads the framebuffer.
+ * program that was deleted or failed to link again could not be current again: then glReadPixels()
+ * reads the framebuffer.
  */
-enum { CONDITIONAL, FEEDBACK, DELETED, STATES };
+enum { CONDITIONAL, FEEDBACK, DELETED, LINKED_IN_VAIN, STATES };
 TEST(a_state_without_dispatches_does_not_matter, STATES)
 {
     const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
@@ -260,10 +273,12 @@ TEST(a_state_without_dispatches_does_not_matter, STATES)
     GLint current = 0;
     clear_framebuffer(attachment_rgba8, 33);
     const GLuint name = _i == CONDITIONAL ? begin_condition() : begin_feedback();
-    if (_i == DELETED) {
+    if (_i > FEEDBACK)
         glEndTransformFeedback();
+    if (_i == DELETED)
         glDeleteProgram(name);
-    }
+    if (_i == LINKED_IN_VAIN)
+        link_in_vain(name);
     assert_gl_clean();
     assert_ok(gr_fetch_framebuffer(framebuffer, to, NULL, fx.stream));
     assert_gl_clean();
@@ -283,6 +298,108 @@ TEST(a_state_without_dispatches_does_not_matter, STATES)
     download_tensor(to);
     ck_assert_int_eq(fetched[4], 33);
     ck_assert_uint_eq(dispatches, 0);
+}
+
+TEST(a_query_of_the_application_counts_no_invocations)
+{
+    GLuint query, count = 1;
+    if (!epoxy_has_gl_extension("GL_ARB_pipeline_statistics_query"))
+        skip("OpenGL has no GL_ARB_pipeline_statistics_query");
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    clear_framebuffer(attachment_rgba8, 44);
+    glGenQueries(1, &query);
+    glBeginQuery(GL_COMPUTE_SHADER_INVOCATIONS, query);
+    must_fetch(framebuffer, new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4), NULL);
+    glEndQuery(GL_COMPUTE_SHADER_INVOCATIONS);
+    glGetQueryObjectuiv(query, GL_QUERY_RESULT, &count);
+    ck_assert_uint_eq(count, 0);
+    ck_assert_int_eq(fetched[0], 44);
+    ck_assert_uint_eq(dispatches, 0);
+    glDeleteQueries(1, &query);
+}
+
+/* Binds one object where the shader binds its own. */
+enum { BUFFER, IMAGE, TEXTURE, OTHER_TEXTURE, SAMPLER, BINDINGS };
+
+static GLuint bind_one(int binding)
+{
+    GLuint name;
+    if (binding == BUFFER) {
+        name = gl_buffer_filled(64, 0);
+        glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 7, name);
+        glBindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
+        glBindBuffer(GL_COPY_READ_BUFFER, 0);
+    } else if (binding == SAMPLER) {
+        glCreateSamplers(1, &name);
+        glBindSampler(94, name);
+    } else {
+        glCreateTextures(GL_TEXTURE_2D, 1, &name);
+        glTextureStorage2D(name, 1, GL_RGBA8, 4, 4);
+        if (binding == IMAGE)
+            glBindImageTexture(5, name, 0, GL_FALSE, 0, GL_READ_ONLY, GL_RGBA8);
+        else
+            glBindTextureUnit(94, name);
+    }
+    return name;
+}
+
+/* Deletes the object; for OTHER_TEXTURE its name becomes that of a 3D texture. */
+static void end_one(int binding, GLuint name)
+{
+    GLuint again = 0;
+    if (binding == BUFFER)
+        glDeleteBuffers(1, &name);
+    else if (binding == SAMPLER)
+        glDeleteSamplers(1, &name);
+    else
+        glDeleteTextures(1, &name);
+    if (binding == OTHER_TEXTURE)
+        glCreateTextures(GL_TEXTURE_3D, 1, &again);
+    glFinish();
+}
+
+/*
+ * What another context of the share group deletes stays bound here, but could not be bound again.
+ *
+ * Catches: the staging buffer of grinterop stayed bound, where shaders of the application write.
+ */
+TEST(objects_deleted_in_another_context_stay_bound, BINDINGS)
+{
+    const struct attachment_format *f = _i < TEXTURE ? attachment_rgba8 : attachment_depth24;
+    const gr_framebuffer_options options = options_for(f);
+    gr_egl *sharing = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .share = fx.egl)));
+    assert_ok(gr_egl_make_current(fx.egl));
+    const GLuint framebuffer = make_framebuffer(f, 0), name = bind_one(_i);
+    draw_pattern(f);
+    read_reference(f, expected);
+    assert_ok(gr_egl_make_current(sharing));
+    end_one(_i, name);
+    assert_ok(gr_egl_make_current(fx.egl));
+    remember_everything();
+    must_fetch(framebuffer, new_tensor(f->dtype, HEIGHT, WIDTH, f->channels), &options);
+    assert_everything();
+    assert_pixels(f, (size_t)WIDTH * HEIGHT * f->channels);
+    ck_assert_uint_eq(dispatches, 0);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 7, 0);
+    glBindImageTexture(5, 0, 0, GL_FALSE, 0, GL_READ_ONLY, GL_R8);
+    glBindTextureUnit(94, 0);
+    glBindSampler(94, 0);
+    must_fetch(framebuffer, new_tensor(f->dtype, HEIGHT, WIDTH, f->channels), &options);
+    ck_assert_uint_eq(dispatches, has_shader);
+    gr_egl_free(sharing);
+}
+
+/* A range that the buffer has no longer is bound again. */
+TEST(a_range_beyond_a_smaller_buffer_stays_bound)
+{
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    const GLuint name = gl_buffer_filled(512, 0);
+    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 7, name, 256, 128);
+    glNamedBufferData(name, 64, NULL, GL_DYNAMIC_DRAW);
+    remember_everything();
+    must_fetch(framebuffer, new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4), NULL);
+    assert_everything();
+    ck_assert_uint_eq(dispatches, has_shader);
 }
 
 /* Without and with blits, for colour, depth and stencil, and with nothing bound. */
