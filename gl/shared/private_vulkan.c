@@ -12,6 +12,7 @@
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/lock.h"
+#include "lib/cuda/import_handle.h"
 #include "lib/sync/sync.h"
 #include "vk/memory/memory.h"
 
@@ -119,6 +120,7 @@ gr_status gl_vulkan_semaphore_fd(CUdevice cuda, const gr_semaphore *semaphore, i
         result = vulkan->semaphore_fd(vulkan->handles->device, &get, fd);
     if (result == VK_SUCCESS && *fd >= 0)
         return GR_OK;
+    GR_TRY(gr_fd_check_left(__func__));
     return vk_fail(result == VK_SUCCESS ? VK_ERROR_UNKNOWN : result, "vkGetSemaphoreFdKHR",
                    "The semaphore of grinterop's own Vulkan device could not be exported.");
 }

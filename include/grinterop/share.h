@@ -61,7 +61,8 @@ extern "C" {
  *     GR_ERR_STATE          the resource is mapped, closed, or in a ring
  *     GR_ERR_NOT_READY      the socket is full, and `timeout_ms` is 0
  *     GR_ERR_TIMEOUT        the socket stayed full; close it if the message says so
- *     GR_ERR_SYSTEM         the other process is gone
+ *     GR_ERR_SYSTEM         the other process is gone, or this process can open no more file
+ *                           descriptors
  *     GR_ERR_NO_MEMORY
  */
 GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void *data, size_t size,
@@ -98,7 +99,8 @@ GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void 
  *     GR_ERR_UNSUPPORTED    the CUDA device of the sender is not available here
  *     GR_ERR_NOT_READY      there is no message, and `timeout_ms` is 0
  *     GR_ERR_TIMEOUT        the message did not arrive in time
- *     GR_ERR_SYSTEM         the other process is gone
+ *     GR_ERR_SYSTEM         the other process is gone, or this process can open no more file
+ *                           descriptors
  *     GR_ERR_CUDA           CUDA refused to import the memory or a semaphore
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  *     GR_ERR_NO_MEMORY      the process or the device is out of memory, also for a message that

@@ -5,6 +5,7 @@
 #ifndef _WIN32
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 #endif
 
@@ -16,9 +17,11 @@
 
 #ifdef _WIN32
 
-int gr_fd_copy(int fd)
+gr_status gr_fd_copy(int fd, int *copy, const char *call)
 {
-    return fd;
+    (void)call;
+    *copy = fd;
+    return GR_OK;
 }
 
 void gr_fd_close(int fd)
@@ -26,16 +29,38 @@ void gr_fd_close(int fd)
     (void)fd;
 }
 
+gr_status gr_fd_check_left(const char *call)
+{
+    (void)call;
+    return GR_OK;
+}
+
 #else
 
-int gr_fd_copy(int fd)
+gr_status gr_fd_copy(int fd, int *copy, const char *call)
 {
-    return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    *copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    return *copy >= 0 ? GR_OK
+                      : gr_fail_errno(errno, call,
+                                      "Cannot duplicate the file descriptor %d, perhaps for lack "
+                                      "of file descriptors (ulimit -n)",
+                                      fd);
 }
 
 void gr_fd_close(int fd)
 {
     close(fd);
+}
+
+gr_status gr_fd_check_left(const char *call)
+{
+    int fd = eventfd(0, EFD_CLOEXEC);
+    if (fd < 0)
+        return gr_fail_errno(errno, call,
+                             "This process can open no more file descriptors: close some, or "
+                             "raise the limit (ulimit -n)");
+    close(fd);
+    return GR_OK;
 }
 
 #endif
@@ -158,6 +183,7 @@ gr_status gr_handle_refused(const struct gr_handle_rule *rule,
         return gr_fail_cuda(code, import->driver_call,
                             "%s: the %s was not imported, because the CUDA context is broken.",
                             call, import->what);
+    GR_TRY(gr_fd_check_left(call));
     if (code == CUDA_ERROR_NOT_SUPPORTED || foreign ||
         (is_for_other_platform(rule->form) && is_handle_error(code)))
         return gr_fail_code(

@@ -55,11 +55,13 @@ gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_han
                           const struct gr_handle_import *import, const char *call);
 
 /*
- * gr_fd_copy() duplicates a file descriptor, and returns a negative number on failure;
- * gr_fd_close() closes one. On Windows both do nothing.
+ * gr_fd_copy() duplicates a file descriptor, gr_fd_close() closes one. gr_fd_check_left() fails if
+ * this process can open no more, because drivers do not report this cause. Both failures are
+ * GR_ERR_SYSTEM. On Windows there are no descriptors, and the copy is `fd`.
  */
-int gr_fd_copy(int fd);
+gr_status gr_fd_copy(int fd, int *copy, const char *call);
 void gr_fd_close(int fd);
+gr_status gr_fd_check_left(const char *call);
 
 /* Records that CUDA has no such handle type. */
 gr_status gr_handle_unknown(int type, const struct gr_handle_import *import, const char *call);

@@ -21,21 +21,15 @@ static gr_status import_handle(struct gr_import *import, const gr_external_memor
 {
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc;
     gr_external_handle_desc(info, &desc);
-    if (gr_external_has_fd(info->type)) {
-        desc.handle.fd = gr_fd_copy(info->fd);
-        if (desc.handle.fd < 0)
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "Either the file descriptor %d is not open (it was closed, or an "
-                           "earlier import took it), or the process has no descriptor left for a "
-                           "copy.",
-                           info->fd);
-    }
+    if (gr_external_has_fd(info->type))
+        GR_TRY(gr_fd_copy(info->fd, &desc.handle.fd, call));
     CUresult result = gr_driver()->ImportExternalMemory(&import->handle, &desc);
     if (result == CUDA_SUCCESS)
         return GR_OK;
+    gr_status status = gr_external_refused(info, result, call);
     if (gr_external_has_fd(info->type))
         gr_fd_close(desc.handle.fd);
-    return gr_external_refused(info, result, call);
+    return status;
 }
 
 struct gr_import *gr_import_memory(const gr_external_memory_desc *info, const char *call)
@@ -125,11 +119,13 @@ static gr_status open_allocation(struct gr_import *import, int fd)
 
 gr_status gr_import_export(const struct gr_import *import, int *fd)
 {
-    GR_TRY_CUDA(gr_driver()->MemExportToShareableHandle(
-                    fd, import->allocation, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-                "cuMemExportToShareableHandle",
-                "The memory could not be exported as a file descriptor.");
-    return GR_OK;
+    static const char call[] = "cuMemExportToShareableHandle";
+    CUresult result = gr_driver()->MemExportToShareableHandle(
+        fd, import->allocation, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    GR_TRY(gr_fd_check_left(call));
+    return gr_fail_cuda(result, call, "The memory could not be exported as a file descriptor.");
 }
 
 /* Imports an allocation, or makes one if `fd` is NULL. */

@@ -11,6 +11,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/error.h"
+#include "lib/cuda/import_handle.h"
 #include "lib/peer/foreign_fd.h"
 #include "lib/base/fork.h"
 
@@ -138,9 +139,13 @@ gr_status gr_message_check_deadline(const struct gr_deadline *deadline, const ch
 
 static gr_status fail_gone(const char *call, int error)
 {
-    return error ? gr_fail_errno(error, call, "The other process has closed its end of the socket")
-                 : gr_fail(GR_ERR_SYSTEM, call,
-                           "The other process has closed its end of the socket: end of file.");
+    if (!error)
+        return gr_fail(GR_ERR_SYSTEM, call,
+                       "The other process has closed its end of the socket: end of file.");
+    return gr_fail_errno(error, call,
+                         error == EPIPE || error == ECONNRESET
+                             ? "The other process has closed its end of the socket"
+                             : "The message could not be transferred");
 }
 
 /*
@@ -297,9 +302,11 @@ static gr_status receive_some(int socket, unsigned char *bytes, size_t size,
     *count = (size_t)received;
     if (keep_fds(&fds, message))
         return GR_OK;
+    if (fds.lost)
+        GR_TRY(gr_fd_check_left(call));
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "Either the message has more than %d file descriptors and was not sent by "
-                   "grinterop, or this process has no descriptors left.",
+                   "The message has more than %d file descriptors, or some that this process may "
+                   "not receive: grinterop did not send it.",
                    GR_MESSAGE_MOST_FDS);
 }
 
@@ -427,11 +434,9 @@ static gr_status receive(int socket, enum gr_message_kind kind, struct gr_messag
         status =
             receive_all(socket, message->room, header.data_size, true, message, deadline, call);
     if (status == GR_OK && message->fd_count != header.fd_count)
-        status =
-            gr_fail(GR_ERR_INVALID_VALUE, call,
-                    "Wrong number of descriptors: the message names %u, and %u arrived. Has this "
-                    "process reached its limit (ulimit -n)?",
-                    header.fd_count, message->fd_count);
+        status = gr_fail(GR_ERR_INVALID_VALUE, call,
+                         "Wrong number of descriptors: the message names %u, and %u arrived.",
+                         header.fd_count, message->fd_count);
     if (status == GR_OK)
         status = check_fds(message, call);
     if (status == GR_OK)

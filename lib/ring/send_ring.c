@@ -211,11 +211,13 @@ static gr_semaphore *create_driver_semaphore(const struct sending *s, int *fd)
     }
     CUresult result = create.function(1, 0, fd);
     if (result != CUDA_SUCCESS) {
-        gr_fail_cuda(result, "gr_softcuda_semaphore_create", "%s: cannot create a semaphore.",
-                     s->call);
+        if (gr_fd_check_left(s->call) == GR_OK)
+            gr_fail_cuda(result, "gr_softcuda_semaphore_create", "%s: cannot create a semaphore.",
+                         s->call);
         return NULL;
     }
-    message.fds[0] = gr_fd_copy(*fd);
+    if (gr_fd_copy(*fd, &message.fds[0], s->call) != GR_OK)
+        return NULL;
     gr_semaphore *semaphore =
         gr_share_import_semaphore(&message, 0, true, 0, &s->resources[0]->context, s->call);
     gr_message_close_fds(&message);

@@ -6,7 +6,9 @@
  */
 #define _GNU_SOURCE
 #include "external_import.h"
+#include "tests/support/descriptors.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -163,8 +165,14 @@ VULKAN_TEST(after_an_error_the_caller_still_owns_the_descriptor)
     assert_null_invalid(gr_from_external_memory(&info, GR_SURFACE_LOAD_STORE),
                         "surface_load_store");
     ck_assert(is_open(info.fd));
+    const struct rlimit before = limit_descriptors(0);
+    gr_resource *resource = gr_from_external_memory(&info, GR_READ_WRITE);
+    setrlimit(RLIMIT_NOFILE, &before);
+    ck_assert_ptr_null(resource);
+    assert_error(GR_ERR_SYSTEM, EMFILE, "ulimit -n");
+    ck_assert(is_open(info.fd));
     /* This import works, since no failed call closed the descriptor. */
-    gr_resource *resource = must_import(&info);
+    resource = must_import(&info);
     ck_assert(!is_open(info.fd));
     gr_resource_free(resource);
 }

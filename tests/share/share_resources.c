@@ -4,7 +4,8 @@
  * be sent.
  */
 #define _GNU_SOURCE
-#include "share.h"
+#include "share_ring.h"
+#include "tests/support/descriptors.h"
 #include "tests/support/support_vulkan_image.h"
 
 #include <errno.h>
@@ -338,4 +339,86 @@ VULKAN_TEST(sending_and_receiving_fail_when_the_peer_closed_its_end)
     assert_null(gr_resource_receive(pair.here, NULL, 0, NULL, SOON), GR_ERR_SYSTEM, 0,
                 "closed its end");
     pair_close(&pair);
+}
+
+/* ---- No descriptor left ---------------------------------------------------------------------- */
+
+/* Checks the error of a call that could open only `more` descriptors. Returns whether it failed. */
+static bool lacks_descriptors(gr_status status, struct rlimit before, unsigned more)
+{
+    setrlimit(RLIMIT_NOFILE, &before);
+    ck_assert_uint_lt(more, 32);
+    if (status != GR_OK)
+        assert_error(GR_ERR_SYSTEM, EMFILE, "ulimit -n");
+    return status != GR_OK;
+}
+
+/* Sends to a new peer. *peer is the end of the peer. */
+static gr_status send_with(unsigned more, gr_resource *resource, gr_ring *ring, struct pair *pair)
+{
+    *pair = pair_make();
+    gr_clear_error();
+    const struct rlimit before = limit_descriptors(more);
+    gr_status status = ring ? gr_ring_send(pair->here, ring, GR_RING_CONSUMER, NULL, 0, SOON)
+                            : gr_resource_send(pair->here, resource, NULL, 0, SOON);
+    if (lacks_descriptors(status, before, more)) {
+        close(pair->here);
+        close(pair->there);
+    }
+    return status;
+}
+
+static gr_status receive_with(unsigned more, int socket, gr_resource **resource, gr_ring **ring)
+{
+    gr_clear_error();
+    const struct rlimit before = limit_descriptors(more);
+    if (ring)
+        *ring = gr_ring_receive(socket, NULL, 0, NULL, SOON);
+    else
+        *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
+    const gr_status status = gr_last_error()->status;
+    lacks_descriptors(status, before, more);
+    return status;
+}
+
+/* Catches: these were invalid values of the caller, such as "fd -1", or of the message. */
+VULKAN_TEST(resources_need_free_descriptors)
+{
+    struct pair pair;
+    gr_resource *received = NULL;
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    int fds = open_fds();
+    ck_assert_int_eq(send_with(0, resource, NULL, &pair), GR_ERR_SYSTEM);
+    ck_assert(open_fds_become(fds));
+    for (unsigned more = 0; !received; more++) {
+        unsigned enough = 1;
+        while (send_with(enough, resource, NULL, &pair) != GR_OK)
+            enough++;
+        const gr_status status = receive_with(more, pair.there, &received, NULL);
+        ck_assert_int_eq(status == GR_ERR_SYSTEM, !received);
+        ck_assert(more > 0 || status == GR_ERR_SYSTEM);
+        close(pair.here);
+        close(pair.there);
+    }
+    gr_resource_free(received);
+    ck_assert(open_fds_become(fds));
+}
+
+VULKAN_TEST(rings_need_free_descriptors)
+{
+    struct pair pair;
+    gr_ring *received = NULL;
+    for (unsigned more = 0; !received; more++) {
+        struct shared_ring r = shared_ring_begin(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+        unsigned enough = 0;
+        while (send_with(enough, NULL, r.ring, &pair) != GR_OK)
+            enough++;
+        ck_assert_uint_gt(enough, 1);
+        const gr_status status = receive_with(more, pair.there, NULL, &received);
+        ck_assert_int_eq(status == GR_ERR_SYSTEM, !received);
+        if (!received)
+            close(pair.there);
+        gr_ring_free(received);
+        shared_ring_end(&r);
+    }
 }

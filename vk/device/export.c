@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Exports handles of memory and semaphores, which CUDA or another process imports. */
 #include "lib/base/error.h"
+#include "lib/cuda/import_handle.h"
 #include "vk/device/device.h"
 
 #define NAME(function) #function
@@ -21,6 +22,7 @@ static gr_status check(VkResult result, vk_handle handle, const char *call, cons
 {
     if (result == VK_SUCCESS && handle != GR_VK_NO_HANDLE)
         return GR_OK;
+    GR_TRY(gr_fd_check_left(call));
     if (result == VK_SUCCESS) /* lavapipe does this if the memory was not allocated for export */
         return gr_fail(GR_ERR_VULKAN, call,
                        "Vulkan succeeded but returned no " GR_VK_HANDLE_TEXT
