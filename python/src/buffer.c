@@ -65,15 +65,19 @@ gr_buffer *mapping_of(PyObject *object)
 void buffer_ended(buffer_object *self)
 {
     resource_object *resource = self->resource;
+    PyObject *stream = self->stream, *shown = core_take(self);
+    const bool is_held = resource && resource->mapped == self;
     self->buffer = NULL;
-    core_ended(self);
     self->resource = NULL;
     self->use.whole = NULL;
-    Py_CLEAR(self->stream);
-    if (resource && resource->mapped == self) {
+    self->stream = NULL;
+    if (is_held)
         resource->mapped = NULL;
+    /* The rest may run code of the program, which may free the resource or map it again. */
+    core_ended(shown);
+    Py_XDECREF(stream);
+    if (is_held)
         Py_DECREF(self);
-    }
 }
 
 bool buffer_warn(unsigned tensors)

@@ -217,15 +217,20 @@ PyObject *core_wrap(PyObject *own)
     return shown;
 }
 
-void core_ended(buffer_object *self)
+PyObject *core_take(buffer_object *self)
 {
-    PyObject *shown = self->shown, *type, *value, *traceback;
+    PyObject *shown = Py_XNewRef(self->shown);
+    self->shown = NULL;
+    if (shown && self->resource)
+        Py_CLEAR(self->resource->shown);
+    return shown;
+}
+
+void core_ended(PyObject *shown)
+{
+    PyObject *type, *value, *traceback;
     if (!shown)
         return;
-    Py_INCREF(shown);
-    self->shown = NULL;
-    if (self->resource)
-        Py_CLEAR(self->resource->shown);
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *none = PyObject_CallFunctionObjArgs(core_end, shown, NULL);
     if (!none)

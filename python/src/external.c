@@ -73,9 +73,11 @@ static bool image_of(PyObject *given, gr_external_image_desc *image)
 {
     if (!PyDict_Check(given))
         return wrong_type("image must be a dict", given);
-    PyObject *none = PyTuple_New(0);
-    bool is_image = none && read_image(none, given, image);
+    /* A copy, as a number of the dict may change it when it is read. */
+    PyObject *none = PyTuple_New(0), *copy = PyDict_Copy(given);
+    bool is_image = none && copy && read_image(none, copy, image);
     Py_XDECREF(none);
+    Py_XDECREF(copy);
     return is_image;
 }
 

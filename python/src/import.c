@@ -167,9 +167,12 @@ static const struct exchange *exchange_of(PyObject *object)
     PyObject *type = (PyObject *)Py_TYPE(object);
     if (type == last.type)
         return last.functions;
+    Py_INCREF(type); /* the metaclass may give the object another type */
     PyObject *capsule = PyObject_GetAttr(type, name_exchange);
-    if (!capsule && !is_absent(PyExc_AttributeError))
+    if (!capsule && !is_absent(PyExc_AttributeError)) {
+        Py_DECREF(type);
         return NULL;
+    }
     const struct exchange *functions =
         capsule ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
     PyErr_Clear();
@@ -177,7 +180,7 @@ static const struct exchange *exchange_of(PyObject *object)
     while (functions && functions->major != 1)
         functions = functions->older;
     PyObject *before = last.type;
-    last = (struct last){Py_NewRef(type), functions, false};
+    last = (struct last){type, functions, false};
     Py_XDECREF(before);
     return functions;
 }

@@ -27,6 +27,15 @@ PyObject *resource_new(PyTypeObject *type, gr_resource *resource)
     return (PyObject *)self;
 }
 
+/* Makes the Buffer forget its resource, before code of the program runs that may use the Buffer. */
+static void leave_mapping(buffer_object *mapped)
+{
+    if (!mapped)
+        return;
+    mapped->resource = NULL;
+    mapped->use.whole = NULL;
+}
+
 /* Drops the mapping. false if a Buffer or tensor that the program holds keeps the mapping open. */
 static bool drop_mapping(resource_object *self)
 {
@@ -36,8 +45,6 @@ static bool drop_mapping(resource_object *self)
         return true;
     bool kept =
         Py_REFCNT(mapped) > 1 || (mapped->buffer && gr_buffer_get_info(mapped->buffer)->tensors);
-    mapped->resource = NULL;
-    mapped->use.whole = NULL;
     Py_DECREF(mapped);
     return !kept;
 }
@@ -96,6 +103,7 @@ static void end(PyObject *object)
     resource_object *self = (resource_object *)object;
     gr_resource *resource = self->resource;
     PyObject *type, *value, *traceback;
+    leave_mapping(self->mapped);
     hide_object(object);
     PyErr_Fetch(&type, &value, &traceback);
     bool unmapped = drop_mapping(self);

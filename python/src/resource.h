@@ -111,7 +111,7 @@ gr_buffer *mapping_of(PyObject *object);
 
 /*
  * Releases the mapping on `stream` and counts the revoked tensors. false, with an exception, on
- * failure. Does nothing if the mapping is already released.
+ * failure; after a PartialError the mapping has ended, too. Does nothing if it is already released.
  */
 bool buffer_release(buffer_object *self, CUstream stream, unsigned *tensors);
 
@@ -121,7 +121,7 @@ bool buffer_warn(unsigned tensors);
 /* Calls buffer_release() and buffer_warn(). */
 bool buffer_close(buffer_object *self, CUstream stream);
 
-/* Records that the mapping has ended. */
+/* Records that the mapping has ended. Runs code of the program only when all is recorded. */
 void buffer_ended(buffer_object *self);
 
 /*
@@ -138,8 +138,12 @@ PyObject *core_wrap(PyObject *own);
  */
 PyObject *core_own(PyObject *object);
 
-/* Clears the pointer of a core_wrap() object. */
-void core_ended(buffer_object *self);
+/*
+ * core_take() separates the Buffer from its core_wrap() object, which it returns; NULL if there is
+ * none. core_ended() clears the pointer of that object and releases it.
+ */
+PyObject *core_take(buffer_object *self);
+void core_ended(PyObject *shown);
 
 /*
  * The methods of Buffer for copies (buffer_copy.c), images (image.c) and tensors

@@ -44,36 +44,52 @@ static gr_status finish_slots(gr_ring *ring, slots_object *self)
     return status;
 }
 
-/* Releases the buffers. */
-static void end_buffers(slots_object *self)
+/* Ends the Buffers, and makes them forget the slots, before code of the program runs. */
+static void leave_buffers(slots_object *self)
 {
     for (size_t i = 0; self->buffers && i < self->n; i++) {
         buffer_object *buffer = (buffer_object *)self->buffers[i];
         if (buffer) {
             buffer->buffer = NULL;
             buffer->use.whole = NULL;
-            core_ended(buffer);
         }
     }
+}
+
+/* Ends the Buffer of a slot, if there is one. May run code of the program. */
+static void end_buffer(PyObject *buffer)
+{
+    if (buffer)
+        buffer_ended((buffer_object *)buffer);
+    Py_XDECREF(buffer);
 }
 
 /* Ends all slots and buffers before it releases references, since releasing may run Python code. */
 static void release_refs(slots_object *self)
 {
-    PyObject **buffers = self->buffers;
-    end_buffers(self);
+    PyObject **buffers = self->buffers, *stream = self->stream;
+    leave_buffers(self);
     if (self->slots)
         ring_count(self->ring, 0, self->n);
     PyMem_Free(self->slots);
-    self->buffers = NULL;
     self->slots = NULL;
-    for (size_t i = 0; buffers && i < self->n; i++) {
-        if (buffers[i])
-            Py_CLEAR(((buffer_object *)buffers[i])->stream);
-        Py_XDECREF(buffers[i]);
-    }
+    self->buffers = NULL;
+    self->stream = NULL;
+    for (size_t i = 0; buffers && i < self->n; i++)
+        end_buffer(buffers[i]);
     PyMem_Free(buffers);
-    Py_CLEAR(self->stream);
+    Py_XDECREF(stream);
+}
+
+/* Ends the Buffers that a failed call has released nevertheless. */
+static void release_ended(slots_object *self)
+{
+    for (size_t i = 0; i < self->n; i++) {
+        PyObject *buffer = self->slots[i]->buffer ? NULL : self->buffers[i];
+        if (buffer)
+            self->buffers[i] = NULL;
+        end_buffer(buffer);
+    }
 }
 
 static unsigned tensors_of(const slots_object *self)
@@ -95,8 +111,10 @@ static bool finish_begun(slots_object *self, end_call *end)
     unsigned tensors = tensors_of(self);
     bool done = end(ring, self) == GR_OK || fail();
     ring_end(self->ring, self->writing);
-    if (!done)
+    if (!done) {
+        release_ended(self);
         return false;
+    }
     release_refs(self);
     return buffer_warn(tensors);
 }
@@ -139,19 +157,24 @@ PyObject *slots_new(PyObject *ring, const gr_slot **slots, size_t n, PyObject *s
 }
 
 /* Slots that the program drops are cancelled, unless their ring is closed or in use. */
-static void finalize(PyObject *object)
+static void cancel_dropped(slots_object *self)
 {
-    slots_object *self = (slots_object *)object;
     PyObject *type, *value, *traceback;
-    if (self->use.calls) /* called by the program, in a call */
-        return;
     PyErr_Fetch(&type, &value, &traceback);
-    end_buffers(self);
     if (self->slots && !finish_begun(self, cancel_slots)) {
         warn_of_end(slots_type);
         release_refs(self);
     }
     PyErr_Restore(type, value, traceback);
+}
+
+/* Other finalizers of the cycle may use the slots. The program may call it, too, as a method. */
+static void finalize(PyObject *object)
+{
+    if (((slots_object *)object)->use.calls || !ending_begin(object))
+        return;
+    cancel_dropped((slots_object *)object);
+    ending_end(object);
 }
 
 static int traverse(PyObject *object, visitproc visit, void *arg)
@@ -167,8 +190,9 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
 
 static void end(PyObject *object)
 {
+    leave_buffers((slots_object *)object);
     hide_object(object);
-    finalize(object);
+    cancel_dropped((slots_object *)object);
     Py_XDECREF(((slots_object *)object)->ring);
     end_object(object);
 }
@@ -208,6 +232,18 @@ static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
+static PyObject *fill_buffer(buffer_object *made, slots_object *self, const gr_slot *slot)
+{
+    const gr_resource_info *info = gr_resource_get_info(slot->resource);
+    made->buffer = slot->buffer;
+    made->use.whole = (PyObject *)self;
+    made->of_ring = true;
+    made->read_only = info->flags & GR_READ_ONLY;
+    made->is_image = info->kind == GR_KIND_IMAGE;
+    made->stream = Py_XNewRef(self->stream);
+    return (PyObject *)made;
+}
+
 static PyObject *buffer_at(slots_object *self, size_t i)
 {
     const gr_slot *slot = slot_at(self, i);
@@ -215,19 +251,12 @@ static PyObject *buffer_at(slots_object *self, size_t i)
         return NULL;
     if (!slot->buffer)
         return Py_NewRef(Py_None);
-    if (!self->buffers[i]) {
-        buffer_object *made = new_object(buffer_type);
-        if (!made)
-            return NULL;
-        made->buffer = slot->buffer;
-        made->use.whole = (PyObject *)self;
-        made->of_ring = true;
-        made->read_only = gr_resource_get_info(slot->resource)->flags & GR_READ_ONLY;
-        made->is_image = gr_resource_get_info(slot->resource)->kind == GR_KIND_IMAGE;
-        made->stream = Py_XNewRef(self->stream);
-        self->buffers[i] = (PyObject *)made;
-    }
-    return core_wrap(Py_NewRef(self->buffers[i]));
+    buffer_object *made = self->buffers[i] ? NULL : new_object(buffer_type);
+    if (made && !self->buffers[i]) /* the allocation may run finalizers, which may come here */
+        self->buffers[i] = fill_buffer(made, self, slot);
+    else
+        Py_XDECREF(made);
+    return self->buffers[i] ? core_wrap(Py_NewRef(self->buffers[i])) : NULL;
 }
 
 static PyObject *resource_at(slots_object *self, size_t i)

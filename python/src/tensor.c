@@ -22,13 +22,15 @@ PyObject *tensor_new(gr_tensor *tensor, PyObject *stream)
 {
     if (!tensor)
         return fail();
+    PyObject *kept = is_given(stream) ? Py_NewRef(stream) : NULL; /* allocations run finalizers */
     tensor_object *self = new_object(tensor_type);
     if (!self) {
+        Py_XDECREF(kept);
         tensor_free(tensor);
         return NULL;
     }
     self->tensor = tensor;
-    self->stream = is_given(stream) ? Py_NewRef(stream) : NULL;
+    self->stream = kept;
     return (PyObject *)self;
 }
 
@@ -41,11 +43,14 @@ gr_tensor *mapping_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
 
 PyObject *tensor_of_mapping(gr_tensor *tensor, PyObject *mapping)
 {
+    PyObject *kept = Py_NewRef(mapping);
     PyObject *made = tensor_new(tensor, ((buffer_object *)mapping)->stream);
-    if (made) {
-        ((tensor_object *)made)->mapping = Py_NewRef(mapping);
-        ((tensor_object *)made)->use.whole = mapping;
+    if (!made) {
+        Py_DECREF(kept);
+        return NULL;
     }
+    ((tensor_object *)made)->mapping = kept;
+    ((tensor_object *)made)->use.whole = kept;
     return made;
 }
 
@@ -84,16 +89,17 @@ gr_tensor *tensor_of(PyObject *object)
 static void let_go(PyObject *object)
 {
     tensor_object *self = (tensor_object *)object;
+    PyObject *parts[] = {self->mapping, self->chroma, self->chroma_v, self->stream};
     gr_tensor *tensor = self->tensor;
-    self->tensor = NULL;
     kept_leave(self->kept);
+    self->tensor = NULL;
     self->kept = NULL;
-    tensor_free(tensor);
     self->use.whole = NULL;
-    Py_CLEAR(self->mapping);
-    Py_CLEAR(self->chroma);
-    Py_CLEAR(self->chroma_v);
-    Py_CLEAR(self->stream);
+    self->mapping = self->chroma = self->chroma_v = self->stream = NULL;
+    /* The rest may run code of the program. */
+    tensor_free(tensor);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        Py_XDECREF(parts[i]);
 }
 
 /* The program may call it, too, as a method. */
@@ -171,13 +177,14 @@ static PyObject *call_wrap(PyObject *Py_UNUSED(type), PyObject *args, PyObject *
 static bool order(PyObject *tensor, PyObject *given)
 {
     const tensor_object *self = (tensor_object *)tensor;
-    PyObject *const planes[] = {tensor, self->chroma, self->chroma_v};
     CUstream stream;
+    if (!stream_of(given, &stream)) /* may close the tensor */
+        return false;
+    PyObject *const planes[] = {tensor, self->chroma, self->chroma_v};
     for (int i = 0; i < 3 && planes[i]; i++) {
-        if (!stream_of(given, &stream) || !tensor_of(planes[i]))
-            return false;
-        if (gr_tensor_wait(tensor_of(planes[i]), stream) != GR_OK)
-            return fail();
+        gr_tensor *plane = tensor_of(planes[i]);
+        if (!plane || gr_tensor_wait(plane, stream) != GR_OK)
+            return plane && fail();
     }
     return true;
 }

@@ -5,6 +5,7 @@ import ctypes
 import gc
 import threading
 import time
+import weakref
 
 import grinterop
 import numpy as np
@@ -14,6 +15,7 @@ from grinterop import GraphicsResource, Ring, Tensor
 import gl
 import vk
 from conftest import elsewhere, interface, refuses
+from test_programs import run
 from test_threads import launch_host, slow  # noqa: F401
 
 
@@ -277,6 +279,33 @@ def test_with_fails_if_its_stream_closes_the_resource(vbo):
             pass
 
 
+def test_image_that_changes_when_it_is_read_does_no_harm(cuda):
+    """Catches: the format was read after the dict had released it."""
+    image = {"width": 4, "height": 4, "format": "".join(["no", "ne"])}
+    image["channels"] = Acts(image.clear, 4)
+    with pytest.raises(ValueError, match="'none' is not a valid format"):
+        GraphicsResource.from_fd(0, 64, image=image)
+
+
+def test_stream_that_closes_the_tensor_later_does_no_harm(cuda):
+    """Catches: the chroma planes were used after the tensor had released them."""
+    planes = [Tensor.alloc((4, 4), stream=cuda), Tensor.alloc((2, 2, 2), stream=cuda)]
+    tensor = Tensor.from_dlpack(planes, layout="nv12")
+    del planes
+    reads = []
+
+    def act():
+        reads.append(1)
+        if len(reads) == 2:
+            tensor.close()
+            reads.append([b"\xff" * size for size in range(400)])
+
+    try:
+        Tensor.from_dlpack(tensor, stream=Acts(act, stream=cuda))
+    except RuntimeError:
+        pass
+
+
 @pytest.mark.parametrize("where", ["shape", "strides", "data", "stream", "typestr"])
 def test_array_interface_may_clear_itself_when_read(where, cuda):
     """Catches: entries of the dict were read after the dict had released them."""
@@ -317,6 +346,76 @@ class Named:
     def name(self):
         self.act()
         return "uint8"
+
+
+# ---- Code that runs at the end of an object ------------------------------------------------------
+
+
+ENDS = """
+import sys, weakref
+import grinterop
+{imports}
+cuda, egl = grinterop.CudaContext(0), grinterop.EglContext(0)
+class Renderer:
+    def __init__(self):
+        self.resource = grinterop.GraphicsResource.create_gl_buffer(64)
+    def __cuda_stream__(self):
+        return cuda.__cuda_stream__()
+class MapsAgain(Renderer):
+    def __del__(self):
+        made.extend((self.resource, self.resource.map(stream=cuda)))
+made = []
+for kind in (Renderer, MapsAgain):
+    renderer = kind()
+    buffer, seen = renderer.resource.map(stream=renderer), weakref.ref(renderer.resource)
+    del renderer
+    {close}
+    assert sys.getrefcount(buffer) == 2 and buffer.is_closed
+    assert bool(seen()) == bool(made)
+made[0].unmap()
+assert made[1].is_closed
+"""
+
+
+@pytest.mark.parametrize(
+    "close, imports",
+    [
+        ("buffer.close()", ""),
+        ("with buffer: pass", ""),
+        ("grinterop.Buffers([buffer]).close()", ""),
+        ("buffer.close()", "import cuda.core as core"),
+    ],
+)
+def test_stream_may_own_the_resource(close, imports, cuda):
+    """Catches: the resource was read after the end of its stream, the Buffer was released twice,
+    and a mapping that the stream made at its end was forgotten.
+    """
+    if imports:
+        pytest.importorskip("cuda.core")
+    run(ENDS.format(close=close, imports=imports))
+
+
+def test_weak_reference_may_use_the_buffer_of_a_dropped_resource(vbo, cuda):
+    """Catches: the resource was freed twice."""
+    resource, found = GraphicsResource.from_gl_buffer(vbo), []
+    buffer = resource.map(stream=cuda)
+    tensor = buffer.tensor()
+    weakref.finalize(resource, lambda: found.append((buffer.size, buffer.resource, tensor.shape)))
+    del resource
+    assert found == [(4096, None, (4096,))]
+    tensor.close()
+    buffer.close()
+
+
+def test_weak_reference_may_use_the_buffer_of_dropped_slots(egl, cuda):
+    """Catches: the slots were freed twice."""
+    egl.make_current()
+    ring, found = Ring([GraphicsResource.create_gl_buffer(64) for _ in range(2)]), []
+    slots = ring.acquire_write(stream=cuda)
+    buffer = slots.buffer
+    weakref.finalize(slots, lambda: found.append((buffer.is_closed, repr(buffer))))
+    del slots
+    assert found == [(True, "<Buffer closed>")] and ring.info()["free"] == 2
 
 
 # ---- Exceptions in flight ------------------------------------------------------------------------
