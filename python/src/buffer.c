@@ -18,6 +18,12 @@ static void release_later(gr_buffer *buffer)
     ENDING(gr_buffer_release_later(buffer));
 }
 
+/* Whether a release with this result has ended the mapping. */
+static bool has_ended(gr_status status)
+{
+    return status == GR_OK || status == GR_ERR_PARTIAL;
+}
+
 /* Like gr_buffer_release(), but keeps the last error. Whether the buffer has been released. */
 static bool release_quietly(const buffer_object *self)
 {
@@ -26,7 +32,7 @@ static bool release_quietly(const buffer_object *self)
     WITHOUT_GIL(status = gr_buffer_release(self->buffer));
     if (!failed_before)
         gr_clear_error();
-    return status == GR_OK || status == GR_ERR_PARTIAL;
+    return has_ended(status);
 }
 
 PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *stream)
@@ -107,12 +113,12 @@ bool buffer_release(buffer_object *self, CUstream stream, unsigned *tensors)
     WITHOUT_GIL(status = stream == GR_STREAM_OF_MAP
                              ? gr_buffer_release(buffer)
                              : gr_buffer_release_many(&buffer, 1, stream, NULL));
-    bool released = status == GR_OK || fail();
-    if (released)
+    if (has_ended(status))
         self->buffer = NULL;
+    bool released = status == GR_OK || fail();
     Py_INCREF(self);
     ending_end((PyObject *)self);
-    if (released)
+    if (has_ended(status))
         buffer_ended(self);
     Py_DECREF(self);
     return released;

@@ -121,6 +121,18 @@ PyObject *none_or_fail(gr_status status)
     return status == GR_OK ? Py_NewRef(Py_None) : fail();
 }
 
+bool warn_of_error(void)
+{
+    PyObject *type, *error, *traceback;
+    fail();
+    PyErr_Fetch(&type, &error, &traceback);
+    bool warned = !PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "%S", error ? error : type);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+    return warned;
+}
+
 /* ---- Destructors ----------------------------------------------------------------------------- */
 
 bool python_ends(void)

@@ -54,6 +54,9 @@ PyObject *driver_fail(int result, const char *call);
 /* Returns None for GR_OK, otherwise fail(). */
 PyObject *none_or_fail(gr_status status);
 
+/* Warns of gr_last_error(). false if a warning filter raises an exception. */
+bool warn_of_error(void);
+
 /* A str from a text of the library. Invalid UTF-8 is replaced. */
 PyObject *text_of(const char *text);
 

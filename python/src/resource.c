@@ -246,25 +246,33 @@ static bool close_registration(resource_object *self)
     if (!ending_begin((PyObject *)self))
         return false;
     WITHOUT_GIL(status = gr_resource_close(self->resource, GR_STREAM_OF_MAP));
-    bool closed = status == GR_ERR_PARTIAL
-                      ? !PyErr_WarnEx(PyExc_RuntimeWarning, gr_last_error()->message, 2)
-                      : status == GR_OK || fail();
+    bool closed = status == GR_ERR_PARTIAL ? warn_of_error() : status == GR_OK || fail();
     self->closed = gr_resource_get_info(self->resource)->closed;
     ending_end((PyObject *)self);
     return closed;
 }
 
+/* After a PartialError of the mapping, which has ended, the registration ends, too. */
 static bool close_all(resource_object *self, CUstream stream)
 {
+    PyObject *type, *value, *traceback;
     if (self->closed)
         return true;
     unsigned tensors = 0;
     if (!resource_usable(self) ||
-        (self->mapped && !buffer_release(self->mapped, stream, &tensors)) ||
-        !resource_usable(self) || !close_registration(self))
+        (self->mapped && !buffer_release(self->mapped, stream, &tensors) &&
+         resource_is_mapped(self)))
         return false;
-    Py_CLEAR(self->stream);
-    return buffer_warn(tensors);
+    PyErr_Fetch(&type, &value, &traceback);
+    bool closed = resource_usable(self) && close_registration(self);
+    if (closed) {
+        Py_CLEAR(self->stream);
+        closed = buffer_warn(tensors);
+    }
+    if (!type)
+        return closed;
+    PyErr_Restore(type, value, traceback);
+    return false;
 }
 
 static PyObject *call_close(PyObject *self, PyObject *args, PyObject *keywords)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Contexts for the tests, and reports in the format that tests/run-test counts."""
 
+import ctypes
 import gc
 import os
 import re
@@ -109,6 +110,20 @@ def resource(vbo):
 def vulkan(cuda):
     with grinterop.VulkanDevice.headless(0) as device:
         yield device
+
+
+@pytest.fixture
+def doomed(cuda):
+    """A stream of a CUDA context of its own, and a function that destroys the context."""
+    library = ctypes.CDLL("libcuda.so.1")
+    context, stream = ctypes.c_void_p(), ctypes.c_void_p()
+    assert library.cuCtxCreate_v2(ctypes.byref(context), 0, 0) == 0
+    assert library.cuStreamCreate(ctypes.byref(stream), 0) == 0
+
+    def destroy():
+        assert library.cuCtxDestroy_v2(context) == 0
+
+    return stream.value, destroy
 
 
 # ---- The result ----------------------------------------------------------------------------------

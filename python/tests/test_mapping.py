@@ -6,6 +6,7 @@ import gc
 import operator
 import re
 import weakref
+from contextlib import nullcontext
 
 import grinterop
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from grinterop import GraphicsResource, _errors
 
 import gl
-from conftest import elsewhere, refuses
+from conftest import elsewhere, end_mapping, refuses
 
 
 def test_mapping_has_a_pointer_until_it_ends(resource, cuda):
@@ -467,6 +468,31 @@ def test_flags_of_a_map_hold_once(vbo, cuda):
             lambda: reading.map(stream=cuda, flags="read_write"),
             match="register it read_write",
         )
+
+
+def end_with(buffer):
+    with buffer:
+        pass
+
+
+@pytest.mark.parametrize("end", ["close", "with", "unmap", "resource", "many"])
+def test_mapping_ends_with_its_context(end, vbo, doomed):
+    """Catches: Buffer and resource stayed mapped after a PartialError, and the Buffer of a dropped
+    resource referred to freed memory.
+    """
+    stream, destroy = doomed
+    resource = GraphicsResource.from_gl_buffer(vbo)
+    buffer = resource.map(stream=stream)
+    destroy()
+    ways = {"close": lambda *_: buffer.close(), "with": lambda *_: end_with(buffer)}
+    refuses(grinterop.PartialError, lambda: ways.get(end, end_mapping)(end, resource, buffer))
+    assert buffer.is_closed and buffer.size == 0 and not resource.is_mapped
+    assert resource.is_closed == (end == "resource")
+    buffer.close()
+    with pytest.warns(RuntimeWarning, match="destroyed") if end != "resource" else nullcontext():
+        resource.close()
+    del resource
+    assert repr(buffer) == "<Buffer closed>"
 
 
 def test_close_accepts_at_most_a_stream(resource, cuda):

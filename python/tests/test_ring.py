@@ -49,6 +49,25 @@ def test_frame_passes_from_cuda_to_opengl_and_back(ring, resources, cuda):
     }
 
 
+def test_buffers_end_with_their_context(egl, doomed):
+    """Catches: after a PartialError the Buffers of the slots referred to freed memory."""
+    stream, destroy = doomed
+    egl.make_current()
+    made = [GraphicsResource.create_gl_buffer(64) for _ in range(2)]
+    ring = Ring(made)
+    slots = ring.acquire_write(2, stream=stream)
+    buffers = slots.buffers
+    destroy()
+    refuses(grinterop.PartialError, slots.hand_over)
+    assert all(buffer.is_closed and buffer.size == 0 for buffer in buffers)
+    assert slots.buffers == (None, None)
+    slots.cancel()
+    ring.close()
+    for resource in made:
+        with pytest.warns(RuntimeWarning, match=r"destroyed.*\(GraphicsResource.close\)|destroyed"):
+            resource.close()
+
+
 def test_messages_about_the_stream_use_python_names(ring, cuda):
     with pytest.raises(ValueError, match="1 .legacy. or 2 .per thread.. If the graphics") as wrong:
         ring.acquire_write()
