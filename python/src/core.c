@@ -122,11 +122,10 @@ static bool make_type(PyObject *base)
     return core_make;
 }
 
-/* Sets core_refused and warns. false if a warning filter raises an exception. */
+/* Warns that the type could not be created. false if a warning filter raises an exception. */
 static bool refuse_core(void)
 {
     PyObject *type, *value, *traceback;
-    core_refused = true;
     PyErr_Fetch(&type, &value, &traceback);
     bool warned = !PyErr_WarnFormat(
         PyExc_RuntimeWarning, 1,
@@ -139,6 +138,14 @@ static bool refuse_core(void)
     return warned;
 }
 
+/* sys.modules. It is empty when Python has no modules any more. */
+static PyObject *modules;
+
+void core_ready(void)
+{
+    modules = Py_NewRef(PyImport_GetModuleDict());
+}
+
 /*
  * Returns 1 if the program has loaded cuda.core, 0 if not, and -1, with an exception, on failure.
  * Looks for cuda.core only if the number of loaded modules has changed.
@@ -146,23 +153,21 @@ static bool refuse_core(void)
 static int core_loaded(void)
 {
     static Py_ssize_t looked_at;
-    Py_ssize_t modules = PyDict_Size(PyImport_GetModuleDict());
     if (core_make || core_refused)
         return !core_refused;
-    if (modules == looked_at)
+    if (PyDict_Size(modules) == looked_at)
         return 0;
-    PyObject *name = PyUnicode_FromString("cuda.core");
-    PyObject *theirs = name ? PyImport_GetModule(name) : NULL;
-    Py_XDECREF(name);
-    if (!theirs) {
-        looked_at = modules;
-        return PyErr_Occurred() ? -1 : 0;
-    }
+    looked_at = PyDict_Size(modules);
+    PyObject *theirs = PyDict_GetItemString(modules, "cuda.core");
+    if (!is_given(theirs)) /* at exit, modules become None */
+        return 0;
+    core_refused = true; /* until the type is made, which may run finalizers that map() */
+    Py_INCREF(theirs);
     PyObject *base = PyObject_GetAttrString(theirs, "Buffer");
-    bool made = base && make_type(base);
-    Py_XDECREF(base);
     Py_DECREF(theirs);
-    return made ? 1 : refuse_core() ? 0 : -1;
+    core_refused = !base || !make_type(base);
+    Py_XDECREF(base);
+    return !core_refused ? 1 : refuse_core() ? 0 : -1;
 }
 
 /* ---- Objects --------------------------------------------------------------------------------- */

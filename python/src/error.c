@@ -24,23 +24,23 @@ static PyObject *parts_of(const gr_error *error)
 }
 
 /*
- * Raises the exception made from `parts`. Steals `parts`, which may be NULL with an exception set.
+ * Raises the exception made from `parts`; at exit, when Python has no classes any more, one with
+ * the message. Steals `parts`, which may be NULL with an exception set.
  */
 static PyObject *raise_parts(PyObject *parts)
 {
     if (!parts)
         return NULL;
-    if (!maker) {
-        PyErr_SetObject(PyExc_RuntimeError, parts);
-        Py_DECREF(parts);
-        return NULL;
-    }
-    PyObject *make = Py_NewRef(maker), *error = PyObject_CallObject(make, parts);
-    Py_DECREF(make);
-    Py_DECREF(parts);
-    if (error)
+    PyObject *make = Py_XNewRef(maker), *error = make ? PyObject_CallObject(make, parts) : NULL;
+    if (error) {
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    } else if (!make || python_ends()) {
+        PyErr_Clear();
+        PyErr_SetObject(PyExc_RuntimeError, PyTuple_GetItem(parts, 5));
+    }
     Py_XDECREF(error);
+    Py_XDECREF(make);
+    Py_DECREF(parts);
     return NULL;
 }
 
@@ -55,7 +55,12 @@ PyObject *fail_as_buffer_error(void)
 
 PyObject *fail(void)
 {
-    return raise_parts(parts_of(gr_last_error()));
+    return fail_by(gr_last_error());
+}
+
+PyObject *fail_by(const gr_error *error)
+{
+    return raise_parts(parts_of(error));
 }
 
 PyObject *fail_with(const char *old, const char *new)

@@ -193,6 +193,7 @@ static int fill(PyObject *module)
         !add_egl(module) || !add_cuda_context(module) || !add_tensor(module) || !add_ring(module) ||
         !add_semaphore(module) || !add_submit(module) || !add_vulkan(module))
         return -1;
+    core_ready();
     only = Py_NewRef(module);
     return 0;
 }

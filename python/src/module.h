@@ -22,8 +22,9 @@
 
 /* ---- Errors (error.c) ------------------------------------------------------------------------ */
 
-/* Raises gr_last_error(). Returns NULL. */
+/* Raises gr_last_error(), or the given error. Returns NULL. */
 PyObject *fail(void);
+PyObject *fail_by(const gr_error *error);
 
 /* Like fail(), but the exception also derives from BufferError, which DLPack consumers expect. */
 PyObject *fail_as_buffer_error(void);
@@ -417,6 +418,9 @@ bool add_ring(PyObject *module);
 bool add_semaphore(PyObject *module);
 bool add_submit(PyObject *module);
 bool add_vulkan(PyObject *module);
+
+/* Remembers sys.modules, for map() at exit, when Python has no modules any more (core.c). */
+void core_ready(void);
 
 extern PyMethodDef driver_functions[], many_functions[], publish_functions[];
 extern PyMethodDef tensor_functions[];

@@ -52,26 +52,36 @@ struct message {
     /* The call. False on failure. */
     bool (*run)(struct message *message);
 
-    /* For the thread of the call: the caller's context, a lock that it releases, and its error. */
+    /* For the thread of the call: the caller's context, a lock that it releases, and its result. */
     CUcontext context;
     PyThread_type_lock running;
-    PyObject *type, *value, *traceback;
+    bool done;
+    gr_error error; /* with these texts */
+    char code_name[64], call[64], text[1024];
 };
 
+/* Copies the error of the thread, whose texts end with it. */
+static void keep_error(struct message *message)
+{
+    message->error = *gr_last_error();
+    snprintf(message->code_name, sizeof(message->code_name), "%s", message->error.code_name);
+    snprintf(message->call, sizeof(message->call), "%s", message->error.call);
+    snprintf(message->text, sizeof(message->text), "%s", message->error.message);
+    message->error.code_name = message->code_name;
+    message->error.call = message->call;
+    message->error.message = message->text;
+}
+
+/* Uses nothing of Python, which refuses other threads at exit. */
 static void run(void *user)
 {
     struct message *message = user;
     if (message->context)
         gr_cuda()->CtxSetCurrent(message->context);
-    bool done = message->run(message);
-    PyGILState_STATE state = PyGILState_Ensure();
-    if (!done) {
-        fail();
-        PyErr_Fetch(&message->type, &message->value, &message->traceback);
-    }
-    /* The caller frees the lock after it has taken the GIL. */
+    message->done = message->run(message);
+    if (!message->done)
+        keep_error(message);
     PyThread_release_lock(message->running);
-    PyGILState_Release(state);
 }
 
 /* Waits for the thread. Ctrl-C ends the connection, because it would be within a message. */
@@ -104,14 +114,7 @@ static bool transfer(struct message *message)
     PyThread_free_lock(message->running);
     if (!started)
         PyErr_SetString(PyExc_RuntimeError, "can't start a thread");
-    if (done && message->type) {
-        PyErr_Restore(message->type, message->value, message->traceback);
-        return false;
-    }
-    Py_XDECREF(message->type);
-    Py_XDECREF(message->value);
-    Py_XDECREF(message->traceback);
-    return done;
+    return done && (message->done || fail_by(&message->error));
 }
 
 /* ---- The methods ----------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import textwrap
 
 import grinterop
@@ -35,6 +36,57 @@ def test_calls_without_a_context_cause_no_warning():
         assert ring.info()["written"] == 1"""
     found = run_python("-c", program)
     assert found.returncode == 0 and "context" not in found.stderr, found.stderr
+
+
+LATE = """
+import codecs, os, socket
+import numpy as np, grinterop as gr
+cuda, egl = gr.CudaContext(0), gr.EglContext(0)
+one, *rest = [gr.GraphicsResource.create_gl_buffer(64) for _ in range(4)]
+ring = gr.Ring(rest)
+here, there = (end.detach() for end in socket.socketpair())
+class Late:
+    def __init__(self, *calls):
+        self.calls, self.error, self.text, self.write = calls, BaseException, str, os.write
+    def __call__(self, name):
+        return None
+    def __del__(self):
+        for call in self.calls:
+            try:
+                call()
+            except self.error as error:
+                self.write(1, self.text(error).encode() + b"\\n")
+        self.write(1, b"done\\n")
+def map_one(one=one, cuda=cuda):
+    one.map(stream=cuda).close()
+def buffer(slots=ring.acquire_write(stream=cuda)):
+    slots.buffer.tensor()
+    slots.hand_over()
+def copy(one=one, bytes=np.zeros(64, "u1"), publish=gr.publish, cuda=cuda):
+    publish(one, bytes, stream=cuda)
+def fail(make=gr.GraphicsResource.from_gl_buffer):
+    make(4711)
+def send(one=one, here=here, there=there):
+    one.send(here, b"x", timeout=1)
+    one.receive(there, timeout=1)
+def read(ring=ring):
+    with ring.acquire_read(timeout=1):
+        pass
+late = Late(map_one, buffer, copy, fail, send, read)
+"""
+
+
+@pytest.mark.parametrize("keeps", ["codecs.register(late); del late", ""])
+@pytest.mark.parametrize("imports", ["", "import cuda.core as core"])
+def test_calls_at_exit(keeps, imports):
+    """When Python has no modules any more, and while it ends them. Catches: map() aborted the
+    process, send() never returned, and errors were "sys.meta_path is None".
+    """
+    if imports:
+        pytest.importorskip("cuda.core")
+    late = LATE.replace("(map_one, buffer, copy, fail, send, read)", "(map_one, copy, fail, send)")
+    printed = run((LATE if keeps else late) + f"{imports}\n{keeps}")
+    assert re.fullmatch("There is no OpenGL buffer 4711.*\ndone\n", printed)
 
 
 @pytest.mark.parametrize("isolated", [False, True])
