@@ -41,11 +41,20 @@ def software_folder() -> Path:
     return find("The software driver", *places).parent
 
 
+def interpreter_options() -> list[str]:
+    """The options of this Python, such as -O and -X: what comes before -m grinterop."""
+    options = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]
+    if options and options[-1] == "grinterop":
+        options.pop()
+    last = options.pop().removesuffix("grinterop").removesuffix("m") if options else "-"
+    return options + ([] if last == "-" else [last])
+
+
 def run(arguments: list[str]) -> None:
     folder = os.environ.get("LD_LIBRARY_PATH")
     path = f"{software_folder()}{':' + folder if folder else ''}"
     environment = os.environ | {"LD_LIBRARY_PATH": path, "GR_CUDA_DRIVER": "libcuda.so.1"}
-    os.execve(sys.executable, [sys.executable, *arguments], environment)
+    os.execve(sys.executable, [sys.executable, *interpreter_options(), *arguments], environment)
 
 
 def main() -> None:
@@ -63,4 +72,5 @@ def main() -> None:
         os.execv(info, [str(info), *sys.argv[1:]])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -120,6 +120,22 @@ def test_import_in_a_subinterpreter_is_refused(isolated):
     assert lines[1] == "still GR_ERR_INVALID_VALUE"
 
 
+@pytest.mark.parametrize(
+    "options", [["-O", "-X", "dev", "-m", "grinterop"], ["-Xdev", "-Omgrinterop"]]
+)
+def test_run_keeps_the_options_of_python(options):
+    """Catches: -O and -X were lost."""
+    found = run_python(
+        *options, "run", "-c", "import sys; print(sys.flags.optimize, sys._xoptions, sys.argv)", "a"
+    )
+    assert found.stdout == "1 {'dev': True} ['-c', 'a']\n", found.stderr
+
+
+def test_import_of_the_commands_runs_nothing():
+    """Catches: the import replaced the process by grinterop-info."""
+    assert run("import grinterop.__main__\nprint('here')") == "here\n"
+
+
 def test_second_import_returns_the_same_module():
     printed = run(
         """
