@@ -31,7 +31,7 @@ from . import _ring as _ring
 from ._errors import (
     CUDAError, CUDAWarning, DeviceLostError, Error, ExchangeError, InvalidValueError, NoDriverError,
     OutOfMemoryError, PartialError, StateError, StoppedError, UnsupportedError, WaitTimeoutError,
-    last_error,
+    _python_names, last_error,
 )
 from ._grinterop import (
     Buffer, CudaContext, EglContext, GraphicsResource, Ring, Semaphore, Slots, Submit, Tensor,
@@ -71,7 +71,8 @@ class Probe(NamedTuple):
 def probe(transport: Literal["interop", "shared", "copy", "peer"] = "interop") -> Probe:
     """Whether a transport ("interop", "shared", "copy" or "peer") works between the current OpenGL
     context and CUDA, and why."""
-    return Probe(*_probe(transport))
+    usable, reason = _probe(transport)
+    return Probe(usable, _python_names(reason))
 
 
 class Buffers(list[Buffer]):

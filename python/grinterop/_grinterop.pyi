@@ -2,8 +2,8 @@
 # Type stubs of the extension. tests/test_stubs.py compares them with the extension.
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Generic, Literal, Protocol, SupportsFloat, SupportsIndex, SupportsInt
-from typing import TypeAlias, TypedDict, final, overload
+from typing import Any, Generic, Literal, NoReturn, Protocol, SupportsFloat, SupportsIndex
+from typing import SupportsInt, TypeAlias, TypedDict, final, overload
 
 from typing_extensions import Buffer as _Bytes
 from typing_extensions import CapsuleType, Self, TypeVar
@@ -400,6 +400,9 @@ class GraphicsResource(_Samples):
     @property
     def transport(self) -> str:
         """The transport: 'interop', 'shared', 'peer', 'copy' or 'external'."""
+    @property
+    def __dlpack__(self) -> NoReturn:
+        """Raises AttributeError: pass a Buffer to from_dlpack()."""
     @property
     def vk_buffer(self) -> int | None:
         """The VkBuffer, as an int, or None."""

@@ -84,28 +84,30 @@ bool is_given(PyObject *object)
     return object && !Py_IsNone(object);
 }
 
-/* The last object that integer_of() refused: only compared. NULL as type: InvalidValueError. */
+/* What a converter refused last, and with which type of exception; NULL: InvalidValueError. */
 static _Thread_local struct {
-    PyObject *object, *type;
+    const void *place;
+    PyObject *type;
 } refused;
 
-static bool refuse(PyObject *object, PyObject *type, const char *format, PyObject *value,
+static bool refuse(const void *place, PyObject *type, const char *format, PyObject *value,
                    unsigned bits)
 {
     if (type)
         PyErr_Format(type, format, value, bits);
     else
         wrong_value(format, value);
-    refused.object = object;
+    refused.place = place;
     refused.type = type;
     return false;
 }
 
-bool name_refused(const char *name, PyObject *value)
+/* If the value for this place was refused, puts the name before the message. */
+static void name_refused(const char *name, const void *place)
 {
     PyObject *type, *error, *traceback;
-    if (!value || value != refused.object)
-        return false;
+    if (place != refused.place)
+        return;
     PyErr_Fetch(&type, &error, &traceback);
     PyObject *text = PyUnicode_FromFormat("%s: %S", name, error);
     if (text)
@@ -114,32 +116,81 @@ bool name_refused(const char *name, PyObject *value)
     Py_XDECREF(type);
     Py_XDECREF(error);
     Py_XDECREF(traceback);
-    return true;
 }
 
-bool parse(PyObject *args, PyObject *keywords, const char *format, char **names, ...)
+bool read_as(const char *name, PyObject *object, converter *read, void *place)
 {
-    va_list places;
-    va_start(places, names);
-    refused.object = NULL;
-    bool parsed = PyArg_VaParseTupleAndKeywords(args, keywords, format, names, places);
-    va_end(places);
-    for (Py_ssize_t i = 0; !parsed && refused.object && names[i]; i++) {
-        PyObject *value = i < PyTuple_Size(args) ? PyTuple_GetItem(args, i) : NULL;
-        if (!value && keywords)
-            value = PyDict_GetItemString(keywords, names[i]);
-        name_refused(names[i], value);
+    refused.place = NULL;
+    if (!object || read(object, place))
+        return true;
+    if (refused.place)
+        name_refused(name, place);
+    return false;
+}
+
+/* Puts the name of the argument that was refused before the message: finds its place by `format`.
+ */
+static void name_argument(const char *format, char **names, va_list places)
+{
+    for (size_t i = 0; refused.place && names[i]; i++) {
+        format += strspn(format, "|$");
+        if (format[1] == '&') {
+            (void)va_arg(places, converter *);
+            name_refused(names[i], va_arg(places, void *));
+        } else {
+            (void)va_arg(places, void *);
+            if (format[1] == '#')
+                (void)va_arg(places, void *);
+        }
+        format += 1 + strspn(format + 1, "&#");
     }
+}
+
+bool parse(PyObject *args, PyObject *keywords, const char *call, const char *format, char **names,
+           ...)
+{
+    char full[64];
+    va_list places, again;
+    va_start(places, names);
+    va_copy(again, places);
+    if (call)
+        PyOS_snprintf(full, sizeof(full), "%s:%s", format, call);
+    refused.place = NULL;
+    bool parsed =
+        PyArg_VaParseTupleAndKeywords(args, keywords, call ? full : format, names, places);
+    if (!parsed)
+        name_argument(format, names, again);
+    va_end(again);
+    va_end(places);
     return parsed;
+}
+
+PyObject *items_of(PyObject *object, const char *expected)
+{
+    if (PyType_GetSlot(Py_TYPE(object), Py_tp_iter) || PySequence_Check(object))
+        return PySequence_Tuple(object);
+    wrong_type(expected, object);
+    return NULL;
+}
+
+PyObject *bytes_of(PyObject *object, const char *expected)
+{
+    PyObject *view = PyMemoryView_FromObject(object);
+    if (!view && PyErr_ExceptionMatches(PyExc_TypeError))
+        wrong_type(expected, object);
+    PyObject *bytes = view ? PyObject_CallMethod(view, "tobytes", NULL) : NULL;
+    Py_XDECREF(view);
+    return bytes;
 }
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-bool integer_of(PyObject *object, unsigned bits, bool with_sign, uint64_t *value)
+static bool integer_of(PyObject *object, unsigned bits, bool with_sign, const void *place,
+                       uint64_t *value)
 {
     int overflow;
     if (!PyIndex_Check(object))
-        return refuse(object, PyExc_TypeError, "expected an integer, not %R",
+        return refuse(place, PyExc_TypeError, "expected an integer, not %R",
                       (PyObject *)Py_TYPE(object), 0);
     PyObject *number = PyNumber_Index(object);
     if (!number)
@@ -151,48 +202,44 @@ bool integer_of(PyObject *object, unsigned bits, bool with_sign, uint64_t *value
     const uint64_t magnitude = is_negative ? ~*value : *value;
     PyErr_Clear();
     if (is_negative && !with_sign)
-        refuse(object, NULL, "%R is negative, but must be 0 or more", number, 0);
+        refuse(place, NULL, "%R is negative, but must be 0 or more", number, 0);
     else if (is_huge || magnitude > UINT64_MAX >> (64 - bits + with_sign))
-        refuse(object, PyExc_OverflowError, "%R does not fit into %u bits", number, bits);
+        refuse(place, PyExc_OverflowError, "%R does not fit into %u bits", number, bits);
     Py_DECREF(number);
     return !PyErr_Occurred();
 }
 
-int unsigned_of(PyObject *object, void *place)
-{
-    uint64_t value;
-    if (!integer_of(object, 32, false, &value))
-        return 0;
-    *(unsigned *)place = (unsigned)value;
-    return 1;
-}
+#define INTEGER(name, type, bits, with_sign)                                                       \
+    int name(PyObject *object, void *place)                                                        \
+    {                                                                                              \
+        uint64_t value;                                                                            \
+        if (!integer_of(object, bits, with_sign, place, &value))                                   \
+            return false;                                                                          \
+        *(type *)place = (type)value;                                                              \
+        return true;                                                                               \
+    }
 
-int size_of(PyObject *object, void *place)
-{
-    uint64_t value;
-    if (!integer_of(object, 63, false, &value))
-        return 0;
-    *(size_t *)place = (size_t)value;
-    return 1;
-}
+INTEGER(int_of, int, 32, true)
+INTEGER(int64_of, int64_t, 64, true)
+INTEGER(unsigned_of, unsigned, 32, false)
+INTEGER(size_of, size_t, 63, false)
+INTEGER(uint64_of, uint64_t, 64, false)
 
 int gl_name_of(PyObject *object, void *place)
 {
-    return PyIndex_Check(object) ? unsigned_of(object, place)
-                                 : wrong_type("expected the name of an OpenGL object, an integer "
-                                              "(moderngl: .glo, pyglet: .id)",
-                                              object);
-}
-
-int uint64_of(PyObject *object, void *place)
-{
-    return integer_of(object, 64, false, place);
+    return PyIndex_Check(object)
+               ? unsigned_of(object, place)
+               : refuse(place, PyExc_TypeError,
+                        "expected the name of an OpenGL object, an integer (moderngl: .glo, "
+                        "pyglet: .id), not %R",
+                        (PyObject *)Py_TYPE(object), 0);
 }
 
 int truth_of(PyObject *object, void *place)
 {
     if (!PyType_GetSlot(Py_TYPE(object), Py_nb_bool))
-        return wrong_type("expected True or False", object);
+        return refuse(place, PyExc_TypeError, "expected True or False, not %R",
+                      (PyObject *)Py_TYPE(object), 0);
     const int truth = PyObject_IsTrue(object);
     *(bool *)place = truth == 1;
     return truth >= 0;
@@ -206,12 +253,34 @@ static bool is_handle(PyObject *object)
            !PyType_GetSlot(type, Py_nb_float);
 }
 
-bool address_of(PyObject *object, uint64_t *address)
+int address_of(PyObject *object, void *place)
 {
     PyObject *number = is_handle(object) ? PyNumber_Long(object) : Py_NewRef(object);
-    bool is_address = number && uint64_of(number, address);
+    bool is_address = number && uint64_of(number, place);
     Py_XDECREF(number);
     return is_address;
+}
+
+static bool read_double(PyObject *object, const void *place, double *number)
+{
+    if (!PyIndex_Check(object) && !PyType_GetSlot(Py_TYPE(object), Py_nb_float))
+        return refuse(place, PyExc_TypeError, "expected a number, not %R",
+                      (PyObject *)Py_TYPE(object), 0);
+    *number = PyFloat_AsDouble(object);
+    return !PyErr_Occurred();
+}
+
+int double_of(PyObject *object, void *place)
+{
+    return read_double(object, place, place);
+}
+
+int float_of(PyObject *object, void *place)
+{
+    double number = 0;
+    const bool is_number = read_double(object, place, &number);
+    *(float *)place = (float)number;
+    return is_number;
 }
 
 /* The largest timeout below GR_WAIT_FOREVER, in milliseconds. */
@@ -222,8 +291,8 @@ bool timeout_of(PyObject *object, unsigned *timeout_ms)
     *timeout_ms = GR_WAIT_FOREVER;
     if (!is_given(object))
         return true;
-    double seconds = PyFloat_AsDouble(object);
-    if (seconds == -1 && PyErr_Occurred())
+    double seconds;
+    if (!read_as("timeout", object, DOUBLE(&seconds)))
         return false;
     if (!(seconds >= 0)) {
         PyErr_Format(PyExc_ValueError,
@@ -418,14 +487,12 @@ int flags_of(PyObject *object, void *place)
         return flags_from_text(object, flags);
     if (PyIndex_Check(object))
         return unsigned_of(object, flags);
-    PyObject *name, *names = PyObject_GetIter(object);
+    PyObject *names = items_of(object, "flags: expected names, in a str or several, or a number");
     bool are_flags = names;
-    while (are_flags && (name = PyIter_Next(names))) {
-        are_flags = flags_from_text(name, flags);
-        Py_DECREF(name);
-    }
+    for (Py_ssize_t i = 0; are_flags && i < PyTuple_Size(names); i++)
+        are_flags = flags_from_text(PyTuple_GetItem(names, i), flags);
     Py_XDECREF(names);
-    return are_flags && !PyErr_Occurred();
+    return are_flags;
 }
 
 bool choice_of(PyObject *object, const char *what, const char *const names[], int *choice)

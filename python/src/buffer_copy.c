@@ -110,17 +110,6 @@ static PyObject *copy_from(PyObject *self, PyObject *args, PyObject *keywords)
 
 /* ---- Fills ----------------------------------------------------------------------------------- */
 
-/* The bytes of an object with the buffer protocol. NULL, with an exception, for another object. */
-static PyObject *bytes_of(PyObject *value)
-{
-    PyObject *view = PyMemoryView_FromObject(value);
-    if (!view && PyErr_ExceptionMatches(PyExc_TypeError))
-        wrong_type("a fill value must be an int, or 1, 2 or 4 bytes", value);
-    PyObject *bytes = view ? PyObject_CallMethod(view, "tobytes", NULL) : NULL;
-    Py_XDECREF(view);
-    return bytes;
-}
-
 /*
  * Reads a pattern as cuda.core does: an int from 0 to 255 is one byte, and any other value, even a
  * NumPy integer, is the 1, 2 or 4 bytes of its buffer. Returns the size, 0 on failure.
@@ -137,7 +126,7 @@ static size_t pattern_of(PyObject *value, unsigned *pattern)
         PyErr_Format(PyExc_OverflowError, "a fill value must be from 0 to 255, not %R", value);
         return 0;
     }
-    PyObject *bytes = bytes_of(value);
+    PyObject *bytes = bytes_of(value, "a fill value must be an int, or 1, 2 or 4 bytes");
     if (!bytes)
         return 0;
     size_t size = (size_t)PyBytes_Size(bytes);

@@ -27,48 +27,44 @@ bool layout_of(PyObject *object, gr_layout *layout)
     return is_layout;
 }
 
-static bool number_of(PyObject *object, int64_t *number)
+static bool read_numbers(PyObject *items, const char *what, int64_t *values, unsigned *count)
 {
-    uint64_t value;
-    bool is_number = integer_of(object, 64, true, &value);
-    *number = (int64_t)value;
-    return is_number;
-}
-
-static bool numbers_of(PyObject *sequence, const char *what, int64_t *values, unsigned *count)
-{
-    Py_ssize_t n = PySequence_Size(sequence);
-    if (n < 0)
-        return false;
+    const Py_ssize_t n = PyTuple_Size(items);
     if (n > (Py_ssize_t)GR_TENSOR_DIMS) {
         PyErr_Format(PyExc_ValueError, "%s has %zd numbers; a tensor has at most %u dimensions",
                      what, n, GR_TENSOR_DIMS);
         return false;
     }
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *number = PySequence_GetItem(sequence, i);
-        bool is_number = number && number_of(number, &values[i]);
-        Py_XDECREF(number);
-        if (!is_number)
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!read_as(what, PyTuple_GetItem(items, i), INT64(&values[i])))
             return false;
-    }
     *count = (unsigned)n;
     return true;
+}
+
+static bool numbers_of(PyObject *sequence, const char *what, const char *expected, int64_t *values,
+                       unsigned *count)
+{
+    PyObject *items = items_of(sequence, expected);
+    const bool are_numbers = items && read_numbers(items, what, values, count);
+    Py_XDECREF(items);
+    return are_numbers;
 }
 
 static bool shape_of(struct desc *desc, PyObject *shape)
 {
     desc->desc.shape = desc->shape;
     if (!PyIndex_Check(shape))
-        return numbers_of(shape, "shape", desc->shape, &desc->desc.ndim);
+        return numbers_of(shape, "shape", "shape: expected an integer or several", desc->shape,
+                          &desc->desc.ndim);
     desc->desc.ndim = 1;
-    return number_of(shape, &desc->shape[0]);
+    return read_as("shape", shape, INT64(&desc->shape[0]));
 }
 
 static bool strides_of(struct desc *desc, PyObject *strides)
 {
     unsigned count;
-    if (!numbers_of(strides, "strides", desc->strides, &count))
+    if (!numbers_of(strides, "strides", "strides: expected integers", desc->strides, &count))
         return false;
     if (count != desc->desc.ndim) {
         PyErr_Format(PyExc_ValueError, "strides has %u numbers, but shape has %u", count,

@@ -81,7 +81,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     int device = 0;
     gr_cuda_context *context;
-    if (!PARSE("|i:CudaContext", NAMES("device"), &device))
+    if (!PARSE("|O&:CudaContext", NAMES("device"), INT(&device)))
         return NULL;
     WITHOUT_GIL(context = gr_cuda_context_create(device));
     context_object *self = context ? new_object(type) : NULL;

@@ -91,13 +91,16 @@ bool wrong_type(const char *expected, PyObject *object)
     return false;
 }
 
+PyObject *fail_as(gr_status status, const char *call, PyObject *message)
+{
+    return raise_parts(
+        message ? Py_BuildValue("(siissN)", gr_status_name(status), 0, 0, "", call, message)
+                : NULL);
+}
+
 bool wrong_value(const char *format, PyObject *object)
 {
-    PyObject *message = PyUnicode_FromFormat(format, object);
-    raise_parts(message ? Py_BuildValue("(siissN)", gr_status_name(GR_ERR_INVALID_VALUE), 0, 0, "",
-                                        "", message)
-                        : NULL);
-    return false;
+    return fail_as(GR_ERR_INVALID_VALUE, "", PyUnicode_FromFormat(format, object));
 }
 
 bool is_absent(PyObject *type)

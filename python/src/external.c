@@ -54,7 +54,7 @@ static bool read_image(PyObject *none, PyObject *given, gr_external_image_desc *
                             "depth_texture", "srgb",   "normalized", NULL};
     PyObject *format = NULL;
     *image = GR_INIT(gr_external_image_desc);
-    if (!parse(none, given, "|$O&O&O&O&O&O&O&OO&O&O&O&O&:image", names, SIZE(&image->width),
+    if (!parse(none, given, NULL, "|$O&O&O&O&O&O&O&OO&O&O&O&O&:image", names, SIZE(&image->width),
                SIZE(&image->height), SIZE(&image->depth), UNSIGNED(&image->levels),
                UNSIGNED(&image->placed_levels), UNSIGNED(&image->layers), TRUTH(&image->cube),
                &format, UNSIGNED(&image->channels), TRUTH(&image->color_attachment),
@@ -85,7 +85,7 @@ static bool part_of(const struct given *given, struct external *external)
 {
     external->part = GR_INIT(gr_external_part_desc, .offset = given->offset, .size = given->length);
     external->memory.part = &external->part;
-    if (!flags_of(given->flags, &external->flags))
+    if (!read_as("flags", given->flags, FLAGS(&external->flags)))
         return false;
     if (!is_given(given->image))
         return true;
@@ -98,7 +98,7 @@ bool win32_of(PyObject *object, void **handle, PyObject **bytes)
     uint64_t number = 0;
     *bytes = NULL;
     if (!PyUnicode_Check(object)) {
-        bool is_handle = address_of(object, &number);
+        bool is_handle = read_as("handle", object, ADDRESS(&number));
         *handle = (void *)(uintptr_t)number;
         return is_handle;
     }
@@ -132,9 +132,9 @@ static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
     struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
     struct given given = {0};
     PyObject *kind = NULL;
-    if (!PARSE("iO&|$OO&O&O&OO:from_fd",
+    if (!PARSE("O&O&|$OO&O&O&OO:from_fd",
                NAMES("fd", "size", "kind", "dedicated", "offset", "length", "image", "flags"),
-               &external.memory.fd, SIZE(&external.memory.size), &kind,
+               INT(&external.memory.fd), SIZE(&external.memory.size), &kind,
                TRUTH(&external.memory.dedicated), SIZE(&given.offset), SIZE(&given.length),
                &given.image, &given.flags) ||
         !value_of(kind, "kind of descriptor", kinds, &external.memory.type) ||
@@ -173,13 +173,12 @@ static PyObject *from_nvscibuf(PyObject *type, PyObject *args, PyObject *keyword
 {
     struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
     struct given given = {0};
-    PyObject *object;
     uint64_t address;
-    if (!PARSE("OO&|$O&O&O&OO:from_nvscibuf",
-               NAMES("object", "size", "dedicated", "offset", "length", "image", "flags"), &object,
-               SIZE(&external.memory.size), TRUTH(&external.memory.dedicated), SIZE(&given.offset),
-               SIZE(&given.length), &given.image, &given.flags) ||
-        !part_of(&given, &external) || !address_of(object, &address))
+    if (!PARSE("O&O&|$O&O&O&OO:from_nvscibuf",
+               NAMES("object", "size", "dedicated", "offset", "length", "image", "flags"),
+               ADDRESS(&address), SIZE(&external.memory.size), TRUTH(&external.memory.dedicated),
+               SIZE(&given.offset), SIZE(&given.length), &given.image, &given.flags) ||
+        !part_of(&given, &external))
         return NULL;
     external.memory.type = GR_EXTERNAL_MEMORY_NVSCIBUF;
     external.memory.nvscibuf = (const void *)(uintptr_t)address;

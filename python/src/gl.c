@@ -120,10 +120,10 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     gr_egl_options options = GR_INIT(gr_egl_options);
     PyObject *share = NULL;
     gr_egl *egl;
-    if (!PARSE("|iii$O&O&O:EglContext",
+    if (!PARSE("|O&O&O&$O&O&O:EglContext",
                NAMES("cuda_device", "major", "minor", "compatibility", "debug", "share"),
-               &options.cuda_device, &options.major, &options.minor, TRUTH(&options.compatibility),
-               TRUTH(&options.debug), &share) ||
+               INT(&options.cuda_device), INT(&options.major), INT(&options.minor),
+               TRUTH(&options.compatibility), TRUTH(&options.debug), &share) ||
         !shared_of(share, &options.share))
         return NULL;
     WITHOUT_GIL(egl = gr_egl_create(&options));

@@ -12,17 +12,18 @@ static PyObject *handle_or_fail(uint64_t handle)
     return handle ? PyLong_FromUnsignedLongLong(handle) : fail();
 }
 
-static bool place_of(PyObject *args, PyObject *keywords, unsigned *level, unsigned *layer)
+static bool place_of(PyObject *args, PyObject *keywords, const char *call, unsigned *level,
+                     unsigned *layer)
 {
     *level = *layer = 0;
-    return PARSE("|O&O&", NAMES("level", "layer"), UNSIGNED(level), UNSIGNED(layer));
+    return PARSE_IN(call, "|O&O&", NAMES("level", "layer"), UNSIGNED(level), UNSIGNED(layer));
 }
 
 static PyObject *array(PyObject *self, PyObject *args, PyObject *keywords)
 {
     unsigned level, layer;
     gr_buffer *buffer = mapping_of(self);
-    if (!buffer || !place_of(args, keywords, &level, &layer))
+    if (!buffer || !place_of(args, keywords, "array", &level, &layer))
         return NULL;
     return handle_or_fail((uintptr_t)gr_buffer_array(buffer, level, layer));
 }
@@ -37,7 +38,7 @@ static PyObject *surface(PyObject *self, PyObject *args, PyObject *keywords)
 {
     unsigned level, layer;
     gr_buffer *buffer = mapping_of(self);
-    if (!buffer || !place_of(args, keywords, &level, &layer))
+    if (!buffer || !place_of(args, keywords, "surface", &level, &layer))
         return NULL;
     return handle_or_fail(gr_buffer_surface(buffer, level, layer));
 }
@@ -46,7 +47,7 @@ static PyObject *resource_surface(PyObject *object, PyObject *args, PyObject *ke
 {
     resource_object *self = (resource_object *)object;
     unsigned level, layer;
-    if (!place_of(args, keywords, &level, &layer) || !resource_usable(self) ||
+    if (!place_of(args, keywords, "surface", &level, &layer) || !resource_usable(self) ||
         !exclusive_begin(object))
         return NULL;
     PyObject *handle = handle_or_fail(gr_resource_surface(self->resource, level, layer));
@@ -74,14 +75,13 @@ static bool address_modes_of(PyObject *object, gr_address modes[3])
         modes[1] = modes[2] = modes[0];
         return true;
     }
-    for (int i = 0; i < 3; i++) {
-        PyObject *one = PySequence_GetItem(object, i);
-        bool is_mode = one && address_mode_of(one, &modes[i]);
-        Py_XDECREF(one);
-        if (!is_mode)
-            return false;
-    }
-    return true;
+    PyObject *items = items_of(object, "address: expected a mode, or three of them");
+    bool are_modes = items && (PyTuple_Size(items) == 3 ||
+                               wrong_value("address: %R is not a mode, nor three of them", object));
+    for (int i = 0; are_modes && i < 3; i++)
+        are_modes = address_mode_of(PyTuple_GetItem(items, i), &modes[i]);
+    Py_XDECREF(items);
+    return are_modes;
 }
 
 static bool filter_of(PyObject *object, gr_filter *filter)
@@ -91,6 +91,19 @@ static bool filter_of(PyObject *object, gr_filter *filter)
     bool is_filter = choice_of(object, "filter", names, &choice);
     *filter = (gr_filter)choice;
     return is_filter;
+}
+
+static bool border_of(PyObject *object, float border[4])
+{
+    if (!is_given(object))
+        return true;
+    PyObject *items = items_of(object, "border: expected four numbers");
+    bool are_numbers = items && (PyTuple_Size(items) == 4 ||
+                                 wrong_value("border: %R are not four numbers", object));
+    for (int i = 0; are_numbers && i < 4; i++)
+        are_numbers = read_as("border", PyTuple_GetItem(items, i), FLOAT(&border[i]));
+    Py_XDECREF(items);
+    return are_numbers;
 }
 
 /* Reads a bool. None is GR_CHOICE_DEFAULT. */
@@ -109,17 +122,17 @@ static bool yes_or_no(PyObject *object, gr_choice *choice)
 static bool texture_options_of(PyObject *args, PyObject *keywords, gr_texture_options *options)
 {
     PyObject *address = NULL, *filter = NULL, *normalized = NULL, *as_float = NULL, *srgb = NULL;
-    PyObject *mip_filter = NULL;
-    float *border = options->border;
-    return PARSE("|O&O&$OOOOO(ffff)O&OffO&O&:texture",
+    PyObject *border = NULL, *mip_filter = NULL;
+    return PARSE("|O&O&$OOOOOOO&OO&O&O&O&:texture",
                  NAMES("level", "layer", "address", "filter", "normalized", "as_float", "srgb",
                        "border", "whole", "mip_filter", "mip_bias", "min_level", "level_count",
                        "anisotropy"),
                  UNSIGNED(&options->level), UNSIGNED(&options->layer), &address, &filter,
-                 &normalized, &as_float, &srgb, &border[0], &border[1], &border[2], &border[3],
-                 TRUTH(&options->whole), &mip_filter, &options->mip_bias, &options->min_level,
+                 &normalized, &as_float, &srgb, &border, TRUTH(&options->whole), &mip_filter,
+                 FLOAT(&options->mip_bias), FLOAT(&options->min_level),
                  UNSIGNED(&options->level_count), UNSIGNED(&options->anisotropy)) &&
-           address_modes_of(address, options->address) && filter_of(filter, &options->filter) &&
+           border_of(border, options->border) && address_modes_of(address, options->address) &&
+           filter_of(filter, &options->filter) &&
            yes_or_no(normalized, &options->normalized_coordinates) &&
            yes_or_no(as_float, &options->as_float) && yes_or_no(srgb, &options->srgb) &&
            filter_of(mip_filter, &options->mip_filter);
@@ -150,22 +163,23 @@ static PyObject *resource_texture(PyObject *object, PyObject *args, PyObject *ke
 
 typedef gr_status copy_call(gr_buffer *, unsigned, unsigned, const gr_linear_desc *, CUstream);
 
-static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, copy_call *call)
+static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, const char *name,
+                      copy_call *call)
 {
     buffer_object *self = (buffer_object *)object;
     gr_linear_desc linear = GR_INIT(gr_linear_desc);
-    PyObject *address, *given = NULL;
+    PyObject *given = NULL;
     unsigned level = 0, layer = 0;
     uint64_t pointer;
     CUstream stream;
     gr_status status;
     bool host = false;
-    if (!PARSE("O|O&O&$O&O&O&O",
-               NAMES("address", "level", "layer", "pitch", "slice", "host", "stream"), &address,
-               UNSIGNED(&level), UNSIGNED(&layer), SIZE(&linear.pitch), SIZE(&linear.slice),
-               TRUTH(&host), &given) ||
-        !address_of(address, &pointer) || !stream_or(given, GR_STREAM_OF_MAP, &stream) ||
-        !buffer_usable(self) || !exclusive_begin(object))
+    if (!PARSE_IN(name, "O&|O&O&$O&O&O&O",
+                  NAMES("address", "level", "layer", "pitch", "slice", "host", "stream"),
+                  ADDRESS(&pointer), UNSIGNED(&level), UNSIGNED(&layer), SIZE(&linear.pitch),
+                  SIZE(&linear.slice), TRUTH(&host), &given) ||
+        !stream_or(given, GR_STREAM_OF_MAP, &stream) || !buffer_usable(self) ||
+        !exclusive_begin(object))
         return NULL;
     linear.device = host ? 0 : pointer;
     linear.host = host ? (void *)(uintptr_t)pointer : NULL;
@@ -196,8 +210,9 @@ GUARDED(array)
 GUARDED_ONE(mipmapped_array)
 GUARDED(surface)
 GUARDED(texture)
-GUARDED_WITH(copy_from_image, copy(self, args, keywords, gr_buffer_copy_to_linear))
-GUARDED_WITH(copy_to_image, copy(self, args, keywords, gr_buffer_copy_from_linear))
+GUARDED_WITH(copy_from_image,
+             copy(self, args, keywords, "copy_from_image", gr_buffer_copy_to_linear))
+GUARDED_WITH(copy_to_image, copy(self, args, keywords, "copy_to_image", gr_buffer_copy_from_linear))
 GUARDED_ONE(image_info)
 
 PyMethodDef resource_image_methods[] = {

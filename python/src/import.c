@@ -403,6 +403,10 @@ static PyObject *one_plane(PyObject *object, PyObject *stream)
                    ? take_capsule(object, ready_on, stream, true)
                    : NULL;
     }
+    if (PyObject_TypeCheck(object, resource_type)) {
+        PyErr_SetString(PyExc_TypeError, RESOURCE_IS_NO_TENSOR);
+        return NULL;
+    }
     PyObject *tensor = from_exchange(object, stream);
     if (tensor || PyErr_Occurred())
         return tensor;

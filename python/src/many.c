@@ -4,6 +4,8 @@
 
 #include <grinterop/tensor.h>
 
+#define RESOURCES "resources: expected a sequence of GraphicsResources"
+
 /* ---- Resources of a sequence ----------------------------------------------------------------- */
 
 static void free_resources(struct resources *given)
@@ -31,7 +33,7 @@ static bool fill_resources(struct resources *given)
 
 bool resources_begin(struct resources *given, PyObject *sequence)
 {
-    *given = (struct resources){.tuple = PySequence_Tuple(sequence)};
+    *given = (struct resources){.tuple = items_of(sequence, RESOURCES)};
     given->count = given->tuple ? (size_t)PyTuple_Size(given->tuple) : 0;
     if (given->tuple && fill_resources(given))
         return true;
@@ -62,28 +64,26 @@ static void end(struct batch *batch)
     PyMem_Free(batch->pointers);
 }
 
-/*
- * Reads the objects of a sequence into `batch`. false, with an exception, if `sequence` is not a
- * sequence.
- */
-static bool begin(PyObject *sequence, struct batch *batch)
+static bool fill(struct batch *batch, PyObject *items)
 {
-    Py_ssize_t count = PySequence_Size(sequence);
-    if (count < 0)
-        return false;
-    batch->objects = PyMem_Calloc((size_t)count + 1, sizeof(*batch->objects));
-    batch->pointers = PyMem_Calloc((size_t)count + 1, sizeof(*batch->pointers));
+    const size_t count = (size_t)PyTuple_Size(items);
+    batch->objects = PyMem_Calloc(count + 1, sizeof(*batch->objects));
+    batch->pointers = PyMem_Calloc(count + 1, sizeof(*batch->pointers));
     if (!batch->objects || !batch->pointers)
         return PyErr_NoMemory();
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *item = PySequence_GetItem(sequence, i);
-        batch->objects[i] = item ? Py_NewRef(core_own(item)) : NULL;
-        batch->count = (size_t)i + 1;
-        Py_XDECREF(item);
-        if (!batch->objects[i])
-            return false;
-    }
+    for (size_t i = 0; i < count; i++)
+        batch->objects[i] = Py_NewRef(core_own(PyTuple_GetItem(items, (Py_ssize_t)i)));
+    batch->count = count;
     return true;
+}
+
+/* Reads the objects of a sequence. false, with an exception, if there is no sequence. */
+static bool begin(PyObject *sequence, const char *expected, struct batch *batch)
+{
+    PyObject *items = items_of(sequence, expected);
+    const bool is_filled = items && fill(batch, items);
+    Py_XDECREF(items);
+    return is_filled;
 }
 
 /* ---- Mapping --------------------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ static PyObject *map_many(PyObject *Py_UNUSED(module), PyObject *args, PyObject 
         !stream_of(given, &stream) || !event_of(wait, &options.wait_event) ||
         !event_of(ready, &options.ready_event))
         return NULL;
-    if (begin(resources, &batch) && take_resources(&batch))
+    if (begin(resources, RESOURCES, &batch) && take_resources(&batch))
         list = map_batch(&batch, given, stream, &options);
     end(&batch);
     return list;
@@ -245,7 +245,7 @@ static PyObject *release_many(PyObject *Py_UNUSED(module), PyObject *args, PyObj
                &wait) ||
         !stream_or(given, GR_STREAM_OF_MAP, &stream) || !event_of(wait, &options.wait_event))
         return NULL;
-    if (begin(buffers, &batch) && take_buffers(&batch))
+    if (begin(buffers, "buffers: expected a sequence of Buffers", &batch) && take_buffers(&batch))
         result = batch.count ? release_batch(&batch, stream, &options) : Py_NewRef(Py_None);
     end(&batch);
     return result;

@@ -58,6 +58,9 @@ PyObject *none_or_fail(gr_status status);
 /* Warns of gr_last_error(). false if a warning filter raises an exception. */
 bool warn_of_error(void);
 
+/* Raises an error without a code. Steals the message, which may be NULL. Returns NULL. */
+PyObject *fail_as(gr_status status, const char *call, PyObject *message);
+
 /* A str from a text of the library. Invalid UTF-8 is replaced. */
 PyObject *text_of(const char *text);
 
@@ -101,38 +104,45 @@ bool event_of(PyObject *object, CUevent *event);
 bool is_given(PyObject *object);
 
 /*
+ * A tuple of the items of an iterable, or the bytes of an object with the buffer protocol. NULL,
+ * with an exception that says `expected`, for another object.
+ */
+PyObject *items_of(PyObject *object, const char *expected);
+PyObject *bytes_of(PyObject *object, const char *expected);
+
+/*
  * The text of a str. NULL if the object is not a str or contains a null character; an exception may
  * then be set or not.
  */
 const char *plain_text(PyObject *object);
 
 /*
- * Reads an integer, or an object with __index__ such as a NumPy integer. OverflowError if it does
- * not fit into that many bits, InvalidValueError if it must not be negative. A negative *value is
- * in two's complement.
+ * Read numbers, as converters for "O&" of PyArg_ParseTuple(): an integer, or an object with
+ * __index__ such as a NumPy integer. OverflowError if it does not fit, InvalidValueError if it must
+ * not be negative.
  */
-bool integer_of(PyObject *object, unsigned bits, bool with_sign, uint64_t *value);
-
-/* Read an integer of 0 or more, as converters for "O&" of PyArg_ParseTuple(). */
-int unsigned_of(PyObject *object, void *place);
-int size_of(PyObject *object, void *place);
-int uint64_of(PyObject *object, void *place);
-int gl_name_of(PyObject *object, void *place);
+typedef int converter(PyObject *object, void *place);
+converter int_of, int64_of, unsigned_of, size_of, uint64_of, gl_name_of, double_of, float_of;
+#define INT64(place)    int64_of, (1 ? (place) : (int64_t *)NULL)
+#define INT(place)      int_of, (1 ? (place) : (int *)NULL)
+#define DOUBLE(place)   double_of, (1 ? (place) : (double *)NULL)
+#define FLOAT(place)    float_of, (1 ? (place) : (float *)NULL)
 #define UNSIGNED(place) unsigned_of, (1 ? (place) : (unsigned *)NULL)
 #define GL_NAME(place)  gl_name_of, (1 ? (place) : (unsigned *)NULL)
 #define SIZE(place)     size_of, (1 ? (place) : (size_t *)NULL)
 #define UINT64(place)   uint64_of, (1 ? (place) : (uint64_t *)NULL)
 
 /* Reads a bool, an integer or NumPy bool, as such a converter. None is false. */
-int truth_of(PyObject *object, void *place);
+converter truth_of;
 #define TRUTH(place) truth_of, (1 ? (place) : (bool *)NULL)
 
 /* Reads flags, too: None, a number, a str with one or more names, or a sequence of names. */
-int flags_of(PyObject *object, void *place);
+converter flags_of;
 #define FLAGS(place) flags_of, (1 ? (place) : (unsigned *)NULL)
 
-/* Reads a handle or an address: an integer, or an object with only __int__. */
-bool address_of(PyObject *object, uint64_t *address);
+/* Reads a handle or an address, too: an integer, or an object with only __int__. */
+converter address_of;
+#define ADDRESS(place) address_of, (1 ? (place) : (uint64_t *)NULL)
 
 /* Converts seconds to milliseconds. None waits forever. */
 bool timeout_of(PyObject *object, unsigned *timeout_ms);
@@ -177,15 +187,18 @@ bool arguments_of(const char *call, struct parameters *parameters, PyObject *con
                   Py_ssize_t count, PyObject *keywords, PyObject **values);
 
 /*
- * Reads arguments by a format of PyArg_ParseTupleAndKeywords. Errors of integers name the argument.
- * PARSE reads `args` and `keywords`, by NAMES().
+ * Reads arguments by a format of PyArg_ParseTupleAndKeywords, whose name may also be `call`. Errors
+ * of the converters below name the argument. PARSE and PARSE_IN read `args` and `keywords`, by
+ * NAMES().
  */
-bool parse(PyObject *args, PyObject *keywords, const char *format, char **names, ...);
-#define PARSE(format, names, ...) parse(args, keywords, format, names, __VA_ARGS__)
-#define NAMES(...)                ((char *[]){__VA_ARGS__, NULL})
+bool parse(PyObject *args, PyObject *keywords, const char *call, const char *format, char **names,
+           ...);
+#define PARSE(format, names, ...)          parse(args, keywords, NULL, format, names, __VA_ARGS__)
+#define PARSE_IN(call, format, names, ...) parse(args, keywords, call, format, names, __VA_ARGS__)
+#define NAMES(...)                         ((char *[]){__VA_ARGS__, NULL})
 
-/* If this value is the integer that was refused last, puts the name before the message. */
-bool name_refused(const char *name, PyObject *value);
+/* Reads an argument that may be NULL by a converter, whose errors then have its name. */
+bool read_as(const char *name, PyObject *object, converter *read, void *place);
 
 extern PyMethodDef argument_functions[];
 

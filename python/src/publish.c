@@ -22,18 +22,6 @@ struct given {
     PyObject *wait_event, *timeout, *x, *y, *width, *height;
 };
 
-static bool float_of(PyObject *object, const char *what, float *value)
-{
-    double number = PyFloat_AsDouble(object);
-    *value = (float)number;
-    if (number != -1 || !PyErr_Occurred())
-        return true;
-    if (PyErr_ExceptionMatches(PyExc_TypeError))
-        PyErr_Format(PyExc_TypeError, "%s: expected a number, not %R", what,
-                     (PyObject *)Py_TYPE(object));
-    return false;
-}
-
 /*
  * Reads a number for all channels, or a sequence for up to four. Channels without a value are left
  * unchanged.
@@ -43,7 +31,7 @@ static bool channels_of(PyObject *object, const char *what, float values[4])
     Py_ssize_t count = PySequence_Check(object) ? PySequence_Size(object) : -1;
     if (!PySequence_Check(object)) {
         float value;
-        if (!float_of(object, what, &value))
+        if (!read_as(what, object, FLOAT(&value)))
             return false;
         for (int i = 0; i < 4; i++)
             values[i] = value;
@@ -54,7 +42,7 @@ static bool channels_of(PyObject *object, const char *what, float values[4])
     for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); i++) {
         PyObject *number = PySequence_GetItem(object, i);
         if (number)
-            float_of(number, what, &values[i]);
+            read_as(what, number, FLOAT(&values[i]));
         Py_XDECREF(number);
     }
     return !PyErr_Occurred();
@@ -77,20 +65,11 @@ static bool numbers_of_options(const struct given *given, struct options *to)
         to->options.bias = to->bias;
     }
     if (is_given(given->alpha)) {
-        if (!float_of(given->alpha, "alpha", &to->alpha))
+        if (!read_as("alpha", given->alpha, FLOAT(&to->alpha)))
             return false;
         to->options.alpha = &to->alpha;
     }
     return true;
-}
-
-static bool read_as(const char *name, PyObject *object, int (*read)(PyObject *, void *),
-                    void *place)
-{
-    if (!object || read(object, place))
-        return true;
-    name_refused(name, object);
-    return false;
 }
 
 static bool flags_of_options(const struct given *given, gr_publish_options *to)
@@ -101,10 +80,10 @@ static bool flags_of_options(const struct given *given, gr_publish_options *to)
            read_as("x", given->x, UNSIGNED(&to->x)) && read_as("y", given->y, UNSIGNED(&to->y)) &&
            read_as("width", given->width, UNSIGNED(&to->width)) &&
            read_as("height", given->height, UNSIGNED(&to->height)) &&
-           (!given->bgr || truth_of(given->bgr, &to->bgr)) &&
-           (!given->flip || truth_of(given->flip, &to->flip)) &&
-           (!given->srgb || truth_of(given->srgb, &to->srgb)) &&
-           (!given->full_range || truth_of(given->full_range, &to->full_range)) &&
+           read_as("bgr", given->bgr, TRUTH(&to->bgr)) &&
+           read_as("flip", given->flip, TRUTH(&to->flip)) &&
+           read_as("srgb", given->srgb, TRUTH(&to->srgb)) &&
+           read_as("full_range", given->full_range, TRUTH(&to->full_range)) &&
            read_as("bits", given->bits, UNSIGNED(&to->bits));
 }
 
@@ -367,8 +346,8 @@ static bool rectangle_of(PyObject *object, gr_framebuffer_options *to)
 {
     if (!is_given(object))
         return true;
-    PyObject *tuple = PySequence_Tuple(object);
-    bool good = tuple && parse(tuple, NULL, "O&O&O&O&:rectangle",
+    PyObject *tuple = items_of(object, "rectangle: expected (x, y, width, height)");
+    bool good = tuple && parse(tuple, NULL, NULL, "O&O&O&O&:rectangle",
                                NAMES("x", "y", "width", "height"), UNSIGNED(&to->x),
                                UNSIGNED(&to->y), UNSIGNED(&to->width), UNSIGNED(&to->height));
     Py_XDECREF(tuple);
@@ -516,15 +495,15 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
     gr_framebuffer_options options =
         GR_INIT(gr_framebuffer_options, .conversion = &conversion.options);
     unsigned framebuffer;
-    if (!PARSE("O&O|$OOOffO&OO&O&OOOO&OO",
+    if (!PARSE("O&O|$OOOO&O&O&OO&O&OOOO&OO:fetch_framebuffer",
                NAMES("framebuffer", "tensor", "stream", "attachment", "rectangle", "near", "far",
                      "reverse_z", "layout", "bgr", "flip", "scale", "bias", "alpha", "srgb",
                      "wait_event", "staging"),
                GL_NAME(&framebuffer), &object, &given.stream, &attachment, &rectangle,
-               &options.z_near, &options.z_far, TRUTH(&options.reverse_z), &given.layout,
-               TRUTH(&conversion.options.bgr), TRUTH(&conversion.options.flip), &given.scale,
-               &given.bias, &given.alpha, TRUTH(&conversion.options.srgb), &given.wait_event,
-               &staging) ||
+               FLOAT(&options.z_near), FLOAT(&options.z_far), TRUTH(&options.reverse_z),
+               &given.layout, TRUTH(&conversion.options.bgr), TRUTH(&conversion.options.flip),
+               &given.scale, &given.bias, &given.alpha, TRUTH(&conversion.options.srgb),
+               &given.wait_event, &staging) ||
         !rectangle_of(rectangle, &options) || !names_of_options(&given, &conversion) ||
         !numbers_of_options(&given, &conversion))
         return NULL;
@@ -543,7 +522,8 @@ static PyObject *copy_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, P
     gr_status status;
     size_t offset = 0;
     unsigned framebuffer;
-    if (!PARSE("O&O|$OOO&", NAMES("framebuffer", "buffer", "attachment", "rectangle", "offset"),
+    if (!PARSE("O&O|$OOO&:copy_framebuffer",
+               NAMES("framebuffer", "buffer", "attachment", "rectangle", "offset"),
                GL_NAME(&framebuffer), &buffer, &attachment, &rectangle, SIZE(&offset)) ||
         !attachment_of(attachment, &options.attachment) || !rectangle_of(rectangle, &options))
         return NULL;

@@ -182,11 +182,13 @@ static PyObject *map_on(resource_object *self, PyObject *given, const gr_map_opt
 static bool access_of(PyObject *given, gr_map_access *access)
 {
     unsigned flags;
-    if (!flags_of(given, &flags))
+    const bool are_flags = flags_of(given, &flags);
+    if (!are_flags && !is_absent(PyExc_ValueError))
         return false;
-    if (flags > GR_WRITE_DISCARD) {
-        PyErr_SetString(PyExc_ValueError,
-                        "the flags of a map are one of read_only, write_discard and read_write");
+    if (!are_flags || flags > GR_WRITE_DISCARD) {
+        PyErr_Format(PyExc_ValueError,
+                     "flags: %R, but a map has one of read_only, write_discard and read_write",
+                     given);
         return false;
     }
     *access = flags ? (gr_map_access)flags : GR_MAP_READ_WRITE;

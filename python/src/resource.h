@@ -63,6 +63,10 @@ struct buffer_object {
 
 extern PyTypeObject *resource_type, *buffer_type;
 
+#define RESOURCE_IS_NO_TENSOR                                                                      \
+    "a GraphicsResource has no bytes until it is mapped: pass the Buffer that map() returns, or "  \
+    "its tensor()"
+
 /* Wraps a gr_resource in an object of `type`. Takes ownership, even on failure. */
 PyObject *resource_new(PyTypeObject *type, gr_resource *resource);
 

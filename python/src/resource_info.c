@@ -76,6 +76,15 @@ PROPERTY_IN_CALL(vk_buffer, or_none(VK_HANDLE(gr_vk_buffer)))
 PROPERTY_IN_CALL(vk_image, or_none(VK_HANDLE(gr_vk_image)))
 PROPERTY_IN_CALL(vk_memory, or_none(VK_HANDLE(gr_vk_memory)))
 
+/* For numpy.from_dlpack() and others, which get the attribute. */
+static PyObject *refuse_export(void)
+{
+    PyErr_SetString(PyExc_AttributeError, RESOURCE_IS_NO_TENSOR);
+    return NULL;
+}
+
+PROPERTY(dlpack, refuse_export())
+
 static PyObject *text_of_resource(PyObject *self)
 {
     uintptr_t handle = handle_of(self);
@@ -128,5 +137,6 @@ PyGetSetDef resource_properties[] = {
     {"vk_buffer", guarded_vk_buffer, NULL, NULL, NULL},
     {"vk_image", guarded_vk_image, NULL, NULL, NULL},
     {"vk_memory", guarded_vk_memory, NULL, NULL, NULL},
+    {"__dlpack__", dlpack, NULL, NULL, NULL},
     {0},
 };

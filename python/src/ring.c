@@ -248,7 +248,8 @@ static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, b
     PyObject *given = NULL, *time = NULL;
     CUstream stream;
     unsigned timeout_ms;
-    if (!PARSE("|O&$OO", NAMES("n", "stream", "timeout"), SIZE(&n), &given, &time) ||
+    if (!PARSE_IN(writing ? "acquire_write" : "acquire_read", "|O&$OO",
+                  NAMES("n", "stream", "timeout"), SIZE(&n), &given, &time) ||
         !stream_or(given, GR_STREAM_NONE, &stream) || !timeout_of(time, &timeout_ms))
         return NULL;
     if (n < 1 || n > INT32_MAX) {

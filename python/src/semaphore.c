@@ -34,7 +34,7 @@ static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
                                          {0}};
     gr_semaphore_desc desc = GR_INIT(gr_semaphore_desc);
     PyObject *kind = NULL;
-    if (!PARSE("i|$OO&:from_fd", NAMES("fd", "kind", "value"), &desc.fd, &kind,
+    if (!PARSE("O&|$OO&:from_fd", NAMES("fd", "kind", "value"), INT(&desc.fd), &kind,
                UINT64(&desc.value)) ||
         !value_of(kind, "kind of semaphore", kinds, &desc.type))
         return NULL;
@@ -68,7 +68,7 @@ static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
 static PyObject *from_nvscisync(PyObject *type, PyObject *object)
 {
     uint64_t address;
-    if (!address_of(object, &address))
+    if (!read_as("object", object, ADDRESS(&address)))
         return NULL;
     const gr_semaphore_desc desc =
         GR_INIT(gr_semaphore_desc, .type = GR_EXTERNAL_SEMAPHORE_NVSCISYNC,

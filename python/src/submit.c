@@ -151,21 +151,28 @@ static bool too_many(const char *what)
     return false;
 }
 
-static bool commands_of(PyObject *items, VkCommandBufferSubmitInfo *commands, unsigned *count)
+static bool read_commands(PyObject *items, VkCommandBufferSubmitInfo *commands, unsigned count)
 {
-    PyObject *item, *iterator = PyObject_GetIter(items);
-    bool good = iterator;
-    while (good && (item = PyIter_Next(iterator))) {
+    for (unsigned i = 0; i < count; i++) {
         uint64_t handle;
-        good = *count < MOST ? address_of(item, &handle) : too_many("command buffers");
-        if (good)
-            commands[(*count)++] =
-                (VkCommandBufferSubmitInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-                                            .commandBuffer = (VkCommandBuffer)(uintptr_t)handle};
-        Py_DECREF(item);
+        if (!read_as("commands", PyTuple_GetItem(items, i), ADDRESS(&handle)))
+            return false;
+        commands[i] =
+            (VkCommandBufferSubmitInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                        .commandBuffer = (VkCommandBuffer)(uintptr_t)handle};
     }
-    Py_XDECREF(iterator);
-    return good && !PyErr_Occurred();
+    return true;
+}
+
+static bool commands_of(PyObject *given, VkCommandBufferSubmitInfo *commands, unsigned *count)
+{
+    PyObject *items = items_of(given, "commands: expected a sequence of command buffers");
+    const Py_ssize_t size = items ? PyTuple_Size(items) : 0;
+    *count = (unsigned)size;
+    const bool are_commands = items && (size <= MOST || too_many("command buffers")) &&
+                              read_commands(items, commands, *count);
+    Py_XDECREF(items);
+    return are_commands;
 }
 
 static gr_status submit_all(const struct resources *given, const gr_vk_submit_desc *desc)

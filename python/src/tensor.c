@@ -154,18 +154,18 @@ static PyObject *wrap_failed(void)
 
 static PyObject *call_wrap(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
-    PyObject *pointer, *shape, *dtype = NULL, *strides = NULL, *layout = NULL, *memory = NULL;
+    PyObject *shape, *dtype = NULL, *strides = NULL, *layout = NULL, *memory = NULL;
     PyObject *given = NULL, *owner = Py_None;
     bool read_only = false, negative_strides = false;
     struct desc desc;
     uint64_t address;
     CUstream ready_on;
-    if (!PARSE("OO|O$OOOOOO&O&:wrap",
+    if (!PARSE("O&O|O$OOOOOO&O&:wrap",
                NAMES("pointer", "shape", "dtype", "strides", "layout", "memory", "stream", "owner",
                      "read_only", "negative_strides"),
-               &pointer, &shape, &dtype, &strides, &layout, &memory, &given, &owner,
+               ADDRESS(&address), &shape, &dtype, &strides, &layout, &memory, &given, &owner,
                TRUTH(&read_only), TRUTH(&negative_strides)) ||
-        !desc_of(&desc, shape, dtype, strides, layout, memory) || !address_of(pointer, &address) ||
+        !desc_of(&desc, shape, dtype, strides, layout, memory) ||
         !stream_or(given, GR_STREAM_NONE, &ready_on))
         return NULL;
     desc.desc.read_only = read_only;
@@ -276,7 +276,8 @@ static PyObject *copy_between(gr_tensor *to, gr_tensor *from, PyObject *given)
 static PyObject *call_copy(PyObject *self, PyObject *args, PyObject *keywords, bool from)
 {
     PyObject *object, *given = NULL;
-    if (!tensor_of(self) || !PARSE("O|$O", NAMES("other", "stream"), &object, &given))
+    if (!tensor_of(self) || !PARSE_IN(from ? "copy_from" : "copy_to", "O|$O",
+                                      NAMES("other", "stream"), &object, &given))
         return NULL;
     PyObject *other = import_any(object, given, GR_LAYOUT_SHAPE);
     if (!other)

@@ -94,8 +94,8 @@ static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keyword
     unsigned transports;
     gr_vk_headless_options options = GR_INIT(gr_vk_headless_options);
     gr_vk_headless *headless;
-    if (!PARSE("|i$O&O:headless", NAMES("cuda_device", "validation", "transports"),
-               &options.cuda_device, TRUTH(&options.validation), &transport) ||
+    if (!PARSE("|O&$O&O:headless", NAMES("cuda_device", "validation", "transports"),
+               INT(&options.cuda_device), TRUTH(&options.validation), &transport) ||
         !value_of(transport, "transport", transport_names, &transports))
         return NULL;
     WITHOUT_GIL(headless = gr_vk_headless_create(&options));

@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 import grinterop
+import numpy as np
 import pytest
 from grinterop import GraphicsResource, _errors
 
@@ -109,6 +110,75 @@ def test_import_errors_name_the_call(cuda):
             call()
         name = call.__code__.co_names[-1]
         assert f".{name}" in str(caught.value), str(caught.value)
+
+
+def test_arguments_of_a_wrong_type_are_named(egl, vbo, cuda):
+    """Catches: Python's own texts, such as "'str' object cannot be interpreted as an integer"."""
+    egl.make_current()
+    one = GraphicsResource.from_gl_buffer(vbo)
+    image = GraphicsResource.create_gl_image(gl.TEXTURE_2D, gl.RGBA8, 4, 4)
+    tensor = grinterop.Tensor.alloc((4, 4, 4), stream=cuda)
+    ring = grinterop.Ring([GraphicsResource.create_gl_buffer(64)])
+    alloc, fetch = grinterop.Tensor.alloc, grinterop.fetch_framebuffer
+    for refused, words in (
+        (lambda: grinterop.CudaContext("0"), "^device: expected an integer"),
+        (lambda: grinterop.EglContext(0, "4"), "^major: expected an integer"),
+        (lambda: grinterop.VulkanDevice.headless("0"), "^cuda_device: expected an integer"),
+        (lambda: GraphicsResource.from_fd("0", 64), "^fd: expected an integer"),
+        (lambda: GraphicsResource.from_win32(1.5, 64), "^handle: expected an integer"),
+        (lambda: grinterop.Semaphore.from_nvscisync(""), "^object: expected an integer"),
+        (lambda: grinterop.Tensor.wrap("0", 4), "^pointer: expected an integer"),
+        (lambda: grinterop.Ring(one), "^resources: expected a sequence of GraphicsResources"),
+        (lambda: ring.resize(one), "^resources: expected a sequence of GraphicsResources"),
+        (lambda: grinterop.Submit(5), "^resources: expected a sequence of GraphicsResources"),
+        (lambda: grinterop.map_many(one, stream=cuda), "^resources: expected a sequence"),
+        (lambda: ring.acquire_read("1"), "^n: expected an integer"),
+        (lambda: ring.acquire_read(1, 2), r"^acquire_read\(\) takes at most 1 positional"),
+        (lambda: one.wait("1"), "^timeout: expected a number"),
+        (lambda: one.map(stream=cuda, flags=1.5), "^flags: expected names"),
+        (lambda: alloc(1.5), "^shape: expected an integer or several"),
+        (lambda: alloc((1, "2")), "^shape: expected an integer"),
+        (lambda: alloc(4, strides=4), "^strides: expected integers"),
+        (lambda: image.texture(border=5), "^border: expected four numbers"),
+        (lambda: image.texture(border=(1, 2, 3, "4")), "^border: expected a number"),
+        (lambda: image.texture(address=5), "^address: expected a mode, or three"),
+        (lambda: image.texture(mip_bias=""), "^mip_bias: expected a number"),
+        (lambda: image.surface(1, 2, 3), r"^surface\(\) takes at most 2"),
+        (lambda: fetch(0, tensor, stream=cuda, near=""), "^near: expected a number"),
+        (lambda: grinterop.publish(image, tensor, stream=cuda, scale="x"), "^scale: expected"),
+        (lambda: grinterop.publish(image, tensor, stream=cuda, bgr=""), "^bgr: expected True"),
+        (lambda: grinterop.publish(image, one, stream=cuda), "pass the Buffer that map"),
+    ):
+        refuses(TypeError, refused, match=words)
+    refuses(AttributeError, lambda: np.from_dlpack(one), match="pass the Buffer that map")
+    refuses(ValueError, lambda: image.texture(address=["clamp"]), match="nor three of them")
+    for flags in ("texture_gather", "bad", 9, ["read_only", "write_discard"]):
+        refuses(ValueError, lambda: one.map(stream=cuda, flags=flags), match="^flags: .*a map has")
+    image.close()
+    one.close()
+
+
+def test_refused_argument_is_the_one_that_is_named(cuda):
+    """Catches: the first argument with the same value was named, though it may be negative."""
+    refuses(ValueError, lambda: grinterop.Semaphore.from_fd(-1, value=-1), match="^value: -1")
+    refuses(ValueError, lambda: GraphicsResource.from_fd(-1, -1), match="^size: -1")
+
+
+def test_texts_of_the_library_have_python_names(egl, vbo, doomed):
+    """Catches: GR_TRANSPORT_INTEROP in a reason, and gr_resource_close in a warning."""
+    stream, destroy = doomed
+    egl.make_current()
+    for transport in ("interop", "shared", "copy", "peer"):
+        reason = grinterop.probe(transport).reason
+        assert reason and not C_NAMES.search(reason), reason
+    resource = GraphicsResource.from_gl_buffer(vbo)
+    destroy()
+    with pytest.warns(RuntimeWarning, match=r"\(?GraphicsResource.close") as caught:
+        resource.close()
+    assert not C_NAMES.search(str(caught[0].message))
+    for call in (lambda: grinterop.map_many([], stream=stream), lambda: grinterop.Submit([]),
+                 lambda: grinterop.Ring([])):
+        refuses(ValueError, call, match="`resources` is empty")
 
 
 def test_mistakes_are_described_in_terms_of_python(egl, vbo, cuda):

@@ -53,7 +53,8 @@ def parsed_in_c():
     """The same for each call in the C sources that parses arguments by name."""
     for path in (Path(os.environ["GR_SOURCE"]) / "python/src").glob("*.c"):
         text = path.read_text()
-        for form, names in re.findall(r'PARSE\(\s*"([^":]*)[^"]*",\s*NAMES\((.*?)\)', text, re.S):
+        parsed = r'PARSE(?:\(|_IN\([^;]*?,)\s*"([^":]*)[^"]*",\s*NAMES\((.*?)\)'
+        for form, names in re.findall(parsed, text, re.S):
             names = re.findall(r"\w+", names)
             form = re.sub(r"\(.*\)", "O", re.sub("[&#*]", "", form))  # a character per argument
             positional = form.partition("$")[0].replace("|", "")
