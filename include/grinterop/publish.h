@@ -99,11 +99,12 @@ typedef struct gr_publish_options {
     /*
      * Arrays of four numbers, one per channel of the image, for value * scale + bias: before the
      * sRGB encoding of a publish, after the sRGB decoding of a fetch. If the tensor has no alpha,
-     * alpha is not changed. The arrays are read during the call. NULL: a scale of 1, a bias of 0.
+     * alpha is not changed. The arrays are read during the call. NULL: a scale of 1, a bias of 0,
+     * or those of scale_f64 and bias_f64.
      */
     const float *scale, *bias;
 
-    /* The value of the fourth channel if the source has none: one number. NULL means 1. */
+    /* The value of the fourth channel if the source has none: one number. NULL: 1, or alpha_f64. */
     const float *alpha;
 
     /* The tensor is linear and the image sRGB encoded, except for alpha. */
@@ -148,6 +149,12 @@ typedef struct gr_publish_options {
      * gr_fetch() the transports that copy move only the rectangle, with OpenGL 4.5.
      */
     unsigned x, y, width, height;
+
+    /*
+     * The same as scale, bias and alpha, which are NULL then, in the 53 bits of the types above:
+     * the int32 2000000000 becomes 200000000 with a scale of 0.1, but 200000003 with 0.1f.
+     */
+    const double *scale_f64, *bias_f64, *alpha_f64;
 } gr_publish_options;
 
 /*

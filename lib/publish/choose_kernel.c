@@ -120,22 +120,22 @@ static uint64_t integer_bits(gr_dtype dtype, double value)
 }
 
 /* Returns the bits of a value, for kernels that copy bits. */
-static uint64_t raw_of(const struct gr_picture *p, float value)
+static uint64_t raw_of(const struct gr_picture *p, double value)
 {
     uint64_t bits;
-    const double wide = value;
+    const float narrow = (float)value;
     switch (p->dtype) {
     case GR_DTYPE_F16:
-        return half_bits(value);
+        return half_bits(narrow);
     case GR_DTYPE_BF16:
-        return (float_bits(value) + 0x7fffu + (float_bits(value) >> 16 & 1u)) >> 16;
+        return (float_bits(narrow) + 0x7fffu + (float_bits(narrow) >> 16 & 1u)) >> 16;
     case GR_DTYPE_F32:
-        return float_bits(value);
+        return float_bits(narrow);
     case GR_DTYPE_F64:
-        memcpy(&bits, &wide, sizeof(bits));
+        memcpy(&bits, &value, sizeof(bits));
         return bits;
     default:
-        return integer_bits(p->dtype, wide * unit_of(p));
+        return integer_bits(p->dtype, value * unit_of(p));
     }
 }
 
@@ -223,7 +223,7 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
                        "%s, and %s, which is read as integers: YUV can only be converted to "
                        "colours from 0 to 1, which are floats.",
                        GR_SENTENCE(from), GR_PHRASE(to));
-    if (!o->scale && from->dtype != to->dtype &&
+    if (!gr_publish_has_scale(o) && from->dtype != to->dtype &&
         ((gr_dtype_is_number(from->dtype) && is_fraction(to)) ||
          (gr_dtype_is_number(to->dtype) && is_fraction(from))))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -239,34 +239,34 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
+/* Returns number i of an option that has floats, doubles or neither. */
+static double number_of(const float *narrow, const double *wide, int i, double absent)
+{
+    return wide ? wide[i] : narrow ? (double)narrow[i] : absent;
+}
+
+/* The options have the channels of the image; a fetch needs those of the tensor. */
+static int channel_of(const struct gr_job *job, int i, bool fetch)
+{
+    if (!fetch || i == 3)
+        return i;
+    return job->steps & GR_JOB_GREY ? 0 : job->steps & GR_JOB_SWAP ? 2 - i : i;
+}
+
 static void fill_scale(struct gr_job *job, const gr_publish_options *o, bool fetch)
 {
+    const int channels = job->steps & GR_JOB_OPAQUE ? 3 : 4;
     job->steps |= GR_JOB_SCALE;
+    job->scale_f64[3] = 1;
+    for (int i = 0; i < channels; i++) {
+        const int of = channel_of(job, i, fetch);
+        job->scale_f64[i] = number_of(o->scale, o->scale_f64, of, 1);
+        job->bias_f64[i] = number_of(o->bias, o->bias_f64, of, 0);
+    }
     for (int i = 0; i < 4; i++) {
-        job->scale[i] = o->scale ? o->scale[i] : 1;
-        job->bias[i] = o->bias ? o->bias[i] : 0;
+        job->scale[i] = (float)job->scale_f64[i];
+        job->bias[i] = (float)job->bias_f64[i];
     }
-    if (job->steps & GR_JOB_OPAQUE) {
-        job->scale[3] = 1;
-        job->bias[3] = 0;
-    }
-    if (fetch && job->steps & GR_JOB_GREY)
-        /* the image has one channel, so the other scales equal the first */
-        for (int i = 1; i < 3; i++) {
-            job->scale[i] = job->scale[0];
-            job->bias[i] = job->bias[0];
-        }
-    if (!fetch || !(job->steps & GR_JOB_SWAP))
-        return;
-    /*
-     * Here the kernel applies scale and bias in the channel order of the tensor. The options have
-     * scale and bias in the channel order of the image.
-     */
-    const float scale = job->scale[0], bias = job->bias[0];
-    job->scale[0] = job->scale[2];
-    job->bias[0] = job->bias[2];
-    job->scale[2] = scale;
-    job->bias[2] = bias;
 }
 
 static void fill_steps(struct gr_job *job, const struct gr_picture *from,
@@ -281,8 +281,9 @@ static void fill_steps(struct gr_job *job, const struct gr_picture *from,
         job->steps |= GR_JOB_SWAP;
     if (o->srgb)
         job->steps |= fetch ? GR_JOB_DECODE : GR_JOB_ENCODE;
-    job->alpha = o->alpha ? *o->alpha : 1;
-    if (o->scale || o->bias)
+    job->alpha_f64 = number_of(o->alpha, o->alpha_f64, 0, 1);
+    job->alpha = (float)job->alpha_f64;
+    if (gr_publish_has_scale(o) || o->bias || o->bias_f64)
         fill_scale(job, o, fetch);
 }
 
@@ -531,7 +532,7 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
         choose_chroma_access(&job->chroma, from->channels, gr_dtype_get_info(from->dtype)->size);
         fill_matrix(job, o, o->bits ? o->bits : 8 * job->from.bytes);
     }
-    job->raw_fill = raw_of(to, job->alpha);
+    job->raw_fill = raw_of(to, job->alpha_f64);
     job->width = (uint32_t)from->width;
     job->height = (uint32_t)from->height;
     job->depth = (uint32_t)from->depth;

@@ -112,6 +112,9 @@ struct gr_job {
     float alpha;
     float scale[4];
     float bias[4];
+    double alpha_f64; /* the same for the kernel that computes in doubles */
+    double scale_f64[4];
+    double bias_f64[4];
     /* one row each for red, green and blue: factors of luma, u and v, and an offset */
     float matrix[12];
 };

@@ -270,6 +270,16 @@ template <class V> INLINE V depth_to_distance(const gr_job_distance &d, V depth)
     return static_cast<V>(d.z_near) / multiply_add(1 - depth, static_cast<V>(d.weights[0]), last);
 }
 
+INLINE float scaled(const gr_job &job, float value, int c)
+{
+    return multiply_add(value, job.scale[c], job.bias[c]);
+}
+
+INLINE double scaled(const gr_job &job, double value, int c)
+{
+    return multiply_add(value, job.scale_f64[c], job.bias_f64[c]);
+}
+
 template <int N, class V> INLINE void grade(const gr_job &job, V *values)
 {
     if (!(job.steps & (GR_JOB_DECODE | GR_JOB_DISTANCE | GR_JOB_SCALE | GR_JOB_ENCODE)))
@@ -282,8 +292,7 @@ template <int N, class V> INLINE void grade(const gr_job &job, V *values)
         if (c < 3 && job.steps & GR_JOB_DISTANCE)
             values[i] = depth_to_distance(job.distance, values[i]);
         if (job.steps & GR_JOB_SCALE)
-            values[i] =
-                multiply_add(values[i], static_cast<V>(job.scale[c]), static_cast<V>(job.bias[c]));
+            values[i] = scaled(job, values[i], c);
         if (c < 3 && job.steps & GR_JOB_ENCODE)
             values[i] = srgb_encode(static_cast<float>(values[i]));
     }
@@ -427,7 +436,7 @@ template <int N> INLINE void wide_pixels(const gr_job &job, int x, int y, int z)
         load_doubles_of<4, N>(job.from, x, y, z, values);
     else
         load_doubles_of<8, N>(job.from, x, y, z, values);
-    arrange<N>(job.steps, static_cast<double>(job.alpha), values);
+    arrange<N>(job.steps, job.alpha_f64, values);
     grade<N>(job, values);
     if (job.to.bytes == 1)
         store_doubles_of<1, N>(job.to, x, y, z, values);

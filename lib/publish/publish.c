@@ -61,9 +61,22 @@ static gr_status check_tensors(const struct work *w)
     return gr_fail(GR_ERR_STATE, w->call, "The tensor is read-only: fetch into a writable one.");
 }
 
+static gr_status check_numbers(const gr_publish_options *o, const char *call)
+{
+    const char *both = o->scale && o->scale_f64   ? "scale"
+                       : o->bias && o->bias_f64   ? "bias"
+                       : o->alpha && o->alpha_f64 ? "alpha"
+                                                  : NULL;
+    if (!both)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` and `%s_f64` are set: set one of the two.",
+                   both, both);
+}
+
 static gr_status take(struct work *w, const gr_publish_options *options)
 {
     GR_TRY(GR_TAKE(gr_publish_options, &w->options, options, w->call));
+    GR_TRY(check_numbers(&w->options, w->call));
     if ((unsigned)w->options.layout > GR_LAYOUT_UYVY)
         return gr_fail(GR_ERR_INVALID_VALUE, w->call, "`layout` is %d, which is not a gr_layout.",
                        (int)w->options.layout);

@@ -122,6 +122,12 @@ struct gr_plan {
     uint64_t bytes; /* the number of bytes to write; 0: nothing to do */
 };
 
+/* Whether the options have a scale. */
+static inline bool gr_publish_has_scale(const gr_publish_options *o)
+{
+    return o->scale || o->scale_f64;
+}
+
 bool gr_dtype_is_float(gr_dtype dtype);
 
 /* Whether integers of this type are always numbers: those of 32 and 64 bits. */

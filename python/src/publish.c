@@ -11,7 +11,7 @@
 /* The options of one call, and the arrays that they point to. */
 struct options {
     gr_publish_options options;
-    float scale[4], bias[4], alpha;
+    double scale[4], bias[4], alpha;
     struct desc target;
 };
 
@@ -26,12 +26,12 @@ struct given {
  * Reads a number for all channels, or a sequence for up to four. Channels without a value are left
  * unchanged.
  */
-static bool channels_of(PyObject *object, const char *what, float values[4])
+static bool channels_of(PyObject *object, const char *what, double values[4])
 {
     Py_ssize_t count = PySequence_Check(object) ? PySequence_Size(object) : -1;
     if (!PySequence_Check(object)) {
-        float value;
-        if (!read_as(what, object, FLOAT(&value)))
+        double value;
+        if (!read_as(what, object, DOUBLE(&value)))
             return false;
         for (int i = 0; i < 4; i++)
             values[i] = value;
@@ -42,7 +42,7 @@ static bool channels_of(PyObject *object, const char *what, float values[4])
     for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); i++) {
         PyObject *number = PySequence_GetItem(object, i);
         if (number)
-            read_as(what, number, FLOAT(&values[i]));
+            read_as(what, number, DOUBLE(&values[i]));
         Py_XDECREF(number);
     }
     return !PyErr_Occurred();
@@ -57,17 +57,17 @@ static bool numbers_of_options(const struct given *given, struct options *to)
     if (is_given(given->scale)) {
         if (!channels_of(given->scale, "scale", to->scale))
             return false;
-        to->options.scale = to->scale;
+        to->options.scale_f64 = to->scale;
     }
     if (is_given(given->bias)) {
         if (!channels_of(given->bias, "bias", to->bias))
             return false;
-        to->options.bias = to->bias;
+        to->options.bias_f64 = to->bias;
     }
     if (is_given(given->alpha)) {
-        if (!read_as("alpha", given->alpha, FLOAT(&to->alpha)))
+        if (!read_as("alpha", given->alpha, DOUBLE(&to->alpha)))
             return false;
-        to->options.alpha = &to->alpha;
+        to->options.alpha_f64 = &to->alpha;
     }
     return true;
 }
@@ -389,7 +389,7 @@ static void narrow(gr_framebuffer_options *options, gr_publish_options *conversi
     if (options->attachment == DEPTH || options->attachment == STENCIL) {
         conversion->layout = GR_LAYOUT_SHAPE;
         conversion->bgr = conversion->srgb = false;
-        conversion->alpha = NULL;
+        conversion->alpha_f64 = NULL;
     }
 }
 
@@ -422,7 +422,7 @@ static bool add_read(struct reads *reads, PyObject *attachment, PyObject *object
 static bool add_reads(struct reads *reads, PyObject *tensors, PyObject *stream,
                       const gr_framebuffer_options *all)
 {
-    if (all->conversion->scale || all->conversion->bias || PyDict_Size(tensors) == 0) {
+    if (all->conversion->scale_f64 || all->conversion->bias_f64 || PyDict_Size(tensors) == 0) {
         PyErr_SetString(PyExc_ValueError,
                         PyDict_Size(tensors) == 0
                             ? "tensor: a dict without attachments"

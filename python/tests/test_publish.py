@@ -78,6 +78,29 @@ def test_float_planes_are_published(picture, cuda):
     assert (texels(picture)[..., 1:3] == np.rint(array * 255)[..., 1:]).all()
 
 
+def test_numbers_of_the_options_have_53_bits(egl, cuda):
+    """Catches: scale, bias and alpha were rounded to float32."""
+    egl.make_current()
+
+    def published(values, **options):
+        values = np.array(values).reshape(1, 1, -1)
+        got = np.zeros_like(values)
+        with GraphicsResource.create_gl_buffer(values.nbytes) as buffer:
+            grinterop.publish(buffer, values, stream=cuda, **options)
+            grinterop.fetch(buffer, got, stream=cuda)
+            cuda.sync()
+        return got.ravel().tolist()
+
+    assert published(np.int32([2000000000, 10]), scale=0.1) == [200000000, 1]
+    assert published([3.0], scale=1 / 3) == [1.0] and published([1.0], bias=0.1) == [1.1]
+    rgb, rgba = np.ones((1, 1, 3)), np.zeros((1, 1, 4))
+    with GraphicsResource.create_gl_buffer(32) as buffer:
+        grinterop.publish(buffer, rgb, stream=cuda, shape=(1, 1, 4), alpha=0.1)
+        grinterop.fetch(buffer, rgba, stream=cuda)
+        cuda.sync()
+    assert rgba.tolist() == [[[1, 1, 1, 0.1]]]
+
+
 def test_strided_array_is_published(picture, cuda):
     array = noise(8, 32, 3)[::2, 1::4]
     grinterop.publish(picture, array, stream=cuda)

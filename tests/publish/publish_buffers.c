@@ -35,6 +35,47 @@ TEST(buffers_get_the_bytes_of_a_tensor_with_the_same_type)
     tensors_end();
 }
 
+static double published(double value, const gr_publish_options *options, gr_dtype dtype)
+{
+    static const int64_t shape[] = {1, 1, 3};
+    const int64_t four[] = {1, 1, 4};
+    const int32_t integers[] = {(int32_t)value, (int32_t)value, (int32_t)value};
+    const double numbers[] = {value, value, value};
+    const GLuint name = gl_buffer_filled(32, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    const gr_tensor_desc target = GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = 3, .shape = four);
+    gr_publish_options o = *options;
+    union {
+        int32_t integers[4];
+        double numbers[4];
+    } got;
+    o.target = &target;
+    gr_tensor *tensor = tensor_of(dtype, GR_LAYOUT_SHAPE, 3, shape,
+                                  dtype == GR_DTYPE_I32 ? (const void *)integers : numbers);
+    assert_ok(gr_publish(resource, tensor, &o, fx.stream));
+    gl_read(name, &got, sizeof(got));
+    const int channel = options->alpha_f64 ? 3 : 1;
+    return dtype == GR_DTYPE_I32 ? got.integers[channel] : got.numbers[channel];
+}
+
+/* Catches: scale, bias and alpha had the 24 bits of a float. */
+TEST(numbers_of_the_options_have_53_bits)
+{
+    need_publish_kernels();
+    const double third[] = {1 / 3.0, 1 / 3.0, 1 / 3.0, 1}, tenth[] = {0.1, 0.1, 0.1, 1};
+    const double odd[] = {16777217, 16777217, 16777217, 0};
+    const gr_publish_options thirds = GR_INIT(gr_publish_options, .scale_f64 = third);
+    const gr_publish_options tenths = GR_INIT(gr_publish_options, .scale_f64 = tenth);
+    const gr_publish_options more = GR_INIT(gr_publish_options, .bias_f64 = odd);
+    const gr_publish_options alphas = GR_INIT(gr_publish_options, .alpha_f64 = odd);
+    ck_assert_double_eq(published(2000000000, &tenths, GR_DTYPE_I32), 200000000);
+    ck_assert_double_eq(published(3, &thirds, GR_DTYPE_F64), 1);
+    ck_assert_double_eq(published(1, &more, GR_DTYPE_F64), 16777218);
+    ck_assert_double_eq(published(1, &alphas, GR_DTYPE_F64), 16777217);
+    ck_assert_double_eq(published(1, &alphas, GR_DTYPE_I32), 16777217);
+    tensors_end();
+}
+
 /*
  * Vertices of three floats, 16 bytes apart, from a tensor with gaps between its rows. Also
  * publishes half floats.

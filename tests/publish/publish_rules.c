@@ -436,6 +436,8 @@ TEST(meaningless_options_are_refused)
     REFUSED(resource, grey, "`bgr`", .bgr = true);
     REFUSED(numbers, tensor, "read as integers", .srgb = true);
     REFUSED(buffer, tensor, "for images", .level = 1);
+    REFUSED(buffer, tensor, "`bias` and `bias_f64` are set", .bias = (float[4]){0},
+            .bias_f64 = (double[4]){0});
     REFUSED(buffer, tensor, "64", .offset = 41);
     REFUSED(buffer, tensor, "too large", .offset = SIZE_MAX,
             .target = &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape,

@@ -185,15 +185,14 @@ static double source_value(const struct elements *from, unsigned x, unsigned y, 
                            const gr_publish_options *o)
 {
     if (channel >= from->channels)
-        return o->alpha ? *o->alpha : 1;
+        return o->alpha_f64 ? *o->alpha_f64 : o->alpha ? (double)*o->alpha : 1;
     return element_value(from, x, o->flip ? from->height - 1 - y : y, channel);
 }
 
 static double scaled(double value, unsigned c, const gr_publish_options *o)
 {
-    if (o->scale)
-        value *= (double)o->scale[c];
-    return o->bias ? value + (double)o->bias[c] : value;
+    const double scale = o->scale_f64 ? o->scale_f64[c] : o->scale ? (double)o->scale[c] : 1;
+    return value * scale + (o->bias_f64 ? o->bias_f64[c] : o->bias ? (double)o->bias[c] : 0);
 }
 
 /*
@@ -227,7 +226,8 @@ static double tolerance(const struct elements *from, const struct elements *to, 
 {
     const double size = fmax(fabs(value), 1);
     const double step = is_wide(from->dtype) || is_wide(to->dtype) ? 0x1p-53 : 0x1p-24;
-    const double count = (o->srgb ? 2e-6 : (o->scale || o->bias ? 4 : 1) * step) * size;
+    const bool graded = o->scale || o->bias || o->scale_f64 || o->bias_f64;
+    const double count = (o->srgb ? 2e-6 : (graded ? 4 : 1) * step) * size;
     switch (to->dtype) {
     case GR_DTYPE_F16:
         return count + fmax(fabs(value), 0x1p-14) * 0x1p-11;

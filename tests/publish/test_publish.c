@@ -17,11 +17,18 @@ static const char *const formats[] = {"R8",     "RG8",     "RGBA8",  "SRGB8_ALPH
 static const float scale[] = {0.5f, 0.25f, 1.5f, 0.75f}, bias[] = {0.125f, 0.5f, -0.25f, 0.0625f};
 static const float alpha = 0.375f;
 
+/* Numbers that float cannot represent. */
+static const double scale_f64[] = {0.1, 1 / 3.0, 1.7, 0.7}, bias_f64[] = {0.1, 0.3, -0.2, 0.05};
+static const double alpha_f64 = 0.7;
+
 static const gr_publish_options options[] = {
     {.struct_size = sizeof(gr_publish_options)},
     {.struct_size = sizeof(gr_publish_options), .flip = true, .x = 8, .y = 1},
     {.struct_size = sizeof(gr_publish_options), .bgr = true, .alpha = &alpha},
-    {.struct_size = sizeof(gr_publish_options), .scale = scale, .bias = bias},
+    {.struct_size = sizeof(gr_publish_options),
+     .scale_f64 = scale_f64,
+     .bias_f64 = bias_f64,
+     .alpha_f64 = &alpha_f64},
     {.struct_size = sizeof(gr_publish_options), .srgb = true},
     {.struct_size = sizeof(gr_publish_options),
      .bgr = true,
