@@ -129,7 +129,8 @@ static const char *follow_remedy(void)
     return gr_error_choose(" Or set gr_gl_options.follow_storage: maps then do this.", "");
 }
 
-static gr_status fail_deleted(const gr_resource *resource, const char *call)
+__attribute__((noinline)) static gr_status fail_deleted(const gr_resource *resource,
+                                                        const char *call)
 {
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,
@@ -138,12 +139,10 @@ static gr_status fail_deleted(const gr_resource *resource, const char *call)
                    gl_object_text(resource).text, end_registration());
 }
 
-static gr_status check_buffer(const gr_resource *resource, const char *call)
+/* Not inlined: a check that finds nothing needs no registers for this. */
+__attribute__((noinline)) static gr_status refuse_size(const gr_resource *resource, size_t size,
+                                                       const char *call)
 {
-    const struct gl_resource *r = gl_of(resource);
-    size_t size = gl_buffer_storage(r->name, r->context.direct);
-    if (size == resource->size)
-        return GR_OK;
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(
         GR_ERR_STATE, call,
@@ -151,6 +150,13 @@ static gr_status check_buffer(const gr_resource *resource, const char *call)
         "of %zu byte%s. End the registration by %s, and register the buffer again.%s",
         gl_object_text(resource).text, resource->size, gr_s(resource->size), size, gr_s(size),
         end_registration(), follow_remedy());
+}
+
+static gr_status check_buffer(const gr_resource *resource, const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    const size_t size = gl_buffer_storage(r->name, r->context.direct);
+    return size == resource->size ? GR_OK : refuse_size(resource, size, call);
 }
 
 /* The name of an OpenGL format. Unknown formats are written to `text` as a number. */
@@ -161,7 +167,8 @@ static const char *format_text(GLint internal, char *text, size_t size)
     return known ? known->name : text;
 }
 
-static gr_status check_image(const gr_resource *resource, const char *call)
+__attribute__((noinline)) static gr_status check_image(const gr_resource *resource,
+                                                       const char *call)
 {
     const struct gl_resource *r = gl_of(resource);
     struct gl_level now = gl_image_level(r->name, r->target->target, 0);
@@ -179,14 +186,14 @@ static gr_status check_image(const gr_resource *resource, const char *call)
                    format_text(now.internal, is, sizeof(is)), end_registration(), follow_remedy());
 }
 
-static bool exists(const struct gl_resource *r)
+static inline bool exists(const struct gl_resource *r)
 {
     if (!r->target)
         return glIsBuffer(r->name);
     return r->target->target == GL_RENDERBUFFER ? glIsRenderbuffer(r->name) : glIsTexture(r->name);
 }
 
-static gr_status check_one(gr_resource *resource, const char *call)
+static inline gr_status check_one(gr_resource *resource, const char *call)
 {
     if (!exists(gl_of(resource)))
         return fail_deleted(resource, call);

@@ -65,9 +65,10 @@ gr_status gr_stream_check(const struct gr_context *context, CUstream stream, boo
     return gr_stream_check_capture(stream, call);
 }
 
-static gr_status get_device(const struct gr_context *context, CUdevice *device, const char *call)
+static gr_status get_device(CUcontext of, CUdevice *device, const char *call)
 {
-    GR_ENTER(context, call);
+    const struct gr_context context = {.handle = of, .primary_of = -1};
+    GR_ENTER(&context, call);
     return gr_current_device(device);
 }
 
@@ -103,10 +104,11 @@ static gr_status refuse_unknown(const gr_resource *resource, CUresult result, co
 
 /*
  * Checks a stream of another context than that of the resource, which is current: events of the
- * resource's context can also be recorded in a stream of a green context that shares it.
+ * resource's context can also be recorded in a stream of a green context that shares it. Not
+ * inlined: the check of a stream of the same context needs no registers for this.
  */
-static gr_status check_other(gr_resource *resource, CUstream stream,
-                             const struct gr_context *of_stream, const char *call)
+__attribute__((noinline)) static gr_status check_other(gr_resource *resource, CUstream stream,
+                                                       CUcontext of_stream, const char *call)
 {
     CUdevice is, wanted;
     GR_TRY(gr_current_device(&wanted));
@@ -124,19 +126,19 @@ static gr_status check_other(gr_resource *resource, CUstream stream,
 
 gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const char *call)
 {
-    struct gr_context context = {.primary_of = -1};
+    CUcontext context = NULL;
     GR_TRY(gr_stream_check_capture(stream, call));
     if (stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD ||
         (stream == resource->checked && !gr_driver_traits()->refuses_destroyed))
         return GR_OK;
-    CUresult result = gr_driver()->StreamGetCtx(stream, &context.handle);
+    CUresult result = gr_driver()->StreamGetCtx(stream, &context);
     /* drivers cannot query the context of some kinds of streams */
     if (result == CUDA_ERROR_NOT_SUPPORTED)
         return GR_OK;
     if (result != CUDA_SUCCESS)
         return refuse_unknown(resource, result, call);
-    if (context.handle != resource->context.handle)
-        GR_TRY(check_other(resource, stream, &context, call));
+    if (context != resource->context.handle)
+        GR_TRY(check_other(resource, stream, context, call));
     resource->checked = stream;
     return GR_OK;
 }
