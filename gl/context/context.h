@@ -20,16 +20,17 @@
 /*
  * A context that grinterop can recognise later. Querying the current context from EGL costs a
  * system call in libglvnd, which is too slow for every map. So the library marks each context: it
- * creates an empty program pipeline object, which contexts do not share, under a name that no other
- * marked context uses.
+ * creates an empty program pipeline object, which contexts do not share, with a unique label.
  */
+#define GL_MARK_LENGTH 8
 struct gl_context {
     struct gl_native native;
-    unsigned int mark; /* the name of the mark; 0 if this OpenGL has no program pipelines */
-    int version;       /* the version, such as 45 for OpenGL 4.5; 0 for OpenGL ES */
-    bool direct;       /* the context has direct state access */
-    bool storage;      /* the context has immutable buffer storage */
-    bool inverts;      /* the context has GL_PACK_INVERT_MESA */
+    unsigned int pipeline;     /* the mark; 0 if this OpenGL lacks the functions */
+    char mark[GL_MARK_LENGTH]; /* its label, without a terminating NUL */
+    int version;               /* the version, such as 45 for OpenGL 4.5; 0 for OpenGL ES */
+    bool direct;               /* the context has direct state access */
+    bool storage;              /* the context has immutable buffer storage */
+    bool inverts;              /* the context has GL_PACK_INVERT_MESA */
     /* the share group, any context of which counts as this context; usually NULL */
     struct gl_group *group;
 };

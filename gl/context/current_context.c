@@ -3,7 +3,9 @@
 #include "gl/context/context.h"
 #include "lib/base/lock.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <epoxy/gl.h>
 
@@ -11,48 +13,16 @@
 static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gl_context *marks;
 static size_t mark_count;
-/*
- * The first mark: above the names that applications use, and low, because mark n costs n objects.
- */
-static GLsizei next_mark = 101;
-/* The largest mark. A context that returns larger names is not marked, but queried each time. */
-#define LARGEST_MARK (1u << 20)
 
 /*
- * Whether the context has program pipelines. The NVIDIA driver also offers them in older contexts,
- * as extensions.
+ * Whether the context can have a mark. The NVIDIA driver also offers the functions in older
+ * contexts, as extensions.
  */
-static bool has_program_pipelines(const struct gl_context *context)
+static bool can_be_marked(const struct gl_context *context)
 {
     return context->direct &&
-           (context->version >= 41 || epoxy_has_gl_extension("GL_ARB_separate_shader_objects"));
-}
-
-/*
- * Creates the mark. OpenGL returns the lowest free names, so to get a chosen name this function
- * creates that many objects and deletes all but the last one.
- */
-static GLuint make_mark(void)
-{
-    GLsizei count = next_mark;
-    GLuint *names = calloc((size_t)count, sizeof(*names));
-    if (!names)
-        return 0;
-    glCreateProgramPipelines(count, names);
-    glDeleteProgramPipelines(count - 1, names);
-    GLuint mark = names[count - 1];
-    free(names);
-    /*
-     * If the application already uses some of these names, OpenGL returns a larger mark. The next
-     * mark must be larger than that.
-     */
-    if (mark > LARGEST_MARK) {
-        glDeleteProgramPipelines(1, &mark);
-        return 0;
-    }
-    if (mark)
-        next_mark = (GLsizei)mark + 1;
-    return mark;
+           (context->version >= 43 || (epoxy_has_gl_extension("GL_ARB_separate_shader_objects") &&
+                                       epoxy_has_gl_extension("GL_KHR_debug")));
 }
 
 static struct gl_context *find_known(const struct gl_native *native)
@@ -81,24 +51,41 @@ static void query_context(struct gl_context *context)
     context->inverts = epoxy_has_gl_extension("GL_MESA_pack_invert");
 }
 
-/*
- * Whether `known` is the current context. Another context may have the same handle, but it does not
- * have the mark.
- */
+/* Whether the current context has this mark, which exists. */
 static bool has_mark(const struct gl_context *known)
 {
-    return known->mark && glIsProgramPipeline(known->mark);
+    char label[sizeof(known->mark) + 1] = "";
+    if (!glIsProgramPipeline(known->pipeline))
+        return false;
+    glGetObjectLabel(GL_PROGRAM_PIPELINE, known->pipeline, sizeof(label), NULL, label);
+    return memcmp(label, known->mark, sizeof(known->mark)) == 0;
 }
 
 /*
- * Marks the current context. Calls glIsProgramPipeline() here, where a context is current: epoxy
- * resolves a function at its first call, and ends the process if no context is current. Later calls
- * are safe anywhere.
+ * A label of 48 bits, in printable characters. The address keeps apart the labels of two copies of
+ * grinterop in a process.
+ */
+static void choose_label(char label[GL_MARK_LENGTH])
+{
+    static uint64_t made;
+    const uint64_t number = (uintptr_t)&made + made++;
+    for (size_t i = 0; i < GL_MARK_LENGTH; i++)
+        label[i] = (char)('0' + (number >> 6 * i & 63));
+}
+
+/*
+ * Marks the current context. Calls has_mark() here, where a context is current: epoxy resolves a
+ * function at its first call, and ends the process if no context is current. Later calls are safe
+ * anywhere.
  */
 static void mark_current(struct gl_context *context, struct gl_context *known)
 {
-    GLuint mark = make_mark();
-    context->mark = glIsProgramPipeline(mark) ? mark : 0;
+    choose_label(context->mark);
+    glCreateProgramPipelines(1, &context->pipeline);
+    if (context->pipeline)
+        glObjectLabel(GL_PROGRAM_PIPELINE, context->pipeline, GL_MARK_LENGTH, context->mark);
+    if (!has_mark(context))
+        context->pipeline = 0;
     *known = *context;
 }
 
@@ -109,25 +96,30 @@ bool gl_context_remember(struct gl_context *context)
         return false;
     GR_LOCKED(&marks_lock);
     struct gl_context *known = find_known(&context->native);
-    if (known && has_mark(known)) {
+    if (known && known->pipeline && has_mark(known)) {
         *context = *known;
     } else {
         query_context(context);
-        if (known && has_program_pipelines(context))
+        if (known && can_be_marked(context))
             mark_current(context, known);
     }
     return true;
 }
 
-bool gl_context_is_current(const struct gl_context *context)
+/* Asks the interface. Not inlined into the fast path, which needs no stack for it. */
+__attribute__((noinline)) static bool has_handle(const struct gl_context *context)
 {
     struct gl_native native;
+    return gl_native_current(&native) && native.handle == context->native.handle;
+}
+
+bool gl_context_is_current(const struct gl_context *context)
+{
     if (context->group)
         return gl_group_is_current(context->group);
-    if (context->mark && !GL_NATIVE_ASKS_FIRST)
-        return glIsProgramPipeline(context->mark);
-    return gl_native_current(&native) && native.handle == context->native.handle &&
-           (!context->mark || glIsProgramPipeline(context->mark));
+    if (!context->pipeline)
+        return has_handle(context);
+    return (!GL_NATIVE_ASKS_FIRST || has_handle(context)) && has_mark(context);
 }
 
 /* Whether a later context got the same handle. */
@@ -137,23 +129,23 @@ static bool handle_was_reused(const struct gl_context *context)
     GR_LOCKED(&marks_lock);
     for (size_t i = 0; i < mark_count; i++)
         if (marks[i].native.handle == context->native.handle)
-            reused = marks[i].mark != context->mark;
+            reused = memcmp(marks[i].mark, context->mark, sizeof(context->mark)) != 0;
     return reused;
 }
 
 bool gl_context_is_gone(const struct gl_context *context)
 {
-    struct gl_native now;
-    if (context->mark && gl_native_current(&now) && now.handle == context->native.handle)
-        return !glIsProgramPipeline(context->mark);
-    if (context->mark && handle_was_reused(context))
+    if (context->pipeline && has_handle(context))
+        return !has_mark(context);
+    if (context->pipeline && handle_was_reused(context))
         return true;
     return gl_native_is_gone(&context->native);
 }
 
 bool gl_context_identical(const struct gl_context *a, const struct gl_context *b)
 {
-    return a->group == b->group && a->mark == b->mark && a->native.handle == b->native.handle;
+    return a->group == b->group && a->native.handle == b->native.handle &&
+           memcmp(a->mark, b->mark, sizeof(a->mark)) == 0;
 }
 
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b)

@@ -57,8 +57,8 @@
  * OpenGL    Calls on an OpenGL resource return GR_ERR_GL unless the OpenGL context of its creation
  *           is current, or with gr_gl_options.share_group one that shares objects with it. Bindings
  *           and pending errors are preserved. grinterop recognises each OpenGL context by one empty
- *           program pipeline object, which it leaves in the context under a name above 100. OpenGL
- *           3.2 or newer is required.
+ *           program pipeline object with a label, which it leaves in the context. OpenGL 3.2 or
+ *           newer is required.
  * Threads   Two threads may use two resources at the same time. One thread at a time may use a
  *           resource and its buffers.
  * Memory    Maps and releases do not allocate.

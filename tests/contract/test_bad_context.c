@@ -296,33 +296,47 @@ TEST(a_registration_ends_resources_freed_in_the_wrong_context)
 
 GROUP("wrong context", add_wrong_case)
 
-/*
- * grinterop identifies a context by the name of an object in it, which must be unique however many
- * objects the application has.
- *
- * Catches: two contexts got the same mark if the application had program pipelines.
- */
-TEST(contexts_are_distinguished_if_pipeline_names_are_in_use)
+/* Creates objects of each kind that contexts do not share, so that their names are in use. */
+static void use_names(void)
 {
-    GLuint names[2][3], buffers[2];
-    gr_egl *contexts[2];
-    gr_resource *of[2];
-    for (int i = 0; i < 2; i++) {
-        contexts[i] = must_make(gr_egl_create(NULL));
-        if (i == 0)
-            glCreateProgramPipelines(3, names[i]);
-        buffers[i] = gl_buffer_filled(SIZE, 0);
-        of[i] = must_register(buffers[i]);
-    }
-    assert_null(gr_map(of[0], fx.stream), GR_ERR_GL, 0, "another context");
-    assert_ok(gr_egl_make_current(contexts[0]));
-    assert_null(gr_map(of[1], fx.stream), GR_ERR_GL, 0, "another context");
-    for (int i = 0; i < 2; i++) {
-        assert_ok(gr_egl_make_current(contexts[i]));
-        assert_resource_usable(of[i], buffers[i]);
-        gr_resource_free(of[i]);
-        gr_egl_free(contexts[i]);
-    }
+    enum { OBJECTS = 300 };
+    static GLuint names[OBJECTS];
+    glCreateProgramPipelines(OBJECTS, names);
+    glCreateVertexArrays(OBJECTS, names);
+    glCreateTransformFeedbacks(OBJECTS, names);
+    glCreateFramebuffers(OBJECTS, names);
+    glCreateQueries(GL_TIMESTAMP, OBJECTS, names);
+}
+
+/*
+ * grinterop recognises a context by an object in it, however many objects the application has, and
+ * also if grinterop meets the other context for the first time.
+ *
+ * Catches: a context with more than 100 program pipelines was mistaken for another one, and
+ * gr_resource_free() deleted the buffer of the same name in it.
+ */
+TEST(contexts_are_distinguished_if_names_are_in_use, 3)
+{
+    gr_resource *own = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, NULL));
+    const GLuint own_name = gr_gl_name(own);
+    if (_i)
+        use_names();
+    assert_ok(gr_egl_make_current(stranger));
+    if (_i < 2)
+        use_names();
+    GLuint buffers[64];
+    glCreateBuffers(64, buffers);
+    ck_assert(glIsBuffer(own_name) && glIsBuffer(name));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "another context");
+    gr_resource_free(own);
+    ck_assert(glIsBuffer(own_name));
+    gr_resource *other = must_register(gl_buffer_filled(SIZE, 1));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "another context");
+    leave();
+    assert_null(gr_map(other, fx.stream), GR_ERR_GL, 0, "another context");
+    assert_resource_usable(resource, name);
+    assert_ok(gr_egl_make_current(stranger));
+    gr_resource_free(other);
     leave();
 }
 
