@@ -51,8 +51,8 @@ extern "C" {
  * Owner    the caller still owns the resource; the other process imports the same memory
  * Data     NULL with size 0: none
  * Waits    at most timeout_ms milliseconds for room in the socket
- * Needs    a connected Unix stream socket; a Vulkan resource (gr_from_vk_*, gr_vk_*_create) that is
- *          not copied, or an OpenGL resource with the shared transport (gr_gl_*_create)
+ * Needs    a connected Unix stream socket; a Vulkan resource (gr_from_vk_*, gr_create_vk_*) that is
+ *          not copied, or an OpenGL resource with the shared transport (gr_create_gl_*)
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `socket` is not a socket; `size` exceeds GR_SHARE_MOST_DATA
