@@ -200,7 +200,8 @@ typedef struct gr_gl_options {
  * which the NVIDIA driver (580) stores wrongly from memory of CUDA: allow GR_TRANSPORT_COPY.
  *
  * What GR_TRANSPORT_COPY changes:
- *     map       copies from OpenGL, unless the resource is write_discard
+ *     map       copies from OpenGL, unless the resource is write_discard; the thread waits for
+ *               OpenGL
  *     release   copies to OpenGL, unless the resource is read_only; the thread waits for the
  *               stream. In a ring (ring.h) the acquire of the OpenGL side copies and waits
  *     memory    one copy in host memory; two copies for read_only, three for write_discard over 256

@@ -160,8 +160,9 @@ static inline CUstream gr_stream_or_default(CUstream stream)
 
 /*
  * Maps a resource: hands it to CUDA until the buffer is released. Graphics work issued before this
- * call is ordered before work enqueued in `stream` after this call. The calling thread does not
- * wait for either. A resource has one mapping at a time.
+ * call is ordered before work enqueued in `stream` after this call. The calling thread waits for
+ * neither, unless GR_TRANSPORT_COPY copies an OpenGL object (gl.h). A resource has one mapping at a
+ * time.
  *
  * Owner    the caller, who releases the buffer by gr_buffer_release(); the buffer keeps the
  *          resource alive
