@@ -303,7 +303,8 @@ GR_API const gr_ring_info *gr_ring_get_info(gr_ring *ring);
  *
  * It is also readable after gr_ring_stop() and when the other process is gone. Acquire with a
  * timeout of 0, because another acquire may have taken the slot. Do not read from the descriptor:
- * it is level-triggered and stays readable while a slot can be acquired.
+ * it is level-triggered and stays readable while a slot can be acquired. To wait for several slots,
+ * poll by epoll with EPOLLET, which also reports each further slot.
  *
  * Owner    the ring; do not close it
  * Valid    until the ring is freed, which makes a copy by dup() readable

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The descriptors by which an application polls a ring: one eventfd per role, whose counter is 1
- * while an acquire would not block, and 0 otherwise. Every change of the ring updates both
- * counters, so the application never has to read from the descriptors.
+ * The descriptors by which an application polls a ring: one eventfd per role, whose counter is 0
+ * while an acquire would block. Every change of the ring updates both counters, so the application
+ * never has to read from the descriptors. A counter grows whenever there are more slots than
+ * before: that is an event for a poll by EPOLLET, which can so wait for several slots.
  *
- * In a shared ring the other process changes the ring, too. Whenever a descriptor is not readable,
- * a wake-up is requested from the peer (gr_link_await()). The thread that receives the wake-up
- * updates the descriptors.
+ * In a shared ring the other process changes the ring, too. Each update requests a wake-up from the
+ * peer (gr_link_await()). The thread that receives the wake-up updates the descriptors.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,31 +24,32 @@ static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)
     return i == 0 ? &ring->writer : &ring->reader;
 }
 
-/* Whether an acquire by this side would return at once, with slots or with an error. */
-static bool is_ready(gr_ring *ring, const struct gr_ring_side *side)
+/* As the number of slots: an acquire returns at once with an error. */
+#define ALWAYS UINT32_MAX
+
+/* Returns how many slots an acquire by this side would get at once. */
+static uint32_t available(gr_ring *ring, const struct gr_ring_side *side)
 {
     if (ring->is_sending)
-        return ring->state.stopped;
-    if (gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || ring->state.stopped ||
-        gr_ring_state_can_claim(&ring->state, side->writes))
-        return true;
-    if (!ring->link)
-        return false;
-    bool over = gr_link_await(ring->link);
-    return gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || over ||
-           ring->state.stopped || gr_ring_state_can_claim(&ring->state, side->writes);
+        return ring->state.stopped ? ALWAYS : 0;
+    bool over = gr_link_await(ring->link); /* before the update, so that no change is missed */
+    if (gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || over ||
+        ring->state.stopped)
+        return ALWAYS;
+    return gr_ring_state_claimable(&ring->state, side->writes);
 }
 
-static void set(struct gr_ring_descriptor *descriptor, bool readable)
+static void set(struct gr_ring_descriptor *descriptor, uint32_t slots)
 {
     uint64_t count = 1;
-    if (readable == descriptor->readable)
-        return;
-    ssize_t done = readable ? write(descriptor->fd, &count, sizeof(count))
-                            : read(descriptor->fd, &count, sizeof(count));
+    ssize_t done = 0;
+    if (slots > descriptor->slots)
+        done = write(descriptor->fd, &count, sizeof(count));
+    else if (slots == 0 && descriptor->slots)
+        done = read(descriptor->fd, &count, sizeof(count));
     /* the read fails only if a program has already read from the descriptor and emptied it */
     (void)done;
-    descriptor->readable = readable;
+    descriptor->slots = slots;
 }
 
 void gr_ring_update_pollers(gr_ring *ring)
@@ -58,7 +59,7 @@ void gr_ring_update_pollers(gr_ring *ring)
     GR_KEEP_ERROR();
     for (unsigned i = 0; i < 2; i++)
         if (ring->descriptors[i].fd >= 0)
-            set(&ring->descriptors[i], is_ready(ring, side_of(ring, i)));
+            set(&ring->descriptors[i], available(ring, side_of(ring, i)));
 }
 
 void gr_ring_end_descriptors(gr_ring *ring)
@@ -66,7 +67,7 @@ void gr_ring_end_descriptors(gr_ring *ring)
     for (unsigned i = 0; i < 2; i++) {
         if (ring->descriptors[i].fd < 0)
             continue;
-        set(&ring->descriptors[i], true); /* for polls of a copy */
+        set(&ring->descriptors[i], ALWAYS); /* for polls of a copy */
         close(ring->descriptors[i].fd);
     }
 }

@@ -18,7 +18,7 @@ struct gr_link;
 /* The descriptor that a role polls. */
 struct gr_ring_descriptor {
     int fd; /* an eventfd; -1: never requested */
-    bool readable;
+    uint32_t slots; /* the number of slots that it reports */
 };
 
 struct gr_ring {

@@ -147,14 +147,15 @@ void gr_ring_state_info(const struct gr_ring_state *state, gr_ring_info *info)
     };
 }
 
-bool gr_ring_state_can_claim(const struct gr_ring_state *state, bool writes)
+uint32_t gr_ring_state_claimable(const struct gr_ring_state *state, bool writes)
 {
     if (!writes)
-        return state->counts[GR_SLOT_READY] > 0;
-    if (state->counts[GR_SLOT_FREE] > 0 || !state->newest)
-        return state->counts[GR_SLOT_FREE] > 0;
+        return state->counts[GR_SLOT_READY];
+    uint32_t count = state->counts[GR_SLOT_FREE];
     const struct gr_slot_set droppable = staying_in(state, GR_SLOT_READY);
-    return gr_slot_set_next(state, &droppable, 0) < GR_RING_MOST_SLOTS;
+    for (uint32_t i = 0; state->newest && i < state->words; i++)
+        count += (uint32_t)__builtin_popcountll(droppable.words[i]);
+    return count;
 }
 
 /* ---- Claims ---------------------------------------------------------------------------------- */

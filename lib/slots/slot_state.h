@@ -110,8 +110,8 @@ void gr_ring_state_renumber(struct gr_ring_state *state, uint32_t from, uint32_t
 /* Marks all slots as replaced: their current use goes on, but they are not written again. */
 void gr_ring_state_replace(struct gr_ring_state *state);
 
-/* Whether a claim of one slot to write to or to read would succeed. */
-bool gr_ring_state_can_claim(const struct gr_ring_state *state, bool writes);
+/* The number of slots that a claim to write to or to read can take. */
+uint32_t gr_ring_state_claimable(const struct gr_ring_state *state, bool writes);
 
 /*
  * Claims n slots: to write to, the oldest first, or frames to read, in the order of frames. False:

@@ -4,6 +4,7 @@
 #include "ring.h"
 
 #include <poll.h>
+#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -128,6 +129,45 @@ TEST(a_readable_producer_descriptor_means_an_acquire_succeeds, RING_TRANSPORTS)
     assert_ok(gr_ring_acquire_write(ring, fx.stream, slots, 1, 0));
     assert_ok(gr_ring_cancel_write(ring, slots, 1));
     assert_ok(gr_egl_make_current(fx.egl));
+}
+
+/* An epoll that reports each further slot of the role. */
+static int epoll_of(gr_ring *ring, gr_ring_role role)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    ck_assert_int_ge(epoll, 0);
+    ck_assert_int_eq(epoll_ctl(epoll, EPOLL_CTL_ADD, gr_ring_descriptor(ring, role), &event), 0);
+    return epoll;
+}
+
+/* Catches: a thread that needed several slots had to poll, since one was readable all the time. */
+TEST(an_edge_is_reported_for_each_further_slot, 2)
+{
+    GR_AUTO(gr_ring) *ring =
+        must_make_ring_of(3, GR_SIDE_CUDA, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
+    struct epoll_event event;
+    const gr_slot *slots[3], *read;
+    must_acquire_write(ring, GR_SIDE_CUDA, slots, 3);
+    int consumer = epoll_of(ring, GR_RING_CONSUMER), producer = epoll_of(ring, GR_RING_PRODUCER);
+    ck_assert_int_eq(epoll_wait(consumer, &event, 1, 0), 0);
+    ck_assert_int_eq(epoll_wait(producer, &event, 1, 0), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(gr_ring_hand_over(ring, &slots[i], 1));
+        ck_assert_int_eq(epoll_wait(consumer, &event, 1, 0), 1);
+        ck_assert_int_eq(epoll_wait(consumer, &event, 1, 0), 0);
+        /* the producer can overwrite a frame of GR_RING_NEWEST */
+        ck_assert_int_eq(epoll_wait(producer, &event, 1, 0), _i);
+    }
+    must_acquire_read(ring, GR_SIDE_CUDA, &read, 1);
+    assert_ok(gr_ring_give_back(ring, &read, 1));
+    ck_assert_int_eq(epoll_wait(consumer, &event, 1, 0), 0);
+    assert_ok(gr_ring_cancel_write(ring, &slots[2], 1));
+    ck_assert_int_eq(epoll_wait(producer, &event, 1, 0), 1);
+    gr_ring_stop(ring);
+    ck_assert_int_eq(epoll_wait(consumer, &event, 1, 0), 1);
+    close(consumer);
+    close(producer);
 }
 
 TEST(a_copy_of_a_descriptor_is_readable_once_the_ring_is_freed)

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -241,6 +242,37 @@ VULKAN_TEST(descriptors_become_readable_by_calls_of_the_peer, 2)
     gr_clear_error();
     if (_i == 1)
         two.received = NULL;
+    two_end(&two);
+}
+
+/* The peer hands over two frames, and then ends while one is unread. */
+VULKAN_TEST(each_frame_of_the_peer_is_an_edge_of_the_descriptor)
+{
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    const gr_slot *slots[2];
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    int fd = gr_ring_descriptor(two.sent.ring, GR_RING_CONSUMER);
+    ck_assert_int_eq(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_fails(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, slots, 2, 0),
+                     GR_ERR_NOT_READY, 0, "2 frames were not available");
+        assert_ok(cuda_writes(two.received));
+        ck_assert_int_eq(epoll_wait(epoll, &event, 1, SOON), 1);
+    }
+    assert_ok(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, slots, 2, 0));
+    assert_ok(gr_ring_cancel_read(two.sent.ring, slots, 2));
+    ck_assert_uint_eq(vulkan_reads(&two.sent), 1);
+    assert_fails(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, slots, 2, 0), GR_ERR_NOT_READY,
+                 0, "2 frames were not available");
+    while (epoll_wait(epoll, &event, 1, 0) > 0)
+        ;
+    gr_ring_free(two.received);
+    two.received = NULL;
+    ck_assert_int_eq(epoll_wait(epoll, &event, 1, SOON), 1);
+    assert_fails(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, slots, 2, 0), GR_ERR_SYSTEM, 0,
+                 "");
+    close(epoll);
     two_end(&two);
 }
 
