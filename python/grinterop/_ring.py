@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+import select
 from collections import deque
 from typing import Any
 
@@ -21,8 +22,8 @@ def _wake(future: Any) -> None:
         future.set_result(None)
 
 
-async def _until(future: Any, loop: Any, end: float | None) -> None:
-    timer = None if end is None else loop.call_at(end, _wake, future)
+async def _until(future: Any, loop: Any, end: float) -> None:
+    timer = loop.call_at(end, _wake, future) if end < math.inf else None
     try:
         await future
     finally:
@@ -30,19 +31,48 @@ async def _until(future: Any, loop: Any, end: float | None) -> None:
             timer.cancel()
 
 
-async def _readable(ring: Ring, role: Any, loop: Any, end: float | None) -> None:
-    # The ring may be closed meanwhile. A copy of its descriptor stays valid, and becomes readable.
-    fd = os.dup(ring.descriptor(role))
-    future = loop.create_future()
-    try:
-        loop.add_reader(fd, _wake, future)
+class _Changes:
+    """Waits until more slots than before can be acquired."""
+
+    def __init__(self, ring: Ring, role: Any, loop: Any) -> None:
+        # If the ring is closed, a copy of its descriptor stays valid, and becomes readable.
+        self._fd, self._loop = os.dup(ring.descriptor(role)), loop
+        self._epoll = select.epoll()
+        self._epoll.register(self._fd, select.EPOLLIN | select.EPOLLET)
+
+    def close(self) -> None:
+        self._epoll.close()
+        os.close(self._fd)
+
+    async def next(self, end: float) -> None:
+        future = self._loop.create_future()
+        self._loop.add_reader(self._epoll.fileno(), _wake, future)
         try:
-            await _until(future, loop, end)
+            # Slots that another thread dropped may come back by a call of this thread only.
+            await _until(future, self._loop, min(end, self._loop.time() + 1))
         finally:
-            if not loop.is_closed():
-                loop.remove_reader(fd)
+            if not self._loop.is_closed():
+                self._loop.remove_reader(self._epoll.fileno())
+        self._epoll.poll(0)
+
+
+async def _acquire_first(acquire: Any, role: Any, n: int, stream: Any, end: float) -> Slots:
+    import asyncio
+
+    loop, changes = asyncio.get_running_loop(), None
+    try:
+        while True:
+            try:
+                slots: Slots = acquire(n, stream=stream, timeout=0)
+                return slots
+            except WaitTimeoutError:
+                if loop.time() >= end:
+                    raise
+            changes = changes or _Changes(acquire.__self__, role, loop)
+            await changes.next(end)
     finally:
-        os.close(fd)
+        if changes:
+            changes.close()
 
 
 async def _acquire(acquire: Any, role: Any, n: int, stream: Any, timeout: float | None) -> Slots:
@@ -50,36 +80,30 @@ async def _acquire(acquire: Any, role: Any, n: int, stream: Any, timeout: float 
 
     if timeout is not None and not timeout >= 0:
         raise ValueError(f"a timeout must be None or seconds, 0 or more, but is {timeout!r}")
-    ring, loop = acquire.__self__, asyncio.get_running_loop()
-    end = None if timeout is None else loop.time() + timeout
-    lines = ring._lines
+    loop, lines = asyncio.get_running_loop(), acquire.__self__._lines
+    end = math.inf if timeout is None else loop.time() + timeout
     line = lines.setdefault((loop, role), deque())
     own = loop.create_future()
     line.append(own)
+    what = "frame" if role == "consumer" else "slot"
+    missing = f"{n} {what} was" if n == 1 else f"{n} {what}s were"
+    text = f"{missing} not available yet, since earlier calls are waiting for {what}s."
     try:
         if line[0] is not own:
             await _until(own, loop, end)
-        is_woken = False
-        while True:
-            try:
-                slots: Slots = acquire(n, stream=stream, timeout=0)
-                return slots
-            except WaitTimeoutError as error:
-                if timeout is not None and end is not None and loop.time() >= end:
-                    when = f"within {math.ceil(timeout * 1000)} ms" if timeout else "yet"
-                    call = error.call.replace("acquire_", "")
-                    text = error.message.replace("yet", when, 1)
-                    raise _make("GR_ERR_TIMEOUT", 0, 0, "", call, text) from None
-            if is_woken:  # the descriptor is readable, but fewer than n slots are there
-                await asyncio.sleep(0.001)
-            await _readable(ring, role, loop, end)
-            is_woken = True
+        if line[0] is own:
+            return await _acquire_first(acquire, role, n, stream, end)
+    except WaitTimeoutError as error:
+        text = error.message
     finally:
         line.remove(own)
         if line:
             _wake(line[0])
         else:
             del lines[loop, role]
+    when = f"within {math.ceil(timeout * 1000)} ms" if timeout else "yet"
+    call = acquire.__qualname__.replace("acquire_", "")
+    raise _make("GR_ERR_TIMEOUT", 0, 0, "", call, text.replace("yet", when, 1))
 
 
 async def _read(

@@ -4,6 +4,7 @@
 import asyncio
 import gc
 import socket
+import time
 import weakref
 
 import grinterop
@@ -11,7 +12,7 @@ import pytest
 from grinterop import GraphicsResource, Ring
 
 import gl
-from conftest import refuses
+from conftest import elsewhere, refuses
 from test_external import SIZE, child
 from test_ring import resources, ring  # noqa: F401
 
@@ -88,6 +89,58 @@ def test_cancelled_task_acquires_nothing(ring, cuda, turns):  # noqa: F811
 
     run(main())
     assert ring.info()["reading"] == 0
+
+
+@pytest.mark.parametrize("timeout", [0, 0.05])
+def test_timeout_does_not_overtake_an_earlier_call(ring, cuda, timeout):  # noqa: F811
+    """Catches: at its timeout a task took the frame that an earlier one waited for."""
+
+    async def poll(first):
+        while not first.done():
+            with pytest.raises(grinterop.WaitTimeoutError) as caught:
+                await ring.read(timeout=timeout)
+            assert first.done() or "1 frame was not available" in str(caught.value)
+            assert first.done() or "earlier calls are waiting for frames" in str(caught.value)
+
+    async def main():
+        write(ring, cuda)
+        (first,) = await started(ring.read(2))
+        later = asyncio.create_task(poll(first))
+        await asyncio.sleep(0.2)
+        write(ring, cuda)
+        with await first as slots:
+            assert slots.frames == (1, 2)
+        await later
+
+    run(main())
+
+
+def test_task_that_waits_for_several_frames_does_not_poll(ring, cuda):  # noqa: F811
+    """Catches: it tried 1,000 times a second while one frame was there."""
+
+    async def main():
+        write(ring, cuda)
+        (task,) = await started(ring.read(2))
+        began = time.process_time()
+        await asyncio.sleep(0.5)
+        assert time.process_time() - began < 0.02
+        write(ring, cuda)
+        began = time.monotonic()
+        with await task as slots:
+            assert slots.frames == (1, 2) and time.monotonic() - began < 0.5
+
+    run(main())
+
+
+def test_slots_dropped_on_another_thread_come_back(ring, cuda):  # noqa: F811
+    async def main():
+        held = [ring.acquire_write(3, stream=cuda)]
+        (task,) = await started(ring.write(stream=cuda))
+        elsewhere(held.clear)
+        with await task as slot:
+            assert slot.frame == 1
+
+    run(main())
 
 
 def test_timeout_of_each_waiting_task(ring, cuda):  # noqa: F811
