@@ -148,9 +148,8 @@ bool wait_in_slices(wait_call *wait, void *user, unsigned timeout_ms)
 {
     double end = now_ms() + timeout_ms;
     for (;;) {
-        gr_status status;
         unsigned slice = slice_of(timeout_ms, end);
-        WITHOUT_GIL(status = wait(user, slice));
+        gr_status status = wait(user, slice);
         bool last = timeout_ms != GR_WAIT_FOREVER && now_ms() >= end;
         if (status != GR_ERR_TIMEOUT)
             return status == GR_OK || fail();

@@ -100,7 +100,9 @@ bool stream_stays(PyObject *stream)
 
 static gr_status collect_once(void *Py_UNUSED(none), unsigned timeout_ms)
 {
-    return gr_tensor_collect(timeout_ms);
+    gr_status status;
+    WITHOUT_GIL(status = gr_tensor_collect(timeout_ms));
+    return status;
 }
 
 static PyObject *collect(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)

@@ -325,7 +325,7 @@ PyObject *core_own(PyObject *object); /* resource.h */
 
 /* ---- Waits (call.c) ------------------------------------------------------------------------- */
 
-/* One wait of at most `timeout_ms`. A timeout changes no state. Called without the GIL. */
+/* One wait of at most `timeout_ms`, which releases the GIL. A timeout changes no state. */
 typedef gr_status wait_call(void *user, unsigned timeout_ms);
 
 /* Waits in slices, so that Ctrl-C interrupts the wait. false, with an exception, on failure. */

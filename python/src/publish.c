@@ -128,7 +128,8 @@ struct work {
     CUstream stream;
     unsigned timeout_ms;
     bool fetch;
-    gr_ring *ring; /* The ring, if the target is one. */
+    PyObject *target; /* The Ring, if the target is one, and the ring in it. */
+    gr_ring *ring;
 };
 
 /* Runs `work` on the resource, or on the buffer, of a Python object that no other thread may use.
@@ -169,9 +170,8 @@ static PyObject *into_buffer(buffer_object *buffer, const struct work *work)
     return buffer_usable(buffer) ? run_on((PyObject *)buffer, NULL, buffer->buffer, work) : NULL;
 }
 
-static gr_status into_ring_for(void *user, unsigned timeout_ms)
+static gr_status into_slot(const struct work *work, unsigned timeout_ms)
 {
-    const struct work *work = user;
     const gr_publish_options *options = &work->options.options;
     const gr_slot *slot;
     gr_status status = work->fetch
@@ -189,8 +189,18 @@ static gr_status into_ring_for(void *user, unsigned timeout_ms)
     return status;
 }
 
+static gr_status into_ring_for(void *user, unsigned timeout_ms)
+{
+    const struct work *work = user;
+    gr_status status;
+    ring_cancel_dropped(work->target, !work->fetch);
+    WITHOUT_GIL(status = into_slot(work, timeout_ms));
+    return status;
+}
+
 static PyObject *into_ring(PyObject *object, struct work *work)
 {
+    work->target = object;
     work->ring = ring_begin(object, !work->fetch);
     if (!work->ring)
         return NULL;

@@ -306,7 +306,9 @@ static PyObject *leave(PyObject *self, PyObject *const *Py_UNUSED(args),
 
 static gr_status wait_once(void *resource, unsigned timeout_ms)
 {
-    return gr_resource_wait(resource, timeout_ms);
+    gr_status status;
+    WITHOUT_GIL(status = gr_resource_wait(resource, timeout_ms));
+    return status;
 }
 
 static PyObject *call_wait(PyObject *object, PyObject *args, PyObject *keywords)

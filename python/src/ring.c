@@ -5,6 +5,15 @@
  */
 #include "ring.h"
 
+/* Slots that ring_take_over() took over, until they are cancelled. */
+struct dropped {
+    const gr_slot **slots;
+    size_t n;
+    PyObject *stream;
+    bool writing;
+    struct dropped *next;
+};
+
 typedef struct ring_object {
     OBJECT_HEAD
     gr_ring *ring; /* NULL: closed */
@@ -16,6 +25,8 @@ typedef struct ring_object {
     PyObject *resources, *before;
 
     PyObject *lines; /* for grinterop/_ring.py */
+
+    struct dropped *dropped;
 
     char kind[40]; /* for the repr */
 
@@ -30,30 +41,112 @@ typedef struct ring_object {
 
 PyTypeObject *ring_type;
 
+static bool *busy_of(PyObject *object, bool writing)
+{
+    ring_object *self = (ring_object *)object;
+    return writing ? &self->writing : &self->reading;
+}
+
+bool ring_is_busy(PyObject *object, bool writing)
+{
+    return *busy_of(object, writing);
+}
+
 gr_ring *ring_begin(PyObject *object, bool writing)
 {
     ring_object *self = (ring_object *)object;
-    bool *busy = writing ? &self->writing : &self->reading;
     if (!open_or_fail(self->ring, "Ring"))
         return NULL;
-    if (*busy) {
+    if (ring_is_busy(object, writing)) {
         PyErr_Format(PyExc_RuntimeError, "another thread is in a call of the ring's %s",
                      writing ? "producer" : "consumer");
         return NULL;
     }
-    *busy = true;
+    *busy_of(object, writing) = true;
+    ring_cancel_dropped(object, writing);
     return self->ring;
 }
 
 void ring_end(PyObject *object, bool writing)
 {
-    ring_object *self = (ring_object *)object;
-    *(writing ? &self->writing : &self->reading) = false;
+    ring_cancel_dropped(object, writing);
+    *busy_of(object, writing) = false;
 }
 
 void ring_count(PyObject *object, size_t out, size_t back)
 {
     ((ring_object *)object)->out += out - back;
+}
+
+/* ---- Dropped slots --------------------------------------------------------------------------- */
+
+gr_status ring_cancel(gr_ring *ring, const gr_slot **slots, size_t n, bool writing)
+{
+    gr_status status;
+    WITHOUT_GIL(status = (writing ? gr_ring_cancel_write : gr_ring_cancel_read)(ring, slots, n));
+    return status;
+}
+
+void ring_take_over(PyObject *object, const gr_slot **slots, size_t n, PyObject *stream,
+                    bool writing)
+{
+    ring_object *self = (ring_object *)object;
+    struct dropped *dropped = self->ring ? PyMem_Malloc(sizeof(*dropped)) : NULL;
+    if (!dropped) { /* closed, or without memory, in which case the slots are lost until then */
+        PyMem_Free(slots);
+        Py_XDECREF(stream);
+        return;
+    }
+    *dropped = (struct dropped){slots, n, stream, writing, self->dropped};
+    self->dropped = dropped;
+}
+
+static void end_dropped(struct dropped *dropped)
+{
+    Py_XDECREF(dropped->stream);
+    PyMem_Free(dropped->slots);
+    PyMem_Free(dropped);
+}
+
+/* Removes the first slots of that side from the list. NULL if there are none. */
+static struct dropped *take_dropped(ring_object *self, bool writing)
+{
+    struct dropped **place = &self->dropped;
+    while (*place && (*place)->writing != writing)
+        place = &(*place)->next;
+    struct dropped *one = *place;
+    if (one)
+        *place = one->next;
+    return one;
+}
+
+static void cancel_dropped(ring_object *self, gr_ring *ring, bool writing)
+{
+    struct dropped *one, *failed = NULL;
+    while ((one = take_dropped(self, writing))) {
+        if (ring_cancel(ring, one->slots, one->n, writing) == GR_OK) {
+            end_dropped(one);
+        } else {
+            one->next = failed;
+            failed = one;
+        }
+    }
+    while ((one = failed)) {
+        failed = one->next;
+        one->next = self->dropped;
+        self->dropped = one;
+    }
+}
+
+void ring_cancel_dropped(PyObject *object, bool writing)
+{
+    ring_object *self = (ring_object *)object;
+    PyObject *type, *value, *traceback;
+    if (!self->dropped)
+        return;
+    PyErr_Fetch(&type, &value, &traceback);
+    cancel_dropped(self, self->ring, writing);
+    PyErr_Restore(type, value, traceback);
 }
 
 /* ---- Resources ------------------------------------------------------------------------------- */
@@ -118,11 +211,34 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     return (PyObject *)self;
 }
 
+/* Frees the ring, and the buffers of slots that could not be cancelled: they outlive the ring. */
+static void free_ring(gr_ring *ring, struct dropped *left)
+{
+    for (struct dropped *one = left; one; one = one->next)
+        for (size_t i = 0; i < one->n; i++)
+            ((gr_buffer **)one->slots)[i] = one->slots[i]->buffer;
+    gr_ring_free(ring);
+    for (struct dropped *one = left; one; one = one->next)
+        for (size_t i = 0; i < one->n; i++)
+            gr_buffer_release_later(((gr_buffer **)one->slots)[i]);
+}
+
 static void let_go(ring_object *self)
 {
+    PyObject *type, *value, *traceback;
     gr_ring *ring = self->ring;
+    PyErr_Fetch(&type, &value, &traceback);
     self->ring = NULL;
-    ENDING(gr_ring_free(ring));
+    cancel_dropped(self, ring, true);
+    cancel_dropped(self, ring, false);
+    struct dropped *one, *left = self->dropped;
+    self->dropped = NULL;
+    WITHOUT_GIL(free_ring(ring, left));
+    while ((one = left)) {
+        left = one->next;
+        end_dropped(one);
+    }
+    PyErr_Restore(type, value, traceback);
     Py_CLEAR(self->resources);
     Py_CLEAR(self->before);
 }
@@ -143,6 +259,8 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(((ring_object *)object)->resources);
     Py_VISIT(((ring_object *)object)->before);
     Py_VISIT(((ring_object *)object)->lines);
+    for (struct dropped *one = ((ring_object *)object)->dropped; one; one = one->next)
+        Py_VISIT(one->stream);
     return 0;
 }
 
@@ -228,6 +346,7 @@ static void forget_before(ring_object *self, const gr_slot *slot)
 }
 
 struct acquire {
+    PyObject *object;
     gr_ring *ring;
     CUstream stream;
     const gr_slot **slots;
@@ -238,8 +357,11 @@ struct acquire {
 static gr_status acquire_for(void *user, unsigned timeout_ms)
 {
     const struct acquire *a = user;
-    return a->writing ? gr_ring_acquire_write(a->ring, a->stream, a->slots, a->n, timeout_ms)
-                      : gr_ring_acquire_read(a->ring, a->stream, a->slots, a->n, timeout_ms);
+    gr_status status;
+    ring_cancel_dropped(a->object, a->writing);
+    WITHOUT_GIL(status = (a->writing ? gr_ring_acquire_write : gr_ring_acquire_read)(
+                    a->ring, a->stream, a->slots, a->n, timeout_ms));
+    return status;
 }
 
 static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, bool writing)
@@ -264,7 +386,7 @@ static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, b
         PyMem_Free(slots);
         return NULL;
     }
-    struct acquire wanted = {ring, stream, slots, n, writing};
+    struct acquire wanted = {object, ring, stream, slots, n, writing};
     PyObject *made = NULL;
     if (wait_in_slices(acquire_for, &wanted, timeout_ms)) {
         if (!writing)

@@ -16,6 +16,26 @@ extern PyTypeObject *ring_type;
 gr_ring *ring_begin(PyObject *object, bool writing);
 void ring_end(PyObject *object, bool writing);
 
+/*
+ * Takes over the slots of a dropped Slots object, if they can't be cancelled on this thread now:
+ * another thread is in a call of that side, or the OpenGL context is not current. Steals `slots`
+ * and `stream`.
+ */
+void ring_take_over(PyObject *object, const gr_slot **slots, size_t n, PyObject *stream,
+                    bool writing);
+
+/*
+ * Cancels such slots of one side, within a call of this side. ring_begin() and ring_end() do so,
+ * and each slice of a wait.
+ */
+void ring_cancel_dropped(PyObject *object, bool writing);
+
+/* Whether a thread is in a call of the producer (`writing`) or the consumer. */
+bool ring_is_busy(PyObject *object, bool writing);
+
+/* Cancels slots. */
+gr_status ring_cancel(gr_ring *ring, const gr_slot **slots, size_t n, bool writing);
+
 /* Counts acquired and returned slots: a ring with acquired slots can't be closed. */
 void ring_count(PyObject *object, size_t out, size_t back);
 

@@ -30,10 +30,7 @@ static PyTypeObject *slots_type;
 
 static gr_status cancel_slots(gr_ring *ring, slots_object *self)
 {
-    gr_status status;
-    WITHOUT_GIL(status = self->writing ? gr_ring_cancel_write(ring, self->slots, self->n)
-                                       : gr_ring_cancel_read(ring, self->slots, self->n));
-    return status;
+    return ring_cancel(ring, self->slots, self->n, self->writing);
 }
 
 static gr_status finish_slots(gr_ring *ring, slots_object *self)
@@ -102,14 +99,18 @@ static unsigned tensors_of(const slots_object *self)
 
 typedef gr_status end_call(gr_ring *, slots_object *);
 
-/* Ends the slots by `end`, which is cancel_slots() or finish_slots(). */
-static bool finish_begun(slots_object *self, end_call *end)
+/*
+ * Ends the slots by `end`, which is cancel_slots() or finish_slots(). Also sets *status if that
+ * function fails.
+ */
+static bool finish_begun(slots_object *self, end_call *end, gr_status *status)
 {
     gr_ring *ring = ring_begin(self->ring, self->writing);
     if (!ring)
         return false;
     unsigned tensors = tensors_of(self);
-    bool done = end(ring, self) == GR_OK || fail();
+    *status = end(ring, self);
+    bool done = *status == GR_OK || fail();
     ring_end(self->ring, self->writing);
     if (!done) {
         release_ended(self);
@@ -131,7 +132,8 @@ static bool finish(slots_object *self, end_call *end)
 {
     if (!slot_at(self, 0) || !ending_begin((PyObject *)self))
         return false;
-    bool done = finish_begun(self, end);
+    gr_status status;
+    bool done = finish_begun(self, end, &status);
     ending_end((PyObject *)self);
     return done;
 }
@@ -156,15 +158,43 @@ PyObject *slots_new(PyObject *ring, const gr_slot **slots, size_t n, PyObject *s
     return PyErr_NoMemory();
 }
 
-/* Slots that the program drops are cancelled, unless their ring is closed or in use. */
+/* Gives the slots to the ring, which cancels them later. */
+static void leave_to_ring(slots_object *self)
+{
+    const gr_slot **slots = self->slots;
+    PyObject *stream = self->stream;
+    ring_count(self->ring, 0, self->n);
+    self->slots = NULL;
+    self->stream = NULL;
+    ring_take_over(self->ring, slots, self->n, stream, self->writing);
+    release_refs(self);
+}
+
+/*
+ * Cancels the slots of a dropped object. If another thread is in a call of the ring, or the OpenGL
+ * context is not current, a later call of the ring does so.
+ */
+static void cancel_or_leave(slots_object *self)
+{
+    gr_status status = GR_OK;
+    if (!ring_is_busy(self->ring, self->writing) && !finish_begun(self, cancel_slots, &status)) {
+        if (status == GR_ERR_GL) {
+            PyErr_Clear();
+            gr_clear_error();
+        } else {
+            warn_of_end(slots_type);
+        }
+    }
+    if (self->slots)
+        leave_to_ring(self);
+}
+
 static void cancel_dropped(slots_object *self)
 {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    if (self->slots && !finish_begun(self, cancel_slots)) {
-        warn_of_end(slots_type);
-        release_refs(self);
-    }
+    if (self->slots)
+        cancel_or_leave(self);
     PyErr_Restore(type, value, traceback);
 }
 
