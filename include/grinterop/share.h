@@ -162,6 +162,18 @@ GR_API gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, cons
 GR_API gr_ring *gr_ring_receive(int socket, void *data, size_t room, size_t *size,
                                 unsigned timeout_ms);
 
+/* ---- Interrupts ------------------------------------------------------------------------------ */
+
+/*
+ * Sets a function that this thread's sends and receives call while they wait, about every 50 ms. If
+ * it returns true, they end with GR_ERR_STOPPED: then close the socket, because a part of a message
+ * may have been transferred. NULL: none.
+ *
+ * Interpreters need it, which handle signals such as Ctrl-C between two calls on this thread. The
+ * function must not use the resource or the ring of the call.
+ */
+GR_API void gr_share_set_interrupt(bool (*function)(void *user), void *user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -95,6 +95,35 @@ static bool is_over(const struct gr_deadline *deadline)
     return !deadline->never && gr_clock_ms() >= deadline->at + (deadline->looks ? LOOK_MS : 0);
 }
 
+/* ---- Interrupts ------------------------------------------------------------------------------ */
+
+#define SLICE_MS 50
+
+static _Thread_local struct {
+    bool (*function)(void *user);
+    void *user;
+} interrupt;
+
+void gr_share_set_interrupt(bool (*function)(void *user), void *user)
+{
+    interrupt.function = function;
+    interrupt.user = user;
+}
+
+int gr_share_slice(int left)
+{
+    return interrupt.function && (left < 0 || left > SLICE_MS) ? SLICE_MS : left;
+}
+
+gr_status gr_share_check_interrupt(const char *call)
+{
+    if (!interrupt.function || !interrupt.function(interrupt.user))
+        return GR_OK;
+    return gr_fail(GR_ERR_STOPPED, call,
+                   "The interrupt function ended the call. Close the socket: a part of a message "
+                   "may have been transferred.");
+}
+
 /* ---- The socket ------------------------------------------------------------------------------ */
 
 gr_status gr_socket_check(int socket, const char *call)
@@ -156,11 +185,18 @@ static gr_status wait_for(int socket, short events, const struct gr_deadline *de
                           const char *call)
 {
     struct pollfd one = {.fd = socket, .events = events};
-    int ready = is_over(deadline) ? 0 : poll(&one, 1, gr_deadline_left(deadline));
-    if (ready > 0 || (ready < 0 && errno == EINTR))
-        return GR_OK;
-    if (ready < 0)
-        return fail_gone(call, errno);
+    int left, slice;
+    do {
+        left = is_over(deadline) ? 0 : gr_deadline_left(deadline);
+        slice = gr_share_slice(left);
+        int ready = is_over(deadline) ? 0 : poll(&one, 1, slice);
+        int error = errno;
+        GR_TRY(gr_share_check_interrupt(call));
+        if (ready > 0 || (ready < 0 && error == EINTR))
+            return GR_OK;
+        if (ready < 0)
+            return fail_gone(call, error);
+    } while (slice != left);
     return fail_timeout(deadline, call, events == POLLIN ? "received" : "sent", begun);
 }
 

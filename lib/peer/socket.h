@@ -58,6 +58,13 @@ int gr_deadline_left(const struct gr_deadline *deadline);
  */
 gr_status gr_message_check_deadline(const struct gr_deadline *deadline, const char *call);
 
+/*
+ * The milliseconds of one wait, if `left` are left (-1: no limit), and whether the call must end
+ * then: GR_ERR_STOPPED by the function of gr_share_set_interrupt().
+ */
+int gr_share_slice(int left);
+gr_status gr_share_check_interrupt(const char *call);
+
 /* Checks a socket. GR_ERR_INVALID_VALUE: it is not a connected Unix stream socket. */
 gr_status gr_socket_check(int socket, const char *call);
 

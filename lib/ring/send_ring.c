@@ -106,8 +106,15 @@ static gr_status begin_sending(struct sending *s)
 
 static gr_status wait_for(CUevent event, const struct sending *s)
 {
-    const int left = gr_deadline_left(&s->deadline);
-    CUresult result = gr_event_poll(event, NULL, left < 0 ? GR_WAIT_FOREVER : (unsigned)left);
+    int left, slice;
+    CUresult result;
+    do {
+        left = gr_deadline_left(&s->deadline);
+        slice = gr_share_slice(left);
+        result = gr_event_poll(event, NULL, slice < 0 ? GR_WAIT_FOREVER : (unsigned)slice);
+        if (result == CUDA_ERROR_NOT_READY)
+            GR_TRY(gr_share_check_interrupt(s->call));
+    } while (result == CUDA_ERROR_NOT_READY && slice != left);
     if (result == CUDA_ERROR_NOT_READY)
         return gr_fail(s->deadline.looks ? GR_ERR_NOT_READY : GR_ERR_TIMEOUT, s->call,
                        "The resources were still in use: work submitted with them has not ended in "

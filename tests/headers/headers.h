@@ -141,6 +141,7 @@ typedef void (*anything)(void);
     X(gr_resource_send)                                                                            \
     X(gr_ring_receive)                                                                             \
     X(gr_ring_send)                                                                                \
+    X(gr_share_set_interrupt)                                                                      \
     /* tensor.h */                                                                                 \
     X(gr_buffer_tensor)                                                                            \
     X(gr_dtype_get_info)                                                                           \

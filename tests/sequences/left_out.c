@@ -21,6 +21,7 @@ const struct left_out left_out[] = {
              "the end of one side waits for the other, which is on this thread: test_share"),
     LEFT_OUT(gr_ring_send,
              "the end of one side waits for the other, which is on this thread: test_share"),
+    LEFT_OUT(gr_share_set_interrupt, "ends calls that wait for another thread: test_share"),
     LEFT_OUT(gr_semaphore_from_vk,
              "takes a semaphore of the program; its errors are Vulkan errors: test_vk_sync"),
     LEFT_OUT(gr_semaphore_from_handle,

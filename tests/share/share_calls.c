@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "lib/peer/page.h"
@@ -66,9 +67,38 @@ VULKAN_TEST(unsuitable_rings_are_not_sent)
     shared_ring_end(&r);
 }
 
+/* True at the n-th call. */
+static bool ends_the_wait(void *n)
+{
+    return --*(int *)n == 0;
+}
+
+/* The socket has no room for all of the message. */
+VULKAN_TEST(an_interrupt_ends_a_send_and_a_receive)
+{
+    static const char data[GR_SHARE_MOST_DATA];
+    int n = 2, room = 4096;
+    struct pair pair = pair_make();
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    ck_assert_int_eq(setsockopt(pair.here, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)), 0);
+    gr_share_set_interrupt(ends_the_wait, &n);
+    assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, GR_WAIT_FOREVER), GR_ERR_STOPPED, 0,
+                "Close the socket");
+    n = 2;
+    assert_fails(
+        gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, data, sizeof(data), GR_WAIT_FOREVER),
+        GR_ERR_STOPPED, 0, "Close the socket");
+    gr_share_set_interrupt(NULL, NULL);
+    assert_ok(cuda_writes(r.ring));
+    ck_assert_uint_eq(vulkan_reads(&r), 1);
+    pair_close(&pair);
+    shared_ring_end(&r);
+}
+
 /* Graphics is still using a slot: the send times out, and this process keeps the ring. */
 VULKAN_TEST(sending_times_out_while_graphics_uses_a_slot)
 {
+    int n = 2;
     const gr_slot *slot;
     struct pair pair = pair_make();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -81,6 +111,10 @@ VULKAN_TEST(sending_times_out_while_graphics_uses_a_slot)
     assert_ok(gr_ring_give_back(r.ring, &slot, 1));
     assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, NULL, 0, 50), GR_ERR_TIMEOUT, 0,
                  "use");
+    gr_share_set_interrupt(ends_the_wait, &n);
+    assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, NULL, 0, GR_WAIT_FOREVER),
+                 GR_ERR_STOPPED, 0, "interrupt function");
+    gr_share_set_interrupt(NULL, NULL);
     vulkan_gate_open(gate);
     vulkan_finish();
     assert_ok(cuda_writes(r.ring));
