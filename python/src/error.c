@@ -55,12 +55,7 @@ PyObject *fail_as_buffer_error(void)
 
 PyObject *fail(void)
 {
-    return fail_by(gr_last_error());
-}
-
-PyObject *fail_by(const gr_error *error)
-{
-    return raise_parts(parts_of(error));
+    return raise_parts(parts_of(gr_last_error()));
 }
 
 PyObject *fail_with(const char *old, const char *new)

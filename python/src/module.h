@@ -22,9 +22,8 @@
 
 /* ---- Errors (error.c) ------------------------------------------------------------------------ */
 
-/* Raises gr_last_error(), or the given error. Returns NULL. */
+/* Raises gr_last_error(). Returns NULL. */
 PyObject *fail(void);
-PyObject *fail_by(const gr_error *error);
 
 /* Like fail(), but the exception also derives from BufferError, which DLPack consumers expect. */
 PyObject *fail_as_buffer_error(void);

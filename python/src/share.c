@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <grinterop/cuda.h>
 #include <grinterop/share.h>
 
 /* poll() waits at most this long before Python handles signals such as Ctrl-C. */
@@ -40,81 +39,43 @@ static bool wait_ready(int socket, short events, unsigned *timeout_ms)
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-/* A call of the library that sends or receives a message. */
+/* The arguments and the results of a call of the library. */
 struct message {
     int socket;
     unsigned timeout_ms;
     gr_resource *resource;
     gr_ring *ring;
+    gr_ring_role role;
     char *bytes;
     size_t size;
 
     /* The call. False on failure. */
     bool (*run)(struct message *message);
-
-    /* For the thread of the call: the caller's context, a lock that it releases, and its result. */
-    CUcontext context;
-    PyThread_type_lock running;
-    bool done;
-    gr_error error; /* with these texts */
-    char code_name[64], call[64], text[1024];
 };
 
-/* Copies the error of the thread, whose texts end with it. */
-static void keep_error(struct message *message)
+/* Whether the handler of a signal, such as that of Ctrl-C, raised an exception. */
+static bool is_interrupted(void *Py_UNUSED(none))
 {
-    message->error = *gr_last_error();
-    snprintf(message->code_name, sizeof(message->code_name), "%s", message->error.code_name);
-    snprintf(message->call, sizeof(message->call), "%s", message->error.call);
-    snprintf(message->text, sizeof(message->text), "%s", message->error.message);
-    message->error.code_name = message->code_name;
-    message->error.call = message->call;
-    message->error.message = message->text;
+    PyGILState_STATE state = PyGILState_Ensure();
+    bool raised = PyErr_CheckSignals();
+    gr_share_set_interrupt(is_interrupted, NULL); /* the handler may have sent, too */
+    PyGILState_Release(state);
+    return raised;
 }
 
-/* Uses nothing of Python, which refuses other threads at exit. */
-static void run(void *user)
-{
-    struct message *message = user;
-    if (message->context)
-        gr_cuda()->CtxSetCurrent(message->context);
-    message->done = message->run(message);
-    if (!message->done)
-        keep_error(message);
-    PyThread_release_lock(message->running);
-}
-
-/* Waits for the thread. Ctrl-C ends the connection, because it would be within a message. */
-static bool await(struct message *message)
-{
-    bool stopped = false;
-    PyLockStatus status;
-    do {
-        WITHOUT_GIL(status = PyThread_acquire_lock_timed(message->running, SLICE_MS * 1000, 0));
-        if (status != PY_LOCK_ACQUIRED && !stopped && PyErr_CheckSignals()) {
-            stopped = true;
-            shutdown(message->socket, SHUT_RDWR);
-        }
-    } while (status != PY_LOCK_ACQUIRED);
-    return !stopped;
-}
-
-/* Runs the call in a thread of its own, while this one handles signals such as Ctrl-C. */
+/* Runs the call. Ctrl-C ends the connection, because it would be within a message. */
 static bool transfer(struct message *message)
 {
-    const gr_cuda_api *cuda = gr_cuda();
-    if (cuda)
-        cuda->CtxGetCurrent(&message->context);
-    message->running = PyThread_allocate_lock();
-    if (!message->running)
-        return PyErr_NoMemory();
-    PyThread_acquire_lock(message->running, WAIT_LOCK);
-    bool started = PyThread_start_new_thread(run, message) != (unsigned long)-1;
-    bool done = started && await(message);
-    PyThread_free_lock(message->running);
-    if (!started)
-        PyErr_SetString(PyExc_RuntimeError, "can't start a thread");
-    return done && (message->done || fail_by(&message->error));
+    bool done;
+    Py_BEGIN_ALLOW_THREADS
+    gr_share_set_interrupt(is_interrupted, NULL);
+    done = message->run(message);
+    gr_share_set_interrupt(NULL, NULL);
+    Py_END_ALLOW_THREADS
+    if (!PyErr_Occurred())
+        return done || fail();
+    shutdown(message->socket, SHUT_RDWR);
+    return false;
 }
 
 /* ---- The methods ----------------------------------------------------------------------------- */
@@ -160,14 +121,11 @@ static bool receive_ring_now(struct message *message)
 
 static PyObject *receive_into(PyObject *type, struct message *message)
 {
-    if (transfer(message)) {
-        PyObject *made = message->ring ? ring_new((PyTypeObject *)type, message->ring)
-                                       : resource_new((PyTypeObject *)type, message->resource);
-        return made ? Py_BuildValue("(Ny#)", made, message->bytes, (Py_ssize_t)message->size)
-                    : NULL;
-    }
-    ENDING(gr_resource_free(message->resource); gr_ring_free(message->ring));
-    return NULL;
+    if (!transfer(message))
+        return NULL;
+    PyObject *made = message->ring ? ring_new((PyTypeObject *)type, message->ring)
+                                   : resource_new((PyTypeObject *)type, message->resource);
+    return made ? Py_BuildValue("(Ny#)", made, message->bytes, (Py_ssize_t)message->size) : NULL;
 }
 
 static bool receiving_of(PyObject *args, PyObject *keywords, struct message *message)
@@ -202,33 +160,35 @@ static bool copy_socket(int *socket)
     return *socket >= 0 || PyErr_SetFromErrno(PyExc_OSError);
 }
 
-/* An OpenGL ring is sent on the thread of its context, so Ctrl-C is handled after the message. */
+static bool send_ring_now(struct message *message)
+{
+    return gr_ring_send(message->socket, message->ring, message->role, message->bytes,
+                        message->size, message->timeout_ms) == GR_OK;
+}
+
 static PyObject *ring_send(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static const char *const roles[] = {"producer", "consumer", NULL};
+    struct message message = {.run = send_ring_now};
     PyObject *given, *role, *time = NULL;
-    const char *bytes = NULL;
     Py_ssize_t size = 0;
-    unsigned timeout_ms;
-    int socket, choice;
-    gr_status status;
-    if (!PARSE("OO|y#$O:send", NAMES("socket", "role", "data", "timeout"), &given, &role, &bytes,
-               &size, &time) ||
+    int choice;
+    if (!PARSE("OO|y#$O:send", NAMES("socket", "role", "data", "timeout"), &given, &role,
+               &message.bytes, &size, &time) ||
         !choice_of(role, "role", roles, &choice) ||
-        (socket = PyObject_AsFileDescriptor(given)) < 0 || !timeout_of(time, &timeout_ms) ||
-        !wait_ready(socket, POLLOUT, &timeout_ms) || !copy_socket(&socket))
+        (message.socket = PyObject_AsFileDescriptor(given)) < 0 ||
+        !timeout_of(time, &message.timeout_ms) ||
+        !wait_ready(message.socket, POLLOUT, &message.timeout_ms) || !copy_socket(&message.socket))
         return NULL;
-    gr_ring *ring = ring_begin(self, choice == 0);
-    if (!ring) {
-        close(socket);
-        return NULL;
-    }
-    WITHOUT_GIL(status = gr_ring_send(socket, ring, choice ? GR_RING_CONSUMER : GR_RING_PRODUCER,
-                                      bytes, (size_t)size, timeout_ms));
-    ring_end(self, choice == 0);
-    if (status != GR_OK)
-        close(socket);
-    return none_or_fail(status);
+    message.role = choice ? GR_RING_CONSUMER : GR_RING_PRODUCER;
+    message.size = (size_t)size;
+    message.ring = ring_begin(self, choice == 0);
+    bool sent = message.ring && transfer(&message);
+    if (message.ring)
+        ring_end(self, choice == 0);
+    if (!sent)
+        close(message.socket);
+    return sent ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *ring_receive(PyObject *type, PyObject *args, PyObject *keywords)

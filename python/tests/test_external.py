@@ -13,7 +13,7 @@ import numpy
 import pytest
 
 import grinterop
-from grinterop import GraphicsResource, Semaphore, Tensor
+from grinterop import GraphicsResource, Ring, Semaphore, Tensor
 
 import vulkan_fd
 
@@ -401,6 +401,24 @@ def test_control_c_interrupts_a_wait(drawn, where):
             GraphicsResource.receive(here)[0].close()
         elif where == "in a header":
             assert there.recv(1) == b""
+
+
+def test_control_c_interrupts_the_send_of_a_ring(egl, cuda):
+    """Catches: it was handled only after the message."""
+    egl.make_current()
+    here, there = socket.socketpair()
+    here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    ring = Ring([GraphicsResource.create_gl_buffer(SIZE, transports="shared")])
+    with here, there, ring:
+        timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            ring.send(here, "consumer", bytes(60000), timeout=10)
+        assert time.monotonic() - began < 5
+        timer.join()
+        with ring.acquire_write(stream=cuda) as slot:  # this process still has the ring
+            assert slot.frame == 1
 
 
 def test_other_signals_do_not_interrupt_a_message(drawn, cuda):
