@@ -323,21 +323,24 @@ static bool stream_from_number(PyObject *number, CUstream *stream)
     return true;
 }
 
-/* Reads the result of __cuda_stream__(): a pair of the version, which is 0, and the handle. */
+/*
+ * Reads the result of __cuda_stream__(): the version, which is 0, and the handle. cuda.core, too,
+ * accepts any sequence and any kind of integer.
+ */
 static bool stream_from_pair(PyObject *pair, CUstream *stream)
 {
-    if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
-        PyErr_Format(PyExc_RuntimeError, "__cuda_stream__ returned %R, not a tuple of two numbers",
-                     pair);
-        return false;
-    }
-    PyObject *version = PyTuple_GetItem(pair, 0), *handle = PyTuple_GetItem(pair, 1);
-    if (!PyLong_Check(version) || PyLong_AsLong(version) != 0 || !PyLong_Check(handle)) {
-        PyErr_Clear();
+    PyObject *items = PySequence_Check(pair) ? PySequence_Tuple(pair) : PyTuple_New(0);
+    PyObject *version = items && PyTuple_Size(items) == 2 ? PyTuple_GetItem(items, 0) : NULL;
+    PyObject *handle = version ? PyTuple_GetItem(items, 1) : NULL;
+    int number = 1;
+    bool is_stream = false;
+    if (version && PyIndex_Check(version) && int_of(version, &number) && number == 0 &&
+        (PyIndex_Check(handle) || is_handle(handle)))
+        is_stream = stream_from_number(handle, stream);
+    else if (!PyErr_Occurred())
         PyErr_Format(PyExc_RuntimeError, "__cuda_stream__ returned %R, expected (0, handle)", pair);
-        return false;
-    }
-    return stream_from_number(handle, stream);
+    Py_XDECREF(items);
+    return is_stream;
 }
 
 /* The attribute. NULL if there is none, or, with an exception, if reading it failed. */
@@ -387,7 +390,7 @@ static PyObject *handle_of(PyObject *object, const struct framework *one, const 
 static PyObject *pair_of(PyObject *object)
 {
     PyObject *pair = attribute_of(object, "__cuda_stream__");
-    if (!pair || PyTuple_Check(pair))
+    if (!pair || !PyCallable_Check(pair))
         return pair;
     PyObject *result = PyObject_CallNoArgs(pair);
     Py_DECREF(pair);

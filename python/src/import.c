@@ -246,10 +246,11 @@ static PyObject *from_dlpack(PyObject *object, PyObject *method, PyObject *strea
     return tensor;
 }
 
-/* ---- __cuda_array_interface__ ---------------------------------------------------------------- */
+/* ---- The array interfaces of CUDA and NumPy ---------------------------------------------------
+ */
 
-/* The entries of a __cuda_array_interface__. The references are strong, since reading an entry may
- * run code that changes the dict. */
+/* The entries of an array interface. The references are strong, since reading an entry may run code
+ * that changes the dict. */
 struct entries {
     PyObject *shape, *typestr, *strides, *data, *stream, *mask;
 };
@@ -303,10 +304,20 @@ static bool check_entries(const struct entries *entries)
     return false;
 }
 
-/*
- * Without a stream entry the data is ready. PyNvVideoCodec passes 0 for the legacy default stream.
- */
-static PyObject *wrap_entries(const struct entries *entries, PyObject *owner)
+/* Reads the stream entry. Without one the data is ready. */
+static bool ready_of(PyObject *entry, CUstream *stream)
+{
+    if (!stream_or(entry, GR_STREAM_NONE, stream))
+        return false;
+    if (*stream != GR_STREAM_LEGACY || PyObject_IsTrue(entry) > 0)
+        return true;
+    PyErr_SetString(PyExc_ValueError, "__cuda_array_interface__ has stream 0, which is ambiguous "
+                                      "and forbidden: the producer must give None, 1 for the "
+                                      "legacy or 2 for the per-thread default stream");
+    return false;
+}
+
+static PyObject *wrap_entries(const struct entries *entries, gr_memory memory, PyObject *owner)
 {
     struct desc desc;
     uint64_t pointer = 0;
@@ -314,17 +325,17 @@ static PyObject *wrap_entries(const struct entries *entries, PyObject *owner)
     CUstream ready_on;
     if (!check_entries(entries) ||
         !desc_of(&desc, entries->shape, entries->typestr, entries->strides, NULL, NULL) ||
-        !data_of(entries->data, &pointer, &read_only) ||
-        !stream_or(entries->stream, GR_STREAM_NONE, &ready_on))
+        !data_of(entries->data, &pointer, &read_only) || !ready_of(entries->stream, &ready_on))
         return NULL;
+    desc.desc.memory = memory;
     desc.desc.read_only = read_only;
     return tensor_wrap(&desc, pointer, ready_on, NULL, owner, fail_as_buffer_error);
 }
 
-static PyObject *wrap_interface(PyObject *interface, PyObject *owner)
+static PyObject *wrap_interface(PyObject *interface, gr_memory memory, PyObject *owner)
 {
     struct entries entries = entries_of(interface);
-    PyObject *tensor = wrap_entries(&entries, owner);
+    PyObject *tensor = wrap_entries(&entries, memory, owner);
     end_entries(&entries);
     return tensor;
 }
@@ -338,10 +349,35 @@ static PyObject *from_interface(PyObject *object)
                      "not a tensor: %R has neither __dlpack__() nor __cuda_array_interface__",
                      (PyObject *)Py_TYPE(object));
     else if (interface && PyDict_Check(interface))
-        tensor = wrap_interface(interface, object);
+        tensor = wrap_interface(interface, GR_MEMORY_DEVICE, object);
     else if (interface)
         PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ is not a dict");
     Py_XDECREF(interface);
+    return tensor;
+}
+
+/*
+ * After __dlpack__() has failed: before NumPy 2.1 it refuses read-only arrays. Its exception stays
+ * if the array interface fails, too.
+ */
+static PyObject *from_numpy(PyObject *object)
+{
+    PyObject *type, *value, *traceback;
+    if (!PyErr_ExceptionMatches(PyExc_BufferError) && !PyErr_ExceptionMatches(PyExc_TypeError))
+        return NULL;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *interface = PyObject_GetAttrString(object, "__array_interface__");
+    PyObject *tensor = interface && PyDict_Check(interface)
+                           ? wrap_interface(interface, GR_MEMORY_HOST, object)
+                           : NULL;
+    Py_XDECREF(interface);
+    if (tensor || (PyErr_Occurred() && !is_absent(PyExc_Exception))) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(traceback);
+    } else {
+        PyErr_Restore(type, value, traceback);
+    }
     return tensor;
 }
 
@@ -415,7 +451,7 @@ static PyObject *one_plane(PyObject *object, PyObject *stream)
         return is_absent(PyExc_AttributeError) ? from_interface(object) : NULL;
     tensor = from_dlpack(object, method, stream);
     Py_DECREF(method);
-    return tensor;
+    return tensor ? tensor : from_numpy(object);
 }
 
 static PyObject *plane_at(PyObject *planes, Py_ssize_t index, PyObject *stream)

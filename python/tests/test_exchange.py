@@ -288,7 +288,7 @@ class Interface:
 
 def test_array_interface_is_imported(cuda):
     array = np.arange(24, dtype="i4").reshape(2, 3, 4)[:, ::2]
-    for stream in (None, 1, 2, 0, cuda.stream):
+    for stream in (None, 1, 2, cuda.stream):
         tensor = Tensor.from_dlpack(Interface(array, stream=stream))
         assert tensor.strides == array.strides
         if grinterop.is_software():
@@ -314,12 +314,43 @@ def test_array_interface_is_imported(cuda):
         ({"strides": (1,)}, ValueError), ({"strides": "ab"}, TypeError),
         ({"shape": (-1, 1, 1)}, Exception), ({"shape": 2**70}, OverflowError),
         ({"stream": -1}, ValueError), ({"stream": object()}, TypeError),
+        ({"stream": 0}, ValueError), ({"stream": np.int64(0)}, ValueError),
     ],
 )
 def test_invalid_array_interfaces_are_refused(changes, error):
     with pytest.raises(error):
         Tensor.from_dlpack(Interface(np.arange(24, dtype="i4").reshape(2, 3, 4), **changes))
     grinterop.collect()
+
+
+class OldArray:
+    """A NumPy array before 2.1, whose __dlpack__() refuses it."""
+
+    def __init__(self, array, error):
+        self.array, self.error = array, error
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __dlpack__(self, stream=None):
+        raise self.error
+
+    @property
+    def __array_interface__(self):
+        return self.array.__array_interface__
+
+
+@pytest.mark.parametrize("error", [BufferError("read-only"), TypeError("bool")])
+def test_arrays_of_old_numpy_are_imported(error):
+    array = (np.arange(24).reshape(4, 6) % 2 == 0)[:, 1:]
+    array.setflags(write=False)
+    tensor = Tensor.from_dlpack(OldArray(array, error))
+    assert tensor.memory == "host" and tensor.dtype == "bool" and tensor.is_read_only
+    assert (np.from_dlpack(tensor) == array).all()
+    wrong = OldArray(np.array([None]), error)
+    refuses(type(error), lambda: Tensor.from_dlpack(wrong), match=str(error))
+    with pytest.raises(RuntimeError, match="mine"):
+        Tensor.from_dlpack(OldArray(array, RuntimeError("mine")))
 
 
 def test_array_interface_must_be_a_dict():

@@ -26,6 +26,13 @@ class OldStream:
     __cuda_stream__ = (0, 1)
 
 
+class OnlyInt:
+    """Converts to an integer like CUstream of cuda.bindings."""
+
+    def __int__(self):
+        return 1
+
+
 class CupyStream:
     ptr = 2
 
@@ -41,7 +48,11 @@ class NumbaStream:
 
 
 @pytest.mark.parametrize(
-    "stream", [0, 1, 2, np.int64(1), Stream((0, 0)), OldStream(), CupyStream(), NumbaStream()],
+    "stream",
+    [
+        0, 1, 2, np.int64(1), Stream((0, 0)), Stream([0, 1]), Stream((np.int32(0), np.uint64(2))),
+        Stream(np.array([0, 1])), Stream((0, OnlyInt())), OldStream(), CupyStream(), NumbaStream(),
+    ],
     ids=repr,
 )
 def test_map_accepts_each_kind_of_stream(resource, stream):
@@ -56,6 +67,8 @@ def test_map_accepts_each_kind_of_stream(resource, stream):
         (-1, ValueError), (2**64 - 1, ValueError), (2**64 - 2, ValueError), (2**70, ValueError),
         (Stream(None), RuntimeError), (Stream((1, 0)), RuntimeError), (Stream((0,)), RuntimeError),
         (Stream((0, None)), RuntimeError), (Stream((0, -1)), ValueError),
+        (Stream((0, 1.0)), RuntimeError), (Stream((0.0, 1)), RuntimeError),
+        (Stream("01"), RuntimeError), (Stream([0, 1, 2]), RuntimeError), (Stream(5), RuntimeError),
     ],
 )
 def test_invalid_streams_are_refused(resource, stream, error):
