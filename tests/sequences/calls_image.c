@@ -106,7 +106,8 @@ static unsigned kept_may(const struct resource *r, bool surface)
 {
     if (!r)
         return MAY(GR_ERR_INVALID_VALUE);
-    bool wrong = r->closed || !r->mapped || !r->image;
+    /* After gr_buffer_release_later() the program has no mapping, even if the library still has. */
+    bool wrong = r->closed || !r->mapped || r->later || r->kept || !r->image;
     return wrong || (surface && !(r->flags & GR_SURFACE_LOAD_STORE)) ? MAY(GR_ERR_STATE) : 0;
 }
 
