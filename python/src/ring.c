@@ -236,6 +236,8 @@ static void let_go(ring_object *self)
     WITHOUT_GIL(free_ring(ring, left));
     while ((one = left)) {
         left = one->next;
+        if (!stream_stays(one->stream))
+            PyErr_Clear();
         end_dropped(one);
     }
     PyErr_Restore(type, value, traceback);

@@ -6,6 +6,7 @@ import pickle
 import sys
 import time
 import warnings
+import weakref
 
 import grinterop
 import pytest
@@ -129,23 +130,33 @@ def no_warning(unraisable):
     assert not unraisable
 
 
+class Stream:
+    def __init__(self, cuda):
+        self.cuda = cuda
+
+    def __cuda_stream__(self):
+        return (0, self.cuda.stream)
+
+
 @pytest.mark.parametrize("end", ["acquire", "close"])
 def test_slots_dropped_without_context_come_back(ring, cuda, egl, no_warning, end):
     """Catches: they stayed acquired for ever."""
-    slots = ring.acquire_write(2, stream=cuda)
+    stream = Stream(cuda)
+    slots, seen = ring.acquire_write(2, stream=stream), weakref.ref(stream)
     resources = slots.resources
     grinterop.clear_error()
     EglContext.release_current()
-    del slots
+    del slots, stream
     assert not grinterop.last_error() and ring.info()["writing"] == 2
     if end == "close":
         ring.close()
+    assert seen() is not None  # the slots are still mapped on it
     egl.make_current()
     if end == "close":
         resources[0].map(stream=cuda).close()
         return
     with ring.acquire_write(2, stream=cuda, timeout=0) as slots:
-        assert slots.frames == (1, 2)
+        assert slots.frames == (1, 2) and seen() is None
 
 
 def test_slots_dropped_during_a_wait_come_back(egl, cuda, no_warning):
