@@ -121,9 +121,9 @@ def test_task_that_waits_for_several_frames_does_not_poll(ring, cuda):  # noqa: 
     async def main():
         write(ring, cuda)
         (task,) = await started(ring.read(2))
-        began = time.process_time()
+        began = time.thread_time()
         await asyncio.sleep(0.5)
-        assert time.process_time() - began < 0.02
+        assert time.thread_time() - began < 0.02
         write(ring, cuda)
         began = time.monotonic()
         with await task as slots:
