@@ -276,6 +276,8 @@ typedef struct gr_buffer_info {
      * The end of the mapping revokes them; the number is then 0.
      */
     unsigned tensors;
+
+    CUcontext context; /* the CUDA context of the resource, to which its default streams belong */
 } gr_buffer_info;
 
 /*

@@ -308,9 +308,10 @@ typedef struct gr_tensor_info {
     bool read_only; /* writes are refused */
     /* the size of all elements without gaps, which is the size of a copy to the host */
     size_t bytes;
-    bool compact;  /* the elements are contiguous, the last dimension fastest */
-    bool revoked;  /* the mapping of the tensor has ended */
-    CUarray array; /* the array of GR_MEMORY_ARRAY; otherwise NULL */
+    bool compact;      /* the elements are contiguous, the last dimension fastest */
+    bool revoked;      /* the mapping of the tensor has ended */
+    CUarray array;     /* the array of GR_MEMORY_ARRAY; otherwise NULL */
+    CUcontext context; /* the CUDA context, to which the default streams of the tensor belong */
 } gr_tensor_info;
 
 /*

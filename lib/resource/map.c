@@ -445,8 +445,10 @@ const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer)
         return NULL;
     /* the cast is valid because no buffer is a const object */
     gr_buffer_info *info = &((gr_buffer *)buffer)->shown;
-    *info = (gr_buffer_info){
-        .stream = buffer->stream, .pitch = buffer->pitch, .tensors = buffer->user_count};
+    *info = (gr_buffer_info){.stream = buffer->stream,
+                             .pitch = buffer->pitch,
+                             .tensors = buffer->user_count,
+                             .context = buffer->resource->context.handle};
     return info;
 }
 

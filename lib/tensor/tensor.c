@@ -87,6 +87,7 @@ gr_tensor *gr_tensor_expose(gr_tensor *tensor, gr_status status)
     else
         info->ptr = tensor->ptr;
     info->data = host_address(tensor);
+    info->context = tensor->context.handle;
     info->shape = tensor->shape;
     info->strides = tensor->strides;
     gr_exit_watch();

@@ -38,9 +38,36 @@ static bool place_of(PyObject *object, uint64_t *pointer, uint64_t *size)
     return is_buffer;
 }
 
-static PyObject *done(CUresult result, const char *call)
+/* A fill, or a copy if there is no pattern. */
+struct work {
+    CUdeviceptr to, from;
+    unsigned pattern;
+    size_t pattern_size, size;
+    CUstream stream;
+};
+
+static int run(void *user)
 {
-    return result == CUDA_SUCCESS ? Py_NewRef(Py_None) : driver_fail(result, call);
+    const struct work *work = user;
+    const gr_cuda_api *cuda = gr_cuda();
+    if (work->pattern_size == 0)
+        return cuda->MemcpyAsync(work->to, work->from, work->size, work->stream);
+    const size_t count = work->size / work->pattern_size;
+    if (work->pattern_size == 1)
+        return cuda->MemsetD8Async(work->to, (unsigned char)work->pattern, count, work->stream);
+    if (work->pattern_size == 2)
+        return cuda->MemsetD16Async(work->to, (unsigned short)work->pattern, count, work->stream);
+    return cuda->MemsetD32Async(work->to, work->pattern, count, work->stream);
+}
+
+/* Runs the work in the CUDA context of the resource. */
+static PyObject *run_in_context(gr_buffer *buffer, struct work *work)
+{
+    int result;
+    WITHOUT_GIL(result = in_context(gr_buffer_get_info(buffer)->context, run, work));
+    return result == CUDA_SUCCESS
+               ? Py_NewRef(Py_None)
+               : driver_fail(result, work->pattern_size ? "cuMemsetD8Async" : "cuMemcpyAsync");
 }
 
 static PyObject *copy(buffer_object *self, PyObject *other, CUstream stream, bool to_other)
@@ -48,12 +75,8 @@ static PyObject *copy(buffer_object *self, PyObject *other, CUstream stream, boo
     uint64_t pointer, size;
     gr_buffer *buffer =
         mapping_to_use(self, !to_other, to_other ? "Buffer.copy_to" : "Buffer.copy_from");
-    const gr_cuda_api *cuda = buffer ? gr_cuda() : NULL;
-    CUresult result;
     if (!buffer || !place_of(other, &pointer, &size))
         return NULL;
-    if (!cuda)
-        return fail();
     size_t own = gr_buffer_size(buffer);
     if (size != own) {
         PyErr_Format(PyExc_ValueError,
@@ -62,10 +85,12 @@ static PyObject *copy(buffer_object *self, PyObject *other, CUstream stream, boo
                      own, (unsigned long long)size);
         return NULL;
     }
-    CUdeviceptr here = gr_buffer_ptr(buffer);
-    WITHOUT_GIL(result = cuda->MemcpyAsync(to_other ? pointer : here, to_other ? here : pointer,
-                                           own, stream));
-    return done(result, "cuMemcpyAsync");
+    const CUdeviceptr here = gr_buffer_ptr(buffer);
+    struct work work = {.to = to_other ? pointer : here,
+                        .from = to_other ? here : pointer,
+                        .size = own,
+                        .stream = stream};
+    return run_in_context(buffer, &work);
 }
 
 /* Marks the other Buffer as in use, so that its mapping does not end during the copy. */
@@ -138,26 +163,12 @@ static size_t pattern_of(PyObject *value, unsigned *pattern)
     return PyErr_Occurred() ? 0 : size;
 }
 
-static CUresult run_fill(CUdeviceptr to, unsigned pattern, size_t size, size_t count,
-                         CUstream stream)
-{
-    const gr_cuda_api *cuda = gr_cuda();
-    if (!cuda)
-        return CUDA_ERROR_NOT_INITIALIZED;
-    if (size == 1)
-        return cuda->MemsetD8Async(to, (unsigned char)pattern, count, stream);
-    if (size == 2)
-        return cuda->MemsetD16Async(to, (unsigned short)pattern, count, stream);
-    return cuda->MemsetD32Async(to, pattern, count, stream);
-}
-
 static PyObject *fill(PyObject *object, PyObject *args, PyObject *keywords)
 {
     PyObject *value, *given = NULL;
     unsigned pattern;
     size_t size;
     CUstream stream;
-    CUresult result;
     if (!PARSE("O|$O:fill", NAMES("value", "stream"), &value, &given) ||
         !stream_given(given, "fill", &stream) || !(size = pattern_of(value, &pattern)))
         return NULL;
@@ -169,9 +180,12 @@ static PyObject *fill(PyObject *object, PyObject *args, PyObject *keywords)
         PyErr_Format(PyExc_ValueError, "buffer size (%zu) must be divisible by %zu", own, size);
         return NULL;
     }
-    CUdeviceptr to = gr_buffer_ptr(buffer);
-    WITHOUT_GIL(result = run_fill(to, pattern, size, own / size, stream));
-    return done(result, "cuMemsetD8Async");
+    struct work work = {.to = gr_buffer_ptr(buffer),
+                        .pattern = pattern,
+                        .pattern_size = size,
+                        .size = own,
+                        .stream = stream};
+    return run_in_context(buffer, &work);
 }
 
 GUARDED(copy_to)

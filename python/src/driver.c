@@ -66,6 +66,17 @@ PyMethodDef driver_functions[] = {
     {0},
 };
 
+int in_context(CUcontext context, int (*call)(void *user), void *user)
+{
+    const gr_cuda_api *cuda = gr_cuda();
+    int result = cuda ? cuda->CtxPushCurrent(context) : CUDA_ERROR_NOT_INITIALIZED;
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = call(user);
+    cuda->CtxPopCurrent(&context);
+    return result;
+}
+
 /* ---- CudaContext ----------------------------------------------------------------------------- */
 
 PyTypeObject *context_type;

@@ -93,6 +93,12 @@ bool stream_given(PyObject *object, const char *call, CUstream *stream);
 /* Like stream_of(), but None and NULL give `absent`. */
 bool stream_or(PyObject *object, CUstream absent, CUstream *stream);
 
+/*
+ * Runs a driver call in that context, whose default streams it means, and returns its result, a
+ * CUresult (driver.c).
+ */
+int in_context(CUcontext context, int (*call)(void *user), void *user);
+
 /* Keeps a stream alive until the process exits, as its last use is unknown (drop.c). */
 bool stream_stays(PyObject *stream);
 

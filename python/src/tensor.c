@@ -291,33 +291,16 @@ static PyObject *call_copy(PyObject *self, PyObject *args, PyObject *keywords, b
     return done;
 }
 
-/*
- * Waits for the stream. A default stream belongs to a context: if none is current, the context of
- * the tensor's device is used.
- */
-static CUresult await(const gr_cuda_api *cuda, CUdevice device, CUstream stream)
+static int await(void *stream)
 {
-    CUcontext context = NULL;
-    if (cuda->CtxGetCurrent(&context) == CUDA_SUCCESS && context)
-        return cuda->StreamSynchronize(stream);
-    CUresult result = cuda->DevicePrimaryCtxRetain(&context, device);
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = cuda->CtxPushCurrent(context);
-    if (result == CUDA_SUCCESS) {
-        result = cuda->StreamSynchronize(stream);
-        cuda->CtxPopCurrent(&context);
-    }
-    cuda->DevicePrimaryCtxRelease(device);
-    return result;
+    return gr_cuda()->StreamSynchronize(stream);
 }
 
-static CUresult copied_out(gr_tensor *tensor, char *to, size_t bytes, CUstream stream,
-                           gr_status *status)
+/* Copies, and waits in the context of the tensor, to which a default stream belongs. */
+static int copied_out(gr_tensor *tensor, char *to, size_t bytes, CUstream stream, gr_status *status)
 {
-    const gr_cuda_api *cuda = gr_cuda();
-    *status = cuda ? gr_tensor_copy_to_host(tensor, to, bytes, stream) : GR_ERR_NO_DRIVER;
-    return *status == GR_OK ? await(cuda, gr_tensor_get_info(tensor)->device, stream)
+    *status = gr_tensor_copy_to_host(tensor, to, bytes, stream);
+    return *status == GR_OK ? in_context(gr_tensor_get_info(tensor)->context, await, stream)
                             : CUDA_SUCCESS;
 }
 

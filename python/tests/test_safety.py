@@ -85,6 +85,29 @@ def test_tobytes_needs_no_current_context(cuda):
         assert elsewhere(lambda: tensor.tobytes(stream=stream)) == [bytes(range(64))]
 
 
+def test_default_streams_are_those_of_the_resource(vbo, doomed):
+    """Catches: fill(), copy_to() and copy_from() needed a current context, and tobytes() waited for
+    the default stream of another context.
+    """
+    _, destroy = doomed
+    legacy, library, ended = 1, ctypes.CDLL("libcuda.so.1"), []
+    first, second = GraphicsResource.from_gl_buffer(vbo), GraphicsResource.create_gl_buffer(4096)
+    one, two = first.map(stream=legacy), second.map(stream=legacy)
+    wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: (time.sleep(0.2), ended.append(1)))
+    assert library.cuLaunchHostFunc(ctypes.c_void_p(legacy), wait, None) == 0
+
+    def work():
+        one.fill(7, stream=legacy)
+        one.copy_to(two, stream=legacy)
+        one.copy_from(two, stream=legacy)
+        return one.tensor().tobytes(stream=legacy), list(ended)
+
+    assert elsewhere(work) == [(bytes([7]) * 4096, [1])]
+    for resource in (first, second):
+        resource.close()
+    destroy()
+
+
 def test_unmap_during_a_tensor_call_is_refused(resource, cuda, held):
     """Catches: tobytes() read memory that another thread had unmapped."""
     buffer = resource.map(stream=cuda)

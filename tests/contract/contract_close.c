@@ -114,6 +114,7 @@ TEST(release_after_map_gl_buffer_ends_the_registration)
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     ck_assert_ptr_eq(gr_buffer_get_info(buffer)->stream, fx.stream);
+    ck_assert_ptr_eq(gr_buffer_get_info(buffer)->context, fx.context);
     cuda_fill(buffer, 0x73);
     ck_assert_int_eq(seen.closed, 0);
     assert_ok(gr_buffer_release(buffer));

@@ -289,6 +289,7 @@ TEST(publish_waits_for_the_stream_of_a_tensor_from_another_context)
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
     CUcontext context = new_context(NULL);
     gr_tensor *tensor = must_make(gr_tensor_create(&desc, CU_STREAM_LEGACY));
+    ck_assert_ptr_eq(gr_tensor_get_info(tensor)->context, context);
     const CUdeviceptr memory = gr_tensor_get_info(tensor)->ptr;
     CU(MemsetD8Async(memory, 1, 64, CU_STREAM_LEGACY));
     CU(StreamSynchronize(CU_STREAM_LEGACY));
