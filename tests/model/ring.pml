@@ -107,7 +107,7 @@ inline count(what)
 
 /* ---- Notifying (ring.c, descriptor.c) -------------------------------------------------------- */
 
-/* gr_ring_update_pollers() with is_ready() */
+/* gr_ring_update_pollers() with available() */
 inline update_pollers()
 {
     count(READY);
