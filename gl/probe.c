@@ -24,12 +24,12 @@ static CUresult try_to_register(void)
     CUgraphicsResource handle;
     GLuint name = 0;
     glGenBuffers(1, &name);
-    GLuint before = gl_bind_buffer(GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, name);
-    glBufferData(GL_COPY_WRITE_BUFFER, TRIAL_BYTES, NULL, GL_STATIC_DRAW);
+    const struct gl_bound bound = gl_bind_buffer(GL_COPY_WRITE_BUFFER, name);
+    glBufferData(bound.target, TRIAL_BYTES, NULL, GL_STATIC_DRAW);
     CUresult result = cu->GraphicsGLRegisterBuffer(&handle, name, GR_READ_WRITE);
     if (result == CUDA_SUCCESS)
         result = cu->GraphicsUnregisterResource(handle);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, before);
+    glBindBuffer(bound.target, bound.name);
     glDeleteBuffers(1, &name);
     return result;
 }

@@ -10,12 +10,75 @@
 
 /* ---- Bindings -------------------------------------------------------------------------------- */
 
-unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned int name)
+static GLuint bound_to(GLenum query)
 {
-    GLint before = 0;
-    glGetIntegerv(query, &before);
+    GLint name = 0;
+    glGetIntegerv(query, &name);
+    return (GLuint)name;
+}
+
+/* The binding points of buffers, and the one to use where a deleted buffer is bound. */
+static const struct {
+    GLenum target, query, otherwise;
+} buffer_points[] = {
+    {GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING, GL_ARRAY_BUFFER},
+    {GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, GL_TEXTURE_BUFFER},
+    {GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, 0},
+    {GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_BINDING, 0},
+    {GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING, 0},
+    {GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, 0},
+};
+
+struct gl_bound gl_bind_buffer(unsigned int target, unsigned int name)
+{
+    struct gl_bound bound = {.target = target};
+    size_t i = 0;
+    while (buffer_points[i].target != target)
+        i++;
+    bound.name = bound_to(buffer_points[i].query);
+    if (bound.name && !glIsBuffer(bound.name)) {
+        if (buffer_points[i].otherwise)
+            return gl_bind_buffer(buffer_points[i].otherwise, name);
+        bound.name = 0;
+    }
     glBindBuffer(target, name);
-    return (GLuint)before;
+    return bound;
+}
+
+static bool is_deleted(GLuint texture)
+{
+    return texture && !glIsTexture(texture);
+}
+
+struct gl_bound gl_bind_texture(unsigned int target, unsigned int query, unsigned int name)
+{
+    struct gl_bound bound = {.target = target, .name = bound_to(query)};
+    if (is_deleted(bound.name)) {
+        GLuint unit = bound_to(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS);
+        bound.unit = bound_to(GL_ACTIVE_TEXTURE);
+        while (is_deleted(bound.name) && unit > 0) {
+            glActiveTexture(GL_TEXTURE0 + --unit);
+            bound.name = bound_to(query);
+        }
+        if (is_deleted(bound.name))
+            bound.name = 0;
+    }
+    glBindTexture(target, name);
+    return bound;
+}
+
+void gl_bind_texture_again(const struct gl_bound *bound)
+{
+    glBindTexture(bound->target, bound->name);
+    if (bound->unit)
+        glActiveTexture(bound->unit);
+}
+
+unsigned int gl_bind_renderbuffer(unsigned int name)
+{
+    const GLuint before = bound_to(GL_RENDERBUFFER_BINDING);
+    glBindRenderbuffer(GL_RENDERBUFFER, name);
+    return glIsRenderbuffer(before) ? before : 0;
 }
 
 void gl_blit(int x, int y, int width, int height, unsigned int mask)
@@ -48,18 +111,18 @@ static void run_out_of_memory(void)
 {
     GLuint name;
     glGenBuffers(1, &name);
-    GLuint before = gl_bind_buffer(GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, name);
-    glBufferData(GL_COPY_WRITE_BUFFER, PTRDIFF_MAX, NULL, GL_STATIC_DRAW);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, before);
+    const struct gl_bound bound = gl_bind_buffer(GL_COPY_WRITE_BUFFER, name);
+    glBufferData(bound.target, PTRDIFF_MAX, NULL, GL_STATIC_DRAW);
+    glBindBuffer(bound.target, bound.name);
     glDeleteBuffers(1, &name);
 }
 
 /* Calls glUnmapBuffer() without a bound buffer, which OpenGL refuses. */
 static void unmap_nothing(void)
 {
-    GLuint before = gl_bind_buffer(GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, 0);
-    glUnmapBuffer(GL_COPY_WRITE_BUFFER);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, before);
+    const struct gl_bound bound = gl_bind_buffer(GL_COPY_WRITE_BUFFER, 0);
+    glUnmapBuffer(bound.target);
+    glBindBuffer(bound.target, bound.name);
 }
 
 static void use_incomplete_framebuffer(void)
@@ -158,10 +221,8 @@ static const struct {
 void gl_pixel_state_begin(struct gl_pixel_state *before, const struct gl_context *context)
 {
     GLint profile = 0;
-    before->pack_buffer =
-        (int)gl_bind_buffer(GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING, 0);
-    before->unpack_buffer =
-        (int)gl_bind_buffer(GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, 0);
+    before->pack_buffer = gl_bind_buffer(GL_PIXEL_PACK_BUFFER, 0);
+    before->unpack_buffer = gl_bind_buffer(GL_PIXEL_UNPACK_BUFFER, 0);
     before->stored = GL_STORE_PARAMETERS - !context->inverts;
     for (size_t i = 0; i < before->stored; i++) {
         glGetIntegerv(store_parameters[i].name, &before->store[i]);
@@ -185,6 +246,6 @@ void gl_pixel_state_end(const struct gl_pixel_state *before)
     for (size_t i = 0; i < before->stored; i++)
         if (before->store[i] != store_parameters[i].neutral)
             glPixelStorei(store_parameters[i].name, before->store[i]);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, (GLuint)before->pack_buffer);
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, (GLuint)before->unpack_buffer);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, before->pack_buffer.name);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, before->unpack_buffer.name);
 }

@@ -12,10 +12,26 @@
 /* ---- Bindings -------------------------------------------------------------------------------- */
 
 /*
- * Binds a buffer. Returns the buffer that was bound before, for a later call of gl_bind_buffer().
- * `query` is the constant for the binding.
+ * An object that another context of the share group deleted stays bound, but cannot be bound again.
+ * So where such an object is bound, these functions choose another place: another target for
+ * buffers, and another texture unit, which is active until gl_bind_texture_again(). Renderbuffers
+ * and the buffers of pixels have no other place; then 0 is bound again.
  */
-unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned int name);
+struct gl_bound {
+    unsigned int target; /* where grinterop has bound its object */
+    unsigned int name;   /* the object of the application to bind there again */
+    unsigned int unit;   /* the active texture unit of the application; 0 if it is still active */
+};
+
+/* Binds a buffer, instead of which the caller binds `name` to `target` again. */
+struct gl_bound gl_bind_buffer(unsigned int target, unsigned int name);
+
+/* `query` is the constant for the binding. Leaves an OpenGL error if the target is wrong. */
+struct gl_bound gl_bind_texture(unsigned int target, unsigned int query, unsigned int name);
+void gl_bind_texture_again(const struct gl_bound *bound);
+
+/* Returns the renderbuffer to bind again. */
+unsigned int gl_bind_renderbuffer(unsigned int name);
 
 /*
  * Blits a rectangle of the framebuffer that is bound for reading to 0, 0 of the one that is bound
@@ -51,7 +67,7 @@ const char *gl_error_name(unsigned int error);
 
 /* The pixel transfer state of the application. */
 struct gl_pixel_state {
-    int pack_buffer, unpack_buffer;
+    struct gl_bound pack_buffer, unpack_buffer;
     int store[GL_STORE_PARAMETERS];
     size_t stored; /* the number of `store` parameters of the context */
     /* whether the context is a compatibility context, the only kind with `transfer` */

@@ -9,6 +9,7 @@
 #include <grinterop/gl.h>
 
 #include "lib/cuda/end_after_event.h"
+#include "gl/context/saved_state.h"
 #include "gl/object/object.h"
 
 extern const struct gr_backend gl_copy;
@@ -366,7 +367,7 @@ struct gl_texels {
     struct gl_transfer transfer;
     unsigned int name;
     unsigned int scratch; /* the texture that replaces a renderbuffer */
-    int bound;            /* the binding before gl_texels_begin() */
+    struct gl_bound before;
 };
 
 /*

@@ -42,11 +42,6 @@ static gr_status refused_by_gl(GLenum error, const gr_resource *resource, size_t
 
 /* ---- Bytes of buffers, through bindings that are restored ------------------------------------ */
 
-static GLuint bind_object(GLuint name)
-{
-    return gl_bind_buffer(GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING, name);
-}
-
 /*
  * Whether the application has mapped the buffer non-persistently, so that OpenGL refuses other
  * access to it.
@@ -54,32 +49,32 @@ static GLuint bind_object(GLuint name)
 static bool is_locked(GLuint name)
 {
     GLint mapped = GL_FALSE, access = 0;
-    GLuint before = bind_object(name);
-    glGetBufferParameteriv(GL_COPY_READ_BUFFER, GL_BUFFER_MAPPED, &mapped);
+    const struct gl_bound bound = gl_bind_buffer(GL_COPY_READ_BUFFER, name);
+    glGetBufferParameteriv(bound.target, GL_BUFFER_MAPPED, &mapped);
     if (mapped)
-        glGetBufferParameteriv(GL_COPY_READ_BUFFER, GL_BUFFER_ACCESS_FLAGS, &access);
-    glBindBuffer(GL_COPY_READ_BUFFER, before);
+        glGetBufferParameteriv(bound.target, GL_BUFFER_ACCESS_FLAGS, &access);
+    glBindBuffer(bound.target, bound.name);
     return mapped && !(access & GL_MAP_PERSISTENT_BIT);
 }
 
 /* Waits until OpenGL has executed earlier commands. */
 static void read_buffer(GLuint name, size_t offset, void *to, size_t size)
 {
-    GLuint before = bind_object(name);
-    glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)size, to);
-    glBindBuffer(GL_COPY_READ_BUFFER, before);
+    const struct gl_bound bound = gl_bind_buffer(GL_COPY_READ_BUFFER, name);
+    glGetBufferSubData(bound.target, (GLintptr)offset, (GLsizeiptr)size, to);
+    glBindBuffer(bound.target, bound.name);
 }
 
 /*
  * Whether glBufferSubData can write to the buffer. Immutable storage allows this only with
  * GL_DYNAMIC_STORAGE_BIT.
  */
-static bool takes_data(GLuint name, const struct gl_context *context)
+static bool takes_data(GLenum target, const struct gl_resource *r)
 {
     GLint flags = 0;
-    if (!gl_buffer_is_immutable(name, context))
+    if (!gl_buffer_is_immutable(r->name, &r->context))
         return true;
-    glGetBufferParameteriv(GL_COPY_READ_BUFFER, GL_BUFFER_STORAGE_FLAGS, &flags);
+    glGetBufferParameteriv(target, GL_BUFFER_STORAGE_FLAGS, &flags);
     return flags & GL_DYNAMIC_STORAGE_BIT;
 }
 
@@ -87,25 +82,25 @@ static bool takes_data(GLuint name, const struct gl_context *context)
  * Writes by a copy from a scratch buffer, which is possible for any storage. The scratch buffer is
  * created if it is 0, and kept.
  */
-static void write_through(GLuint *scratch, size_t offset, const void *from, size_t size)
+static void write_through(GLenum target, GLuint *scratch, size_t offset, const void *from,
+                          size_t size)
 {
     if (!*scratch)
         glGenBuffers(1, scratch);
-    GLuint before = gl_bind_buffer(GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, *scratch);
-    glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)size, from, GL_STREAM_COPY);
-    glCopyBufferSubData(GL_COPY_WRITE_BUFFER, GL_COPY_READ_BUFFER, 0, (GLintptr)offset,
-                        (GLsizeiptr)size);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, before);
+    const struct gl_bound bound = gl_bind_buffer(GL_COPY_WRITE_BUFFER, *scratch);
+    glBufferData(bound.target, (GLsizeiptr)size, from, GL_STREAM_COPY);
+    glCopyBufferSubData(bound.target, target, 0, (GLintptr)offset, (GLsizeiptr)size);
+    glBindBuffer(bound.target, bound.name);
 }
 
 static void write_buffer(const struct gl_resource *r, size_t offset, const void *from, size_t size)
 {
-    GLuint before = bind_object(r->name);
-    if (takes_data(r->name, &r->context))
-        glBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)size, from);
+    const struct gl_bound bound = gl_bind_buffer(GL_COPY_READ_BUFFER, r->name);
+    if (takes_data(bound.target, r))
+        glBufferSubData(bound.target, (GLintptr)offset, (GLsizeiptr)size, from);
     else
-        write_through(&r->copy->scratch->buffer, offset, from, size);
-    glBindBuffer(GL_COPY_READ_BUFFER, before);
+        write_through(bound.target, &r->copy->scratch->buffer, offset, from, size);
+    glBindBuffer(bound.target, bound.name);
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */

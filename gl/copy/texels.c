@@ -37,11 +37,9 @@ bool gl_texels_regions_supported(void)
 unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfer, int width,
                                int height)
 {
-    GLint bound = 0;
     GLuint name = 0;
-    glGetIntegerv(GL_TEXTURE_BINDING_2D, &bound);
     glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
+    const struct gl_bound before = gl_bind_texture(GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D, name);
     /*
      * Copies need a complete texture: only level 0, and no filter that the format does not support.
      */
@@ -51,7 +49,7 @@ unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfe
     /* the type selects the bits of an unsized format, as for a renderbuffer */
     glTexImage2D(GL_TEXTURE_2D, 0, (GLint)internal, width, height, 0, transfer.format,
                  transfer.integers ? GL_FLOAT : transfer.type, NULL);
-    glBindTexture(GL_TEXTURE_2D, (GLuint)bound);
+    gl_bind_texture_again(&before);
     return name;
 }
 
@@ -66,13 +64,14 @@ void gl_texels_begin(struct gl_texels *texels, unsigned int name, const struct g
 {
     *texels = (struct gl_texels){
         .target = target, .transfer = gl_transfer_of(format), .name = name, .scratch = scratch};
-    glGetIntegerv(scratch ? GL_TEXTURE_BINDING_2D : target->binding, &texels->bound);
-    glBindTexture(bound_target(texels), scratch ? scratch : name);
+    texels->before =
+        gl_bind_texture(bound_target(texels), scratch ? GL_TEXTURE_BINDING_2D : target->binding,
+                        scratch ? scratch : name);
 }
 
 void gl_texels_end(const struct gl_texels *texels)
 {
-    glBindTexture(bound_target(texels), (GLuint)texels->bound);
+    gl_bind_texture_again(&texels->before);
 }
 
 static GLenum part_target(const struct gl_texels *texels, const struct gl_texels_part *part)

@@ -174,14 +174,20 @@ const struct gl_target *gl_target_of(unsigned int target)
     return NULL;
 }
 
-/* Queries the texture bindings of the active unit. */
-static void get_bindings(GLint bound[TARGET_COUNT])
+/*
+ * Queries the texture bindings of the active unit. False if a deleted texture is among them, which
+ * could not be bound again.
+ */
+static bool get_bindings(GLint bound[TARGET_COUNT])
 {
+    bool exist = true;
     for (size_t i = 0; i < TARGET_COUNT; i++) {
         bound[i] = 0;
         if (targets[i].target != GL_RENDERBUFFER)
             glGetIntegerv(targets[i].binding, &bound[i]);
+        exist = exist && (!bound[i] || glIsTexture((GLuint)bound[i]));
     }
+    return exist;
 }
 
 const struct gl_target *gl_texture_target(unsigned int name)
@@ -190,14 +196,15 @@ const struct gl_target *gl_texture_target(unsigned int name)
      * Uses the last texture unit, which applications use least. glBindTextureUnit() binds a texture
      * to its own target.
      */
-    GLint active, units, before[TARGET_COUNT], after[TARGET_COUNT];
+    GLint active, unit, before[TARGET_COUNT], after[TARGET_COUNT];
     const struct gl_target *found = NULL;
     glGetIntegerv(GL_ACTIVE_TEXTURE, &active);
-    glGetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &units);
-    glActiveTexture(GL_TEXTURE0 + (GLenum)units - 1);
-    get_bindings(before);
-    glBindTextureUnit((GLuint)units - 1, name);
-    get_bindings(after);
+    glGetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &unit);
+    do
+        glActiveTexture(GL_TEXTURE0 + (GLenum)--unit);
+    while (!get_bindings(before) && unit > 0);
+    glBindTextureUnit((GLuint)unit, name);
+    (void)get_bindings(after);
     for (size_t i = 0; i < TARGET_COUNT; i++) {
         if ((GLuint)after[i] != name)
             continue;

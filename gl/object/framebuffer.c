@@ -233,17 +233,15 @@ static void resolve(const struct part *p, struct resolved *to)
 {
     const gr_framebuffer_options *o = &p->options;
     const GLsizei width = (GLsizei)o->width, height = (GLsizei)o->height;
-    GLint before = 0;
-    glGetIntegerv(GL_RENDERBUFFER_BINDING, &before);
     glGenFramebuffers(1, &to->framebuffer);
     glGenRenderbuffers(1, &to->renderbuffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, to->renderbuffer);
+    const GLuint before = gl_bind_renderbuffer(to->renderbuffer);
     glRenderbufferStorage(GL_RENDERBUFFER, p->attachment.resolved, width, height);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, to->framebuffer);
     glFramebufferRenderbuffer(GL_DRAW_FRAMEBUFFER,
                               gl_attachment_point(p->attachment.mask, p->attachment.resolved),
                               GL_RENDERBUFFER, to->renderbuffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, (GLuint)before);
+    glBindRenderbuffer(GL_RENDERBUFFER, before);
     gl_blit((GLint)o->x, (GLint)o->y, width, height, p->attachment.mask);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, to->framebuffer);
 }

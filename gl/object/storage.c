@@ -21,9 +21,9 @@ static GLint64 buffer_parameter(GLuint name, GLenum parameter, bool direct)
         glGetNamedBufferParameteri64v(name, parameter, &value);
         return value;
     }
-    GLuint bound = gl_bind_buffer(GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING, name);
-    glGetBufferParameteri64v(GL_COPY_READ_BUFFER, parameter, &value);
-    glBindBuffer(GL_COPY_READ_BUFFER, bound);
+    const struct gl_bound bound = gl_bind_buffer(GL_COPY_READ_BUFFER, name);
+    glGetBufferParameteri64v(bound.target, parameter, &value);
+    glBindBuffer(bound.target, bound.name);
     return value;
 }
 
@@ -43,25 +43,21 @@ bool gl_buffer_is_immutable(unsigned int name, const struct gl_context *context)
 static struct gl_level renderbuffer_base(GLuint name)
 {
     struct gl_level l = {.depth = 1};
-    GLint bound;
-    glGetIntegerv(GL_RENDERBUFFER_BINDING, &bound);
-    glBindRenderbuffer(GL_RENDERBUFFER, name);
+    const GLuint bound = gl_bind_renderbuffer(name);
     glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &l.width);
     glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &l.height);
     glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &l.internal);
     glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_SAMPLES, &l.samples);
-    glBindRenderbuffer(GL_RENDERBUFFER, (GLuint)bound);
+    glBindRenderbuffer(GL_RENDERBUFFER, bound);
     return l;
 }
 
 /* Binds a texture. False if the texture has another target, which is an OpenGL error. */
-static bool bind(GLenum target, GLuint name, GLuint *before)
+static bool bind(GLenum target, GLuint name, struct gl_bound *before)
 {
     const GLenum binding = gl_target_of(target)->binding, errors = gl_errors_take();
     GLint bound = 0;
-    glGetIntegerv(binding, &bound);
-    *before = (GLuint)bound;
-    glBindTexture(target, name);
+    *before = gl_bind_texture(target, binding, name);
     gl_errors_end(errors);
     glGetIntegerv(binding, &bound);
     return (GLuint)bound == name;
@@ -90,11 +86,11 @@ struct gl_level gl_image_level(unsigned int name, unsigned int target, int level
 {
     if (target == GL_RENDERBUFFER)
         return renderbuffer_base(name);
-    GLuint before;
+    struct gl_bound before;
     struct gl_level l = {0, 0, 0, 0, 0};
     if (bind(target, name, &before))
         l = bound_level(first_part(target), level);
-    glBindTexture(target, before);
+    gl_bind_texture_again(&before);
     return l;
 }
 
@@ -134,19 +130,18 @@ static void query_bound(GLenum part, struct gl_stored *stored)
 void gl_image_stored(unsigned int name, unsigned int target, struct gl_stored *stored)
 {
     const GLenum errors = gl_errors_take();
-    GLint compressed = GL_FALSE, bound = 0;
-    GLuint before;
+    GLint compressed = GL_FALSE;
+    struct gl_bound before;
     *stored = (struct gl_stored){.compressed = false};
     if (target == GL_RENDERBUFFER) {
-        glGetIntegerv(GL_RENDERBUFFER_BINDING, &bound);
-        glBindRenderbuffer(target, name);
+        const GLuint bound = gl_bind_renderbuffer(name);
         query_bound(target, stored);
-        glBindRenderbuffer(target, (GLuint)bound);
+        glBindRenderbuffer(target, bound);
     } else {
         bind(target, name, &before);
         query_bound(first_part(target), stored);
         glGetTexLevelParameteriv(first_part(target), 0, GL_TEXTURE_COMPRESSED, &compressed);
-        glBindTexture(target, before);
+        gl_bind_texture_again(&before);
     }
     stored->compressed = compressed;
     gl_errors_end(errors);
@@ -206,7 +201,7 @@ void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_st
         return;
     }
     GLint immutable = 0, levels = 0;
-    GLuint before;
+    struct gl_bound before;
     bind(target, name, &before);
     bool can_ask = epoxy_gl_version() >= 42 || epoxy_has_gl_extension("GL_ARB_texture_storage");
     if (can_ask)
@@ -224,5 +219,5 @@ void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_st
     if (target == GL_TEXTURE_CUBE_MAP)
         for (GLint level = 0; level < (GLint)storage->levels && !storage->incomplete; level++)
             storage->incomplete = check_faces(level);
-    glBindTexture(target, before);
+    gl_bind_texture_again(&before);
 }

@@ -3,6 +3,7 @@
  * Each call, successful or refused, leaves the OpenGL bindings, the current context and an earlier
  * pending error unchanged.
  */
+#include "tests/support/support_image.h"
 #include "tests/support/support_state.h"
 
 #define SIZE 4096
@@ -160,3 +161,143 @@ TEST(buffers_bound_by_the_application_can_be_mapped)
 }
 
 TEST_STATE(&all)
+
+/* ---- Objects that another context of the share group deleted while they were bound ----------- */
+
+static gr_egl *own, *sharing;
+static struct image images[3];
+enum { IMAGES = sizeof(images) / sizeof(*images) };
+
+static void prepare_own(void)
+{
+    names[0] = gl_buffer_filled(SIZE, 1);
+    images[0] = image_filled("RGBA8", "2D", 16, 8, 1, 1);
+    images[1] = image_filled("R8", "CUBE", 8, 8, 1, 1);
+    images[2] = image_filled("RGBA8", "RENDERBUFFER", 16, 8, 1, 1);
+}
+
+static bool is_bound_to(GLenum query, GLuint name)
+{
+    GLint bound = 0;
+    glGetIntegerv(query, &bound);
+    return (GLuint)bound == name;
+}
+
+/*
+ * Deletes all objects but those in use, those whose binding point is the only one for its purpose,
+ * and the one whose binding point grinterop uses instead of others.
+ */
+static bool delete_elsewhere(void)
+{
+    static GLuint found[2][512];
+    GLsizei buffer_count = 0, texture_count = 0;
+    for (GLuint name = 1; name < 512; name++) {
+        if (glIsBuffer(name) && name != names[0] && !is_bound_to(GL_ARRAY_BUFFER_BINDING, name) &&
+            !is_bound_to(GL_PIXEL_PACK_BUFFER_BINDING, name) &&
+            !is_bound_to(GL_PIXEL_UNPACK_BUFFER_BINDING, name))
+            found[0][buffer_count++] = name;
+        if (glIsTexture(name) && name != images[0].name && name != images[1].name)
+            found[1][texture_count++] = name;
+    }
+    assert_ok(gr_egl_make_current(sharing));
+    glDeleteBuffers(buffer_count, found[0]);
+    glDeleteTextures(texture_count, found[1]);
+    assert_gl_clean();
+    assert_ok(gr_egl_make_current(own));
+    return buffer_count > 4 && texture_count > 20;
+}
+
+static bool use(gr_resource *resource)
+{
+    gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
+    const bool good = buffer && gr_buffer_release(buffer) == GR_OK;
+    gr_resource_free(resource);
+    return good;
+}
+
+static const gr_gl_options ways[] = {
+    {.struct_size = sizeof(gr_gl_options)},
+    {.struct_size = sizeof(gr_gl_options), .share_group = true},
+    {.struct_size = sizeof(gr_gl_options), .transports = GR_TRANSPORT_COPY}};
+enum { WAYS = sizeof(ways) / sizeof(*ways) };
+
+static bool use_buffers(void)
+{
+    bool good = true;
+    for (int i = 0; i < WAYS; i++)
+        good = good && use(gr_from_gl_buffer_with(names[0], GR_READ_WRITE, &ways[i]));
+    return good;
+}
+
+static bool use_images(void)
+{
+    bool good = true;
+    for (int i = 0; i < WAYS * IMAGES; i++)
+        good = good &&
+               use(gr_from_gl_image_with(images[i / WAYS].name, images[i / WAYS].target->target,
+                                         GR_READ_WRITE, &ways[i % WAYS]));
+    return good;
+}
+
+static void finish_own(void)
+{
+    for (int i = 0; i < IMAGES; i++)
+        assert_image(&images[i], 1);
+    for (GLuint name = 1; name < 512; name++)
+        ck_assert(!glIsTexture(name) || name == images[0].name || name == images[1].name);
+}
+
+static const struct state_step with_deleted_steps[] = {{"delete_elsewhere", delete_elsewhere},
+                                                       {"use_buffers", use_buffers},
+                                                       {"use_images", use_images}};
+static const struct state_steps with_deleted = {
+    prepare_own, finish_own, sizeof(with_deleted_steps) / sizeof(*with_deleted_steps),
+    with_deleted_steps};
+
+static void make_own(bool compatibility)
+{
+    own = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = compatibility)));
+    sharing = must_make(
+        gr_egl_create(&GR_INIT(gr_egl_options, .share = own, .compatibility = compatibility)));
+    assert_ok(gr_egl_make_current(own));
+}
+
+static void end_own(void)
+{
+    gr_egl_free(sharing);
+    gr_egl_free(own);
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+
+/* Catches: the object of grinterop stayed bound, and the restore left GL_INVALID_OPERATION. */
+TEST(objects_that_another_context_deleted_stay_bound, 2)
+{
+    make_own(_i);
+    state_run_steps(&with_deleted, GL_NO_ERROR);
+    end_own();
+}
+
+/* Nothing is bound where no other binding can be used instead. */
+TEST(a_deleted_buffer_of_pixels_or_renderbuffer_is_unbound, 2)
+{
+    static const GLenum queries[] = {GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING,
+                                     GL_RENDERBUFFER_BINDING};
+    GLuint buffers_of_pixels[2], renderbuffer;
+    make_own(_i);
+    prepare_own();
+    glGenBuffers(2, buffers_of_pixels);
+    glGenRenderbuffers(1, &renderbuffer);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffers_of_pixels[0]);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, buffers_of_pixels[1]);
+    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    assert_ok(gr_egl_make_current(sharing));
+    glDeleteBuffers(2, buffers_of_pixels);
+    glDeleteRenderbuffers(1, &renderbuffer);
+    assert_ok(gr_egl_make_current(own));
+    ck_assert(use_images());
+    assert_gl_clean();
+    for (size_t i = 0; i < sizeof(queries) / sizeof(*queries); i++)
+        ck_assert(is_bound_to(queries[i], 0));
+    ck_assert(!glIsBuffer(buffers_of_pixels[0]) && !glIsRenderbuffer(renderbuffer));
+    end_own();
+}

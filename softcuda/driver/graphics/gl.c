@@ -126,23 +126,39 @@ void soft_gl_leave(const soft_gl_visit *visit)
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
+static GLuint bound_to(GLenum target)
+{
+    GLint name = 0;
+    glGetIntegerv(target == GL_COPY_READ_BUFFER    ? GL_COPY_READ_BUFFER_BINDING
+                  : target == GL_COPY_WRITE_BUFFER ? GL_COPY_WRITE_BUFFER_BINDING
+                  : target == GL_TEXTURE_BUFFER    ? GL_TEXTURE_BUFFER_BINDING
+                                                   : GL_ARRAY_BUFFER_BINDING,
+                  &name);
+    return (GLuint)name;
+}
+
+/*
+ * Whether a buffer is bound that another context has deleted. It could not be bound to this target
+ * again.
+ */
+static bool has_deleted(GLenum target)
+{
+    const GLuint bound = bound_to(target);
+    return bound && !glIsBuffer(bound);
+}
+
 /* A binding point that does not affect drawing, if this OpenGL version has one. */
 static GLenum read_target(void)
 {
-    return epoxy_gl_version() >= 31 ? GL_COPY_READ_BUFFER : GL_ARRAY_BUFFER;
+    return epoxy_gl_version() >= 31 && !has_deleted(GL_COPY_READ_BUFFER) ? GL_COPY_READ_BUFFER
+                                                                         : GL_ARRAY_BUFFER;
 }
 
 static GLuint bind(GLenum target, GLuint name)
 {
-    GLenum query = GL_ARRAY_BUFFER_BINDING;
-    if (target == GL_COPY_READ_BUFFER)
-        query = GL_COPY_READ_BUFFER_BINDING;
-    if (target == GL_COPY_WRITE_BUFFER)
-        query = GL_COPY_WRITE_BUFFER_BINDING;
-    GLint before = 0;
-    glGetIntegerv(query, &before);
+    const GLuint before = bound_to(target);
     glBindBuffer(target, name);
-    return (GLuint)before;
+    return before;
 }
 
 static size_t bound_size(GLenum target)
@@ -241,12 +257,14 @@ void soft_gl_buffer_read(unsigned name, void *to, size_t size, unsigned char unr
 /* Writes immutable storage by a copy from another buffer, which OpenGL always allows. */
 static void copy_into_bound(GLenum target, const void *from, size_t size)
 {
+    const GLenum source =
+        has_deleted(GL_COPY_WRITE_BUFFER) ? GL_TEXTURE_BUFFER : GL_COPY_WRITE_BUFFER;
     GLuint scratch = 0;
     glGenBuffers(1, &scratch);
-    GLuint before = bind(GL_COPY_WRITE_BUFFER, scratch);
-    glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)size, from, GL_STREAM_COPY);
-    glCopyBufferSubData(GL_COPY_WRITE_BUFFER, target, 0, 0, (GLsizeiptr)size);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, before);
+    GLuint before = bind(source, scratch);
+    glBufferData(source, (GLsizeiptr)size, from, GL_STREAM_COPY);
+    glCopyBufferSubData(source, target, 0, 0, (GLsizeiptr)size);
+    glBindBuffer(source, before);
     glDeleteBuffers(1, &scratch);
 }
 

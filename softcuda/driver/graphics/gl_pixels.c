@@ -48,6 +48,23 @@ static GLint bound_to(GLenum binding)
 }
 
 /*
+ * Chooses another spare unit if a texture is bound to it that another context has deleted, since it
+ * could not be bound again.
+ */
+static void choose_unit(soft_gl_pixels *pixels)
+{
+    const bool any = epoxy_gl_version() >= 45;
+    for (size_t i = 0; i < BINDINGS && pixels->before.spare_unit > 0; i++) {
+        const bool may_change = any || bindings[i].target == pixels->target;
+        const GLuint bound = may_change ? (GLuint)bound_to(bindings[i].binding) : 0;
+        if (!bound || glIsTexture(bound))
+            continue;
+        glActiveTexture(GL_TEXTURE0 + --pixels->before.spare_unit);
+        i = (size_t)-1; /* checks this unit from its first binding on */
+    }
+}
+
+/*
  * Binds a texture to its own target. GL_TEXTURE_TARGET cannot be queried in every context, so the
  * texture is bound without a target. Its target is then the one that reports this binding.
  */
@@ -75,6 +92,8 @@ static bool bind_claimed(soft_gl_pixels *pixels)
         if (bindings[i].target == pixels->target)
             binding = bindings[i].binding;
     pixels->bound_before = bound_to(binding);
+    if (pixels->target == GL_RENDERBUFFER && !glIsRenderbuffer((GLuint)pixels->bound_before))
+        pixels->bound_before = 0; /* another context has deleted it */
     bind(pixels->target, pixels->name);
     if ((GLuint)bound_to(binding) == pixels->name)
         return true;
@@ -94,6 +113,7 @@ enum soft_gl_found soft_gl_pixels_begin(soft_gl_pixels *pixels, unsigned name, u
         return SOFT_GL_NO_SUCH_NAME;
     *pixels = (soft_gl_pixels){.name = name, .target = target};
     soft_gl_state_set(&pixels->before);
+    choose_unit(pixels);
     bool is_bound = true;
     if (target != GL_RENDERBUFFER && epoxy_gl_version() >= 45)
         bind_any(pixels);

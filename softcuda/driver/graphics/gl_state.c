@@ -49,12 +49,19 @@ static void set_transfer(soft_gl_state *before)
     }
 }
 
+/* A buffer that another context has deleted cannot be bound again: returns 0 instead. */
+static GLuint unbind(GLenum target, GLenum binding)
+{
+    GLint before = 0;
+    glGetIntegerv(binding, &before);
+    glBindBuffer(target, 0);
+    return before && glIsBuffer((GLuint)before) ? (GLuint)before : 0;
+}
+
 void soft_gl_state_set(soft_gl_state *before)
 {
-    glGetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &before->pack_buffer);
-    glGetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &before->unpack_buffer);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    before->pack_buffer = unbind(GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING);
+    before->unpack_buffer = unbind(GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING);
     for (size_t i = 0; i < SOFT_GL_STORE_PARAMETERS; i++) {
         glGetIntegerv(store[i].name, &before->store[i]);
         glPixelStorei(store[i].name, store[i].plain);
@@ -82,6 +89,6 @@ void soft_gl_state_restore(const soft_gl_state *before)
             glPixelTransferf(transfer[i].name, before->transfer[i]);
     for (size_t i = 0; i < SOFT_GL_STORE_PARAMETERS; i++)
         glPixelStorei(store[i].name, before->store[i]);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, (GLuint)before->pack_buffer);
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, (GLuint)before->unpack_buffer);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, before->pack_buffer);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, before->unpack_buffer);
 }

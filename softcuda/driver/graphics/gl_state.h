@@ -13,8 +13,8 @@
 
 typedef struct {
     int store[SOFT_GL_STORE_PARAMETERS];
-    int pack_buffer;
-    int unpack_buffer;
+    unsigned pack_buffer;
+    unsigned unpack_buffer;
     /* A compatibility context, whose pixel transfer state can also modify pixels. */
     bool has_transfer;
     float transfer[SOFT_GL_TRANSFER_PARAMETERS];
