@@ -176,6 +176,15 @@ unsigned int gl_attachment_point(unsigned int mask, unsigned int format)
     return mask == GL_DEPTH_BUFFER_BIT ? GL_DEPTH_ATTACHMENT : GL_STENCIL_ATTACHMENT;
 }
 
+unsigned int gl_attachment_select(const struct gl_attachment *a)
+{
+    GLint selected = 0;
+    glGetIntegerv(GL_READ_BUFFER, &selected);
+    if (a->mask == GL_COLOR_BUFFER_BIT && (GLenum)selected != a->name)
+        glReadBuffer(a->name);
+    return (GLenum)selected;
+}
+
 /* ---- Size ------------------------------------------------------------------------------------ */
 
 /* Returns false if the texture or renderbuffer was deleted. */

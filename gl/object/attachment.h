@@ -36,6 +36,12 @@ gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachmen
 /* Returns the attachment point for an image of a format; `mask` is that of glBlitFramebuffer(). */
 unsigned int gl_attachment_point(unsigned int mask, unsigned int format);
 
+/*
+ * Selects the attachment, if it has colours, for reads of its framebuffer. Returns the selection
+ * before, for glReadBuffer().
+ */
+unsigned int gl_attachment_select(const struct gl_attachment *a);
+
 /* A text such as "attachment GL_DEPTH_ATTACHMENT of OpenGL framebuffer 3", for messages. */
 struct gl_attachment_text {
     char text[96];

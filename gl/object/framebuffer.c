@@ -252,11 +252,7 @@ static void read_pixels(const struct part *p, unsigned int buffer)
     const gr_framebuffer_options *o = &p->options;
     const bool resolves = a->samples > 0;
     struct resolved to = {0};
-    GLint selected = 0;
-    glGetIntegerv(GL_READ_BUFFER, &selected);
-    const bool selects = a->mask == GL_COLOR_BUFFER_BIT && (GLenum)selected != a->name;
-    if (selects)
-        glReadBuffer(a->name);
+    const GLenum selected = gl_attachment_select(a);
     if (resolves)
         resolve(p, &to);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
@@ -264,8 +260,7 @@ static void read_pixels(const struct part *p, unsigned int buffer)
                  (GLsizei)o->height, a->read->transfer_format, a->read->transfer_type,
                  (void *)p->offset);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, p->attachment.framebuffer);
-    if (selects)
-        glReadBuffer((GLenum)selected);
+    glReadBuffer(selected);
     glDeleteFramebuffers(1, &to.framebuffer);
     glDeleteRenderbuffers(1, &to.renderbuffer);
 }

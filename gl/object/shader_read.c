@@ -25,56 +25,29 @@ struct read {
 
 /* ---- The blit -------------------------------------------------------------------------------- */
 
-static bool is_array(const struct gl_attachment *a)
-{
-    switch (a->target->target) {
-    case GL_TEXTURE_2D_ARRAY:
-    case GL_TEXTURE_3D:
-    case GL_TEXTURE_2D_MULTISAMPLE_ARRAY:
-        return !a->layered;
-    default:
-        return false;
-    }
-}
-
-/* A layered attachment is read from its first layer. */
-static void attach(const struct gl_attachment *a, GLenum point)
-{
-    if (a->target->target == GL_RENDERBUFFER)
-        glFramebufferRenderbuffer(GL_READ_FRAMEBUFFER, point, GL_RENDERBUFFER, a->object);
-    else if (is_array(a))
-        glFramebufferTextureLayer(GL_READ_FRAMEBUFFER, point, a->object, a->level, a->layer);
-    else if (a->face && !a->layered)
-        glFramebufferTexture2D(GL_READ_FRAMEBUFFER, point, a->face, a->object, a->level);
-    else
-        glFramebufferTexture(GL_READ_FRAMEBUFFER, point, a->object, a->level);
-}
-
 /*
- * Copies the rectangle to the texture. Without samples, colours that are encoded as sRGB are copied
- * as they are.
+ * Copies the rectangle to the texture. A layered attachment is read from its first layer. Without
+ * samples, colours that are encoded as sRGB are copied as they are.
  */
 static bool blit(const struct read *r, const struct gl_shader_texture *to)
 {
     const GLenum point = gl_attachment_point(r->a->mask, r->format);
     const GLboolean srgb = glIsEnabled(GL_FRAMEBUFFER_SRGB);
-    GLuint names[2];
-    glGenFramebuffers(2, names);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, names[0]);
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, names[1]);
-    attach(r->a, point);
+    const GLenum selected = gl_attachment_select(r->a);
+    GLuint name;
+    glGenFramebuffers(1, &name);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, name);
     glFramebufferTexture(GL_DRAW_FRAMEBUFFER, point, to->name, 0);
     if (srgb && r->a->samples == 0)
         glDisable(GL_FRAMEBUFFER_SRGB);
-    const bool complete =
-        glCheckFramebufferStatus(GL_READ_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE &&
-        glCheckFramebufferStatus(GL_DRAW_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+    const bool complete = glCheckFramebufferStatus(GL_DRAW_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
     if (complete)
         gl_blit(r->x, r->y, r->width, r->height, r->a->mask);
     if (srgb)
         glEnable(GL_FRAMEBUFFER_SRGB);
-    glBindFramebuffer(GL_FRAMEBUFFER, r->a->framebuffer);
-    glDeleteFramebuffers(2, names);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, r->a->framebuffer);
+    glReadBuffer(selected);
+    glDeleteFramebuffers(1, &name);
     return complete;
 }
 
@@ -107,17 +80,50 @@ static bool is_readable_depth(const struct gl_attachment *a)
            parameter(a->object, GL_DEPTH_STENCIL_TEXTURE_MODE) == GL_DEPTH_COMPONENT;
 }
 
+/*
+ * Whether the driver reports the layers of such textures. Mesa (25) reports 0 for each layer of
+ * some targets, so 0 is the layer only if the driver reports another one, too.
+ */
+static bool is_layer_known(const struct gl_attachment *a)
+{
+    GLuint framebuffer;
+    GLint layer = a->layer;
+    if (layer > 0 || a->layered || a->face || a->target->target == GL_TEXTURE_2D)
+        return true;
+    glCreateFramebuffers(1, &framebuffer);
+    glNamedFramebufferTextureLayer(framebuffer, GL_COLOR_ATTACHMENT0, a->object, a->level, 1);
+    glGetNamedFramebufferAttachmentParameteriv(framebuffer, GL_COLOR_ATTACHMENT0,
+                                               GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LAYER, &layer);
+    glDeleteFramebuffers(1, &framebuffer);
+    return layer == 1;
+}
+
+/* Whether an image unit has a layer of such a texture as a 2D image. */
+static bool has_2d_layers(const struct gl_target *target)
+{
+    switch (target->target) {
+    case GL_TEXTURE_2D:
+    case GL_TEXTURE_2D_ARRAY:
+    case GL_TEXTURE_3D:
+    case GL_TEXTURE_CUBE_MAP:
+    case GL_TEXTURE_CUBE_MAP_ARRAY:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Whether the shader can read the attachment itself. */
 static bool is_readable(const struct read *r)
 {
     const struct gl_attachment *a = r->a;
-    const unsigned int target = a->target->target;
-    if (a->samples > 0 || target == GL_RENDERBUFFER || target == GL_TEXTURE_RECTANGLE)
+    if (a->samples > 0 || !has_2d_layers(a->target))
         return false;
     if (a->mask == GL_DEPTH_BUFFER_BIT)
         return is_readable_depth(a);
     return a->mask == GL_COLOR_BUFFER_BIT && (GLenum)a->internal == r->format &&
-           r->format != GL_SRGB8_ALPHA8 && gl_shader_can_access(a->object, a->level);
+           r->format != GL_SRGB8_ALPHA8 && gl_shader_can_access(a->object, a->level) &&
+           is_layer_known(a);
 }
 
 static GLint layer_of(const struct gl_attachment *a)
@@ -186,15 +192,9 @@ static unsigned int copy_format(const struct gl_attachment *a)
     return GL_NONE;
 }
 
-/* Mesa blits another layer of these arrays than the attached one. */
-static bool is_mistaken(const struct gl_target *target)
-{
-    return target->target == GL_TEXTURE_1D_ARRAY || target->target == GL_TEXTURE_CUBE_MAP_ARRAY;
-}
-
 bool gl_shader_can_read(const struct gl_attachment *a)
 {
-    return a->target && !is_mistaken(a->target) && copy_format(a) != GL_NONE;
+    return a->target && copy_format(a) != GL_NONE;
 }
 
 /* Whether OpenGL may write to the buffer. glReadPixels() is then refused, too. */
