@@ -271,8 +271,9 @@ static gr_status await_all(gr_resource *const resources[], size_t n)
 }
 
 /*
- * Unmaps the resources, and waits for the copies. In a ring, this thread does not wait now, but
- * before the next use by OpenGL, so that several frames can be in flight.
+ * Unmaps the resources, and waits for the copies. If OpenGL refuses the data, it is lost. In a
+ * ring, this thread does not wait now, but before the next use by OpenGL, so that several frames
+ * can be in flight.
  */
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
@@ -284,10 +285,11 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
         return GR_OK;
     }
     GR_TRY(await_all(resources, n));
-    GR_TRY(gl_copy_write_objects(resources, n));
+    gr_status status = gl_copy_write_objects(resources, n);
     for (size_t i = 0; i < n; i++)
         gl_of(resources[i])->copy->region.width = 0;
-    return GR_OK;
+    /* a later attempt could fail in the same way, and the mapping would never end */
+    return status == GR_ERR_GL ? gr_error_set_class(GR_ERR_PARTIAL) : status;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */

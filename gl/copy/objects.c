@@ -226,7 +226,10 @@ static bool has_fence(const struct gl_resource *r)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-/* If OpenGL reports an error, the data stays pending, so that the next call writes it again. */
+/*
+ * If OpenGL reports an error, the data that a ring owes stays pending, so that the next call writes
+ * it again.
+ */
 gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;

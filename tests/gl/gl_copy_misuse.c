@@ -41,6 +41,29 @@ COPY_TEST(releasing_a_deleted_buffer_waits_for_the_stream)
     ck_assert(gate_is_open(gate));
 }
 
+/* Catches: each further release and the close failed like the first release. */
+COPY_TEST(a_release_that_opengl_refuses_ends_the_mapping, 4)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
+    GR_AUTO(gr_resource) *resource =
+        _i % 2 ? must_copy_image(&image, GR_READ_WRITE) : must_copy(name, GR_READ_WRITE);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    opengl_refuses_data(true);
+    gr_status status =
+        _i < 2 ? gr_buffer_release(buffer) : gr_resource_close(resource, GR_STREAM_OF_MAP);
+    opengl_refuses_data(false);
+    ck_assert_int_eq(status, GR_ERR_PARTIAL);
+    assert_error(GR_ERR_PARTIAL, GL_INVALID_ENUM, "take back");
+    ck_assert(!gr_resource_get_info(resource)->mapped);
+    if (_i >= 2)
+        assert_ok(gr_buffer_release(buffer));
+    else
+        assert_ok(gr_buffer_release(must_make(gr_map(resource, fx.stream))));
+    assert_gl_clean();
+}
+
 static void store_level(GLint level, GLsizei size)
 {
     glTexImage2D(GL_TEXTURE_2D, level, GL_RGBA8, size, size, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);

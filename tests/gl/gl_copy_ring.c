@@ -277,54 +277,15 @@ COPY_TEST(a_frame_whose_read_was_cancelled_is_read_again, KINDS)
 
 /* ---- OpenGL refuses -------------------------------------------------------------------------- */
 
-static void EPOXY_CALLSPEC refuse_copy(GLuint from, GLuint to, GLintptr at, GLintptr offset,
-                                       GLsizeiptr size)
-{
-    glEnable(GL_NONE);
-    (void)from, (void)to, (void)at, (void)offset, (void)size;
-}
-
-static void EPOXY_CALLSPEC refuse_data(GLenum target, GLintptr offset, GLsizeiptr size,
-                                       const void *bytes)
-{
-    glEnable(GL_NONE);
-    (void)target, (void)offset, (void)size, (void)bytes;
-}
-
-static void EPOXY_CALLSPEC refuse_texels(GLenum target, GLint level, GLint x, GLint y,
-                                         GLsizei width, GLsizei height, GLenum format, GLenum type,
-                                         const void *texels)
-{
-    glEnable(GL_NONE);
-    (void)target, (void)level, (void)x, (void)y, (void)width, (void)height;
-    (void)format, (void)type, (void)texels;
-}
-
-static void EPOXY_CALLSPEC refuse_dispatch(GLuint x, GLuint y, GLuint z)
-{
-    glEnable(GL_NONE);
-    (void)x, (void)y, (void)z;
-}
-
 /* After an OpenGL error the frame is unchanged, and the next acquire returns it. */
 COPY_TEST(a_frame_whose_copy_failed_is_acquired_later, 2)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring(_i ? TEXTURES : OWN_BUFFERS, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     cuda_publishes(ring, 5);
-    __typeof__(epoxy_glCopyNamedBufferSubData) copy = epoxy_glCopyNamedBufferSubData;
-    __typeof__(epoxy_glBufferSubData) data = epoxy_glBufferSubData;
-    __typeof__(epoxy_glTexSubImage2D) texels = epoxy_glTexSubImage2D;
-    __typeof__(epoxy_glDispatchCompute) dispatch = epoxy_glDispatchCompute;
-    epoxy_glCopyNamedBufferSubData = refuse_copy;
-    epoxy_glBufferSubData = refuse_data;
-    epoxy_glTexSubImage2D = refuse_texels;
-    epoxy_glDispatchCompute = refuse_dispatch;
+    opengl_refuses_data(true);
     gr_status status = gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0);
-    epoxy_glCopyNamedBufferSubData = copy;
-    epoxy_glBufferSubData = data;
-    epoxy_glTexSubImage2D = texels;
-    epoxy_glDispatchCompute = dispatch;
+    opengl_refuses_data(false);
     ck_assert_int_eq(status, GR_ERR_GL);
     assert_error(GR_ERR_GL, GL_INVALID_ENUM, "take back");
     gl_takes(ring, 5);
