@@ -147,12 +147,28 @@ const struct gr_backend gl_interop = {
 
 /* ---- Registration ---------------------------------------------------------------------------- */
 
+/*
+ * The arrays that the NVIDIA driver (580) returns for a texture view begin at level 0 and layer 0
+ * of the original.
+ */
+static gr_status check_view(const struct gl_resource *r, const char *call)
+{
+    if (r->view.level == 0 && r->view.layer == 0)
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "OpenGL texture %u is a view from level %d and layer %d on, but CUDA would use "
+                   "level 0 and layer 0 of the original. Register the original, or allow "
+                   "GR_TRANSPORT_COPY (gr_from_gl_image_with()).",
+                   r->name, r->view.level, r->view.layer);
+}
+
 static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
     CUgraphicsResource registered = NULL;
     if (r->format && r->format->depth)
         return gl_format_refuse(r->format, r->name, call);
+    GR_TRY(check_view(r, call));
     CUresult result =
         r->target ? cu->GraphicsGLRegisterImage(&registered, r->name, r->target->target, flags)
                   : cu->GraphicsGLRegisterBuffer(&registered, r->name, flags);

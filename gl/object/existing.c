@@ -176,6 +176,7 @@ static gr_status read_storage(struct gl_resource *r, struct gl_image_storage *st
 {
     gl_image_storage(r->name, r->target->target, storage);
     r->level = storage->base;
+    r->view = storage->view;
     r->immutable = storage->immutable;
     r->format = gl_format_of((unsigned int)storage->base.internal);
     if (storage->base.width == 0 || storage->base.height == 0 || storage->base.internal == 0 ||

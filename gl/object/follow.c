@@ -22,6 +22,7 @@ static bool is_unchanged(const struct gl_resource *r)
     struct gl_image_storage now;
     gl_image_storage(r->name, r->target->target, &now);
     return memcmp(&now.base, &r->level, sizeof(now.base)) == 0 && !now.incomplete &&
+           memcmp(&now.view, &r->view, sizeof(now.view)) == 0 &&
            now.levels == r->base.image.levels && now.immutable == r->immutable;
 }
 
@@ -58,6 +59,7 @@ static void take_over(struct gl_resource *r, struct gl_resource *now, void *hand
     if (now->base.sync.work.event)
         resource->sync.work = now->base.sync.work;
     r->level = now->level;
+    r->view = now->view;
     r->format = now->format;
     r->stored = now->stored;
     r->immutable = now->immutable;

@@ -19,6 +19,11 @@ struct gl_level {
     int samples;
 };
 
+/* The level and layer of the original at which a texture view begins; 0 for other images. */
+struct gl_view {
+    int level, layer;
+};
+
 /* A resource of an OpenGL object. */
 struct gl_resource {
     union {
@@ -33,6 +38,7 @@ struct gl_resource {
     const struct gl_format *format;
     struct gl_stored stored;
     struct gl_level level; /* level 0 at registration */
+    struct gl_view view;
     const struct gl_maker *maker;
     bool replaced; /* with `follows`: the object got other storage, which is not registered yet */
     struct gl_copy *copy;      /* for the copy transport, and for images by peer */
@@ -121,6 +127,7 @@ struct gl_image_storage {
     struct gl_level base; /* level 0 */
     unsigned int levels;  /* the number of consecutive levels from level 0 on; 0 without storage */
     bool immutable;
+    struct gl_view view;
     int first_level; /* GL_TEXTURE_BASE_LEVEL */
     /* what is wrong with the levels or faces, as the end of a sentence; or NULL */
     const char *incomplete;

@@ -192,6 +192,21 @@ static void count_levels(GLenum target, struct gl_image_storage *storage)
     }
 }
 
+/*
+ * Queries the levels of a texture with immutable storage, and where it begins if it is a texture
+ * view: GL_TEXTURE_IMMUTABLE_LEVELS of a view are the levels of the original.
+ */
+static unsigned view_levels(GLenum target, struct gl_view *view)
+{
+    GLint levels = 0;
+    if (epoxy_gl_version() < 43 && !epoxy_has_gl_extension("GL_ARB_texture_view"))
+        return 0;
+    glGetTexParameteriv(target, GL_TEXTURE_VIEW_NUM_LEVELS, &levels);
+    glGetTexParameteriv(target, GL_TEXTURE_VIEW_MIN_LEVEL, &view->level);
+    glGetTexParameteriv(target, GL_TEXTURE_VIEW_MIN_LAYER, &view->layer);
+    return (unsigned)levels;
+}
+
 void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_storage *storage)
 {
     memset(storage, 0, sizeof(*storage));
@@ -200,20 +215,18 @@ void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_st
         storage->levels = storage->base.width ? 1 : 0;
         return;
     }
-    GLint immutable = 0, levels = 0;
+    GLint immutable = 0;
     struct gl_bound before;
     bind(target, name, &before);
     bool can_ask = epoxy_gl_version() >= 42 || epoxy_has_gl_extension("GL_ARB_texture_storage");
     if (can_ask)
         glGetTexParameteriv(target, GL_TEXTURE_IMMUTABLE_FORMAT, &immutable);
-    if (immutable && epoxy_gl_version() >= 43)
-        glGetTexParameteriv(target, GL_TEXTURE_IMMUTABLE_LEVELS, &levels);
     storage->immutable = immutable;
+    if (immutable)
+        storage->levels = view_levels(target, &storage->view);
     if (target == GL_TEXTURE_RECTANGLE)
         storage->levels = 1;
-    else if (levels > 0)
-        storage->levels = (unsigned int)levels;
-    else
+    else if (storage->levels == 0)
         count_levels(target, storage);
     glGetTexParameteriv(target, GL_TEXTURE_BASE_LEVEL, &storage->first_level);
     if (target == GL_TEXTURE_CUBE_MAP)

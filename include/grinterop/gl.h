@@ -90,8 +90,10 @@ GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
  *                           with gaps, or of another format or size than level 0 implies; missing
  *                           cube faces; a GL_TEXTURE_BASE_LEVEL other than 0
  *     GR_ERR_UNSUPPORTED    CUDA does not support the format (depth, packed, compressed) or the
- *                           target (1D, multisampled, cube map array); the message names an
- *                           alternative, for depth GR_TRANSPORT_COPY (below)
+ *                           target (1D, multisampled, cube map array); or the texture is a view
+ *                           (glTextureView) that does not begin at level 0 and layer 0 of its
+ *                           original. The message names an alternative, for depth and views
+ *                           GR_TRANSPORT_COPY (below)
  *
  * Wraps cuGraphicsGLRegisterImage.
  */

@@ -8,6 +8,10 @@
  * As in the NVIDIA driver, an image has the target that the registering call names, and a full
  * chain of levels if the OpenGL image has more than one level. If OpenGL lacks parts of the image,
  * a map fills them with SOFT_GL_NO_BYTES, and an unmap drops them.
+ *
+ * As in the NVIDIA driver (580), the layers of a texture view are the first layers of its original,
+ * and the arrays of single levels of a view after level 0 are in level 0 of the original. Through
+ * the view OpenGL reaches none of these but layers that the view has, too.
  */
 #include "softcuda/driver/graphics/gl_image.h"
 
@@ -128,14 +132,18 @@ static soft_array_place place_of(const soft_gl_image *image, unsigned layer, uns
 }
 
 /* Creates the array of one layer of a level. This array is neither layered nor a cube. */
-static CUresult make_array(soft_gl_image *image, unsigned layer, unsigned l, soft_array **array)
+static CUresult make_array(soft_gl_image *image, unsigned layer, unsigned level, soft_array **array)
 {
+    const unsigned l = level - (unsigned)image->view.first_level;
     CUDA_ARRAY3D_DESCRIPTOR descriptor = image->descriptor;
     descriptor.Width = image->levels[l].width;
     descriptor.Height = image->levels[l].height;
     descriptor.Depth = image->target == GL_TEXTURE_3D ? image->levels[l].slices : 0;
     descriptor.Flags &= ~(unsigned)(CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
-    const soft_array_place place = place_of(image, layer, l);
+    soft_array_place place = place_of(image, layer, l);
+    if (image->view.first_level > 0)
+        place.base = image->gl.pages + image->unreachable +
+                     layer * soft_gl_image_slice(image, &image->levels[0]);
     SOFT_TRY(soft_array_wrap(image->gl.base.owned.context, &descriptor, &place, image->gl.name_text,
                              array));
     soft_array_set_mapped(*array, image->is_open);
@@ -145,7 +153,8 @@ static CUresult make_array(soft_gl_image *image, unsigned layer, unsigned l, sof
 static CUresult get_array(soft_graphics *resource, unsigned layer, unsigned level, CUarray *handle)
 {
     soft_gl_image *image = image_of(resource);
-    if (layer >= image->layers || level >= image->level_count)
+    if (layer >= image->layers || level >= image->level_count ||
+        level < (unsigned)image->view.first_level)
         return CUDA_ERROR_INVALID_VALUE;
     soft_array **array = &image->arrays[(size_t)level * image->layers + layer];
     CUresult result = CUDA_SUCCESS;
@@ -222,6 +231,8 @@ static unsigned level_count(const soft_gl_pixels *pixels, const soft_gl_image *i
         soft_gl_pixels_describe(pixels, l, 0, &level);
         in_gl += level.width > 0;
     }
+    if (image->view.original_levels > 1)
+        return full + (unsigned)image->view.first_level;
     return in_gl > 1 ? full : 1;
 }
 
@@ -254,6 +265,11 @@ static void describe(soft_gl_image *image, const soft_gl_level *base, unsigned f
     }
 }
 
+static void add_bytes(soft_gl_image *image, size_t size)
+{
+    image->gl.size += (size + LEVEL_ALIGNMENT - 1) / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
+}
+
 static void lay_out(soft_gl_image *image, const soft_gl_level *base)
 {
     for (unsigned l = 0; l < image->level_count; l++) {
@@ -262,9 +278,11 @@ static void lay_out(soft_gl_image *image, const soft_gl_level *base)
         level->height = halved(base->height, l);
         level->slices = image->target == GL_TEXTURE_3D ? halved(base->slices, l) : image->layers;
         level->offset = image->gl.size;
-        size_t size = level->slices * soft_gl_image_slice(image, level);
-        image->gl.size += (size + LEVEL_ALIGNMENT - 1) / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
+        add_bytes(image, level->slices * soft_gl_image_slice(image, level));
     }
+    image->unreachable = image->gl.size;
+    if (image->view.first_level > 0)
+        add_bytes(image, image->levels[0].slices * soft_gl_image_slice(image, &image->levels[0]));
 }
 
 static CUresult inspect(soft_gl_image *image, unsigned flags)
@@ -275,6 +293,7 @@ static CUresult inspect(soft_gl_image *image, unsigned flags)
         return found == SOFT_GL_NO_SUCH_NAME ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
     soft_gl_level base;
     soft_gl_pixels_describe(&pixels, 0, 0, &base);
+    soft_gl_pixels_view(&pixels, &image->view);
     image->own_target = pixels.target;
     image->format = soft_gl_format_of(base.internal);
     CUresult result = CUDA_ERROR_INVALID_VALUE;

@@ -26,6 +26,8 @@ typedef struct {
     unsigned layers;                    /* the number of layers, each of which has its own arrays */
     unsigned level_count;
     soft_gl_image_level levels[SOFT_MAX_LEVELS];
+    soft_gl_view view;
+    size_t unreachable;   /* for views after level 0: the offset in the pages of the original */
     pthread_mutex_t lock; /* protects the fields below */
     bool is_open;
     soft_mipmap *mipmap; /* NULL until the application requests it */

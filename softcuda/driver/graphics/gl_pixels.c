@@ -177,6 +177,20 @@ void soft_gl_pixels_describe(const soft_gl_pixels *pixels, unsigned level, unsig
                                  (unsigned)internal, .multisampled = false};
 }
 
+void soft_gl_pixels_view(const soft_gl_pixels *pixels, soft_gl_view *view)
+{
+    GLint immutable = 0;
+    *view = (soft_gl_view){0};
+    if (pixels->target == GL_RENDERBUFFER || epoxy_gl_version() < 43)
+        return;
+    glGetTexParameteriv(pixels->target, GL_TEXTURE_IMMUTABLE_FORMAT, &immutable);
+    if (!immutable)
+        return;
+    glGetTexParameteriv(pixels->target, GL_TEXTURE_VIEW_MIN_LEVEL, &view->first_level);
+    glGetTexParameteriv(pixels->target, GL_TEXTURE_VIEW_MIN_LAYER, &view->first_layer);
+    glGetTexParameteriv(pixels->target, GL_TEXTURE_IMMUTABLE_LEVELS, &view->original_levels);
+}
+
 /* ---- Transfers ------------------------------------------------------------------------------- */
 
 /* Creates and binds the scratch texture, which stays bound until soft_gl_pixels_end(). */

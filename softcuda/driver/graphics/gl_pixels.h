@@ -53,6 +53,14 @@ void soft_gl_pixels_end(const soft_gl_pixels *pixels);
 void soft_gl_pixels_describe(const soft_gl_pixels *pixels, unsigned level, unsigned face,
                              soft_gl_level *found);
 
+/* A texture view in its original texture. All 0 for images without immutable storage. */
+typedef struct {
+    int first_level, first_layer;
+    int original_levels; /* the number of levels of the original */
+} soft_gl_view;
+
+void soft_gl_pixels_view(const soft_gl_pixels *pixels, soft_gl_view *view);
+
 /*
  * Reads a whole level or face, without gaps between rows, of the size that
  * soft_gl_pixels_describe() reports. Waits until OpenGL has drawn the pixels.

@@ -247,6 +247,101 @@ TEST(mapped_buffer_is_not_an_image)
     CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
 
+/* ---- Texture views --------------------------------------------------------------------------- */
+
+enum { VIEW_SIDE = 64, VIEW_LEVELS = 4, VIEW_LAYERS = 6 };
+
+/* Each byte of the original is 1 + 16 * level + layer. */
+static GLuint make_original(void)
+{
+    static unsigned char texels[VIEW_SIDE * VIEW_SIDE * 4];
+    GLuint name;
+    glCreateTextures(GL_TEXTURE_2D_ARRAY, 1, &name);
+    glTextureStorage3D(name, VIEW_LEVELS, GL_RGBA8, VIEW_SIDE, VIEW_SIDE, VIEW_LAYERS);
+    for (int level = 0; level < VIEW_LEVELS; level++)
+        for (int layer = 0; layer < VIEW_LAYERS; layer++) {
+            memset(texels, 1 + 16 * level + layer, sizeof(texels));
+            glTextureSubImage3D(name, level, 0, 0, layer, VIEW_SIDE >> level, VIEW_SIDE >> level, 1,
+                                GL_RGBA, GL_UNSIGNED_BYTE, texels);
+        }
+    assert_gl_clean();
+    return name;
+}
+
+static CUgraphicsResource map_view(GLuint original, GLenum target, GLuint level, GLuint layer,
+                                   GLuint layers)
+{
+    CUgraphicsResource r = NULL;
+    GLuint view;
+    glGenTextures(1, &view);
+    glTextureView(view, target, original, GL_RGBA8, level, 1, layer, layers);
+    assert_gl_clean();
+    CU(GraphicsGLRegisterImage(&r, view, target, 0));
+    CU(GraphicsMapResources(1, &r, fx.stream));
+    return r;
+}
+
+static void unmap_view(CUgraphicsResource r)
+{
+    CU(GraphicsUnmapResources(1, &r, fx.stream));
+    CU(GraphicsUnregisterResource(r));
+}
+
+static void assert_array(CUarray array, size_t side, int level, int layer)
+{
+    unsigned char got[4] = {0};
+    CUDA_ARRAY_DESCRIPTOR d;
+    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .srcArray = array,
+                                .dstMemoryType = CU_MEMORYTYPE_HOST,
+                                .dstHost = got,
+                                .WidthInBytes = sizeof(got),
+                                .Height = 1};
+    CU(ArrayGetDescriptor(&d, array));
+    ck_assert_uint_eq(d.Width, side);
+    CU(Memcpy2DAsync(&copy, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_int_eq(got[0], 1 + 16 * level + layer);
+}
+
+/* The layers of a view are the first ones of its original. */
+TEST(arrays_of_the_layers_of_a_texture_view)
+{
+    CUarray array = NULL;
+    CUgraphicsResource r = map_view(make_original(), GL_TEXTURE_2D_ARRAY, 0, 2, 3);
+    CALL(SUCCESS, GraphicsSubResourceGetMappedArray(&array, r, 0, 0));
+    CALL(ERROR_INVALID_VALUE, GraphicsSubResourceGetMappedArray(&array, r, 3, 0));
+    CALL(SUCCESS, GraphicsSubResourceGetMappedArray(&array, r, 2, 0));
+    assert_array(array, VIEW_SIDE, 0, 2);
+    unmap_view(r);
+    r = map_view(make_original(), GL_TEXTURE_2D, 0, 3, 1);
+    CALL(SUCCESS, GraphicsSubResourceGetMappedArray(&array, r, 0, 0));
+    CALL(ERROR_INVALID_VALUE, GraphicsSubResourceGetMappedArray(&array, r, 3, 0));
+    unmap_view(r);
+}
+
+/* A mipmapped array begins at the first level of the view; the arrays keep the original's number.
+ */
+TEST(arrays_of_the_levels_of_a_texture_view)
+{
+    CUarray array = NULL;
+    CUmipmappedArray mipmapped = NULL;
+    CUgraphicsResource r = map_view(make_original(), GL_TEXTURE_2D, 1, 0, 1);
+    CALL(ERROR_INVALID_VALUE, GraphicsSubResourceGetMappedArray(&array, r, 0, 0));
+    CALL(SUCCESS, GraphicsSubResourceGetMappedArray(&array, r, 0, 1));
+    CALL(SUCCESS, GraphicsSubResourceGetMappedArray(&array, r, 0, 3));
+    CALL(SUCCESS, GraphicsResourceGetMappedMipmappedArray(&mipmapped, r));
+    CALL(SUCCESS, MipmappedArrayGetLevel(&array, mipmapped, 5));
+    CALL(SUCCESS, MipmappedArrayGetLevel(&array, mipmapped, 0));
+    assert_array(array, VIEW_SIDE / 2, 1, 0);
+    unmap_view(r);
+    r = map_view(make_original(), GL_TEXTURE_2D, 0, 0, 1);
+    CALL(SUCCESS, GraphicsSubResourceGetMappedArray(&array, r, 0, 6));
+    CALL(SUCCESS, GraphicsSubResourceGetMappedArray(&array, r, 0, 0));
+    assert_array(array, VIEW_SIDE, 0, 0);
+    unmap_view(r);
+}
+
 /* ---- Calls after which the NVIDIA driver may crash ------------------------------------------- */
 
 /*
