@@ -33,6 +33,10 @@ done
 if [ -n "$soft" ] && [ ! -e "$tools/.libs/libgrinterop-softcudart.so" ]; then
     cannot "libgrinterop-softcudart was not built"
 fi
+# xvfb-run needs xauth, which Debian does not install with it.
+screen=
+if xvfb-run -a true 2>/dev/null; then screen=yes; fi
+no_screen="xvfb-run starts no X server (Debian: xvfb, xauth)"
 PATH=$PATH:/usr/local/cuda/bin
 nvcc=$(command -v nvcc)
 if [ -z "$soft" ] && [ -z "$nvcc" ]; then cannot "what runs on a GPU is built by nvcc"; fi
@@ -103,9 +107,7 @@ missing() {
     for package in $(sed -n 's/^PACKAGES = //p' Makefile); do
         pkg-config --exists "$package" || echo "there is no $package"
     done
-    if has_window && ! command -v xvfb-run >/dev/null; then
-        echo "there is no xvfb-run (Debian: xvfb, xauth)"
-    fi
+    if has_window && [ -z "$screen" ]; then echo "$no_screen"; fi
     if grep -q '^GLSLANG = ' Makefile && ! command -v glslangValidator >/dev/null; then
         echo "there is no glslangValidator (Debian: glslang-tools)"
     fi

@@ -61,7 +61,7 @@ fi
 
 # A program with a window, on a new X server.
 if kind window && has "a window" pkg-config --exists glfw3 &&
-    has "a window" command -v xvfb-run; then
+    has "a window" xvfb-run -a true; then
     try "build a window program" build "$CC -std=c11" window.c window "glfw3 epoxy"
     try "run the window program" in_work env -u EGL_PLATFORM -u WAYLAND_DISPLAY xvfb-run -a \
         -s '-screen 0 640x480x24' ./window
