@@ -130,8 +130,8 @@ static gr_status check_frames(const struct receiving *r, uint64_t frames, uint64
         return GR_OK;
     return gr_fail(
         GR_ERR_INVALID_VALUE, r->call,
-        "The ring's page has impossible numbers, %llu frames and %llu of them read: grinterop did "
-        "not send it.",
+        "The ring's page has impossible numbers, written %llu and read %llu: grinterop did not "
+        "send it.",
         (unsigned long long)frames, (unsigned long long)read);
 }
 
