@@ -159,11 +159,20 @@ static bool names_timelines(const VkDeviceCreateInfo *info)
     return in;
 }
 
+/* A device may have a function only under its core name, or only under that of its extension. */
+static PFN_vkVoidFunction find_below(VkDevice device, PFN_vkGetDeviceProcAddr next,
+                                     const char *name, const char *khr_name)
+{
+    PFN_vkVoidFunction found = next(device, name);
+    return found ? found : next(device, khr_name);
+}
+
 static void fill_in(struct exporter_device *place, VkDevice device, PFN_vkGetDeviceProcAddr next)
 {
     place->device = device;
     place->next = next;
-#define LOAD(name) place->name = (PFN_vk##name)next(device, "vk" #name);
+#define LOAD(name)                                                                                 \
+    place->name = (PFN_vk##name)find_below(device, next, "vk" #name, "vk" #name "KHR");
     EXPORTER_DEVICE_FUNCTIONS(LOAD)
 #undef LOAD
     place->key = key_of(device);

@@ -18,14 +18,14 @@
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
-/* X(name): functions that the layer calls on the device below it. */
+/* X(name): functions that the layer calls on the device below it, with or without KHR. */
 #define EXPORTER_DEVICE_FUNCTIONS(X)                                                               \
     X(CreateSemaphore)                                                                             \
     X(DestroyDevice)                                                                               \
     X(DestroySemaphore)                                                                            \
     X(GetSemaphoreCounterValue)                                                                    \
     X(QueueSubmit)                                                                                 \
-    X(QueueSubmit2KHR)                                                                             \
+    X(QueueSubmit2)                                                                                \
     X(SignalSemaphore)
 
 #define EXPORTER_MEMBER(name) PFN_vk##name name;

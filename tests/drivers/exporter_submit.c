@@ -99,11 +99,11 @@ VkResult VKAPI_CALL exporter_submit2(VkQueue queue, uint32_t count, const VkSubm
             translate2(copy.pSignalSemaphoreInfos, copy.signalSemaphoreInfoCount, true);
         copy.pWaitSemaphoreInfos = waits;
         copy.pSignalSemaphoreInfos = signals;
-        result = waits && signals ? device->QueueSubmit2KHR(queue, 1, &copy,
-                                                            i + 1 == count ? fence : VK_NULL_HANDLE)
+        result = waits && signals ? device->QueueSubmit2(queue, 1, &copy,
+                                                         i + 1 == count ? fence : VK_NULL_HANDLE)
                                   : VK_ERROR_OUT_OF_HOST_MEMORY;
         free(waits);
         free(signals);
     }
-    return count ? result : device->QueueSubmit2KHR(queue, 0, NULL, fence);
+    return count ? result : device->QueueSubmit2(queue, 0, NULL, fence);
 }

@@ -43,7 +43,8 @@ static VkPhysicalDevice find_again(VkInstance instance, const struct session *s,
     return VK_NULL_HANDLE;
 }
 
-static void own_device(struct own *own, const struct session *s, bool extensions)
+static void own_device(struct own *own, const struct session *s, bool extensions,
+                       const void *features)
 {
     const char *names[16];
     uint32_t n = 16;
@@ -57,17 +58,20 @@ static void own_device(struct own *own, const struct session *s, bool extensions
                                      .queueCount = 1,
                                      .pQueuePriorities = &(float){1}};
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = features,
                                .queueCreateInfoCount = 1,
                                .pQueueCreateInfos = &queue,
                                .enabledExtensionCount = extensions ? n : 0,
                                .ppEnabledExtensionNames = names};
-    own->info.queue = VK_NULL_HANDLE;
-    PFN_vkCreateDevice create =
-        (PFN_vkCreateDevice)s->h->get_instance_proc_addr(own->instance, "vkCreateDevice");
+    PFN_vkGetInstanceProcAddr get = s->h->get_instance_proc_addr;
+    PFN_vkCreateDevice create = (PFN_vkCreateDevice)get(own->instance, "vkCreateDevice");
     ck_assert_int_eq(create(own->info.physical_device, &info, NULL, &own->info.device), VK_SUCCESS);
+    ((PFN_vkGetDeviceQueue)get(own->instance, "vkGetDeviceQueue"))(
+        own->info.device, s->info.queue_family, 0, &own->info.queue);
 }
 
-static void own_start(struct own *own, const struct session *s, uint32_t version, bool extensions)
+static void own_start(struct own *own, const struct session *s, uint32_t version, bool extensions,
+                      const void *features)
 {
     const char *names[8];
     uint32_t n = 8;
@@ -81,7 +85,7 @@ static void own_start(struct own *own, const struct session *s, uint32_t version
     PFN_vkCreateInstance create =
         (PFN_vkCreateInstance)s->h->get_instance_proc_addr(NULL, "vkCreateInstance");
     ck_assert_int_eq(create(&info, NULL, &own->instance), VK_SUCCESS);
-    own_device(own, s, extensions);
+    own_device(own, s, extensions, features);
 }
 
 static void own_end(struct own *own)
@@ -99,13 +103,47 @@ SESSION_TEST(listed_extensions_suffice_for_each_version)
     static const uint32_t versions[] = {VK_API_VERSION_1_0, VK_API_VERSION_1_1, VK_API_VERSION_1_2};
     for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
         struct own own;
-        own_start(&own, &session, versions[i], true);
+        own_start(&own, &session, versions[i], true, NULL);
         gr_vk_device *device = must_wrap(&own.info);
         const char *text = gr_vk_device_get_info(device)->description;
         ck_assert_msg(!strstr(text, "no semaphores"), "%s", text);
         gr_vk_device_free(device);
         own_end(&own);
     }
+}
+
+/*
+ * Catches: a submit crashed in the layer of the tests, which looked for vkQueueSubmit2KHR() only.
+ */
+SESSION_TEST(a_device_needs_no_extension_for_vulkan_1_3_submits)
+{
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceIDProperties id;
+    VkPhysicalDeviceTimelineSemaphoreFeatures timelines = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        .timelineSemaphore = VK_TRUE};
+    const VkPhysicalDeviceSynchronization2Features submits = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
+        .pNext = &timelines,
+        .synchronization2 = VK_TRUE};
+    const VkBufferCreateInfo create = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                       .size = 1000,
+                                       .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
+    struct own own;
+    ask_device(session.h, &properties, &id);
+    if (properties.apiVersion < VK_API_VERSION_1_3)
+        skip("the device is older than Vulkan 1.3");
+    own_start(&own, &session, VK_API_VERSION_1_3, true, &submits);
+    own.info.synchronization2 = true;
+    gr_vk_device *device = must_wrap(&own.info);
+    gr_resource *resource = must_make(gr_create_vk_buffer(device, &create, GR_WRITE_DISCARD));
+    assert_ok(gr_vk_hand_over(&resource, 1, VK_IMAGE_LAYOUT_UNDEFINED));
+    gr_buffer *buffer = must_map(resource);
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.stream));
+    gr_resource_free(resource);
+    gr_vk_device_free(device);
+    own_end(&own);
 }
 
 /* Vulkan 1.0 has the functions of later versions only under the names of their extensions. */
@@ -119,7 +157,7 @@ SESSION_TEST(functions_under_their_extension_names_are_found)
                   "vkGetBufferMemoryRequirements2", "vkGetImageMemoryRequirements2",
                   "vkWaitSemaphores", "vkSignalSemaphore", "vkGetSemaphoreCounterValue"}};
     struct own own;
-    own_start(&own, &session, VK_API_VERSION_1_0, true);
+    own_start(&own, &session, VK_API_VERSION_1_0, true, NULL);
     gr_vk_headless_info handles = {.get_instance_proc_addr = own.info.get_instance_proc_addr,
                                    .instance = own.instance,
                                    .physical_device = own.info.physical_device,
@@ -151,7 +189,7 @@ SESSION_TEST(one_message_lists_all_extensions_to_enable)
     static const char *const extensions[] = {
         "VK_KHR_external_memory_fd", "VK_KHR_external_semaphore_fd", "VK_KHR_timeline_semaphore"};
     struct own own;
-    own_start(&own, &session, VK_API_VERSION_1_1, false);
+    own_start(&own, &session, VK_API_VERSION_1_1, false, NULL);
     assert_null(gr_vk_device_from_vk(&own.info), GR_ERR_UNSUPPORTED, 0, "ppEnabledExtensionNames");
     ck_assert_ptr_eq(gr_vk_device_from_vk(&own.info), NULL);
     gr_error error = *gr_last_error();
@@ -310,7 +348,7 @@ SESSION_TEST(a_device_that_is_no_cuda_device_copies_without_a_context)
 SESSION_TEST(a_device_without_any_extension_copies)
 {
     struct own own;
-    own_start(&own, &session, VK_API_VERSION_1_1, false);
+    own_start(&own, &session, VK_API_VERSION_1_1, false, NULL);
     check_copies(own.info, "VK_KHR_external_memory_fd (vkGetMemoryFdKHR)");
     own_end(&own);
 }
