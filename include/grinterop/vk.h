@@ -307,7 +307,8 @@ typedef struct gr_vk_submit_desc {
  *                           invalid use; a semaphore is not a Vulkan semaphore
  *     GR_ERR_STATE          the submit was committed before; or CUDA has a resource without `first`
  *     GR_ERR_CUDA           the CUDA context was destroyed
- *     GR_ERR_UNSUPPORTED    a part of the submit needs synchronization2; the message names the part
+ *     GR_ERR_UNSUPPORTED    a part of the submit needs synchronization2, and the message names the
+ *                           part; or the chain of `info_v1` (gr_vk_submit_fill_v1())
  *     GR_ERR_NO_MEMORY      the process or the device is out of memory
  *     GR_ERR_DEVICE_LOST    the VkDevice is lost
  *     GR_ERR_VULKAN         Vulkan refused
@@ -359,7 +360,9 @@ GR_API gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
  * VkTimelineSemaphoreSubmitInfo, that must be the first struct.
  *
  * Errors: as for gr_vk_submit_fill(), and
- *     GR_ERR_UNSUPPORTED  the VkTimelineSemaphoreSubmitInfo is not the first struct
+ *     GR_ERR_UNSUPPORTED  the VkTimelineSemaphoreSubmitInfo is not the first struct; or the chain
+ *                         contains a VkDeviceGroupSubmitInfo or VkD3D12FenceSubmitInfoKHR, which
+ *                         lists each semaphore
  */
 GR_API gr_status gr_vk_submit_fill_v1(gr_submit *submit, const VkSubmitInfo *info,
                                       VkPipelineStageFlags stages, VkSubmitInfo *out);

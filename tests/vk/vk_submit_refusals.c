@@ -68,6 +68,35 @@ VULKAN_TEST(submits_that_need_vkQueueSubmit2_are_refused_without_it)
     end_device();
 }
 
+/*
+ * Catches: the structs were passed on beside added semaphores and command buffers, and the driver
+ * read past their lists.
+ */
+VULKAN_TEST(structs_with_an_entry_per_semaphore_are_refused, 2)
+{
+    static const VkStructureType types[] = {VK_STRUCTURE_TYPE_DEVICE_GROUP_SUBMIT_INFO,
+                                            VK_STRUCTURE_TYPE_D3D12_FENCE_SUBMIT_INFO_KHR};
+    begin_device(PLAIN);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    GR_AUTO(gr_submit) *submit = must_make(gr_submit_begin(&resource, 1));
+    const VkBaseInStructure own = {.sType = types[_i]};
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, .pNext = &own};
+    const void *const chains[] = {&own, &values};
+    for (size_t i = 0; i < 2; i++) {
+        const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .pNext = chains[i]};
+        const gr_vk_submit_desc desc =
+            GR_INIT(gr_vk_submit_desc, .first = &copying, .last = &copying, .info_v1 = &info);
+        VkSubmitInfo filled = {.sType = VK_STRUCTURE_TYPE_MAX_ENUM};
+        assert_fails(gr_vk_submit(submit, &desc), GR_ERR_UNSUPPORTED, 0, "VkSubmitInfo2");
+        assert_fails(gr_vk_submit_fill_v1(submit, &info, 0, &filled), GR_ERR_UNSUPPORTED, 0,
+                     _i ? "VkD3D12FenceSubmitInfoKHR" : "VkDeviceGroupSubmitInfo");
+        ck_assert_int_eq(filled.sType, VK_STRUCTURE_TYPE_MAX_ENUM);
+    }
+    ck_assert_uint_eq(submits[0] + submits[1], 0);
+    end_device();
+}
+
 VULKAN_TEST(submits_on_a_device_without_a_queue_are_refused)
 {
     gr_vk_device_desc info = vulkan_desc(NULL);

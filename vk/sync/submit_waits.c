@@ -97,7 +97,11 @@ static gr_status take_info(struct making *m, const VkSubmitInfo2 *info)
 
 /* ---- The application's VkSubmitInfo ---------------------------------------------------------- */
 
-/* Finds the values of timelines, which are first in the chain, so that others can replace them. */
+/*
+ * Finds the values of timelines, which are first in the chain, so that others can replace them.
+ * Refuses structs whose counts must be those of the submit, because the submit gets further waits,
+ * commands and signals.
+ */
 static gr_status take_v1_values(struct making *m)
 {
     const VkBaseInStructure *next = m->v1->pNext;
@@ -106,11 +110,16 @@ static gr_status take_v1_values(struct making *m)
         next = next->pNext;
     }
     m->counts.pNext = next;
-    for (; next; next = next->pNext)
-        if (next->sType == VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO)
-            return gr_fail(GR_ERR_UNSUPPORTED, m->call,
-                           "The VkTimelineSemaphoreSubmitInfo must be the first struct in the "
-                           "pNext chain of VkSubmitInfo.");
+    if (vk_chain_find(next, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO))
+        return gr_fail(GR_ERR_UNSUPPORTED, m->call,
+                       "The VkTimelineSemaphoreSubmitInfo must be the first struct in the pNext "
+                       "chain of VkSubmitInfo.");
+    const bool of_group = vk_chain_find(next, VK_STRUCTURE_TYPE_DEVICE_GROUP_SUBMIT_INFO);
+    if (of_group || vk_chain_find(next, VK_STRUCTURE_TYPE_D3D12_FENCE_SUBMIT_INFO_KHR))
+        return gr_fail(GR_ERR_UNSUPPORTED, m->call,
+                       "A %s has an entry for each semaphore of the submit, and grinterop adds "
+                       "semaphores: pass a VkSubmitInfo2, or submit without this struct.",
+                       of_group ? "VkDeviceGroupSubmitInfo" : "VkD3D12FenceSubmitInfoKHR");
     return GR_OK;
 }
 
