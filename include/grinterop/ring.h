@@ -105,7 +105,8 @@ typedef struct gr_ring_options {
  * Errors:
  *     GR_ERR_INVALID_VALUE  n is 0 or exceeds 1024; an unknown option; a resource differs from the
  *                           others
- *     GR_ERR_STATE          a resource is mapped, closed, or in a ring already
+ *     GR_ERR_STATE          a resource is mapped, closed, or in a ring already; or CUDA writes the
+ *                           slots, and a Vulkan image is new: call gr_vk_hand_over() first
  *     GR_ERR_GL             the OpenGL context of the resources is not current
  *     GR_ERR_NO_MEMORY
  */
@@ -170,8 +171,8 @@ typedef struct gr_slot {
 
     /*
      * On the Vulkan side: the waits and signals for your submit, shared by all slots of an acquire.
-     * Commit the submit once, by gr_vk_submit() or gr_submit_commit(), before you hand on any of
-     * these slots. The ring frees the submit. On other sides: NULL.
+     * Commit the submit once, by gr_vk_submit() with `last` or by gr_submit_commit(), before you
+     * hand on any of these slots. The ring frees the submit. On other sides: NULL.
      */
     gr_submit *submit;
 

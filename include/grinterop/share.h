@@ -144,7 +144,8 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  *
  * Errors: as for gr_resource_send(), and
  *     GR_ERR_INVALID_VALUE  `role` is unknown
- *     GR_ERR_STATE          frames are in flight; the ring is shared already, or being sent
+ *     GR_ERR_STATE          frames are in flight; the ring is shared already, or being sent; or
+ *                           the other process writes, and a Vulkan image is new
  */
 GR_API gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, const void *data,
                               size_t size, unsigned timeout_ms);

@@ -264,7 +264,8 @@ typedef struct gr_vk_submit_desc {
 
     /*
      * The last use by the commands: a barrier after this use hands the resources to CUDA. NULL:
-     * Vulkan keeps them, and gr_map() returns GR_ERR_STATE until a submit hands them over.
+     * Vulkan keeps them, and gr_map() returns GR_ERR_STATE until a submit hands them over. For the
+     * slots of a ring NULL is refused, unless `own_barriers` is set.
      */
     const gr_vk_use *last;
 
@@ -305,7 +306,8 @@ typedef struct gr_vk_submit_desc {
  *     GR_ERR_INVALID_VALUE  an argument is NULL; there is no Vulkan resource, or there are
  *                           resources of several VkDevices; there is no queue; a wrong sType; an
  *                           invalid use; a semaphore is not a Vulkan semaphore
- *     GR_ERR_STATE          the submit was committed before; or CUDA has a resource without `first`
+ *     GR_ERR_STATE          the submit was committed before; CUDA has a resource without `first`;
+ *                           or a slot of a ring has no `last`
  *     GR_ERR_CUDA           the CUDA context was destroyed
  *     GR_ERR_UNSUPPORTED    a part of the submit needs synchronization2, and the message names the
  *                           part; or the chain of `info_v1` (gr_vk_submit_fill_v1())

@@ -93,8 +93,13 @@ size_t gr_external_run(gr_resource *const resources[], size_t n)
 }
 
 /* Refuses a resource that the graphics API has not handed to CUDA. */
-static gr_status refuse_owned(const char *call)
+static gr_status refuse_owned(const gr_resource *resource, const char *call)
 {
+    if (resource->in_a_ring)
+        return gr_fail(GR_ERR_STATE, call,
+                       "Vulkan has a slot's resource, because it is new, and CUDA of the other "
+                       "process is to use it first: hand it to CUDA by gr_vk_hand_over() before "
+                       "you create the ring.");
     return gr_fail(GR_ERR_STATE, call,
                    "Vulkan has the resource, because it is new, or because the last gr_vk_submit() "
                    "had no `last`: hand it to CUDA first, by gr_vk_hand_over() or by a submit with "
@@ -108,7 +113,7 @@ gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, co
     for (size_t i = 0; i < n; i++) {
         GR_TRY(gr_sync_check_ready(resources[i], call));
         if (gr_sync_of(resources[i])->held_by == GR_HELD_BY_GRAPHICS)
-            return refuse_owned(call);
+            return refuse_owned(resources[i], call);
     }
     return GR_OK;
 }

@@ -234,8 +234,9 @@ static gr_status relay_in(struct gr_link *link, gr_resource *const resources[], 
 {
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = link->theirs.semaphore, .value = value);
-    if (value)
-        GR_TRY(point.semaphore->ops->wait(&point, 1, link->in));
+    if (!value) /* the peer has not used the slots yet: Vulkan may have them */
+        return GR_OK;
+    GR_TRY(point.semaphore->ops->wait(&point, 1, link->in));
     return gr_sync_release(resources, n, link->in);
 }
 

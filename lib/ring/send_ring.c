@@ -75,6 +75,15 @@ static void close_gaps(gr_ring *ring)
     }
 }
 
+/*
+ * Whether CUDA of the other process is the first to use the slots, in which case Vulkan must have
+ * handed them over.
+ */
+static bool is_used_there_first(const struct sending *s)
+{
+    return !s->side->writes && gr_sync_is_submitted(s->resources[0]);
+}
+
 /* Lists the resources of the slots. The ring's lock is held. */
 static gr_status list_resources(struct sending *s)
 {
@@ -87,7 +96,8 @@ static gr_status list_resources(struct sending *s)
         s->resources[i] = s->ring->state.slots[i].api.resource;
         GR_TRY(gr_share_check(s->resources[i], s->call));
     }
-    return GR_OK;
+    return is_used_there_first(s) ? gr_external_check_storage(s->resources, s->count, s->call)
+                                  : GR_OK;
 }
 
 static gr_status begin_sending(struct sending *s)
@@ -333,10 +343,13 @@ static gr_status make_page(struct sending *s)
     return GR_OK;
 }
 
-/* From now on the other process maps the slots, which this one does not see. */
+/*
+ * From now on the other process maps the slots, which this one does not see. If this process writes
+ * them first, its submits hand them over.
+ */
 static void count_as_with_cuda(const struct sending *s)
 {
-    for (uint32_t i = 0; i < s->count; i++)
+    for (uint32_t i = 0; i < s->count && is_used_there_first(s); i++)
         gr_sync_of(s->resources[i])->held_by = GR_HELD_BY_CUDA;
 }
 

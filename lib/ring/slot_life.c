@@ -161,8 +161,11 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, cons
 gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call)
 {
+    const bool is_cuda_first = ring->writer.is_cuda;
+    if (is_cuda_first && gr_sync_is_submitted(resources[0]))
+        GR_TRY(gr_external_check_storage(resources, n, call));
     GR_TRY(gr_ring_set_own_pair(ring, resources, n, call));
-    if (ring->writer.is_cuda) /* CUDA uses the slots first */
+    if (is_cuda_first)
         GR_TRY(gr_ring_end_graphics(resources, n, call));
     gr_ring_state_replace(&ring->state);
     gr_ring_state_add(&ring->state, resources, n);

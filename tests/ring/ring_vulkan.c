@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "ring_vulkan.h"
+#include "tests/support/support_vulkan_image.h"
 
 #include "lib/sync/sync.h"
 
@@ -429,6 +430,79 @@ VULKAN_TEST(vulkan_producers_may_drop_and_discard_frames)
     assert_copy(0, 5);
     assert_frames(ring, 5, 1, 4);
     end(ring);
+}
+
+/* ---- Slots that Vulkan has ------------------------------------------------------------------- */
+
+/* A use in any layout by a submit without commands. */
+static const gr_vk_use in_general = {.struct_size = sizeof(gr_vk_use),
+                                     .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                                     .layout = VK_IMAGE_LAYOUT_GENERAL};
+static const gr_vk_use discarding = {.struct_size = sizeof(gr_vk_use),
+                                     .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+
+/*
+ * Catches: Vulkan kept the slot, every later acquire of it failed, and no call could hand it to
+ * CUDA.
+ */
+VULKAN_TEST(submits_that_keep_a_slot_are_refused, 2)
+{
+    const gr_side producer = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
+    gr_ring *ring = begin(1, producer, GR_RING_LOSSLESS);
+    const gr_slot *slot;
+    for (int i = 1; i <= 3; i++) {
+        if (!_i)
+            write_frame(ring, GR_SIDE_CUDA, i);
+        assert_ok(
+            (_i ? gr_ring_acquire_write : gr_ring_acquire_read)(ring, GR_STREAM_NONE, &slot, 1, 0));
+        gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .first = &in_general);
+        assert_fails(gr_vk_submit(slot->submit, &desc), GR_ERR_STATE, 0, "`last`");
+        desc.last = &in_general;
+        assert_ok(gr_vk_submit(slot->submit, &desc));
+        assert_ok((_i ? gr_ring_hand_over : gr_ring_give_back)(ring, &slot, 1));
+        if (_i) {
+            must_acquire_read(ring, producer, &slot, 1);
+            assert_ok(gr_ring_give_back(ring, &slot, 1));
+        }
+    }
+    VK(QueueWaitIdle(vk.h->graphics));
+    end(ring);
+}
+
+/* Catches: CUDA wrote to images whose layout was undefined. */
+VULKAN_IMAGE_TEST(new_images_are_handed_over_before_cuda_writes_them)
+{
+    const VkImageCreateInfo info =
+        vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM), vulkan_shape("2D"), 16, 16, 1,
+                          VK_IMAGE_USAGE_SAMPLED_BIT);
+    gr_resource *images[2];
+    const gr_slot *slots[2];
+    for (int i = 0; i < 2; i++)
+        images[i] = must_make(gr_create_vk_image(vk.wrap, &info, GR_READ_WRITE));
+    assert_null(gr_ring_create(images, 2, NULL), GR_ERR_STATE, 0, "gr_vk_hand_over()");
+    assert_ok(gr_vk_hand_over(images, 1, VK_IMAGE_LAYOUT_UNDEFINED));
+    assert_null(gr_ring_create(images, 2, NULL), GR_ERR_STATE, 0, "gr_vk_hand_over()");
+    gr_ring *ring = must_make(gr_ring_create(images, 1, NULL));
+    assert_fails(gr_ring_resize(ring, images + 1, 1), GR_ERR_STATE, 0, "gr_vk_hand_over()");
+    must_acquire_write(ring, GR_SIDE_CUDA, slots, 1);
+    assert_ok(gr_ring_cancel_write(ring, slots, 1));
+    VK(QueueWaitIdle(vk.h->graphics));
+    gr_ring_free(ring);
+    /* Where Vulkan writes first, its first submit hands the new image over. */
+    const gr_ring_options vulkan_first = GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS);
+    ring = must_make(gr_ring_create(images, 2, &vulkan_first));
+    for (int i = 0; i < 3; i++) {
+        must_acquire_write(ring, GR_SIDE_GRAPHICS, slots, 2);
+        assert_ok(gr_vk_submit(slots[0]->submit, &GR_INIT(gr_vk_submit_desc, .first = &in_general,
+                                                          .last = &discarding)));
+        assert_ok(gr_ring_hand_over(ring, slots, 2));
+        must_acquire_read(ring, GR_SIDE_GRAPHICS, slots, 2);
+        assert_ok(gr_ring_give_back(ring, slots, 2));
+    }
+    CU(StreamSynchronize(fx.stream));
+    VK(QueueWaitIdle(vk.h->graphics));
+    gr_ring_free(ring);
+    free_resources(images, 2);
 }
 
 /* ---- Slots that leave ------------------------------------------------------------------------ */

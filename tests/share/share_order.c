@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "share_ring.h"
+#include "tests/support/support_vulkan_image.h"
 
 #include "lib/resource/resource_types.h"
 
@@ -138,6 +139,46 @@ VULKAN_TEST(vulkan_takes_back_the_first_frame_of_the_peer)
                  "`first`");
     assert_ok(gr_ring_cancel_read(two.sent.ring, &slot, 1));
     two_end(&two);
+}
+
+/*
+ * Catches: images that Vulkan had not handed over counted as those of CUDA: the peer wrote them,
+ * and the first submit took them from CUDA.
+ */
+VULKAN_IMAGE_TEST(new_images_are_sent_only_if_vulkan_writes_them_first)
+{
+    const VkImageCreateInfo info =
+        vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM), vulkan_shape("2D"), 16, 16, 1,
+                          VK_IMAGE_USAGE_SAMPLED_BIT);
+    const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                                  .layout = VK_IMAGE_LAYOUT_GENERAL);
+    const gr_vk_use fresh = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
+    struct pair pair = pair_make();
+    const gr_slot *slot;
+    gr_resource *image = must_make(gr_create_vk_image(vk.wrap, &info, GR_READ_WRITE));
+    gr_ring *ring = must_make(
+        gr_ring_create(&image, 1, &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS)));
+    gr_resource_free(image);
+    assert_fails(gr_ring_send(pair.here, ring, GR_RING_CONSUMER, NULL, 0, SOON), GR_ERR_STATE, 0,
+                 "gr_vk_hand_over()");
+    assert_ok(gr_ring_send(pair.here, ring, GR_RING_PRODUCER, NULL, 0, SOON));
+    gr_ring *received = must_make(gr_ring_receive(pair.there, NULL, 0, NULL, SOON));
+    for (int i = 0; i < 2; i++) {
+        gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .last = i ? &use : &fresh);
+        assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, SOON));
+        if (i) { /* the peer has read the image */
+            assert_fails(gr_vk_submit(slot->submit, &desc), GR_ERR_STATE, 0, "`first`");
+            desc.first = &use;
+        }
+        assert_ok(gr_vk_submit(slot->submit, &desc));
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
+        assert_ok(gr_ring_acquire_read(received, fx.stream, &slot, 1, SOON));
+        assert_ok(gr_ring_give_back(received, &slot, 1));
+    }
+    CU(StreamSynchronize(fx.stream));
+    gr_ring_free(received);
+    VK(QueueWaitIdle(vk.h->graphics));
+    gr_ring_free(ring);
 }
 
 /* ---- Order: each case fails without the wait ------------------------------------------------- */

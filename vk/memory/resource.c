@@ -143,9 +143,8 @@ VkDeviceMemory gr_vk_memory(const gr_resource *resource)
 static void begin_order(struct vk_resource *r, struct gr_semaphore_pair *pair)
 {
     struct gr_sync *sync = &r->external.base.sync;
-    if (!pair)
-        return;
-    gr_sync_begin(sync, pair);
+    if (pair)
+        gr_sync_begin(sync, pair);
     /* A new buffer of the application may have contents, and only a submit copies them. */
     const bool has_contents =
         gr_external_is_copied(&r->external) && !r->owned && gr_resource_reads(&r->external.base);

@@ -509,6 +509,18 @@ static gr_status refuse_with_cuda(const struct making *m, size_t i)
                    i);
 }
 
+/* CUDA uses a slot after it is handed on, and the slot has only one submit. */
+static gr_status check_hands_on(const struct making *m, size_t i)
+{
+    if (m->last_of[i] || m->desc.own_barriers || !m->resources[i]->in_a_ring)
+        return GR_OK;
+    return gr_fail(GR_ERR_STATE, m->call,
+                   "Resource %zu is a slot of a ring, and the submit does not hand it to CUDA: "
+                   "describe its last use in `last`. If your commands contain the barrier, set "
+                   "`own_barriers`.",
+                   i);
+}
+
 /*
  * Finds the barriers of each resource. There is none before the commands while Vulkan has the
  * resource.
@@ -536,6 +548,7 @@ static gr_status take_uses(struct making *m)
             GR_TRY(vk_handover_check(m->first_of[i], m->resources[i], i, m->call));
         else if (!desc->own_barriers)
             return refuse_with_cuda(m, i);
+        GR_TRY(check_hands_on(m, i));
         waits_everywhere |= is_with_cuda && !m->first_of[i];
         m->stages |= m->first_of[i] ? m->first_of[i]->use.stages : 0;
         m->has_first |= m->first_of[i] != NULL;
