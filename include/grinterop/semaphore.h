@@ -105,8 +105,8 @@ GR_API gr_semaphore *gr_semaphore_from_handle(const gr_semaphore_desc *desc);
  *
  * This call does not wait. If streams have pending signals or waits of gr_semaphore_signal() and
  * gr_semaphore_wait(), a later call that creates or frees a semaphore or a resource ends the
- * import. grinterop does not track signals and waits in a captured CUDA graph, or your own calls
- * with gr_semaphore_info.external: free the semaphore after the last of these has run.
+ * import. grinterop does not track your own calls with gr_semaphore_info.external: free the
+ * semaphore after the last of these has run.
  *
  * Wraps cuDestroyExternalSemaphore.
  */
@@ -177,6 +177,7 @@ typedef struct gr_semaphore_point {
  *     GR_ERR_INVALID_VALUE  an argument is NULL; n is 0; a field that does not apply is set; a
  *                           value is not greater than the last value signalled through grinterop;
  *                           the semaphores belong to different CUDA contexts
+ *     GR_ERR_STATE          the stream captures a graph
  *     GR_ERR_CUDA           the driver refused, or earlier work of the stream failed
  *
  * Wraps cuSignalExternalSemaphoresAsync, after cuStreamBatchMemOp.

@@ -32,6 +32,45 @@ void launch_kernel(CUmodule module, const char *name, size_t count, void **param
                     parameters, NULL));
 }
 
+static CUstream capturing;
+
+void drop_capture(void)
+{
+    CUgraph graph = NULL;
+    if (capturing)
+        fx.cu->StreamEndCapture(capturing, &graph);
+    if (graph)
+        fx.cu->GraphDestroy(graph);
+    capturing = NULL;
+}
+
+static void capture_in(CUstream stream, CUstreamCaptureMode mode)
+{
+    CUgraph graph = NULL;
+    size_t nodes = 0;
+    CUstream last = capturing;
+    capturing = NULL;
+    if (last) {
+        CU(StreamEndCapture(last, &graph));
+        CU(GraphGetNodes(graph, NULL, &nodes));
+        CU(GraphDestroy(graph));
+    }
+    ck_assert_uint_eq(nodes, 0);
+    if (stream)
+        CU(StreamBeginCapture(stream, mode));
+    capturing = stream;
+}
+
+void capture_graph(CUstream stream)
+{
+    capture_in(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
+
+void capture_graph_relaxed(CUstream stream)
+{
+    capture_in(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+}
+
 CUDA_MEMCPY2D array_copy(CUarray array, void *host, size_t row, size_t height, bool to_array)
 {
     CUDA_MEMCPY2D copy = {.WidthInBytes = row, .Height = height};

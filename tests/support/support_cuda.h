@@ -23,6 +23,16 @@ void end_context(CUcontext context);
 void launch_kernel(CUmodule module, const char *name, size_t count, void **parameters);
 
 /*
+ * Begin the capture of a graph in the stream. Unsafe driver calls of any thread invalidate it,
+ * unless it is relaxed. First, both end the capture before, whose graph must be valid and empty;
+ * for NULL, they do nothing else. drop_capture() is a teardown for cases that may fail in a
+ * capture.
+ */
+void capture_graph(CUstream stream);
+void capture_graph_relaxed(CUstream stream);
+void drop_capture(void);
+
+/*
  * copy_array() copies a two-dimensional array to host memory, or the reverse, on fx.stream. It does
  * not wait. array_copy() only describes such a copy.
  */

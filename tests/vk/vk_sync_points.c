@@ -32,6 +32,23 @@ VULKAN_TEST(manual_signals_and_waits_order_two_streams)
     free_pair(&pair);
 }
 
+VULKAN_TEST(manual_signals_and_waits_are_refused_in_a_capture)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 1);
+    capture_graph(fx.stream);
+    assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_STATE,
+                 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "is capturing a graph");
+    assert_fails(gr_semaphore_wait(&point, 1, fx.stream), GR_ERR_STATE,
+                 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "is capturing a graph");
+    capture_graph(NULL);
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    assert_ok(gr_semaphore_wait(&point, 1, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    free_pair(&pair);
+}
+
 VULKAN_TEST(a_manual_wait_ends_after_vkSignalSemaphore)
 {
     GR_AUTO(gr_semaphore) *semaphore =
