@@ -141,6 +141,8 @@ SESSION_TEST(a_device_needs_no_extension_for_vulkan_1_3_submits)
     gr_buffer *buffer = must_map(resource);
     assert_ok(gr_buffer_release(buffer));
     CU(StreamSynchronize(fx.stream));
+    ((PFN_vkQueueWaitIdle)own.info.get_instance_proc_addr(own.instance, "vkQueueWaitIdle"))(
+        own.info.queue);
     gr_resource_free(resource);
     gr_vk_device_free(device);
     own_end(&own);
@@ -234,6 +236,37 @@ SESSION_TEST(a_device_without_semaphore_extensions_can_be_wrapped)
     const char *text = gr_vk_device_get_info(device)->description;
     ck_assert_msg(strstr(text, "no semaphores"), "%s", text);
     ck_assert(!gr_vk_device_get_info(device)->has_semaphores);
+    gr_vk_device_free(device);
+}
+
+/* Catches: the image counted as CUDA's if its device had no timelines when it was created. */
+SESSION_TEST(a_new_image_is_not_mapped_without_timelines_either)
+{
+    gr_vk_device_desc info =
+        lying(&session, (struct lies){.hidden = {"vkWaitSemaphores", "vkSignalSemaphore",
+                                                 "vkGetSemaphoreCounterValue"},
+                                      .not_listed = {"VK_KHR_timeline_semaphore"}});
+    const VkImageCreateInfo create = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                      .imageType = VK_IMAGE_TYPE_2D,
+                                      .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                      .extent = {16, 16, 1},
+                                      .mipLevels = 1,
+                                      .arrayLayers = 1,
+                                      .samples = VK_SAMPLE_COUNT_1_BIT,
+                                      .usage = VK_IMAGE_USAGE_SAMPLED_BIT};
+    gr_vk_device *device = must_wrap(&info);
+    if (!gr_vk_device_get_info(device)->has_semaphores) {
+        gr_vk_device_free(device);
+        skip("the device exports no binary semaphores");
+    }
+    gr_resource *image = must_make(gr_create_vk_image(device, &create, GR_READ_WRITE));
+    gr_semaphore *drawn = must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_BINARY));
+    gr_semaphore *computed = must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_BINARY));
+    assert_ok(gr_resource_set_sync(image, drawn, computed));
+    assert_null(gr_map(image, fx.stream), GR_ERR_STATE, 0, "is new");
+    gr_resource_free(image);
+    gr_semaphore_free(drawn);
+    gr_semaphore_free(computed);
     gr_vk_device_free(device);
 }
 
