@@ -2,40 +2,12 @@
 /* The queue of objects that are ended after the streams have finished their work. */
 #include "lib/cuda/end_after_event.h"
 
-#include <stdlib.h>
-
 #include "lib/base/error.h"
 #include "lib/base/clock.h"
+#include "lib/base/exit.h"
 #include "lib/base/lock.h"
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
-
-/* ---- Process exit ---------------------------------------------------------------------------- */
-
-static bool exiting;
-
-static void note_exit(void)
-{
-    __atomic_store_n(&exiting, true, __ATOMIC_RELEASE);
-}
-
-static void register_exit(void)
-{
-    atexit(note_exit);
-}
-
-void gr_exit_watch(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, register_exit);
-}
-
-bool gr_is_exiting(void)
-{
-    return __atomic_load_n(&exiting, __ATOMIC_ACQUIRE);
-}
-
-/* ---- The queue ------------------------------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gr_ending *queue, **newest = &queue; /* from the oldest to the newest */

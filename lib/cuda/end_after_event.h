@@ -53,11 +53,4 @@ void gr_endings_collect_now(void);
 /* Waits until the streams have finished with the objects of the CUDA context, and ends them. */
 void gr_endings_finish(const struct gr_context *context);
 
-/*
- * gr_exit_watch() registers an exit handler. It is called after the driver has started, so that the
- * handler runs before that of the driver. gr_is_exiting(): the driver must not be called any more.
- */
-void gr_exit_watch(void);
-bool gr_is_exiting(void);
-
 #endif

@@ -7,6 +7,7 @@
 #include "lib/base/clock.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/exit.h"
 #include "lib/cuda/event.h"
 #include "lib/resource/resource.h"
 

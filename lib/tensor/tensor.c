@@ -9,6 +9,7 @@
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/exit.h"
 #include "lib/base/live_objects.h"
 
 gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
