@@ -6,6 +6,8 @@
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/exit.h"
+#include "lib/base/fork.h"
 #include "lib/base/log.h"
 
 void gr_context_identify(struct gr_context *context)
@@ -44,17 +46,14 @@ gr_status gr_context_check(const struct gr_context *context, const char *call)
                                        : GR_OK;
 }
 
-/* Queries the context without invalidating a graph that this or another thread captures. */
-static CUresult query_in_capture(void)
+int gr_capture_mode(int mode)
 {
     const gr_cuda_api *cu = gr_driver();
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    bool exchanges = GR_CUDA_HAS(cu, ThreadExchangeStreamCaptureMode) &&
-                     cu->ThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
-    CUresult result = cu->StreamQuery(CU_STREAM_PER_THREAD);
-    if (exchanges)
-        cu->ThreadExchangeStreamCaptureMode(&mode);
-    return result;
+    CUstreamCaptureMode exchanged = (CUstreamCaptureMode)mode;
+    if (mode < 0 || !cu || gr_forked || gr_is_exiting() ||
+        cu->ThreadExchangeStreamCaptureMode(&exchanged) != CUDA_SUCCESS)
+        return -1;
+    return (int)exchanged;
 }
 
 bool gr_context_has_failed(const struct gr_context *context)
@@ -64,7 +63,8 @@ bool gr_context_has_failed(const struct gr_context *context)
     gr_status status = gr_context_enter(context, &pushed, __func__);
     bool failed = status == GR_ERR_DEVICE_LOST;
     if (status == GR_OK) {
-        failed = gr_cuda_is_sticky(query_in_capture());
+        GR_RELAXED();
+        failed = gr_cuda_is_sticky(gr_driver()->StreamQuery(CU_STREAM_PER_THREAD));
         gr_context_leave(pushed);
     }
     return failed;

@@ -66,6 +66,25 @@ gr_status gr_context_check(const struct gr_context *context, const char *call);
 bool gr_context_has_failed(const struct gr_context *context);
 
 /*
+ * Changes the capture mode of this thread, and returns the previous mode. Returns -1 if the driver
+ * cannot be called; then, and for a negative `mode`, nothing changes.
+ */
+int gr_capture_mode(int mode);
+
+static inline void gr_capture_mode_at_end(const int *mode)
+{
+    gr_capture_mode(*mode);
+}
+
+/*
+ * Until the end of the block, queries and frees by this thread do not invalidate graphs that
+ * threads capture. For calls that free objects: a garbage collector may make them at any time.
+ */
+#define GR_RELAXED()                                                                               \
+    __attribute__((cleanup(gr_capture_mode_at_end))) const int gr_mode_before =                    \
+        gr_capture_mode(CU_STREAM_CAPTURE_MODE_RELAXED)
+
+/*
  * gr_context_enter() makes the context current if it is not. *pushed says whether
  * gr_context_leave() must restore the caller's context. Checking costs less than pushing, and the
  * context is usually current.

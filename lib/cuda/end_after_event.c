@@ -47,16 +47,19 @@ static struct gr_ending *take(struct gr_ending **link)
     return ending;
 }
 
-/* Also true if the context was destroyed, because its streams cannot be queried then. */
-static bool is_done(const struct gr_ending *ending)
+enum waits_for { NOTHING, WORK, CAPTURE };
+
+/* If the context was destroyed, its streams cannot be queried, and the object waits for nothing. */
+static enum waits_for what_for(const struct gr_ending *ending)
 {
-    bool pushed, done = true;
-    if (gr_context_enter(&ending->context, &pushed, __func__) == GR_OK)
-        done = ending->follows ? !gr_uses_capture(ending->uses)
-               : ending->uses  ? gr_uses_done(ending->uses)
-                               : gr_event_has_passed(ending->after);
-    gr_context_leave(pushed);
-    return done;
+    GR_ENTERED pushed = false;
+    if (gr_context_enter(&ending->context, &pushed, __func__) != GR_OK)
+        return NOTHING;
+    if (!ending->uses)
+        return gr_event_has_passed(ending->after) ? NOTHING : WORK;
+    if (gr_uses_capture(ending->uses))
+        return CAPTURE;
+    return ending->follows || gr_uses_done(ending->uses) ? NOTHING : WORK;
 }
 
 /*
@@ -73,18 +76,18 @@ static struct gr_ending *take_done(void)
             gr_uses_follows((*link)->uses, busy->uses))
             continue;
         busy = *link;
-        if (is_done(busy))
+        if (what_for(busy) == NOTHING)
             break;
     }
     return take(link);
 }
 
-/* Removes the oldest object of a context. */
+/* Removes the oldest object of a context that does not wait for the end of a capture. */
 static struct gr_ending *take_of(CUcontext context)
 {
     struct gr_ending **link = &queue;
     GR_LOCKED(&lock);
-    while (*link && (*link)->context.handle != context)
+    while (*link && ((*link)->context.handle != context || what_for(*link) == CAPTURE))
         link = &(*link)->next;
     return take(link);
 }
@@ -114,6 +117,7 @@ void gr_endings_collect_now(void)
     if (gr_is_exiting() || !__atomic_load_n(&queue, __ATOMIC_ACQUIRE))
         return;
     GR_KEEP_ERROR();
+    GR_RELAXED();
     is_ending = true;
     while ((done = take_done()))
         end(done);
@@ -129,11 +133,16 @@ void gr_endings_collect(void)
 void gr_endings_finish(const struct gr_context *context)
 {
     struct gr_ending *ending;
+    enum waits_for what;
     GR_KEEP_ERROR();
+    GR_RELAXED();
     while ((ending = take_of(context->handle))) {
         unsigned polls = 0;
-        while (!is_done(ending))
+        while ((what = what_for(ending)) == WORK)
             gr_host_pause(&polls);
-        end(ending);
+        if (what == NOTHING)
+            end(ending);
+        else
+            gr_ending_add(ending);
     }
 }

@@ -50,7 +50,10 @@ void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUeve
 void gr_endings_collect(void);
 void gr_endings_collect_now(void);
 
-/* Waits until the streams have finished with the objects of the CUDA context, and ends them. */
+/*
+ * Waits until the streams have finished with the objects of the CUDA context, and ends them. Skips
+ * objects that wait for the end of a capture, because this thread may have to end it.
+ */
 void gr_endings_finish(const struct gr_context *context);
 
 #endif

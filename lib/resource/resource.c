@@ -155,6 +155,7 @@ static void free_memory(gr_resource *resource)
 gr_status gr_resource_unregister(gr_resource *resource, const char *call)
 {
     bool pushed;
+    GR_RELAXED();
     gr_group_change();
     gr_status status = gr_context_enter(&resource->context, &pushed, call);
     bool alive = status == GR_OK;

@@ -10,6 +10,7 @@
 #include "lib/base/live_objects.h"
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"
+#include "lib/cuda/context.h"
 #include "lib/peer/peer.h"
 #include "lib/ring/slot_life.h"
 
@@ -105,6 +106,7 @@ void gr_ring_free(gr_ring *ring)
 {
     if (!ring || !gr_live_end(GR_LIVE_RING, ring, __func__))
         return;
+    GR_RELAXED();
     /*
      * The link ends first, because the driver can end slots only when no stream waits for the peer.
      */

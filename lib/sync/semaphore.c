@@ -132,6 +132,7 @@ void gr_semaphore_drop(gr_semaphore *semaphore)
     struct gr_context context = semaphore->context;
     bool pushed;
     GR_KEEP_ERROR();
+    GR_RELAXED();
     const bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
     const bool done = !alive || gr_uses_done(&semaphore->uses);
     if (done) {

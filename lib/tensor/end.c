@@ -144,6 +144,7 @@ void gr_tensor_end(gr_tensor *tensor)
 {
     struct gr_error_record before;
     bool of_mapping = !tensor->root && tensor->user.revoke;
+    GR_RELAXED();
     gr_error_save(&before);
     nested++;
     if (tensor->root)

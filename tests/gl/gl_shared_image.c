@@ -3,6 +3,8 @@
 #include "gl_shared.h"
 #include "tests/support/support_image.h"
 
+#include <grinterop/tensor.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,6 +255,24 @@ IMAGE_TEST(wrong_descriptions_are_refused, sizeof(wrong) / sizeof(wrong[0]))
     assert_null(gr_create_gl_image(&wrong[_i].info, GR_READ_WRITE, &by_sharing), wrong[_i].status,
                 -1, wrong[_i].text);
     assert_gl_clean();
+}
+
+/*
+ * The call frees the Vulkan device that it wrapped. Catches: it waited forever for the tensor,
+ * which ends after the capture.
+ */
+IMAGE_TEST(a_failing_creation_returns_during_a_capture)
+{
+    const int64_t shape[] = {16};
+    const size_t last = sizeof(wrong) / sizeof(wrong[0]) - 1;
+    gr_tensor *tensor = must_make(gr_tensor_create(
+        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape), fx.stream));
+    capture_graph_relaxed(fx.stream);
+    gr_tensor_free(tensor);
+    assert_null(gr_create_gl_image(&wrong[last].info, GR_READ_WRITE, &by_sharing),
+                wrong[last].status, -1, wrong[last].text);
+    capture_graph(NULL);
+    assert_ok(gr_tensor_collect(1000));
 }
 
 TEST(a_missing_description_or_context_is_refused)

@@ -7,6 +7,8 @@
 #include "tests/support/support_vulkan.h"
 #include "vk_life.h"
 
+#include <grinterop/tensor.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -217,6 +219,37 @@ VULKAN_TEST(the_stream_may_be_destroyed_after_the_release, 2)
     sleep_ms(60);
     CU(CtxSynchronize());
     assert_vulkan_bytes(own.buffer, SIZE, 0x43);
+}
+
+static gr_tensor *make_tensor(void)
+{
+    const int64_t shape[] = {SIZE};
+    return must_make(gr_tensor_create(
+        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape), fx.stream));
+}
+
+/*
+ * The tensor ends after the capture, which only this thread can end. The stream also has pending
+ * work with a resource that was freed.
+ *
+ * Catches: gr_vk_device_free() waited for the tensor forever.
+ */
+VULKAN_TEST(a_device_is_freed_during_a_capture, 2)
+{
+    gr_vk_device *wrap = vulkan_wrap();
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    gr_resource *resource = must_make(gr_create_vk_buffer(wrap, &info, GR_READ_WRITE));
+    gr_tensor *tensor = make_tensor();
+    gr_buffer *buffer = must_make(gr_map(resource, fx.other));
+    struct gate *gate = gate_put(fx.other);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    (_i ? capture_graph_relaxed : capture_graph)(fx.stream);
+    gr_tensor_free(tensor);
+    gate_open(gate);
+    gr_vk_device_free(wrap);
+    capture_graph(NULL);
+    assert_ok(gr_tensor_collect(1000));
 }
 
 GROUP("the end of the process, and of the device", add_vulkan_case)
