@@ -11,6 +11,7 @@
 #include "lib/base/log.h"
 #include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
+#include "lib/resource/stream.h"
 #include "gl/copy/copy.h"
 
 /* Whether the object has the registered storage, as far as OpenGL can tell. */
@@ -74,6 +75,8 @@ static gr_status register_again(struct gl_resource *r, struct gl_resource *now, 
 {
     void *handle = NULL;
     GR_ENTER(&r->base.context, call);
+    if (r->base.pending)
+        GR_TRY(gr_stream_check_capture(r->base.pending->stream, call));
     end_old(r);
     now->base.kernels = r->base.kernels;
     gr_status status = r->maker->make_side(now, r->base.flags, &handle, call);

@@ -15,6 +15,7 @@
 #include "lib/publish/publish.h"
 #include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
+#include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 #include "lib/tensor/tensor.h"
 #include "gl/object/attachment.h"
@@ -121,8 +122,8 @@ static gr_status check_buffer(gr_resource *buffer, const char *name, const char 
 
 static gr_status check_staging(const struct fetch *f)
 {
-    if (!f->given)
-        return GR_OK;
+    if (!f->given) /* a capture allows no new buffer */
+        return gr_stream_check(NULL, f->stream, false, f->call);
     GR_TRY(check_buffer(f->given, "staging", f->call));
     GR_TRY(gr_map_check(f->given, f->stream, f->call));
     return check_storage(f->given, f->call);

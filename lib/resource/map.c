@@ -80,6 +80,8 @@ gr_status gr_map_check(gr_resource *resource, CUstream stream, const char *call)
     GR_TRY(gr_resource_check_ring(resource, call));
     GR_TRY(check_unused(resource, stream, call));
     GR_TRY(gr_resource_check_thread(resource, call));
+    if (resource->follows) /* the check may register the object again */
+        GR_TRY(gr_stream_check(&resource->context, stream, false, call));
     return resource->backend->check_storage(&resource, 1, call);
 }
 
@@ -479,7 +481,7 @@ static gr_status check_linear(gr_resource *resource, unsigned level, unsigned la
         GR_TRY(gr_map_check(resource, stream, call));
     gr_status status = gr_image_check_range(resource, level, layer, call);
     if (status == GR_OK)
-        return gr_linear_prepare(resource, level, call);
+        return gr_linear_prepare(resource, level, stream, call);
     GR_TRY(gr_map_check(resource, stream, call)); /* the levels may have changed */
     return status;
 }

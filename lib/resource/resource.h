@@ -205,7 +205,8 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
  * Prepares a map that gr_linear_make() will follow: checks as much as possible, and allocates the
  * memory.
  */
-gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call);
+gr_status gr_linear_prepare(gr_resource *resource, unsigned level, CUstream stream,
+                            const char *call);
 
 /*
  * Copies the memory back to the image, unless the resource is read-only. The CUDA context is

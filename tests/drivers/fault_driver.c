@@ -210,19 +210,6 @@ static struct fault *find_fault(const char *name)
     return NULL;
 }
 
-/* The stream that seems to be capturing, since the software driver does not support capture. */
-static CUstream capturing;
-
-static CUresult CUDAAPI pretend_capturing(CUstream stream, CUstreamCaptureStatus *status)
-{
-    CUresult code = failing_cuStreamIsCapturing(stream, status);
-    pthread_mutex_lock(&lock);
-    if (code == CUDA_SUCCESS && stream == capturing)
-        *status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
-    pthread_mutex_unlock(&lock);
-    return code;
-}
-
 /* Whether maps seem to give images other arrays: each layer that of the next one. */
 static bool other_arrays;
 
@@ -245,10 +232,6 @@ static void *wrapper_of(ptrdiff_t index)
 {
     void *address = NULL;
     FAULTS(FAULT_ADDRESS)
-    if (index == INDEX_cuStreamIsCapturing) {
-        cuStreamIsCapturing_fn function = pretend_capturing;
-        memcpy(&address, &function, sizeof(address));
-    }
     if (index == INDEX_cuGraphicsSubResourceGetMappedArray) {
         cuGraphicsSubResourceGetMappedArray_fn function = pretend_array;
         memcpy(&address, &function, sizeof(address));
@@ -469,13 +452,6 @@ static CUcontext context(const char *name)
     return last;
 }
 
-static void capture(CUstream stream)
-{
-    pthread_mutex_lock(&lock);
-    capturing = stream;
-    pthread_mutex_unlock(&lock);
-}
-
 static void give_other_arrays(bool other)
 {
     pthread_mutex_lock(&lock);
@@ -486,7 +462,6 @@ static void give_other_arrays(bool other)
 static void reset(void)
 {
     pthread_mutex_lock(&lock);
-    capturing = NULL;
     other_arrays = false;
     for (size_t i = 0; i < FAULT_COUNT; i++) {
         faults[i].left = 0;
@@ -504,7 +479,6 @@ EXPORTED const struct fault_api fault_api = {
     .all_refusals = all_refusals,
     .last_refusal = last_refusal,
     .context = context,
-    .capture = capture,
     .give_other_arrays = give_other_arrays,
     .reset = reset,
 };

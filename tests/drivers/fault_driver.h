@@ -8,8 +8,6 @@
 
 #include <stdbool.h>
 
-struct CUstream_st;
-
 /* The exports of the shared object, besides the look-up functions of a driver. */
 struct fault_api {
     /*
@@ -33,8 +31,6 @@ struct fault_api {
      * The context that was current at the last call of the function. Default streams belong to it.
      */
     struct CUctx_st *(*context)(const char *name);
-    /* Makes cuStreamIsCapturing report that this stream captures a graph. NULL: no stream does. */
-    void (*capture)(struct CUstream_st *stream);
     /* Makes the driver report the array of the next layer for each layer of a mapped image. */
     void (*give_other_arrays)(bool other);
     /* Cancels all settings and resets the counts to 0. */

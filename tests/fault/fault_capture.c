@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Streams that capture a graph. The software driver cannot capture, so fault_driver.c reports that
- * a stream is capturing. Each call must then be refused and put nothing into the stream, and the
- * same call must succeed after the capture.
+ * Streams that capture a graph. Each call must be refused, put nothing into the stream and leave
+ * the capture valid, and the same call must succeed after the capture.
  *
  * Catches: a captured map or release repeated the wait and the signal of one frame at each launch
  * of the graph.
@@ -11,6 +10,7 @@
 #include "tests/drivers/fault_driver.h"
 #include "tests/support/usable.h"
 
+#include <grinterop/framebuffer.h>
 #include <grinterop/image.h>
 #include <grinterop/publish.h>
 #include <grinterop/ring.h>
@@ -78,14 +78,15 @@ static gr_tensor *make_tensor(CUstream stream)
     return gr_tensor_create(&desc, stream);
 }
 
-static void end_capture(void)
+static void end(void)
 {
     fault->reset();
+    drop_capture();
 }
 
 static TCase *add_maps_case(Suite *suite, const char *name)
 {
-    return with_fixture(add_case(suite, name), NULL, end_capture);
+    return with_fixture(add_case(suite, name), NULL, end);
 }
 
 GROUP("captures", add_maps_case)
@@ -94,15 +95,16 @@ TEST(map_on_a_capturing_stream_is_refused, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
     gr_buffer *buffer = NULL;
-    fault->capture(fx.stream);
+    capture_graph(fx.stream);
     assert_refused(gr_map(resource, fx.stream));
     assert_refused(gr_map_linear(resource, 0, 0, fx.stream));
     assert_state(gr_map_many(&resource, 1, fx.stream, NULL, &buffer));
     assert_refused(gr_map_gl_buffer(gr_gl_name(resource), GR_READ_WRITE, fx.stream));
     ck_assert(!gr_resource_get_info(resource)->mapped);
+    capture_graph_relaxed(fx.stream);
     assert_made(buffer = gr_map(resource, fx.other));
     assert_ok(gr_buffer_release(buffer));
-    fault->capture(NULL);
+    capture_graph(NULL);
     assert_resource_usable(resource, gr_gl_name(resource));
 }
 
@@ -117,20 +119,21 @@ TEST(release_on_a_capturing_stream_is_refused, TRANSPORTS)
     CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
     const gr_release_options after = GR_INIT(gr_release_options, .wait_event = event);
     gr_buffer *buffer = must_map(resource);
-    fault->capture(fx.stream);
+    capture_graph(fx.stream);
     assert_state(gr_buffer_release(buffer));
     assert_state(gr_buffer_release_many(&buffer, 1, GR_STREAM_OF_MAP, &after));
     assert_state(gr_buffer_release_many(&buffer, 1, fx.other, NULL));
     assert_state(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
     assert_state(gr_resource_close(resource, GR_STREAM_OF_MAP));
-    fault->capture(fx.other);
+    capture_graph(fx.other);
     assert_state(gr_buffer_release_many(&buffer, 1, fx.other, &after));
     assert_state(gr_resource_unmap(resource, fx.other));
     ck_assert(gr_resource_get_info(resource)->mapped && gr_buffer_ptr(buffer));
+    capture_graph_relaxed(fx.other);
     assert_ok(gr_buffer_release(buffer));
     assert_state(gr_resource_close(resource, fx.other));
     ck_assert(!gr_resource_get_info(resource)->closed);
-    fault->capture(NULL);
+    capture_graph(NULL);
     assert_resource_usable(resource, gr_gl_name(resource));
     CU(EventDestroy(event));
 }
@@ -149,19 +152,47 @@ TEST(the_legacy_stream_is_refused_during_a_capture)
     assert_ok(gr_buffer_release(buffer));
 }
 
+/* Catches: the storage was registered again before the capture was noticed. */
+TEST(replaced_storage_is_not_followed_in_a_capture, TRANSPORTS)
+{
+    const GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_make(gr_from_gl_buffer_with(
+        name, GR_READ_WRITE,
+        &GR_INIT(gr_gl_options, .follow_storage = true,
+                 .transports = _i ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP)));
+    gr_tensor *tensor = must_make(make_tensor(fx.other));
+    gr_buffer *buffer = must_map(resource);
+    assert_ok(gr_buffer_release(buffer));
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    glBufferData(GL_ARRAY_BUFFER, 2 * SIZE, NULL, GL_DYNAMIC_DRAW);
+    capture_graph(fx.stream);
+    const unsigned long before =
+        fault->calls("cuGraphicsUnregisterResource") + fault->calls("cuMemFreeHost");
+    assert_refused(gr_map(resource, fx.stream));
+    assert_refused(gr_map_linear(resource, 0, 0, fx.stream));
+    assert_state(gr_publish(resource, tensor, NULL, fx.stream));
+    ck_assert_uint_eq(fault->calls("cuGraphicsUnregisterResource") + fault->calls("cuMemFreeHost"),
+                      before);
+    capture_graph(NULL);
+    buffer = must_map(resource);
+    ck_assert_uint_eq(gr_buffer_size(buffer), 2 * SIZE);
+    assert_ok(gr_buffer_release(buffer));
+    gr_tensor_free(tensor);
+}
+
 TEST(ring_calls_on_a_capturing_stream_are_refused, TRANSPORTS)
 {
     gr_resource *both[] = {make(_i, GR_READ_WRITE), make(_i, GR_READ_WRITE)};
     const gr_slot *slot;
     gr_ring *ring = must_make(gr_ring_create(both, 2, NULL));
-    fault->capture(fx.stream);
+    capture_graph(fx.stream);
     assert_state(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
-    fault->capture(NULL);
+    capture_graph(NULL);
     assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
-    fault->capture(fx.stream);
+    capture_graph(fx.stream);
     assert_state(gr_ring_hand_over(ring, &slot, 1));
     assert_state(gr_ring_cancel_write(ring, &slot, 1));
-    fault->capture(NULL);
+    capture_graph(NULL);
     assert_ok(gr_ring_hand_over(ring, &slot, 1));
     gr_ring_free(ring);
     gr_resource_free(both[0]);
@@ -176,7 +207,7 @@ TEST(tensor_calls_on_a_capturing_stream_are_refused)
     gr_tensor *from = make_tensor(fx.other), *to = make_tensor(fx.other);
     assert_made(from);
     assert_made(to);
-    fault->capture(fx.stream);
+    capture_graph(fx.stream);
     assert_refused(make_tensor(fx.stream));
     assert_refused(gr_tensor_clone(from, GR_MEMORY_DEVICE, fx.stream));
     assert_state(gr_tensor_wait(from, fx.stream));
@@ -184,7 +215,7 @@ TEST(tensor_calls_on_a_capturing_stream_are_refused)
     assert_state(gr_tensor_copy(to, from, fx.stream));
     assert_state(gr_tensor_copy_to_host(from, bytes, SIZE, fx.stream));
     assert_state(gr_tensor_copy_from_host(to, bytes, SIZE, fx.stream));
-    fault->capture(NULL);
+    capture_graph(NULL);
     assert_ok(gr_tensor_copy(to, from, fx.stream));
     gr_tensor_free(from);
     gr_tensor_free(to);
@@ -194,39 +225,112 @@ TEST(publish_and_fetch_on_a_capturing_stream_are_refused, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
     gr_tensor *tensor = must_make(make_tensor(fx.other));
-    fault->capture(fx.stream);
+    capture_graph(fx.stream);
     assert_state(gr_publish(resource, tensor, NULL, fx.stream));
     assert_state(gr_fetch(resource, tensor, NULL, fx.stream));
     ck_assert(!gr_resource_get_info(resource)->mapped);
-    fault->capture(NULL);
+    capture_graph(NULL);
     gr_buffer *buffer = must_map(resource);
-    fault->capture(fx.stream);
+    capture_graph(fx.stream);
     assert_state(gr_buffer_publish(buffer, tensor, NULL, GR_STREAM_OF_MAP));
     assert_state(gr_buffer_fetch(buffer, tensor, NULL, fx.stream));
-    fault->capture(NULL);
+    capture_graph(NULL);
     assert_ok(gr_buffer_publish(buffer, tensor, NULL, GR_STREAM_OF_MAP));
     assert_ok(gr_buffer_release(buffer));
     gr_tensor_free(tensor);
 }
 
-TEST(image_copies_on_a_capturing_stream_are_refused)
+static GLuint make_texture(void)
 {
-    unsigned char texels[4 * 4 * 4] = {0};
     GLuint texture;
     glGenTextures(1, &texture);
     glBindTexture(GL_TEXTURE_2D, texture);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 4, 4);
+    return texture;
+}
+
+TEST(image_copies_on_a_capturing_stream_are_refused)
+{
+    unsigned char texels[4 * 4 * 4] = {0};
+    const GLuint texture = make_texture();
     gr_resource *resource = must_make(gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE));
     gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     const gr_linear_desc host = GR_INIT(gr_linear_desc, .host = texels);
-    fault->capture(fx.stream);
+    capture_graph(fx.stream);
     assert_state(gr_buffer_copy_from_linear(buffer, 0, 0, &host, GR_STREAM_OF_MAP));
     assert_state(gr_buffer_copy_to_linear(buffer, 0, 0, &host, fx.stream));
-    fault->capture(NULL);
+    capture_graph(NULL);
     assert_ok(gr_buffer_copy_from_linear(buffer, 0, 0, &host, GR_STREAM_OF_MAP));
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
     glDeleteTextures(1, &texture);
+}
+
+/* Catches: the linear memory was allocated first, which invalidated the capture. */
+TEST(linear_maps_on_a_capturing_stream_allocate_nothing, TRANSPORTS)
+{
+    const GLuint name = make_texture();
+    GR_AUTO(gr_resource) *resource = must_make(gr_from_gl_image_with(
+        name, GL_TEXTURE_2D, GR_READ_WRITE,
+        &GR_INIT(gr_gl_options, .transports = _i ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP)));
+    capture_graph(fx.stream);
+    const unsigned long before = fault->calls("cuMemAlloc_v2");
+    assert_refused(gr_map_linear(resource, 0, 0, fx.stream));
+    ck_assert_uint_eq(fault->calls("cuMemAlloc_v2"), before);
+    capture_graph(NULL);
+    gr_buffer *buffer = must_make(gr_map_linear(resource, 0, 0, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+}
+
+/* Catches: the staging buffer was created first. */
+TEST(framebuffers_are_not_fetched_in_a_capture)
+{
+    const int64_t shape[] = {4, 4, 4};
+    gr_tensor *tensor = must_make(gr_tensor_create(
+        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shape), fx.other));
+    const GLuint texture = make_texture();
+    GLuint framebuffer;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    capture_graph(fx.stream);
+    fault->reset();
+    assert_state(gr_fetch_framebuffer(framebuffer, tensor, NULL, fx.stream));
+    ck_assert_uint_eq(fault->calls("cuMemCreate") + fault->calls("cuGraphicsGLRegisterBuffer"), 0);
+    capture_graph(NULL);
+    assert_ok(gr_fetch_framebuffer(framebuffer, tensor, NULL, fx.stream));
+    gr_tensor_free(tensor);
+    glDeleteFramebuffers(1, &framebuffer);
+}
+
+/* ---- What ends ------------------------------------------------------------------------------- */
+
+/*
+ * A garbage collector may run at any time. Catches: queries and frees by these calls invalidated
+ * the capture.
+ */
+TEST(frees_leave_a_capture_valid, TRANSPORTS)
+{
+    gr_resource *slots[] = {make(_i, GR_READ_WRITE), make(_i, GR_READ_WRITE)};
+    gr_resource *resource = make(_i, GR_READ_WRITE), *mapped = make(_i, GR_READ_WRITE);
+    gr_tensor *of_capture = must_make(make_tensor(fx.stream));
+    gr_tensor *tensor = must_make(make_tensor(fx.other));
+    gr_ring *ring = must_make(gr_ring_create(slots, 2, NULL));
+    gr_buffer *buffer = must_make(gr_map(resource, fx.other));
+    assert_ok(gr_buffer_release(buffer));
+    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 1, SIZE, fx.other));
+    capture_graph(fx.stream);
+    gr_tensor_free(of_capture);
+    gr_tensor_free(tensor);
+    gr_ring_free(ring);
+    gr_resource_free(slots[0]);
+    gr_resource_free(slots[1]);
+    gr_resource_free(resource);
+    ck_assert_int_eq(gr_tensor_collect(0), GR_ERR_NOT_READY);
+    gr_clear_error();
+    gr_resource_free(mapped);
+    capture_graph(NULL);
+    assert_ok(gr_tensor_collect(1000));
 }
 
 /* Exports the tensor to `stream`. Returns NULL if DLPack is not available. */
@@ -267,7 +371,7 @@ TEST(a_tensor_freed_during_a_capture_ends_after_the_capture, TRANSPORTS)
         gr_tensor_free(tensor);
         return;
     }
-    fault->capture(fx.stream);
+    capture_graph(fx.stream);
     assert_state(gr_tensor_wait(tensor, fx.other));
     const unsigned long before = fault->calls("cuEventRecord");
     end_export(managed);
@@ -275,7 +379,7 @@ TEST(a_tensor_freed_during_a_capture_ends_after_the_capture, TRANSPORTS)
     ck_assert_int_eq(gr_tensor_collect(0), GR_ERR_NOT_READY);
     gr_clear_error();
     ck_assert_uint_le(fault->calls("cuEventRecord"), before + _i);
-    fault->capture(NULL);
+    capture_graph(NULL);
     assert_ok(gr_tensor_collect(1000));
 }
 
@@ -307,7 +411,7 @@ TEST(a_freed_mapping_ends_after_the_capture)
     gr_buffer *buffer = must_map(resource);
     gr_tensor *tensor = must_make(gr_buffer_tensor(buffer, NULL));
     void *managed = export_to(tensor, fx.other);
-    fault->capture(managed ? fx.other : NULL);
+    capture_graph(managed ? fx.other : NULL);
     closed = 0;
     gr_log_add(GR_LOG_DEBUG, count_closed, NULL);
     gr_buffer_release_later(buffer);
@@ -316,7 +420,7 @@ TEST(a_freed_mapping_ends_after_the_capture)
     end_export(managed);
     gr_tensor_free(make_tensor(fx.stream));
     ck_assert_uint_eq(closed, managed ? 0 : 1);
-    fault->capture(NULL);
+    capture_graph(NULL);
     assert_ok(gr_tensor_collect(1000));
     gr_log_remove(count_closed, NULL);
     ck_assert_uint_eq(closed, 1);
@@ -328,10 +432,10 @@ TEST(release_later_during_a_capture_keeps_the_mapping, TRANSPORTS)
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     const unsigned long before = enqueued();
-    fault->capture(fx.stream);
+    capture_graph(fx.stream);
     gr_buffer_release_later(buffer);
     ck_assert_uint_eq(enqueued(), before);
-    fault->capture(NULL);
+    capture_graph(NULL);
     ck_assert(gr_resource_get_info(resource)->mapped);
     assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
     assert_resource_usable(resource, gr_gl_name(resource));
