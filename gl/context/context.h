@@ -46,7 +46,7 @@ bool gl_context_identical(const struct gl_context *a, const struct gl_context *b
 
 /*
  * Whether a context that is not current on this thread is known to be destroyed: its interface
- * reports it, or another context has its handle now.
+ * reports it, or another context has its handle now. False for a share group.
  */
 bool gl_context_is_gone(const struct gl_context *context);
 
@@ -89,15 +89,21 @@ gr_status gl_context_refuse(const struct gl_context *context, const char *object
  * embedded in the struct of each deferred object.
  */
 struct gl_deferred {
-    struct gl_deferred *next;
+    struct gl_deferred *next;  /* of the first object of a context: that of another context */
+    struct gl_deferred *other; /* another object of the same context */
     struct gl_context context;
-    void (*end)(struct gl_deferred *left); /* called once, while the context is current */
+    /* Called once: while the context is current, or after its end, which ended the OpenGL objects.
+     */
+    void (*end)(struct gl_deferred *left, bool current);
 };
 
-/* Defers an object that is not in the list yet. Thread-safe. */
+/* Defers an object that is not in the list yet, or ends it after its context. Thread-safe. */
 void gl_deferred_add(struct gl_deferred *left);
 
-/* Ends the deferred objects of this context, which is current, and of its share group. */
+/*
+ * Ends the deferred objects of this context, which is current, of its share group, and of contexts
+ * that were destroyed.
+ */
 void gl_deferred_run(const struct gl_context *context);
 
 /* ---- Objects that grinterop creates ---------------------------------------------------------- */
@@ -112,8 +118,8 @@ struct gl_names {
     struct __GLsync *fence;                  /* a fence after the last OpenGL commands */
     struct __GLsync *older[GL_OLDER_FENCES]; /* earlier fences, the latest first */
 
-    /* A function that is called after the objects are deleted, or NULL. */
-    void (*after)(void *of_after);
+    /* A function that is called after the objects are deleted, or NULL; `current` as above. */
+    void (*after)(void *of_after, bool current);
     void *of_after;
 };
 

@@ -135,6 +135,8 @@ static bool handle_was_reused(const struct gl_context *context)
 
 bool gl_context_is_gone(const struct gl_context *context)
 {
+    if (context->group)
+        return false;
     if (context->pipeline && has_handle(context))
         return !has_mark(context);
     if (context->pipeline && handle_was_reused(context))

@@ -14,7 +14,19 @@ static struct gl_deferred *parked;
 
 void gl_deferred_add(struct gl_deferred *left)
 {
+    if (gl_context_is_gone(&left->context)) {
+        left->end(left, false);
+        return;
+    }
     GR_LOCKED(&lock);
+    struct gl_deferred *first = parked;
+    while (first && !gl_context_same(&first->context, &left->context))
+        first = first->next;
+    left->other = first ? first->other : NULL;
+    if (first) {
+        first->other = left;
+        return;
+    }
     left->next = parked;
     __atomic_store_n(&parked, left, __ATOMIC_RELEASE);
 }
@@ -27,36 +39,35 @@ static bool can_end(const struct gl_deferred *left, const struct gl_context *con
 }
 
 /*
- * Removes all entries of the context from the list at once, because ending an entry may call this
- * function again.
+ * Removes all entries of a context from the list at once, because ending an entry may call this
+ * function again. NULL: none of the rest can end.
  */
-static struct gl_deferred *take_all(const struct gl_context *context)
+static struct gl_deferred *take(const struct gl_context *context, bool *current)
 {
-    struct gl_deferred *mine = NULL;
     if (!__atomic_load_n(&parked, __ATOMIC_ACQUIRE)) /* the usual case: nothing is deferred */
         return NULL;
     GR_LOCKED(&lock);
-    for (struct gl_deferred **link = &parked; *link;) {
-        struct gl_deferred *left = *link;
-        if (!can_end(left, context)) {
-            link = &left->next;
+    for (struct gl_deferred **link = &parked; *link; link = &(*link)->next) {
+        struct gl_deferred *first = *link;
+        *current = can_end(first, context);
+        if (!*current && !gl_context_is_gone(&first->context))
             continue;
-        }
-        __atomic_store_n(link, left->next, __ATOMIC_RELEASE);
-        left->next = mine;
-        mine = left;
+        __atomic_store_n(link, first->next, __ATOMIC_RELEASE);
+        return first;
     }
-    return mine;
+    return NULL;
 }
 
 void gl_deferred_run(const struct gl_context *context)
 {
-    struct gl_deferred *mine = take_all(context);
-    while (mine) {
-        struct gl_deferred *left = mine;
-        mine = left->next;
-        left->end(left);
-    }
+    struct gl_deferred *left;
+    bool current;
+    while ((left = take(context, &current)))
+        while (left) {
+            struct gl_deferred *other = left->other;
+            left->end(left, current);
+            left = other;
+        }
 }
 
 /* ---- Objects that grinterop creates ---------------------------------------------------------- */
@@ -71,10 +82,9 @@ struct gl_names *gl_names_make(const struct gl_context *context, const char *cal
     return names;
 }
 
-/* Deletes the objects. If a name is not 0, its extension exists. */
-static void delete_names(struct gl_deferred *left)
+/* If a name is not 0, its extension exists. */
+static void delete_objects(const struct gl_names *names)
 {
-    struct gl_names *names = (struct gl_names *)left;
     if (names->buffer)
         glDeleteBuffers(1, &names->buffer);
     if (names->texture)
@@ -89,8 +99,15 @@ static void delete_names(struct gl_deferred *left)
     for (int i = 0; i < GL_OLDER_FENCES; i++)
         if (names->older[i])
             glDeleteSync(names->older[i]);
+}
+
+static void end_names(struct gl_deferred *left, bool current)
+{
+    struct gl_names *names = (struct gl_names *)left;
+    if (current)
+        delete_objects(names);
     if (names->after)
-        names->after(names->of_after);
+        names->after(names->of_after, current);
     free(names);
 }
 
@@ -98,9 +115,9 @@ void gl_names_end(struct gl_names *names)
 {
     if (!names)
         return;
-    names->left.end = delete_names;
+    names->left.end = end_names;
     if (gl_context_is_current(&names->left.context))
-        delete_names(&names->left);
+        end_names(&names->left, true);
     else
         gl_deferred_add(&names->left);
 }

@@ -313,10 +313,11 @@ static gr_status unregister(gr_resource *resource)
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_copy *copy = r->copy;
     if (!copy) { /* park() has ended the CUDA objects */
-        gl_deferred_run(&r->context);
+        gl_object_collect(resource);
         return GR_OK;
     }
-    settle(resource);
+    if (gl_object_on_thread(resource))
+        settle(resource);
     /* the object's own storage is freed with the resource */
     if (copy->staging == GL_STAGING_OBJECT)
         (void)gr_work_finish(&resource->sync.work);
@@ -324,22 +325,21 @@ static gr_status unregister(gr_resource *resource)
     gr_ending_after(&copy->ending, &resource->context, gr_work_take(&resource->sync.work),
                     gl_copy_end);
     gr_endings_collect();
-    gl_deferred_run(&r->context);
+    gl_object_collect(resource);
     return GR_OK;
 }
 
 /*
  * Ends the CUDA objects of a resource that was freed while its OpenGL context was not current, if
  * no stream uses them. That context may never be current again, and its destruction unmaps the
- * registered memory. If data is pending, the objects of both APIs are needed, unless the OpenGL
- * context no longer exists.
+ * registered memory. If data is pending, the objects of both APIs are needed.
  */
 static void end_cuda_side(gr_resource *resource)
 {
     GR_ENTERED pushed = false;
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_copy *copy = r->copy;
-    if (!copy || (copy->owed && !gl_context_is_gone(&r->context)))
+    if (!copy || copy->owed)
         return;
     if (gr_context_enter(&resource->context, &pushed, "The end") != GR_OK)
         return;

@@ -120,12 +120,19 @@ static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *
 static gr_status unregister(gr_resource *resource)
 {
     gr_status status = GR_OK;
+    if (!gl_object_on_thread(resource)) {
+        gr_log(GR_LOG_WARNING,
+               "gr_resource_free: the OpenGL context of %s was destroyed before: "
+               "the CUDA driver keeps the registration.",
+               gl_object_text(resource).text);
+        return GR_OK;
+    }
     CUresult result = gr_driver()->GraphicsUnregisterResource(resource->handle);
     if (result != CUDA_SUCCESS)
         status = gr_fail_cuda(result, "cuGraphicsUnregisterResource",
                               "The registration of %s ended with an error.",
                               gl_object_text(resource).text);
-    gl_deferred_run(&((struct gl_resource *)resource)->context);
+    gl_object_collect(resource);
     return status;
 }
 

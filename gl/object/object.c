@@ -89,6 +89,11 @@ bool gl_object_on_thread(const gr_resource *resource)
     return gl_context_is_current(&gl_of(resource)->context);
 }
 
+bool gl_object_is_gone(const gr_resource *resource)
+{
+    return gl_context_is_gone(&gl_of(resource)->context);
+}
+
 gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
 {
     return gl_context_refuse(&gl_of(resource)->context, gl_object_text(resource).text,
@@ -229,9 +234,10 @@ bool gl_object_intact(const gr_resource *resource)
     return false;
 }
 
-/* Ends a deferred resource. The OpenGL context is current. */
-static void settle(struct gl_deferred *left)
+/* Ends a deferred resource. */
+static void settle(struct gl_deferred *left, bool current)
 {
+    (void)current; /* unregister() checks the context */
     struct gl_resource *r =
         (struct gl_resource *)((char *)left - offsetof(struct gl_resource, parked));
     gr_resource_unpark(&r->base);
@@ -239,7 +245,8 @@ static void settle(struct gl_deferred *left)
 
 void gl_object_collect(const gr_resource *resource)
 {
-    gl_deferred_run(&gl_of(resource)->context);
+    if (gl_object_on_thread(resource))
+        gl_deferred_run(&gl_of(resource)->context);
 }
 
 void gl_object_park(gr_resource *resource, bool freed)

@@ -146,11 +146,12 @@ struct gl_level gl_image_level(unsigned int name, unsigned int target, int level
 
 /* The operations that all transports for existing OpenGL objects have in common. */
 #define GL_OBJECT_OPERATIONS                                                                       \
-    .api = GR_GRAPHICS_OPENGL, .on_thread = gl_object_on_thread,                                   \
+    .api = GR_GRAPHICS_OPENGL, .on_thread = gl_object_on_thread, .is_gone = gl_object_is_gone,     \
     .refuse_thread = gl_object_refuse_thread, .run = gl_object_run, .collect = gl_object_collect,  \
     .describe = gl_object_describe
 
 bool gl_object_on_thread(const gr_resource *resource);
+bool gl_object_is_gone(const gr_resource *resource);
 gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call);
 size_t gl_object_run(gr_resource *const resources[], size_t n);
 void gl_object_collect(const gr_resource *resource);

@@ -148,10 +148,8 @@ static void delete_texture(struct gl_shader_texture *texture)
     *texture = (struct gl_shader_texture){0};
 }
 
-/* The context is current. */
-static void end_shader(struct gl_deferred *left)
+static void delete_objects(struct gl_shader *s)
 {
-    struct gl_shader *s = (struct gl_shader *)left;
     for (int i = 0; i < TEXTURES; i++)
         delete_texture(&s->textures[i]);
     if (s->program)
@@ -160,6 +158,13 @@ static void end_shader(struct gl_deferred *left)
         glDeleteSamplers(1, &s->sampler);
     if (s->query)
         glDeleteQueries(1, &s->query);
+}
+
+static void end_shader(struct gl_deferred *left, bool current)
+{
+    struct gl_shader *s = (struct gl_shader *)left;
+    if (current)
+        delete_objects(s);
     free(s);
 }
 
@@ -290,7 +295,7 @@ void gl_shader_drop(struct gl_shader *shader)
     if (!shader || !end_use(shader))
         return;
     if (gl_context_is_current(&shader->left.context))
-        end_shader(&shader->left);
+        end_shader(&shader->left, true);
     else
         gl_deferred_add(&shader->left);
 }

@@ -47,12 +47,6 @@ static gr_status register_there(struct gl_drawing *drawing, const struct gl_reso
                         gl_object_text(&r->base).text, (int)drawing->context.primary_of);
 }
 
-/* Ends a deferred drawing. The OpenGL context is now current. */
-static void end_later(struct gl_deferred *left)
-{
-    gl_drawing_end((struct gl_drawing *)((char *)left - offsetof(struct gl_drawing, left)));
-}
-
 gr_status gl_drawing_open(const struct gl_resource *r, CUdevice device, unsigned flags,
                           struct gl_drawing **opened, const char *call)
 {
@@ -60,7 +54,7 @@ gr_status gl_drawing_open(const struct gl_resource *r, CUdevice device, unsigned
     if (!drawing)
         return gr_fail_memory(call);
     drawing->context.primary_of = -1;
-    drawing->left = (struct gl_deferred){.context = r->context, .end = end_later};
+    drawing->left = (struct gl_deferred){.context = r->context};
     gr_status status = gr_context_retain(
         &drawing->context, device, "the buffer is registered on the device which draws", call);
     if (status == GR_OK)
@@ -233,12 +227,22 @@ static gr_status end_now(struct gl_drawing *drawing)
     return status;
 }
 
+/* Ends a deferred drawing. After the end of its OpenGL context the driver keeps the handle. */
+static void end_later(struct gl_deferred *left, bool current)
+{
+    struct gl_drawing *drawing = (struct gl_drawing *)left;
+    if (!current)
+        drawing->handle = NULL;
+    end_now(drawing);
+}
+
 gr_status gl_drawing_end(struct gl_drawing *drawing)
 {
     if (!drawing)
         return GR_OK;
     if (gl_context_is_current(&drawing->left.context))
         return end_now(drawing);
+    drawing->left.end = end_later;
     gl_deferred_add(&drawing->left);
     return GR_OK;
 }

@@ -199,7 +199,7 @@ static gr_status unregister(gr_resource *resource)
     gr_ending_after(&peer->ending, &resource->context, gr_work_take(&resource->sync.work),
                     gl_peer_end);
     gr_endings_collect();
-    gl_deferred_run(&r->context);
+    gl_object_collect(resource);
     return status;
 }
 

@@ -282,15 +282,15 @@ static void end_cuda_hold(struct gr_import *import, bool alive)
 }
 
 /*
- * Drops the reference of OpenGL to a part, after the buffer was deleted. The OpenGL context is
- * current.
+ * Drops the reference of OpenGL to a part, after the buffer was deleted. If the OpenGL context is
+ * not current, it has ended, and its commands with it.
  */
-static void end_gl_hold(void *data)
+static void end_gl_hold(void *data, bool current)
 {
     struct gl_part *part = data;
     GR_LOCKED(&lock);
     struct pool *pool = part->block->pool;
-    if (!pool) {
+    if (!pool || !current) {
         part->next = NULL;
         end_list(part);
     } else {

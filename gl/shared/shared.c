@@ -175,8 +175,7 @@ static void end_parts(struct gl_shared *r)
 static gr_status unregister(gr_resource *resource)
 {
     gr_status status = gr_external_unregister(resource);
-    if (gl_object_on_thread(resource))
-        gl_object_collect(resource);
+    gl_object_collect(resource);
     return status;
 }
 

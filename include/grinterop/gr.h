@@ -441,7 +441,9 @@ GR_API gr_status gr_resource_close(gr_resource *resource, CUstream stream);
 /*
  * Frees a resource. An unmapped resource is closed at once, a mapped resource when its buffer is
  * released. If the OpenGL context of the resource is not current, this call logs a warning, and the
- * next call in that context that creates or frees a resource ends the registration.
+ * next call in that context that creates or frees a resource ends the registration. If that context
+ * was destroyed, the resource ends at once, but the NVIDIA driver (580) keeps the memory of the
+ * registration: free resources before their context.
  *
  * Blocks   as gr_resource_close() does, when the registration ends. To avoid that while other work
  *          runs, keep the resource and free it later

@@ -121,6 +121,12 @@ struct gr_backend {
     gr_status (*unregister)(gr_resource *resource);
 
     /*
+     * Whether the graphics context of the resource has ended, so that a freed resource can end on
+     * any thread, and nothing of the graphics API is left. NULL: false.
+     */
+    bool (*is_gone)(const gr_resource *resource);
+
+    /*
      * Called if on_thread() returned false: defers the destruction of a freed resource, or the
      * release of its buffer. The resource lives until a thread that may use it calls
      * gr_resource_unpark(). With `cuda_on_any_thread`, only the release is deferred.
@@ -168,6 +174,11 @@ static inline bool gr_resource_graphics_here(const gr_resource *resource)
 {
     const struct gr_backend *backend = resource->backend;
     return !backend->on_thread || backend->on_thread(resource);
+}
+
+static inline bool gr_resource_graphics_gone(const gr_resource *resource)
+{
+    return resource->backend->is_gone && resource->backend->is_gone(resource);
 }
 
 /* Whether this thread may use the resource. */

@@ -207,7 +207,7 @@ static void unregister(gr_resource *resource)
 static void end(gr_resource *resource)
 {
     const bool here = !resource->handle || resource->backend->cuda_on_any_thread ||
-                      gr_resource_graphics_here(resource);
+                      gr_resource_graphics_here(resource) || gr_resource_graphics_gone(resource);
     if (resource->handle && here)
         unregister(resource);
     /* If the caller has a buffer, the release of this buffer calls end() again. */

@@ -390,6 +390,45 @@ TEST(a_registration_in_another_context_leaves_freed_resources_alone)
     ck_assert_uint_eq(ended(), before + 3);
 }
 
+static int closes;
+
+static void count_close(void *user, gr_log_level level, const char *line)
+{
+    (void)user;
+    closes += level == GR_LOG_DEBUG && strstr(line, "gr_resource_free: closed");
+}
+
+/*
+ * No context could end them later. What was freed before its context was destroyed ends at the next
+ * registration in any context.
+ *
+ * Catches: each later registration and free looked at all resources of destroyed contexts.
+ */
+TEST(resources_of_a_destroyed_context_end, 3)
+{
+    static const unsigned transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
+                                          GR_TRANSPORT_SHARED};
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports[_i]);
+    gr_egl *gone = must_make(gr_egl_create(NULL));
+    gr_resource *before = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &options));
+    gr_resource *after = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &options));
+    const int before_its_end = transports[_i] == GR_TRANSPORT_SHARED;
+    unsigned long unregistered = ended();
+    closes = 0;
+    gr_log_add(GR_LOG_DEBUG, count_close, NULL);
+    assert_ok(gr_egl_make_current(stranger));
+    gr_resource_free(before);
+    ck_assert_int_eq(closes, before_its_end);
+    gr_egl_free(gone);
+    gr_resource_free(after);
+    ck_assert_int_eq(closes, before_its_end + 1);
+    assert_buffer_usable(gl_buffer_filled(SIZE, 1));
+    ck_assert_uint_eq(ended(), unregistered + 1); /* that of the last line */
+    gr_log_remove(count_close, NULL);
+    ck_assert_int_eq(closes, 2);
+    leave();
+}
+
 /*
  * The buffer has the last reference to a freed resource. gr_buffer_release() returns errors, so it
  * defers nothing.
