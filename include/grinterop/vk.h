@@ -117,7 +117,8 @@ GR_API VkDeviceMemory gr_vk_memory(const gr_resource *resource);
  * A buffer created with VkExternalMemoryBufferCreateInfo, in memory allocated with
  * VkExportMemoryAllocateInfo. Both structs have the handle type
  * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, on Windows OPAQUE_WIN32_BIT. If the device copies,
- * neither struct is needed.
+ * neither struct is needed, and `memory` may be VK_NULL_HANDLE: `memory_size`, `offset` and
+ * `dedicated` are then ignored.
  */
 typedef struct gr_vk_buffer_desc {
     size_t struct_size;

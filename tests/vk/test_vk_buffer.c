@@ -446,8 +446,9 @@ VULKAN_TEST(wrong_sizes_and_flags_are_refused)
 VULKAN_TEST(null_is_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_vk_buffer_desc info = GR_INIT(gr_vk_buffer_desc, .memory = own.memory,
-                                     .memory_size = own.memory_size, .size = SIZE);
+    gr_vk_buffer_desc info =
+        GR_INIT(gr_vk_buffer_desc, .memory = own.memory, .memory_size = own.memory_size,
+                .size = SIZE, .dedicated = own.dedicated);
     assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "buffer");
     info.buffer = own.buffer;
     assert_null_invalid(gr_from_vk_buffer(NULL, &info, GR_READ_WRITE), "device");

@@ -224,6 +224,32 @@ WAY_TEST(_i, the_flags_select_the_directions_of_copies, WAYS)
     end_copying();
 }
 
+/* A program may not know the memory, such as that of an image of a swapchain. */
+WAY_TEST(_i, copies_need_no_memory, WAYS)
+{
+    VkMemoryRequirements needs;
+    VkBuffer own = vulkan_buffer(SIZE, &needs);
+    VkDeviceMemory memory =
+        vulkan_memory(needs.size, needs.memoryTypeBits, 0, VK_NULL_HANDLE, NULL);
+    VK(BindBufferMemory(vk.h->device, own, memory, 0));
+    gr_vk_buffer_desc desc = GR_INIT(gr_vk_buffer_desc, .buffer = own, .size = SIZE);
+    if (!vk.copies && fx.device == 0)
+        assert_null_invalid(gr_from_vk_buffer(vk.wrap, &desc, GR_READ_WRITE), "GR_TRANSPORT_COPY");
+    begin_copying(_i);
+    gr_resource *resource = must_make(gr_from_vk_buffer(copying, &desc, GR_READ_WRITE));
+    ck_assert(gr_vk_memory(resource) == VK_NULL_HANDLE);
+    fill_by_vulkan(resource, 0x31);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, 0x31);
+    cuda_fill(buffer, 0x32);
+    assert_ok(gr_buffer_release(buffer));
+    check_all_by_vulkan(resource, 0x32);
+    gr_resource_free(resource);
+    desc.size = needs.size + 1;
+    assert_null_invalid(gr_from_vk_buffer(copying, &desc, GR_READ_WRITE), "exceeds");
+    end_copying();
+}
+
 WAY_TEST(_i, a_map_selects_the_directions_of_its_copies, WAYS)
 {
     begin_copying(_i);

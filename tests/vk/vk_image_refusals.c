@@ -190,7 +190,10 @@ VULKAN_TEST(wrong_offsets_and_sizes_of_memory_are_refused)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         gr_vk_image_desc info = good;
         memcpy((char *)&info + rows[i].field, &rows[i].value, rows[i].size);
-        assert_null_invalid(gr_from_vk_image(vk.wrap, &info, GR_READ_WRITE), rows[i].text);
+        if (!info.memory && (vk.copies || fx.device != 0)) /* copies need no memory */
+            gr_resource_free(must_make(gr_from_vk_image(vk.wrap, &info, GR_READ_WRITE)));
+        else
+            assert_null_invalid(gr_from_vk_image(vk.wrap, &info, GR_READ_WRITE), rows[i].text);
     }
     vulkan_image_own_free(&image);
 }

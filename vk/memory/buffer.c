@@ -46,6 +46,10 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
                     info.dedicated, copied},
         .concurrent = info.sharing_mode == VK_SHARING_MODE_CONCURRENT,
     };
+    if (!info.memory && copied) {
+        info.memory_size = vk_memory_needed(&draft.binding);
+        info.offset = 0;
+    }
     if (vk_memory_check(&draft.binding, info.offset, call) != GR_OK ||
         check_range(&info, call) != GR_OK)
         return NULL;

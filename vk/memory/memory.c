@@ -78,12 +78,21 @@ static gr_status check_place(const struct vk_binding *b, VkDeviceSize offset,
     return GR_OK;
 }
 
+VkDeviceSize vk_memory_needed(const struct vk_binding *b)
+{
+    return requirements_of(b).memory.size;
+}
+
 gr_status vk_memory_check(const struct vk_binding *b, VkDeviceSize offset, const char *call)
 {
     const char *what = b->image ? "image" : "buffer";
+    if (!b->memory && b->copied)
+        return GR_OK;
     if (!b->memory)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`memory` is VK_NULL_HANDLE: pass the memory that the %s is bound to.",
+                       "`memory` is VK_NULL_HANDLE: pass the memory that the %s is bound to. If "
+                       "the program does not know it, wrap the device with transports = "
+                       "GR_TRANSPORT_COPY, which does not need it.",
                        what);
     if (b->memory_size == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`memory_size` is 0: pass " VK_MEMORY_SIZE ".");

@@ -27,7 +27,13 @@ void vk_binding_end(const struct vk_binding *binding);
 #define VK_MEMORY_SIZE                                                                             \
     "the allocationSize of the whole memory (with VMA: VmaAllocationInfo2::blockSize)"
 
-/* Checks that the application's buffer or image can be bound at `offset` of its memory. */
+/* Returns the number of bytes that the buffer or image needs. */
+VkDeviceSize vk_memory_needed(const struct vk_binding *binding);
+
+/*
+ * Checks that the application's buffer or image can be bound at `offset` of its memory. A copied
+ * one may have unknown memory.
+ */
 gr_status vk_memory_check(const struct vk_binding *binding, VkDeviceSize offset, const char *call);
 
 /*
