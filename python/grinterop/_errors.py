@@ -162,6 +162,8 @@ _NAMES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"gr_egl_make_current\(NULL\)", "EglContext.release_current()"),
     (r"gr_vk_buffer\(\) or gr_vk_image\(\)", "vk_buffer or vk_image"),
     (r" \(gr_vk_device_(?:get_info\(\)|extensions\(\) lists them)\)", ""),
+    (r"\bThe (?:descriptor|socket) \d+ is\b", "The socket is"),  # that of a copy
+    (r"\bof socket \d+", "of the socket"),
     (r"n is 0\. Pass the length of `resources`", "`resources` is empty"),
     (r"\bn is 0: a ring\b", "`resources` is empty: a ring"),
     (r"\bn is (\S+): pass at most\b", r"`resources` has \1: pass at most"),

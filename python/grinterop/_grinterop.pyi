@@ -437,7 +437,7 @@ class GraphicsResource(_Samples):
         """Maps one level and layer of an image as linear memory: the Buffer has a pointer and a
         `pitch`. It copies at the map and at the release, as the flags allow.
         """
-    def send(self, socket: _Socket, data: bytes = b"", *, timeout: _Number = None) -> None:
+    def send(self, socket: _Socket, data: _Bytes = b"", *, timeout: _Number = None) -> None:
         """Sends the resource to another process, which shares its memory. It stays yours.
         Semaphores of set_sync() are sent along.
 
@@ -1012,7 +1012,7 @@ class Ring(_Closes):
         """Replaces the slots by other resources, even with frames in flight, which are still read.
         """
     def send(
-        self, socket: _Socket, role: Literal["producer", "consumer"], data: bytes = b"", *,
+        self, socket: _Socket, role: Literal["producer", "consumer"], data: _Bytes = b"", *,
         timeout: _Number = None,
     ) -> None:
         """Sends the ring to another process. If one of both processes ends, calls of the other one
@@ -1258,6 +1258,7 @@ def _map_many(
     resources: Sequence[GraphicsResource], stream: _Stream, wait_event: _Event = None,
     ready_event: _Event = None, offset: SupportsIndex = 0, size: SupportsIndex = 0,
 ) -> list[Buffer]: ...
+def _milliseconds(timeout: _Number, /) -> int | None: ...
 def _parse_register_flags(flags: _Flags, /) -> int: ...
 def _probe(transport: str, /) -> tuple[bool, str]: ...
 def _release_many(

@@ -10,7 +10,7 @@ from collections import deque
 from typing import Any
 
 from ._errors import WaitTimeoutError, _make
-from ._grinterop import Ring, Slots
+from ._grinterop import Ring, Slots, _milliseconds
 
 # Ring._lines has the tasks of an event loop that wait for a role of the ring, in order. Each has a
 # future, which ends when the task is the first: only the first one polls the descriptor. The ring
@@ -78,10 +78,9 @@ async def _acquire_first(acquire: Any, role: Any, n: int, stream: Any, end: floa
 async def _acquire(acquire: Any, role: Any, n: int, stream: Any, timeout: float | None) -> Slots:
     import asyncio
 
-    if timeout is not None and not timeout >= 0:
-        raise ValueError(f"a timeout must be None or seconds, 0 or more, but is {timeout!r}")
+    limit = _milliseconds(timeout)
     loop, lines = asyncio.get_running_loop(), acquire.__self__._lines
-    end = math.inf if timeout is None else loop.time() + timeout
+    end = math.inf if limit is None else loop.time() + limit / 1000
     line = lines.setdefault((loop, role), deque())
     own = loop.create_future()
     line.append(own)
@@ -101,9 +100,10 @@ async def _acquire(acquire: Any, role: Any, n: int, stream: Any, timeout: float 
             _wake(line[0])
         else:
             del lines[loop, role]
-    when = f"within {math.ceil(timeout * 1000)} ms" if timeout else "yet"
+    when = f"within {limit} ms" if limit else "yet"
+    status = "GR_ERR_TIMEOUT" if limit else "GR_ERR_NOT_READY"
     call = acquire.__qualname__.replace("acquire_", "")
-    raise _make("GR_ERR_TIMEOUT", 0, 0, "", call, text.replace("yet", when, 1))
+    raise _make(status, 0, 0, "", call, text.replace("yet", when, 1))
 
 
 async def _read(

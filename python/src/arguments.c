@@ -549,7 +549,16 @@ static PyObject *parse_flags(PyObject *Py_UNUSED(module), PyObject *object)
     return flags_of(object, &flags) ? PyLong_FromUnsignedLong(flags) : NULL;
 }
 
+static PyObject *milliseconds(PyObject *Py_UNUSED(module), PyObject *seconds)
+{
+    unsigned timeout_ms;
+    if (!timeout_of(seconds, &timeout_ms))
+        return NULL;
+    return timeout_ms == GR_WAIT_FOREVER ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(timeout_ms);
+}
+
 PyMethodDef argument_functions[] = {
+    {"_milliseconds", milliseconds, METH_O, NULL},
     {"_parse_register_flags", parse_flags, METH_O, NULL},
     {0},
 };

@@ -14,27 +14,51 @@
 
 /* ---- Waiting for the socket ------------------------------------------------------------------ */
 
-/*
- * Waits until the socket is ready or the time is over, and subtracts the elapsed time from
- * *timeout_ms. The wait of the library can't be repeated in slices, because a timeout within a
- * message ends the connection.
- */
-static bool wait_ready(int socket, short events, unsigned *timeout_ms)
+/* The descriptor of a socket. */
+static int socket_of(PyObject *object, void *place)
 {
-    bool forever = *timeout_ms == GR_WAIT_FOREVER;
+    if (!PyLong_Check(object) && !PyObject_HasAttrString(object, "fileno"))
+        return wrong_type("socket: expected a socket or its descriptor", object);
+    *(int *)place = PyObject_AsFileDescriptor(object);
+    return *(int *)place >= 0;
+}
+#define SOCKET(place) socket_of, (1 ? (place) : (int *)NULL)
+
+static bool fail_late(short events, unsigned timeout_ms, const char *call)
+{
+    char when[32] = "yet";
+    if (timeout_ms)
+        snprintf(when, sizeof(when), "within %u ms", timeout_ms);
+    return fail_as(
+        timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
+        events == POLLIN
+            ? PyUnicode_FromFormat("No message arrived %s.", when)
+            : PyUnicode_FromFormat("The socket has no room %s: the other process does not read. "
+                                   "Nothing was sent.",
+                                   when));
+}
+
+/*
+ * Waits until the socket is ready, and subtracts the elapsed time from *timeout_ms. The wait of the
+ * library can't be repeated in slices, because a timeout within a message ends the connection.
+ */
+static bool wait_ready(int socket, short events, unsigned *timeout_ms, const char *call)
+{
+    const unsigned all = *timeout_ms;
     struct pollfd polled = {.fd = socket, .events = events};
-    while (forever || *timeout_ms) {
-        unsigned slice = forever || *timeout_ms > SLICE_MS ? SLICE_MS : *timeout_ms;
+    for (;;) {
+        const unsigned slice = *timeout_ms < SLICE_MS ? *timeout_ms : SLICE_MS;
         int ready;
         WITHOUT_GIL(ready = poll(&polled, 1, (int)slice));
         if (PyErr_CheckSignals())
             return false;
         if (ready > 0)
             return true;
-        if (!forever)
+        if (*timeout_ms <= slice)
+            return fail_late(events, all, call);
+        if (all != GR_WAIT_FOREVER)
             *timeout_ms -= slice;
     }
-    return true;
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */
@@ -48,6 +72,7 @@ struct message {
     gr_ring_role role;
     char *bytes;
     size_t size;
+    PyObject *data; /* has the bytes to send */
 
     /* The call. False on failure. */
     bool (*run)(struct message *message);
@@ -78,6 +103,14 @@ static bool transfer(struct message *message)
     return false;
 }
 
+static bool take_data(struct message *message, PyObject *data)
+{
+    message->data = data ? bytes_of(data, "data: expected bytes") : PyBytes_FromString("");
+    message->bytes = message->data ? PyBytes_AsString(message->data) : NULL;
+    message->size = message->data ? (size_t)PyBytes_Size(message->data) : 0;
+    return message->data;
+}
+
 /* ---- The methods ----------------------------------------------------------------------------- */
 
 static bool send_now(struct message *message)
@@ -89,19 +122,19 @@ static bool send_now(struct message *message)
 static PyObject *call_send(PyObject *object, PyObject *args, PyObject *keywords)
 {
     resource_object *self = (resource_object *)object;
-    PyObject *given, *time = NULL;
-    Py_ssize_t size = 0;
+    PyObject *data = NULL, *time = NULL;
     struct message message = {.resource = self->resource, .run = send_now};
-    if (!PARSE("O|y#$O:send", NAMES("socket", "data", "timeout"), &given, &message.bytes, &size,
+    if (!PARSE("O&|O$O:send", NAMES("socket", "data", "timeout"), SOCKET(&message.socket), &data,
                &time) ||
-        (message.socket = PyObject_AsFileDescriptor(given)) < 0 ||
-        !timeout_of(time, &message.timeout_ms) ||
-        !wait_ready(message.socket, POLLOUT, &message.timeout_ms) || !resource_usable(self) ||
-        !exclusive_begin(object))
+        !timeout_of(time, &message.timeout_ms) || !take_data(&message, data))
         return NULL;
-    message.size = (size_t)size;
-    bool sent = transfer(&message);
-    exclusive_end(object);
+    bool sent = wait_ready(message.socket, POLLOUT, &message.timeout_ms, "GraphicsResource.send") &&
+                resource_usable(self) && exclusive_begin(object);
+    if (sent) {
+        sent = transfer(&message);
+        exclusive_end(object);
+    }
+    Py_DECREF(message.data);
     return sent ? Py_NewRef(Py_None) : NULL;
 }
 
@@ -128,13 +161,13 @@ static PyObject *receive_into(PyObject *type, struct message *message)
     return made ? Py_BuildValue("(Ny#)", made, message->bytes, (Py_ssize_t)message->size) : NULL;
 }
 
-static bool receiving_of(PyObject *args, PyObject *keywords, struct message *message)
+static bool receiving_of(PyObject *args, PyObject *keywords, struct message *message,
+                         const char *call)
 {
-    PyObject *given, *time = NULL;
-    return PARSE("O|$O:receive", NAMES("socket", "timeout"), &given, &time) &&
-           (message->socket = PyObject_AsFileDescriptor(given)) >= 0 &&
+    PyObject *time = NULL;
+    return PARSE("O&|$O:receive", NAMES("socket", "timeout"), SOCKET(&message->socket), &time) &&
            timeout_of(time, &message->timeout_ms) &&
-           wait_ready(message->socket, POLLIN, &message->timeout_ms);
+           wait_ready(message->socket, POLLIN, &message->timeout_ms, call);
 }
 
 static PyObject *receive(PyObject *type, struct message *message)
@@ -148,7 +181,9 @@ static PyObject *receive(PyObject *type, struct message *message)
 static PyObject *call_receive(PyObject *type, PyObject *args, PyObject *keywords)
 {
     struct message message = {.run = receive_now};
-    return receiving_of(args, keywords, &message) ? receive(type, &message) : NULL;
+    return receiving_of(args, keywords, &message, "GraphicsResource.receive")
+               ? receive(type, &message)
+               : NULL;
 }
 
 /* ---- Rings ----------------------------------------------------------------------------------- */
@@ -166,35 +201,40 @@ static bool send_ring_now(struct message *message)
                         message->size, message->timeout_ms) == GR_OK;
 }
 
+static bool send_ring(PyObject *self, struct message *message)
+{
+    const bool writing = message->role == GR_RING_PRODUCER;
+    message->ring = ring_begin(self, writing);
+    const bool sent = message->ring && transfer(message);
+    if (message->ring)
+        ring_end(self, writing);
+    if (!sent)
+        close(message->socket);
+    return sent;
+}
+
 static PyObject *ring_send(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static const char *const roles[] = {"producer", "consumer", NULL};
     struct message message = {.run = send_ring_now};
-    PyObject *given, *role, *time = NULL;
-    Py_ssize_t size = 0;
+    PyObject *role, *data = NULL, *time = NULL;
     int choice;
-    if (!PARSE("OO|y#$O:send", NAMES("socket", "role", "data", "timeout"), &given, &role,
-               &message.bytes, &size, &time) ||
-        !choice_of(role, "role", roles, &choice) ||
-        (message.socket = PyObject_AsFileDescriptor(given)) < 0 ||
-        !timeout_of(time, &message.timeout_ms) ||
-        !wait_ready(message.socket, POLLOUT, &message.timeout_ms) || !copy_socket(&message.socket))
+    if (!PARSE("O&O|O$O:send", NAMES("socket", "role", "data", "timeout"), SOCKET(&message.socket),
+               &role, &data, &time) ||
+        !choice_of(role, "role", roles, &choice) || !timeout_of(time, &message.timeout_ms) ||
+        !take_data(&message, data))
         return NULL;
     message.role = choice ? GR_RING_CONSUMER : GR_RING_PRODUCER;
-    message.size = (size_t)size;
-    message.ring = ring_begin(self, choice == 0);
-    bool sent = message.ring && transfer(&message);
-    if (message.ring)
-        ring_end(self, choice == 0);
-    if (!sent)
-        close(message.socket);
+    const bool sent = wait_ready(message.socket, POLLOUT, &message.timeout_ms, "Ring.send") &&
+                      copy_socket(&message.socket) && send_ring(self, &message);
+    Py_DECREF(message.data);
     return sent ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *ring_receive(PyObject *type, PyObject *args, PyObject *keywords)
 {
     struct message message = {.run = receive_ring_now};
-    if (!receiving_of(args, keywords, &message) || !copy_socket(&message.socket))
+    if (!receiving_of(args, keywords, &message, "Ring.receive") || !copy_socket(&message.socket))
         return NULL;
     PyObject *pair = receive(type, &message);
     if (!message.ring)

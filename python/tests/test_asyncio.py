@@ -2,7 +2,9 @@
 """Coroutines that wait for rings."""
 
 import asyncio
+import functools
 import gc
+import re
 import socket
 import time
 import weakref
@@ -288,6 +290,36 @@ def test_end_of_the_other_process_raises_in_the_waiting_task(shared):
     ring.close()
 
 
+def test_timeouts_of_sockets_are_named(ring, resources):  # noqa: F811
+    """Catches: a send to a process that does not read blamed work of the ring, and a timeout of 0
+    had another status with await, as had other timeouts of receive().
+    """
+    here, there = socket.socketpair()
+    send, late = functools.partial(ring.send, here, "consumer"), "No message arrived (yet|wi.*ms)"
+    with here, there:
+        here.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            while True:
+                here.send(bytes(4096))
+        for call, words in (
+            (send, "has no room (.*): the other process does not read"),
+            (functools.partial(resources[0].send, here), "has no room (.*): the other process"),
+            (functools.partial(Ring.receive, here), late),
+            (functools.partial(GraphicsResource.receive, here), late),
+            (ring.acquire_read, "1 frame was not available (yet|within.*ms)\\. The ring"),
+            (lambda timeout: run(ring.read(timeout=timeout)), "1 frame was .* (yet|wi.*ms)\\."),
+        ):
+            for timeout, when, status in (
+                (0, "yet", "GR_ERR_NOT_READY"), (0.06, "within 60 ms", "GR_ERR_TIMEOUT")
+            ):
+                with pytest.raises(grinterop.WaitTimeoutError) as caught:
+                    call(timeout=timeout)
+                found = re.search(words, str(caught.value))
+                assert found and found[1] == when and caught.value.status == status, caught.value
+    with pytest.raises(TypeError, match="^timeout: expected a number"):
+        run(ring.read(timeout="1"))
+
+
 def test_wrong_messages_of_rings_are_refused(ring):  # noqa: F811
     here, there = socket.socketpair()
     with here, there:
@@ -295,4 +327,8 @@ def test_wrong_messages_of_rings_are_refused(ring):  # noqa: F811
         refuses(ValueError, lambda: ring.send(here, "both"), match="role")
         there.send(b"no message of ours, but longer than a header")
         refuses(ValueError, lambda: Ring.receive(here, timeout=1))
+        refuses(TypeError, lambda: ring.send("here", "consumer"), match="^socket: expected a soc")
+        refuses(TypeError, lambda: ring.send(here, "consumer", "x"), match="^data: expected bytes")
     refuses(OSError, lambda: ring.send(12345, "consumer"))
+    with socket.socket(socket.AF_UNIX) as alone:
+        refuses(ValueError, lambda: ring.send(alone, "consumer"), match="The socket is not connec")
