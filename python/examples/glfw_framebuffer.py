@@ -47,7 +47,7 @@ def main():
         glfw.swap_buffers(window)
         glfw.poll_events()
         draw(frame / 50)
-        grinterop.fetch_framebuffer(0, seen, rectangle=(0, 0, width, height), stream=stream)
+        grinterop.fetch_framebuffer(0, seen, width=width, height=height, stream=stream)
         grinterop.publish(texture, edges(xp.from_dlpack(seen)), stream=stream)
         places = (0, 0, width - 1, height - 1, width + 1, 1, 2 * width, height)
         GL.glBlitFramebuffer(*places, GL.GL_COLOR_BUFFER_BIT, GL.GL_NEAREST)

@@ -867,11 +867,12 @@ same arguments, except that YUV cannot be read.
 """
 def fetch_framebuffer(
     framebuffer: int, tensor: _Array | dict[str, Any] | dict[int, Any], *, stream: _Stream,
-    attachment: _Attachment = None, rectangle: Sequence[int] | None = None,
-    near: SupportsFloat = 0, far: SupportsFloat = 0, reverse_z: bool = False,
-    layout: _Layout = None, bgr: bool = False, flip: bool = False, scale: _Values = None,
-    bias: _Values = None, alpha: _Number = None, srgb: bool = False, wait_event: _Event = None,
-    staging: GraphicsResource | None = None,
+    attachment: _Attachment = None, x: SupportsIndex = 0, y: SupportsIndex = 0,
+    width: SupportsIndex = 0, height: SupportsIndex = 0, near: SupportsFloat = 0,
+    far: SupportsFloat = 0, reverse_z: bool = False, layout: _Layout = None, bgr: bool = False,
+    flip: bool = False, scale: _Values = None, bias: _Values = None, alpha: _Number = None,
+    srgb: bool = False, wait_event: _Event = None, staging: GraphicsResource | None = None,
+    rectangle: Sequence[SupportsIndex] | None = None,
 ) -> None:
     """Reads a colour, depth or stencil attachment of an OpenGL framebuffer into a tensor, in stream
     order.
@@ -883,11 +884,11 @@ def fetch_framebuffer(
     multisampled, or belong to a window.
 
     Args:
-        framebuffer: Its OpenGL name. 0 is that of the window, which needs a `rectangle`.
+        framebuffer: Its OpenGL name. 0 is that of the window, which needs width and height.
         tensor: As for fetch(), or a dict of attachments and tensors, which one map reads.
         attachment: 'color', 'color1', 'depth', 'stencil' or an OpenGL constant. None: that of
             glReadBuffer().
-        rectangle: (x, y, width, height) in pixels. None: all of it.
+        x, y, width, height: The rectangle in pixels. 0 as a size extends it to the edge.
         near, far, reverse_z: The planes of the perspective projection, as float32: depth becomes
             the distance from the camera, in their unit. scale=1000 / 65535 makes millimetres in
             uint16 of metres. For an orthographic projection: scale=far - near and bias=near.
@@ -895,6 +896,7 @@ def fetch_framebuffer(
             scale and no bias.
         staging: A GraphicsResource of an OpenGL buffer, to be used by every call: 16 bytes per
             pixel and attachment are enough. Without it a call takes 1 ms longer.
+        rectangle: The older form: (x, y, width, height).
 
     Raises:
         InvalidValueError: There is no such attachment, or an argument does not fit.
@@ -902,7 +904,9 @@ def fetch_framebuffer(
     """
 def copy_framebuffer(
     framebuffer: int, buffer: GraphicsResource, *, attachment: _Attachment = None,
-    rectangle: Sequence[int] | None = None, offset: SupportsIndex = 0,
+    x: SupportsIndex = 0, y: SupportsIndex = 0, width: SupportsIndex = 0,
+    height: SupportsIndex = 0, offset: SupportsIndex = 0,
+    rectangle: Sequence[SupportsIndex] | None = None,
 ) -> None:
     """Copies an attachment to an OpenGL buffer, by OpenGL alone. In a Ring of such buffers CUDA
     reads frames while OpenGL draws the next ones.
@@ -912,7 +916,7 @@ def copy_framebuffer(
         grinterop.fetch(ring, pixels, stream=stream, shape=(height, width, 4), dtype="uint8")
 
     Args:
-        framebuffer, attachment, rectangle: As for fetch_framebuffer().
+        framebuffer, attachment, x, y, width, height, rectangle: As for fetch_framebuffer().
         buffer: Rows without padding, the lowest first, in the channels and types of the attachment;
             depth is float32 from 0 to 1.
         offset: In bytes, a multiple of 4.

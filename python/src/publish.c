@@ -351,11 +351,13 @@ static bool attachment_of(PyObject *object, unsigned *attachment)
     return true;
 }
 
-/* Reads a rectangle: (x, y, width, height). */
+/* Reads a rectangle as grinterop 0.2.0 takes it: (x, y, width, height). */
 static bool rectangle_of(PyObject *object, gr_framebuffer_options *to)
 {
     if (!is_given(object))
         return true;
+    if (to->x || to->y || to->width || to->height)
+        return wrong_value("rectangle: %R, but x, y, width or height is given, too", object);
     PyObject *tuple = items_of(object, "rectangle: expected (x, y, width, height)");
     bool good = tuple && parse(tuple, NULL, NULL, "O&O&O&O&:rectangle",
                                NAMES("x", "y", "width", "height"), UNSIGNED(&to->x),
@@ -505,15 +507,16 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
     gr_framebuffer_options options =
         GR_INIT(gr_framebuffer_options, .conversion = &conversion.options);
     unsigned framebuffer;
-    if (!PARSE("O&O|$OOOO&O&O&OO&O&OOOO&OO:fetch_framebuffer",
-               NAMES("framebuffer", "tensor", "stream", "attachment", "rectangle", "near", "far",
-                     "reverse_z", "layout", "bgr", "flip", "scale", "bias", "alpha", "srgb",
-                     "wait_event", "staging"),
-               GL_NAME(&framebuffer), &object, &given.stream, &attachment, &rectangle,
+    if (!PARSE("O&O|$OOO&O&O&O&O&O&O&OO&O&OOOO&OOO:fetch_framebuffer",
+               NAMES("framebuffer", "tensor", "stream", "attachment", "x", "y", "width", "height",
+                     "near", "far", "reverse_z", "layout", "bgr", "flip", "scale", "bias", "alpha",
+                     "srgb", "wait_event", "staging", "rectangle"),
+               GL_NAME(&framebuffer), &object, &given.stream, &attachment, UNSIGNED(&options.x),
+               UNSIGNED(&options.y), UNSIGNED(&options.width), UNSIGNED(&options.height),
                FLOAT(&options.z_near), FLOAT(&options.z_far), TRUTH(&options.reverse_z),
                &given.layout, TRUTH(&conversion.options.bgr), TRUTH(&conversion.options.flip),
                &given.scale, &given.bias, &given.alpha, TRUTH(&conversion.options.srgb),
-               &given.wait_event, &staging) ||
+               &given.wait_event, &staging, &rectangle) ||
         !rectangle_of(rectangle, &options) || !names_of_options(&given, &conversion) ||
         !numbers_of_options(&given, &conversion))
         return NULL;
@@ -532,9 +535,12 @@ static PyObject *copy_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, P
     gr_status status;
     size_t offset = 0;
     unsigned framebuffer;
-    if (!PARSE("O&O|$OOO&:copy_framebuffer",
-               NAMES("framebuffer", "buffer", "attachment", "rectangle", "offset"),
-               GL_NAME(&framebuffer), &buffer, &attachment, &rectangle, SIZE(&offset)) ||
+    if (!PARSE("O&O|$OO&O&O&O&O&O:copy_framebuffer",
+               NAMES("framebuffer", "buffer", "attachment", "x", "y", "width", "height", "offset",
+                     "rectangle"),
+               GL_NAME(&framebuffer), &buffer, &attachment, UNSIGNED(&options.x),
+               UNSIGNED(&options.y), UNSIGNED(&options.width), UNSIGNED(&options.height),
+               SIZE(&offset), &rectangle) ||
         !attachment_of(attachment, &options.attachment) || !rectangle_of(rectangle, &options))
         return NULL;
     if (!PyObject_TypeCheck(buffer, resource_type)) {

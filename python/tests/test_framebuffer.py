@@ -37,8 +37,12 @@ def test_color_is_read(framebuffer, cuda, attachment):
 
 
 def test_rectangle_is_read_as_float_planes(framebuffer, cuda):
-    planes = read(framebuffer, (3, 2, 5), "f4", cuda, rectangle=(1, 1, 5, 2), layout="chw")
+    planes = read(framebuffer, (3, 2, 5), "f4", cuda, x=1, y=1, width=5, height=2, layout="chw")
     assert np.allclose(planes, np.reshape((1, 0.2, 0), (3, 1, 1)))
+    older = read(framebuffer, (3, 2, 5), "f4", cuda, rectangle=(1, 1, 5, 2), layout="chw")
+    assert (older == planes).all()
+    with pytest.raises(ValueError, match="^rectangle: .*, but x, y, width or height is given"):
+        read(framebuffer, (2, 5), "f4", cuda, rectangle=(1, 1, 5, 2), x=1)
 
 
 @pytest.mark.parametrize("far, distance", [(100, 1 / (0.5 / 0.25 + 0.5 / 100)), (math.inf, 0.5)])
@@ -108,4 +112,4 @@ def test_invalid_framebuffer_reads_are_refused(framebuffer, cuda):
     with pytest.raises(grinterop.InvalidValueError, match="several planes do not apply"):
         fetch_framebuffer(framebuffer, planes, stream=cuda)
     with pytest.raises(grinterop.InvalidValueError, match="not inside"):
-        read(framebuffer, (4, 8, 4), "u1", cuda, rectangle=(0, 0, 9, 4))
+        read(framebuffer, (4, 8, 4), "u1", cuda, width=9, height=4)

@@ -40,8 +40,8 @@ def calls(egl, cuda, vulkan, resource, tmp_path):
     fd = os.open(tmp_path, os.O_RDONLY)
     R, vk = GraphicsResource, vulkan
 
-    def rectangle(*four):
-        grinterop.fetch_framebuffer(0, tensor, stream=cuda, rectangle=four)
+    def read(**four):
+        grinterop.fetch_framebuffer(0, tensor, stream=cuda, **four)
 
     def publish(**options):
         grinterop.publish(buffer, tensor, stream=cuda, **options)
@@ -58,7 +58,8 @@ def calls(egl, cuda, vulkan, resource, tmp_path):
             lambda v: R.from_gl_buffer(1, flags=v),
             *replaced(R.from_gl_image, 1, gl.TEXTURE_2D),
             *replaced(R.create_gl_image, gl.TEXTURE_2D, gl.RGBA8, 4, 4, 0, 0),
-            *replaced(rectangle, 0, 0, 1, 1),
+            *named(read, "x", "y", "width", "height"),
+            lambda v: read(rectangle=(0, 0, 1, v)),
             lambda v: grinterop.fetch_framebuffer(v, tensor, stream=cuda),
             lambda v: grinterop.fetch_framebuffer(0, tensor, stream=cuda, attachment=v),
             *named(publish, "level", "layer", "x", "y", "width", "height"),
