@@ -2,11 +2,12 @@
 # Type stubs of the extension. tests/test_stubs.py compares them with the extension.
 
 from collections.abc import Callable, Iterable, Sequence
+from types import GenericAlias
 from typing import Any, Generic, Literal, NoReturn, Protocol, SupportsFloat, SupportsIndex
 from typing import SupportsInt, TypeAlias, TypedDict, final, overload
 
 from typing_extensions import Buffer as _Bytes
-from typing_extensions import CapsuleType, Self, TypeVar
+from typing_extensions import CapsuleType, Self, TypeVar, disjoint_base
 
 # ---- Types of arguments --------------------------------------------------------------------------
 
@@ -179,6 +180,9 @@ class _Exports:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """For numpy.asarray(). TypeError if the CPU can't read the memory."""
 
+class _Viewed:
+    def __buffer__(self, flags: int, /) -> memoryview: ...  # Python 3.12 shows it
+
 class _Samples:
     def surface(self, level: int = 0, layer: int = 0) -> int:
         """A CUsurfObject, with which kernels write to one level and layer. Valid while the image is
@@ -209,6 +213,7 @@ class _Samples:
 
 # ---- Resources and mappings ----------------------------------------------------------------------
 
+@disjoint_base
 class GraphicsResource(_Samples):
     """An OpenGL or Vulkan object, or imported memory, that CUDA can use.
 
@@ -656,7 +661,7 @@ class Submit(_Closes):
 # ---- Tensors -------------------------------------------------------------------------------------
 
 @final
-class Tensor(_Closes, _Exports):
+class Tensor(_Closes, _Exports, _Viewed):
     """Memory with a type and a shape, exchanged with frameworks without a copy.
 
         tensor = Tensor.from_dlpack(numpy_array).clone(stream=stream)  # to the device
@@ -666,7 +671,6 @@ class Tensor(_Closes, _Exports):
     Close or drop it at any time: the memory stays until its exports and views are gone and the
     streams are done. memoryview() reads a Tensor in host, pinned or managed memory.
     """
-    def __buffer__(self, flags: int, /) -> memoryview: ...
     @classmethod
     def alloc(
         cls, shape: _Shape, dtype: _Dtype = "uint8", *, stream: _Stream | None = None,
@@ -1037,6 +1041,8 @@ class Slots(_With, Generic[_Buffer_co]):
     """Acquired slots of a Ring. The end of their `with` hands them over or gives them back, or
     cancels them if an exception left the block. len() is their number.
     """
+    @classmethod
+    def __class_getitem__(cls, types: Any, /) -> GenericAlias: ...
     @property
     def buffer(self) -> _Buffer_co:
         """The Buffer of the first slot on the CUDA side; else None."""
