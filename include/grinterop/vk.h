@@ -83,10 +83,10 @@ extern "C" {
  *                           shape or flag; or the chain contains handle types that CUDA does not
  *                           import
  *     GR_ERR_UNSUPPORTED    CUDA lacks the format, and the message names an alternative; the image
- *                           is multisampled, sparse or protected; the device cannot export it, or
- *                           create it for a copy, with this usage; or CUDA computes on another
- *                           device, where only buffers with dedicated memory can be shared, and
- *                           `transports` allows no copy
+ *                           is multisampled, sparse, protected or, unless it is copied, of linear
+ *                           tiling; the device cannot export it, or create it for a copy, with this
+ *                           usage; or CUDA computes on another device, where only buffers with
+ *                           dedicated memory can be shared, and `transports` allows no copy
  *     GR_ERR_NO_MEMORY      the device or the process is out of memory
  *     GR_ERR_VULKAN         Vulkan refused
  *     GR_ERR_CUDA           CUDA refused

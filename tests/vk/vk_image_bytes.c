@@ -109,6 +109,26 @@ VULKAN_TEST(images_of_each_usage_pass_both_ways)
     }
 }
 
+/* The NVIDIA driver creates CUDA arrays of some linear images, but their texels are wrong. */
+VULKAN_TEST(linear_images_pass_both_ways_only_if_they_are_copied)
+{
+    struct vulkan_image image = {.format = vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
+                                 .shape = vulkan_shape("2D")};
+    image.info =
+        vulkan_image_info(image.format, image.shape, 64, 64, 1, VK_IMAGE_USAGE_SAMPLED_BIT);
+    image.info.tiling = VK_IMAGE_TILING_LINEAR;
+    image.resource = gr_create_vk_image(vk.wrap, &image.info, GR_READ_WRITE);
+    if (!vk.copies) {
+        ck_assert_ptr_null(image.resource);
+        assert_error(GR_ERR_UNSUPPORTED, 0,
+                     "use VK_IMAGE_TILING_OPTIMAL, or a buffer (gr_create_vk_buffer())");
+        return;
+    }
+    image.image = gr_vk_image(must_make(image.resource));
+    check_bytes(&image);
+    gr_resource_free(image.resource);
+}
+
 /* The case runs for each kind of queue that the device may have. */
 VULKAN_TEST(images_pass_both_ways_on_each_kind_of_queue, 3)
 {

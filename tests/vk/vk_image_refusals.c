@@ -84,14 +84,6 @@ static VkImageCreateInfo good_info(const char *shape)
                              1, 0);
 }
 
-VULKAN_TEST(linear_images_of_several_levels_are_refused)
-{
-    VkImageCreateInfo info = good_info("2D");
-    info.tiling = VK_IMAGE_TILING_LINEAR;
-    info.mipLevels = 2;
-    assert_null_invalid(gr_create_vk_image(vk.wrap, &info, GR_READ_WRITE), "LINEAR");
-}
-
 /* The layout after the barrier must be one to which an image can be transitioned. */
 VULKAN_TEST(undefined_layouts_are_refused)
 {
@@ -139,7 +131,6 @@ VULKAN_TEST(invalid_image_create_infos_are_refused)
         {"2D", FIELD(mipLevels), 6, GR_ERR_INVALID_VALUE, "levels"},
         {"2D", FIELD(imageType), 99, GR_ERR_INVALID_VALUE, "99 is not a VkImageType"},
         {"2D", FIELD(usage), 0, GR_ERR_INVALID_VALUE, "`usage` is 0"},
-        {"2D array", FIELD(tiling), VK_IMAGE_TILING_LINEAR, GR_ERR_INVALID_VALUE, "LINEAR"},
         {"2D", FIELD(samples), VK_SAMPLE_COUNT_4_BIT, GR_ERR_UNSUPPORTED,
          "this one has 4 samples per pixel: share an image with one sample, and resolve into it by "
          "vkCmdResolveImage, or depth by a resolve attachment"},

@@ -95,7 +95,7 @@ static gr_status check_image(const gr_vk_device *device, const gr_vk_image_desc 
             GR_ERR_INVALID_VALUE, call,
             info->image ? "`create_info` is NULL: pass the struct that the image was created with."
                         : "`image` is VK_NULL_HANDLE: pass the VkImage.");
-    GR_TRY(vk_image_check(info->create_info, call));
+    GR_TRY(vk_image_check(info->create_info, *copied, call));
     return *copied ? check_transfers(device, info->create_info, flags, call) : GR_OK;
 }
 
@@ -254,10 +254,10 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
 {
     GR_TRY(vk_check_arguments(device, info, call));
     GR_TRY(gr_flags_check(flags, true, call));
-    GR_TRY(vk_image_check(info, call));
     GR_TRY(vk_check_handle_types(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
                                  "VkExternalMemoryImageCreateInfo", call));
     GR_TRY(vk_device_copies(device, false, "Images", COPY_INSTEAD, copied, call));
+    GR_TRY(vk_image_check(info, *copied, call));
     if (info->usage == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`usage` is 0: state what Vulkan does with the image, for example "

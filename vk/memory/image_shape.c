@@ -89,30 +89,27 @@ static gr_status check_create_flags(VkImageCreateFlags flags, const char *call)
                    flags, flags & refused);
 }
 
-static gr_status check_tiling(const VkImageCreateInfo *info, const char *call)
+/* The NVIDIA driver (580) refuses most linear images, and reads wrong texels from the others. */
+static gr_status check_tiling(VkImageTiling tiling, bool copied, const char *call)
 {
-    if (info->tiling == VK_IMAGE_TILING_OPTIMAL)
+    if (tiling == VK_IMAGE_TILING_OPTIMAL || (tiling == VK_IMAGE_TILING_LINEAR && copied))
         return GR_OK;
-    if (info->tiling != VK_IMAGE_TILING_LINEAR)
+    if (tiling == VK_IMAGE_TILING_LINEAR)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "CUDA does not support images with tiling %d: use VK_IMAGE_TILING_OPTIMAL.",
-                       info->tiling);
-    if (info->imageType == VK_IMAGE_TYPE_2D && info->mipLevels <= 1 && info->arrayLayers <= 1)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "VK_IMAGE_TILING_LINEAR allows only one 2D level and layer; this image is "
-                   "%ux%ux%u with %u level%s and %u layer%s. Use VK_IMAGE_TILING_OPTIMAL.",
-                   info->extent.width, info->extent.height, info->extent.depth, info->mipLevels,
-                   gr_s(info->mipLevels), info->arrayLayers, gr_s(info->arrayLayers));
+                       "CUDA cannot access images with VK_IMAGE_TILING_LINEAR: use "
+                       "VK_IMAGE_TILING_OPTIMAL, or a buffer (gr_create_vk_buffer()).");
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "CUDA does not support images with tiling %d: use VK_IMAGE_TILING_OPTIMAL.",
+                   tiling);
 }
 
-gr_status vk_image_check(const VkImageCreateInfo *info, const char *call)
+gr_status vk_image_check(const VkImageCreateInfo *info, bool copied, const char *call)
 {
     GR_TRY(check_counts(info, call));
     GR_TRY(check_extent(info, call));
     GR_TRY(check_layers_and_levels(info, call));
     GR_TRY(check_create_flags(info->flags, call));
-    GR_TRY(check_tiling(info, call));
+    GR_TRY(check_tiling(info->tiling, copied, call));
     if (info->samples == VK_SAMPLE_COUNT_1_BIT)
         return GR_OK;
     return gr_fail(

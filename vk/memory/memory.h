@@ -118,6 +118,6 @@ static inline const void *vk_chain_find(const void *chain, VkStructureType type)
  * Checks an image: GR_ERR_INVALID_VALUE if it is invalid in Vulkan, GR_ERR_UNSUPPORTED if CUDA
  * cannot use it.
  */
-gr_status vk_image_check(const VkImageCreateInfo *info, const char *call);
+gr_status vk_image_check(const VkImageCreateInfo *info, bool copied, const char *call);
 
 #endif
