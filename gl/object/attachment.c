@@ -93,6 +93,18 @@ static int query(const struct gl_attachment *a, unsigned int what)
 }
 
 /*
+ * Queries the type of the components. With signed normalized formats, whose constants are
+ * consecutive, the query of the NVIDIA driver (580) is an OpenGL error.
+ */
+static unsigned int query_component(const struct gl_attachment *a)
+{
+    const unsigned int internal = (GLenum)a->internal;
+    if (internal >= GL_RED_SNORM && internal <= GL_RGBA16_SNORM)
+        return GL_SIGNED_NORMALIZED;
+    return (GLenum)query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE);
+}
+
+/*
  * Describes a colour attachment. Three channels are read as four, because glReadPixels() has no
  * formats of three channels with a fixed alignment.
  */
@@ -102,9 +114,9 @@ static bool describe_colour(struct gl_attachment *a)
     const int green = query(a, GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE);
     const int blue = query(a, GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE);
     const int alpha = query(a, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE);
-    const int component = query(a, GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE);
+    const unsigned int component = query_component(a);
     const int sizes[] = {red, green, blue, alpha}, bits = red > green ? red : green;
-    const struct gl_colour_format *f = gl_colour_format_of((GLenum)component, bits);
+    const struct gl_colour_format *f = gl_colour_format_of(component, bits);
     if (!f || bits == 0)
         return false;
     a->mask = GL_COLOR_BUFFER_BIT;

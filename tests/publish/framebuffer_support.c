@@ -35,6 +35,10 @@ const struct attachment_format attachment_formats[ATTACHMENT_FORMATS] = {
     {GL_RG32F, GL_COLOR_ATTACHMENT0, GL_RG, GL_FLOAT, GR_DTYPE_F32, 2},
     {GL_R8UI, GL_COLOR_ATTACHMENT0, GL_RED_INTEGER, GL_UNSIGNED_BYTE, GR_DTYPE_U8, 1},
     {GL_RGBA32UI, GL_COLOR_ATTACHMENT0, GL_RGBA_INTEGER, GL_UNSIGNED_INT, GR_DTYPE_U32, 4},
+    {GL_R8_SNORM, GL_COLOR_ATTACHMENT0, GL_RED, GL_FLOAT, GR_DTYPE_F32, 1},
+    {GL_RGB8_SNORM, GL_COLOR_ATTACHMENT0, GL_RGBA, GL_FLOAT, GR_DTYPE_F32, 4},
+    {GL_RG16_SNORM, GL_COLOR_ATTACHMENT0, GL_RG, GL_FLOAT, GR_DTYPE_F32, 2},
+    {GL_RGBA16_SNORM, GL_COLOR_ATTACHMENT0, GL_RGBA, GL_FLOAT, GR_DTYPE_F32, 4},
 };
 const struct attachment_format *const attachment_rgba8 = &attachment_formats[0];
 const struct attachment_format *const attachment_depth24 = &attachment_formats[12];
@@ -43,6 +47,11 @@ static bool is_integer(const struct attachment_format *f)
 {
     return f->transfer == GL_RGBA_INTEGER || f->transfer == GL_RG_INTEGER ||
            f->transfer == GL_RED_INTEGER;
+}
+
+bool is_signed_normalized(const struct attachment_format *f)
+{
+    return f->internal >= GL_R8_SNORM && f->internal <= GL_RGBA16_SNORM;
 }
 
 static bool is_packed_depth(const struct attachment_format *f)
@@ -67,7 +76,8 @@ GLuint make_framebuffer(const struct attachment_format *f, int samples)
 
 void clear_framebuffer(const struct attachment_format *f, unsigned value)
 {
-    const GLfloat colour[] = {(GLfloat)value / 256, 0.25f, 1 - (GLfloat)value / 256, 0.5f};
+    const GLfloat fraction = (GLfloat)value / 256, sign = is_signed_normalized(f) ? -1 : 1;
+    const GLfloat colour[] = {sign * fraction, 0.25f, sign * (1 - fraction), 0.5f};
     const GLint numbers[] = {(GLint)value, 3 * (GLint)value % 128, 5, 6};
     const GLuint naturals[] = {value, 3 * value % 256, 5, 6};
     const GLfloat depth = (GLfloat)(value + 1) / 300;
@@ -97,7 +107,9 @@ void draw_pattern(const struct attachment_format *f)
 void read_reference(const struct attachment_format *f, void *pixels)
 {
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glClampColor(GL_CLAMP_READ_COLOR, GL_FALSE);
     glReadPixels(0, 0, WIDTH, HEIGHT, f->transfer, f->type, pixels);
+    glClampColor(GL_CLAMP_READ_COLOR, GL_FIXED_ONLY);
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
     assert_gl_clean();
 }
@@ -105,8 +117,9 @@ void read_reference(const struct attachment_format *f, void *pixels)
 /* OpenGL converts these integers to floats in several ways. */
 static bool is_rounded(const struct attachment_format *f)
 {
-    return f->attachment == GL_DEPTH_ATTACHMENT && f->internal != GL_DEPTH_COMPONENT32F &&
-           f->internal != GL_DEPTH32F_STENCIL8;
+    return is_signed_normalized(f) ||
+           (f->attachment == GL_DEPTH_ATTACHMENT && f->internal != GL_DEPTH_COMPONENT32F &&
+            f->internal != GL_DEPTH32F_STENCIL8);
 }
 
 void assert_pixels(const struct attachment_format *f, size_t size)

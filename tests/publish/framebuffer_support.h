@@ -22,9 +22,11 @@ struct attachment_format {
     unsigned channels;
 };
 
-enum { ATTACHMENT_FORMATS = 26 };
+enum { ATTACHMENT_FORMATS = 30 };
 extern const struct attachment_format attachment_formats[ATTACHMENT_FORMATS];
 extern const struct attachment_format *const attachment_rgba8, *const attachment_depth24;
+
+bool is_signed_normalized(const struct attachment_format *f);
 
 /*
  * Creates a framebuffer with one renderbuffer and binds it. The objects live as long as the

@@ -13,10 +13,10 @@
 
 GROUP("attachments", add_fetch_case, add_read_pixels_case)
 
-/* Packed colours are converted to the format of the buffer, which only glReadPixels() defines. */
-static bool is_packed(const struct attachment_format *f)
+/* These colours are converted to the format of the buffer, which only glReadPixels() defines. */
+static bool is_converted(const struct attachment_format *f)
 {
-    return f->internal == GL_RGB10_A2 || f->internal == GL_RGB565;
+    return f->internal == GL_RGB10_A2 || f->internal == GL_RGB565 || is_signed_normalized(f);
 }
 
 TEST(each_format_has_the_bytes_of_glreadpixels, ATTACHMENT_FORMATS)
@@ -29,7 +29,37 @@ TEST(each_format_has_the_bytes_of_glreadpixels, ATTACHMENT_FORMATS)
     read_reference(f, expected);
     must_fetch(framebuffer, new_tensor(f->dtype, HEIGHT, WIDTH, f->channels), &options);
     assert_pixels(f, size);
-    ck_assert_uint_eq(dispatches, has_shader && !is_packed(f));
+    ck_assert_uint_eq(dispatches, has_shader && !is_converted(f));
+}
+
+static void (*query_attachment)(GLenum, GLenum, GLenum, GLint *);
+
+/* As the NVIDIA driver. Other attachments are not queried here. */
+static void refuse_type(GLenum target, GLenum attachment, GLenum what, GLint *value)
+{
+    if (what == GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE)
+        glBeginTransformFeedback(GL_POINTS); /* GL_INVALID_OPERATION */
+    else
+        query_attachment(target, attachment, what, value);
+}
+
+static gr_status fetch_untyped(const struct attachment_format *f)
+{
+    const gr_framebuffer_options options = options_for(f);
+    gr_tensor *tensor = new_tensor(f->dtype, HEIGHT, WIDTH, f->channels);
+    const GLuint framebuffer = make_framebuffer(f, 0);
+    query_attachment = epoxy_glGetFramebufferAttachmentParameteriv;
+    epoxy_glGetFramebufferAttachmentParameteriv = refuse_type;
+    const gr_status status = gr_fetch_framebuffer(framebuffer, tensor, &options, fx.stream);
+    epoxy_glGetFramebufferAttachmentParameteriv = query_attachment;
+    return status;
+}
+
+TEST(the_type_of_signed_normalized_attachments_is_not_queried)
+{
+    for (int i = 0; i < ATTACHMENT_FORMATS; i++)
+        if (is_signed_normalized(&attachment_formats[i]))
+            assert_ok(fetch_untyped(&attachment_formats[i]));
 }
 
 /* A clear gives all samples of a pixel the same value, which the resolve must keep. */
