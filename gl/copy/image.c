@@ -73,8 +73,6 @@ static struct extent extent_of(const struct gl_resource *r, unsigned level)
 
 gr_status gl_copy_image_check(const struct gl_resource *r, const char *call)
 {
-    if (!r->format)
-        return gl_format_refuse_unlisted((unsigned)r->level.internal, &r->stored, r->name, call);
     if (!gl_transfer_supported(r->target))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "OpenGL renderbuffer %u cannot be copied by this OpenGL, which has no "
@@ -368,7 +366,7 @@ static unsigned scratch_of(const struct gl_resource *r)
 {
     struct gl_names *names = r->copy->scratch;
     if (r->target->target == GL_RENDERBUFFER && !names->texture)
-        names->texture = gl_texels_scratch(r->format->internal, gl_transfer_of(r->format),
+        names->texture = gl_texels_scratch((unsigned)r->level.internal, gl_transfer_of(r->format),
                                            r->level.width, r->level.height);
     return names->texture;
 }

@@ -176,16 +176,18 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle,
     if (r->format && r->format->depth)
         return gl_format_refuse(r->format, r->name, call);
     GR_TRY(check_view(r, call));
+    if (r->target && !gl_format_holds(r->format, &r->stored, true))
+        return gl_format_refuse_stored((unsigned)r->level.internal, &r->stored, r->name, call);
     CUresult result =
         r->target ? cu->GraphicsGLRegisterImage(&registered, r->name, r->target->target, flags)
                   : cu->GraphicsGLRegisterBuffer(&registered, r->name, flags);
     *handle = registered;
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    /* whatever the code: no transport accepts such a format */
-    if (r->target && !r->format && result != CUDA_ERROR_OUT_OF_MEMORY &&
+    /* OpenGL chose the storage, such as that of GL_BGRA, which CUDA does not accept */
+    if (r->target && !gl_format_has_size(r->format) && result != CUDA_ERROR_OUT_OF_MEMORY &&
         result != CUDA_ERROR_CONTEXT_IS_DESTROYED && !gr_cuda_is_sticky(result))
-        return gl_format_refuse_unlisted((unsigned)r->level.internal, &r->stored, r->name, call);
+        return gl_format_refuse_stored((unsigned)r->level.internal, &r->stored, r->name, call);
     char text[620], what[160];
     gl_object_describe(&r->base, what, sizeof(what));
     gl_diagnose(result, text, sizeof(text));

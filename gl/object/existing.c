@@ -198,6 +198,8 @@ static gr_status read_storage(struct gl_resource *r, struct gl_image_storage *st
         return gl_format_refuse(r->format, r->name, call);
     if (!gl_format_has_size(r->format))
         gl_image_stored(r->name, r->target->target, &r->stored);
+    if (!gl_format_holds(r->format, &r->stored, false))
+        return gl_format_refuse_stored((unsigned)r->level.internal, &r->stored, r->name, call);
     if (storage->first_level != 0) /* level 0 of CUDA would have wrong data */
         storage->incomplete = "its GL_TEXTURE_BASE_LEVEL is not 0";
     if (!storage->incomplete)
@@ -221,10 +223,10 @@ static gr_image_info image_of(const struct gl_resource *r, const struct gl_image
                   : target == GL_TEXTURE_2D_ARRAY ? (unsigned)base->depth
                                                   : 1,
         .cube = target == GL_TEXTURE_CUBE_MAP,
-        .srgb = r->format && r->format->srgb,
-        .normalized = r->format && r->format->normalized,
-        .format = r->format ? r->format->format : (CUarray_format)0,
-        .channels = r->format ? r->format->channels : 0,
+        .srgb = r->format->srgb,
+        .normalized = r->format->normalized,
+        .format = r->format->format,
+        .channels = r->format->channels,
     };
 }
 

@@ -8,6 +8,7 @@
 #include <epoxy/gl.h>
 
 #include "lib/base/error.h"
+#include "lib/cuda/array_format.h"
 
 #define PACKED     "CUDA does not accept packed channels from OpenGL"
 #define COMPRESSED "CUDA does not accept OpenGL's compressed textures"
@@ -48,6 +49,9 @@ static const struct gl_format formats[] = {
 
 const struct gl_format *gl_format_of(unsigned int internal)
 {
+    static const unsigned int components[] = FORMATS_BY_COMPONENTS;
+    if (internal - 1 < 4)
+        internal = components[internal - 1];
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         if (formats[i].internal == internal)
             return &formats[i];
@@ -85,7 +89,7 @@ const struct gl_colour_format *gl_colour_format_of(unsigned int component, int b
 /* Image units accept all formats of the table above. */
 bool gl_format_has_image_units(const struct gl_format *format)
 {
-    for (size_t i = 0; format && i < sizeof(colour_formats) / sizeof(colour_formats[0]); i++)
+    for (size_t i = 0; i < sizeof(colour_formats) / sizeof(colour_formats[0]); i++)
         for (int k = 0; k < 3; k++)
             if (colour_formats[i].formats[k] == format->internal)
                 return true;
@@ -95,6 +99,15 @@ bool gl_format_has_image_units(const struct gl_format *format)
 bool gl_format_has_size(const struct gl_format *format)
 {
     return format && strpbrk(format->name, "123456789");
+}
+
+bool gl_format_holds(const struct gl_format *format, const struct gl_stored *stored, bool exactly)
+{
+    const int element = format ? 8 * (int)gr_channel_bytes(format->format) : 0;
+    for (int i = 0; i < 4 && element; i++)
+        if (stored->bits[i] > element || (exactly && stored->bits[i] && stored->bits[i] != element))
+            return false;
+    return element;
 }
 
 const char *gl_stored_text(const struct gl_stored *stored, char text[GL_STORED_TEXT])
@@ -123,21 +136,25 @@ static const char *listed_for(const struct gl_stored *stored)
     return f && channels ? gl_format_of(f->formats[channels > 2 ? 2 : channels - 1])->name : NULL;
 }
 
-gr_status gl_format_refuse_unlisted(unsigned int internal, const struct gl_stored *stored,
-                                    unsigned int name, const char *call)
+gr_status gl_format_refuse_stored(unsigned int internal, const struct gl_stored *stored,
+                                  unsigned int name, const char *call)
 {
     char bits[GL_STORED_TEXT], text[GL_STORED_TEXT + 32];
+    const struct gl_format *known = gl_format_of(internal);
     const char *listed = listed_for(stored), *of = *gl_stored_text(stored, bits) ? " of " : "";
     const struct gl_format format = {
         .name = text,
         .refused = stored->depth        ? NO_DEPTH
                    : stored->compressed ? COMPRESSED
-                                        : "CUDA does not accept it",
+                                        : "grinterop does not support it",
         .instead = stored->depth        ? READ_DEPTH "GL_DEPTH_COMPONENT24, and " BY_COPY
                    : stored->compressed ? COPY_COLOR
                    : listed             ? listed
                                         : "GL_RGBA8 or another one that docs/formats.md lists"};
-    snprintf(text, sizeof(text), "0x%04X%s%s", internal, of, bits);
+    if (known)
+        snprintf(text, sizeof(text), "%s%s%s", known->name, of, bits);
+    else
+        snprintf(text, sizeof(text), "0x%04X%s%s", internal, of, bits);
     return gl_format_refuse(&format, name, call);
 }
 

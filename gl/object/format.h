@@ -48,9 +48,15 @@ bool gl_format_has_size(const struct gl_format *format);
 #define GL_STORED_TEXT 48
 const char *gl_stored_text(const struct gl_stored *stored, char text[GL_STORED_TEXT]);
 
-/* Refuses image `name`, whose format has no row. */
-gr_status gl_format_refuse_unlisted(unsigned int internal, const struct gl_stored *stored,
-                                    unsigned int name, const char *call);
+/*
+ * Whether the elements of the format hold what OpenGL stores; `exactly`: they have the same bits.
+ * False for NULL.
+ */
+bool gl_format_holds(const struct gl_format *format, const struct gl_stored *stored, bool exactly);
+
+/* Refuses image `name`, whose format has no row, or no size and bits that CUDA refuses. */
+gr_status gl_format_refuse_stored(unsigned int internal, const struct gl_stored *stored,
+                                  unsigned int name, const char *call);
 
 /* The formats that hold colours of a component type with at most so many bits per component. */
 struct gl_colour_format {
@@ -62,7 +68,7 @@ struct gl_colour_format {
 /* Returns the row with the fewest bits; NULL if there is none. */
 const struct gl_colour_format *gl_colour_format_of(unsigned int component, int bits);
 
-/* Whether image units accept the format. False for NULL. */
+/* Whether image units accept the format. */
 bool gl_format_has_image_units(const struct gl_format *format);
 
 struct gl_target {

@@ -265,13 +265,12 @@ void gl_object_describe(const gr_resource *resource, char *text, size_t size)
         return;
     }
     const gr_image_info *image = &resource->image;
-    char number[16], bits[GL_STORED_TEXT];
+    char bits[GL_STORED_TEXT];
     const char *of = *gl_stored_text(&r->stored, bits) ? " of " : "";
     snprintf(text, size, "%s (%s, %s%s%s, %zu x %zu x %zu, %u level%s, %u layer%s)",
-             gl_object_text(resource).text, r->target->name,
-             r->format ? r->format->name : format_text(r->level.internal, number, sizeof(number)),
-             of, bits, image->width, image->height, image->depth, image->levels,
-             gr_s(image->levels), image->layers, gr_s(image->layers));
+             gl_object_text(resource).text, r->target->name, r->format->name, of, bits,
+             image->width, image->height, image->depth, image->levels, gr_s(image->levels),
+             image->layers, gr_s(image->layers));
 }
 
 void gl_object_use_shader(gr_resource *resource, struct gl_shader *shader)

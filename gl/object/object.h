@@ -33,7 +33,7 @@ struct gl_resource {
     struct gl_context context;
     unsigned int name;
     bool immutable; /* the storage can be neither replaced nor resized */
-    /* NULL for buffers. `format` is also NULL if the table does not list the format. */
+    /* NULL for buffers */
     const struct gl_target *target;
     const struct gl_format *format;
     struct gl_stored stored;

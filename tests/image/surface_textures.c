@@ -306,6 +306,22 @@ IMAGE_KERNEL_TEST(srgb_colours_are_linear_in_kernels_as_in_opengl)
     }
 }
 
+IMAGE_KERNEL_TEST(srgb_of_one_channel_is_linear_in_kernels_as_in_opengl)
+{
+    static const unsigned char grey = 188;
+    float got[4];
+    GLuint name;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_SR8_EXT, 1, 1);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 1, 1, GL_RED, GL_UNSIGNED_BYTE, &grey);
+    resource = must_make(gr_from_gl_image(name, GL_TEXTURE_2D, GR_READ_ONLY));
+    buffer = must_map_image(resource);
+    sample_bytes("sample_2d", NULL, (struct place){0.5f, 0.5f, 0, 0}, got, sizeof(got));
+    ck_assert_float_eq_tol(got[0], 0.5029f, 2e-3f);
+    end_map();
+}
+
 GROUP("textures with all levels", add_kernel_case)
 
 IMAGE_KERNEL_TEST(whole_textures_have_all_levels)

@@ -43,7 +43,7 @@ static size_t offset_of(const soft_gl_image *image, const soft_gl_image_level *l
 static soft_gl_level common_part(const soft_gl_image *image, const soft_gl_image_level *level,
                                  const soft_gl_level *theirs)
 {
-    if (theirs->internal != image->format->internal || theirs->multisampled)
+    if (soft_gl_format_of(theirs->internal) != image->format || theirs->multisampled)
         return (soft_gl_level){0};
     return (soft_gl_level){.width = smaller(level->width, theirs->width),
                            .height = smaller(level->height, theirs->height),

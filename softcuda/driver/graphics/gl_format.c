@@ -23,6 +23,9 @@ static const soft_gl_format formats[] = {
 
 const soft_gl_format *soft_gl_format_of(unsigned internal)
 {
+    static const unsigned components[] = FORMATS_BY_COMPONENTS;
+    if (internal - 1 < 4)
+        internal = components[internal - 1];
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         if (formats[i].internal == internal)
             return &formats[i];
