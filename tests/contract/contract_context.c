@@ -5,6 +5,7 @@
  */
 #include "contract.h"
 #include "tests/support/child_check.h"
+#include "tests/support/support_image.h"
 
 #include <grinterop/tensor.h>
 
@@ -185,6 +186,40 @@ TEST(without_a_context_the_primary_context_of_the_drawing_device_is_used)
     ck_assert_ptr_null(current_context());
     CU(CtxSetCurrent(fx.context));
     assert_gl_bytes(name, SIZE, 0xA1);
+}
+
+/* Creates, maps and frees a resource, if the transport is possible. */
+static void use(gr_resource *resource)
+{
+    gr_buffer *buffer = resource ? must_make(gr_map(resource, GR_STREAM_LEGACY)) : NULL;
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+}
+
+CHILD(queries_without_a_context)
+{
+    static const unsigned transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED,
+                                          GR_TRANSPORT_COPY, GR_TRANSPORT_PEER, GR_TRANSPORT_ANY};
+    gr_egl *egl = must_make(gr_egl_create(NULL));
+    GLuint texture = image_make("RGBA8", "2D", 4, 4, 1).name;
+    for (size_t i = 0; i < sizeof(transports) / sizeof(*transports); i++) {
+        const gr_gl_options options =
+            GR_INIT(gr_gl_options, .transports = (gr_transport)transports[i]);
+        gr_gl_probe((gr_transport)transports[i]);
+        use(gr_from_gl_buffer_with(gl_buffer(NULL, SIZE), 0, &options));
+        use(gr_from_gl_image_with(texture, GL_TEXTURE_2D, 0, &options));
+        use(gr_create_gl_buffer(SIZE, 0, &options));
+    }
+    gr_egl_free(egl);
+    return 0;
+}
+
+/* Catches: the software driver said that a call of grinterop's own needs a context. */
+TEST(queries_without_a_context_cause_no_warning)
+{
+    char text[8192];
+    int status = child_run("queries_without_a_context", text, sizeof(text));
+    ck_assert_msg(status == 0 && !strstr(text, "needs a CUDA context"), "%.3500s", text);
 }
 
 GROUP("a CUDA context", add_case)

@@ -166,7 +166,7 @@ static CUresult resolve_context(CUcontext handle, soft_context **context)
 static CUresult current_or_destroyed(soft_context **context)
 {
     *context = NULL;
-    CUresult result = soft_check_context(context);
+    CUresult result = soft_query_context(context);
     return result == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_SUCCESS : result;
 }
 
