@@ -159,7 +159,12 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     gr_group_change();
     gr_status status = gr_context_enter(&resource->context, &pushed, call);
     bool alive = status == GR_OK;
-    /* All objects here are destroyed together with their CUDA context. */
+    /*
+     * All objects here are destroyed together with their CUDA context. If it exists, but cannot be
+     * made current, its copies may still be pending, and the graphics objects end next.
+     */
+    if (!alive && !gr_context_is_gone(&resource->context))
+        (void)gr_work_finish(&resource->sync.work);
     gr_image_objects_free(resource, alive);
     if (alive && resource->handle != resource)
         status = resource->backend->unregister(resource);

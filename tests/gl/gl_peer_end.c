@@ -185,9 +185,9 @@ PEER_TEST(a_failed_creation_leaves_nothing_behind)
 
 /*
  * The unmap after a failed copy fails, too. Even then OpenGL memory must not be released while
- * copies of it are pending.
+ * copies of it are pending, also if the CUDA context cannot be made current.
  */
-PEER_TEST(freeing_a_resource_waits_for_copies_after_a_failed_unmap)
+PEER_TEST(freeing_a_resource_waits_for_copies_after_a_failed_unmap, 2)
 {
     gr_resource *resources[3];
     gr_buffer *buffers[3] = {NULL};
@@ -200,9 +200,14 @@ PEER_TEST(freeing_a_resource_waits_for_copies_after_a_failed_unmap)
                  CUDA_ERROR_UNKNOWN, "earlier work");
     ck_assert(!gate_is_open(gate));
     gate_open_after(gate, 100);
+    if (_i) {
+        CU(CtxSetCurrent(NULL));
+        ck_assert(fault->set("cuCtxPushCurrent", CUDA_ERROR_UNKNOWN, 0));
+    }
     /* The batch is in the stream of the first resource. The free waits for that stream. */
     gr_resource_free(resources[1]);
     ck_assert(gate_is_open(gate));
+    CU(CtxSetCurrent(fx.context));
     gr_resource_free(resources[0]);
     gr_resource_free(resources[2]);
     assert_calls(UNREGISTER, 3);
