@@ -240,6 +240,12 @@ unsigned soft_patience(void);
  */
 void soft_launch_log_slow(void (*run)(void *copy), const void *copy);
 
+/*
+ * For calls that have nothing to do in the stream: orders later work after earlier work as an empty
+ * task does by the rules of the legacy default stream. Does nothing while the stream is captured.
+ */
+CUresult soft_stream_order(soft_stream *stream);
+
 /* Blocks until all tasks queued so far have completed. Returns the context's sticky error, if any.
  */
 CUresult soft_stream_wait(soft_stream *stream);

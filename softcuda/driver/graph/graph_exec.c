@@ -120,6 +120,8 @@ SOFT_API_ptsz(cuGraphLaunch, (CUgraphExec hGraphExec, CUstream hStream), (hGraph
     SOFT_TRY(soft_stream_get(hStream, &stream));
     if (stream->capture)
         return capture_launch(*exec, stream);
+    if (!(*exec)->nodes) /* an empty graph orders nothing */
+        return CUDA_SUCCESS;
     atomic_fetch_add(&(*exec)->holders, 1);
     CUresult result = queue_nodes(*exec, stream, hStream);
     CUresult dropped = soft_stream_push(stream, run_drop, *exec);

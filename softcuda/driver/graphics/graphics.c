@@ -40,6 +40,7 @@ static void release(soft_graphics *resource)
 CUresult soft_graphics_register(soft_graphics *resource, const soft_graphics_ops *ops,
                                 soft_context *context, unsigned flags, CUgraphicsResource *handle)
 {
+    (void)soft_context_wait(context);
     resource->ops = ops;
     resource->owned.context = context;
     resource->flags = flags;
@@ -93,6 +94,7 @@ SOFT_API cuGraphicsUnregisterResource(CUgraphicsResource handle)
         atomic_store(&resource->state, UNMAPPED);
         return result;
     }
+    (void)soft_context_wait(resource->owned.context);
     soft_handle_drop(SOFT_KIND_GRAPHICS, handle);
     soft_owned_remove(&all, &resource->owned);
     release(resource);
@@ -264,8 +266,8 @@ static void unmap_one(soft_graphics *resource)
 }
 
 /*
- * Unlike the NVIDIA driver, this driver lets the host wait for the stream: graphics work on the CPU
- * cannot wait for a stream, so the bytes must be in place when the call returns.
+ * Unlike the NVIDIA driver, this driver lets the host wait for the work before the unmap: graphics
+ * work on the CPU cannot wait for a stream, so the bytes must be in place when the call returns.
  */
 static CUresult unmap_batch(const batch *b, soft_stream *stream)
 {
@@ -273,6 +275,8 @@ static CUresult unmap_batch(const batch *b, soft_stream *stream)
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; i < b->count && result == CUDA_SUCCESS; i++)
         result = b->resources[i]->ops->can_store(b->resources[i]);
+    if (result == CUDA_SUCCESS)
+        result = soft_stream_order(stream);
     if (result == CUDA_SUCCESS)
         result = soft_stream_wait(stream);
     if (result != CUDA_SUCCESS) {

@@ -70,8 +70,8 @@ struct soft_graphics {
 };
 
 /*
- * Completes a struct that the caller has allocated, and creates the handle. After a failure nothing
- * is freed.
+ * Completes a struct that the caller has allocated, and creates the handle. Like the NVIDIA driver,
+ * waits for the work of the context. After a failure nothing is freed.
  */
 CUresult soft_graphics_register(soft_graphics *resource, const soft_graphics_ops *ops,
                                 soft_context *context, unsigned flags, CUgraphicsResource *handle);

@@ -19,7 +19,8 @@ static CUresult prefetch(CUdeviceptr pointer, size_t size, soft_place place, CUs
     SOFT_TRY(soft_stream_get(stream, &ordered));
     SOFT_TRY(soft_managed_check(pointer, size));
     SOFT_TRY(soft_place_check(place));
-    return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, store_prefetch, &place);
+    SOFT_TRY(soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, store_prefetch, &place));
+    return soft_stream_order(ordered);
 }
 
 SOFT_API_ptsz(cuMemPrefetchAsync,
@@ -165,6 +166,7 @@ SOFT_API_ptsz(cuStreamAttachMemAsync,
     bool is_single = flags == CU_MEM_ATTACH_SINGLE;
     if (!is_single && flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
         return CUDA_ERROR_INVALID_VALUE;
-    return is_single && (!hStream || hStream == CU_STREAM_LEGACY) ? CUDA_ERROR_INVALID_VALUE
-                                                                  : CUDA_SUCCESS;
+    if (is_single && (!hStream || hStream == CU_STREAM_LEGACY))
+        return CUDA_ERROR_INVALID_VALUE;
+    return soft_stream_order(stream);
 }

@@ -187,14 +187,6 @@ static mapping **find_run_locked(const unsigned char *base, size_t size)
     return end == base + size ? link : NULL;
 }
 
-static bool is_run(const unsigned char *base, size_t size)
-{
-    pthread_mutex_lock(&lock);
-    bool found = find_run_locked(base, size);
-    pthread_mutex_unlock(&lock);
-    return found;
-}
-
 /* ---- Access ---------------------------------------------------------------------------------- */
 
 /* The devices that have any access, one bit each. */
@@ -252,22 +244,9 @@ static CUresult set_access_locked(mapping *m, const CUmemAccessDesc *desc, size_
     return CUDA_SUCCESS;
 }
 
-static bool lowers_access(const CUmemAccessDesc *desc, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if ((unsigned)desc[i].flags != WRITE_ACCESS)
-            return true;
-    return false;
-}
-
 static CUresult set_access(unsigned char *base, size_t size, const CUmemAccessDesc *desc,
                            size_t count)
 {
-    if (!is_run(base, size))
-        return CUDA_ERROR_INVALID_VALUE;
-    /* Waits for work that may still access the memory. */
-    if (lowers_access(desc, count))
-        soft_contexts_drain();
     CUresult result = CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
     mapping **link = find_run_locked(base, size);
@@ -362,13 +341,10 @@ static void unmap_locked(mapping **link)
     free(m);
 }
 
-/* Like cuMemFree, waits for work that may still use the memory. */
+/* Like the NVIDIA driver, does not wait for work that still uses the memory: the work faults. */
 SOFT_API cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
     SOFT_TRY(soft_check_init());
-    if (!is_run(at(ptr), size))
-        return CUDA_ERROR_INVALID_VALUE;
-    soft_contexts_drain();
     pthread_mutex_lock(&lock);
     mapping **link = find_run_locked(at(ptr), size);
     while (link && *link && (*link)->base < at(ptr) + size)

@@ -254,13 +254,12 @@ static CUresult wait_for_last(const soft_event *event, soft_stream *stream)
 {
     pthread_mutex_lock(&soft_lock);
     soft_mark *mark = event->last;
-    if (mark && mark->done)
-        mark = NULL;
-    if (mark)
+    const bool reached = mark && mark->done;
+    if (mark && !reached)
         mark->holders++;
     pthread_mutex_unlock(&soft_lock);
-    if (!mark)
-        return CUDA_SUCCESS;
+    if (!mark || reached)
+        return mark ? soft_stream_order(stream) : CUDA_SUCCESS;
     CUresult result = soft_stream_push(stream, run_wait, mark);
     if (result != CUDA_SUCCESS) {
         pthread_mutex_lock(&soft_lock);

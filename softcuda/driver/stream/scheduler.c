@@ -319,6 +319,20 @@ CUresult soft_stream_run_work(soft_stream *stream, void (*run)(void *copy), cons
     return soft_stream_wait(stream);
 }
 
+static void run_nothing(void *copy)
+{
+    (void)copy;
+}
+
+/* An empty task orders nothing in a non-blocking stream, or if no task is queued. */
+CUresult soft_stream_order(soft_stream *stream)
+{
+    if (stream->capture || stream->kind == SOFT_STREAM_NON_BLOCKING ||
+        soft_context_is_idle(stream->context))
+        return CUDA_SUCCESS;
+    return soft_stream_push_work(stream, run_nothing, NULL, 0);
+}
+
 uint64_t soft_newest_task(void)
 {
     pthread_mutex_lock(&soft_lock);

@@ -259,7 +259,10 @@ CUresult soft_shared_event_record(soft_shared_event *event, soft_stream *stream)
 CUresult soft_shared_event_wait_on(soft_shared_event *event, soft_stream *stream)
 {
     const step s = {event, soft_stream_context(stream), latest(event)};
-    return is_reached(event, s.record.number) ? CUDA_SUCCESS : push(stream, run_wait, &s);
+    if (!s.record.number) /* the event was never recorded */
+        return CUDA_SUCCESS;
+    return is_reached(event, s.record.number) ? soft_stream_order(stream)
+                                              : push(stream, run_wait, &s);
 }
 
 bool soft_shared_event_is_done(const soft_shared_event *event)

@@ -166,5 +166,5 @@ SOFT_API_ptsz(cuStreamBatchMemOp_v2,
             result = soft_stream_push_copy(stream, waits ? run_wait : run_write, &operation,
                                            sizeof(operation));
     }
-    return result;
+    return result == CUDA_SUCCESS ? soft_stream_order(stream) : result;
 }

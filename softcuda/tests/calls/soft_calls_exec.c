@@ -209,7 +209,9 @@ SOFT_TEST(a_launch_keeps_user_objects)
     may_run = 0;
     unsigned destroyed = 0;
     CUuserObject object = NULL;
+    CUdeviceptr a = new_memory();
     CUgraph graph = new_graph();
+    add_fill(graph, NULL, a, 1);
     DRV(cuUserObjectCreate, (&object, &destroyed, add_to, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     DRV(cuGraphRetainUserObject, (graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
     CUgraphExec exec = instantiate(graph);
@@ -222,6 +224,7 @@ SOFT_TEST(a_launch_keeps_user_objects)
     CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(destroyed, 1);
     INVALID(cuUserObjectRetain, (object, 1));
+    CU(MemFree(a));
 }
 
 SOFT_TEST(user_objects_count_references)
