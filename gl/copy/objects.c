@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "gl/copy/copy.h"
 
+#include <string.h>
+
 #include <epoxy/gl.h>
 
 #include "lib/base/error.h"
@@ -65,17 +67,29 @@ static void read_buffer(GLuint name, size_t offset, void *to, size_t size)
     glBindBuffer(bound.target, bound.name);
 }
 
-/*
- * Whether glBufferSubData can write to the buffer. Immutable storage allows this only with
- * GL_DYNAMIC_STORAGE_BIT.
- */
-static bool takes_data(GLenum target, const struct gl_resource *r)
+/* Whether the bound buffer can be mapped for writing. The application may map it persistently. */
+static bool is_writable(GLenum target, const struct gl_resource *r)
 {
-    GLint flags = 0;
+    GLint flags = 0, mapped = GL_FALSE;
     if (!gl_buffer_is_immutable(r->name, &r->context))
         return true;
     glGetBufferParameteriv(target, GL_BUFFER_STORAGE_FLAGS, &flags);
-    return flags & GL_DYNAMIC_STORAGE_BIT;
+    glGetBufferParameteriv(target, GL_BUFFER_MAPPED, &mapped);
+    return flags & GL_MAP_WRITE_BIT && !mapped;
+}
+
+/*
+ * Writes to the bound buffer, or leaves an OpenGL error. False if the bytes were lost meanwhile.
+ * glBufferSubData may overtake earlier clears, copies and transform feedback (NVIDIA driver 580).
+ */
+static bool write_mapped(GLenum target, size_t offset, const void *from, size_t size)
+{
+    void *to = glMapBufferRange(target, (GLintptr)offset, (GLsizeiptr)size,
+                                GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_RANGE_BIT);
+    if (!to)
+        return true;
+    memcpy(to, from, size);
+    return glUnmapBuffer(target);
 }
 
 /*
@@ -96,9 +110,7 @@ static void write_through(GLenum target, GLuint *scratch, size_t offset, const v
 static void write_buffer(const struct gl_resource *r, size_t offset, const void *from, size_t size)
 {
     const struct gl_bound bound = gl_bind_buffer(GL_COPY_READ_BUFFER, r->name);
-    if (takes_data(bound.target, r))
-        glBufferSubData(bound.target, (GLintptr)offset, (GLsizeiptr)size, from);
-    else
+    if (!is_writable(bound.target, r) || !write_mapped(bound.target, offset, from, size))
         write_through(bound.target, &r->copy->scratch->buffer, offset, from, size);
     glBindBuffer(bound.target, bound.name);
 }
@@ -244,7 +256,7 @@ gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n)
     const GLenum error = visit_end(errors);
     if (status == GR_OK && error != GL_NO_ERROR)
         status =
-            refused_by_gl(error, resources[0], n, "glBufferSubData, glTexSubImage", "take back");
+            refused_by_gl(error, resources[0], n, "glMapBufferRange, glTexSubImage", "take back");
     for (size_t i = 0; i < n && status == GR_OK; i++)
         gl_of(resources[i])->copy->owed = false;
     return status;

@@ -50,7 +50,7 @@ extern "C" {
  *          gr_gl_options.share_group any context that shares objects with it
  *
  * Do not use glBufferSubData right after a release: with NVIDIA's driver (580) it may overtake
- * pending CUDA work. Draws, dispatches, copies, clears and glMapBufferRange do not overtake it.
+ * pending work of CUDA and OpenGL. Draws, dispatches, copies, clears and glMapBufferRange do not.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `name` is 0, not a buffer, or a buffer without storage; or `flags` are

@@ -111,7 +111,8 @@ static const char *const ends[] = {"cuGraphicsUnregister",
                                    "close",
                                    "eglDestroy",
                                    "glDelete",
-                                   "glEndConditional"};
+                                   "glEndConditional",
+                                   "glUnmapBuffer"};
 
 /* Functions that cannot fail, or whose failure the caller cannot see. */
 static const char *const never_fails[] = {"eglGetCurrent", "eglGetError",   "eglGetProcAddress",

@@ -64,6 +64,44 @@ COPY_TEST(write_discard_copies_only_to_opengl)
     assert_copies(0, 2);
 }
 
+/* Allocates the storage in one of the ways that the transport writes to differently. */
+static GLuint new_storage(int way)
+{
+    static const GLbitfield flags[] = {0, GL_DYNAMIC_STORAGE_BIT, GL_MAP_WRITE_BIT,
+                                       GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT};
+    GLuint name = 0;
+    glGenBuffers(1, &name);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    if (way == 0)
+        glBufferData(GL_COPY_WRITE_BUFFER, SIZE, NULL, GL_DYNAMIC_DRAW);
+    else
+        glBufferStorage(GL_COPY_WRITE_BUFFER, SIZE, NULL, flags[way]);
+    if (way == 3)
+        must_make(glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, SIZE, flags[way]));
+    return name;
+}
+
+/*
+ * Catches: glBufferSubData wrote the bytes of CUDA before an earlier clear or copy ran, which then
+ * replaced them (NVIDIA driver 580).
+ */
+COPY_TEST(a_release_follows_earlier_writes_of_opengl, 4)
+{
+    const unsigned char old = 0x22;
+    GLuint name = new_storage(_i), source = gl_buffer_filled(SIZE, 0x33);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
+    for (unsigned round = 0; round < 20; round++) {
+        gr_buffer *buffer = must_map(resource);
+        cuda_fill(buffer, 0x44);
+        glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+        glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, &old);
+        if (round % 2)
+            gl_copy_buffer(source, name, SIZE);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_bytes(name, SIZE, 0x44);
+    }
+}
+
 GROUP("large copies", EVERY_COPY_GL)
 
 #define MIB ((size_t)1 << 20)

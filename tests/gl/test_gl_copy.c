@@ -212,11 +212,12 @@ static void EPOXY_CALLSPEC refuse_copy(GLuint from, GLuint to, GLintptr at, GLin
     (void)from, (void)to, (void)at, (void)offset, (void)size;
 }
 
-static void EPOXY_CALLSPEC refuse_data(GLenum target, GLintptr offset, GLsizeiptr size,
-                                       const void *bytes)
+static void *EPOXY_CALLSPEC refuse_map(GLenum target, GLintptr offset, GLsizeiptr size,
+                                       GLbitfield access)
 {
     glEnable(GL_NONE);
-    (void)target, (void)offset, (void)size, (void)bytes;
+    (void)target, (void)offset, (void)size, (void)access;
+    return NULL;
 }
 
 static void EPOXY_CALLSPEC refuse_texels(GLenum target, GLint level, GLint x, GLint y,
@@ -237,17 +238,17 @@ static void EPOXY_CALLSPEC refuse_dispatch(GLuint x, GLuint y, GLuint z)
 void opengl_refuses_data(bool refuses)
 {
     static __typeof__(epoxy_glCopyNamedBufferSubData) copy;
-    static __typeof__(epoxy_glBufferSubData) data;
+    static __typeof__(epoxy_glMapBufferRange) map;
     static __typeof__(epoxy_glTexSubImage2D) texels;
     static __typeof__(epoxy_glDispatchCompute) dispatch;
     if (refuses) {
         copy = epoxy_glCopyNamedBufferSubData;
-        data = epoxy_glBufferSubData;
+        map = epoxy_glMapBufferRange;
         texels = epoxy_glTexSubImage2D;
         dispatch = epoxy_glDispatchCompute;
     }
     epoxy_glCopyNamedBufferSubData = refuses ? refuse_copy : copy;
-    epoxy_glBufferSubData = refuses ? refuse_data : data;
+    epoxy_glMapBufferRange = refuses ? refuse_map : map;
     epoxy_glTexSubImage2D = refuses ? refuse_texels : texels;
     epoxy_glDispatchCompute = refuses ? refuse_dispatch : dispatch;
 }

@@ -68,8 +68,7 @@ static void write_word(const gr_slot *slot, uint32_t word)
         CU(MemsetD32Async(gr_buffer_ptr(slot->buffer), word, WORDS, fx.stream));
         return;
     }
-    glBindBuffer(GL_COPY_WRITE_BUFFER, ring_name(slot->resource));
-    glBufferSubData(GL_COPY_WRITE_BUFFER, 0, BYTES, words);
+    gl_write(ring_name(slot->resource), words, BYTES);
 }
 
 static void collect(const gr_slot *slot, size_t at)

@@ -242,11 +242,12 @@ void gl_read(GLuint name, void *bytes, size_t size)
     glDeleteBuffers(1, &fresh);
 }
 
+/* Writes through a new buffer, because glBufferSubData may overtake earlier work (NVIDIA, 580). */
 void gl_write(GLuint name, const void *bytes, size_t size)
 {
-    GLuint before = bind_copy_read(name);
-    glBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)size, bytes);
-    glBindBuffer(GL_COPY_READ_BUFFER, before);
+    GLuint fresh = gl_buffer(bytes, size);
+    gl_copy_buffer(fresh, name, size);
+    glDeleteBuffers(1, &fresh);
 }
 
 void gl_use_some_program(void)
