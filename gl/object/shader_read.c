@@ -140,8 +140,18 @@ static enum gl_texels_kind kind_of(const struct gl_attachment *a)
                                               : GL_TEXELS_COLOUR;
 }
 
-/* Copies the rectangle to a texture that the shader can read. */
-static bool copy_texels(const struct read *r, struct gl_texel_copy *copy)
+static bool copy_texels(const struct read *r, const struct gl_texel_copy *copy)
+{
+    /* glReadPixels() would only need GL_FRAMEBUFFER_BARRIER_BIT, which the application may use */
+    glMemoryBarrier(GL_SHADER_IMAGE_ACCESS_BARRIER_BIT | GL_TEXTURE_FETCH_BARRIER_BIT);
+    return gl_shader_copy(r->shader, copy) && gl_errors_take() == GL_NO_ERROR;
+}
+
+/*
+ * Reads the rectangle through a texture that the shader can read, in strips of the height of the
+ * texture. With a multiple of 4 rows, each strip begins at a whole word of the buffer.
+ */
+static bool copy_strips(const struct read *r, struct gl_texel_copy *copy)
 {
     const struct gl_shader_texture wanted = {.format = r->format,
                                              .mask = r->a->mask,
@@ -149,11 +159,17 @@ static bool copy_texels(const struct read *r, struct gl_texel_copy *copy)
                                              .width = r->width,
                                              .height = r->height};
     const struct gl_shader_texture *texture = gl_shader_texture(r->shader, &wanted);
-    if (!texture || !blit(r, texture))
-        return false;
-    copy->texture = texture->view;
+    struct read strip = *r;
+    bool done = texture;
     copy->level = copy->layer = copy->x = copy->y = 0;
-    return true;
+    for (GLsizei rest = r->height; rest > 0 && done; rest -= strip.height) {
+        strip.height = copy->height = rest < texture->height ? rest : texture->height;
+        copy->texture = texture->view;
+        done = blit(&strip, texture) && copy_texels(r, copy);
+        strip.y += strip.height;
+        copy->offset += (size_t)r->width * (size_t)strip.height * r->pixel;
+    }
+    return done;
 }
 
 static bool run(const struct read *r, size_t offset)
@@ -169,11 +185,7 @@ static bool run(const struct read *r, size_t offset)
                                  .pixel = r->pixel,
                                  .buffer = r->buffer,
                                  .offset = offset};
-    if (!is_readable(r) && !copy_texels(r, &copy))
-        return false;
-    /* glReadPixels() would only need GL_FRAMEBUFFER_BARRIER_BIT, which the application may use */
-    glMemoryBarrier(GL_SHADER_IMAGE_ACCESS_BARRIER_BIT | GL_TEXTURE_FETCH_BARRIER_BIT);
-    return gl_shader_copy(r->shader, &copy) && gl_errors_take() == GL_NO_ERROR;
+    return is_readable(r) ? copy_texels(r, &copy) : copy_strips(r, &copy);
 }
 
 /* ---- One read -------------------------------------------------------------------------------- */

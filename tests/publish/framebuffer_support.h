@@ -33,6 +33,8 @@ bool is_signed_normalized(const struct attachment_format *f);
  * context.
  */
 GLuint make_framebuffer(const struct attachment_format *f, int samples);
+GLuint make_framebuffer_of(const struct attachment_format *f, int samples, GLsizei width,
+                           GLsizei height);
 void clear_framebuffer(const struct attachment_format *f, unsigned value);
 
 /* Gives each pixel a different value. */

@@ -227,7 +227,7 @@ static double tolerance(const struct elements *from, const struct elements *to, 
     const double size = fmax(fabs(value), 1);
     const double step = is_wide(from->dtype) || is_wide(to->dtype) ? 0x1p-53 : 0x1p-24;
     const bool graded = o->scale || o->bias || o->scale_f64 || o->bias_f64;
-    const double count = (o->srgb ? 2e-6 : (graded ? 4 : 1) * step) * size;
+    const double count = (o->srgb ? 1e-6 : (graded ? 4 : 1) * step) * size;
     switch (to->dtype) {
     case GR_DTYPE_F16:
         return count + fmax(fabs(value), 0x1p-14) * 0x1p-11;

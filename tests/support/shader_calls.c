@@ -6,14 +6,15 @@
 
 /* ---- Counts ---------------------------------------------------------------------------------- */
 
-unsigned dispatches, blits;
+unsigned dispatches, blits, textures;
+size_t most_texels;
 int programs;
 bool has_shader;
 
 /* The functions of epoxy are pointers, which may refer to a resolver until the first call. */
 #define WATCHED(x)                                                                                 \
     x(glGetString) x(glDispatchCompute) x(glBlitFramebuffer) x(glCreateShaderProgramv)             \
-        x(glDeleteProgram)
+        x(glDeleteProgram) x(glTextureStorage2D)
 #define MEMBER(name) __typeof__(epoxy_##name) name;
 static struct {
     WATCHED(MEMBER)
@@ -36,6 +37,16 @@ static void count_blit(GLint x0, GLint y0, GLint x1, GLint y1, GLint to_x0, GLin
 {
     blits++;
     own.glBlitFramebuffer(x0, y0, x1, y1, to_x0, to_y0, to_x1, to_y1, mask, filter);
+}
+
+static void count_texture(GLuint texture, GLsizei levels, GLenum format, GLsizei width,
+                          GLsizei height)
+{
+    const size_t texels = (size_t)width * (size_t)height;
+    textures++;
+    if (texels > most_texels)
+        most_texels = texels;
+    own.glTextureStorage2D(texture, levels, format, width, height);
 }
 
 static GLuint count_creation(GLenum type, GLsizei count, const GLchar *const *strings)
@@ -71,7 +82,9 @@ void watch_gl(void)
     epoxy_glBlitFramebuffer = count_blit;
     epoxy_glCreateShaderProgramv = count_creation;
     epoxy_glDeleteProgram = count_end;
-    dispatches = blits = 0;
+    epoxy_glTextureStorage2D = count_texture;
+    dispatches = blits = textures = 0;
+    most_texels = 0;
     programs = 0;
     has_shader = epoxy_gl_version() >= 45;
 }

@@ -13,8 +13,12 @@ void watch_gl(void);
 void watch_gl_without_shaders(void);
 void unwatch_gl(void);
 
-/* Since the start: dispatches, blits, and programs that still exist. */
-extern unsigned dispatches, blits;
+/*
+ * Since the start: dispatches, blits, 2D textures with immutable storage, the most texels of one,
+ * and programs that still exist.
+ */
+extern unsigned dispatches, blits, textures;
+extern size_t most_texels;
 extern int programs;
 
 /* Whether the current context had shaders at the start. */
