@@ -63,6 +63,8 @@ gr_status gl_context_refuse(const struct gl_context *context, const char *object
     bool any = gl_native_current(&now);
     if (context->group)
         return refuse_group(own, &now, object, call);
+    if (any && now.handle == own->handle)
+        GR_TRY(gl_errors_check_lost(call)); /* a lost context has no mark */
     if (gl_context_is_gone(context))
         return gr_fail(GR_ERR_GL, call,
                        "%s was registered in the %s context %p, which has been destroyed, so the "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Identifies the current OpenGL context by a mark. */
 #include "gl/context/context.h"
+#include "gl/context/saved_state.h"
 #include "lib/base/lock.h"
 
 #include <stdint.h>
@@ -80,12 +81,16 @@ static void choose_label(char label[GL_MARK_LENGTH])
  */
 static void mark_current(struct gl_context *context, struct gl_context *known)
 {
+    const GLenum errors = gl_errors_take();
     choose_label(context->mark);
     glCreateProgramPipelines(1, &context->pipeline);
     if (context->pipeline)
         glObjectLabel(GL_PROGRAM_PIPELINE, context->pipeline, GL_MARK_LENGTH, context->mark);
-    if (!has_mark(context))
+    if (!has_mark(context)) {
+        glDeleteProgramPipelines(1, &context->pipeline);
         context->pipeline = 0;
+    }
+    gl_errors_end(errors);
     *known = *context;
 }
 
