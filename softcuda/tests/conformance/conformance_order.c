@@ -93,9 +93,7 @@ static void end(void)
 
 static TCase *add_order_case(Suite *suite, const char *name)
 {
-    TCase *tcase = with_fixture(add_case(suite, name), begin, end);
-    tcase_set_timeout(tcase, 300); /* ThreadSanitizer is slow */
-    return tcase;
+    return with_fixture(add_case(suite, name), begin, end);
 }
 
 GROUP("order", add_order_case)
