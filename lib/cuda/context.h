@@ -81,7 +81,7 @@ static inline void gr_capture_mode_at_end(const int *mode)
  * threads capture. For calls that free objects: a garbage collector may make them at any time.
  */
 #define GR_RELAXED()                                                                               \
-    __attribute__((cleanup(gr_capture_mode_at_end))) const int gr_mode_before =                    \
+    __attribute__((cleanup(gr_capture_mode_at_end), unused)) const int gr_mode_before =            \
         gr_capture_mode(CU_STREAM_CAPTURE_MODE_RELAXED)
 
 /*

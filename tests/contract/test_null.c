@@ -181,6 +181,7 @@ static const gr_slot *no_slots[1];
     X(gr_ring_stop(NULL))                                                                          \
     X(gr_semaphore_describe(NULL, NULL, 0))                                                        \
     X(gr_semaphore_free(NULL))                                                                     \
+    X(gr_share_set_interrupt(NULL, NULL))                                                          \
     X(gr_status_name((gr_status)-1))                                                               \
     X(gr_tensor_free(NULL))                                                                        \
     X(gr_submit_free(NULL))                                                                        \
