@@ -291,7 +291,7 @@ bool timeout_of(PyObject *object, unsigned *timeout_ms)
     *timeout_ms = GR_WAIT_FOREVER;
     if (!is_given(object))
         return true;
-    double seconds;
+    double seconds = 0;
     if (!read_as("timeout", object, DOUBLE(&seconds)))
         return false;
     if (!(seconds >= 0)) {
