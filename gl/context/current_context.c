@@ -2,6 +2,7 @@
 /* Identifies the current OpenGL context by a mark. */
 #include "gl/context/context.h"
 #include "gl/context/saved_state.h"
+#include "lib/base/exit.h"
 #include "lib/base/lock.h"
 
 #include <stdint.h>
@@ -99,6 +100,7 @@ bool gl_context_remember(struct gl_context *context)
     *context = (struct gl_context){0};
     if (!gl_native_current(&context->native))
         return false;
+    gr_exit_watch();
     GR_LOCKED(&marks_lock);
     struct gl_context *known = find_known(&context->native);
     if (known && known->pipeline && has_mark(known)) {
@@ -138,9 +140,10 @@ static bool handle_was_reused(const struct gl_context *context)
     return reused;
 }
 
+/* At the exit of the process EGL and the CUDA driver may have ended already: nothing is asked. */
 bool gl_context_is_gone(const struct gl_context *context)
 {
-    if (context->group)
+    if (context->group || gr_is_exiting())
         return false;
     if (context->pipeline && has_handle(context))
         return !has_mark(context);

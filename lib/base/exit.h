@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The exit of the process, after whose begin the CUDA driver must not be called any more. */
+/* The exit of the process, after whose begin CUDA and EGL must not be called any more. */
 #ifndef GR_LIB_BASE_EXIT_H
 #define GR_LIB_BASE_EXIT_H
 
