@@ -17,6 +17,7 @@
 #include "lib/base/clock.h"
 #include "lib/cuda/kernel_module.h"
 #include "lib/base/live_objects.h"
+#include "lib/base/lock.h"
 #include "lib/base/log.h"
 #include "lib/base/machine.h"
 
@@ -30,20 +31,18 @@ size_t gr_group_changes = 1; /* a new resource is in no group */
  */
 #define LOCKS 16
 static struct {
-    unsigned taken;
+    struct gr_spin_lock lock;
 } __attribute__((aligned(64))) locks[LOCKS];
 
 /* Takes resource->lock, because the resource may end before the lock is released. */
 static void acquire(unsigned lock)
 {
-    unsigned polls = 0;
-    while (__atomic_exchange_n(&locks[lock].taken, 1, __ATOMIC_ACQUIRE))
-        gr_host_pause(&polls);
+    gr_spin_lock(&locks[lock].lock);
 }
 
 static void unlock(unsigned lock)
 {
-    __atomic_store_n(&locks[lock].taken, 0, __ATOMIC_RELEASE);
+    gr_spin_unlock(&locks[lock].lock);
 }
 
 void gr_resource_take_turn(gr_resource *resource)
