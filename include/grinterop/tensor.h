@@ -206,7 +206,8 @@ typedef void (*gr_tensor_end_fn)(void *user);
  *          call grinterop
  *
  * Errors: NULL after
- *     GR_ERR_INVALID_VALUE  a field of `desc` is invalid; or `ready_on` or `data` is NULL
+ *     GR_ERR_INVALID_VALUE  a field of `desc` is invalid; `ready_on` or `data` is NULL; or CUDA
+ *                           cannot access the memory, and `memory` is not GR_MEMORY_HOST
  *     GR_ERR_NO_DRIVER      there is no usable CUDA driver
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY

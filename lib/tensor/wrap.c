@@ -3,19 +3,43 @@
 #include "lib/tensor/tensor.h"
 
 #include "lib/cuda/driver.h"
+#include "lib/base/cuda_error_text.h"
 #include "lib/base/error.h"
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 
-/*
- * Queries the device of the memory. False if the driver does not know the memory, as may happen
- * with a mapped buffer.
- */
-static bool query_device(const gr_tensor *tensor, int *device)
+/* Fails unless kernels can access all memory of the process, as with Linux HMM. */
+static gr_status check_pageable(const gr_tensor *tensor, const char *call)
 {
-    return tensor->ptr && tensor->info.memory == GR_MEMORY_DEVICE &&
-           gr_driver()->PointerGetAttribute(device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-                                            tensor->ptr) == CUDA_SUCCESS;
+    int can = 0;
+    (void)gr_driver()->DeviceGetAttribute(&can, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
+                                          tensor->info.device);
+    if (can)
+        return GR_OK;
+    return gr_fail_code(
+        GR_ERR_INVALID_VALUE, GR_DOMAIN_CUDA, CUDA_ERROR_INVALID_VALUE,
+        gr_cuda_error_name(CUDA_ERROR_INVALID_VALUE), "cuPointerGetAttribute",
+        "%s: the CUDA driver does not know the memory at 0x%llx, so CUDA cannot access it: set "
+        "`memory` to GR_MEMORY_HOST if malloc() or NumPy has allocated it. Or has device memory "
+        "been freed?",
+        call, (unsigned long long)tensor->ptr);
+}
+
+/*
+ * Checks that CUDA can access the memory. *device is the device of device memory; otherwise it
+ * stays.
+ */
+static gr_status query_device(const gr_tensor *tensor, int *device, const char *call)
+{
+    const gr_tensor_info *info = &tensor->info;
+    int found;
+    if (!info->bytes || info->memory == GR_MEMORY_HOST || info->memory == GR_MEMORY_ARRAY)
+        return GR_OK;
+    CUresult result =
+        gr_driver()->PointerGetAttribute(&found, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, tensor->ptr);
+    if (result == CUDA_SUCCESS && info->memory == GR_MEMORY_DEVICE)
+        *device = found;
+    return result == CUDA_ERROR_INVALID_VALUE ? check_pageable(tensor, call) : GR_OK;
 }
 
 /*
@@ -26,7 +50,9 @@ static gr_status find_context(gr_tensor *tensor, int ordinal, const char *call)
 {
     CUdevice device;
     gr_status status = gr_tensor_set_context(tensor, NULL, call);
-    if (status != GR_OK || (ordinal < 0 && !query_device(tensor, &ordinal)) ||
+    if (status == GR_OK)
+        status = query_device(tensor, &ordinal, call);
+    if (status != GR_OK || ordinal < 0 ||
         gr_driver()->DeviceGet(&device, ordinal) != CUDA_SUCCESS || device == tensor->info.device)
         return status;
     struct gr_context other = {.primary_of = device};

@@ -10,6 +10,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import grinterop
+import numpy as np
 import pytest
 from grinterop import _errors, _grinterop
 
@@ -62,6 +63,13 @@ def refuses(error, *calls, match=None):
     for call in calls:
         with pytest.raises(error, match=match):
             call()
+
+
+def pinned(array):
+    """A copy of the array in memory that CUDA can access."""
+    copy = np.asarray(grinterop.Tensor.alloc(array.shape, array.dtype.name, memory="pinned"))
+    copy[...] = array
+    return copy
 
 
 def interface(address, **changes):

@@ -13,7 +13,7 @@ import pytest
 from grinterop import Tensor
 
 import vk
-from conftest import elsewhere, refuses, run_python
+from conftest import elsewhere, pinned, refuses, run_python
 
 
 # ---- Exports -------------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ class Interface:
 
 
 def test_array_interface_is_imported(cuda):
-    array = np.arange(24, dtype="i4").reshape(2, 3, 4)[:, ::2]
+    array = pinned(np.arange(24, dtype="i4").reshape(2, 3, 4))[:, ::2]
     for stream in (None, 1, 2, cuda.stream):
         tensor = Tensor.from_dlpack(Interface(array, stream=stream))
         assert tensor.strides == array.strides
@@ -340,6 +340,11 @@ class OldArray:
         return self.array.__array_interface__
 
 
+def test_array_interface_of_host_memory_is_refused(cuda):
+    with pytest.raises(BufferError, match="does not know the memory"):
+        Tensor.from_dlpack(Interface(np.zeros(64, "u1")))
+
+
 @pytest.mark.parametrize("error", [BufferError("read-only"), TypeError("bool")])
 def test_arrays_of_old_numpy_are_imported(error):
     array = (np.arange(24).reshape(4, 6) % 2 == 0)[:, 1:]
@@ -371,7 +376,7 @@ def test_array_interface_is_exported(cuda):
 
 def test_planes_are_imported(cuda):
     luma, chroma = np.zeros((48, 64), "u1"), np.zeros((24, 32, 2), "u1")
-    for pair in ((luma, chroma), [Interface(luma), Interface(chroma)]):
+    for pair in ((luma, chroma), [Interface(pinned(luma)), Interface(pinned(chroma))]):
         picture = Tensor.from_dlpack(pair, layout="nv12")
         assert picture.layout == "nv12" and picture.shape == (48, 64)
         assert picture.chroma.shape == (24, 32, 2)

@@ -14,7 +14,7 @@ from grinterop import GraphicsResource, Ring, Tensor
 
 import gl
 import vk
-from conftest import elsewhere, interface, refuses
+from conftest import elsewhere, interface, pinned, refuses
 from test_programs import run
 from test_threads import launch_host, slow  # noqa: F401
 
@@ -240,7 +240,7 @@ def test_argument_that_closes_the_tensor_does_no_harm(cuda):
 
 class Interface:
     def __init__(self, acts):
-        self.memory = np.zeros(64, "u1")
+        self.memory = pinned(np.zeros(64, "u1"))
         self.acts = acts
 
     @property
@@ -335,7 +335,7 @@ def test_array_interface_may_clear_itself_when_read(where, cuda):
 
     class Empties:
         def __init__(self):
-            self.memory = np.zeros(64, "u1")
+            self.memory = pinned(np.zeros(64, "u1"))
             empty = Acts(self.empty, 8)
             self.interface = interface(self.memory.ctypes.data, strides=(8, 1), stream=1)
             if where == "shape":

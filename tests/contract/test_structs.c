@@ -142,8 +142,12 @@ static bool allocate_tensor(const void *desc)
 
 static bool wrap_tensor(const void *desc)
 {
-    static unsigned char bytes[SIZE];
-    return tensor_made(gr_tensor_from_memory(desc, bytes, GR_STREAM_NONE, NULL, NULL));
+    CUdeviceptr bytes;
+    CU(MemAlloc(&bytes, SIZE));
+    bool good = tensor_made(
+        gr_tensor_from_memory(desc, (void *)(uintptr_t)bytes, GR_STREAM_NONE, NULL, NULL));
+    CU(MemFree(bytes));
+    return good;
 }
 
 static bool map_tensor(const void *desc)

@@ -506,14 +506,24 @@ static const struct {
     {"multiples of the element size", {2, 3, 4}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_F32, true},
 };
 
+static void free_tensor(void *tensor)
+{
+    gr_tensor_free(tensor);
+}
+
 static gr_tensor *foreseen_tensor(int which)
 {
-    static unsigned char bytes[16 * 16 + 16] __attribute__((aligned(16)));
+    static const int64_t size = 16 * 16 + 16;
+    gr_tensor *memory =
+        must_make(gr_tensor_create(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                            .shape = &size, .memory = GR_MEMORY_PINNED),
+                                   GR_STREAM_NONE));
+    unsigned char *bytes = gr_tensor_get_info(memory)->data;
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = foreseen[which].dtype, .ndim = foreseen[which].ndim,
                 .shape = foreseen[which].shape, .memory = GR_MEMORY_PINNED);
-    return must_make(
-        gr_tensor_from_memory(&desc, bytes + foreseen[which].odd, GR_STREAM_NONE, NULL, NULL));
+    return must_make(gr_tensor_from_memory(&desc, bytes + foreseen[which].odd, GR_STREAM_NONE,
+                                           free_tensor, memory));
 }
 
 GROUP("before the map", add_image_case)

@@ -222,6 +222,28 @@ TEST(invalid_streams_and_pointers_are_refused)
     gr_tensor_free(tensor);
 }
 
+/* Catches: such tensors were created, and kernels then failed or read other bytes. */
+TEST(memory_that_cuda_cannot_access_is_refused, 3)
+{
+    static const gr_memory kinds[] = {GR_MEMORY_DEVICE, GR_MEMORY_PINNED, GR_MEMORY_MANAGED};
+    static unsigned char bytes[4];
+    int accesses_all;
+    CUdeviceptr freed;
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                  .shape = (const int64_t[]){4}, .memory = kinds[_i]);
+    CU(DeviceGetAttribute(&accesses_all, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, fx.device));
+    if (accesses_all)
+        skip("kernels of this device can access all memory");
+    assert_null(gr_tensor_from_memory(&desc, bytes, GR_STREAM_NONE, NULL, NULL),
+                GR_ERR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE, "GR_MEMORY_HOST");
+    CU(MemAlloc(&freed, 1 << 26));
+    CU(MemFree(freed));
+    assert_null(gr_tensor_from_memory(&desc, (void *)(uintptr_t)freed, GR_STREAM_NONE, NULL, NULL),
+                GR_ERR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE, "been freed");
+    desc.shape = (const int64_t[]){0};
+    gr_tensor_free(must_make(gr_tensor_from_memory(&desc, bytes, GR_STREAM_NONE, NULL, NULL)));
+}
+
 TEST(allocating_too_many_bytes_returns_no_memory, 4)
 {
     if (each_memory[_i] == GR_MEMORY_HOST && sanitizer())
