@@ -144,6 +144,11 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
                 own.share_group ? "share_group" : "follow_storage");
         return NULL;
     }
+    if (own.packed && wish->image) {
+        gr_fail(GR_ERR_UNSUPPORTED, wish->call,
+                "`packed` is for buffers: an image has its own memory.");
+        return NULL;
+    }
     unsigned allowed =
         gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY, uncopied, wish->call);
     if (!allowed || gl_context_begin(&wish->context, wish->call, "will own the object") != GR_OK)

@@ -183,6 +183,12 @@ static unsigned take(gr_gl_options *own, const gr_gl_options *options, const cha
 {
     if (GR_TAKE(gr_gl_options, own, options, call) != GR_OK)
         return 0;
+    if (own->packed) {
+        gr_fail(GR_ERR_UNSUPPORTED, call,
+                "`packed` is for new buffers, because existing storage stays where it is: create "
+                "the buffer by gr_create_gl_buffer().");
+        return 0;
+    }
     return gl_transports_select(own, GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY,
                                 GR_TRANSPORT_INTEROP, call);
 }

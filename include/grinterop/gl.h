@@ -225,7 +225,7 @@ typedef struct gr_gl_options {
  *                           `share_group` is set
  *     GR_ERR_UNSUPPORTED    only GR_TRANSPORT_SHARED is allowed, which needs an object created by
  *                           grinterop (below); or only GR_TRANSPORT_PEER is allowed, and CUDA and
- *                           OpenGL are on one GPU, or there is no peer access
+ *                           OpenGL are on one GPU, or there is no peer access; or `packed` is set
  *     GR_ERR_NO_MEMORY      there is no memory for the copy
  */
 GR_API gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags,
@@ -347,8 +347,8 @@ typedef struct gr_gl_image_desc {
  * Errors: as for gr_create_gl_buffer(), and
  *     GR_ERR_INVALID_VALUE  the target, the size or the number of levels is invalid, or the format
  *                           has no size
- *     GR_ERR_UNSUPPORTED    the format cannot be shared, CUDA computes on another GPU, or grinterop
- *                           was built without Vulkan
+ *     GR_ERR_UNSUPPORTED    the format cannot be shared, CUDA computes on another GPU, grinterop
+ *                           was built without Vulkan, or `packed` is set
  *     GR_ERR_VULKAN         grinterop's own Vulkan device refused
  */
 GR_API gr_resource *gr_create_gl_image(const gr_gl_image_desc *desc, unsigned flags,

@@ -513,6 +513,19 @@ TEST(created_objects_have_no_share_group)
         GR_ERR_UNSUPPORTED, 0, "`follow_storage` is for existing objects");
 }
 
+TEST(only_created_buffers_are_packed)
+{
+    const gr_gl_options packed = GR_INIT(gr_gl_options, .packed = true);
+    const gr_gl_image_desc image = GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D,
+                                           .internal_format = GL_RGBA8, .width = 4, .height = 4);
+    assert_null(gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, &packed),
+                GR_ERR_UNSUPPORTED, 0, "`packed` is for new buffers");
+    assert_null(gr_from_gl_image_with(1, GL_TEXTURE_2D, GR_READ_WRITE, &packed), GR_ERR_UNSUPPORTED,
+                0, "`packed` is for new buffers");
+    assert_null(gr_create_gl_image(&image, GR_READ_WRITE, &packed), GR_ERR_UNSUPPORTED, 0,
+                "`packed` is for buffers");
+}
+
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
 TEST(a_ring_has_the_resources_of_one_context)
