@@ -316,7 +316,7 @@ gr_egl *gr_egl_create(const gr_egl_options *options)
 gr_status gr_egl_make_current(const gr_egl *egl)
 {
     EGLBoolean done;
-    GR_TRY(gr_fork_check(__func__));
+    GR_TRY(egl ? gr_live_check(GR_LIVE_EGL, egl, __func__) : gr_fork_check(__func__));
     /*
      * Without libEGL no EGL context can be current, and epoxy would end the process if it were
      * called.

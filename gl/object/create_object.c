@@ -10,6 +10,7 @@
 
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
+#include "lib/resource/resource.h"
 #include "lib/external/external.h"
 #include "lib/base/flags.h"
 #include "lib/base/struct_size.h"
@@ -260,12 +261,13 @@ gr_resource *gr_create_gl_image(const gr_gl_image_desc *desc, unsigned flags,
 
 static bool is_opengl(const gr_resource *resource, const char *call)
 {
-    if (resource && resource->backend->api == GR_GRAPHICS_OPENGL)
+    if (gr_resource_check_slot(resource, call) != GR_OK)
+        return false;
+    if (resource->backend->api == GR_GRAPHICS_OPENGL)
         return true;
-    gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
-            resource ? "The resource was not made from an OpenGL object. For Vulkan use "
-                       "gr_vk_buffer() or gr_vk_image()."
-                     : "The resource is NULL: did its creation fail?");
+    gr_fail(GR_ERR_STATE, call,
+            "The resource was not made from an OpenGL object. For Vulkan use gr_vk_buffer() or "
+            "gr_vk_image().");
     return false;
 }
 

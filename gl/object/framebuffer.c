@@ -112,7 +112,7 @@ static gr_status check_buffer(gr_resource *buffer, const char *name, const char 
                        "`%s` was registered write_discard: CUDA has to read it. Create it "
                        "with GR_READ_ONLY.",
                        name);
-    if (gr_resource_get_info(buffer)->mapped)
+    if (buffer->mapped)
         return gr_fail(GR_ERR_STATE, call,
                        "`%s` is mapped: release its buffer first, because OpenGL has to "
                        "write to it.",
@@ -124,6 +124,7 @@ static gr_status check_staging(const struct fetch *f)
 {
     if (!f->given) /* a capture allows no new buffer */
         return gr_stream_check(NULL, f->stream, false, f->call);
+    GR_TRY(gr_resource_check_given(f->given, f->call));
     GR_TRY(check_buffer(f->given, "staging", f->call));
     GR_TRY(gr_map_check(f->given, f->stream, f->call));
     return check_storage(f->given, f->call);
@@ -313,7 +314,7 @@ static gr_status read_part(const struct fetch *f, const struct part *p, bool con
         gl_shader_read(f->shader, &p->attachment, &p->options, f->staging, p->offset))
         return GR_OK;
     gl_errors_take();
-    read_pixels(p, gr_gl_name(f->staging));
+    read_pixels(p, gl_of(f->staging)->name);
     return check_opengl(f, p, "glReadPixels");
 }
 
@@ -382,7 +383,7 @@ static gr_status find_parts(struct fetch *f)
 static gr_status check_size(const struct fetch *f, const char *name)
 {
     const struct part *last = &f->parts[f->n - 1];
-    const size_t size = gr_resource_get_info(f->staging)->size, end = last->offset + last->bytes;
+    const size_t size = f->staging->size, end = last->offset + last->bytes;
     if (end <= size)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, f->call,
@@ -478,10 +479,11 @@ static gr_status take_copy(struct fetch *f, const gr_framebuffer_options *option
     if (offset % 4)
         return gr_fail(GR_ERR_INVALID_VALUE, f->call, "The offset is %zu, not a multiple of 4.",
                        offset);
+    GR_TRY(gr_resource_check_slot(f->staging, f->call));
     GR_TRY(gr_resource_check_open(f->staging, f->call));
     GR_TRY(check_buffer(f->staging, "buffer", f->call));
     GR_TRY(gr_resource_check_thread(f->staging, f->call));
-    const size_t size = gr_resource_get_info(f->staging)->size;
+    const size_t size = f->staging->size;
     if (offset > size)
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
                        "The size of `buffer` is %zu, but the offset is %zu.", size, offset);

@@ -231,6 +231,6 @@ bool gl_shader_read(struct gl_shader *shader, const struct gl_attachment *a,
                            .buffer = gl_of(buffer)->name,
                            .pixel = a->read->channels * (GLuint)gr_channel_bytes(a->read->format)};
     const uint64_t bytes = (uint64_t)r.width * (uint64_t)r.height * r.pixel;
-    return offset + (bytes + 3) / 4 * 4 <= gr_resource_get_info(buffer)->size &&
-           is_writable(r.buffer) && gl_shader_can_run(shader) && run(&r, offset);
+    return offset + (bytes + 3) / 4 * 4 <= buffer->size && is_writable(r.buffer) &&
+           gl_shader_can_run(shader) && run(&r, offset);
 }

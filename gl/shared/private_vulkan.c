@@ -37,13 +37,13 @@ static struct private_vulkan *open_device(CUdevice cuda, const char *call)
         free(vulkan);
         return NULL;
     }
+    vulkan->cuda = cuda;
+    const gr_vk_headless_info *h = vulkan->handles = gr_vk_headless_get_info(vulkan->headless);
     /*
      * grinterop uses this device internally, so remove it from the table of the application's live
      * objects
      */
     gr_live_remove(GR_LIVE_VK_HEADLESS, vulkan->headless);
-    vulkan->cuda = cuda;
-    const gr_vk_headless_info *h = vulkan->handles = gr_vk_headless_get_info(vulkan->headless);
     PFN_vkGetDeviceProcAddr get =
         (PFN_vkGetDeviceProcAddr)h->get_instance_proc_addr(h->instance, "vkGetDeviceProcAddr");
     vulkan->semaphore_fd = (PFN_vkGetSemaphoreFdKHR)get(h->device, "vkGetSemaphoreFdKHR");

@@ -41,7 +41,7 @@
  * Failure   A call that fails changes nothing, unless it returns GR_ERR_PARTIAL.
  * NULL      Freeing or releasing NULL does nothing. Everywhere else NULL is an error, unless a
  *           comment gives it a meaning.
- * Twice     Freeing or releasing an object twice does nothing and records GR_ERR_INVALID_VALUE.
+ * Freed     A call with a freed or released object does nothing and records GR_ERR_INVALID_VALUE.
  *           Exception: the next map may return the pointer of a released gr_buffer again. Releasing
  *           that pointer a second time then ends the new mapping.
  * Streams   Every call names its CUDA stream; NULL is an error. For a default stream pass
@@ -375,7 +375,8 @@ typedef struct gr_release_options {
  * `options` may be NULL.
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  `stream` or `buffers` is NULL; nothing was released
+ *     GR_ERR_INVALID_VALUE  `stream` or `buffers` is NULL, or a buffer is listed twice; nothing was
+ *                           released
  *     GR_ERR_PARTIAL        the buffers left in `buffers` were not released, and gr_last_error()
  *                           has the first failure; or some buffers ended because their CUDA
  *                           context was destroyed

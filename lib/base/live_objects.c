@@ -41,6 +41,7 @@ static const struct {
     [GR_LIVE_RESOURCE] = {"resource", "gr_resource_free"},
     [GR_LIVE_BUFFER] = {"buffer", "gr_buffer_release"},
     [GR_LIVE_SEMAPHORE] = {"semaphore", "gr_semaphore_free"},
+    [GR_LIVE_HELD_SEMAPHORE] = {"semaphore", NULL},
     [GR_LIVE_RING] = {"ring", "gr_ring_free"},
     [GR_LIVE_SUBMIT] = {"submit", "gr_submit_free"},
     [GR_LIVE_VK_DEVICE] = {"Vulkan device", "gr_vk_device_free"},

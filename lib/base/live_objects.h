@@ -17,6 +17,7 @@ enum gr_live_kind {
     GR_LIVE_RESOURCE,
     GR_LIVE_BUFFER, /* from allocation until the memory of the buffer is freed, mapped or not */
     GR_LIVE_SEMAPHORE,
+    GR_LIVE_HELD_SEMAPHORE, /* until its last reference: submits name semaphores that were freed */
     GR_LIVE_RING,
     GR_LIVE_SUBMIT, /* until the memory of the submit is freed, in use or not */
     GR_LIVE_VK_DEVICE,

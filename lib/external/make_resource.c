@@ -204,8 +204,9 @@ gr_resource *gr_from_external_memory(const gr_external_memory_desc *memory, unsi
 static gr_status check_sharing(const gr_resource *resource, const gr_external_part_desc *part,
                                unsigned flags, const char *call)
 {
-    const struct gr_external *r = gr_external_of(resource);
+    GR_TRY(gr_resource_check_slot(resource, call));
     GR_TRY(gr_resource_check_open(resource, call));
+    const struct gr_external *r = gr_external_of(resource);
     if (!r || gr_external_is_copied(r))
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is not in external memory; it uses the transport %s.",

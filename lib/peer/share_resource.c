@@ -3,6 +3,7 @@
 #include <grinterop/share.h>
 
 #include "lib/base/error.h"
+#include "lib/resource/resource.h"
 #include "lib/external/external.h"
 #include "lib/peer/peer.h"
 #include "lib/sync/sync.h"
@@ -50,7 +51,9 @@ gr_status gr_resource_send(int socket, gr_resource *resource, const void *data, 
 {
     struct gr_message message = {.kind = GR_MESSAGE_RESOURCE};
     struct gr_deadline deadline = gr_deadline_in(timeout_ms);
-    gr_status status = gr_socket_check(socket, __func__);
+    gr_status status = gr_resource_check_given(resource, __func__);
+    if (status == GR_OK)
+        status = gr_socket_check(socket, __func__);
     if (status == GR_OK)
         status = gr_message_set_data(&message, data, size, __func__);
     if (status == GR_OK)

@@ -334,10 +334,7 @@ static gr_status run(struct work *w)
 
 static gr_status with_buffer(struct work *w, const gr_publish_options *options)
 {
-    if (!w->buffer)
-        return gr_fail(GR_ERR_INVALID_VALUE, w->call,
-                       "The buffer is NULL: did the map fail? Call gr_last_error() right after "
-                       "the map for the reason.");
+    GR_TRY(gr_buffer_check(w->buffer, w->call));
     if (!gr_buffer_is_live(w->buffer))
         return gr_fail(GR_ERR_STATE, w->call, "The resource is no longer mapped: map it again.");
     GR_TRY(take(w, options));
@@ -402,6 +399,7 @@ static gr_status select_region(const struct work *w, gr_resource *resource)
 
 static gr_status check(struct work *w, gr_resource *resource, const gr_publish_options *options)
 {
+    GR_TRY(gr_resource_check_given(resource, w->call));
     GR_TRY(gr_resource_check_open(resource, w->call));
     GR_TRY(gr_resource_check_ring(resource, w->call));
     GR_TRY(take(w, options));

@@ -8,13 +8,11 @@
 #include "lib/cuda/array_format.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/resource/resource.h"
 
 gr_status gr_image_check(const gr_buffer *buffer, const char *call)
 {
-    if (!buffer)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The buffer is NULL: did gr_map() fail? Call gr_last_error() right after "
-                       "that call for the reason.");
+    GR_TRY(gr_buffer_check(buffer, call));
     if (!buffer->resource->is_image)
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is a buffer, not an image: use gr_buffer_ptr().");

@@ -13,7 +13,6 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
-#include "lib/base/live_objects.h"
 #include "lib/base/struct_size.h"
 #include "lib/resource/image.h"
 #include "lib/resource/resource.h"
@@ -189,7 +188,7 @@ static void put(gr_resource *resource, struct object new)
 /* Returns the mapping of an image; NULL after recording an error. */
 static gr_buffer *mapping_of(const gr_resource *resource, const char *call)
 {
-    if ((resource && gr_live_check(GR_LIVE_RESOURCE, resource, call) != GR_OK) ||
+    if (gr_resource_check_slot(resource, call) != GR_OK ||
         gr_resource_check_open(resource, call) != GR_OK)
         return NULL;
     gr_buffer *mapped = resource->mapped;

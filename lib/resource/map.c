@@ -11,7 +11,6 @@
 #include "lib/cuda/event.h"
 #include "lib/base/flags.h"
 #include "lib/resource/image.h"
-#include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/resource/mapping_users.h"
 #include "lib/resource/stream.h"
@@ -62,8 +61,8 @@ static inline gr_status check_unused(const gr_resource *resource, CUstream strea
 static inline gr_status check_mappable(const gr_resource *resource, const gr_resource *first,
                                        bool held, const char *call)
 {
-    if (resource && !held)
-        GR_TRY(gr_live_check(GR_LIVE_RESOURCE, resource, call));
+    if (!held)
+        GR_TRY(gr_resource_check_given(resource, call));
     GR_TRY(gr_resource_check_open(resource, call));
     if (!held && resource->in_a_ring)
         return gr_resource_refuse_in_ring(call);
@@ -416,18 +415,9 @@ gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
     return map_all(resources, n, false, stream, options ? &own : NULL, out, __func__);
 }
 
-static bool is_buffer(const gr_buffer *buffer, const char *call)
-{
-    if (!buffer)
-        gr_fail(GR_ERR_INVALID_VALUE, call,
-                "The buffer is NULL: did the map fail? Call gr_last_error() right after "
-                "the map for the reason.");
-    return buffer;
-}
-
 CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer)
 {
-    if (!is_buffer(buffer, __func__))
+    if (gr_buffer_check(buffer, __func__) != GR_OK)
         return 0;
     if (!buffer->ptr && buffer->resource->is_image && gr_buffer_is_live(buffer))
         gr_fail(GR_ERR_STATE, __func__,
@@ -438,12 +428,12 @@ CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer)
 
 size_t gr_buffer_size(const gr_buffer *buffer)
 {
-    return is_buffer(buffer, __func__) ? buffer->size : 0;
+    return gr_buffer_check(buffer, __func__) == GR_OK ? buffer->size : 0;
 }
 
 const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer)
 {
-    if (!is_buffer(buffer, __func__))
+    if (gr_buffer_check(buffer, __func__) != GR_OK)
         return NULL;
     /* the cast is valid because no buffer is a const object */
     gr_buffer_info *info = &((gr_buffer *)buffer)->shown;
@@ -468,9 +458,7 @@ static gr_buffer *undo(gr_buffer *buffer)
 static gr_status check_linear(gr_resource *resource, unsigned level, unsigned layer,
                               CUstream stream, const char *call)
 {
-    if (!resource) /* check_mappable() reports it */
-        return GR_OK;
-    GR_TRY(gr_live_check(GR_LIVE_RESOURCE, resource, call));
+    GR_TRY(gr_resource_check_given(resource, call));
     if (!resource->is_image && (level || layer))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The resource is a buffer, which has level 0 and layer 0 only.");

@@ -7,6 +7,7 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/log.h"
 #include "lib/base/error.h"
+#include "lib/resource/resource.h"
 #include "lib/base/lock.h"
 #include "lib/resource/stream.h"
 
@@ -111,7 +112,7 @@ static void warn(const gr_buffer *buffer, unsigned count, const char *call)
     char text[640];
     if (!gr_log_wanted(GR_LOG_WARNING))
         return;
-    gr_resource_describe(buffer->resource, text, sizeof(text));
+    gr_resource_format(buffer->resource, text, sizeof(text));
     gr_log(GR_LOG_WARNING,
            "%s: %u tensor%s still referred to the mapping when it ended, and can no longer be "
            "used. Free tensors before their mapping ends. The resource: %s",

@@ -102,20 +102,36 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     return status;
 }
 
-/* Checks that the caller has not released the buffer. */
-static inline gr_status check_not_released(const gr_buffer *buffer, const char *call)
+/* Whether the caller has the buffer, whose mapping may have ended. */
+static inline bool is_owned(const gr_buffer *b)
 {
-    GR_TRY(gr_live_check(GR_LIVE_BUFFER, buffer, call));
-    if (buffer->out && !buffer->later)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The buffer has been released already. Nothing was done.");
+    return b && gr_live_has(GR_LIVE_BUFFER, b) && b->out && !b->later;
 }
 
 /* Whether the release of the buffer enqueues work on a stream. */
 static inline bool is_releasable(const gr_buffer *b)
 {
-    return b && gr_live_has(GR_LIVE_BUFFER, b) && b->out && !b->later && gr_buffer_is_live(b);
+    return is_owned(b) && gr_buffer_is_live(b);
+}
+
+/*
+ * Checks that no buffer is listed twice, because the second entry would be released already. For a
+ * list that is one run, gather() has found this out.
+ */
+static gr_status check_listed_once(gr_buffer *const buffers[], size_t n, const char *call)
+{
+    size_t count = 0;
+    for (; count < n && !(is_owned(buffers[count]) && buffers[count]->listed); count++)
+        if (is_owned(buffers[count]))
+            buffers[count]->listed = true;
+    for (size_t i = 0; i < count; i++)
+        if (is_owned(buffers[i]))
+            buffers[i]->listed = false;
+    if (count == n)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "Buffer %p is listed twice: list each buffer once. Nothing was released.",
+                   (void *)buffers[count]);
 }
 
 /*
@@ -154,28 +170,37 @@ static size_t gather(gr_buffer *const buffers[], size_t n, bool of_map, gr_resou
 }
 
 /*
- * Releases buffers[0] and the run that starts there; *done is the length of the run. `by_ring` says
- * whether a ring releases the buffers.
+ * Releases buffers[0] and the run that starts there; *done is the length of the run, or 0 if a
+ * buffer is listed twice, which is checked once. `by_ring` says whether a ring releases the
+ * buffers.
  */
 static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, bool by_ring,
-                             size_t *done, const char *call)
+                             bool *listed_once, size_t *done, const char *call)
 {
     gr_resource *resources[GR_BATCH];
     gr_buffer *first = buffers[0];
+    const bool of_map = stream == GR_STREAM_OF_MAP;
     bool ended = true;
     gr_status status = GR_OK;
     *done = 1;
-    GR_TRY(check_not_released(first, call));
+    if (!by_ring) /* a ring has its buffers until it releases them */
+        GR_TRY(gr_buffer_check(first, call));
     resources[0] = first->resource;
-    if (resources[0]->mapped == first) {
+    const bool is_mapped = resources[0]->mapped == first;
+    if (is_mapped) {
         if (!by_ring && resources[0]->in_a_ring)
             return gr_resource_refuse_in_ring(call);
         GR_TRY(gr_resource_check_thread(resources[0], call));
-        const bool of_map = stream == GR_STREAM_OF_MAP;
         if (n > 1)
             *done = gather(buffers, n, of_map, resources);
-        status = unmap_resources(resources, *done, of_map ? first->stream : stream, &ended, call);
     }
+    if (*done < n && !*listed_once && check_listed_once(buffers, n, call) != GR_OK) {
+        *done = 0;
+        return GR_ERR_INVALID_VALUE;
+    }
+    *listed_once = true;
+    if (is_mapped)
+        status = unmap_resources(resources, *done, of_map ? first->stream : stream, &ended, call);
     if (ended)
         gr_buffers_give(buffers, *done);
     return status;
@@ -184,12 +209,14 @@ static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, bo
 gr_status gr_buffer_release(gr_buffer *buffer)
 {
     size_t done;
-    return buffer ? release_run(&buffer, 1, GR_STREAM_OF_MAP, false, &done, __func__) : GR_OK;
+    bool listed_once = true;
+    return buffer ? release_run(&buffer, 1, GR_STREAM_OF_MAP, false, &listed_once, &done, __func__)
+                  : GR_OK;
 }
 
 gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call)
 {
-    GR_TRY(check_not_released(buffer, call));
+    GR_TRY(gr_buffer_check(buffer, call));
     if (gr_buffer_is_live(buffer))
         GR_TRY(gr_resource_check_ring(buffer->resource, call));
     buffer->later = true;
@@ -252,19 +279,25 @@ static gr_status wait_for_option_event(gr_buffer *const buffers[], size_t n, CUs
     return GR_OK;
 }
 
-/* Releases all buffers that can be released. Afterwards the first failure is the last error. */
+/*
+ * Releases all buffers that can be released, or none if one is listed twice. Afterwards the first
+ * failure is the last error.
+ */
 static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream, bool by_ring,
                                  const char *call)
 {
     gr_status first = GR_OK;
     struct gr_error_record cause;
     size_t done;
-    bool some = false;
+    bool some = false, listed_once = by_ring; /* a ring has checked its slots */
     for (size_t i = 0; i < n; i += done) {
         done = 1;
         if (!buffers[i])
             continue;
-        gr_status status = release_run(buffers + i, n - i, stream, by_ring, &done, call);
+        gr_status status =
+            release_run(buffers + i, n - i, stream, by_ring, &listed_once, &done, call);
+        if (done == 0)
+            return status;
         some = some || status == GR_OK;
         if (status == GR_OK || first != GR_OK)
             continue;
@@ -304,8 +337,10 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
     GR_TRY(gr_stream_check(first_context(buffers, n, stream), stream, true, __func__));
     if (options)
         GR_TRY(GR_TAKE(gr_release_options, &own, options, __func__));
-    if (options && own.wait_event)
+    if (options && own.wait_event) {
+        GR_TRY(check_listed_once(buffers, n, __func__));
         status = wait_for_option_event(buffers, n, stream, own.wait_event, __func__);
+    }
     if (status == GR_ERR_DEVICE_LOST)
         for (size_t i = 0; i < n; i++)
             if (is_releasable(buffers[i]))
@@ -333,14 +368,12 @@ static gr_status end_mapping(gr_resource *resource, CUstream stream, const char 
     return status;
 }
 
-/* Checks that the caller has not freed the resource. */
-static gr_status check_not_freed(const gr_resource *resource, const char *call)
+/* Checks that the caller has not freed the resource, and ends deferred releases. */
+static gr_status check_given(const gr_resource *resource, const char *call)
 {
-    gr_status status = resource ? gr_live_check(GR_LIVE_RESOURCE, resource, call)
-                                : gr_resource_check_open(resource, call);
-    if (status == GR_OK)
-        gr_resource_collect(resource);
-    return status;
+    GR_TRY(gr_resource_check_given(resource, call));
+    gr_resource_collect(resource);
+    return GR_OK;
 }
 
 static gr_status unmap_on(gr_resource *resource, CUstream stream, const char *call)
@@ -357,7 +390,7 @@ gr_status gr_resource_unmap_anyhow(gr_resource *resource, const char *call)
 
 gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
 {
-    GR_TRY(check_not_freed(resource, __func__));
+    GR_TRY(check_given(resource, __func__));
     GR_TRY(gr_resource_check_open(resource, __func__));
     if (!resource->mapped)
         return gr_fail(GR_ERR_STATE, __func__, "The resource is not mapped.");
@@ -386,7 +419,7 @@ gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const c
 
 gr_status gr_resource_close(gr_resource *resource, CUstream stream)
 {
-    GR_TRY(check_not_freed(resource, __func__));
+    GR_TRY(check_given(resource, __func__));
     GR_TRY(gr_resource_check_ring(resource, __func__));
     return gr_resource_close_held(resource, stream, __func__);
 }

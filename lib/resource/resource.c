@@ -7,6 +7,7 @@
  */
 #include "lib/resource/resource.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -307,6 +308,38 @@ gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *cal
                    "The resource has been closed. Register the object again to continue.");
 }
 
+/* The buffers in a resource are in the table until its memory is freed. */
+static bool has_memory(const gr_resource *resource)
+{
+    return gr_live_has(GR_LIVE_BUFFER, (const char *)resource + offsetof(gr_resource, first));
+}
+
+gr_status gr_resource_check_slot(const gr_resource *resource, const char *call)
+{
+    if (resource && gr_live_has(GR_LIVE_RESOURCE, resource))
+        return GR_OK;
+    return resource && has_memory(resource) && resource->in_a_ring
+               ? GR_OK
+               : gr_resource_refuse_freed(resource, call);
+}
+
+gr_status gr_resource_refuse_freed(const gr_resource *resource, const char *call)
+{
+    return resource ? gr_live_refuse(GR_LIVE_RESOURCE, resource, call)
+                    : gr_resource_refuse_closed(resource, call);
+}
+
+gr_status gr_buffer_refuse(const gr_buffer *buffer, const char *call)
+{
+    if (!buffer)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The buffer is NULL: did the map fail? Call gr_last_error() right after "
+                       "the map for the reason.");
+    GR_TRY(gr_live_check(GR_LIVE_BUFFER, buffer, call));
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The buffer has been released already. Nothing was done.");
+}
+
 gr_status gr_resource_refuse_in_ring(const char *call)
 {
     return gr_fail(
@@ -320,10 +353,8 @@ gr_status gr_resource_refuse_in_ring(const char *call)
 
 const gr_resource_info *gr_resource_get_info(const gr_resource *resource)
 {
-    if (!resource) {
-        gr_resource_refuse_closed(NULL, __func__);
+    if (gr_resource_check_slot(resource, __func__) != GR_OK)
         return NULL;
-    }
     const struct gr_backend *backend = resource->backend;
     /* the cast is valid because no resource is a const object */
     gr_resource_info *info = &((gr_resource *)resource)->info;
@@ -344,12 +375,8 @@ const gr_resource_info *gr_resource_get_info(const gr_resource *resource)
 
 #define NO_KERNELS ", publishing only copies (grinterop was built without nvcc)"
 
-int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
+int gr_resource_format(const gr_resource *resource, char *text, size_t size)
 {
-    if (!text)
-        size = 0;
-    if (!resource)
-        return snprintf(text, size, "no resource (NULL)");
     char what[160], flags[96], state[96], bytes[40] = "";
     const gr_buffer *mapped = resource->mapped;
     const CUdeviceptr ptr = mapped ? __atomic_load_n(&mapped->ptr, __ATOMIC_RELAXED) : 0;
@@ -373,9 +400,20 @@ int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
                     gr_kernels_are_built() ? "" : NO_KERNELS);
 }
 
+int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
+{
+    if (!text)
+        size = 0;
+    if (!resource)
+        return snprintf(text, size, "no resource (NULL)");
+    return gr_resource_check_slot(resource, __func__) == GR_OK
+               ? gr_resource_format(resource, text, size)
+               : snprintf(text, size, "no resource (it was freed)");
+}
+
 static bool describe_resource(const void *object, char *text, size_t size)
 {
-    gr_resource_describe(object, text, size);
+    gr_resource_format(object, text, size);
     return true;
 }
 
@@ -395,7 +433,7 @@ void gr_resource_write_each(const char *call, gr_resource *const resources[], si
 {
     for (size_t i = 0; i < n; i++) {
         char text[640];
-        gr_resource_describe(resources[i], text, sizeof(text));
+        gr_resource_format(resources[i], text, sizeof(text));
         gr_log(GR_LOG_DEBUG, "%s: %s", call, text);
     }
 }

@@ -5,6 +5,7 @@
 
 #include <grinterop/gr.h>
 
+#include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/base/fork.h"
 #include "lib/resource/resource_types.h"
@@ -30,11 +31,37 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call);
 void gr_resource_settle(gr_resource *resource);
 
 /*
- * These functions record why a call cannot use a resource; the checks below call them on failure.
+ * These functions record why a call cannot use a resource or a buffer; the checks below call them
+ * on failure.
  */
+gr_status gr_resource_refuse_freed(const gr_resource *resource, const char *call)
+    __attribute__((cold));
+gr_status gr_buffer_refuse(const gr_buffer *buffer, const char *call) __attribute__((cold));
 gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *call)
     __attribute__((cold));
 gr_status gr_resource_refuse_in_ring(const char *call) __attribute__((cold));
+
+/* For a resource that the caller passed: refuses NULL and a freed resource. */
+static inline gr_status gr_resource_check_given(const gr_resource *resource, const char *call)
+{
+    return resource && gr_live_has(GR_LIVE_RESOURCE, resource)
+               ? GR_OK
+               : gr_resource_refuse_freed(resource, call);
+}
+
+/*
+ * Like gr_resource_check_given(), for calls with the resource of a slot: its caller may have freed
+ * it, since the ring keeps it.
+ */
+gr_status gr_resource_check_slot(const gr_resource *resource, const char *call);
+
+/* For a buffer that the caller passed: refuses NULL and a released buffer. */
+static inline gr_status gr_buffer_check(const gr_buffer *buffer, const char *call)
+{
+    return buffer && gr_live_has(GR_LIVE_BUFFER, buffer) && buffer->out && !buffer->later
+               ? GR_OK
+               : gr_buffer_refuse(buffer, call);
+}
 
 /* Refuses NULL and a closed resource. In a forked child refuses every resource. */
 static inline gr_status gr_resource_check_open(const gr_resource *resource, const char *call)
@@ -129,6 +156,9 @@ void gr_buffers_untake(gr_resource *const resources[], size_t n) __attribute__((
 void gr_buffers_give(gr_buffer *buffers[], size_t n);
 
 /* ---- The log --------------------------------------------------------------------------------- */
+
+/* Like gr_resource_describe(), for a resource that the library holds. */
+int gr_resource_format(const gr_resource *resource, char *text, size_t size);
 
 /* Logs one line per resource at debug level. */
 void gr_resource_write_each(const char *call, gr_resource *const resources[], size_t n)

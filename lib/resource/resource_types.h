@@ -52,6 +52,7 @@ struct gr_buffer {
     struct gr_mapping_user *users; /* the users of the mapped bytes */
     size_t pitch;                  /* the pitch of the linear memory of an image, or 0 */
     unsigned level, layer;         /* the level and layer of the image in linear memory */
+    bool listed;                   /* temporary mark of a release of many buffers */
     gr_buffer_info shown;          /* filled by gr_buffer_get_info() */
     gr_image_info info;            /* returned by gr_buffer_get_image_info() */
 };

@@ -3,12 +3,12 @@
 #include "lib/ring/ring.h"
 
 #include "lib/base/error.h"
-#include "lib/base/fork.h"
+#include "lib/base/live_objects.h"
 
 gr_status gr_ring_check(const gr_ring *ring, const char *call)
 {
     if (ring)
-        return gr_fork_check(call);
+        return gr_live_check(GR_LIVE_RING, ring, call);
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The ring is NULL: did gr_ring_create() fail? Call gr_last_error() right after "
                    "that call for the reason.");

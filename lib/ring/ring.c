@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "lib/base/error.h"
+#include "lib/base/fork.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"
@@ -147,7 +148,7 @@ gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n
 
 void gr_ring_stop(gr_ring *ring)
 {
-    if (!ring)
+    if (!ring || gr_forked || gr_ring_check(ring, __func__) != GR_OK)
         return;
     GR_LOCKED(&ring->lock);
     ring->state.stopped = true;

@@ -95,6 +95,7 @@ static gr_status check_kind(const gr_resource *resource, const gr_resource *like
 
 static gr_status check_resource(gr_resource *resource, size_t i, const char *call)
 {
+    GR_TRY(gr_resource_check_given(resource, call));
     GR_TRY(gr_resource_check_open(resource, call));
     gr_resource_collect(resource);
     if (resource->mapped)
@@ -143,16 +144,16 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, cons
             n, most, GR_RING_MOST_SLOTS);
     gr_status status = GR_OK;
     size_t checked = 0;
-    for (; checked < n && status == GR_OK; checked++) {
+    for (; checked < n; checked++) {
         status = check_resource(resources[checked], checked, call);
         if (status == GR_OK)
             status = check_beside(resources, checked, ring, call);
-        if (status == GR_OK)
-            resources[checked]->visited = true;
+        if (status != GR_OK)
+            break;
+        resources[checked]->visited = true;
     }
     for (size_t i = 0; i < checked; i++)
-        if (resources[i])
-            resources[i]->visited = false;
+        resources[i]->visited = false;
     return status == GR_OK ? gr_resource_check_thread(resources[0], call) : status;
 }
 

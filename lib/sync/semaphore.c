@@ -14,6 +14,13 @@
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"
 
+gr_status gr_semaphore_check_given(const gr_semaphore *semaphore, const char *call)
+{
+    return gr_live_has(GR_LIVE_HELD_SEMAPHORE, semaphore)
+               ? GR_OK
+               : gr_live_refuse(GR_LIVE_SEMAPHORE, semaphore, call);
+}
+
 gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_ops *ops,
                             const struct gr_context *context, bool timeline, uint64_t value)
 {
@@ -25,6 +32,7 @@ gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_o
     semaphore->context = *context;
     semaphore->timeline = semaphore->info.timeline = timeline;
     semaphore->signalled = value;
+    gr_live_add(GR_LIVE_HELD_SEMAPHORE, semaphore);
     return GR_OK;
 }
 
@@ -69,6 +77,7 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
         return GR_OK;
     }
 fail:
+    gr_live_remove(GR_LIVE_HELD_SEMAPHORE, semaphore);
     gr_uses_free(&semaphore->uses, false);
     pthread_mutex_destroy(&semaphore->lock);
     return status;
@@ -133,6 +142,7 @@ void gr_semaphore_drop(gr_semaphore *semaphore)
     bool pushed;
     GR_KEEP_ERROR();
     GR_RELAXED();
+    gr_live_remove(GR_LIVE_HELD_SEMAPHORE, semaphore);
     const bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
     const bool done = !alive || gr_uses_done(&semaphore->uses);
     if (done) {
@@ -172,7 +182,7 @@ void gr_semaphore_free(gr_semaphore *semaphore)
 const gr_semaphore_info *gr_semaphore_get_info(const gr_semaphore *semaphore)
 {
     if (!gr_semaphore_is_none(semaphore))
-        return &semaphore->info;
+        return gr_semaphore_check_given(semaphore, __func__) == GR_OK ? &semaphore->info : NULL;
     gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is no semaphore: did its creation fail?");
     return NULL;
 }
@@ -191,6 +201,8 @@ int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size
         return snprintf(text, size, "no semaphore (%s)", semaphore ? "GR_SEMAPHORE_NONE" : "NULL");
     if (gr_forked) /* another thread of the parent may have held the lock */
         return snprintf(text, size, "a semaphore of the parent process");
+    if (gr_semaphore_check_given(semaphore, __func__) != GR_OK)
+        return snprintf(text, size, "no semaphore (it was freed)");
     char what[128];
     semaphore->ops->describe(semaphore, what, sizeof(what));
     uint64_t value = gr_semaphore_last(semaphore);

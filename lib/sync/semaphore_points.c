@@ -120,6 +120,7 @@ static gr_status check_point(const gr_semaphore_point *point, const gr_semaphore
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The semaphore of point %zu is %s: did its creation fail?", i,
                        point->semaphore ? "GR_SEMAPHORE_NONE" : "NULL");
+    GR_TRY(gr_semaphore_check_given(point->semaphore, call));
     if (!gr_context_same(&point->semaphore->context, &first->semaphore->context))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The semaphores belong to different CUDA contexts: make a separate call for "

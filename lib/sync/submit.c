@@ -265,18 +265,21 @@ static gr_status check_all(gr_resource *const resources[], size_t n, const char 
                        resources
                            ? "There is nothing to submit: n is 0. Pass the length of `resources`"
                            : "`resources` is NULL");
-    bool grouped = n > 1 && resources[0] && gr_group_has(resources, n); /* so each is listed once */
-    for (; checked < n && status == GR_OK; checked++) {
+    /* so each is listed once */
+    bool grouped = n > 1 && resources[0] && gr_live_has(GR_LIVE_RESOURCE, resources[0]) &&
+                   gr_group_has(resources, n);
+    for (; checked < n; checked++) {
         status = check_one(resources[checked], grouped, call);
         if (status == GR_OK)
             status =
                 check_context(resources[checked], checked ? resources[checked - 1] : NULL, call);
-        if (status == GR_OK && !grouped)
+        if (status != GR_OK)
+            break;
+        if (!grouped)
             resources[checked]->visited = true;
     }
     for (size_t i = 0; i < checked && !grouped; i++)
-        if (resources[i])
-            resources[i]->visited = false;
+        resources[i]->visited = false;
     return status;
 }
 

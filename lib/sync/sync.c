@@ -133,6 +133,7 @@ static gr_status check_semaphore(const gr_resource *resource, const gr_semaphore
                        "`%s` is NULL: did the creation of the semaphore fail? Pass "
                        "GR_SEMAPHORE_NONE if the program orders the two sides itself.",
                        name);
+    GR_TRY(gr_semaphore_check_given(semaphore, call));
     if (!is_plain(semaphore->type))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "A semaphore of type %s needs more than a value: use gr_semaphore_wait() "
@@ -158,6 +159,7 @@ static gr_status check_pair(const gr_resource *resource, const gr_semaphore *acq
 
 gr_status gr_sync_check_idle(const gr_resource *resource, const char *call)
 {
+    GR_TRY(gr_resource_check_given(resource, call));
     GR_TRY(gr_resource_check_open(resource, call));
     if (resource->in_a_ring)
         return gr_fail(GR_ERR_STATE, call,

@@ -89,6 +89,9 @@ static inline bool gr_semaphore_is_none(const gr_semaphore *semaphore)
     return !semaphore || semaphore == GR_SEMAPHORE_NONE;
 }
 
+/* Refuses a freed semaphore, unless a resource or a submit has it, and so may name it. */
+gr_status gr_semaphore_check_given(const gr_semaphore *semaphore, const char *call);
+
 /*
  * Initialises the common part; the caller has the first reference. On success the semaphore owns
  * the reference to the context. Error: GR_ERR_NO_MEMORY.

@@ -38,14 +38,14 @@ static gr_status wait_for(const gr_resource *resource, bool is_new, unsigned tim
 
 static gr_status check_waitable(const gr_resource *resource, const char *call)
 {
-    gr_status status = gr_resource_check_open(resource, call);
-    if (status == GR_OK)
-        gr_resource_collect(resource);
-    if (status == GR_OK && resource->mapped)
-        status = gr_fail(GR_ERR_STATE, call,
-                         "The resource is mapped, and CUDA may still add work: call "
-                         "gr_buffer_release() before you wait.");
-    return status;
+    GR_TRY(gr_resource_check_slot(resource, call));
+    GR_TRY(gr_resource_check_open(resource, call));
+    gr_resource_collect(resource);
+    if (!resource->mapped)
+        return GR_OK;
+    return gr_fail(GR_ERR_STATE, call,
+                   "The resource is mapped, and CUDA may still add work: call "
+                   "gr_buffer_release() before you wait.");
 }
 
 gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms)

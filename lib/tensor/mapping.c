@@ -3,8 +3,8 @@
 #include "lib/tensor/tensor.h"
 
 #include "lib/base/error.h"
+#include "lib/resource/resource.h"
 #include "lib/resource/image.h"
-#include "lib/base/live_objects.h"
 #include "lib/base/struct_size.h"
 
 /* Revokes a tensor. The accesses are atomic, because other threads may be reading. */
@@ -93,13 +93,7 @@ static gr_status describe(const gr_buffer *buffer, struct described *d, const ch
 
 static gr_status check_buffer(const gr_buffer *buffer, const char *call)
 {
-    if (!buffer)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The buffer is NULL: did the map fail? Call gr_last_error() right after "
-                       "the map for the reason.");
-    GR_TRY(gr_live_check(GR_LIVE_BUFFER, buffer, call));
-    if (!buffer->out || buffer->later)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "The buffer has been released already.");
+    GR_TRY(gr_buffer_check(buffer, call));
     if (!gr_buffer_is_live(buffer))
         return gr_fail(GR_ERR_STATE, call,
                        "The buffer's mapping has ended: map the resource again.");

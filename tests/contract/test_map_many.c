@@ -257,9 +257,8 @@ TEST(a_batch_can_be_released_in_parts_and_in_any_order)
     assert_ok(gr_map_many(resources, 6, fx.stream, NULL, buffers));
     for (size_t i = 0; i < 6; i++)
         cuda_fill(buffers[i], value_of(i));
-    gr_buffer *list[4] = {buffers[5], buffers[0], buffers[1], buffers[0]};
-    assert_fails(gr_buffer_release_many(list, 4, fx.stream, NULL), GR_ERR_PARTIAL, 0,
-                 "released already");
+    gr_buffer *list[3] = {buffers[5], buffers[0], buffers[1]};
+    assert_ok(gr_buffer_release_many(list, 3, fx.stream, NULL));
     assert_ok(gr_buffer_release(buffers[3]));
     gr_resource_free(resources[3]);
     gr_buffer *rest[3] = {buffers[2], buffers[3], buffers[4]};
@@ -360,19 +359,35 @@ TEST(a_released_buffer_in_the_list_does_not_prevent_the_other_releases)
     free_resources(resources, 4);
 }
 
-TEST(a_buffer_listed_twice_is_released_once)
+/* One driver call could release buffers 0 and 1, but not buffer 2, whose stream differs. */
+TEST(a_buffer_that_is_listed_twice_is_refused, 3)
 {
-    make(2);
+    static const int lists[][4] = {{0, 0, -1, -1}, {0, 1, 0, -1}, {0, 2, 0, -1},
+                                   {0, -1, 0, 2},  {2, 1, 1, 0},  {0, 1, 2, 2}};
+    const CUstream stream = _i == 0 ? fx.stream : GR_STREAM_OF_MAP;
+    CUevent event;
+    CU(EventCreate(&event, 0));
+    const gr_release_options options = GR_INIT(gr_release_options, .wait_event = event);
+    make(3);
     assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
-    gr_buffer *list[3] = {buffers[0], buffers[0], buffers[1]};
-    assert_fails(gr_buffer_release_many(list, 3, fx.stream, NULL), GR_ERR_PARTIAL, 0,
-                 "released already");
-    ck_assert_ptr_null(list[0]);
-    ck_assert_ptr_eq(list[1], buffers[0]);
-    ck_assert_ptr_null(list[2]);
-    assert_not_mapped(resources[0]);
-    assert_not_mapped(resources[1]);
-    free_resources(resources, 2);
+    buffers[2] = must_map_on(resources[2], fx.other);
+    for (size_t k = 0; k < sizeof(lists) / sizeof(*lists); k++) {
+        gr_buffer *list[4], *before[4];
+        for (int i = 0; i < 4; i++)
+            before[i] = list[i] = lists[k][i] < 0 ? NULL : buffers[lists[k][i]];
+        assert_invalid(gr_buffer_release_many(list, 4, stream, _i == 2 ? &options : NULL),
+                       "listed twice");
+        ck_assert_mem_eq(list, before, sizeof(list));
+        for (int i = 0; i < 3; i++)
+            ck_assert_uint_ne(gr_buffer_ptr(buffers[i]), 0);
+    }
+    /* The same for a buffer whose mapping has ended. */
+    assert_ok(gr_resource_unmap(resources[0], fx.stream));
+    gr_buffer *ended[] = {buffers[0], buffers[0]};
+    assert_invalid(gr_buffer_release_many(ended, 2, stream, NULL), "listed twice");
+    assert_ok(gr_buffer_release_many(buffers, 3, GR_STREAM_OF_MAP, NULL));
+    CU(EventDestroy(event));
+    free_resources(resources, 3);
 }
 
 TEST(release_many_ends_the_registrations_of_freed_resources)

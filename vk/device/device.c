@@ -417,7 +417,7 @@ void gr_vk_device_free(gr_vk_device *device)
 gr_status vk_check_device(const gr_vk_device *device, const char *call)
 {
     if (device)
-        return GR_OK;
+        return gr_live_check(GR_LIVE_VK_DEVICE, device, call);
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
         "The device is NULL: did gr_vk_device_from_vk() fail? Call gr_last_error() right after "

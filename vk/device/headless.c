@@ -397,7 +397,8 @@ const gr_vk_headless_info *gr_vk_headless_get_info(const gr_vk_headless *headles
     if (!headless)
         gr_fail(GR_ERR_INVALID_VALUE, __func__,
                 "The device is NULL: did gr_vk_headless_create() fail?");
-    return headless ? &headless->handles : NULL;
+    bool there = headless && gr_live_check(GR_LIVE_VK_HEADLESS, headless, __func__) == GR_OK;
+    return there ? &headless->handles : NULL;
 }
 
 void gr_vk_headless_free(gr_vk_headless *headless)

@@ -65,8 +65,9 @@ static gr_status export_semaphore(const gr_resource *resource, const gr_semaphor
 
 static gr_semaphore *create_semaphore(const gr_resource *resource)
 {
-    gr_semaphore *semaphore = gr_semaphore_create_vk(vk_resource_of(resource)->binding.device,
-                                                     VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *semaphore =
+        vk_semaphore_create(vk_resource_of(resource)->binding.device, VK_SEMAPHORE_TYPE_TIMELINE,
+                            VK_OF_SEMAPHORE, "gr_ring_send");
     if (semaphore)
         gr_live_remove(GR_LIVE_SEMAPHORE, semaphore); /* the ring owns the semaphore */
     return semaphore;
@@ -110,11 +111,11 @@ struct vk_resource *vk_resource_of(const gr_resource *resource)
 /* Returns the buffer, image and memory for a public query; NULL after recording an error. */
 static const struct vk_binding *binding_of(const gr_resource *resource, const char *call)
 {
+    if (gr_resource_check_slot(resource, call) != GR_OK)
+        return NULL;
     const struct vk_resource *r = vk_resource_of(resource);
     if (!r)
-        gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
-                resource ? "The resource was not made from a Vulkan object."
-                         : "The resource is NULL: did its creation fail?");
+        gr_fail(GR_ERR_STATE, call, "The resource was not made from a Vulkan object.");
     return r ? &r->binding : NULL;
 }
 

@@ -5,6 +5,7 @@
  * wait.
  */
 #include "lib/base/error.h"
+#include "lib/resource/resource.h"
 #include "lib/base/struct_size.h"
 #include "vk/copy/copy.h"
 #include "vk/sync/sync.h"
@@ -329,12 +330,13 @@ void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
 static gr_status check_resources(gr_resource *const resources[], size_t n, const char *call)
 {
     for (size_t i = 0; i < n; i++) {
+        GR_TRY(gr_resource_check_slot(resources[i], call));
         const struct vk_resource *r = vk_resource_of(resources[i]);
         if (!r)
             return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "Resource %zu is %s: barriers are for resources made from Vulkan "
-                           "buffers and images.",
-                           i, resources[i] ? "not a Vulkan resource" : "NULL");
+                           "Resource %zu is not a Vulkan resource: barriers are for resources made "
+                           "from Vulkan buffers and images.",
+                           i);
         if (r->binding.device->device != vk_resource_of(resources[0])->binding.device->device)
             return gr_fail(GR_ERR_INVALID_VALUE, call,
                            "Resource %zu belongs to another VkDevice than the first: record a "
