@@ -288,6 +288,8 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
     gr_status status = gl_copy_write_objects(resources, n);
     for (size_t i = 0; i < n; i++)
         gl_of(resources[i])->copy->region.width = 0;
+    if (status == GR_OK)
+        return gl_object_check_kept(resources, n);
     /* a later attempt could fail in the same way, and the mapping would never end */
     return status == GR_ERR_GL ? gr_error_set_class(GR_ERR_PARTIAL) : status;
 }

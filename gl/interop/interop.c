@@ -36,13 +36,28 @@ static CUresult call_for(driver_call call, gr_resource *const resources[], size_
     return call(1, &handle, stream);
 }
 
+/*
+ * The check would slow down each frame of a buffer, whose next map finds out; and the registration
+ * keeps immutable storage.
+ */
+static gr_status check_images(gr_resource *const resources[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (resources[i]->is_image && !gl_of(resources[i])->immutable)
+            GR_TRY(gl_object_check_kept(&resources[i], 1));
+    return GR_OK;
+}
+
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
     CUresult result = call_for(gr_driver()->GraphicsUnmapResources, resources, n, stream);
-    for (size_t i = 0; i < n && result == CUDA_SUCCESS; i++)
+    bool images = false;
+    for (size_t i = 0; i < n && result == CUDA_SUCCESS; i++) {
         gr_work_note(&resources[i]->sync.work, stream);
+        images |= resources[i]->is_image;
+    }
     if (result == CUDA_SUCCESS)
-        return GR_OK;
+        return images ? check_images(resources, n) : GR_OK;
     return gr_fail_work(result, "cuGraphicsUnmapResources",
                         "%s could not be unmapped and is still mapped.",
                         gl_object_text(resources[0]).text);

@@ -234,6 +234,19 @@ bool gl_object_intact(const gr_resource *resource)
     return false;
 }
 
+gr_status gl_object_check_kept(gr_resource *const resources[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (gr_resource_writes(resources[i]) && !resources[i]->in_a_ring &&
+            !exists(gl_of(resources[i])))
+            return gr_fail(GR_ERR_PARTIAL, "gr_buffer_release",
+                           "%s was deleted while it was mapped, so the data that CUDA wrote is "
+                           "lost. Release it before you delete it, and end the registration by "
+                           "%s.",
+                           gl_object_text(resources[i]).text, end_registration());
+    return GR_OK;
+}
+
 /* Ends a deferred resource. */
 static void settle(struct gl_deferred *left, bool current)
 {

@@ -171,11 +171,14 @@ gr_status gl_object_follow(struct gl_resource *r, const char *call);
 gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call);
 gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call);
 
-/*
- * Whether the storage still exists, for releases that copy. If it does not, the data is lost with a
- * warning, and the release still succeeds.
- */
+/* Whether the storage still exists, for releases that copy. If not, logs that the data is lost. */
 bool gl_object_intact(const gr_resource *resource);
+
+/*
+ * After an unmap: fails with GR_ERR_PARTIAL if an object that CUDA wrote to was deleted, unless it
+ * is in a ring, whose other frames must go on.
+ */
+gr_status gl_object_check_kept(gr_resource *const resources[], size_t n);
 
 /*
  * Lets the shader live as long as the resource, or, if it is NULL or has another shader, as long as

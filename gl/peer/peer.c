@@ -179,7 +179,8 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 {
     GR_TRY(map_chosen(resources, n, needs_write, stream));
     GR_TRY(copy_back(resources, n, stream));
-    return unmap_chosen(resources, n, all, stream);
+    GR_TRY(unmap_chosen(resources, n, all, stream));
+    return gl_object_check_kept(resources, n);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */

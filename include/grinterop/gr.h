@@ -327,9 +327,10 @@ GR_API const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer);
  *                           gr_buffer_release_many() with another stream
  *
  * Errors, after which the buffer is freed:
- *     GR_ERR_PARTIAL        the CUDA context was destroyed, or OpenGL refused the copied data, so
- *                           data that CUDA wrote may be lost; or grinterop failed to make the
- *                           graphics API wait for CUDA
+ *     GR_ERR_PARTIAL        data that CUDA wrote may be lost: the CUDA context was destroyed, or
+ *                           OpenGL refused the copied data, or the OpenGL object was deleted
+ *                           (interop checks only images with mutable storage); or grinterop failed
+ *                           to make the graphics API wait for CUDA
  *
  * Wraps cuGraphicsUnmapResources.
  */

@@ -327,6 +327,27 @@ TEST(map_after_the_storage_was_replaced_is_refused)
         skip("this OpenGL refuses new storage for a registered image");
 }
 
+/* Catches: the release succeeded, although nobody could see the texels any more. */
+TEST(release_of_an_image_that_was_deleted_reports_the_loss, 2)
+{
+    struct image image = image_make("RGBA8", "RENDERBUFFER", 8, 8, 1);
+    GLuint name;
+    GR_AUTO(gr_resource) *texture = register_mutable(&name);
+    GR_AUTO(gr_resource) *renderbuffer =
+        must_register_image(&image, _i ? GR_READ_ONLY : GR_READ_WRITE);
+    gr_buffer *buffers[] = {must_map_image(texture), must_map_image(renderbuffer)};
+    image_delete(&image);
+    glDeleteTextures(1, &name);
+    assert_fails(gr_buffer_release(buffers[0]), GR_ERR_PARTIAL, 0, "was deleted while it was");
+    if (_i) /* nothing is lost */
+        assert_ok(gr_buffer_release(buffers[1]));
+    else
+        assert_fails(gr_buffer_release(buffers[1]), GR_ERR_PARTIAL, 0, "was deleted while it was");
+    assert_not_mapped(texture);
+    assert_not_mapped(renderbuffer);
+    assert_ok(gr_resource_close(texture, fx.stream));
+}
+
 TEST(map_after_the_image_was_deleted_is_refused)
 {
     struct image image = image_make("RGBA8", "RENDERBUFFER", 8, 8, 1);
