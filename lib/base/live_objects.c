@@ -12,9 +12,9 @@
 
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
-#include "lib/base/lock.h"
 #include "lib/base/log.h"
 #include "lib/base/machine.h"
+#include "lib/base/spin_lock.h"
 
 #define PARTS      8   /* a power of two */
 #define FIRST_ROOM 128 /* a power of two */

@@ -18,9 +18,9 @@
 #include "lib/base/clock.h"
 #include "lib/cuda/kernel_module.h"
 #include "lib/base/live_objects.h"
-#include "lib/base/lock.h"
 #include "lib/base/log.h"
 #include "lib/base/machine.h"
+#include "lib/base/spin_lock.h"
 
 size_t gr_group_changes = 1; /* a new resource is in no group */
 
