@@ -23,7 +23,7 @@ static const char *const names[] = {"the legacy stream",     "the per-thread str
 
 static struct {
     CUstream streams[PLACES];
-    CUdeviceptr filled, copied, spare, managed, memory, mapped;
+    CUdeviceptr filled, copied, apart, spare, managed, memory, mapped;
     unsigned char *pinned;
     CUevent event, reached, unrecorded, after;
     CUgraph graph;
@@ -51,6 +51,8 @@ static void begin(void)
         CU(StreamCreate(&o.streams[i], i < NON_BLOCKING ? 0 : CU_STREAM_NON_BLOCKING));
     CU(MemAlloc(&o.filled, SIZE));
     CU(MemAlloc(&o.copied, SIZE));
+    CU(MemAlloc(&o.apart, SIZE));
+    CU(MemsetD8(o.apart, 0, SIZE));
     CU(MemAlloc(&o.spare, SIZE));
     CU(MemsetD8(o.spare, 0, SIZE));
     CU(MemAllocManaged(&o.managed, SIZE, CU_MEM_ATTACH_GLOBAL));
@@ -85,6 +87,7 @@ static void end(void)
     CU(MemFreeHost(o.pinned));
     CU(MemFree(o.managed));
     CU(MemFree(o.spare));
+    CU(MemFree(o.apart));
     CU(MemFree(o.copied));
     CU(MemFree(o.filled));
     for (int i = BLOCKING; i < PLACES; i++)
@@ -258,7 +261,7 @@ static void check_order(const struct order_row *row, int a, int b, int c)
     CU(CtxSynchronize());
     fill_late(a, o.filled, row->blocks ? SHORT : LONG);
     assert_result(CUDA_SUCCESS, row->call(o.streams[b]), row->name);
-    CU(MemcpyDtoDAsync(o.copied, o.filled, SIZE, o.streams[c]));
+    CU(MemcpyDtoDAsync(o.copied, wanted ? o.filled : o.apart, SIZE, o.streams[c]));
     const bool right = !early || is_done_early(o.streams[c]);
     if (wanted)
         sleep_ms(1); /* a copy that does not wait runs now */
