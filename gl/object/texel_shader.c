@@ -474,24 +474,36 @@ static bool is_texture_2d(GLint texture)
     return target == GL_TEXTURE_2D;
 }
 
+/* Whether the name is that of a texture of the shader. */
+static bool is_own_texture(const struct gl_shader *s, GLint name)
+{
+    for (int i = 0; i < TEXTURES && name; i++)
+        if (s->textures[i].name == (GLuint)name || s->textures[i].view == (GLuint)name)
+            return true;
+    return false;
+}
+
 /*
  * False if a binding could not be restored, because another context of the share group has deleted
- * the object.
+ * the object. An object of grinterop may have got the name since, as on NVIDIA's driver.
  */
-static bool save(const struct gl_texel_copy *c, GLuint unit, struct bindings *b)
+static bool save(const struct gl_shader *s, const struct gl_texel_copy *c, GLuint unit,
+                 struct bindings *b)
 {
     glGetIntegerv(GL_CURRENT_PROGRAM, &b->program);
     b->buffer = indexed(GL_SHADER_STORAGE_BUFFER_BINDING, BUFFER_UNIT);
     if (b->buffer) {
         glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_START, BUFFER_UNIT, &b->start);
         glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_SIZE, BUFFER_UNIT, &b->size);
-        if (!glIsBuffer((GLuint)b->buffer))
+        if (!glIsBuffer((GLuint)b->buffer) || (GLuint)b->buffer == c->buffer)
             return false;
     }
     if (c->kind != GL_TEXELS_COLOUR) {
         b->texture = indexed(GL_TEXTURE_BINDING_2D, unit);
         b->sampler = indexed(GL_SAMPLER_BINDING, unit);
-        return is_texture_2d(b->texture) && (!b->sampler || glIsSampler((GLuint)b->sampler));
+        return is_texture_2d(b->texture) && !is_own_texture(s, b->texture) &&
+               (!b->sampler ||
+                (glIsSampler((GLuint)b->sampler) && (GLuint)b->sampler != s->sampler));
     }
     b->image.name = indexed(GL_IMAGE_BINDING_NAME, unit);
     b->image.access = GL_READ_ONLY;
@@ -503,7 +515,7 @@ static bool save(const struct gl_texel_copy *c, GLuint unit, struct bindings *b)
     b->image.layer = indexed(GL_IMAGE_BINDING_LAYER, unit);
     b->image.access = indexed(GL_IMAGE_BINDING_ACCESS, unit);
     b->image.format = indexed(GL_IMAGE_BINDING_FORMAT, unit);
-    return glIsTexture((GLuint)b->image.name);
+    return glIsTexture((GLuint)b->image.name) && !is_own_texture(s, b->image.name);
 }
 
 /* These calls leave the binding of glBindBuffer() alone. */
@@ -548,7 +560,7 @@ bool gl_shader_copy(const struct gl_shader *shader, const struct gl_texel_copy *
     const size_t before = c->offset % (size_t)shader->alignment,
                  size = before + (bytes + 3) / 4 * 4;
     struct bindings bindings = {0};
-    if (size > (size_t)shader->largest || !save(c, unit, &bindings))
+    if (size > (size_t)shader->largest || !save(shader, c, unit, &bindings))
         return false;
     glUseProgram(shader->program);
     bind_buffer(c->buffer, (GLintptr)(c->offset - before), (GLsizeiptr)size);

@@ -11,12 +11,14 @@
 
 #include <epoxy/egl.h>
 
+START(image_reuse_names())
+
 GROUP("attachments", add_fetch_case, add_read_pixels_case)
 
 /* These colours are converted to the format of the buffer, which only glReadPixels() defines. */
 static bool is_converted(const struct attachment_format *f)
 {
-    return f->internal == GL_RGB10_A2 || f->internal == GL_RGB565 || is_signed_normalized(f);
+    return f->internal == GL_RGB10_A2 || f->internal == GL_RGB565;
 }
 
 TEST(each_format_has_the_bytes_of_glreadpixels, ATTACHMENT_FORMATS)
