@@ -121,8 +121,9 @@ static bool describe_colour(struct gl_attachment *a)
         return false;
     a->mask = GL_COLOR_BUFFER_BIT;
     a->numbers = component == GL_INT || component == GL_UNSIGNED_INT;
-    a->exact = component != GL_SIGNED_NORMALIZED;
-    for (int i = 0; i < 4 && component != GL_FLOAT; i++)
+    a->exact = true;
+    a->is_blitted = component == GL_SIGNED_NORMALIZED;
+    for (int i = 0; i < 4 && component != GL_FLOAT && !a->is_blitted; i++)
         a->exact = a->exact && (sizes[i] == 0 || sizes[i] == f->bits);
     a->resolved = f->formats[blue || alpha ? 2 : green ? 1 : 0];
     a->read = gl_format_of(a->resolved);

@@ -14,7 +14,12 @@ struct gl_attachment {
     const struct gl_format *read; /* the format in which glReadPixels() writes the pixels */
     /* the format of a renderbuffer to which the attachment can be resolved */
     unsigned int resolved;
-    bool exact;        /* each channel has the bits of `resolved`, or fewer bits of a float */
+    bool exact; /* each channel has the bits of `resolved`, or fewer bits of a float */
+    /*
+     * A blit to `resolved` has to convert: NVIDIA's glReadPixels() (580) returns a signed normalized
+     * c of b bits as (2c + 1) / (2^b - 1), the rule before OpenGL 4.2, and its shaders another value
+     */
+    bool is_blitted;
     bool numbers;      /* whether the values are integers, not fractions */
     int width, height; /* 0: unknown */
     int samples;       /* 0: not multisampled */

@@ -252,7 +252,7 @@ static void read_pixels(const struct part *p, unsigned int buffer)
 {
     const struct gl_attachment *a = &p->attachment;
     const gr_framebuffer_options *o = &p->options;
-    const bool resolves = a->samples > 0;
+    const bool resolves = a->samples > 0 || a->is_blitted;
     struct resolved to = {0};
     const GLenum selected = gl_attachment_select(a);
     if (resolves)

@@ -356,13 +356,16 @@ TEST(selected_subroutines_stay, 2)
 /* A failed link, as in an editor of shaders, leaves the former executable current. */
 static void link_in_vain(GLuint program)
 {
-    const GLuint empty = glCreateShader(GL_FRAGMENT_SHADER); /* which is not compiled */
+    static const char *const text = "#version 330\nvoid missing();\nvoid main() { missing(); }\n";
+    const GLuint shader = glCreateShader(GL_FRAGMENT_SHADER);
     GLint linked = GL_TRUE;
-    glAttachShader(program, empty);
+    glShaderSource(shader, 1, &text, NULL);
+    glCompileShader(shader);
+    glAttachShader(program, shader);
     glLinkProgram(program);
     glGetProgramiv(program, GL_LINK_STATUS, &linked);
     ck_assert(!linked);
-    glDeleteShader(empty);
+    glDeleteShader(shader);
 }
 
 /*

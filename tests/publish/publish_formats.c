@@ -187,6 +187,8 @@ static void download(double to[TEXELS * 4], bool from_framebuffer)
         to[i] = t->type == GL_FLOAT ? (double)all.floats[from]
                 : t->type == GL_INT ? all.integers[from]
                                     : all.bytes[from];
+        if (texture.type == GL_SIGNED_NORMALIZED)
+            to[i] = image_signed_fraction(to[i], texture.bits);
     }
 }
 
@@ -198,7 +200,10 @@ static double widening(void)
     return texture.bits < 8 ? 1.0 / 255 : 1.0 / 65535;
 }
 
-/* The largest error of a value that CUDA and OpenGL round to the format. */
+/*
+ * The largest error of a value that CUDA and OpenGL round to the format. OpenGL may round up or down
+ * where it narrows a value.
+ */
 static double rounding(double value)
 {
     const int sign = texture.type == GL_SIGNED_NORMALIZED;
@@ -206,7 +211,7 @@ static double rounding(double value)
         return 0;
     if (is_float())
         return texture.bits == 32 ? 0 : ldexp(fabs(value), -11);
-    return 0.5 / (ldexp(1, texture.bits - sign) - 1) + widening();
+    return (widening() > 0 ? 1 : 0.5) / (ldexp(1, texture.bits - sign) - 1) + widening();
 }
 
 static void compare(const char *what, const float *got, const double *want, bool is_rounded)

@@ -4,6 +4,7 @@
  */
 #include "support_image.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -260,4 +261,32 @@ void image_put(gr_buffer *buffer, unsigned level, unsigned layer, const void *te
     const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = (void *)(uintptr_t)texels);
     assert_ok(gr_buffer_copy_from_linear(buffer, level, layer, &from, GR_STREAM_OF_MAP));
     CU(StreamSynchronize(gr_buffer_get_info(buffer)->stream));
+}
+
+/* ---- Signed normalized texels ---------------------------------------------------------------- */
+
+static bool reads_by_the_old_rule(void)
+{
+    static int old = -1;
+    const GLbyte zero = 0;
+    GLfloat read = 0;
+    GLuint name;
+    GLint bound;
+    if (old >= 0)
+        return old;
+    glGetIntegerv(GL_TEXTURE_BINDING_2D, &bound);
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_R8_SNORM, 1, 1, 0, GL_RED, GL_BYTE, &zero);
+    glGetTexImage(GL_TEXTURE_2D, 0, GL_RED, GL_FLOAT, &read);
+    glBindTexture(GL_TEXTURE_2D, (GLuint)bound);
+    glDeleteTextures(1, &name);
+    old = read > 0;
+    return old;
+}
+
+double image_signed_fraction(double read, int bits)
+{
+    const double value = (read * (ldexp(1, bits) - 1) - 1) / (ldexp(1, bits) - 2);
+    return reads_by_the_old_rule() ? fmax(value, -1) : read;
 }
