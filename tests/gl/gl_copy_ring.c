@@ -59,12 +59,25 @@ static void make_one(unsigned i, unsigned flags)
     }
 }
 
+static void gl_writes(unsigned index, int value)
+{
+    static unsigned char bytes[MOST_BYTES];
+    memset(bytes, value, SIZE);
+    if (set.kind == TEXTURES)
+        glTextureSubImage2D(set.images[index].name, 0, 0, 0, (GLsizei)side, (GLsizei)side, GL_RGBA,
+                            GL_UNSIGNED_BYTE, bytes);
+    else
+        gl_write(set.names[index], bytes, SIZE);
+}
+
+/* The slots have zeros. OpenGL writes them before the ring exists, which then orders its turns. */
 static gr_ring *make_ring(enum kind kind, gr_side producer, unsigned flags)
 {
     memset(&set, 0, sizeof(set));
     set.kind = kind;
     for (unsigned i = 0; i < SLOTS; i++) {
         make_one(i, flags);
+        gl_writes(i, 0);
         CU(MemAlloc(&set.scratch[i], SIZE));
     }
     return must_make(
@@ -125,17 +138,6 @@ static void assert_cuda_reads(const gr_slot *slot, int value)
     CU(MemcpyDtoHAsync(bytes, from, SIZE, fx.stream));
     CU(StreamSynchronize(fx.stream));
     assert_bytes(bytes, SIZE, value & 255);
-}
-
-static void gl_writes(unsigned index, int value)
-{
-    static unsigned char bytes[MOST_BYTES];
-    memset(bytes, value, SIZE);
-    if (set.kind == TEXTURES)
-        glTextureSubImage2D(set.images[index].name, 0, 0, 0, (GLsizei)side, (GLsizei)side, GL_RGBA,
-                            GL_UNSIGNED_BYTE, bytes);
-    else
-        gl_write(set.names[index], bytes, SIZE);
 }
 
 static void assert_gl_reads(unsigned index, int value)
@@ -247,8 +249,6 @@ COPY_TEST(read_write_slots_keep_their_bytes, KINDS)
 {
     int last[SLOTS] = {0};
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_READ_WRITE);
-    for (unsigned i = 0; i < SLOTS; i++)
-        gl_writes(i, 0);
     for (int frame = 1; frame <= 20; frame++) {
         const gr_slot *slot;
         assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
