@@ -16,8 +16,8 @@ struct gl_attachment {
     unsigned int resolved;
     bool exact; /* each channel has the bits of `resolved`, or fewer bits of a float */
     /*
-     * A blit to `resolved` has to convert: NVIDIA's glReadPixels() (580) returns a signed normalized
-     * c of b bits as (2c + 1) / (2^b - 1), the rule before OpenGL 4.2, and its shaders another value
+     * A blit to `resolved` has to convert. NVIDIA's glReadPixels (580) returns a signed normalized
+     * texel c of b bits as (2c + 1) / (2^b - 1), the rule before OpenGL 4.2; its shaders do not.
      */
     bool is_blitted;
     bool numbers;      /* whether the values are integers, not fractions */

@@ -300,15 +300,15 @@ static gr_status refuse_conditional(const struct fetch *f)
 {
     return gr_fail_code(GR_ERR_STATE, GR_DOMAIN_OPENGL, GL_INVALID_OPERATION,
                         "GL_INVALID_OPERATION", "glBeginConditionalRender",
-                        "%s: conditional rendering is active, and would discard the resolve of the "
-                        "samples. Fetch before glBeginConditionalRender() or after "
-                        "glEndConditionalRender().",
+                        "%s: conditional rendering is active, and would discard the blit that "
+                        "resolves or converts the pixels. Fetch before glBeginConditionalRender() "
+                        "or after glEndConditionalRender().",
                         f->call);
 }
 
 static gr_status read_part(const struct fetch *f, const struct part *p, bool conditional)
 {
-    if (conditional && p->attachment.samples > 0)
+    if (conditional && (p->attachment.samples > 0 || p->attachment.is_blitted))
         return refuse_conditional(f);
     if (f->shader && !conditional && gl_shader_can_read(&p->attachment) &&
         gl_shader_read(f->shader, &p->attachment, &p->options, f->staging, p->offset))

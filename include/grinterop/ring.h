@@ -97,8 +97,8 @@ typedef struct gr_ring_options {
  *          them at any time
  * Options  NULL means the defaults
  * Thread   for OpenGL resources, where their context is current
- * Order    what the graphics API has written to a slot before this call comes before its first frame.
- *          From then on each side uses a slot only while it has acquired it
+ * Order    what the graphics API wrote to a slot before this call comes before its first frame.
+ *          Later, each side uses a slot only while it has acquired it
  * Needs    for Vulkan: the same two timeline semaphores for all slots. If these are the pair of
  *          the device, the ring replaces them with its own pair
  * Waits    before it replaces them, until the last Vulkan submit and CUDA release of each resource

@@ -201,8 +201,8 @@ static double widening(void)
 }
 
 /*
- * The largest error of a value that CUDA and OpenGL round to the format. OpenGL may round up or down
- * where it narrows a value.
+ * The largest error of a value that CUDA and OpenGL round to the format. OpenGL may round a value
+ * that it narrows up or down.
  */
 static double rounding(double value)
 {

@@ -143,9 +143,9 @@ struct image image_filled(const char *format, const char *target, unsigned width
 unsigned image_seed(unsigned number, unsigned level, unsigned layer);
 
 /*
- * The value c / (2^(bits-1) - 1) of a signed normalized texel that OpenGL returned as a float.
- * NVIDIA's glGetTexImage() and glReadPixels() return (2c + 1) / (2^bits - 1), the rule before OpenGL
- * 4.2. Its shaders have the value.
+ * The value c / (2^(bits-1) - 1) of a signed normalized texel that OpenGL returned as a float. On
+ * NVIDIA's driver glGetTexImage() and glReadPixels() return (2c + 1) / (2^bits - 1), by the rule
+ * before OpenGL 4.2. Its shaders have the value.
  */
 double image_signed_fraction(double read, int bits);
 
