@@ -4,8 +4,8 @@
 # test_speed.sh: counts the instructions of calls with callgrind, and compares each count with the
 # file limits, whose lines are "ROW LIMIT". A count has the instructions of one call in
 # libgrinterop, without those of the CUDA driver and the C library. Limits are counts of Debian 12
-# (gcc 12, -O2), and other compilers may take 10 % more. Limits only go down: the script says which
-# ones can be lowered.
+# (gcc 12, -O2), which may grow by 1 % only; other compilers may take 10 % more. The script says
+# which limits can be lowered. A higher limit needs its reason in the file.
 
 suite=speed
 # shellcheck source=tests/support/cases.sh
@@ -29,6 +29,11 @@ case $(${CC:-cc} --version) in
 esac
 command -v valgrind >/dev/null || cannot "there is no valgrind (Debian: valgrind)"
 if [ -z "$speed" ] || [ -z "$layer" ]; then cannot "the program was not built"; fi
+
+case $(${CC:-cc} -dumpversion) in
+12 | 12.*) more=1 ;;
+*) more=10 ;;
+esac
 
 enter_work_folder
 # Vulkan exports semaphores, as on a GPU, and 1000 slots need many descriptors.
@@ -57,13 +62,14 @@ awk '
 
 outputs=counts
 while read -r row limit; do
+    if [ "$row" = "#" ]; then continue; fi
     begin "$row"
     count=$(sed -n "s/^$row //p" counts)
     echo "$row: ${count:-no} instructions, limit $limit"
     if [ "${count:-0}" = 0 ]; then
         fail "was not counted"
-    elif [ "$count" -gt $((limit * 110 / 100)) ]; then
-        fail "$count instructions are more than 10 % over the limit of $limit"
+    elif [ "$count" -gt $((limit * (100 + more) / 100)) ]; then
+        fail "$count instructions are more than $more % over the limit of $limit"
     elif [ "$count" -lt $((limit * 95 / 100)) ]; then
         echo "the limit of $row can be lowered to $count"
     fi
