@@ -179,7 +179,7 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
     image->height = info->height;
     image->depth = is_3d(info) ? info->depth : 0;
     image->levels = info->levels;
-    /* Vulkan also chooses the layout of this image: see vk/memory/image.c. */
+    /* Vulkan also chooses the layout of this image: see vk/resource/image.c. */
     if (info->levels > 1 && (is_cube(info) || is_array(info)))
         image->placed_levels = gr_whole_chain(info->width, info->height, 1);
     image->layers = is_cube(info) ? 6 : is_array(info) ? info->depth : 0;

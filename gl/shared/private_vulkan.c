@@ -14,7 +14,7 @@
 #include "lib/base/lock.h"
 #include "lib/cuda/import_handle.h"
 #include "lib/sync/sync.h"
-#include "vk/memory/memory.h"
+#include "vk/resource/resource.h"
 
 struct private_vulkan {
     struct private_vulkan *next;

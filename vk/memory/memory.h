@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Vulkan device memory: requirements, exportable allocation, checks of the application's
- * descriptions, the import into CUDA of the handle that Vulkan exports, and the resources in it.
+ * descriptions, and the import into CUDA of the handle that Vulkan exports.
  */
 #ifndef GR_VK_MEMORY_MEMORY_H
 #define GR_VK_MEMORY_MEMORY_H
@@ -90,18 +90,6 @@ struct vk_resource {
     VkExtent3D extent;
     uint32_t levels, layers;
 };
-
-/* Casts a resource made in vk/; NULL for any other resource. */
-struct vk_resource *vk_resource_of(const gr_resource *resource);
-
-/*
- * Imports the memory of `draft` into CUDA, or copies it if draft->binding.copied is set, and makes
- * a resource of a part of it. `draft` has the fields after `external`. The resource holds the
- * device, and takes over the objects if they are owned. After an error, which is recorded, returns
- * NULL.
- */
-gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external_part_desc *part,
-                              unsigned flags, const char *call);
 
 /* ---- Checks of buffers and images ------------------------------------------------------------ */
 

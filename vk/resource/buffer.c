@@ -3,7 +3,7 @@
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
 #include "lib/base/struct_size.h"
-#include "vk/memory/memory.h"
+#include "vk/resource/resource.h"
 
 /* ---- From the application -------------------------------------------------------------------- */
 

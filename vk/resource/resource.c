@@ -9,7 +9,7 @@
 #include "lib/resource/resource.h"
 #include "lib/cuda/end_after_event.h"
 #include "vk/copy/copy.h"
-#include "vk/memory/memory.h"
+#include "vk/resource/resource.h"
 #include "vk/sync/sync.h"
 
 static void describe(const gr_resource *resource, char *text, size_t size)

@@ -4,7 +4,7 @@
 #include "lib/external/external.h"
 #include "lib/base/flags.h"
 #include "lib/base/struct_size.h"
-#include "vk/memory/memory.h"
+#include "vk/resource/resource.h"
 
 #define COPY_INSTEAD                                                                               \
     "Share a buffer (gr_create_vk_buffer()) and copy between it and the image by "                 \

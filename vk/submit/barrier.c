@@ -8,7 +8,8 @@
 #include "lib/resource/resource.h"
 #include "lib/base/struct_size.h"
 #include "vk/copy/copy.h"
-#include "vk/sync/sync.h"
+#include "vk/resource/resource.h"
+#include "vk/submit/submit.h"
 
 /* The maximum number of resources per barrier command: the barrier structs are on the stack. */
 #define BARRIERS_AT_ONCE 32

@@ -5,8 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "vk/sync/sync.h"
+#include "vk/submit/submit.h"
 #include "lib/base/lock.h"
+#include "vk/sync/sync.h"
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 

@@ -3,13 +3,14 @@
  * Adds the waits and signals for CUDA to the application's VkSubmitInfo2 or VkSubmitInfo, and
  * submits it with barriers in command buffers of grinterop.
  */
-#include "vk/sync/sync.h"
+#include "vk/submit/submit.h"
 
 #include <stdio.h>
 
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
 #include "vk/copy/copy.h"
+#include "vk/resource/resource.h"
 
 /* A submit in progress. The application itself submits what gr_vk_submit_fill() returns. */
 struct making {
