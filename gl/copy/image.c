@@ -17,7 +17,7 @@
 #include "lib/resource/image.h"
 #include "lib/cuda/event.h"
 #include "gl/context/saved_state.h"
-#include "gl/object/shader_read.h"
+#include "gl/texels/texel_shader.h"
 
 /* The alignment of levels in host memory, for efficient copies between host and device. */
 #define LEVEL_ALIGNMENT ((size_t)256)

@@ -89,6 +89,7 @@ gr_status gl_copy_make_side(struct gl_resource *r, bool by_peer, unsigned flags,
     gr_status status = allocate(r, copy, by_peer, flags, call);
     if (status == GR_OK) {
         *handle = r->copy = copy;
+        r->way = copy->way;
         return GR_OK;
     }
     gr_work_end(&r->base.sync.work, true);
@@ -104,4 +105,5 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle,
 const struct gl_maker gl_copy_maker = {.buffers = &gl_copy,
                                        .images = &gl_copy,
                                        .find_device = gl_find_nearest_device,
-                                       .make_side = make_side};
+                                       .make_side = make_side,
+                                       .prepare = gl_copy_image_prepare};

@@ -12,7 +12,6 @@
 #include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
-#include "gl/copy/copy.h"
 
 /* Whether the object has the registered storage, as far as OpenGL can tell. */
 static bool is_unchanged(const struct gl_resource *r)
@@ -65,6 +64,7 @@ static void take_over(struct gl_resource *r, struct gl_resource *now, void *hand
     r->stored = now->stored;
     r->immutable = now->immutable;
     r->copy = now->copy;
+    r->way = now->way;
     r->peer = now->peer;
     r->replaced = false;
     move_context(&r->context, &now->context);

@@ -17,9 +17,8 @@
 #include "lib/cuda/end_after_event.h"
 #include "lib/resource/choose_transport.h"
 #include "lib/resource/resource.h"
-#include "gl/object/texel_shader.h"
+#include "gl/texels/texel_shader.h"
 #include "gl/context/saved_state.h"
-#include "gl/copy/copy.h"
 
 struct gl_object_text gl_object_text(const gr_resource *resource)
 {
@@ -56,7 +55,7 @@ gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, un
 
 void gl_object_add_way(struct gl_resource *r)
 {
-    const char *way = r->copy ? r->copy->way : "";
+    const char *way = r->way ? r->way : "";
     snprintf(r->transport + r->way_at, sizeof(r->transport) - r->way_at, "%s%s%s", *way ? ", " : "",
              way, r->context.group ? ", in each context of the share group" : "");
 }
@@ -75,8 +74,8 @@ gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
              choice ? choice->text : resource->backend->name);
     r->way_at = strlen(r->transport);
     gl_object_add_way(r);
-    if (r->copy && resource->is_image)
-        gl_copy_image_prepare(r);
+    if (resource->is_image && r->maker && r->maker->prepare)
+        r->maker->prepare(r);
     resource->transport = r->transport;
     gr_resource_log_each(call, &resource, 1);
     return resource;

@@ -5,7 +5,7 @@
 
 #include "lib/external/external.h"
 #include "gl/context/context.h"
-#include "gl/object/format.h"
+#include "gl/format/format.h"
 
 struct gl_copy;
 struct gl_peer;
@@ -42,6 +42,7 @@ struct gl_resource {
     const struct gl_maker *maker;
     bool replaced; /* with `follows`: the object got other storage, which is not registered yet */
     struct gl_copy *copy;      /* for the copy transport, and for images by peer */
+    const char *way;           /* the way of that copy, for `transport`, or NULL */
     struct gl_peer *peer;      /* for buffers by peer */
     struct gl_shader *shader;  /* the shader that copies its texels, or NULL */
     struct gl_deferred parked; /* the list entry while the end is deferred */
@@ -49,7 +50,7 @@ struct gl_resource {
         *owned; /* objects that grinterop created and deletes with the resource, or NULL */
     /* the name of the transport, and the reason for its choice if there is one to report */
     char transport[640];
-    size_t way_at; /* the offset of the copy's way in `transport` */
+    size_t way_at; /* the offset of `way` in `transport` */
 };
 
 static inline const struct gl_resource *gl_of(const gr_resource *resource)
@@ -70,13 +71,6 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
 
 /* ---- The transport --------------------------------------------------------------------------- */
 
-/*
- * Returns those of the `possible` transports that the options allow. `otherwise` is the default if
- * the options name no transport. If none is left, records an error and returns 0.
- */
-unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, unsigned otherwise,
-                              const char *call);
-
 /* How a transport makes an object a resource. */
 struct gl_maker {
     const struct gr_backend *buffers, *images;
@@ -87,6 +81,8 @@ struct gl_maker {
      * gr_resource_init(). The CUDA context is current. Records errors, and then leaves nothing.
      */
     gr_status (*make_side)(struct gl_resource *r, unsigned flags, void **handle, const char *call);
+    /* prepares the first map of a finished image; may be NULL */
+    void (*prepare)(const struct gl_resource *r);
 };
 
 /*

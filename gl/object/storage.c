@@ -12,7 +12,7 @@
 #include "lib/external/external.h"
 #include "lib/resource/image.h"
 #include "gl/context/saved_state.h"
-#include "gl/object/format.h"
+#include "gl/format/format.h"
 
 static GLint64 buffer_parameter(GLuint name, GLenum parameter, bool direct)
 {

@@ -151,4 +151,5 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle,
 const struct gl_maker gl_peer_maker = {.buffers = &gl_peer,
                                        .images = &gl_peer_image,
                                        .find_device = gl_find_nearest_device,
-                                       .make_side = make_side};
+                                       .make_side = make_side,
+                                       .prepare = gl_copy_image_prepare};

@@ -13,7 +13,7 @@
 
 #include "lib/base/error.h"
 #include "lib/resource/resource.h"
-#include "gl/object/texel_shader.h"
+#include "gl/texels/texel_shader.h"
 #include "gl/context/saved_state.h"
 
 /* ---- Operations ------------------------------------------------------------------------------ */

@@ -18,7 +18,7 @@ enum kind { NORMALIZED, SRGB_COLOR, FLOATS, INTEGER };
 #define DEPTH(gl, size)
 #define REFUSED(gl, why, use)
 static const soft_gl_format formats[] = {
-#include "gl/object/formats.def"
+#include "gl/format/formats.def"
 };
 
 const soft_gl_format *soft_gl_format_of(unsigned internal)

@@ -11,6 +11,7 @@
 #include "lib/base/struct_size.h"
 #include "lib/resource/choose_transport.h"
 #include "gl/copy/copy.h"
+#include "gl/create/create.h"
 #include "gl/interop/interop.h"
 #include "gl/peer/peer.h"
 

@@ -4,7 +4,7 @@
  * renderbuffer texels of any format unchanged. So renderbuffers are copied through a texture of the
  * same format, without conversion.
  */
-#include "gl/copy/copy.h"
+#include "gl/texels/texels.h"
 
 #include <limits.h>
 

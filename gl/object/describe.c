@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * Creates resources from existing OpenGL objects, which are checked before they are registered with
- * CUDA.
- */
-#include <grinterop/gl.h>
-
+/* Checks existing OpenGL objects and describes them, before a transport makes them resources. */
 #include <stdlib.h>
 
 #include <epoxy/gl.h>
 
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
-#include "lib/resource/stream.h"
 #include "lib/resource/resource.h"
 #include "gl/context/saved_state.h"
-#include "gl/interop/interop.h"
+#include "gl/object/object.h"
 
 /* Allocates a zeroed struct in the current OpenGL context. NULL after an error. */
 static struct gl_resource *begin(const char *kind, unsigned int name, const char *call)
@@ -85,28 +79,6 @@ struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const ch
     }
     r->immutable = gl_buffer_is_immutable(name, &r->context);
     return r;
-}
-
-gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags)
-{
-    return gl_interop_register(gl_buffer_object(name, flags, __func__), flags, __func__);
-}
-
-gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream)
-{
-    if (gr_stream_check(NULL, stream, false, __func__) != GR_OK)
-        return NULL;
-    gr_resource *resource =
-        gl_interop_register(gl_buffer_object(name, flags, __func__), flags, __func__);
-    gr_buffer *buffer = NULL;
-    if (resource)
-        gr_map_for(&resource, 1, stream, NULL, &buffer, __func__);
-    /*
-     * From here on only the gr_buffer holds the registration. If the map failed, the registration
-     * ends now.
-     */
-    gr_resource_free(resource);
-    return buffer;
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
@@ -253,9 +225,4 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
     r->base.is_3d = target == GL_TEXTURE_3D;
     r->base.image = image_of(r, &storage);
     return r;
-}
-
-gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned flags)
-{
-    return gl_interop_register(gl_image_object(name, target, flags, __func__), flags, __func__);
 }

@@ -5,8 +5,8 @@
  * changes. In an OpenGL context of its own nothing would have to be restored, but on an H100 the
  * GPU takes 39 us to change to another context and back (docs/driver.md).
  */
-#ifndef GR_GL_OBJECT_TEXEL_SHADER_H
-#define GR_GL_OBJECT_TEXEL_SHADER_H
+#ifndef GR_GL_TEXELS_TEXEL_SHADER_H
+#define GR_GL_TEXELS_TEXEL_SHADER_H
 
 #include "gl/context/context.h"
 
@@ -42,6 +42,12 @@ bool gl_renders_conditionally(const struct gl_shader *shader);
  * gl_renders_conditionally().
  */
 bool gl_shader_can_run(const struct gl_shader *shader);
+
+/* Queries a parameter of a texture. */
+int gl_texture_parameter(unsigned int texture, unsigned int name);
+
+/* Whether the parameters of the texture let image units access the level as integers. */
+bool gl_shader_can_access(unsigned int texture, int level);
 
 /* A texture that draws of grinterop write and the shader reads. */
 struct gl_shader_texture {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* An attachment of the framebuffer that is bound for reading: its format, size and samples. */
-#ifndef GR_GL_OBJECT_ATTACHMENT_H
-#define GR_GL_OBJECT_ATTACHMENT_H
+#ifndef GR_GL_FRAMEBUFFER_ATTACHMENT_H
+#define GR_GL_FRAMEBUFFER_ATTACHMENT_H
 
 #include <stdbool.h>
 
-#include "gl/object/format.h"
+#include "gl/format/format.h"
 
 struct gl_attachment {
     unsigned int framebuffer;

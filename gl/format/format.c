@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The tables of formats and targets (format.h). */
-#include "gl/object/format.h"
+#include "gl/format/format.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +44,7 @@ enum kind { NORMALIZED, SRGB_COLOR, FLOATS, INTEGER };
 #define REFUSED(gl, why, use)                                                                      \
     {.internal = GL_##gl, .name = "GL_" #gl, .refused = why, .instead = use},
 static const struct gl_format formats[] = {
-#include "gl/object/formats.def"
+#include "gl/format/formats.def"
 };
 
 const struct gl_format *gl_format_of(unsigned int internal)

@@ -4,7 +4,7 @@
  * level. glBlitFramebuffer() first copies these to a texture, resolves samples, and ignores the
  * parameters of textures. On an H100 the copy of 1920 x 1080 pixels takes 165 us, the shader 12 us.
  */
-#include "gl/object/shader_read.h"
+#include "gl/framebuffer/shader_read.h"
 
 #include <epoxy/gl.h>
 
@@ -53,31 +53,13 @@ static bool blit(const struct read *r, const struct gl_shader_texture *to)
 
 /* ---- The shader ------------------------------------------------------------------------------ */
 
-static GLint parameter(GLuint texture, GLenum name)
-{
-    GLint value = 0;
-    glGetTextureParameteriv(texture, name, &value);
-    return value;
-}
-
-/* Image units ignore the other parameters, but the texture must be complete. */
-bool gl_shader_can_access(unsigned int texture, int level)
-{
-    const GLint base = parameter(texture, GL_TEXTURE_BASE_LEVEL);
-    const GLint filter = parameter(texture, GL_TEXTURE_MIN_FILTER);
-    if (level < base || level > parameter(texture, GL_TEXTURE_MAX_LEVEL))
-        return false;
-    return parameter(texture, GL_TEXTURE_IMMUTABLE_FORMAT) ||
-           (level == base && (filter == GL_NEAREST || filter == GL_LINEAR));
-}
-
 static bool is_readable_depth(const struct gl_attachment *a)
 {
     return a->target->target == GL_TEXTURE_2D &&
-           a->level == parameter(a->object, GL_TEXTURE_BASE_LEVEL) &&
-           a->level <= parameter(a->object, GL_TEXTURE_MAX_LEVEL) &&
-           parameter(a->object, GL_TEXTURE_SWIZZLE_R) == GL_RED &&
-           parameter(a->object, GL_DEPTH_STENCIL_TEXTURE_MODE) == GL_DEPTH_COMPONENT;
+           a->level == gl_texture_parameter(a->object, GL_TEXTURE_BASE_LEVEL) &&
+           a->level <= gl_texture_parameter(a->object, GL_TEXTURE_MAX_LEVEL) &&
+           gl_texture_parameter(a->object, GL_TEXTURE_SWIZZLE_R) == GL_RED &&
+           gl_texture_parameter(a->object, GL_DEPTH_STENCIL_TEXTURE_MODE) == GL_DEPTH_COMPONENT;
 }
 
 /*

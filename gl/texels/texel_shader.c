@@ -3,7 +3,7 @@
  * The shader copies colours as integers of the same size, so that they keep their bits. Its
  * bindings are those that applications use last.
  */
-#include "gl/object/texel_shader.h"
+#include "gl/texels/texel_shader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -436,6 +436,24 @@ const struct gl_shader_texture *gl_shader_texture(struct gl_shader *shader,
     delete_texture(t);
     *t = fits;
     return make_texture(t) ? t : NULL;
+}
+
+int gl_texture_parameter(unsigned int texture, unsigned int name)
+{
+    GLint value = 0;
+    glGetTextureParameteriv(texture, name, &value);
+    return value;
+}
+
+/* Image units ignore the other parameters, but the texture must be complete. */
+bool gl_shader_can_access(unsigned int texture, int level)
+{
+    const GLint base = gl_texture_parameter(texture, GL_TEXTURE_BASE_LEVEL);
+    const GLint filter = gl_texture_parameter(texture, GL_TEXTURE_MIN_FILTER);
+    if (level < base || level > gl_texture_parameter(texture, GL_TEXTURE_MAX_LEVEL))
+        return false;
+    return gl_texture_parameter(texture, GL_TEXTURE_IMMUTABLE_FORMAT) ||
+           (level == base && (filter == GL_NEAREST || filter == GL_LINEAR));
 }
 
 /* ---- A copy ---------------------------------------------------------------------------------- */

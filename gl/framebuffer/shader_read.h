@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Reads an attachment by a compute shader, much faster than glReadPixels(). */
-#ifndef GR_GL_OBJECT_SHADER_READ_H
-#define GR_GL_OBJECT_SHADER_READ_H
+#ifndef GR_GL_FRAMEBUFFER_SHADER_READ_H
+#define GR_GL_FRAMEBUFFER_SHADER_READ_H
 
 #include <grinterop/framebuffer.h>
 
-#include "gl/object/attachment.h"
-#include "gl/object/texel_shader.h"
-
-/* Whether the parameters of the texture let image units access the level as integers. */
-bool gl_shader_can_access(unsigned int texture, int level);
+#include "gl/framebuffer/attachment.h"
+#include "gl/texels/texel_shader.h"
 
 /* Whether a shader writes the bytes that glReadPixels() would write. */
 bool gl_shader_can_read(const struct gl_attachment *a);

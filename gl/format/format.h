@@ -4,8 +4,8 @@
  * CUDA refuses, and what to use instead. The table was measured on an H200 and is also in
  * docs/formats.md; tests/image/test_image_table compares the table with both drivers.
  */
-#ifndef GR_GL_OBJECT_FORMAT_H
-#define GR_GL_OBJECT_FORMAT_H
+#ifndef GR_GL_FORMAT_FORMAT_H
+#define GR_GL_FORMAT_FORMAT_H
 
 #include <stdbool.h>
 

@@ -18,9 +18,9 @@
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 #include "lib/tensor/tensor.h"
-#include "gl/object/attachment.h"
+#include "gl/framebuffer/attachment.h"
 #include "gl/object/object.h"
-#include "gl/object/shader_read.h"
+#include "gl/framebuffer/shader_read.h"
 #include "gl/context/saved_state.h"
 #include "gl/shared/shared.h"
 

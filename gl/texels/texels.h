@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Texels are copied between OpenGL images and host memory, or the buffer that is bound for texels,
+ * in OpenGL command order, by glTexSubImage and glGetTexImage. OpenGL bindings and state are
+ * preserved.
+ */
+#ifndef GR_GL_TEXELS_TEXELS_H
+#define GR_GL_TEXELS_TEXELS_H
+
+#include "gl/context/saved_state.h"
+#include "gl/format/format.h"
+
+/*
+ * The format and type with which OpenGL transfers texels unchanged. Their layout is that of CUDA,
+ * unless CUDA converts depth from and to integers of so many bytes.
+ */
+struct gl_transfer {
+    unsigned int format, type;
+    unsigned integers; /* 0: no conversion, also if grinterop was built without kernels */
+};
+
+struct gl_transfer gl_transfer_of(const struct gl_format *format);
+
+/* Whether this OpenGL can copy images of this target. */
+bool gl_transfer_supported(const struct gl_target *target);
+
+/* Whether this OpenGL can read rectangles. */
+bool gl_texels_regions_supported(void);
+
+/* An image whose levels are copied between gl_texels_begin() and gl_texels_end(). */
+struct gl_texels {
+    const struct gl_target *target;
+    struct gl_transfer transfer;
+    unsigned int name;
+    unsigned int scratch; /* the texture that replaces a renderbuffer */
+    struct gl_bound before;
+};
+
+/*
+ * Binds the image. `scratch` is nonzero only for renderbuffers. Called between
+ * gl_pixel_state_begin() and gl_pixel_state_end().
+ */
+void gl_texels_begin(struct gl_texels *texels, unsigned int name, const struct gl_target *target,
+                     const struct gl_format *format, unsigned int scratch);
+void gl_texels_end(const struct gl_texels *texels);
+
+/*
+ * A part of an image: one level with all layers or slices, or one cube face; or a region of it. In
+ * a region of a cube map `z` is 0, as for each face.
+ */
+struct gl_texels_part {
+    unsigned int level, face;
+    bool is_region;
+    int x, y, z;
+    int width, height, depth; /* depth: the number of slices or layers, otherwise 1 */
+};
+
+void gl_texels_read(const struct gl_texels *texels, const struct gl_texels_part *part, void *to);
+void gl_texels_write(const struct gl_texels *texels, const struct gl_texels_part *part,
+                     const void *from);
+
+/*
+ * Creates a texture with the internal format of a renderbuffer. Call this function between
+ * gl_pixel_state_begin() and gl_pixel_state_end(). The caller owns the texture.
+ */
+unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfer, int width,
+                               int height);
+
+#endif
