@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Refuses an object that was deleted, or whose storage was replaced, since it was registered. */
+#include "gl/object/object.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/resource/backend.h"
+#include "lib/base/error.h"
+#include "lib/resource/resource.h"
+#include "gl/context/saved_state.h"
+
+static const char *end_registration(void)
+{
+    return gr_error_choose("gr_resource_close()", "cuGraphicsUnregisterResource()");
+}
+
+static const char *follow_remedy(void)
+{
+    return gr_error_choose(" Or set gr_gl_options.follow_storage: maps then do this.", "");
+}
+
+__attribute__((noinline)) static gr_status fail_deleted(const gr_resource *resource,
+                                                        const char *call)
+{
+    GR_TRY(gl_errors_check_lost(call));
+    return gr_fail(GR_ERR_STATE, call,
+                   "%s has been deleted since it was registered. End the registration by %s, and "
+                   "register the object that replaced it.",
+                   gl_object_text(resource).text, end_registration());
+}
+
+/* Not inlined: a check that finds nothing needs no registers for this. */
+__attribute__((noinline)) static gr_status refuse_size(const gr_resource *resource, size_t size,
+                                                       const char *call)
+{
+    GR_TRY(gl_errors_check_lost(call));
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "%s had %zu byte%s when it was registered, but its storage has since been replaced by one "
+        "of %zu byte%s. End the registration by %s, and register the buffer again.%s",
+        gl_object_text(resource).text, resource->size, gr_s(resource->size), size, gr_s(size),
+        end_registration(), follow_remedy());
+}
+
+static gr_status check_buffer(const gr_resource *resource, const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    const size_t size = gl_buffer_storage(r->name, r->context.direct);
+    return size == resource->size ? GR_OK : refuse_size(resource, size, call);
+}
+
+/* The name of an OpenGL format. Unknown formats are written to `text` as a number. */
+static const char *format_text(GLint internal, char *text, size_t size)
+{
+    const struct gl_format *known = gl_format_of((unsigned)internal);
+    snprintf(text, size, "0x%04X", (unsigned)internal);
+    return known ? known->name : text;
+}
+
+__attribute__((noinline)) static gr_status check_image(const gr_resource *resource,
+                                                       const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    struct gl_level now = gl_image_level(r->name, r->target->target, 0);
+    const struct gl_level *then = &r->level;
+    if (memcmp(&now, then, sizeof(now)) == 0)
+        return GR_OK;
+    GR_TRY(gl_errors_check_lost(call));
+    char was[16], is[16];
+    return gr_fail(GR_ERR_STATE, call,
+                   "%s was %dx%dx%d of format %s when it was registered, but its storage has since "
+                   "been replaced by one of %dx%dx%d, format %s. End the registration by %s, and "
+                   "register it again.%s",
+                   gl_object_text(resource).text, then->width, then->height, then->depth,
+                   format_text(then->internal, was, sizeof(was)), now.width, now.height, now.depth,
+                   format_text(now.internal, is, sizeof(is)), end_registration(), follow_remedy());
+}
+
+static inline bool exists(const struct gl_resource *r)
+{
+    if (!r->target)
+        return glIsBuffer(r->name);
+    return r->target->target == GL_RENDERBUFFER ? glIsRenderbuffer(r->name) : glIsTexture(r->name);
+}
+
+static inline gr_status check_one(gr_resource *resource, const char *call)
+{
+    if (!exists(gl_of(resource)))
+        return fail_deleted(resource, call);
+    if (resource->follows && !resource->mapped)
+        return gl_object_follow((struct gl_resource *)resource, call);
+    return resource->is_image ? check_image(resource, call) : check_buffer(resource, call);
+}
+
+gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call)
+{
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(check_one(resources[i], call));
+    return GR_OK;
+}
+
+gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!gl_of(resources[i])->immutable || resources[i]->follows)
+            GR_TRY(check_one(resources[i], call));
+    return GR_OK;
+}
+
+bool gl_object_intact(const gr_resource *resource)
+{
+    gr_resource *const one = (gr_resource *)resource;
+    struct gr_error_record before;
+    gr_error_save(&before);
+    if (resource->backend->check_storage(&one, 1, "release") == GR_OK)
+        return true;
+    gr_error_warn("release: the bytes that CUDA wrote are lost");
+    gr_error_restore(&before);
+    return false;
+}
+
+gr_status gl_object_check_kept(gr_resource *const resources[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (gr_resource_writes(resources[i]) && !resources[i]->in_a_ring &&
+            !exists(gl_of(resources[i])))
+            return gr_fail(GR_ERR_PARTIAL, "gr_buffer_release",
+                           "%s was deleted while it was mapped, so the data that CUDA wrote is "
+                           "lost. Release it before you delete it, and end the registration by "
+                           "%s.",
+                           gl_object_text(resources[i]).text, end_registration());
+    return GR_OK;
+}
