@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "lib/base/clock.h"
 
+#include <math.h>
 #include <sched.h>
 #include <time.h>
 
@@ -10,6 +11,16 @@ double gr_clock_ms(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
+}
+
+double gr_deadline_left(const struct gr_deadline *deadline)
+{
+    return isinf(deadline->at) ? INFINITY : deadline->at - gr_clock_ms();
+}
+
+bool gr_deadline_is_over(const struct gr_deadline *deadline)
+{
+    return gr_deadline_left(deadline) <= 0;
 }
 
 #define YIELDS 1000

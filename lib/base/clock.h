@@ -3,8 +3,29 @@
 #ifndef GR_LIB_CLOCK_H
 #define GR_LIB_CLOCK_H
 
+#include <math.h>
+#include <stdbool.h>
+
+#include <grinterop/gr.h>
+
 /* Returns the time of a monotonic clock in milliseconds, with fractions. */
 double gr_clock_ms(void);
+
+/* When a call times out. */
+struct gr_deadline {
+    unsigned timeout_ms; /* that of the call; 0: it looks, and does not wait */
+    double at;           /* by gr_clock_ms(); INFINITY for GR_WAIT_FOREVER */
+};
+
+static inline struct gr_deadline gr_deadline_in(unsigned timeout_ms)
+{
+    const double at = timeout_ms == GR_WAIT_FOREVER ? INFINITY : gr_clock_ms() + timeout_ms;
+    return (struct gr_deadline){timeout_ms, at};
+}
+
+/* Returns the milliseconds left: INFINITY, or a number that is not positive once it is over. */
+double gr_deadline_left(const struct gr_deadline *deadline);
+bool gr_deadline_is_over(const struct gr_deadline *deadline);
 
 /*
  * Yields between the first polls, so that a short wait ends at once, and sleeps later, so that a

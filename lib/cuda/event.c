@@ -29,12 +29,12 @@ CUresult gr_event_poll(CUevent event, CUstream stream, unsigned timeout_ms)
 {
     const gr_cuda_api *cu = gr_driver();
     const bool forever = timeout_ms == GR_WAIT_FOREVER;
-    double end = forever ? 0 : gr_clock_ms() + timeout_ms;
+    const struct gr_deadline deadline = gr_deadline_in(timeout_ms);
     unsigned polls = 0;
     for (;;) {
         CUresult result = event ? cu->EventQuery(event) : cu->StreamQuery(stream);
         if (result == CUDA_SUCCESS || gr_cuda_is_sticky(result) ||
-            (!forever && (result != CUDA_ERROR_NOT_READY || gr_clock_ms() >= end)))
+            (!forever && (result != CUDA_ERROR_NOT_READY || gr_deadline_is_over(&deadline))))
             return result;
         if (result != CUDA_ERROR_NOT_READY) {
             /* the query failed: the work may still use memory that the caller frees next */

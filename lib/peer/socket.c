@@ -4,12 +4,12 @@
 #include "lib/peer/socket.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/base/clock.h"
 #include "lib/base/error.h"
 #include "lib/cuda/import_handle.h"
 #include "lib/peer/foreign_fd.h"
@@ -71,18 +71,11 @@ static struct header unpack_header(const unsigned char *bytes)
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-struct gr_deadline gr_deadline_in(unsigned timeout_ms)
+int gr_message_ms_left(const struct gr_deadline *deadline)
 {
-    if (timeout_ms == ~0u)
-        return (struct gr_deadline){.never = true};
-    return (struct gr_deadline){.at = gr_clock_ms() + timeout_ms, .looks = timeout_ms == 0};
-}
-
-int gr_deadline_left(const struct gr_deadline *deadline)
-{
-    if (deadline->never)
+    const double left = gr_deadline_left(deadline);
+    if (isinf(left))
         return -1;
-    double left = deadline->at - gr_clock_ms();
     return left <= 0 ? 0 : left >= 0x7fffffff ? 0x7fffffff : (int)left + 1;
 }
 
@@ -92,7 +85,7 @@ int gr_deadline_left(const struct gr_deadline *deadline)
  */
 static bool is_over(const struct gr_deadline *deadline)
 {
-    return !deadline->never && gr_clock_ms() >= deadline->at + (deadline->looks ? LOOK_MS : 0);
+    return gr_deadline_left(deadline) <= (deadline->timeout_ms == 0 ? -LOOK_MS : 0);
 }
 
 /* ---- Interrupts ------------------------------------------------------------------------------ */
@@ -155,7 +148,7 @@ gr_status gr_socket_check(int socket, const char *call)
 static gr_status fail_timeout(const struct gr_deadline *deadline, const char *call,
                               const char *what, bool begun)
 {
-    if (deadline->looks && !begun)
+    if (deadline->timeout_ms == 0 && !begun)
         return gr_fail(GR_ERR_NOT_READY, call, "The message was not %s.", what);
     return gr_fail(GR_ERR_TIMEOUT, call, "The message was not %s in time%s.", what,
                    begun ? "; part of it was transferred: close the socket" : "");
@@ -187,7 +180,7 @@ static gr_status wait_for(int socket, short events, const struct gr_deadline *de
     struct pollfd one = {.fd = socket, .events = events};
     int left, slice;
     do {
-        left = is_over(deadline) ? 0 : gr_deadline_left(deadline);
+        left = is_over(deadline) ? 0 : gr_message_ms_left(deadline);
         slice = gr_share_slice(left);
         int ready = is_over(deadline) ? 0 : poll(&one, 1, slice);
         int error = errno;

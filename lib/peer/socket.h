@@ -11,6 +11,8 @@
 
 #include <grinterop/share.h>
 
+#include "lib/base/clock.h"
+
 /* The version of all messages. Other versions are refused. */
 #define GR_MESSAGE_VERSION 4u
 
@@ -41,16 +43,8 @@ struct gr_message {
     size_t room_size;
 };
 
-/* The time at which a call times out, by the monotonic clock. */
-struct gr_deadline {
-    bool never;
-    bool looks; /* the timeout is 0: the call returns GR_ERR_NOT_READY instead of waiting */
-    double at;  /* the time, as returned by gr_clock_ms() */
-};
-struct gr_deadline gr_deadline_in(unsigned timeout_ms); /* GR_WAIT_FOREVER: never */
-
 /* Returns the milliseconds left, for poll(): -1: no limit, 0: expired. */
-int gr_deadline_left(const struct gr_deadline *deadline);
+int gr_message_ms_left(const struct gr_deadline *deadline);
 
 /*
  * Fails with GR_ERR_TIMEOUT if the deadline has expired. For sequences of messages, after some of

@@ -6,7 +6,6 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -30,18 +29,6 @@
 #define CHECK_MS 100
 
 /* ---- Waiting for slots ----------------------------------------------------------------------- */
-
-/* The timeout of a call, and when it ends by gr_clock_ms(). */
-struct deadline {
-    unsigned timeout_ms;
-    double until_ms;
-};
-
-static struct deadline deadline_of(unsigned timeout_ms)
-{
-    double end = timeout_ms == GR_WAIT_FOREVER ? INFINITY : gr_clock_ms() + timeout_ms;
-    return (struct deadline){timeout_ms, end};
-}
 
 /* Returns the time in this many milliseconds on the clock of the ring. */
 static struct timespec time_in(const gr_ring *ring, double ms)
@@ -73,10 +60,10 @@ static gr_status check_cuda(const gr_ring *ring, const char *call)
  * checks the CUDA context from time to time, because the other side may wait for a kernel that
  * failed. *over says whether the wait is over.
  */
-static gr_status wait_for_change(gr_ring *ring, const struct deadline *deadline, bool *over,
+static gr_status wait_for_change(gr_ring *ring, const struct gr_deadline *deadline, bool *over,
                                  const char *call)
 {
-    const double left = deadline->until_ms - gr_clock_ms();
+    const double left = gr_deadline_left(deadline);
     const bool is_last = left <= CHECK_MS;
     const struct timespec until = time_in(ring, is_last ? left : CHECK_MS);
     int waited = pthread_cond_timedwait(&ring->changed, &ring->lock, &until);
@@ -178,7 +165,7 @@ static gr_status claim_or_await(gr_ring *ring, struct gr_ring_side *side, size_t
 
 /* Claims n slots for the side. Waits until they are available. The lock is held. */
 static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
-                       const struct deadline *deadline, const char *call)
+                       const struct gr_deadline *deadline, const char *call)
 {
     bool over = deadline->timeout_ms == 0;
     gr_status status = claim_or_await(ring, side, n, call);
@@ -248,7 +235,7 @@ static bool is_stopped(gr_ring *ring)
     return ring->state.stopped;
 }
 
-static gr_status fail_unfinished(size_t n, const struct deadline *deadline, const char *call)
+static gr_status fail_unfinished(size_t n, const struct gr_deadline *deadline, const char *call)
 {
     return gr_fail(deadline->timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
                    "The other process has handed on %zu slot%s, but has not finished its work with "
@@ -269,7 +256,7 @@ static gr_status check_peers_work(gr_ring *ring, const struct gr_ring_side *side
 
 /* Waits on this thread. Observes the caller's timeout, because only the peer can end this wait. */
 static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                                  const struct deadline *deadline, const char *call)
+                                  const struct gr_deadline *deadline, const char *call)
 {
     bool done;
     unsigned polls = 0;
@@ -279,7 +266,7 @@ static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side
             return gr_fail(GR_ERR_STOPPED, call,
                            "The ring has been stopped, and the other process has not finished its "
                            "work with the slots that it handed on.");
-        if (gr_clock_ms() >= deadline->until_ms)
+        if (gr_deadline_is_over(deadline))
             return fail_unfinished(n, deadline, call);
         gr_host_pause(&polls);
         GR_TRY(check_peers_work(ring, side, n, &done, call));
@@ -288,7 +275,7 @@ static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side
 }
 
 static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream stream,
-                           const gr_slot *slots[], size_t n, const struct deadline *deadline,
+                           const gr_slot *slots[], size_t n, const struct gr_deadline *deadline,
                            const char *call)
 {
     gr_submit *submit = NULL;
@@ -312,7 +299,7 @@ static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stre
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`slots` is NULL: pass an array of n for the acquired slots.");
     GR_TRY(check_stream(side, stream, call));
-    const struct deadline deadline = deadline_of(timeout_ms);
+    const struct gr_deadline deadline = gr_deadline_in(timeout_ms);
     pthread_mutex_lock(&ring->lock);
     gr_status status = claim(ring, side, n, &deadline, call);
     for (size_t i = 0; status == GR_OK && i < n; i++)

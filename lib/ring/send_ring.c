@@ -119,14 +119,14 @@ static gr_status wait_for(CUevent event, const struct sending *s)
     int left, slice;
     CUresult result;
     do {
-        left = gr_deadline_left(&s->deadline);
+        left = gr_message_ms_left(&s->deadline);
         slice = gr_share_slice(left);
         result = gr_event_poll(event, NULL, slice < 0 ? GR_WAIT_FOREVER : (unsigned)slice);
         if (result == CUDA_ERROR_NOT_READY)
             GR_TRY(gr_share_check_interrupt(s->call));
     } while (result == CUDA_ERROR_NOT_READY && slice != left);
     if (result == CUDA_ERROR_NOT_READY)
-        return gr_fail(s->deadline.looks ? GR_ERR_NOT_READY : GR_ERR_TIMEOUT, s->call,
+        return gr_fail(s->deadline.timeout_ms == 0 ? GR_ERR_NOT_READY : GR_ERR_TIMEOUT, s->call,
                        "The resources were still in use: work submitted with them has not ended in "
                        "time. Use a longer timeout, or finish that work first.");
     return result == CUDA_SUCCESS

@@ -163,7 +163,7 @@ void gr_tensor_end(gr_tensor *tensor)
 
 gr_status gr_tensor_collect(unsigned timeout_ms)
 {
-    double end = gr_clock_ms() + timeout_ms;
+    const struct gr_deadline deadline = gr_deadline_in(timeout_ms);
     unsigned polls = 0;
     size_t left;
     for (;;) {
@@ -171,7 +171,7 @@ gr_status gr_tensor_collect(unsigned timeout_ms)
         left = __atomic_load_n(&deferred_count, __ATOMIC_ACQUIRE);
         if (!left)
             return GR_OK;
-        if (timeout_ms != GR_WAIT_FOREVER && gr_clock_ms() >= end)
+        if (gr_deadline_is_over(&deadline))
             break;
         gr_host_pause(&polls);
     }
