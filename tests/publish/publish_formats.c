@@ -202,7 +202,7 @@ static double widening(void)
 
 /*
  * The largest error of a value that CUDA and OpenGL round to the format. OpenGL may round a value
- * that it narrows up or down.
+ * that it narrows up or down, as NVIDIA's does.
  */
 static double rounding(double value)
 {
@@ -211,7 +211,8 @@ static double rounding(double value)
         return 0;
     if (is_float())
         return texture.bits == 32 ? 0 : ldexp(fabs(value), -11);
-    return (widening() > 0 ? 1 : 0.5) / (ldexp(1, texture.bits - sign) - 1) + widening();
+    const double steps = widening() > 0 && !gr_cuda_is_software() ? 1 : 0.5;
+    return steps / (ldexp(1, texture.bits - sign) - 1) + widening();
 }
 
 static void compare(const char *what, const float *got, const double *want, bool is_rounded)

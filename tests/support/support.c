@@ -352,7 +352,7 @@ void fixture_teardown(void)
     CU(CtxSynchronize());
     end_gates();
     check_gl();
-    gr_tensor_collect(1000); /* what was freed before its work was done ends in a later call */
+    gr_tensor_collect(1000); /* ends what was freed while work still used it */
     CUmodule loaded = kernels;
     kernels = NULL;
     if (loaded)
