@@ -2,6 +2,7 @@
 /* The list of deferred deletions, and the OpenGL objects that grinterop creates. */
 #include "gl/context/context.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include <epoxy/gl.h>
@@ -10,7 +11,7 @@
 #include "lib/base/lock.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct gl_deferred *parked;
+static _Atomic(struct gl_deferred *) parked;
 
 void gl_deferred_add(struct gl_deferred *left)
 {
@@ -28,7 +29,7 @@ void gl_deferred_add(struct gl_deferred *left)
         return;
     }
     left->next = parked;
-    __atomic_store_n(&parked, left, __ATOMIC_RELEASE);
+    atomic_store_explicit(&parked, left, memory_order_release);
 }
 
 /* Whether the entry can end now. `context` is current; if it is a group, one of its contexts is. */
@@ -44,15 +45,16 @@ static bool can_end(const struct gl_deferred *left, const struct gl_context *con
  */
 static struct gl_deferred *take(const struct gl_context *context, bool *current)
 {
-    if (!__atomic_load_n(&parked, __ATOMIC_ACQUIRE)) /* the usual case: nothing is deferred */
+    if (!atomic_load_explicit(&parked,
+                              memory_order_acquire)) /* the usual case: nothing is deferred */
         return NULL;
     GR_LOCKED(&lock);
-    for (struct gl_deferred **link = &parked; *link; link = &(*link)->next) {
+    for (_Atomic(struct gl_deferred *) *link = &parked; *link; link = &(*link)->next) {
         struct gl_deferred *first = *link;
         *current = can_end(first, context);
         if (!*current && !gl_context_is_gone(&first->context))
             continue;
-        __atomic_store_n(link, first->next, __ATOMIC_RELEASE);
+        atomic_store_explicit(link, first->next, memory_order_release);
         return first;
     }
     return NULL;

@@ -3,6 +3,7 @@
 #include "gl/context/native.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -14,11 +15,11 @@ typedef void *(*address_fn)(const char *name);
 /* The functions that return the current context, and their libraries. */
 static struct place {
     const char *interface, *file, *function;
-    current_fn current; /* atomic; NULL until the library is found */
+    _Atomic current_fn current; /* NULL until the library is found */
 } places[] = {
-    {"EGL", "libEGL.so.1", "eglGetCurrentContext", NULL},
-    {"GLX", "libGLX.so.0", "glXGetCurrentContext", NULL},
-    {"GLX", "libGL.so.1", "glXGetCurrentContext", NULL},
+    {.interface = "EGL", .file = "libEGL.so.1", .function = "eglGetCurrentContext"},
+    {.interface = "GLX", .file = "libGLX.so.0", .function = "glXGetCurrentContext"},
+    {.interface = "GLX", .file = "libGL.so.1", .function = "glXGetCurrentContext"},
 };
 
 /*
@@ -28,14 +29,14 @@ static struct place {
  */
 static current_fn find_current(struct place *place)
 {
-    current_fn current = __atomic_load_n(&place->current, __ATOMIC_ACQUIRE);
+    current_fn current = atomic_load_explicit(&place->current, memory_order_acquire);
     void *library = current ? NULL : dlopen(place->file, RTLD_LAZY | RTLD_NOLOAD);
     if (!library)
         return current;
     void *symbol = dlsym(library, place->function);
     memcpy(&current, &symbol, sizeof(symbol));
     if (current)
-        __atomic_store_n(&place->current, current, __ATOMIC_RELEASE);
+        atomic_store_explicit(&place->current, current, memory_order_release);
     else
         dlclose(library);
     return current;

@@ -2,13 +2,14 @@
 #include "lib/base/exit.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
-static bool exiting;
+static atomic_bool exiting;
 
 static void note_exit(void)
 {
-    __atomic_store_n(&exiting, true, __ATOMIC_RELEASE);
+    atomic_store_explicit(&exiting, true, memory_order_release);
 }
 
 static void register_exit(void)
@@ -24,5 +25,5 @@ void gr_exit_watch(void)
 
 bool gr_is_exiting(void)
 {
-    return __atomic_load_n(&exiting, __ATOMIC_ACQUIRE);
+    return atomic_load_explicit(&exiting, memory_order_acquire);
 }

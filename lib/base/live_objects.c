@@ -5,6 +5,7 @@
  */
 #include "lib/base/live_objects.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +30,7 @@ struct part {
     struct gr_spin_lock lock;
     struct entry *at; /* NULL until the part has an entry; at least one entry is free */
     unsigned used, room;
-    bool full; /* atomic: growing failed, so objects may be missing */
+    atomic_bool full; /* growing failed, so objects may be missing */
 } __attribute__((aligned(64)));
 
 static struct part parts[PARTS];
@@ -139,7 +140,7 @@ void gr_live_add(enum gr_live_kind kind, const void *object)
         part->used += !entry->object;
         *entry = (struct entry){object, kind};
     } else {
-        __atomic_store_n(&part->full, true, __ATOMIC_RELAXED);
+        atomic_store_explicit(&part->full, true, memory_order_relaxed);
     }
     gr_spin_unlock(&part->lock);
 }
@@ -177,7 +178,7 @@ bool gr_live_is_listed(enum gr_live_kind kind, const void *object)
 static __attribute__((noinline, cold)) bool may_have(enum gr_live_kind kind, const void *object)
 {
     return gr_live_is_listed(kind, object) ||
-           __atomic_load_n(&part_of(object)->full, __ATOMIC_RELAXED);
+           atomic_load_explicit(&part_of(object)->full, memory_order_relaxed);
 }
 
 bool gr_live_has(enum gr_live_kind kind, const void *object)

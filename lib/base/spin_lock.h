@@ -3,18 +3,19 @@
 #ifndef GR_LIB_BASE_SPIN_LOCK_H
 #define GR_LIB_BASE_SPIN_LOCK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "lib/base/clock.h"
 
 /* It needs no calls. At first 0. */
 struct gr_spin_lock {
-    unsigned taken;
+    atomic_uint taken;
 };
 
 static inline bool gr_spin_try_lock(struct gr_spin_lock *lock)
 {
-    return !__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE);
+    return !atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire);
 }
 
 __attribute__((noinline, cold, unused)) static void gr_spin_wait(struct gr_spin_lock *lock)
@@ -33,7 +34,7 @@ static inline void gr_spin_lock(struct gr_spin_lock *lock)
 
 static inline void gr_spin_unlock(struct gr_spin_lock *lock)
 {
-    __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE);
+    atomic_store_explicit(&lock->taken, 0, memory_order_release);
 }
 
 #endif

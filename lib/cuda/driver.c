@@ -12,6 +12,7 @@
 #include "lib/cuda/driver_required.h"
 #include "lib/base/cuda_error_text.h"
 #include "lib/base/error.h"
+#include "lib/base/public_atomic.h"
 #include "lib/base/fork.h"
 #include "lib/base/loader.h"
 #include "lib/base/log.h"
@@ -335,7 +336,7 @@ const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table)
     GR_LOCKED(&lock);
     if (!*made) {
         fill(table, find_loaded);
-        __atomic_store_n(made, table, __ATOMIC_RELEASE);
+        atomic_store_explicit(GR_PUBLIC_ATOMIC(void *, *made), table, memory_order_release);
     }
     return table;
 }

@@ -2,6 +2,8 @@
 /* The queue of objects that are ended after the streams have finished their work. */
 #include "lib/cuda/end_after_event.h"
 
+#include <stdatomic.h>
+
 #include "lib/base/error.h"
 #include "lib/base/clock.h"
 #include "lib/base/exit.h"
@@ -10,14 +12,14 @@
 #include "lib/cuda/event.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct gr_ending *queue, **newest = &queue; /* from the oldest to the newest */
+static _Atomic(struct gr_ending *) queue, *newest = &queue; /* from the oldest to the newest */
 
 void gr_ending_add(struct gr_ending *ending)
 {
     gr_exit_watch();
     GR_LOCKED(&lock);
     ending->next = NULL;
-    __atomic_store_n(newest, ending, __ATOMIC_RELEASE);
+    atomic_store_explicit(newest, ending, memory_order_release);
     newest = &ending->next;
 }
 
@@ -37,11 +39,11 @@ void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUeve
 }
 
 /* Removes the object at this place; NULL at the end of the queue. The lock is held. */
-static struct gr_ending *take(struct gr_ending **link)
+static struct gr_ending *take(_Atomic(struct gr_ending *) *link)
 {
     struct gr_ending *ending = *link;
     if (ending) {
-        __atomic_store_n(link, ending->next, __ATOMIC_RELEASE);
+        atomic_store_explicit(link, ending->next, memory_order_release);
         newest = *link ? newest : link;
     }
     return ending;
@@ -68,7 +70,7 @@ static enum waits_for what_for(const struct gr_ending *ending)
  */
 static struct gr_ending *take_done(void)
 {
-    struct gr_ending **link = &queue;
+    _Atomic(struct gr_ending *) *link = &queue;
     const struct gr_ending *busy = NULL;
     GR_LOCKED(&lock);
     for (; *link; link = &(*link)->next) {
@@ -85,7 +87,7 @@ static struct gr_ending *take_done(void)
 /* Removes the oldest object of a context that does not wait for the end of a capture. */
 static struct gr_ending *take_of(CUcontext context)
 {
-    struct gr_ending **link = &queue;
+    _Atomic(struct gr_ending *) *link = &queue;
     GR_LOCKED(&lock);
     while (*link && ((*link)->context.handle != context || what_for(*link) == CAPTURE))
         link = &(*link)->next;
@@ -114,7 +116,7 @@ void gr_endings_collect_now(void)
 {
     const bool is_nested = is_ending;
     struct gr_ending *done;
-    if (gr_is_exiting() || !__atomic_load_n(&queue, __ATOMIC_ACQUIRE))
+    if (gr_is_exiting() || !atomic_load_explicit(&queue, memory_order_acquire))
         return;
     GR_KEEP_ERROR();
     GR_RELAXED();

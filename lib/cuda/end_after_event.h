@@ -9,12 +9,14 @@
 #ifndef GR_LIB_CUDA_END_AFTER_EVENT_H
 #define GR_LIB_CUDA_END_AFTER_EVENT_H
 
+#include <stdatomic.h>
+
 #include "lib/cuda/context.h"
 #include "lib/cuda/stream_uses.h"
 
 /* The queue entry, which is embedded in the struct of each object. */
 struct gr_ending {
-    struct gr_ending *next;
+    _Atomic(struct gr_ending *) next;
     /* the reference to the CUDA context, which is released after end() */
     struct gr_context context;
     /* What the end waits for: either an event, which is destroyed after end(), or uses. */

@@ -2,6 +2,7 @@
 /* A list of streams that use an object. */
 #include "lib/cuda/stream_uses.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "lib/cuda/context.h"
@@ -28,7 +29,7 @@ static size_t room_of(const struct gr_stream_uses *list)
 
 static void set_count(struct gr_stream_uses *list, size_t count)
 {
-    __atomic_store_n(&list->count, count, __ATOMIC_RELEASE);
+    atomic_store_explicit(&list->count, count, memory_order_release);
 }
 
 /* ---- Streams and events ---------------------------------------------------------------------- */

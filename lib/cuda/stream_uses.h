@@ -10,6 +10,7 @@
 
 #include <cuda.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include <grinterop/gr.h>
 
@@ -28,7 +29,8 @@ struct gr_stream_use {
 /* An empty list is all 0 except for the lock: gr_uses_init(). */
 struct gr_stream_uses {
     /* `room` is 0 while `first` is used; entries beyond `count` may hold events */
-    size_t count, room;
+    atomic_size_t count;
+    size_t room;
     struct gr_stream_use *items; /* NULL: use `first` */
     pthread_mutex_t lock;
     struct gr_stream_use first[2];
@@ -39,7 +41,7 @@ void gr_uses_init(struct gr_stream_uses *list);
 /* Whether the list is empty. Only valid if no other thread adds to the list. */
 static inline bool gr_uses_none(const struct gr_stream_uses *list)
 {
-    return !__atomic_load_n(&list->count, __ATOMIC_ACQUIRE);
+    return !atomic_load_explicit(&list->count, memory_order_acquire);
 }
 
 /*

@@ -4,6 +4,7 @@
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/public_atomic.h"
 #include "lib/base/live_objects.h"
 #include "lib/dlpack/dlpack.h"
 #include "lib/tensor/tensor.h"
@@ -260,7 +261,8 @@ static gr_status check_device(const struct parsed *parsed, const char *call)
 
 static gr_status check_unused(const void *managed, const gr_tensor *exported, const char *call)
 {
-    if (exported && __atomic_load_n(&exported->info.revoked, __ATOMIC_ACQUIRE))
+    if (exported &&
+        atomic_load_explicit(GR_PUBLIC_ATOMIC(bool, exported->info.revoked), memory_order_acquire))
         return gr_fail(GR_ERR_STATE, call, "The tensor is an export of a mapping that has ended.");
     if (!gr_live_is_listed(GR_LIVE_DLPACK_TAKEN, managed))
         return GR_OK;

@@ -4,6 +4,7 @@
 #define GR_LIB_EXTERNAL_EXTERNAL_H
 
 #include <cuda.h>
+#include <stdatomic.h>
 #include <grinterop/external.h>
 
 #include "lib/resource/backend.h"
@@ -92,7 +93,7 @@ void gr_external_end(struct gr_external *resource);
 
 /* An import of memory, reference-counted: each resource in the memory holds a reference. */
 struct gr_import {
-    unsigned holds;          /* the number of references, changed atomically */
+    atomic_uint holds;       /* the number of references */
     CUexternalMemory handle; /* NULL for memory that CUDA allocated, which one resource uses */
     CUmemGenericAllocationHandle allocation; /* the memory that CUDA allocated */
     CUdeviceptr ptr;                         /* the first byte of that memory */

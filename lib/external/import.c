@@ -5,6 +5,7 @@
  */
 #include "lib/external/external.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "lib/cuda/device.h"
@@ -158,7 +159,7 @@ struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size, const char
 
 void gr_import_drop(struct gr_import *import, bool alive)
 {
-    if (!import || __atomic_sub_fetch(&import->holds, 1, __ATOMIC_ACQ_REL) > 0)
+    if (!import || atomic_fetch_sub_explicit(&import->holds, 1, memory_order_acq_rel) > 1)
         return;
     if (import->end_part) {
         import->end_part(import, alive);

@@ -213,9 +213,9 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
     GR_TRY(gr_linear_borrow(resource, size, buffer->stream, &memory.device, call));
     if (gr_resource_reads(resource))
         GR_TRY(copy_part(&part, &memory, true, buffer->stream, call));
-    buffer->ptr = memory.device;
+    atomic_store_explicit(&buffer->ptr, memory.device, memory_order_relaxed);
     buffer->size = size;
-    buffer->pitch = pitch;
+    atomic_store_explicit(&buffer->pitch, pitch, memory_order_relaxed);
     buffer->level = level;
     buffer->layer = layer;
     return GR_OK;

@@ -5,6 +5,8 @@
  */
 #include "lib/resource/resource.h"
 
+#include <stdatomic.h>
+
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
@@ -305,7 +307,8 @@ static void commit_reserved(gr_resource *const resources[], size_t n, gr_buffer 
         gr_buffer *buffer = resource->pending;
         resource->pending = NULL;
         if (!resource->is_image) {
-            buffer->ptr = resource->ptr + buffer->offset;
+            atomic_store_explicit(&buffer->ptr, resource->ptr + buffer->offset,
+                                  memory_order_relaxed);
             buffer->size = buffer->part;
         }
         atomic_store_explicit(&resource->mapped, buffer, memory_order_release);
@@ -328,7 +331,7 @@ static void make_group(gr_resource *const resources[], size_t n)
 {
     if (resources[0]->in_a_ring || !are_one_run(resources, n))
         return;
-    size_t now = __atomic_load_n(&gr_group_changes, __ATOMIC_ACQUIRE);
+    size_t now = atomic_load_explicit(&gr_group_changes, memory_order_acquire);
     for (size_t i = 0; i < n; i++) {
         resources[i]->after = i + 1 < n ? resources[i + 1] : NULL;
         resources[i]->grouped_at = now;

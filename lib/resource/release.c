@@ -5,6 +5,8 @@
  */
 #include "lib/resource/resource.h"
 
+#include <stdatomic.h>
+
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
@@ -54,10 +56,10 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
         if (resource->objects)
             gr_image_objects_release(resource, stream, alive);
         gr_mapping_users_revoke(buffer, call);
-        __atomic_store_n(&buffer->pitch, 0, __ATOMIC_RELAXED);
+        atomic_store_explicit(&buffer->pitch, 0, memory_order_relaxed);
     }
     /* another thread may describe the resource */
-    __atomic_store_n(&buffer->ptr, 0, __ATOMIC_RELAXED);
+    atomic_store_explicit(&buffer->ptr, 0, memory_order_relaxed);
     buffer->size = 0;
     resource->narrowed = 0;
     /* another thread may map the resource now */

@@ -7,6 +7,7 @@
  */
 #include "lib/resource/resource.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 #include "lib/base/machine.h"
 #include "lib/base/spin_lock.h"
 
-size_t gr_group_changes = 1; /* a new resource is in no group */
+atomic_size_t gr_group_changes = 1; /* a new resource is in no group */
 
 /*
  * The locks of the reference count, the number of buffers in use, and the claim. They are held for
@@ -95,7 +96,7 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
 gr_buffer *gr_buffer_take_other(gr_resource *resource)
 {
     for (int i = 0; i < GR_BUFFERS_IN_TURN; i++)
-        if (!__atomic_load_n(&resource->first[i].out, __ATOMIC_ACQUIRE))
+        if (!atomic_load_explicit(&resource->first[i].out, memory_order_acquire))
             return &resource->first[i];
     acquire(resource->lock);
     gr_buffer *buffer = resource->spare;
@@ -118,12 +119,12 @@ static inline void put_back(gr_buffer *buffer)
 {
     gr_resource *resource = buffer->resource;
     atomic_store_explicit(&buffer->later, false, memory_order_relaxed);
-    __atomic_store_n(&buffer->out, false, __ATOMIC_RELEASE);
+    atomic_store_explicit(&buffer->out, false, memory_order_release);
     if (buffer->is_spare) {
         buffer->next = resource->spare;
         resource->spare = buffer;
     }
-    __atomic_fetch_sub(&resource->buffers_out, 1, __ATOMIC_RELAXED);
+    atomic_fetch_sub_explicit(&resource->buffers_out, 1, memory_order_relaxed);
 }
 
 void gr_buffers_untake(gr_resource *const resources[], size_t n)
@@ -218,7 +219,7 @@ static void end(gr_resource *resource)
     /* If the caller has a buffer, the release of this buffer calls end() again. */
     const unsigned lock = resource->lock;
     acquire(lock);
-    const bool last = !__atomic_load_n(&resource->buffers_out, __ATOMIC_RELAXED);
+    const bool last = !atomic_load_explicit(&resource->buffers_out, memory_order_relaxed);
     resource->parked = last && !here;
     resource->claimed = false;
     unlock(lock);
@@ -244,7 +245,7 @@ static void let_go(gr_resource *resource, unsigned holds)
 {
     const unsigned lock = resource->lock;
     acquire(lock);
-    __atomic_store_n(&resource->holds, resource->holds - holds, __ATOMIC_RELAXED);
+    atomic_store_explicit(&resource->holds, resource->holds - holds, memory_order_relaxed);
     const bool over = claim(resource);
     unlock(lock);
     if (over)
@@ -276,7 +277,7 @@ void gr_buffers_give(gr_buffer *buffers[], size_t n)
 void gr_resource_hold(gr_resource *resource)
 {
     acquire(resource->lock);
-    __atomic_store_n(&resource->holds, resource->holds + 1, __ATOMIC_RELAXED);
+    atomic_store_explicit(&resource->holds, resource->holds + 1, memory_order_relaxed);
     unlock(resource->lock);
 }
 
@@ -379,12 +380,12 @@ int gr_resource_format(const gr_resource *resource, char *text, size_t size)
 {
     char what[160], flags[96], state[96], bytes[40] = "";
     const gr_buffer *mapped = resource->mapped;
-    const CUdeviceptr ptr = mapped ? __atomic_load_n(&mapped->ptr, __ATOMIC_RELAXED) : 0;
+    const CUdeviceptr ptr = mapped ? atomic_load_explicit(&mapped->ptr, memory_order_relaxed) : 0;
     resource->backend->describe(resource, what, sizeof(what));
     gr_flags_format(resource->flags, flags, sizeof(flags));
     if (!resource->handle)
         snprintf(state, sizeof(state), "closed");
-    else if (mapped && __atomic_load_n(&mapped->pitch, __ATOMIC_RELAXED))
+    else if (mapped && atomic_load_explicit(&mapped->pitch, memory_order_relaxed))
         snprintf(state, sizeof(state), "level %u, layer %u mapped as a copy at 0x%llx",
                  mapped->level, mapped->layer, (unsigned long long)ptr);
     else if (mapped && resource->is_image)

@@ -3,6 +3,8 @@
 #ifndef GR_LIB_RESOURCE_RESOURCE_H
 #define GR_LIB_RESOURCE_RESOURCE_H
 
+#include <stdatomic.h>
+
 #include <grinterop/gr.h>
 
 #include "lib/base/live_objects.h"
@@ -78,12 +80,12 @@ static inline gr_status gr_resource_check_open(const gr_resource *resource, cons
  */
 static inline bool gr_resource_try_turn(gr_resource *resource)
 {
-    return !__atomic_exchange_n(&resource->turn_is_taken, true, __ATOMIC_SEQ_CST);
+    return !atomic_exchange_explicit(&resource->turn_is_taken, true, memory_order_seq_cst);
 }
 
 static inline void gr_resource_give_turn(gr_resource *resource)
 {
-    __atomic_store_n(&resource->turn_is_taken, false, __ATOMIC_SEQ_CST);
+    atomic_store_explicit(&resource->turn_is_taken, false, memory_order_seq_cst);
 }
 
 /* Waits for the turn. */
@@ -103,18 +105,18 @@ static inline gr_status gr_resource_check_ring(const gr_resource *resource, cons
  * then live for the caller, open, in no ring and one run. Later calls then check only the first
  * resource, and compare one pointer for each of the others. No resource is twice in a group.
  */
-extern size_t gr_group_changes; /* atomic */
+extern atomic_size_t gr_group_changes;
 
 /* Call this function before anything changes that the resources of a group have in common. */
 static inline void gr_group_change(void)
 {
-    __atomic_fetch_add(&gr_group_changes, 1, __ATOMIC_RELEASE);
+    atomic_fetch_add_explicit(&gr_group_changes, 1, memory_order_release);
 }
 
 /* Whether the links of the resource are valid. */
 static inline bool gr_group_is_valid(const gr_resource *resource)
 {
-    return resource->grouped_at == __atomic_load_n(&gr_group_changes, __ATOMIC_ACQUIRE);
+    return resource->grouped_at == atomic_load_explicit(&gr_group_changes, memory_order_acquire);
 }
 
 /* Whether the resources are a group. The first one is live. */
@@ -137,12 +139,12 @@ gr_buffer *gr_buffer_take_other(gr_resource *resource) __attribute__((cold));
 static inline gr_buffer *gr_buffer_take(gr_resource *resource)
 {
     gr_buffer *buffer = &resource->first[resource->turn++ % GR_BUFFERS_IN_TURN];
-    if (__atomic_load_n(&buffer->out, __ATOMIC_ACQUIRE))
+    if (atomic_load_explicit(&buffer->out, memory_order_acquire))
         buffer = gr_buffer_take_other(resource);
     if (!buffer)
         return NULL;
-    __atomic_store_n(&buffer->out, true, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&resource->buffers_out, 1, __ATOMIC_RELAXED);
+    atomic_store_explicit(&buffer->out, true, memory_order_relaxed);
+    atomic_fetch_add_explicit(&resource->buffers_out, 1, memory_order_relaxed);
     return buffer;
 }
 

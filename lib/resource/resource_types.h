@@ -36,13 +36,13 @@ struct gr_staging {
 struct gr_buffer {
     /* The fields that every map and release uses: one cache line. */
     gr_resource *resource;
-    CUdeviceptr ptr; /* 0 once the mapping has ended */
+    _Atomic CUdeviceptr ptr; /* 0 once the mapping has ended */
     size_t size;
     CUstream stream;
     size_t offset, part; /* for a buffer: the mapped part, as offset and size in bytes */
     /* the number of `users`; 0 is final, because only the thread of the resource adds users */
     atomic_uint user_count;
-    bool out;          /* the caller owns the buffer */
+    atomic_bool out;   /* the caller owns the buffer */
     atomic_bool later; /* deferred by gr_buffer_release_later() */
     /* the release is deferred until the users are removed: lib/resource/mapping_users.h */
     bool kept;
@@ -50,7 +50,7 @@ struct gr_buffer {
 
     gr_buffer *next;               /* in the list of deferred or spare buffers */
     struct gr_mapping_user *users; /* the users of the mapped bytes */
-    size_t pitch;                  /* the pitch of the linear memory of an image, or 0 */
+    atomic_size_t pitch;           /* the pitch of the linear memory of an image, or 0 */
     unsigned level, layer;         /* the level and layer of the image in linear memory */
     bool listed;                   /* temporary mark of a release of many buffers */
     gr_buffer_info shown;          /* filled by gr_buffer_get_info() */
@@ -110,20 +110,20 @@ struct gr_resource {
     gr_buffer *pending;            /* the buffer of a map in progress, otherwise NULL */
     gr_resource *after;            /* the next resource of the group: gr_group_has() */
     bool is_image, is_3d;
-    bool in_a_ring;     /* the resource is in a ring, and only the ring may map it */
-    bool visited;       /* temporary mark of calls over many resources */
-    bool parked;        /* the end of the resource is deferred: backend->park() */
-    bool claimed;       /* a thread is ending the resource */
-    bool turn_is_taken; /* atomic: gr_resource_take_turn() */
-    unsigned char lock; /* the index of the lock of `holds`: resource.c */
+    bool in_a_ring;            /* the resource is in a ring, and only the ring may map it */
+    bool visited;              /* temporary mark of calls over many resources */
+    bool parked;               /* the end of the resource is deferred: backend->park() */
+    bool claimed;              /* a thread is ending the resource */
+    atomic_bool turn_is_taken; /* gr_resource_take_turn() */
+    unsigned char lock;        /* the index of the lock of `holds`: resource.c */
     /*
      * Reference counts. `holds` counts the reference of the caller, which lasts until
      * gr_resource_free(), and the references of the library.
      */
-    unsigned holds;
-    unsigned buffers_out; /* atomic */
-    unsigned turn;        /* the index of the next buffer in `first` */
-    unsigned short run;   /* temporary, during a map: the number of resources in its run */
+    atomic_uint holds;
+    atomic_uint buffers_out;
+    unsigned turn;      /* the index of the next buffer in `first` */
+    unsigned short run; /* temporary, during a map: the number of resources in its run */
     /* GR_READ_ONLY or GR_WRITE_DISCARD if the current mapping narrows `flags`, otherwise 0 */
     unsigned char narrowed;
     unsigned char told; /* interop: the last value of `narrowed` that the driver was told */
@@ -141,7 +141,7 @@ struct gr_resource {
     gr_buffer first[GR_BUFFERS_IN_TURN];
     gr_buffer *spare; /* further buffers that are not in use */
 
-    int device_plus_1; /* atomic: 1 + the device of `context`, or 0 before the first tensor */
+    atomic_int device_plus_1; /* 1 + the device of `context`, or 0 before the first tensor */
     /* the name of the transport in descriptions, with the reason for using it if there is one */
     const char *transport;
     unsigned flags;

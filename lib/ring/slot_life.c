@@ -2,6 +2,8 @@
 /* Which resources can be slots of a ring, and how slots are added and ended. */
 #include "lib/ring/slot_life.h"
 
+#include <stdatomic.h>
+
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
 #include "lib/cuda/driver.h"
@@ -215,7 +217,7 @@ static CUevent event_after_use(gr_resource *resource)
  */
 static void hand_back(const gr_ring *ring, gr_resource *resource)
 {
-    if (__atomic_load_n(&resource->holds, __ATOMIC_RELAXED) > 1 && resource->handle) {
+    if (atomic_load_explicit(&resource->holds, memory_order_relaxed) > 1 && resource->handle) {
         gr_ring_restore_pair(resource, ring->given, "gr_ring_free");
         gr_ring_last_use(resource);
     }

@@ -2,6 +2,7 @@
 /* Creates, imports and destroys semaphores. */
 #include "lib/sync/sync.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ fail:
 void gr_semaphore_hold(gr_semaphore *semaphore)
 {
     if (semaphore)
-        __atomic_fetch_add(&semaphore->holds, 1, __ATOMIC_RELAXED);
+        atomic_fetch_add_explicit(&semaphore->holds, 1, memory_order_relaxed);
 }
 
 /* Ends a semaphore. The CUDA context is current if it still exists (`alive`). */
@@ -136,7 +137,7 @@ static void end_queued(struct gr_ending *ending, bool alive)
 void gr_semaphore_drop(gr_semaphore *semaphore)
 {
     if (gr_semaphore_is_none(semaphore) ||
-        __atomic_sub_fetch(&semaphore->holds, 1, __ATOMIC_ACQ_REL) > 0)
+        atomic_fetch_sub_explicit(&semaphore->holds, 1, memory_order_acq_rel) > 1)
         return;
     struct gr_context context = semaphore->context;
     bool pushed;
@@ -161,13 +162,13 @@ void gr_semaphore_begin_use(gr_semaphore *semaphore)
 {
     gr_semaphore_hold(semaphore);
     if (semaphore)
-        __atomic_fetch_add(&semaphore->users, 1, __ATOMIC_RELAXED);
+        atomic_fetch_add_explicit(&semaphore->users, 1, memory_order_relaxed);
 }
 
 void gr_semaphore_end_use(gr_semaphore *semaphore)
 {
     if (semaphore)
-        __atomic_fetch_sub(&semaphore->users, 1, __ATOMIC_RELAXED);
+        atomic_fetch_sub_explicit(&semaphore->users, 1, memory_order_relaxed);
     gr_semaphore_drop(semaphore);
 }
 

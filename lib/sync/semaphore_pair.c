@@ -2,6 +2,7 @@
 /* Makes pairs of semaphores, and counts their references and users. */
 #include "lib/sync/sync.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "lib/base/error.h"
@@ -32,15 +33,16 @@ struct gr_semaphore_pair *gr_pair_of_new(gr_semaphore *acquire, gr_semaphore *re
 struct gr_semaphore_pair *gr_pair_hold(struct gr_semaphore_pair *pair)
 {
     if (pair)
-        __atomic_fetch_add(&pair->holds, 1, __ATOMIC_RELAXED);
+        atomic_fetch_add_explicit(&pair->holds, 1, memory_order_relaxed);
     return pair;
 }
 
 bool gr_pair_hold_living(struct gr_semaphore_pair *pair)
 {
-    unsigned holds = __atomic_load_n(&pair->holds, __ATOMIC_RELAXED);
-    while (holds && !__atomic_compare_exchange_n(&pair->holds, &holds, holds + 1, false,
-                                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    unsigned holds = atomic_load_explicit(&pair->holds, memory_order_relaxed);
+    while (holds &&
+           !atomic_compare_exchange_strong_explicit(&pair->holds, &holds, holds + 1,
+                                                    memory_order_relaxed, memory_order_relaxed))
         ;
     return holds > 0;
 }
@@ -54,7 +56,7 @@ void gr_pair_clear(struct gr_semaphore_pair *pair)
 
 void gr_pair_drop(struct gr_semaphore_pair *pair)
 {
-    if (!pair || __atomic_sub_fetch(&pair->holds, 1, __ATOMIC_ACQ_REL) > 0)
+    if (!pair || atomic_fetch_sub_explicit(&pair->holds, 1, memory_order_acq_rel) > 1)
         return;
     gr_pair_clear(pair);
     if (pair->end)
@@ -65,7 +67,7 @@ void gr_pair_drop(struct gr_semaphore_pair *pair)
 
 unsigned gr_pair_users(const struct gr_semaphore_pair *pair)
 {
-    const unsigned acquire = __atomic_load_n(&pair->acquire->users, __ATOMIC_RELAXED);
-    const unsigned release = __atomic_load_n(&pair->release->users, __ATOMIC_RELAXED);
+    const unsigned acquire = atomic_load_explicit(&pair->acquire->users, memory_order_relaxed);
+    const unsigned release = atomic_load_explicit(&pair->release->users, memory_order_relaxed);
     return acquire > release ? acquire : release;
 }

@@ -2,6 +2,8 @@
 /* Enqueues signals and waits of semaphores on streams. */
 #include "lib/sync/sync.h"
 
+#include <stdatomic.h>
+
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/log.h"
@@ -41,7 +43,7 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
  */
 static void enqueue_barrier(gr_semaphore *semaphore, CUstream stream)
 {
-    if (__atomic_load_n(&semaphore->no_barriers, __ATOMIC_RELAXED))
+    if (atomic_load_explicit(&semaphore->no_barriers, memory_order_relaxed))
         return;
     CUstreamBatchMemOpParams barrier = {
         .memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
@@ -49,7 +51,7 @@ static void enqueue_barrier(gr_semaphore *semaphore, CUstream stream)
     CUresult result = gr_driver()->StreamBatchMemOp(stream, 1, &barrier, 0);
     if (result != CUDA_ERROR_NOT_SUPPORTED && result != CUDA_ERROR_INVALID_VALUE)
         return; /* the following signal reports other errors */
-    __atomic_store_n(&semaphore->no_barriers, true, __ATOMIC_RELAXED);
+    atomic_store_explicit(&semaphore->no_barriers, true, memory_order_relaxed);
     gr_log(GR_LOG_INFO, "no memory barriers before signals: the CUDA driver rejects them");
 }
 

@@ -7,6 +7,7 @@
  */
 #include "lib/sync/sync.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -231,7 +232,7 @@ gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, bool of_ring
     }
     hide_numbers(s);
     s->of_ring = of_ring;
-    s->out = true;
+    atomic_store_explicit(&s->out, true, memory_order_relaxed);
     return &s->shown;
 }
 
@@ -406,7 +407,7 @@ void gr_submit_free(gr_submit *submit)
         gr_fail(GR_ERR_STATE, __func__,
                 "The submit belongs to slots of a ring, which frees it: hand over, give back or "
                 "cancel the slots. Nothing was done.");
-    else if (__atomic_exchange_n(&made_of(submit)->out, false, __ATOMIC_ACQ_REL))
+    else if (atomic_exchange_explicit(&made_of(submit)->out, false, memory_order_acq_rel))
         drop(made_of(submit));
     else
         check_alive(submit, __func__); /* another thread has just freed it */

@@ -43,7 +43,7 @@ static struct gr_submit_made *take_spare(size_t n)
 
 void gr_submit_memory_give(struct gr_submit_made *s)
 {
-    s->out = false;
+    atomic_store_explicit(&s->out, false, memory_order_relaxed);
     pthread_mutex_lock(&lock);
     bool kept = spare_count < MOST_SPARE;
     if (kept) {

@@ -3,6 +3,8 @@
 #ifndef GR_LIB_SYNC_SUBMIT_MEMORY_H
 #define GR_LIB_SYNC_SUBMIT_MEMORY_H
 
+#include <stdatomic.h>
+
 #include <grinterop/submit.h>
 
 /* A resource in a submit. */
@@ -17,8 +19,8 @@ struct gr_submit_use {
 struct gr_submit_made {
     gr_submit shown; /* the part that the caller sees */
     struct gr_submit_made *next_spare;
-    bool out;     /* the submit is in use, not spare */
-    bool of_ring; /* a ring owns the submit, so the caller does not free it */
+    atomic_bool out; /* the submit is in use, not spare */
+    bool of_ring;    /* a ring owns the submit, so the caller does not free it */
     bool committed;
     bool filled;  /* the program received the semaphores, for its own submit */
     size_t count; /* the number of `uses` */

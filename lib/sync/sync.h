@@ -8,6 +8,7 @@
 
 #include <cuda.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include <grinterop/semaphore.h>
 #include <grinterop/submit.h>
@@ -47,14 +48,14 @@ struct gr_semaphore_ops {
 /* The common part. The struct of each kind begins with it. */
 struct gr_semaphore {
     const struct gr_semaphore_ops *ops;
-    unsigned holds; /* the number of references; atomic */
-    unsigned users; /* the number of resources and open submits that may signal it; atomic */
+    atomic_uint holds; /* the number of references */
+    atomic_uint users; /* the number of resources and open submits that may signal it */
     struct gr_context context;
     CUexternalSemaphore handle; /* NULL if the host waits */
     CUexternalSemaphoreHandleType type;
     bool timeline;
-    gr_semaphore_info info; /* `handle` and `timeline`, for gr_semaphore_get_info() */
-    bool no_barriers;       /* the driver has no memory barriers; atomic */
+    gr_semaphore_info info;  /* `handle` and `timeline`, for gr_semaphore_get_info() */
+    atomic_bool no_barriers; /* the driver has no memory barriers */
     /* protects the following fields, and keeps signals in order while they are enqueued */
     pthread_mutex_t lock;
     /* The value of the last signal begun; for a binary semaphore the number of signals. */
@@ -193,7 +194,7 @@ GR_API gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult co
  */
 struct gr_semaphore_pair {
     gr_semaphore *acquire, *release; /* references, or NULL */
-    unsigned holds;                  /* the number of references to the pair; atomic */
+    atomic_uint holds;               /* the number of references to the pair */
     bool of_device; /* of a Vulkan device or OpenGL context of this process: never sent */
     /* Frees the struct that begins with the pair. NULL: free(). */
     void (*end)(struct gr_semaphore_pair *pair);

@@ -2,6 +2,7 @@
 /* Ends tensors. Tensors that streams still use are deferred, and a later call ends them. */
 #include "lib/tensor/tensor.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "lib/base/clock.h"
@@ -58,7 +59,7 @@ static void finish(gr_tensor *tensor, bool alive, CUstream stream)
 
 /* ---- Deferred tensors ------------------------------------------------------------------------ */
 
-static size_t deferred_count; /* the number of deferred tensors; atomic */
+static atomic_size_t deferred_count; /* the number of deferred tensors */
 
 static gr_tensor *tensor_of(struct gr_ending *ending)
 {
@@ -67,7 +68,7 @@ static gr_tensor *tensor_of(struct gr_ending *ending)
 
 static void end_deferred(struct gr_ending *ending, bool alive)
 {
-    __atomic_sub_fetch(&deferred_count, 1, __ATOMIC_RELEASE);
+    atomic_fetch_sub_explicit(&deferred_count, 1, memory_order_release);
     free_memory(tensor_of(ending), alive, CU_STREAM_PER_THREAD);
 }
 
@@ -82,7 +83,7 @@ static void defer(gr_tensor *tensor)
                                         .uses = &tensor->user.uses,
                                         .end = end_deferred,
                                         .finally = free_deferred};
-    __atomic_add_fetch(&deferred_count, 1, __ATOMIC_RELEASE);
+    atomic_fetch_add_explicit(&deferred_count, 1, memory_order_release);
     gr_ending_add(&tensor->ending);
 }
 
@@ -168,7 +169,7 @@ gr_status gr_tensor_collect(unsigned timeout_ms)
     size_t left;
     for (;;) {
         gr_endings_collect_now();
-        left = __atomic_load_n(&deferred_count, __ATOMIC_ACQUIRE);
+        left = atomic_load_explicit(&deferred_count, memory_order_acquire);
         if (!left)
             return GR_OK;
         if (gr_deadline_is_over(&deadline))

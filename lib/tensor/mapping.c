@@ -3,6 +3,7 @@
 #include "lib/tensor/tensor.h"
 
 #include "lib/base/error.h"
+#include "lib/base/public_atomic.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/image.h"
 #include "lib/base/struct_size.h"
@@ -11,22 +12,24 @@
 static void revoke(struct gr_mapping_user *user)
 {
     gr_tensor *tensor = (gr_tensor *)((char *)user - offsetof(gr_tensor, user));
-    __atomic_store_n(&tensor->info.ptr, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&tensor->info.array, NULL, __ATOMIC_RELAXED);
-    __atomic_store_n(&tensor->ptr, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&tensor->info.revoked, true, __ATOMIC_RELEASE);
+    atomic_store_explicit(GR_PUBLIC_ATOMIC(CUdeviceptr, tensor->info.ptr), 0, memory_order_relaxed);
+    atomic_store_explicit(GR_PUBLIC_ATOMIC(CUarray, tensor->info.array), NULL,
+                          memory_order_relaxed);
+    atomic_store_explicit(&tensor->ptr, 0, memory_order_relaxed);
+    atomic_store_explicit(GR_PUBLIC_ATOMIC(bool, tensor->info.revoked), true, memory_order_release);
 }
 
 /* Sets the context and its device, which the driver returns once per resource. */
 static gr_status set_context(gr_tensor *tensor, gr_resource *resource, const char *call)
 {
-    int known = __atomic_load_n(&resource->device_plus_1, __ATOMIC_RELAXED);
+    int known = atomic_load_explicit(&resource->device_plus_1, memory_order_relaxed);
     gr_status status = known ? gr_context_hold(&resource->context, &tensor->context, call)
                              : gr_tensor_set_context(tensor, &resource->context, call);
     if (known)
         tensor->info.device = known - 1;
     else if (status == GR_OK)
-        __atomic_store_n(&resource->device_plus_1, tensor->info.device + 1, __ATOMIC_RELAXED);
+        atomic_store_explicit(&resource->device_plus_1, tensor->info.device + 1,
+                              memory_order_relaxed);
     return status;
 }
 

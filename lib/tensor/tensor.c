@@ -9,6 +9,7 @@
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/public_atomic.h"
 #include "lib/base/exit.h"
 #include "lib/base/live_objects.h"
 
@@ -19,7 +20,8 @@ gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
                        "The tensor is NULL: did the call that creates it fail? Call "
                        "gr_last_error() right after that call for the reason.");
     gr_status status = gr_live_check(GR_LIVE_TENSOR, tensor, call);
-    if (status != GR_OK || !__atomic_load_n(&tensor->info.revoked, __ATOMIC_ACQUIRE))
+    if (status != GR_OK ||
+        !atomic_load_explicit(GR_PUBLIC_ATOMIC(bool, tensor->info.revoked), memory_order_acquire))
         return status;
     return gr_fail(
         GR_ERR_STATE, call,
@@ -62,7 +64,7 @@ gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *cont
 
 void gr_tensor_set_memory(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, size_t room)
 {
-    tensor->ptr = ptr;
+    atomic_store_explicit(&tensor->ptr, ptr, memory_order_relaxed);
     tensor->low = low;
     tensor->room = room;
 }
@@ -106,7 +108,7 @@ const gr_tensor_info *gr_tensor_get_info(const gr_tensor *tensor)
 
 void gr_tensor_hold(gr_tensor *tensor)
 {
-    __atomic_fetch_add(&tensor->holds, 1, __ATOMIC_RELAXED);
+    atomic_fetch_add_explicit(&tensor->holds, 1, memory_order_relaxed);
 }
 
 /*
@@ -114,7 +116,7 @@ void gr_tensor_hold(gr_tensor *tensor)
  */
 void gr_tensor_drop(gr_tensor *tensor)
 {
-    while (tensor && __atomic_sub_fetch(&tensor->holds, 1, __ATOMIC_ACQ_REL) == 0) {
+    while (tensor && atomic_fetch_sub_explicit(&tensor->holds, 1, memory_order_acq_rel) == 1) {
         gr_tensor *root = tensor->root;
         gr_tensor_end(tensor);
         tensor = root;

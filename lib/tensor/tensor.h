@@ -4,6 +4,7 @@
 #define GR_LIB_TENSOR_TENSOR_H
 
 #include <cuda.h>
+#include <stdatomic.h>
 #include <grinterop/tensor.h>
 
 #include "lib/cuda/end_after_event.h"
@@ -51,11 +52,11 @@ enum gr_tensor_memory_end {
 };
 
 struct gr_tensor {
-    unsigned holds; /* atomic: the number of references by the caller, exports and views */
+    atomic_uint holds; /* the number of references by the caller, exports and views */
     /* the strides are in bytes, and always set */
     int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS];
     /* the address of element 0, also in host memory, or the CUarray; 0 once revoked */
-    CUdeviceptr ptr;
+    _Atomic CUdeviceptr ptr;
     CUdeviceptr low;       /* the start of the memory that views may use */
     size_t room;           /* the size of that memory in bytes */
     bool negative_strides; /* negative strides are allowed in DLPack exports */

@@ -4,6 +4,7 @@
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/public_atomic.h"
 #include "lib/cuda/event.h"
 #include "lib/resource/stream.h"
 #include "lib/tensor/tensor.h"
@@ -204,7 +205,8 @@ void gr_tensor_end_export(gr_tensor *tensor, CUstream consumer)
     bool pushed;
     if (consumer != GR_STREAM_NONE && !is_own(tensor, consumer, &tensor->context)) {
         GR_KEEP_ERROR();
-        bool alive = !__atomic_load_n(&tensor->info.revoked, __ATOMIC_ACQUIRE) &&
+        bool alive = !atomic_load_explicit(GR_PUBLIC_ATOMIC(bool, tensor->info.revoked),
+                                           memory_order_acquire) &&
                      gr_tensor_enter(&tensor->context, &pushed);
         gr_uses_close(uses_of(tensor), consumer, tensor->context.handle, alive);
         if (alive)

@@ -5,6 +5,7 @@
  */
 #include "vk/device/device.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -363,7 +364,7 @@ gr_vk_device *gr_vk_device_from_vk(const gr_vk_device_desc *given)
 
 static void unpin(gr_vk_device *device)
 {
-    if (__atomic_sub_fetch(&device->pins, 1, __ATOMIC_ACQ_REL) > 0)
+    if (atomic_fetch_sub_explicit(&device->pins, 1, memory_order_acq_rel) > 1)
         return;
     gr_context_drop(&device->context);
     pthread_mutex_destroy(&device->lock);
@@ -373,7 +374,7 @@ static void unpin(gr_vk_device *device)
 
 static void drop(gr_vk_device *device, bool wait)
 {
-    if (__atomic_sub_fetch(&device->holds, 1, __ATOMIC_ACQ_REL) > 0)
+    if (atomic_fetch_sub_explicit(&device->holds, 1, memory_order_acq_rel) > 1)
         return;
     if (device->end_recordings)
         device->end_recordings(device);
@@ -390,7 +391,8 @@ void vk_device_drop(gr_vk_device *device)
 
 void vk_device_hold_by(gr_vk_device *device, enum vk_semaphore_owner owner)
 {
-    __atomic_fetch_add(owner == VK_OF_DEVICE ? &device->pins : &device->holds, 1, __ATOMIC_RELAXED);
+    atomic_fetch_add_explicit(owner == VK_OF_DEVICE ? &device->pins : &device->holds, 1,
+                              memory_order_relaxed);
 }
 
 void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner)

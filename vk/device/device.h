@@ -5,6 +5,7 @@
 
 #include <cuda.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "lib/base/error.h"
 #include "lib/cuda/context.h"
@@ -37,10 +38,10 @@ enum vk_semaphore_owner {
  * pin.
  */
 struct gr_vk_device {
-    /* the number of references by the application, resources and semaphores; atomic */
-    unsigned holds;
-    /* one pin for all holds together, and one per object that the device owns; atomic */
-    unsigned pins;
+    /* the number of references by the application, resources and semaphores */
+    atomic_uint holds;
+    /* one pin for all holds together, and one per object that the device owns */
+    atomic_uint pins;
     struct vk_functions vk;
     /* a reference to the owner of the VkDevice; NULL: the application owns it */
     gr_vk_headless *headless;
@@ -88,7 +89,7 @@ struct gr_vk_device {
 /* Add and drop a hold. */
 static inline void vk_device_hold(gr_vk_device *device)
 {
-    __atomic_fetch_add(&device->holds, 1, __ATOMIC_RELAXED);
+    atomic_fetch_add_explicit(&device->holds, 1, memory_order_relaxed);
 }
 void vk_device_drop(gr_vk_device *device);
 
