@@ -142,37 +142,33 @@ bool add_submit(PyObject *module)
 
 /* ---- VulkanDevice.submit() ------------------------------------------------------------------- */
 
-/* The maximum number of resources, and of command buffers, in one submit. */
-#define MOST 64u
-
-static bool too_many(const char *what)
+/* The command buffers as an array, which the caller frees. NULL, with an exception, on failure. */
+static VkCommandBufferSubmitInfo *read_commands(PyObject *items, size_t count)
 {
-    PyErr_Format(PyExc_ValueError, "a submit takes up to %u %s", MOST, what);
-    return false;
-}
-
-static bool read_commands(PyObject *items, VkCommandBufferSubmitInfo *commands, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
+    VkCommandBufferSubmitInfo *commands = PyMem_Calloc(count + 1, sizeof(*commands));
+    if (!commands)
+        PyErr_NoMemory();
+    for (size_t i = 0; commands && i < count; i++) {
         uint64_t handle;
-        if (!read_as("commands", PyTuple_GetItem(items, i), ADDRESS(&handle)))
-            return false;
+        if (!read_as("commands", PyTuple_GetItem(items, (Py_ssize_t)i), ADDRESS(&handle))) {
+            PyMem_Free(commands);
+            return NULL;
+        }
         commands[i] =
             (VkCommandBufferSubmitInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
                                         .commandBuffer = (VkCommandBuffer)(uintptr_t)handle};
     }
-    return true;
+    return commands;
 }
 
-static bool commands_of(PyObject *given, VkCommandBufferSubmitInfo *commands, unsigned *count)
+/* Reads a sequence of command buffers into `info`, whose array the caller frees. */
+static bool commands_of(PyObject *given, VkSubmitInfo2 *info)
 {
     PyObject *items = items_of(given, "commands: expected a sequence of command buffers");
-    const Py_ssize_t size = items ? PyTuple_Size(items) : 0;
-    *count = (unsigned)size;
-    const bool are_commands = items && (size <= MOST || too_many("command buffers")) &&
-                              read_commands(items, commands, *count);
+    info->commandBufferInfoCount = items ? (uint32_t)PyTuple_Size(items) : 0;
+    info->pCommandBufferInfos = items ? read_commands(items, info->commandBufferInfoCount) : NULL;
     Py_XDECREF(items);
-    return are_commands;
+    return info->pCommandBufferInfos;
 }
 
 static gr_status submit_all(const struct resources *given, const gr_vk_submit_desc *desc)
@@ -188,7 +184,7 @@ static PyObject *submit_begun(PyObject *object, const struct resources *given,
                               const gr_vk_submit_desc *desc)
 {
     gr_status status;
-    if ((given->count > MOST && !too_many("resources")) || !exclusive_begin(object))
+    if (!exclusive_begin(object))
         return NULL;
     WITHOUT_GIL(status = submit_all(given, desc));
     PyObject *none = none_or_fail(status);
@@ -198,8 +194,7 @@ static PyObject *submit_begun(PyObject *object, const struct resources *given,
 
 PyObject *vulkan_submit(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    VkCommandBufferSubmitInfo list[MOST];
-    unsigned count = 0;
+    VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
     struct resources given;
     PyObject *resources, *commands = NULL;
     uint64_t fence = 0, queue = 0;
@@ -214,21 +209,20 @@ PyObject *vulkan_submit(PyObject *object, PyObject *args, PyObject *keywords)
                &resources, &commands, UINT64(&stages), UINT64(&access), UNSIGNED(&layout),
                TRUTH(&first), TRUTH(&last), TRUTH(&own_barriers), UINT64(&fence), UINT64(&queue)))
         return NULL;
-    if (commands && !commands_of(commands, list, &count))
+    if (commands && !commands_of(commands, &info))
         return NULL;
     use.stages = stages;
     use.access = access;
     use.layout = (VkImageLayout)layout;
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                .commandBufferInfoCount = count,
-                                .pCommandBufferInfos = list};
     const gr_vk_submit_desc desc =
         GR_INIT(gr_vk_submit_desc, .queue = (VkQueue)(uintptr_t)queue, .info = &info,
                 .fence = (VkFence)(uintptr_t)fence, .first = first ? &use : NULL,
                 .last = last ? &use : NULL, .own_barriers = own_barriers);
-    if (!resources_begin(&given, resources))
-        return NULL;
-    PyObject *none = submit_begun(object, &given, &desc);
-    resources_end(&given);
+    PyObject *none = NULL;
+    if (resources_begin(&given, resources)) {
+        none = submit_begun(object, &given, &desc);
+        resources_end(&given);
+    }
+    PyMem_Free((void *)info.pCommandBufferInfos);
     return none;
 }

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Vulkan devices by integer handles. test_frameworks.py checks that the bytes arrive."""
 
+import ctypes
 import gc
 
 import pytest
 
 import grinterop
 from grinterop import VulkanDevice
+
+import vk
 
 from conftest import refuses
 
@@ -44,6 +47,22 @@ def test_buffer_maps_after_a_submit(vulkan, cuda):
     with resource.map(stream=cuda) as buffer:
         assert buffer.handle and buffer.size == 256
     resource.close()
+
+
+def test_submit_takes_any_number_of_resources_and_commands(vulkan, cuda):
+    resources = [vulkan.create_buffer(256, TRANSFER) for _ in range(65)]
+    helper, commands = vk.Vulkan(vulkan, 256), (ctypes.c_void_p * 65)()
+    allocate = vk.CommandBufferAllocateInfo(sType=40, pool=helper.pool, count=len(commands))
+    helper.vkAllocateCommandBuffers(vulkan.device, ctypes.byref(allocate), commands)
+    for one in map(ctypes.c_void_p, commands):
+        helper.vkBeginCommandBuffer(one, ctypes.byref(vk.CommandBufferBeginInfo(sType=42)))
+        helper.vkEndCommandBuffer(one)
+    vulkan.submit(resources, commands, layout=0)
+    with grinterop.map_many(resources, stream=cuda) as buffers:
+        assert all(buffer.handle for buffer in buffers)
+    for resource in resources:
+        resource.close()
+    helper.close()
 
 
 def test_publish_fills_a_vulkan_image(vulkan, cuda):
@@ -113,4 +132,5 @@ def test_invalid_vulkan_arguments_are_refused(vulkan):
     refuses(grinterop.CUDAError, lambda: vulkan.create_image(0, 8, 8, TRANSFER))
     refuses(TypeError, lambda: vulkan.submit([3]))
     resource = vulkan.create_buffer(16, TRANSFER)
-    refuses(ValueError, lambda: vulkan.submit([resource] * 65), match="64 resources")
+    refuses(ValueError, lambda: vulkan.submit([resource] * 2), match="listed twice")
+    refuses(TypeError, lambda: vulkan.submit([resource], [3, "4"]), match="commands")
