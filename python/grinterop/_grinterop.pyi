@@ -70,7 +70,10 @@ _Array: TypeAlias = _Plane | Sequence[_Plane]
 _Attachment: TypeAlias = (
     Literal[
         "depth", "stencil", "color", "color0", "color1", "color2", "color3", "color4", "color5",
-        "color6", "color7",
+        "color6", "color7", "color8", "color9", "color10", "color11", "color12", "color13",
+        "color14", "color15", "color16", "color17", "color18", "color19", "color20", "color21",
+        "color22", "color23", "color24", "color25", "color26", "color27", "color28", "color29",
+        "color30", "color31",
     ]
     | int
     | None

@@ -336,8 +336,12 @@ static PyObject *fetch(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ss
  */
 static bool attachment_of(PyObject *object, unsigned *attachment)
 {
-    static const char *const names[] = {"depth",  "stencil", "color",  "color0", "color1", "color2",
-                                        "color3", "color4",  "color5", "color6", "color7", NULL};
+    static const char *const names[] = {
+        "depth",   "stencil", "color",   "color0",  "color1",  "color2",  "color3",  "color4",
+        "color5",  "color6",  "color7",  "color8",  "color9",  "color10", "color11", "color12",
+        "color13", "color14", "color15", "color16", "color17", "color18", "color19", "color20",
+        "color21", "color22", "color23", "color24", "color25", "color26", "color27", "color28",
+        "color29", "color30", "color31", NULL};
     int choice;
     if (!is_given(object))
         return true;
@@ -379,16 +383,19 @@ static bool staging_of(PyObject *object, gr_resource **staging)
     return true;
 }
 
-#define MOST_ATTACHMENTS 16
+/* One attachment to read. */
+struct read {
+    PyObject *tensor; /* with a call begun; owned */
+    gr_framebuffer_options options;
+    gr_publish_options conversion;
+};
 
-/* The attachments of one call. */
+/* The attachments of one call, and the arguments of gr_fetch_framebuffer_many(). */
 struct reads {
     size_t count;
-    PyObject *tensors[MOST_ATTACHMENTS]; /* with a call begun; owned */
-    gr_tensor *to[MOST_ATTACHMENTS];
-    const gr_framebuffer_options *pointers[MOST_ATTACHMENTS];
-    gr_framebuffer_options options[MOST_ATTACHMENTS];
-    gr_publish_options conversions[MOST_ATTACHMENTS];
+    struct read *of;
+    gr_tensor **to;
+    const gr_framebuffer_options **options;
 };
 
 /* The options of one attachment of several: distances are for depth, the rest for colours. */
@@ -408,42 +415,45 @@ static void narrow(gr_framebuffer_options *options, gr_publish_options *conversi
 static bool add_read(struct reads *reads, PyObject *attachment, PyObject *object, PyObject *stream,
                      const gr_framebuffer_options *all, bool alone)
 {
-    const size_t i = reads->count;
-    if (i == MOST_ATTACHMENTS) {
-        PyErr_SetString(PyExc_ValueError, "more than 16 attachments");
-        return false;
-    }
-    reads->options[i] = *all;
-    reads->conversions[i] = *all->conversion;
-    reads->options[i].conversion = &reads->conversions[i];
-    reads->pointers[i] = &reads->options[i];
-    if (!attachment_of(attachment, &reads->options[i].attachment) ||
-        !(reads->tensors[i] = import_any(object, stream, GR_LAYOUT_SHAPE)))
+    struct read *one = &reads->of[reads->count];
+    one->options = *all;
+    one->conversion = *all->conversion;
+    one->options.conversion = &one->conversion;
+    reads->options[reads->count] = &one->options;
+    if (!attachment_of(attachment, &one->options.attachment) ||
+        !(one->tensor = import_any(object, stream, GR_LAYOUT_SHAPE)))
         return false;
     if (!alone)
-        narrow(&reads->options[i], &reads->conversions[i]);
-    if (!tensor_begin(reads->tensors[i], &reads->to[i], &reads->conversions[i])) {
-        Py_DECREF(reads->tensors[i]);
+        narrow(&one->options, &one->conversion);
+    if (!tensor_begin(one->tensor, &reads->to[reads->count], &one->conversion)) {
+        Py_DECREF(one->tensor);
         return false;
     }
     reads->count++;
     return true;
 }
 
+/* One more than `count`, since the first has the staging buffer. */
+static bool make_room(struct reads *reads, Py_ssize_t count)
+{
+    reads->of = PyMem_Calloc((size_t)count + 1, sizeof(*reads->of));
+    reads->to = PyMem_Calloc((size_t)count + 1, sizeof(*reads->to));
+    reads->options = PyMem_Calloc((size_t)count + 1, sizeof(*reads->options));
+    return (reads->of && reads->to && reads->options) || PyErr_NoMemory();
+}
+
 /* Reads {"color": tensor, "depth": tensor}. */
 static bool add_reads(struct reads *reads, PyObject *tensors, PyObject *stream,
                       const gr_framebuffer_options *all)
 {
-    if (all->conversion->scale_f64 || all->conversion->bias_f64 || PyDict_Size(tensors) == 0) {
+    if (all->conversion->scale_f64 || all->conversion->bias_f64) {
         PyErr_SetString(PyExc_ValueError,
-                        PyDict_Size(tensors) == 0
-                            ? "tensor: a dict without attachments"
-                            : "scale and bias would apply to each attachment of the dict: read "
-                              "those that need them in a call of their own");
+                        "scale and bias would apply to each attachment of the dict: read those "
+                        "that need them in a call of their own");
         return false;
     }
     PyObject *items = PyDict_Items(tensors);
-    bool good = items;
+    bool good = items && make_room(reads, PyList_Size(items));
     for (Py_ssize_t i = 0; good && i < PyList_Size(items); i++) {
         PyObject *item = PyList_GetItem(items, i);
         good =
@@ -456,25 +466,29 @@ static bool add_reads(struct reads *reads, PyObject *tensors, PyObject *stream,
 static void end_reads(struct reads *reads)
 {
     for (size_t i = 0; i < reads->count; i++) {
-        tensor_end(reads->tensors[i]);
-        Py_DECREF(reads->tensors[i]);
+        tensor_end(reads->of[i].tensor);
+        Py_DECREF(reads->of[i].tensor);
     }
+    PyMem_Free(reads->of);
+    PyMem_Free(reads->to);
+    PyMem_Free(reads->options);
 }
 
 static PyObject *run_reads(unsigned framebuffer, struct reads *reads, CUstream on,
                            PyObject *staging)
 {
     gr_status status;
-    if (!staging_of(staging, &reads->options[0].staging))
+    gr_resource **given = &reads->of[0].options.staging;
+    if (!staging_of(staging, given))
         return NULL;
     if (reads->count == 1)
         WITHOUT_GIL(status =
-                        gr_fetch_framebuffer(framebuffer, reads->to[0], reads->pointers[0], on));
+                        gr_fetch_framebuffer(framebuffer, reads->to[0], reads->options[0], on));
     else
-        WITHOUT_GIL(status = gr_fetch_framebuffer_many(framebuffer, reads->to, reads->pointers,
+        WITHOUT_GIL(status = gr_fetch_framebuffer_many(framebuffer, reads->to, reads->options,
                                                        reads->count, on));
     PyObject *result = none_or_fail(status);
-    if (reads->options[0].staging)
+    if (*given)
         exclusive_end(staging);
     return result;
 }
@@ -483,7 +497,7 @@ static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObje
                                   PyObject *stream, const gr_framebuffer_options *options,
                                   PyObject *staging)
 {
-    struct reads reads = {.count = 0};
+    struct reads reads = {0};
     CUstream on;
     PyObject *result = NULL;
     if (!stream_of(stream, &on))
@@ -492,8 +506,9 @@ static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObje
         PyErr_SetString(PyExc_ValueError, "attachment: the keys of the dict name the attachments");
         return NULL;
     }
-    if (PyDict_Check(object) ? add_reads(&reads, object, stream, options)
-                             : add_read(&reads, attachment, object, stream, options, true))
+    if (PyDict_Check(object)
+            ? add_reads(&reads, object, stream, options)
+            : make_room(&reads, 1) && add_read(&reads, attachment, object, stream, options, true))
         result = run_reads(framebuffer, &reads, on, staging);
     end_reads(&reads);
     return result;

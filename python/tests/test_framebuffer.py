@@ -67,11 +67,12 @@ def test_attachments_are_read_together(framebuffer, cuda):
     assert color.tobytes() == bytes((0, 51, 255)) * 32
     assert np.allclose(np.frombuffer(depth.tobytes(), "f4"), 0.5)
     for bad, options, match in (
-        ({}, {}, "without attachments"),
+        ({}, {}, "0 attachments were passed: pass 1 to 16"),
         (tensors, {"scale": 2}, "each attachment"),
         (tensors, {"attachment": "color"}, "keys of the dict"),
         ({"colour": color}, {}, "attachment"),
-        ({i: color for i in range(17)}, {}, "more than 16"),
+        ({i: color for i in range(17)}, {}, "17 attachments were passed: pass 1 to 16"),
+        ({"color31": color}, {}, 'no attachment "color31"'),
     ):
         with pytest.raises(ValueError, match=match):
             fetch_framebuffer(framebuffer, bad, stream=cuda, **options)
