@@ -68,6 +68,7 @@ static gr_status check_conversion(const struct part *p, const char *call)
                         : o->layer                              ? "layer"
                         : o->offset                             ? "offset"
                         : o->target                             ? "target"
+                        : o->ring || o->timeout_ms              ? "ring` or `timeout_ms"
                         : o->x || o->y || o->width || o->height ? "x`, `y`, `width` or `height"
                                                                 : NULL;
     if (!field)

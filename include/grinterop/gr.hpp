@@ -467,7 +467,7 @@ public:
     const gr_tensor_info &info() const { return *must(gr_tensor_get_info(get())); }
 };
 
-/* gr_publish(), gr_fetch(). */
+/* gr_publish(), gr_fetch(). For a `ring` in the options pass an empty resource. */
 inline void publish(const resource &to, const tensor &from, CUstream stream,
                     const gr_publish_options *options = nullptr)
 {

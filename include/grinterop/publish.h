@@ -13,7 +13,8 @@
  *
  * Which function to use:
  *
- *     gr_publish(), gr_fetch()                maps and releases the resource
+ *     gr_publish(), gr_fetch()                maps and releases the resource, or uses the next slot
+ *                                             of a ring
  *     gr_buffer_publish(), _fetch()           for a mapped resource, such as a slot of a ring
  *
  * Shapes      (H,W) and (H,W,C), or as the layout says, with the width and height of the image. A
@@ -66,6 +67,7 @@
 #define GR_PUBLISH_H
 
 #include <grinterop/gr.h>
+#include <grinterop/ring.h>
 #include <grinterop/tensor.h>
 
 #ifdef __cplusplus
@@ -155,6 +157,13 @@ typedef struct gr_publish_options {
      * the int32 2000000000 becomes 200000000 with a scale of 0.1, but 200000003 with 0.1f.
      */
     const double *scale_f64, *bias_f64, *alpha_f64;
+
+    /*
+     * In gr_publish() and gr_fetch(), with a `resource` of NULL: the ring whose next slot is used,
+     * and for how many milliseconds the call waits for the slot.
+     */
+    gr_ring *ring;
+    unsigned timeout_ms;
 } gr_publish_options;
 
 /*
@@ -164,19 +173,27 @@ typedef struct gr_publish_options {
  * with one more copy. A rectangle of a write_discard image is refused, because the map loses the
  * other texels: use gr_map() and gr_buffer_publish() to write all of them.
  *
+ * For the next frame of a ring `resource` is NULL. The call acquires a slot in `stream`, writes the
+ * tensor to it, and hands it over. After an error it cancels the slot; in GR_RING_NEWEST the unread
+ * frame that the slot had may be lost.
+ *
+ *     gr_publish(NULL, tensor, &GR_INIT(gr_publish_options, .ring = ring, .timeout_ms = 100),
+ *                stream);
+ *
  * Thread   where the resource may be mapped
  *
  * Errors: as for gr_map(), and those below. They leave the contents of the resource unchanged, with
  * one exception: a write_discard resource loses its contents if the driver fails after the map, or
  * if the format of the image is known only after the map.
  *     GR_ERR_INVALID_VALUE  shapes, channels or options do not match: the message has both shapes;
- *                           the tensor is NULL
+ *                           the tensor is NULL; a resource and a ring are given
  *     GR_ERR_STATE          the resource is read_only; the tensor was revoked
  *     GR_ERR_UNSUPPORTED    no kernel supports the conversion; or a kernel is needed, and the
  *                           library was built without nvcc, or kernels cannot access the address,
  *                           memory or device of the tensor
  *     GR_ERR_NO_MEMORY      no device memory was left to convert a tensor in host memory
  *     GR_ERR_CUDA           the driver refused
+ * With a ring: also as for gr_ring_acquire_write() and gr_ring_hand_over()
  *
  * Wraps cuLaunchKernel, cuMemcpy3DAsync.
  */
@@ -184,9 +201,10 @@ GR_API gr_status gr_publish(gr_resource *resource, const gr_tensor *tensor,
                             const gr_publish_options *options, CUstream stream);
 
 /*
- * Reads a resource into a tensor, in the tensor's shape and dtype, in stream order.
+ * Reads a resource, or the next frame of a ring, into a tensor, in the tensor's shape and dtype, in
+ * stream order. The slot of a frame is given back, or cancelled after an error.
  *
- * Errors: as for gr_publish(), but
+ * Errors: as for gr_publish(), with those of gr_ring_acquire_read() and gr_ring_give_back(), but
  *     GR_ERR_STATE  the tensor is read_only; the resource is write_discard and cannot be read
  */
 GR_API gr_status gr_fetch(gr_resource *resource, gr_tensor *tensor,
@@ -194,13 +212,7 @@ GR_API gr_status gr_fetch(gr_resource *resource, gr_tensor *tensor,
 
 /*
  * Publishes to, or fetches from, a mapped resource, which stays mapped. `stream` may be
- * GR_STREAM_OF_MAP; make any other stream wait for the map yourself. For the next frame of a ring:
- *
- *     if (gr_ring_acquire_write(ring, stream, &slot, 1, timeout_ms) != GR_OK)
- *         return;
- *     if (gr_buffer_publish(slot->buffer, tensor, NULL, stream) != GR_OK ||
- *         gr_ring_hand_over(ring, &slot, 1) != GR_OK)
- *         gr_ring_cancel_write(ring, &slot, 1);
+ * GR_STREAM_OF_MAP; make any other stream wait for the map yourself.
  *
  * A gr_map_linear() mapping has one level and layer of the image: other levels and layers are
  * refused.

@@ -83,6 +83,15 @@ static gr_status take(struct work *w, const gr_publish_options *options)
     return check_tensors(w);
 }
 
+static gr_status refuse_ring(const struct work *w)
+{
+    if (!w->options.ring && !w->options.timeout_ms)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, w->call,
+                   "The options have a ring or a timeout, which are for gr_publish() and "
+                   "gr_fetch() without a resource: pass a resource of NULL, or leave both 0.");
+}
+
 static gr_status check_flags(const struct work *w, const gr_resource *resource)
 {
     if (w->fetch || gr_resource_writes(resource))
@@ -338,6 +347,7 @@ static gr_status with_buffer(struct work *w, const gr_publish_options *options)
     if (!gr_buffer_is_live(w->buffer))
         return gr_fail(GR_ERR_STATE, w->call, "The resource is no longer mapped: map it again.");
     GR_TRY(take(w, options));
+    GR_TRY(refuse_ring(w));
     GR_TRY(gr_stream_check_given(w->stream, true, w->call));
     if (w->stream == GR_STREAM_OF_MAP)
         w->stream = w->buffer->stream;
@@ -359,7 +369,7 @@ gr_status gr_buffer_fetch(gr_buffer *buffer, gr_tensor *tensor, const gr_publish
     return with_buffer(&w, options);
 }
 
-/* ---- To and from a resource ------------------------------------------------------------------ */
+/* ---- To and from a resource or a ring -------------------------------------------------------- */
 
 static gr_status check_readable(const struct work *w, const gr_resource *resource)
 {
@@ -403,15 +413,40 @@ static gr_status check(struct work *w, gr_resource *resource, const gr_publish_o
     GR_TRY(gr_resource_check_open(resource, w->call));
     GR_TRY(gr_resource_check_ring(resource, w->call));
     GR_TRY(take(w, options));
+    GR_TRY(refuse_ring(w));
     GR_TRY(check_flags(w, resource));
     GR_TRY(check_readable(w, resource));
     GR_TRY(gr_stream_check_given(w->stream, false, w->call));
     return w->staged || resource->flags & GR_WRITE_DISCARD ? check_before_map(w, resource) : GR_OK;
 }
 
+/* Uses the next slot of the ring in the options. Without a ring the resource is missing. */
+static gr_status with_slot(struct work *w, const gr_publish_options *options)
+{
+    const gr_slot *slot;
+    GR_TRY(take(w, options));
+    gr_ring *ring = w->options.ring;
+    if (!ring)
+        return gr_resource_check_given(NULL, w->call);
+    GR_TRY(gr_stream_check_given(w->stream, false, w->call));
+    GR_TRY((w->fetch ? gr_ring_acquire_read : gr_ring_acquire_write)(ring, w->stream, &slot, 1,
+                                                                     w->options.timeout_ms));
+    w->buffer = slot->buffer;
+    gr_status status = run(w);
+    if (status == GR_OK)
+        status = (w->fetch ? gr_ring_give_back : gr_ring_hand_over)(ring, &slot, 1);
+    if (status == GR_OK)
+        return GR_OK;
+    GR_KEEP_ERROR();
+    (w->fetch ? gr_ring_cancel_read : gr_ring_cancel_write)(ring, &slot, 1);
+    return status;
+}
+
 static gr_status with_resource(struct work *w, gr_resource *resource,
                                const gr_publish_options *options)
 {
+    if (!resource)
+        return with_slot(w, options);
     GR_TRY(check(w, resource, options));
     GR_TRY(select_region(w, resource));
     const gr_status status = gr_map_for(&resource, 1, w->stream, NULL, &w->buffer, w->call);

@@ -16,6 +16,7 @@ TEST(wrong_options_are_refused)
     const gr_publish_options level = GR_INIT(gr_publish_options, .level = 1);
     const gr_publish_options layer = GR_INIT(gr_publish_options, .layer = 1);
     const gr_publish_options bits = GR_INIT(gr_publish_options, .bits = 10);
+    const gr_publish_options timeout = GR_INIT(gr_publish_options, .timeout_ms = 10);
     const gr_publish_options offset = GR_INIT(gr_publish_options, .offset = 4);
     const gr_publish_options rectangle = GR_INIT(gr_publish_options, .height = 1);
     const struct {
@@ -37,6 +38,7 @@ TEST(wrong_options_are_refused)
         {{.conversion = &level}, "`level` of `conversion`"},
         {{.conversion = &layer}, "`layer` of `conversion`"},
         {{.conversion = &bits}, "`bits` of `conversion`"},
+        {{.conversion = &timeout}, "`timeout_ms` of `conversion`"},
         {{.conversion = &offset}, "`offset` of `conversion`"},
         {{.conversion = &rectangle}, "`height` of `conversion`"},
     };

@@ -323,6 +323,13 @@ TEST(a_tensor_is_published_to_the_next_slot_of_a_ring)
     ck_assert_mem_eq(texels, expected, RING_SIZE);
     assert_ok(gr_ring_give_back(ring, &slot, 1));
     assert_invalid(ring_fetch(ring, tensor, fx.stream, 0), "the graphics API reads");
+    assert_invalid(ring_fetch(ring, tensor, GR_STREAM_NONE, 0), "CUDA's work needs a stream");
+    const gr_publish_options options = GR_INIT(gr_publish_options, .ring = ring);
+    GR_AUTO(gr_resource) *resource = gr_create_gl_buffer(RING_SIZE, GR_READ_WRITE, NULL);
+    assert_invalid(gr_publish(resource, tensor, &options, fx.stream), "without a resource");
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_invalid(gr_buffer_publish(buffer, tensor, &options, fx.stream), "without a resource");
+    assert_ok(gr_buffer_release(buffer));
     tensors_end();
 }
 
