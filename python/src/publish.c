@@ -128,8 +128,7 @@ struct work {
     CUstream stream;
     unsigned timeout_ms;
     bool fetch;
-    PyObject *target; /* The Ring, if the target is one, and the ring in it. */
-    gr_ring *ring;
+    PyObject *target; /* the Ring, if the target is one */
 };
 
 /* Runs `work` on the resource, or on the buffer, of a Python object that no other thread may use.
@@ -170,41 +169,25 @@ static PyObject *into_buffer(buffer_object *buffer, const struct work *work)
     return buffer_usable(buffer) ? run_on((PyObject *)buffer, NULL, buffer->buffer, work) : NULL;
 }
 
-static gr_status into_slot(const struct work *work, unsigned timeout_ms)
+static gr_status into_slot(void *user, unsigned timeout_ms)
 {
-    const gr_publish_options *options = &work->options.options;
-    const gr_slot *slot;
-    gr_status status = work->fetch
-                           ? gr_ring_acquire_read(work->ring, work->stream, &slot, 1, timeout_ms)
-                           : gr_ring_acquire_write(work->ring, work->stream, &slot, 1, timeout_ms);
-    if (status != GR_OK)
-        return status;
-    status = work->fetch ? gr_buffer_fetch(slot->buffer, work->tensor, options, work->stream)
-                         : gr_buffer_publish(slot->buffer, work->tensor, options, work->stream);
-    if (status == GR_OK)
-        status = work->fetch ? gr_ring_give_back(work->ring, &slot, 1)
-                             : gr_ring_hand_over(work->ring, &slot, 1);
-    if (status != GR_OK)
-        (work->fetch ? gr_ring_cancel_read : gr_ring_cancel_write)(work->ring, &slot, 1);
-    return status;
-}
-
-static gr_status into_ring_for(void *user, unsigned timeout_ms)
-{
-    const struct work *work = user;
+    struct work *work = user;
+    gr_publish_options *options = &work->options.options;
     gr_status status;
+    options->timeout_ms = timeout_ms;
     ring_cancel_dropped(work->target, !work->fetch);
-    WITHOUT_GIL(status = into_slot(work, timeout_ms));
+    WITHOUT_GIL(status = work->fetch ? gr_fetch(NULL, work->tensor, options, work->stream)
+                                     : gr_publish(NULL, work->tensor, options, work->stream));
     return status;
 }
 
 static PyObject *into_ring(PyObject *object, struct work *work)
 {
     work->target = object;
-    work->ring = ring_begin(object, !work->fetch);
-    if (!work->ring)
+    work->options.options.ring = ring_begin(object, !work->fetch);
+    if (!work->options.options.ring)
         return NULL;
-    bool done = wait_in_slices(into_ring_for, work, work->timeout_ms);
+    bool done = wait_in_slices(into_slot, work, work->timeout_ms);
     ring_end(object, !work->fetch);
     return done ? Py_NewRef(Py_None) : NULL;
 }
