@@ -30,11 +30,7 @@ static PyObject *gl_cuda_device(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
 
 static PyObject *probe(PyObject *Py_UNUSED(module), PyObject *object)
 {
-    static const struct named transports[] = {{"interop", GR_TRANSPORT_INTEROP},
-                                              {"shared", GR_TRANSPORT_SHARED},
-                                              {"copy", GR_TRANSPORT_COPY},
-                                              {"peer", GR_TRANSPORT_PEER},
-                                              {0}};
+    static const struct named transports[] = {GL_TRANSPORTS, {0}};
     const gr_transport_info *info;
     unsigned transport;
     if (!value_of(object, "transport to probe", transports, &transport))

@@ -5,13 +5,8 @@
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 
-static const struct named transports[] = {{"without copy", 0},
-                                          {"interop", GR_TRANSPORT_INTEROP},
-                                          {"shared", GR_TRANSPORT_SHARED},
-                                          {"copy", GR_TRANSPORT_COPY},
-                                          {"peer", GR_TRANSPORT_PEER},
-                                          {"any", GR_TRANSPORT_ANY},
-                                          {0}};
+static const struct named transports[] = {
+    {"without copy", 0}, GL_TRANSPORTS, {"any", GR_TRANSPORT_ANY}, {0}};
 
 static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywords)
 {

@@ -173,6 +173,14 @@ const char *name_of(const struct named *table, unsigned value);
 /* The formats of GR_FORMAT (external.c). */
 extern const struct named formats[];
 
+/* The transports of OpenGL, for such a table. */
+#define GL_TRANSPORTS                                                                              \
+    {"interop", GR_TRANSPORT_INTEROP}, {"shared", GR_TRANSPORT_SHARED},                            \
+        {"copy", GR_TRANSPORT_COPY},                                                               \
+    {                                                                                              \
+        "peer", GR_TRANSPORT_PEER                                                                  \
+    }
+
 /*
  * The parameters of a METH_FASTCALL | METH_KEYWORDS function: their names, which end with NULL, the
  * number of those that may be positional, and the number of those that are required.

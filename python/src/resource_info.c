@@ -35,10 +35,7 @@ static PyObject *api_name(PyObject *self)
 
 static const char *transport_name(PyObject *self)
 {
-    static const struct named names[] = {
-        {"interop", GR_TRANSPORT_INTEROP}, {"shared", GR_TRANSPORT_SHARED},
-        {"copy", GR_TRANSPORT_COPY},       {"external", GR_TRANSPORT_EXTERNAL},
-        {"peer", GR_TRANSPORT_PEER},       {0}};
+    static const struct named names[] = {GL_TRANSPORTS, {"external", GR_TRANSPORT_EXTERNAL}, {0}};
     return name_of(names, info_of(self)->transport);
 }
 
