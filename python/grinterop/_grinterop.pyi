@@ -84,7 +84,7 @@ _Dtype: TypeAlias = object  # checked by its name
 _Number: TypeAlias = SupportsFloat | None
 _Values: TypeAlias = SupportsFloat | Sequence[SupportsFloat] | None
 _Transport: TypeAlias = Literal["without copy", "interop", "shared", "copy", "peer", "any", None]
-_VulkanTransport: TypeAlias = Literal["without copy", "copy", "any", None]
+_VulkanTransport: TypeAlias = Literal["without copy", "copy", "peer", "any", None]
 _Layout: TypeAlias = Literal[
     "shape", "hwc", "chw", "nv12", "p016", "nv16", "yuv444", "yuv420", "yuv422", "yuyv", "uyvy",
     None,
@@ -1157,7 +1157,8 @@ class VulkanDevice(_Closes):
         get_instance_proc_addr: The address of vkGetInstanceProcAddr().
         synchronization2: Whether you enabled that feature.
         transports: None or 'without copy'. 'any' copies resources from GPU to GPU or through host
-            memory if CUDA cannot share their memory, 'copy' always copies.
+            memory if CUDA cannot share their memory, 'copy' always copies through host memory, and
+            'peer' from GPU to GPU.
     """
     def __new__(
         cls, instance: int, physical_device: int, device: int, queue: int, queue_family: int, *,

@@ -63,8 +63,11 @@ static PyObject *wrap(PyTypeObject *type, gr_vk_headless *headless, const gr_vk_
     return NULL;
 }
 
-static const struct named transport_names[] = {
-    {"without copy", 0}, {"copy", GR_TRANSPORT_COPY}, {"any", GR_TRANSPORT_ANY}, {0}};
+static const struct named transport_names[] = {{"without copy", 0},
+                                               {"copy", GR_TRANSPORT_COPY},
+                                               {"peer", GR_TRANSPORT_PEER},
+                                               {"any", GR_TRANSPORT_ANY},
+                                               {0}};
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {

@@ -127,6 +127,7 @@ def test_closed_device_is_refused(vulkan):
 def test_invalid_vulkan_arguments_are_refused(vulkan):
     refuses(ValueError, lambda: VulkanDevice(0, 0, 0, 0, 0))
     refuses(ValueError, lambda: VulkanDevice.headless(transports="shared"), match="transport")
+    refuses(grinterop.UnsupportedError, lambda: VulkanDevice.headless(transports="peer"))
     refuses(ValueError, lambda: vulkan.create_buffer(0, TRANSFER))
     refuses(ValueError, lambda: vulkan.create_buffer(16, TRANSFER, flags="sideways"))
     refuses(grinterop.CUDAError, lambda: vulkan.create_image(0, 8, 8, TRANSFER))
