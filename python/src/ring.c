@@ -376,7 +376,7 @@ static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, b
                   NAMES("n", "stream", "timeout"), SIZE(&n), &given, &time) ||
         !stream_or(given, GR_STREAM_NONE, &stream) || !timeout_of(time, &timeout_ms))
         return NULL;
-    if (n < 1 || n > INT32_MAX) {
+    if (n > INT32_MAX) {
         PyErr_Format(PyExc_ValueError, "n is %zu, but must be from 1 to the number of slots", n);
         return NULL;
     }

@@ -82,6 +82,7 @@ def test_several_slots_are_acquired_at_once(ring, cuda):
     with ring.acquire_write(3, stream=cuda) as slots:
         assert slots.frames == (1, 2, 3) and len(set(slots.indices)) == 3
         assert len({buffer.handle for buffer in slots.buffers}) == 3
+    refuses(ValueError, lambda: ring.acquire_write(0, stream=cuda), match="the ring has 3 slots")
     refuses(TimeoutError, lambda: ring.acquire_write(stream=cuda, timeout=0))
     began = time.monotonic()
     refuses(grinterop.WaitTimeoutError, lambda: ring.acquire_write(stream=cuda, timeout=0.05))
