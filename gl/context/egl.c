@@ -260,37 +260,54 @@ static gr_status explain(const gr_egl_options *o, size_t tried, const char *foun
                         *hint ? " " : "", hint);
 }
 
+/* The devices for a context, the best one first, and the error of the first. */
+struct search {
+    struct headless *egl;
+    const gr_egl_options *options;
+    const char *call;
+    char found[320]; /* what was found, for messages */
+    struct egl_candidate candidates[EGL_CANDIDATES_MAX];
+    size_t count;
+    struct current before;
+    struct gr_error_record first;
+};
+
+/* Contexts can share objects on one display only. */
+static void keep_candidates_of_display(struct search *search, EGLDisplay display)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < search->count; i++)
+        if (search->candidates[i].display == display)
+            search->candidates[kept++] = search->candidates[i];
+    search->count = kept;
+}
+
+/* The last failure becomes the error of the call. */
+static gr_status open_candidate(void *of, size_t i)
+{
+    struct search *search = of;
+    gr_status status = try_candidate(search->egl, search->options, &search->candidates[i]);
+    if (status == GR_OK)
+        return GR_OK;
+    restore_current(&search->before);
+    destroy_context(search->egl);
+    if (i == 0)
+        gr_error_save(&search->first);
+    if (i + 1 < search->count)
+        return status;
+    gr_error_restore(&search->first);
+    return explain(search->options, search->count, search->found, search->call);
+}
+
 static gr_status open_context(struct headless *egl, const gr_egl_options *o, const char *call)
 {
-    char found[320];
-    struct egl_candidate candidates[EGL_CANDIDATES_MAX];
-    size_t count = egl_find_candidates(o->cuda_device, candidates, found, sizeof(found));
-    struct current before = save_current();
-    size_t tried = 0;
-    struct gr_error_record earlier, first;
-    gr_error_save(&earlier);
-    while (tried < count) {
-        /* Contexts can share objects on one display only. */
-        if (o->share && o->share->display != candidates[tried].display) {
-            candidates[tried] = candidates[--count];
-            continue;
-        }
-        gr_attempt_begin();
-        gr_status status = try_candidate(egl, o, &candidates[tried]);
-        gr_attempt_end();
-        if (status == GR_OK) {
-            gr_error_restore(&earlier); /* discards the errors of better candidates, which failed */
-            return GR_OK;
-        }
-        restore_current(&before);
-        destroy_context(egl);
-        /* Keep the error of the best candidate, which is the first. */
-        if (tried++ == 0)
-            gr_error_save(&first);
-    }
-    if (tried)
-        gr_error_restore(&first);
-    return explain(o, tried, found, call);
+    struct search search = {.egl = egl, .options = o, .call = call, .before = save_current()};
+    search.count =
+        egl_find_candidates(o->cuda_device, search.candidates, search.found, sizeof(search.found));
+    if (o->share)
+        keep_candidates_of_display(&search, o->share->display);
+    return search.count ? gr_try(search.count, open_candidate, NULL, &search)
+                        : explain(o, 0, search.found, call);
 }
 
 gr_egl *gr_egl_create(const gr_egl_options *options)

@@ -92,33 +92,45 @@ static bool is_3d(const gr_gl_image_desc *info)
 /* ---- Vulkan ---------------------------------------------------------------------------------- */
 
 /*
- * Creates the Vulkan image. OpenGL may use a texture in every way that its format allows, and the
- * driver chooses the image layout by the declared usages. So this function declares all usages that
- * the format supports.
+ * OpenGL may use a texture in every way that its format allows, and the driver chooses the image
+ * layout by the declared usages. So the Vulkan image declares all usages that the format supports.
  */
+static const VkImageUsageFlags usages[] = {
+    VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_STORAGE_BIT,
+    VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+    VK_IMAGE_USAGE_STORAGE_BIT,
+    0,
+};
+#define USAGES (sizeof(usages) / sizeof(usages[0]))
+
+struct wish {
+    gr_vk_device *device;
+    VkImageCreateInfo *image;
+    unsigned flags;
+    gr_resource *made;
+};
+
+static gr_status make_with_usages(void *of, size_t i)
+{
+    struct wish *wish = of;
+    wish->image->usage = usages[i] | VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
+                         VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    wish->made = gr_create_vk_image(wish->device, wish->image, wish->flags);
+    return wish->made ? GR_OK : gr_last_error()->status;
+}
+
+static bool is_unsupported(void *of, size_t i, const struct gr_error_record *error)
+{
+    (void)of;
+    (void)i;
+    return error->status == GR_ERR_UNSUPPORTED;
+}
+
 static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, unsigned flags)
 {
-    static const VkImageUsageFlags usages[] = {
-        VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_STORAGE_BIT,
-        VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
-        VK_IMAGE_USAGE_STORAGE_BIT,
-        0,
-    };
-    gr_resource *resource = NULL;
-    struct gr_error_record error = {.status = GR_ERR_UNSUPPORTED};
-    gr_attempt_begin();
-    for (size_t i = 0;
-         i < sizeof(usages) / sizeof(usages[0]) && !resource && error.status == GR_ERR_UNSUPPORTED;
-         i++) {
-        image->usage = usages[i] | VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
-                       VK_IMAGE_USAGE_TRANSFER_DST_BIT;
-        resource = gr_create_vk_image(device, image, flags);
-        gr_error_save(&error);
-    }
-    gr_attempt_end();
-    if (!resource)
-        gr_error_stands(&error);
-    return resource;
+    struct wish wish = {device, image, flags, NULL};
+    (void)gr_try(USAGES, make_with_usages, is_unsupported, &wish);
+    return wish.made;
 }
 
 /*

@@ -75,59 +75,75 @@ static void end_pair(struct gl_timeline *t)
     t->names = NULL;
 }
 
-static bool make_pair(struct gl_timeline *t, const char *call)
+static gr_status make_pair(struct gl_timeline *t, const char *call)
 {
     struct gr_semaphore_pair *pair = &t->pair;
     bool counts = t->waits == GL_WAITS_TIMELINE;
-    gr_attempt_begin();
-    bool made = (pair->acquire = gl_vulkan_semaphore(t->device, counts, call)) &&
-                (pair->release = gl_vulkan_semaphore(t->device, counts, call)) &&
-                (t->names = gl_names_make(&t->context, call)) &&
-                import_semaphore(t, pair->acquire, &t->names->semaphores[0], call) == GR_OK &&
-                import_semaphore(t, pair->release, &t->names->semaphores[1], call) == GR_OK;
-    if (!made)
-        end_pair(t);
-    gr_attempt_end();
-    return made;
+    if ((pair->acquire = gl_vulkan_semaphore(t->device, counts, call)) &&
+        (pair->release = gl_vulkan_semaphore(t->device, counts, call)) &&
+        (t->names = gl_names_make(&t->context, call)) &&
+        import_semaphore(t, pair->acquire, &t->names->semaphores[0], call) == GR_OK &&
+        import_semaphore(t, pair->release, &t->names->semaphores[1], call) == GR_OK)
+        return GR_OK;
+    end_pair(t);
+    return gr_last_error()->status;
 }
 
-/* Records why semaphores of the kind `wanted` are not available. */
-static void note_failure(struct gl_timeline *t, const char *wanted)
+/* The kinds of waits, the best one first. The thread can always wait. */
+static const struct {
+    enum gl_waits waits;
+    const char *name, *extension;
+} kinds[] = {
+    {GL_WAITS_TIMELINE, "timeline semaphores", "GL_NV_timeline_semaphore"},
+    {GL_WAITS_BINARY, "semaphores", "GL_EXT_semaphore_fd"},
+    {GL_WAITS_HOST, NULL, NULL},
+};
+
+struct choice {
+    struct gl_timeline *timeline;
+    const char *call;
+};
+
+static gr_status try_kind(void *of, size_t i)
 {
-    struct gr_error_record error;
-    gr_error_save(&error);
-    snprintf(t->why, sizeof(t->why), "%s: %.160s", wanted, error.message);
-    gr_log(GR_LOG_WARNING, "no %s between OpenGL and CUDA: %s", wanted, error.message);
+    const struct choice *choice = of;
+    choice->timeline->waits = kinds[i].waits;
+    if (kinds[i].waits == GL_WAITS_HOST)
+        return GR_OK;
+    if (!epoxy_has_gl_extension(kinds[i].extension))
+        return gr_fail(GR_ERR_UNSUPPORTED, choice->call, "this OpenGL has no %s",
+                       kinds[i].extension);
+    return make_pair(choice->timeline, choice->call);
 }
 
-/*
- * Chooses the best kind of semaphores that works. Failures are not errors, because the thread can
- * always wait.
- */
+/* Notes why semaphores of the kind `wanted` are not available, which is no error. */
+static void note_failure(struct gl_timeline *t, const char *wanted,
+                         const struct gr_error_record *error)
+{
+    snprintf(t->why, sizeof(t->why), "%s: %.160s", wanted, error->message);
+    gr_log(GR_LOG_WARNING, "no %s between OpenGL and CUDA: %s", wanted, error->message);
+}
+
+static bool note_kind(void *of, size_t i, const struct gr_error_record *error)
+{
+    struct gl_timeline *t = ((const struct choice *)of)->timeline;
+    if (epoxy_has_gl_extension(kinds[i].extension))
+        note_failure(t, kinds[i].name, error);
+    else
+        snprintf(t->why, sizeof(t->why), "%.160s", error->message);
+    return true;
+}
+
 static void choose(struct gl_timeline *t, const char *call)
 {
-    struct gr_error_record before;
-    gr_error_save(&before);
-    if (!epoxy_has_gl_extension("GL_EXT_semaphore") ||
-        !epoxy_has_gl_extension("GL_EXT_semaphore_fd")) {
-        snprintf(t->why, sizeof(t->why), "this OpenGL has no GL_EXT_semaphore_fd");
-        t->waits = GL_WAITS_HOST;
+    struct choice choice = {t, call};
+    if (epoxy_has_gl_extension("GL_EXT_semaphore") &&
+        epoxy_has_gl_extension("GL_EXT_semaphore_fd")) {
+        (void)gr_try(sizeof(kinds) / sizeof(kinds[0]), try_kind, note_kind, &choice);
         return;
     }
-    if (epoxy_has_gl_extension("GL_NV_timeline_semaphore")) {
-        t->waits = GL_WAITS_TIMELINE;
-        if (make_pair(t, call))
-            return;
-        note_failure(t, "timeline semaphores");
-    } else {
-        snprintf(t->why, sizeof(t->why), "this OpenGL has no GL_NV_timeline_semaphore");
-    }
-    t->waits = GL_WAITS_BINARY;
-    if (!make_pair(t, call)) {
-        note_failure(t, "semaphores");
-        t->waits = GL_WAITS_HOST;
-    }
-    gr_error_restore(&before);
+    snprintf(t->why, sizeof(t->why), "this OpenGL has no GL_EXT_semaphore_fd");
+    t->waits = GL_WAITS_HOST;
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list */
@@ -179,9 +195,14 @@ struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual, const 
     if (!t)
         return NULL;
     t->waits = usual->waits;
-    if (make_pair(t, call))
+    gr_attempt_begin();
+    gr_status status = make_pair(t, call);
+    gr_attempt_end();
+    if (status == GR_OK)
         return t;
-    note_failure(t, "timeline semaphores of a ring");
+    struct gr_error_record error;
+    gr_error_save(&error);
+    note_failure(t, "timeline semaphores of a ring", &error);
     gr_pair_drop(&t->pair);
     return NULL;
 }

@@ -170,9 +170,23 @@ void gr_attempt_end(void)
     attempts--;
 }
 
-gr_status gr_error_stands(const struct gr_error_record *error)
+gr_status gr_try(size_t count, gr_status (*way)(void *of, size_t i),
+                 bool (*goes_on)(void *of, size_t i, const struct gr_error_record *error), void *of)
 {
-    gr_error_restore(error);
+    struct gr_error_record before, error;
+    gr_error_save(&before);
+    for (size_t i = 0; i < count; i++) {
+        gr_attempt_begin();
+        gr_status status = way(of, i);
+        gr_attempt_end();
+        gr_error_save(&error);
+        gr_error_restore(&before);
+        if (status == GR_OK)
+            return GR_OK;
+        if (goes_on && !goes_on(of, i, &error))
+            break;
+    }
+    gr_error_restore(&error);
     log_last();
     return last.status;
 }

@@ -59,12 +59,20 @@ static inline void *gr_check_memory(void *memory, const char *call)
 
 /*
  * Failures between gr_attempt_begin() and gr_attempt_end() are logged at debug level only, because
- * the caller has an alternative. If that alternative fails, too, gr_error_stands() restores the
- * error and logs it.
+ * the caller has an alternative.
  */
 void gr_attempt_begin(void);
 void gr_attempt_end(void);
-gr_status gr_error_stands(const struct gr_error_record *error);
+
+/*
+ * Tries `count` ways to the same end, the best one first, until one succeeds. way(of, i) records an
+ * error if it fails, and leaves nothing behind. Then goes_on(of, i, error) says whether the next
+ * way may work; NULL: it may. After a success the last error is that of before the call. Otherwise
+ * the last error is that of the last way that was tried, and only this one is logged as an error.
+ */
+gr_status gr_try(size_t count, gr_status (*way)(void *of, size_t i),
+                 bool (*goes_on)(void *of, size_t i, const struct gr_error_record *error),
+                 void *of);
 
 /* Logs the last error as a warning, for a call that cannot report it. */
 void gr_error_warn(const char *what);

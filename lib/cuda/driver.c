@@ -226,35 +226,35 @@ static gr_status load_software(void)
 #endif
 
 /*
- * The recorded class, code and call are those of the GPU driver. The message contains the reasons
- * of both drivers.
+ * Loads the GPU driver, or else the software driver. If both fail, the recorded class, code and
+ * call are those of the GPU driver, and the message contains the reasons of both.
  */
-static gr_status refuse_both(const struct gr_error_record *real)
+static gr_status load_one(void *of, size_t i)
 {
-    struct gr_error_record soft;
+    struct gr_error_record *real = of, soft;
+    if (i == 0)
+        return load_file(GR_REAL_DRIVER, &before_software);
+    if (load_software() == GR_OK) {
+        fprintf(stderr, "grinterop: no CUDA GPU here (%s: %s); using the software CUDA driver.\n",
+                GR_REAL_DRIVER, real->code_name[0] ? real->code_name : "not found");
+        return GR_OK;
+    }
     gr_error_save(&soft);
     return gr_fail_code(GR_ERR_NO_DRIVER, real->domain, real->code, real->code_name, real->call,
                         "%s %s", real->message, soft.message);
 }
 
-/* Loads the GPU driver; if that fails, the software driver. */
+static bool keep_first(void *of, size_t i, const struct gr_error_record *error)
+{
+    if (i == 0)
+        *(struct gr_error_record *)of = *error;
+    return true;
+}
+
 static gr_status load_any(void)
 {
-    struct gr_error_record before, why;
-    gr_error_save(&before);
-    gr_attempt_begin();
-    bool real = load_file(GR_REAL_DRIVER, &before_software) == GR_OK;
-    gr_error_save(&why);
-    bool soft = !real && load_software() == GR_OK;
-    gr_attempt_end();
-    if (real)
-        return GR_OK;
-    if (!soft)
-        return refuse_both(&why);
-    gr_error_restore(&before);
-    fprintf(stderr, "grinterop: no CUDA GPU here (%s: %s); using the software CUDA driver.\n",
-            GR_REAL_DRIVER, why.code_name[0] ? why.code_name : "not found");
-    return GR_OK;
+    struct gr_error_record real;
+    return gr_try(2, load_one, keep_first, &real);
 }
 
 static gr_status choose(bool allow_software)

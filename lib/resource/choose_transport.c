@@ -80,32 +80,38 @@ void gr_transport_add(struct gr_transport_choice *choice, unsigned allowed, gr_t
         choice->order[choice->count++] = transport;
 }
 
-gr_status gr_choose_transport(struct gr_transport_choice *choice,
-                              gr_status (*attempt)(void *of,
-                                                   const struct gr_transport_choice *choice,
-                                                   gr_transport transport),
+/* A choice, and how its caller tries a transport. */
+struct trial {
+    struct gr_transport_choice *choice;
+    gr_try_transport *attempt;
+    void *of;
+};
+
+static gr_status try_transport(void *of, size_t i)
+{
+    const struct trial *trial = of;
+    struct gr_transport_choice *choice = trial->choice;
+    choice->is_last = i + 1 == choice->count;
+    GR_TRY(trial->attempt(trial->of, choice, choice->order[i]));
+    write_text(choice, row_of(choice->order[i]));
+    return GR_OK;
+}
+
+static bool leads_to_next(void *of, size_t i, const struct gr_error_record *error)
+{
+    struct gr_transport_choice *choice = ((const struct trial *)of)->choice;
+    const struct row *row = row_of(choice->order[i]);
+    if (choice->is_last || !leads_on(row, error, choice->crosses))
+        return false;
+    gr_log(GR_LOG_INFO, "%s: transport %s failed: %s", choice->call, row->name, error->message);
+    if (i == 0)
+        keep_reason(choice, row, error);
+    return true;
+}
+
+gr_status gr_choose_transport(struct gr_transport_choice *choice, gr_try_transport *attempt,
                               void *of)
 {
-    struct gr_error_record before, error;
-    gr_error_save(&before);
-    for (size_t i = 0;; i++) {
-        const struct row *row = row_of(choice->order[i]);
-        choice->is_last = i + 1 == choice->count;
-        if (!choice->is_last)
-            gr_attempt_begin();
-        gr_status status = attempt(of, choice, row->transport);
-        if (!choice->is_last)
-            gr_attempt_end();
-        if (status == GR_OK)
-            write_text(choice, row);
-        if (status == GR_OK || choice->is_last)
-            return status;
-        gr_error_save(&error);
-        if (!leads_on(row, &error, choice->crosses))
-            return gr_error_stands(&error);
-        gr_log(GR_LOG_INFO, "%s: transport %s failed: %s", choice->call, row->name, error.message);
-        if (i == 0)
-            keep_reason(choice, row, &error);
-        gr_error_restore(&before);
-    }
+    struct trial trial = {choice, attempt, of};
+    return gr_try(choice->count, try_transport, leads_to_next, &trial);
 }

@@ -27,14 +27,14 @@ void gr_transport_add(struct gr_transport_choice *choice, unsigned allowed, gr_t
 /* Gives the reason why a transport is not among those to try. */
 void gr_transport_skip(struct gr_transport_choice *choice, gr_transport transport, const char *why);
 
+typedef gr_status gr_try_transport(void *of, const struct gr_transport_choice *choice,
+                                   gr_transport transport);
+
 /*
  * Tries the transports by attempt(), which records an error or succeeds. Returns the error of the
  * last transport that was tried; one that leads to another transport is not recorded.
  */
-gr_status gr_choose_transport(struct gr_transport_choice *choice,
-                              gr_status (*attempt)(void *of,
-                                                   const struct gr_transport_choice *choice,
-                                                   gr_transport transport),
+gr_status gr_choose_transport(struct gr_transport_choice *choice, gr_try_transport *attempt,
                               void *of);
 
 #endif

@@ -238,35 +238,43 @@ void vk_staging_end(struct vk_staging *s, bool alive)
 
 typedef gr_status make_function(struct vk_staging *s, size_t size, const char *call);
 
-/* Tries one way. A failure frees everything and records no error: the caller tries the next. */
-static gr_status attempt(make_function *make, struct vk_staging *s, size_t size, const char *call)
+/* The ways that are possible here, the best one first. */
+struct ways {
+    make_function *make[3];
+    size_t count;
+    struct vk_staging *staging;
+    size_t size;
+    const char *call;
+};
+
+static gr_status try_way(void *of, size_t i)
 {
-    GR_KEEP_ERROR();
-    gr_attempt_begin();
-    gr_status status = make(s, size, call);
-    gr_attempt_end();
+    const struct ways *ways = of;
+    gr_status status = ways->make[i](ways->staging, ways->size, ways->call);
     if (status != GR_OK)
-        vk_staging_end(s, true);
+        vk_staging_end(ways->staging, true);
     return status;
 }
 
 gr_status vk_staging_make(struct vk_staging *s, size_t size, const char *call)
 {
-    gr_vk_device *device = s->binding.device;
+    const gr_vk_device *device = s->binding.device;
     const bool by_peer = device->near_transport == GR_TRANSPORT_PEER;
-    gr_status status = GR_ERR_UNSUPPORTED;
-    *s = (struct vk_staging){.way = VK_STAGING_BY_CPU, .binding.device = device};
+    struct ways ways = {.staging = s, .size = size, .call = call};
+    *s = (struct vk_staging){.way = VK_STAGING_BY_CPU, .binding.device = s->binding.device};
     if (size > SIZE_MAX / 2)
         return gr_fail(GR_ERR_NO_MEMORY, call,
                        "Memory for copies (bytes: %zu) cannot be allocated.", size);
-    if (by_peer && !(device->transports & GR_TRANSPORT_COPY))
-        return share_memory(s, size, call);
-    if (by_peer && attempt(share_memory, s, size, call) == GR_OK)
+    if (by_peer)
+        ways.make[ways.count++] = share_memory;
+    if (!by_peer || device->transports & GR_TRANSPORT_COPY) {
+        if (device->host_alignment)
+            ways.make[ways.count++] = import_memory;
+        ways.make[ways.count++] = map_memory;
+    }
+    GR_TRY(gr_try(ways.count, try_way, NULL, &ways));
+    if (s->way == VK_STAGING_PEER)
         return GR_OK;
-    if (device->host_alignment)
-        status = attempt(import_memory, s, size, call);
-    if (status != GR_OK)
-        GR_TRY(map_memory(s, size, call));
     s->size = size;
     memset(s->bytes, 0, size);
     if (s->mapped)
