@@ -12,7 +12,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
-#include "lib/peer/peer.h"
+#include "lib/ring/link/link.h"
 #include "lib/resource/backend.h"
 #include "lib/resource/stream.h"
 #include "lib/ring/ring.h"

@@ -16,7 +16,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
-#include "lib/peer/peer.h"
+#include "lib/ring/link/link.h"
 #include "lib/ring/ring.h"
 
 static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)

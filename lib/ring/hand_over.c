@@ -5,7 +5,7 @@
  */
 #include "lib/base/error.h"
 #include "lib/ring/slot_use.h"
-#include "lib/peer/peer.h"
+#include "lib/ring/link/link.h"
 #include "lib/ring/slot_life.h"
 #include "lib/sync/sync.h"
 

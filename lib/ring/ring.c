@@ -12,7 +12,7 @@
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"
 #include "lib/cuda/context.h"
-#include "lib/peer/peer.h"
+#include "lib/ring/link/link.h"
 #include "lib/ring/slot_life.h"
 
 /* ---- Wake-ups -------------------------------------------------------------------------------- */

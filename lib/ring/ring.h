@@ -11,7 +11,7 @@
 
 #include <grinterop/ring.h>
 
-#include "lib/slots/slot_state.h"
+#include "lib/ring/slot_state.h"
 
 struct gr_link;
 

@@ -45,7 +45,7 @@
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/external/external.h"
-#include "lib/peer/peer.h"
+#include "lib/ring/link/link.h"
 #include "lib/resource/resource.h"
 #include "lib/sync/sync.h"
 

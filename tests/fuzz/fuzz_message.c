@@ -22,7 +22,7 @@
 #include <grinterop/share.h>
 #include <grinterop/submit.h>
 
-#include "lib/peer/page.h"
+#include "lib/ring/link/page.h"
 #include "tests/support/fd_message.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)

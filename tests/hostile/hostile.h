@@ -9,7 +9,7 @@
 
 #include "tests/share/share_ring.h"
 
-#include "lib/peer/page.h"
+#include "lib/ring/link/page.h"
 
 #define HOSTILE_SLOTS 3
 

@@ -8,7 +8,7 @@
 #include "tests/support/random_walk.h"
 #include "tests/support/support.h"
 
-#include "lib/peer/page.h"
+#include "lib/ring/link/page.h"
 
 #include <errno.h>
 #include <fcntl.h>

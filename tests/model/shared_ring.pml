@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A SPIN model of a ring that two processes share: lib/peer/slot_words.c, link.c and watch.c
+ * A SPIN model of a ring that two processes share: lib/ring/link/slot_words.c, link.c and watch.c
  * below the acquires of acquire.c and the hand-overs of hand_over.c. Each access to the page is one
  * step, so that the other process may run in between. Changes that the ring's lock hides from other
  * threads belong to the same step. tests/model/check-model runs it.

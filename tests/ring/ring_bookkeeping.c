@@ -8,7 +8,7 @@
 #include "ring.h"
 
 /* Includes the bookkeeping functions, which are internal to grinterop. */
-#include "lib/slots/slot_state.c"
+#include "lib/ring/slot_state.c"
 
 #include <stdlib.h>
 

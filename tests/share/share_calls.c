@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/peer/page.h"
+#include "lib/ring/link/page.h"
 #include "tests/support/fd_message.h"
 
 #define SLOTS SLOTS_OF_TWO

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/peer/description.h"
+#include "lib/message/description.h"
 
 #define IN_TIME_MS 2000
 

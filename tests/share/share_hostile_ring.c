@@ -14,7 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "lib/peer/page.h"
+#include "lib/ring/link/page.h"
 
 #define SLOTS      3
 #define IN_TIME_MS 2000

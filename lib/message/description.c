@@ -3,7 +3,7 @@
  * The descriptions of resources and rings in messages: numbers in a fixed order, checked before
  * they are used.
  */
-#include "lib/peer/description.h"
+#include "lib/message/description.h"
 
 #include "lib/base/error.h"
 #include "lib/base/flags.h"

@@ -6,8 +6,8 @@
  * An acquire has two steps, because the work between them may fail: a claim takes the slots; then a
  * commit makes the claim final, or an undo restores the state. Only the commit drops frames.
  */
-#ifndef GR_LIB_SLOTS_SLOT_STATE_H
-#define GR_LIB_SLOTS_SLOT_STATE_H
+#ifndef GR_LIB_RING_SLOT_STATE_H
+#define GR_LIB_RING_SLOT_STATE_H
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
  * them.
  */
 #define _GNU_SOURCE
-#include "lib/peer/peer.h"
+#include "lib/message/message.h"
 
 #include <errno.h>
 #include <fcntl.h>

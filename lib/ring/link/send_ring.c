@@ -11,8 +11,9 @@
 #include "lib/ring/ring.h"
 #include "lib/ring/own_pair.h"
 #include "lib/ring/slot_use.h"
-#include "lib/peer/peer.h"
-#include "lib/peer/page.h"
+#include "lib/message/message.h"
+#include "lib/ring/link/link.h"
+#include "lib/ring/link/page.h"
 #include "lib/ring/slot_life.h"
 #include "lib/sync/sync.h"
 

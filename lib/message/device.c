@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds CUDA devices by their UUID, which is the same in all processes. */
-#include "lib/peer/peer.h"
+#include "lib/message/message.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Queries the value of a semaphore: see probe.h. */
-#include "lib/peer/probe.h"
+#include "lib/ring/link/probe.h"
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"

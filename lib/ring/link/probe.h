@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Queries whether a timeline semaphore that another process signals has reached a value. */
-#ifndef GR_LIB_PEER_PROBE_H
-#define GR_LIB_PEER_PROBE_H
+#ifndef GR_LIB_RING_LINK_PROBE_H
+#define GR_LIB_RING_LINK_PROBE_H
 
 #include "lib/sync/sync.h"
 

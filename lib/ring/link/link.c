@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The life of a link, and whether the peer still changes the ring. */
-#include "lib/peer/link_types.h"
+#include "lib/ring/link/link_types.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
 
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
-#include "lib/peer/foreign_fd.h"
+#include "lib/message/foreign_fd.h"
 #include "lib/sync/sync.h"
 
 /* ---- The peer -------------------------------------------------------------------------------- */

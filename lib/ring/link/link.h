@@ -1,75 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What two processes share: resources in messages, and the link of a ring whose other side is in
- * another process.
- *
- * With a link, each process keeps its own struct gr_ring_state. The processes communicate by a page
- * of shared memory (slot_words.c), by one semaphore each (semaphores.c), and by the socket, which
- * wakes the peer and reports its end (watch.c). The link is NULL if a ring is not shared. The
- * functions for calls of the ring, and gr_link_end(), then do nothing. On systems without Unix
- * sockets the link is always NULL (without_sockets.c).
+ * The link of a ring whose other side is in another process. With a link, each process keeps its
+ * own struct gr_ring_state. The processes communicate by a page of shared memory (slot_words.c), by
+ * one semaphore each (semaphores.c), and by the socket, which wakes the peer and reports its end
+ * (watch.c). The link is NULL if a ring is not shared. The functions for calls of the ring, and
+ * gr_link_end(), then do nothing. On systems without Unix sockets the link is always NULL
+ * (without_sockets.c).
  */
-#ifndef GR_LIB_PEER_PEER_H
-#define GR_LIB_PEER_PEER_H
+#ifndef GR_LIB_RING_LINK_LINK_H
+#define GR_LIB_RING_LINK_LINK_H
 
 #include <grinterop/semaphore.h>
 #include <grinterop/share.h>
 
 #include "lib/cuda/context.h"
-#include "lib/peer/description.h"
-#include "lib/slots/slot_state.h"
-
-/* ---- Resources in messages ------------------------------------------------------------------- */
-
-/* Writes the UUID of the device that owns the memory into the description. */
-gr_status gr_share_set_device(struct gr_description *description, CUdevice device);
-
-/*
- * Finds the device with the UUID of the description. Fails if this process cannot see such a
- * device.
- */
-gr_status gr_share_find_device(const struct gr_description *description, CUdevice *device,
-                               const char *call);
-
-/*
- * Chooses the CUDA context for resources of the device: the current context if its device is the
- * same or can access the memory, otherwise the primary context of the device. The caller owns the
- * reference.
- */
-gr_status gr_share_context(const struct gr_description *description, struct gr_context *context,
-                           const char *call);
-
-/* Checks that the context can also use a later resource of the same ring. */
-gr_status gr_share_check_context(const struct gr_description *description,
-                                 const struct gr_context *context, const char *call);
-
-/* Checks that the resource can be sent. */
-gr_status gr_share_check(const gr_resource *resource, const char *call);
-
-/*
- * Writes the memory to a message: its description, which is also returned in *description, and its
- * descriptor, which the caller closes. Adds no semaphores.
- */
-gr_status gr_share_describe(const gr_resource *resource, struct gr_description *description,
-                            struct gr_message *message, const char *call);
-
-/*
- * Exports the handle of a semaphore, which the caller owns. GR_ERR_UNSUPPORTED: the semaphore
- * cannot be exported.
- */
-gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
-                          gr_semaphore_desc *info, const char *call);
-
-/*
- * Imports the memory of a checked message, which is descriptor 0. Takes a reference to the context.
- */
-gr_resource *gr_share_import(const struct gr_description *description, struct gr_message *message,
-                             const struct gr_context *context, const char *call);
-
-/* Imports descriptor i of a message as a semaphore. Takes a reference to the context. */
-gr_semaphore *gr_share_import_semaphore(struct gr_message *message, unsigned i, bool timeline,
-                                        uint64_t value, const struct gr_context *context,
-                                        const char *call);
+#include "lib/ring/slot_state.h"
 
 /* ---- The life of a link ---------------------------------------------------------------------- */
 

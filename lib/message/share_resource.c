@@ -5,7 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/resource/resource.h"
 #include "lib/external/external.h"
-#include "lib/peer/peer.h"
+#include "lib/message/message.h"
 #include "lib/sync/sync.h"
 
 /* ---- Sending --------------------------------------------------------------------------------- */

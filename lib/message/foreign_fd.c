@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* File descriptors from another process: receives, checks and closes them without blocking. */
 #define _GNU_SOURCE
-#include "lib/peer/foreign_fd.h"
+#include "lib/message/foreign_fd.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,12 +3,12 @@
  * The page that two processes share for a ring. Nothing in the page is trusted, and it contains no
  * locks that a peer could leave locked.
  */
-#ifndef GR_LIB_PEER_PAGE_H
-#define GR_LIB_PEER_PAGE_H
+#ifndef GR_LIB_RING_LINK_PAGE_H
+#define GR_LIB_RING_LINK_PAGE_H
 
 #include <stdatomic.h>
 
-#include "lib/slots/slot_state.h"
+#include "lib/ring/slot_state.h"
 
 /*
  * The owner of a slot and the frame in it, in one word: frame * 4 + owner. Only the owner writes a

@@ -4,8 +4,8 @@
  * be hostile: the size and the number of descriptors are limited, and after an error no received
  * descriptor stays open.
  */
-#ifndef GR_LIB_PEER_SOCKET_H
-#define GR_LIB_PEER_SOCKET_H
+#ifndef GR_LIB_MESSAGE_SOCKET_H
+#define GR_LIB_MESSAGE_SOCKET_H
 
 #include <stdint.h>
 

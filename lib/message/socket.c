@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Messages between processes: see socket.h. The descriptors are sent with the header. */
 #define _GNU_SOURCE
-#include "lib/peer/socket.h"
+#include "lib/message/socket.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 #include "lib/base/error.h"
 #include "lib/cuda/import_handle.h"
-#include "lib/peer/foreign_fd.h"
+#include "lib/message/foreign_fd.h"
 #include "lib/base/fork.h"
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The descriptions of resources and rings in messages. */
-#ifndef GR_LIB_PEER_DESCRIPTION_H
-#define GR_LIB_PEER_DESCRIPTION_H
+#ifndef GR_LIB_MESSAGE_DESCRIPTION_H
+#define GR_LIB_MESSAGE_DESCRIPTION_H
 
-#include "lib/peer/socket.h"
+#include "lib/message/socket.h"
 
 /*
  * X(member, bytes): the part of the description whose members are named as in

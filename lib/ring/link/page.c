@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Creates, checks and maps the page that two processes share for a ring. */
 #define _GNU_SOURCE
-#include "lib/peer/page.h"
+#include "lib/ring/link/page.h"
 
 #include <errno.h>
 #include <fcntl.h>

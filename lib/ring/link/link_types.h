@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The struct of a link, whose functions peer.h declares. */
-#ifndef GR_LIB_PEER_LINK_TYPES_H
-#define GR_LIB_PEER_LINK_TYPES_H
+#ifndef GR_LIB_RING_LINK_LINK_TYPES_H
+#define GR_LIB_RING_LINK_LINK_TYPES_H
 
 #include "lib/cuda/end_after_event.h"
-#include "lib/peer/page.h"
-#include "lib/peer/peer.h"
-#include "lib/peer/probe.h"
+#include "lib/ring/link/page.h"
+#include "lib/ring/link/link.h"
+#include "lib/ring/link/probe.h"
 
 /* Why the peer makes no more changes, from the least to the most important reason. */
 enum gr_gone {

@@ -7,8 +7,9 @@
 
 #include "lib/base/error.h"
 #include "lib/external/external.h"
-#include "lib/peer/peer.h"
-#include "lib/peer/page.h"
+#include "lib/message/message.h"
+#include "lib/ring/link/link.h"
+#include "lib/ring/link/page.h"
 #include "lib/ring/ring.h"
 #include "lib/sync/sync.h"
 

@@ -3,8 +3,8 @@
  * File descriptors of any kind from another process. close() can block on such a descriptor for as
  * long as the owner chooses, for example on a TCP socket with SO_LINGER or on a FUSE file.
  */
-#ifndef GR_LIB_FOREIGN_FD_H
-#define GR_LIB_FOREIGN_FD_H
+#ifndef GR_LIB_MESSAGE_FOREIGN_FD_H
+#define GR_LIB_MESSAGE_FOREIGN_FD_H
 
 #include <stdbool.h>
 #include <stddef.h>

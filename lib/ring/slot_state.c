@@ -3,7 +3,7 @@
  * The slots of a ring. Each state has a set of bits, one per slot, so that a search reads 64 slots
  * at once.
  */
-#include "lib/slots/slot_state.h"
+#include "lib/ring/slot_state.h"
 
 #include <string.h>
 

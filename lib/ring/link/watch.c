@@ -6,7 +6,7 @@
  * because waits for the semaphore could last forever.
  */
 #define _GNU_SOURCE
-#include "lib/peer/link_types.h"
+#include "lib/ring/link/link_types.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
-#include "lib/peer/foreign_fd.h"
+#include "lib/message/foreign_fd.h"
 
 /* The headers of the C library may be older than the kernel. */
 #ifndef SO_PASSRIGHTS

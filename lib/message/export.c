@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Exports resources, and checks whether they can be exported. */
-#include "lib/peer/peer.h"
+#include "lib/message/message.h"
 
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
