@@ -8,6 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
 #include "lib/message/foreign_fd.h"
+#include "lib/ring/ring.h"
 #include "lib/sync/sync.h"
 
 /* ---- The peer -------------------------------------------------------------------------------- */
@@ -104,13 +105,15 @@ void gr_link_after_failure(const struct gr_link *link)
 static void init_link(struct gr_link *link, const struct gr_link_parts *parts)
 {
     const struct gr_semaphore_pair *pair = parts->pair;
+    gr_ring *ring = parts->ring;
+    const bool is_cuda = (parts->role == GR_RING_PRODUCER ? &ring->writer : &ring->reader)->is_cuda;
     *link = (struct gr_link){
         .context = {.primary_of = -1},
         .role = parts->role,
-        .state = parts->state,
-        .count = parts->state->count,
-        .mine = {.semaphore = parts->is_cuda ? pair->release : pair->acquire},
-        .theirs = {.semaphore = parts->is_cuda ? pair->acquire : pair->release},
+        .state = &ring->state,
+        .count = ring->state.count,
+        .mine = {.semaphore = is_cuda ? pair->release : pair->acquire},
+        .theirs = {.semaphore = is_cuda ? pair->acquire : pair->release},
         .values_lock = PTHREAD_MUTEX_INITIALIZER,
         .relayed = gr_pair_hold(parts->relayed),
         .socket = parts->socket,
@@ -118,8 +121,7 @@ static void init_link(struct gr_link *link, const struct gr_link_parts *parts)
         .pass_rights = -1,
         .quit = -1,
         .ring_lock = PTHREAD_MUTEX_INITIALIZER,
-        .ring = parts->ring,
-        .changed = parts->changed,
+        .ring = ring,
     };
     gr_semaphore_hold(link->mine.semaphore);
     gr_semaphore_hold(link->theirs.semaphore);

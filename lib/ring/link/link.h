@@ -21,33 +21,24 @@
 struct gr_link;
 struct gr_page;
 
-/* Called on the thread of the link when the peer has changed the ring, or is gone. */
-typedef void gr_ring_changed(gr_ring *ring);
-
 /* The parts for a new link. */
 struct gr_link_parts {
-    int socket; /* closed when the link ends */
+    gr_ring *ring; /* with all slots; must stay valid until gr_link_end() */
+    int socket;    /* closed when the link ends */
     gr_ring_role role;
     struct gr_page *page; /* the link owns the page after a success */
 
     /*
-     * The pair of the two processes. If the side of this process is CUDA (`is_cuda`), this process
-     * signals `release`, otherwise `acquire`. The link takes references to the semaphores.
+     * The pair of the two processes. If the side of this process is CUDA, this process signals
+     * `release`, otherwise `acquire`. The link takes references to the semaphores.
      */
     struct gr_semaphore_pair *pair;
-    bool is_cuda;
 
     /*
      * The pair of the resources, if the link relays signals between it and `pair`, or NULL. The
      * link takes a reference.
      */
     struct gr_semaphore_pair *relayed;
-
-    /* The state of the ring, with all slots. It must stay valid until gr_link_end(). */
-    struct gr_ring_state *state;
-
-    gr_ring *ring;
-    gr_ring_changed *changed;
 };
 
 /*

@@ -73,7 +73,6 @@ struct gr_link {
     pthread_t thread;
     pthread_mutex_t ring_lock; /* protects `ring`; taken before the ring's lock */
     gr_ring *ring;             /* NULL once the ring is freed */
-    gr_ring_changed *changed;
 };
 
 /*

@@ -139,14 +139,11 @@ static gr_status check_frames(const struct receiving *r, uint64_t frames, uint64
 static gr_status begin_link(struct receiving *r, gr_ring *ring)
 {
     const struct gr_link_parts parts = {
+        .ring = ring,
         .socket = r->socket,
         .role = (gr_ring_role)r->d.role,
         .page = r->page,
         .pair = r->pair,
-        .is_cuda = true,
-        .state = &ring->state,
-        .ring = ring,
-        .changed = gr_ring_peer_changed,
     };
     ring->link = gr_link_begin(&parts, r->call);
     if (!ring->link)

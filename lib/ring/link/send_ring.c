@@ -357,15 +357,12 @@ static void count_as_with_cuda(const struct sending *s)
 static gr_status link_and_send(struct sending *s)
 {
     const struct gr_link_parts parts = {
+        .ring = s->ring,
         .socket = s->socket,
         .role = s->role,
         .page = s->page,
         .pair = s->pair,
-        .is_cuda = s->side->is_cuda,
         .relayed = s->relayed,
-        .state = &s->ring->state,
-        .ring = s->ring,
-        .changed = gr_ring_peer_changed,
     };
     struct gr_link *link = gr_link_begin(&parts, s->call);
     if (!link)

@@ -20,6 +20,7 @@
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
 #include "lib/message/foreign_fd.h"
+#include "lib/ring/ring.h"
 
 /* The headers of the C library may be older than the kernel. */
 #ifndef SO_PASSRIGHTS
@@ -37,7 +38,7 @@ static void notify(struct gr_link *link)
 {
     GR_LOCKED(&link->ring_lock);
     if (link->ring)
-        link->changed(link->ring);
+        gr_ring_peer_changed(link->ring);
 }
 
 /*
