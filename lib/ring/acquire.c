@@ -12,9 +12,9 @@
 #include "lib/base/clock.h"
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
-#include "lib/ring/link/link.h"
 #include "lib/resource/backend.h"
 #include "lib/resource/stream.h"
+#include "lib/ring/link/operations.h"
 #include "lib/ring/ring.h"
 #include "lib/ring/slot_life.h"
 #include "lib/ring/slot_use.h"
@@ -49,7 +49,7 @@ static gr_status check_cuda(const gr_ring *ring, const char *call)
     for (uint32_t i = 0; i < GR_RING_MOST_SLOTS; i++)
         if (gr_ring_state_stays(&ring->state, i))
             gr_resources_after_failure(&ring->state.slots[i].api.resource, 1);
-    gr_link_after_failure(ring->link);
+    ring->link_ops->after_failure(ring->link);
     return gr_fail(GR_ERR_DEVICE_LOST, call,
                    "Earlier work in the ring's CUDA context has failed, such as a kernel. Check "
                    "that work (compute-sanitizer), and create the context and the ring again.");
@@ -137,11 +137,11 @@ static gr_status try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t n
         return too_few(ring);
     GR_TRY(check_number(ring, side, n, call));
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        GR_TRY(gr_link_update(ring->link, side, call));
+        GR_TRY(ring->link_ops->update(ring->link, side, call));
         if ((side->writes && state->stopped) ||
             !gr_ring_state_claim(state, side->writes, n, side->numbers))
             break;
-        if (gr_link_claim(ring->link, side, n))
+        if (ring->link_ops->claim(ring->link, side, n))
             return GR_OK;
         gr_ring_state_undo(state, side->writes, n, side->numbers);
     }
@@ -156,11 +156,15 @@ static gr_status claim_or_await(gr_ring *ring, struct gr_ring_side *side, size_t
                                 const char *call)
 {
     gr_status status = try_to_claim(ring, side, n, call);
-    if (status != GR_ERR_NOT_READY || !ring->link)
+    if (status != GR_ERR_NOT_READY)
         return status;
-    bool over = gr_link_await(ring->link);
+    const enum gr_link_peer peer = ring->link_ops->await(ring->link);
+    if (peer == GR_LINK_NO_PEER)
+        return status;
     status = try_to_claim(ring, side, n, call);
-    return status == GR_ERR_NOT_READY && over ? gr_link_fail_gone(ring->link, call) : status;
+    return status == GR_ERR_NOT_READY && peer == GR_LINK_PEER_GONE
+               ? ring->link_ops->fail_gone(ring->link, call)
+               : status;
 }
 
 /* Claims n slots for the side. Waits until they are available. The lock is held. */
@@ -213,7 +217,7 @@ static void finish_claim(gr_ring *ring, const struct gr_ring_side *side, size_t 
         gr_ring_state_commit(&ring->state, side->writes, n, side->numbers);
     else
         gr_ring_state_undo(&ring->state, side->writes, n, side->numbers);
-    gr_link_finish_claim(ring->link, side, n, final);
+    ring->link_ops->finish_claim(ring->link, side, n, final);
     gr_ring_notify(ring);
 }
 
@@ -244,23 +248,13 @@ static gr_status fail_unfinished(size_t n, const struct gr_deadline *deadline, c
                    n, gr_s(n), n == 1 ? "it" : "them");
 }
 
-/* Whether the peer's work is done, if neither a stream nor the graphics API can wait for it. */
-static gr_status check_peers_work(gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                                  bool *done, const char *call)
-{
-    const gr_resource *resource = side->resources[0];
-    *done = side->is_cuda || !ring->link || !resource->backend->waits_in_thread ||
-            !resource->backend->waits_in_thread(resource);
-    return *done ? GR_OK : gr_link_peer_is_done(ring->link, side, n, done, call);
-}
-
 /* Waits on this thread. Observes the caller's timeout, because only the peer can end this wait. */
 static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side, size_t n,
                                   const struct gr_deadline *deadline, const char *call)
 {
     bool done;
     unsigned polls = 0;
-    GR_TRY(check_peers_work(ring, side, n, &done, call));
+    GR_TRY(ring->link_ops->check_work(ring->link, side, n, &done, call));
     while (!done) {
         if (is_stopped(ring))
             return gr_fail(GR_ERR_STOPPED, call,
@@ -269,7 +263,7 @@ static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side
         if (gr_deadline_is_over(deadline))
             return fail_unfinished(n, deadline, call);
         gr_host_pause(&polls);
-        GR_TRY(check_peers_work(ring, side, n, &done, call));
+        GR_TRY(ring->link_ops->check_work(ring->link, side, n, &done, call));
     }
     return GR_OK;
 }
@@ -283,7 +277,7 @@ static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream st
     if (status == GR_OK)
         status = gr_ring_begin_use(ring, side, n, stream, &submit, call);
     if (status == GR_ERR_DEVICE_LOST)
-        gr_link_after_failure(ring->link);
+        ring->link_ops->after_failure(ring->link);
     pthread_mutex_lock(&ring->lock);
     finish_claim(ring, side, n, status == GR_OK);
     if (status == GR_OK)

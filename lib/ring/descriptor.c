@@ -6,7 +6,7 @@
  * before: that is an event for a poll by EPOLLET, which can so wait for several slots.
  *
  * In a shared ring the other process changes the ring, too. Each update requests a wake-up from the
- * peer (gr_link_await()). The thread that receives the wake-up updates the descriptors.
+ * peer (await() of the link). The thread that receives the wake-up updates the descriptors.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
-#include "lib/ring/link/link.h"
+#include "lib/ring/link/operations.h"
 #include "lib/ring/ring.h"
 
 static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)
@@ -32,9 +32,10 @@ static uint32_t available(gr_ring *ring, const struct gr_ring_side *side)
 {
     if (ring->is_sending)
         return ring->state.stopped ? ALWAYS : 0;
-    bool over = gr_link_await(ring->link); /* before the update, so that no change is missed */
-    if (gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || over ||
-        ring->state.stopped)
+    /* before the update, so that no change is missed */
+    const enum gr_link_peer peer = ring->link_ops->await(ring->link);
+    if (ring->link_ops->update(ring->link, side, "gr_ring_descriptor") != GR_OK ||
+        peer == GR_LINK_PEER_GONE || ring->state.stopped)
         return ALWAYS;
     return gr_ring_state_claimable(&ring->state, side->writes);
 }
@@ -76,7 +77,7 @@ void gr_ring_end_descriptors(gr_ring *ring)
 static int open_descriptor(gr_ring *ring, unsigned i, const char *call)
 {
     struct gr_ring_descriptor *descriptor = &ring->descriptors[i];
-    if (gr_link_update(ring->link, side_of(ring, i), call) == GR_ERR_STATE)
+    if (ring->link_ops->update(ring->link, side_of(ring, i), call) == GR_ERR_STATE)
         return -1;
     if (descriptor->fd < 0)
         descriptor->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

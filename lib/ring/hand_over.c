@@ -5,7 +5,7 @@
  */
 #include "lib/base/error.h"
 #include "lib/ring/slot_use.h"
-#include "lib/ring/link/link.h"
+#include "lib/ring/link/operations.h"
 #include "lib/ring/slot_life.h"
 #include "lib/sync/sync.h"
 
@@ -110,7 +110,7 @@ static void record_states(gr_ring *ring, const struct gr_ring_side *side, size_t
     else
         gr_ring_state_give_back(&ring->state, n, side->numbers);
     if (!side->writes || !cancels)
-        gr_link_push(ring->link, side, n, cancels);
+        ring->link_ops->push(ring->link, side, n, cancels);
     gr_ring_notify(ring);
 }
 
@@ -137,7 +137,7 @@ static gr_status end_use(gr_ring *ring, struct gr_ring_side *side, const gr_slot
         return status;
     status = gr_ring_end_use(ring, side, n, cancels, call);
     if (status == GR_ERR_DEVICE_LOST)
-        gr_link_after_failure(ring->link);
+        ring->link_ops->after_failure(ring->link);
     pthread_mutex_lock(&ring->lock);
     update_slots(ring, side, n);
     if (status == GR_OK)

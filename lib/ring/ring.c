@@ -12,7 +12,7 @@
 #include "lib/base/struct_size.h"
 #include "lib/base/lock.h"
 #include "lib/cuda/context.h"
-#include "lib/ring/link/link.h"
+#include "lib/ring/link/operations.h"
 #include "lib/ring/slot_life.h"
 
 /* ---- Wake-ups -------------------------------------------------------------------------------- */
@@ -70,6 +70,7 @@ static gr_ring *make_empty(const gr_ring_options *options, const char *call)
     ring->writer.writes = true;
     ring->writer.is_cuda = options->producer == GR_SIDE_CUDA;
     ring->reader.is_cuda = !ring->writer.is_cuda;
+    ring->link_ops = &gr_link_unshared;
     ring->state.newest = options->mode == GR_RING_NEWEST;
     return ring;
 }
@@ -111,7 +112,7 @@ void gr_ring_free(gr_ring *ring)
     /*
      * The link ends first, because the driver can end slots only when no stream waits for the peer.
      */
-    gr_link_end(ring->link);
+    ring->link_ops->end(ring->link);
     gr_ring_end_all(ring);
     gr_ring_end_descriptors(ring);
     pthread_cond_destroy(&ring->changed);
@@ -152,7 +153,7 @@ void gr_ring_stop(gr_ring *ring)
         return;
     GR_LOCKED(&ring->lock);
     ring->state.stopped = true;
-    gr_link_stop(ring->link);
+    ring->link_ops->stop(ring->link);
     gr_ring_notify(ring);
 }
 
@@ -162,7 +163,7 @@ const gr_ring_info *gr_ring_get_info(gr_ring *ring)
     if (gr_ring_check(ring, __func__) != GR_OK)
         return NULL;
     GR_LOCKED(&ring->lock);
-    gr_link_refresh(ring->link);
+    ring->link_ops->refresh(ring->link);
     gr_ring_state_info(&ring->state, &info);
     return &info;
 }

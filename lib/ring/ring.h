@@ -14,10 +14,11 @@
 #include "lib/ring/slot_state.h"
 
 struct gr_link;
+struct gr_link_operations;
 
 /* The descriptor that a role polls. */
 struct gr_ring_descriptor {
-    int fd; /* an eventfd; -1: never requested */
+    int fd;         /* an eventfd; -1: never requested */
     uint32_t slots; /* the number of slots that it reports */
 };
 
@@ -41,6 +42,7 @@ struct gr_ring {
     bool is_polled; /* at least one descriptor is open */
     /* the link to the process with the other side; NULL: the ring is not shared */
     struct gr_link *link;
+    const struct gr_link_operations *link_ops;
     bool is_sending; /* the ring is being sent: all slots stay free until the link exists */
 };
 

@@ -45,7 +45,7 @@
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/external/external.h"
-#include "lib/ring/link/link.h"
+#include "lib/ring/link/operations.h"
 #include "lib/resource/resource.h"
 #include "lib/sync/sync.h"
 
@@ -81,11 +81,11 @@ gr_status gr_ring_end_graphics(gr_resource *const resources[], size_t n, const c
 gr_status gr_ring_begin_use(gr_ring *ring, struct gr_ring_side *side, size_t n, CUstream stream,
                             gr_submit **submit, const char *call)
 {
-    GR_TRY(gr_link_begin_use(ring->link, side, n, call));
+    GR_TRY(ring->link_ops->begin_use(ring->link, side, n, call));
     if (!side->is_cuda)
         return begin_graphics(side->resources, n, submit, call);
     gr_status status = gr_map_for(side->resources, n, stream, NULL, side->buffers, call);
-    gr_link_follow(ring->link, stream, status != GR_OK);
+    ring->link_ops->follow(ring->link, side, n, stream, status != GR_OK);
     return status;
 }
 
@@ -99,26 +99,10 @@ static void settle_submits(struct gr_ring_side *side, size_t n)
     }
 }
 
-/*
- * For a shared ring: calls gr_link_follow() for each stream on which a resource was released, or is
- * still mapped after a failure.
- */
-static void follow_releases(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool failed)
-{
-    CUstream last = NULL;
-    for (size_t i = 0; i < n && ring->link; i++) {
-        const gr_buffer *mapped = side->resources[i]->mapped;
-        CUstream stream = mapped ? mapped->stream : side->resources[i]->sync.work.stream;
-        if (stream && stream != last)
-            gr_link_follow(ring->link, stream, failed);
-        last = stream;
-    }
-}
-
 static gr_status release(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
     gr_status status = gr_buffer_release_for(side->buffers, n, call);
-    follow_releases(ring, side, n, status != GR_OK);
+    ring->link_ops->follow(ring->link, side, n, NULL, status != GR_OK);
     return status;
 }
 
@@ -135,7 +119,7 @@ gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, bo
         return status;
     if (!side->is_cuda)
         settle_submits(side, n);
-    return is_unused ? GR_OK : gr_link_end_use(ring->link, side, n, call);
+    return is_unused ? GR_OK : ring->link_ops->end_use(ring->link, side, n, call);
 }
 
 /* Blocks until the last release of the resource has passed. */

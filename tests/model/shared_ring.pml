@@ -235,8 +235,8 @@ inline pull_as_consumer(i)
     fi
 }
 
-/* gr_link_pull() in slot_words.c, followed by gr_link_update() in link.c. The latter checks
- * whether the peer is gone: nobody would then read the producer's frames. */
+/* gr_link_pull() in slot_words.c, followed by update() in link.c. The latter checks whether the
+ * peer is gone: nobody would then read the producer's frames. */
 inline pull(p)
 {
     if
@@ -366,7 +366,7 @@ inline try_to_claim(p)
     fi
 }
 
-/* claim_or_await() in acquire.c, with gr_link_await() */
+/* claim_or_await() in acquire.c, with await_peer() in link.c */
 inline look(p)
 {
     try_to_claim(p);
@@ -494,7 +494,7 @@ inline acquire(p)
     fi
 }
 
-/* gr_ring_stop() in ring.c, with gr_link_stop() */
+/* gr_ring_stop() in ring.c, with stop() in link.c */
 inline stop(p)
 {
     lock(p);
@@ -504,8 +504,8 @@ inline stop(p)
     atomic { tell(p); unlock(p) }
 }
 
-/* gr_link_end() in link.c, which gr_ring_free() calls. The kernel ends the poll of the
- * watching thread. */
+/* end_link() in link.c, which gr_ring_free() calls. The kernel ends the poll of the watching
+ * thread. */
 inline end_link(p)
 {
     ended[p] = true;

@@ -41,7 +41,7 @@ static const char *text_of(enum gr_gone why)
     }
 }
 
-gr_status gr_link_fail_gone(const struct gr_link *link, const char *call)
+static gr_status fail_gone(const struct gr_link *link, const char *call)
 {
     return gr_fail(GR_ERR_SYSTEM, call, "The other process, the ring's %s, %s",
                    link->role == GR_RING_PRODUCER ? "consumer" : "producer", text_of(gone(link)));
@@ -60,42 +60,36 @@ static gr_status check_role(const struct gr_link *link, const struct gr_ring_sid
                    side->writes ? "does not write" : "does not read");
 }
 
-void gr_link_refresh(struct gr_link *link)
+static void refresh(struct gr_link *link)
 {
-    if (link && atomic_load(&link->gone) != GR_GONE_PAGE && !gr_link_pull(link))
+    if (atomic_load(&link->gone) != GR_GONE_PAGE && !gr_link_pull(link))
         atomic_store(&link->gone, GR_GONE_PAGE);
 }
 
-gr_status gr_link_update(struct gr_link *link, const struct gr_ring_side *side, const char *call)
+static gr_status update(struct gr_link *link, const struct gr_ring_side *side, const char *call)
 {
-    if (!link)
-        return GR_OK;
     GR_TRY(check_role(link, side, call));
-    gr_link_refresh(link);
+    refresh(link);
     const enum gr_gone why = gone(link);
     bool in_vain = side->writes && !link->state->stopped && why;
-    return in_vain || why == GR_GONE_PAGE ? gr_link_fail_gone(link, call) : GR_OK;
+    return in_vain || why == GR_GONE_PAGE ? fail_gone(link, call) : GR_OK;
 }
 
-bool gr_link_await(struct gr_link *link)
+static enum gr_link_peer await_peer(struct gr_link *link)
 {
-    if (!link)
-        return false;
     atomic_store(&link->page->waiting[gr_link_own(link)], 1);
-    return gone(link);
+    return gone(link) ? GR_LINK_PEER_GONE : GR_LINK_PEER_ALIVE;
 }
 
-void gr_link_stop(struct gr_link *link)
+static void stop(struct gr_link *link)
 {
-    if (!link)
-        return;
     atomic_store(&link->page->stopped, 1);
     gr_link_wake(link, true);
 }
 
-void gr_link_after_failure(const struct gr_link *link)
+static void after_failure(struct gr_link *link)
 {
-    if (link && gr_context_has_failed(&link->context))
+    if (gr_context_has_failed(&link->context))
         shutdown(link->socket, SHUT_WR);
 }
 
@@ -219,10 +213,8 @@ static void raise_theirs(struct gr_link *link)
  * has received all signals that it waits for. To each process, the end of the socket means that the
  * other process signals no more.
  */
-void gr_link_end(struct gr_link *link)
+static void end_link(struct gr_link *link)
 {
-    if (!link)
-        return;
     GR_KEEP_ERROR();
     atomic_store(&link->page->ended[gr_link_own(link)], 1);
     gr_link_wake(link, true);
@@ -237,3 +229,20 @@ void gr_link_end(struct gr_link *link)
         free_link_and_socket(link);
     }
 }
+
+const struct gr_link_operations gr_link_shared = {
+    .refresh = refresh,
+    .update = update,
+    .await = await_peer,
+    .fail_gone = fail_gone,
+    .claim = gr_link_claim,
+    .finish_claim = gr_link_finish_claim,
+    .push = gr_link_push,
+    .stop = stop,
+    .after_failure = after_failure,
+    .check_work = gr_link_check_work,
+    .begin_use = gr_link_begin_use,
+    .follow = gr_link_follow,
+    .end_use = gr_link_end_use,
+    .end = end_link,
+};

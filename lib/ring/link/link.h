@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The link of a ring whose other side is in another process. With a link, each process keeps its
- * own struct gr_ring_state. The processes communicate by a page of shared memory (slot_words.c), by
- * one semaphore each (semaphores.c), and by the socket, which wakes the peer and reports its end
- * (watch.c). The link is NULL if a ring is not shared. The functions for calls of the ring, and
- * gr_link_end(), then do nothing. On systems without Unix sockets the link is always NULL
- * (without_sockets.c).
+ * The link of a ring whose other side is in another process. Each process keeps its own struct
+ * gr_ring_state. The processes communicate by a page of shared memory (slot_words.c), by one
+ * semaphore each (semaphores.c), and by the socket, which wakes the peer and reports its end
+ * (watch.c).
  */
 #ifndef GR_LIB_RING_LINK_LINK_H
 #define GR_LIB_RING_LINK_LINK_H
@@ -14,16 +12,18 @@
 #include <grinterop/share.h>
 
 #include "lib/cuda/context.h"
-#include "lib/ring/slot_state.h"
+#include "lib/ring/link/operations.h"
 
 /* ---- The life of a link ---------------------------------------------------------------------- */
 
-struct gr_link;
 struct gr_page;
+
+/* The operations of a ring with a link. */
+extern const struct gr_link_operations gr_link_shared;
 
 /* The parts for a new link. */
 struct gr_link_parts {
-    gr_ring *ring; /* with all slots; must stay valid until gr_link_end() */
+    gr_ring *ring; /* with all slots; must stay valid until the link ends */
     int socket;    /* closed when the link ends */
     gr_ring_role role;
     struct gr_page *page; /* the link owns the page after a success */
@@ -50,77 +50,6 @@ struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *cal
 /* Undoes gr_link_begin() if the ring could not be sent. The socket stays open. */
 void gr_link_abandon(struct gr_link *link);
 
-/*
- * Ends the link of a freed ring. The link itself lives until the peer can receive all signals of
- * this process.
- */
-void gr_link_end(struct gr_link *link);
-
-/* ---- Calls of the ring, with its lock held --------------------------------------------------- */
-
-/* Updates the state from the page. After changes that no grinterop peer makes, the state stays. */
-void gr_link_refresh(struct gr_link *link);
-
-/*
- * Calls gr_link_refresh(). Fails if this process does not have the role of the side, or if
- * the side is the producer and the peer is gone.
- */
-gr_status gr_link_update(struct gr_link *link, const struct gr_ring_side *side, const char *call);
-
-/*
- * Requests a wake-up from the peer. Call this function before a wait, and check the state again
- * afterwards. True: the peer will make no more changes.
- */
-bool gr_link_await(struct gr_link *link);
-
-/* Records GR_ERR_SYSTEM, with the reason why the peer is gone. The link must not be NULL. */
-gr_status gr_link_fail_gone(const struct gr_link *link, const char *call);
-
-/*
- * Writes a claim to the page, after it was made in the state. False: the peer took a slot first,
- * and the page has no claim.
- */
-bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n);
-
-/* Ends a claim in the page, after the claim was committed or undone in the state. */
-void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                          bool final);
-
-/*
- * Writes a hand-over or a give-back to the page, after the side made it in the state. `unread`: the
- * read was cancelled.
- */
-void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool unread);
-
-void gr_link_stop(struct gr_link *link);
-
-/*
- * For a call that failed with GR_ERR_DEVICE_LOST. If the CUDA context has failed, tells the peer
- * that this process signals no more.
- */
-void gr_link_after_failure(const struct gr_link *link);
-
-/* ---- Calls without the ring's lock, around the use of slots ---------------------------------- */
-
-/*
- * Whether the peer's work with the n slots is done. For a side that waits on this thread instead of
- * in a stream.
- */
-gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                               bool *come, const char *call);
-
-gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                            const char *call);
-
-/*
- * Call this function after each map or release in the stream, even a `failed` one. The link lives
- * until the stream has finished its work up to this call.
- */
-void gr_link_follow(struct gr_link *link, CUstream stream, bool failed);
-
-gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                          const char *call);
-
 /* ---- Between the files of the link ----------------------------------------------------------- */
 
 /*
@@ -137,7 +66,23 @@ void gr_link_wake(struct gr_link *link, bool always);
 bool gr_link_pull(struct gr_link *link);
 uint64_t gr_link_last_value(struct gr_link *link);
 
-/* semaphores.c: creates the streams; `out` and `in` are created for a relay only. */
+/* slot_words.c: the operations. */
+bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n);
+void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                          bool final);
+void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool unread);
+
+/* semaphores.c: the operations. */
+gr_status gr_link_check_work(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                             bool *done, const char *call);
+gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                            const char *call);
+void gr_link_follow(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                    CUstream stream, bool failed);
+gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                          const char *call);
+
+/* Creates the streams; `out` and `in` are created for a relay only. */
 gr_status gr_link_make_streams(struct gr_link *link, const char *call);
 
 /* Frees the objects that were created so far. `alive`: whether the CUDA context still exists. */

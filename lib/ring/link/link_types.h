@@ -63,7 +63,7 @@ struct gr_link {
     CUstream passed;
     CUevent mark; /* an event in another stream, which `passed` waits for */
 
-    struct gr_peer_probe arriving; /* the query of gr_link_peer_is_done() */
+    struct gr_peer_probe arriving; /* the query of gr_link_check_work() */
 
     /* For watch.c: */
     int socket;

@@ -148,6 +148,7 @@ static gr_status begin_link(struct receiving *r, gr_ring *ring)
     ring->link = gr_link_begin(&parts, r->call);
     if (!ring->link)
         return gr_last_error()->status;
+    ring->link_ops = &gr_link_shared;
     r->page = NULL; /* the link owns the page now */
     return GR_OK;
 }

@@ -281,21 +281,29 @@ static gr_status query_arrival(struct gr_link *link, uint64_t value)
     return GR_OK;
 }
 
-gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                               bool *come, const char *call)
+/* Whether neither a stream nor the graphics API can wait for the peer's work. */
+static bool waits_in_thread(const struct gr_ring_side *side)
 {
-    const uint64_t last = link ? last_in(link, side, n) : 0;
-    *come = last == 0;
-    if (*come)
+    const gr_resource *resource = side->resources[0];
+    return !side->is_cuda && resource->backend->waits_in_thread &&
+           resource->backend->waits_in_thread(resource);
+}
+
+gr_status gr_link_check_work(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                             bool *done, const char *call)
+{
+    const uint64_t last = waits_in_thread(side) ? last_in(link, side, n) : 0;
+    *done = last == 0;
+    if (*done)
         return GR_OK;
     note_awaited(link, &link->theirs, last);
     GR_ENTERED pushed = false;
     GR_TRY(gr_context_enter(&link->context, &pushed, call));
     gr_status status = query_arrival(link, last);
-    *come = gr_peer_probe_poll(&link->arriving) == GR_PEER_HAS;
+    *done = gr_peer_probe_poll(&link->arriving) == GR_PEER_HAS;
     /* No later use waits for these values again: the peer may decrease the semaphore at any time.
      */
-    for (size_t i = 0; i < n && *come; i++)
+    for (size_t i = 0; i < n && *done; i++)
         link->state->slots[side->numbers[i]].awaited = 0;
     return status;
 }
@@ -303,8 +311,6 @@ gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *
 gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                             const char *call)
 {
-    if (!link)
-        return GR_OK;
     const uint64_t last = last_in(link, side, n);
     if (last)
         note_awaited(link, &link->theirs, last);
@@ -318,14 +324,26 @@ gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *sid
     return relay_in(link, side->resources, n, last);
 }
 
-/* If a call failed because the stream captures a graph, adds nothing to the stream. */
-void gr_link_follow(struct gr_link *link, CUstream stream, bool failed)
+/*
+ * Follows each stream on which a resource was released, or is still mapped after a failure. If a
+ * call failed because a stream captures a graph, adds nothing to that stream.
+ */
+void gr_link_follow(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                    CUstream stream, bool failed)
 {
+    CUstream last = NULL;
     GR_ENTERED pushed = false;
-    if (!link || gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
+    if (gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
         return;
-    if (!failed || gr_event_capture(stream) == CUDA_SUCCESS)
-        follow(link, stream);
+    for (size_t i = 0; i < n; i++) {
+        const gr_resource *resource = side->resources[i];
+        const CUstream its =
+            resource->mapped ? resource->mapped->stream : resource->sync.work.stream;
+        const CUstream used = stream ? stream : its;
+        if (used && used != last && (!failed || gr_event_capture(used) == CUDA_SUCCESS))
+            follow(link, used);
+        last = used;
+    }
 }
 
 /* ---- End ------------------------------------------------------------------------------------- */
@@ -348,8 +366,6 @@ gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side,
                           const char *call)
 {
     uint64_t value = 0, last = 0;
-    if (!link)
-        return GR_OK;
     if (link->out) {
         GR_ENTERED pushed = false;
         GR_TRY(gr_context_enter(&link->context, &pushed, call));

@@ -389,7 +389,7 @@ static gr_status send_ring(struct sending *s)
 }
 
 /*
- * Gives the link to the ring. Called after all messages are sent, because gr_link_stop() also
+ * Gives the link to the ring. Called after all messages are sent, because stop() also
  * writes to the socket. Wakes the waiting threads, because the other process may have their role
  * now.
  */
@@ -399,10 +399,11 @@ static void attach_link(const struct sending *s)
     GR_LOCKED(&ring->lock);
     ring->is_sending = false;
     ring->link = s->link;
+    ring->link_ops = s->link ? &gr_link_shared : &gr_link_unshared;
     if (s->link && !ring->given)
         ring->given = gr_pair_hold(s->before);
     if (ring->state.stopped)
-        gr_link_stop(ring->link);
+        ring->link_ops->stop(ring->link);
     gr_ring_notify(ring);
 }
 

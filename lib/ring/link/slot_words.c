@@ -218,7 +218,7 @@ static void put_back(struct gr_link *link, uint32_t i)
 bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n)
 {
     enum gr_owner to = side->writes ? GR_OWNER_PRODUCER : GR_OWNER_CONSUMER;
-    for (size_t i = 0; link && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         uint32_t number = side->numbers[i];
         const struct gr_ring_slot *slot = &link->state->slots[number];
         if (slot->before != GR_SLOT_READY)
@@ -255,8 +255,6 @@ static void mark_dropped(struct gr_link *link)
 void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                           bool final)
 {
-    if (!link)
-        return;
     for (size_t i = 0; i < n; i++)
         if (final)
             /* the use waits for the value, so the next use need not */
@@ -272,8 +270,6 @@ void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side,
 void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool unread)
 {
     const enum gr_owner owner = side->writes || unread ? GR_OWNER_READY : GR_OWNER_PRODUCER;
-    if (!link)
-        return;
     for (size_t i = 0; i < n; i++) {
         struct gr_page_slot *of_page = &link->page->slots[side->numbers[i]];
         const struct gr_ring_slot *slot = &link->state->slots[side->numbers[i]];
