@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The life of a link, and whether the peer still changes the ring. */
-#include "lib/ring/link/link_types.h"
+#include "lib/ring/link/link.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>

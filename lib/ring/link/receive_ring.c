@@ -9,7 +9,6 @@
 #include "lib/external/external.h"
 #include "lib/message/message.h"
 #include "lib/ring/link/link.h"
-#include "lib/ring/link/page.h"
 #include "lib/ring/ring.h"
 #include "lib/sync/sync.h"
 

@@ -16,7 +16,7 @@
  * The semaphores of the resources are used directly if they can be exported and have no other
  * users; otherwise they are relayed.
  */
-#include "lib/ring/link/link_types.h"
+#include "lib/ring/link/link.h"
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"

@@ -13,7 +13,6 @@
 #include "lib/ring/slot_use.h"
 #include "lib/message/message.h"
 #include "lib/ring/link/link.h"
-#include "lib/ring/link/page.h"
 #include "lib/ring/slot_life.h"
 #include "lib/sync/sync.h"
 

@@ -4,7 +4,7 @@
  * Each number is read from the page once, checked against the state of this process, and used only
  * as a number. A peer that dies or writes wrong numbers leaves nothing locked.
  */
-#include "lib/ring/link/link_types.h"
+#include "lib/ring/link/link.h"
 
 #include <sys/socket.h>
 

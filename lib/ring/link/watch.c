@@ -6,7 +6,7 @@
  * because waits for the semaphore could last forever.
  */
 #define _GNU_SOURCE
-#include "lib/ring/link/link_types.h"
+#include "lib/ring/link/link.h"
 
 #include <errno.h>
 #include <poll.h>
