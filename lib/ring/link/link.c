@@ -96,21 +96,20 @@ static void after_failure(struct gr_link *link)
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 /* Sets the members whose initialisation cannot fail, so that the link can be freed from here on. */
-static void init_link(struct gr_link *link, const struct gr_link_parts *parts)
+static void init_link(struct gr_link *link, gr_ring *ring, gr_ring_role role, int socket,
+                      const struct gr_semaphore_pair *pair, struct gr_semaphore_pair *relayed)
 {
-    const struct gr_semaphore_pair *pair = parts->pair;
-    gr_ring *ring = parts->ring;
-    const bool is_cuda = (parts->role == GR_RING_PRODUCER ? &ring->writer : &ring->reader)->is_cuda;
+    const bool is_cuda = (role == GR_RING_PRODUCER ? &ring->writer : &ring->reader)->is_cuda;
     *link = (struct gr_link){
         .context = {.primary_of = -1},
-        .role = parts->role,
+        .role = role,
         .state = &ring->state,
         .count = ring->state.count,
         .mine = {.semaphore = is_cuda ? pair->release : pair->acquire},
         .theirs = {.semaphore = is_cuda ? pair->acquire : pair->release},
         .values_lock = PTHREAD_MUTEX_INITIALIZER,
-        .relayed = gr_pair_hold(parts->relayed),
-        .socket = parts->socket,
+        .relayed = gr_pair_hold(relayed),
+        .socket = socket,
         .oob_inline = -1,
         .pass_rights = -1,
         .quit = -1,
@@ -138,16 +137,17 @@ static void free_link(struct gr_link *link)
     free(link);
 }
 
-struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *call)
+struct gr_link *gr_link_begin(gr_ring *ring, gr_ring_role role, int socket, struct gr_page *page,
+                              const struct gr_semaphore_pair *pair,
+                              struct gr_semaphore_pair *relayed, const char *call)
 {
     struct gr_link *link = gr_check_memory(malloc(sizeof(*link)), call);
     if (!link)
         return NULL;
-    init_link(link, parts);
+    init_link(link, ring, role, socket, pair, relayed);
     if (gr_context_hold(&link->mine.semaphore->context, &link->context, call) == GR_OK &&
         gr_link_make_streams(link, call) == GR_OK && gr_link_start_watch(link, call) == GR_OK) {
-        link->page =
-            parts->page; /* the link owns the page now, because nothing can fail any more */
+        link->page = page; /* the link owns the page now, because nothing can fail any more */
         return link;
     }
     gr_link_abandon(link);

@@ -20,31 +20,16 @@
 /* The operations of a ring with a link. */
 extern const struct gr_link_operations gr_link_shared;
 
-/* The parts for a new link. */
-struct gr_link_parts {
-    gr_ring *ring; /* with all slots; must stay valid until the link ends */
-    int socket;    /* closed when the link ends */
-    gr_ring_role role;
-    struct gr_page *page; /* the link owns the page after a success */
-
-    /*
-     * The pair of the two processes. If the side of this process is CUDA, this process signals
-     * `release`, otherwise `acquire`. The link takes references to the semaphores.
-     */
-    struct gr_semaphore_pair *pair;
-
-    /*
-     * The pair of the resources, if the link relays signals between it and `pair`, or NULL. The
-     * link takes a reference.
-     */
-    struct gr_semaphore_pair *relayed;
-};
-
 /*
- * Creates a link and starts to watch the socket. On failure records the error, returns NULL, and
- * leaves the parts unchanged.
+ * Creates the link of a ring with all slots, and starts to watch the socket. `pair` is the pair of
+ * the two processes: if the side of this process is CUDA, this process signals `release`, otherwise
+ * `acquire`. `relayed` is the pair of the resources if the link relays signals between it and
+ * `pair`, or NULL. The link takes references to both, owns the page, and closes the socket when it
+ * ends. On failure records the error, returns NULL, and changes nothing.
  */
-struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *call);
+struct gr_link *gr_link_begin(gr_ring *ring, gr_ring_role role, int socket, struct gr_page *page,
+                              const struct gr_semaphore_pair *pair,
+                              struct gr_semaphore_pair *relayed, const char *call);
 
 /* Undoes gr_link_begin() if the ring could not be sent. The socket stays open. */
 void gr_link_abandon(struct gr_link *link);

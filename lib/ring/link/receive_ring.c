@@ -137,14 +137,8 @@ static gr_status check_frames(const struct receiving *r, uint64_t frames, uint64
 
 static gr_status begin_link(struct receiving *r, gr_ring *ring)
 {
-    const struct gr_link_parts parts = {
-        .ring = ring,
-        .socket = r->socket,
-        .role = (gr_ring_role)r->d.role,
-        .page = r->page,
-        .pair = r->pair,
-    };
-    ring->link = gr_link_begin(&parts, r->call);
+    ring->link =
+        gr_link_begin(ring, (gr_ring_role)r->d.role, r->socket, r->page, r->pair, NULL, r->call);
     if (!ring->link)
         return gr_last_error()->status;
     ring->link_ops = &gr_link_shared;

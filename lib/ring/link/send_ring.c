@@ -355,15 +355,8 @@ static void count_as_with_cuda(const struct sending *s)
 
 static gr_status link_and_send(struct sending *s)
 {
-    const struct gr_link_parts parts = {
-        .ring = s->ring,
-        .socket = s->socket,
-        .role = s->role,
-        .page = s->page,
-        .pair = s->pair,
-        .relayed = s->relayed,
-    };
-    struct gr_link *link = gr_link_begin(&parts, s->call);
+    struct gr_link *link =
+        gr_link_begin(s->ring, s->role, s->socket, s->page, s->pair, s->relayed, s->call);
     if (!link)
         return gr_last_error()->status;
     s->page = NULL; /* the link owns the page now */
