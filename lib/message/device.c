@@ -113,22 +113,3 @@ gr_status gr_share_context(const struct gr_description *d, struct gr_context *co
     gr_context_identify(context);
     return GR_OK;
 }
-
-gr_status gr_share_check_context(const struct gr_description *d, const struct gr_context *context,
-                                 const char *call)
-{
-    CUdevice owner, device = 0;
-    if (gr_description_is_peer(d))
-        return GR_OK;
-    GR_TRY(gr_share_find_device(d, &owner, call));
-    GR_ENTER(context, call);
-    GR_TRY(gr_current_device(&device));
-    if (device == owner)
-        return GR_OK;
-    return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
-        "The current CUDA context is on device %d, which can use the first slot of the "
-        "ring. Only device %d can use the memory of a later slot. Make a context of that "
-        "device current, or no context at all, and receive the ring again.",
-        device, owner);
-}

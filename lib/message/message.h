@@ -27,10 +27,6 @@ gr_status gr_share_find_device(const struct gr_description *description, CUdevic
 gr_status gr_share_context(const struct gr_description *description, struct gr_context *context,
                            const char *call);
 
-/* Checks that the context can also use a later resource of the same ring. */
-gr_status gr_share_check_context(const struct gr_description *description,
-                                 const struct gr_context *context, const char *call);
-
 /* Checks that the resource can be sent. */
 gr_status gr_share_check(const gr_resource *resource, const char *call);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/base/error.h"
+#include "lib/cuda/device.h"
 #include "lib/external/external.h"
 #include "lib/message/message.h"
 #include "lib/ring/link/link.h"
@@ -69,11 +70,31 @@ static gr_status check_slot(struct receiving *r, const struct gr_description *d,
     return GR_OK;
 }
 
+/* Checks that the context of the first slot can also use a later one. */
+static gr_status check_context(const struct gr_description *d, const struct gr_context *context,
+                               const char *call)
+{
+    CUdevice owner, device = 0;
+    if (gr_description_is_peer(d))
+        return GR_OK;
+    GR_TRY(gr_share_find_device(d, &owner, call));
+    GR_ENTER(context, call);
+    GR_TRY(gr_current_device(&device));
+    if (device == owner)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "The current CUDA context is on device %d, which can use the first slot of the "
+        "ring. Only device %d can use the memory of a later slot. Make a context of that "
+        "device current, or no context at all, and receive the ring again.",
+        device, owner);
+}
+
 static gr_status import_slot(struct receiving *r, const struct gr_description *d,
                              struct gr_message *message)
 {
     GR_TRY(r->arrived == 0 ? gr_share_context(d, &r->context, r->call)
-                           : gr_share_check_context(d, &r->context, r->call));
+                           : check_context(d, &r->context, r->call));
     gr_resource *resource = gr_share_import(d, message, &r->context, r->call);
     if (!resource)
         return gr_last_error()->status;
