@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * The descriptions of resources and rings in messages: numbers in a fixed order, checked before
- * they are used.
- */
+/* Writes and reads the descriptions in messages, and checks those of resources. */
 #include "lib/message/description.h"
 
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
 
-struct field {
-    size_t at; /* the offset of the member in the struct */
-    unsigned bytes;
-};
-
 /* The maximum size of memory in bytes, which is more than the address range of any GPU. */
 #define MOST_BYTES ((uint64_t)1 << 48)
 
-#define FIELD_OF_RESOURCE(name, bytes) {offsetof(struct gr_description, name), bytes},
-#define FIELD_OF_RING(name, bytes)     {offsetof(struct gr_ring_description, name), bytes},
+#define FIELD(name, bytes) {offsetof(struct gr_description, name), bytes},
 
-static const struct field resource_fields[] = {GR_DESCRIPTION_FIELDS(FIELD_OF_RESOURCE)};
-static const struct field ring_fields[] = {GR_RING_FIELDS(FIELD_OF_RING)};
+static const struct gr_field resource_fields[] = {GR_DESCRIPTION_FIELDS(FIELD)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static void write_fields(const struct field fields[], size_t n, const void *from,
-                         struct gr_message *message)
+void gr_fields_write(const struct gr_field fields[], size_t n, const void *from,
+                     struct gr_message *message)
 {
     message->size = 0;
     for (size_t i = 0; i < n; i++) {
@@ -35,8 +25,8 @@ static void write_fields(const struct field fields[], size_t n, const void *from
     }
 }
 
-static gr_status read_fields(const struct field fields[], size_t n,
-                             const struct gr_message *message, void *to, const char *call)
+gr_status gr_fields_read(const struct gr_field fields[], size_t n, const struct gr_message *message,
+                         void *to, const char *call)
 {
     size_t size = 0;
     for (size_t i = 0; i < n; i++)
@@ -56,25 +46,13 @@ static gr_status read_fields(const struct field fields[], size_t n,
 
 void gr_description_write(const struct gr_description *description, struct gr_message *message)
 {
-    write_fields(resource_fields, COUNT(resource_fields), description, message);
+    gr_fields_write(resource_fields, COUNT(resource_fields), description, message);
 }
 
 gr_status gr_description_read(const struct gr_message *message, struct gr_description *description,
                               const char *call)
 {
-    return read_fields(resource_fields, COUNT(resource_fields), message, description, call);
-}
-
-void gr_ring_description_write(const struct gr_ring_description *description,
-                               struct gr_message *message)
-{
-    write_fields(ring_fields, COUNT(ring_fields), description, message);
-}
-
-gr_status gr_ring_description_read(const struct gr_message *message,
-                                   struct gr_ring_description *description, const char *call)
-{
-    return read_fields(ring_fields, COUNT(ring_fields), message, description, call);
+    return gr_fields_read(resource_fields, COUNT(resource_fields), message, description, call);
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The descriptions of resources and rings in messages. */
+/* The descriptions in messages: numbers in a fixed order. */
 #ifndef GR_LIB_MESSAGE_DESCRIPTION_H
 #define GR_LIB_MESSAGE_DESCRIPTION_H
 
@@ -45,45 +45,34 @@
     X(release_timeline, 4)                                                                         \
     X(release_value, 8)
 
-/* X(member, bytes): the description of a ring, in this order. */
-#define GR_RING_FIELDS(X)                                                                          \
-    X(slots, 4)                                                                                    \
-    X(role, 4) /* the role of the receiver */                                                      \
-    X(mode, 4)                                                                                     \
-    X(sent_value, 8)     /* the value of the sender's semaphore */                                 \
-    X(received_value, 8) /* the value of the receiver's semaphore */
-
 /* The maximum start value of a semaphore, because the receiver counts up from it. */
 #define GR_SHARE_MOST_VALUE (UINT64_MAX / 2)
 
 /* The descriptors of a resource message: the memory, then each semaphore that the resource has. */
 enum { GR_MEMORY_FD };
 
-/*
- * The descriptors of a ring message: the page, the sender's semaphore and the receiver's semaphore.
- */
-enum { GR_RING_PAGE_FD, GR_RING_SENT_FD, GR_RING_RECEIVED_FD, GR_RING_FD_COUNT };
-
 #define GR_SHARE_MEMBER(name, bytes) uint64_t name;
 struct gr_description {
     GR_DESCRIPTION_FIELDS(GR_SHARE_MEMBER)
 };
-struct gr_ring_description {
-    GR_RING_FIELDS(GR_SHARE_MEMBER)
+
+/* A field of a description: the offset of its uint64_t, and its bytes in a message. */
+struct gr_field {
+    size_t at;
+    unsigned bytes;
 };
-#undef GR_SHARE_MEMBER
 
 /*
  * These functions write a description to a message, and read it from a message. Reading fails with
  * GR_ERR_INVALID_VALUE if the size of the message differs.
  */
+void gr_fields_write(const struct gr_field fields[], size_t n, const void *from,
+                     struct gr_message *message);
+gr_status gr_fields_read(const struct gr_field fields[], size_t n, const struct gr_message *message,
+                         void *to, const char *call);
 void gr_description_write(const struct gr_description *description, struct gr_message *message);
 gr_status gr_description_read(const struct gr_message *message, struct gr_description *description,
                               const char *call);
-void gr_ring_description_write(const struct gr_ring_description *description,
-                               struct gr_message *message);
-gr_status gr_ring_description_read(const struct gr_message *message,
-                                   struct gr_ring_description *description, const char *call);
 
 /* Refuses semaphore values that are too large. */
 gr_status gr_share_check_value(uint64_t value, const char *call);

@@ -8,8 +8,8 @@
 #include "lib/base/error.h"
 #include "lib/cuda/device.h"
 #include "lib/external/external.h"
-#include "lib/message/message.h"
 #include "lib/ring/link/link.h"
+#include "lib/ring/link/ring_message.h"
 #include "lib/ring/ring.h"
 #include "lib/sync/sync.h"
 
@@ -37,7 +37,7 @@ static gr_status receive_ring_message(struct receiving *r)
 {
     struct gr_ring_description *d = &r->d;
     GR_TRY(gr_message_receive(r->socket, GR_MESSAGE_RING, &r->message, &r->deadline, r->call));
-    GR_TRY(gr_ring_description_read(&r->message, d, r->call));
+    GR_TRY(gr_fields_read(gr_ring_fields, GR_RING_FIELD_COUNT, &r->message, d, r->call));
     if (d->slots == 0 || d->slots > GR_RING_MOST_SLOTS || d->role < GR_RING_PRODUCER ||
         d->role > GR_RING_CONSUMER || d->mode > GR_RING_NEWEST ||
         r->message.fd_count != GR_RING_FD_COUNT)

@@ -11,8 +11,8 @@
 #include "lib/ring/ring.h"
 #include "lib/ring/own_pair.h"
 #include "lib/ring/slot_use.h"
-#include "lib/message/message.h"
 #include "lib/ring/link/link.h"
+#include "lib/ring/link/ring_message.h"
 #include "lib/ring/slot_life.h"
 #include "lib/sync/sync.h"
 
@@ -307,7 +307,7 @@ static gr_status send_head(struct sending *s)
         .sent_value = gr_semaphore_last(s->mine),
         .received_value = gr_semaphore_last(s->theirs),
     };
-    gr_ring_description_write(&d, &s->head);
+    gr_fields_write(gr_ring_fields, GR_RING_FIELD_COUNT, &d, &s->head);
     return send_message(s, &s->head);
 }
 
