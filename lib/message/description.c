@@ -57,7 +57,7 @@ gr_status gr_description_read(const struct gr_message *message, struct gr_descri
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-static gr_status refuse(const char *call, const char *what, uint64_t value)
+static gr_status refuse_description(const char *call, const char *what, uint64_t value)
 {
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The message contradicts itself: %s (%llu). grinterop did not send it.", what,
@@ -72,7 +72,7 @@ static gr_status check_booleans(const struct gr_description *d, const char *call
         d->normalized, d->depth_texture,    d->acquire_timeline, d->release_timeline};
     for (size_t i = 0; i < COUNT(truth); i++)
         if (truth[i] > 1)
-            return refuse(call, "a boolean is neither 0 nor 1", truth[i]);
+            return refuse_description(call, "a boolean is neither 0 nor 1", truth[i]);
     return GR_OK;
 }
 
@@ -85,13 +85,13 @@ static gr_status check_absent(const struct gr_description *d, const char *call)
     uint64_t of_image = 0 GR_DESCRIPTION_IMAGE_FIELDS(OR_FIELD);
 #undef OR_FIELD
     if (!d->is_image && of_image)
-        return refuse(call, "a buffer is described as an image", of_image);
+        return refuse_description(call, "a buffer is described as an image", of_image);
     if (!d->has_acquire && (d->acquire_timeline | d->acquire_value))
-        return refuse(call, "the message describes a semaphore that was not sent with it",
-                      d->acquire_value);
+        return refuse_description(
+            call, "the message describes a semaphore that was not sent with it", d->acquire_value);
     if (!d->has_release && (d->release_timeline | d->release_value))
-        return refuse(call, "the message describes a semaphore that was not sent with it",
-                      d->release_value);
+        return refuse_description(
+            call, "the message describes a semaphore that was not sent with it", d->release_value);
     return GR_OK;
 }
 
@@ -100,23 +100,24 @@ static gr_status check_sizes(const struct gr_description *d, const char *call)
     const uint64_t sizes[] = {d->memory_size, d->offset, d->size, d->width, d->height, d->depth};
     for (size_t i = 0; i < COUNT(sizes); i++)
         if (sizes[i] > MOST_BYTES)
-            return refuse(call, "a size or an offset is larger than any memory", sizes[i]);
+            return refuse_description(call, "a size or an offset is larger than any memory",
+                                      sizes[i]);
     if (d->memory_size == 0 || d->offset >= d->memory_size)
-        return refuse(call, "the offset is outside the memory", d->offset);
+        return refuse_description(call, "the offset is outside the memory", d->offset);
     if (d->is_image)
-        return d->size ? refuse(call, "an image has a size in bytes", d->size) : GR_OK;
+        return d->size ? refuse_description(call, "an image has a size in bytes", d->size) : GR_OK;
     if (d->size == 0 || d->size > d->memory_size - d->offset)
-        return refuse(call, "the buffer is not inside the memory", d->size);
+        return refuse_description(call, "the buffer is not inside the memory", d->size);
     return GR_OK;
 }
 
 static gr_status check_memory(const struct gr_description *d, const char *call)
 {
     if (d->vmm && (d->is_image || d->offset || !d->dedicated))
-        return refuse(call, "memory allocated by CUDA must hold one buffer, at its start",
-                      d->offset);
+        return refuse_description(
+            call, "memory allocated by CUDA must hold one buffer, at its start", d->offset);
     if (d->dedicated && d->offset)
-        return refuse(call, "dedicated memory has an offset", d->offset);
+        return refuse_description(call, "dedicated memory has an offset", d->offset);
     return GR_OK;
 }
 

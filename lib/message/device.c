@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/cuda/device.h"
 #include "lib/base/uuid_text.h"
+#include "lib/cuda/device.h"
+#include "lib/cuda/driver.h"
 
 /*
  * Replaces the UUID of lavapipe by the software driver's own UUID. The driver reports one or the

@@ -2,9 +2,9 @@
 /* Exports resources, and checks whether they can be exported. */
 #include "lib/message/message.h"
 
-#include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/external/external.h"
+#include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
 
 gr_status gr_share_check(const gr_resource *resource, const char *call)

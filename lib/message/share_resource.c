@@ -3,9 +3,9 @@
 #include <grinterop/share.h>
 
 #include "lib/base/error.h"
-#include "lib/resource/resource.h"
 #include "lib/external/external.h"
 #include "lib/message/message.h"
+#include "lib/resource/resource.h"
 #include "lib/sync/sync.h"
 
 /* ---- Sending --------------------------------------------------------------------------------- */

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "lib/base/error.h"
+#include "lib/base/fork.h"
 #include "lib/cuda/import_handle.h"
 #include "lib/message/foreign_fd.h"
-#include "lib/base/fork.h"
 
 /*
  * The header: "grsh", the version, the kind, and the numbers of bytes, of descriptors and of

@@ -4,9 +4,9 @@
  * acquire.
  */
 #include "lib/base/error.h"
-#include "lib/ring/slot_use.h"
 #include "lib/ring/link/operations.h"
 #include "lib/ring/slot_life.h"
+#include "lib/ring/slot_use.h"
 #include "lib/sync/sync.h"
 
 /*

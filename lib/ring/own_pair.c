@@ -2,11 +2,11 @@
 /* The ring's own pair of semaphores, and the pair that its resources had before; see own_pair.h. */
 #include "lib/ring/own_pair.h"
 
-#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/log.h"
+#include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 #include "lib/external/external.h"
-#include "lib/base/log.h"
 
 static gr_status make_pair(gr_ring *ring, const gr_resource *resource, const char *call)
 {

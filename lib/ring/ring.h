@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The internal struct of a ring. slot_use.c orders the two sides, and slot_life.c adds and ends
- * slots. ring.c, acquire.c, hand_over.c, descriptor.c, send_ring.c and receive_ring.c contain the
- * public functions.
+ * The internal struct of a ring. slot_state.c has the states of slots, slot_use.c orders the two
+ * sides, and slot_life.c adds and ends slots. link/ shares a ring with another process. ring.c,
+ * acquire.c, hand_over.c, descriptor.c, link/send_ring.c and link/receive_ring.c contain the public
+ * functions.
  */
 #ifndef GR_LIB_RING_RING_H
 #define GR_LIB_RING_RING_H

@@ -17,7 +17,7 @@
 
 /* ---- Which resources can be slots ------------------------------------------------------------ */
 
-static gr_status refuse(size_t i, const char *call, const char *text)
+static gr_status refuse_slot(size_t i, const char *call, const char *text)
 {
     return gr_fail(GR_ERR_INVALID_VALUE, call, "Resource %zu %s", i, text);
 }
@@ -54,15 +54,17 @@ static gr_status check_semaphores(const gr_resource *resource, const gr_resource
     const struct gr_sync *sync = gr_sync_of(resource);
     const struct gr_sync *other = gr_sync_of(like);
     if (!sync->acquire || !sync->release)
-        return refuse(i, call,
-                      "lacks a semaphore, so nothing would order the two sides: set the same "
-                      "two semaphores for all resources of the ring by gr_resource_set_sync().");
+        return refuse_slot(
+            i, call,
+            "lacks a semaphore, so nothing would order the two sides: set the same "
+            "two semaphores for all resources of the ring by gr_resource_set_sync().");
     if (!sync->acquire->timeline || !sync->release->timeline)
-        return refuse(i, call,
-                      "has a binary semaphore, which can be signalled only once per wait: several "
-                      "frames in flight need timeline semaphores.");
+        return refuse_slot(
+            i, call,
+            "has a binary semaphore, which can be signalled only once per wait: several "
+            "frames in flight need timeline semaphores.");
     if (!same_pair(sync, other, ring))
-        return refuse(
+        return refuse_slot(
             i, call,
             "has other semaphores than the ring's first resource: slots handed over together share "
             "one wait and one signal, so set the same two semaphores for all resources.");
@@ -77,18 +79,19 @@ static gr_status check_kind(const gr_resource *resource, const gr_resource *like
                             const gr_ring *ring, size_t i, const char *call)
 {
     if (resource->backend != like->backend)
-        return refuse(
+        return refuse_slot(
             i, call,
             "uses another transport or another API than the others: create a ring for each.");
     if (!gr_context_same(&resource->context, &like->context))
-        return refuse(i, call,
-                      "belongs to another CUDA context than the others: register all of them with "
-                      "the same context current.");
+        return refuse_slot(
+            i, call,
+            "belongs to another CUDA context than the others: register all of them with "
+            "the same context current.");
     if (resource->is_image != like->is_image)
-        return refuse(
+        return refuse_slot(
             i, call, "is an image and others are buffers, or the reverse: create a ring for each.");
     if (!same_thread(resource, like))
-        return refuse(
+        return refuse_slot(
             i, call,
             "was registered in another OpenGL context than the others, or only one of them was "
             "registered with gr_gl_options.share_group: create a ring for each context.");
@@ -108,11 +111,11 @@ static gr_status check_resource(gr_resource *resource, size_t i, const char *cal
                        "Resource %zu is already in a ring: create another resource for this one.",
                        i);
     if (resource->follows)
-        return refuse(i, call,
-                      "was registered with `follow_storage`, but a slot keeps its storage: "
-                      "register the object without that option.");
+        return refuse_slot(i, call,
+                           "was registered with `follow_storage`, but a slot keeps its storage: "
+                           "register the object without that option.");
     if (resource->visited)
-        return refuse(i, call, "is listed twice: each slot needs its own resource.");
+        return refuse_slot(i, call, "is listed twice: each slot needs its own resource.");
     return GR_OK;
 }
 
@@ -124,8 +127,8 @@ static gr_status check_beside(gr_resource *const resources[], size_t i, const gr
     GR_TRY(check_kind(resource, like, ring, i, call));
     if (resource->size != resources[0]->size ||
         (resource->is_image && !same_image(resource, resources[0])))
-        return refuse(i, call,
-                      "has another size than the first: all slots must have the same size.");
+        return refuse_slot(i, call,
+                           "has another size than the first: all slots must have the same size.");
     return GR_OK;
 }
 

@@ -42,11 +42,11 @@
  */
 #include "lib/ring/slot_use.h"
 
-#include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/external/external.h"
-#include "lib/ring/link/operations.h"
+#include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
+#include "lib/ring/link/operations.h"
 #include "lib/sync/sync.h"
 
 /*

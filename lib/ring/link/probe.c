@@ -2,8 +2,8 @@
 /* Queries the value of a semaphore: see probe.h. */
 #include "lib/ring/link/probe.h"
 
-#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/cuda/driver.h"
 
 /*
  * The number of polls without a result that count as "no". A driver thread may be delayed past one
@@ -24,7 +24,7 @@ static CUresult make(struct gr_peer_probe *probe)
     return result;
 }
 
-static gr_status refuse(CUresult result, const char *call)
+static gr_status refuse_query(CUresult result, const char *call)
 {
     return gr_fail_cuda(result, call,
                         "The driver cannot report how much work the other process has finished.");
@@ -38,10 +38,10 @@ static gr_status enqueue_query(const struct gr_peer_probe *probe, gr_semaphore *
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = value);
     CUresult result = cu->EventRecord(probe->before, probe->stream);
     if (result != CUDA_SUCCESS)
-        return refuse(result, "cuEventRecord");
+        return refuse_query(result, "cuEventRecord");
     GR_TRY(semaphore->ops->wait(&point, 1, probe->stream));
     result = cu->EventRecord(probe->after, probe->stream);
-    return result == CUDA_SUCCESS ? GR_OK : refuse(result, "cuEventRecord");
+    return result == CUDA_SUCCESS ? GR_OK : refuse_query(result, "cuEventRecord");
 }
 
 gr_status gr_peer_probe_query(struct gr_peer_probe *probe, gr_semaphore *semaphore, uint64_t value)
@@ -50,7 +50,7 @@ gr_status gr_peer_probe_query(struct gr_peer_probe *probe, gr_semaphore *semapho
         gr_peer_probe_end(probe);
     CUresult result = make(probe);
     gr_status status = result == CUDA_SUCCESS ? enqueue_query(probe, semaphore, value)
-                                              : refuse(result, "cuStreamCreate");
+                                              : refuse_query(result, "cuStreamCreate");
     if (status == GR_OK)
         probe->value = value;
     else

@@ -18,9 +18,9 @@
  */
 #include "lib/ring/link/link.h"
 
-#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
+#include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 #include "lib/external/external.h"
 #include "lib/sync/sync.h"

@@ -2,18 +2,18 @@
 /* Sends a ring to a process: one message for the page and the semaphores, then one per slot. */
 #include <stdlib.h>
 
-#include "lib/cuda/driver.h"
-#include "lib/cuda/event.h"
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
-#include "lib/external/external.h"
+#include "lib/cuda/driver.h"
+#include "lib/cuda/event.h"
 #include "lib/cuda/import_handle.h"
-#include "lib/ring/ring.h"
-#include "lib/ring/own_pair.h"
-#include "lib/ring/slot_use.h"
+#include "lib/external/external.h"
 #include "lib/ring/link/link.h"
 #include "lib/ring/link/ring_message.h"
+#include "lib/ring/own_pair.h"
+#include "lib/ring/ring.h"
 #include "lib/ring/slot_life.h"
+#include "lib/ring/slot_use.h"
 #include "lib/sync/sync.h"
 
 /* The state of gr_ring_send(). */
