@@ -43,7 +43,7 @@ struct gr_ring {
     bool is_polled; /* at least one descriptor is open */
     /* the link to the process with the other side; NULL: the ring is not shared */
     struct gr_link *link;
-    const struct gr_link_operations *link_ops;
+    const struct gr_link_operations *link_ops; /* take `link`, also if it is NULL */
     bool is_sending; /* the ring is being sent: all slots stay free until the link exists */
 };
 

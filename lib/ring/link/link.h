@@ -126,20 +126,20 @@ static inline unsigned gr_link_peers(const struct gr_link *link)
 void gr_link_wake(struct gr_link *link, bool always);
 
 /*
- * slot_words.c: gr_link_pull() updates the state from the page. False if the page contains a change
- * that no grinterop peer makes. gr_link_last_value() returns the largest value of
- * the peer's semaphore so far.
+ * gr_link_pull() updates the state from the page. False if the page contains a change that no
+ * grinterop peer makes. gr_link_last_value() returns the largest value of the peer's semaphore so
+ * far.
  */
 bool gr_link_pull(struct gr_link *link);
 uint64_t gr_link_last_value(struct gr_link *link);
 
-/* slot_words.c: the operations. */
+/* Operations: see operations.h. */
 bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                           bool final);
 void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool unread);
 
-/* semaphores.c: the operations. */
+/* semaphores.c: operations. */
 gr_status gr_link_check_work(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                              bool *done, const char *call);
 gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,

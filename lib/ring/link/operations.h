@@ -73,8 +73,8 @@ struct gr_link_operations {
                            const char *call);
 
     /*
-     * Call it after each map in `stream`, and after each release (NULL: the streams of the
-     * resources), even a `failed` one. The link lives until the work so far is finished.
+     * Call it after each map in `stream`, and after each release, with NULL for the streams of the
+     * resources; also after a `failed` one. The link lives until the work so far is finished.
      */
     void (*follow)(struct gr_link *link, const struct gr_ring_side *side, size_t n, CUstream stream,
                    bool failed);
@@ -82,7 +82,10 @@ struct gr_link_operations {
     gr_status (*end_use)(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                          const char *call);
 
-    /* Ends the link of a freed ring. It lives until the peer can receive all its signals. */
+    /*
+     * Ends the link of a freed ring. The link itself lives until the peer can receive all signals
+     * of this process.
+     */
     void (*end)(struct gr_link *link);
 };
 
