@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The shader copies colours as integers of the same size, so that they keep their bits. Its
- * bindings are those that applications use last.
+ * bindings are those that applications use last; gl/context/shader_bindings.c restores them.
  */
 #include "gl/texels/texel_shader.h"
 
@@ -12,8 +12,7 @@
 
 #include "lib/base/lock.h"
 #include "gl/context/saved_state.h"
-
-#define TEXTURES 4
+#include "gl/context/shader_bindings.h"
 
 /*
  * The most texels of a texture, which takes up to 32 MiB then. Textures of the whole attachment
@@ -25,8 +24,7 @@
 #define GROUP_WIDTH  64
 #define GROUP_HEIGHT 4
 
-/* The bindings of the shader. OpenGL 4.5 has at least 8, 8 and 96. */
-#define BUFFER_UNIT  7
+/* The other bindings of the shader. OpenGL 4.5 has at least 8 and 96. */
 #define FIRST_IMAGE  3
 #define FIRST_SAMPLE 94
 
@@ -135,7 +133,7 @@ struct gl_shader {
     GLuint program, sampler, query;
     GLint64 largest; /* the size of the largest block that a shader can write */
     GLint alignment; /* of the offset of a block */
-    struct gl_shader_texture textures[TEXTURES];
+    struct gl_shader_texture textures[GL_SHADER_TEXTURES];
     unsigned oldest;
 };
 
@@ -156,7 +154,7 @@ static void delete_texture(struct gl_shader_texture *texture)
 
 static void delete_objects(struct gl_shader *s)
 {
-    for (int i = 0; i < TEXTURES; i++)
+    for (int i = 0; i < GL_SHADER_TEXTURES; i++)
         delete_texture(&s->textures[i]);
     if (s->program)
         glDeleteProgram(s->program);
@@ -418,7 +416,7 @@ const struct gl_shader_texture *gl_shader_texture(struct gl_shader *shader,
                                                   const struct gl_shader_texture *wanted)
 {
     struct gl_shader_texture *t = NULL, fits = *wanted;
-    for (int i = 0; i < TEXTURES && !t; i++)
+    for (int i = 0; i < GL_SHADER_TEXTURES && !t; i++)
         if (shader->textures[i].format == wanted->format &&
             shader->textures[i].mask == wanted->mask)
             t = &shader->textures[i];
@@ -432,7 +430,7 @@ const struct gl_shader_texture *gl_shader_texture(struct gl_shader *shader,
     if (t && t->width == fits.width && t->height == fits.height)
         return t;
     if (!t)
-        t = &shader->textures[shader->oldest++ % TEXTURES];
+        t = &shader->textures[shader->oldest++ % GL_SHADER_TEXTURES];
     delete_texture(t);
     *t = fits;
     return make_texture(t) ? t : NULL;
@@ -458,22 +456,6 @@ bool gl_shader_can_access(unsigned int texture, int level)
 
 /* ---- A copy ---------------------------------------------------------------------------------- */
 
-/* The bindings of the application that a copy changes. */
-struct bindings {
-    GLint program, texture, sampler, buffer;
-    GLint64 start, size; /* of the buffer; a size of 0 is the whole buffer */
-    struct {
-        GLint name, level, layered, layer, access, format;
-    } image;
-};
-
-static GLint indexed(GLenum what, GLuint index)
-{
-    GLint value = 0;
-    glGetIntegeri_v(what, index, &value);
-    return value;
-}
-
 /* The unit of the texture, for an image or a sampler. */
 static GLuint unit_for(const struct gl_texel_copy *c)
 {
@@ -481,89 +463,19 @@ static GLuint unit_for(const struct gl_texel_copy *c)
                                        : FIRST_SAMPLE + (c->kind == GL_TEXELS_STENCIL);
 }
 
-/* Whether the texture, if there is one, can be bound again as a GL_TEXTURE_2D. */
-static bool is_texture_2d(GLint texture)
+/* The names that the bindings of the application must not have. */
+static struct gl_shader_bindings bindings_for(const struct gl_shader *s,
+                                              const struct gl_texel_copy *c)
 {
-    GLint target = GL_TEXTURE_2D;
-    if (texture && !glIsTexture((GLuint)texture))
-        return false;
-    if (texture)
-        glGetTextureParameteriv((GLuint)texture, GL_TEXTURE_TARGET, &target);
-    return target == GL_TEXTURE_2D;
-}
-
-/* Whether the name is that of a texture of the shader. */
-static bool is_own_texture(const struct gl_shader *s, GLint name)
-{
-    for (int i = 0; i < TEXTURES && name; i++)
-        if (s->textures[i].name == (GLuint)name || s->textures[i].view == (GLuint)name)
-            return true;
-    return false;
-}
-
-/*
- * False if a binding could not be restored, because another context of the share group has deleted
- * the object. An object of grinterop may have got the name since, as on NVIDIA's driver.
- */
-static bool save(const struct gl_shader *s, const struct gl_texel_copy *c, GLuint unit,
-                 struct bindings *b)
-{
-    glGetIntegerv(GL_CURRENT_PROGRAM, &b->program);
-    b->buffer = indexed(GL_SHADER_STORAGE_BUFFER_BINDING, BUFFER_UNIT);
-    if (b->buffer) {
-        glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_START, BUFFER_UNIT, &b->start);
-        glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_SIZE, BUFFER_UNIT, &b->size);
-        if (!glIsBuffer((GLuint)b->buffer) || (GLuint)b->buffer == c->buffer)
-            return false;
+    struct gl_shader_bindings b = {.sampled = c->kind != GL_TEXELS_COLOUR,
+                                   .unit = unit_for(c),
+                                   .own_buffer = c->buffer,
+                                   .own_sampler = s->sampler};
+    for (int i = 0; i < GL_SHADER_TEXTURES; i++) {
+        b.own_textures[2 * i] = s->textures[i].name;
+        b.own_textures[2 * i + 1] = s->textures[i].view;
     }
-    if (c->kind != GL_TEXELS_COLOUR) {
-        b->texture = indexed(GL_TEXTURE_BINDING_2D, unit);
-        b->sampler = indexed(GL_SAMPLER_BINDING, unit);
-        return is_texture_2d(b->texture) && !is_own_texture(s, b->texture) &&
-               (!b->sampler ||
-                (glIsSampler((GLuint)b->sampler) && (GLuint)b->sampler != s->sampler));
-    }
-    b->image.name = indexed(GL_IMAGE_BINDING_NAME, unit);
-    b->image.access = GL_READ_ONLY;
-    b->image.format = GL_R8;
-    if (!b->image.name)
-        return true;
-    b->image.level = indexed(GL_IMAGE_BINDING_LEVEL, unit);
-    b->image.layered = indexed(GL_IMAGE_BINDING_LAYERED, unit);
-    b->image.layer = indexed(GL_IMAGE_BINDING_LAYER, unit);
-    b->image.access = indexed(GL_IMAGE_BINDING_ACCESS, unit);
-    b->image.format = indexed(GL_IMAGE_BINDING_FORMAT, unit);
-    return glIsTexture((GLuint)b->image.name) && !is_own_texture(s, b->image.name);
-}
-
-/* These calls leave the binding of glBindBuffer() alone. */
-static void bind_buffer(GLuint name, GLintptr start, GLsizeiptr size)
-{
-    if (name && size)
-        glBindBuffersRange(GL_SHADER_STORAGE_BUFFER, BUFFER_UNIT, 1, &name, &start, &size);
-    else
-        glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, BUFFER_UNIT, 1, &name);
-}
-
-static void bind_texture(GLuint unit, GLint texture, GLint sampler)
-{
-    GLint active = 0;
-    glGetIntegerv(GL_ACTIVE_TEXTURE, &active);
-    glActiveTexture(GL_TEXTURE0 + unit);
-    glBindTexture(GL_TEXTURE_2D, (GLuint)texture);
-    glActiveTexture((GLenum)active);
-    glBindSampler(unit, (GLuint)sampler);
-}
-
-static void restore(const struct gl_texel_copy *c, GLuint unit, const struct bindings *b)
-{
-    glUseProgram((GLuint)b->program);
-    bind_buffer((GLuint)b->buffer, (GLintptr)b->start, (GLsizeiptr)b->size);
-    if (c->kind != GL_TEXELS_COLOUR)
-        bind_texture(unit, b->texture, b->sampler);
-    else
-        glBindImageTexture(unit, (GLuint)b->image.name, b->image.level, (GLboolean)b->image.layered,
-                           b->image.layer, (GLenum)b->image.access, (GLenum)b->image.format);
+    return b;
 }
 
 static GLuint groups(int extent, int of_group)
@@ -573,26 +485,25 @@ static GLuint groups(int extent, int of_group)
 
 bool gl_shader_copy(const struct gl_shader *shader, const struct gl_texel_copy *c)
 {
-    const GLuint unit = unit_for(c);
     const size_t bytes = (size_t)c->width * (size_t)c->height * c->pixel;
     const size_t before = c->offset % (size_t)shader->alignment,
                  size = before + (bytes + 3) / 4 * 4;
-    struct bindings bindings = {0};
-    if (size > (size_t)shader->largest || !save(shader, c, unit, &bindings))
+    struct gl_shader_bindings bindings = bindings_for(shader, c);
+    if (size > (size_t)shader->largest || !gl_shader_bindings_get(&bindings))
         return false;
     glUseProgram(shader->program);
-    bind_buffer(c->buffer, (GLintptr)(c->offset - before), (GLsizeiptr)size);
-    if (c->kind == GL_TEXELS_COLOUR)
-        glBindImageTexture(unit, c->texture, c->level, GL_FALSE, c->layer, GL_READ_WRITE,
-                           integer_formats[unit - FIRST_IMAGE]);
+    gl_shader_bind_buffer(c->buffer, (int64_t)(c->offset - before), (int64_t)size);
+    if (bindings.sampled)
+        gl_shader_bind_texture(bindings.unit, c->texture, shader->sampler);
     else
-        bind_texture(unit, (GLint)c->texture, (GLint)shader->sampler);
+        glBindImageTexture(bindings.unit, c->texture, c->level, GL_FALSE, c->layer, GL_READ_WRITE,
+                           integer_formats[bindings.unit - FIRST_IMAGE]);
     const GLuint arguments[] = {(GLuint)c->width,     (GLuint)c->height, (GLuint)c->x,
                                 (GLuint)c->y,         c->kind,           c->pixel,
                                 (GLuint)(before / 4), c->to_image};
     glProgramUniform4uiv(shader->program, 0, 2, arguments);
     glDispatchCompute(groups(c->width, GROUP_WIDTH), groups(c->height, GROUP_HEIGHT), 1);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
-    restore(c, unit, &bindings);
+    gl_shader_bindings_set(&bindings);
     return true;
 }
