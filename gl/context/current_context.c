@@ -82,7 +82,7 @@ static void choose_label(char label[GL_MARK_LENGTH])
  */
 static void mark_current(struct gl_context *context, struct gl_context *known)
 {
-    const GLenum errors = gl_errors_take();
+    GL_SAVED(before, GL_SAVE(ERRORS));
     choose_label(context->mark);
     glCreateProgramPipelines(1, &context->pipeline);
     if (context->pipeline)
@@ -91,7 +91,6 @@ static void mark_current(struct gl_context *context, struct gl_context *known)
         glDeleteProgramPipelines(1, &context->pipeline);
         context->pipeline = 0;
     }
-    gl_errors_end(errors);
     *known = *context;
 }
 

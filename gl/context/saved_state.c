@@ -8,91 +8,15 @@
 
 #include "lib/base/error.h"
 
-/* ---- Bindings -------------------------------------------------------------------------------- */
-
-static GLuint bound_to(GLenum query)
-{
-    GLint name = 0;
-    glGetIntegerv(query, &name);
-    return (GLuint)name;
-}
-
-/* The binding points of buffers, and the one to use where a deleted buffer is bound. */
-static const struct {
-    GLenum target, query, otherwise;
-} buffer_points[] = {
-    {GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING, GL_ARRAY_BUFFER},
-    {GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, GL_TEXTURE_BUFFER},
-    {GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, 0},
-    {GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_BINDING, 0},
-    {GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING, 0},
-    {GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, 0},
+/* How a state is saved and restored. */
+struct state {
+    GLenum target; /* what the setter sets */
+    GLenum query;  /* the constant for glGetIntegerv() */
+    void (*get)(struct gl_saved *saved, enum gl_state i);
+    void (*set)(const struct gl_saved *saved, GLenum target, GLuint value);
+    GLenum otherwise; /* the target to use where a deleted buffer is bound; 0: none */
 };
-
-struct gl_bound gl_bind_buffer(unsigned int target, unsigned int name)
-{
-    struct gl_bound bound = {.target = target};
-    size_t i = 0;
-    while (buffer_points[i].target != target)
-        i++;
-    bound.name = bound_to(buffer_points[i].query);
-    if (bound.name && !glIsBuffer(bound.name)) {
-        if (buffer_points[i].otherwise)
-            return gl_bind_buffer(buffer_points[i].otherwise, name);
-        bound.name = 0;
-    }
-    glBindBuffer(target, name);
-    return bound;
-}
-
-static bool is_deleted(GLuint texture)
-{
-    return texture && !glIsTexture(texture);
-}
-
-struct gl_bound gl_bind_texture(unsigned int target, unsigned int query, unsigned int name)
-{
-    struct gl_bound bound = {.target = target, .name = bound_to(query)};
-    if (is_deleted(bound.name)) {
-        GLuint unit = bound_to(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS);
-        bound.unit = bound_to(GL_ACTIVE_TEXTURE);
-        while (is_deleted(bound.name) && unit > 0) {
-            glActiveTexture(GL_TEXTURE0 + --unit);
-            bound.name = bound_to(query);
-        }
-        if (is_deleted(bound.name))
-            bound.name = 0;
-    }
-    glBindTexture(target, name);
-    return bound;
-}
-
-void gl_bind_texture_again(const struct gl_bound *bound)
-{
-    glBindTexture(bound->target, bound->name);
-    if (bound->unit)
-        glActiveTexture(bound->unit);
-}
-
-unsigned int gl_bind_renderbuffer(unsigned int name)
-{
-    const GLuint before = bound_to(GL_RENDERBUFFER_BINDING);
-    glBindRenderbuffer(GL_RENDERBUFFER, name);
-    return glIsRenderbuffer(before) ? before : 0;
-}
-
-void gl_blit(int x, int y, int width, int height, unsigned int mask)
-{
-    const GLboolean scissor = glIsEnabled(GL_SCISSOR_TEST);
-    const GLboolean discard = glIsEnabled(GL_RASTERIZER_DISCARD);
-    glDisable(GL_SCISSOR_TEST);
-    glDisable(GL_RASTERIZER_DISCARD);
-    glBlitFramebuffer(x, y, x + width, y + height, 0, 0, width, height, mask, GL_NEAREST);
-    if (scissor)
-        glEnable(GL_SCISSOR_TEST);
-    if (discard)
-        glEnable(GL_RASTERIZER_DISCARD);
-}
+static const struct state states[GL_STATES];
 
 /* ---- Pending errors: restored by a call that fails with the same error ----------------------- */
 
@@ -110,37 +34,35 @@ unsigned int gl_errors_take(void)
 static void run_out_of_memory(void)
 {
     GLuint name;
+    GL_SAVED(before, 0);
     glGenBuffers(1, &name);
-    const struct gl_bound bound = gl_bind_buffer(GL_COPY_WRITE_BUFFER, name);
-    glBufferData(bound.target, PTRDIFF_MAX, NULL, GL_STATIC_DRAW);
-    glBindBuffer(bound.target, bound.name);
+    const GLenum target = gl_bind_buffer(&before, GL_COPY_WRITE_BUFFER, name);
+    glBufferData(target, PTRDIFF_MAX, NULL, GL_STATIC_DRAW);
     glDeleteBuffers(1, &name);
 }
 
 /* Calls glUnmapBuffer() without a bound buffer, which OpenGL refuses. */
 static void unmap_nothing(void)
 {
-    const struct gl_bound bound = gl_bind_buffer(GL_COPY_WRITE_BUFFER, 0);
-    glUnmapBuffer(bound.target);
-    glBindBuffer(bound.target, bound.name);
+    GL_SAVED(before, 0);
+    glUnmapBuffer(gl_bind_buffer(&before, GL_COPY_WRITE_BUFFER, 0));
 }
 
 static void use_incomplete_framebuffer(void)
 {
-    GLint before = 0;
     GLuint name;
-    glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &before);
+    GL_SAVED(before, GL_SAVE(READ_FRAMEBUFFER));
     glGenFramebuffers(1, &name);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, name);
     glBlitFramebuffer(0, 0, 1, 1, 0, 0, 1, 1, GL_COLOR_BUFFER_BIT, GL_NEAREST);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, (GLuint)before);
     glDeleteFramebuffers(1, &name);
 }
 
-void gl_errors_end(unsigned int before)
+/* Clears the errors of grinterop, and raises the error of the application again. */
+static void raise_error(GLenum error)
 {
     gl_errors_take();
-    switch (before) {
+    switch (error) {
     case GL_INVALID_ENUM:
         glHint(GL_NONE, GL_NONE);
         break;
@@ -164,7 +86,7 @@ void gl_errors_end(unsigned int before)
 gr_status gl_errors_check_lost(const char *call)
 {
     const GLenum error = gl_errors_take();
-    gl_errors_end(error);
+    raise_error(error);
     if (error != GL_CONTEXT_LOST)
         return GR_OK;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, GL_CONTEXT_LOST, "GL_CONTEXT_LOST",
@@ -187,6 +109,11 @@ const char *gl_error_name(unsigned int error)
     if (error - GL_INVALID_ENUM < sizeof(names) / sizeof(names[0]))
         return names[error - GL_INVALID_ENUM];
     return error ? "an unknown OpenGL error" : "GL_NO_ERROR";
+}
+
+static void get_errors(struct gl_saved *saved, enum gl_state i)
+{
+    saved->value[i] = (GLint)gl_errors_take();
 }
 
 /* ---- State that affects texel transfers ------------------------------------------------------ */
@@ -218,34 +145,192 @@ static const struct {
     {GL_DEPTH_SCALE, 1}, {GL_DEPTH_BIAS, 0},
 };
 
-void gl_pixel_state_begin(struct gl_pixel_state *before, const struct gl_context *context)
+static void get_pixels(struct gl_saved *saved, enum gl_state i)
 {
     GLint profile = 0;
-    before->pack_buffer = gl_bind_buffer(GL_PIXEL_PACK_BUFFER, 0);
-    before->unpack_buffer = gl_bind_buffer(GL_PIXEL_UNPACK_BUFFER, 0);
-    before->stored = GL_STORE_PARAMETERS - !context->inverts;
-    for (size_t i = 0; i < before->stored; i++) {
-        glGetIntegerv(store_parameters[i].name, &before->store[i]);
-        if (before->store[i] != store_parameters[i].neutral)
-            glPixelStorei(store_parameters[i].name, store_parameters[i].neutral);
+    (void)i;
+    gl_bind_buffer(saved, GL_PIXEL_PACK_BUFFER, 0);
+    gl_bind_buffer(saved, GL_PIXEL_UNPACK_BUFFER, 0);
+    for (size_t j = 0; j < saved->stored; j++) {
+        glGetIntegerv(store_parameters[j].name, &saved->store[j]);
+        if (saved->store[j] != store_parameters[j].neutral)
+            glPixelStorei(store_parameters[j].name, store_parameters[j].neutral);
     }
     glGetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
-    before->compatibility = profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
-    for (size_t i = 0; before->compatibility && i < GL_TRANSFER_PARAMETERS; i++) {
-        glGetFloatv(transfer_parameters[i].name, &before->transfer[i]);
-        if (before->transfer[i] != transfer_parameters[i].neutral)
-            glPixelTransferf(transfer_parameters[i].name, transfer_parameters[i].neutral);
+    saved->compatibility = profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
+    for (size_t j = 0; saved->compatibility && j < GL_TRANSFER_PARAMETERS; j++) {
+        glGetFloatv(transfer_parameters[j].name, &saved->transfer[j]);
+        if (saved->transfer[j] != transfer_parameters[j].neutral)
+            glPixelTransferf(transfer_parameters[j].name, transfer_parameters[j].neutral);
     }
 }
 
-void gl_pixel_state_end(const struct gl_pixel_state *before)
+static void set_pixels(const struct gl_saved *saved, GLenum target, GLuint value)
 {
-    for (size_t i = 0; before->compatibility && i < GL_TRANSFER_PARAMETERS; i++)
-        if (before->transfer[i] != transfer_parameters[i].neutral)
-            glPixelTransferf(transfer_parameters[i].name, before->transfer[i]);
-    for (size_t i = 0; i < before->stored; i++)
-        if (before->store[i] != store_parameters[i].neutral)
-            glPixelStorei(store_parameters[i].name, before->store[i]);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, before->pack_buffer.name);
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, before->unpack_buffer.name);
+    (void)target, (void)value;
+    for (size_t j = 0; saved->compatibility && j < GL_TRANSFER_PARAMETERS; j++)
+        if (saved->transfer[j] != transfer_parameters[j].neutral)
+            glPixelTransferf(transfer_parameters[j].name, saved->transfer[j]);
+    for (size_t j = 0; j < saved->stored; j++)
+        if (saved->store[j] != store_parameters[j].neutral)
+            glPixelStorei(store_parameters[j].name, saved->store[j]);
+}
+
+/* ---- State with one value -------------------------------------------------------------------- */
+
+static void get_value(struct gl_saved *saved, enum gl_state i)
+{
+    saved->value[i] = 0;
+    glGetIntegerv(states[i].query, &saved->value[i]);
+}
+
+static void get_clamp(struct gl_saved *saved, enum gl_state i)
+{
+    get_value(saved, i);
+    glClampColor(GL_CLAMP_READ_COLOR, GL_FALSE);
+}
+
+static void get_flag(struct gl_saved *saved, enum gl_state i)
+{
+    saved->value[i] = glIsEnabled(states[i].target);
+    if (saved->value[i])
+        glDisable(states[i].target);
+}
+
+static void get_shader(struct gl_saved *saved, enum gl_state i)
+{
+    if (!gl_shader_bindings_get(&saved->shader))
+        saved->states &= ~(1u << i);
+}
+
+/* Defines the setter of a state. */
+#define SETTER(name, call)                                                                         \
+    static void name(const struct gl_saved *saved, GLenum target, GLuint value)                    \
+    {                                                                                              \
+        (void)saved, (void)target, (void)value;                                                    \
+        call;                                                                                      \
+    }
+
+SETTER(set_errors, raise_error(value))
+SETTER(set_framebuffer, glBindFramebuffer(target, value))
+SETTER(set_read_buffer, glReadBuffer(value))
+SETTER(set_clamp, glClampColor(GL_CLAMP_READ_COLOR, value))
+SETTER(set_flag, if (value) glEnable(target))
+SETTER(set_active_texture, glActiveTexture(value))
+SETTER(set_texture, glBindTexture(saved->target, value))
+SETTER(set_renderbuffer, glBindRenderbuffer(target, value))
+SETTER(set_buffer, glBindBuffer(target, value))
+SETTER(set_shader, gl_shader_bindings_set(&saved->shader))
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+/* A binding. */
+#define BOUND(name, set, otherwise)                                                                \
+    {                                                                                              \
+        GL_##name, GL_##name##_BINDING, get_value, set, otherwise                                  \
+    }
+
+static const struct state states[GL_STATES] = {
+    [GL_STATE_ERRORS] = {0, 0, get_errors, set_errors, 0},
+    [GL_STATE_PIXELS] = {0, 0, get_pixels, set_pixels, 0},
+    [GL_STATE_READ_FRAMEBUFFER] = BOUND(READ_FRAMEBUFFER, set_framebuffer, 0),
+    [GL_STATE_DRAW_FRAMEBUFFER] = BOUND(DRAW_FRAMEBUFFER, set_framebuffer, 0),
+    [GL_STATE_READ_BUFFER] = {0, GL_READ_BUFFER, get_value, set_read_buffer, 0},
+    [GL_STATE_CLAMP] = {0, GL_CLAMP_READ_COLOR, get_clamp, set_clamp, 0},
+    [GL_STATE_SCISSOR] = {GL_SCISSOR_TEST, 0, get_flag, set_flag, 0},
+    [GL_STATE_RASTERIZER_DISCARD] = {GL_RASTERIZER_DISCARD, 0, get_flag, set_flag, 0},
+    [GL_STATE_FRAMEBUFFER_SRGB] = {GL_FRAMEBUFFER_SRGB, 0, get_flag, set_flag, 0},
+    [GL_STATE_ACTIVE_TEXTURE] = {0, GL_ACTIVE_TEXTURE, get_value, set_active_texture, 0},
+    [GL_STATE_TEXTURE] = {0, 0, NULL, set_texture, 0},
+    [GL_STATE_RENDERBUFFER] = BOUND(RENDERBUFFER, set_renderbuffer, 0),
+    [GL_STATE_COPY_READ] = BOUND(COPY_READ_BUFFER, set_buffer, GL_ARRAY_BUFFER),
+    [GL_STATE_COPY_WRITE] = BOUND(COPY_WRITE_BUFFER, set_buffer, GL_TEXTURE_BUFFER),
+    [GL_STATE_ARRAY] = BOUND(ARRAY_BUFFER, set_buffer, 0),
+    [GL_STATE_TEXTURE_BUFFER] = BOUND(TEXTURE_BUFFER, set_buffer, 0),
+    [GL_STATE_PIXEL_PACK] = BOUND(PIXEL_PACK_BUFFER, set_buffer, 0),
+    [GL_STATE_PIXEL_UNPACK] = BOUND(PIXEL_UNPACK_BUFFER, set_buffer, 0),
+    [GL_STATE_SHADER] = {0, 0, get_shader, set_shader, 0},
+};
+
+bool gl_save(struct gl_saved *saved, unsigned these)
+{
+    saved->states |= these;
+    for (enum gl_state i = 0; i < GL_STATES && these >> i; i++)
+        if (these >> i & 1)
+            states[i].get(saved, i);
+    return (saved->states & these) == these;
+}
+
+void gl_restore(struct gl_saved *saved)
+{
+    for (enum gl_state i = GL_STATES; i-- > 0;)
+        if (saved->states >> i & 1)
+            states[i].set(saved, states[i].target, (GLuint)saved->value[i]);
+}
+
+void gl_save_pixels(struct gl_saved *saved, const struct gl_context *context)
+{
+    saved->stored = GL_STORE_PARAMETERS - !context->inverts;
+    gl_save(saved, GL_SAVE(PIXELS));
+}
+
+/* ---- Bindings -------------------------------------------------------------------------------- */
+
+unsigned int gl_bind_buffer(struct gl_saved *saved, unsigned int target, unsigned int name)
+{
+    enum gl_state i = GL_STATE_COPY_READ;
+    while (states[i].target != target)
+        i++;
+    get_value(saved, i);
+    const bool deleted = saved->value[i] && !glIsBuffer((GLuint)saved->value[i]);
+    if (deleted && states[i].otherwise)
+        return gl_bind_buffer(saved, states[i].otherwise, name);
+    if (deleted)
+        saved->value[i] = 0;
+    saved->states |= 1u << i;
+    glBindBuffer(target, name);
+    return target;
+}
+
+/* Whether a deleted texture is bound. Queries the binding. */
+static bool is_deleted(GLenum query, GLint *bound)
+{
+    *bound = 0;
+    glGetIntegerv(query, bound);
+    return *bound && !glIsTexture((GLuint)*bound);
+}
+
+void gl_bind_texture(struct gl_saved *saved, unsigned int target, unsigned int query,
+                     unsigned int name)
+{
+    GLint *before = &saved->value[GL_STATE_TEXTURE], unit = 0;
+    bool deleted = is_deleted(query, before);
+    if (deleted) {
+        gl_save(saved, GL_SAVE(ACTIVE_TEXTURE));
+        glGetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &unit);
+    }
+    while (deleted && unit > 0) {
+        glActiveTexture(GL_TEXTURE0 + (GLenum)--unit);
+        deleted = is_deleted(query, before);
+    }
+    if (deleted)
+        *before = 0;
+    saved->target = target;
+    saved->states |= GL_SAVE(TEXTURE);
+    glBindTexture(target, name);
+}
+
+void gl_bind_renderbuffer(struct gl_saved *saved, unsigned int name)
+{
+    GLint *before = &saved->value[GL_STATE_RENDERBUFFER];
+    gl_save(saved, GL_SAVE(RENDERBUFFER));
+    glBindRenderbuffer(GL_RENDERBUFFER, name);
+    if (!glIsRenderbuffer((GLuint)*before))
+        *before = 0;
+}
+
+void gl_blit(int x, int y, int width, int height, unsigned int mask)
+{
+    GL_SAVED(before, GL_SAVE(SCISSOR) | GL_SAVE(RASTERIZER_DISCARD));
+    glBlitFramebuffer(x, y, x + width, y + height, 0, 0, width, height, mask, GL_NEAREST);
 }

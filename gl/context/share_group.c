@@ -44,7 +44,7 @@ static gr_status make_marker(struct gl_group *group, const char *call)
 {
     static unsigned long made;
     const char *text = group->text;
-    const GLenum errors = gl_errors_take();
+    GL_SAVED(before, GL_SAVE(ERRORS));
     group->length = snprintf(group->text, sizeof(group->text),
                              "// Share group %lu of grinterop at %p: do not delete this shader.",
                              ++made, (void *)&groups);
@@ -54,7 +54,6 @@ static gr_status make_marker(struct gl_group *group, const char *call)
     const bool works = gl_group_is_current(group);
     if (!works)
         glDeleteShader(group->marker);
-    gl_errors_end(errors);
     if (works)
         return GR_OK;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),

@@ -266,9 +266,8 @@ static struct gl_shader *use_shader(const struct gl_resource *r)
 
 void gl_copy_image_prepare(const struct gl_resource *r)
 {
-    const GLenum errors = gl_errors_take();
+    GL_SAVED(before, GL_SAVE(ERRORS));
     gl_shader_drop(use_shader(r));
-    gl_errors_end(errors);
 }
 
 static bool dispatch_level(const struct gl_resource *r, const struct gl_shader *shader,
@@ -300,7 +299,7 @@ static bool dispatch_level(const struct gl_resource *r, const struct gl_shader *
 /* False: the data that was copied, if any, has to be copied again. */
 static bool move_by_shader(const struct gl_resource *r, bool read)
 {
-    const GLenum errors = gl_errors_take();
+    GL_SAVED(before, GL_SAVE(ERRORS));
     struct gl_shader *shader = use_shader(r);
     bool done = shader && !gl_renders_conditionally(shader) && gl_shader_can_run(shader);
     const struct gr_region *region = region_of(r);
@@ -309,7 +308,6 @@ static bool move_by_shader(const struct gl_resource *r, bool read)
             done = dispatch_level(r, shader, level, read);
     done = gl_errors_take() == GL_NO_ERROR && done;
     gl_shader_drop(shader);
-    gl_errors_end(errors);
     return done;
 }
 
@@ -380,12 +378,15 @@ void gl_copy_image_move(const struct gl_resource *r, bool read)
     const struct gl_copy *copy = r->copy;
     GLenum target = read ? GL_PIXEL_PACK_BUFFER : GL_PIXEL_UNPACK_BUFFER;
     uintptr_t from = (uintptr_t)gl_copy_host(copy);
-    struct gl_pixel_state pixels;
-    struct gl_texels texels;
     if (move_by_shader(r, read))
         return;
-    gl_pixel_state_begin(&pixels, &r->context);
-    gl_texels_begin(&texels, r->name, r->target, r->format, scratch_of(r));
+    GL_SAVED(before, 0);
+    gl_save_pixels(&before, &r->context);
+    const struct gl_texels texels = {.target = r->target,
+                                     .transfer = gl_transfer_of(r->format),
+                                     .name = r->name,
+                                     .scratch = scratch_of(r)};
+    gl_texels_bind(&before, &texels);
     if (copy->staging) {
         glBindBuffer(target, copy->scratch->buffer);
         from = gl_copy_offset(copy);
@@ -394,8 +395,6 @@ void gl_copy_image_move(const struct gl_resource *r, bool read)
         move_region(r, &texels, from, read);
     for (unsigned level = 0; !region_of(r) && level < r->base.image.levels; level++)
         move_level(r, &texels, level, from, read);
-    gl_texels_end(&texels);
-    gl_pixel_state_end(&pixels);
 }
 
 /*

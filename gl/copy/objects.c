@@ -17,22 +17,6 @@ static void make_shader_writes_visible(const struct gl_context *context)
         glMemoryBarrier(GL_ALL_BARRIER_BITS);
 }
 
-/* Returns the pending error of the application, for visit_end(). */
-static GLenum visit_begin(gr_resource *resource)
-{
-    const GLenum errors = gl_errors_take();
-    make_shader_writes_visible(&gl_of(resource)->context);
-    return errors;
-}
-
-/* Ends the visit. Returns GL_NO_ERROR, or the error that OpenGL reported. */
-static GLenum visit_end(GLenum errors)
-{
-    const GLenum error = gl_errors_take();
-    gl_errors_end(errors);
-    return error;
-}
-
 static gr_status refused_by_gl(GLenum error, const gr_resource *resource, size_t n,
                                const char *gl_call, const char *what)
 {
@@ -51,20 +35,20 @@ static gr_status refused_by_gl(GLenum error, const gr_resource *resource, size_t
 static bool is_locked(GLuint name)
 {
     GLint mapped = GL_FALSE, access = 0;
-    const struct gl_bound bound = gl_bind_buffer(GL_COPY_READ_BUFFER, name);
-    glGetBufferParameteriv(bound.target, GL_BUFFER_MAPPED, &mapped);
+    GL_SAVED(before, 0);
+    const GLenum target = gl_bind_buffer(&before, GL_COPY_READ_BUFFER, name);
+    glGetBufferParameteriv(target, GL_BUFFER_MAPPED, &mapped);
     if (mapped)
-        glGetBufferParameteriv(bound.target, GL_BUFFER_ACCESS_FLAGS, &access);
-    glBindBuffer(bound.target, bound.name);
+        glGetBufferParameteriv(target, GL_BUFFER_ACCESS_FLAGS, &access);
     return mapped && !(access & GL_MAP_PERSISTENT_BIT);
 }
 
 /* Waits until OpenGL has executed earlier commands. */
 static void read_buffer(GLuint name, size_t offset, void *to, size_t size)
 {
-    const struct gl_bound bound = gl_bind_buffer(GL_COPY_READ_BUFFER, name);
-    glGetBufferSubData(bound.target, (GLintptr)offset, (GLsizeiptr)size, to);
-    glBindBuffer(bound.target, bound.name);
+    GL_SAVED(before, 0);
+    const GLenum target = gl_bind_buffer(&before, GL_COPY_READ_BUFFER, name);
+    glGetBufferSubData(target, (GLintptr)offset, (GLsizeiptr)size, to);
 }
 
 /* Whether the bound buffer can be mapped for writing. The application may map it persistently. */
@@ -101,18 +85,18 @@ static void write_through(GLenum target, GLuint *scratch, size_t offset, const v
 {
     if (!*scratch)
         glGenBuffers(1, scratch);
-    const struct gl_bound bound = gl_bind_buffer(GL_COPY_WRITE_BUFFER, *scratch);
-    glBufferData(bound.target, (GLsizeiptr)size, from, GL_STREAM_COPY);
-    glCopyBufferSubData(bound.target, target, 0, (GLintptr)offset, (GLsizeiptr)size);
-    glBindBuffer(bound.target, bound.name);
+    GL_SAVED(before, 0);
+    const GLenum at = gl_bind_buffer(&before, GL_COPY_WRITE_BUFFER, *scratch);
+    glBufferData(at, (GLsizeiptr)size, from, GL_STREAM_COPY);
+    glCopyBufferSubData(at, target, 0, (GLintptr)offset, (GLsizeiptr)size);
 }
 
 static void write_buffer(const struct gl_resource *r, size_t offset, const void *from, size_t size)
 {
-    const struct gl_bound bound = gl_bind_buffer(GL_COPY_READ_BUFFER, r->name);
-    if (!is_writable(bound.target, r) || !write_mapped(bound.target, offset, from, size))
-        write_through(bound.target, &r->copy->scratch->buffer, offset, from, size);
-    glBindBuffer(bound.target, bound.name);
+    GL_SAVED(before, 0);
+    const GLenum target = gl_bind_buffer(&before, GL_COPY_READ_BUFFER, r->name);
+    if (!is_writable(target, r) || !write_mapped(target, offset, from, size))
+        write_through(target, &r->copy->scratch->buffer, offset, from, size);
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
@@ -245,7 +229,8 @@ static bool has_fence(const struct gl_resource *r)
 gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
-    const GLenum errors = visit_begin(resources[0]);
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    make_shader_writes_visible(&gl_of(resources[0])->context);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         const struct gl_resource *r = gl_of(resources[i]);
         if (r->base.mapped && gr_resource_writes(resources[i]))
@@ -253,7 +238,7 @@ gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n)
         else if (r->copy->owed)
             status = write_object(r, 0, r->base.size); /* a ring maps whole buffers */
     }
-    const GLenum error = visit_end(errors);
+    const GLenum error = gl_errors_take();
     if (status == GR_OK && error != GL_NO_ERROR)
         status =
             refused_by_gl(error, resources[0], n, "glMapBufferRange, glTexSubImage", "take back");
@@ -317,10 +302,11 @@ static gr_status wait_for_reads(gr_resource *const resources[], size_t n)
 gr_status gl_copy_read_objects(gr_resource *const resources[], size_t n)
 {
     GR_TRY(write_owed(resources, n));
-    const GLenum errors = visit_begin(resources[0]);
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    make_shader_writes_visible(&gl_of(resources[0])->context);
     issue_reads(resources, n);
     gr_status status = wait_for_reads(resources, n);
-    const GLenum error = visit_end(errors);
+    const GLenum error = gl_errors_take();
     if (status == GR_OK && error != GL_NO_ERROR)
         return refused_by_gl(error, resources[0], n, "glGetBufferSubData, glGetTexImage", "read");
     return status;
@@ -340,9 +326,10 @@ static void read_pieces(const struct gl_resource *r, struct __GLsync *fences[])
 gr_status gl_copy_read_pieces(gr_resource *resource, struct __GLsync *fences[])
 {
     GR_TRY(write_owed(&resource, 1));
-    const GLenum errors = visit_begin(resource);
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    make_shader_writes_visible(&gl_of(resource)->context);
     read_pieces(gl_of(resource), fences);
-    const GLenum error = visit_end(errors);
+    const GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
     for (unsigned i = 0; i < GL_COPY_MOST_PIECES; i++)
@@ -390,12 +377,13 @@ static bool fetch_ahead(const struct gl_resource *r)
 static gr_status fetch_all_ahead(gr_resource *const resources[], size_t n)
 {
     bool told = false;
-    const GLenum errors = visit_begin(resources[0]);
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    make_shader_writes_visible(&gl_of(resources[0])->context);
     for (size_t i = 0; i < n; i++)
         told = fetch_ahead(gl_of(resources[i])) || told;
     if (told)
         glFlush();
-    const GLenum error = visit_end(errors);
+    const GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
     return refused_by_gl(error, resources[0], n, "glCopyBufferSubData, glGetTexImage", "read");

@@ -129,10 +129,9 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
         note_fallback(copy, why, "");
         return;
     }
-    const GLenum errors = gl_errors_take();
+    GL_SAVED(before, GL_SAVE(ERRORS));
     if (flags & GR_READ_ONLY || !can_use_object(r) || !take_object(r, copy))
         take_buffer(copy, flags);
-    gl_errors_end(errors);
 }
 
 gr_status gl_staging_make_shared(const struct gl_resource *r, struct gl_copy *copy, unsigned flags,
@@ -147,10 +146,8 @@ gr_status gl_staging_make_shared(const struct gl_resource *r, struct gl_copy *co
         return gr_last_error()->status;
     copy->staging = GL_STAGING_PEER;
     copy->host = (unsigned char *)(uintptr_t)copy->shared->ptr;
-    const GLenum errors = gl_errors_take();
-    gr_status status = gl_shared_place(copy->scratch, copy->shared, size, call);
-    gl_errors_end(errors);
-    return status;
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    return gl_shared_place(copy->scratch, copy->shared, size, call);
 }
 
 /* ---- Fences ---------------------------------------------------------------------------------- */

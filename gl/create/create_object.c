@@ -77,13 +77,10 @@ static GLbitfield storage_for(const struct gl_context *context, const struct gl_
 static gr_status make_plain(struct gl_names *names, const struct gl_wish *wish,
                             gr_transport transport)
 {
-    const GLenum errors = gl_errors_take();
-    gr_status status = wish->image
-                           ? make_texture(names, wish->image, wish->call)
-                           : make_buffer(names, wish->size,
-                                         storage_for(&wish->context, wish, transport), wish->call);
-    gl_errors_end(errors);
-    return status;
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    return wish->image ? make_texture(names, wish->image, wish->call)
+                       : make_buffer(names, wish->size,
+                                     storage_for(&wish->context, wish, transport), wish->call);
 }
 
 static gr_status share_plain(struct gl_names *names, struct gl_wish *wish, gr_transport transport)

@@ -23,13 +23,13 @@ static CUresult try_to_register(void)
     const gr_cuda_api *cu = gr_driver();
     CUgraphicsResource handle;
     GLuint name = 0;
+    GL_SAVED(before, 0);
     glGenBuffers(1, &name);
-    const struct gl_bound bound = gl_bind_buffer(GL_COPY_WRITE_BUFFER, name);
-    glBufferData(bound.target, TRIAL_BYTES, NULL, GL_STATIC_DRAW);
+    glBufferData(gl_bind_buffer(&before, GL_COPY_WRITE_BUFFER, name), TRIAL_BYTES, NULL,
+                 GL_STATIC_DRAW);
     CUresult result = cu->GraphicsGLRegisterBuffer(&handle, name, GR_READ_WRITE);
     if (result == CUDA_SUCCESS)
         result = cu->GraphicsUnregisterResource(handle);
-    glBindBuffer(bound.target, bound.name);
     glDeleteBuffers(1, &name);
     return result;
 }

@@ -8,6 +8,7 @@
 #include <epoxy/gl.h>
 
 #include "lib/base/error.h"
+#include "gl/context/saved_state.h"
 #include "lib/cuda/array_format.h"
 
 #define PACKED     "CUDA does not accept packed channels from OpenGL"
@@ -213,9 +214,9 @@ const struct gl_target *gl_texture_target(unsigned int name)
      * Uses the last texture unit, which applications use least. glBindTextureUnit() binds a texture
      * to its own target.
      */
-    GLint active, unit, before[TARGET_COUNT], after[TARGET_COUNT];
+    GLint unit, before[TARGET_COUNT], after[TARGET_COUNT];
     const struct gl_target *found = NULL;
-    glGetIntegerv(GL_ACTIVE_TEXTURE, &active);
+    GL_SAVED(saved, GL_SAVE(ACTIVE_TEXTURE));
     glGetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &unit);
     do
         glActiveTexture(GL_TEXTURE0 + (GLenum)--unit);
@@ -228,6 +229,5 @@ const struct gl_target *gl_texture_target(unsigned int name)
         found = &targets[i];
         glBindTexture(found->target, (GLuint)before[i]);
     }
-    glActiveTexture((GLenum)active);
     return found;
 }

@@ -189,13 +189,11 @@ unsigned int gl_attachment_point(unsigned int mask, unsigned int format)
     return mask == GL_DEPTH_BUFFER_BIT ? GL_DEPTH_ATTACHMENT : GL_STENCIL_ATTACHMENT;
 }
 
-unsigned int gl_attachment_select(const struct gl_attachment *a)
+void gl_attachment_select(const struct gl_attachment *a, struct gl_saved *saved)
 {
-    GLint selected = 0;
-    glGetIntegerv(GL_READ_BUFFER, &selected);
-    if (a->mask == GL_COLOR_BUFFER_BIT && (GLenum)selected != a->name)
+    gl_save(saved, GL_SAVE(READ_BUFFER));
+    if (a->mask == GL_COLOR_BUFFER_BIT && (GLenum)saved->value[GL_STATE_READ_BUFFER] != a->name)
         glReadBuffer(a->name);
-    return (GLenum)selected;
 }
 
 /* ---- Size ------------------------------------------------------------------------------------ */

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "gl/context/saved_state.h"
 #include "gl/format/format.h"
 
 struct gl_attachment {
@@ -41,11 +42,8 @@ gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachmen
 /* Returns the attachment point for an image of a format; `mask` is that of glBlitFramebuffer(). */
 unsigned int gl_attachment_point(unsigned int mask, unsigned int format);
 
-/*
- * Selects the attachment, if it has colours, for reads of its framebuffer. Returns the selection
- * before, for glReadBuffer().
- */
-unsigned int gl_attachment_select(const struct gl_attachment *a);
+/* Selects the attachment, if it has colours, for reads of its framebuffer. */
+void gl_attachment_select(const struct gl_attachment *a, struct gl_saved *saved);
 
 /* A text such as "attachment GL_DEPTH_ATTACHMENT of OpenGL framebuffer 3", for messages. */
 struct gl_attachment_text {

@@ -200,30 +200,12 @@ static gr_status settle_rectangle(struct part *p, const char *call)
 
 /* ---- Reading, with the framebuffer bound ----------------------------------------------------- */
 
-/* The state of the application that reading changes. */
-struct read_state {
-    GLenum errors;
-    struct gl_pixel_state pixels;
-    GLint read, draw, clamp;
-};
-
-static void begin_reading(struct read_state *before, const struct gl_context *context)
+/* Saves the state of the application that reading changes. */
+static void save_for_reading(struct gl_saved *saved, const struct gl_context *context)
 {
-    before->errors = gl_errors_take();
-    gl_pixel_state_begin(&before->pixels, context);
-    glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &before->read);
-    glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &before->draw);
-    glGetIntegerv(GL_CLAMP_READ_COLOR, &before->clamp);
-    glClampColor(GL_CLAMP_READ_COLOR, GL_FALSE);
-}
-
-static void end_reading(const struct read_state *before)
-{
-    glClampColor(GL_CLAMP_READ_COLOR, (GLenum)before->clamp);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, (GLuint)before->read);
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, (GLuint)before->draw);
-    gl_pixel_state_end(&before->pixels);
-    gl_errors_end(before->errors);
+    gl_save(saved, GL_SAVE(ERRORS));
+    gl_save_pixels(saved, context);
+    gl_save(saved, GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER) | GL_SAVE(CLAMP));
 }
 
 /* A framebuffer without multisampling, for the rectangle of a multisampled framebuffer. */
@@ -238,13 +220,13 @@ static void resolve(const struct part *p, struct resolved *to)
     const GLsizei width = (GLsizei)o->width, height = (GLsizei)o->height;
     glGenFramebuffers(1, &to->framebuffer);
     glGenRenderbuffers(1, &to->renderbuffer);
-    const GLuint before = gl_bind_renderbuffer(to->renderbuffer);
+    GL_SAVED(before, 0);
+    gl_bind_renderbuffer(&before, to->renderbuffer);
     glRenderbufferStorage(GL_RENDERBUFFER, p->attachment.resolved, width, height);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, to->framebuffer);
     glFramebufferRenderbuffer(GL_DRAW_FRAMEBUFFER,
                               gl_attachment_point(p->attachment.mask, p->attachment.resolved),
                               GL_RENDERBUFFER, to->renderbuffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, before);
     gl_blit((GLint)o->x, (GLint)o->y, width, height, p->attachment.mask);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, to->framebuffer);
 }
@@ -255,7 +237,8 @@ static void read_pixels(const struct part *p, unsigned int buffer)
     const gr_framebuffer_options *o = &p->options;
     const bool resolves = a->samples > 0 || a->is_blitted;
     struct resolved to = {0};
-    const GLenum selected = gl_attachment_select(a);
+    GL_SAVED(before, 0);
+    gl_attachment_select(a, &before);
     if (resolves)
         resolve(p, &to);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
@@ -263,7 +246,6 @@ static void read_pixels(const struct part *p, unsigned int buffer)
                  (GLsizei)o->height, a->read->transfer_format, a->read->transfer_type,
                  (void *)p->offset);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, p->attachment.framebuffer);
-    glReadBuffer(selected);
     glDeleteFramebuffers(1, &to.framebuffer);
     glDeleteRenderbuffers(1, &to.renderbuffer);
 }
@@ -415,7 +397,7 @@ static gr_status convert(struct fetch *f)
     return gr_fetch_staged(f->staging, staged, f->n, fill_staging, f, f->stream, f->call);
 }
 
-static void end(struct fetch *f)
+static void end_fetch(struct fetch *f)
 {
     if (f->shader)
         gl_object_use_shader(f->given, f->shader);
@@ -426,6 +408,14 @@ static void end(struct fetch *f)
     }
 }
 
+static gr_status fetch_parts(struct fetch *f)
+{
+    GL_SAVED(before, 0);
+    save_for_reading(&before, f->context);
+    GR_TRY(find_parts(f));
+    return convert(f);
+}
+
 /* `parts` has room for the attachments. */
 static gr_status fetch(unsigned int framebuffer, struct part *parts, gr_tensor *const tensors[],
                        const gr_framebuffer_options *const options[], size_t n, CUstream stream,
@@ -433,16 +423,11 @@ static gr_status fetch(unsigned int framebuffer, struct part *parts, gr_tensor *
 {
     struct fetch f = {.framebuffer = framebuffer, .parts = parts, .stream = stream, .call = call};
     struct gl_context context;
-    struct read_state before;
     GR_TRY(gl_context_begin(&context, call, "has the framebuffer"));
     GR_TRY(take(&f, tensors, options, n));
     f.context = &context;
-    begin_reading(&before, &context);
-    gr_status status = find_parts(&f);
-    if (status == GR_OK)
-        status = convert(&f);
-    end_reading(&before);
-    end(&f);
+    gr_status status = fetch_parts(&f);
+    end_fetch(&f);
     return status;
 }
 
@@ -494,6 +479,16 @@ static gr_status take_copy(struct fetch *f, const gr_framebuffer_options *option
     return check_storage(f->staging, f->call);
 }
 
+static gr_status copy_part(struct fetch *f)
+{
+    GL_SAVED(before, 0);
+    save_for_reading(&before, f->context);
+    GR_TRY(bind(f));
+    GR_TRY(find_part(f, &f->parts[0]));
+    GR_TRY(check_size(f, "buffer"));
+    return fill_staging(f);
+}
+
 gr_status gr_copy_framebuffer(unsigned int framebuffer, gr_resource *buffer, size_t offset,
                               const gr_framebuffer_options *options)
 {
@@ -501,19 +496,10 @@ gr_status gr_copy_framebuffer(unsigned int framebuffer, gr_resource *buffer, siz
     struct fetch f = {
         .framebuffer = framebuffer, .parts = &part, .staging = buffer, .call = __func__};
     struct gl_context context;
-    struct read_state before;
     GR_TRY(gl_context_begin(&context, __func__, "has the framebuffer"));
     GR_TRY(take_copy(&f, options, offset));
     f.context = &context;
-    begin_reading(&before, &context);
-    gr_status status = bind(&f);
-    if (status == GR_OK)
-        status = find_part(&f, &f.parts[0]);
-    if (status == GR_OK)
-        status = check_size(&f, "buffer");
-    if (status == GR_OK)
-        status = fill_staging(&f);
-    end_reading(&before);
-    end(&f);
+    gr_status status = copy_part(&f);
+    end_fetch(&f);
     return status;
 }

@@ -32,21 +32,16 @@ struct read {
 static bool blit(const struct read *r, const struct gl_shader_texture *to)
 {
     const GLenum point = gl_attachment_point(r->a->mask, r->format);
-    const GLboolean srgb = glIsEnabled(GL_FRAMEBUFFER_SRGB);
-    const GLenum selected = gl_attachment_select(r->a);
     GLuint name;
+    GL_SAVED(before, r->a->samples == 0 ? GL_SAVE(FRAMEBUFFER_SRGB) : 0);
+    gl_attachment_select(r->a, &before);
     glGenFramebuffers(1, &name);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, name);
     glFramebufferTexture(GL_DRAW_FRAMEBUFFER, point, to->name, 0);
-    if (srgb && r->a->samples == 0)
-        glDisable(GL_FRAMEBUFFER_SRGB);
     const bool complete = glCheckFramebufferStatus(GL_DRAW_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
     if (complete)
         gl_blit(r->x, r->y, r->width, r->height, r->a->mask);
-    if (srgb)
-        glEnable(GL_FRAMEBUFFER_SRGB);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, r->a->framebuffer);
-    glReadBuffer(selected);
     glDeleteFramebuffers(1, &name);
     return complete;
 }

@@ -21,9 +21,8 @@ static GLint64 buffer_parameter(GLuint name, GLenum parameter, bool direct)
         glGetNamedBufferParameteri64v(name, parameter, &value);
         return value;
     }
-    const struct gl_bound bound = gl_bind_buffer(GL_COPY_READ_BUFFER, name);
-    glGetBufferParameteri64v(bound.target, parameter, &value);
-    glBindBuffer(bound.target, bound.name);
+    GL_SAVED(before, 0);
+    glGetBufferParameteri64v(gl_bind_buffer(&before, GL_COPY_READ_BUFFER, name), parameter, &value);
     return value;
 }
 
@@ -43,22 +42,22 @@ bool gl_buffer_is_immutable(unsigned int name, const struct gl_context *context)
 static struct gl_level renderbuffer_base(GLuint name)
 {
     struct gl_level l = {.depth = 1};
-    const GLuint bound = gl_bind_renderbuffer(name);
+    GL_SAVED(before, 0);
+    gl_bind_renderbuffer(&before, name);
     glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &l.width);
     glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &l.height);
     glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &l.internal);
     glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_SAMPLES, &l.samples);
-    glBindRenderbuffer(GL_RENDERBUFFER, bound);
     return l;
 }
 
 /* Binds a texture. False if the texture has another target, which is an OpenGL error. */
-static bool bind(GLenum target, GLuint name, struct gl_bound *before)
+static bool bind(GLenum target, GLuint name, struct gl_saved *saved)
 {
-    const GLenum binding = gl_target_of(target)->binding, errors = gl_errors_take();
+    const GLenum binding = gl_target_of(target)->binding;
     GLint bound = 0;
-    *before = gl_bind_texture(target, binding, name);
-    gl_errors_end(errors);
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    gl_bind_texture(saved, target, binding, name);
     glGetIntegerv(binding, &bound);
     return (GLuint)bound == name;
 }
@@ -86,11 +85,10 @@ struct gl_level gl_image_level(unsigned int name, unsigned int target, int level
 {
     if (target == GL_RENDERBUFFER)
         return renderbuffer_base(name);
-    struct gl_bound before;
+    GL_SAVED(before, 0);
     struct gl_level l = {0, 0, 0, 0, 0};
     if (bind(target, name, &before))
         l = bound_level(first_part(target), level);
-    gl_bind_texture_again(&before);
     return l;
 }
 
@@ -129,22 +127,18 @@ static void query_bound(GLenum part, struct gl_stored *stored)
 
 void gl_image_stored(unsigned int name, unsigned int target, struct gl_stored *stored)
 {
-    const GLenum errors = gl_errors_take();
     GLint compressed = GL_FALSE;
-    struct gl_bound before;
+    GL_SAVED(before, GL_SAVE(ERRORS));
     *stored = (struct gl_stored){.compressed = false};
     if (target == GL_RENDERBUFFER) {
-        const GLuint bound = gl_bind_renderbuffer(name);
+        gl_bind_renderbuffer(&before, name);
         query_bound(target, stored);
-        glBindRenderbuffer(target, bound);
     } else {
         bind(target, name, &before);
         query_bound(first_part(target), stored);
         glGetTexLevelParameteriv(first_part(target), 0, GL_TEXTURE_COMPRESSED, &compressed);
-        gl_bind_texture_again(&before);
     }
     stored->compressed = compressed;
-    gl_errors_end(errors);
 }
 
 static bool same(const struct gl_level *a, const struct gl_level *b)
@@ -216,7 +210,7 @@ void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_st
         return;
     }
     GLint immutable = 0;
-    struct gl_bound before;
+    GL_SAVED(before, 0);
     bind(target, name, &before);
     bool can_ask = epoxy_gl_version() >= 42 || epoxy_has_gl_extension("GL_ARB_texture_storage");
     if (can_ask)
@@ -232,5 +226,4 @@ void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_st
     if (target == GL_TEXTURE_CUBE_MAP)
         for (GLint level = 0; level < (GLint)storage->levels && !storage->incomplete; level++)
             storage->incomplete = check_faces(level);
-    gl_bind_texture_again(&before);
 }

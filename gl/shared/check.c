@@ -161,9 +161,8 @@ static gr_status probe(const struct gl_context *context, const struct gr_context
 {
     CUdevice drawing;
     GR_TRY(gl_shared_check(context, false, &drawing, "gr_gl_probe"));
-    const GLenum errors = gl_errors_take();
+    GL_SAVED(before, GL_SAVE(ERRORS));
     struct gl_timeline *t = gl_timeline_hold(context, cuda, drawing, "gr_gl_probe");
-    gl_errors_end(errors);
     if (!t)
         return gr_last_error()->status;
     write_usable_reason(t, reason, size);

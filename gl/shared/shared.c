@@ -157,9 +157,8 @@ static struct gr_semaphore_pair *create_pair(const gr_resource *resource, const 
     if (!gl_context_is_current(&r->gl.context))
         return NULL;
     GR_KEEP_ERROR();
-    const GLenum errors = gl_errors_take();
+    GL_SAVED(before, GL_SAVE(ERRORS));
     struct gl_timeline *own = gl_timeline_make_own(r->timeline, call);
-    gl_errors_end(errors);
     return own ? &own->pair : NULL;
 }
 
@@ -226,14 +225,13 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda,
 {
     GR_TRY(gl_shared_check(&r->gl.context, wish->image, &r->device, wish->call));
     gl_shared_format_devices(r->device, wish->choice.reason, sizeof(wish->choice.reason));
-    const GLenum errors = gl_errors_take();
+    GL_SAVED(before, GL_SAVE(ERRORS));
     r->gl.owned = gl_names_make(&r->gl.context, wish->call);
     r->timeline =
         r->gl.owned ? gl_timeline_hold(&r->gl.context, cuda, r->device, wish->call) : NULL;
     gr_status status = !r->timeline  ? gr_last_error()->status
                        : wish->image ? gl_shared_make_image(r, cuda, wish)
                                      : gl_shared_make_buffer(r, cuda, wish);
-    gl_errors_end(errors);
     r->gl.name = !r->gl.owned ? 0 : wish->image ? r->gl.owned->texture : r->gl.owned->buffer;
     return status == GR_OK ? gr_sync_set(&r->gl.base, &r->timeline->pair, wish->call) : status;
 }

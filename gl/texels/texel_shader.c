@@ -12,7 +12,6 @@
 
 #include "lib/base/lock.h"
 #include "gl/context/saved_state.h"
-#include "gl/context/shader_bindings.h"
 
 /*
  * The most texels of a texture, which takes up to 32 MiB then. Textures of the whole attachment
@@ -488,22 +487,23 @@ bool gl_shader_copy(const struct gl_shader *shader, const struct gl_texel_copy *
     const size_t bytes = (size_t)c->width * (size_t)c->height * c->pixel;
     const size_t before = c->offset % (size_t)shader->alignment,
                  size = before + (bytes + 3) / 4 * 4;
-    struct gl_shader_bindings bindings = bindings_for(shader, c);
-    if (size > (size_t)shader->largest || !gl_shader_bindings_get(&bindings))
+    GL_SAVED(saved, 0);
+    saved.shader = bindings_for(shader, c);
+    const GLuint unit = saved.shader.unit;
+    if (size > (size_t)shader->largest || !gl_save(&saved, GL_SAVE(SHADER)))
         return false;
     glUseProgram(shader->program);
     gl_shader_bind_buffer(c->buffer, (int64_t)(c->offset - before), (int64_t)size);
-    if (bindings.sampled)
-        gl_shader_bind_texture(bindings.unit, c->texture, shader->sampler);
+    if (saved.shader.sampled)
+        gl_shader_bind_texture(unit, c->texture, shader->sampler);
     else
-        glBindImageTexture(bindings.unit, c->texture, c->level, GL_FALSE, c->layer, GL_READ_WRITE,
-                           integer_formats[bindings.unit - FIRST_IMAGE]);
+        glBindImageTexture(unit, c->texture, c->level, GL_FALSE, c->layer, GL_READ_WRITE,
+                           integer_formats[unit - FIRST_IMAGE]);
     const GLuint arguments[] = {(GLuint)c->width,     (GLuint)c->height, (GLuint)c->x,
                                 (GLuint)c->y,         c->kind,           c->pixel,
                                 (GLuint)(before / 4), c->to_image};
     glProgramUniform4uiv(shader->program, 0, 2, arguments);
     glDispatchCompute(groups(c->width, GROUP_WIDTH), groups(c->height, GROUP_HEIGHT), 1);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
-    gl_shader_bindings_set(&bindings);
     return true;
 }

@@ -38,8 +38,9 @@ unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfe
                                int height)
 {
     GLuint name = 0;
+    GL_SAVED(before, 0);
     glGenTextures(1, &name);
-    const struct gl_bound before = gl_bind_texture(GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D, name);
+    gl_bind_texture(&before, GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D, name);
     /*
      * Copies need a complete texture: only level 0, and no filter that the format does not support.
      */
@@ -49,7 +50,6 @@ unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfe
     /* the type selects the bits of an unsized format, as for a renderbuffer */
     glTexImage2D(GL_TEXTURE_2D, 0, (GLint)internal, width, height, 0, transfer.format,
                  transfer.integers ? GL_FLOAT : transfer.type, NULL);
-    gl_bind_texture_again(&before);
     return name;
 }
 
@@ -59,19 +59,12 @@ static GLenum bound_target(const struct gl_texels *texels)
     return texels->scratch ? GL_TEXTURE_2D : texels->target->target;
 }
 
-void gl_texels_begin(struct gl_texels *texels, unsigned int name, const struct gl_target *target,
-                     const struct gl_format *format, unsigned int scratch)
+void gl_texels_bind(struct gl_saved *saved, const struct gl_texels *texels)
 {
-    *texels = (struct gl_texels){
-        .target = target, .transfer = gl_transfer_of(format), .name = name, .scratch = scratch};
-    texels->before =
-        gl_bind_texture(bound_target(texels), scratch ? GL_TEXTURE_BINDING_2D : target->binding,
-                        scratch ? scratch : name);
-}
-
-void gl_texels_end(const struct gl_texels *texels)
-{
-    gl_bind_texture_again(&texels->before);
+    const unsigned int scratch = texels->scratch;
+    gl_bind_texture(saved, bound_target(texels),
+                    scratch ? GL_TEXTURE_BINDING_2D : texels->target->binding,
+                    scratch ? scratch : texels->name);
 }
 
 static GLenum part_target(const struct gl_texels *texels, const struct gl_texels_part *part)

@@ -27,22 +27,16 @@ bool gl_transfer_supported(const struct gl_target *target);
 /* Whether this OpenGL can read rectangles. */
 bool gl_texels_regions_supported(void);
 
-/* An image whose levels are copied between gl_texels_begin() and gl_texels_end(). */
+/* An image whose levels are copied while gl_texels_bind() has bound it. */
 struct gl_texels {
     const struct gl_target *target;
     struct gl_transfer transfer;
     unsigned int name;
-    unsigned int scratch; /* the texture that replaces a renderbuffer */
-    struct gl_bound before;
+    unsigned int scratch; /* the texture that replaces a renderbuffer, or 0 */
 };
 
-/*
- * Binds the image. `scratch` is nonzero only for renderbuffers. Called between
- * gl_pixel_state_begin() and gl_pixel_state_end().
- */
-void gl_texels_begin(struct gl_texels *texels, unsigned int name, const struct gl_target *target,
-                     const struct gl_format *format, unsigned int scratch);
-void gl_texels_end(const struct gl_texels *texels);
+/* Binds the image. Called after gl_save_pixels(). */
+void gl_texels_bind(struct gl_saved *saved, const struct gl_texels *texels);
 
 /*
  * A part of an image: one level with all layers or slices, or one cube face; or a region of it. In
@@ -60,8 +54,8 @@ void gl_texels_write(const struct gl_texels *texels, const struct gl_texels_part
                      const void *from);
 
 /*
- * Creates a texture with the internal format of a renderbuffer. Call this function between
- * gl_pixel_state_begin() and gl_pixel_state_end(). The caller owns the texture.
+ * Creates a texture with the internal format of a renderbuffer. Call this function after
+ * gl_save_pixels(). The caller owns the texture.
  */
 unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfer, int width,
                                int height);
