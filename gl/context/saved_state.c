@@ -199,7 +199,7 @@ static void get_flag(struct gl_saved *saved, enum gl_state i)
 
 static void get_shader(struct gl_saved *saved, enum gl_state i)
 {
-    if (!gl_shader_bindings_get(&saved->shader))
+    if (!gl_shader_bindings_get(&saved->shader, saved->ours))
         saved->states &= ~(1u << i);
 }
 
@@ -327,10 +327,4 @@ void gl_bind_renderbuffer(struct gl_saved *saved, unsigned int name)
     glBindRenderbuffer(GL_RENDERBUFFER, name);
     if (!glIsRenderbuffer((GLuint)*before))
         *before = 0;
-}
-
-void gl_blit(int x, int y, int width, int height, unsigned int mask)
-{
-    GL_SAVED(before, GL_SAVE(SCISSOR) | GL_SAVE(RASTERIZER_DISCARD));
-    glBlitFramebuffer(x, y, x + width, y + height, 0, 0, width, height, mask, GL_NEAREST);
 }

@@ -53,6 +53,7 @@ struct gl_saved {
     bool compatibility; /* the context is a compatibility context, the only kind with `transfer` */
     float transfer[GL_TRANSFER_PARAMETERS];
     struct gl_shader_bindings shader;
+    const struct gl_shader_bindings *ours; /* set before `shader` is saved */
 };
 
 /* Saves the states, a GL_SAVE() each. False: one of them cannot be restored, and is not saved. */
@@ -91,12 +92,6 @@ void gl_bind_texture(struct gl_saved *saved, unsigned int target, unsigned int q
                      unsigned int name);
 
 void gl_bind_renderbuffer(struct gl_saved *saved, unsigned int name);
-
-/*
- * Blits a rectangle of the framebuffer that is bound for reading to 0, 0 of the one that is bound
- * for drawing.
- */
-void gl_blit(int x, int y, int width, int height, unsigned int mask);
 
 /* ---- Pending errors -------------------------------------------------------------------------- */
 

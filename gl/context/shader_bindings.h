@@ -13,29 +13,22 @@
 #define GL_SHADER_TEXTURES 4
 
 struct gl_shader_bindings {
-    /* Set before the others are saved: the unit of a sampled texture or an image, and own names. */
-    bool sampled;
-    unsigned int unit, own_buffer, own_sampler, own_textures[2 * GL_SHADER_TEXTURES];
-
+    bool sampled;      /* a texture is sampled, otherwise it is an image */
+    unsigned int unit; /* of the texture or image */
     int program, texture, sampler, buffer;
     int64_t start, size; /* of the buffer; a size of 0 is the whole buffer */
     struct {
         int name, level, layered, layer, access, format;
     } image;
+    unsigned int own_textures[2 * GL_SHADER_TEXTURES]; /* of grinterop; unused in saved bindings */
 };
 
 /*
- * Saves the bindings. False if one could not be restored, because another context of the share
- * group has deleted the object. An object of grinterop may have got the name since, as on NVIDIA's
- * driver.
+ * Saves the bindings that `ours` will replace. False if one could not be restored, because another
+ * context of the share group has deleted the object. An object of grinterop may have got the name
+ * since, as on NVIDIA's driver.
  */
-bool gl_shader_bindings_get(struct gl_shader_bindings *bindings);
-void gl_shader_bindings_set(const struct gl_shader_bindings *bindings);
-
-/* Binds a part of a buffer for the shader; all of it if the size is 0. */
-void gl_shader_bind_buffer(unsigned int name, int64_t start, int64_t size);
-
-/* Binds a GL_TEXTURE_2D. */
-void gl_shader_bind_texture(unsigned int unit, unsigned int texture, unsigned int sampler);
+bool gl_shader_bindings_get(struct gl_shader_bindings *b, const struct gl_shader_bindings *ours);
+void gl_shader_bindings_set(const struct gl_shader_bindings *b);
 
 #endif

@@ -9,7 +9,6 @@
 #include <grinterop/gl.h>
 
 #include "lib/cuda/end_after_event.h"
-#include "gl/context/saved_state.h"
 #include "gl/object/object.h"
 #include "gl/texels/texels.h"
 
@@ -299,12 +298,11 @@ gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, un
                                  const char *call);
 
 /* Creates the shader that copies the image, if one does, so that the first map need not. */
-void gl_copy_image_prepare(const struct gl_resource *r);
+void gl_copy_image_prepare(struct gl_resource *r);
 
 /*
  * Copies all levels and layers, or the region, between OpenGL and the current part of the host
- * memory, to host memory if `read`, by the compute shader or by gl_texels_read() and
- * gl_texels_write().
+ * memory, to host memory if `read`.
  */
 void gl_copy_image_move(const struct gl_resource *r, bool read);
 

@@ -16,8 +16,6 @@
 #include "lib/base/error.h"
 #include "lib/resource/image.h"
 #include "lib/cuda/event.h"
-#include "gl/context/saved_state.h"
-#include "gl/texels/texel_shader.h"
 
 /* The alignment of levels in host memory, for efficient copies between host and device. */
 #define LEVEL_ALIGNMENT ((size_t)256)
@@ -222,179 +220,69 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
     return status;
 }
 
-/* ---- Copies by a shader ---------------------------------------------------------------------- */
-
-/* The maximum number of layers or slices of a level, each of which takes a dispatch. */
-#define MOST_DISPATCHES 8
-
-/*
- * Whether the shader is faster than the calls of OpenGL with this memory. The calls copy GL_RGBA8
- * of 1920 x 1080 to a texture in 172 us from memory of an H100 and in 196 to 226 us from the host,
- * and the shader takes 10 us from memory of the H100.
- */
-static bool is_fast(enum gl_staging staging)
-{
-    return staging == GL_STAGING_PEER || staging == GL_STAGING_BUFFER;
-}
-
-static size_t slices_of(const struct gl_resource *r, unsigned level)
-{
-    return extent_of(r, level).depth * r->base.image.layers;
-}
-
-/* Whether the shader copies such images. Each layer must start at a whole word of the buffer. */
-static bool suits_shader(const struct gl_resource *r)
-{
-    bool suits = r->target->target != GL_RENDERBUFFER &&
-                 r->target->target != GL_TEXTURE_RECTANGLE && is_fast(r->copy->staging) &&
-                 gl_format_has_image_units(r->format) && slices_of(r, 0) <= MOST_DISPATCHES;
-    for (unsigned level = 0; level < r->base.image.levels && suits; level++) {
-        const struct extent e = extent_of(r, level);
-        suits = slices_of(r, level) == 1 || e.row * e.height % 4 == 0;
-    }
-    return suits;
-}
-
-/* Finds or creates the shader, which the caller drops. Such resources have no share group. */
-static struct gl_shader *use_shader(const struct gl_resource *r)
-{
-    struct gl_shader *shader = suits_shader(r) ? gl_shader_use(&r->context) : NULL;
-    if (shader)
-        gl_object_use_shader((gr_resource *)&r->base, shader); /* no resource is const */
-    return shader;
-}
-
-void gl_copy_image_prepare(const struct gl_resource *r)
-{
-    GL_SAVED(before, GL_SAVE(ERRORS));
-    gl_shader_drop(use_shader(r));
-}
-
-static bool dispatch_level(const struct gl_resource *r, const struct gl_shader *shader,
-                           unsigned level, bool read)
-{
-    const struct extent e = extent_of(r, level);
-    const struct gr_region *region = region_of(r);
-    struct gl_texel_copy copy = {.to_image = !read,
-                                 .texture = r->name,
-                                 .level = (int)level,
-                                 .layer = region ? (int)region->layer : 0,
-                                 .x = region ? (int)region->x : 0,
-                                 .y = region ? (int)region->y : 0,
-                                 .width = (int)e.width,
-                                 .height = (int)e.height,
-                                 .pixel = (unsigned)(e.row / e.width),
-                                 .buffer = r->copy->scratch->buffer,
-                                 .offset = gl_copy_offset(r->copy) +
-                                           (region ? 0 : r->copy->offsets[level])};
-    bool done = gl_shader_can_access(r->name, (int)level);
-    for (size_t slices = region ? e.depth : slices_of(r, level); slices > 0 && done; slices--) {
-        done = gl_shader_copy(shader, &copy);
-        copy.offset += e.row * e.height;
-        copy.layer++;
-    }
-    return done;
-}
-
-/* False: the data that was copied, if any, has to be copied again. */
-static bool move_by_shader(const struct gl_resource *r, bool read)
-{
-    GL_SAVED(before, GL_SAVE(ERRORS));
-    struct gl_shader *shader = use_shader(r);
-    bool done = shader && !gl_renders_conditionally(shader) && gl_shader_can_run(shader);
-    const struct gr_region *region = region_of(r);
-    for (unsigned level = 0; level < r->base.image.levels && done; level++)
-        if (!region || level == region->level)
-            done = dispatch_level(r, shader, level, read);
-    done = gl_errors_take() == GL_NO_ERROR && done;
-    gl_shader_drop(shader);
-    return done;
-}
-
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-/*
- * Copies the region, tightly packed. `from` is an address, or an offset in the buffer that is bound
- * for texels.
- */
-static void move_region(const struct gl_resource *r, const struct gl_texels *texels, uintptr_t from,
-                        bool read)
+/* Lists what a map moves: the region, or all levels. Returns the number. */
+static size_t sources_of(const struct gl_resource *r,
+                         struct gl_texel_source sources[GL_COPY_MOST_LEVELS])
 {
-    const struct gr_region *region = region_of(r);
-    const bool cube = r->base.image.cube;
-    const struct gl_texels_part part = {
-        .level = region->level,
-        .face = cube ? region->layer : 0,
-        .is_region = true,
-        .x = (int)region->x,
-        .y = (int)region->y,
-        .z = cube ? 0 : (int)region->layer,
-        .width = (int)region->width,
-        .height = (int)region->height,
-        .depth = r->base.is_3d ? (int)extent_of(r, region->level).depth : 1,
-    };
-    if (read)
-        gl_texels_read(texels, &part, (void *)from);
-    else
-        gl_texels_write(texels, &part, (const void *)from);
+    const struct gr_region *region = region_of(r), whole = {.level = 0};
+    const size_t n = region ? 1 : r->base.image.levels;
+    for (size_t i = 0; i < n; i++) {
+        const struct gr_region *part = region ? region : &whole;
+        const unsigned level = part->level + (unsigned)i;
+        const struct extent e = extent_of(r, level);
+        sources[i] = (struct gl_texel_source){
+            .target = r->target,
+            .format = r->format,
+            .name = r->name,
+            .level = (int)level,
+            .layer = (int)part->layer,
+            .layers = (int)(region ? e.depth : e.depth * r->base.image.layers),
+            .is_region = region,
+            .x = (int)part->x,
+            .y = (int)part->y,
+            .width = (int)e.width,
+            .height = (int)e.height,
+            .pixel = (unsigned)(e.bytes / e.depth / e.height / e.width),
+            .offset = region ? 0 : r->copy->offsets[i],
+        };
+    }
+    return n;
 }
 
-/* Copies one level. */
-static void move_level(const struct gl_resource *r, const struct gl_texels *texels, unsigned level,
-                       uintptr_t from, bool read)
+void gl_copy_image_prepare(struct gl_resource *r)
 {
-    struct extent e = extent_of(r, level);
-    bool cube = r->base.image.cube;
-    struct gl_texels_part part = {
-        .level = level,
-        .width = (int)e.width,
-        .height = (int)e.height,
-        .depth = r->base.is_3d ? (int)e.depth : (int)r->base.image.layers,
-    };
-    for (part.face = 0; part.face < (cube ? 6u : 1u); part.face++) {
-        void *at = (void *)(from + r->copy->offsets[level] + part.face * e.bytes);
-        if (read)
-            gl_texels_read(texels, &part, at);
-        else
-            gl_texels_write(texels, &part, at);
-    }
+    struct gl_texel_source sources[GL_COPY_MOST_LEVELS];
+    if (!r->copy->staging || !gl_texels_suit_shader(sources, sources_of(r, sources)))
+        return;
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    r->shader = gl_shader_use(&r->context);
 }
 
 static unsigned scratch_of(const struct gl_resource *r)
 {
     struct gl_names *names = r->copy->scratch;
     if (r->target->target == GL_RENDERBUFFER && !names->texture)
-        names->texture = gl_texels_scratch((unsigned)r->level.internal, gl_transfer_of(r->format),
-                                           r->level.width, r->level.height);
+        names->texture =
+            gl_texels_scratch(&r->context, (unsigned)r->level.internal, gl_transfer_of(r->format),
+                              r->level.width, r->level.height);
     return names->texture;
 }
 
-/*
- * Copies all levels, in order: old OpenGL versions may regenerate the other levels when level 0
- * changes.
- */
 void gl_copy_image_move(const struct gl_resource *r, bool read)
 {
     const struct gl_copy *copy = r->copy;
-    GLenum target = read ? GL_PIXEL_PACK_BUFFER : GL_PIXEL_UNPACK_BUFFER;
-    uintptr_t from = (uintptr_t)gl_copy_host(copy);
-    if (move_by_shader(r, read))
-        return;
-    GL_SAVED(before, 0);
-    gl_save_pixels(&before, &r->context);
-    const struct gl_texels texels = {.target = r->target,
-                                     .transfer = gl_transfer_of(r->format),
-                                     .name = r->name,
-                                     .scratch = scratch_of(r)};
-    gl_texels_bind(&before, &texels);
-    if (copy->staging) {
-        glBindBuffer(target, copy->scratch->buffer);
-        from = gl_copy_offset(copy);
-    }
-    if (region_of(r))
-        move_region(r, &texels, from, read);
-    for (unsigned level = 0; !region_of(r) && level < r->base.image.levels; level++)
-        move_level(r, &texels, level, from, read);
+    struct gl_texel_source sources[GL_COPY_MOST_LEVELS];
+    const struct gl_texel_move move = {
+        .context = &r->context,
+        .shader = r->shader,
+        .to_image = !read,
+        .buffer = copy->staging ? copy->scratch->buffer : 0,
+        .at = copy->staging ? gl_copy_offset(copy) : (uintptr_t)gl_copy_host(copy),
+        .scratch = scratch_of(r),
+    };
+    (void)gl_texels_move(&move, sources, sources_of(r, sources));
 }
 
 /*

@@ -20,8 +20,6 @@
 #include "lib/tensor/tensor.h"
 #include "gl/framebuffer/attachment.h"
 #include "gl/object/object.h"
-#include "gl/framebuffer/shader_read.h"
-#include "gl/context/saved_state.h"
 #include "gl/shared/shared.h"
 
 #define MOST_PARTS 16
@@ -48,7 +46,7 @@ struct fetch {
     size_t n;
     CUstream stream;
     const struct gl_context *context;
-    struct gl_shader *shader; /* NULL: glReadPixels() reads the attachments */
+    struct gl_shader *shader; /* NULL: none suits the attachments */
     gr_resource *given;       /* the staging buffer of the options, or NULL */
     gr_resource *staging;     /* that of the options, or a temporary one */
     const char *call;
@@ -200,56 +198,6 @@ static gr_status settle_rectangle(struct part *p, const char *call)
 
 /* ---- Reading, with the framebuffer bound ----------------------------------------------------- */
 
-/* Saves the state of the application that reading changes. */
-static void save_for_reading(struct gl_saved *saved, const struct gl_context *context)
-{
-    gl_save(saved, GL_SAVE(ERRORS));
-    gl_save_pixels(saved, context);
-    gl_save(saved, GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER) | GL_SAVE(CLAMP));
-}
-
-/* A framebuffer without multisampling, for the rectangle of a multisampled framebuffer. */
-struct resolved {
-    GLuint framebuffer, renderbuffer;
-};
-
-/* Resolves the rectangle. Leaves the resolved framebuffer bound for reading. */
-static void resolve(const struct part *p, struct resolved *to)
-{
-    const gr_framebuffer_options *o = &p->options;
-    const GLsizei width = (GLsizei)o->width, height = (GLsizei)o->height;
-    glGenFramebuffers(1, &to->framebuffer);
-    glGenRenderbuffers(1, &to->renderbuffer);
-    GL_SAVED(before, 0);
-    gl_bind_renderbuffer(&before, to->renderbuffer);
-    glRenderbufferStorage(GL_RENDERBUFFER, p->attachment.resolved, width, height);
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, to->framebuffer);
-    glFramebufferRenderbuffer(GL_DRAW_FRAMEBUFFER,
-                              gl_attachment_point(p->attachment.mask, p->attachment.resolved),
-                              GL_RENDERBUFFER, to->renderbuffer);
-    gl_blit((GLint)o->x, (GLint)o->y, width, height, p->attachment.mask);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, to->framebuffer);
-}
-
-static void read_pixels(const struct part *p, unsigned int buffer)
-{
-    const struct gl_attachment *a = &p->attachment;
-    const gr_framebuffer_options *o = &p->options;
-    const bool resolves = a->samples > 0 || a->is_blitted;
-    struct resolved to = {0};
-    GL_SAVED(before, 0);
-    gl_attachment_select(a, &before);
-    if (resolves)
-        resolve(p, &to);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
-    glReadPixels(resolves ? 0 : (GLint)o->x, resolves ? 0 : (GLint)o->y, (GLsizei)o->width,
-                 (GLsizei)o->height, a->read->transfer_format, a->read->transfer_type,
-                 (void *)p->offset);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, p->attachment.framebuffer);
-    glDeleteFramebuffers(1, &to.framebuffer);
-    glDeleteRenderbuffers(1, &to.renderbuffer);
-}
-
 static gr_status check_opengl(const struct fetch *f, const struct part *p, const char *function)
 {
     const GLenum error = gl_errors_take();
@@ -289,16 +237,29 @@ static gr_status refuse_conditional(const struct fetch *f)
                         f->call);
 }
 
+static struct gl_texel_source source_of(const struct part *p)
+{
+    const gr_framebuffer_options *o = &p->options;
+    return (struct gl_texel_source){.attachment = &p->attachment,
+                                    .layers = 1,
+                                    .x = (int)o->x,
+                                    .y = (int)o->y,
+                                    .width = (int)o->width,
+                                    .height = (int)o->height,
+                                    .pixel = (unsigned)(p->bytes / o->width / o->height),
+                                    .offset = p->offset};
+}
+
 static gr_status read_part(const struct fetch *f, const struct part *p, bool conditional)
 {
     if (conditional && (p->attachment.samples > 0 || p->attachment.is_blitted))
         return refuse_conditional(f);
-    if (f->shader && !conditional && gl_shader_can_read(&p->attachment) &&
-        gl_shader_read(f->shader, &p->attachment, &p->options, f->staging, p->offset))
-        return GR_OK;
-    gl_errors_take();
-    read_pixels(p, gl_of(f->staging)->name);
-    return check_opengl(f, p, "glReadPixels");
+    const struct gl_texel_source source = source_of(p);
+    const struct gl_texel_move move = {.context = f->context,
+                                       .shader = conditional ? NULL : f->shader,
+                                       .buffer = gl_of(f->staging)->name,
+                                       .size = f->staging->size};
+    return gl_texels_move(&move, &source, 1) ? GR_OK : check_opengl(f, p, "glReadPixels");
 }
 
 static gr_status fill_staging(void *of)
@@ -337,7 +298,8 @@ static gr_status find_part(struct fetch *f, struct part *p)
         gl_attachment_describe(&p->attachment, p->options.attachment, f->context->direct, f->call));
     GR_TRY(p->tensor ? check_depth(p, p->tensor->info.dtype, f->call) : GR_OK);
     GR_TRY(settle_rectangle(p, f->call));
-    if (!f->shader && gl_shader_can_read(&p->attachment))
+    const struct gl_texel_source source = source_of(p);
+    if (!f->shader && gl_texels_suit_shader(&source, 1))
         f->shader = gl_shader_use(f->context);
     return GR_OK;
 }
@@ -397,21 +359,23 @@ static gr_status convert(struct fetch *f)
     return gr_fetch_staged(f->staging, staged, f->n, fill_staging, f, f->stream, f->call);
 }
 
-static void end_fetch(struct fetch *f)
+/* Does the work, and restores the state of the application that it changes. */
+static gr_status run(struct fetch *f, gr_status (*work)(struct fetch *f))
 {
-    if (f->shader)
-        gl_object_use_shader(f->given, f->shader);
-    gl_shader_drop(f->shader);
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    gl_save_pixels(&before, f->context);
+    gl_save(&before, GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER) | GL_SAVE(CLAMP));
+    gr_status status = work(f);
+    gl_shader_pass(f->shader, f->given ? &((struct gl_resource *)f->given)->shader : NULL);
     if (f->staging != f->given) {
         GR_KEEP_ERROR();
         gr_resource_free(f->staging);
     }
+    return status;
 }
 
 static gr_status fetch_parts(struct fetch *f)
 {
-    GL_SAVED(before, 0);
-    save_for_reading(&before, f->context);
     GR_TRY(find_parts(f));
     return convert(f);
 }
@@ -426,9 +390,7 @@ static gr_status fetch(unsigned int framebuffer, struct part *parts, gr_tensor *
     GR_TRY(gl_context_begin(&context, call, "has the framebuffer"));
     GR_TRY(take(&f, tensors, options, n));
     f.context = &context;
-    gr_status status = fetch_parts(&f);
-    end_fetch(&f);
-    return status;
+    return run(&f, fetch_parts);
 }
 
 gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
@@ -481,8 +443,6 @@ static gr_status take_copy(struct fetch *f, const gr_framebuffer_options *option
 
 static gr_status copy_part(struct fetch *f)
 {
-    GL_SAVED(before, 0);
-    save_for_reading(&before, f->context);
     GR_TRY(bind(f));
     GR_TRY(find_part(f, &f->parts[0]));
     GR_TRY(check_size(f, "buffer"));
@@ -499,7 +459,5 @@ gr_status gr_copy_framebuffer(unsigned int framebuffer, gr_resource *buffer, siz
     GR_TRY(gl_context_begin(&context, __func__, "has the framebuffer"));
     GR_TRY(take_copy(&f, options, offset));
     f.context = &context;
-    gr_status status = copy_part(&f);
-    end_fetch(&f);
-    return status;
+    return run(&f, copy_part);
 }

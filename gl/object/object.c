@@ -159,15 +159,6 @@ void gl_object_describe(const gr_resource *resource, char *text, size_t size)
              image->layers, gr_s(image->layers));
 }
 
-void gl_object_use_shader(gr_resource *resource, struct gl_shader *shader)
-{
-    struct gl_resource *r = (struct gl_resource *)resource;
-    if (r && !r->shader)
-        r->shader = gl_shader_hold(shader);
-    else if (!r || r->shader != shader)
-        gl_shader_keep(shader);
-}
-
 void gl_object_destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;

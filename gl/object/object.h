@@ -82,7 +82,7 @@ struct gl_maker {
      */
     gr_status (*make_side)(struct gl_resource *r, unsigned flags, void **handle, const char *call);
     /* prepares the first map of a finished image; may be NULL */
-    void (*prepare)(const struct gl_resource *r);
+    void (*prepare)(struct gl_resource *r);
 };
 
 /*
@@ -175,12 +175,6 @@ bool gl_object_intact(const gr_resource *resource);
  * is in a ring, whose other frames must go on.
  */
 gr_status gl_object_check_kept(gr_resource *const resources[], size_t n);
-
-/*
- * Lets the shader live as long as the resource, or, if it is NULL or has another shader, as long as
- * the OpenGL context.
- */
-void gl_object_use_shader(gr_resource *resource, struct gl_shader *shader);
 
 void gl_object_park(gr_resource *resource, bool freed);
 void gl_object_destroy(gr_resource *resource);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Copies the texels of textures and renderbuffers. OpenGL has no call that transfers
- * renderbuffer texels of any format unchanged. So renderbuffers are copied through a texture of the
- * same format, without conversion.
+ * Moves the texels of textures and renderbuffers by glTexSubImage and glGetTexImage. OpenGL has no
+ * call that transfers renderbuffer texels of any format unchanged. So renderbuffers are copied
+ * through a texture of the same format, without conversion.
  */
 #include "gl/texels/texels.h"
 
@@ -10,35 +10,12 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/cuda/kernel_module.h"
-
-struct gl_transfer gl_transfer_of(const struct gl_format *format)
-{
-    struct gl_transfer transfer = {.format = format->transfer_format,
-                                   .type = format->transfer_type};
-    if (gr_kernels_are_built())
-        transfer.integers = format->integers;
-    if (transfer.integers)
-        transfer.type = transfer.integers == 2 ? GL_UNSIGNED_SHORT : GL_UNSIGNED_INT;
-    return transfer;
-}
-
-bool gl_transfer_supported(const struct gl_target *target)
-{
-    return target->target != GL_RENDERBUFFER || epoxy_gl_version() >= 43 ||
-           epoxy_has_gl_extension("GL_ARB_copy_image");
-}
-
-bool gl_texels_regions_supported(void)
-{
-    return epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_ARB_get_texture_sub_image");
-}
-
-unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfer, int width,
-                               int height)
+unsigned int gl_texels_scratch(const struct gl_context *context, unsigned int internal,
+                               struct gl_transfer transfer, int width, int height)
 {
     GLuint name = 0;
     GL_SAVED(before, 0);
+    gl_save_pixels(&before, context);
     glGenTextures(1, &name);
     gl_bind_texture(&before, GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D, name);
     /*
@@ -53,55 +30,69 @@ unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfe
     return name;
 }
 
-/* Returns the target to bind, which may be that of the scratch texture. */
-static GLenum bound_target(const struct gl_texels *texels)
+/* `target` is that of the bound texture, or a cube face. */
+static void read_texels(GLenum target, const struct gl_texel_source *s, GLuint scratch, void *to)
 {
-    return texels->scratch ? GL_TEXTURE_2D : texels->target->target;
-}
-
-void gl_texels_bind(struct gl_saved *saved, const struct gl_texels *texels)
-{
-    const unsigned int scratch = texels->scratch;
-    gl_bind_texture(saved, bound_target(texels),
-                    scratch ? GL_TEXTURE_BINDING_2D : texels->target->binding,
-                    scratch ? scratch : texels->name);
-}
-
-static GLenum part_target(const struct gl_texels *texels, const struct gl_texels_part *part)
-{
-    GLenum target = bound_target(texels);
-    return target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X + part->face : target;
-}
-
-void gl_texels_read(const struct gl_texels *texels, const struct gl_texels_part *part, void *to)
-{
-    const struct gl_transfer *transfer = &texels->transfer;
-    if (texels->scratch)
-        glCopyImageSubData(texels->name, GL_RENDERBUFFER, 0, part->x, part->y, 0, texels->scratch,
-                           GL_TEXTURE_2D, 0, part->x, part->y, 0, part->width, part->height, 1);
-    if (part->is_region)
-        glGetTextureSubImage(texels->scratch ? texels->scratch : texels->name, (GLint)part->level,
-                             part->x, part->y, part->z + (GLint)part->face, part->width,
-                             part->height, part->depth, transfer->format, transfer->type, INT_MAX,
-                             to);
+    const struct gl_transfer transfer = gl_transfer_of(s->format);
+    if (scratch)
+        glCopyImageSubData(s->name, GL_RENDERBUFFER, 0, s->x, s->y, 0, scratch, GL_TEXTURE_2D, 0,
+                           s->x, s->y, 0, s->width, s->height, 1);
+    if (s->is_region)
+        glGetTextureSubImage(scratch ? scratch : s->name, s->level, s->x, s->y, s->layer, s->width,
+                             s->height, s->layers, transfer.format, transfer.type, INT_MAX, to);
     else
-        glGetTexImage(part_target(texels, part), (GLint)part->level, transfer->format,
-                      transfer->type, to);
+        glGetTexImage(target, s->level, transfer.format, transfer.type, to);
 }
 
-void gl_texels_write(const struct gl_texels *texels, const struct gl_texels_part *part,
-                     const void *from)
+static void write_texels(GLenum target, const struct gl_texel_source *s, GLuint scratch,
+                         const void *from)
 {
-    const struct gl_transfer *transfer = &texels->transfer;
-    GLenum target = part_target(texels, part);
-    GLint level = (GLint)part->level;
+    const struct gl_transfer transfer = gl_transfer_of(s->format);
     if (target == GL_TEXTURE_3D || target == GL_TEXTURE_2D_ARRAY)
-        glTexSubImage3D(target, level, part->x, part->y, part->z, part->width, part->height,
-                        part->depth, transfer->format, transfer->type, from);
+        glTexSubImage3D(target, s->level, s->x, s->y, s->layer, s->width, s->height, s->layers,
+                        transfer.format, transfer.type, from);
     else
-        glTexSubImage2D(target, level, part->x, part->y, part->width, part->height,
-                        transfer->format, transfer->type, from);
-    if (texels->scratch)
-        glCopyImageSubData(texels->scratch, GL_TEXTURE_2D, 0, part->x, part->y, 0, texels->name,
-                           GL_RENDERBUFFER, 0, part->x, part->y, 0, part->width, part->height, 1);
+        glTexSubImage2D(target, s->level, s->x, s->y, s->width, s->height, transfer.format,
+                        transfer.type, from);
+    if (scratch)
+        glCopyImageSubData(scratch, GL_TEXTURE_2D, 0, s->x, s->y, 0, s->name, GL_RENDERBUFFER, 0,
+                           s->x, s->y, 0, s->width, s->height, 1);
+}
+
+static void move_source(const struct gl_texel_move *m, const struct gl_texel_source *s,
+                        GLenum target)
+{
+    struct gl_texel_source part = *s;
+    const bool cube = target == GL_TEXTURE_CUBE_MAP;
+    uintptr_t at = m->at + s->offset;
+    if (cube)
+        part.layers = 1;
+    for (int rest = cube ? s->layers : 1; rest > 0; rest--) {
+        const GLenum bound = cube ? GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)part.layer : target;
+        if (m->to_image)
+            write_texels(bound, &part, m->scratch, (const void *)at);
+        else
+            read_texels(bound, &part, m->scratch, (void *)at);
+        at += gl_texels_layer(s);
+        part.layer++;
+    }
+}
+
+/*
+ * Moves the levels in order: old OpenGL versions may regenerate the other levels when level 0
+ * changes.
+ */
+void gl_image_calls(const struct gl_texel_move *move, const struct gl_texel_source sources[],
+                    size_t n)
+{
+    const struct gl_target *target =
+        move->scratch ? gl_target_of(GL_TEXTURE_2D) : sources[0].target;
+    GL_SAVED(before, 0);
+    gl_save_pixels(&before, move->context);
+    gl_bind_texture(&before, target->target, target->binding,
+                    move->scratch ? move->scratch : sources[0].name);
+    if (move->buffer)
+        glBindBuffer(move->to_image ? GL_PIXEL_UNPACK_BUFFER : GL_PIXEL_PACK_BUFFER, move->buffer);
+    for (size_t i = 0; i < n; i++)
+        move_source(move, &sources[i], target->target);
 }

@@ -271,19 +271,6 @@ struct gl_shader *gl_shader_use(const struct gl_context *context)
     return NULL;
 }
 
-struct gl_shader *gl_shader_hold(struct gl_shader *shader)
-{
-    GR_LOCKED(&lock);
-    shader->users++;
-    return shader;
-}
-
-void gl_shader_keep(struct gl_shader *shader)
-{
-    GR_LOCKED(&lock);
-    shader->kept = true;
-}
-
 static bool end_use(struct gl_shader *s)
 {
     GR_LOCKED(&lock);
@@ -301,6 +288,21 @@ void gl_shader_drop(struct gl_shader *shader)
         end_shader(&shader->left, true);
     else
         gl_deferred_add(&shader->left);
+}
+
+void gl_shader_pass(struct gl_shader *shader, struct gl_shader **holder)
+{
+    if (!shader)
+        return;
+    if (holder && !*holder) {
+        *holder = shader;
+        return;
+    }
+    if (!holder || *holder != shader) {
+        GR_LOCKED(&lock);
+        shader->kept = true;
+    }
+    gl_shader_drop(shader);
 }
 
 /* ---- Whether it can run ---------------------------------------------------------------------- */
@@ -435,41 +437,26 @@ const struct gl_shader_texture *gl_shader_texture(struct gl_shader *shader,
     return make_texture(t) ? t : NULL;
 }
 
-int gl_texture_parameter(unsigned int texture, unsigned int name)
-{
-    GLint value = 0;
-    glGetTextureParameteriv(texture, name, &value);
-    return value;
-}
-
-/* Image units ignore the other parameters, but the texture must be complete. */
-bool gl_shader_can_access(unsigned int texture, int level)
-{
-    const GLint base = gl_texture_parameter(texture, GL_TEXTURE_BASE_LEVEL);
-    const GLint filter = gl_texture_parameter(texture, GL_TEXTURE_MIN_FILTER);
-    if (level < base || level > gl_texture_parameter(texture, GL_TEXTURE_MAX_LEVEL))
-        return false;
-    return gl_texture_parameter(texture, GL_TEXTURE_IMMUTABLE_FORMAT) ||
-           (level == base && (filter == GL_NEAREST || filter == GL_LINEAR));
-}
-
 /* ---- A copy ---------------------------------------------------------------------------------- */
 
-/* The unit of the texture, for an image or a sampler. */
-static GLuint unit_for(const struct gl_texel_copy *c)
-{
-    return c->kind == GL_TEXELS_COLOUR ? FIRST_IMAGE + unit_of(c->pixel)
-                                       : FIRST_SAMPLE + (c->kind == GL_TEXELS_STENCIL);
-}
-
-/* The names that the bindings of the application must not have. */
+/* The bindings for a copy from `offset` on, of `size` bytes. */
 static struct gl_shader_bindings bindings_for(const struct gl_shader *s,
-                                              const struct gl_texel_copy *c)
+                                              const struct gl_texel_copy *c, size_t offset,
+                                              size_t size)
 {
-    struct gl_shader_bindings b = {.sampled = c->kind != GL_TEXELS_COLOUR,
-                                   .unit = unit_for(c),
-                                   .own_buffer = c->buffer,
-                                   .own_sampler = s->sampler};
+    const GLuint image = unit_of(c->pixel);
+    const bool sampled = c->kind != GL_TEXELS_COLOUR;
+    struct gl_shader_bindings b = {.sampled = sampled,
+                                   .unit = sampled ? FIRST_SAMPLE + (c->kind == GL_TEXELS_STENCIL)
+                                                   : FIRST_IMAGE + image,
+                                   .program = (GLint)s->program,
+                                   .texture = (GLint)c->texture,
+                                   .sampler = (GLint)s->sampler,
+                                   .buffer = (GLint)c->buffer,
+                                   .start = (int64_t)offset,
+                                   .size = (int64_t)size,
+                                   .image = {(GLint)c->texture, c->level, GL_FALSE, c->layer,
+                                             GL_READ_WRITE, (GLint)integer_formats[image]}};
     for (int i = 0; i < GL_SHADER_TEXTURES; i++) {
         b.own_textures[2 * i] = s->textures[i].name;
         b.own_textures[2 * i + 1] = s->textures[i].view;
@@ -487,18 +474,12 @@ bool gl_shader_copy(const struct gl_shader *shader, const struct gl_texel_copy *
     const size_t bytes = (size_t)c->width * (size_t)c->height * c->pixel;
     const size_t before = c->offset % (size_t)shader->alignment,
                  size = before + (bytes + 3) / 4 * 4;
+    const struct gl_shader_bindings ours = bindings_for(shader, c, c->offset - before, size);
     GL_SAVED(saved, 0);
-    saved.shader = bindings_for(shader, c);
-    const GLuint unit = saved.shader.unit;
+    saved.ours = &ours;
     if (size > (size_t)shader->largest || !gl_save(&saved, GL_SAVE(SHADER)))
         return false;
-    glUseProgram(shader->program);
-    gl_shader_bind_buffer(c->buffer, (int64_t)(c->offset - before), (int64_t)size);
-    if (saved.shader.sampled)
-        gl_shader_bind_texture(unit, c->texture, shader->sampler);
-    else
-        glBindImageTexture(unit, c->texture, c->level, GL_FALSE, c->layer, GL_READ_WRITE,
-                           integer_formats[unit - FIRST_IMAGE]);
+    gl_shader_bindings_set(&ours);
     const GLuint arguments[] = {(GLuint)c->width,     (GLuint)c->height, (GLuint)c->x,
                                 (GLuint)c->y,         c->kind,           c->pixel,
                                 (GLuint)(before / 4), c->to_image};

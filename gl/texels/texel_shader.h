@@ -20,15 +20,17 @@ struct gl_shader;
  */
 struct gl_shader *gl_shader_use(const struct gl_context *context);
 
-/* Adds a use. Returns the shader. */
-struct gl_shader *gl_shader_hold(struct gl_shader *shader);
-
 /*
- * Ends a use. With the last one the OpenGL objects are deleted, when the context is current, unless
- * gl_shader_keep() was called: then they live as long as the context. NULL is allowed.
+ * Ends a use. With the last one the OpenGL objects are deleted, when the context is current. NULL
+ * is allowed.
  */
 void gl_shader_drop(struct gl_shader *shader);
-void gl_shader_keep(struct gl_shader *shader);
+
+/*
+ * Passes a use to a holder that may have none yet. Otherwise ends it; then the shader lives as long
+ * as the context, unless the holder has it. Both may be NULL.
+ */
+void gl_shader_pass(struct gl_shader *shader, struct gl_shader **holder);
 
 /*
  * Whether OpenGL would discard a dispatch or a draw because of the application's conditional
@@ -42,12 +44,6 @@ bool gl_renders_conditionally(const struct gl_shader *shader);
  * gl_renders_conditionally().
  */
 bool gl_shader_can_run(const struct gl_shader *shader);
-
-/* Queries a parameter of a texture. */
-int gl_texture_parameter(unsigned int texture, unsigned int name);
-
-/* Whether the parameters of the texture let image units access the level as integers. */
-bool gl_shader_can_access(unsigned int texture, int level);
 
 /* A texture that draws of grinterop write and the shader reads. */
 struct gl_shader_texture {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Texels are copied between OpenGL images and host memory, or the buffer that is bound for texels,
- * in OpenGL command order, by glTexSubImage and glGetTexImage. OpenGL bindings and state are
+ * Texels are moved between OpenGL images and host memory or buffers, in OpenGL command order: by a
+ * compute shader where one can, otherwise by calls of OpenGL. OpenGL bindings and state are
  * preserved.
  */
 #ifndef GR_GL_TEXELS_TEXELS_H
@@ -9,6 +9,7 @@
 
 #include "gl/context/saved_state.h"
 #include "gl/format/format.h"
+#include "gl/texels/texel_shader.h"
 
 /*
  * The format and type with which OpenGL transfers texels unchanged. Their layout is that of CUDA,
@@ -27,38 +28,7 @@ bool gl_transfer_supported(const struct gl_target *target);
 /* Whether this OpenGL can read rectangles. */
 bool gl_texels_regions_supported(void);
 
-/* An image whose levels are copied while gl_texels_bind() has bound it. */
-struct gl_texels {
-    const struct gl_target *target;
-    struct gl_transfer transfer;
-    unsigned int name;
-    unsigned int scratch; /* the texture that replaces a renderbuffer, or 0 */
-};
-
-/* Binds the image. Called after gl_save_pixels(). */
-void gl_texels_bind(struct gl_saved *saved, const struct gl_texels *texels);
-
-/*
- * A part of an image: one level with all layers or slices, or one cube face; or a region of it. In
- * a region of a cube map `z` is 0, as for each face.
- */
-struct gl_texels_part {
-    unsigned int level, face;
-    bool is_region;
-    int x, y, z;
-    int width, height, depth; /* depth: the number of slices or layers, otherwise 1 */
-};
-
-void gl_texels_read(const struct gl_texels *texels, const struct gl_texels_part *part, void *to);
-void gl_texels_write(const struct gl_texels *texels, const struct gl_texels_part *part,
-                     const void *from);
-
-/*
- * Creates a texture with the internal format of a renderbuffer. Call this function after
- * gl_save_pixels(). The caller owns the texture.
- */
-unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfer, int width,
-                               int height);
+/* ---- A move ---------------------------------------------------------------------------------- */
 
 /* An attachment of the framebuffer that is bound for reading. */
 struct gl_attachment {
@@ -85,10 +55,69 @@ struct gl_attachment {
     bool layered;
 };
 
-/* Returns the attachment point for an image of a format; `mask` is that of glBlitFramebuffer(). */
-unsigned int gl_attachment_point(unsigned int mask, unsigned int format);
+/* A rectangle of an attachment, or of layers of one level of a texture or renderbuffer. */
+struct gl_texel_source {
+    const struct gl_attachment *attachment; /* NULL: the image that the next fields describe */
+    const struct gl_target *target;
+    const struct gl_format *format;
+    unsigned int name;
+    int level, layer;
+    int layers;     /* also slices, or faces; 1 for an attachment */
+    bool is_region; /* not a whole level */
+    int x, y, width, height;
+    unsigned pixel; /* the bytes of a texel in memory */
+    size_t offset;  /* of the texels in memory, which are tightly packed */
+};
 
-/* Selects the attachment, if it has colours, for reads of its framebuffer. */
-void gl_attachment_select(const struct gl_attachment *a, struct gl_saved *saved);
+struct gl_texel_move {
+    const struct gl_context *context; /* the current one */
+    struct gl_shader *shader;         /* NULL: calls of OpenGL move the texels */
+    bool to_image;                    /* for images only */
+    unsigned int buffer;              /* 0: `at` is an address in host memory */
+    uintptr_t at;                     /* where the offsets begin in memory */
+    size_t size;                      /* of the buffer, for an attachment */
+    unsigned int scratch; /* for renderbuffers: the texture by which OpenGL can copy them */
+};
+
+/* Returns the bytes of a layer in memory. */
+static inline size_t gl_texels_layer(const struct gl_texel_source *s)
+{
+    return (size_t)s->width * (size_t)s->height * s->pixel;
+}
+
+/* Whether a shader can move such texels, so that a move should have one. Calls no OpenGL. */
+bool gl_texels_suit_shader(const struct gl_texel_source sources[], size_t n);
+
+/*
+ * Moves texels between a buffer or host memory and levels of one image, in the order of the
+ * sources, or from one attachment. With an attachment, the caller has called gl_save_pixels(), and
+ * OpenGL does not render conditionally if there is a shader. True: the shader moved them without an
+ * error. Otherwise calls moved them, and may have left an OpenGL error.
+ */
+bool gl_texels_move(const struct gl_texel_move *move, const struct gl_texel_source sources[],
+                    size_t n);
+
+/* ---- The calls of OpenGL, for gl_texels_move() ----------------------------------------------- */
+
+void gl_image_calls(const struct gl_texel_move *move, const struct gl_texel_source sources[],
+                    size_t n);
+
+/* Reads an attachment into the buffer. */
+void gl_attachment_calls(const struct gl_texel_move *move, const struct gl_texel_source *source);
+
+/*
+ * Copies a rectangle of the attachment to a texture of the format, at 0, 0. A layered attachment is
+ * read from its first layer. Without samples, colours that are encoded as sRGB are copied as they
+ * are.
+ */
+void gl_attachment_blit(const struct gl_texel_source *source, unsigned int format,
+                        unsigned int texture);
+
+/*
+ * Creates a texture with the internal format of a renderbuffer, for gl_texel_move.scratch. The
+ * caller owns the texture.
+ */
+unsigned int gl_texels_scratch(const struct gl_context *context, unsigned int internal,
+                               struct gl_transfer transfer, int width, int height);
 
 #endif
