@@ -432,7 +432,7 @@ static bool is_fetched_ahead(const gr_resource *resource)
 }
 
 /* Makes the same checks as a map that reads. */
-static gr_status check(gr_resource *const resources[], size_t n)
+static gr_status check_fetched(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (!is_fetched_ahead(resources[i]))
@@ -445,7 +445,7 @@ static gr_status check(gr_resource *const resources[], size_t n)
 
 gr_status gl_copy_end_use(gr_resource *const resources[], size_t n)
 {
-    GR_TRY(check(resources, n));
+    GR_TRY(check_fetched(resources, n));
     GR_ENTER(&resources[0]->context, "The end of OpenGL's turn");
     /* data that was fetched but never read may be overwritten */
     for (size_t i = 0; i < n; i++)
