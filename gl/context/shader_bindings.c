@@ -15,10 +15,8 @@ static GLint indexed(GLenum what, GLuint index)
 /* Whether the texture, if there is one, can be bound again as a GL_TEXTURE_2D. */
 static bool is_texture_2d(GLint texture)
 {
-    GLint target = GL_TEXTURE_2D;
-    if (texture && !glIsTexture((GLuint)texture))
-        return false;
-    if (texture)
+    GLint target = texture ? 0 : GL_TEXTURE_2D;
+    if (texture && glIsTexture((GLuint)texture))
         glGetTextureParameteriv((GLuint)texture, GL_TEXTURE_TARGET, &target);
     return target == GL_TEXTURE_2D;
 }

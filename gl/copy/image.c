@@ -226,10 +226,10 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
 static size_t sources_of(const struct gl_resource *r,
                          struct gl_texel_source sources[GL_COPY_MOST_LEVELS])
 {
-    const struct gr_region *region = region_of(r), whole = {.level = 0};
+    const struct gr_region whole = {.level = 0}, *region = region_of(r),
+                           *part = region ? region : &whole;
     const size_t n = region ? 1 : r->base.image.levels;
     for (size_t i = 0; i < n; i++) {
-        const struct gr_region *part = region ? region : &whole;
         const unsigned level = part->level + (unsigned)i;
         const struct extent e = extent_of(r, level);
         sources[i] = (struct gl_texel_source){

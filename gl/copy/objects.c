@@ -17,9 +17,13 @@ static void make_shader_writes_visible(const struct gl_context *context)
         glMemoryBarrier(GL_ALL_BARRIER_BITS);
 }
 
-static gr_status refused_by_gl(GLenum error, const gr_resource *resource, size_t n,
-                               const char *gl_call, const char *what)
+/* Fails if OpenGL has reported an error since GL_SAVE(ERRORS). */
+static gr_status check_copies(const gr_resource *resource, size_t n, const char *gl_call,
+                              const char *what)
 {
+    const GLenum error = gl_errors_take();
+    if (error == GL_NO_ERROR)
+        return GR_OK;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), gl_call,
                         "OpenGL could not %s the bytes of %s%s.", what,
                         gl_object_text(resource).text,
@@ -238,10 +242,8 @@ gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n)
         else if (r->copy->owed)
             status = write_object(r, 0, r->base.size); /* a ring maps whole buffers */
     }
-    const GLenum error = gl_errors_take();
-    if (status == GR_OK && error != GL_NO_ERROR)
-        status =
-            refused_by_gl(error, resources[0], n, "glMapBufferRange, glTexSubImage", "take back");
+    if (status == GR_OK)
+        status = check_copies(resources[0], n, "glMapBufferRange, glTexSubImage", "take back");
     for (size_t i = 0; i < n && status == GR_OK; i++)
         gl_of(resources[i])->copy->owed = false;
     return status;
@@ -305,11 +307,8 @@ gr_status gl_copy_read_objects(gr_resource *const resources[], size_t n)
     GL_SAVED(before, GL_SAVE(ERRORS));
     make_shader_writes_visible(&gl_of(resources[0])->context);
     issue_reads(resources, n);
-    gr_status status = wait_for_reads(resources, n);
-    const GLenum error = gl_errors_take();
-    if (status == GR_OK && error != GL_NO_ERROR)
-        return refused_by_gl(error, resources[0], n, "glGetBufferSubData, glGetTexImage", "read");
-    return status;
+    GR_TRY(wait_for_reads(resources, n));
+    return check_copies(resources[0], n, "glGetBufferSubData, glGetTexImage", "read");
 }
 
 static void read_pieces(const struct gl_resource *r, struct __GLsync *fences[])
@@ -329,12 +328,10 @@ gr_status gl_copy_read_pieces(gr_resource *resource, struct __GLsync *fences[])
     GL_SAVED(before, GL_SAVE(ERRORS));
     make_shader_writes_visible(&gl_of(resource)->context);
     read_pieces(gl_of(resource), fences);
-    const GLenum error = gl_errors_take();
-    if (error == GL_NO_ERROR)
-        return GR_OK;
-    for (unsigned i = 0; i < GL_COPY_MOST_PIECES; i++)
+    gr_status status = check_copies(resource, 1, "glCopyNamedBufferSubData", "read");
+    for (unsigned i = 0; i < GL_COPY_MOST_PIECES && status != GR_OK; i++)
         glDeleteSync(fences[i]); /* NULL is allowed here */
-    return refused_by_gl(error, resource, 1, "glCopyNamedBufferSubData", "read");
+    return status;
 }
 
 /* Waits until OpenGL has finished with the part that is written next. */
@@ -383,10 +380,7 @@ static gr_status fetch_all_ahead(gr_resource *const resources[], size_t n)
         told = fetch_ahead(gl_of(resources[i])) || told;
     if (told)
         glFlush();
-    const GLenum error = gl_errors_take();
-    if (error == GL_NO_ERROR)
-        return GR_OK;
-    return refused_by_gl(error, resources[0], n, "glCopyBufferSubData, glGetTexImage", "read");
+    return check_copies(resources[0], n, "glCopyBufferSubData, glGetTexImage", "read");
 }
 
 static struct gl_copy *copy_of(const gr_resource *resource)

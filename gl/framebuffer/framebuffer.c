@@ -337,11 +337,13 @@ static gr_status check_size(const struct fetch *f, const char *name)
                    end, gr_s(end));
 }
 
-/* Lets OpenGL write the attachments to the staging buffer, and converts them to the tensors. */
-static gr_status convert(struct fetch *f)
+/* Finds the parts, lets OpenGL write the attachments to the staging buffer, and converts them to
+ * the tensors. */
+static gr_status fetch_parts(struct fetch *f)
 {
     gr_tensor_desc pixels[MOST_PARTS];
     struct gr_staged staged[MOST_PARTS];
+    GR_TRY(find_parts(f));
     GR_TRY(check_size(f, "staging"));
     for (size_t i = 0; i < f->n; i++) {
         struct part *p = &f->parts[i];
@@ -372,12 +374,6 @@ static gr_status run(struct fetch *f, gr_status (*work)(struct fetch *f))
         gr_resource_free(f->staging);
     }
     return status;
-}
-
-static gr_status fetch_parts(struct fetch *f)
-{
-    GR_TRY(find_parts(f));
-    return convert(f);
 }
 
 /* `parts` has room for the attachments. */

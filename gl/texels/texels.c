@@ -55,10 +55,8 @@ static unsigned int copy_format(const struct gl_attachment *a)
 }
 
 /* Each layer must start at a whole word of the buffer. */
-static bool suits_shader(const struct gl_texel_source *s)
+static bool image_suits_shader(const struct gl_texel_source *s)
 {
-    if (s->attachment)
-        return s->attachment->target && copy_format(s->attachment) != GL_NONE;
     return s->target->target != GL_RENDERBUFFER && s->target->target != GL_TEXTURE_RECTANGLE &&
            gl_format_has_image_units(s->format) && s->layers <= MOST_DISPATCHES &&
            (s->layers == 1 || gl_texels_layer(s) % 4 == 0);
@@ -66,10 +64,11 @@ static bool suits_shader(const struct gl_texel_source *s)
 
 bool gl_texels_suit_shader(const struct gl_texel_source sources[], size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!suits_shader(&sources[i]))
-            return false;
-    return true;
+    const struct gl_attachment *a = sources->attachment;
+    bool suit = !a || (a->target && copy_format(a) != GL_NONE);
+    for (size_t i = 0; i < n && !a && suit; i++)
+        suit = image_suits_shader(&sources[i]);
+    return suit;
 }
 
 static int parameter(GLuint texture, GLenum name)
