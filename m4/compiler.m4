@@ -40,7 +40,7 @@ AS_CASE([$enable_sanitizer],
     [''|no], [enable_sanitizer=no],
     [yes], [AC_MSG_ERROR([--enable-sanitizer needs a list, for example address,undefined])],
     [GR_FLAG([SANITIZER_FLAGS],
-        [-fsanitize=$enable_sanitizer -fno-sanitize-recover=all -fno-omit-frame-pointer])
+        [-DGR_CHECK_LOCKS -fsanitize=$enable_sanitizer -fno-sanitize-recover=all -fno-omit-frame-pointer])
      AS_IF([test -z "$SANITIZER_FLAGS"], [AC_MSG_ERROR([$CC cannot build with the sanitizers $enable_sanitizer.
   Their run-time libraries may be missing (Debian: libclang-rt-dev for clang).])])])
 dnl make fuzz links its targets with libFuzzer, which only clang has.

@@ -16,7 +16,7 @@ struct page {
     struct compat_handle handles[PAGE_HANDLES];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock lock = GR_LOCK(COMPAT_HANDLES);
 static struct page *pages;
 static struct compat_handle *first_free, **last_free = &first_free;
 

@@ -12,7 +12,7 @@
 #include <epoxy/gl.h>
 
 /* The marked contexts. The handle of a destroyed context may be reused, but its mark is not. */
-static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock marks_lock = GR_LOCK(CONTEXT_MARKS);
 static struct gl_context *marks;
 static size_t mark_count;
 

@@ -10,7 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock lock = GR_LOCK(PARKED_OBJECTS);
 static _Atomic(struct gl_deferred *) parked;
 
 void gl_deferred_add(struct gl_deferred *left)

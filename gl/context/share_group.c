@@ -25,7 +25,7 @@ struct gl_group {
 };
 
 /* The groups with a marker. The lock also protects `users`; the rest of a group is constant. */
-static pthread_mutex_t groups_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock groups_lock = GR_LOCK(SHARE_GROUPS);
 static struct gl_group *groups;
 
 bool gl_group_is_current(const struct gl_group *group)

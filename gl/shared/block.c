@@ -65,7 +65,7 @@ struct pool {
     GLsync fence;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock lock = GR_LOCK(BLOCKS);
 static struct pool *pools;
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ struct private_vulkan {
     PFN_vkGetSemaphoreFdKHR semaphore_fd; /* NULL if semaphores cannot be exported */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock lock = GR_LOCK(PRIVATE_VULKAN);
 static struct private_vulkan *opened;
 
 static struct private_vulkan *open_device(CUdevice cuda, const char *call)

@@ -5,7 +5,6 @@
  */
 #include "gl/shared/shared.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "lib/sync/sync.h"
 #include "gl/context/saved_state.h"
 #include "gl/object/object.h"
+#include "lib/base/lock.h"
 
 /* Constants and functions of GL_NV_timeline_semaphore, which epoxy does not know. */
 #define TIMELINE_SEMAPHORE_VALUE_NV 0x9595
@@ -146,19 +146,19 @@ static void choose(struct gl_timeline *t, const char *call)
     t->waits = GL_WAITS_HOST;
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list */
+static struct gr_lock lock = GR_LOCK(TIMELINES); /* protects the list */
 static struct gl_timeline *timelines;
 
 /* Frees a timeline whose semaphores have been dropped. */
 static void end_timeline(struct gr_semaphore_pair *pair)
 {
     struct gl_timeline *t = gl_timeline_of(pair), **link = &timelines;
-    pthread_mutex_lock(&lock);
+    gr_lock(&lock);
     while (*link && *link != t)
         link = &(*link)->next;
     if (*link)
         *link = t->next;
-    pthread_mutex_unlock(&lock);
+    gr_unlock(&lock);
     gl_names_end(t->names);
     gr_context_drop(&t->cuda);
     free(t);
@@ -211,12 +211,12 @@ struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
                                      const struct gr_context *cuda, CUdevice device,
                                      const char *call)
 {
-    pthread_mutex_lock(&lock);
+    gr_lock(&lock);
     struct gl_timeline *t = timelines;
     while (t && !(gl_context_same(&t->context, context) && gr_context_same(&t->cuda, cuda) &&
                   gr_pair_hold_living(&t->pair)))
         t = t->next;
-    pthread_mutex_unlock(&lock);
+    gr_unlock(&lock);
     if (t)
         return t;
     /* No other thread makes this pair meanwhile, because the context is current on this one. */
@@ -227,10 +227,10 @@ struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
     choose(t, call);
     if (t->waits == GL_WAITS_BINARY)
         return t;
-    pthread_mutex_lock(&lock);
+    gr_lock(&lock);
     t->next = timelines;
     timelines = t;
-    pthread_mutex_unlock(&lock);
+    gr_unlock(&lock);
     return t;
 }
 

@@ -137,7 +137,7 @@ struct gl_shader {
 };
 
 /* The lock protects the list and the fields `users` and `kept`. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock lock = GR_LOCK(TEXEL_SHADERS);
 static struct gl_shader *shaders;
 
 /* ---- Life ------------------------------------------------------------------------------------ */

@@ -1,24 +1,114 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A mutex that is locked until the end of a block. */
+/*
+ * The locks of the library and their order. Builds with a sanitizer check the order at each lock:
+ * lock.c.
+ */
 #ifndef GR_LIB_BASE_LOCK_H
 #define GR_LIB_BASE_LOCK_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
-static inline pthread_mutex_t *gr_lock(pthread_mutex_t *mutex)
+/*
+ * The kinds of locks. A thread that holds a lock takes only locks of kinds further down, so that no
+ * two threads wait for each other. The program's functions are called without a lock.
+ */
+#define GR_LOCK_KINDS(X)                                                                           \
+    X(COMPAT_HANDLES)                                                                              \
+    X(DRIVER_LOAD)                                                                                 \
+    X(DRIVER_TABLES)                                                                               \
+    X(BLOCKS)                                                                                      \
+    X(PRIVATE_VULKAN)                                                                              \
+    X(TIMELINES)                                                                                   \
+    X(TEXEL_SHADERS)                                                                               \
+    X(SHARE_GROUPS)                                                                                \
+    X(PARKED_OBJECTS)                                                                              \
+    X(CONTEXT_MARKS)                                                                               \
+    X(LINK_RING)                                                                                   \
+    X(RING)                                                                                        \
+    X(LINK_VALUES)                                                                                 \
+    X(SUBMITS)                                                                                     \
+    X(SPARE_SUBMITS)                                                                               \
+    X(SEMAPHORE)                                                                                   \
+    X(MAPPING_USERS)                                                                               \
+    X(DEFERRED_RELEASES)                                                                           \
+    X(ENDINGS)                                                                                     \
+    X(VULKAN_DEVICE)                                                                               \
+    X(VULKAN_LOADER)                                                                               \
+    X(HEADLESS)                                                                                    \
+    X(HOST_SEMAPHORE)                                                                              \
+    X(STREAM_USES)                                                                                 \
+    X(MAPPING_USES)                                                                                \
+    X(KERNEL_MODULES)                                                                              \
+    X(LOG_SINKS)
+
+enum gr_lock_kind {
+#define GR_LOCK_KIND(name) GR_LOCK_##name,
+    GR_LOCK_KINDS(GR_LOCK_KIND)
+#undef GR_LOCK_KIND
+        GR_LOCK_KIND_COUNT
+};
+
+struct gr_lock {
+    pthread_mutex_t mutex;
+    enum gr_lock_kind kind;
+};
+
+/* The initializer of a lock of this kind. */
+#define GR_LOCK(NAME)                                                                              \
+    {                                                                                              \
+        PTHREAD_MUTEX_INITIALIZER, GR_LOCK_##NAME                                                  \
+    }
+
+#ifdef GR_CHECK_LOCKS
+/* End the process if this thread may not take the lock now. */
+void gr_lock_check(const struct gr_lock *lock);
+void gr_lock_forget(const struct gr_lock *lock);
+#else
+static inline void gr_lock_check(const struct gr_lock *lock)
 {
-    pthread_mutex_lock(mutex);
-    return mutex;
+    (void)lock;
 }
 
-static inline void gr_unlock_at_end(pthread_mutex_t *const *mutex)
+static inline void gr_lock_forget(const struct gr_lock *lock)
 {
-    pthread_mutex_unlock(*mutex);
+    (void)lock;
+}
+#endif
+
+/* Returns whether the lock was made: memory may be missing. */
+static inline bool gr_lock_init(struct gr_lock *lock, enum gr_lock_kind kind)
+{
+    lock->kind = kind;
+    return pthread_mutex_init(&lock->mutex, NULL) == 0;
 }
 
-/* Locks the mutex, and unlocks it at the end of the block. At most one for each block. */
-#define GR_LOCKED(mutex)                                                                           \
-    __attribute__((cleanup(gr_unlock_at_end), unused)) pthread_mutex_t *const gr_locked =          \
-        gr_lock(mutex)
+static inline void gr_lock_end(struct gr_lock *lock)
+{
+    pthread_mutex_destroy(&lock->mutex);
+}
+
+static inline struct gr_lock *gr_lock(struct gr_lock *lock)
+{
+    gr_lock_check(lock);
+    pthread_mutex_lock(&lock->mutex);
+    return lock;
+}
+
+static inline void gr_unlock(struct gr_lock *lock)
+{
+    gr_lock_forget(lock);
+    pthread_mutex_unlock(&lock->mutex);
+}
+
+static inline void gr_unlock_at_end(struct gr_lock *const *lock)
+{
+    gr_unlock(*lock);
+}
+
+/* Locks until the end of the block. At most one for each block. */
+#define GR_LOCKED(lock)                                                                            \
+    __attribute__((cleanup(gr_unlock_at_end), unused)) struct gr_lock *const gr_locked =           \
+        gr_lock(lock)
 
 #endif

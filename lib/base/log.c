@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "lib/base/machine.h"
+#include "lib/base/lock.h"
 
 static const char *const level_names[] = {"none", "error", "warning", "info", "debug"};
 
@@ -24,7 +25,7 @@ struct sink {
 static struct sink sinks[GR_LOG_SINKS];
 
 /* Protects the sinks; the condition is signalled when a delivery ends. */
-static pthread_mutex_t sinks_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock sinks_lock = GR_LOCK(LOG_SINKS);
 static pthread_cond_t delivered = PTHREAD_COND_INITIALIZER;
 
 static void set_level(struct sink *sink, int level)
@@ -42,7 +43,7 @@ static void set_level(struct sink *sink, int level)
  */
 static void renew_lock(void)
 {
-    pthread_mutex_init(&sinks_lock, NULL);
+    (void)gr_lock_init(&sinks_lock, GR_LOCK_LOG_SINKS);
     pthread_cond_init(&delivered, NULL);
     for (int i = 0; i < GR_LOG_SINKS; i++)
         sinks[i].busy = 0;
@@ -89,30 +90,30 @@ static struct sink *find(gr_log_fn fn, const void *user, bool free)
 
 bool gr_log_put(gr_log_level level, gr_log_fn fn, void *user)
 {
-    pthread_mutex_lock(&sinks_lock);
+    gr_lock(&sinks_lock);
     struct sink *sink = find(fn, user, true);
     if (sink) {
         sink->fn = fn;
         sink->user = user;
         set_level(sink, level);
     }
-    pthread_mutex_unlock(&sinks_lock);
+    gr_unlock(&sinks_lock);
     return sink;
 }
 
 void gr_log_remove(gr_log_fn fn, void *user)
 {
-    pthread_mutex_lock(&sinks_lock);
+    gr_lock(&sinks_lock);
     struct sink *sink = find(fn, user, false);
     if (sink) {
         set_level(sink, GR_LOG_NONE);
         while (sink->busy)
-            pthread_cond_wait(&delivered, &sinks_lock);
+            pthread_cond_wait(&delivered, &sinks_lock.mutex);
         /* meanwhile another thread may have added this pair again, or removed it and added one */
         if (find(fn, user, false) == sink && sink->level == GR_LOG_NONE)
             sink->fn = NULL;
     }
-    pthread_mutex_unlock(&sinks_lock);
+    gr_unlock(&sinks_lock);
 }
 
 /* The maximum length of a logged line. */
@@ -125,19 +126,19 @@ static void write_line(gr_log_level level, const char *line)
 
 static void deliver(struct sink *sink, gr_log_level level, const char *line)
 {
-    pthread_mutex_lock(&sinks_lock);
+    gr_lock(&sinks_lock);
     gr_log_fn fn = sink->fn;
     void *user = sink->user;
     bool wanted = (int)level <= sink->level; /* it may just have been removed */
     sink->busy += wanted;
-    pthread_mutex_unlock(&sinks_lock);
+    gr_unlock(&sinks_lock);
     if (!wanted)
         return;
     fn(user, level, line);
-    pthread_mutex_lock(&sinks_lock);
+    gr_lock(&sinks_lock);
     sink->busy -= sink->busy > 0; /* 0 in a child that `fn` forked */
     pthread_cond_broadcast(&delivered);
-    pthread_mutex_unlock(&sinks_lock);
+    gr_unlock(&sinks_lock);
 }
 
 void gr_log(gr_log_level level, const char *format, ...)

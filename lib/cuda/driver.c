@@ -67,7 +67,7 @@ struct library {
 /*
  * These variables are written under the lock until gr_driver_table is set, and constant afterwards.
  */
-static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock load_lock = GR_LOCK(DRIVER_LOAD);
 static struct library library;
 static gr_cuda_api api;
 static char driver_path[GR_PATH_SIZE];
@@ -326,7 +326,7 @@ static void *find_loaded(const char *name, int version, cuuint64_t flags)
 
 const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct gr_lock lock = GR_LOCK(DRIVER_TABLES);
     if (!made || !fill || !table) {
         gr_fail(GR_ERR_INVALID_VALUE, __func__, "An argument is NULL: call gr_cuda().");
         return NULL;

@@ -11,7 +11,7 @@
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock lock = GR_LOCK(ENDINGS);
 static _Atomic(struct gr_ending *) queue, *newest = &queue; /* from the oldest to the newest */
 
 void gr_ending_add(struct gr_ending *ending)

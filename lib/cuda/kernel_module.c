@@ -76,7 +76,7 @@ static gr_status refuse_load(CUresult result, const char *driver_call, const cha
 }
 
 /* The kernels are loaded once, and kept until the process ends. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock lock = GR_LOCK(KERNEL_MODULES);
 static CUlibrary library;
 
 static CUresult load_library(CUlibrary *loaded)

@@ -12,9 +12,9 @@
 
 #define FIRST_ROOM (sizeof(((struct gr_stream_uses *)NULL)->first) / sizeof(struct gr_stream_use))
 
-void gr_uses_init(struct gr_stream_uses *list)
+void gr_uses_init(struct gr_stream_uses *list, enum gr_lock_kind kind)
 {
-    *list = (struct gr_stream_uses){.lock = PTHREAD_MUTEX_INITIALIZER};
+    *list = (struct gr_stream_uses){.lock = {PTHREAD_MUTEX_INITIALIZER, kind}};
 }
 
 static struct gr_stream_use *items_of(struct gr_stream_uses *list)
@@ -262,13 +262,13 @@ static void move_one(struct gr_stream_use *use, struct gr_stream_uses *to)
 
 void gr_uses_move(struct gr_stream_uses *list, struct gr_stream_uses *to)
 {
-    pthread_mutex_lock(&list->lock);
-    pthread_mutex_lock(&to->lock);
+    gr_lock(&list->lock);
+    gr_lock(&to->lock);
     for (size_t i = 0; i < list->count; i++)
         move_one(&items_of(list)[i], to);
     set_count(list, 0);
-    pthread_mutex_unlock(&to->lock);
-    pthread_mutex_unlock(&list->lock);
+    gr_unlock(&to->lock);
+    gr_unlock(&list->lock);
 }
 
 bool gr_uses_only(struct gr_stream_uses *list, CUstream stream)
@@ -322,6 +322,6 @@ void gr_uses_free(struct gr_stream_uses *list, bool alive)
         if (items[i].event)
             gr_driver()->EventDestroy(items[i].event);
     free(list->items);
-    pthread_mutex_destroy(&list->lock);
-    gr_uses_init(list);
+    gr_lock_end(&list->lock);
+    gr_uses_init(list, list->lock.kind);
 }

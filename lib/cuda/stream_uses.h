@@ -9,10 +9,11 @@
 #define GR_LIB_CUDA_STREAM_USES_H
 
 #include <cuda.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include <grinterop/gr.h>
+
+#include "lib/base/lock.h"
 
 struct gr_stream_use {
     CUstream stream;
@@ -32,11 +33,12 @@ struct gr_stream_uses {
     atomic_size_t count;
     size_t room;
     struct gr_stream_use *items; /* NULL: use `first` */
-    pthread_mutex_t lock;
+    struct gr_lock lock;
     struct gr_stream_use first[2];
 };
 
-void gr_uses_init(struct gr_stream_uses *list);
+/* `kind` is GR_LOCK_MAPPING_USES for the list of a resource, to which those of its tensors move. */
+void gr_uses_init(struct gr_stream_uses *list, enum gr_lock_kind kind);
 
 /* Whether the list is empty. Only valid if no other thread adds to the list. */
 static inline bool gr_uses_none(const struct gr_stream_uses *list)

@@ -20,7 +20,7 @@
 #include "lib/resource/mapping_users.h"
 
 /* Protects the list of each resource, because finalizer threads and the OpenGL thread share it. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock lock = GR_LOCK(DEFERRED_RELEASES);
 
 /* Whether any thread may use the resource. */
 static bool is_unbound(const gr_resource *resource)

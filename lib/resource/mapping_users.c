@@ -12,7 +12,7 @@
 #include "lib/resource/stream.h"
 
 /* Protects the lists of all buffers, because users may be removed on any thread. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock lock = GR_LOCK(MAPPING_USERS);
 
 void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user)
 {
@@ -48,7 +48,7 @@ static bool is_awaited(const struct gr_mapping_user *user)
 void gr_mapping_users_leave(struct gr_mapping_user *user, void (*defer)(gr_buffer *buffer))
 {
     gr_buffer *buffer = NULL;
-    pthread_mutex_lock(&lock);
+    gr_lock(&lock);
     if (user->buffer) {
         gr_uses_move(&user->uses, &user->buffer->resource->uses);
         if (is_awaited(user)) {
@@ -59,14 +59,14 @@ void gr_mapping_users_leave(struct gr_mapping_user *user, void (*defer)(gr_buffe
             take_out(user);
         }
     }
-    pthread_mutex_unlock(&lock);
+    gr_unlock(&lock);
     if (!buffer)
         return;
     defer(buffer);
-    pthread_mutex_lock(&lock);
+    gr_lock(&lock);
     if (user->buffer) /* the mapping has not ended */
         take_out(user);
-    pthread_mutex_unlock(&lock);
+    gr_unlock(&lock);
 }
 
 bool gr_mapping_users_keep(gr_buffer *buffer)
@@ -90,11 +90,11 @@ gr_status gr_mapping_users_order(gr_resource *resource, CUstream stream, const c
     CUresult result = CUDA_SUCCESS;
     if (gr_mapping_users_none(resource))
         return GR_OK;
-    pthread_mutex_lock(&lock);
+    gr_lock(&lock);
     for (struct gr_mapping_user *user = buffer->users; user && result == CUDA_SUCCESS;
          user = user->next)
         result = gr_uses_wait(&user->uses, stream, false);
-    pthread_mutex_unlock(&lock);
+    gr_unlock(&lock);
     if (result == CUDA_SUCCESS)
         result = gr_uses_wait(&resource->uses, stream, false);
     if (result == CUDA_SUCCESS)
@@ -123,14 +123,14 @@ void gr_mapping_users_revoke(gr_buffer *buffer, const char *call)
 {
     unsigned count = buffer->user_count;
     if (count) {
-        pthread_mutex_lock(&lock);
+        gr_lock(&lock);
         for (count = 0; buffer->users;) {
             struct gr_mapping_user *user = buffer->users;
             count += !user->is_leaving;
             user->revoke(user);
             take_out(user);
         }
-        pthread_mutex_unlock(&lock);
+        gr_unlock(&lock);
     }
     if (!gr_uses_none(&buffer->resource->uses))
         gr_uses_clear(&buffer->resource->uses);

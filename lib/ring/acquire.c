@@ -66,7 +66,7 @@ static gr_status wait_for_change(gr_ring *ring, const struct gr_deadline *deadli
     const double left = gr_deadline_left(deadline);
     const bool is_last = left <= CHECK_MS;
     const struct timespec until = time_in(ring, is_last ? left : CHECK_MS);
-    int waited = pthread_cond_timedwait(&ring->changed, &ring->lock, &until);
+    int waited = pthread_cond_timedwait(&ring->changed, &ring->lock.mutex, &until);
     *over = waited != 0 && (is_last || waited != ETIMEDOUT);
     return waited == ETIMEDOUT ? check_cuda(ring, call) : GR_OK;
 }
@@ -278,7 +278,7 @@ static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream st
         status = gr_ring_begin_use(ring, side, n, stream, &submit, call);
     if (status == GR_ERR_DEVICE_LOST)
         ring->link_ops->after_failure(ring->link);
-    pthread_mutex_lock(&ring->lock);
+    gr_lock(&ring->lock);
     finish_claim(ring, side, n, status == GR_OK);
     if (status == GR_OK)
         fill_slots(ring, side, n, submit, slots);
@@ -294,13 +294,13 @@ static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stre
                        "`slots` is NULL: pass an array of n for the acquired slots.");
     GR_TRY(check_stream(side, stream, call));
     const struct gr_deadline deadline = gr_deadline_in(timeout_ms);
-    pthread_mutex_lock(&ring->lock);
+    gr_lock(&ring->lock);
     gr_status status = claim(ring, side, n, &deadline, call);
     for (size_t i = 0; status == GR_OK && i < n; i++)
         side->resources[i] = ring->state.slots[side->numbers[i]].api.resource;
     if (status != GR_OK)
         gr_ring_update_pollers(ring);
-    pthread_mutex_unlock(&ring->lock);
+    gr_unlock(&ring->lock);
     return status == GR_OK ? begin_use(ring, side, stream, slots, n, &deadline, call) : status;
 }
 

@@ -8,6 +8,7 @@
 #include "lib/ring/slot_life.h"
 #include "lib/ring/slot_use.h"
 #include "lib/sync/sync.h"
+#include "lib/base/lock.h"
 
 /*
  * Returns the number of the slot that the caller passed, or GR_RING_MOST_SLOTS if the pointer is
@@ -130,15 +131,15 @@ static void update_slots(gr_ring *ring, const struct gr_ring_side *side, size_t 
 static gr_status end_use(gr_ring *ring, struct gr_ring_side *side, const gr_slot *const slots[],
                          size_t n, bool cancels, const char *call)
 {
-    pthread_mutex_lock(&ring->lock);
+    gr_lock(&ring->lock);
     gr_status status = look_up(ring, side, slots, n, cancels, call);
-    pthread_mutex_unlock(&ring->lock);
+    gr_unlock(&ring->lock);
     if (status != GR_OK)
         return status;
     status = gr_ring_end_use(ring, side, n, cancels, call);
     if (status == GR_ERR_DEVICE_LOST)
         ring->link_ops->after_failure(ring->link);
-    pthread_mutex_lock(&ring->lock);
+    gr_lock(&ring->lock);
     update_slots(ring, side, n);
     if (status == GR_OK)
         record_states(ring, side, n, cancels);

@@ -49,11 +49,11 @@ static bool init_condition(gr_ring *ring)
 
 static bool init_lock(gr_ring *ring)
 {
-    if (pthread_mutex_init(&ring->lock, NULL) != 0)
+    if (!gr_lock_init(&ring->lock, GR_LOCK_RING))
         return false;
     if (init_condition(ring))
         return true;
-    pthread_mutex_destroy(&ring->lock);
+    gr_lock_end(&ring->lock);
     return false;
 }
 
@@ -116,7 +116,7 @@ void gr_ring_free(gr_ring *ring)
     gr_ring_end_all(ring);
     gr_ring_end_descriptors(ring);
     pthread_cond_destroy(&ring->changed);
-    pthread_mutex_destroy(&ring->lock);
+    gr_lock_end(&ring->lock);
     free(ring);
 }
 
@@ -136,7 +136,7 @@ gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n
 {
     GR_TRY(gr_ring_check(ring, __func__));
     gr_ring_end_left(ring); /* makes room, if the work of earlier slots is done */
-    pthread_mutex_lock(&ring->lock);
+    gr_lock(&ring->lock);
     gr_status status = check_own(ring, __func__);
     if (status == GR_OK)
         status = gr_ring_check_resources(resources, n, ring, __func__);

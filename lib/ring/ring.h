@@ -12,6 +12,7 @@
 
 #include <grinterop/ring.h>
 
+#include "lib/base/lock.h"
 #include "lib/ring/slot_state.h"
 
 struct gr_link;
@@ -28,7 +29,7 @@ struct gr_ring {
      * Protects all members except constants and the arrays of the sides, which only their side
      * uses.
      */
-    pthread_mutex_t lock;
+    struct gr_lock lock;
     pthread_cond_t changed;
     int clock; /* the clock of the condition, for clock_gettime() */
     struct gr_ring_state state;

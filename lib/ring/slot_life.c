@@ -276,7 +276,7 @@ void gr_ring_end_left(gr_ring *ring)
 void gr_ring_unlock_and_end_left(gr_ring *ring)
 {
     const bool ends = ring->state.counts[GR_SLOT_LEFT] > 0;
-    pthread_mutex_unlock(&ring->lock);
+    gr_unlock(&ring->lock);
     if (ends)
         gr_ring_end_left(ring);
 }

@@ -29,9 +29,9 @@ void gr_sync_skip_signal(gr_semaphore *acquire)
 
 gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call)
 {
-    pthread_mutex_lock(&release->lock);
+    gr_lock(&release->lock);
     CUevent passed = release->retaken ? release->passed.event : NULL;
-    pthread_mutex_unlock(&release->lock);
+    gr_unlock(&release->lock);
     if (!passed)
         return GR_OK;
     GR_ENTER(&release->context, call);
@@ -39,9 +39,9 @@ gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call)
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuEventQuery",
                             "%s: a stream that signals the binary semaphore failed.", call);
-    pthread_mutex_lock(&release->lock);
+    gr_lock(&release->lock);
     release->retaken = false;
-    pthread_mutex_unlock(&release->lock);
+    gr_unlock(&release->lock);
     return GR_OK;
 }
 

@@ -25,9 +25,9 @@ gr_status gr_semaphore_check_given(const gr_semaphore *semaphore, const char *ca
 gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_ops *ops,
                             const struct gr_context *context, bool timeline, uint64_t value)
 {
-    if (pthread_mutex_init(&semaphore->lock, NULL) != 0)
+    if (!gr_lock_init(&semaphore->lock, GR_LOCK_SEMAPHORE))
         return gr_fail_memory("pthread_mutex_init");
-    gr_uses_init(&semaphore->uses);
+    gr_uses_init(&semaphore->uses, GR_LOCK_STREAM_USES);
     semaphore->ops = ops;
     semaphore->holds = 1;
     semaphore->context = *context;
@@ -80,7 +80,7 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
 fail:
     gr_live_remove(GR_LIVE_HELD_SEMAPHORE, semaphore);
     gr_uses_free(&semaphore->uses, false);
-    pthread_mutex_destroy(&semaphore->lock);
+    gr_lock_end(&semaphore->lock);
     return status;
 }
 
@@ -120,7 +120,7 @@ static void end(gr_semaphore *semaphore, bool alive)
         cu->DestroyExternalSemaphore(semaphore->handle);
     gr_work_end(&semaphore->passed, alive);
     gr_uses_free(&semaphore->uses, alive);
-    pthread_mutex_destroy(&semaphore->lock);
+    gr_lock_end(&semaphore->lock);
     semaphore->ops->destroy(semaphore);
 }
 
@@ -190,7 +190,7 @@ const gr_semaphore_info *gr_semaphore_get_info(const gr_semaphore *semaphore)
 
 uint64_t gr_semaphore_last(const gr_semaphore *semaphore)
 {
-    GR_LOCKED((pthread_mutex_t *)&semaphore->lock);
+    GR_LOCKED((struct gr_lock *)&semaphore->lock);
     return semaphore->signalled;
 }
 

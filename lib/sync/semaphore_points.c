@@ -184,14 +184,14 @@ static void note_signals(const gr_semaphore_point points[], size_t n, CUstream s
 {
     for (size_t i = 0; i < n; i++) {
         gr_semaphore *semaphore = points[i].semaphore;
-        pthread_mutex_lock(&semaphore->lock);
+        gr_lock(&semaphore->lock);
         if (!semaphore->timeline)
             semaphore->signalled++;
         else if (points[i].value > semaphore->signalled)
             semaphore->signalled = points[i].value;
         semaphore->last = stream;
         semaphore->last_value = points[i].value;
-        pthread_mutex_unlock(&semaphore->lock);
+        gr_unlock(&semaphore->lock);
     }
 }
 

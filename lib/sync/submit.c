@@ -17,7 +17,7 @@
 #include "lib/resource/resource.h"
 #include "lib/sync/submit_memory.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `begun` of all resources */
+static struct gr_lock lock = GR_LOCK(SUBMITS); /* protects `begun` of all resources */
 
 static struct gr_submit_made *made_of(gr_submit *submit)
 {
@@ -72,11 +72,11 @@ static void drop(struct gr_submit_made *s)
                                "gr_submit_commit() was not called. If vkQueueSubmit2 succeeded, "
                                "the next map does not wait for the submitted work.");
     if (!s->committed) {
-        pthread_mutex_lock(&lock);
+        gr_lock(&lock);
         for (size_t i = 0; i < s->count; i++)
             settle_use(&s->uses[i], false);
         end(s);
-        pthread_mutex_unlock(&lock);
+        gr_unlock(&lock);
     }
     for (size_t i = 0; i < s->shown.wait_count; i++)
         gr_semaphore_drop(s->waits[i]);
@@ -323,7 +323,7 @@ void gr_submit_settle(gr_submit *submit, const gr_resource *resource)
 {
     struct gr_submit_made *s = made_of(submit);
     bool is_last = true;
-    pthread_mutex_lock(&lock);
+    gr_lock(&lock);
     for (size_t i = 0; i < s->count; i++) {
         struct gr_submit_use *use = &s->uses[i];
         if (use->resource == resource) {
@@ -332,7 +332,7 @@ void gr_submit_settle(gr_submit *submit, const gr_resource *resource)
         }
         is_last = is_last && !use->resource;
     }
-    pthread_mutex_unlock(&lock);
+    gr_unlock(&lock);
     if (is_last)
         drop(s);
 }

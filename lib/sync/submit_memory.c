@@ -13,7 +13,7 @@
 
 #define MOST_SPARE 32
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock lock = GR_LOCK(SPARE_SUBMITS);
 static struct gr_submit_made *spare;
 static unsigned spare_count;
 
@@ -44,14 +44,14 @@ static struct gr_submit_made *take_spare(size_t n)
 void gr_submit_memory_give(struct gr_submit_made *s)
 {
     atomic_store_explicit(&s->out, false, memory_order_relaxed);
-    pthread_mutex_lock(&lock);
+    gr_lock(&lock);
     bool kept = spare_count < MOST_SPARE;
     if (kept) {
         s->next_spare = spare;
         spare = s;
         spare_count++;
     }
-    pthread_mutex_unlock(&lock);
+    gr_unlock(&lock);
     if (kept)
         return;
     gr_live_remove(GR_LIVE_SUBMIT, &s->shown);

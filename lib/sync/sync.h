@@ -7,12 +7,12 @@
 #define GR_LIB_SYNC_SYNC_H
 
 #include <cuda.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include <grinterop/semaphore.h>
 #include <grinterop/submit.h>
 
+#include "lib/base/lock.h"
 #include "lib/cuda/context.h"
 #include "lib/cuda/last_work.h"
 #include "lib/cuda/end_after_event.h"
@@ -57,7 +57,7 @@ struct gr_semaphore {
     gr_semaphore_info info;  /* `handle` and `timeline`, for gr_semaphore_get_info() */
     atomic_bool no_barriers; /* the driver has no memory barriers */
     /* protects the following fields, and keeps signals in order while they are enqueued */
-    pthread_mutex_t lock;
+    struct gr_lock lock;
     /* The value of the last signal begun; for a binary semaphore the number of signals. */
     uint64_t signalled;
     /* Binary: the number of the last signal that was waited for. */

@@ -49,7 +49,7 @@ gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *sha
                           .stream = GR_STREAM_NONE};
     memcpy(tensor->shape, shape->shape, sizeof(tensor->shape));
     memcpy(tensor->strides, shape->strides, sizeof(tensor->strides));
-    gr_uses_init(&tensor->user.uses);
+    gr_uses_init(&tensor->user.uses, GR_LOCK_STREAM_USES);
     return tensor;
 }
 

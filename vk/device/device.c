@@ -17,6 +17,7 @@
 #include "lib/cuda/end_after_event.h"
 #include "lib/resource/choose_transport.h"
 #include "lib/base/struct_size.h"
+#include "lib/base/lock.h"
 
 /* ---- Capabilities ---------------------------------------------------------------------------- */
 
@@ -323,7 +324,7 @@ static void describe(gr_vk_device *device)
 static gr_vk_device *new_device(const gr_vk_device_desc *info)
 {
     gr_vk_device *device = calloc(1, sizeof(*device));
-    if (!device || pthread_mutex_init(&device->lock, NULL) != 0) {
+    if (!device || !gr_lock_init(&device->lock, GR_LOCK_VULKAN_DEVICE)) {
         free(device);
         gr_fail_memory("gr_vk_device_from_vk");
         return NULL;
@@ -367,7 +368,7 @@ static void unpin(gr_vk_device *device)
     if (atomic_fetch_sub_explicit(&device->pins, 1, memory_order_acq_rel) > 1)
         return;
     gr_context_drop(&device->context);
-    pthread_mutex_destroy(&device->lock);
+    gr_lock_end(&device->lock);
     vk_headless_drop(device->headless);
     free(device);
 }

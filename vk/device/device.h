@@ -4,9 +4,9 @@
 #define GR_VK_DEVICE_DEVICE_H
 
 #include <cuda.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "lib/base/lock.h"
 #include "lib/base/error.h"
 #include "lib/cuda/context.h"
 #include "vk/device/functions.h"
@@ -74,7 +74,7 @@ struct gr_vk_device {
     bool without_pair;
     gr_vk_device_info info;
     char text[1100];                /* the description of the device */
-    pthread_mutex_t lock;           /* protects the following members */
+    struct gr_lock lock;            /* protects the following members */
     struct gr_semaphore_pair *pair; /* created for the first resource, or NULL */
     /* the recordings (vk/sync/sync.h), the least recently used first */
     struct vk_recording *recordings;

@@ -34,14 +34,14 @@ struct gr_vk_headless {
  */
 static gr_status open_loader(PFN_vkGetInstanceProcAddr *get, const char *call)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct gr_lock lock = GR_LOCK(VULKAN_LOADER);
     static void *file;
     char why[256] = "it is not a Vulkan loader";
-    pthread_mutex_lock(&lock);
+    gr_lock(&lock);
     if (!file)
         file = gr_loader_open(GR_VK_LOADER, why, sizeof(why));
     void *symbol = file ? gr_loader_symbol(file, "vkGetInstanceProcAddr") : NULL;
-    pthread_mutex_unlock(&lock);
+    gr_unlock(&lock);
     memcpy(get, &symbol, sizeof(symbol));
     if (symbol)
         return GR_OK;
@@ -318,7 +318,7 @@ static gr_status open_device(struct gr_vk_headless *h, const char *call)
  * All existing objects, so that a wrap can find the owner of its device. The lock also protects
  * their reference counts.
  */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_lock lock = GR_LOCK(HEADLESS);
 static struct gr_vk_headless *all;
 
 /* Frees the struct, which may be incomplete, and destroys its objects. */
@@ -356,14 +356,14 @@ void vk_headless_drop(gr_vk_headless *headless)
 {
     if (!headless)
         return;
-    pthread_mutex_lock(&lock);
+    gr_lock(&lock);
     bool last = --headless->holds == 0;
     for (struct gr_vk_headless **link = &all; last && *link; link = &(*link)->next)
         if (*link == headless) {
             *link = headless->next;
             break;
         }
-    pthread_mutex_unlock(&lock);
+    gr_unlock(&lock);
     if (last)
         free_all(headless);
 }

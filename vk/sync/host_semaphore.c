@@ -38,7 +38,7 @@ struct host_semaphore {
     VkDevice handle;
     /* a reference to the owner of the VkDevice; NULL: the application owns it */
     gr_vk_headless *headless;
-    pthread_mutex_t lock;     /* protects the following members */
+    struct gr_lock lock;      /* protects the following members */
     struct host_point *spare; /* points that are not in use */
     size_t queued;            /* the number of points in streams */
     bool orphaned;            /* the last reference was dropped while points were in streams */
@@ -107,7 +107,7 @@ static gr_status take_point(struct host_semaphore *s, bool is_signal, const char
                             struct host_point **taken)
 {
     struct host_point *point = NULL;
-    pthread_mutex_lock(&s->lock);
+    gr_lock(&s->lock);
     VkResult failure = is_signal ? VK_SUCCESS : s->failure;
     if (failure == VK_SUCCESS) {
         point = s->spare;
@@ -118,7 +118,7 @@ static gr_status take_point(struct host_semaphore *s, bool is_signal, const char
         if (point)
             s->queued++;
     }
-    pthread_mutex_unlock(&s->lock);
+    gr_unlock(&s->lock);
     if (failure != VK_SUCCESS)
         return refuse_failed(s, failure);
     if (!point)
@@ -137,7 +137,7 @@ static void end_host_part(struct host_semaphore *s)
     if (s->base.owner != VK_OF_APPLICATION)
         s->vk.vkDestroySemaphore(s->handle, s->base.semaphore, NULL);
     vk_headless_drop(s->headless);
-    pthread_mutex_destroy(&s->lock);
+    gr_lock_end(&s->lock);
     free(s);
 }
 
@@ -145,11 +145,11 @@ static void end_host_part(struct host_semaphore *s)
 static void return_point(struct host_point *point)
 {
     struct host_semaphore *s = point->s;
-    pthread_mutex_lock(&s->lock);
+    gr_lock(&s->lock);
     point->next = s->spare;
     s->spare = point;
     bool last = --s->queued == 0 && s->orphaned;
-    pthread_mutex_unlock(&s->lock);
+    gr_unlock(&s->lock);
     if (last)
         end_host_part(s);
 }
@@ -167,10 +167,10 @@ static void return_points(struct host_point *points)
 
 static void note_failure(struct host_semaphore *s, VkResult result, const char *vulkan_call)
 {
-    pthread_mutex_lock(&s->lock);
+    gr_lock(&s->lock);
     if (s->failure == VK_SUCCESS)
         s->failure = result;
-    pthread_mutex_unlock(&s->lock);
+    gr_unlock(&s->lock);
     gr_log(GR_LOG_WARNING, "%s of Vulkan semaphore 0x%llx in a stream: %s", vulkan_call,
            GR_VK_NUMBER(s->base.semaphore), vk_result_name(result));
 }
@@ -198,12 +198,12 @@ static void wait_here(struct host_semaphore *s, uint64_t value)
 static void signal_here(struct host_semaphore *s, uint64_t value)
 {
     uint64_t now = 0;
-    pthread_mutex_lock(&s->lock);
+    gr_lock(&s->lock);
     VkResult result = s->failure;
     bool failed_before = result != VK_SUCCESS;
     if (!failed_before)
         result = vk_semaphore_raise(&s->vk, s->handle, s->base.semaphore, value, &now);
-    pthread_mutex_unlock(&s->lock);
+    gr_unlock(&s->lock);
     if (result < 0 && !failed_before)
         note_failure(s, result, now < value ? "vkSignalSemaphore" : "vkGetSemaphoreCounterValue");
     else if (result == VK_SUCCESS && now >= value)
@@ -281,10 +281,10 @@ static void destroy_host(gr_semaphore *semaphore)
 {
     struct host_semaphore *s = (struct host_semaphore *)semaphore;
     vk_device_drop_by(s->base.device, s->base.owner);
-    pthread_mutex_lock(&s->lock);
+    gr_lock(&s->lock);
     s->orphaned = true;
     bool last = s->queued == 0;
-    pthread_mutex_unlock(&s->lock);
+    gr_unlock(&s->lock);
     if (last)
         end_host_part(s);
 }
@@ -341,7 +341,7 @@ gr_semaphore *vk_semaphore_by_host(const struct vk_semaphore *draft, uint64_t va
 {
     pthread_once(&exit_once, watch_exit);
     struct host_semaphore *s = calloc(1, sizeof(*s));
-    if (!s || pthread_mutex_init(&s->lock, NULL) != 0) {
+    if (!s || !gr_lock_init(&s->lock, GR_LOCK_HOST_SEMAPHORE)) {
         free(s);
         gr_fail_memory(call);
         return NULL;

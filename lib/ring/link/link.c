@@ -107,13 +107,13 @@ static void init_link(struct gr_link *link, gr_ring *ring, gr_ring_role role, in
         .count = ring->state.count,
         .mine = {.semaphore = is_cuda ? pair->release : pair->acquire},
         .theirs = {.semaphore = is_cuda ? pair->acquire : pair->release},
-        .values_lock = PTHREAD_MUTEX_INITIALIZER,
+        .values_lock = GR_LOCK(LINK_VALUES),
         .relayed = gr_pair_hold(relayed),
         .socket = socket,
         .oob_inline = -1,
         .pass_rights = -1,
         .quit = -1,
-        .ring_lock = PTHREAD_MUTEX_INITIALIZER,
+        .ring_lock = GR_LOCK(LINK_RING),
         .ring = ring,
     };
     gr_semaphore_hold(link->mine.semaphore);

@@ -10,6 +10,7 @@
 
 #include <grinterop/share.h>
 
+#include "lib/base/lock.h"
 #include "lib/cuda/end_after_event.h"
 #include "lib/ring/link/operations.h"
 #include "lib/ring/link/page.h"
@@ -73,7 +74,7 @@ struct gr_link {
 
     /* For semaphores.c: */
     struct gr_gauge mine, theirs; /* signalled by this process and by the peer */
-    pthread_mutex_t values_lock;
+    struct gr_lock values_lock;
 
     /* A reference to the pair of the resources, while streams may relay its signals, or NULL. */
     struct gr_semaphore_pair *relayed;
@@ -99,8 +100,8 @@ struct gr_link {
     int quit;                    /* an eventfd that ends the thread; -1: none */
     bool watches;
     pthread_t thread;
-    pthread_mutex_t ring_lock; /* protects `ring`; taken before the ring's lock */
-    gr_ring *ring;             /* NULL once the ring is freed */
+    struct gr_lock ring_lock; /* protects `ring`; taken before the ring's lock */
+    gr_ring *ring;            /* NULL once the ring is freed */
 };
 
 /*

@@ -128,7 +128,7 @@ void gr_link_end_semaphores(struct gr_link *link, bool alive)
     gr_semaphore_drop(link->mine.semaphore);
     gr_semaphore_drop(link->theirs.semaphore);
     gr_pair_drop(link->relayed);
-    pthread_mutex_destroy(&link->values_lock);
+    gr_lock_end(&link->values_lock);
 }
 
 /* ---- A peer that is gone --------------------------------------------------------------------- */

@@ -182,7 +182,7 @@ void gr_link_end_watch(struct gr_link *link)
         end_thread(link);
     if (link->quit >= 0)
         close(link->quit);
-    pthread_mutex_destroy(&link->ring_lock);
+    gr_lock_end(&link->ring_lock);
 }
 
 void gr_link_forget_ring(struct gr_link *link)
