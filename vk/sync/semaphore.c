@@ -274,28 +274,49 @@ static void end_pair(gr_vk_device *device, bool wait)
     gr_pair_drop(device->pair);
 }
 
-static gr_status make_pair(gr_vk_device *device, const char *call)
+static struct gr_semaphore_pair *make_pair(gr_vk_device *device, const char *call)
 {
     const VkSemaphoreType type = VK_SEMAPHORE_TYPE_TIMELINE;
     gr_semaphore *acquire = vk_semaphore_create(device, type, VK_OF_DEVICE, call);
     gr_semaphore *release = acquire ? vk_semaphore_create(device, type, VK_OF_DEVICE, call) : NULL;
-    device->pair = gr_pair_of_new(acquire, release, call);
-    if (!device->pair)
-        return gr_last_error()->status;
-    device->pair->of_device = true;
-    device->end_pair = end_pair;
-    return GR_OK;
+    struct gr_semaphore_pair *pair = gr_pair_of_new(acquire, release, call);
+    if (pair)
+        pair->of_device = true;
+    return pair;
+}
+
+/* Gives the device a new pair, unless another thread has given it one. Returns the device's pair.
+ */
+static struct gr_semaphore_pair *set_pair(gr_vk_device *device, struct gr_semaphore_pair **made)
+{
+    GR_LOCKED(&device->lock);
+    if (!device->pair) {
+        device->pair = *made;
+        device->end_pair = end_pair;
+        *made = NULL;
+    }
+    return device->pair;
+}
+
+static struct gr_semaphore_pair *pair_of(gr_vk_device *device)
+{
+    GR_LOCKED(&device->lock);
+    return device->pair;
 }
 
 gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair, const char *call)
 {
-    gr_status status = GR_OK;
     *pair = NULL;
     if (!device->has_timeline || device->without_pair)
         return GR_OK;
-    GR_LOCKED(&device->lock);
-    if (!device->pair)
-        status = make_pair(device, call);
-    *pair = device->pair;
-    return status;
+    *pair = pair_of(device);
+    if (*pair)
+        return GR_OK;
+    /* without the lock, because creating a semaphore may end objects of the program */
+    struct gr_semaphore_pair *made = make_pair(device, call);
+    if (!made)
+        return gr_last_error()->status;
+    *pair = set_pair(device, &made);
+    gr_pair_drop(made);
+    return GR_OK;
 }
