@@ -8,20 +8,31 @@
 
 static _Thread_local unsigned held[GR_LOCK_KIND_COUNT]; /* the locks of each kind */
 
-void gr_lock_check(const struct gr_lock *lock)
+/* Checks that the thread holds no lock of this kind or of one further down. */
+static void check_from(int kind, const char *does)
 {
     static const char *const names[] = {
 #define GR_LOCK_KIND(name) #name,
         GR_LOCK_KINDS(GR_LOCK_KIND)
 #undef GR_LOCK_KIND
     };
-    for (int kind = lock->kind; kind < GR_LOCK_KIND_COUNT; kind++)
-        if (held[kind]) {
-            fprintf(stderr, "grinterop: a thread that holds %s takes %s: lock.h has the order\n",
-                    names[kind], names[lock->kind]);
+    for (int held_kind = kind; held_kind < GR_LOCK_KIND_COUNT; held_kind++)
+        if (held[held_kind]) {
+            fprintf(stderr, "grinterop: a thread that holds %s %s%s: lock.h has the order\n",
+                    names[held_kind], does ? does : "takes ", does ? "" : names[kind]);
             abort();
         }
+}
+
+void gr_lock_check(const struct gr_lock *lock)
+{
+    check_from((int)lock->kind, NULL);
     held[lock->kind]++;
+}
+
+void gr_lock_check_free(void)
+{
+    check_from(0, "may call the program");
 }
 
 void gr_lock_forget(const struct gr_lock *lock)

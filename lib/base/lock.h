@@ -11,7 +11,8 @@
 
 /*
  * The kinds of locks. A thread that holds a lock takes only locks of kinds further down, so that no
- * two threads wait for each other. The program's functions are called without a lock.
+ * two threads wait for each other. What may call the program's functions is called without a lock,
+ * apart from the log, whose functions may not call grinterop.
  */
 #define GR_LOCK_KINDS(X)                                                                           \
     X(COMPAT_HANDLES)                                                                              \
@@ -27,13 +28,13 @@
     X(LINK_RING)                                                                                   \
     X(RING)                                                                                        \
     X(LINK_VALUES)                                                                                 \
+    X(VULKAN_DEVICE)                                                                               \
     X(SUBMITS)                                                                                     \
     X(SPARE_SUBMITS)                                                                               \
     X(SEMAPHORE)                                                                                   \
     X(MAPPING_USERS)                                                                               \
     X(DEFERRED_RELEASES)                                                                           \
     X(ENDINGS)                                                                                     \
-    X(VULKAN_DEVICE)                                                                               \
     X(VULKAN_LOADER)                                                                               \
     X(HEADLESS)                                                                                    \
     X(HOST_SEMAPHORE)                                                                              \
@@ -61,10 +62,15 @@ struct gr_lock {
     }
 
 #ifdef GR_CHECK_LOCKS
-/* End the process if this thread may not take the lock now. */
+/* End the process if this thread may not take the lock now, or if it holds a lock. */
 void gr_lock_check(const struct gr_lock *lock);
+void gr_lock_check_free(void);
 void gr_lock_forget(const struct gr_lock *lock);
 #else
+static inline void gr_lock_check_free(void)
+{
+}
+
 static inline void gr_lock_check(const struct gr_lock *lock)
 {
     (void)lock;

@@ -116,6 +116,7 @@ void gr_endings_collect_now(void)
 {
     const bool is_nested = is_ending;
     struct gr_ending *done;
+    gr_lock_check_free(); /* end() may call the program */
     if (gr_is_exiting() || !atomic_load_explicit(&queue, memory_order_acquire))
         return;
     GR_KEEP_ERROR();

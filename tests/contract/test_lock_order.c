@@ -17,7 +17,10 @@
 static struct gr_lock ring = GR_LOCK(RING), other_ring = GR_LOCK(RING);
 static struct gr_lock semaphore = GR_LOCK(SEMAPHORE);
 
-/* Takes both locks in another process. Returns the signal that ended it, or 0. */
+/*
+ * Takes both locks in another process. If there is no second lock, makes the check before calls of
+ * the program. Returns the signal that ended the process, or 0.
+ */
 static int signal_after(struct gr_lock *first, struct gr_lock *second)
 {
     int status = 0;
@@ -25,8 +28,12 @@ static int signal_after(struct gr_lock *first, struct gr_lock *second)
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         close(STDERR_FILENO); /* the message is expected */
-        gr_lock(first);
-        gr_lock(second);
+        if (first)
+            gr_lock(first);
+        if (second)
+            gr_lock(second);
+        else
+            gr_lock_check_free();
         _exit(0);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -48,6 +55,12 @@ TEST(a_lock_out_of_order_ends_the_process)
 TEST(two_locks_of_one_kind_end_the_process)
 {
     ck_assert_int_eq(signal_after(&ring, &other_ring), SIGABRT);
+}
+
+TEST(calls_of_the_program_under_a_lock_end_the_process)
+{
+    ck_assert_int_eq(signal_after(&ring, NULL), SIGABRT);
+    ck_assert_int_eq(signal_after(NULL, NULL), 0);
 }
 
 TEST(a_lock_that_was_given_back_does_not_count)
