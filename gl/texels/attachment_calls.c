@@ -24,7 +24,8 @@ static void select_attachment(const struct gl_attachment *a, struct gl_saved *sa
 
 /*
  * Blits the rectangle to the texture or else to the renderbuffer. Returns a framebuffer with it,
- * which is bound for drawing.
+ * which is bound for drawing; 0 if OpenGL cannot draw to the texture, for which there is another
+ * way: an error would reach the debug callback of the application.
  */
 static GLuint blit(const struct gl_texel_source *s, GLenum format, GLuint texture,
                    GLuint renderbuffer)
@@ -40,12 +41,16 @@ static GLuint blit(const struct gl_texel_source *s, GLenum format, GLuint textur
         glFramebufferTexture(GL_DRAW_FRAMEBUFFER, point, texture, 0);
     else
         glFramebufferRenderbuffer(GL_DRAW_FRAMEBUFFER, point, GL_RENDERBUFFER, renderbuffer);
+    if (texture && glCheckFramebufferStatus(GL_DRAW_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
+        glDeleteFramebuffers(1, &name);
+        return 0;
+    }
     glBlitFramebuffer(s->x, s->y, s->x + s->width, s->y + s->height, 0, 0, s->width, s->height,
                       a->mask, GL_NEAREST);
     return name;
 }
 
-void gl_attachment_blit(const struct gl_texel_source *source, unsigned int format,
+bool gl_attachment_blit(const struct gl_texel_source *source, unsigned int format,
                         unsigned int texture)
 {
     GL_SAVED(before, 0);
@@ -53,6 +58,7 @@ void gl_attachment_blit(const struct gl_texel_source *source, unsigned int forma
     const GLuint name = blit(source, format, texture, 0);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, source->attachment->framebuffer);
     glDeleteFramebuffers(1, &name);
+    return name;
 }
 
 void gl_attachment_calls(const struct gl_texel_move *move, const struct gl_texel_source *source)

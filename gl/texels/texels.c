@@ -196,8 +196,7 @@ static bool copy_strips(const struct gl_texel_move *m, const struct gl_texel_sou
         strip.height = c->height = rest < texture->height ? rest : texture->height;
         c->texture = texture->view;
         c->level = c->layer = c->x = c->y = 0;
-        gl_attachment_blit(&strip, wanted.format, texture->name);
-        done = dispatch(m, s, c);
+        done = gl_attachment_blit(&strip, wanted.format, texture->name) && dispatch(m, s, c);
         strip.y += strip.height;
     }
     return done;

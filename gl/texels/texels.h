@@ -108,9 +108,9 @@ void gl_attachment_calls(const struct gl_texel_move *move, const struct gl_texel
 /*
  * Copies a rectangle of the attachment to a texture of the format, at 0, 0. A layered attachment is
  * read from its first layer. Without samples, colours that are encoded as sRGB are copied as they
- * are.
+ * are. False: OpenGL cannot draw to the texture.
  */
-void gl_attachment_blit(const struct gl_texel_source *source, unsigned int format,
+bool gl_attachment_blit(const struct gl_texel_source *source, unsigned int format,
                         unsigned int texture);
 
 /*
