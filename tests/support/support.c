@@ -238,11 +238,20 @@ int open_fds(void)
     return count;
 }
 
+/* `collects`: meanwhile ends what was freed, as a later call would. */
+static bool fds_become(int count, bool collects)
+{
+    for (int ms = 0; ms < 5000 && open_fds() != count; ms++) {
+        sleep_ms(1);
+        if (collects)
+            gr_tensor_collect(0);
+    }
+    return open_fds() == count;
+}
+
 bool open_fds_become(int count)
 {
-    for (int ms = 0; ms < 5000 && open_fds() != count; ms++)
-        sleep_ms(1);
-    return open_fds() == count;
+    return fds_become(count, false);
 }
 
 int device_past_last(char *text, size_t size)
@@ -345,19 +354,6 @@ static void check_gl(void)
     ck_assert_msg(error == GL_NO_ERROR, "OpenGL error 0x%04x is pending after the case", error);
 }
 
-/*
- * Waits until the descriptors of the case are closed. A case may have freed a resource of another
- * context, whose work the teardown does not wait for: a later call ends that resource.
- */
-static bool all_fds_were_closed(void)
-{
-    for (int ms = 0; ms < 5000 && open_fds() != fx.fds; ms++) {
-        sleep_ms(1);
-        gr_tensor_collect(0);
-    }
-    return open_fds() == fx.fds;
-}
-
 void fixture_teardown(void)
 {
     gates_open();
@@ -375,7 +371,8 @@ void fixture_teardown(void)
     CU(CtxSetCurrent(NULL));
     CU(DevicePrimaryCtxRelease(fx.device));
     gr_egl_free(fx.egl);
-    ck_assert_msg(fx.fds < 0 || all_fds_were_closed(), "%d descriptors are open, not %d:%s",
+    /* a case may have freed a resource of another context, whose work is not awaited above */
+    ck_assert_msg(fx.fds < 0 || fds_become(fx.fds, true), "%d descriptors are open, not %d:%s",
                   open_fds(), fx.fds, name_changed_fds());
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
