@@ -285,22 +285,14 @@ static struct gr_semaphore_pair *make_pair(gr_vk_device *device, const char *cal
     return pair;
 }
 
-/* Gives the device a new pair, unless another thread has given it one. Returns the device's pair.
- */
-static struct gr_semaphore_pair *set_pair(gr_vk_device *device, struct gr_semaphore_pair **made)
+/* Gives the device this pair, which may be NULL, unless it has one. Returns the device's pair. */
+static struct gr_semaphore_pair *set_pair(gr_vk_device *device, struct gr_semaphore_pair *made)
 {
     GR_LOCKED(&device->lock);
-    if (!device->pair) {
-        device->pair = *made;
+    if (!device->pair && made) {
+        device->pair = made;
         device->end_pair = end_pair;
-        *made = NULL;
     }
-    return device->pair;
-}
-
-static struct gr_semaphore_pair *pair_of(gr_vk_device *device)
-{
-    GR_LOCKED(&device->lock);
     return device->pair;
 }
 
@@ -309,14 +301,15 @@ gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair, con
     *pair = NULL;
     if (!device->has_timeline || device->without_pair)
         return GR_OK;
-    *pair = pair_of(device);
+    *pair = set_pair(device, NULL);
     if (*pair)
         return GR_OK;
     /* without the lock, because creating a semaphore may end objects of the program */
     struct gr_semaphore_pair *made = make_pair(device, call);
     if (!made)
         return gr_last_error()->status;
-    *pair = set_pair(device, &made);
-    gr_pair_drop(made);
+    *pair = set_pair(device, made);
+    if (*pair != made) /* another thread was first */
+        gr_pair_drop(made);
     return GR_OK;
 }
