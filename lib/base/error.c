@@ -179,7 +179,8 @@ gr_status gr_try(size_t count, gr_status (*way)(void *of, size_t i),
         gr_attempt_begin();
         gr_status status = way(of, i);
         gr_attempt_end();
-        gr_error_save(&error);
+        if (status != GR_OK)
+            gr_error_save(&error);
         gr_error_restore(&before);
         if (status == GR_OK)
             return GR_OK;

@@ -65,10 +65,11 @@ void gr_attempt_begin(void);
 void gr_attempt_end(void);
 
 /*
- * Tries `count` ways to the same end, the best one first, until one succeeds. way(of, i) records an
- * error if it fails, and leaves nothing behind. Then goes_on(of, i, error) says whether the next
- * way may work; NULL: it may. After a success the last error is that of before the call. Otherwise
- * the last error is that of the last way that was tried, and only this one is logged as an error.
+ * Tries `count` ways to the same end, at least one, the best one first, until one succeeds.
+ * way(of, i) records an error if it fails, and leaves nothing behind. Then goes_on(of, i, error)
+ * says whether the next way may work; NULL: it may. After a success the last error is that of
+ * before the call. Otherwise the last error is that of the last way that was tried, and only this
+ * one is logged as an error.
  */
 gr_status gr_try(size_t count, gr_status (*way)(void *of, size_t i),
                  bool (*goes_on)(void *of, size_t i, const struct gr_error_record *error),

@@ -8,31 +8,32 @@
 
 static _Thread_local unsigned held[GR_LOCK_KIND_COUNT]; /* the locks of each kind */
 
-/* Checks that the thread holds no lock of this kind or of one further down. */
-static void check_from(int kind, const char *does)
-{
-    static const char *const names[] = {
+static const char *const names[] = {
 #define GR_LOCK_KIND(name) #name,
-        GR_LOCK_KINDS(GR_LOCK_KIND)
+    GR_LOCK_KINDS(GR_LOCK_KIND)
 #undef GR_LOCK_KIND
-    };
-    for (int held_kind = kind; held_kind < GR_LOCK_KIND_COUNT; held_kind++)
-        if (held[held_kind]) {
-            fprintf(stderr, "grinterop: a thread that holds %s %s%s: lock.h has the order\n",
-                    names[held_kind], does ? does : "takes ", does ? "" : names[kind]);
+};
+
+/* Checks that the thread holds no lock of the kind `first` or of one further down. */
+static void check_from(int first, const char *does, const char *what)
+{
+    for (int kind = first; kind < GR_LOCK_KIND_COUNT; kind++)
+        if (held[kind]) {
+            fprintf(stderr, "grinterop: a thread that holds %s %s %s: lock.h has the order\n",
+                    names[kind], does, what);
             abort();
         }
 }
 
 void gr_lock_check(const struct gr_lock *lock)
 {
-    check_from((int)lock->kind, NULL);
+    check_from((int)lock->kind, "takes", names[lock->kind]);
     held[lock->kind]++;
 }
 
 void gr_lock_check_free(void)
 {
-    check_from(0, "may call the program");
+    check_from(0, "may call", "the program");
 }
 
 void gr_lock_forget(const struct gr_lock *lock)

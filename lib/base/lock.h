@@ -62,9 +62,12 @@ struct gr_lock {
     }
 
 #ifdef GR_CHECK_LOCKS
-/* End the process if this thread may not take the lock now, or if it holds a lock. */
+/* Ends the process if this thread may not take the lock now. Otherwise notes that it has it. */
 void gr_lock_check(const struct gr_lock *lock);
+
+/* Ends the process if this thread has a lock, because the program may be called now. */
 void gr_lock_check_free(void);
+
 void gr_lock_forget(const struct gr_lock *lock);
 #else
 static inline void gr_lock_check_free(void)

@@ -116,7 +116,7 @@ void gr_endings_collect_now(void)
 {
     const bool is_nested = is_ending;
     struct gr_ending *done;
-    gr_lock_check_free(); /* end() may call the program */
+    gr_lock_check_free();
     if (gr_is_exiting() || !atomic_load_explicit(&queue, memory_order_acquire))
         return;
     GR_KEEP_ERROR();
@@ -137,6 +137,7 @@ void gr_endings_finish(const struct gr_context *context)
 {
     struct gr_ending *ending;
     enum waits_for what;
+    gr_lock_check_free();
     GR_KEEP_ERROR();
     GR_RELAXED();
     while ((ending = take_of(context->handle))) {
