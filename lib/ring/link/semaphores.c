@@ -281,7 +281,7 @@ static gr_status query_arrival(struct gr_link *link, uint64_t value)
     return GR_OK;
 }
 
-/* Whether neither a stream nor the graphics API can wait for the peer's work. */
+/* Whether this thread has to wait for the peer's work, because the graphics API cannot. */
 static bool waits_in_thread(const struct gr_ring_side *side)
 {
     const gr_resource *resource = side->resources[0];
@@ -336,10 +336,10 @@ void gr_link_follow(struct gr_link *link, const struct gr_ring_side *side, size_
     if (gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
         return;
     for (size_t i = 0; i < n; i++) {
-        const gr_resource *resource = side->resources[i];
-        const CUstream its =
-            resource->mapped ? resource->mapped->stream : resource->sync.work.stream;
-        const CUstream used = stream ? stream : its;
+        const gr_buffer *mapped = side->resources[i]->mapped;
+        const CUstream used = stream   ? stream
+                              : mapped ? mapped->stream
+                                       : side->resources[i]->sync.work.stream;
         if (used && used != last && (!failed || gr_event_capture(used) == CUDA_SUCCESS))
             follow(link, used);
         last = used;
