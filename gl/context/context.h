@@ -90,8 +90,8 @@ gr_status gl_context_refuse(const struct gl_context *context, const char *object
  * embedded in the struct of each deferred object.
  */
 struct gl_deferred {
-    _Atomic(struct gl_deferred *)
-        next;                  /* of the first object of a context: that of another context */
+    /* of the first object of a context: the first one of another context */
+    _Atomic(struct gl_deferred *) next;
     struct gl_deferred *other; /* another object of the same context */
     struct gl_context context;
     /* Called once: while the context is current, or after its end, which ended the OpenGL objects.

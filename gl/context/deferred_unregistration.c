@@ -45,8 +45,8 @@ static bool can_end(const struct gl_deferred *left, const struct gl_context *con
  */
 static struct gl_deferred *take(const struct gl_context *context, bool *current)
 {
-    if (!atomic_load_explicit(&parked,
-                              memory_order_acquire)) /* the usual case: nothing is deferred */
+    /* the usual case: nothing is deferred */
+    if (!atomic_load_explicit(&parked, memory_order_acquire))
         return NULL;
     GR_LOCKED(&lock);
     for (_Atomic(struct gl_deferred *) *link = &parked; *link; link = &(*link)->next) {

@@ -265,7 +265,7 @@ struct search {
     struct headless *egl;
     const gr_egl_options *options;
     const char *call;
-    char found[320]; /* what was found, for messages */
+    char found[320]; /* the names of the EGL devices, for messages */
     struct egl_candidate candidates[EGL_CANDIDATES_MAX];
     size_t count;
     struct current before;

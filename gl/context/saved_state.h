@@ -77,8 +77,9 @@ void gl_save_pixels(struct gl_saved *saved, const struct gl_context *context);
 /*
  * An object that another context of the share group deleted stays bound, but cannot be bound again.
  * So where such an object is bound, these functions choose another place: another target for
- * buffers, and another texture unit, which is active until gl_restore(). Renderbuffers and the
- * buffers of pixels have no other place; then 0 is bound again. They save what was bound before.
+ * buffers, and another texture unit, which is active until gl_restore(). Renderbuffers and pixel
+ * buffers have no other place: there gl_restore() binds 0. Each function saves the binding that it
+ * changes.
  */
 
 /* Returns the target to which the buffer is bound. */

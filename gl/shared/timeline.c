@@ -117,18 +117,17 @@ static gr_status try_kind(void *of, size_t i)
 }
 
 /* Notes why semaphores of the kind `wanted` are not available, which is no error. */
-static void note_failure(struct gl_timeline *t, const char *wanted,
-                         const struct gr_error_record *error)
+static void note_failure(struct gl_timeline *t, const char *wanted, const char *message)
 {
-    snprintf(t->why, sizeof(t->why), "%s: %.160s", wanted, error->message);
-    gr_log(GR_LOG_WARNING, "no %s between OpenGL and CUDA: %s", wanted, error->message);
+    snprintf(t->why, sizeof(t->why), "%s: %.160s", wanted, message);
+    gr_log(GR_LOG_WARNING, "no %s between OpenGL and CUDA: %s", wanted, message);
 }
 
 static bool note_kind(void *of, size_t i, const struct gr_error_record *error)
 {
     struct gl_timeline *t = ((const struct choice *)of)->timeline;
     if (epoxy_has_gl_extension(kinds[i].extension))
-        note_failure(t, kinds[i].name, error);
+        note_failure(t, kinds[i].name, error->message);
     else
         snprintf(t->why, sizeof(t->why), "%.160s", error->message);
     return true;
@@ -200,9 +199,7 @@ struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual, const 
     gr_attempt_end();
     if (status == GR_OK)
         return t;
-    struct gr_error_record error;
-    gr_error_save(&error);
-    note_failure(t, "timeline semaphores of a ring", &error);
+    note_failure(t, "timeline semaphores of a ring", gr_last_error()->message);
     gr_pair_drop(&t->pair);
     return NULL;
 }

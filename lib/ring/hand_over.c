@@ -4,11 +4,11 @@
  * acquire.
  */
 #include "lib/base/error.h"
+#include "lib/base/lock.h"
 #include "lib/ring/link/operations.h"
 #include "lib/ring/slot_life.h"
 #include "lib/ring/slot_use.h"
 #include "lib/sync/sync.h"
-#include "lib/base/lock.h"
 
 /*
  * Returns the number of the slot that the caller passed, or GR_RING_MOST_SLOTS if the pointer is

@@ -70,7 +70,7 @@ struct gr_link {
     struct gr_ring_state *state; /* the state of this process, which is compared with the page */
     struct gr_page *page;
     uint32_t count; /* the number of slots */
-    uint64_t last;  /* the largest value so far of the peer's semaphore in the page */
+    uint64_t last;  /* the largest value of the peer's semaphore that the page had */
 
     /* For semaphores.c: */
     struct gr_gauge mine, theirs; /* signalled by this process and by the peer */
@@ -100,7 +100,7 @@ struct gr_link {
     int quit;                    /* an eventfd that ends the thread; -1: none */
     bool watches;
     pthread_t thread;
-    struct gr_lock ring_lock; /* protects `ring`; taken before the ring's lock */
+    struct gr_lock ring_lock; /* protects `ring` */
     gr_ring *ring;            /* NULL once the ring is freed */
 };
 
@@ -128,8 +128,7 @@ void gr_link_wake(struct gr_link *link, bool always);
 
 /*
  * gr_link_pull() updates the state from the page. False if the page contains a change that no
- * grinterop peer makes. gr_link_last_value() returns the largest value of the peer's semaphore so
- * far.
+ * grinterop peer makes. gr_link_last_value() also reads the page, and returns `last`.
  */
 bool gr_link_pull(struct gr_link *link);
 uint64_t gr_link_last_value(struct gr_link *link);

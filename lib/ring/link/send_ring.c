@@ -381,9 +381,8 @@ static gr_status send_ring(struct sending *s)
 }
 
 /*
- * Gives the link to the ring. Called after all messages are sent, because stop() also
- * writes to the socket. Wakes the waiting threads, because the other process may have their role
- * now.
+ * Gives the link to the ring. Called after all messages are sent, because stop() also writes to the
+ * socket. Wakes the waiting threads, because the other process may have their role now.
  */
 static void attach_link(const struct sending *s)
 {
