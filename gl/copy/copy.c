@@ -286,8 +286,6 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
     }
     GR_TRY(await_all(resources, n));
     gr_status status = gl_copy_write_objects(resources, n);
-    for (size_t i = 0; i < n; i++)
-        gl_of(resources[i])->copy->region.width = 0;
     if (status == GR_OK)
         return gl_object_check_kept(resources, n);
     /* a later attempt could fail in the same way, and the mapping would never end */
@@ -378,7 +376,7 @@ static void destroy(gr_resource *resource)
     {                                                                                              \
         .transport = (of), .name = (called), GL_OBJECT_OPERATIONS,                                 \
         .check_storage = gl_copy_check_mappable, .map = map, .undo_map = undo_map, .unmap = unmap, \
-        .select = gl_copy_image_select, .begin_use = gl_copy_begin_use,                            \
+        .moves_region = gl_copy_moves_region, .begin_use = gl_copy_begin_use,                      \
         .end_use = gl_copy_end_use, .array = gl_copy_image_array,                                  \
         .mipmapped_array = gl_copy_image_mipmapped_array, .unregister = unregister, .park = park,  \
         .destroy = destroy                                                                         \

@@ -78,8 +78,7 @@ struct gl_copy {
      * For images only: the offsets of the levels in host memory, and one mipmapped array per layer.
      */
     size_t offsets[GL_COPY_MOST_LEVELS];
-    struct gr_region region; /* the region that this map moves; all if its width is 0 */
-    CUmipmappedArray whole;  /* a copy of all layers, created at the first use; NULL before */
+    CUmipmappedArray whole; /* a copy of all layers, created at the first use; NULL before */
     unsigned layer_count;
     CUmipmappedArray layers[];
 };
@@ -107,7 +106,7 @@ static inline size_t gl_copy_offset(const struct gl_copy *copy)
 /* Returns the mapped part of a buffer, also while the map is in progress. */
 static inline const gr_buffer *gl_copy_part(const struct gl_resource *r)
 {
-    return r->base.mapped ? r->base.mapped : r->base.pending;
+    return r->base.current;
 }
 
 /*
@@ -310,7 +309,7 @@ void gl_copy_image_move(const struct gl_resource *r, bool read);
 gr_status gl_copy_image_stream(const struct gl_resource *r, bool up, CUstream stream);
 
 /* Operations of struct gr_backend. */
-void gl_copy_image_select(gr_resource *resource, const struct gr_region *region);
+bool gl_copy_moves_region(const gr_resource *resource, const struct gr_region *region);
 gr_status gl_copy_image_array(const gr_resource *resource, unsigned level, unsigned layer,
                               CUarray *array);
 gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,

@@ -31,23 +31,18 @@ struct extent {
 /* The region that the map moves; NULL: all levels and layers. */
 static const struct gr_region *region_of(const struct gl_resource *r)
 {
-    return r->copy && r->copy->region.width ? &r->copy->region : NULL;
-}
-
-static bool is_whole(const gr_image_info *image, const struct gr_region *region)
-{
-    return image->levels == 1 && image->layers == 1 && region->width == image->width &&
-           region->height == image->height;
+    const gr_buffer *mapping = r->base.current;
+    return mapping && mapping->has_region ? &mapping->region : NULL;
 }
 
 /* Data that a ring owes to the object is that of the whole image. */
-void gl_copy_image_select(gr_resource *resource, const struct gr_region *region)
+bool gl_copy_moves_region(const gr_resource *resource, const struct gr_region *region)
 {
-    struct gl_copy *copy = ((struct gl_resource *)resource)->copy;
-    if (!region)
-        copy->region.width = 0;
-    else if (!copy->owed && !is_whole(&resource->image, region) && gl_texels_regions_supported())
-        copy->region = *region;
+    const gr_image_info *image = &resource->image;
+    const bool is_whole = image->levels == 1 && image->layers == 1 &&
+                          region->width == image->width && region->height == image->height;
+    return !is_whole && !((const struct gl_resource *)resource)->copy->owed &&
+           gl_texels_regions_supported();
 }
 
 static struct extent extent_of(const struct gl_resource *r, unsigned level)

@@ -105,35 +105,6 @@ static void write_buffer(const struct gl_resource *r, size_t offset, const void 
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-static gr_status check_levels(const gr_resource *resource, const char *call)
-{
-    const struct gl_resource *r = gl_of(resource);
-    if (!resource->is_image || resource->image.levels == 1)
-        return GR_OK;
-    struct gl_image_storage now;
-    gl_image_storage(r->name, r->target->target, &now);
-    if (now.levels == resource->image.levels && !now.incomplete)
-        return GR_OK;
-    GR_TRY(gl_errors_check_lost(call));
-    return gr_fail(GR_ERR_STATE, call,
-                   "%s had %u level%s when it was registered, but has different levels now. Close "
-                   "the resource and register it again.",
-                   gl_object_text(resource).text, resource->image.levels,
-                   gr_s(resource->image.levels));
-}
-
-/*
- * Also checks immutable storage: a CUDA registration keeps such storage alive, but the copy
- * transport does not.
- */
-static gr_status check_objects(gr_resource *const resources[], size_t n, const char *call)
-{
-    GR_TRY(gl_object_check_storage(resources, n, call));
-    for (size_t i = 0; i < n; i++)
-        GR_TRY(check_levels(resources[i], call));
-    return GR_OK;
-}
-
 gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call)
 {
     GLuint name = gl_of(resource)->name;
@@ -256,7 +227,8 @@ static bool needs_read(const gr_resource *resource)
 
 gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const char *call)
 {
-    GR_TRY(check_objects(resources, n, call));
+    /* A CUDA registration keeps immutable storage alive, but the copy transport does not. */
+    GR_TRY(gl_object_check_storage(resources, n, call));
     for (size_t i = 0; i < n; i++)
         if (needs_read(resources[i]) || gl_copy_writes_first(gl_of(resources[i])))
             GR_TRY(gl_copy_check_unlocked(resources[i], call));
@@ -431,7 +403,7 @@ static gr_status check_fetched(gr_resource *const resources[], size_t n)
     for (size_t i = 0; i < n; i++) {
         if (!is_fetched_ahead(resources[i]))
             continue;
-        GR_TRY(check_objects(resources + i, 1, "hand-over"));
+        GR_TRY(gl_object_check_storage(resources + i, 1, "hand-over"));
         GR_TRY(gl_copy_check_unlocked(resources[i], "hand-over"));
     }
     return GR_OK;

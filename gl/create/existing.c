@@ -4,6 +4,7 @@
 
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
+#include "lib/resource/use.h"
 #include "gl/interop/interop.h"
 
 gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags)
@@ -18,8 +19,14 @@ gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream)
     gr_resource *resource =
         gl_interop_register(gl_buffer_object(name, flags, __func__), flags, __func__);
     gr_buffer *buffer = NULL;
+    struct gr_use use = {.call = __func__,
+                         .resources = &resource,
+                         .n = 1,
+                         .stream = stream,
+                         .buffers = &buffer,
+                         .held = true};
     if (resource)
-        gr_map_for(&resource, 1, stream, NULL, &buffer, __func__);
+        (void)gr_use_begin(&use);
     /*
      * From here on only the gr_buffer holds the registration. If the map failed, the registration
      * ends now.

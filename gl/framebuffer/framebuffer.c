@@ -49,6 +49,8 @@ struct fetch {
     struct gl_shader *shader; /* NULL: none suits the attachments */
     gr_resource *given;       /* the staging buffer of the options, or NULL */
     gr_resource *staging;     /* that of the options, or a temporary one */
+    gr_buffer *buffer;        /* the mapping of `staging` */
+    struct gr_use use;        /* of `staging` */
     const char *call;
 };
 
@@ -119,13 +121,15 @@ static gr_status check_buffer(gr_resource *buffer, const char *name, const char 
     return GR_OK;
 }
 
-static gr_status check_staging(const struct fetch *f)
+static gr_status check_staging(struct fetch *f)
 {
     if (!f->given) /* a capture allows no new buffer */
         return gr_stream_check(NULL, f->stream, false, f->call);
     GR_TRY(gr_resource_check_given(f->given, f->call));
     GR_TRY(check_buffer(f->given, "staging", f->call));
-    GR_TRY(gr_map_check(f->given, f->stream, f->call));
+    GR_TRY(gr_stream_check(&f->given->context, f->stream, false, f->call));
+    f->staging = f->given;
+    GR_TRY(gr_use_check(&f->use));
     return check_storage(f->given, f->call);
 }
 
@@ -321,8 +325,10 @@ static gr_status find_parts(struct fetch *f)
         p->offset = (end + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
         end = end_of(p);
     }
-    f->staging = f->given ? f->given : gr_create_gl_buffer(end, GR_READ_ONLY, NULL);
-    return f->staging ? GR_OK : gr_last_error()->status;
+    if (f->given)
+        return GR_OK;
+    f->staging = gr_create_gl_buffer(end, GR_READ_ONLY, NULL);
+    return f->staging ? gr_use_check(&f->use) : gr_last_error()->status;
 }
 
 static gr_status check_size(const struct fetch *f, const char *name)
@@ -358,7 +364,7 @@ static gr_status fetch_parts(struct fetch *f)
                                        .numbers = p->attachment.numbers,
                                        .distance = p->is_distance ? &p->distance : NULL};
     }
-    return gr_fetch_staged(f->staging, staged, f->n, fill_staging, f, f->stream, f->call);
+    return gr_fetch_staged(&f->use, staged, f->n, fill_staging, f);
 }
 
 /* Does the work, and restores the state of the application that it changes. */
@@ -383,6 +389,8 @@ static gr_status fetch(unsigned int framebuffer, struct part *parts, gr_tensor *
 {
     struct fetch f = {.framebuffer = framebuffer, .parts = parts, .stream = stream, .call = call};
     struct gl_context context;
+    f.use = (struct gr_use){
+        .call = call, .resources = &f.staging, .n = 1, .stream = stream, .buffers = &f.buffer};
     GR_TRY(gl_context_begin(&context, call, "has the framebuffer"));
     GR_TRY(take(&f, tensors, options, n));
     f.context = &context;

@@ -89,17 +89,18 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 /* Sets the flags of this map, or those of the registration again: nothing else is narrowed. */
 static gr_status set_map_flags(gr_resource *resource)
 {
-    GR_TRY_CUDA(gr_driver()->GraphicsResourceSetMapFlags(resource->handle, resource->narrowed),
+    const unsigned narrowed = gr_resource_narrowed(resource);
+    GR_TRY_CUDA(gr_driver()->GraphicsResourceSetMapFlags(resource->handle, narrowed),
                 "cuGraphicsResourceSetMapFlags", "The flags of the map of %s were refused.",
                 gl_object_text(resource).text);
-    resource->told = resource->narrowed;
+    resource->told = (unsigned char)narrowed;
     return GR_OK;
 }
 
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     for (size_t i = 0; i < n; i++)
-        if (resources[i]->told != resources[i]->narrowed)
+        if (resources[i]->told != gr_resource_narrowed(resources[i]))
             GR_TRY(set_map_flags(resources[i]));
     GR_TRY_WORK(call_for(gr_driver()->GraphicsMapResources, resources, n, stream),
                 "cuGraphicsMapResources", "%s%s could not be mapped.",

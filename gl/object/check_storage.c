@@ -60,13 +60,12 @@ static const char *format_text(GLint internal, char *text, size_t size)
     return known ? known->name : text;
 }
 
-__attribute__((noinline)) static gr_status check_image(const gr_resource *resource,
-                                                       const char *call)
+static gr_status check_level(const gr_resource *resource, const struct gl_level *now,
+                             const char *call)
 {
     const struct gl_resource *r = gl_of(resource);
-    struct gl_level now = gl_image_level(r->name, r->target->target, 0);
     const struct gl_level *then = &r->level;
-    if (memcmp(&now, then, sizeof(now)) == 0)
+    if (memcmp(now, then, sizeof(*now)) == 0)
         return GR_OK;
     GR_TRY(gl_errors_check_lost(call));
     char was[16], is[16];
@@ -75,8 +74,36 @@ __attribute__((noinline)) static gr_status check_image(const gr_resource *resour
                    "been replaced by one of %dx%dx%d, format %s. End the registration by %s, and "
                    "register it again.%s",
                    gl_object_text(resource).text, then->width, then->height, then->depth,
-                   format_text(then->internal, was, sizeof(was)), now.width, now.height, now.depth,
-                   format_text(now.internal, is, sizeof(is)), end_registration(), follow_remedy());
+                   format_text(then->internal, was, sizeof(was)), now->width, now->height,
+                   now->depth, format_text(now->internal, is, sizeof(is)), end_registration(),
+                   follow_remedy());
+}
+
+static gr_status check_levels(const gr_resource *resource, const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    struct gl_image_storage now;
+    gl_image_storage(r->name, r->target->target, &now);
+    GR_TRY(check_level(resource, &now.base, call));
+    if (now.levels == resource->image.levels && !now.incomplete)
+        return GR_OK;
+    GR_TRY(gl_errors_check_lost(call));
+    return gr_fail(GR_ERR_STATE, call,
+                   "%s had %u level%s when it was registered, but has different levels now. Close "
+                   "the resource and register it again.",
+                   gl_object_text(resource).text, resource->image.levels,
+                   gr_s(resource->image.levels));
+}
+
+/* A transport that copies accesses all levels; CUDA has those of a registration. */
+__attribute__((noinline)) static gr_status check_image(const gr_resource *resource,
+                                                       const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    if (r->copy && resource->image.levels > 1)
+        return check_levels(resource, call);
+    const struct gl_level now = gl_image_level(r->name, r->target->target, 0);
+    return check_level(resource, &now, call);
 }
 
 static inline bool exists(const struct gl_resource *r)

@@ -75,8 +75,6 @@ static gr_status register_again(struct gl_resource *r, struct gl_resource *now, 
 {
     void *handle = NULL;
     GR_ENTER(&r->base.context, call);
-    if (r->base.pending)
-        GR_TRY(gr_stream_check_capture(r->base.pending->stream, call));
     end_old(r);
     now->base.kernels = r->base.kernels;
     gr_status status = r->maker->make_side(now, r->base.flags, &handle, call);

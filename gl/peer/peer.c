@@ -112,7 +112,7 @@ static gr_status map_run(gr_resource *const resources[], size_t n, CUstream stre
     GR_TRY(map_chosen(resources, n, gr_resource_reads, stream));
     for (size_t i = 0; i < n; i++)
         if (gr_resource_reads(resources[i]))
-            GR_TRY(copy(resources[i], resources[i]->pending, false, stream));
+            GR_TRY(copy(resources[i], resources[i]->current, false, stream));
     GR_TRY(unmap_chosen(resources, n, reads_only, stream));
     for (size_t i = 0; i < n; i++)
         resources[i]->ptr = peer_of(resources[i])->ptr;

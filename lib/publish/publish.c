@@ -8,6 +8,7 @@
 #include "lib/resource/image.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
+#include "lib/resource/use.h"
 #include "lib/base/struct_size.h"
 #include "lib/tensor/tensor.h"
 
@@ -155,31 +156,19 @@ static gr_status check_rectangle(const struct work *w, const gr_resource *resour
                    "gr_buffer_publish().");
 }
 
-/*
- * Checks everything before the map, because a map with write_discard loses the contents. If the
- * storage was replaced, this is the reason why a tensor does not fit.
- */
+/* Checks everything before the map, because a map with write_discard loses the contents. */
 static gr_status check_planned(struct work *w, gr_resource *resource)
 {
-    bool pushed;
-    if (resource->follows) /* this may change its size */
-        GR_TRY(gr_map_check(resource, w->stream, w->call));
-    gr_status status = check_rectangle(w, resource);
-    if (status == GR_OK)
-        status = describe_and_plan(w, resource);
-    if (status != GR_OK)
-        GR_TRY(gr_map_check(resource, w->stream, w->call));
-    if (status != GR_OK || !w->planned->sides.is_known)
-        return status;
-    GR_TRY(gr_context_enter(&resource->context, &pushed, w->call));
-    status = gr_stream_check_capture(w->stream, w->call);
-    if (status == GR_OK)
-        status = check_plan(w, resource);
-    if (status == GR_OK)
-        status = gr_event_wait(w->stream, w->options.wait_event);
-    gr_context_leave(pushed);
+    GR_TRY(check_rectangle(w, resource));
+    GR_TRY(describe_and_plan(w, resource));
+    if (!w->planned->sides.is_known)
+        return GR_OK;
+    GR_ENTER(&resource->context, w->call);
+    GR_TRY(gr_stream_check_capture(w->stream, w->call));
+    GR_TRY(check_plan(w, resource));
+    GR_TRY(gr_event_wait(w->stream, w->options.wait_event));
     w->options.wait_event = NULL; /* the stream waits for the event only once */
-    return status;
+    return GR_OK;
 }
 
 static gr_status check_before_map(struct work *w, gr_resource *resource)
@@ -380,34 +369,8 @@ static gr_status check_readable(const struct work *w, const gr_resource *resourc
                    "a map: register it without write_discard to fetch.");
 }
 
-/*
- * Ends the mapping in any case, and keeps the first error as the last error. A failed release is
- * retried later, because the caller does not have the buffer.
- */
-static gr_status release(gr_buffer *buffer, gr_status status, const char *call)
-{
-    if (status == GR_OK)
-        status = gr_buffer_release_for(&buffer, 1, call);
-    if (status == GR_OK)
-        return GR_OK;
-    GR_KEEP_ERROR();
-    gr_buffer_release_later(buffer);
-    return status;
-}
-
-/* Limits the map of a transport that copies to what the options select. */
-static gr_status select_region(const struct work *w, gr_resource *resource)
-{
-    struct gr_region region;
-    if (!resource->is_image || !resource->backend->select)
-        return GR_OK;
-    GR_TRY(gr_map_check(resource, w->stream, w->call)); /* `follows` may change the size */
-    GR_TRY(gr_publish_region(resource, &w->options, &region, w->call));
-    resource->backend->select(resource, &region);
-    return GR_OK;
-}
-
-static gr_status check(struct work *w, gr_resource *resource, const gr_publish_options *options)
+static gr_status check(struct work *w, const gr_resource *resource,
+                       const gr_publish_options *options)
 {
     GR_TRY(gr_resource_check_given(resource, w->call));
     GR_TRY(gr_resource_check_open(resource, w->call));
@@ -415,9 +378,7 @@ static gr_status check(struct work *w, gr_resource *resource, const gr_publish_o
     GR_TRY(take(w, options));
     GR_TRY(refuse_ring(w));
     GR_TRY(check_flags(w, resource));
-    GR_TRY(check_readable(w, resource));
-    GR_TRY(gr_stream_check_given(w->stream, false, w->call));
-    return w->staged || resource->flags & GR_WRITE_DISCARD ? check_before_map(w, resource) : GR_OK;
+    return check_readable(w, resource);
 }
 
 /* Uses the next slot of the ring in the options. Without a ring the resource is missing. */
@@ -445,16 +406,24 @@ static gr_status with_slot(struct work *w, const gr_publish_options *options)
 static gr_status with_resource(struct work *w, gr_resource *resource,
                                const gr_publish_options *options)
 {
+    struct gr_region region;
+    struct gr_use use = {.call = w->call,
+                         .resources = &resource,
+                         .n = 1,
+                         .stream = w->stream,
+                         .buffers = &w->buffer};
     if (!resource)
         return with_slot(w, options);
     GR_TRY(check(w, resource, options));
-    GR_TRY(select_region(w, resource));
-    const gr_status status = gr_map_for(&resource, 1, w->stream, NULL, &w->buffer, w->call);
-    if (status == GR_OK)
-        return release(w->buffer, run(w), w->call);
-    if (resource->is_image && resource->backend->select)
-        resource->backend->select(resource, NULL);
-    return status;
+    GR_TRY(gr_use_check(&use));
+    if (resource->backend->moves_region && resource->is_image) {
+        GR_TRY(gr_publish_region(resource, &w->options, &region, w->call));
+        use.region = &region;
+    }
+    if (resource->flags & GR_WRITE_DISCARD)
+        GR_TRY(check_before_map(w, resource));
+    GR_TRY(gr_use_map(&use));
+    return gr_use_end(&use, run(w));
 }
 
 gr_status gr_publish(gr_resource *resource, const gr_tensor *tensor,
@@ -488,18 +457,19 @@ static gr_status run_staged(const struct gr_staged *staged, gr_buffer *buffer, C
     return run(&w);
 }
 
-gr_status gr_fetch_staged(gr_resource *staging, const struct gr_staged staged[], size_t n,
-                          gr_status (*fill)(void *of), void *of, CUstream stream, const char *call)
+gr_status gr_fetch_staged(struct gr_use *use, const struct gr_staged staged[], size_t n,
+                          gr_status (*fill)(void *of), void *of)
 {
-    gr_buffer *buffer = NULL;
+    gr_resource *staging = use->resources[0];
     gr_status status = GR_OK;
     for (size_t i = 0; i < n; i++) {
-        struct work w = work_of(&staged[i], stream, call);
+        struct work w = work_of(&staged[i], use->stream, use->call);
         GR_TRY(check(&w, staging, staged[i].options));
+        GR_TRY(check_before_map(&w, staging));
     }
     GR_TRY(fill(of));
-    GR_TRY(gr_map_for(&staging, 1, stream, NULL, &buffer, call));
+    GR_TRY(gr_use_map(use));
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = run_staged(&staged[i], buffer, stream, call);
-    return release(buffer, status, call);
+        status = run_staged(&staged[i], use->buffers[0], use->stream, use->call);
+    return gr_use_end(use, status);
 }

@@ -12,6 +12,7 @@
 
 #include "lib/publish/job.h"
 #include "lib/resource/resource_types.h"
+#include "lib/resource/use.h"
 #include "lib/tensor/tensor.h"
 
 /* ---- Pictures: picture.c --------------------------------------------------------------------- */
@@ -206,10 +207,10 @@ struct gr_staged {
 };
 
 /*
- * Like gr_fetch() for each of the tensors, with one map and with `call` in errors. fill() writes
- * the data, after the checks.
+ * Like gr_fetch() for each of the tensors, with one map: `use` is the checked use of the staging
+ * buffer. fill() writes the data, after the checks.
  */
-gr_status gr_fetch_staged(gr_resource *staging, const struct gr_staged staged[], size_t n,
-                          gr_status (*fill)(void *of), void *of, CUstream stream, const char *call);
+gr_status gr_fetch_staged(struct gr_use *use, const struct gr_staged staged[], size_t n,
+                          gr_status (*fill)(void *of), void *of);
 
 #endif

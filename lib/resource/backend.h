@@ -66,8 +66,9 @@ struct gr_backend {
     gr_status (*check_storage)(gr_resource *const resources[], size_t n, const char *call);
 
     /*
-     * Maps a run of at most GR_BATCH resources of one CUDA context: all or none. Sets `ptr` of each
-     * buffer, unless it is constant. The CUDA context is current.
+     * Maps a run of at most GR_BATCH resources of one CUDA context: all or none. `current` of each
+     * has its part or region. Sets `ptr` of each buffer, unless it is constant. The CUDA context is
+     * current.
      */
     gr_status (*map)(gr_resource *const resources[], size_t n, CUstream stream);
 
@@ -112,10 +113,10 @@ struct gr_backend {
                                  const char *call);
 
     /*
-     * For an image of a transport that copies: limits the next map and its release to a region.
-     * After a map that failed, NULL ends the limit. NULL: maps are not limited.
+     * For an image of a transport that copies: whether the next map and its release need to move
+     * only this region of it. NULL: they always move all of it.
      */
-    void (*select)(gr_resource *resource, const struct gr_region *region);
+    bool (*moves_region)(const gr_resource *resource, const struct gr_region *region);
 
     /* Ends the registration, even if this function returns an error. */
     gr_status (*unregister)(gr_resource *resource);

@@ -61,7 +61,7 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
     /* another thread may describe the resource */
     atomic_store_explicit(&buffer->ptr, 0, memory_order_relaxed);
     buffer->size = 0;
-    resource->narrowed = 0;
+    resource->current = NULL;
     /* another thread may map the resource now */
     atomic_store_explicit(&resource->mapped, NULL, memory_order_release);
 }
@@ -158,16 +158,16 @@ static size_t gather(gr_buffer *const buffers[], size_t n, bool of_map, gr_resou
         return count;
     for (count = 0; count < most; count++) {
         const gr_buffer *b = buffers[count];
-        if (count > 0 && (!is_releasable(b) || b->resource->visited ||
-                          b->resource->in_a_ring != first->in_a_ring ||
-                          !gr_context_same(&b->resource->context, &first->context) ||
-                          (of_map && b->stream != buffers[0]->stream)))
+        if (count > 0 &&
+            (!is_releasable(b) || b->listed || b->resource->in_a_ring != first->in_a_ring ||
+             !gr_context_same(&b->resource->context, &first->context) ||
+             (of_map && b->stream != buffers[0]->stream)))
             break;
         resources[count] = b->resource;
-        resources[count]->visited = true;
+        buffers[count]->listed = true;
     }
     for (size_t i = 0; i < count; i++)
-        resources[i]->visited = false;
+        buffers[i]->listed = false;
     return first->backend->run(resources, count);
 }
 

@@ -130,13 +130,13 @@ static inline void put_back(gr_buffer *buffer)
 void gr_buffers_untake(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (!resources[i]->pending)
+        gr_buffer *buffer = resources[i]->current;
+        if (!buffer)
             continue;
+        resources[i]->current = NULL;
         acquire(resources[i]->lock);
-        put_back(resources[i]->pending);
+        put_back(buffer);
         unlock(resources[i]->lock);
-        resources[i]->pending = NULL;
-        resources[i]->narrowed = 0;
     }
 }
 

@@ -148,7 +148,7 @@ static inline gr_buffer *gr_buffer_take(gr_resource *resource)
     return buffer;
 }
 
-/* Returns the `pending` buffers of a map that failed. */
+/* Returns the current buffers of a map that failed. */
 void gr_buffers_untake(gr_resource *const resources[], size_t n) __attribute__((cold));
 
 /*
@@ -172,18 +172,7 @@ static inline void gr_resource_log_each(const char *call, gr_resource *const res
         gr_resource_write_each(call, resources, n);
 }
 
-/* ---- Maps and releases ----------------------------------------------------------------------- */
-
-/* Makes the checks of a map of a resource that the library holds, except those by the driver. */
-gr_status gr_map_check(gr_resource *resource, CUstream stream, const char *call);
-
-/*
- * Like gr_map_many(), for options that were copied or are NULL, and n of at least 1. Does not check
- * whether callers have freed the resources or whether the resources are in a ring, because the
- * library or a ring may hold them.
- */
-gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
-                     const gr_map_options *options, gr_buffer *out[], const char *call);
+/* ---- Releases -------------------------------------------------------------------------------- */
 
 /*
  * gr_buffer_take_back() ends the caller's ownership of a buffer: a second release is refused.

@@ -29,6 +29,12 @@ struct gr_staging {
     struct gr_last_work work;
 };
 
+/* A rectangle of one level and layer of an image, in each slice. */
+struct gr_region {
+    unsigned level, layer;
+    size_t x, y, width, height;
+};
+
 /*
  * A mapping. It lies in its resource or in the resource's list of spare buffers, so that maps and
  * releases do not allocate.
@@ -47,20 +53,18 @@ struct gr_buffer {
     /* the release is deferred until the users are removed: lib/resource/mapping_users.h */
     bool kept;
     bool is_spare; /* allocated; not in the resource */
+    bool has_region;
+    /* GR_READ_ONLY or GR_WRITE_DISCARD if the mapping narrows the flags of the resource, or 0 */
+    unsigned char narrowed;
 
     gr_buffer *next;               /* in the list of deferred or spare buffers */
     struct gr_mapping_user *users; /* the users of the mapped bytes */
     atomic_size_t pitch;           /* the pitch of the linear memory of an image, or 0 */
     unsigned level, layer;         /* the level and layer of the image in linear memory */
     bool listed;                   /* temporary mark of a release of many buffers */
+    struct gr_region region;       /* if has_region: the map and its release move only this part */
     gr_buffer_info shown;          /* filled by gr_buffer_get_info() */
     gr_image_info info;            /* returned by gr_buffer_get_image_info() */
-};
-
-/* A rectangle of one level and layer of an image, in each slice. */
-struct gr_region {
-    unsigned level, layer;
-    size_t x, y, width, height;
 };
 
 /* Who has a resource of an API with submits, as far as submits and maps tell. */
@@ -107,11 +111,11 @@ struct gr_resource {
     _Atomic(gr_buffer *) deferred; /* buffers whose release was deferred: deferred_release.c */
     size_t size;                   /* the size in bytes */
     CUdeviceptr ptr;               /* for a buffer: its address, valid after map() of the backend */
-    gr_buffer *pending;            /* the buffer of a map in progress, otherwise NULL */
-    gr_resource *after;            /* the next resource of the group: gr_group_has() */
+    /* the buffer of the mapping, from the start of its map on; NULL without one */
+    gr_buffer *current;
+    gr_resource *after; /* the next resource of the group: gr_group_has() */
     bool is_image, is_3d;
     bool in_a_ring;            /* the resource is in a ring, and only the ring may map it */
-    bool visited;              /* temporary mark of calls over many resources */
     bool parked;               /* the end of the resource is deferred: backend->park() */
     bool claimed;              /* a thread is ending the resource */
     atomic_bool turn_is_taken; /* gr_resource_take_turn() */
@@ -123,9 +127,6 @@ struct gr_resource {
     atomic_uint holds;
     atomic_uint buffers_out;
     unsigned turn;      /* the index of the next buffer in `first` */
-    unsigned short run; /* temporary, during a map: the number of resources in its run */
-    /* GR_READ_ONLY or GR_WRITE_DISCARD if the current mapping narrows `flags`, otherwise 0 */
-    unsigned char narrowed;
     unsigned char told; /* interop: the last value of `narrowed` that the driver was told */
     struct gr_sync sync;
     struct gr_stream_uses uses; /* the streams of freed tensors, until the mapping ends */
@@ -163,15 +164,21 @@ struct gr_resource {
     gr_resource_info info; /* filled by gr_resource_get_info() */
 };
 
+/* Returns how the current mapping, if there is one, narrows the flags. */
+static inline unsigned gr_resource_narrowed(const gr_resource *resource)
+{
+    return resource->current ? resource->current->narrowed : 0;
+}
+
 /* Whether CUDA reads or writes the resource, in the current mapping if there is one. */
 static inline bool gr_resource_reads(const gr_resource *resource)
 {
-    return !((resource->flags | resource->narrowed) & GR_WRITE_DISCARD);
+    return !((resource->flags | gr_resource_narrowed(resource)) & GR_WRITE_DISCARD);
 }
 
 static inline bool gr_resource_writes(const gr_resource *resource)
 {
-    return !((resource->flags | resource->narrowed) & GR_READ_ONLY);
+    return !((resource->flags | gr_resource_narrowed(resource)) & GR_READ_ONLY);
 }
 
 /* Whether the buffer is the current mapping of its resource. */

@@ -114,9 +114,16 @@ static gr_status check_resource(gr_resource *resource, size_t i, const char *cal
         return refuse_slot(i, call,
                            "was registered with `follow_storage`, but a slot keeps its storage: "
                            "register the object without that option.");
-    if (resource->visited)
-        return refuse_slot(i, call, "is listed twice: each slot needs its own resource.");
     return GR_OK;
+}
+
+/* A ring has few slots. */
+static bool is_listed_before(gr_resource *const resources[], size_t i)
+{
+    size_t k = 0;
+    while (resources[k] != resources[i])
+        k++;
+    return k < i;
 }
 
 static gr_status check_beside(gr_resource *const resources[], size_t i, const gr_ring *ring,
@@ -147,19 +154,13 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, cons
             "n is %zu: pass at most %zu. A ring has at most %d slots; a resize needs room "
             "for the new slots and for those before it.",
             n, most, GR_RING_MOST_SLOTS);
-    gr_status status = GR_OK;
-    size_t checked = 0;
-    for (; checked < n; checked++) {
-        status = check_resource(resources[checked], checked, call);
-        if (status == GR_OK)
-            status = check_beside(resources, checked, ring, call);
-        if (status != GR_OK)
-            break;
-        resources[checked]->visited = true;
+    for (size_t i = 0; i < n; i++) {
+        GR_TRY(check_resource(resources[i], i, call));
+        if (is_listed_before(resources, i))
+            return refuse_slot(i, call, "is listed twice: each slot needs its own resource.");
+        GR_TRY(check_beside(resources, i, ring, call));
     }
-    for (size_t i = 0; i < checked; i++)
-        resources[i]->visited = false;
-    return status == GR_OK ? gr_resource_check_thread(resources[0], call) : status;
+    return gr_resource_check_thread(resources[0], call);
 }
 
 /* ---- Adding slots ---------------------------------------------------------------------------- */

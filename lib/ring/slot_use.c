@@ -46,6 +46,7 @@
 #include "lib/external/external.h"
 #include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
+#include "lib/resource/use.h"
 #include "lib/ring/link/operations.h"
 #include "lib/sync/sync.h"
 
@@ -84,7 +85,13 @@ gr_status gr_ring_begin_use(gr_ring *ring, struct gr_ring_side *side, size_t n, 
     GR_TRY(ring->link_ops->begin_use(ring->link, side, n, call));
     if (!side->is_cuda)
         return begin_graphics(side->resources, n, submit, call);
-    gr_status status = gr_map_for(side->resources, n, stream, NULL, side->buffers, call);
+    struct gr_use use = {.call = call,
+                         .resources = side->resources,
+                         .n = n,
+                         .stream = stream,
+                         .buffers = side->buffers,
+                         .held = true};
+    gr_status status = gr_use_begin(&use);
     ring->link_ops->follow(ring->link, side, n, stream, status != GR_OK);
     return status;
 }

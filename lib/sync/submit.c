@@ -115,6 +115,18 @@ static gr_status add_signal(struct gr_submit_made *s, gr_semaphore *acquire, uin
     return GR_OK;
 }
 
+static gr_status refuse_twice(const char *call)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "The same resource is listed twice: list it once.");
+}
+
+/* Whether the submit already has a use of the resource: no other submit of it can be open. */
+static bool has_use(const struct gr_submit_made *s, const gr_resource *resource)
+{
+    const struct gr_submit_use *begun = resource->sync.begun;
+    return begun >= s->uses && begun < s->uses + s->count;
+}
+
 static void add_use(struct gr_submit_made *s, gr_resource *resource, uint64_t number)
 {
     struct gr_submit_use *use = &s->uses[s->count++];
@@ -195,7 +207,9 @@ static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[
         const struct gr_sync *sync = &resources[i]->sync;
         if (!gr_sync_is_submitted(resources[i]))
             continue;
-        if (!sync->acquire)
+        if (has_use(s, resources[i]))
+            status = refuse_twice(call);
+        else if (!sync->acquire)
             number = 0;
         else if (sync->acquire != last)
             status = add_signal(s, sync->acquire, &number, call);
@@ -242,10 +256,16 @@ static gr_status check_one(gr_resource *resource, bool grouped, const char *call
         GR_TRY(gr_sync_check_idle(resource, call));
     if (gr_sync_is_submitted(resource))
         GR_TRY(gr_sync_check_ready(resource, call));
-    if (resource->visited)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The same resource is listed twice: list it once.");
     return GR_OK;
+}
+
+/* For resources without uses, which a submit leaves out. */
+static gr_status check_listed_once(gr_resource *const resources[], size_t i, const char *call)
+{
+    size_t k = gr_sync_is_submitted(resources[i]) ? i : 0;
+    while (resources[k] != resources[i])
+        k++;
+    return k == i ? GR_OK : refuse_twice(call);
 }
 
 /* Checks the CUDA context of a resource, unless the one before has the same context. */
@@ -259,8 +279,6 @@ static gr_status check_context(const gr_resource *resource, const gr_resource *b
 
 static gr_status check_all(gr_resource *const resources[], size_t n, const char *call)
 {
-    gr_status status = GR_OK;
-    size_t checked = 0;
     if (!resources || n == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
                        resources
@@ -269,19 +287,13 @@ static gr_status check_all(gr_resource *const resources[], size_t n, const char 
     /* so each is listed once */
     bool grouped = n > 1 && resources[0] && gr_live_has(GR_LIVE_RESOURCE, resources[0]) &&
                    gr_group_has(resources, n);
-    for (; checked < n; checked++) {
-        status = check_one(resources[checked], grouped, call);
-        if (status == GR_OK)
-            status =
-                check_context(resources[checked], checked ? resources[checked - 1] : NULL, call);
-        if (status != GR_OK)
-            break;
+    for (size_t i = 0; i < n; i++) {
+        GR_TRY(check_one(resources[i], grouped, call));
+        GR_TRY(check_context(resources[i], i ? resources[i - 1] : NULL, call));
         if (!grouped)
-            resources[checked]->visited = true;
+            GR_TRY(check_listed_once(resources, i, call));
     }
-    for (size_t i = 0; i < checked && !grouped; i++)
-        resources[i]->visited = false;
-    return status;
+    return GR_OK;
 }
 
 gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n)

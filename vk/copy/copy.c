@@ -110,7 +110,7 @@ static gr_status copy_in(gr_resource *resource, CUstream stream)
     if (!gr_resource_reads(&r->base))
         return GR_OK;
     GR_TRY(vk_staging_copy(&copy->staging, true, stream));
-    return move(resource, resource->pending, true, stream);
+    return move(resource, resource->current, true, stream);
 }
 
 static gr_status copy_out(gr_resource *resource, CUstream stream)

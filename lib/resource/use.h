@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What a call wants from resources: their mappings on a stream. gr_map*(), gr_publish(),
+ * gr_fetch*() and the acquires of a ring all check a use, map it, work and end it.
+ */
+#ifndef GR_LIB_RESOURCE_USE_H
+#define GR_LIB_RESOURCE_USE_H
+
+#include "lib/resource/resource_types.h"
+
+struct gr_use {
+    const char *call; /* the public function, for errors */
+    gr_resource *const *resources;
+    size_t n; /* at least 1 */
+    CUstream stream;
+    const gr_map_options *options;  /* copied by GR_TAKE, or NULL */
+    const struct gr_region *region; /* of one image: all that its map has to move; or NULL */
+    gr_buffer **buffers;            /* gr_use_map() writes the n mappings here */
+    bool held; /* the library or a ring holds the resources: their callers may have freed them */
+    /* written by gr_use_check(): the resources are one run (backend.h), apart from its length */
+    bool one_run;
+};
+
+/*
+ * Makes all checks that need no work on the stream, in this order: the stream, the resources,
+ * their CUDA contexts, the access, earlier mappings, the thread, and the storage, which is
+ * registered again if it was replaced and the resource follows it. After an error nothing has
+ * changed.
+ */
+gr_status gr_use_check(struct gr_use *use);
+
+/* Maps the resources of a checked use: all or none. */
+gr_status gr_use_map(const struct gr_use *use);
+
+/* Checks and maps. */
+gr_status gr_use_begin(struct gr_use *use);
+
+/*
+ * Ends the mappings of a use of the library: in any case, with the first error as the last one.
+ * `status` is that of the work. A failed release is retried later, because no caller has the
+ * buffers.
+ */
+gr_status gr_use_end(const struct gr_use *use, gr_status status);
+
+#endif
