@@ -61,8 +61,7 @@ static bool is_unseen(void)
         return false;
     for (int i = 0; i < count; i++)
         if (cu->DeviceGet(&device, i) == CUDA_SUCCESS &&
-            cu->DeviceGetUuid(&seen, device) == CUDA_SUCCESS &&
-            memcmp(seen.bytes, drawing, sizeof(drawing)) == 0)
+            cu->DeviceGetUuid(&seen, device) == CUDA_SUCCESS && gr_uuid_is(&seen, drawing))
             return false;
     return true;
 }

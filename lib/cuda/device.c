@@ -86,6 +86,11 @@ gr_status gr_device_uuid(CUdevice device, CUuuid *uuid, const char *call)
     return GR_OK;
 }
 
+bool gr_uuid_is(const CUuuid *uuid, const void *other)
+{
+    return memcmp(uuid->bytes, other, sizeof(uuid->bytes)) == 0;
+}
+
 void gr_device_text(CUdevice device, char *text, size_t size)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -139,7 +144,7 @@ gr_status gr_cuda_find_device(const unsigned char uuid[16], int *device)
         CUuuid its;
         GR_TRY(gr_device_at(i, &each, __func__));
         GR_TRY(gr_device_uuid(each, &its, __func__));
-        if (memcmp(its.bytes, uuid, sizeof(its.bytes)) == 0) {
+        if (gr_uuid_is(&its, uuid)) {
             *device = i;
             return GR_OK;
         }

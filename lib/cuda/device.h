@@ -31,6 +31,9 @@ gr_status gr_current_device(CUdevice *device);
 
 gr_status gr_device_uuid(CUdevice device, CUuuid *uuid, const char *call);
 
+/* Whether the UUID of a CUDA device equals the 16 bytes of `other`, a UUID from any API. */
+bool gr_uuid_is(const CUuuid *uuid, const void *other);
+
 /* One line about a CUDA device: "NVIDIA H200 (CUDA device 0, UUID GPU-...)". */
 void gr_device_text(CUdevice device, char *text, size_t size);
 

@@ -46,19 +46,9 @@ gr_status gr_share_set_device(struct gr_description *d, CUdevice device)
     return status;
 }
 
-static bool has_uuid(const struct gr_description *d, const CUuuid *uuid)
+static gr_status fail_no_device(const unsigned char uuid[16], int count, const char *call)
 {
-    struct gr_description other;
-    note_uuid(&other, uuid);
-    return d->uuid_low == other.uuid_low && d->uuid_high == other.uuid_high;
-}
-
-static gr_status fail_no_device(const struct gr_description *d, int count, const char *call)
-{
-    unsigned char uuid[16];
     char text[GR_UUID_TEXT_SIZE];
-    gr_pack(uuid, d->uuid_low, 8);
-    gr_pack(uuid + 8, d->uuid_high, 8);
     gr_uuid_text(uuid, text);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "The memory belongs to the CUDA device %s, which is not among the %d that this "
@@ -70,15 +60,18 @@ static gr_status fail_no_device(const struct gr_description *d, int count, const
 gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device, const char *call)
 {
     int count = 0;
+    unsigned char wanted[16];
+    gr_pack(wanted, d->uuid_low, 8);
+    gr_pack(wanted + 8, d->uuid_high, 8);
     GR_TRY(gr_device_count(&count, call));
     for (int i = 0; i < count; i++) {
         CUuuid uuid;
         GR_TRY(gr_device_at(i, device, call));
         GR_TRY(get_uuid(*device, &uuid));
-        if (has_uuid(d, &uuid))
+        if (gr_uuid_is(&uuid, wanted))
             return GR_OK;
     }
-    return fail_no_device(d, count, call);
+    return fail_no_device(wanted, count, call);
 }
 
 /* Whether a CUDA context is current whose device can use the memory. */

@@ -39,10 +39,9 @@ static gr_status compare(const struct vk_identity *identity, CUdevice device, bo
     CUuuid uuid;
     GR_TRY(gr_device_uuid(device, &uuid, call));
     const struct gr_driver_traits *driver = gr_driver_traits();
-    *same = memcmp(uuid.bytes, identity->uuid, sizeof(uuid.bytes)) == 0;
+    *same = gr_uuid_is(&uuid, identity->uuid);
     if (driver->mesa_draws)
-        *same = is_software_device(identity) &&
-                (*same || memcmp(uuid.bytes, driver->own_uuid, sizeof(uuid.bytes)) == 0);
+        *same = is_software_device(identity) && (*same || gr_uuid_is(&uuid, driver->own_uuid));
     return GR_OK;
 }
 
