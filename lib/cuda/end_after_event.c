@@ -58,7 +58,7 @@ static enum waits_for what_for(const struct gr_ending *ending)
     if (gr_context_enter(&ending->context, &pushed, __func__) != GR_OK)
         return NOTHING;
     if (!ending->uses)
-        return gr_event_has_passed(ending->after) ? NOTHING : WORK;
+        return !ending->after || gr_event_has_passed(ending->after) ? NOTHING : WORK;
     if (gr_uses_capture(ending->uses))
         return CAPTURE;
     return ending->follows || gr_uses_done(ending->uses) ? NOTHING : WORK;
@@ -110,6 +110,14 @@ static void end(struct gr_ending *ending)
         finally(ending);
 }
 
+void gr_ending_start(struct gr_ending *ending)
+{
+    if (what_for(ending) == NOTHING)
+        end(ending);
+    else
+        gr_ending_add(ending);
+}
+
 static _Thread_local bool is_ending;
 
 void gr_endings_collect_now(void)
@@ -136,17 +144,13 @@ void gr_endings_collect(void)
 void gr_endings_finish(const struct gr_context *context)
 {
     struct gr_ending *ending;
-    enum waits_for what;
     gr_lock_check_free();
     GR_KEEP_ERROR();
     GR_RELAXED();
     while ((ending = take_of(context->handle))) {
         unsigned polls = 0;
-        while ((what = what_for(ending)) == WORK)
+        while (what_for(ending) == WORK)
             gr_host_pause(&polls);
-        if (what == NOTHING)
-            end(ending);
-        else
-            gr_ending_add(ending);
+        gr_ending_start(ending);
     }
 }

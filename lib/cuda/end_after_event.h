@@ -19,7 +19,7 @@ struct gr_ending {
     _Atomic(struct gr_ending *) next;
     /* the reference to the CUDA context, which is released after end() */
     struct gr_context context;
-    /* What the end waits for: either an event, which is destroyed after end(), or uses. */
+    /* What the end waits for: an event, which is destroyed after end(), or uses, or nothing. */
     CUevent after;
     struct gr_stream_uses *uses;
     /* end() itself follows the uses in stream order: it only cannot run while a stream captures */
@@ -35,6 +35,9 @@ struct gr_ending {
 
 /* Adds an object to the queue, which takes ownership. */
 void gr_ending_add(struct gr_ending *ending);
+
+/* Ends the object if it waits for nothing; otherwise like gr_ending_add(). */
+void gr_ending_start(struct gr_ending *ending);
 
 /*
  * Ends the object if `after` has passed or is NULL; otherwise adds the object to the queue, and

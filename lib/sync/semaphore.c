@@ -112,9 +112,9 @@ void gr_semaphore_hold(gr_semaphore *semaphore)
         atomic_fetch_add_explicit(&semaphore->holds, 1, memory_order_relaxed);
 }
 
-/* Ends a semaphore. The CUDA context is current if it still exists (`alive`). */
-static void end(gr_semaphore *semaphore, bool alive)
+static void end(struct gr_ending *ending, bool alive)
 {
+    gr_semaphore *semaphore = (gr_semaphore *)((char *)ending - offsetof(gr_semaphore, ending));
     const gr_cuda_api *cu = gr_driver();
     if (alive && semaphore->handle)
         cu->DestroyExternalSemaphore(semaphore->handle);
@@ -122,11 +122,6 @@ static void end(gr_semaphore *semaphore, bool alive)
     gr_uses_free(&semaphore->uses, alive);
     gr_lock_end(&semaphore->lock);
     semaphore->ops->destroy(semaphore);
-}
-
-static void end_queued(struct gr_ending *ending, bool alive)
-{
-    end((gr_semaphore *)((char *)ending - offsetof(gr_semaphore, ending)), alive);
 }
 
 /*
@@ -139,23 +134,12 @@ void gr_semaphore_drop(gr_semaphore *semaphore)
     if (gr_semaphore_is_none(semaphore) ||
         atomic_fetch_sub_explicit(&semaphore->holds, 1, memory_order_acq_rel) > 1)
         return;
-    struct gr_context context = semaphore->context;
-    bool pushed;
     GR_KEEP_ERROR();
     GR_RELAXED();
     gr_live_remove(GR_LIVE_HELD_SEMAPHORE, semaphore);
-    const bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
-    const bool done = !alive || gr_uses_done(&semaphore->uses);
-    if (done) {
-        end(semaphore, alive);
-    } else {
-        semaphore->ending =
-            (struct gr_ending){.context = context, .uses = &semaphore->uses, .end = end_queued};
-        gr_ending_add(&semaphore->ending);
-    }
-    gr_context_leave(pushed);
-    if (done)
-        gr_context_drop(&context);
+    semaphore->ending =
+        (struct gr_ending){.context = semaphore->context, .uses = &semaphore->uses, .end = end};
+    gr_ending_start(&semaphore->ending);
 }
 
 void gr_semaphore_begin_use(gr_semaphore *semaphore)

@@ -160,19 +160,12 @@ void gr_link_abandon(struct gr_link *link)
     free_link(link);
 }
 
-static void end_queued(struct gr_ending *ending, bool alive)
+static void end_after_work(struct gr_ending *ending, bool alive)
 {
     struct gr_link *link = (struct gr_link *)ending;
     end_parts(link, alive);
     gr_foreign_close_socket(link->socket);
     free(link);
-}
-
-static void free_link_and_socket(struct gr_link *link)
-{
-    int socket = link->socket;
-    free_link(link);
-    gr_foreign_close_socket(socket);
 }
 
 /*
@@ -220,14 +213,9 @@ static void end_link(struct gr_link *link)
     gr_link_wake(link, true);
     gr_link_forget_ring(link);
     raise_theirs(link);
-    CUevent left = work_left(link);
-    if (left) {
-        link->ending =
-            (struct gr_ending){.context = link->context, .after = left, .end = end_queued};
-        gr_ending_add(&link->ending);
-    } else {
-        free_link_and_socket(link);
-    }
+    link->ending = (struct gr_ending){
+        .context = link->context, .after = work_left(link), .end = end_after_work};
+    gr_ending_start(&link->ending);
 }
 
 const struct gr_link_operations gr_link_shared = {
