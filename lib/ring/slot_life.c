@@ -228,23 +228,14 @@ static void hand_back(const gr_ring *ring, gr_resource *resource)
     resource->in_a_ring = false;
 }
 
-/*
- * Takes the next slot that has left the ring, at or after `from`, unless its event shows that a
- * submit still uses it.
- */
+/* Takes the next slot that has left the ring, at or after `from`. */
 static uint32_t take_left(gr_ring *ring, uint32_t from)
 {
     struct gr_ring_state *state = &ring->state;
-    const struct gr_slot_set *left = &state->in[GR_SLOT_LEFT];
     GR_LOCKED(&ring->lock);
-    uint32_t i = gr_slot_set_next(state, left, from);
-    for (; i < GR_RING_MOST_SLOTS; i = gr_slot_set_next(state, left, i + 1)) {
-        const struct gr_ring_slot *slot = &state->slots[i];
-        if (slot->after && !has_passed(slot->api.resource, slot->after))
-            continue;
+    const uint32_t i = gr_slot_set_next(state, &state->in[GR_SLOT_LEFT], from);
+    if (i < GR_RING_MOST_SLOTS)
         gr_ring_state_move(state, i, GR_SLOT_ENDING);
-        break;
-    }
     return i;
 }
 
@@ -252,19 +243,17 @@ static uint32_t take_left(gr_ring *ring, uint32_t from)
 static void end_slot(gr_ring *ring, uint32_t number)
 {
     struct gr_ring_slot *slot = &ring->state.slots[number];
-    CUevent after = slot->after ? NULL : event_after_use(slot->api.resource);
-    if (after && has_passed(slot->api.resource, after)) {
-        end_event(slot->api.resource, after);
-        after = NULL;
-    }
-    if (!after) {
-        end_event(slot->api.resource, slot->after);
-        hand_back(ring, slot->api.resource);
-        gr_resource_drop(slot->api.resource);
+    gr_resource *resource = slot->api.resource;
+    CUevent after = slot->after ? slot->after : event_after_use(resource);
+    const bool done = !after || has_passed(resource, after);
+    if (done) {
+        end_event(resource, after);
+        hand_back(ring, resource);
+        gr_resource_drop(resource);
     }
     GR_LOCKED(&ring->lock);
-    slot->after = after;
-    gr_ring_state_move(&ring->state, number, after ? GR_SLOT_LEFT : GR_SLOT_NONE);
+    slot->after = done ? NULL : after;
+    gr_ring_state_move(&ring->state, number, done ? GR_SLOT_NONE : GR_SLOT_LEFT);
 }
 
 void gr_ring_end_left(gr_ring *ring)
