@@ -25,7 +25,7 @@
  *     cuda.h                  the functions of the CUDA driver (needs the CUDA headers)
  *     compat.h                CUDA's graphics functions on grinterop, for unchanged programs (needs
  *                             the CUDA headers)
- *     gr.hpp                  objects and exceptions for C++17
+ *     gr.hpp                  objects and exceptions for C++14
  *
  * Rules for all functions:
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * grinterop for C++17 and newer: objects end with their scope, and failures are exceptions.
+ * grinterop for C++14 and newer: objects end with their scope, and failures are exceptions.
  *
  *     grinterop::resource vertices(gr_from_gl_buffer(name, GR_WRITE_DISCARD));
  *     {
@@ -21,8 +21,8 @@
 #ifndef GR_GR_HPP
 #define GR_GR_HPP
 
-#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 201703L
-#error "gr.hpp needs C++17: compile with -std=c++17 (MSVC: /std:c++17), or include the C headers"
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 201402L
+#error "gr.hpp needs C++14: compile with -std=c++14 (MSVC: /std:c++14), or include the C headers"
 #elif !defined(__cpp_exceptions) && !defined(_CPPUNWIND)
 #error "gr.hpp needs exceptions: enable them, or include the C headers such as <grinterop/gr.h>"
 #endif
@@ -32,11 +32,18 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
+
+#if defined(__GLIBCXX__) && !defined(__cpp_lib_uncaught_exceptions)
+#include <cstring>
+#include <cxxabi.h>
+#define GR_EXCEPTIONS_BY_ABI_
+#endif
 
 #include <grinterop/driver.h>
 #include <grinterop/image.h>
@@ -110,7 +117,7 @@ template <typename T> T must(T made)
 /* Objects in mapped device memory. Only kernels may dereference data(). */
 template <typename T> class device_span
 {
-    static_assert(std::is_trivially_copyable_v<T>, "only plain bytes go to a device");
+    static_assert(std::is_trivially_copyable<T>::value, "only plain bytes go to a device");
     CUdeviceptr pointer_ = 0;
     std::size_t size_ = 0;
 
@@ -167,17 +174,37 @@ public:
 namespace detail
 {
 /*
+ * The number of exceptions in flight on the calling thread. In C++14, libstdc++ declares the
+ * function of C++17 only with GNU extensions. __cxa_get_globals() of its ABI returns a pointer and
+ * then the number.
+ */
+#ifdef GR_EXCEPTIONS_BY_ABI_
+inline int uncaught_exceptions() noexcept
+{
+    struct globals {
+        void *caught;
+        unsigned uncaught;
+    } now;
+    std::memcpy(&now, static_cast<const void *>(abi::__cxa_get_globals()), sizeof(now));
+    return static_cast<int>(now.uncaught);
+}
+#undef GR_EXCEPTIONS_BY_ABI_
+#else
+using std::uncaught_exceptions;
+#endif
+
+/*
  * The deleter of a slot. During an exception it cancels the slot, so that no incomplete frame is
  * read.
  */
 struct slot_end {
     gr_ring *ring = nullptr;
     bool writing = false;
-    int exceptions = std::uncaught_exceptions();
+    int exceptions = uncaught_exceptions();
     void operator()(const gr_slot *slot) const noexcept
     {
         const auto on = writing ? gr_ring_hand_over : gr_ring_give_back;
-        if (std::uncaught_exceptions() > exceptions || on(ring, &slot, 1) != GR_OK)
+        if (uncaught_exceptions() > exceptions || on(ring, &slot, 1) != GR_OK)
             (writing ? gr_ring_cancel_write : gr_ring_cancel_read)(ring, &slot, 1);
     }
 };

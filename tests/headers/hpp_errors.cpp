@@ -6,8 +6,9 @@
 
 using grinterop::error;
 
-static_assert(std::is_nothrow_copy_constructible_v<error>, "std::terminate() otherwise");
-static_assert(std::is_base_of_v<std::runtime_error, error>, "code without grinterop can catch it");
+static_assert(std::is_nothrow_copy_constructible<error>::value, "std::terminate() otherwise");
+static_assert(std::is_base_of<std::runtime_error, error>::value,
+              "code without grinterop can catch it");
 
 static bool says(const error &thrown, const char *text)
 {
@@ -116,7 +117,7 @@ static const hpp_case cases[] = {
 
 const hpp_part *hpp_errors()
 {
-    static const hpp_part part = {"errors", std::size(cases),
+    static const hpp_part part = {"errors", sizeof(cases) / sizeof(cases[0]),
                                   [](int i) { return hpp_run(cases[i]); }};
     return &part;
 }

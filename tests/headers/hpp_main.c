@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * gr.hpp: ownership and exceptions. test_hpp_17, test_hpp_20 and test_hpp_23 are this file together
- * with the parts, which are compiled as C++17, C++20 and C++23.
+ * gr.hpp: ownership and exceptions. test_hpp_14, test_hpp_17, test_hpp_20 and test_hpp_23 are this
+ * file together with the parts, which are compiled as C++14, C++17, C++20 and C++23.
  */
 #include "tests/support/support.h"
 #include "tests/support/support_vulkan.h"

@@ -12,14 +12,22 @@
 using grinterop::mapping;
 using grinterop::resource;
 
-static_assert(!std::is_copy_constructible_v<resource> && !std::is_copy_assignable_v<resource>);
-static_assert(!std::is_copy_constructible_v<mapping> && !std::is_copy_assignable_v<mapping>);
-static_assert(std::is_nothrow_move_constructible_v<resource> &&
-              std::is_nothrow_move_assignable_v<resource>);
-static_assert(std::is_nothrow_move_constructible_v<mapping> &&
-              std::is_nothrow_move_assignable_v<mapping>);
-static_assert(std::is_nothrow_destructible_v<resource> && std::is_nothrow_destructible_v<mapping>);
-static_assert(!std::is_convertible_v<gr_resource *, resource>,
+static_assert(!std::is_copy_constructible<resource>::value &&
+                  !std::is_copy_assignable<resource>::value,
+              "");
+static_assert(!std::is_copy_constructible<mapping>::value &&
+                  !std::is_copy_assignable<mapping>::value,
+              "");
+static_assert(std::is_nothrow_move_constructible<resource>::value &&
+                  std::is_nothrow_move_assignable<resource>::value,
+              "");
+static_assert(std::is_nothrow_move_constructible<mapping>::value &&
+                  std::is_nothrow_move_assignable<mapping>::value,
+              "");
+static_assert(std::is_nothrow_destructible<resource>::value &&
+                  std::is_nothrow_destructible<mapping>::value,
+              "");
+static_assert(!std::is_convertible<gr_resource *, resource>::value,
               "ownership is never taken by chance");
 static_assert(sizeof(mapping) == sizeof(gr_buffer *), "it costs what the pointer costs");
 
@@ -396,7 +404,7 @@ static const hpp_case cases[] = {
 
 const hpp_part *hpp_mappings()
 {
-    static const hpp_part part = {"mappings", std::size(cases),
+    static const hpp_part part = {"mappings", sizeof(cases) / sizeof(cases[0]),
                                   [](int i) { return hpp_run(cases[i]); }};
     return &part;
 }

@@ -10,8 +10,10 @@
 using grinterop::ring;
 using grinterop::slot;
 
-static_assert(!std::is_copy_constructible_v<slot> && std::is_nothrow_move_constructible_v<slot>);
-static_assert(std::is_nothrow_destructible_v<slot>);
+static_assert(!std::is_copy_constructible<slot>::value &&
+                  std::is_nothrow_move_constructible<slot>::value,
+              "");
+static_assert(std::is_nothrow_destructible<slot>::value, "");
 
 /* Creates a ring of two buffers. The ring holds the only references to them. */
 static ring make_ring()
@@ -157,7 +159,7 @@ static const hpp_case cases[] = {
 
 const hpp_part *hpp_rings()
 {
-    static const hpp_part part = {"rings", std::size(cases),
+    static const hpp_part part = {"rings", sizeof(cases) / sizeof(cases[0]),
                                   [](int i) { return hpp_run(cases[i]); }};
     return &part;
 }

@@ -10,9 +10,10 @@ using grinterop::resource;
 using grinterop::submit;
 using grinterop::tensor;
 
-static_assert(!std::is_copy_constructible_v<tensor> &&
-              std::is_nothrow_move_constructible_v<tensor>);
-static_assert(std::is_same_v<tensor::deleter_type, grinterop::deleter>);
+static_assert(!std::is_copy_constructible<tensor>::value &&
+                  std::is_nothrow_move_constructible<tensor>::value,
+              "");
+static_assert(std::is_same<tensor::deleter_type, grinterop::deleter>::value, "");
 
 using texels = std::array<unsigned char, 4 * 2 * 4>;
 static const std::int64_t shape[] = {2, 4, 4};
@@ -187,7 +188,7 @@ static const hpp_case cases[] = {
 
 const hpp_part *hpp_tensors()
 {
-    static const hpp_part part = {"tensors", std::size(cases),
+    static const hpp_part part = {"tensors", sizeof(cases) / sizeof(cases[0]),
                                   [](int i) { return hpp_run(cases[i]); }};
     return &part;
 }

@@ -157,7 +157,7 @@ static const hpp_case cases[] = {
 
 const hpp_part *hpp_vulkan()
 {
-    static const hpp_part part = {"vulkan", std::size(cases),
+    static const hpp_part part = {"vulkan", sizeof(cases) / sizeof(cases[0]),
                                   [](int i) { return hpp_run(cases[i]); }};
     return &part;
 }
