@@ -65,7 +65,9 @@
  * Fork      In a forked child, freeing the parent's objects does nothing, and all other calls
  *           return GR_ERR_STATE. Call exec() in the child, or fork before the first call. The child
  *           inherits the file descriptors of grinterop; exec() closes them.
- * Unload    grinterop stays loaded after dlclose(), because streams and threads may still call it.
+ * Unload    dlclose() unloads grinterop, or your plug-in that contains the static library, only
+ *           until the first object exists or a driver is loaded. Later the file stays loaded,
+ *           because streams, threads and exit handlers may call it.
  * Rights    A set-uid program ignores GR_CUDA_DRIVER, GR_LOG and GR_COMPAT.
  */
 #ifndef GR_GR_H

@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "lib/base/loader.h"
+
 static atomic_bool exiting;
 
 static void note_exit(void)
@@ -14,6 +16,7 @@ static void note_exit(void)
 
 static void register_exit(void)
 {
+    gr_loader_stay();
     atexit(note_exit);
 }
 

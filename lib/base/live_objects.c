@@ -13,6 +13,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
+#include "lib/base/loader.h"
 #include "lib/base/log.h"
 #include "lib/base/machine.h"
 #include "lib/base/spin_lock.h"
@@ -134,6 +135,7 @@ static bool make_room(struct part *part)
 
 void gr_live_add(enum gr_live_kind kind, const void *object)
 {
+    gr_loader_stay();
     struct part *part = lock_part(object);
     struct entry *entry = make_room(part) ? find(part, kind, object) : NULL;
     if (entry) {

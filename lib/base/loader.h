@@ -36,4 +36,12 @@ void gr_loader_own_folder(char *folder, size_t size);
 
 bool gr_loader_can_read(const char *path);
 
+/*
+ * Keeps the file that contains grinterop loaded: the shared library, or a plug-in that contains the
+ * static one. It is called at the first thing that may call grinterop at any time: a driver, an
+ * object of the program, a thread or an exit handler. Until then dlclose() unloads the file. The
+ * handlers of fork() need no call: dlclose() removes them.
+ */
+void gr_loader_stay(void);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,15 +90,15 @@ void gr_loader_own_folder(char *folder, size_t size)
     snprintf(folder, size, "%.*s", slash ? (int)(slash - file) : 1, slash ? file : ".");
 }
 
-/*
- * Keeps the file that contains grinterop loaded, because streams and threads may call grinterop at
- * any time. The file is the shared library, or a plug-in that contains the static library. A
- * program cannot be unloaded.
- */
-__attribute__((constructor)) static void stay_loaded(void)
+/* Tries once: dlopen() always fails for the file of a program, which cannot be unloaded. */
+void gr_loader_stay(void)
 {
     static const char inside;
+    static atomic_bool tried;
     Dl_info self;
+    if (atomic_load_explicit(&tried, memory_order_relaxed) ||
+        atomic_exchange_explicit(&tried, true, memory_order_relaxed))
+        return;
     if (dladdr(&inside, &self) && self.dli_fname)
         dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }

@@ -2,6 +2,7 @@
 /* Loads DLLs with LoadLibraryExW(). Paths use the code page of getenv(). */
 #include "lib/base/loader.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,6 +73,17 @@ void gr_loader_own_folder(char *folder, size_t size)
         GetModuleFileNameA(self, path, sizeof(path));
     const char *slash = strrchr(path, '\\');
     snprintf(folder, size, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+}
+
+void gr_loader_stay(void)
+{
+    static const char inside;
+    static atomic_bool tried;
+    HMODULE self;
+    if (atomic_exchange_explicit(&tried, true, memory_order_relaxed))
+        return;
+    GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
+                       &inside, &self);
 }
 
 bool gr_loader_can_read(const char *path)

@@ -294,6 +294,7 @@ gr_status gr_cuda_load(bool allow_software)
     if (!gr_driver()) {
         status = choose(allow_software);
         if (status == GR_OK) {
+            gr_loader_stay();
             atomic_store_explicit(&gr_driver_table, &api, memory_order_release);
             gr_log(GR_LOG_INFO, "using the CUDA driver %s", driver_path);
             gr_driver_second_copy(copies, sizeof(copies));

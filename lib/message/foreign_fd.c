@@ -14,6 +14,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "lib/base/loader.h"
+
 #define TMPFS 0x01021994 /* the file system of memfd_create() files without MFD_HUGETLB */
 
 /* Since Linux 6.5 a message can contain the sender's pidfd, if the program enabled SO_PASSPIDFD. */
@@ -134,6 +136,7 @@ static bool start_thread(struct closing *closing)
 {
     sigset_t all, before;
     pthread_t thread;
+    gr_loader_stay();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = pthread_create(&thread, NULL, close_all, closing) == 0;
