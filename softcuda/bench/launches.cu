@@ -22,7 +22,7 @@ bool launch_loop(enum loop_kind kind, const struct loops *l)
         polynomial<<<blocks(threads, n, 1), threads>>>(l->to, l->from, n);
     else if (kind == LOOP_STENCIL)
         stencil<<<blocks(square(l), l->width, l->height), square(l)>>>(l->to, l->from, l->width,
-                                                                        l->height);
+                                                                       l->height);
     else
         nothing<<<1, 1>>>();
     return cudaGetLastError() == cudaSuccess;

@@ -30,8 +30,8 @@ extern "C" __global__ void stencil(float *to, const float *from, int width, int 
     if (x < 1 || y < 1 || x >= width - 1 || y >= height - 1)
         return;
     const int i = y * width + x;
-    to[i] = 0.5f * from[i] +
-            0.125f * (from[i - 1] + from[i + 1] + from[i - width] + from[i + width]);
+    to[i] =
+        0.5f * from[i] + 0.125f * (from[i - 1] + from[i + 1] + from[i - width] + from[i + width]);
 }
 GR_KERNEL(stencil)
 

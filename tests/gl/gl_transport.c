@@ -124,8 +124,8 @@ TRANSPORT_TEST(a_map_may_copy_in_one_direction, 2)
         cuda_fill(buffer, 0xEE); /* is not copied back */
         assert_ok(gr_buffer_release(buffer));
         gl_write_pattern(name, size, 50);
-        buffer = must_make(gr_map_with(
-            resource, fx.stream, &GR_INIT(gr_map_options, .access = GR_MAP_WRITE_DISCARD)));
+        buffer = must_make(gr_map_with(resource, fx.stream,
+                                       &GR_INIT(gr_map_options, .access = GR_MAP_WRITE_DISCARD)));
         assert_cuda_bytes(buffer, 0xEE); /* the map has copied nothing */
         cuda_write_pattern(buffer, round + 1);
         assert_ok(gr_buffer_release(buffer));

@@ -262,8 +262,8 @@ WAY_TEST(_i, a_map_selects_the_directions_of_its_copies, WAYS)
         cuda_fill(buffer, 0xEE); /* is not copied back */
         assert_ok(gr_buffer_release(buffer));
         check_all_by_vulkan(resource, 0x10 + round);
-        buffer = must_make(gr_map_with(
-            resource, fx.stream, &GR_INIT(gr_map_options, .access = GR_MAP_WRITE_DISCARD)));
+        buffer = must_make(gr_map_with(resource, fx.stream,
+                                       &GR_INIT(gr_map_options, .access = GR_MAP_WRITE_DISCARD)));
         assert_cuda_bytes(buffer, 0xEE); /* the map has copied nothing */
         cuda_fill(buffer, 0x20 + round);
         assert_ok(gr_buffer_release(buffer));

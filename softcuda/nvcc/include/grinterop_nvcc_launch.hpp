@@ -57,9 +57,11 @@ inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t str
  * Called by a failed assert(). In a kernel, prints the message of CUDA and ends the kernel with
  * cudaErrorAssert; elsewhere behaves like assert() of the host.
  */
-[[noreturn, gnu::cold, gnu::noinline]] inline void
-assert_failed(const char *expression, const char *file, unsigned line, const char *function,
-              const uint3 block, const uint3 thread)
+[[noreturn, gnu::cold, gnu::noinline]] inline void assert_failed(const char *expression,
+                                                                 const char *file, unsigned line,
+                                                                 const char *function,
+                                                                 const uint3 block,
+                                                                 const uint3 thread)
 {
     const unsigned place[2][3] = {{block.x, block.y, block.z}, {thread.x, thread.y, thread.z}};
     gr_cuhost_assert(expression, file, line, place[0], place[1]);
