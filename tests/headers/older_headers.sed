@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Creates the headers for tests/headers/old_program.c. They lack the last fields of some structs and
 # two functions of the CUDA table, as if these had been added since.
 /^    size_t offset, size;$/d
