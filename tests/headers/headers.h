@@ -6,8 +6,8 @@
 typedef void (*anything)(void);
 
 /*
- * Every function that the public headers declare, by header. check-headers reports functions that
- * are missing here.
+ * Every function that the public headers declare, by header. check-functions reports functions
+ * that are missing here.
  */
 #define PUBLIC_FUNCTIONS(X)                                                                        \
     /* base.h */                                                                                   \
