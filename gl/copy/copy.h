@@ -239,7 +239,8 @@ gr_status gl_fence_pass(struct __GLsync *fence, const gr_resource *resource, con
  */
 
 /* Checks that the storage is unchanged, and that a map can read the objects. */
-gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const char *call);
+gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, CUstream stream,
+                                 const char *call);
 
 /*
  * Refuses a buffer that the application has mapped, because OpenGL then refuses other access to it.

@@ -225,10 +225,11 @@ static bool needs_read(const gr_resource *resource)
     return gr_resource_reads(resource) && !gl_of(resource)->copy->fetched;
 }
 
-gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const char *call)
+gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, CUstream stream,
+                                 const char *call)
 {
     /* A CUDA registration keeps immutable storage alive, but the copy transport does not. */
-    GR_TRY(gl_object_check_storage(resources, n, call));
+    GR_TRY(gl_object_check_storage(resources, n, stream, call));
     for (size_t i = 0; i < n; i++)
         if (needs_read(resources[i]) || gl_copy_writes_first(gl_of(resources[i])))
             GR_TRY(gl_copy_check_unlocked(resources[i], call));
@@ -403,7 +404,7 @@ static gr_status check_fetched(gr_resource *const resources[], size_t n)
     for (size_t i = 0; i < n; i++) {
         if (!is_fetched_ahead(resources[i]))
             continue;
-        GR_TRY(gl_object_check_storage(resources + i, 1, "hand-over"));
+        GR_TRY(gl_object_check_storage(resources + i, 1, NULL, "hand-over"));
         GR_TRY(gl_copy_check_unlocked(resources[i], "hand-over"));
     }
     return GR_OK;

@@ -98,9 +98,9 @@ static gr_status check_planes(struct part *p, const char *call)
 }
 
 /* Also checks immutable storage: its registration stays valid, but its name may be reused. */
-static gr_status check_storage(gr_resource *buffer, const char *call)
+static gr_status check_storage(gr_resource *buffer, CUstream stream, const char *call)
 {
-    return gl_shared_of(buffer) ? GR_OK : gl_object_check_storage(&buffer, 1, call);
+    return gl_shared_of(buffer) ? GR_OK : gl_object_check_storage(&buffer, 1, stream, call);
 }
 
 static gr_status check_buffer(gr_resource *buffer, const char *name, const char *call)
@@ -127,10 +127,9 @@ static gr_status check_staging(struct fetch *f)
         return gr_stream_check(NULL, f->stream, false, f->call);
     GR_TRY(gr_resource_check_given(f->given, f->call));
     GR_TRY(check_buffer(f->given, "staging", f->call));
-    GR_TRY(gr_stream_check(&f->given->context, f->stream, false, f->call));
     f->staging = f->given;
     GR_TRY(gr_use_check(&f->use));
-    return check_storage(f->given, f->call);
+    return check_storage(f->given, f->stream, f->call);
 }
 
 static gr_status take_part(struct fetch *f, struct part *p, const gr_framebuffer_options *options)
@@ -442,7 +441,7 @@ static gr_status take_copy(struct fetch *f, const gr_framebuffer_options *option
     f->given = f->staging;
     f->n = 1;
     p->offset = offset;
-    return check_storage(f->staging, f->call);
+    return check_storage(f->staging, f->stream, f->call);
 }
 
 static gr_status copy_part(struct fetch *f)

@@ -113,27 +113,29 @@ static inline bool exists(const struct gl_resource *r)
     return r->target->target == GL_RENDERBUFFER ? glIsRenderbuffer(r->name) : glIsTexture(r->name);
 }
 
-static inline gr_status check_one(gr_resource *resource, const char *call)
+static inline gr_status check_one(gr_resource *resource, CUstream stream, const char *call)
 {
     if (!exists(gl_of(resource)))
         return fail_deleted(resource, call);
     if (resource->follows && !resource->mapped)
-        return gl_object_follow((struct gl_resource *)resource, call);
+        return gl_object_follow((struct gl_resource *)resource, stream, call);
     return resource->is_image ? check_image(resource, call) : check_buffer(resource, call);
 }
 
-gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call)
+gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, CUstream stream,
+                                  const char *call)
 {
     for (size_t i = 0; i < n; i++)
-        GR_TRY(check_one(resources[i], call));
+        GR_TRY(check_one(resources[i], stream, call));
     return GR_OK;
 }
 
-gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call)
+gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, CUstream stream,
+                                     const char *call)
 {
     for (size_t i = 0; i < n; i++)
         if (!gl_of(resources[i])->immutable || resources[i]->follows)
-            GR_TRY(check_one(resources[i], call));
+            GR_TRY(check_one(resources[i], stream, call));
     return GR_OK;
 }
 
@@ -142,7 +144,7 @@ bool gl_object_intact(const gr_resource *resource)
     gr_resource *const one = (gr_resource *)resource;
     struct gr_error_record before;
     gr_error_save(&before);
-    if (resource->backend->check_storage(&one, 1, "release") == GR_OK)
+    if (resource->backend->check_storage(&one, 1, NULL, "release") == GR_OK)
         return true;
     gr_error_warn("release: the bytes that CUDA wrote are lost");
     gr_error_restore(&before);

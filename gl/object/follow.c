@@ -71,10 +71,13 @@ static void take_over(struct gl_resource *r, struct gl_resource *now, void *hand
     gl_object_add_way(r);
 }
 
-static gr_status register_again(struct gl_resource *r, struct gl_resource *now, const char *call)
+static gr_status register_again(struct gl_resource *r, struct gl_resource *now, CUstream stream,
+                                const char *call)
 {
     void *handle = NULL;
     GR_ENTER(&r->base.context, call);
+    if (stream)
+        GR_TRY(gr_stream_check_capture(stream, call));
     end_old(r);
     now->base.kernels = r->base.kernels;
     gr_status status = r->maker->make_side(now, r->base.flags, &handle, call);
@@ -87,7 +90,7 @@ static gr_status register_again(struct gl_resource *r, struct gl_resource *now, 
     return GR_OK;
 }
 
-gr_status gl_object_follow(struct gl_resource *r, const char *call)
+gr_status gl_object_follow(struct gl_resource *r, CUstream stream, const char *call)
 {
     if (!r->replaced && is_unchanged(r))
         return GR_OK;
@@ -97,7 +100,7 @@ gr_status gl_object_follow(struct gl_resource *r, const char *call)
                                         : gl_buffer_object(r->name, flags, call);
     if (!now)
         return gr_last_error()->status;
-    gr_status status = register_again(r, now, call);
+    gr_status status = register_again(r, now, stream, call);
     free(now);
     return status;
 }

@@ -157,15 +157,17 @@ void gl_object_describe(const gr_resource *resource, char *text, size_t size);
  * For a resource that follows its storage, whose object exists: if the storage was replaced, checks
  * and registers the new storage. After an error, the next call tries again.
  */
-gr_status gl_object_follow(struct gl_resource *r, const char *call);
+gr_status gl_object_follow(struct gl_resource *r, CUstream stream, const char *call);
 
 /*
  * Check that the objects still exist with the same storage, or follow it.
  * gl_object_check_registered() skips immutable storage of resources that do not follow it, because
  * the CUDA registration keeps such storage alive.
  */
-gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call);
-gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call);
+gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, CUstream stream,
+                                  const char *call);
+gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, CUstream stream,
+                                     const char *call);
 
 /* Whether the storage still exists, for releases that copy. If not, logs that the data is lost. */
 bool gl_object_intact(const gr_resource *resource);

@@ -108,8 +108,10 @@ static gr_status refuse_owned(const gr_resource *resource, const char *call)
                    "with GR_SEMAPHORE_NONE for both semaphores.");
 }
 
-gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, const char *call)
+gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, CUstream stream,
+                                    const char *call)
 {
+    (void)stream; /* nothing follows its storage */
     for (size_t i = 0; i < n; i++) {
         GR_TRY(gr_sync_check_ready(resources[i], call));
         if (gr_sync_of(resources[i])->held_by == GR_HELD_BY_GRAPHICS)

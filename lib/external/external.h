@@ -69,7 +69,8 @@ gr_status gr_external_mipmapped_array(const gr_resource *resource, CUmipmappedAr
 size_t gr_external_run(gr_resource *const resources[], size_t n);
 
 /* Checks only the state of the semaphores. The storage exists, since the import keeps it alive. */
-gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, const char *call);
+gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, CUstream stream,
+                                    const char *call);
 
 /* A map waits for the semaphore of the graphics API, and a release signals the one of CUDA. */
 gr_status gr_external_map(gr_resource *const resources[], size_t n, CUstream stream);

@@ -62,8 +62,11 @@ struct gr_backend {
 
     /*
      * Checks that the registered storage of the resources of a run still exists. Records the error.
+     * Replaced storage of a resource that `follows` is registered again, unless the stream, which
+     * may be NULL, captures a graph: the driver could not allocate.
      */
-    gr_status (*check_storage)(gr_resource *const resources[], size_t n, const char *call);
+    gr_status (*check_storage)(gr_resource *const resources[], size_t n, CUstream stream,
+                               const char *call);
 
     /*
      * Maps a run of at most GR_BATCH resources of one CUDA context: all or none. `current` of each

@@ -115,22 +115,16 @@ static gr_status check_run(const struct gr_use *use, size_t i, size_t length)
 {
     gr_resource *first = use->resources[i];
     GR_TRY(gr_resource_check_thread(first, use->call));
-    if (first->follows) /* the check may register the objects again */
-        GR_TRY(gr_stream_check(&first->context, use->stream, false, use->call));
-    return first->backend->check_storage(use->resources + i, length, use->call);
+    return first->backend->check_storage(use->resources + i, length, use->stream, use->call);
 }
 
-/* An object that is registered again may then use another transport than the others. */
 static gr_status check_runs(struct gr_use *use)
 {
-    const gr_resource *first = use->resources[0];
-    const bool is_group = use->one_run && use->n > 1;
     for (size_t i = 0, length; i < use->n; i += length) {
         length = run_at(use, i);
-        use->one_run = use->one_run || (length == use->n && !first->follows);
+        use->one_run = use->one_run || length == use->n;
         GR_TRY(check_run(use, i, length));
     }
-    use->one_run = use->one_run && (!is_group || gr_group_is_valid(first));
     return GR_OK;
 }
 

@@ -170,7 +170,7 @@ gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_
 {
     const bool is_cuda_first = ring->writer.is_cuda;
     if (is_cuda_first && gr_sync_is_submitted(resources[0]))
-        GR_TRY(gr_external_check_storage(resources, n, call));
+        GR_TRY(gr_external_check_storage(resources, n, NULL, call));
     GR_TRY(gr_ring_set_own_pair(ring, resources, n, call));
     if (is_cuda_first)
         GR_TRY(gr_ring_end_graphics(resources, n, call));

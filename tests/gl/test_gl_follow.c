@@ -150,6 +150,32 @@ TEST(a_batch_follows_its_followers, WAYS)
         gr_resource_free(resources[i]);
 }
 
+/* The first resource of the batch does not follow its storage, the second does. */
+TEST(a_batch_registers_nothing_in_a_capture, WAYS)
+{
+    gr_resource *resources[2];
+    gr_buffer *buffers[2];
+    GLuint names[2];
+    for (int i = 0; i < 2; i++) {
+        names[i] = gl_buffer_pattern(256, 0);
+        gr_gl_options options = follow[_i];
+        options.follow_storage = i;
+        resources[i] = must_make(gr_from_gl_buffer_with(names[i], GR_READ_WRITE, &options));
+    }
+    resize_to_pattern(names[1], 512, 1);
+    fault->reset();
+    capture_graph(fx.stream);
+    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_STATE,
+                 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "capturing a graph");
+    ck_assert_uint_eq(fault->calls(registrations[0][_i]), 0);
+    capture_graph(NULL);
+    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
+    for (int i = 0; i < 2; i++)
+        assert_both_ways(buffers[i], names[i], i ? 512 : 256, (unsigned)i);
+    for (int i = 0; i < 2; i++)
+        gr_resource_free(resources[i]);
+}
+
 /* While nothing is registered, the resource can still be described, closed and freed. */
 TEST(a_failed_registration_is_tried_again, WAYS)
 {

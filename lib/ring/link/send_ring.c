@@ -96,7 +96,7 @@ static gr_status list_resources(struct sending *s)
         s->resources[i] = s->ring->state.slots[i].api.resource;
         GR_TRY(gr_share_check(s->resources[i], s->call));
     }
-    return is_used_there_first(s) ? gr_external_check_storage(s->resources, s->count, s->call)
+    return is_used_there_first(s) ? gr_external_check_storage(s->resources, s->count, NULL, s->call)
                                   : GR_OK;
 }
 
