@@ -4,7 +4,7 @@
 
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
-#include "lib/resource/use.h"
+#include "lib/resource/map.h"
 #include "gl/interop/interop.h"
 
 gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags)

@@ -8,7 +8,7 @@
 #include "lib/resource/image.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
-#include "lib/resource/use.h"
+#include "lib/resource/map.h"
 #include "lib/base/struct_size.h"
 #include "lib/tensor/tensor.h"
 

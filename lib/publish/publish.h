@@ -12,7 +12,7 @@
 
 #include "lib/publish/job.h"
 #include "lib/resource/resource_types.h"
-#include "lib/resource/use.h"
+#include "lib/resource/map.h"
 #include "lib/tensor/tensor.h"
 
 /* ---- Pictures: picture.c --------------------------------------------------------------------- */

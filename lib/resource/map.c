@@ -1,127 +1,413 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The calls of the application that map resources, and queries of mappings. */
-#include "lib/resource/resource.h"
+/*
+ * Checks and maps what a call wants. All functions handle n resources, so that "all or nothing" is
+ * implemented once; for a single map n is 1.
+ */
+#include "lib/resource/map.h"
 
 #include <stdatomic.h>
 
 #include "lib/resource/backend.h"
+#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/resource/image.h"
-#include "lib/base/log.h"
-#include "lib/base/struct_size.h"
-#include "lib/resource/use.h"
+#include "lib/cuda/event.h"
+#include "lib/base/flags.h"
+#include "lib/resource/resource.h"
+#include "lib/resource/stream.h"
 
-/* Maps resources that the caller has. */
-static gr_status map_given(gr_resource *const resources[], size_t n, CUstream stream,
-                           const gr_map_options *options, gr_buffer *out[], const char *call)
+/* Checks a resource that has a mapping, or had one whose release was deferred. */
+static gr_status check_used(const gr_resource *resource, CUstream stream, const char *call)
 {
-    gr_map_options own;
-    if (options)
-        GR_TRY(GR_TAKE(gr_map_options, &own, options, call));
-    struct gr_use use = {.call = call,
-                         .resources = resources,
-                         .n = n,
-                         .stream = stream,
-                         .options = options ? &own : NULL,
-                         .buffers = out};
-    return gr_use_begin(&use);
+    /* a capture allows no release */
+    GR_TRY(gr_stream_check(&resource->context, stream, false, call));
+    /* where the resource cannot be used, no buffer can be released either */
+    GR_TRY(gr_resource_check_thread(resource, call));
+    gr_resource_collect(resource);
+    const gr_buffer *mapped = resource->mapped;
+    /* Another thread may have freed the last tensor since the deferred buffers were checked. */
+    if (mapped && mapped->later && !mapped->user_count)
+        gr_resource_collect(resource);
+    mapped = resource->mapped;
+    const unsigned users = mapped ? mapped->user_count : 0;
+    if (mapped && mapped->later && users)
+        return gr_fail(GR_ERR_STATE, call,
+                       "%u tensor%s or export%s still hold%s the resource's mapping, whose buffer "
+                       "was passed to gr_buffer_release_later(): free the tensors and call the "
+                       "deleters of their DLPack exports, or call gr_resource_unmap(), which ends "
+                       "the mapping and revokes them.",
+                       users, gr_s(users), gr_s(users), users == 1 ? "s" : "");
+    if (mapped)
+        return gr_fail(GR_ERR_STATE, call,
+                       "The resource is already mapped. Release its buffer before it is mapped "
+                       "again, or use that buffer: gr_buffer_publish() and gr_buffer_fetch() take "
+                       "one.");
+    return GR_OK;
 }
 
-gr_buffer *gr_map(gr_resource *resource, CUstream stream)
+static inline gr_status check_unused(const gr_resource *resource, CUstream stream, const char *call)
 {
-    gr_buffer *buffer = NULL;
-    struct gr_use use = {
-        .call = __func__, .resources = &resource, .n = 1, .stream = stream, .buffers = &buffer};
-    return gr_use_begin(&use) == GR_OK ? buffer : NULL;
+    bool used = resource->mapped || resource->deferred;
+    return used ? check_used(resource, stream, call) : GR_OK;
 }
 
-gr_buffer *gr_map_with(gr_resource *resource, CUstream stream, const gr_map_options *options)
+/*
+ * Unless the library or a ring holds the resource (`held`), also checks that the caller has not
+ * freed it and that it is in no ring.
+ */
+static inline gr_status check_mappable(const gr_resource *resource, const gr_resource *first,
+                                       bool held, const char *call)
 {
-    gr_buffer *buffer = NULL;
-    return map_given(&resource, 1, stream, options, &buffer, __func__) == GR_OK ? buffer : NULL;
-}
-
-gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
-                      const gr_map_options *options, gr_buffer *out[])
-{
-    if (!resources || !out)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`%s` is NULL.",
-                       resources ? "out" : "resources");
-    if (n == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "There is nothing to map: n is 0. Pass the length of `resources`.");
-    return map_given(resources, n, stream, options, out, __func__);
-}
-
-CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer)
-{
-    if (gr_buffer_check(buffer, __func__) != GR_OK)
-        return 0;
-    if (!buffer->ptr && buffer->resource->is_image && gr_buffer_is_live(buffer))
-        gr_fail(GR_ERR_STATE, __func__,
-                "An image has no pointer: use gr_buffer_array(), gr_buffer_surface() or "
-                "gr_buffer_texture(), or map it with gr_map_linear(), which copies.");
-    return buffer->ptr;
-}
-
-size_t gr_buffer_size(const gr_buffer *buffer)
-{
-    return gr_buffer_check(buffer, __func__) == GR_OK ? buffer->size : 0;
-}
-
-const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer)
-{
-    if (gr_buffer_check(buffer, __func__) != GR_OK)
-        return NULL;
-    /* the cast is valid because no buffer is a const object */
-    gr_buffer_info *info = &((gr_buffer *)buffer)->shown;
-    *info = (gr_buffer_info){.stream = buffer->stream,
-                             .pitch = buffer->pitch,
-                             .tensors = buffer->user_count,
-                             .context = buffer->resource->context.handle};
-    return info;
-}
-
-/* ---- Images as linear memory ----------------------------------------------------------------- */
-
-/* Releases a mapping whose linear memory could not be filled; keeps the cause as the last error. */
-static gr_buffer *undo(gr_buffer *buffer)
-{
-    GR_KEEP_ERROR();
-    gr_buffer_release(buffer);
-    return NULL;
-}
-
-/* Makes the checks before the map, because a map with write_discard loses the contents. */
-static gr_status check_linear(struct gr_use *use, unsigned level, unsigned layer)
-{
-    gr_resource *resource = use->resources[0];
-    GR_TRY(gr_resource_check_given(resource, use->call));
-    if (!resource->is_image && (level || layer))
-        return gr_fail(GR_ERR_INVALID_VALUE, use->call,
-                       "The resource is a buffer, which has level 0 and layer 0 only.");
-    GR_TRY(gr_use_check(use));
-    if (!resource->is_image)
+    if (!held)
+        GR_TRY(gr_resource_check_given(resource, call));
+    GR_TRY(gr_resource_check_open(resource, call));
+    if (!held && resource->in_a_ring)
+        return gr_resource_refuse_in_ring(call);
+    if (resource == first || gr_context_same(&resource->context, &first->context))
         return GR_OK;
-    GR_TRY(gr_image_check_range(resource, level, layer, use->call));
-    const gr_status status = gr_linear_prepare(resource, level, use->stream, use->call);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The resources belong to different CUDA contexts, and a stream belongs to only "
+                   "one: map the resources of each context in a separate call.");
+}
+
+/* If the resources are a group, the check of the first is enough. */
+static gr_status check_all(struct gr_use *use)
+{
+    gr_resource *const *resources = use->resources;
+    GR_TRY(check_mappable(resources[0], resources[0], use->held, use->call));
+    use->one_run = use->n == 1 || (!use->held && gr_group_has(resources, use->n));
+    for (size_t i = 1; i < use->n && !use->one_run; i++)
+        GR_TRY(check_mappable(resources[i], resources[0], use->held, use->call));
+    return GR_OK;
+}
+
+/* Checks `access`: a map may narrow the flags of a resource, but not widen them. */
+static gr_status check_access(const struct gr_use *use)
+{
+    const gr_map_options *o = use->options;
+    const unsigned both = GR_READ_ONLY | GR_WRITE_DISCARD;
+    const unsigned flags = o->access == GR_MAP_READ_WRITE ? GR_READ_WRITE : (unsigned)o->access;
+    char names[64], wanted[64];
+    if ((unsigned)o->access > GR_MAP_READ_WRITE)
+        return gr_fail(GR_ERR_INVALID_VALUE, use->call,
+                       "The access of the map is %d, which is no valid value.", (int)o->access);
+    for (size_t i = 0; i < use->n && o->access; i++) {
+        const unsigned registered = use->resources[i]->flags & both;
+        if (!registered || registered == flags)
+            continue;
+        gr_flags_format(registered, names, sizeof(names));
+        gr_flags_format(flags, wanted, sizeof(wanted));
+        return gr_fail(GR_ERR_INVALID_VALUE, use->call,
+                       "The map cannot be %s, because the resource was registered %s: register "
+                       "it read_write to choose at each map.",
+                       wanted, names);
+    }
+    return GR_OK;
+}
+
+/* Returns the length of the run that starts at resource i. */
+static inline size_t run_at(const struct gr_use *use, size_t i)
+{
+    const size_t left = use->n - i < GR_BATCH ? use->n - i : GR_BATCH;
+    return use->one_run ? left : use->resources[i]->backend->run(use->resources + i, left);
+}
+
+static gr_status check_run(const struct gr_use *use, size_t i, size_t length)
+{
+    gr_resource *first = use->resources[i];
+    GR_TRY(gr_resource_check_thread(first, use->call));
+    return first->backend->check_storage(use->resources + i, length, use->stream, use->call);
+}
+
+static gr_status check_runs(struct gr_use *use)
+{
+    for (size_t i = 0, length; i < use->n; i += length) {
+        length = run_at(use, i);
+        use->one_run = use->one_run || length == use->n;
+        GR_TRY(check_run(use, i, length));
+    }
+    return GR_OK;
+}
+
+/* Checks that no resource is mapped, and that its storage still exists. */
+static gr_status check_free(struct gr_use *use)
+{
+    gr_resource *const *resources = use->resources;
+    for (size_t i = 0; i < use->n; i++)
+        GR_TRY(check_unused(resources[i], use->stream, use->call));
+    return check_runs(use);
+}
+
+/* Names the call in errors of transports, which do not know it, and reacts to a lost device. */
+static gr_status failed(const struct gr_use *use, gr_status status)
+{
+    if (status == GR_ERR_STATE)
+        gr_error_set_call(use->call);
     if (status == GR_ERR_DEVICE_LOST)
-        gr_resources_after_failure(use->resources, 1);
+        gr_resources_after_failure(use->resources, use->n);
     return status;
 }
 
-gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, CUstream stream)
+gr_status gr_use_check(struct gr_use *use)
 {
-    gr_buffer *buffer = NULL;
-    struct gr_use use = {
-        .call = __func__, .resources = &resource, .n = 1, .stream = stream, .buffers = &buffer};
-    if (check_linear(&use, level, layer) != GR_OK || gr_use_map(&use) != GR_OK)
-        return NULL;
-    if (!resource->is_image)
-        return buffer;
-    if (gr_linear_make(buffer, level, layer, __func__) != GR_OK)
-        return undo(buffer);
-    gr_log(GR_LOG_DEBUG, "%s: level %u, layer %u were copied: %zu byte%s", __func__, level, layer,
-           buffer->size, gr_s(buffer->size));
-    return buffer;
+    GR_TRY(gr_stream_check_given(use->stream, false, use->call));
+    GR_TRY(check_all(use));
+    if (use->options)
+        GR_TRY(check_access(use));
+    const gr_status status = check_free(use);
+    return status == GR_OK ? GR_OK : failed(use, status);
+}
+
+static unsigned char narrowing(const gr_resource *resource, const gr_map_options *o)
+{
+    const bool narrows = o->access == GR_MAP_READ_ONLY || o->access == GR_MAP_WRITE_DISCARD;
+    return narrows && !(resource->flags & (unsigned)o->access) ? (unsigned char)o->access : 0;
+}
+
+static gr_status refuse_reserve(const gr_resource *resource, const char *call)
+{
+    if (!resource->current)
+        return gr_fail_memory(call);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The same resource is listed twice: a resource has one mapping at a time.");
+}
+
+/* Gives each resource its current buffer. After an error some have one. */
+static gr_status reserve_all(const struct gr_use *use)
+{
+    gr_resource *const *resources = use->resources;
+    const size_t n = use->n;
+    const CUstream stream = use->stream;
+    for (size_t i = 0; i < n; i++) {
+        gr_resource *resource = resources[i];
+        gr_buffer *buffer = resource->current ? NULL : gr_buffer_take(resource);
+        if (!buffer)
+            return refuse_reserve(resource, use->call);
+        resource->current = buffer;
+        buffer->stream = stream;
+        buffer->offset = 0;
+        buffer->part = resource->size;
+        buffer->narrowed = 0;
+        buffer->has_region = false;
+    }
+    return GR_OK;
+}
+
+/* Transports that copy must know the part before the map. */
+static void set_options(const struct gr_use *use)
+{
+    const gr_map_options *o = use->options;
+    for (size_t i = 0; i < use->n; i++) {
+        gr_buffer *buffer = use->resources[i]->current;
+        buffer->narrowed = narrowing(use->resources[i], o);
+        buffer->offset = o->offset;
+        buffer->part = o->size ? o->size : buffer->part - o->offset;
+    }
+}
+
+static void set_region(const struct gr_use *use)
+{
+    const gr_resource *resource = use->resources[0];
+    gr_buffer *buffer = resource->current;
+    buffer->has_region = resource->backend->moves_region(resource, use->region);
+    buffer->region = *use->region;
+}
+
+/* Checks `offset` and `size`, after the check of the storage, because it may have grown. */
+static gr_status check_parts(const struct gr_use *use)
+{
+    const gr_map_options *o = use->options;
+    for (size_t i = 0; i < use->n && (o->offset || o->size); i++) {
+        const gr_resource *resource = use->resources[i];
+        if (resource->is_image)
+            return gr_fail(GR_ERR_INVALID_VALUE, use->call,
+                           "`offset` and `size` are %zu and %zu, but only buffers can be mapped in "
+                           "part, and this is an image: leave both 0.",
+                           o->offset, o->size);
+        if (o->offset >= resource->size || o->size > resource->size - o->offset)
+            return gr_fail(GR_ERR_INVALID_VALUE, use->call,
+                           "The part of %zu byte%s at offset %zu is not within the buffer, whose "
+                           "size is %zu.",
+                           o->size, gr_s(o->size), o->offset, resource->size);
+    }
+    return GR_OK;
+}
+
+/* Records `ready_event` after the map, so that other streams can wait for it. */
+static gr_status record_ready(const struct gr_use *use)
+{
+    GR_TRY_CUDA(gr_driver()->EventRecord(use->options->ready_event, use->stream), "cuEventRecord",
+                "`ready_event` could not be recorded. Was it destroyed, or does it belong to "
+                "another CUDA context than the resource?");
+    return GR_OK;
+}
+
+static bool loses_by_undo(const gr_resource *resource)
+{
+    return resource->backend->undo_loses && !gr_resource_reads(resource);
+}
+
+/*
+ * Detects an invalid `ready_event` before a map whose undo would lose data. Only recording an event
+ * shows whether it is valid. An event that was recorded by the last map is not checked again,
+ * unless the driver refuses destroyed events.
+ */
+static gr_status try_ready(const struct gr_use *use)
+{
+    const CUevent event = use->options->ready_event;
+    if (!event || (use->resources[0]->ready == event && !gr_driver_traits()->refuses_destroyed))
+        return GR_OK;
+    for (size_t i = 0; i < use->n; i++)
+        if (loses_by_undo(use->resources[i]))
+            return record_ready(use);
+    return GR_OK;
+}
+
+/*
+ * Undoes maps among the first n resources: if `losing` is set, the maps of the runs whose undo
+ * loses data; otherwise the maps of the other runs.
+ */
+static void undo_runs(const struct gr_use *use, size_t n, bool losing)
+{
+    for (size_t i = 0, length; i < n; i += length) {
+        const struct gr_backend *backend = use->resources[i]->backend;
+        length = run_at(use, i);
+        if (backend->undo_loses == losing)
+            backend->undo_map(use->resources + i, length, use->stream);
+    }
+}
+
+/* Maps the runs whose undo loses data, or the others. */
+static gr_status map_runs_that(const struct gr_use *use, bool losing)
+{
+    for (size_t i = 0, length; i < use->n; i += length) {
+        const struct gr_backend *backend = use->resources[i]->backend;
+        length = run_at(use, i);
+        if (backend->undo_loses != losing)
+            continue;
+        const gr_status status = backend->map(use->resources + i, length, use->stream);
+        if (status == GR_OK)
+            continue;
+        undo_runs(use, i, losing);
+        return status;
+    }
+    return GR_OK;
+}
+
+/* Maps all runs or none. The runs whose undo loses data come last. */
+static gr_status map_runs(const struct gr_use *use)
+{
+    if (use->one_run && use->n <= GR_BATCH)
+        return use->resources[0]->backend->map(use->resources, use->n, use->stream);
+    GR_TRY(map_runs_that(use, false));
+    const gr_status status = map_runs_that(use, true);
+    if (status != GR_OK)
+        undo_runs(use, use->n, false);
+    return status;
+}
+
+/*
+ * Makes the stream wait for options->wait_event, maps, and then records options->ready_event. The
+ * CUDA context is current.
+ */
+static gr_status map_with_options(const struct gr_use *use)
+{
+    GR_TRY(check_parts(use));
+    set_options(use);
+    GR_TRY(gr_event_wait(use->stream, use->options->wait_event));
+    GR_TRY(try_ready(use));
+    GR_TRY(map_runs(use));
+    const gr_status status = use->options->ready_event ? record_ready(use) : GR_OK;
+    if (status == GR_OK) {
+        use->resources[0]->ready = use->options->ready_event;
+        return GR_OK;
+    }
+    undo_runs(use, use->n, false);
+    undo_runs(use, use->n, true);
+    return status;
+}
+
+/* Turns the current buffers into mappings, and returns them. */
+static void commit(const struct gr_use *use)
+{
+    gr_resource *const *resources = use->resources;
+    gr_buffer **out = use->buffers;
+    const size_t n = use->n;
+    for (size_t i = 0; i < n; i++) {
+        gr_resource *resource = resources[i];
+        gr_buffer *buffer = resource->current;
+        if (!resource->is_image) {
+            atomic_store_explicit(&buffer->ptr, resource->ptr + buffer->offset,
+                                  memory_order_relaxed);
+            buffer->size = buffer->part;
+        }
+        atomic_store_explicit(&resource->mapped, buffer, memory_order_release);
+        out[i] = buffer;
+    }
+}
+
+/* Whether all resources are one run, apart from the limit of its length. */
+static bool are_one_run(const struct gr_use *use)
+{
+    const struct gr_backend *backend = use->resources[0]->backend;
+    for (size_t i = run_at(use, 0); i < use->n; i += run_at(use, i))
+        if (use->resources[i]->backend != backend || backend->run(use->resources + i - 1, 2) != 2)
+            return false;
+    return true;
+}
+
+/* Makes a group of resources that are live for the caller, if they are one run and in no ring. */
+static void make_group(const struct gr_use *use)
+{
+    gr_resource *const *resources = use->resources;
+    if (use->n == 1 || use->held || gr_group_has(resources, use->n) || !are_one_run(use))
+        return;
+    size_t now = atomic_load_explicit(&gr_group_changes, memory_order_acquire);
+    for (size_t i = 0; i < use->n; i++) {
+        resources[i]->after = i + 1 < use->n ? resources[i + 1] : NULL;
+        resources[i]->grouped_at = now;
+    }
+}
+
+static gr_status map_in_context(const struct gr_use *use)
+{
+    gr_resource *first = use->resources[0];
+    GR_ENTER(&first->context, use->call);
+    GR_TRY(gr_stream_check_context(first, use->stream, use->call));
+    return use->options ? map_with_options(use) : map_runs(use);
+}
+
+gr_status gr_use_map(const struct gr_use *use)
+{
+    gr_status status = reserve_all(use);
+    if (status == GR_OK && use->region)
+        set_region(use);
+    if (status == GR_OK)
+        status = map_in_context(use);
+    if (status == GR_OK) {
+        make_group(use);
+        commit(use);
+        gr_resource_log_each(use->call, use->resources, use->n);
+        return GR_OK;
+    }
+    (void)failed(use, status);
+    gr_buffers_untake(use->resources, use->n);
+    return status;
+}
+
+gr_status gr_use_begin(struct gr_use *use)
+{
+    GR_TRY(gr_use_check(use));
+    return gr_use_map(use);
+}
+
+gr_status gr_use_end(const struct gr_use *use, gr_status status)
+{
+    if (status == GR_OK)
+        status = gr_buffer_release_for(use->buffers, use->n, use->call);
+    if (status == GR_OK)
+        return GR_OK;
+    GR_KEEP_ERROR();
+    for (size_t i = 0; i < use->n; i++)
+        gr_buffer_release_later(use->buffers[i]);
+    return status;
 }

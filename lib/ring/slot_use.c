@@ -46,7 +46,7 @@
 #include "lib/external/external.h"
 #include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
-#include "lib/resource/use.h"
+#include "lib/resource/map.h"
 #include "lib/ring/link/operations.h"
 #include "lib/sync/sync.h"
 

@@ -3,8 +3,8 @@
  * What a call wants from resources: their mappings on a stream. gr_map*(), gr_publish(),
  * gr_fetch*() and the acquires of a ring all check a use, map it, work and end it.
  */
-#ifndef GR_LIB_RESOURCE_USE_H
-#define GR_LIB_RESOURCE_USE_H
+#ifndef GR_LIB_RESOURCE_MAP_H
+#define GR_LIB_RESOURCE_MAP_H
 
 #include "lib/resource/resource_types.h"
 
