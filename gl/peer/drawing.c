@@ -163,11 +163,9 @@ static gr_status unmap_entered(struct gl_drawing *const drawings[], size_t n, CU
         return failed(result, "cuGraphicsUnmapResources", "handed back");
     for (size_t i = 0; i < n; i++) {
         drawings[i]->ptr = 0;
-        /*
-         * This event is used only when the drawing ends. If recording fails, the drawing may end
-         * slightly early.
-         */
-        (void)cu->EventRecord(drawings[i]->passed, stream);
+        /* Without the event, this thread waits: the copies may use the buffer until the unmap. */
+        if (cu->EventRecord(drawings[i]->passed, stream) != CUDA_SUCCESS)
+            (void)gr_stream_finish(stream);
     }
     return GR_OK;
 }

@@ -179,8 +179,11 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 {
     GR_TRY(map_chosen(resources, n, needs_write, stream));
     GR_TRY(copy_back(resources, n, stream));
-    GR_TRY(unmap_chosen(resources, n, all, stream));
-    return gl_object_check_kept(resources, n);
+    const gr_status status = unmap_chosen(resources, n, all, stream);
+    if (status == GR_OK)
+        return gl_object_check_kept(resources, n);
+    (void)gr_stream_finish(stream); /* the next attempt may be in another stream */
+    return status;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */

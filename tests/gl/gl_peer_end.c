@@ -198,6 +198,27 @@ PEER_TEST(freeing_a_resource_waits_for_copies_after_a_failed_unmap, 2)
     assert_calls(UNREGISTER, 3);
 }
 
+/*
+ * The copy of the first attempt is in another stream than that of the second, which could otherwise
+ * unmap the buffer while the copy writes to it.
+ */
+PEER_TEST(a_failed_release_waits_for_its_copies)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    cuda_write_pattern(buffer, 2);
+    struct gate *gate = gate_put(fx.other);
+    gate_open_after(gate, 100);
+    let_fail("cuEventRecord", CUDA_ERROR_UNKNOWN, 2); /* the copy was marked, the unmap fails */
+    assert_fails(gr_buffer_release_many(&buffer, 1, fx.other, NULL), GR_ERR_CUDA,
+                 CUDA_ERROR_UNKNOWN, "earlier work");
+    ck_assert(gate_is_open(gate));
+    fault->reset();
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(name, SIZE, 2);
+}
+
 PEER_TEST(a_failed_release_can_be_retried)
 {
     static const char *const functions[] = {MAP, COPY, "cuEventRecord", UNMAP};
