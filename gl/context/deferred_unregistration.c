@@ -72,6 +72,20 @@ void gl_deferred_run(const struct gl_context *context)
         }
 }
 
+static _Atomic(void (*)(void)) after_context;
+
+void gl_after_context(void (*collect)(void))
+{
+    atomic_store(&after_context, collect);
+}
+
+void gl_context_ended(void)
+{
+    void (*collect)(void) = atomic_load(&after_context);
+    if (collect)
+        collect();
+}
+
 /* ---- Objects that grinterop creates ---------------------------------------------------------- */
 
 struct gl_names *gl_names_make(const struct gl_context *context, const char *call)

@@ -366,4 +366,5 @@ void gr_egl_free(gr_egl *egl)
         gr_egl_make_current(NULL);
     destroy_context((struct headless *)egl);
     free(egl);
+    gl_context_ended();
 }

@@ -2,6 +2,7 @@
 #include "gl/context/shader_bindings.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include <epoxy/gl.h>
 
@@ -30,24 +31,43 @@ static bool is_own_texture(const struct gl_shader_bindings *ours, GLint name)
     return false;
 }
 
-bool gl_shader_bindings_get(struct gl_shader_bindings *b, const struct gl_shader_bindings *ours)
+/* Whether the name is that of a staging buffer, which the application did not bind. */
+static bool is_staging(GLuint name)
 {
-    const GLuint unit = ours->unit;
-    *b = (struct gl_shader_bindings){.sampled = ours->sampled, .unit = unit};
-    glGetIntegerv(GL_CURRENT_PROGRAM, &b->program);
-    b->buffer = indexed(GL_SHADER_STORAGE_BUFFER_BINDING, GL_SHADER_BUFFER_UNIT);
-    if (b->buffer) {
-        glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_START, GL_SHADER_BUFFER_UNIT, &b->start);
-        glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_SIZE, GL_SHADER_BUFFER_UNIT, &b->size);
-        if (!glIsBuffer((GLuint)b->buffer) || b->buffer == ours->buffer)
-            return false;
-    }
-    if (b->sampled) {
-        b->texture = indexed(GL_TEXTURE_BINDING_2D, unit);
-        b->sampler = indexed(GL_SAMPLER_BINDING, unit);
-        return is_texture_2d(b->texture) && !is_own_texture(ours, b->texture) &&
-               (!b->sampler || (glIsSampler((GLuint)b->sampler) && b->sampler != ours->sampler));
-    }
+    char label[sizeof(GL_STAGING_LABEL) + 1] = "";
+    glGetObjectLabel(GL_BUFFER, name, sizeof(label), NULL, label);
+    return strcmp(label, GL_STAGING_LABEL) == 0;
+}
+
+static unsigned count_buffers(const struct gl_shader_bindings *b)
+{
+    return b->uses == GL_SHADER_BUFFER ? 2 : 1;
+}
+
+static bool get_buffer(struct gl_shader_bindings *b, unsigned i,
+                       const struct gl_shader_bindings *ours)
+{
+    const GLuint unit = GL_SHADER_BUFFER_UNIT - i;
+    const GLint name = indexed(GL_SHADER_STORAGE_BUFFER_BINDING, unit);
+    b->buffers[i].name = name;
+    if (!name)
+        return true;
+    glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_START, unit, &b->buffers[i].start);
+    glGetInteger64i_v(GL_SHADER_STORAGE_BUFFER_SIZE, unit, &b->buffers[i].size);
+    return glIsBuffer((GLuint)name) && name != ours->own_buffer && !is_staging((GLuint)name);
+}
+
+static bool get_sampler(struct gl_shader_bindings *b, const struct gl_shader_bindings *ours)
+{
+    b->texture = indexed(GL_TEXTURE_BINDING_2D, b->unit);
+    b->sampler = indexed(GL_SAMPLER_BINDING, b->unit);
+    return is_texture_2d(b->texture) && !is_own_texture(ours, b->texture) &&
+           (!b->sampler || (glIsSampler((GLuint)b->sampler) && b->sampler != ours->sampler));
+}
+
+static bool get_image(struct gl_shader_bindings *b, const struct gl_shader_bindings *ours)
+{
+    const GLuint unit = b->unit;
     b->image.name = indexed(GL_IMAGE_BINDING_NAME, unit);
     b->image.access = GL_READ_ONLY;
     b->image.format = GL_R8;
@@ -61,14 +81,28 @@ bool gl_shader_bindings_get(struct gl_shader_bindings *b, const struct gl_shader
     return glIsTexture((GLuint)b->image.name) && !is_own_texture(ours, b->image.name);
 }
 
-/* These calls leave the binding of glBindBuffer() alone. */
-static void bind_buffer(GLuint name, GLintptr start, GLsizeiptr size)
+bool gl_shader_bindings_get(struct gl_shader_bindings *b, const struct gl_shader_bindings *ours)
 {
+    *b = (struct gl_shader_bindings){.uses = ours->uses, .unit = ours->unit};
+    glGetIntegerv(GL_CURRENT_PROGRAM, &b->program);
+    for (unsigned i = 0; i < count_buffers(b); i++)
+        if (!get_buffer(b, i, ours))
+            return false;
+    return b->uses == GL_SHADER_SAMPLER ? get_sampler(b, ours)
+           : b->uses == GL_SHADER_IMAGE ? get_image(b, ours)
+                                        : true;
+}
+
+/* These calls leave the binding of glBindBuffer() alone. */
+static void bind_buffer(const struct gl_shader_bindings *b, unsigned i)
+{
+    const GLuint unit = GL_SHADER_BUFFER_UNIT - i, name = (GLuint)b->buffers[i].name;
+    const GLintptr start = (GLintptr)b->buffers[i].start;
+    const GLsizeiptr size = (GLsizeiptr)b->buffers[i].size;
     if (name && size)
-        glBindBuffersRange(GL_SHADER_STORAGE_BUFFER, GL_SHADER_BUFFER_UNIT, 1, &name, &start,
-                           &size);
+        glBindBuffersRange(GL_SHADER_STORAGE_BUFFER, unit, 1, &name, &start, &size);
     else
-        glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, GL_SHADER_BUFFER_UNIT, 1, &name);
+        glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, unit, 1, &name);
 }
 
 static void bind_texture(GLuint unit, GLuint texture, GLuint sampler)
@@ -84,10 +118,11 @@ static void bind_texture(GLuint unit, GLuint texture, GLuint sampler)
 void gl_shader_bindings_set(const struct gl_shader_bindings *b)
 {
     glUseProgram((GLuint)b->program);
-    bind_buffer((GLuint)b->buffer, (GLintptr)b->start, (GLsizeiptr)b->size);
-    if (b->sampled)
+    for (unsigned i = 0; i < count_buffers(b); i++)
+        bind_buffer(b, i);
+    if (b->uses == GL_SHADER_SAMPLER)
         bind_texture(b->unit, (GLuint)b->texture, (GLuint)b->sampler);
-    else
+    else if (b->uses == GL_SHADER_IMAGE)
         glBindImageTexture(b->unit, (GLuint)b->image.name, b->image.level,
                            (GLboolean)b->image.layered, b->image.layer, (GLenum)b->image.access,
                            (GLenum)b->image.format);

@@ -6,21 +6,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The binding of the buffer. OpenGL 4.5 has at least 8. */
+/* The bindings of the buffers: the first one, and the unit before it. OpenGL 4.5 has at least 8. */
 #define GL_SHADER_BUFFER_UNIT 7
+#define GL_SHADER_BUFFERS     2
+
+/* The label of buffers of grinterop that the application never binds itself. */
+#define GL_STAGING_LABEL "staging buffer of grinterop"
 
 /* The textures of grinterop that the shader reads; each has two names. */
 #define GL_SHADER_TEXTURES 4
 
+/* What a shader accesses besides the first buffer. */
+enum gl_shader_uses { GL_SHADER_IMAGE, GL_SHADER_SAMPLER, GL_SHADER_BUFFER };
+
 struct gl_shader_bindings {
-    bool sampled;      /* a texture is sampled, otherwise it is an image */
+    enum gl_shader_uses uses;
     unsigned int unit; /* of the texture or image */
-    int program, texture, sampler, buffer;
-    int64_t start, size; /* of the buffer; a size of 0 is the whole buffer */
+    int program, texture, sampler;
+    struct {
+        int name;
+        int64_t start, size; /* a size of 0 is the whole buffer */
+    } buffers[GL_SHADER_BUFFERS];
     struct {
         int name, level, layered, layer, access, format;
     } image;
-    unsigned int own_textures[2 * GL_SHADER_TEXTURES]; /* of grinterop; unused in saved bindings */
+    /* the objects of grinterop; unused in saved bindings */
+    int own_buffer;
+    unsigned int own_textures[2 * GL_SHADER_TEXTURES];
 };
 
 /*

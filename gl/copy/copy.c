@@ -5,8 +5,7 @@
  * of the resource may make either copy unnecessary. The bytes pass through host memory. If possible
  * and faster, this memory is an OpenGL buffer that stays mapped and is registered with CUDA, so
  * that the copy engines of both APIs access it (staging.c). Otherwise CUDA allocates the memory,
- * and the calling thread copies between it and OpenGL. For images by peer the bytes pass through a
- * buffer on the GPU that draws instead.
+ * and the calling thread copies between it and OpenGL.
  */
 #include "gl/copy/copy.h"
 
@@ -27,16 +26,10 @@ void gl_copy_end(struct gr_ending *ending, bool alive)
 {
     const gr_cuda_api *cu = gr_driver();
     struct gl_copy *copy = (struct gl_copy *)ending;
-    for (unsigned i = 0; alive && i < copy->layer_count; i++)
-        if (copy->layers[i])
-            cu->MipmappedArrayDestroy(copy->layers[i]);
-    if (alive && copy->whole)
-        cu->MipmappedArrayDestroy(copy->whole);
+    gl_arrays_end(copy->arrays, alive);
     if (alive && copy->ptr)
         cu->MemFree(copy->ptr);
-    if (copy->shared)
-        gr_import_drop(copy->shared, alive);
-    else if (alive && copy->staging)
+    if (alive && copy->staging)
         cu->MemHostUnregister(copy->host);
     else if (alive && copy->host)
         cu->MemFreeHost(copy->host);
@@ -73,6 +66,11 @@ static gr_status move_piece(const struct gl_resource *r, size_t at, size_t size,
     return check_cuda(result, up ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync", &r->base);
 }
 
+static gr_status move_image(const struct gl_resource *r, bool up, CUstream stream)
+{
+    return gl_arrays_stream(r, (struct gl_linear){.at = gl_copy_host(r->copy)}, up, stream);
+}
+
 static gr_status mark_passed(const struct gl_resource *r, CUstream stream)
 {
     const struct gl_copy *copy = r->copy;
@@ -84,7 +82,7 @@ static gr_status upload(const struct gl_resource *r, CUstream stream)
 {
     if (!gr_resource_reads(&r->base))
         return GR_OK;
-    GR_TRY(r->base.is_image ? gl_copy_image_stream(r, true, stream)
+    GR_TRY(r->base.is_image ? move_image(r, true, stream)
                             : move_piece(r, 0, gl_copy_part(r)->part, true, stream));
     return mark_passed(r, stream);
 }
@@ -205,7 +203,7 @@ static gr_status copy_down(const struct gl_resource *r, CUstream stream)
 {
     if (r->copy->staging == GL_STAGING_OBJECT && !gl_object_intact(&r->base))
         return GR_OK;
-    return r->base.is_image ? gl_copy_image_stream(r, false, stream) : buffer_down(r, stream);
+    return r->base.is_image ? move_image(r, false, stream) : buffer_down(r, stream);
 }
 
 /*
@@ -242,7 +240,7 @@ static gr_status check_download(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (gr_resource_writes(resources[i]))
-            GR_TRY(gl_copy_check_unlocked(resources[i], "gr_buffer_release"));
+            GR_TRY(gl_object_check_unlocked(resources[i], "gr_buffer_release"));
     return gl_copy_wait_writable(resources, n, "gr_buffer_release");
 }
 
@@ -322,6 +320,7 @@ static gr_status unregister(gr_resource *resource)
     if (copy->staging == GL_STAGING_OBJECT)
         (void)gr_work_finish(&resource->sync.work);
     r->copy = NULL;
+    r->arrays = NULL;
     gr_ending_after(&copy->ending, &resource->context, gr_work_take(&resource->sync.work),
                     gl_copy_end);
     gr_endings_collect();
@@ -372,15 +371,26 @@ static void destroy(gr_resource *resource)
     gl_object_destroy(resource);
 }
 
-#define BACKEND(of, called)                                                                        \
-    {                                                                                              \
-        .transport = (of), .name = (called), GL_OBJECT_OPERATIONS,                                 \
-        .check_storage = gl_copy_check_mappable, .map = map, .undo_map = undo_map, .unmap = unmap, \
-        .moves_region = gl_copy_moves_region, .begin_use = gl_copy_begin_use,                      \
-        .end_use = gl_copy_end_use, .array = gl_copy_image_array,                                  \
-        .mipmapped_array = gl_copy_image_mipmapped_array, .unregister = unregister, .park = park,  \
-        .destroy = destroy                                                                         \
-    }
+/* Data that a ring owes to the object is that of the whole image. */
+static bool moves_region(const gr_resource *resource, const struct gr_region *region)
+{
+    return !gl_of(resource)->copy->owed && gl_arrays_moves_region(resource, region);
+}
 
-const struct gr_backend gl_copy = BACKEND(GR_TRANSPORT_COPY, "copy");
-const struct gr_backend gl_peer_image = BACKEND(GR_TRANSPORT_PEER, "peer");
+const struct gr_backend gl_copy = {
+    .transport = GR_TRANSPORT_COPY,
+    .name = "copy",
+    GL_OBJECT_OPERATIONS,
+    .check_storage = gl_copy_check_mappable,
+    .map = map,
+    .undo_map = undo_map,
+    .unmap = unmap,
+    .moves_region = moves_region,
+    .begin_use = gl_copy_begin_use,
+    .end_use = gl_copy_end_use,
+    .array = gl_arrays_array,
+    .mipmapped_array = gl_arrays_mipmapped_array,
+    .unregister = unregister,
+    .park = park,
+    .destroy = destroy,
+};

@@ -9,24 +9,14 @@
 #include <grinterop/gl.h>
 
 #include "lib/cuda/end_after_event.h"
+#include "gl/arrays/arrays.h"
 #include "gl/object/object.h"
-#include "gl/texels/texels.h"
 
 extern const struct gr_backend gl_copy;
 
-/* The peer transport for images: the bytes pass through memory of the GPU that draws. */
-extern const struct gr_backend gl_peer_image;
-
 extern const struct gl_maker gl_copy_maker;
 
-/* The operation make_side() of struct gl_maker. `by_peer`: for gl_peer_image. */
-gr_status gl_copy_make_side(struct gl_resource *r, bool by_peer, unsigned flags, void **handle,
-                            const char *call);
-
 /* ---- The memory of a resource ---------------------------------------------------------------- */
-
-/* The maximum number of levels of an image. */
-#define GL_COPY_MOST_LEVELS 32
 
 /* The maximum number of pieces of a large buffer. */
 #define GL_COPY_MOST_PIECES 8
@@ -42,15 +32,15 @@ gr_status gl_copy_make_side(struct gl_resource *r, bool by_peer, unsigned flags,
 enum gl_staging {
     GL_STAGING_NONE,   /* pinned host memory of CUDA: this thread copies between it and OpenGL */
     GL_STAGING_BUFFER, /* an OpenGL buffer that stays mapped, and is registered with CUDA */
-    GL_STAGING_OBJECT, /* the same, but the buffer is the shared object itself */
-    GL_STAGING_PEER    /* an OpenGL buffer in memory that CUDA allocated on the GPU that draws */
+    GL_STAGING_OBJECT  /* the same, but the buffer is the shared object itself */
 };
 
-/* The fields of a struct gl_resource for the copy transport, and for images by peer. */
+/* The fields of a struct gl_resource for the copy transport. */
 struct gl_copy {
-    struct gr_ending ending; /* allows closing a resource while a stream still uses it */
-    size_t size;             /* the size of the object in CUDA, in bytes */
-    CUdeviceptr ptr;         /* for buffers, and for depth that CUDA converts */
+    struct gr_ending ending;  /* allows closing a resource while a stream still uses it */
+    size_t size;              /* the size of the object in CUDA, in bytes */
+    CUdeviceptr ptr;          /* for buffers */
+    struct gl_arrays *arrays; /* for images: those of the resource */
     /*
      * The memory for the bytes in transit: `turns` parts at a distance of `stride`; `turn` is the
      * part that was used last. read_only resources have two parts, so that maps can run ahead of
@@ -61,10 +51,9 @@ struct gl_copy {
     size_t stride;
     unsigned turns, turn;
     enum gl_staging staging;
-    size_t first;             /* the offset of the first part in the OpenGL buffer */
-    struct gr_import *shared; /* for GL_STAGING_PEER */
-    char way[160];            /* the host memory in use, and why, for gr_resource_describe() */
-    CUevent passed[2];        /* for reads by CUDA: events after the stream has read each part */
+    size_t first;      /* the offset of the first part in the OpenGL buffer */
+    char way[160];     /* the host memory in use, and why, for gr_resource_describe() */
+    CUevent passed[2]; /* for reads by CUDA: events after the stream has read each part */
     CUevent piece_ends[GL_COPY_MOST_PIECES]; /* for large buffers: an event after each piece */
     bool owed; /* after the last work, the current part contains data that is not in the object yet
                 */
@@ -74,13 +63,6 @@ struct gl_copy {
      */
     bool fetched;
     struct gl_names *scratch;
-    /*
-     * For images only: the offsets of the levels in host memory, and one mipmapped array per layer.
-     */
-    size_t offsets[GL_COPY_MOST_LEVELS];
-    CUmipmappedArray whole; /* a copy of all layers, created at the first use; NULL before */
-    unsigned layer_count;
-    CUmipmappedArray layers[];
 };
 
 /*
@@ -181,9 +163,9 @@ static inline bool gl_copy_by_cpu(size_t size, unsigned flags)
 /* ---- Staging memory: staging.c --------------------------------------------------------------- */
 
 /*
- * Staging memory is an OpenGL buffer: a persistently mapped one whose mapping is registered with
- * CUDA, or one that both APIs share on the GPU that draws. The GPU copies between this buffer and
- * the object, so the CPU copies nothing. Fences report the progress of OpenGL.
+ * Staging memory is an OpenGL buffer that stays mapped, and whose mapping is registered with CUDA.
+ * The GPU copies between this buffer and the object, so the CPU copies nothing. Fences report the
+ * progress of OpenGL.
  */
 
 /* Whether the current OpenGL context supports persistently mapped buffers. */
@@ -198,13 +180,6 @@ unsigned int gl_staging_storage_flags(void);
  * faster, `staging` stays GL_STAGING_NONE and `way` contains the reason. Both contexts are current.
  */
 void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned flags);
-
-/*
- * Like gl_staging_make(), with memory on the GPU that draws, which the device of the CUDA context
- * accesses. Records errors; gl_copy_end() then frees what exists.
- */
-gr_status gl_staging_make_shared(const struct gl_resource *r, struct gl_copy *copy, unsigned flags,
-                                 const char *call);
 
 /* ---- Fences ---------------------------------------------------------------------------------- */
 
@@ -243,11 +218,6 @@ gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, CUstr
                                  const char *call);
 
 /*
- * Refuses a buffer that the application has mapped, because OpenGL then refuses other access to it.
- */
-gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call);
-
-/*
  * Copies objects to host memory, for CUDA to read, and waits for these copies. Before the copies,
  * writes the data of ring releases that is not in the objects yet: the streams must have passed
  * `done`. The CUDA context is current.
@@ -278,61 +248,5 @@ gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n);
  */
 gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n);
 gr_status gl_copy_end_use(gr_resource *const resources[], size_t n);
-
-/* ---- Images: image.c ------------------------------------------------------------------------- */
-
-/* Checks that CUDA supports the format and that OpenGL can copy the image. */
-gr_status gl_copy_image_check(const struct gl_resource *r, const char *call);
-
-/* Sets the offset of each level and returns the total size. */
-size_t gl_copy_image_layout(const struct gl_resource *r, size_t offsets[GL_COPY_MOST_LEVELS]);
-
-/* Returns the size of the device memory for depth that CUDA converts; 0 for other images. */
-size_t gl_copy_image_memory(const struct gl_resource *r);
-
-/*
- * Creates the arrays, and loads the kernels for depth. After an error the arrays created so far
- * stay in `copy`. The CUDA context is current.
- */
-gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags,
-                                 const char *call);
-
-/* Creates the shader that copies the image, if one does, so that the first map need not. */
-void gl_copy_image_prepare(struct gl_resource *r);
-
-/*
- * Copies all levels and layers, or the region, between OpenGL and the current part of the host
- * memory, to host memory if `read`.
- */
-void gl_copy_image_move(const struct gl_resource *r, bool read);
-
-/* Copies between that part and the arrays, to the arrays if `up`, in the stream. */
-gr_status gl_copy_image_stream(const struct gl_resource *r, bool up, CUstream stream);
-
-/* Operations of struct gr_backend. */
-bool gl_copy_moves_region(const gr_resource *resource, const struct gr_region *region);
-gr_status gl_copy_image_array(const gr_resource *resource, unsigned level, unsigned layer,
-                              CUarray *array);
-gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,
-                                        const char *call);
-
-/* ---- Depth: depth.c -------------------------------------------------------------------------- */
-
-/*
- * Depth is converted by the kernels of the library. Only the functions that accept depth call
- * gl_depth_enable(), so that static programs without them need no kernels. Call it before an image
- * of depth is registered.
- */
-void gl_depth_enable(void);
-
-/* Finds the kernel for the depth of this image. */
-gr_status gl_depth_prepare(struct gl_resource *r, const char *call);
-
-/*
- * Converts `count` depths between integers in host memory and the floats of the copy, to floats if
- * `up`.
- */
-gr_status gl_depth_convert(const struct gl_resource *r, const unsigned char *host, size_t count,
-                           bool up, CUstream stream);
 
 #endif

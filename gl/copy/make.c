@@ -25,32 +25,31 @@ static gr_status make_host_memory(const struct gl_resource *r, struct gl_copy *c
     return GR_OK;
 }
 
+/* For images, the arrays are the memory. */
 static gr_status make_device_memory(const struct gl_resource *r, struct gl_copy *copy,
                                     const char *call)
 {
-    const size_t size = r->base.is_image ? gl_copy_image_memory(r) : copy->size;
-    GR_TRY_CUDA(size ? gr_driver()->MemAlloc(&copy->ptr, size) : CUDA_SUCCESS, "cuMemAlloc",
+    const size_t size = copy->size;
+    if (r->base.is_image)
+        return GR_OK;
+    GR_TRY_CUDA(gr_driver()->MemAlloc(&copy->ptr, size), "cuMemAlloc",
                 "%s: %zu byte%s of device memory for the copy of %s could not be allocated.", call,
                 size, gr_s(size), gl_object_text(&r->base).text);
     return GR_OK;
 }
 
-static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, bool by_peer, unsigned flags,
+static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags,
                           const char *call)
 {
     GR_TRY(gr_event_create(&r->base.sync.work.event));
     GR_TRY(gr_event_create(&copy->passed[0]));
     if (flags & GR_READ_ONLY)
         GR_TRY(gr_event_create(&copy->passed[1]));
-    if (by_peer)
-        GR_TRY(gl_staging_make_shared(r, copy, flags, call));
-    else
-        gl_staging_make(r, copy, flags);
+    gl_staging_make(r, copy, flags);
     GR_TRY(gl_pieces_make_events(copy));
     if (!copy->staging)
         GR_TRY(make_host_memory(r, copy, flags, call));
-    GR_TRY(make_device_memory(r, copy, call));
-    return r->base.is_image ? gl_copy_image_allocate(r, copy, flags, call) : GR_OK;
+    return make_device_memory(r, copy, call);
 }
 
 /* Rounds up to whole pages, so that no other allocation shares a registered page. */
@@ -62,14 +61,9 @@ static size_t whole_pages(size_t size)
 
 static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
 {
-    unsigned layers = r->base.is_image ? r->base.image.layers : 0;
-    struct gl_copy *copy =
-        gr_check_memory(calloc(1, sizeof(*copy) + layers * sizeof(copy->layers[0])), call);
+    struct gl_copy *copy = gr_check_memory(calloc(1, sizeof(*copy)), call);
     if (!copy)
         return NULL;
-    copy->layer_count = layers;
-    copy->size = r->base.is_image ? gl_copy_image_layout(r, copy->offsets) : r->base.size;
-    copy->stride = whole_pages(copy->size);
     copy->turns = 1;
     copy->scratch = gl_names_make(&r->context, call);
     if (copy->scratch)
@@ -78,17 +72,28 @@ static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
     return NULL;
 }
 
-gr_status gl_copy_make_side(struct gl_resource *r, bool by_peer, unsigned flags, void **handle,
+static gr_status make_parts(struct gl_resource *r, struct gl_copy *copy, unsigned flags,
                             const char *call)
 {
-    if (r->base.is_image)
-        GR_TRY(gl_copy_image_check(r, call));
+    if (r->base.is_image) {
+        copy->arrays = gl_arrays_make(r, flags, call);
+        if (!copy->arrays)
+            return gr_last_error()->status;
+    }
+    copy->size = copy->arrays ? copy->arrays->size : r->base.size;
+    copy->stride = whole_pages(copy->size);
+    return allocate(r, copy, flags, call);
+}
+
+static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle, const char *call)
+{
     struct gl_copy *copy = begin_copy(r, call);
     if (!copy)
         return GR_ERR_NO_MEMORY;
-    gr_status status = allocate(r, copy, by_peer, flags, call);
+    gr_status status = make_parts(r, copy, flags, call);
     if (status == GR_OK) {
         *handle = r->copy = copy;
+        r->arrays = copy->arrays;
         r->way = copy->way;
         return GR_OK;
     }
@@ -97,13 +102,15 @@ gr_status gl_copy_make_side(struct gl_resource *r, bool by_peer, unsigned flags,
     return status;
 }
 
-static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle, const char *call)
+/* With staging memory a shader may copy the image. */
+static void prepare(struct gl_resource *r)
 {
-    return gl_copy_make_side(r, false, flags, handle, call);
+    if (r->base.is_image && r->copy->staging)
+        gl_arrays_prepare(r);
 }
 
 const struct gl_maker gl_copy_maker = {.buffers = &gl_copy,
                                        .images = &gl_copy,
                                        .find_device = gl_find_nearest_device,
                                        .make_side = make_side,
-                                       .prepare = gl_copy_image_prepare};
+                                       .prepare = prepare};

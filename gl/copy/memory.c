@@ -30,7 +30,7 @@ struct gl_pieces gl_pieces_of(const struct gl_copy *copy, size_t size)
 
 gr_status gl_pieces_make_events(struct gl_copy *copy)
 {
-    if (copy->layer_count > 0 || copy->staging == GL_STAGING_OBJECT || copy->size < 2 * LEAST_PIECE)
+    if (copy->arrays || copy->staging == GL_STAGING_OBJECT || copy->size < 2 * LEAST_PIECE)
         return GR_OK;
     for (unsigned i = 0; i < GL_COPY_MOST_PIECES; i++)
         GR_TRY(gr_event_create(&copy->piece_ends[i]));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "gl/copy/copy.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include <epoxy/gl.h>
@@ -31,21 +32,6 @@ static gr_status check_copies(const gr_resource *resource, size_t n, const char 
 }
 
 /* ---- Bytes of buffers, through bindings that are restored ------------------------------------ */
-
-/*
- * Whether the application has mapped the buffer non-persistently, so that OpenGL refuses other
- * access to it.
- */
-static bool is_locked(GLuint name)
-{
-    GLint mapped = GL_FALSE, access = 0;
-    GL_SAVED(before, 0);
-    const GLenum target = gl_bind_buffer(&before, GL_COPY_READ_BUFFER, name);
-    glGetBufferParameteriv(target, GL_BUFFER_MAPPED, &mapped);
-    if (mapped)
-        glGetBufferParameteriv(target, GL_BUFFER_ACCESS_FLAGS, &access);
-    return mapped && !(access & GL_MAP_PERSISTENT_BIT);
-}
 
 /* Waits until OpenGL has executed earlier commands. */
 static void read_buffer(GLuint name, size_t offset, void *to, size_t size)
@@ -103,20 +89,6 @@ static void write_buffer(const struct gl_resource *r, size_t offset, const void 
         write_through(target, &r->copy->scratch->buffer, offset, from, size);
 }
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
-
-gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call)
-{
-    GLuint name = gl_of(resource)->name;
-    if (resource->is_image || !glIsBuffer(name) || !is_locked(name))
-        return GR_OK;
-    GR_TRY(gl_errors_check_lost(call));
-    return gr_fail(GR_ERR_STATE, call,
-                   "%s is mapped by glMapBuffer, so that its bytes cannot be copied. Unmap it "
-                   "first, or map it persistently.",
-                   gl_object_text(resource).text);
-}
-
 /* ---- One object ------------------------------------------------------------------------------ */
 
 /*
@@ -140,12 +112,21 @@ static void move_bytes(const struct gl_resource *r, size_t offset, size_t at, si
         write_buffer(r, offset, gl_copy_host(copy) + at, size);
 }
 
+static void move_image(const struct gl_resource *r, bool read)
+{
+    const struct gl_copy *copy = r->copy;
+    if (copy->staging)
+        gl_arrays_move(r, copy->scratch->buffer, gl_copy_offset(copy), copy->scratch, read);
+    else
+        gl_arrays_move(r, 0, (uintptr_t)gl_copy_host(copy), copy->scratch, read);
+}
+
 static void read_object(const struct gl_resource *r, size_t offset, size_t size)
 {
     if (r->copy->staging == GL_STAGING_OBJECT)
         return;
     if (r->base.is_image)
-        gl_copy_image_move(r, true);
+        move_image(r, true);
     else
         move_bytes(r, offset, 0, size, true);
 }
@@ -178,7 +159,7 @@ static gr_status write_object(const struct gl_resource *r, size_t offset, size_t
     if (!gl_object_intact(&r->base))
         return gl_copy_wait(r->base.sync.work.event, &r->base);
     if (r->base.is_image)
-        gl_copy_image_move(r, false);
+        move_image(r, false);
     else
         status = write_pieces(r, offset, size);
     if (copy->staging)
@@ -232,7 +213,7 @@ gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, CUstr
     GR_TRY(gl_object_check_storage(resources, n, stream, call));
     for (size_t i = 0; i < n; i++)
         if (needs_read(resources[i]) || gl_copy_writes_first(gl_of(resources[i])))
-            GR_TRY(gl_copy_check_unlocked(resources[i], call));
+            GR_TRY(gl_object_check_unlocked(resources[i], call));
     return GR_OK;
 }
 
@@ -371,7 +352,7 @@ static gr_status wait_for_bytes(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (copy_of(resources[i])->owed)
-            GR_TRY(gl_copy_check_unlocked(resources[i], "acquire"));
+            GR_TRY(gl_object_check_unlocked(resources[i], "acquire"));
     for (size_t i = 0; i < n; i++)
         if (copy_of(resources[i])->owed &&
             gl_pieces_of(copy_of(resources[i]), resources[i]->size).count == 1)
@@ -405,7 +386,7 @@ static gr_status check_fetched(gr_resource *const resources[], size_t n)
         if (!is_fetched_ahead(resources[i]))
             continue;
         GR_TRY(gl_object_check_storage(resources + i, 1, NULL, "hand-over"));
-        GR_TRY(gl_copy_check_unlocked(resources[i], "hand-over"));
+        GR_TRY(gl_object_check_unlocked(resources[i], "hand-over"));
     }
     return GR_OK;
 }

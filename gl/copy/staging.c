@@ -10,7 +10,6 @@
 #include "lib/base/error.h"
 #include "lib/base/machine.h"
 #include "gl/context/saved_state.h"
-#include "gl/shared/shared.h"
 
 #define ACCESS (GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT)
 
@@ -132,22 +131,6 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
     GL_SAVED(before, GL_SAVE(ERRORS));
     if (flags & GR_READ_ONLY || !can_use_object(r) || !take_object(r, copy))
         take_buffer(copy, flags);
-}
-
-gr_status gl_staging_make_shared(const struct gl_resource *r, struct gl_copy *copy, unsigned flags,
-                                 const char *call)
-{
-    CUdevice drawing;
-    GR_TRY(gl_shared_check(&r->context, false, &drawing, call));
-    copy->turns = count_turns(flags);
-    const size_t size = copy->turns * copy->stride;
-    copy->shared = gl_shared_allocate(drawing, size, call);
-    if (!copy->shared)
-        return gr_last_error()->status;
-    copy->staging = GL_STAGING_PEER;
-    copy->host = (unsigned char *)(uintptr_t)copy->shared->ptr;
-    GL_SAVED(before, GL_SAVE(ERRORS));
-    return gl_shared_place(copy->scratch, copy->shared, size, call);
 }
 
 /* ---- Fences ---------------------------------------------------------------------------------- */

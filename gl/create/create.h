@@ -5,11 +5,26 @@
 
 #include <grinterop/gl.h>
 
+#include "gl/object/object.h"
+
 /*
  * Returns those of the `possible` transports that the options allow. `otherwise` is the default if
  * the options name no transport. If none is left, records an error and returns 0.
  */
 unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, unsigned otherwise,
                               const char *call);
+
+/* Returns how a transport makes an object of OpenGL a resource. */
+const struct gl_maker *gl_maker_of(gr_transport transport);
+
+/* Checks `in_flight`, with the flags of the resource and the other options. */
+gr_status gl_in_flight_check(const gr_gl_options *options, unsigned flags, const char *call);
+
+/*
+ * Whether frames in flight gain: a shader copies objects of the format, which is NULL for buffers.
+ * If not, `why` receives the reason.
+ */
+bool gl_in_flight_gains(const struct gl_context *context, const struct gl_format *format, char *why,
+                        size_t size);
 
 #endif

@@ -21,6 +21,7 @@
 #include "gl/create/create.h"
 #include "gl/interop/interop.h"
 #include "gl/shared/shared.h"
+#include "gl/staged/staged.h"
 
 /* ---- Plain storage, for interop and copy ----------------------------------------------------- */
 
@@ -91,9 +92,8 @@ static gr_status share_plain(struct gl_names *names, struct gl_wish *wish, gr_tr
     if (!r)
         return gr_last_error()->status;
     r->owned = names;
-    gr_status status =
-        gl_object_make(r, transport == GR_TRANSPORT_COPY ? &gl_copy_maker : &gl_interop_maker,
-                       wish->flags, wish->call);
+    r->in_flight = wish->in_flight;
+    gr_status status = gl_object_make(r, gl_maker_of(transport), wish->flags, wish->call);
     if (status == GR_OK)
         wish->made = r;
     else
@@ -129,6 +129,25 @@ static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_
                                             : create_plain(wish, transport);
 }
 
+/* Peer comes first with frames in flight, where they gain or no other transport is allowed. */
+static void order_transports(struct gl_wish *wish, unsigned allowed)
+{
+    struct gr_transport_choice *choice = &wish->choice;
+    const struct gl_format *format =
+        wish->image ? gl_format_of(wish->image->internal_format) : NULL;
+    const bool are_several = allowed & (allowed - 1);
+    char why[160];
+    const bool gains = !wish->in_flight || !are_several ||
+                       gl_in_flight_gains(&wish->context, format, why, sizeof(why));
+    if (gains)
+        gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
+    gr_transport_add(choice, allowed, GR_TRANSPORT_SHARED);
+    gr_transport_add(choice, allowed, GR_TRANSPORT_INTEROP);
+    gr_transport_add(choice, allowed, GR_TRANSPORT_COPY);
+    if (!gains)
+        gr_transport_skip(choice, GR_TRANSPORT_PEER, why);
+}
+
 static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
 {
     const unsigned uncopied = GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP;
@@ -148,15 +167,20 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
                 "`packed` is for buffers: an image has its own memory.");
         return NULL;
     }
-    unsigned allowed =
-        gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY, uncopied, wish->call);
+    const unsigned by_frames = own.in_flight ? GR_TRANSPORT_PEER : 0;
+    if (gl_in_flight_check(&own, wish->flags, wish->call) != GR_OK)
+        return NULL;
+    if (own.in_flight && wish->image &&
+        gl_staged_check_format(gl_format_of(wish->image->internal_format), wish->call) != GR_OK)
+        return NULL;
+    unsigned allowed = gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY | by_frames,
+                                            uncopied | by_frames, wish->call);
     if (!allowed || gl_context_begin(&wish->context, wish->call, "will own the object") != GR_OK)
         return NULL;
     wish->packed = own.packed;
+    wish->in_flight = own.in_flight;
     choice->call = wish->call;
-    gr_transport_add(choice, allowed, GR_TRANSPORT_SHARED);
-    gr_transport_add(choice, allowed, GR_TRANSPORT_INTEROP);
-    gr_transport_add(choice, allowed, GR_TRANSPORT_COPY);
+    order_transports(wish, allowed);
     gr_status status = gr_choose_transport(choice, attempt, wish);
     return gl_object_finish(wish->made, status, choice, wish->call);
 }

@@ -5,6 +5,7 @@
  * registration needs.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include <epoxy/gl.h>
 
@@ -12,9 +13,10 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "gl/copy/copy.h"
-#include "gl/peer/peer.h"
 #include "gl/context/saved_state.h"
 #include "gl/shared/shared.h"
+#include "gl/staged/staged.h"
+#include "gl/texels/texel_shader.h"
 
 #define TRIAL_BYTES 16
 
@@ -87,38 +89,34 @@ static bool probe_copy(const struct contexts *contexts, char *reason, size_t siz
     return true;
 }
 
-/* Like try_to_register(), in the CUDA context of the device that draws. */
-static CUresult try_to_register_there(CUdevice drawing)
+/* Adds whether gr_gl_options.in_flight gains. */
+static void add_frames(const struct gl_context *gl, bool crosses, char *reason, size_t size)
 {
-    const gr_cuda_api *cu = gr_driver();
-    struct gr_context context = {.primary_of = -1};
-    bool pushed;
-    CUresult result = cu->DevicePrimaryCtxRetain(&context.handle, drawing);
-    if (result != CUDA_SUCCESS)
-        return result;
-    context.primary_of = drawing;
-    result = CUDA_ERROR_INVALID_CONTEXT;
-    if (gr_context_enter(&context, &pushed, __func__) == GR_OK) {
-        result = try_to_register();
-        gr_context_leave(pushed);
-    }
-    gr_context_drop(&context);
-    return result;
+    const size_t length = strlen(reason);
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    struct gl_shader *shader = gl_shader_use(gl);
+    snprintf(reason + length, size - length, " Frames in flight (`in_flight`) %s.",
+             shader ? "work: a compute shader copies"
+             : crosses
+                 ? "work, but calls of OpenGL copy, which are slower than a compute shader of "
+                   "NVIDIA's OpenGL 4.5"
+                 : "use interop instead, because they need compute shaders of NVIDIA's "
+                   "OpenGL 4.5");
+    gl_shader_drop(shader);
 }
 
 static bool probe_peer(const struct contexts *contexts, char *reason, size_t size)
 {
-    (void)contexts;
-    CUdevice drawing;
-    if (!gl_peer_reaches(&drawing, NULL, reason, size))
+    char shares[900];
+    bool crosses;
+    if (!gl_peer_reaches(&crosses, NULL, reason, size))
         return false;
-    CUresult result = try_to_register_there(drawing);
-    if (result != CUDA_SUCCESS)
-        snprintf(reason, size,
-                 "CUDA device %d, on which OpenGL draws, cannot register a buffer (%.60s). "
-                 "GR_TRANSPORT_COPY works there.",
-                 (int)drawing, gr_cuda_error_name(result));
-    return result == CUDA_SUCCESS;
+    if (!gl_shared_probe(&contexts->gl, &contexts->cuda, shares, sizeof(shares))) {
+        snprintf(reason, size, "%s", shares);
+        return false;
+    }
+    add_frames(&contexts->gl, crosses, reason, size);
+    return true;
 }
 
 static const struct probe {

@@ -10,31 +10,12 @@
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
 #include "lib/resource/choose_transport.h"
+#include "gl/context/saved_state.h"
 #include "gl/copy/copy.h"
 #include "gl/create/create.h"
 #include "gl/interop/interop.h"
-#include "gl/peer/peer.h"
-
-/*
- * Microseconds per frame between two H200s: CUDA writes, then OpenGL draws, in order:
- *
- * bytes       driver interop    peer    copy    draw only
- * 64 KiB                 415     384      37           23
- * 1 MiB                  525     455     106           56
- * 16 MiB                1950    1435    1026          656
- *
- * With interop and peer, CUDA works on the GPU that draws, which then has to switch between both
- * APIs. If copy is not allowed, peer is chosen for sizes at which it is at least 1.3 times as fast
- * as interop. A smaller gain is not worth the memory on a second GPU. The limit of 8 MiB is
- * interpolated between the last two rows.
- *
- * The same with a texture between two H100s, where peer needs no CUDA work on the GPU that draws:
- *
- * 64 KiB                 414      52     120           23
- * 1 MiB                  551     136     146           57
- * 16 MiB                2397    1419    1408          656
- */
-#define PEER_FROM ((size_t)8 << 20)
+#include "gl/shared/shared.h"
+#include "gl/staged/staged.h"
 
 /* Records that none of the requested transports is possible. */
 static void refuse_set(unsigned wanted, const char *call)
@@ -53,6 +34,47 @@ static void refuse_set(unsigned wanted, const char *call)
         gr_fail(GR_ERR_UNSUPPORTED, call,
                 "GR_TRANSPORT_EXTERNAL is for memory of Vulkan (vk.h) and of other APIs "
                 "(external.h), not for OpenGL objects: allow another transport.");
+}
+
+gr_status gl_in_flight_check(const gr_gl_options *o, unsigned flags, const char *call)
+{
+    const unsigned n = o->in_flight, access = flags & (GR_READ_ONLY | GR_WRITE_DISCARD);
+    if (!n)
+        return GR_OK;
+    if (n < 2 || n > GL_MOST_IN_FLIGHT)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`in_flight` is %u: pass 2 to %d staging buffers, or 0 for none.", n,
+                       GL_MOST_IN_FLIGHT);
+    if (access != GR_READ_ONLY && access != GR_WRITE_DISCARD)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`in_flight` is %u, but the resource is read_write: what CUDA reads is the "
+                       "frame before, so its frames cannot overlap. Register it write_discard or "
+                       "read_only, or leave `in_flight` 0.",
+                       n);
+    if (o->share_group || o->packed)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`in_flight` and `%s` are set, but the copies between the object and its "
+                       "staging buffers belong to one context, and the object has its own memory: "
+                       "set one of the two.",
+                       o->share_group ? "share_group" : "packed");
+    if (!o->transports || o->transports & GR_TRANSPORT_PEER)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "`in_flight` needs GR_TRANSPORT_PEER, which `transports` (0x%x) does not allow: "
+                   "add it, or leave `transports` 0.",
+                   o->transports);
+}
+
+bool gl_in_flight_gains(const struct gl_context *context, const struct gl_format *format, char *why,
+                        size_t size)
+{
+    GL_SAVED(before, GL_SAVE(ERRORS)); /* an error of the application is not one of the shader */
+    struct gl_shader *shader = gl_shader_use(context);
+    const bool suits = shader && (!format || gl_format_has_image_units(format));
+    gl_shader_drop(shader);
+    snprintf(why, size, "`in_flight` needs compute shaders of NVIDIA's OpenGL 4.5%s",
+             shader ? ", which do not access this format" : "");
+    return suits;
 }
 
 unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, unsigned otherwise,
@@ -85,43 +107,35 @@ unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, u
 
 /* ---- Existing objects ------------------------------------------------------------------------ */
 
-static const struct gl_maker *maker_of(gr_transport transport)
+const struct gl_maker *gl_maker_of(gr_transport transport)
 {
     return transport == GR_TRANSPORT_INTEROP ? &gl_interop_maker
-           : transport == GR_TRANSPORT_PEER  ? &gl_peer_maker
+           : transport == GR_TRANSPORT_PEER  ? &gl_staged_maker
                                              : &gl_copy_maker;
 }
 
-/* Whether CUDA can copy between two GPUs. If not, `text` receives the reason. Records no error. */
-static bool can_use_peer(char *text, size_t size)
+/*
+ * Whether CUDA can access memory of the GPU that draws, and OpenGL can copy the object from there.
+ * If not, `text` receives the reason. Records no error. Without a current CUDA context, that of the
+ * GPU that draws will be used. Between two GPUs the attempt to use peer refuses the format.
+ */
+static bool can_use_peer(const struct gl_resource *r, bool *crosses, char *text, size_t size)
 {
-    CUdevice drawing;
     CUcontext current = NULL;
-    if (gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS && current)
-        return gl_peer_reaches(&drawing, NULL, text, size);
-    snprintf(text, size, "no CUDA context is current, so the GPU that draws also computes");
-    return false;
+    *crosses = false;
+    if (gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS && current &&
+        !gl_peer_reaches(crosses, NULL, text, size))
+        return false;
+    return *crosses || !gl_staged_refuses(r->format, text, size);
 }
 
 /* Orders the transports for two GPUs. */
-static void order_across(struct gr_transport_choice *choice, const struct gl_resource *r,
-                         unsigned allowed)
+static void order_across(struct gr_transport_choice *choice, unsigned allowed)
 {
-    const bool is_large = r->base.size >= PEER_FROM;
-    if (r->base.is_image)
-        gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
+    gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
     gr_transport_add(choice, allowed, GR_TRANSPORT_COPY);
-    if (!r->base.is_image && is_large)
-        gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
     gr_transport_add(choice, allowed, GR_TRANSPORT_INTEROP);
-    if (!r->base.is_image && !is_large)
-        gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
-    snprintf(choice->reason, sizeof(choice->reason), "%s",
-             choice->order[0] == GR_TRANSPORT_INTEROP
-                 ? "between two GPUs, where peer gains little below 8 MiB"
-             : choice->order[0] == GR_TRANSPORT_COPY || r->base.is_image
-                 ? "the fastest between two GPUs"
-                 : "from 8 MiB on faster than the driver's own interop between two GPUs");
+    snprintf(choice->reason, sizeof(choice->reason), "the fastest between two GPUs");
 }
 
 /*
@@ -133,20 +147,26 @@ static void order_transports(struct gr_transport_choice *choice, const struct gl
                              unsigned allowed)
 {
     const bool are_several = allowed & (allowed - 1);
-    char not_across[560] = "";
+    char why[560] = "";
+    bool crosses = false, reaches = !are_several || can_use_peer(r, &crosses, why, sizeof(why));
     CUdevice computing;
     choice->crosses = are_several && gr_driver()->CtxGetDevice(&computing) == CUDA_SUCCESS &&
                       !gl_draws_on(computing);
-    if (are_several && can_use_peer(not_across, sizeof(not_across))) {
-        order_across(choice, r, allowed);
+    if (are_several && reaches && crosses) {
+        order_across(choice, allowed);
         return;
     }
-    gr_transport_add(choice, allowed, GR_TRANSPORT_INTEROP);
-    gr_transport_add(choice, allowed, GR_TRANSPORT_COPY);
-    if (choice->count == 0)
+    if (r->in_flight && reaches && are_several)
+        reaches = gl_in_flight_gains(&r->context, r->target ? r->format : NULL, why, sizeof(why));
+    if (r->in_flight && reaches)
         gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
-    else if (allowed & GR_TRANSPORT_PEER && !(allowed & GR_TRANSPORT_INTEROP))
-        gr_transport_skip(choice, GR_TRANSPORT_PEER, not_across);
+    gr_transport_add(choice, allowed, GR_TRANSPORT_INTEROP);
+    if (!r->in_flight && reaches)
+        gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
+    gr_transport_add(choice, allowed, GR_TRANSPORT_COPY);
+    if (!reaches && allowed & GR_TRANSPORT_PEER &&
+        (r->in_flight || !(allowed & GR_TRANSPORT_INTEROP)))
+        gr_transport_skip(choice, GR_TRANSPORT_PEER, why);
 }
 
 struct existing {
@@ -157,7 +177,7 @@ struct existing {
 static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_transport transport)
 {
     const struct existing *existing = of;
-    return gl_object_make(existing->r, maker_of(transport), existing->flags, choice->call);
+    return gl_object_make(existing->r, gl_maker_of(transport), existing->flags, choice->call);
 }
 
 static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed,
@@ -168,7 +188,10 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed
     if (!r)
         return NULL;
     r->base.follows = options->follow_storage;
+    r->in_flight = options->in_flight;
     gr_status status = options->share_group ? gl_context_join_group(&r->context, call) : GR_OK;
+    if (status == GR_OK && r->in_flight && r->target)
+        status = gl_staged_check_format(r->format, call);
     if (status == GR_OK) {
         order_transports(&choice, r, allowed);
         status = gr_choose_transport(&choice, attempt, &existing);
@@ -180,9 +203,11 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed
  * Copies the options, and returns the transports that they allow. Shared is not among them, because
  * existing storage cannot be shared.
  */
-static unsigned take(gr_gl_options *own, const gr_gl_options *options, const char *call)
+static unsigned take(gr_gl_options *own, unsigned flags, const gr_gl_options *options,
+                     const char *call)
 {
-    if (GR_TAKE(gr_gl_options, own, options, call) != GR_OK)
+    if (GR_TAKE(gr_gl_options, own, options, call) != GR_OK ||
+        gl_in_flight_check(own, flags, call) != GR_OK)
         return 0;
     if (own->packed) {
         gr_fail(GR_ERR_UNSUPPORTED, call,
@@ -190,14 +215,15 @@ static unsigned take(gr_gl_options *own, const gr_gl_options *options, const cha
                 "the buffer by gr_create_gl_buffer().");
         return 0;
     }
-    return gl_transports_select(own, GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY,
-                                GR_TRANSPORT_INTEROP, call);
+    return gl_transports_select(
+        own, GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY,
+        own->in_flight ? GR_TRANSPORT_PEER | GR_TRANSPORT_INTEROP : GR_TRANSPORT_INTEROP, call);
 }
 
 gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags, const gr_gl_options *options)
 {
     gr_gl_options own;
-    unsigned transports = take(&own, options, __func__);
+    unsigned transports = take(&own, flags, options, __func__);
     if (!transports)
         return NULL;
     return make(gl_buffer_object(name, flags, __func__), flags, transports, &own, __func__);
@@ -207,7 +233,7 @@ gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target, unsig
                                    const gr_gl_options *options)
 {
     gr_gl_options own;
-    unsigned transports = take(&own, options, __func__);
+    unsigned transports = take(&own, flags, options, __func__);
     if (!transports)
         return NULL;
     gl_depth_enable();

@@ -19,8 +19,10 @@
 #include "lib/base/struct_size.h"
 #include "lib/tensor/tensor.h"
 #include "gl/framebuffer/attachment.h"
+#include "gl/framebuffer/kept_staging.h"
 #include "gl/object/object.h"
 #include "gl/shared/shared.h"
+#include "gl/staged/staged.h"
 
 #define MOST_PARTS 16
 
@@ -48,7 +50,8 @@ struct fetch {
     const struct gl_context *context;
     struct gl_shader *shader; /* NULL: none suits the attachments */
     gr_resource *given;       /* the staging buffer of the options, or NULL */
-    gr_resource *staging;     /* that of the options, or a temporary one */
+    gr_resource *staging;     /* that of the options, or one that the context keeps */
+    unsigned int name;        /* the OpenGL buffer to write: `staging`, or its next buffer */
     gr_buffer *buffer;        /* the mapping of `staging` */
     struct gr_use use;        /* of `staging` */
     const char *call;
@@ -260,18 +263,25 @@ static gr_status read_part(const struct fetch *f, const struct part *p, bool con
     const struct gl_texel_source source = source_of(p);
     const struct gl_texel_move move = {.context = f->context,
                                        .shader = conditional ? NULL : f->shader,
-                                       .buffer = gl_of(f->staging)->name,
+                                       .buffer = f->name,
                                        .size = f->staging->size};
     return gl_texels_move(&move, &source, 1) ? GR_OK : check_opengl(f, p, "glReadPixels");
 }
 
-static gr_status fill_staging(void *of)
+static gr_status fill(const struct fetch *f)
 {
-    const struct fetch *f = of;
     const bool conditional = f->context->direct && gl_renders_conditionally(f->shader);
     for (size_t i = 0; i < f->n; i++)
         GR_TRY(read_part(f, &f->parts[i], conditional));
     return GR_OK;
+}
+
+/* With frames in flight, OpenGL writes the next staging buffer. */
+static gr_status fill_staging(void *of)
+{
+    struct fetch *f = of;
+    GR_TRY(gl_staged_fill(f->staging, &f->name));
+    return fill(f);
 }
 
 /* ---- The fetch ------------------------------------------------------------------------------- */
@@ -313,7 +323,7 @@ static size_t end_of(const struct part *p)
     return p->offset + (p->bytes + 3) / 4 * 4;
 }
 
-/* Finds the parts, and places them in the staging buffer, which it may create. */
+/* Finds the parts, and places them in the staging buffer, which the context may keep. */
 static gr_status find_parts(struct fetch *f)
 {
     size_t end = 0;
@@ -326,7 +336,8 @@ static gr_status find_parts(struct fetch *f)
     }
     if (f->given)
         return GR_OK;
-    f->staging = gr_create_gl_buffer(end, GR_READ_ONLY, NULL);
+    f->use.held = true;
+    f->staging = gl_kept_staging(f->context, end, f->call);
     return f->staging ? gr_use_check(&f->use) : gr_last_error()->status;
 }
 
@@ -373,11 +384,9 @@ static gr_status run(struct fetch *f, gr_status (*work)(struct fetch *f))
     gl_save_pixels(&before, f->context);
     gl_save(&before, GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER) | GL_SAVE(CLAMP));
     gr_status status = work(f);
-    gl_shader_pass(f->shader, f->given ? &((struct gl_resource *)f->given)->shader : NULL);
-    if (f->staging != f->given) {
-        GR_KEEP_ERROR();
-        gr_resource_free(f->staging);
-    }
+    if (f->staging)
+        gl_staged_unfill(f->staging); /* after an error no map has used what OpenGL wrote */
+    gl_shader_pass(f->shader, f->staging ? &((struct gl_resource *)f->staging)->shader : NULL);
     return status;
 }
 
@@ -449,7 +458,8 @@ static gr_status copy_part(struct fetch *f)
     GR_TRY(bind(f));
     GR_TRY(find_part(f, &f->parts[0]));
     GR_TRY(check_size(f, "buffer"));
-    return fill_staging(f);
+    f->name = gl_of(f->staging)->name;
+    return fill(f);
 }
 
 gr_status gr_copy_framebuffer(unsigned int framebuffer, gr_resource *buffer, size_t offset,

@@ -100,7 +100,7 @@ __attribute__((noinline)) static gr_status check_image(const gr_resource *resour
                                                        const char *call)
 {
     const struct gl_resource *r = gl_of(resource);
-    if (r->copy && resource->image.levels > 1)
+    if (r->arrays && resource->image.levels > 1)
         return check_levels(resource, call);
     const struct gl_level now = gl_image_level(r->name, r->target->target, 0);
     return check_level(resource, &now, call);
@@ -162,4 +162,44 @@ gr_status gl_object_check_kept(gr_resource *const resources[], size_t n)
                            "%s.",
                            gl_object_text(resources[i]).text, end_registration());
     return GR_OK;
+}
+
+/* ---- Buffers that the application has mapped --------------------------------------------------
+ */
+
+static void query_mapping(const struct gl_resource *r, GLint *mapped, GLint *access)
+{
+    if (r->context.direct) {
+        glGetNamedBufferParameteriv(r->name, GL_BUFFER_MAPPED, mapped);
+        if (*mapped)
+            glGetNamedBufferParameteriv(r->name, GL_BUFFER_ACCESS_FLAGS, access);
+        return;
+    }
+    GL_SAVED(before, 0);
+    const GLenum target = gl_bind_buffer(&before, GL_COPY_READ_BUFFER, r->name);
+    glGetBufferParameteriv(target, GL_BUFFER_MAPPED, mapped);
+    glGetBufferParameteriv(target, GL_BUFFER_ACCESS_FLAGS, access);
+}
+
+/*
+ * Whether the application has mapped the buffer non-persistently, so that OpenGL refuses other
+ * access to it.
+ */
+static bool is_locked(const struct gl_resource *r)
+{
+    GLint mapped = GL_FALSE, access = 0;
+    query_mapping(r, &mapped, &access);
+    return mapped && !(access & GL_MAP_PERSISTENT_BIT);
+}
+
+gr_status gl_object_check_unlocked(const gr_resource *resource, const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    if (resource->is_image || !glIsBuffer(r->name) || !is_locked(r))
+        return GR_OK;
+    GR_TRY(gl_errors_check_lost(call));
+    return gr_fail(GR_ERR_STATE, call,
+                   "%s is mapped by glMapBuffer, so that its bytes cannot be copied. Unmap it "
+                   "first, or map it persistently.",
+                   gl_object_text(resource).text);
 }

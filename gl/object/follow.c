@@ -63,9 +63,10 @@ static void take_over(struct gl_resource *r, struct gl_resource *now, void *hand
     r->format = now->format;
     r->stored = now->stored;
     r->immutable = now->immutable;
+    r->arrays = now->arrays;
     r->copy = now->copy;
+    r->staged = now->staged;
     r->way = now->way;
-    r->peer = now->peer;
     r->replaced = false;
     move_context(&r->context, &now->context);
     gl_object_add_way(r);
@@ -80,6 +81,8 @@ static gr_status register_again(struct gl_resource *r, struct gl_resource *now, 
         GR_TRY(gr_stream_check_capture(stream, call));
     end_old(r);
     now->base.kernels = r->base.kernels;
+    now->in_flight = r->in_flight;
+    now->shader = r->shader;
     gr_status status = r->maker->make_side(now, r->base.flags, &handle, call);
     r->base.kernels = now->base.kernels;
     if (status != GR_OK)

@@ -70,9 +70,9 @@ gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
     snprintf(r->transport, sizeof(r->transport), "%s",
              choice ? choice->text : resource->backend->name);
     r->way_at = strlen(r->transport);
-    gl_object_add_way(r);
-    if (resource->is_image && r->maker && r->maker->prepare)
+    if (r->maker && r->maker->prepare)
         r->maker->prepare(r);
+    gl_object_add_way(r);
     resource->transport = r->transport;
     gr_resource_log_each(call, &resource, 1);
     return resource;

@@ -7,8 +7,9 @@
 #include "gl/context/context.h"
 #include "gl/format/format.h"
 
+struct gl_arrays;
 struct gl_copy;
-struct gl_peer;
+struct gl_staged;
 struct gl_shader;
 struct gr_transport_choice;
 
@@ -41,9 +42,11 @@ struct gl_resource {
     struct gl_view view;
     const struct gl_maker *maker;
     bool replaced; /* with `follows`: the object got other storage, which is not registered yet */
-    struct gl_copy *copy;      /* for the copy transport, and for images by peer */
-    const char *way;           /* the way of that copy, for `transport`, or NULL */
-    struct gl_peer *peer;      /* for buffers by peer */
+    struct gl_arrays *arrays;  /* for images of transports that copy */
+    struct gl_copy *copy;      /* for the copy transport */
+    struct gl_staged *staged;  /* for the peer transport, and with `in_flight` */
+    unsigned in_flight;        /* of gr_gl_options */
+    const char *way;           /* the way of the copies, for `transport`, or NULL */
     struct gl_shader *shader;  /* the shader that copies its texels, or NULL */
     struct gl_deferred parked; /* the list entry while the end is deferred */
     struct gl_names
@@ -81,7 +84,7 @@ struct gl_maker {
      * gr_resource_init(). The CUDA context is current. Records errors, and then leaves nothing.
      */
     gr_status (*make_side)(struct gl_resource *r, unsigned flags, void **handle, const char *call);
-    /* prepares the first map of a finished image; may be NULL */
+    /* prepares the first map of a finished resource; may be NULL */
     void (*prepare)(struct gl_resource *r);
 };
 
@@ -168,6 +171,11 @@ gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, CUst
                                   const char *call);
 gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, CUstream stream,
                                      const char *call);
+
+/*
+ * Refuses a buffer that the application has mapped, because OpenGL then refuses other access to it.
+ */
+gr_status gl_object_check_unlocked(const gr_resource *resource, const char *call);
 
 /* Whether the storage still exists, for releases that copy. If not, logs that the data is lost. */
 bool gl_object_intact(const gr_resource *resource);

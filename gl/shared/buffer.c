@@ -36,19 +36,13 @@ static gr_status make_storage(struct gl_names *names, const struct gr_import *me
  * compressible, which CUDA memory is not. Each API would then see stale bytes where the other API
  * wrote long runs of one value.
  */
-gr_status gl_shared_place(struct gl_names *names, const struct gr_import *memory, size_t size,
-                          const char *call)
+static gr_status place(struct gl_names *names, const struct gr_import *memory, size_t size,
+                       const char *call)
 {
     int fd;
     GR_TRY(gr_import_export(memory, &fd));
     GR_TRY(gl_shared_import(names, fd, memory->size, true, call));
     return make_storage(names, memory, size, names->memory, 0, call);
-}
-
-struct gr_import *gl_shared_allocate(CUdevice device, size_t size, const char *call)
-{
-    gr_endings_collect();
-    return gr_import_new(device, size + (gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0), call);
 }
 
 static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda,
@@ -69,9 +63,11 @@ gr_status gl_shared_make_buffer(struct gl_shared *r, const struct gr_context *cu
 {
     if (wish->packed && wish->size <= GL_BLOCK_MOST && gl_blocks_supported())
         return make_packed(r, cuda, wish);
-    struct gr_import *memory = gl_shared_allocate(r->device, wish->size, wish->call);
+    const size_t room = gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0;
+    gr_endings_collect();
+    struct gr_import *memory = gr_import_new(r->device, wish->size + room, wish->call);
     if (!memory)
         return gr_last_error()->status;
     gr_external_make_buffer(&r->gl.external, cuda, memory, wish->size, wish->flags);
-    return gl_shared_place(r->gl.owned, memory, wish->size, wish->call);
+    return place(r->gl.owned, memory, wish->size, wish->call);
 }

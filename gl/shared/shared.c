@@ -224,7 +224,8 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda,
                             struct gl_wish *wish)
 {
     GR_TRY(gl_shared_check(&r->gl.context, wish->image, &r->device, wish->call));
-    gl_shared_format_devices(r->device, wish->choice.reason, sizeof(wish->choice.reason));
+    if (!wish->choice.reason[0])
+        gl_shared_format_devices(r->device, wish->choice.reason, sizeof(wish->choice.reason));
     GL_SAVED(before, GL_SAVE(ERRORS));
     r->gl.owned = gl_names_make(&r->gl.context, wish->call);
     r->timeline =

@@ -128,6 +128,7 @@ struct gl_shared *gl_shared_of(const gr_resource *resource);
 struct gl_wish {
     size_t size;                   /* of a buffer */
     const gr_gl_image_desc *image; /* NULL for buffers */
+    unsigned in_flight;            /* of gr_gl_options; not for the shared transport */
     bool packed;                   /* for buffers only: the buffer may share a block with others */
     unsigned flags;
     const char *call;
@@ -158,15 +159,6 @@ gr_status gl_shared_check_format(const gr_gl_image_desc *image, const char *call
  */
 gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool dedicated,
                            const char *call);
-
-/*
- * gl_shared_allocate() allocates CUDA memory on `device` for gl_shared_place(), which creates
- * names->buffer of `size` bytes in it. The caller owns the memory and drops it, also after an error
- * of gl_shared_place(). Both contexts are current. Call gl_shared_place() after gl_errors_take().
- */
-struct gr_import *gl_shared_allocate(CUdevice device, size_t size, const char *call);
-gr_status gl_shared_place(struct gl_names *names, const struct gr_import *memory, size_t size,
-                          const char *call);
 
 /* ---- Blocks: block.c ------------------------------------------------------------------------- */
 

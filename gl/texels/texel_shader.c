@@ -123,19 +123,6 @@ static const char source[] =
     "        write_word(at.y * gl_NumWorkGroups.x * gl_WorkGroupSize.x + at.x);\n"
     "}\n";
 
-struct gl_shader {
-    struct gl_deferred left; /* with the context; in the list of deferred objects after the end */
-    struct gl_shader *next;
-    unsigned users;
-    bool kept, usable;
-    bool counted; /* OpenGL has queries that count the invocations of compute shaders */
-    GLuint program, sampler, query;
-    GLint64 largest; /* the size of the largest block that a shader can write */
-    GLint alignment; /* of the offset of a block */
-    struct gl_shader_texture textures[GL_SHADER_TEXTURES];
-    unsigned oldest;
-};
-
 /* The lock protects the list and the fields `users` and `kept`. */
 static struct gr_lock lock = GR_LOCK(TEXEL_SHADERS);
 static struct gl_shader *shaders;
@@ -157,6 +144,8 @@ static void delete_objects(struct gl_shader *s)
         delete_texture(&s->textures[i]);
     if (s->program)
         glDeleteProgram(s->program);
+    if (s->bytes)
+        glDeleteProgram(s->bytes);
     if (s->sampler)
         glDeleteSamplers(1, &s->sampler);
     if (s->query)
@@ -183,6 +172,7 @@ static void make(struct gl_shader *s)
 {
     const char *text = source;
     GLint linked = GL_FALSE;
+    GLint64 largest = 0;
     if (!reports_errors())
         return;
     s->program = glCreateShaderProgramv(GL_COMPUTE_SHADER, 1, &text);
@@ -190,7 +180,8 @@ static void make(struct gl_shader *s)
         glGetProgramiv(s->program, GL_LINK_STATUS, &linked);
     s->counted =
         epoxy_gl_version() >= 46 || epoxy_has_gl_extension("GL_ARB_pipeline_statistics_query");
-    glGetInteger64v(GL_MAX_SHADER_STORAGE_BLOCK_SIZE, &s->largest);
+    glGetInteger64v(GL_MAX_SHADER_STORAGE_BLOCK_SIZE, &largest);
+    s->largest = largest;
     glGetIntegerv(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT, &s->alignment);
     glCreateQueries(GL_SAMPLES_PASSED, 1, &s->query);
     glCreateSamplers(1, &s->sampler);
@@ -446,15 +437,14 @@ static struct gl_shader_bindings bindings_for(const struct gl_shader *s,
 {
     const GLuint image = unit_of(c->pixel);
     const bool sampled = c->kind != GL_TEXELS_COLOUR;
-    struct gl_shader_bindings b = {.sampled = sampled,
+    struct gl_shader_bindings b = {.uses = sampled ? GL_SHADER_SAMPLER : GL_SHADER_IMAGE,
                                    .unit = sampled ? FIRST_SAMPLE + (c->kind == GL_TEXELS_STENCIL)
                                                    : FIRST_IMAGE + image,
                                    .program = (GLint)s->program,
                                    .texture = (GLint)c->texture,
                                    .sampler = (GLint)s->sampler,
-                                   .buffer = (GLint)c->buffer,
-                                   .start = (int64_t)offset,
-                                   .size = (int64_t)size,
+                                   .buffers = {{(GLint)c->buffer, (int64_t)offset, (int64_t)size}},
+                                   .own_buffer = (GLint)c->buffer,
                                    .image = {(GLint)c->texture, c->level, GL_FALSE, c->layer,
                                              GL_READ_WRITE, (GLint)integer_formats[image]}};
     for (int i = 0; i < GL_SHADER_TEXTURES; i++) {

@@ -8,10 +8,35 @@
 #ifndef GR_GL_TEXELS_TEXEL_SHADER_H
 #define GR_GL_TEXELS_TEXEL_SHADER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "gl/context/context.h"
+#include "gl/context/shader_bindings.h"
+
+/* A texture that draws of grinterop write and the shader reads. */
+struct gl_shader_texture {
+    unsigned int format, mask; /* GL_COLOR_BUFFER_BIT, ... */
+    unsigned pixel;
+    int width, height;
+    unsigned int name, view; /* the view has colours as integers; otherwise it is `name` */
+};
 
 /* The shader of an OpenGL context. */
-struct gl_shader;
+struct gl_shader {
+    struct gl_deferred left; /* with the context; in the list of deferred objects after the end */
+    struct gl_shader *next;
+    unsigned users;
+    bool kept, usable;
+    bool bytes_tried; /* `bytes` was created, or cannot be */
+    bool counted;     /* OpenGL has queries that count the invocations of compute shaders */
+    unsigned int program, sampler, query;
+    unsigned int bytes; /* the program that copies between buffers: buffer_shader.c; or 0 */
+    int64_t largest;    /* the size of the largest block that a shader can write */
+    int alignment;      /* of the offset of a block */
+    struct gl_shader_texture textures[GL_SHADER_TEXTURES];
+    unsigned oldest;
+};
 
 /*
  * Finds or creates the shader of the context, which is current. The caller drops it. NULL: there is
@@ -44,14 +69,6 @@ bool gl_renders_conditionally(const struct gl_shader *shader);
  * gl_renders_conditionally().
  */
 bool gl_shader_can_run(const struct gl_shader *shader);
-
-/* A texture that draws of grinterop write and the shader reads. */
-struct gl_shader_texture {
-    unsigned int format, mask; /* GL_COLOR_BUFFER_BIT, ... */
-    unsigned pixel;
-    int width, height;
-    unsigned int name, view; /* the view has colours as integers; otherwise it is `name` */
-};
 
 /*
  * Finds or creates a texture that is at least as wide as the wanted one, and as high, or else has a

@@ -118,8 +118,8 @@ typedef struct gr_gl_options {
      * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: shared and interop, which
      * do not copy. The first allowed transport that works is used, in this order: shared (only for
      * objects that grinterop creates), interop, peer, copy. If OpenGL and CUDA use two GPUs, the
-     * order is by speed. Buffers: copy, interop, peer, and from 8 MiB on copy, peer, interop.
-     * Images: peer, copy, interop. gr_resource_describe() reports which transport is used, and why.
+     * order is by speed: peer, copy, interop. gr_resource_describe() reports which transport is
+     * used, and why.
      */
     unsigned transports;
 
@@ -164,6 +164,29 @@ typedef struct gr_gl_options {
      * name, which glGenTextures returns. Registering again takes 0.7 ms there.
      */
     bool follow_storage;
+
+    /*
+     * Frames in flight: CUDA works in one of so many staging buffers in memory of the GPU that
+     * draws, 2 to 64, and OpenGL copies between it and the object by a compute shader. CUDA then
+     * need not wait until OpenGL has drawn the frame before, nor OpenGL for the next frame of CUDA.
+     * 0: none. On an H100, writing and drawing 1 MiB takes 138 us with 4 of them, 370 us without.
+     *
+     * The resource is write_discard or read_only. With write_discard, a map returns the next
+     * staging buffer, or arrays, and the release copies the mapped part to the object: CUDA has to
+     * write all of it. With read_only, the map copies from the object, which OpenGL may then write
+     * at once. The address of a mapping changes from map to map, so a captured graph must not keep
+     * it. The copies are in the order of OpenGL's commands, and no frame is drawn late.
+     *
+     * The staging buffers take n times the size of the object, at least 2 MiB each if it is larger
+     * than 1 MiB. Nothing is registered, so the storage of the object may be replaced, also while
+     * the resource exists: see follow_storage.
+     *
+     * Restricts `transports` to peer, with interop if they are 0. Interop is used, and
+     * gr_resource_describe() says why, where no shader can copy the object: OpenGL before 4.5, or
+     * not NVIDIA's. GR_ERR_INVALID_VALUE for read_write, and with share_group or packed.
+     * GR_ERR_UNSUPPORTED for depth and GL_RGB16I. Of objects that grinterop creates, too.
+     */
+    unsigned in_flight;
 } gr_gl_options;
 
 /*
@@ -175,31 +198,28 @@ typedef struct gr_gl_options {
  * NULL as `options` means the behaviour of gr_from_gl_buffer() and gr_from_gl_image(). Allow
  * GR_TRANSPORT_COPY in programs that must work everywhere: with another vendor's GPU, OpenGL on the
  * CPU, or WSL. GR_TRANSPORT_COPY is used if CUDA cannot register objects of the device that draws,
- * and for depth. For buffers it is also used if CUDA and OpenGL use two GPUs, because it is the
- * fastest of the three transports there.
+ * and for depth.
  *
- * If GR_TRANSPORT_COPY is not allowed, GR_TRANSPORT_PEER serves buffers on two GPUs: CUDA has
- * memory on its own GPU, and the data is copied from GPU to GPU in stream order. No thread waits,
- * and nothing passes through host memory. For buffers of 8 MiB or more, peer is faster than the
- * driver's own interop.
+ * With GR_TRANSPORT_PEER, CUDA accesses staging buffers in memory of the GPU that draws, and OpenGL
+ * copies between them and the object. Nothing is registered with CUDA, and nothing passes through
+ * host memory. Semaphores order both sides, so no thread waits; if OpenGL has none, the thread
+ * waits. On one GPU, peer gains only with `in_flight`. On two GPUs it is the fastest transport for
+ * existing objects: CUDA has memory of its own, and copies from GPU to GPU in stream order.
  *
- * Images on two GPUs are copied by GR_TRANSPORT_PEER, or else by GR_TRANSPORT_COPY, if these are
- * allowed. With peer, CUDA copies between arrays on its own GPU and a buffer on the GPU that draws,
- * and OpenGL copies between this buffer and the image. CUDA does no work on the GPU that draws, and
- * nothing passes through host memory.
+ * Peer needs GL_EXT_memory_object_fd and OpenGL 4.5. It refuses depth and GL_RGB16I, which the
+ * NVIDIA driver (580) stores wrongly from memory of CUDA: allow GR_TRANSPORT_COPY.
  *
- * What GR_TRANSPORT_PEER changes for buffers:
- *     map       copies from the GPU that draws, unless the resource is write_discard
- *     release   copies to the GPU that draws, unless the resource is read_only; no thread waits
- *     close     waits for the copies of the last release, as does gr_resource_free()
- *     between   OpenGL may use the buffer between map and release, unless the resource is
+ * What GR_TRANSPORT_PEER changes:
+ *     map       OpenGL copies the object to a staging buffer, unless the resource is write_discard
+ *     release   OpenGL copies a staging buffer to the object, unless the resource is read_only
+ *     between   OpenGL may use the object between map and release, unless the resource is
  *               read_write
- *     memory    the same size on the CUDA GPU, and the primary CUDA context of the other GPU
- *     deletion  deleting a mapped write_discard buffer loses its data, with a warning in the log
- *
- * For images it changes what GR_TRANSPORT_COPY changes, but the copies are in memory of the GPU
- * that draws, and need GL_EXT_memory_object_fd and OpenGL 4.5. Peer refuses depth and GL_RGB16I,
- * which the NVIDIA driver (580) stores wrongly from memory of CUDA: allow GR_TRANSPORT_COPY.
+ *     pointer   is that of a staging buffer, so it changes from map to map; on two GPUs it stays
+ *     memory    without `in_flight` 2 staging buffers for read_only, 4 for write_discard, and 1 for
+ *               read_write. In addition the size of the object in memory of CUDA for images, and
+ *               for buffers on two GPUs
+ *     deletion  deleting a mapped object loses its data: the release returns GR_ERR_PARTIAL
+ *     images    the mipmapped array of several layers needs a read_only resource
  *
  * What GR_TRANSPORT_COPY changes:
  *     map       copies from OpenGL, unless the resource is write_discard; the thread waits for
@@ -222,10 +242,11 @@ typedef struct gr_gl_options {
  *
  * Errors: as for gr_from_gl_buffer() and gr_from_gl_image(), and
  *     GR_ERR_INVALID_VALUE  `transports` has unknown bits, or does not allow interop although
- *                           `share_group` is set
+ *                           `share_group` is set, or peer although `in_flight` is; or `in_flight`
+ *                           is impossible
  *     GR_ERR_UNSUPPORTED    only GR_TRANSPORT_SHARED is allowed, which needs an object created by
- *                           grinterop (below); or only GR_TRANSPORT_PEER is allowed, and CUDA and
- *                           OpenGL are on one GPU, or there is no peer access; or `packed` is set
+ *                           grinterop (below); or only GR_TRANSPORT_PEER is allowed, and CUDA
+ *                           cannot access memory of the GPU that draws; or `packed` is set
  *     GR_ERR_NO_MEMORY      there is no memory for the copy
  */
 GR_API gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags,
@@ -253,9 +274,8 @@ typedef struct gr_transport_info {
  *
  * `transport` is GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED, GR_TRANSPORT_COPY or GR_TRANSPORT_PEER.
  * The CUDA device is that of the current CUDA context, or, if none is current, the device that
- * draws. Interop and peer are tested with a buffer of 16 bytes, peer in the primary CUDA context of
- * the GPU that draws. Two GPUs can share buffers, but not images: `reason` says so. The OpenGL
- * state is preserved.
+ * draws. Interop is tested with a buffer of 16 bytes. Two GPUs can share buffers, but not images:
+ * `reason` says so, and for peer whether frames in flight work. The OpenGL state is preserved.
  *
  * Valid    until this thread queries the same transport again
  * Thread   where the OpenGL context is current

@@ -175,7 +175,7 @@ static inline CUstream gr_stream_or_default(CUstream stream)
  *                           belongs to another device
  *     GR_ERR_STATE          the resource is mapped, closed, in a ring, or in a submit that was not
  *                           committed; its OpenGL object was deleted or has new storage
- *                           (interop and peer do not check immutable storage); its order is not
+ *                           (interop does not check immutable storage); its order is not
  *                           defined yet (submit.h); Vulkan has it, because it is a new image or the
  *                           last submit kept it (vk.h); or the stream captures a graph. The message
  *                           names the missing call
@@ -481,7 +481,8 @@ typedef enum gr_transport {
                                 * several frames in flight */
     GR_TRANSPORT_COPY = 4,     /* through host memory: any OpenGL or Vulkan, any CUDA device */
     GR_TRANSPORT_EXTERNAL = 8, /* imported memory of Vulkan or another API: no copy */
-    GR_TRANSPORT_PEER = 16,    /* a copy from GPU to GPU, if graphics and CUDA use two */
+    GR_TRANSPORT_PEER = 16,    /* copies in memory of GPUs: with OpenGL also on one GPU, with
+                                * frames in flight */
     GR_TRANSPORT_ANY = 31      /* all transports: the best that works is used */
 } gr_transport;
 

@@ -71,9 +71,9 @@ void gr_attempt_end(void);
  * before the call. Otherwise the last error is that of the last way that was tried, and only this
  * one is logged as an error.
  */
-gr_status gr_try(size_t count, gr_status (*way)(void *of, size_t i),
-                 bool (*goes_on)(void *of, size_t i, const struct gr_error_record *error),
-                 void *of);
+GR_API gr_status gr_try(size_t count, gr_status (*way)(void *of, size_t i),
+                        bool (*goes_on)(void *of, size_t i, const struct gr_error_record *error),
+                        void *of);
 
 /* Logs the last error as a warning, for a call that cannot report it. */
 void gr_error_warn(const char *what);

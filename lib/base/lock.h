@@ -21,6 +21,7 @@
     X(BLOCKS)                                                                                      \
     X(PRIVATE_VULKAN)                                                                              \
     X(TIMELINES)                                                                                   \
+    X(KEPT_STAGING)                                                                                \
     X(TEXEL_SHADERS)                                                                               \
     X(SHARE_GROUPS)                                                                                \
     X(PARKED_OBJECTS)                                                                              \

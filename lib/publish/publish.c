@@ -213,26 +213,40 @@ static gr_status launch_on_surface(struct work *w)
     return launch(w);
 }
 
+/* Lets the kernel access linear memory in place of the image, and describes that memory. */
+static struct gr_picture use_memory(struct work *w, CUdeviceptr memory, size_t pitch)
+{
+    struct gr_picture beside = w->planned->sides.mapped;
+    const size_t slice = pitch * (size_t)beside.height;
+    beside.in_array = false;
+    beside.base = memory;
+    beside.row = (int64_t)pitch;
+    beside.slice = (int64_t)slice;
+    gr_plan_use_memory(mapped_side(w), memory, pitch, slice);
+    return beside;
+}
+
+static size_t row_bytes(const struct gr_picture *picture)
+{
+    return (size_t)(picture->width * picture->pixel);
+}
+
 /*
  * Launches the kernel on linear memory instead of the image. A fetch first copies the image to this
  * memory; a publish then copies the memory to the image.
  */
 static gr_status launch_beside_array(struct work *w)
 {
-    struct gr_picture beside = w->planned->sides.mapped;
+    const struct gr_picture *mapped = &w->planned->sides.mapped;
     gr_resource *resource = w->buffer->resource;
     CUdeviceptr memory;
-    const size_t row = (size_t)(beside.width * beside.pixel);
+    const size_t row = row_bytes(mapped);
     /* gr_launch_copy() assumes that slices of one row are packed */
-    const size_t pitch = beside.height > 1 ? gr_linear_pitch(row) : row;
-    const size_t slice = pitch * (size_t)beside.height, bytes = slice * (size_t)beside.depth;
+    const size_t pitch = mapped->height > 1 ? gr_linear_pitch(row) : row;
+    const size_t bytes = pitch * (size_t)mapped->height * (size_t)mapped->depth;
     gr_status status = GR_OK;
     GR_TRY(gr_linear_borrow(resource, bytes, w->stream, &memory, w->call));
-    beside.in_array = false;
-    beside.base = memory;
-    beside.row = (int64_t)pitch;
-    beside.slice = (int64_t)slice;
-    gr_plan_use_memory(mapped_side(w), memory, pitch, slice);
+    const struct gr_picture beside = use_memory(w, memory, pitch);
     if (w->fetch)
         status = copy(w, &beside);
     if (status == GR_OK)
@@ -243,8 +257,23 @@ static gr_status launch_beside_array(struct work *w)
     return status == GR_OK ? marked : status;
 }
 
+/* Moves the texels to or from the linear memory of the mapping, which has no arrays. */
+static gr_status enqueue_linear(struct work *w)
+{
+    const gr_resource *resource = w->buffer->resource;
+    const struct gr_picture *tensor = &w->planned->sides.tensor;
+    const struct gr_picture memory =
+        use_memory(w, resource->backend->linear(resource), row_bytes(&w->planned->sides.mapped));
+    if (!w->planned->plan.copies)
+        return launch(w);
+    return gr_launch_copy(w->fetch ? &memory : tensor, w->fetch ? tensor : &memory, w->stream,
+                          w->call);
+}
+
 static gr_status enqueue(struct work *w)
 {
+    if (w->buffer->linear)
+        return enqueue_linear(w);
     if (w->planned->plan.copies)
         return copy(w, &w->planned->sides.tensor);
     if (!w->planned->sides.mapped.in_array)
@@ -369,16 +398,22 @@ static gr_status check_readable(const struct work *w, const gr_resource *resourc
                    "a map: register it without write_discard to fetch.");
 }
 
+static gr_status check_options(struct work *w, const gr_resource *resource,
+                               const gr_publish_options *options)
+{
+    GR_TRY(take(w, options));
+    GR_TRY(refuse_ring(w));
+    GR_TRY(check_flags(w, resource));
+    return check_readable(w, resource);
+}
+
 static gr_status check(struct work *w, const gr_resource *resource,
                        const gr_publish_options *options)
 {
     GR_TRY(gr_resource_check_given(resource, w->call));
     GR_TRY(gr_resource_check_open(resource, w->call));
     GR_TRY(gr_resource_check_ring(resource, w->call));
-    GR_TRY(take(w, options));
-    GR_TRY(refuse_ring(w));
-    GR_TRY(check_flags(w, resource));
-    return check_readable(w, resource);
+    return check_options(w, resource, options);
 }
 
 /* Uses the next slot of the ring in the options. Without a ring the resource is missing. */
@@ -464,7 +499,7 @@ gr_status gr_fetch_staged(struct gr_use *use, const struct gr_staged staged[], s
     gr_status status = GR_OK;
     for (size_t i = 0; i < n; i++) {
         struct work w = work_of(&staged[i], use->stream, use->call);
-        GR_TRY(check(&w, staging, staged[i].options));
+        GR_TRY(check_options(&w, staging, staged[i].options));
         GR_TRY(check_before_map(&w, staging));
     }
     GR_TRY(fill(of));

@@ -121,6 +121,13 @@ struct gr_backend {
      */
     bool (*moves_region)(const gr_resource *resource, const struct gr_region *region);
 
+    /*
+     * For a mapped image with a region: the address of the linear memory through which its texels
+     * are copied, tightly packed, if kernels can access it in place of the arrays; otherwise 0.
+     * Before the map it is 0 in the same cases. NULL: there is no such memory.
+     */
+    CUdeviceptr (*linear)(const gr_resource *resource);
+
     /* Ends the registration, even if this function returns an error. */
     gr_status (*unregister)(gr_resource *resource);
 

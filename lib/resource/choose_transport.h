@@ -7,7 +7,7 @@
 
 struct gr_transport_choice {
     const char *call;
-    gr_transport order[3]; /* the allowed transports, the best one first */
+    gr_transport order[4]; /* the allowed transports, the best one first */
     size_t count;
     /* the graphics API draws on another device than CUDA computes on */
     bool crosses;

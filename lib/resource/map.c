@@ -187,7 +187,7 @@ static gr_status reserve_all(const struct gr_use *use)
         buffer->offset = 0;
         buffer->part = resource->size;
         buffer->narrowed = 0;
-        buffer->has_region = false;
+        buffer->has_region = buffer->linear = false;
     }
     return GR_OK;
 }
@@ -207,9 +207,11 @@ static void set_options(const struct gr_use *use)
 static void set_region(const struct gr_use *use)
 {
     const gr_resource *resource = use->resources[0];
+    const struct gr_backend *backend = resource->backend;
     gr_buffer *buffer = resource->current;
-    buffer->has_region = resource->backend->moves_region(resource, use->region);
+    buffer->has_region = backend->moves_region(resource, use->region);
     buffer->region = *use->region;
+    buffer->linear = backend->linear && backend->linear(resource);
 }
 
 /* Checks `offset` and `size`, after the check of the storage, because it may have grown. */

@@ -13,9 +13,13 @@ struct gr_use {
     gr_resource *const *resources;
     size_t n; /* at least 1 */
     CUstream stream;
-    const gr_map_options *options;  /* copied by GR_TAKE, or NULL */
-    const struct gr_region *region; /* of one image: all that its map has to move; or NULL */
-    gr_buffer **buffers;            /* gr_use_map() writes the n mappings here */
+    const gr_map_options *options; /* copied by GR_TAKE, or NULL */
+    /*
+     * Of one image: all that its map has to move, to arrays or to the linear memory of its backend.
+     * Or NULL.
+     */
+    const struct gr_region *region;
+    gr_buffer **buffers; /* gr_use_map() writes the n mappings here */
     bool held; /* the library or a ring holds the resources: their callers may have freed them */
     /* written by gr_use_check(): the resources are one run (backend.h), apart from its length */
     bool one_run;

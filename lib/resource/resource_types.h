@@ -54,6 +54,7 @@ struct gr_buffer {
     bool kept;
     bool is_spare; /* allocated; not in the resource */
     bool has_region;
+    bool linear; /* of an image: its arrays take no part, see linear() of the backend */
     /* GR_READ_ONLY or GR_WRITE_DISCARD if the mapping narrows the flags of the resource, or 0 */
     unsigned char narrowed;
 

@@ -71,6 +71,8 @@
       (to, from, size, stream))                                                                    \
     X(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream),             \
       (to, from, size, stream))                                                                    \
+    X(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream),         \
+      (to, from, size, stream))                                                                    \
     X(cuMemcpy3DAsync, (const CUDA_MEMCPY3D *copy, CUstream stream), (copy, stream))               \
     X(cuImportExternalMemory,                                                                      \
       (CUexternalMemory * memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *described),              \
@@ -370,9 +372,10 @@ CUresult CUDAAPI fault_look_up(const char *name, void **found, int version, cuui
 }
 
 /*
- * Two more symbols that grinterop looks up: with the first it identifies the software driver, with
- * the second it creates semaphores. The resolver of an indirect function decides whether the symbol
- * exists, so that this file has the symbols only if the target driver has them.
+ * More symbols of the software driver: with the first grinterop identifies it, with the second
+ * grinterop creates semaphores, and tests use the others. The resolver of an indirect function
+ * decides whether the symbol exists, so that this file has the symbols only if the target driver
+ * has them.
  */
 typedef void (*any_fn)(void);
 static any_fn find_in_target(const char *name)
@@ -384,17 +387,19 @@ static any_fn find_in_target(const char *name)
     return function;
 }
 
-__attribute__((used)) static any_fn resolve_marker(void)
-{
-    return find_in_target("gr_softcuda_version");
-}
-EXPORTED void gr_softcuda_version(void) __attribute__((ifunc("resolve_marker")));
-
-__attribute__((used)) static any_fn resolve_semaphore_create(void)
-{
-    return find_in_target("gr_softcuda_semaphore_create");
-}
-EXPORTED void gr_softcuda_semaphore_create(void) __attribute__((ifunc("resolve_semaphore_create")));
+#define FORWARD(name)                                                                              \
+    __attribute__((used)) static any_fn resolve_##name(void)                                       \
+    {                                                                                              \
+        return find_in_target(#name);                                                              \
+    }                                                                                              \
+    EXPORTED void name(void) __attribute__((ifunc("resolve_" #name)));
+FORWARD(gr_softcuda_version)
+FORWARD(gr_softcuda_semaphore_create)
+FORWARD(gr_softcuda_semaphore_open)
+FORWARD(gr_softcuda_semaphore_close)
+FORWARD(gr_softcuda_semaphore_signal)
+FORWARD(gr_softcuda_semaphore_value)
+FORWARD(gr_softcuda_semaphore_wait)
 
 /* ---- Interface for tests --------------------------------------------------------------------- */
 

@@ -159,6 +159,23 @@ static bool run_plain(void)
     return good;
 }
 
+static bool run_flying(void)
+{
+    const gr_gl_options flying =
+        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER, .in_flight = 2);
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    bool good = use_and_free(gr_from_gl_buffer_with(name, GR_WRITE_DISCARD, &flying), name);
+    gr_resource *reader = gr_from_gl_buffer_with(name, GR_READ_ONLY, &flying);
+    for (int i = 0; i < 3 && good; i++) {
+        gr_buffer *buffer = done(reader) ? gr_map(reader, fx.stream) : NULL;
+        good = done(buffer) &&
+               (ok(gr_buffer_release(buffer)) || (gr_buffer_release_later(buffer), false));
+    }
+    gr_resource_free(reader);
+    delete_buffer(name);
+    return good;
+}
+
 static bool walk_a_made_buffer(void)
 {
     gr_resource *resource = gr_create_gl_buffer(SIZE, GR_READ_WRITE, scenario->options);
@@ -297,6 +314,7 @@ const struct scenario walk_gl[] = {
     {"a buffer with pending OpenGL errors", .run = run_errors, .rules = WALK_FEW},
     {"a buffer by any transport", .run = walk_a_buffer, .options = &by_any},
     {"a discarded buffer", .run = run_plain},
+    {"a buffer with frames in flight", .run = run_flying, .missing = walk_no_sharing},
     {"a created buffer", .run = walk_a_made_buffer},
     {"a buffer created for interop", .run = walk_a_made_buffer, .options = &by_interop},
     {"a buffer created for copies", .run = walk_a_made_buffer, .options = &by_copy},

@@ -451,14 +451,15 @@ COPY_TEST(map_many_maps_images_and_buffers)
                                  must_copy(name, GR_READ_WRITE)};
     gr_buffer *buffers[2];
     const bool same = gr_resource_get_info(resources[0])->transport == GR_TRANSPORT_COPY;
-    const unsigned long batches = same ? 1 : 2;
+    const unsigned long most = same ? 1 : 2; /* by peer, semaphores may make a wait unnecessary */
     for (int i = 0; i < 3; i++) {
         assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
         cuda_write(buffers[0], &image, 0, 0, (unsigned)i + 5);
         cuda_write_pattern(buffers[1], (unsigned)i + 6);
         unsigned long waits = fault->calls("cuEventQuery");
         assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));
-        assert_calls("cuEventQuery", waits + batches);
+        ck_assert_uint_gt(fault->calls("cuEventQuery"), waits);
+        ck_assert_uint_le(fault->calls("cuEventQuery"), waits + most);
         assert_image(&image, (unsigned)i + 5);
         assert_gl_pattern(name, 1000, (unsigned)i + 6);
     }

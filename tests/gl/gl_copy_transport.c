@@ -140,13 +140,16 @@ static void keep_line(void *user, gr_log_level level, const char *line)
     strncat(logged, "\n", sizeof(logged) - strlen(logged) - 1);
 }
 
-static void assert_fell_back(const gr_resource *resource, const char *code)
+/* Interop failed with this code, and the next transport works. */
+static void assert_fell_back(const gr_resource *resource, gr_transport transport, const char *code)
 {
     gr_log_remove(keep_line, NULL);
     assert_made(resource);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
-    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
-    assert_described(resource, "transport copy (interop was not chosen: ");
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, transport);
+    assert_described(resource, transport == GR_TRANSPORT_PEER
+                                   ? "transport peer (interop was not chosen: "
+                                   : "transport copy (interop was not chosen: ");
     assert_described(resource, code);
     assert_described(resource, "OpenGL draws on ");
     assert_described(resource, "CUDA computes on ");
@@ -177,12 +180,12 @@ ONE_DEVICE_TEST(transport_any_falls_back_if_another_device_draws)
         gr_log_add(GR_LOG_INFO, keep_line, NULL);
         refuse_next(REGISTER, codes[i].code);
         GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
-        assert_fell_back(resource, codes[i].name);
+        assert_fell_back(resource, GR_TRANSPORT_PEER, codes[i].name);
         gr_log_add(GR_LOG_INFO, keep_line, NULL);
         refuse_next(REGISTER_IMAGE, codes[i].code);
         GR_AUTO(gr_resource) *texture =
             gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any);
-        assert_fell_back(texture, codes[i].name);
+        assert_fell_back(texture, GR_TRANSPORT_PEER, codes[i].name);
 
         gr_buffer *buffer = must_map(resource);
         assert_cuda_pattern(buffer, 1);
@@ -206,10 +209,17 @@ ONE_DEVICE_TEST(transport_any_falls_back_unless_the_object_is_the_cause)
                 CUDA_ERROR_INVALID_VALUE, "refused");
     logged[0] = '\0';
     gr_log_add(GR_LOG_INFO, keep_line, NULL);
-    refuse_next(REGISTER, CUDA_ERROR_INVALID_VALUE);
-    refuse_next(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
-    assert_fell_back(resource, "CUDA_ERROR_INVALID_VALUE");
+    /* peer queries the devices, too, before the query that matters here */
+    gr_resource *resource = NULL;
+    for (long after = 0; after < 6 && !resource; after++) {
+        gr_clear_error();
+        let_fail(DEVICES, CUDA_ERROR_OPERATING_SYSTEM, after);
+        refuse_next(REGISTER, CUDA_ERROR_INVALID_VALUE);
+        logged[0] = '\0';
+        resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
+    }
+    assert_fell_back(resource, GR_TRANSPORT_PEER, "CUDA_ERROR_INVALID_VALUE");
+    gr_resource_free(resource);
 }
 
 /* Each transport allocates other memory. Catches: created objects did not fall back. */
@@ -221,11 +231,11 @@ ONE_DEVICE_TEST(transports_without_memory_fall_back)
     gr_log_add(GR_LOG_INFO, keep_line, NULL);
     refuse_next(REGISTER, CUDA_ERROR_OUT_OF_MEMORY);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
-    assert_fell_back(resource, "CUDA_ERROR_OUT_OF_MEMORY");
+    assert_fell_back(resource, GR_TRANSPORT_PEER, "CUDA_ERROR_OUT_OF_MEMORY");
     gr_log_add(GR_LOG_INFO, keep_line, NULL);
     refuse_next(REGISTER, CUDA_ERROR_OUT_OF_MEMORY);
     GR_AUTO(gr_resource) *created = gr_create_gl_buffer(SIZE, GR_READ_WRITE, &plain);
-    assert_fell_back(created, "CUDA_ERROR_OUT_OF_MEMORY");
+    assert_fell_back(created, GR_TRANSPORT_COPY, "CUDA_ERROR_OUT_OF_MEMORY");
     refuse_next("cuMemCreate", CUDA_ERROR_OUT_OF_MEMORY);
     GR_AUTO(gr_resource) *unshared = must_make(gr_create_gl_buffer(SIZE, GR_READ_WRITE, NULL));
     ck_assert_int_eq(gr_resource_get_info(unshared)->transport, GR_TRANSPORT_INTEROP);
@@ -242,7 +252,7 @@ TEST(transport_any_works_without_a_current_cuda_context)
     CU(CtxSetCurrent(NULL));
     refuse_next(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
-    assert_fell_back(resource, "CUDA_ERROR_OPERATING_SYSTEM by cuGLGetDevices");
+    assert_fell_back(resource, GR_TRANSPORT_PEER, "CUDA_ERROR_OPERATING_SYSTEM by cuGLGetDevices");
     gr_buffer *buffer = must_make(gr_map(resource, CU_STREAM_PER_THREAD));
     ck_assert_ptr_null(current_context());
     assert_ok(gr_buffer_release(buffer));
@@ -320,6 +330,72 @@ TEST(probe_reports_usable_transports_with_the_reason)
     ck_assert_int_eq(shared->transport, GR_TRANSPORT_SHARED);
     ck_assert(copy->usable);
     ck_assert_ptr_nonnull(strstr(copy->reason, "write_discard objects of up to 256 KiB"));
+}
+
+/* The group pretends that OpenGL is that of NVIDIA. The second run has an OpenGL without shaders.
+ */
+TEST(probe_of_peer_reports_whether_frames_can_be_in_flight, 2)
+{
+    if (_i)
+        watch_gl_without_shaders();
+    const gr_transport_info *peer = must_probe(GR_TRANSPORT_PEER);
+    if (!peer->usable)
+        skip("%s", peer->reason);
+    CUdevice computing;
+    CU(CtxGetDevice(&computing));
+    int drawing = -1;
+    assert_ok(gr_gl_cuda_device(&drawing));
+    const char *words = has_shader             ? "(`in_flight`) work: a compute shader copies."
+                        : drawing != computing ? "(`in_flight`) work, but calls of OpenGL copy"
+                                               : "(`in_flight`) use interop instead";
+    ck_assert_msg(strstr(peer->reason, words), "%s", peer->reason);
+    ck_assert_int_eq(programs, 0);
+    ck_assert_uint_eq(glGetError(), GL_NO_ERROR);
+}
+
+/* The second run has an OpenGL without shaders. */
+ONE_DEVICE_TEST(frames_in_flight_need_a_shader, 2)
+{
+    const gr_gl_options four = GR_INIT(gr_gl_options, .in_flight = 4);
+    if (_i)
+        watch_gl_without_shaders();
+    if (!must_probe(GR_TRANSPORT_PEER)->usable)
+        skip("OpenGL shares no memory with CUDA");
+    GR_AUTO(gr_resource) *created = must_make(gr_create_gl_buffer(SIZE, GR_READ_ONLY, &four));
+    GR_AUTO(gr_resource) *own =
+        must_make(gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 1), GR_READ_ONLY, &four));
+    const gr_gl_image_desc desc = GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D,
+                                          .internal_format = GL_RGBA8, .width = 4, .height = 4);
+    GR_AUTO(gr_resource) *image = must_make(gr_create_gl_image(&desc, GR_READ_ONLY, &four));
+    gr_resource *const all[] = {created, own, image};
+    for (size_t i = 0; i < 3; i++)
+        assert_described(all[i], has_shader ? "transport peer, 4 staging buffers"
+                                            : "(peer was not chosen: `in_flight` needs");
+}
+
+/* Catches: an error of the application counted as one of the shader, which then was never used. */
+ONE_DEVICE_TEST(an_error_of_the_application_does_not_end_frames_in_flight, 2)
+{
+    const gr_gl_options four = GR_INIT(gr_gl_options, .in_flight = 4);
+    if (!has_shader || !must_probe(GR_TRANSPORT_PEER)->usable)
+        skip("OpenGL has no shaders, or shares no memory with CUDA");
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    glEnable(0xdead);
+    GR_AUTO(gr_resource) *resource =
+        must_make(_i ? gr_create_gl_buffer(SIZE, GR_WRITE_DISCARD, &four)
+                     : gr_from_gl_buffer_with(name, GR_WRITE_DISCARD, &four));
+    ck_assert_uint_eq(glGetError(), GL_INVALID_ENUM);
+    assert_described(resource, "transport peer, 4 staging buffers");
+}
+
+TEST(frames_in_flight_of_created_images_need_a_format_of_peer, 2)
+{
+    const gr_gl_options four = GR_INIT(gr_gl_options, .in_flight = 4);
+    const gr_gl_image_desc desc =
+        GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D,
+                .internal_format = _i ? GL_RGB16I : GL_DEPTH_COMPONENT32F, .width = 4, .height = 4);
+    assert_null(gr_create_gl_image(&desc, GR_READ_ONLY, &four), GR_ERR_UNSUPPORTED, 0,
+                "leave `in_flight` 0");
 }
 
 ONE_DEVICE_TEST(probe_reports_why_interop_fails)

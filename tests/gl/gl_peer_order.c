@@ -4,7 +4,10 @@
 
 #include <stdio.h>
 
-GROUP("order", add_peer_case)
+#include <grinterop/publish.h>
+#include <grinterop/tensor.h>
+
+GROUP("order between two GPUs", TWO_GPUS)
 
 /*
  * A default stream belongs to the context that is current at the call, here that of the computing
@@ -18,7 +21,7 @@ PEER_TEST(default_streams_belong_to_the_context_of_the_caller, 2)
     gl_copy_buffer(source, name, SIZE);
     fault->reset();
     gr_buffer *buffer = must_map_on(resource, stream);
-    ck_assert_ptr_eq(fault->context("cuStreamWaitEvent"), fx.context);
+    ck_assert_ptr_eq(fault->context(COPY), fx.context);
     CU(StreamSynchronize(stream));
     assert_cuda_pattern(buffer, 7);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x42, SIZE, stream));
@@ -59,20 +62,36 @@ PEER_TEST(resources_on_both_devices_work_on_one_thread)
     CU(CtxSetCurrent(fx.context));
 }
 
+/* The driver calls of maps and releases by each transport. */
+static unsigned long count_work(void)
+{
+    static const char *const functions[] = {"cuGraphicsMapResources",
+                                            "cuGraphicsUnmapResources",
+                                            "cuMemcpyHtoDAsync",
+                                            "cuMemcpyDtoHAsync",
+                                            COPY,
+                                            WAIT,
+                                            SIGNAL};
+    unsigned long count = 0;
+    for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+        count += fault->calls(functions[i]);
+    return count;
+}
+
 static void assert_refuses_stream(gr_resource *resource, CUstream stream, const char *device)
 {
     const CUstream of_map = fx.stream;
     gr_buffer *buffer = NULL;
     assert_null_invalid(gr_map(resource, stream), device);
     ck_assert(!gr_resource_get_info(resource)->mapped);
-    assert_calls(MAP, 0);
+    ck_assert_uint_eq(count_work(), 0);
     ck_assert_ptr_eq(fault->context("cuStreamGetCtx"), fx.context);
     buffer = must_map_on(resource, of_map);
-    unsigned long maps = fault->calls(MAP), unmaps = fault->calls(UNMAP);
+    const unsigned long work = count_work();
+    ck_assert_uint_gt(work, 0);
     assert_invalid(release_on(buffer, stream), device);
     ck_assert(gr_resource_get_info(resource)->mapped);
-    assert_calls(MAP, maps);
-    assert_calls(UNMAP, unmaps);
+    ck_assert_uint_eq(count_work(), work);
     assert_ok(gr_buffer_release(buffer));
     fault->reset();
 }
@@ -117,21 +136,38 @@ PEER_TEST(calls_do_not_block_the_thread)
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 4);
     ck_assert(!gate_is_open(gate));
-    if (gr_cuda_is_software()) /* the unmap of the software driver blocks */
+    if (tested->release_waits)
         gate_open(gate);
     assert_ok(gr_buffer_release(buffer));
-    ck_assert_int_eq(gate_is_open(gate), gr_cuda_is_software());
+    ck_assert_int_eq(gate_is_open(gate), tested->release_waits);
     gate_open(gate);
     assert_gl_bytes(name, SIZE, 4);
 }
 
-/* The failed map records an event, which must come after the work of the last mapping. */
+/* With several staging buffers, maps of the next frames do not wait for the streams. */
+PEER_TEST(a_map_does_not_wait_for_the_last_mapping)
+{
+    unsigned char *got[2] = {must_pin(SIZE), must_pin(SIZE)};
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
+    struct gate *gate = read_behind_gate(resource, got[0], 2000);
+    gl_write_pattern(name, SIZE, 2);
+    read_on(resource, fx.other, got[1]);
+    ck_assert(!gate_is_open(gate));
+    gate_open(gate);
+    assert_two_reads(got, SIZE);
+}
+
+/*
+ * The failed map records an event, which must come after the work of the last mapping, also if the
+ * copy of an earlier resource in the list failed.
+ */
 static void assert_map_fails(gr_resource *const both[2])
 {
     gr_buffer *buffers[2] = {NULL};
-    let_fail(MAP, CUDA_ERROR_UNKNOWN, 0);
+    let_fail(COPY, CUDA_ERROR_UNKNOWN, 0);
     assert_fails(gr_map_many(both, 2, fx.other, NULL, buffers), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
-                 "could not be mapped");
+                 "between two GPUs");
 }
 
 /*
@@ -143,7 +179,11 @@ PEER_TEST(map_waits_for_the_work_of_the_last_mapping, 2)
     GLuint name = gl_buffer_pattern(SIZE, 1);
     unsigned char *got[2] = {must_pin(SIZE), must_pin(SIZE)};
     GR_AUTO(gr_resource) *failing = must_peer(gl_buffer_filled(SIZE, 9), GR_READ_WRITE);
-    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
+    /* with 2 staging buffers OpenGL would wait for the stream before it uses the first one again */
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER, .in_flight = 4);
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_from_gl_buffer_with(name, GR_READ_ONLY, &options));
     struct gate *gate = read_behind_gate(resource, got[0], 0);
     if (_i)
         assert_map_fails((gr_resource *const[]){failing, resource});
@@ -153,6 +193,77 @@ PEER_TEST(map_waits_for_the_work_of_the_last_mapping, 2)
     read_on(resource, fx.other, got[1]);
     assert_two_reads(got, SIZE);
 }
+
+GROUP("order on one GPU", add_near_case)
+
+enum { SIDE = 8, TEXELS = SIDE * SIDE * 4 };
+
+/* Copies the array of a mapped image to pinned memory in the stream of the map, and releases. */
+static void read_array(gr_buffer *buffer, unsigned char *to)
+{
+    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .srcArray = gr_buffer_array(buffer, 0, 0),
+                                .dstMemoryType = CU_MEMORYTYPE_HOST,
+                                .dstHost = to,
+                                .WidthInBytes = (size_t)SIDE * 4,
+                                .Height = SIDE};
+    CU(Memcpy2DAsync(&copy, gr_buffer_get_info(buffer)->stream));
+    assert_ok(gr_buffer_release(buffer));
+}
+
+static void assert_texels(const struct image *image, const unsigned char *got, unsigned number)
+{
+    unsigned char wanted[TEXELS];
+    image_pattern(image->format, wanted, TEXELS, image_seed(number, 0, 0));
+    ck_assert_mem_eq(got, wanted, TEXELS);
+}
+
+/* A fetch from the staging buffer, without the arrays. */
+static void fetch(gr_resource *resource)
+{
+    static const int64_t shape[] = {SIDE, SIDE, 4};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shape);
+    gr_tensor *tensor = must_make(gr_tensor_create(&desc, fx.other));
+    assert_ok(gr_fetch(resource, tensor, NULL, fx.other));
+    gr_tensor_free(tensor);
+}
+
+/*
+ * The mapping before last still reads the arrays, and the last one did not use them.
+ *
+ * Catches: that one forgot the event that the next map has to wait for.
+ */
+PEER_TEST(a_map_waits_for_the_last_use_of_the_arrays)
+{
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER, .in_flight = 4);
+    unsigned char *got[2] = {must_pin(TEXELS), must_pin(TEXELS)};
+    struct image image = image_filled("RGBA8", "2D", SIDE, SIDE, 1, 1);
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_ONLY, &options));
+    CUstream third;
+    CU(StreamCreate(&third, CU_STREAM_NON_BLOCKING));
+    gr_buffer *buffer = must_map_image(resource);
+    struct gate *gate = gate_put(fx.stream);
+    read_array(buffer, got[0]);
+    fetch(resource);
+    image_fill(&image, 2);
+    buffer = must_make(gr_map(resource, third));
+    ck_assert(!gate_is_open(gate));
+    gate_open_after(gate, 100);
+    read_array(buffer, got[1]);
+    CU(StreamSynchronize(third));
+    CU(StreamSynchronize(fx.stream));
+    assert_texels(&image, got[0], 1);
+    assert_texels(&image, got[1], 2);
+    CU(StreamSynchronize(fx.other));
+    CU(StreamDestroy(third));
+    for (int i = 0; i < 2; i++)
+        CU(MemFreeHost(got[i]));
+}
+
+GROUP("order", EVERY_PEER)
 
 PEER_TEST(maps_and_releases_use_the_events_of_their_options)
 {

@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "gl_peer.h"
 
+#include <string.h>
+
 #include "tests/ring/ring.h"
 #include "tests/support/allocations.h"
 
@@ -13,7 +15,7 @@
 #define LOOPS 300
 #define SLOTS 3
 
-GROUP("steady", add_peer_case)
+GROUP("steady", EVERY_PEER)
 
 PEER_TEST(maps_and_releases_allocate_nothing)
 {
@@ -45,8 +47,25 @@ static void life(GLuint name)
 PEER_TEST(creating_and_freeing_resources_leaks_nothing)
 {
     GLuint name = gl_buffer_filled(SIZE, 0);
+    /* its semaphores serve the other resources: the number of simulated ones is limited */
+    GR_AUTO(gr_resource) *first = must_peer(gl_buffer_filled(SIZE, 0), GR_READ_ONLY);
     assert_steady(life, name, sanitizer() ? 100 : 1000);
     assert_gl_bytes(name, SIZE, 1);
+}
+
+/* Each staging buffer has its own memory, unlike those above. */
+static void large_life(GLuint name)
+{
+    gr_resource *resource = must_peer(name, GR_WRITE_DISCARD);
+    fill_mapped(resource, 1);
+    gr_resource_free(resource);
+}
+
+PEER_TEST(creating_and_freeing_large_resources_leaks_nothing)
+{
+    GLuint name = gl_buffer_filled(LARGE, 0);
+    assert_steady(large_life, name, 30);
+    assert_gl_bytes(name, LARGE, 1);
 }
 
 /* CUDA writes the slots in order, and OpenGL reads each. */
@@ -59,4 +78,28 @@ PEER_TEST(a_ring_passes_frames_from_cuda_to_opengl)
     free_resources(resources, SLOTS);
     for (int frame = 1; frame < 20; frame++)
         ring_frame(ring, frame, 10000);
+}
+
+GROUP("the end of the process", add_near_case)
+
+/* One resource is freed, and one stays open. */
+CHILD(leave_one_open)
+{
+    gr_egl *egl = gr_egl_create(NULL);
+    gr_resource *freed = egl ? must_peer(gl_buffer_filled(SIZE, 0), GR_WRITE_DISCARD) : NULL;
+    gr_resource *open = egl ? must_peer(gl_buffer_filled(SIZE, 0), GR_WRITE_DISCARD) : NULL;
+    gr_resource_free(freed);
+    gr_log_add(GR_LOG_INFO, NULL, NULL); /* reports the objects that are open at the end */
+    return egl && open ? 0 : 1;
+}
+
+/*
+ * Catches: staging buffers were reported, and the report read those that had been freed.
+ */
+PEER_TEST(staging_buffers_are_not_reported_as_open)
+{
+    char said[8192];
+    const int status = child_run("leave_one_open", said, sizeof(said));
+    ck_assert_msg(status == 0, "0x%x: %s", (unsigned)status, said);
+    ck_assert_msg(strstr(said, "the process ends with 1 resource open"), "%s", said);
 }

@@ -21,14 +21,11 @@ static inline const char *devices_differ(void)
                : "CUDA computes on another device than OpenGL draws on";
 }
 
-/* A driver call during a map of several resources. */
+/* A driver call, and how often it occurs in a map of 4 resources that were used before. */
 struct map_call {
     const char *function;
     long calls;
-    /* after this many calls, OpenGL buffers are mapped, and a later failure must unmap them */
-    long mapped;
 };
-#define NEVER_MAPPED 1000
 
 struct transport {
     gr_resource *(*make)(GLuint name, unsigned flags);
@@ -43,10 +40,15 @@ struct transport {
     bool release_waits; /* a release waits for the stream on the CPU */
     bool finds_storage; /* a map works after the storage was replaced by one of the same size */
 };
-extern const struct transport tested;
 
-/* One entry for each OpenGL with which the transport is tested, terminated by NULL. */
-extern make_case *const transport_cases[];
+/* The transport of the running case. */
+extern const struct transport *tested;
+
+/*
+ * One entry for each OpenGL with which the transport is tested, terminated by NULL. In the cases of
+ * copying_cases[], CUDA copies in the stream of the map.
+ */
+extern make_case *const transport_cases[], *const copying_cases[];
 
 /* Makes no OpenGL context current; enter_context() makes the previous one current again. */
 void leave_context(void);

@@ -253,9 +253,9 @@ void opengl_refuses_data(bool refuses)
     epoxy_glDispatchCompute = refuses ? refuse_dispatch : dispatch;
 }
 
-static const struct map_call map_calls[] = {{"cuMemcpyHtoDAsync", 4, NEVER_MAPPED}};
+static const struct map_call map_calls[] = {{"cuMemcpyHtoDAsync", 4}};
 
-const struct transport tested = {
+static const struct transport copies = {
     .make = must_copy,
     .missing = copy_gl_missing,
     .first = "cuMemcpyHtoDAsync",
@@ -267,6 +267,9 @@ const struct transport tested = {
     .finds_storage = true,
 };
 
+const struct transport *tested = &copies;
+
 make_case *const transport_cases[] = {EVERY_COPY_GL, NULL};
+make_case *const copying_cases[] = {EVERY_COPY_GL, NULL};
 
 START((image_reuse_names(), fault_control_start()))

@@ -25,15 +25,12 @@ static unsigned set_at(int place)
     return place < 0 ? 0 : transport_sets[place];
 }
 
-/*
- * The errors of a call with this set of transports. With one device the peer transport is
- * unavailable.
- */
+/* The errors of a call with this set of transports. */
 static unsigned set_may(unsigned set, unsigned possible)
 {
     if (set >= BAD_TRANSPORT)
         return MAY(GR_ERR_INVALID_VALUE);
-    return set & possible & ~(unsigned)GR_TRANSPORT_PEER ? 0 : MAY(GR_ERR_UNSUPPORTED);
+    return set & possible ? 0 : MAY(GR_ERR_UNSUPPORTED);
 }
 
 static unsigned flags_may(int flags, unsigned known)
@@ -82,7 +79,9 @@ static bool run_gr_from_gl_buffer(struct world *w, const int *a)
 
 static gr_transport taken(unsigned set)
 {
-    return set && !(set & GR_TRANSPORT_INTEROP) ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP;
+    if (!set || set & GR_TRANSPORT_INTEROP)
+        return GR_TRANSPORT_INTEROP;
+    return set & GR_TRANSPORT_PEER ? GR_TRANSPORT_PEER : GR_TRANSPORT_COPY;
 }
 
 #define UNCOPIED (GR_TRANSPORT_INTEROP)
@@ -95,12 +94,26 @@ static bool group_at(const int *a)
     return a[2] >= 0 && a[3] % 4 == 1;
 }
 
-static unsigned group_may(const int *a)
+/* Frames in flight where only peer is allowed, so that the transport does not depend on shaders. */
+static unsigned frames_at(const int *a)
 {
-    unsigned set = set_at(a[2]);
+    return a[2] >= 0 && set_at(a[2]) == GR_TRANSPORT_PEER && a[3] % 2 ? 2 + (unsigned)a[3] % 3 : 0;
+}
+
+static unsigned frames_may(const int *a)
+{
+    const int access = a[1] & (GR_READ_ONLY | GR_WRITE_DISCARD);
+    const bool fit = access == GR_READ_ONLY || access == GR_WRITE_DISCARD;
+    return frames_at(a) && (!fit || group_at(a)) ? MAY(GR_ERR_INVALID_VALUE) : 0;
+}
+
+static unsigned group_may(const struct world *w, const int *a)
+{
+    const unsigned set = set_at(a[2]),
+                   possible = OF_OLD | (w->shared_works ? GR_TRANSPORT_PEER : 0);
     return group_at(a) && set && !(set & GR_TRANSPORT_INTEROP)
                ? MAY(GR_ERR_INVALID_VALUE)
-               : set_may(set ? set : UNCOPIED, OF_OLD);
+               : set_may(set ? set : UNCOPIED, possible);
 }
 
 static bool run_gr_from_gl_buffer_with(struct world *w, const int *a)
@@ -108,12 +121,13 @@ static bool run_gr_from_gl_buffer_with(struct world *w, const int *a)
     struct object *o = object_at(w, a[0]);
     unsigned set = set_at(a[2]);
     const bool follow = a[0] % 2 && a[2] >= 0;
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = set,
-                                          .share_group = group_at(a), .follow_storage = follow);
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = set, .share_group = group_at(a),
+                .follow_storage = follow, .in_flight = frames_at(a));
     if (resource_at(w, a[3])->used)
         return false;
     unsigned may = object_may(w, o) | flags_may(a[1], BUFFER_FLAGS);
-    may |= group_may(a);
+    may |= group_may(w, a) | frames_may(a);
     gr_resource *made =
         gr_from_gl_buffer_with(o ? o->name : 0, (unsigned)a[1], a[2] < 0 ? NULL : &options);
     is_made(w, a[3], made, o, a[1], may);
@@ -139,12 +153,13 @@ static bool run_gr_from_gl_image_with(struct world *w, const int *a)
     struct object *o = object_at(w, a[0]);
     unsigned set = set_at(a[2]);
     const bool follow = a[0] % 2 && a[2] >= 0;
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = set,
-                                          .share_group = group_at(a), .follow_storage = follow);
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = set, .share_group = group_at(a),
+                .follow_storage = follow, .in_flight = frames_at(a));
     if (resource_at(w, a[3])->used)
         return false;
     unsigned may = object_may(w, o) | flags_may(a[1], IMAGE_FLAGS);
-    may |= group_may(a);
+    may |= group_may(w, a) | frames_may(a);
     gr_resource *made = gr_from_gl_image_with(o ? o->name : 0, GL_TEXTURE_2D, (unsigned)a[1],
                                               a[2] < 0 ? NULL : &options);
     is_made(w, a[3], made, o, a[1], may);

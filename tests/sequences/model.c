@@ -100,7 +100,7 @@ void resource_is_made(struct world *w, struct resource *r, gr_resource *it, stru
 void discard(const struct resource *r, const struct buffer *b)
 {
     struct object *o = r->object;
-    if (r->transport == GR_TRANSPORT_COPY && !r->image)
+    if ((r->transport == GR_TRANSPORT_COPY || r->transport == GR_TRANSPORT_PEER) && !r->image)
         bytes_are(o, b->offset, b->size, UNKNOWN);
     else
         bytes_are(o, 0, o->size, UNKNOWN);

@@ -79,6 +79,9 @@ if [ "$(wc -l <out)" -le "$lines" ]; then fail "--verbose says no more"; fi
 check json 0 "$info" --json && is true cuda/device/0 opengl/0 opengl/0/copy
 if grep -F '"id": "vulkan/0", "ok": true' out >/dev/null; then vulkan=0; else vulkan=1; fi
 cp out report.json
+if grep -F '"id": "opengl/0/peer", "ok": true' report.json >/dev/null; then
+    check frames_in_flight 0 cat report.json && tells "Frames in flight (\`in_flight\`)"
+fi
 
 # An "end", a quote, a backslash and invalid UTF-8 do not end the list or break the JSON report.
 odd=$(printf 'a "\\\360\237\246\206\355\240\200 legend')

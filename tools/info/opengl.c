@@ -20,7 +20,7 @@
 
 /*
  * Whether a transport that does not work is a defect. An OpenGL that draws on no CUDA device
- * supports only copies, and copies between GPUs need two GPUs.
+ * supports only copies, and with one GPU peer only adds frames in flight.
  */
 static bool is_wanted(gr_transport transport, int cuda_device)
 {

@@ -29,7 +29,7 @@ const struct transport transports[TRANSPORTS] = {
     {GR_TRANSPORT_INTEROP, "interop", "OpenGL objects registered with CUDA (interop)"},
     {GR_TRANSPORT_SHARED, "shared", "shared storage, several frames at once (shared)"},
     {GR_TRANSPORT_COPY, "copy", "copies through host memory (copy)"},
-    {GR_TRANSPORT_PEER, "peer", "copies from GPU to GPU (peer)"},
+    {GR_TRANSPORT_PEER, "peer", "copies in GPU memory (peer)"},
 };
 
 /* ---- Failures -------------------------------------------------------------------------------- */

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * Images of the copy transport. Each layer has its own arrays, as in an image registered by the
- * interop transport, so that programs need not distinguish the two transports.
- */
-#include "gl/copy/copy.h"
+#include "gl/arrays/arrays.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <epoxy/gl.h>
 
@@ -35,14 +32,12 @@ static const struct gr_region *region_of(const struct gl_resource *r)
     return mapping && mapping->has_region ? &mapping->region : NULL;
 }
 
-/* Data that a ring owes to the object is that of the whole image. */
-bool gl_copy_moves_region(const gr_resource *resource, const struct gr_region *region)
+bool gl_arrays_moves_region(const gr_resource *resource, const struct gr_region *region)
 {
     const gr_image_info *image = &resource->image;
     const bool is_whole = image->levels == 1 && image->layers == 1 &&
                           region->width == image->width && region->height == image->height;
-    return !is_whole && !((const struct gl_resource *)resource)->copy->owed &&
-           gl_texels_regions_supported();
+    return !is_whole && gl_texels_regions_supported();
 }
 
 static struct extent extent_of(const struct gl_resource *r, unsigned level)
@@ -64,7 +59,7 @@ static struct extent extent_of(const struct gl_resource *r, unsigned level)
     return e;
 }
 
-gr_status gl_copy_image_check(const struct gl_resource *r, const char *call)
+static gr_status check(const struct gl_resource *r, const char *call)
 {
     if (!gl_transfer_supported(r->target))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
@@ -74,7 +69,8 @@ gr_status gl_copy_image_check(const struct gl_resource *r, const char *call)
     return GR_OK;
 }
 
-size_t gl_copy_image_layout(const struct gl_resource *r, size_t offsets[GL_COPY_MOST_LEVELS])
+/* Sets the offset of each level and returns the total size. */
+static size_t lay_out(const struct gl_resource *r, size_t offsets[GL_MOST_LEVELS])
 {
     size_t size = 0;
     for (unsigned level = 0; level < r->base.image.levels; level++) {
@@ -115,19 +111,64 @@ static gr_status make_array(const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned l
     return GR_OK;
 }
 
-size_t gl_copy_image_memory(const struct gl_resource *r)
+/* Returns the size of the memory for depth that CUDA converts; 0 for other images. */
+static size_t depth_size(const struct gl_resource *r)
 {
     const struct extent e = extent_of(r, 0);
     return gl_transfer_of(r->format).integers ? e.row * e.height : 0;
 }
 
-gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags,
-                                 const char *call)
+static gr_status make_depth(struct gl_resource *r, struct gl_arrays *arrays, const char *call)
+{
+    const size_t size = depth_size(r);
+    if (!size)
+        return GR_OK;
+    GR_TRY_CUDA(gr_driver()->MemAlloc(&arrays->depth, size), "cuMemAlloc",
+                "%s: %zu byte%s of device memory for the copy of %s could not be allocated.", call,
+                size, gr_s(size), gl_object_text(&r->base).text);
+    return gl_depth_prepare(r, call);
+}
+
+static gr_status allocate(struct gl_resource *r, struct gl_arrays *arrays, unsigned flags,
+                          const char *call)
 {
     CUDA_ARRAY3D_DESCRIPTOR described = describe_layer(r, flags);
-    for (unsigned i = 0; i < copy->layer_count; i++)
-        GR_TRY(make_array(&described, r->base.image.levels, &copy->layers[i], r));
-    return copy->ptr ? gl_depth_prepare(r, call) : GR_OK;
+    GR_TRY(make_depth(r, arrays, call));
+    for (unsigned i = 0; i < arrays->count; i++)
+        GR_TRY(make_array(&described, r->base.image.levels, &arrays->layers[i], r));
+    return GR_OK;
+}
+
+struct gl_arrays *gl_arrays_make(struct gl_resource *r, unsigned flags, const char *call)
+{
+    const unsigned layers = r->base.image.layers;
+    struct gl_arrays *arrays = NULL;
+    if (check(r, call) != GR_OK)
+        return NULL;
+    arrays = gr_check_memory(calloc(1, sizeof(*arrays) + layers * sizeof(arrays->layers[0])), call);
+    if (!arrays)
+        return NULL;
+    arrays->count = layers;
+    arrays->size = lay_out(r, arrays->offsets);
+    if (allocate(r, arrays, flags, call) == GR_OK)
+        return arrays;
+    gl_arrays_end(arrays, true);
+    return NULL;
+}
+
+void gl_arrays_end(struct gl_arrays *arrays, bool alive)
+{
+    const gr_cuda_api *cu = gr_driver();
+    if (!arrays)
+        return;
+    for (unsigned i = 0; alive && i < arrays->count; i++)
+        if (arrays->layers[i])
+            cu->MipmappedArrayDestroy(arrays->layers[i]);
+    if (alive && arrays->whole)
+        cu->MipmappedArrayDestroy(arrays->whole);
+    if (alive && arrays->depth)
+        cu->MemFree(arrays->depth);
+    free(arrays);
 }
 
 static gr_status level_of(CUmipmappedArray mipmapped, unsigned level, CUarray *array)
@@ -137,10 +178,10 @@ static gr_status level_of(CUmipmappedArray mipmapped, unsigned level, CUarray *a
     return GR_OK;
 }
 
-gr_status gl_copy_image_array(const gr_resource *resource, unsigned level, unsigned layer,
-                              CUarray *array)
+gr_status gl_arrays_array(const gr_resource *resource, unsigned level, unsigned layer,
+                          CUarray *array)
 {
-    return level_of(((const struct gl_resource *)resource)->copy->layers[layer], level, array);
+    return level_of(gl_of(resource)->arrays->layers[layer], level, array);
 }
 
 static gr_status copy_part(const CUDA_MEMCPY3D *copy, CUstream stream, const struct gl_resource *r)
@@ -152,27 +193,27 @@ static gr_status copy_part(const CUDA_MEMCPY3D *copy, CUstream stream, const str
 
 /* ---- A mipmapped array of all layers --------------------------------------------------------- */
 
-static gr_status make_whole(const struct gl_resource *r, struct gl_copy *copy)
+static gr_status make_whole(const struct gl_resource *r, struct gl_arrays *arrays)
 {
     CUDA_ARRAY3D_DESCRIPTOR described = describe_layer(r, r->base.flags);
-    described.Depth = copy->layer_count;
+    described.Depth = arrays->count;
     described.Flags |= r->base.image.cube ? CUDA_ARRAY3D_CUBEMAP : CUDA_ARRAY3D_LAYERED;
-    return make_array(&described, r->base.image.levels, &copy->whole, r);
+    return make_array(&described, r->base.image.levels, &arrays->whole, r);
 }
 
 static gr_status fill_whole_level(const struct gl_resource *r, unsigned level, CUstream stream)
 {
-    const struct gl_copy *c = r->copy;
+    const struct gl_arrays *a = r->arrays;
     struct extent e = extent_of(r, level);
     CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
                           .dstMemoryType = CU_MEMORYTYPE_ARRAY,
                           .WidthInBytes = e.row,
                           .Height = e.height,
                           .Depth = 1};
-    GR_TRY(level_of(c->whole, level, &copy.dstArray));
-    for (unsigned layer = 0; layer < c->layer_count; layer++) {
+    GR_TRY(level_of(a->whole, level, &copy.dstArray));
+    for (unsigned layer = 0; layer < a->count; layer++) {
         copy.dstZ = layer;
-        GR_TRY(level_of(c->layers[layer], level, &copy.srcArray));
+        GR_TRY(level_of(a->layers[layer], level, &copy.srcArray));
         GR_TRY(copy_part(&copy, stream, r));
     }
     return GR_OK;
@@ -185,14 +226,14 @@ static gr_status fill_whole(const struct gl_resource *r, CUstream stream)
     return GR_OK;
 }
 
-gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,
-                                        const char *call)
+gr_status gl_arrays_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,
+                                    const char *call)
 {
-    const struct gl_resource *r = (const struct gl_resource *)resource;
-    struct gl_copy *copy = r->copy;
+    const struct gl_resource *r = gl_of(resource);
+    struct gl_arrays *arrays = r->arrays;
     gr_status status = GR_OK;
-    *array = copy->layers[0];
-    if (copy->layer_count == 1)
+    *array = arrays->layers[0];
+    if (arrays->count == 1)
         return GR_OK;
     if (gr_resource_writes(resource))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
@@ -200,18 +241,18 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
                        "only read an array that has all layers. Register or map the image "
                        "read_only, or get the layers one at a time.",
                        gl_object_text(resource).text, resource->backend->name);
-    if (!copy->whole) {
-        status = make_whole(r, copy);
+    if (!arrays->whole) {
+        status = make_whole(r, arrays);
         if (status == GR_OK)
             status = fill_whole(r, resource->mapped->stream);
-        if (status != GR_OK && copy->whole) {
+        if (status != GR_OK && arrays->whole) {
             /* the stream may still copy into the array */
             (void)gr_stream_finish(resource->mapped->stream);
-            gr_driver()->MipmappedArrayDestroy(copy->whole);
-            copy->whole = NULL;
+            gr_driver()->MipmappedArrayDestroy(arrays->whole);
+            arrays->whole = NULL;
         }
     }
-    *array = copy->whole;
+    *array = arrays->whole;
     return status;
 }
 
@@ -219,7 +260,7 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
 
 /* Lists what a map moves: the region, or all levels. Returns the number. */
 static size_t sources_of(const struct gl_resource *r,
-                         struct gl_texel_source sources[GL_COPY_MOST_LEVELS])
+                         struct gl_texel_source sources[GL_MOST_LEVELS])
 {
     const struct gr_region whole = {.level = 0}, *region = region_of(r),
                            *part = region ? region : &whole;
@@ -240,24 +281,23 @@ static size_t sources_of(const struct gl_resource *r,
             .width = (int)e.width,
             .height = (int)e.height,
             .pixel = (unsigned)(e.bytes / e.depth / e.height / e.width),
-            .offset = region ? 0 : r->copy->offsets[i],
+            .offset = region ? 0 : r->arrays->offsets[i],
         };
     }
     return n;
 }
 
-void gl_copy_image_prepare(struct gl_resource *r)
+void gl_arrays_prepare(struct gl_resource *r)
 {
-    struct gl_texel_source sources[GL_COPY_MOST_LEVELS];
-    if (!r->copy->staging || !gl_texels_suit_shader(sources, sources_of(r, sources)))
+    struct gl_texel_source sources[GL_MOST_LEVELS];
+    if (!gl_texels_suit_shader(sources, sources_of(r, sources)))
         return;
     GL_SAVED(before, GL_SAVE(ERRORS));
     r->shader = gl_shader_use(&r->context);
 }
 
-static unsigned scratch_of(const struct gl_resource *r)
+static unsigned scratch_of(const struct gl_resource *r, struct gl_names *names)
 {
-    struct gl_names *names = r->copy->scratch;
     if (r->target->target == GL_RENDERBUFFER && !names->texture)
         names->texture =
             gl_texels_scratch(&r->context, (unsigned)r->level.internal, gl_transfer_of(r->format),
@@ -265,59 +305,54 @@ static unsigned scratch_of(const struct gl_resource *r)
     return names->texture;
 }
 
-void gl_copy_image_move(const struct gl_resource *r, bool read)
+void gl_arrays_move(const struct gl_resource *r, unsigned int buffer, uintptr_t at,
+                    struct gl_names *names, bool read)
 {
-    const struct gl_copy *copy = r->copy;
-    struct gl_texel_source sources[GL_COPY_MOST_LEVELS];
-    const struct gl_texel_move move = {
-        .context = &r->context,
-        .shader = r->shader,
-        .to_image = !read,
-        .buffer = copy->staging ? copy->scratch->buffer : 0,
-        .at = copy->staging ? gl_copy_offset(copy) : (uintptr_t)gl_copy_host(copy),
-        .scratch = scratch_of(r),
-    };
+    struct gl_texel_source sources[GL_MOST_LEVELS];
+    const struct gl_texel_move move = {.context = &r->context,
+                                       .shader = r->shader,
+                                       .to_image = !read,
+                                       .buffer = buffer,
+                                       .at = at,
+                                       .scratch = scratch_of(r, names)};
     (void)gl_texels_move(&move, sources, sources_of(r, sources));
 }
 
-/*
- * Copies one layer of a level, or the region, between its array and host memory, or memory of the
- * GPU that draws. Addresses are unified: both have the same value for CUDA and as a pointer.
- */
+/* Copies one layer of a level, or the region, between its array and linear memory. */
 static gr_status stream_part(const struct gl_resource *r, unsigned level, unsigned layer,
-                             unsigned char *host, bool up, CUstream stream)
+                             struct gl_linear linear, bool up, CUstream stream)
 {
-    const CUdeviceptr depth = r->copy->ptr; /* 0: there is nothing to convert */
-    const bool on_device = depth || r->copy->shared;
+    const struct gl_arrays *a = r->arrays;
     const struct extent e = extent_of(r, level);
-    CUarray array;
-    GR_TRY(level_of(r->copy->layers[layer], level, &array));
-    const struct gr_region *region = region_of(r);
-    host += region ? 0 : r->copy->offsets[level] + layer * e.bytes;
     const size_t texels = e.width * e.height;
+    const struct gr_region *region = region_of(r);
+    unsigned char *at = linear.at + (region ? 0 : a->offsets[level] + layer * e.bytes);
+    CUarray array;
+    GR_TRY(level_of(a->layers[layer], level, &array));
     struct gr_copy_side side = gr_copy_array(array, 0);
     side.x = region ? region->x * (e.row / e.width) : 0;
     side.y = region ? region->y : 0;
-    const struct gr_copy_side linear = {
-        .type = on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
-        .at = depth ? depth : (CUdeviceptr)(uintptr_t)host,
+    const struct gr_copy_side memory = {
+        .type = a->depth || linear.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
+        .at = a->depth ? a->depth : (CUdeviceptr)(uintptr_t)at,
         .pitch = e.row,
         .rows = e.height,
     };
     const CUDA_MEMCPY3D copy =
-        gr_copy_3d(up ? side : linear, up ? linear : side, e.row, e.height, e.depth);
-    GR_TRY(depth && up ? gl_depth_convert(r, host, texels, up, stream) : GR_OK);
+        gr_copy_3d(up ? side : memory, up ? memory : side, e.row, e.height, e.depth);
+    GR_TRY(a->depth && up ? gl_depth_convert(r, at, texels, up, stream) : GR_OK);
     GR_TRY(copy_part(&copy, stream, r));
-    return depth && !up ? gl_depth_convert(r, host, texels, up, stream) : GR_OK;
+    return a->depth && !up ? gl_depth_convert(r, at, texels, up, stream) : GR_OK;
 }
 
-gr_status gl_copy_image_stream(const struct gl_resource *r, bool up, CUstream stream)
+gr_status gl_arrays_stream(const struct gl_resource *r, struct gl_linear linear, bool up,
+                           CUstream stream)
 {
     const struct gr_region *region = region_of(r);
     if (region)
-        return stream_part(r, region->level, region->layer, gl_copy_host(r->copy), up, stream);
+        return stream_part(r, region->level, region->layer, linear, up, stream);
     for (unsigned level = 0; level < r->base.image.levels; level++)
         for (unsigned layer = 0; layer < r->base.image.layers; layer++)
-            GR_TRY(stream_part(r, level, layer, gl_copy_host(r->copy), up, stream));
-    return up && r->copy->whole ? fill_whole(r, stream) : GR_OK;
+            GR_TRY(stream_part(r, level, layer, linear, up, stream));
+    return up && r->arrays->whole ? fill_whole(r, stream) : GR_OK;
 }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * CUDA arrays in place of an OpenGL image, for transports that copy. The texels pass through linear
+ * memory that CUDA accesses and OpenGL moves to and from the image: each level has its place in it,
+ * with the layers after each other, or it contains only the region that a mapping moves.
+ */
+#ifndef GR_GL_ARRAYS_ARRAYS_H
+#define GR_GL_ARRAYS_ARRAYS_H
+
+#include <cuda.h>
+
+#include "gl/object/object.h"
+#include "gl/texels/texels.h"
+
+/* The maximum number of levels of an image. */
+#define GL_MOST_LEVELS 32
+
+/*
+ * The arrays of a resource: one mipmapped array per layer, as in an image registered by the interop
+ * transport, so that programs need not distinguish the transports.
+ */
+struct gl_arrays {
+    size_t size;                    /* of the linear memory, in bytes */
+    size_t offsets[GL_MOST_LEVELS]; /* of the levels in it */
+    CUdeviceptr depth;              /* for depth that CUDA converts: memory for its floats */
+    CUmipmappedArray whole;         /* a copy of all layers, made at the first use */
+    unsigned count;
+    CUmipmappedArray layers[];
+};
+
+/*
+ * Makes the arrays of an image, and loads the kernels for depth. Refuses an image that OpenGL
+ * cannot copy. The CUDA context is current. After an error, which is recorded, nothing is left and
+ * the result is NULL.
+ */
+struct gl_arrays *gl_arrays_make(struct gl_resource *r, unsigned flags, const char *call);
+
+/* Frees the arrays; without the CUDA context (`alive` is false) only the struct. May be NULL. */
+void gl_arrays_end(struct gl_arrays *arrays, bool alive);
+
+/* Creates the shader that copies the image, if one does, so that the first map need not. */
+void gl_arrays_prepare(struct gl_resource *r);
+
+/*
+ * Moves all levels and layers, or the region of the mapping, between OpenGL and linear memory, to
+ * the memory if `read`. `buffer` and `at` are those of struct gl_texel_move. `names` may get a
+ * texture, by which renderbuffers are moved.
+ */
+void gl_arrays_move(const struct gl_resource *r, unsigned int buffer, uintptr_t at,
+                    struct gl_names *names, bool read);
+
+/* Linear memory. Addresses are unified: they have one value for CUDA and as a pointer. */
+struct gl_linear {
+    unsigned char *at;
+    bool on_device;
+};
+
+/* Copies between linear memory and the arrays, to the arrays if `up`, in the stream. */
+gr_status gl_arrays_stream(const struct gl_resource *r, struct gl_linear linear, bool up,
+                           CUstream stream);
+
+/* Operations of struct gr_backend. */
+bool gl_arrays_moves_region(const gr_resource *resource, const struct gr_region *region);
+gr_status gl_arrays_array(const gr_resource *resource, unsigned level, unsigned layer,
+                          CUarray *array);
+gr_status gl_arrays_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,
+                                    const char *call);
+
+/* ---- Depth: depth.c -------------------------------------------------------------------------- */
+
+/*
+ * Depth is converted by the kernels of the library. Only the functions that accept depth call
+ * gl_depth_enable(), so that static programs without them need no kernels. Call it before an image
+ * of depth is registered.
+ */
+void gl_depth_enable(void);
+
+/* Finds the kernel for the depth of this image. */
+gr_status gl_depth_prepare(struct gl_resource *r, const char *call);
+
+/*
+ * Converts `count` depths between integers in linear memory and the floats of the arrays, to floats
+ * if `up`.
+ */
+gr_status gl_depth_convert(const struct gl_resource *r, const unsigned char *linear, size_t count,
+                           bool up, CUstream stream);
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Frames in flight (gr_gl_options.in_flight): the bytes of buffers and images, for each number of
+ * staging buffers.
+ */
+#include "gl_in_flight.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <grinterop/publish.h>
+
+#define SIZE ((size_t)5000)
+
+static const char *missing;
+
+const char *flight_missing(void)
+{
+    return missing;
+}
+
+static void use_sharing_once(void)
+{
+    static char reason[700];
+    const gr_transport_info *info = must_make(gr_gl_probe(GR_TRANSPORT_PEER));
+    snprintf(reason, sizeof(reason), "%s", info->reason);
+    missing = info->usable ? NULL : reason;
+}
+
+static void setup_flight(void)
+{
+    fault->reset();
+    watch_gl();
+}
+
+static void setup_without_shaders(void)
+{
+    fault->reset();
+    watch_gl_without_shaders();
+}
+
+static void end_flight(void)
+{
+    gates_open();
+    unwatch_gl();
+    fault->reset();
+    if (!missing)
+        collect_sharing();
+}
+
+static TCase *add_shared_case(Suite *suite, const char *name)
+{
+    return with_first_use(add_image_case(suite, name), use_sharing_once);
+}
+
+TCase *add_flight_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_shared_case(suite, name), setup_flight, end_flight);
+}
+
+TCase *add_flight_case_without_shaders(Suite *suite, const char *name)
+{
+    return with_fixture(add_shared_case(suite, name), setup_without_shaders, end_flight);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+const gr_gl_options *flight_options(unsigned in_flight)
+{
+    static gr_gl_options options;
+    options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER, .in_flight = in_flight);
+    return &options;
+}
+
+static gr_resource *flying(gr_resource *resource)
+{
+    assert_made(resource);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_PEER);
+    return resource;
+}
+
+gr_resource *must_fly(GLuint name, unsigned flags, unsigned in_flight)
+{
+    return flying(gr_from_gl_buffer_with(name, flags, flight_options(in_flight)));
+}
+
+gr_resource *must_fly_image(const struct image *image, unsigned flags, unsigned in_flight)
+{
+    return flying(gr_from_gl_image_with(image->name, image->target->target, flags,
+                                        flight_options(in_flight)));
+}
+
+/* 0: the transport without the option. */
+static const unsigned counts[] = {0, 2, 3, 4, 16, 64};
+#define COUNTS (sizeof(counts) / sizeof(*counts))
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+GROUP("buffers", EVERY_FLIGHT)
+
+FLIGHT_TEST(frames_of_cuda_arrive_in_opengl, COUNTS)
+{
+    static const size_t sizes[] = {1, 3, 4, 100, 4098, 1 << 16, (1 << 20) + 20};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        const GLuint name = gl_buffer_pattern(sizes[i], 1);
+        GR_AUTO(gr_resource) *resource = must_fly(name, GR_WRITE_DISCARD, counts[_i]);
+        const unsigned before = dispatches;
+        for (unsigned frame = 2; frame < counts[_i] + 4; frame++) {
+            write_mapped(resource, frame);
+            assert_gl_pattern(name, sizes[i], frame);
+        }
+        const bool by_shader = has_shader && sizes[i] % 4 == 0;
+        ck_assert_uint_eq(dispatches - before, by_shader ? counts[_i] + 2 : 0);
+    }
+}
+
+FLIGHT_TEST(frames_of_opengl_arrive_in_cuda, COUNTS)
+{
+    static const size_t sizes[] = {1, 4, 4098, 1 << 16, (1 << 20) + 20};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        const GLuint name = gl_buffer_pattern(sizes[i], 1);
+        GR_AUTO(gr_resource) *resource = must_fly(name, GR_READ_ONLY, counts[_i]);
+        for (unsigned frame = 2; frame < counts[_i] + 4; frame++) {
+            gl_write_pattern(name, sizes[i], frame);
+            assert_mapped(resource, frame);
+        }
+        assert_gl_pattern(name, sizes[i], counts[_i] + 3);
+    }
+}
+
+/* Parts at all offsets: aligned to words, blocks and bindings, or to none of them. */
+FLIGHT_TEST(a_map_of_a_part_copies_the_part)
+{
+    static const struct {
+        size_t offset, size;
+    } parts[] = {{0, 4}, {4, 4}, {16, 32}, {20, 100}, {256, 256}, {1, 2}, {4096, 904}, {260, 3000}};
+    static unsigned char wanted[SIZE], got[SIZE];
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        const gr_map_options part =
+            GR_INIT(gr_map_options, .offset = parts[i].offset, .size = parts[i].size);
+        const GLuint name = gl_buffer_pattern(SIZE, 1);
+        gr_resource *resource = must_fly(name, GR_WRITE_DISCARD, 3);
+        gr_buffer *buffer = NULL;
+        pattern_fill(wanted, SIZE, 1);
+        for (unsigned frame = 2; frame < 7; frame++) {
+            assert_ok(gr_map_many(&resource, 1, fx.stream, &part, &buffer));
+            ck_assert_uint_eq(gr_buffer_size(buffer), parts[i].size);
+            cuda_write_pattern(buffer, frame);
+            assert_ok(gr_buffer_release(buffer));
+            pattern_fill(wanted + parts[i].offset, parts[i].size, frame);
+            gl_read(name, got, SIZE);
+            ck_assert_mem_eq(got, wanted, SIZE);
+        }
+        gr_resource_free(resource);
+        resource = must_fly(name, GR_READ_ONLY, 2);
+        assert_ok(gr_map_many(&resource, 1, fx.stream, &part, &buffer));
+        assert_cuda_pattern(buffer, 6);
+        assert_ok(gr_buffer_release(buffer));
+        gr_resource_free(resource);
+    }
+}
+
+FLIGHT_TEST(a_batch_has_right_bytes)
+{
+    enum { N = 5 };
+    gr_resource *writers[N], *readers[N];
+    gr_buffer *buffers[N];
+    GLuint names[N];
+    for (unsigned i = 0; i < N; i++) {
+        names[i] = gl_buffer_pattern(SIZE - i, 1);
+        writers[i] = must_fly(names[i], GR_WRITE_DISCARD, 2 + i % 2);
+        readers[i] = must_fly(names[i], GR_READ_ONLY, 2);
+    }
+    for (unsigned frame = 0; frame < 4; frame++) {
+        assert_ok(gr_map_many(writers, N, fx.stream, NULL, buffers));
+        for (unsigned i = 0; i < N; i++)
+            cuda_write_pattern(buffers[i], 10 * frame + i);
+        assert_ok(gr_buffer_release_many(buffers, N, fx.stream, NULL));
+        for (unsigned i = 0; i < N; i++)
+            assert_gl_pattern(names[i], SIZE - i, 10 * frame + i);
+        assert_ok(gr_map_many(readers, N, fx.stream, NULL, buffers));
+        for (unsigned i = 0; i < N; i++)
+            assert_cuda_pattern(buffers[i], 10 * frame + i);
+        assert_ok(gr_buffer_release_many(buffers, N, fx.stream, NULL));
+    }
+    free_resources(writers, N);
+    free_resources(readers, N);
+}
+
+/* The map has copied the bytes: OpenGL need not wait until CUDA has read them. */
+FLIGHT_TEST(opengl_may_write_while_cuda_reads)
+{
+    const GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_fly(name, GR_READ_ONLY, 2);
+    gr_buffer *buffer = must_map(resource);
+    gl_write_pattern(name, SIZE, 2);
+    glFinish();
+    assert_cuda_pattern(buffer, 1);
+    assert_ok(gr_buffer_release(buffer));
+    assert_mapped(resource, 2);
+}
+
+/* The staging buffers take turns, so that a mapping never has the memory of the one before. */
+FLIGHT_TEST(each_map_has_the_next_staging_buffer, 2)
+{
+    const unsigned flags = _i ? GR_READ_ONLY : GR_WRITE_DISCARD;
+    GR_AUTO(gr_resource) *resource = must_fly(gl_buffer_pattern(SIZE, 1), flags, 3);
+    CUdeviceptr seen[6];
+    for (unsigned i = 0; i < 6; i++) {
+        gr_buffer *buffer = must_map(resource);
+        seen[i] = gr_buffer_ptr(buffer);
+        cuda_fill(buffer, 1);
+        assert_ok(gr_buffer_release(buffer));
+        ck_assert(i < 3 ? i == 0 || seen[i] != seen[i - 1] : seen[i] == seen[i - 3]);
+    }
+}
+
+FLIGHT_TEST(streams_may_alternate)
+{
+    const GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_fly(name, GR_WRITE_DISCARD, 2);
+    for (unsigned frame = 2; frame < 10; frame++) {
+        gr_buffer *buffer = must_map_on(resource, frame % 2 ? fx.stream : fx.other);
+        cuda_write_pattern(buffer, frame);
+        assert_ok(release_on(buffer, frame % 3 ? fx.stream : fx.other));
+        assert_gl_pattern(name, SIZE, frame);
+    }
+}
+
+FLIGHT_TEST(created_buffers_have_frames_in_flight)
+{
+    GR_AUTO(gr_resource) *resource =
+        flying(gr_create_gl_buffer(SIZE, GR_WRITE_DISCARD, flight_options(4)));
+    for (unsigned frame = 1; frame < 7; frame++) {
+        write_mapped(resource, frame);
+        assert_gl_pattern(gr_gl_name(resource), SIZE, frame);
+    }
+    assert_described(resource, "transport peer, 4 staging buffers of 5000 bytes");
+}
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+static unsigned char texels[IMAGE_MOST_BYTES];
+
+/* In three-channel formats one of the sides has no fourth channel. */
+static bool has_all_channels(const struct image *image)
+{
+    return image->format->channels != 3;
+}
+
+static void write_frame(gr_resource *resource, const struct image *image, unsigned number)
+{
+    gr_buffer *buffer = must_map_image(resource);
+    for (unsigned level = 0; level < image->levels; level++)
+        for (unsigned layer = 0; layer < image->layers; layer++) {
+            image_pattern(image->format, texels, image_bytes(image, level),
+                          image_seed(number, level, layer));
+            image_put(buffer, level, layer, texels);
+        }
+    assert_ok(gr_buffer_release(buffer));
+}
+
+static void check_frame(gr_resource *resource, const struct image *image, unsigned number)
+{
+    static unsigned char wanted[IMAGE_MOST_BYTES];
+    gr_buffer *buffer = must_map_image(resource);
+    for (unsigned level = 0; level < image->levels; level++)
+        for (unsigned layer = 0; layer < image->layers; layer++) {
+            const size_t bytes = image_bytes(image, level);
+            image_pattern(image->format, wanted, bytes, image_seed(number, level, layer));
+            image_get(buffer, level, layer, texels);
+            if (memcmp(texels, wanted, bytes))
+                image_note(image, "CUDA reads other texels");
+        }
+    assert_ok(gr_buffer_release(buffer));
+}
+
+static unsigned in_flight;
+
+static void check_image(const struct image *image)
+{
+    if (!has_all_channels(image) || image->format->internal == GL_RGB16I)
+        return;
+    GR_AUTO(gr_resource) *writer = must_fly_image(image, GR_WRITE_DISCARD, in_flight);
+    GR_AUTO(gr_resource) *reader = must_fly_image(image, GR_READ_ONLY, in_flight);
+    const unsigned last = in_flight > 4 ? 3 : in_flight + 2;
+    for (unsigned frame = 1; frame <= last; frame++) {
+        write_frame(writer, image, frame);
+        const char *difference = image_differs(image, frame);
+        if (difference)
+            image_note(image, difference);
+        check_frame(reader, image, frame);
+    }
+}
+
+/* Every second image has mip levels. */
+static struct image make_small(const struct image_format *format, const struct image_target *target)
+{
+    const unsigned width = target->target == GL_TEXTURE_CUBE_MAP ? 5 : 7;
+    return image_make_of(format, target, width, 5, 3, 2, (format - image_formats) % 2 ? 2 : 1);
+}
+
+GROUP("images", EVERY_FLIGHT)
+
+FLIGHT_TEST(every_format_passes_both_ways, image_target_count)
+{
+    static const unsigned of[] = {1, 2, 4, 16};
+    for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+        in_flight = of[i] == 1 ? 0 : of[i];
+        image_each_format(&image_targets[_i], make_small, check_image);
+    }
+}
+
+/* ---- Tensors --------------------------------------------------------------------------------- */
+
+GROUP("tensors", EVERY_FLIGHT)
+
+static gr_tensor *must_have_tensor(gr_dtype dtype, gr_layout layout, int64_t a, int64_t b,
+                                   int64_t c)
+{
+    const int64_t shape[] = {a, b, c};
+    return must_make(gr_tensor_create(
+        &GR_INIT(gr_tensor_desc, .dtype = dtype, .layout = layout, .ndim = 3, .shape = shape),
+        fx.stream));
+}
+
+static void fill_tensor(const gr_tensor *tensor, const void *bytes)
+{
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    CU(MemcpyHtoDAsync(info->ptr, bytes, info->bytes, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+}
+
+static void read_tensor(const gr_tensor *tensor, void *bytes)
+{
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    CU(MemcpyDtoHAsync(bytes, info->ptr, info->bytes, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+}
+
+/* No array takes part: one copy writes or reads the staging buffer. */
+FLIGHT_TEST(tensors_of_the_same_type_need_no_array)
+{
+    struct image image = image_filled("RGBA8", "2D", 13, 6, 1, 1);
+    GR_AUTO(gr_resource) *writer = must_fly_image(&image, GR_WRITE_DISCARD, 2);
+    GR_AUTO(gr_resource) *reader = must_fly_image(&image, GR_READ_ONLY, 2);
+    GR_AUTO(gr_tensor) *tensor = must_have_tensor(GR_DTYPE_U8, GR_LAYOUT_HWC, 6, 13, 4);
+    static unsigned char bytes[6 * 13 * 4], got[6 * 13 * 4];
+    for (unsigned frame = 1; frame < 6; frame++) {
+        image_pattern(image.format, bytes, sizeof(bytes), image_seed(frame, 0, 0));
+        fill_tensor(tensor, bytes);
+        fault->reset();
+        assert_ok(gr_publish(writer, tensor, NULL, fx.stream));
+        ck_assert_uint_eq(fault->calls("cuMemcpy3DAsync"), 1);
+        assert_image(&image, frame);
+        memset(bytes, 0, sizeof(bytes));
+        fill_tensor(tensor, bytes);
+        assert_ok(gr_fetch(reader, tensor, NULL, fx.stream));
+        read_tensor(tensor, got);
+        image_pattern(image.format, bytes, sizeof(bytes), image_seed(frame, 0, 0));
+        ck_assert_mem_eq(got, bytes, sizeof(bytes));
+    }
+    image_delete(&image);
+}
+
+/* A level and a layer of several, and a rectangle, by kernels that convert. */
+FLIGHT_TEST(fetched_regions_are_converted)
+{
+    struct image image = image_filled("RGBA8", "2D_ARRAY", 16, 12, 2, 1);
+    GR_AUTO(gr_resource) *reader = must_fly_image(&image, GR_READ_ONLY, 3);
+    GR_AUTO(gr_tensor) *planes = must_have_tensor(GR_DTYPE_F32, GR_LAYOUT_CHW, 4, 3, 5);
+    static unsigned char wanted[16 * 12 * 4];
+    float got[4 * 3 * 5];
+    for (unsigned layer = 0; layer < image.layers; layer++)
+        for (unsigned level = 0; level < 2; level++) {
+            const unsigned width = image_width(&image, level);
+            assert_ok(gr_fetch(reader, planes,
+                               &GR_INIT(gr_publish_options, .level = level, .layer = layer, .x = 2,
+                                        .y = 1, .width = 5, .height = 3),
+                               fx.stream));
+            read_tensor(planes, got);
+            image_pattern(image.format, wanted, image_bytes(&image, level),
+                          image_seed(1, level, layer));
+            for (unsigned y = 0; y < 3; y++)
+                for (unsigned x = 0; x < 5; x++)
+                    for (unsigned c = 0; c < 4; c++)
+                        ck_assert_float_eq_tol(got[(c * 3 + y) * 5 + x],
+                                               wanted[((y + 1) * width + x + 2) * 4 + c] / 255.0f,
+                                               1e-6f);
+        }
+    image_delete(&image);
+}
+
+FLIGHT_TEST(published_layers_are_converted)
+{
+    struct image image = image_filled("RGBA8", "2D_ARRAY", 8, 4, 1, 1);
+    GR_AUTO(gr_resource) *writer = must_fly_image(&image, GR_WRITE_DISCARD, 2);
+    GR_AUTO(gr_tensor) *planes = must_have_tensor(GR_DTYPE_F32, GR_LAYOUT_CHW, 4, 4, 8);
+    static unsigned char wanted[8 * 4 * 4];
+    float values[4 * 4 * 8];
+    for (unsigned layer = 0; layer < image.layers; layer++) {
+        image_pattern(image.format, wanted, sizeof(wanted), image_seed(7, 0, layer));
+        for (unsigned c = 0; c < 4; c++)
+            for (unsigned i = 0; i < 32; i++)
+                values[c * 32 + i] = wanted[i * 4 + c] / 255.0f;
+        fill_tensor(planes, values);
+        assert_ok(
+            gr_publish(writer, planes, &GR_INIT(gr_publish_options, .layer = layer), fx.stream));
+        assert_no_difference(image_level_differs(&image, 0, layer, 7));
+    }
+    assert_image(&image, 7); /* a publish to one layer keeps the others */
+    image_delete(&image);
+}
+
+/* The general cases of transports run in test_gl_peer. */
+static const struct transport none = {.missing = flight_missing};
+const struct transport *tested = &none;
+make_case *const transport_cases[] = {NULL}, *const copying_cases[] = {NULL};
+
+START((image_reuse_names(), fault_control_start()))
