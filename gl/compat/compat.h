@@ -42,6 +42,7 @@ struct compat_handle {
     gr_buffer *buffer;     /* the mapping, while the resource is mapped */
     CUcontext context;     /* the CUDA context of the resource */
     unsigned map_flags;    /* the flags for maps */
+    unsigned transports;   /* those for compat_widen(); 0 as in gr_gl_options */
     bool is_image;
     bool is_interop; /* its transport is GR_TRANSPORT_INTEROP */
     bool listed;     /* the handle is in the list that a call is checking */
@@ -70,8 +71,8 @@ CUresult compat_handle_begin(CUgraphicsResource resource, const char *call,
 
 /*
  * For transports that copy: if the resource was created to copy in only one direction and the map
- * flags need both, creates the resource again before the map. After an error, which is recorded,
- * the resource is unchanged.
+ * flags need both, creates the resource again before the map, without frames in flight. After an
+ * error, which is recorded, the resource is unchanged.
  */
 gr_status compat_widen(struct compat_handle *handle, const char *call);
 

@@ -12,6 +12,9 @@
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
 #include "lib/base/machine.h"
+#include "gl/staged/staged.h"
+
+#define IN_FLIGHT 4 /* of GR_COMPAT=in_flight */
 
 /* ---- The variable GR_COMPAT ------------------------------------------------------------------ */
 
@@ -23,6 +26,12 @@ static const struct {
     {"peer", GR_TRANSPORT_PEER}, {"shared", GR_TRANSPORT_SHARED},
 };
 
+/* The value of GR_COMPAT. */
+struct selection {
+    unsigned transports; /* gr_transport bits; 0 if no transport is named */
+    unsigned in_flight;  /* 0 if frames in flight are not selected */
+};
+
 static unsigned bits_of(const char *word, size_t length)
 {
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -31,33 +40,71 @@ static unsigned bits_of(const char *word, size_t length)
     return 0;
 }
 
-static gr_status refuse_word(const char *word, size_t length, const char *call)
+/* Records an error, and prints the first one. */
+static gr_status refuse_word(const char *word, size_t length, const char *why, const char *call)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    gr_status status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                               "GR_COMPAT names \"%.*s\", which is not a transport: use interop, "
-                               "copy, peer, shared or any, or leave it unset for interop.",
-                               (int)(length < 40 ? length : 40), word);
+    gr_status status = gr_fail(GR_ERR_INVALID_VALUE, call, "GR_COMPAT names \"%.*s\", %s.",
+                               (int)(length < 40 ? length : 40), word, why);
     if (!atomic_flag_test_and_set(&said))
         fprintf(stderr, "grinterop: %s\n", gr_last_error()->message);
     return status;
 }
 
+/* Returns the number of frames; 0 if the text is not one. */
+static unsigned count_of(const char *text, size_t length)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < length && count <= GL_MOST_IN_FLIGHT; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return 0;
+        count = 10 * count + (unsigned)(text[i] - '0');
+    }
+    return count >= 2 && count <= GL_MOST_IN_FLIGHT ? count : 0;
+}
+
+/* Whether the word is in_flight or in_flight=N. After a wrong N, *in_flight is 0. */
+static bool is_in_flight(const char *word, size_t length, unsigned *in_flight)
+{
+    static const char name[] = "in_flight";
+    const size_t end = sizeof(name) - 1;
+    if (length < end || memcmp(word, name, end) != 0 || (length > end && word[end] != '='))
+        return false;
+    *in_flight = length == end ? IN_FLIGHT : count_of(word + end + 1, length - end - 1);
+    return true;
+}
+
+static gr_status select_word(struct selection *selection, const char *word, size_t length,
+                             const char *call)
+{
+    if (is_in_flight(word, length, &selection->in_flight))
+        return selection->in_flight
+                   ? GR_OK
+                   : refuse_word(word, length,
+                                 "which is no number of frames: use in_flight=N with 2 to "
+                                 "64 frames, or in_flight for 4",
+                                 call);
+    const unsigned bits = bits_of(word, length);
+    if (length && !bits)
+        return refuse_word(word, length,
+                           "which is not a transport: use interop, copy, peer, shared, any or "
+                           "in_flight, or leave it unset for interop",
+                           call);
+    selection->transports |= bits;
+    return GR_OK;
+}
+
 /*
- * Returns the transports that GR_COMPAT selects, as gr_transport bits; 0 if the variable is not
- * set. An unknown word is recorded as an error, and printed once on stderr, because the program
- * does not call grinterop itself.
+ * Reads GR_COMPAT. An unknown word is recorded as an error, and printed once on stderr, because the
+ * program does not call grinterop itself.
  */
-static gr_status selected_transports(unsigned *transports, const char *call)
+static gr_status read_selection(struct selection *selection, const char *call)
 {
     const char *word = gr_machine_setting("GR_COMPAT");
-    *transports = 0;
+    *selection = (struct selection){0};
     for (; word && *word; word += strspn(word, ",| ")) {
-        size_t length = strcspn(word, ",| ");
-        unsigned bits = bits_of(word, length);
-        if (length && !bits)
-            return refuse_word(word, length, call);
-        *transports |= bits;
+        const size_t length = strcspn(word, ",| ");
+        GR_TRY(select_word(selection, word, length, call));
         word += length;
     }
     return GR_OK;
@@ -65,11 +112,43 @@ static gr_status selected_transports(unsigned *transports, const char *call)
 
 /* ---- Register -------------------------------------------------------------------------------- */
 
-static gr_resource *make(unsigned name, unsigned target, unsigned flags, unsigned transports)
+struct wish {
+    unsigned name, target, flags;
+    struct selection selection;
+    gr_resource *made;
+};
+
+/* The second attempt is without frames in flight. */
+static gr_status attempt(void *of, size_t i)
 {
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports);
-    return target ? gr_from_gl_image_with(name, target, flags, &options)
-                  : gr_from_gl_buffer_with(name, flags, &options);
+    struct wish *wish = of;
+    const unsigned in_flight = i ? 0 : wish->selection.in_flight;
+    const unsigned named = wish->selection.transports;
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .in_flight = in_flight,
+                .transports = in_flight && named ? named | GR_TRANSPORT_PEER : named);
+    wish->made = wish->target
+                     ? gr_from_gl_image_with(wish->name, wish->target, wish->flags, &options)
+                     : gr_from_gl_buffer_with(wish->name, wish->flags, &options);
+    return wish->made ? GR_OK : gr_last_error()->status;
+}
+
+/* Some formats cannot have frames in flight. */
+static bool is_unsupported(void *of, size_t i, const struct gr_error_record *error)
+{
+    (void)of;
+    (void)i;
+    return error->status == GR_ERR_UNSUPPORTED;
+}
+
+static gr_resource *make(unsigned name, unsigned target, unsigned flags, struct selection selection)
+{
+    const unsigned access = flags & GR_BUFFER_FLAGS;
+    struct wish wish = {name, target, flags, selection, NULL};
+    if (access != GR_READ_ONLY && access != GR_WRITE_DISCARD)
+        wish.selection.in_flight = 0;
+    gr_try(wish.selection.in_flight ? 2 : 1, attempt, is_unsupported, &wish);
+    return wish.made;
 }
 
 /*
@@ -129,14 +208,14 @@ static CUresult register_object(CUgraphicsResource *resource, unsigned name, uns
     CUresult code = begin_registration(resource, &current, call);
     if (code != CUDA_SUCCESS)
         return code;
-    unsigned transports;
-    if (selected_transports(&transports, call) != GR_OK)
+    struct selection selection;
+    if (read_selection(&selection, call) != GR_OK)
         return CUDA_ERROR_INVALID_VALUE;
     gr_error_call_begin(call);
-    gr_resource *made = make(name, target, flags, transports);
+    gr_resource *made = make(name, target, flags, selection);
     gr_error_call_end();
     if (!made)
-        return code_of_registration(name, target, flags, transports);
+        return code_of_registration(name, target, flags, selection.transports);
     struct compat_handle *handle = compat_handle_new();
     if (!handle) {
         gr_resource_free(made);
@@ -145,6 +224,8 @@ static CUresult register_object(CUgraphicsResource *resource, unsigned name, uns
     handle->map_flags = flags & GR_BUFFER_FLAGS;
     handle->is_image = target != 0;
     keep(handle, made, current);
+    handle->transports =
+        selection.in_flight ? selection.transports : gr_resource_get_info(made)->transport;
     *resource = (CUgraphicsResource)handle;
     return CUDA_SUCCESS;
 }
@@ -209,7 +290,8 @@ gr_status compat_widen(struct compat_handle *handle, const char *call)
         return gr_last_error()->status;
     gr_resource *wider =
         make(gr_gl_name(handle->resource), handle->is_image ? gr_gl_target(handle->resource) : 0,
-             info->flags & ~(unsigned)GR_BUFFER_FLAGS, info->transport);
+             info->flags & ~(unsigned)GR_BUFFER_FLAGS,
+             (struct selection){.transports = handle->transports});
     if (!wider)
         return gr_last_error()->status;
     gr_resource_free(handle->resource);

@@ -37,9 +37,23 @@
  *     GR_COMPAT=any       the best transport that works here
  *     GR_COMPAT=shared    is refused, because existing storage cannot be shared (use
  *                         gr_create_gl_buffer())
+ *     GR_COMPAT=in_flight=N
+ *                         2 to 64 frames in flight (`in_flight` of gr_gl_options in gl.h) for what
+ *                         the program registers as WriteDiscard or ReadOnly; in_flight alone: 4.
+ *                         Other registrations use interop
  *
- * To allow several transports, join their names by '|' or commas: interop|copy. A set-uid program
- * ignores the variable.
+ * To allow several transports, join their names by '|' or commas: interop|copy. With in_flight,
+ * they are those of the other registrations, and of formats without frames in flight. A set-uid
+ * program ignores the variable.
+ *
+ * A program with frames in flight must
+ *     write          all bytes or texels of an object that it maps as WriteDiscard: the others are
+ *                    those of an older frame
+ *     unmap          each frame: OpenGL sees the writes after the unmap, and CUDA those of OpenGL
+ *                    after the next map
+ *     get            the pointer or array after each map, because it changes; an older one belongs
+ *                    to another frame. A captured graph must not keep it
+ * A map with other flags than those of the registration ends the frames in flight of its resource.
  *
  * Differences:
  *     OpenGL context     map, unmap and unregister need the OpenGL context of the registration;

@@ -8,6 +8,7 @@
 #include <grinterop/compat.h>
 
 #include "compat_rows.h"
+#include "tests/support/shader_calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -266,6 +267,19 @@ TEST(invalid_words_in_gr_compat_are_reported)
     register_fails("shared", CUDA_ERROR_NOT_SUPPORTED, GR_ERR_UNSUPPORTED, "gr_create_gl_buffer");
     register_fails("copied", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE, "\"copied\"");
     register_fails("interop|cop", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE, "\"cop\"");
+    register_fails("in_flights", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE,
+                   "\"in_flights\", which is not a transport");
+}
+
+TEST(invalid_numbers_of_frames_in_gr_compat_are_reported, 9)
+{
+    static const char *const numbers[] = {"", "1", "0", "65", "-4", "4x", "x", "4=4", "9999999999"};
+    char value[40], text[120];
+    snprintf(value, sizeof(value), "in_flight=%s", numbers[_i]);
+    snprintf(text, sizeof(text),
+             "GR_COMPAT names \"%s\", which is no number of frames: use in_flight=N with 2 to 64 ",
+             value);
+    register_fails(value, CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE, text);
 }
 
 static gr_log_level seen_level;
@@ -281,11 +295,13 @@ static void see(void *user, gr_log_level level, const char *line)
 
 TEST(gr_compat_sets_the_transport, 5)
 {
-    static const char *const words[][2] = {{"interop", "transport interop"},
-                                           {"copy", "transport copy"},
-                                           {"peer|copy", "transport copy"},
-                                           {"any", "transport interop"},
-                                           {"", "transport interop"}};
+    const gr_transport_info *peer = must_make(gr_gl_probe(GR_TRANSPORT_PEER));
+    const char *const words[][2] = {
+        {"interop", "transport interop"},
+        {"copy", "transport copy"},
+        {"peer|copy", peer->usable ? "transport peer" : "transport copy"},
+        {"any", "transport interop"},
+        {"", "transport interop"}};
     GLuint name = gl_buffer_filled(SIZE, 1);
     setenv("GR_COMPAT", words[_i][0], 1);
     gr_log_add(GR_LOG_DEBUG, see, NULL);
@@ -298,6 +314,141 @@ TEST(gr_compat_sets_the_transport, 5)
     assert_gl_bytes(name, SIZE, 6);
     ck_assert_msg(strstr(seen, words[_i][1]), "%s", seen);
     end_one(resource);
+}
+
+/* Frames in flight need compute shaders of NVIDIA's OpenGL. */
+static TCase *add_flight_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_case(suite, name), watch_gl, unwatch_gl);
+}
+
+GROUP("frames in flight", add_flight_case)
+
+#define NEED_SHADERS()                                                                             \
+    do {                                                                                           \
+        const gr_transport_info *peer = must_make(gr_gl_probe(GR_TRANSPORT_PEER));                 \
+        if (!has_shader || !peer->usable)                                                          \
+            skip("OpenGL has no compute shaders, or shares no memory with CUDA");                  \
+    } while (0)
+
+enum { READ = CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY };
+enum { DISCARD = CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD };
+
+/* Registers the buffer with GR_COMPAT, and logs the first map. */
+static CUgraphicsResource register_by(const char *compat, GLuint name, unsigned flags)
+{
+    setenv("GR_COMPAT", compat, 1);
+    gr_log_add(GR_LOG_DEBUG, see, NULL);
+    gr_clear_error();
+    CUgraphicsResource resource = header_buffer(name, flags);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    map_one(resource, fx.stream);
+    gr_log_remove(see, NULL);
+    unsetenv("GR_COMPAT");
+    unmap_one(resource, fx.stream);
+    return resource;
+}
+
+TEST(gr_compat_sets_the_number_of_frames, 12)
+{
+    NEED_SHADERS();
+    static const struct {
+        const char *compat;
+        unsigned flags;
+        const char *words;
+    } rows[] = {{"in_flight", DISCARD, "transport peer, 4 staging buffers"},
+                {"in_flight", READ, "transport peer, 4 staging buffers"},
+                {"in_flight", 0, "transport interop"},
+                {"in_flight=2", DISCARD, "transport peer, 2 staging buffers"},
+                {"in_flight=64", READ, "transport peer, 64 staging buffers"},
+                {"in_flight=2,in_flight=3", DISCARD, "transport peer, 3 staging buffers"},
+                {"interop|in_flight=8", DISCARD, "transport peer, 8 staging buffers"},
+                {"in_flight=8 copy", READ, "transport peer, 8 staging buffers"},
+                {"in_flight=8|copy", 0, "transport copy"},
+                {"any|in_flight", DISCARD, "transport peer, 4 staging buffers"},
+                {"any|in_flight", 0, "transport interop"},
+                {"interop", DISCARD, "transport interop"}};
+    end_one(register_by(rows[_i].compat, gl_buffer_filled(SIZE, 1), rows[_i].flags));
+    ck_assert_msg(strstr(seen, rows[_i].words), "%s", seen);
+}
+
+TEST(a_program_writes_frames_in_flight)
+{
+    NEED_SHADERS();
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    CUgraphicsResource resource = register_by("in_flight=2", name, DISCARD);
+    CUdeviceptr last = 0;
+    for (unsigned char frame = 2; frame < 7; frame++) {
+        const CUdeviceptr pointer = map_one(resource, fx.stream);
+        ck_assert_uint_ne(pointer, last);
+        last = pointer;
+        CU(MemsetD8Async(pointer, frame, SIZE, fx.stream));
+        unmap_one(resource, fx.stream);
+        assert_gl_bytes(name, SIZE, frame);
+    }
+    end_one(resource);
+}
+
+TEST(a_program_reads_frames_in_flight)
+{
+    NEED_SHADERS();
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    CUgraphicsResource resource = register_by("in_flight=2", name, READ);
+    unsigned char read[SIZE];
+    for (unsigned char frame = 2; frame < 7; frame++) {
+        glBindBuffer(GL_ARRAY_BUFFER, name);
+        glClearBufferData(GL_ARRAY_BUFFER, GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, &frame);
+        CU(MemcpyDtoHAsync(read, map_one(resource, fx.stream), SIZE, fx.stream));
+        unmap_one(resource, fx.stream);
+        CU(StreamSynchronize(fx.stream));
+        assert_bytes(read, SIZE, frame);
+    }
+    end_one(resource);
+}
+
+/* Catches: a resource for one direction kept its frames in flight when a map needed both. */
+TEST(map_flags_end_frames_in_flight, 2)
+{
+    NEED_SHADERS();
+    GLuint name = gl_buffer_filled(SIZE, 5);
+    unsigned char read[SIZE];
+    CUgraphicsResource resource = register_by("in_flight", name, READ);
+    assert_result(CUDA_SUCCESS, cuGraphicsResourceSetMapFlags(resource, _i ? DISCARD : 0), "flags");
+    gr_log_add(GR_LOG_DEBUG, see, NULL);
+    CUdeviceptr pointer = map_one(resource, fx.stream);
+    gr_log_remove(see, NULL);
+    ck_assert_msg(strstr(seen, "transport interop"), "%s", seen);
+    if (!_i) {
+        CU(MemcpyDtoHAsync(read, pointer, SIZE, fx.stream));
+        CU(StreamSynchronize(fx.stream));
+        assert_bytes(read, SIZE, 5);
+    }
+    CU(MemsetD8Async(pointer, 6, SIZE, fx.stream));
+    unmap_one(resource, fx.stream);
+    assert_gl_bytes(name, SIZE, 6);
+    end_one(resource);
+}
+
+/* Catches: a format without frames in flight was refused although the transport alone works. */
+TEST(a_format_without_frames_in_flight_is_registered_without)
+{
+    CUgraphicsResource resource = NULL;
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_DEPTH_COMPONENT32F, 8, 8);
+    gr_clear_error();
+    setenv("GR_COMPAT", "copy|in_flight", 1);
+    assert_result(CUDA_SUCCESS, cuGraphicsGLRegisterImage(&resource, name, GL_TEXTURE_2D, READ),
+                  "register");
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    end_one(resource);
+    setenv("GR_COMPAT", "in_flight", 1);
+    assert_result(CUDA_ERROR_INVALID_VALUE,
+                  cuGraphicsGLRegisterImage(&resource, name, GL_TEXTURE_2D, READ), "register");
+    unsetenv("GR_COMPAT");
+    assert_error(GR_ERR_UNSUPPORTED, -1, "GL_DEPTH_COMPONENT32F");
+    ck_assert_msg(!strstr(gr_last_error()->message, "in_flight"), "%s", gr_last_error()->message);
 }
 
 GROUP("resources beside compat.h", add_case)
