@@ -237,12 +237,14 @@ class GraphicsResource(_Samples):
     def from_gl_buffer(
         cls, gl_buffer: SupportsIndex, *, flags: _Flags = None, stream: _Stream,
         transports: _Transport = None, share_group: bool = False, follow_storage: bool = False,
+        in_flight: SupportsIndex = 0,
     ) -> _MappingResource: ...
     @overload
     @classmethod
     def from_gl_buffer(
         cls, gl_buffer: SupportsIndex, *, flags: _Flags = None, stream: None = None,
         transports: _Transport = None, share_group: bool = False, follow_storage: bool = False,
+        in_flight: SupportsIndex = 0,
     ) -> Self:
         """Registers an OpenGL buffer of the current context with CUDA.
 
@@ -259,6 +261,9 @@ class GraphicsResource(_Samples):
                 everywhere.
             share_group: Any context that shares objects with the current one can map and close it.
             follow_storage: A map registers the buffer again if its storage was replaced.
+            in_flight: 2 to 64 staging buffers, so that CUDA and OpenGL work on several frames at
+                once. For 'write_discard', where each mapping writes the whole buffer, and for
+                'read_only'. Each map returns another address. 0 means none.
 
         Raises:
             InvalidValueError: There is no such buffer, or it is empty.
@@ -269,6 +274,7 @@ class GraphicsResource(_Samples):
     def from_gl_image(
         cls, image: SupportsIndex, target: SupportsIndex, *, flags: _Flags = None,
         transports: _Transport = None, share_group: bool = False, follow_storage: bool = False,
+        in_flight: SupportsIndex = 0,
     ) -> Self:
         """Registers an OpenGL texture or renderbuffer with CUDA, like from_gl_buffer().
 
@@ -281,6 +287,7 @@ class GraphicsResource(_Samples):
                 GL_TEXTURE_RECTANGLE, GL_TEXTURE_CUBE_MAP or GL_RENDERBUFFER, as a number.
             flags: With 'surface_load_store', kernels and publish() write without an extra copy.
             transports: As for from_gl_buffer(); depth needs 'copy' or 'any'.
+            share_group, follow_storage, in_flight: As for from_gl_buffer().
 
         Raises:
             InvalidValueError: It has another target, or it is incomplete.
@@ -289,14 +296,14 @@ class GraphicsResource(_Samples):
     @classmethod
     def create_gl_buffer(
         cls, size: SupportsIndex, *, flags: _Flags = None, transports: _Transport = None,
-        packed: bool = False,
+        packed: bool = False, in_flight: SupportsIndex = 0,
     ) -> Self:
         """Creates an OpenGL buffer in shared memory: draw it by its gl_name. A Ring needs such
         buffers for several frames in flight.
 
         Args:
             size: In bytes.
-            flags, transports: As for from_gl_buffer().
+            flags, transports, in_flight: As for from_gl_buffer().
             packed: Places small buffers in common blocks. Otherwise each takes at least 2 MiB of
                 GPU memory.
         """
@@ -304,7 +311,7 @@ class GraphicsResource(_Samples):
     def create_gl_image(
         cls, target: SupportsIndex, internal_format: SupportsIndex, width: SupportsIndex,
         height: SupportsIndex, depth: SupportsIndex = 0, levels: SupportsIndex = 0, *,
-        flags: _Flags = None, transports: _Transport = None,
+        flags: _Flags = None, transports: _Transport = None, in_flight: SupportsIndex = 0,
     ) -> Self:
         """Creates an OpenGL texture in shared memory: draw it by its gl_name.
 
@@ -314,7 +321,7 @@ class GraphicsResource(_Samples):
             width, height: The size of level 0 in texels.
             depth: That of a 3D texture, or the layers of an array. 0 means 1.
             levels: The mip levels. 0 means 1.
-            flags, transports: As for from_gl_image().
+            flags, transports, in_flight: As for from_gl_image().
         """
     @classmethod
     def from_fd(

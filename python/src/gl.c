@@ -15,10 +15,11 @@ static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywor
     unsigned gl_name, flags = GR_READ_WRITE;
     CUstream checked;
     gr_resource *resource;
-    if (!PARSE("O&|$O&OOO&O&:from_gl_buffer",
-               NAMES("gl_buffer", "flags", "stream", "transports", "share_group", "follow_storage"),
+    if (!PARSE("O&|$O&OOO&O&O&:from_gl_buffer",
+               NAMES("gl_buffer", "flags", "stream", "transports", "share_group", "follow_storage",
+                     "in_flight"),
                GL_NAME(&gl_name), FLAGS(&flags), &stream, &transport, TRUTH(&options.share_group),
-               TRUTH(&options.follow_storage)) ||
+               TRUTH(&options.follow_storage), UNSIGNED(&options.in_flight)) ||
         !stream_or(stream, NULL, &checked) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
@@ -35,10 +36,12 @@ static PyObject *from_gl_image(PyObject *type, PyObject *args, PyObject *keyword
     gr_gl_options options = GR_INIT(gr_gl_options);
     unsigned gl_name, gl_target, flags = GR_READ_WRITE;
     gr_resource *resource;
-    if (!PARSE("O&O&|$O&OO&O&:from_gl_image",
-               NAMES("image", "target", "flags", "transports", "share_group", "follow_storage"),
+    if (!PARSE("O&O&|$O&OO&O&O&:from_gl_image",
+               NAMES("image", "target", "flags", "transports", "share_group", "follow_storage",
+                     "in_flight"),
                GL_NAME(&gl_name), UNSIGNED(&gl_target), FLAGS(&flags), &transport,
-               TRUTH(&options.share_group), TRUTH(&options.follow_storage)) ||
+               TRUTH(&options.share_group), TRUTH(&options.follow_storage),
+               UNSIGNED(&options.in_flight)) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     WITHOUT_GIL(resource = gr_from_gl_image_with(gl_name, gl_target, flags, &options));
@@ -52,8 +55,9 @@ static PyObject *create_gl_buffer(PyObject *type, PyObject *args, PyObject *keyw
     size_t size;
     unsigned flags = GR_READ_WRITE;
     gr_resource *resource;
-    if (!PARSE("O&|$O&OO&:create_gl_buffer", NAMES("size", "flags", "transports", "packed"),
-               SIZE(&size), FLAGS(&flags), &transport, TRUTH(&options.packed)) ||
+    if (!PARSE("O&|$O&OO&O&:create_gl_buffer",
+               NAMES("size", "flags", "transports", "packed", "in_flight"), SIZE(&size),
+               FLAGS(&flags), &transport, TRUTH(&options.packed), UNSIGNED(&options.in_flight)) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     WITHOUT_GIL(resource = gr_create_gl_buffer(size, flags, &options));
@@ -67,12 +71,12 @@ static PyObject *create_gl_image(PyObject *type, PyObject *args, PyObject *keywo
     gr_gl_options options = GR_INIT(gr_gl_options);
     unsigned flags = GR_READ_WRITE;
     gr_resource *resource;
-    if (!PARSE("O&O&O&O&|O&O&$O&O:create_gl_image",
+    if (!PARSE("O&O&O&O&|O&O&$O&OO&:create_gl_image",
                NAMES("target", "internal_format", "width", "height", "depth", "levels", "flags",
-                     "transports"),
+                     "transports", "in_flight"),
                UNSIGNED(&desc.target), UNSIGNED(&desc.internal_format), UNSIGNED(&desc.width),
                UNSIGNED(&desc.height), UNSIGNED(&desc.depth), UNSIGNED(&desc.levels), FLAGS(&flags),
-               &transport) ||
+               &transport, UNSIGNED(&options.in_flight)) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     WITHOUT_GIL(resource = gr_create_gl_image(&desc, flags, &options));

@@ -46,7 +46,10 @@ ALLOWED = (
 
 def new_gl_buffer(w):
     made = GraphicsResource.from_gl_buffer(
-        gl.buffer(BYTES), flags=w.flags(), stream=w.random.choice([None, w.stream])
+        gl.buffer(BYTES),
+        flags=w.flags(),
+        stream=w.random.choice([None, w.stream]),
+        in_flight=w.random.choice([0, 0, 0, 1, 2]),
     )
     w.put("resources", made)
 

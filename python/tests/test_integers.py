@@ -56,6 +56,8 @@ def calls(egl, cuda, vulkan, resource, tmp_path):
         32: [
             R.from_gl_buffer,
             lambda v: R.from_gl_buffer(1, flags=v),
+            lambda v: R.from_gl_buffer(1, flags="read_only", in_flight=v),
+            lambda v: R.create_gl_buffer(64, flags="read_only", in_flight=v),
             *replaced(R.from_gl_image, 1, gl.TEXTURE_2D),
             *replaced(R.create_gl_image, gl.TEXTURE_2D, gl.RGBA8, 4, 4, 0, 0),
             *named(read, "x", "y", "width", "height"),

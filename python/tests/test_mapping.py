@@ -48,7 +48,16 @@ def test_messages_name_python_functions(vbo, cuda):
     planes = grinterop.Tensor.from_dlpack(np.zeros((4, 8, 8), "u1"))
     mistakes = [
         (lambda: GraphicsResource.from_gl_buffer(4711), "GraphicsResource.from_gl_buffer"),
-        (lambda: GraphicsResource.from_gl_buffer(vbo, transports="peer"), '"interop"'),
+        (
+            lambda: GraphicsResource.from_gl_buffer(vbo, transports="copy", share_group=True),
+            '"interop"',
+        ),
+        (
+            lambda: GraphicsResource.from_gl_buffer(
+                vbo, flags="read_only", transports="copy", in_flight=2
+            ),
+            '"peer"',
+        ),
     ]
     with image.map(stream=cuda) as buffer:
         mistakes += [
@@ -388,6 +397,93 @@ def test_copied_resource_has_no_cuda_handle(vbo, cuda):
             assert buffer.handle
     with pytest.raises(ValueError, match="transport"):
         GraphicsResource.from_gl_buffer(vbo, transports="carrier pigeon")
+
+
+# ---- Frames in flight ----------------------------------------------------------------------------
+
+FLIGHT = {"transports": "peer", "in_flight": 2}
+
+
+def test_frames_in_flight_write_a_buffer(egl, cuda):
+    egl.make_current()
+    name = gl.buffer(4096)
+    addresses = []
+    with GraphicsResource.from_gl_buffer(name, flags="write_discard", **FLIGHT) as resource:
+        assert resource.transport == "peer" and "2 staging buffers" in resource.describe()
+        for frame in range(5):
+            with resource.map(stream=cuda) as buffer:
+                addresses.append(buffer.handle)
+                buffer.fill(frame + 1, stream=cuda)
+            assert gl.read_buffer(name, 4096) == bytes([frame + 1]) * 4096
+    assert addresses[0] != addresses[1] and len(set(addresses)) == 2
+    gl.delete_buffer(name)
+
+
+def test_frames_in_flight_read_a_buffer(egl, cuda):
+    egl.make_current()
+    name = gl.buffer(4096)
+    seen = [np.zeros(4096, "u1") for _ in range(5)]
+    with GraphicsResource.from_gl_buffer(name, flags="read_only", **FLIGHT) as resource:
+        for frame, data in enumerate(seen):
+            gl.write_buffer(name, bytes([frame + 1]) * 4096)
+            grinterop.fetch(resource, data, stream=cuda)
+    cuda.sync()
+    assert [set(data) for data in seen] == [{frame + 1} for frame in range(5)]
+    gl.delete_buffer(name)
+
+
+def test_frames_in_flight_of_an_image(egl, cuda):
+    egl.make_current()
+    name = gl.texture(8, 4)
+    pictures = [np.full((4, 8, 4), frame + 1, "u1") for frame in range(5)]
+    images = [name, gl.TEXTURE_2D]
+    with GraphicsResource.from_gl_image(*images, flags="write_discard", **FLIGHT) as written:
+        with GraphicsResource.from_gl_image(*images, flags="read_only", **FLIGHT) as read:
+            for picture in pictures:
+                grinterop.publish(written, picture, stream=cuda)
+                assert gl.read_texture(name, 8, 4) == picture.tobytes()
+                data = np.zeros_like(picture)
+                grinterop.fetch(read, data, stream=cuda)
+                cuda.sync()
+                assert (data == picture).all()
+
+
+def test_frames_in_flight_of_created_objects(egl, cuda):
+    egl.make_current()
+    options = {"flags": "write_discard", **FLIGHT}
+    picture = np.arange(128, dtype="u1").reshape(4, 8, 4)
+    with GraphicsResource.create_gl_buffer(4096, **options) as made:
+        assert made.transport == "peer"
+        with made.map(stream=cuda) as buffer:
+            buffer.fill(7, stream=cuda)
+        assert gl.read_buffer(made.gl_name, 4096) == b"\7" * 4096
+    with GraphicsResource.create_gl_image(gl.TEXTURE_2D, gl.RGBA8, 8, 4, **options) as made:
+        assert made.transport == "peer"
+        grinterop.publish(made, picture, stream=cuda)
+        assert gl.read_texture(made.gl_name, 8, 4) == picture.tobytes()
+
+
+def test_frames_in_flight_that_are_impossible_are_refused(egl, vbo):
+    egl.make_current()
+    texture = gl.texture(8, 4)
+
+    def calls(**options):
+        yield lambda: GraphicsResource.from_gl_buffer(vbo, **options)
+        yield lambda: GraphicsResource.from_gl_image(texture, gl.TEXTURE_2D, **options)
+        yield lambda: GraphicsResource.create_gl_buffer(4096, **options)
+        yield lambda: GraphicsResource.create_gl_image(gl.TEXTURE_2D, gl.RGBA8, 8, 4, **options)
+
+    invalid = grinterop.InvalidValueError
+    for count in (1, 65):
+        made = calls(flags="write_discard", in_flight=count)
+        refuses(invalid, *made, match=f"`in_flight` is {count}: pass 2 to 64")
+    refuses(invalid, *calls(in_flight=2), match="the resource is read_write")
+    refuses(
+        invalid,
+        *calls(flags="read_only", transports="interop", in_flight=2),
+        match="`in_flight` needs",
+    )
+    refuses(TypeError, *calls(flags="read_only", in_flight="2"))
 
 
 # ---- Threads -------------------------------------------------------------------------------------
