@@ -86,7 +86,8 @@ fi
 
 # ---- On one device ----
 
-check frames 0 "$frames" --quick --only bound,raw,grinterop,ring/1,hand/,read/ --json frames.json &&
+check frames 0 "$frames" --quick --only bound,raw,grinterop,ring/1,staged/,hand/,read/ \
+    --json frames.json &&
     measured frames.json bound raw grinterop read/bound read/raw read/grinterop &&
     says_not out WRONG
 copies='copy copy/created copy/1 copy/4 copy/created/1 copy/created/4 read/copy read/copy/1
@@ -95,16 +96,16 @@ check frames_copy 0 "$frames" --quick --only draw,transfer,copy,read/copy \
     --json frames-copy.json &&
     measured frames-copy.json draw transfer $copies &&
     says_not out WRONG
-check latency 0 "$frames" --quick --meshes 16 --only raw,ring/1 --latency 1000 \
+check latency 0 "$frames" --quick --meshes 16 --only raw,ring/1,staged/4 --latency 1000 \
     --json latency.json &&
-    says latency.json '"latency_us": {"median"' '"worst_latency_us": '
+    says latency.json '"latency_us": {"median"' '"worst_latency_us": ' '"kernel_to_draw_us": '
 # Without Vulkan the rows have the reason instead of times.
 check frames_vulkan 0 "$frames" --quick --only vulkan/ --json frames-vulkan.json &&
     says_not out WRONG
 check framebuffers 0 "$publish" --only Framebuffers --quick --json publish.json &&
-    says publish.json '"row": "depth 32F, distance"'
-check rings 0 "$publish" --only Rings --quick --json rings.json &&
-    says rings.json '"row": "batches of 16"'
+    says publish.json '"row": "depth 32F, distance"' '"row": "in_flight 8, both"'
+check rings 0 "$publish" --only Rings,One --quick --json rings.json &&
+    says rings.json '"row": "batches of 16"' '"row": "in_flight 16"'
 if command -v python3 >/dev/null && [ -e "$compare" ]; then
     check compare_usage 2 python3 "$compare" publish.json
     check compare_same 0 python3 "$compare" publish.json publish.json
@@ -121,7 +122,8 @@ check processes 0 "$processes" --quick --json processes.json &&
     grep -F '"row": "ring/processes"' processes.json
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check frames_rows 0 test -s frames.json &&
-        measured frames.json ring/1 ring/16 hand/1 hand/16 read/ring/1 read/hand/1
+        measured frames.json ring/1 ring/16 hand/1 hand/16 read/ring/1 read/hand/1 staged/2 \
+            staged/4 staged/8 staged/16 read/staged/2 read/staged/4 read/staged/8 read/staged/16
     check vulkan_rows 0 test -s frames-vulkan.json &&
         measured frames-vulkan.json vulkan/draw vulkan/1 vulkan/16 vulkan/copy/1 vulkan/copy/4 \
             vulkan/read/bound vulkan/read/1 vulkan/read/16
@@ -157,7 +159,7 @@ check frames_two 0 "$frames" --quick --cuda-device 1 --gl-device 0 --json frames
     says_not out WRONG
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check two_shared 0 test -s frames.json &&
-        measured frames.json peer image/peer ring/1 ring/16 read/peer read/ring/1 \
+        measured frames.json peer image/peer ring/1 ring/16 staged/4 read/peer read/ring/1 \
             vulkan/read/bound vulkan/read/1 vulkan/read/16 vulkan/peer/1 vulkan/peer/4 \
             vulkan/image/copy vulkan/image/peer
 fi

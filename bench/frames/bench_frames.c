@@ -54,7 +54,8 @@ static const struct option_row options[] = {
      .real = {&frames_bench.effort.block_seconds, 1e-6, 60}},
     {"most-seconds", 0, "S", "and at most", .real = {&frames_bench.effort.most_seconds, 1e-6, 60}},
     {"latency", 0, "HZ",
-     "also measure the latency of frames at this rate, in rows in which OpenGL draws",
+     "also measure the latency of frames at this rate, from the call and from the end of the "
+     "kernel, in rows in which OpenGL draws",
      .real = {&frames_bench.effort.latency_hz, 1, 1e6}},
     {"quick", 0, NULL, "tiny meshes (16,32,64) and blocks: a test of this program",
      .own = {be_quick, NULL}},
@@ -64,9 +65,9 @@ static const struct option_row options[] = {
 /* ---- Rows and goals -------------------------------------------------------------------------- */
 
 /* The default rows: ACROSS if there are two devices, SOFTWARE if Mesa draws on the CPU. */
-static const char ACROSS[] =
-    "kernel,draw,bound,transfer,raw,grinterop,copy,peer,shared,image/,"
-    "ring/1,hand/,vulkan/draw,vulkan/1,vulkan/copy/,vulkan/peer/,vulkan/image/,read/,vulkan/read/";
+static const char ACROSS[] = "kernel,draw,bound,transfer,raw,grinterop,copy,peer,shared,image/,"
+                             "ring/1,staged/,hand/,vulkan/draw,vulkan/1,vulkan/copy/,vulkan/peer/"
+                             ",vulkan/image/,read/,vulkan/read/";
 static const char SOFTWARE[] =
     "kernel,draw,bound,transfer,copy,read/bound,read/copy,vulkan/draw,vulkan/copy/1,vulkan/copy/4";
 

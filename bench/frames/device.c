@@ -115,7 +115,10 @@ float frames_next_phase(struct frames *f)
 
 bool frames_launch(struct frames *f, CUdeviceptr vertices)
 {
-    return launch(f, vertices, frames_next_phase(f));
+    return launch(f, vertices, frames_next_phase(f)) &&
+           (!f->ended ||
+            frames_cuda_ok(f, f->cuda->EventRecord(f->ended[f->launched++], f->on.stream),
+                           "cuEventRecord"));
 }
 
 void frames_draw(struct frames *f, unsigned name)

@@ -74,6 +74,8 @@ struct frames {
     unsigned char *reference, *pixels; /* the expected and the actual pixels of the last frame */
     unsigned *queries;                 /* if not NULL, an OpenGL timer for each frame */
     unsigned drawn;                    /* the frames drawn since `queries` was set */
+    CUevent *ended;                    /* if not NULL, an event for the end of each kernel */
+    unsigned launched;                 /* the kernels launched since `ended` was set */
 };
 
 struct frames_kind;
@@ -100,7 +102,7 @@ typedef bool (*frames_fn)(struct frames *, struct frames_run *);
 /* The description of one row of the table. */
 struct frames_kind {
     struct bench_row row;
-    unsigned slots, group;
+    unsigned slots, group; /* with in_flight, its staging buffers are the slots */
     /* frame: passes `group` frames; close: is called even if open failed */
     frames_fn open, frame, close;
     bool unchecked;  /* whether the picture does not come from CUDA, so it can't be checked */

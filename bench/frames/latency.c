@@ -1,15 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Measures the latency of frames at a constant rate: from the call that begins a frame to the end
- * of its draw, on the clock of OpenGL, which is read once. Frames in flight are begun while earlier
- * ones wait to be drawn, so their latency has the time in the ring.
+ * Measures the latency of frames at a constant rate: from the call that begins a frame, and from
+ * the end of its kernel, to the end of its draw. The clocks of OpenGL and CUDA are read once.
+ * Frames in flight are begun while earlier ones wait to be drawn, so their latency has the time in
+ * the ring.
  */
 #define _GNU_SOURCE
 #include <epoxy/gl.h>
 
 #include "bench/frames/frames.h"
 
-enum { FRAMES = 256, SKIPPED = 32 };
+enum { FRAMES = 256, SKIPPED = 32, CLOCK_READS = 8 };
+
+/* ---- The ends of the kernels ----------------------------------------------------------------- */
+
+/* Events of one stream, and when the first of them happened on the clock of the CPU. */
+struct ends {
+    CUevent first, events[FRAMES];
+    double at;
+};
+
+static void close_ends(struct frames *f, struct ends *ends)
+{
+    f->ended = NULL;
+    f->cuda->EventDestroy(ends->first);
+    for (unsigned i = 0; i < FRAMES; i++)
+        f->cuda->EventDestroy(ends->events[i]);
+}
+
+/* The stream is idle, so the event happens between both readings of the clock of the CPU. */
+static bool read_clock(struct frames *f, struct ends *ends)
+{
+    const double before = bench_now_us();
+    const bool good =
+        frames_cuda_ok(f, f->cuda->EventRecord(ends->first, f->on.stream), "cuEventRecord") &&
+        frames_cuda_ok(f, f->cuda->EventSynchronize(ends->first), "cuEventSynchronize");
+    ends->at = (before + bench_now_us()) / 2;
+    return good;
+}
+
+static bool open_ends(struct frames *f, struct ends *ends)
+{
+    bool good = frames_cuda_ok(f, f->cuda->EventCreate(&ends->first, 0), "cuEventCreate");
+    for (unsigned i = 0; good && i < FRAMES; i++)
+        good = frames_cuda_ok(f, f->cuda->EventCreate(&ends->events[i], 0), "cuEventCreate");
+    for (unsigned i = 0; good && i < CLOCK_READS; i++) /* the first ones are slow */
+        good = read_clock(f, ends);
+    f->launched = 0;
+    f->ended = ends->events;
+    return good;
+}
+
+static double end_of(const struct frames *f, const struct ends *ends, unsigned i)
+{
+    float ms = NAN;
+    f->cuda->EventElapsedTime(&ms, ends->first, ends->events[i]);
+    return ends->at + (double)ms * 1e3;
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
 
 static bool draw_all(struct frames *f, struct frames_run *run, double hz, double *began)
 {
@@ -29,26 +78,32 @@ bool frames_latency(struct frames *f, struct frames_run *run, double hz,
                     struct bench_result *result)
 {
     unsigned queries[FRAMES];
-    double began[FRAMES], latencies[FRAMES];
+    double began[FRAMES], latencies[FRAMES], from_kernel[FRAMES];
     GLint64 origin = 0;
+    struct ends ends = {NULL};
+    bool good = open_ends(f, &ends);
     glGenQueries(FRAMES, queries);
     f->queries = queries;
     f->drawn = 0;
     f->frames_left = FRAMES;
     glGetInteger64v(GL_TIMESTAMP, &origin);
     const double here = bench_now_us();
-    bool good = draw_all(f, run, hz, began);
+    good = good && draw_all(f, run, hz, began);
     f->queries = NULL;
     for (unsigned i = SKIPPED; good && i < f->drawn; i++) {
         GLuint64 end = 0;
         glGetQueryObjectui64v(queries[i], GL_QUERY_RESULT, &end);
-        latencies[i - SKIPPED] = (double)((GLint64)end - origin) / 1e3 - (began[i] - here);
+        const double drawn = (double)((GLint64)end - origin) / 1e3 + here;
+        latencies[i - SKIPPED] = drawn - began[i];
+        from_kernel[i - SKIPPED] = drawn - end_of(f, &ends, i);
     }
     glDeleteQueries(FRAMES, queries);
+    close_ends(f, &ends);
     if (!good || f->drawn <= SKIPPED)
         return good && frames_gl_ok("glQueryCounter");
     const size_t count = f->drawn - SKIPPED;
     bench_set(result, "latency_us", bench_spread_of(latencies, count));
     bench_set_number(result, "worst_latency_us", latencies[count - 1]); /* they are sorted */
+    bench_set(result, "kernel_to_draw_us", bench_spread_of(from_kernel, count));
     return frames_gl_ok("glQueryCounter");
 }

@@ -97,7 +97,9 @@ static bool open_peer(struct frames *f, struct frames_run *run)
 
 bool frames_open_peer(struct frames *f, struct frames_run *run, unsigned flags)
 {
-    const gr_gl_options by_peer = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER);
+    const unsigned slots = run->kind->slots;
+    const gr_gl_options by_peer =
+        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER, .in_flight = slots > 1 ? slots : 0);
     if (!frames_make_buffer(f, run))
         return false;
     run->resource = gr_from_gl_buffer_with(run->name, flags, &by_peer);
@@ -239,6 +241,12 @@ static bool close_ring(struct frames *f, struct frames_run *run)
         ROW("OpenGL, gr_ring", key, label), slots, 1, open, frames_copy_ring,                      \
             frames_copy_close_ring, .unchecked = false                                             \
     }
+/* Only peer is allowed, so that Mesa has staging buffers, too. */
+#define STAGED(n)                                                                                  \
+    {                                                                                              \
+        ROW("OpenGL, in_flight", "staged/" #n, "in_flight " #n), n, 1, open_peer, grinterop,       \
+            close_grinterop, .unchecked = false                                                    \
+    }
 #define BY_HAND(key, label, slots)                                                                 \
     {                                                                                              \
         ROW("OpenGL, raw calls", key, label), slots, 1, frames_hand_open, frames_hand_frame,       \
@@ -257,6 +265,9 @@ static bool close_ring(struct frames *f, struct frames_run *run)
 #define READ_COPIES frames_copy_open_ring, frames_copy_read_ring, frames_copy_close_ring
 #define READ_RING   frames_read_open_ring, frames_read_ring, close_ring
 #define READ_HAND   frames_hand_open, frames_hand_read_frame, frames_hand_close
+#define READ_STAGED(n)                                                                             \
+    READ("read/staged/" #n, "in_flight " #n, n, 1, frames_read_open_peer, frames_read_frame,       \
+         close_grinterop)
 #define VULKAN_READ(key, label, slots, group, frame, loose)                                        \
     {                                                                                              \
         ROW("Vulkan draws, CUDA reads", key, label), slots, group, frames_vulkan_read_open, frame, \
@@ -264,7 +275,7 @@ static bool close_ring(struct frames *f, struct frames_run *run)
     }
 
 /* The indices of the rows used as the baseline. */
-enum { BASE = 4, READ_BASE = 40 };
+enum { BASE = 4, READ_BASE = 44 };
 
 /*
  * All rows. The frames in flight are those between the frame that CUDA writes and the frame that is
@@ -301,6 +312,10 @@ const struct frames_kind frames_kinds[] = {
     COPY("copy/4", "copy, 4 in flight", 6, frames_copy_open_ring),
     COPY("copy/created/1", "copy, created, 1 in flight", 3, frames_copy_open_created_ring),
     COPY("copy/created/4", "copy, created, 4 in flight", 6, frames_copy_open_created_ring),
+    STAGED(2),
+    STAGED(4),
+    STAGED(8),
+    STAGED(16),
     BY_HAND("hand/1", "shared, 1 in flight", 3),
     BY_HAND("hand/16", "shared, 16 in flight", 18),
     VULKAN_BY("vulkan/draw", "draw alone", 1, 1, frames_vulkan_open_ring, frames_vulkan_draw_only,
@@ -329,6 +344,10 @@ const struct frames_kind frames_kinds[] = {
          close_grinterop),
     READ("read/peer", "peer, grinterop", 1, 1, frames_read_open_peer, frames_read_frame,
          close_grinterop, .across = true),
+    READ_STAGED(2),
+    READ_STAGED(4),
+    READ_STAGED(8),
+    READ_STAGED(16),
     READ("read/copy", "copy, grinterop", 1, 1, frames_copy_open, frames_read_frame,
          close_grinterop),
     READ("read/copy/1", "copy, 1 in flight", 3, 1, READ_COPIES),

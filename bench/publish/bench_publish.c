@@ -44,17 +44,30 @@ static const struct option_row options[] = {
 
 #define TENSOR(name, ...)                                                                          \
     {                                                                                              \
-        {name, "", "Tensors to textures", publish_tensor}, __VA_ARGS__, 0, 0, 0                    \
+        {name, "", "Tensors to textures", publish_tensor}, __VA_ARGS__, 0, 0, 0, 0                 \
     }
 /* Publishes CHW f16, as a network or a renderer in CUDA writes it. */
 #define RING(name, slots, group)                                                                   \
     {                                                                                              \
         {name, "", "Rings, CHW f16 to textures", publish_ring}, GR_DTYPE_F16, GR_LAYOUT_CHW, 3, 6, \
-            1, slots, group, 0                                                                     \
+            1, slots, group, 0, 0                                                                  \
+    }
+/* The same to one registered texture, which OpenGL copies; at most `slots` frames ahead of it. */
+#define TEXTURE(name, slots, in_flight)                                                            \
+    {                                                                                              \
+        {name, "", "One texture, CHW f16", publish_texture}, GR_DTYPE_F16, GR_LAYOUT_CHW, 3, 6, 1, \
+            slots, 1, in_flight, 0                                                                 \
     }
 #define FRAMEBUFFER(name, index)                                                                   \
     {                                                                                              \
         .row = {name, "", "Framebuffers to tensors", publish_framebuffer}, .framebuffer = index    \
+    }
+
+/* One `staging` with in_flight, or none, so that the library uses its own. */
+#define STAGED(name, what, index, n)                                                               \
+    {                                                                                              \
+        .row = {name, what, "Framebuffers to tensors, in_flight", publish_framebuffer},            \
+        .framebuffer = index, .in_flight = n                                                       \
     }
 
 static const struct publish_kind kinds[] = {
@@ -71,6 +84,11 @@ static const struct publish_kind kinds[] = {
     RING("4 in flight", 4, 1),
     RING("16 in flight", 16, 1),
     RING("batches of 16", 32, 16),
+    TEXTURE("interop", 4, 0),
+    TEXTURE("in_flight 2", 2, 2),
+    TEXTURE("in_flight 4", 4, 4),
+    TEXTURE("in_flight 8", 8, 8),
+    TEXTURE("in_flight 16", 16, 16),
     {.row = {"small draws", "", "Framebuffers: 20,000 draws before and after the first read",
              publish_draws}},
     FRAMEBUFFER("RGBA8, HWC u8", 0),
@@ -83,13 +101,20 @@ static const struct publish_kind kinds[] = {
     FRAMEBUFFER("depth 24 buffer, f32", 7),
     FRAMEBUFFER("RGBA8 and depth 24", 8),
     FRAMEBUFFER("groups of 16", 9),
+    STAGED("no staging, colour", "RGBA8", 0, PUBLISH_NO_STAGING),
+    STAGED("in_flight 4, colour", "RGBA8", 0, 4),
+    STAGED("in_flight 8, colour", "RGBA8", 0, 8),
+    STAGED("no staging, both", "RGBA8 and depth 24", 8, PUBLISH_NO_STAGING),
+    STAGED("in_flight 4, both", "RGBA8 and depth 24", 8, 4),
+    STAGED("in_flight 8, both", "RGBA8 and depth 24", 8, 8),
     {.slots = 0},
 };
 
 static bool wants(const struct bench_row *row, size_t size)
 {
-    return size == 0 || (row->run != publish_framebuffer && row->run != publish_draws &&
-                         !(publish_bench.quick && row->run == publish_ring));
+    return size == 0 ||
+           (row->run != publish_framebuffer && row->run != publish_draws &&
+            !(publish_bench.quick && (row->run == publish_ring || row->run == publish_texture)));
 }
 
 static const struct bench_goal *goals(void)

@@ -5,7 +5,8 @@
  * mapped for a copy or a kernel. Two buffers are used in turn, so that their reads overlap. A third
  * subject is the same frame without a transfer: the clear, the map, 4 bytes of work by CUDA, and
  * the release. In groups of 16, gr_copy_framebuffer() copies frames to the slots of a ring, and is
- * compared with the clear and the kernel alone.
+ * compared with the clear and the kernel alone. Other rows pass one staging buffer with in_flight,
+ * or none.
  */
 #include <string.h>
 
@@ -59,6 +60,7 @@ static struct {
     struct publish_bench *bench;
     const gr_cuda_api *cuda;
     const struct kind *kind;
+    unsigned in_flight;
     GLuint framebuffer, renderbuffer, texture, depth, names[2];
     gr_tensor *depths; /* of BOTH */
     gr_ring *ring;     /* of GROUPS */
@@ -121,6 +123,18 @@ static bool make_ring(void)
     return on.ring || bench_grinterop_failed(on.kind->name);
 }
 
+/* Creates two buffers to use in turn, or one with in_flight, or none. */
+static bool make_staging(int i)
+{
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER, .in_flight = on.in_flight);
+    if (on.in_flight == PUBLISH_NO_STAGING || (on.in_flight && i > 0))
+        return true;
+    on.bench->resources[i] =
+        gr_create_gl_buffer((size_t)PIXELS * 8, GR_READ_ONLY, on.in_flight ? &options : NULL);
+    return on.bench->resources[i];
+}
+
 static bool make(void)
 {
     const gr_tensor_desc desc = GR_INIT(
@@ -131,9 +145,8 @@ static bool make(void)
     for (int i = 0; i < 2; i++) {
         glBindBuffer(GL_PIXEL_PACK_BUFFER, on.names[i]);
         glBufferData(GL_PIXEL_PACK_BUFFER, PIXELS * 8, NULL, GL_STREAM_READ);
-        on.bench->resources[i] = gr_create_gl_buffer((size_t)PIXELS * 8, GR_READ_ONLY, NULL);
         on.bench->tensors[i] = gr_tensor_create(&desc, on.bench->on.stream);
-        if (!on.bench->resources[i] || !on.bench->tensors[i])
+        if (!make_staging(i) || !on.bench->tensors[i])
             return bench_grinterop_failed(on.kind->name);
         if (!ok(on.cuda->GraphicsGLRegisterBuffer(&on.handles[i], on.names[i], GR_READ_ONLY)))
             return false;
@@ -150,7 +163,7 @@ static bool fetch(unsigned i)
 {
     const gr_framebuffer_options options = GR_INIT(
         gr_framebuffer_options, .attachment = on.kind->attachment, .z_near = on.kind->z_near,
-        .z_far = on.kind->z_far, .staging = on.bench->resources[i % 2]);
+        .z_far = on.kind->z_far, .staging = on.bench->resources[on.in_flight ? 0 : i % 2]);
     const gr_framebuffer_options depth =
         GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT);
     const gr_framebuffer_options *const both[] = {&options, &depth};
@@ -303,7 +316,9 @@ bool publish_framebuffer(const struct bench_row *row, size_t size)
     memset(&on, 0, sizeof(on));
     on.bench = bench;
     on.cuda = bench->cuda;
-    on.kind = &kinds[((const struct publish_kind *)(const void *)row)->framebuffer];
+    const struct publish_kind *kind = (const struct publish_kind *)(const void *)row;
+    on.kind = &kinds[kind->framebuffer];
+    on.in_flight = kind->in_flight;
     bool good = make() && bench_compare(&pairs, &times);
     pairs.of = (void *)subjects_of[1];
     good = good && bench_compare(&pairs, &against_alone);

@@ -74,8 +74,12 @@ static bool make_pair(struct publish_bench *bench, const struct publish_kind *ki
 {
     static const unsigned transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
                                           GR_TRANSPORT_PEER};
-    const gr_gl_options options = GR_INIT(
-        gr_gl_options, .transports = bench->transport < 0 ? 0 : transports[bench->transport]);
+    const unsigned in_flight = i == PUBLISH_STAGED ? kind->in_flight : 0;
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .in_flight = in_flight,
+                .transports = in_flight              ? GR_TRANSPORT_PEER
+                              : bench->transport < 0 ? 0
+                                                     : transports[bench->transport]);
     bench->tensors[i] = make_tensor(bench, kind, size);
     if (!bench->tensors[i])
         return bench_grinterop_failed("gr_tensor_create");

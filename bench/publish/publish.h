@@ -12,6 +12,9 @@
 #define MOST_PAIRS  64
 #define MOST_BLOCKS 1000
 
+#define PUBLISH_STAGED     1 /* the index of the pair whose texture has in_flight */
+#define PUBLISH_NO_STAGING 1 /* as publish_kind.in_flight: no `staging` is passed */
+
 struct publish_size {
     unsigned width, height;
 };
@@ -24,6 +27,7 @@ struct publish_kind {
     unsigned channels;      /* 0: the tensor has two dimensions, and YUV420 has further tensors */
     unsigned bytes, pixels; /* `bytes` bytes of the tensor hold `pixels` pixels */
     unsigned slots, group;  /* rings: their slots, and the frames per call */
+    unsigned in_flight;     /* textures and `staging` of framebuffers; 0: no staging buffers */
     unsigned framebuffer;   /* framebuffers: the index of the kind */
 };
 
@@ -59,6 +63,7 @@ struct bench_result *publish_add(const struct bench_row *row, struct publish_siz
 /* measure.c, rings.c, framebuffers.c: the functions of the rows */
 bool publish_tensor(const struct bench_row *row, size_t size);
 bool publish_ring(const struct bench_row *row, size_t size);
+bool publish_texture(const struct bench_row *row, size_t size);
 bool publish_framebuffer(const struct bench_row *row, size_t size);
 bool publish_draws(const struct bench_row *row, size_t size);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Publishes to rings of textures that grinterop created. OpenGL copies each frame, as a draw would
- * read it. A frame is published once OpenGL has finished the frame as many frames before as the
- * ring has slots, so that the CPU does not run ahead. The latency of a frame is from the begin of
- * its call to the end of that copy, on the clock of OpenGL, which is read once per block.
+ * Publishes to rings of textures that grinterop created, or to one registered texture, with
+ * in_flight or by interop. OpenGL copies each frame, as a draw would read it. A frame is published
+ * once OpenGL has finished the frame as many frames before as the ring has slots, or the texture
+ * has staging buffers, so that the CPU does not run ahead. The latency of a frame is from the begin
+ * of its call to the end of that copy, on the clock of OpenGL, which is read once per block.
  */
 #include <epoxy/gl.h>
 #include <grinterop/ring.h>
@@ -18,6 +19,8 @@ struct run {
     struct publish_bench *bench;
     struct publish_size size;
     gr_ring *ring;
+    gr_resource *texture; /* instead of the ring */
+    unsigned name;        /* of `texture` */
     unsigned slots, group, target, queries[MOST_FRAMES];
     GLsync copied[MOST_SLOTS]; /* follows the last copy from each slot; NULL: none */
     double began[MOST_FRAMES];
@@ -46,6 +49,10 @@ static bool write_batch(const struct run *run, unsigned frame)
     const gr_slot *slots[MOST_SLOTS];
     const struct publish_bench *bench = run->bench;
     const CUstream stream = bench->on.stream;
+    if (run->texture)
+        return gr_publish(run->texture, bench->tensors[frame % bench->pairs], NULL, stream) ==
+                   GR_OK ||
+               bench_grinterop_failed("gr_publish");
     if (gr_ring_acquire_write(run->ring, stream, slots, run->group, GR_WAIT_FOREVER) != GR_OK)
         return bench_grinterop_failed("gr_ring_acquire_write");
     for (unsigned i = 0; i < run->group; i++)
@@ -58,19 +65,27 @@ static bool write_batch(const struct run *run, unsigned frame)
            bench_grinterop_failed("gr_ring_hand_over");
 }
 
+/* Copies the texture as a draw would read it. */
+static void copy_frame(struct run *run, unsigned frame, unsigned name)
+{
+    glCopyImageSubData(name, GL_TEXTURE_2D, 0, 0, 0, 0, run->target, GL_TEXTURE_2D, 0, 0, 0, 0,
+                       (GLsizei)run->size.width, (GLsizei)run->size.height, 1);
+    glQueryCounter(run->queries[frame], GL_TIMESTAMP);
+    run->copied[frame % run->slots] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+}
+
 static bool read_batch(struct run *run, unsigned frame)
 {
     const gr_slot *slots[MOST_SLOTS];
+    if (run->texture) {
+        copy_frame(run, frame, run->name);
+        return true;
+    }
     if (gr_ring_acquire_read(run->ring, GR_STREAM_NONE, slots, run->group, GR_WAIT_FOREVER) !=
         GR_OK)
         return bench_grinterop_failed("gr_ring_acquire_read");
-    for (unsigned i = 0; i < run->group; i++) {
-        glCopyImageSubData(gr_gl_name(slots[i]->resource), GL_TEXTURE_2D, 0, 0, 0, 0, run->target,
-                           GL_TEXTURE_2D, 0, 0, 0, 0, (GLsizei)run->size.width,
-                           (GLsizei)run->size.height, 1);
-        glQueryCounter(run->queries[frame + i], GL_TIMESTAMP);
-        run->copied[(frame + i) % run->slots] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-    }
+    for (unsigned i = 0; i < run->group; i++)
+        copy_frame(run, frame + i, gr_gl_name(slots[i]->resource));
     return gr_ring_give_back(run->ring, slots, run->group) == GR_OK ||
            bench_grinterop_failed("gr_ring_give_back");
 }
@@ -131,13 +146,16 @@ static bool measure_with(struct run *run, const struct bench_row *row)
 static bool measure(const struct publish_kind *kind, struct publish_size size)
 {
     static struct run run;
+    const bool has_ring = kind->row.run == publish_ring;
     run = (struct run){.bench = &publish_bench,
                        .size = size,
-                       .ring = make_ring(size, kind->slots),
+                       .ring = has_ring ? make_ring(size, kind->slots) : NULL,
+                       .texture = has_ring ? NULL : publish_bench.resources[PUBLISH_STAGED],
+                       .name = publish_bench.names[PUBLISH_STAGED],
                        .slots = kind->slots,
                        .group = kind->group,
                        .target = publish_bench.names[0]};
-    if (!run.ring)
+    if (has_ring && !run.ring)
         return false;
     glGenQueries(MOST_FRAMES, run.queries);
     bool good = measure_with(&run, &kind->row);
@@ -156,4 +174,9 @@ bool publish_ring(const struct bench_row *row, size_t number)
     const bool good = publish_make(&publish_bench, kind, size) && measure(kind, size);
     publish_end(&publish_bench);
     return good;
+}
+
+bool publish_texture(const struct bench_row *row, size_t number)
+{
+    return publish_ring(row, number);
 }
