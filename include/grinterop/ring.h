@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Frames in flight between CUDA and a graphics API: a ring of slots, each a resource, which a
- * producer writes and a consumer reads. A frame waits only for the frames that it depends on.
+ * producer writes and a consumer reads. A frame waits only for the frames that it depends on. For
+ * one program that draws each OpenGL frame in order, `in_flight` of gr_gl_options (gl.h) is as fast
+ * without a ring; rings add lag, dropped frames, other processes and batches.
  *
  *     GR_AUTO(gr_ring) *ring = gr_ring_create(resources, 16, NULL);
  *     for (each frame) {
