@@ -64,8 +64,12 @@ typedef struct gr_framebuffer_options {
     /*
      * An OpenGL buffer that passes the pixels from OpenGL to CUDA: a resource of
      * gr_create_gl_buffer() or gr_from_gl_buffer(), without GR_WRITE_DISCARD. It needs up to 16
-     * bytes per pixel: 4 for GL_RGBA8 and for depth. Two reads can overlap if each has its own
-     * buffer. NULL: a temporary buffer; its registration takes about 1 ms in each call.
+     * bytes per pixel: 4 for GL_RGBA8 and for depth. With gr_gl_options.in_flight, which a
+     * read_only buffer may have, reads overlap: OpenGL writes the next staging buffer while CUDA
+     * still reads earlier ones. NULL: a buffer with four of them, as large as the largest read so
+     * far, which the library keeps for the OpenGL context and the CUDA context. It retains a
+     * primary context, and ends at a later call after one of the two contexts was destroyed, or in
+     * gr_egl_free().
      */
     gr_resource *staging;
 } gr_framebuffer_options;

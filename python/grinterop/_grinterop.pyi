@@ -909,7 +909,8 @@ def fetch_framebuffer(
         layout, bgr, flip, scale, bias, alpha, srgb, wait_event: As for fetch(). A dict takes no
             scale and no bias.
         staging: A GraphicsResource of an OpenGL buffer, to be used by every call: 16 bytes per
-            pixel and attachment are enough. Without it a call takes 1 ms longer.
+            pixel and attachment are enough. With in_flight, calls overlap. Without `staging`,
+            the library keeps four buffers for the OpenGL context.
         rectangle: The older form: (x, y, width, height).
 
     Raises:
