@@ -203,8 +203,17 @@ CASE_OF_SIDE(add_much_pinned_case, add_pinned_copy_case, be_large)
 GROUP("rings by copy, CUDA writes", add_few_case, add_few_mesa_case, add_few_peer_case,
       add_much_case, add_much_mesa_case, add_much_pinned_case)
 
+/* Without semaphores between OpenGL and CUDA, as on Mesa, the releases by peer wait. */
+static bool release_waits(enum kind kind)
+{
+    return kind == TEXTURES && image_options()->transports & GR_TRANSPORT_PEER &&
+           strstr(must_make(gr_gl_probe(GR_TRANSPORT_SHARED))->reason, "host waits");
+}
+
 COPY_TEST(four_frames_are_in_flight_without_a_wait, KINDS)
 {
+    if (release_waits((enum kind)_i))
+        skip("OpenGL has no semaphores here");
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     for (int round = 0; round < 3; round++) {
         struct gate *gate = gate_put(fx.stream);
@@ -223,8 +232,8 @@ COPY_TEST(the_consumer_waits_for_its_frame, KINDS)
 {
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 30); /* by peer, without semaphores, the producer waits */
     cuda_publishes(ring, 7);
-    gate_open_after(gate, 30);
     gl_takes(ring, 7);
     ck_assert(gate_is_open(gate));
     end(ring);

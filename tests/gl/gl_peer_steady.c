@@ -48,9 +48,10 @@ PEER_TEST(creating_and_freeing_resources_leaks_nothing)
 {
     GLuint name = gl_buffer_filled(SIZE, 0);
     /* its semaphores serve the other resources: the number of simulated ones is limited */
-    GR_AUTO(gr_resource) *first = must_peer(gl_buffer_filled(SIZE, 0), GR_READ_ONLY);
+    gr_resource *first = must_peer(gl_buffer_filled(SIZE, 0), GR_READ_ONLY);
     assert_steady(life, name, sanitizer() ? 100 : 1000);
     assert_gl_bytes(name, SIZE, 1);
+    gr_resource_free(first);
 }
 
 /* Each staging buffer has its own memory, unlike those above. */
