@@ -80,7 +80,7 @@ bool frames_latency(struct frames *f, struct frames_run *run, double hz,
     unsigned queries[FRAMES];
     double began[FRAMES], latencies[FRAMES], from_kernel[FRAMES];
     GLint64 origin = 0;
-    struct ends ends = {NULL};
+    struct ends ends = {0};
     bool good = open_ends(f, &ends);
     glGenQueries(FRAMES, queries);
     f->queries = queries;
