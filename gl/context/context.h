@@ -109,9 +109,9 @@ void gl_deferred_add(struct gl_deferred *left);
 void gl_deferred_run(const struct gl_context *context);
 
 /*
- * gl_after_context() sets a function that ends what is kept for destroyed contexts.
- * gl_context_ended() calls it, after grinterop has destroyed a context. Nothing reports the end of
- * other contexts.
+ * gl_after_context() sets a function that frees the objects kept for destroyed contexts.
+ * gl_context_ended() calls it after grinterop has destroyed a context. Contexts that the
+ * application destroys are not reported.
  */
 void gl_after_context(void (*collect)(void));
 void gl_context_ended(void);

@@ -18,19 +18,6 @@ static void make_shader_writes_visible(const struct gl_context *context)
         glMemoryBarrier(GL_ALL_BARRIER_BITS);
 }
 
-/* Fails if OpenGL has reported an error since GL_SAVE(ERRORS). */
-static gr_status check_copies(const gr_resource *resource, size_t n, const char *gl_call,
-                              const char *what)
-{
-    const GLenum error = gl_errors_take();
-    if (error == GL_NO_ERROR)
-        return GR_OK;
-    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), gl_call,
-                        "OpenGL could not %s the bytes of %s%s.", what,
-                        gl_object_text(resource).text,
-                        n > 1 ? " or of another one in the batch" : "");
-}
-
 /* ---- Bytes of buffers, through bindings that are restored ------------------------------------ */
 
 /* Waits until OpenGL has executed earlier commands. */
@@ -195,7 +182,8 @@ gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n)
             status = write_object(r, 0, r->base.size); /* a ring maps whole buffers */
     }
     if (status == GR_OK)
-        status = check_copies(resources[0], n, "glMapBufferRange, glTexSubImage", "take back");
+        status =
+            gl_object_check_copied(resources[0], n, "glMapBufferRange, glTexSubImage", "take back");
     for (size_t i = 0; i < n && status == GR_OK; i++)
         gl_of(resources[i])->copy->owed = false;
     return status;
@@ -262,7 +250,7 @@ gr_status gl_copy_read_objects(gr_resource *const resources[], size_t n)
     make_shader_writes_visible(&gl_of(resources[0])->context);
     issue_reads(resources, n);
     GR_TRY(wait_for_reads(resources, n));
-    return check_copies(resources[0], n, "glGetBufferSubData, glGetTexImage", "read");
+    return gl_object_check_copied(resources[0], n, "glGetBufferSubData, glGetTexImage", "read");
 }
 
 static void read_pieces(const struct gl_resource *r, struct __GLsync *fences[])
@@ -282,7 +270,7 @@ gr_status gl_copy_read_pieces(gr_resource *resource, struct __GLsync *fences[])
     GL_SAVED(before, GL_SAVE(ERRORS));
     make_shader_writes_visible(&gl_of(resource)->context);
     read_pieces(gl_of(resource), fences);
-    gr_status status = check_copies(resource, 1, "glCopyNamedBufferSubData", "read");
+    gr_status status = gl_object_check_copied(resource, 1, "glCopyNamedBufferSubData", "read");
     for (unsigned i = 0; i < GL_COPY_MOST_PIECES && status != GR_OK; i++)
         glDeleteSync(fences[i]); /* NULL is allowed here */
     return status;
@@ -334,7 +322,7 @@ static gr_status fetch_all_ahead(gr_resource *const resources[], size_t n)
         told = fetch_ahead(gl_of(resources[i])) || told;
     if (told)
         glFlush();
-    return check_copies(resources[0], n, "glCopyBufferSubData, glGetTexImage", "read");
+    return gl_object_check_copied(resources[0], n, "glCopyBufferSubData, glGetTexImage", "read");
 }
 
 static struct gl_copy *copy_of(const gr_resource *resource)

@@ -13,10 +13,10 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "gl/copy/copy.h"
+#include "gl/create/create.h"
 #include "gl/context/saved_state.h"
 #include "gl/shared/shared.h"
 #include "gl/staged/staged.h"
-#include "gl/texels/texel_shader.h"
 
 #define TRIAL_BYTES 16
 
@@ -93,16 +93,14 @@ static bool probe_copy(const struct contexts *contexts, char *reason, size_t siz
 static void add_frames(const struct gl_context *gl, bool crosses, char *reason, size_t size)
 {
     const size_t length = strlen(reason);
-    GL_SAVED(before, GL_SAVE(ERRORS));
-    struct gl_shader *shader = gl_shader_use(gl);
+    char why[160];
     snprintf(reason + length, size - length, " Frames in flight (`in_flight`) %s.",
-             shader ? "work: a compute shader copies"
+             gl_in_flight_gains(gl, NULL, why, sizeof(why)) ? "work: a compute shader copies"
              : crosses
                  ? "work, but calls of OpenGL copy, which are slower than a compute shader of "
                    "NVIDIA's OpenGL 4.5"
                  : "use interop instead, because they need compute shaders of NVIDIA's "
                    "OpenGL 4.5");
-    gl_shader_drop(shader);
 }
 
 static bool probe_peer(const struct contexts *contexts, char *reason, size_t size)

@@ -14,7 +14,6 @@
 #include "gl/copy/copy.h"
 #include "gl/create/create.h"
 #include "gl/interop/interop.h"
-#include "gl/shared/shared.h"
 #include "gl/staged/staged.h"
 
 /* Records that none of the requested transports is possible. */

@@ -164,8 +164,7 @@ gr_status gl_object_check_kept(gr_resource *const resources[], size_t n)
     return GR_OK;
 }
 
-/* ---- Buffers that the application has mapped --------------------------------------------------
- */
+/* ---- Buffers that the application has mapped ------------------------------------------------- */
 
 static void query_mapping(const struct gl_resource *r, GLint *mapped, GLint *access)
 {
@@ -202,4 +201,18 @@ gr_status gl_object_check_unlocked(const gr_resource *resource, const char *call
                    "%s is mapped by glMapBuffer, so that its bytes cannot be copied. Unmap it "
                    "first, or map it persistently.",
                    gl_object_text(resource).text);
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+gr_status gl_object_check_copied(const gr_resource *resource, size_t n, const char *gl_call,
+                                 const char *what)
+{
+    const GLenum error = gl_errors_take();
+    if (error == GL_NO_ERROR)
+        return GR_OK;
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), gl_call,
+                        "OpenGL could not %s the bytes of %s%s.", what,
+                        gl_object_text(resource).text,
+                        n > 1 ? " or of another one in the batch" : "");
 }

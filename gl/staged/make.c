@@ -10,7 +10,6 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
@@ -30,8 +29,9 @@ void gl_staged_drop_slots(struct gl_staged *s)
     s->count = 0;
 }
 
-void gl_staged_end(struct gl_staged *s, bool alive)
+void gl_staged_end(struct gr_ending *ending, bool alive)
 {
+    struct gl_staged *s = (struct gl_staged *)ending;
     gl_arrays_end(s->arrays, alive);
     if (alive && s->own)
         gr_driver()->MemFree(s->own);
@@ -39,12 +39,12 @@ void gl_staged_end(struct gl_staged *s, bool alive)
     free(s);
 }
 
-/* Frees what was made before an error. The CUDA context is current. */
+/* Frees the parts of an incomplete resource. The CUDA context is current. */
 static void discard(struct gl_staged *s, struct gl_resource *r)
 {
     GR_KEEP_ERROR();
     gl_staged_drop_slots(s);
-    gl_staged_end(s, true);
+    gl_staged_end(&s->ending, true);
     gr_work_end(&r->base.sync.work, true);
 }
 

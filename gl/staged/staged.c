@@ -36,12 +36,6 @@ static bool has_memory(const gr_resource *resource)
     return s->own || (s->arrays && !resource->current->linear);
 }
 
-static void end(struct gr_ending *ending, bool alive)
-{
-    struct gl_staged *s = (struct gl_staged *)ending;
-    gl_staged_end(s, alive);
-}
-
 /* ---- The staging buffers of a batch ---------------------------------------------------------- */
 
 typedef bool chosen(const gr_resource *resource);
@@ -67,8 +61,6 @@ static size_t run_at(gr_resource *const slots[], size_t n, size_t i)
     return slots[i]->backend->run(slots + i, n - i);
 }
 
-typedef gr_status use_operation(gr_resource *const resources[], size_t n);
-
 /* Calls begin_use() or end_use() for the staging buffers of the chosen resources. */
 static gr_status use_slots(gr_resource *const resources[], size_t n, chosen *which, bool begin)
 {
@@ -82,7 +74,7 @@ static gr_status use_slots(gr_resource *const resources[], size_t n, chosen *whi
     return GR_OK;
 }
 
-/* Lets CUDA wait for OpenGL's last use of the staging buffers: all or none. */
+/* Makes the stream wait for the last use of all staging buffers by OpenGL, or of none. */
 static gr_status map_slots(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_resource *slots[GR_BATCH];
@@ -119,18 +111,6 @@ static void move(const gr_resource *resource, bool read)
                        mapping->offset, mapping->part);
 }
 
-static gr_status check_moved(const gr_resource *resource, size_t n, const char *what)
-{
-    const GLenum error = gl_errors_take();
-    if (error == GL_NO_ERROR)
-        return GR_OK;
-    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
-                        "glDispatchCompute, glCopyNamedBufferSubData, glGetTextureSubImage",
-                        "OpenGL could not %s the bytes of %s%s.", what,
-                        gl_object_text(resource).text,
-                        n > 1 ? " or of another one in the batch" : "");
-}
-
 /* The copies follow all earlier commands, also writes of shaders. */
 static gr_status move_chosen(gr_resource *const resources[], size_t n, chosen *which, bool read)
 {
@@ -139,7 +119,9 @@ static gr_status move_chosen(gr_resource *const resources[], size_t n, chosen *w
     for (size_t i = 0; i < n; i++)
         if (which(resources[i]))
             move(resources[i], read);
-    return check_moved(resources[0], n, read ? "read" : "take back");
+    return gl_object_check_copied(
+        resources[0], n, "glDispatchCompute, glCopyNamedBufferSubData, glGetTextureSubImage",
+        read ? "read" : "take back");
 }
 
 /* ---- Copies by CUDA -------------------------------------------------------------------------- */
@@ -371,7 +353,8 @@ static gr_status unregister(gr_resource *resource)
     r->staged = NULL;
     r->arrays = NULL;
     gl_staged_drop_slots(s);
-    gr_ending_after(&s->ending, &resource->context, gr_work_take(&resource->sync.work), end);
+    gr_ending_after(&s->ending, &resource->context, gr_work_take(&resource->sync.work),
+                    gl_staged_end);
     gr_endings_collect();
     gl_object_collect(resource);
     return GR_OK;
@@ -382,7 +365,7 @@ static void destroy(gr_resource *resource)
     struct gl_resource *r = (struct gl_resource *)resource;
     if (r->staged) { /* the CUDA objects ended with their context */
         gl_staged_drop_slots(r->staged);
-        gl_staged_end(r->staged, false);
+        gl_staged_end(&r->staged->ending, false);
         r->staged = NULL;
     }
     gl_object_destroy(resource);

@@ -37,7 +37,7 @@ struct gl_staged {
 void gl_staged_drop_slots(struct gl_staged *staged);
 
 /* Frees everything else; without the CUDA context (`alive` is false) no CUDA objects. */
-void gl_staged_end(struct gl_staged *staged, bool alive);
+void gl_staged_end(struct gr_ending *ending, bool alive);
 
 /*
  * Whether OpenGL cannot copy the format from memory of CUDA; writes why. `format` is NULL for

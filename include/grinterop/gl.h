@@ -175,7 +175,7 @@ typedef struct gr_gl_options {
      * staging buffer, or arrays, and the release copies the mapped part to the object: CUDA has to
      * write all of it. With read_only, the map copies from the object, which OpenGL may then write
      * at once. The address of a mapping changes from map to map, so a captured graph must not keep
-     * it. The copies are in the order of OpenGL's commands, and no frame is drawn late.
+     * it. OpenGL copies in the order of its commands, so no frame is drawn late.
      *
      * The staging buffers take n times the size of the object, at least 2 MiB each if it is larger
      * than 1 MiB. Nothing is registered, so the storage of the object may be replaced, also while

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Frames in flight: what is refused, the state of the application, failures and ends. */
+/* Frames in flight: refusals, the state of the application, failures and ends. */
 #include "gl_in_flight.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define SIZE ((size_t)4096)
 
-/* ---- What is refused ------------------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 GROUP("refusals of frames in flight", add_flight_case)
 
