@@ -114,7 +114,7 @@ gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, CU
     (void)stream; /* nothing follows its storage */
     for (size_t i = 0; i < n; i++) {
         GR_TRY(gr_sync_check_ready(resources[i], call));
-        if (gr_sync_of(resources[i])->held_by == GR_HELD_BY_GRAPHICS)
+        if (resources[i]->sync.held_by == GR_HELD_BY_GRAPHICS)
             return refuse_owned(resources[i], call);
     }
     return GR_OK;
@@ -148,7 +148,7 @@ gr_status gr_external_mipmapped_array(const gr_resource *resource, CUmipmappedAr
 
 void gr_external_signal_in_place(const gr_resource *resource)
 {
-    gr_sync_signal_in_place(gr_sync_of(resource));
+    gr_sync_signal_in_place(&resource->sync);
 }
 
 void gr_external_collect(const gr_resource *resource)

@@ -29,7 +29,7 @@ static gr_status describe_all(const gr_resource *resource, struct gr_message *me
                               const char *call)
 {
     struct gr_description d;
-    const struct gr_sync *sync = gr_sync_of(resource);
+    const struct gr_sync *sync = &resource->sync;
     gr_status status = gr_share_describe(resource, &d, message, call);
     /*
      * A semaphore that this process also uses for other resources is not sent, because each process

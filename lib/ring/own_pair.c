@@ -16,7 +16,7 @@ static gr_status make_pair(gr_ring *ring, const gr_resource *resource, const cha
     ring->own = gr_pair_of_new(acquire, release, call);
     if (!ring->own)
         return gr_last_error()->status;
-    ring->given = gr_pair_hold(gr_sync_of(resource)->pair);
+    ring->given = gr_pair_hold(resource->sync.pair);
     return GR_OK;
 }
 
@@ -27,7 +27,7 @@ static gr_status make_pair(gr_ring *ring, const gr_resource *resource, const cha
 static gr_status wait_for_submit(gr_resource *resource, const char *call)
 {
     CUevent event = NULL;
-    if (!gr_sync_of(resource)->drawn)
+    if (!resource->sync.drawn)
         return GR_OK;
     GR_ENTER(&resource->context, call);
     gr_status status = gr_sync_take_last_use(resource, &event, call);
@@ -40,7 +40,7 @@ static gr_status wait_for_submit(gr_resource *resource, const char *call)
 
 void gr_ring_restore_pair(gr_resource *resource, struct gr_semaphore_pair *pair, const char *call)
 {
-    struct gr_sync *sync = gr_sync_of(resource);
+    struct gr_sync *sync = &resource->sync;
     if (!pair || (sync->acquire == pair->acquire && sync->release == pair->release) ||
         gr_sync_set(resource, pair, call) == GR_OK)
         return;
@@ -54,7 +54,7 @@ void gr_ring_restore_pair(gr_resource *resource, struct gr_semaphore_pair *pair,
 gr_status gr_ring_switch_pair(gr_resource *const resources[], size_t n,
                               struct gr_semaphore_pair *pair, const char *call)
 {
-    struct gr_semaphore_pair *before = gr_pair_hold(gr_sync_of(resources[0])->pair);
+    struct gr_semaphore_pair *before = gr_pair_hold(resources[0]->sync.pair);
     struct gr_error_record cause;
     gr_status status = GR_OK;
     size_t done = 0;
@@ -71,7 +71,7 @@ gr_status gr_ring_switch_pair(gr_resource *const resources[], size_t n,
 gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
                                const char *call)
 {
-    const struct gr_semaphore_pair *pair = gr_sync_of(resources[0])->pair;
+    const struct gr_semaphore_pair *pair = resources[0]->sync.pair;
     const struct gr_backend *backend = resources[0]->backend;
     /* begin_use() waits only for semaphores that the graphics API has imported */
     if (!pair || !pair->of_device || !backend->create_semaphore || backend->begin_use)

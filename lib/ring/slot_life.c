@@ -51,8 +51,8 @@ static bool same_pair(const struct gr_sync *sync, const struct gr_sync *other, c
 static gr_status check_semaphores(const gr_resource *resource, const gr_resource *like,
                                   const gr_ring *ring, size_t i, const char *call)
 {
-    const struct gr_sync *sync = gr_sync_of(resource);
-    const struct gr_sync *other = gr_sync_of(like);
+    const struct gr_sync *sync = &resource->sync;
+    const struct gr_sync *other = &like->sync;
     if (!sync->acquire || !sync->release)
         return refuse_slot(
             i, call,

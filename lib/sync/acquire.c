@@ -83,7 +83,7 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
     struct waits waits;
     waits.n = 0;
     for (size_t i = 0; i < n; i++)
-        GR_TRY(acquire_one(gr_sync_of(resources[i]), &waits, stream));
+        GR_TRY(acquire_one(&resources[i]->sync, &waits, stream));
     return waits.n ? flush_waits(&waits, stream) : GR_OK;
 }
 
@@ -96,5 +96,5 @@ void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream str
     gr_status status = GR_OK;
     GR_KEEP_ERROR();
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = gr_work_mark_or_finish(&gr_sync_of(resources[i])->work, stream);
+        status = gr_work_mark_or_finish(&resources[i]->sync.work, stream);
 }

@@ -49,14 +49,14 @@ static uint64_t last_release(gr_resource *const resources[], size_t n)
 {
     uint64_t last = 0;
     for (size_t i = 0; i < n; i++)
-        if (gr_sync_of(resources[i])->computed > last)
-            last = gr_sync_of(resources[i])->computed;
+        if (resources[i]->sync.computed > last)
+            last = resources[i]->sync.computed;
     return last;
 }
 
 bool gr_sync_wait_by_commands(gr_resource *const resources[], size_t n, uint64_t *value)
 {
-    gr_semaphore *release = gr_sync_of(resources[0])->release;
+    gr_semaphore *release = resources[0]->sync.release;
     uint64_t last = last_release(resources, n);
     if (!release || last == 0)
         return false;
@@ -72,11 +72,11 @@ gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, u
                                      const char *call)
 {
     uint64_t number = 0;
-    gr_semaphore *acquire = gr_sync_of(resources[0])->acquire;
+    gr_semaphore *acquire = resources[0]->sync.acquire;
     GR_TRY(acquire ? gr_sync_next_signal(acquire, &number, call) : GR_OK);
     *value = acquire && acquire->timeline ? number : 0;
     for (size_t i = 0; i < n; i++)
-        gr_sync_of(resources[i])->drawn = number;
+        resources[i]->sync.drawn = number;
     return GR_OK;
 }
 

@@ -62,8 +62,8 @@ static gr_status mark_work(gr_resource *const resources[], size_t n, const gr_se
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gr_sync_of(resources[i])->release == release)
-            status = gr_work_mark(&gr_sync_of(resources[i])->work, stream);
+        if (resources[i]->sync.release == release)
+            status = gr_work_mark(&resources[i]->sync.work, stream);
     return status;
 }
 
@@ -71,8 +71,8 @@ static gr_status mark_work(gr_resource *const resources[], size_t n, const gr_se
 static size_t count_same(gr_resource *const resources[], size_t n)
 {
     size_t count = 1;
-    const gr_semaphore *release = gr_sync_of(resources[0])->release;
-    while (count < n && gr_sync_of(resources[count])->release == release)
+    const gr_semaphore *release = resources[0]->sync.release;
+    while (count < n && resources[count]->sync.release == release)
         count++;
     return count;
 }
@@ -80,9 +80,9 @@ static size_t count_same(gr_resource *const resources[], size_t n)
 /* Whether no earlier resource in the list has the same semaphore. */
 static bool is_first_with(gr_resource *const resources[], size_t i)
 {
-    const gr_semaphore *release = gr_sync_of(resources[i])->release;
+    const gr_semaphore *release = resources[i]->sync.release;
     while (i-- > 0)
-        if (gr_sync_of(resources[i])->release == release)
+        if (resources[i]->sync.release == release)
             return false;
     return true;
 }
@@ -93,14 +93,14 @@ static bool is_first_with(gr_resource *const resources[], size_t i)
  */
 static gr_status release_group(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_semaphore *release = gr_sync_of(resources[0])->release;
+    gr_semaphore *release = resources[0]->sync.release;
     uint64_t value = 0;
     const bool tells = gr_sync_tells_the_end(release);
     gr_status status = tells ? GR_OK : mark_work(resources, n, release, stream);
     if (status == GR_OK && release)
         status = signal_next(release, stream, &value);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
-        struct gr_sync *sync = gr_sync_of(resources[i]);
+        struct gr_sync *sync = &resources[i]->sync;
         if (sync->release != release)
             continue;
         if (tells)
@@ -127,7 +127,7 @@ gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream str
     if (same == n)
         return release_group(resources, n, stream);
     for (size_t i = 0; i < n; i++) /* all waits are enqueued before the first signal */
-        if (is_claimed(gr_sync_of(resources[i])->release))
+        if (is_claimed(resources[i]->sync.release))
             return refuse_claimed();
     for (size_t i = 0; i < n && status == GR_OK; i += same) {
         same = count_same(resources + i, n - i);

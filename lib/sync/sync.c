@@ -26,7 +26,7 @@ static gr_status record_in_stream(struct gr_last_work *work, const char *call)
 
 gr_status gr_sync_record_work(gr_resource *resource, const char *call)
 {
-    struct gr_sync *sync = gr_sync_of(resource);
+    struct gr_sync *sync = &resource->sync;
     struct gr_last_work *work = &sync->work;
     if (work->recorded || !work->stream)
         return GR_OK;
@@ -43,7 +43,7 @@ gr_status gr_sync_record_work(gr_resource *resource, const char *call)
 
 gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
 {
-    const struct gr_sync *sync = gr_sync_of(resource);
+    const struct gr_sync *sync = &resource->sync;
     if (!sync->decided && gr_sync_is_submitted(resource))
         return gr_fail(GR_ERR_STATE, call,
                        "Nothing orders CUDA and the graphics API for this resource yet: set "
@@ -64,7 +64,7 @@ gr_status gr_sync_finish_work(gr_resource *resource, const char *call)
 
 gr_status gr_sync_take_last_use(gr_resource *resource, CUevent *event, const char *call)
 {
-    struct gr_sync *sync = gr_sync_of(resource);
+    struct gr_sync *sync = &resource->sync;
     const gr_semaphore_point drawn =
         GR_INIT(gr_semaphore_point, .semaphore = sync->acquire, .value = sync->drawn);
     if (sync->drawn)
@@ -86,7 +86,7 @@ void gr_sync_begin(struct gr_sync *sync, struct gr_semaphore_pair *pair)
 
 gr_status gr_sync_set(gr_resource *resource, struct gr_semaphore_pair *pair, const char *call)
 {
-    struct gr_sync *sync = gr_sync_of(resource);
+    struct gr_sync *sync = &resource->sync;
     GR_ENTER(&resource->context, call);
     /*
      * The old semaphores may be destroyed next, and the last release may still have to signal them.

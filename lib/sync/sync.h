@@ -232,12 +232,6 @@ unsigned gr_pair_users(const struct gr_semaphore_pair *pair);
 
 /* ---- The order of a resource: sync.c, acquire.c, release.c, graphics.c ----------------------- */
 
-/* Returns the order of a resource. The cast is valid because no resource is a const object. */
-static inline struct gr_sync *gr_sync_of(const gr_resource *resource)
-{
-    return (struct gr_sync *)&resource->sync;
-}
-
 /* Whether submits order the resource; false if the backend issues graphics commands. */
 static inline bool gr_sync_is_submitted(const gr_resource *resource)
 {
@@ -285,7 +279,7 @@ gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
     __attribute__((cold));
 static inline gr_status gr_sync_check_ready(const gr_resource *resource, const char *call)
 {
-    const struct gr_sync *sync = gr_sync_of(resource);
+    const struct gr_sync *sync = &resource->sync;
     bool ready = (sync->decided || !gr_sync_is_submitted(resource)) && !sync->begun;
     return ready ? GR_OK : gr_sync_refuse_unready(resource, call);
 }

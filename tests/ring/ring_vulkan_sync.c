@@ -15,7 +15,7 @@ static gr_resource *resource_with(const struct ring_sync *pair)
 {
     gr_resource *resource = must_create(RING_SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_set_sync(resource, pair->acquire, pair->release));
-    gr_sync_of(resource)->pair->of_device = true;
+    resource->sync.pair->of_device = true;
     return resource;
 }
 
@@ -58,7 +58,7 @@ VULKAN_TEST(each_ring_gets_a_new_pair_of_semaphores)
         gr_ring_free(rings[i]);
     for (int i = 0; i < 3; i++) {
         assert_signals(resources[i], device.acquire);
-        ck_assert(gr_sync_of(resources[i])->pair->of_device);
+        ck_assert(resources[i]->sync.pair->of_device);
         gr_resource_free(resources[i]);
     }
     gr_resource_free(stranger);

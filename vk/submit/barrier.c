@@ -372,8 +372,8 @@ gr_status gr_vk_cmd_to_cuda(VkCommandBuffer commands, gr_resource *const resourc
     GR_TRY(hand_over(true, commands, resources, n, before, __func__));
     /* Maps may follow. But until the commands are submitted, CUDA does not have the resources. */
     for (size_t i = 0; i < n; i++)
-        if (gr_sync_of(resources[i])->held_by == GR_HELD_BY_GRAPHICS)
-            gr_sync_of(resources[i])->held_by = GR_HELD_BY_NOBODY;
+        if (resources[i]->sync.held_by == GR_HELD_BY_GRAPHICS)
+            resources[i]->sync.held_by = GR_HELD_BY_NOBODY;
     return GR_OK;
 }
 

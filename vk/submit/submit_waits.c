@@ -542,7 +542,7 @@ static gr_status take_uses(struct making *m)
     for (size_t i = 0; i < desc->use_count; i++)
         GR_TRY(take_use(m, i));
     for (size_t i = 0; i < m->resource_count; i++) {
-        const bool is_with_cuda = gr_sync_of(m->resources[i])->held_by == GR_HELD_BY_CUDA;
+        const bool is_with_cuda = m->resources[i]->sync.held_by == GR_HELD_BY_CUDA;
         if (!is_with_cuda)
             m->first_of[i] = NULL;
         else if (m->first_of[i])
@@ -638,7 +638,7 @@ static gr_status commit(const struct making *m)
 {
     GR_TRY(gr_submit_commit(m->submit));
     for (size_t i = 0; i < m->resource_count; i++)
-        gr_sync_of(m->resources[i])->held_by =
+        m->resources[i]->sync.held_by =
             m->last_of[i] || m->desc.own_barriers ? GR_HELD_BY_CUDA : GR_HELD_BY_GRAPHICS;
     return GR_OK;
 }

@@ -242,7 +242,7 @@ static gr_status relay_in(struct gr_link *link, gr_resource *const resources[], 
 
 static void wait_directly(bool is_cuda, gr_resource *resource, uint64_t value)
 {
-    struct gr_sync *sync = gr_sync_of(resource);
+    struct gr_sync *sync = &resource->sync;
     if (value)
         *(is_cuda ? &sync->drawn : &sync->computed) = value;
 }
@@ -372,7 +372,7 @@ gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side,
         GR_TRY(relay_out(link, side->resources, n, &value));
     }
     for (size_t i = 0; i < n; i++) {
-        const struct gr_sync *sync = gr_sync_of(side->resources[i]);
+        const struct gr_sync *sync = &side->resources[i]->sync;
         if (!link->out)
             value = side->is_cuda ? sync->computed : sync->drawn;
         link->state->slots[side->numbers[i]].signalled = value;

@@ -270,7 +270,7 @@ static struct gr_semaphore_pair *make_new_pair(struct sending *s)
 
 static gr_status make_pair(struct sending *s)
 {
-    s->before = gr_pair_hold(gr_sync_of(s->resources[0])->pair);
+    s->before = gr_pair_hold(s->resources[0]->sync.pair);
     s->pair = direct_pair(s);
     bool is_direct = s->pair;
     if (!is_direct)
@@ -350,7 +350,7 @@ static gr_status make_page(struct sending *s)
 static void count_as_with_cuda(const struct sending *s)
 {
     for (uint32_t i = 0; i < s->count && is_used_there_first(s); i++)
-        gr_sync_of(s->resources[i])->held_by = GR_HELD_BY_CUDA;
+        s->resources[i]->sync.held_by = GR_HELD_BY_CUDA;
 }
 
 static gr_status link_and_send(struct sending *s)
