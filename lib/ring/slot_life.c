@@ -186,13 +186,6 @@ gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_
 
 /* ---- Ending slots: the ring drops their resources when no work uses them any more ------------ */
 
-static bool has_passed(const gr_resource *resource, CUevent event)
-{
-    GR_ENTERED pushed = false;
-    return gr_context_enter(&resource->context, &pushed, __func__) != GR_OK ||
-           gr_event_has_passed(event);
-}
-
 static void end_event(const gr_resource *resource, CUevent event)
 {
     GR_ENTERED pushed = false;
@@ -201,18 +194,28 @@ static void end_event(const gr_resource *resource, CUevent event)
 }
 
 /*
- * Returns an event after the last use of the resource, if Vulkan submits use it; otherwise NULL.
- * The ring keeps its reference until then: Vulkan objects may end with this reference, and
- * resources that the application keeps may get other semaphores.
+ * Whether the work with a slot that has left is over. If Vulkan submits use its resource, an event
+ * after the last use says so; *after has it until then. The ring keeps its reference as long:
+ * Vulkan objects may end with this reference, and resources that the application keeps may get
+ * other semaphores.
  */
-static CUevent event_after_use(gr_resource *resource)
+static bool slot_work_is_over(gr_resource *resource, CUevent *after)
 {
-    CUevent event = NULL;
+    CUevent event = *after;
     GR_ENTERED pushed = false;
-    if (gr_sync_is_submitted(resource) && resource->backend->api != GR_GRAPHICS_EXTERNAL &&
-        gr_context_enter(&resource->context, &pushed, __func__) == GR_OK)
+    *after = NULL;
+    if (!gr_sync_is_submitted(resource) || resource->backend->api == GR_GRAPHICS_EXTERNAL ||
+        gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
+        return true;
+    if (!event)
         (void)gr_sync_take_last_use(resource, &event, "gr_ring_free");
-    return event;
+    if (event && !gr_event_has_passed(event)) {
+        *after = event;
+        return false;
+    }
+    if (event)
+        gr_driver()->EventDestroy(event);
+    return true;
 }
 
 /*
@@ -244,15 +247,12 @@ static void end_slot(gr_ring *ring, uint32_t number)
 {
     struct gr_ring_slot *slot = &ring->state.slots[number];
     gr_resource *resource = slot->api.resource;
-    CUevent after = slot->after ? slot->after : event_after_use(resource);
-    const bool done = !after || has_passed(resource, after);
+    const bool done = slot_work_is_over(resource, &slot->after);
     if (done) {
-        end_event(resource, after);
         hand_back(ring, resource);
         gr_resource_drop(resource);
     }
     GR_LOCKED(&ring->lock);
-    slot->after = done ? NULL : after;
     gr_ring_state_move(&ring->state, number, done ? GR_SLOT_NONE : GR_SLOT_LEFT);
 }
 
