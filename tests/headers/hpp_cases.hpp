@@ -50,6 +50,15 @@ inline const char *hpp_run(const hpp_case &one)
     }
 }
 
+/* Defines the function that returns the part of this name: the `cases` of the file. */
+#define HPP_PART(name)                                                                             \
+    const hpp_part *hpp_##name()                                                                   \
+    {                                                                                              \
+        static const hpp_part part = {#name, sizeof(cases) / sizeof(cases[0]),                     \
+                                      [](int i) { return hpp_run(cases[i]); }};                    \
+        return &part;                                                                              \
+    }
+
 /* Runs a call that must throw grinterop::error. Returns the error. */
 template <typename Call> grinterop::error hpp_thrown(Call call)
 {

@@ -115,12 +115,7 @@ static const hpp_case cases[] = {
     HPP_CASE(the_pointer_of_a_mapped_image_throws),
 };
 
-const hpp_part *hpp_errors()
-{
-    static const hpp_part part = {"errors", sizeof(cases) / sizeof(cases[0]),
-                                  [](int i) { return hpp_run(cases[i]); }};
-    return &part;
-}
+HPP_PART(errors)
 
 long hpp_edition()
 {

@@ -402,9 +402,4 @@ static const hpp_case cases[] = {
     HPP_CASE(gr_init_works_everywhere),
 };
 
-const hpp_part *hpp_mappings()
-{
-    static const hpp_part part = {"mappings", sizeof(cases) / sizeof(cases[0]),
-                                  [](int i) { return hpp_run(cases[i]); }};
-    return &part;
-}
+HPP_PART(mappings)

@@ -157,9 +157,4 @@ static const hpp_case cases[] = {
     HPP_CASE(moving_a_slot_empties_its_source),
 };
 
-const hpp_part *hpp_rings()
-{
-    static const hpp_part part = {"rings", sizeof(cases) / sizeof(cases[0]),
-                                  [](int i) { return hpp_run(cases[i]); }};
-    return &part;
-}
+HPP_PART(rings)

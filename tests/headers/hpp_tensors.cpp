@@ -186,9 +186,4 @@ static const hpp_case cases[] = {
     HPP_CASE(a_program_derives_its_own_owners),
 };
 
-const hpp_part *hpp_tensors()
-{
-    static const hpp_part part = {"tensors", sizeof(cases) / sizeof(cases[0]),
-                                  [](int i) { return hpp_run(cases[i]); }};
-    return &part;
-}
+HPP_PART(tensors)

@@ -155,9 +155,4 @@ static const hpp_case cases[] = {
     HPP_CASE(a_device_that_cannot_be_wrapped_throws),
 };
 
-const hpp_part *hpp_vulkan()
-{
-    static const hpp_part part = {"vulkan", sizeof(cases) / sizeof(cases[0]),
-                                  [](int i) { return hpp_run(cases[i]); }};
-    return &part;
-}
+HPP_PART(vulkan)
