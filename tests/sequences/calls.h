@@ -38,20 +38,20 @@ struct entry {
     bool software_only; /* GPU drivers do not accept the input of this call */
 };
 
-/* The entry of a public function, which the function run_NAME calls. */
-#define CALL(name, weight, format)                                                                 \
-    {                                                                                              \
-#name, format, weight, run_##name, false                                                   \
-    }
-
-/* The entry of a call that needs the software driver. */
-#define SOFTWARE_CALL(name, weight, format)                                                        \
-    {                                                                                              \
-#name, format, weight, run_##name, true                                                    \
-    }
-
-/* The entry of a step outside of grinterop. */
-#define STEP(name, weight, format) CALL(name, weight, format)
+/*
+ * calls.def has a line for each entry, which the function run_NAME runs. CALL() is a public
+ * function, SOFTWARE_CALL() one that needs the software driver, and STEP() is a step outside of
+ * grinterop. A theme begins with THEME().
+ */
+#define THEME(name)
+#define CALL(name, weight, format)          bool run_##name(struct world *w, const int *a);
+#define SOFTWARE_CALL(name, weight, format) CALL(name, weight, format)
+#define STEP(name, weight, format)          CALL(name, weight, format)
+#include "calls.def"
+#undef THEME
+#undef CALL
+#undef SOFTWARE_CALL
+#undef STEP
 
 /* A public function that the sequences do not call. */
 struct left_out {
@@ -63,15 +63,10 @@ struct left_out {
     }
 extern const struct left_out left_out[];
 
-/* The entries of each file. An entry without a name ends each array. */
-extern const struct entry calls_ask[], calls_device[], calls_dlpack[], calls_end[],
-    calls_external[], calls_hand[], calls_image[], calls_make[], calls_map[], calls_outside[],
-    calls_publish[], calls_ring[], calls_slot[], calls_tensor[], calls_vulkan[];
-
 /* Frees the objects that one thread has handed over and that no other thread has taken. */
 void hand_end_all(struct world *w);
 
-/* Joins the entries of all files in one list. Call it before any other function of this header. */
+/* Finds the themes. Call it before any other function of this header. */
 void entries_collect(void);
 
 /*

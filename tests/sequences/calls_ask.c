@@ -17,7 +17,7 @@
 
 /* Calls a query with a live resource or with NULL. */
 #define ASK_RESOURCE(function, of_null, right)                                                     \
-    static bool run_##function(struct world *w, const int *a)                                      \
+    bool run_##function(struct world *w, const int *a)                                             \
     {                                                                                              \
         struct resource *r = resource_at(w, a[0]);                                                 \
         if (r && r->life != LIVE)                                                                  \
@@ -37,7 +37,7 @@ ASK_RESOURCE(gr_gl_target, 0,
              gr_gl_target(r->it) == (r->object->context == ANY_CONTEXT ? 0 : r->object->target))
 
 /* The call truncates the text to any size, terminates it, and returns the full length. */
-static bool run_gr_resource_describe(struct world *w, const int *a)
+bool run_gr_resource_describe(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
     char text[256], whole[1024];
@@ -56,7 +56,7 @@ static bool run_gr_resource_describe(struct world *w, const int *a)
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
 #define ASK_BUFFER(function, right)                                                                \
-    static bool run_##function(struct world *w, const int *a)                                      \
+    bool run_##function(struct world *w, const int *a)                                             \
     {                                                                                              \
         struct buffer *b = buffer_at(w, a[0]);                                                     \
         if (b && b->life != LIVE)                                                                  \
@@ -80,7 +80,7 @@ ASK_BUFFER(gr_buffer_size,
                (b->resource->mapped == b && (!b->resource->image || b->linear_image) ? b->size : 0))
 
 /* Only the buffer of a mapped image has no pointer. */
-static bool run_gr_buffer_ptr(struct world *w, const int *a)
+bool run_gr_buffer_ptr(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     if (b && b->life != LIVE)
@@ -98,7 +98,7 @@ static bool run_gr_buffer_ptr(struct world *w, const int *a)
 
 /* ---- Errors, flags, the log ------------------------------------------------------------------ */
 
-static bool run_gr_last_error(struct world *w, const int *a)
+bool run_gr_last_error(struct world *w, const int *a)
 {
     (void)a;
     const gr_error *error = gr_last_error();
@@ -106,7 +106,7 @@ static bool run_gr_last_error(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_clear_error(struct world *w, const int *a)
+bool run_gr_clear_error(struct world *w, const int *a)
 {
     (void)a;
     gr_clear_error();
@@ -114,7 +114,7 @@ static bool run_gr_clear_error(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_error_print(struct world *w, const int *a)
+bool run_gr_error_print(struct world *w, const int *a)
 {
     char text[4096] = "";
     (void)a;
@@ -127,13 +127,13 @@ static bool run_gr_error_print(struct world *w, const int *a)
 }
 
 /* Unknown status numbers have names too. */
-static bool run_gr_status_name(struct world *w, const int *a)
+bool run_gr_status_name(struct world *w, const int *a)
 {
     must(w, gr_status_name((gr_status)a[0])[0]);
     return true;
 }
 
-static bool run_gr_flags_parse(struct world *w, const int *a)
+bool run_gr_flags_parse(struct world *w, const int *a)
 {
     static const struct {
         const char *text;
@@ -162,14 +162,14 @@ static void take_line(void *user, gr_log_level level, const char *line)
 }
 
 /* After this call the library formats log lines about live objects. */
-static bool run_gr_log_add(struct world *w, const int *a)
+bool run_gr_log_add(struct world *w, const int *a)
 {
     static const gr_log_level levels[] = {GR_LOG_NONE, GR_LOG_WARNING, GR_LOG_INFO, GR_LOG_DEBUG};
     judge(w, gr_log_add(levels[a[0]], take_line, NULL), 0);
     return true;
 }
 
-static bool run_gr_log_remove(struct world *w, const int *a)
+bool run_gr_log_remove(struct world *w, const int *a)
 {
     (void)w;
     (void)a;
@@ -177,7 +177,7 @@ static bool run_gr_log_remove(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_library_version(struct world *w, const int *a)
+bool run_gr_library_version(struct world *w, const int *a)
 {
     (void)a;
     must(w, gr_library_version()[0]);
@@ -186,7 +186,7 @@ static bool run_gr_library_version(struct world *w, const int *a)
 
 /* ---- OpenGL and CUDA ------------------------------------------------------------------------- */
 
-static bool run_gr_gl_probe(struct world *w, const int *a)
+bool run_gr_gl_probe(struct world *w, const int *a)
 {
     static const gr_transport asked[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
                                          GR_TRANSPORT_SHARED, GR_TRANSPORT_ANY};
@@ -200,7 +200,7 @@ static bool run_gr_gl_probe(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_gl_cuda_device(struct world *w, const int *a)
+bool run_gr_gl_cuda_device(struct world *w, const int *a)
 {
     int device = -7;
     unsigned may = w->gl == GL_CONTEXTS ? MAY(GR_ERR_GL) : 0;
@@ -212,7 +212,7 @@ static bool run_gr_gl_cuda_device(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_cuda_find_device(struct world *w, const int *a)
+bool run_gr_cuda_find_device(struct world *w, const int *a)
 {
     static const unsigned char none[16];
     CUuuid uuid;
@@ -227,20 +227,20 @@ static bool run_gr_cuda_find_device(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_cuda_load(struct world *w, const int *a)
+bool run_gr_cuda_load(struct world *w, const int *a)
 {
     judge(w, gr_cuda_load(a[0] % 2 != 0), 0);
     return true;
 }
 
-static bool run_gr_cuda_is_software(struct world *w, const int *a)
+bool run_gr_cuda_is_software(struct world *w, const int *a)
 {
     (void)a;
     must(w, gr_cuda_is_software() == w->software);
     return true;
 }
 
-static bool run_gr_cuda_driver_path(struct world *w, const int *a)
+bool run_gr_cuda_driver_path(struct world *w, const int *a)
 {
     (void)a;
     must(w, gr_cuda_driver_path()[0]);
@@ -250,7 +250,7 @@ static bool run_gr_cuda_driver_path(struct world *w, const int *a)
 /* ---- EGL ------------------------------------------------------------------------------------- */
 
 /* Creates a context and frees it at once. Afterwards no context is current. */
-static bool run_gr_egl_create(struct world *w, const int *a)
+bool run_gr_egl_create(struct world *w, const int *a)
 {
     const gr_egl_options options = GR_INIT(gr_egl_options, .share = a[0] ? NULL : w->egl[0]);
     gr_egl *made = gr_egl_create(&options);
@@ -259,29 +259,3 @@ static bool run_gr_egl_create(struct world *w, const int *a)
     w->gl = GL_CONTEXTS;
     return true;
 }
-
-const struct entry calls_ask[] = {
-    CALL(gr_resource_get_info, 3, "r"),
-    CALL(gr_gl_name, 3, "r"),
-    CALL(gr_gl_target, 5, "r"),
-    CALL(gr_resource_describe, 5, "rn"),
-    CALL(gr_buffer_ptr, 5, "b"),
-    CALL(gr_buffer_size, 5, "b"),
-    CALL(gr_buffer_get_info, 8, "b"),
-    CALL(gr_last_error, 3, ""),
-    CALL(gr_clear_error, 3, ""),
-    CALL(gr_error_print, 3, ""),
-    CALL(gr_status_name, 2, "n"),
-    CALL(gr_flags_parse, 2, "d"),
-    CALL(gr_log_add, 4, "d"),
-    CALL(gr_log_remove, 1, ""),
-    CALL(gr_library_version, 1, ""),
-    CALL(gr_gl_probe, 4, "d"),
-    CALL(gr_gl_cuda_device, 5, "d"),
-    CALL(gr_cuda_load, 2, "d"),
-    CALL(gr_cuda_is_software, 2, ""),
-    CALL(gr_cuda_driver_path, 2, ""),
-    CALL(gr_egl_create, 1, "d"),
-    CALL(gr_cuda_find_device, 1, "d"),
-    {0},
-};

@@ -30,7 +30,7 @@ gr_vk_device *device_for(struct world *w, int number)
 }
 
 /* Argument values 0 to 2 are errors: no description, no device, an invalid queue family. */
-static bool run_gr_vk_device_from_vk(struct world *w, const int *a)
+bool run_gr_vk_device_from_vk(struct world *w, const int *a)
 {
     struct device *d = device_at(w, a[1]);
     int wrong = a[0] % 16;
@@ -55,7 +55,7 @@ static bool is_stale(const struct world *w, const struct device *d)
     return d->life == ENDED;
 }
 
-static bool run_gr_vk_device_free(struct world *w, const int *a)
+bool run_gr_vk_device_free(struct world *w, const int *a)
 {
     struct device *d = device_at(w, a[0]);
     if (d && d->life != LIVE && !is_stale(w, d))
@@ -71,7 +71,7 @@ static bool run_gr_vk_device_free(struct world *w, const int *a)
 
 /* ---- Properties ------------------------------------------------------------------------------ */
 
-static bool run_gr_vk_physical_device(struct world *w, const int *a)
+bool run_gr_vk_physical_device(struct world *w, const int *a)
 {
     VkPhysicalDevice found = VK_NULL_HANDLE;
     if (!w->device)
@@ -83,7 +83,7 @@ static bool run_gr_vk_physical_device(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_vk_instance_extensions(struct world *w, const int *a)
+bool run_gr_vk_instance_extensions(struct world *w, const int *a)
 {
     uint32_t count = 0;
     judge(w, gr_vk_instance_extensions(NULL, a[0] ? &count : NULL),
@@ -92,7 +92,7 @@ static bool run_gr_vk_instance_extensions(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_vk_device_extensions(struct world *w, const int *a)
+bool run_gr_vk_device_extensions(struct world *w, const int *a)
 {
     uint32_t count = 0;
     if (!w->device)
@@ -104,7 +104,7 @@ static bool run_gr_vk_device_extensions(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_vk_format_get_info(struct world *w, const int *a)
+bool run_gr_vk_format_get_info(struct world *w, const int *a)
 {
     const gr_vk_format_info *info = gr_vk_format_get_info(a[0] ? FORMAT : VK_FORMAT_UNDEFINED);
     judge_made(w, info, a[0] ? 0 : MAY(GR_ERR_UNSUPPORTED));
@@ -132,7 +132,7 @@ static void is_made(struct world *w, struct resource *r, gr_resource *made, GLen
     r->cuda = 0;
 }
 
-static bool run_gr_create_vk_image(struct world *w, const int *a)
+bool run_gr_create_vk_image(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[2]);
     unsigned side = a[0] % 16 == 0 ? 0 : SIDE;
@@ -160,7 +160,7 @@ static bool run_gr_create_vk_image(struct world *w, const int *a)
  * Argument values 0 to 2 are errors: no buffer, no memory, a range past the end. After a success
  * two resources share memory, and it is undefined which write wins.
  */
-static bool run_gr_from_vk_buffer(struct world *w, const int *a)
+bool run_gr_from_vk_buffer(struct world *w, const int *a)
 {
     struct resource *from = resource_at(w, a[0]), *r = resource_at(w, a[3]);
     int wrong = a[1] % 16;
@@ -183,15 +183,3 @@ static bool run_gr_from_vk_buffer(struct world *w, const int *a)
     bytes_are(from->object, 0, from->object->size, UNKNOWN);
     return true;
 }
-
-const struct entry calls_device[] = {
-    CALL(gr_vk_device_from_vk, 10, "nZ"),
-    CALL(gr_vk_device_free, 8, "z"),
-    CALL(gr_vk_physical_device, 1, "d"),
-    CALL(gr_vk_instance_extensions, 1, "d"),
-    CALL(gr_vk_device_extensions, 1, "d"),
-    CALL(gr_vk_format_get_info, 2, "d"),
-    CALL(gr_create_vk_image, 20, "nFR"),
-    SOFTWARE_CALL(gr_from_vk_buffer, 15, "rnfR"),
-    {0},
-};

@@ -32,7 +32,7 @@ static bool is_exported(struct world *w, struct tensor *t, struct export *x, voi
     return true;
 }
 
-static bool run_gr_tensor_to_dlpack(struct world *w, const int *a)
+bool run_gr_tensor_to_dlpack(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
     struct export *x = export_at(w, a[2]);
@@ -46,7 +46,7 @@ static bool run_gr_tensor_to_dlpack(struct world *w, const int *a)
     return is_exported(w, t, x, made, false, may);
 }
 
-static bool run_gr_tensor_to_dlpack_legacy(struct world *w, const int *a)
+bool run_gr_tensor_to_dlpack_legacy(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
     struct export *x = export_at(w, a[2]);
@@ -88,7 +88,7 @@ void export_end(struct world *w, struct export *x)
  * The consumer calls the deleter of an export. If the export was imported, freeing the import calls
  * the deleter.
  */
-static bool run_dlpack_end(struct world *w, const int *a)
+bool run_dlpack_end(struct world *w, const int *a)
 {
     struct export *x = export_at(w, a[0]);
     if (!x || x->life != LIVE || x->taken)
@@ -126,12 +126,12 @@ static bool import(struct world *w, const int *a, bool old)
     return true;
 }
 
-static bool run_gr_tensor_from_dlpack(struct world *w, const int *a)
+bool run_gr_tensor_from_dlpack(struct world *w, const int *a)
 {
     return import(w, a, false);
 }
 
-static bool run_gr_tensor_from_dlpack_legacy(struct world *w, const int *a)
+bool run_gr_tensor_from_dlpack_legacy(struct world *w, const int *a)
 {
     return import(w, a, true);
 }
@@ -145,14 +145,3 @@ void export_end(struct world *w, struct export *x)
 }
 
 #endif
-
-const struct entry calls_dlpack[] = {
-#if !defined(GR_WITHOUT_DLPACK)
-    CALL(gr_tensor_to_dlpack, 20, "tsX"),
-    STEP(gr_tensor_to_dlpack_legacy, 10, "tsX"),
-    STEP(dlpack_end, 15, "x"),
-    CALL(gr_tensor_from_dlpack, 15, "xsT"),
-    STEP(gr_tensor_from_dlpack_legacy, 8, "xsT"),
-#endif
-    {0},
-};

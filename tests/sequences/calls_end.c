@@ -22,7 +22,7 @@ static unsigned release_may(const struct world *w, const struct buffer *b, int c
     return b->resource->mapped == b ? end_may(w, b->resource, choice) : 0;
 }
 
-static bool run_gr_buffer_release(struct world *w, const int *a)
+bool run_gr_buffer_release(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     if (!is_tensor_usable(w, b))
@@ -34,7 +34,7 @@ static bool run_gr_buffer_release(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_buffer_release_later(struct world *w, const int *a)
+bool run_gr_buffer_release_later(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     if (!is_tensor_usable(w, b))
@@ -77,7 +77,7 @@ static unsigned many_may(const unsigned may[], const struct buffer *const list[]
     return all && some ? MAY(GR_ERR_PARTIAL) : all;
 }
 
-static bool run_gr_buffer_release_many(struct world *w, const int *a)
+bool run_gr_buffer_release_many(struct world *w, const int *a)
 {
     struct buffer *list[MANY];
     gr_buffer *given[MANY];
@@ -112,7 +112,7 @@ static bool can_query(const struct world *w, const struct resource *r)
     return !r || r->life == LIVE || is_stale_resource(w, r);
 }
 
-static bool run_gr_resource_unmap(struct world *w, const int *a)
+bool run_gr_resource_unmap(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
     if (!can_query(w, r) || !is_stream_valid(w, a[1]))
@@ -154,7 +154,7 @@ static unsigned close_may(const struct world *w, const struct resource *r, int c
     return may | context_may(w, r) | (r->gone ? MAY(GR_ERR_PARTIAL) : 0);
 }
 
-static bool run_gr_resource_close(struct world *w, const int *a)
+bool run_gr_resource_close(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
     if (!can_query(w, r) || !is_stream_valid(w, a[1]))
@@ -178,7 +178,7 @@ static bool run_gr_resource_close(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_resource_free(struct world *w, const int *a)
+bool run_gr_resource_free(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
     if (!can_query(w, r))
@@ -199,7 +199,7 @@ static bool run_gr_resource_free(struct world *w, const int *a)
  * A wait without timeout ends soon: the work in the stream is short and never waits for this
  * thread.
  */
-static bool run_gr_resource_wait(struct world *w, const int *a)
+bool run_gr_resource_wait(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
     if (r && (r->life != LIVE || r->gone || r->ring))
@@ -217,10 +217,3 @@ static bool run_gr_resource_wait(struct world *w, const int *a)
     judge(w, status, may);
     return true;
 }
-
-const struct entry calls_end[] = {
-    CALL(gr_buffer_release, 130, "b"),        CALL(gr_buffer_release_later, 25, "b"),
-    CALL(gr_buffer_release_many, 40, "bbbe"), CALL(gr_resource_unmap, 40, "re"),
-    CALL(gr_resource_close, 30, "re"),        CALL(gr_resource_free, 60, "r"),
-    CALL(gr_resource_wait, 20, "rd"),         {0},
-};

@@ -61,7 +61,7 @@ static int make_memory(struct world *w)
 }
 
 /* Argument values 0 to 2 are errors: no size, a range past the end, no handle type. */
-static bool run_gr_from_external_memory(struct world *w, const int *a)
+bool run_gr_from_external_memory(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[2]);
     int wrong = a[0] % 16;
@@ -84,7 +84,7 @@ static bool run_gr_from_external_memory(struct world *w, const int *a)
 }
 
 /* Uses one half of the memory, or a range past its end. */
-static bool run_gr_from_same_memory(struct world *w, const int *a)
+bool run_gr_from_same_memory(struct world *w, const int *a)
 {
     struct resource *from = resource_at(w, a[0]), *r = resource_at(w, a[3]);
     const gr_external_part_desc part =
@@ -107,7 +107,7 @@ static bool run_gr_from_same_memory(struct world *w, const int *a)
 }
 
 /* Sets an external resource to use no semaphores. Until then its maps are refused. */
-static bool run_sync_none(struct world *w, const int *a)
+bool run_sync_none(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
     if (!r || r->life != LIVE || r->gone || !r->external)
@@ -130,7 +130,7 @@ static bool has_mail(const struct world *w)
  * Only Vulkan resources are sent successfully. Receiving a resource in OpenGL storage needs an
  * import that the software driver lacks.
  */
-static bool run_gr_resource_send(struct world *w, const int *a)
+bool run_gr_resource_send(struct world *w, const int *a)
 {
     unsigned char data[256];
     struct resource *r = resource_at(w, a[0]);
@@ -163,7 +163,7 @@ static void check_data(struct world *w, const unsigned char *data, size_t size)
 }
 
 /* If the data does not fit, the message stays in the socket for a later call. */
-static bool run_gr_resource_receive(struct world *w, const int *a)
+bool run_gr_resource_receive(struct world *w, const int *a)
 {
     unsigned char data[256];
     struct resource *r = resource_at(w, a[1]);
@@ -183,12 +183,3 @@ static bool run_gr_resource_receive(struct world *w, const int *a)
     is_shared(&r->own);
     return true;
 }
-
-const struct entry calls_external[] = {
-    SOFTWARE_CALL(gr_from_external_memory, 30, "nfR"),
-    CALL(gr_from_same_memory, 15, "rdfR"),
-    STEP(sync_none, 30, "r"),
-    CALL(gr_resource_send, 40, "vn"),
-    CALL(gr_resource_receive, 20, "dR"),
-    {0},
-};

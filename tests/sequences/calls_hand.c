@@ -64,7 +64,7 @@ static bool is_unreferenced(const struct resource *r)
     return r && !r->gone && !r->begun && !r->ring && !r->later && !r->kept && r->object == &r->own;
 }
 
-static bool run_hand_resource(struct world *w, const int *a)
+bool run_hand_resource(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
     if (w->alone || !is_unreferenced(r) || r->life != LIVE || r->mapped || r->out)
@@ -77,7 +77,7 @@ static bool run_hand_resource(struct world *w, const int *a)
 }
 
 /* Hands over a buffer whose resource is freed, so that only the buffer keeps the resource alive. */
-static bool run_hand_buffer(struct world *w, const int *a)
+bool run_hand_buffer(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     struct resource *r = b && b->life == LIVE ? b->resource : NULL;
@@ -93,7 +93,7 @@ static bool run_hand_buffer(struct world *w, const int *a)
     return true;
 }
 
-static bool run_hand_tensor(struct world *w, const int *a)
+bool run_hand_tensor(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
     if (w->alone || !t || t->life != LIVE || t->base || t->resource || t->bytes != t->own)
@@ -156,7 +156,7 @@ static bool end_one(struct world *w, bool any)
     return true;
 }
 
-static bool run_take_handed(struct world *w, const int *a)
+bool run_take_handed(struct world *w, const int *a)
 {
     (void)a;
     return !w->alone && end_one(w, false);
@@ -167,11 +167,3 @@ void hand_end_all(struct world *w)
     while (end_one(w, true))
         continue;
 }
-
-const struct entry calls_hand[] = {
-    STEP(hand_resource, 20, "r"),
-    STEP(hand_buffer, 50, "b"),
-    STEP(hand_tensor, 15, "t"),
-    STEP(take_handed, 40, ""),
-    {0},
-};

@@ -34,7 +34,7 @@ static gr_buffer *it(const struct buffer *b)
     return b ? b->it : NULL;
 }
 
-static bool run_gr_buffer_get_image_info(struct world *w, const int *a)
+bool run_gr_buffer_get_image_info(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     if (!can_query(b))
@@ -45,7 +45,7 @@ static bool run_gr_buffer_get_image_info(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_buffer_array(struct world *w, const int *a)
+bool run_gr_buffer_array(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     unsigned level = a[1] == 1, layer = a[1] == 2;
@@ -56,7 +56,7 @@ static bool run_gr_buffer_array(struct world *w, const int *a)
 }
 
 /* With the copy transport, a read-only mapping has all layers in one array. */
-static bool run_gr_buffer_mipmapped_array(struct world *w, const int *a)
+bool run_gr_buffer_mipmapped_array(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     if (!can_query(b))
@@ -65,7 +65,7 @@ static bool run_gr_buffer_mipmapped_array(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_buffer_surface(struct world *w, const int *a)
+bool run_gr_buffer_surface(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     unsigned level = a[1] == 1, layer = a[1] == 2;
@@ -79,7 +79,7 @@ static bool run_gr_buffer_surface(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_buffer_texture(struct world *w, const int *a)
+bool run_gr_buffer_texture(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     const gr_texture_options options =
@@ -111,7 +111,7 @@ static unsigned kept_may(const struct resource *r, bool surface)
     return wrong || (surface && !(r->flags & GR_SURFACE_LOAD_STORE)) ? MAY(GR_ERR_STATE) : 0;
 }
 
-static bool run_gr_resource_surface(struct world *w, const int *a)
+bool run_gr_resource_surface(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
     if (!can_ask(r))
@@ -122,7 +122,7 @@ static bool run_gr_resource_surface(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_resource_texture(struct world *w, const int *a)
+bool run_gr_resource_texture(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
     if (!can_ask(r))
@@ -150,7 +150,7 @@ static unsigned copy_may(const struct world *w, const struct buffer *b, int choi
 }
 
 /* The host memory is pageable, so the call waits. With pinned memory it would not. */
-static bool run_gr_buffer_copy_to_linear(struct world *w, const int *a)
+bool run_gr_buffer_copy_to_linear(struct world *w, const int *a)
 {
     unsigned char bytes[4 * ROW];
     struct buffer *b = buffer_at(w, a[0]);
@@ -165,7 +165,7 @@ static bool run_gr_buffer_copy_to_linear(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_buffer_copy_from_linear(struct world *w, const int *a)
+bool run_gr_buffer_copy_from_linear(struct world *w, const int *a)
 {
     unsigned char bytes[4 * ROW];
     struct buffer *b = buffer_at(w, a[0]);
@@ -185,11 +185,3 @@ static bool run_gr_buffer_copy_from_linear(struct world *w, const int *a)
     bytes_are(o, 0, o->size, o->disputed ? UNKNOWN : a[2] & 255);
     return true;
 }
-
-const struct entry calls_image[] = {
-    CALL(gr_buffer_get_image_info, 10, "j"),     CALL(gr_buffer_array, 10, "jd"),
-    CALL(gr_buffer_mipmapped_array, 8, "j"),     CALL(gr_buffer_surface, 15, "jd"),
-    CALL(gr_resource_surface, 10, "r"),          CALL(gr_resource_texture, 10, "r"),
-    CALL(gr_buffer_texture, 15, "jdn"),          CALL(gr_buffer_copy_to_linear, 20, "jd"),
-    CALL(gr_buffer_copy_from_linear, 20, "jdn"), {0},
-};

@@ -68,7 +68,7 @@ static bool is_made(struct world *w, int place, gr_resource *made, struct object
     return true;
 }
 
-static bool run_gr_from_gl_buffer(struct world *w, const int *a)
+bool run_gr_from_gl_buffer(struct world *w, const int *a)
 {
     struct object *o = object_at(w, a[0]);
     if (resource_at(w, a[2])->used)
@@ -116,7 +116,7 @@ static unsigned group_may(const struct world *w, const int *a)
                : set_may(set ? set : UNCOPIED, possible);
 }
 
-static bool run_gr_from_gl_buffer_with(struct world *w, const int *a)
+bool run_gr_from_gl_buffer_with(struct world *w, const int *a)
 {
     struct object *o = object_at(w, a[0]);
     unsigned set = set_at(a[2]);
@@ -139,7 +139,7 @@ static bool run_gr_from_gl_buffer_with(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_from_gl_image(struct world *w, const int *a)
+bool run_gr_from_gl_image(struct world *w, const int *a)
 {
     struct object *o = object_at(w, a[0]);
     if (resource_at(w, a[2])->used)
@@ -148,7 +148,7 @@ static bool run_gr_from_gl_image(struct world *w, const int *a)
     return is_made(w, a[2], made, o, a[1], object_may(w, o) | flags_may(a[1], IMAGE_FLAGS));
 }
 
-static bool run_gr_from_gl_image_with(struct world *w, const int *a)
+bool run_gr_from_gl_image_with(struct world *w, const int *a)
 {
     struct object *o = object_at(w, a[0]);
     unsigned set = set_at(a[2]);
@@ -171,7 +171,7 @@ static bool run_gr_from_gl_image_with(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_map_gl_buffer(struct world *w, const int *a)
+bool run_gr_map_gl_buffer(struct world *w, const int *a)
 {
     struct object *o = object_at(w, a[0]);
     struct resource *r = resource_at(w, a[3]), asked = {.cuda = w->cuda % CUDA_CONTEXTS};
@@ -225,7 +225,7 @@ static unsigned create_may(const struct world *w, unsigned set)
     return set_may(wanted, possible) | current_may(w);
 }
 
-static bool run_gr_create_gl_buffer(struct world *w, const int *a)
+bool run_gr_create_gl_buffer(struct world *w, const int *a)
 {
     size_t size = a[0] % 32 == 0 ? 0 : (size_t)a[0] % 64 * 4 + 4;
     unsigned set = set_at(a[2]);
@@ -247,7 +247,7 @@ static bool run_gr_create_gl_buffer(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_create_gl_image(struct world *w, const int *a)
+bool run_gr_create_gl_image(struct world *w, const int *a)
 {
     unsigned set = set_at(a[2]), side = a[0] % 32 == 0 ? 0 : 4;
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = set);
@@ -269,10 +269,3 @@ static bool run_gr_create_gl_image(struct world *w, const int *a)
     must(w, !set || set & r->transport);
     return true;
 }
-
-const struct entry calls_make[] = {
-    CALL(gr_from_gl_buffer, 50, "gfR"),  CALL(gr_from_gl_buffer_with, 50, "gfoR"),
-    CALL(gr_from_gl_image, 15, "iFR"),   CALL(gr_from_gl_image_with, 20, "iFoR"),
-    CALL(gr_map_gl_buffer, 15, "gfsRB"), CALL(gr_create_gl_buffer, 15, "nfoR"),
-    CALL(gr_create_gl_image, 8, "nFoR"), {0},
-};

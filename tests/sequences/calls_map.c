@@ -60,18 +60,18 @@ static bool map_one(struct world *w, const int *a, gr_map_access access, bool wi
     return true;
 }
 
-static bool run_gr_map(struct world *w, const int *a)
+bool run_gr_map(struct world *w, const int *a)
 {
     return map_one(w, a, GR_MAP_AS_REGISTERED, false);
 }
 
-static bool run_gr_map_with(struct world *w, const int *a)
+bool run_gr_map_with(struct world *w, const int *a)
 {
     return map_one(w, a, (gr_map_access)a[3], true);
 }
 
 /* The images are small: only level 0 and layer 0 exist. Buffers have neither. */
-static bool run_gr_map_linear(struct world *w, const int *a)
+bool run_gr_map_linear(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
     struct buffer *b = buffer_at(w, a[3]);
@@ -146,7 +146,7 @@ static bool many_are_valid(struct world *w, const int *a, unsigned n)
 }
 
 /* Arguments: three resources, a stream, a part, three places for buffers, and a count. */
-static bool run_gr_map_many(struct world *w, const int *a)
+bool run_gr_map_many(struct world *w, const int *a)
 {
     unsigned n = (unsigned)a[2 * MANY + 2], may = n ? 0 : MAY(GR_ERR_INVALID_VALUE);
     gr_map_options part = GR_INIT(gr_map_options, .offset = (size_t)(a[MANY + 1] % 4) * 40);
@@ -172,11 +172,3 @@ static bool run_gr_map_many(struct world *w, const int *a)
     }
     return true;
 }
-
-const struct entry calls_map[] = {
-    CALL(gr_map, 150, "usB"),
-    CALL(gr_map_with, 40, "usBd"),
-    CALL(gr_map_linear, 60, "udsB"),
-    CALL(gr_map_many, 80, "uuusnBBBd"),
-    {0},
-};

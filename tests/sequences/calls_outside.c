@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-static bool run_gl_current(struct world *w, const int *a)
+bool run_gl_current(struct world *w, const int *a)
 {
     use_gl(w, a[0]);
     return true;
 }
 
-static bool run_cuda_current(struct world *w, const int *a)
+bool run_cuda_current(struct world *w, const int *a)
 {
     if (a[0] == 1 && (!w->second_made || w->second_ended))
         return false;
@@ -24,7 +24,7 @@ static bool run_cuda_current(struct world *w, const int *a)
  * Creates the second CUDA context, at most one per sequence, so that no later context reuses its
  * address.
  */
-static bool run_cuda_create(struct world *w, const int *a)
+bool run_cuda_create(struct world *w, const int *a)
 {
     CUdevice device;
     CUcontext popped;
@@ -58,7 +58,7 @@ static void context_is_gone(const struct world *w, struct resource *r)
 }
 
 /* Destroys the second context. Its resources remain, and calls on them fail. */
-static bool run_cuda_destroy(struct world *w, const int *a)
+bool run_cuda_destroy(struct world *w, const int *a)
 {
     (void)a;
     if (!w->second_made || w->second_ended || w->names_used + OBJECTS > NAMES)
@@ -76,7 +76,7 @@ static bool run_cuda_destroy(struct world *w, const int *a)
     return true;
 }
 
-static bool run_stream_create(struct world *w, const int *a)
+bool run_stream_create(struct world *w, const int *a)
 {
     struct stream *stream = &w->streams[a[0]];
     if (stream->life == LIVE || w->cuda == CUDA_CONTEXTS)
@@ -126,7 +126,7 @@ static void stream_is_gone(struct resource *r, CUstream stream)
  * Destroys a stream. Mappings on this stream must then be released on another stream. Only the
  * software driver defines what happens then.
  */
-static bool run_stream_destroy(struct world *w, const int *a)
+bool run_stream_destroy(struct world *w, const int *a)
 {
     struct stream *stream = &w->streams[a[0]];
     bool used = has_work(w, stream->it);
@@ -161,7 +161,7 @@ static struct object *with_gl(struct world *w, int place)
     return o && o->context == w->gl && !o->mapped && !o->deleted ? o : NULL;
 }
 
-static bool run_gl_fill(struct world *w, const int *a)
+bool run_gl_fill(struct world *w, const int *a)
 {
     struct object *o = with_gl(w, a[0]);
     if (o)
@@ -169,7 +169,7 @@ static bool run_gl_fill(struct world *w, const int *a)
     return o;
 }
 
-static bool run_gl_check(struct world *w, const int *a)
+bool run_gl_check(struct world *w, const int *a)
 {
     struct object *o = with_gl(w, a[0]);
     if (o)
@@ -177,12 +177,12 @@ static bool run_gl_check(struct world *w, const int *a)
     return o;
 }
 
-static bool run_gl_fill_image(struct world *w, const int *a)
+bool run_gl_fill_image(struct world *w, const int *a)
 {
     return run_gl_fill(w, a);
 }
 
-static bool run_gl_check_image(struct world *w, const int *a)
+bool run_gl_check_image(struct world *w, const int *a)
 {
     return run_gl_check(w, a);
 }
@@ -197,7 +197,7 @@ static struct object *object_of(struct world *w, int place)
     return !o->mapped && !o->deleted && !o->lost && o->context == w->gl ? o : NULL;
 }
 
-static bool run_gl_fill_of(struct world *w, const int *a)
+bool run_gl_fill_of(struct world *w, const int *a)
 {
     struct object *o = object_of(w, a[0]);
     if (o)
@@ -205,7 +205,7 @@ static bool run_gl_fill_of(struct world *w, const int *a)
     return o;
 }
 
-static bool run_gl_check_of(struct world *w, const int *a)
+bool run_gl_check_of(struct world *w, const int *a)
 {
     struct object *o = object_of(w, a[0]);
     if (o)
@@ -217,7 +217,7 @@ static bool run_gl_check_of(struct world *w, const int *a)
  * Gives a buffer new storage. The size changes each time, so that existing resources no longer
  * match the object.
  */
-static bool run_gl_storage(struct world *w, const int *a)
+bool run_gl_storage(struct world *w, const int *a)
 {
     struct object *o = with_gl(w, a[0]);
     if (!o || o->size + 4 > MOST_BYTES)
@@ -233,7 +233,7 @@ static bool run_gl_storage(struct world *w, const int *a)
 /*
  * Deletes a buffer object. The next sequence uses another name, as long as unused names are left.
  */
-static bool run_gl_delete(struct world *w, const int *a)
+bool run_gl_delete(struct world *w, const int *a)
 {
     struct object *o = with_gl(w, a[0]);
     if (!o || w->names_used + OBJECTS > NAMES)
@@ -256,7 +256,7 @@ static struct buffer *with_cuda(struct world *w, int place)
     return !b->resource->image || b->linear_image ? b : NULL;
 }
 
-static bool run_cuda_fill(struct world *w, const int *a)
+bool run_cuda_fill(struct world *w, const int *a)
 {
     struct buffer *b = with_cuda(w, a[0]);
     if (!b || b->resource->flags & GR_READ_ONLY)
@@ -281,7 +281,7 @@ static void close_gaps(unsigned char *bytes, const struct buffer *b)
         memmove(bytes + y * row, bytes + y * gr_buffer_get_info(b->it)->pitch, row);
 }
 
-static bool run_cuda_check(struct world *w, const int *a)
+bool run_cuda_check(struct world *w, const int *a)
 {
     unsigned char bytes[8192];
     struct buffer *b = with_cuda(w, a[0]);
@@ -299,23 +299,3 @@ static bool run_cuda_check(struct world *w, const int *a)
             b->linear_image ? b->resource->object->size : b->size);
     return true;
 }
-
-const struct entry calls_outside[] = {
-    STEP(gl_current, 30, "c"),
-    STEP(cuda_current, 20, "k"),
-    STEP(cuda_create, 3, ""),
-    STEP(cuda_destroy, 4, ""),
-    STEP(stream_create, 20, "S"),
-    STEP(stream_destroy, 10, "S"),
-    STEP(gl_fill, 40, "gn"),
-    STEP(gl_check, 40, "g"),
-    STEP(gl_fill_image, 20, "in"),
-    STEP(gl_check_image, 20, "i"),
-    STEP(gl_fill_of, 20, "rn"),
-    STEP(gl_check_of, 30, "r"),
-    STEP(gl_storage, 4, "g"),
-    STEP(gl_delete, 3, "g"),
-    STEP(cuda_fill, 80, "bn"),
-    STEP(cuda_check, 60, "b"),
-    {0},
-};

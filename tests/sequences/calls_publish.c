@@ -93,12 +93,12 @@ static bool with_buffer(struct world *w, const int *a, bool fetched, with_buffer
     return true;
 }
 
-static bool run_gr_buffer_publish(struct world *w, const int *a)
+bool run_gr_buffer_publish(struct world *w, const int *a)
 {
     return with_buffer(w, a, false, publish);
 }
 
-static bool run_gr_buffer_fetch(struct world *w, const int *a)
+bool run_gr_buffer_fetch(struct world *w, const int *a)
 {
     return with_buffer(w, a, true, gr_buffer_fetch);
 }
@@ -136,20 +136,12 @@ static bool with_resource(struct world *w, const int *a, bool fetched, with_reso
     return true;
 }
 
-static bool run_gr_publish(struct world *w, const int *a)
+bool run_gr_publish(struct world *w, const int *a)
 {
     return with_resource(w, a, false, publish_to);
 }
 
-static bool run_gr_fetch(struct world *w, const int *a)
+bool run_gr_fetch(struct world *w, const int *a)
 {
     return with_resource(w, a, true, gr_fetch);
 }
-
-const struct entry calls_publish[] = {
-    CALL(gr_buffer_publish, 25, "btdd"),
-    CALL(gr_buffer_fetch, 20, "btdd"),
-    CALL(gr_publish, 25, "uts"),
-    CALL(gr_fetch, 20, "uts"),
-    {0},
-};

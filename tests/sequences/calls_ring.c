@@ -102,7 +102,7 @@ static unsigned slots_may(const struct world *w, struct resource *const list[])
     return may;
 }
 
-static bool run_gr_ring_create(struct world *w, const int *a)
+bool run_gr_ring_create(struct world *w, const int *a)
 {
     struct resource *list[SLOTS] = {resource_at(w, a[0]), resource_at(w, a[1])};
     struct ring *ring = ring_at(w, a[3]);
@@ -126,26 +126,21 @@ static bool run_gr_ring_create(struct world *w, const int *a)
     return true;
 }
 
-static bool run_other(struct world *w, const char *name, const int *a)
-{
-    return entry_at(entry_named(name))->run(w, a);
-}
-
 /*
  * Creates a ring of two matching resources and a tensor of the frame size. Random picks rarely find
  * two matching resources, so a sequence may begin with this step.
  */
-static bool run_ring_ready(struct world *w, const int *a)
+bool run_ring_ready(struct world *w, const int *a)
 {
     int set = a[0] == 2 && !w->shared_works ? 1 : a[0] == 0 ? 3 : a[0];
     int flags = a[0] % 2 ? GR_READ_WRITE : GR_WRITE_DISCARD;
     if (a[1] == a[2] || w->gl == GL_CONTEXTS || w->cuda == 1 || resource_at(w, a[1])->used ||
         resource_at(w, a[2])->used || ring_at(w, a[3])->life == LIVE)
         return false;
-    run_other(w, "gr_tensor_create", (const int[]){1, GR_MEMORY_DEVICE, STREAM_NONE, a[4]});
+    run_gr_tensor_create(w, (const int[]){1, GR_MEMORY_DEVICE, STREAM_NONE, a[4]});
     for (int i = 0; i < SLOTS; i++)
-        run_other(w, "gr_create_gl_buffer", (const int[]){63, flags, set, a[1 + i]});
-    return run_other(w, "gr_ring_create", (const int[]){a[1], a[2], a[0] % 2 ? 3 : 1, a[3], a[5]});
+        run_gr_create_gl_buffer(w, (const int[]){63, flags, set, a[1 + i]});
+    return run_gr_ring_create(w, (const int[]){a[1], a[2], a[0] % 2 ? 3 : 1, a[3], a[5]});
 }
 
 /*
@@ -166,7 +161,7 @@ void ring_free(struct world *w, struct ring *ring)
     ring_is_freed(ring);
 }
 
-static bool run_gr_ring_free(struct world *w, const int *a)
+bool run_gr_ring_free(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
     if (!is_ring_valid(w, ring))
@@ -180,7 +175,7 @@ static bool run_gr_ring_free(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_ring_stop(struct world *w, const int *a)
+bool run_gr_ring_stop(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
     if (!is_ring_valid(w, ring))
@@ -212,7 +207,7 @@ static void slots_leave(struct ring *ring)
     }
 }
 
-static bool run_gr_ring_resize(struct world *w, const int *a)
+bool run_gr_ring_resize(struct world *w, const int *a)
 {
     struct resource *list[SLOTS] = {resource_at(w, a[0]), resource_at(w, a[1])};
     struct ring *ring = ring_at(w, a[2]);
@@ -240,7 +235,7 @@ static int set_of(gr_transport transport)
 }
 
 /* Resizes a ring to two new resources. */
-static bool run_ring_other(struct world *w, const int *a)
+bool run_ring_other(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
     if (!ring || !is_ring_valid(w, ring) || !has_room(ring) || a[1] == a[2] || w->cuda == 1 ||
@@ -248,16 +243,16 @@ static bool run_ring_other(struct world *w, const int *a)
         return false;
     const struct resource *like = ring_resource(ring);
     for (int i = 0; i < SLOTS; i++)
-        run_other(w, "gr_create_gl_buffer",
-                  (const int[]){63, (int)like->flags, set_of(like->transport), a[1 + i]});
-    return run_other(w, "gr_ring_resize", (const int[]){a[1], a[2], a[0], 1});
+        run_gr_create_gl_buffer(
+            w, (const int[]){63, (int)like->flags, set_of(like->transport), a[1 + i]});
+    return run_gr_ring_resize(w, (const int[]){a[1], a[2], a[0], 1});
 }
 
 /*
  * Several calls on one ring in a row: random picks rarely make enough of them to have many slots in
  * different states.
  */
-static bool run_ring_calls(struct world *w, const int *a)
+bool run_ring_calls(struct world *w, const int *a)
 {
     static const char *const names[] = {
         "gr_ring_acquire_write", "gr_ring_acquire_write", "gr_ring_hand_over",
@@ -269,9 +264,9 @@ static bool run_ring_calls(struct world *w, const int *a)
         bool acquires = strstr(w->doing = names[a[i] % 9], "acquire");
         int number = a[i] * 7 % 256;
         w->refused = false;
-        made |= run_other(w, w->doing,
-                          acquires ? (const int[]){a[0], a[1], number, a[i]}
-                                   : (const int[]){a[0], number, 0, 0});
+        made |= entry_at(entry_named(w->doing))
+                    ->run(w, acquires ? (const int[]){a[0], a[1], number, a[i]}
+                                      : (const int[]){a[0], number, 0, 0});
         check_world(w);
     }
     w->refused = false;
@@ -280,7 +275,7 @@ static bool run_ring_calls(struct world *w, const int *a)
 
 /* ---- State ----------------------------------------------------------------------------------- */
 
-static bool run_gr_ring_get_info(struct world *w, const int *a)
+bool run_gr_ring_get_info(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
     if (ring && ring->life != LIVE)
@@ -290,7 +285,7 @@ static bool run_gr_ring_get_info(struct world *w, const int *a)
     return true; /* check_world() compares the counts after each call */
 }
 
-static bool run_gr_ring_descriptor(struct world *w, const int *a)
+bool run_gr_ring_descriptor(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
     gr_ring_role role = (gr_ring_role)a[1];
@@ -302,11 +297,3 @@ static bool run_gr_ring_descriptor(struct world *w, const int *a)
           wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
     return true;
 }
-
-const struct entry calls_ring[] = {
-    STEP(ring_ready, 30, "dRRPTd"),    CALL(gr_ring_create, 15, "yydPd"),
-    STEP(ring_other, 15, "pRR"),       STEP(ring_calls, 60, "psnnnnnnnnnn"),
-    CALL(gr_ring_free, 6, "p"),        CALL(gr_ring_stop, 3, "p"),
-    CALL(gr_ring_resize, 10, "yypd"),  CALL(gr_ring_get_info, 8, "p"),
-    CALL(gr_ring_descriptor, 4, "pd"), {0},
-};

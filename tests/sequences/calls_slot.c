@@ -143,7 +143,7 @@ static void is_acquired(struct world *w, struct slot *slot, const gr_slot *given
     slot->stream = stream;
 }
 
-static bool run_gr_ring_acquire_write(struct world *w, const int *a)
+bool run_gr_ring_acquire_write(struct world *w, const int *a)
 {
     const gr_slot *given[ALL_SLOTS + 2] = {NULL};
     struct slot *list[SLOTS];
@@ -193,7 +193,7 @@ static void check_slot(struct world *w, const struct slot *slot)
     compare(w, o, bytes, 0, slot->resource->size);
 }
 
-static bool run_gr_ring_acquire_read(struct world *w, const int *a)
+bool run_gr_ring_acquire_read(struct world *w, const int *a)
 {
     const gr_slot *given[ALL_SLOTS + 2] = {NULL};
     struct slot *list[ALL_SLOTS];
@@ -267,17 +267,17 @@ static bool hand_on(struct world *w, const int *a, hand_on_fn call, enum slot_st
     return true;
 }
 
-static bool run_gr_ring_hand_over(struct world *w, const int *a)
+bool run_gr_ring_hand_over(struct world *w, const int *a)
 {
     return hand_on(w, a, gr_ring_hand_over, SLOT_WRITING, is_frame);
 }
 
-static bool run_gr_ring_cancel_write(struct world *w, const int *a)
+bool run_gr_ring_cancel_write(struct world *w, const int *a)
 {
     return hand_on(w, a, gr_ring_cancel_write, SLOT_WRITING, slot_is_free);
 }
 
-static bool run_gr_ring_give_back(struct world *w, const int *a)
+bool run_gr_ring_give_back(struct world *w, const int *a)
 {
     return hand_on(w, a, gr_ring_give_back, SLOT_READING, is_read);
 }
@@ -289,7 +289,7 @@ static void is_unread(struct ring *ring, struct slot *slot)
 }
 
 /* In GR_RING_NEWEST, a newer frame that is being read or was given back replaces the unread one. */
-static bool run_gr_ring_cancel_read(struct world *w, const int *a)
+bool run_gr_ring_cancel_read(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
     if (!hand_on(w, a, gr_ring_cancel_read, SLOT_READING, is_unread))
@@ -328,7 +328,7 @@ static int value_of(const struct tensor *t, size_t size)
     return t->bytes[0];
 }
 
-static bool run_ring_publish(struct world *w, const int *a)
+bool run_ring_publish(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
     struct tensor *t = tensor_at(w, a[1]);
@@ -346,7 +346,7 @@ static bool run_ring_publish(struct world *w, const int *a)
     return true;
 }
 
-static bool run_ring_fetch(struct world *w, const int *a)
+bool run_ring_fetch(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
     struct tensor *t = tensor_at(w, a[1]);
@@ -364,15 +364,3 @@ static bool run_ring_fetch(struct world *w, const int *a)
     is_read(ring, slot);
     return true;
 }
-
-const struct entry calls_slot[] = {
-    CALL(gr_ring_acquire_write, 40, "psnn"),
-    CALL(gr_ring_acquire_read, 30, "psnn"),
-    CALL(gr_ring_hand_over, 35, "pn"),
-    CALL(gr_ring_cancel_write, 6, "pn"),
-    CALL(gr_ring_give_back, 20, "pn"),
-    CALL(gr_ring_cancel_read, 10, "pn"),
-    STEP(ring_publish, 30, "pts"),
-    STEP(ring_fetch, 30, "pts"),
-    {0},
-};

@@ -59,7 +59,7 @@ static void set(struct tensor *t, int value)
 
 static const int64_t shapes[] = {BYTES, BYTES, 64, -1};
 
-static bool run_gr_tensor_create(struct world *w, const int *a)
+bool run_gr_tensor_create(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[3]);
     const gr_tensor_desc desc =
@@ -85,7 +85,7 @@ static void note_end(void *user)
 }
 
 /* Wraps host memory of the world, which lives longer than any tensor. */
-static bool run_gr_tensor_from_memory(struct world *w, const int *a)
+bool run_gr_tensor_from_memory(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[2]);
     void *data = a[0] % 16 == 0 ? NULL : w->wrapped[a[2]];
@@ -108,7 +108,7 @@ static bool run_gr_tensor_from_memory(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_buffer_tensor(struct world *w, const int *a)
+bool run_gr_buffer_tensor(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     struct tensor *t = tensor_at(w, a[1]);
@@ -131,7 +131,7 @@ static bool run_gr_buffer_tensor(struct world *w, const int *a)
 }
 
 /* Creates a view of the lower half of another tensor, or of more bytes than that tensor has. */
-static bool run_gr_tensor_view(struct world *w, const int *a)
+bool run_gr_tensor_view(struct world *w, const int *a)
 {
     struct tensor *base = tensor_at(w, a[0]), *t = tensor_at(w, a[2]);
     if (t->used || !is_tensor_valid(w, base) || (base && base->size < 8))
@@ -172,7 +172,7 @@ static void finish(struct world *w, const struct tensor *t, int choice)
         finish_stream(w, 0, stream_at(w, choice));
 }
 
-static bool run_gr_tensor_clone(struct world *w, const int *a)
+bool run_gr_tensor_clone(struct world *w, const int *a)
 {
     struct tensor *from = tensor_at(w, a[0]), *t = tensor_at(w, a[3]);
     if (t->used || !is_tensor_valid(w, from) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
@@ -190,7 +190,7 @@ static bool run_gr_tensor_clone(struct world *w, const int *a)
 
 /* ---- Free ------------------------------------------------------------------------------------ */
 
-static bool run_gr_tensor_free(struct world *w, const int *a)
+bool run_gr_tensor_free(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
     if (!is_tensor_valid(w, t))
@@ -208,7 +208,7 @@ static bool run_gr_tensor_free(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_tensor_collect(struct world *w, const int *a)
+bool run_gr_tensor_collect(struct world *w, const int *a)
 {
     unsigned may = a[0] ? 0 : MAY(GR_OK) | MAY(GR_ERR_NOT_READY);
     if (judge(w, gr_tensor_collect(a[0] ? GR_WAIT_FOREVER : 0), may))
@@ -218,7 +218,7 @@ static bool run_gr_tensor_collect(struct world *w, const int *a)
 
 /* ---- Queries and order ----------------------------------------------------------------------- */
 
-static bool run_gr_tensor_get_info(struct world *w, const int *a)
+bool run_gr_tensor_get_info(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
     if (!is_tensor_valid(w, t))
@@ -231,7 +231,7 @@ static bool run_gr_tensor_get_info(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_tensor_wait(struct world *w, const int *a)
+bool run_gr_tensor_wait(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
     if (!is_tensor_valid(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
@@ -241,7 +241,7 @@ static bool run_gr_tensor_wait(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_tensor_used_on(struct world *w, const int *a)
+bool run_gr_tensor_used_on(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
     if (!is_tensor_valid(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
@@ -251,7 +251,7 @@ static bool run_gr_tensor_used_on(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_tensor_array_interface(struct world *w, const int *a)
+bool run_gr_tensor_array_interface(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
     if (!is_tensor_valid(w, t) || !can_work(w, a[1]))
@@ -274,7 +274,7 @@ static bool share_memory(const struct tensor *a, const struct tensor *b)
            b->bytes < a->bytes + MOST_BYTES;
 }
 
-static bool run_gr_tensor_copy(struct world *w, const int *a)
+bool run_gr_tensor_copy(struct world *w, const int *a)
 {
     struct tensor *to = tensor_at(w, a[0]), *from = tensor_at(w, a[1]);
     if (!is_tensor_valid(w, to) || !is_tensor_valid(w, from) || share_memory(to, from) ||
@@ -295,7 +295,7 @@ static bool run_gr_tensor_copy(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_tensor_copy_from_host(struct world *w, const int *a)
+bool run_gr_tensor_copy_from_host(struct world *w, const int *a)
 {
     unsigned char bytes[MOST_BYTES];
     struct tensor *t = tensor_at(w, a[0]);
@@ -318,7 +318,7 @@ static bool run_gr_tensor_copy_from_host(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_tensor_copy_to_host(struct world *w, const int *a)
+bool run_gr_tensor_copy_to_host(struct world *w, const int *a)
 {
     unsigned char bytes[MOST_BYTES];
     struct tensor *t = tensor_at(w, a[0]);
@@ -342,7 +342,7 @@ static bool run_gr_tensor_copy_to_host(struct world *w, const int *a)
 /* ---- Types ----------------------------------------------------------------------------------- */
 
 /* Converts a dtype to each of its names and back. */
-static bool run_gr_dtype_get_info(struct world *w, const int *a)
+bool run_gr_dtype_get_info(struct world *w, const int *a)
 {
     gr_dtype dtype = (gr_dtype)(a[0] % 20);
     const gr_dtype_info *info = gr_dtype_get_info(dtype);
@@ -354,7 +354,7 @@ static bool run_gr_dtype_get_info(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_dtype_parse(struct world *w, const int *a)
+bool run_gr_dtype_parse(struct world *w, const int *a)
 {
     static const char *const names[] = {NULL, "floaty", ">f4", "f4"};
     gr_clear_error();
@@ -366,23 +366,3 @@ static bool run_gr_dtype_parse(struct world *w, const int *a)
                       : MAY(GR_ERR_INVALID_VALUE));
     return true;
 }
-
-const struct entry calls_tensor[] = {
-    CALL(gr_tensor_create, 20, "ndsT"),
-    CALL(gr_tensor_from_memory, 8, "nsT"),
-    CALL(gr_buffer_tensor, 25, "bT"),
-    CALL(gr_tensor_view, 10, "tdT"),
-    CALL(gr_tensor_clone, 10, "tdsT"),
-    CALL(gr_tensor_free, 40, "t"),
-    CALL(gr_tensor_collect, 6, "d"),
-    CALL(gr_tensor_get_info, 8, "t"),
-    CALL(gr_tensor_wait, 8, "ts"),
-    CALL(gr_tensor_used_on, 8, "ts"),
-    CALL(gr_tensor_array_interface, 6, "ts"),
-    CALL(gr_tensor_copy, 25, "tts"),
-    CALL(gr_tensor_copy_from_host, 25, "tns"),
-    CALL(gr_tensor_copy_to_host, 25, "tds"),
-    CALL(gr_dtype_get_info, 3, "n"),
-    CALL(gr_dtype_parse, 1, "d"),
-    {0},
-};

@@ -6,7 +6,7 @@
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
-static bool run_gr_create_vk_buffer(struct world *w, const int *a)
+bool run_gr_create_vk_buffer(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[2]);
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -42,7 +42,7 @@ static bool ask(struct world *w, const struct resource *r, bool answer, bool exp
 }
 
 #define ASK_VULKAN(function, expected)                                                             \
-    static bool run_##function(struct world *w, const int *a)                                      \
+    bool run_##function(struct world *w, const int *a)                                             \
     {                                                                                              \
         struct resource *r = resource_at(w, a[0]);                                                 \
         if (r && (r->life != LIVE || r->closed))                                                   \
@@ -55,7 +55,7 @@ ASK_VULKAN(gr_vk_memory, true)
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-static bool run_gr_vk_device_get_info(struct world *w, const int *a)
+bool run_gr_vk_device_get_info(struct world *w, const int *a)
 {
     if (a[0] && !w->device)
         return false;
@@ -77,7 +77,7 @@ static gr_semaphore *semaphore(const struct semaphore *m)
     return m ? m->it : NULL;
 }
 
-static bool run_gr_semaphore_create_vk(struct world *w, const int *a)
+bool run_gr_semaphore_create_vk(struct world *w, const int *a)
 {
     struct semaphore *m = semaphore_at(w, a[1]);
     VkSemaphoreType type = a[0] ? VK_SEMAPHORE_TYPE_TIMELINE : (VkSemaphoreType)77;
@@ -89,7 +89,7 @@ static bool run_gr_semaphore_create_vk(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_semaphore_free(struct world *w, const int *a)
+bool run_gr_semaphore_free(struct world *w, const int *a)
 {
     struct semaphore *m = semaphore_at(w, a[0]);
     if (m && m->life != LIVE)
@@ -105,7 +105,7 @@ static bool run_gr_semaphore_free(struct world *w, const int *a)
 }
 
 #define ASK_SEMAPHORE(function, right)                                                             \
-    static bool run_##function(struct world *w, const int *a)                                      \
+    bool run_##function(struct world *w, const int *a)                                             \
     {                                                                                              \
         struct semaphore *m = semaphore_at(w, a[0]);                                               \
         if (m && m->life != LIVE)                                                                  \
@@ -124,7 +124,7 @@ static bool info_is_right(struct world *w, const struct semaphore *m)
 ASK_SEMAPHORE(gr_semaphore_get_info, info_is_right(w, m))
 ASK_SEMAPHORE(gr_vk_semaphore, (gr_vk_semaphore(semaphore(m)) != VK_NULL_HANDLE) == !!m)
 
-static bool run_gr_semaphore_describe(struct world *w, const int *a)
+bool run_gr_semaphore_describe(struct world *w, const int *a)
 {
     char text[64];
     struct semaphore *m = semaphore_at(w, a[0]);
@@ -144,7 +144,7 @@ static bool is_point_valid(const struct world *w, const struct semaphore *m, int
     return (!m || (m->life == LIVE && !m->paired)) && (stream || choice == STREAM_NULL);
 }
 
-static bool run_gr_semaphore_signal(struct world *w, const int *a)
+bool run_gr_semaphore_signal(struct world *w, const int *a)
 {
     struct semaphore *m = semaphore_at(w, a[0]);
     const uint64_t value = m ? m->value + (uint64_t)a[1] : 1;
@@ -159,7 +159,7 @@ static bool run_gr_semaphore_signal(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_semaphore_wait(struct world *w, const int *a)
+bool run_gr_semaphore_wait(struct world *w, const int *a)
 {
     struct semaphore *m = semaphore_at(w, a[0]);
     const gr_semaphore_point point =
@@ -176,7 +176,7 @@ static bool run_gr_semaphore_wait(struct world *w, const int *a)
  * Vulkan signals the semaphores at even places and CUDA those at odd places, so that only one side
  * signals each semaphore.
  */
-static bool run_gr_resource_set_sync(struct world *w, const int *a)
+bool run_gr_resource_set_sync(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
     bool swapped = a[1] >= 0 && a[1] % 2 != 0;
@@ -223,7 +223,7 @@ static unsigned begin_may(const struct resource *r)
     return r->mapped || r->closed || r->begun || r->ring ? MAY(GR_ERR_STATE) : 0;
 }
 
-static bool run_gr_submit_begin(struct world *w, const int *a)
+bool run_gr_submit_begin(struct world *w, const int *a)
 {
     struct submit *q = submit_at(w, a[3]);
     gr_resource *list[2] = {NULL};
@@ -262,7 +262,7 @@ static void is_over(struct submit *q)
 }
 
 /* Commits a submit. If it has no Vulkan resources, the program need not submit to Vulkan first. */
-static bool run_gr_submit_commit(struct world *w, const int *a)
+bool run_gr_submit_commit(struct world *w, const int *a)
 {
     struct submit *q = submit_at(w, a[0]);
     if (q && (q->life != LIVE || (q->vulkans && !q->made)))
@@ -281,7 +281,7 @@ static bool is_stale_submit(const struct world *w, const struct submit *q)
     return w->alone && q->life == ENDED;
 }
 
-static bool run_gr_submit_free(struct world *w, const int *a)
+bool run_gr_submit_free(struct world *w, const int *a)
 {
     struct submit *q = submit_at(w, a[0]);
     if (q && q->life != LIVE && !is_stale_submit(w, q))
@@ -297,7 +297,7 @@ static bool run_gr_submit_free(struct world *w, const int *a)
 }
 
 /* The submit only waits and signals, as if it had commands with barriers. */
-static bool run_gr_vk_submit(struct world *w, const int *a)
+bool run_gr_vk_submit(struct world *w, const int *a)
 {
     struct submit *q = submit_at(w, a[0]);
     const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .own_barriers = true);
@@ -317,24 +317,3 @@ static bool run_gr_vk_submit(struct world *w, const int *a)
     is_over(q);
     return true;
 }
-
-const struct entry calls_vulkan[] = {
-    CALL(gr_create_vk_buffer, 60, "nfR"),
-    CALL(gr_vk_buffer, 4, "v"),
-    CALL(gr_vk_image, 2, "r"),
-    CALL(gr_vk_memory, 4, "v"),
-    CALL(gr_vk_device_get_info, 5, "d"),
-    CALL(gr_semaphore_create_vk, 20, "dM"),
-    CALL(gr_semaphore_free, 6, "m"),
-    CALL(gr_semaphore_get_info, 6, "m"),
-    CALL(gr_vk_semaphore, 3, "m"),
-    CALL(gr_semaphore_describe, 3, "m"),
-    CALL(gr_semaphore_signal, 10, "mds"),
-    CALL(gr_semaphore_wait, 10, "ms"),
-    CALL(gr_resource_set_sync, 30, "vmm"),
-    CALL(gr_submit_begin, 40, "vvdQ"),
-    CALL(gr_submit_commit, 25, "q"),
-    CALL(gr_submit_free, 25, "q"),
-    CALL(gr_vk_submit, 40, "q"),
-    {0},
-};

@@ -4,33 +4,37 @@
 
 #include <string.h>
 
-static const struct entry *const tables[] = {
-    calls_ask,     calls_device, calls_dlpack, calls_end,    calls_external,
-    calls_hand,    calls_image,  calls_make,   calls_map,    calls_outside,
-    calls_publish, calls_ring,   calls_slot,   calls_tensor, calls_vulkan,
+/* All entries. One without a function begins a theme. */
+static const struct entry table[] = {
+#define THEME(theme)                        {#theme, "", 0, NULL, false},
+#define CALL(name, weight, format)          {#name, format, weight, run_##name, false},
+#define SOFTWARE_CALL(name, weight, format) {#name, format, weight, run_##name, true},
+#define STEP(name, weight, format)          CALL(name, weight, format)
+#include "calls.def"
 };
-#define TABLES (sizeof(tables) / sizeof(tables[0]))
+#define TABLE_SIZE (sizeof(table) / sizeof(table[0]))
 
-/* The entries of all files in one list, built before threads start. */
-static const struct entry *all[MOST_ENTRIES];
+static const struct entry *all[TABLE_SIZE]; /* without themes; built before threads start */
 static int count;
 static unsigned weights;
 
-/* The first entry of each file's table, and the sum of its weights. */
+/* The first entry of each theme, and the sum of its weights. */
 static struct {
     int first;
     unsigned weights;
-} themes[TABLES];
+} themes[TABLE_SIZE];
+static unsigned theme_count;
 
 void entries_collect(void)
 {
-    for (size_t t = 0; t < TABLES; t++) {
-        themes[t].first = count;
-        for (const struct entry *e = tables[t]; e->name; e++) {
-            all[count++] = e;
-            themes[t].weights += e->weight;
+    for (const struct entry *e = table; e < table + TABLE_SIZE; e++) {
+        if (!e->run) {
+            themes[theme_count++].first = count;
+            continue;
         }
-        weights += themes[t].weights;
+        all[count++] = e;
+        themes[theme_count - 1].weights += e->weight;
+        weights += e->weight;
     }
 }
 
@@ -239,7 +243,7 @@ static const struct entry *pick_entry(struct world *w, int *number)
 
 void theme_pick(struct world *w)
 {
-    w->theme = (int)pick(w, TABLES);
+    w->theme = (int)pick(w, theme_count);
 }
 
 void call_pick(struct world *w, struct call *call)
