@@ -32,6 +32,7 @@ struct gl_context {
     bool direct;               /* the context has direct state access */
     bool storage;              /* the context has immutable buffer storage */
     bool inverts;              /* the context has GL_PACK_INVERT_MESA */
+    bool computes;             /* the context has what the shaders of gl/texels need */
     /* the share group, any context of which counts as this context; usually NULL */
     struct gl_group *group;
 };

@@ -40,6 +40,21 @@ static struct gl_context *find_known(const struct gl_native *native)
     return &marks[mark_count++];
 }
 
+/*
+ * Viewers request OpenGL 3.3, for which NVIDIA's EGL returns 3.3 with new functions as extensions.
+ */
+static bool has_shaders(const struct gl_context *context)
+{
+    return can_be_marked(context) &&
+           (context->version >= 45 ||
+            (epoxy_has_gl_extension("GL_ARB_compute_shader") &&
+             epoxy_has_gl_extension("GL_ARB_multi_bind") &&
+             epoxy_has_gl_extension("GL_ARB_shader_image_load_store") &&
+             epoxy_has_gl_extension("GL_ARB_shader_storage_buffer_object") &&
+             epoxy_has_gl_extension("GL_ARB_shader_subroutine") &&
+             epoxy_has_gl_extension("GL_ARB_texture_view")));
+}
+
 /* Queries the features of a new context. */
 static void query_context(struct gl_context *context)
 {
@@ -51,6 +66,7 @@ static void query_context(struct gl_context *context)
     context->storage =
         desktop && (context->version >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage"));
     context->inverts = epoxy_has_gl_extension("GL_MESA_pack_invert");
+    context->computes = has_shaders(context);
 }
 
 /* Whether the current context has this mark, which exists. */

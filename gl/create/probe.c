@@ -98,9 +98,8 @@ static void add_frames(const struct gl_context *gl, bool crosses, char *reason, 
              gl_in_flight_gains(gl, NULL, why, sizeof(why)) ? "work: a compute shader copies"
              : crosses
                  ? "work, but calls of OpenGL copy, which are slower than a compute shader of "
-                   "NVIDIA's OpenGL 4.5"
-                 : "use interop instead, because they need compute shaders of NVIDIA's "
-                   "OpenGL 4.5");
+                   "NVIDIA's OpenGL"
+                 : "use interop instead, because they need compute shaders of NVIDIA's OpenGL");
 }
 
 static bool probe_peer(const struct contexts *contexts, char *reason, size_t size)

@@ -71,7 +71,7 @@ bool gl_in_flight_gains(const struct gl_context *context, const struct gl_format
     struct gl_shader *shader = gl_shader_use(context);
     const bool suits = shader && (!format || gl_format_has_image_units(format));
     gl_shader_drop(shader);
-    snprintf(why, size, "`in_flight` needs compute shaders of NVIDIA's OpenGL 4.5%s",
+    snprintf(why, size, "`in_flight` needs compute shaders of NVIDIA's OpenGL%s",
              shader ? ", which do not access this format" : "");
     return suits;
 }

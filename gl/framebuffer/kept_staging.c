@@ -83,10 +83,10 @@ static void put(struct kept *k)
     all = k;
 }
 
-/* The shader, which looks for the label, needs OpenGL 4.5. */
-static void label(GLuint name)
+/* The shader looks for the label. */
+static void label(const struct gl_context *context, GLuint name)
 {
-    if (epoxy_gl_version() >= 43)
+    if (context->computes)
         glObjectLabel(GL_BUFFER, name, -1, GL_STAGING_LABEL);
 }
 
@@ -99,7 +99,7 @@ static struct kept *make(const struct gl_context *context, size_t size, const ch
     k->context = *context;
     k->staging = gr_create_gl_buffer(size, GR_READ_ONLY, &options);
     if (k->staging) {
-        label(gr_gl_name(k->staging));
+        label(context, gr_gl_name(k->staging));
         gr_live_remove(GR_LIVE_RESOURCE, k->staging); /* the application does not own it */
         gl_after_context(collect);
         return k;

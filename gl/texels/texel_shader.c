@@ -245,7 +245,7 @@ static bool is_faster(void)
 
 struct gl_shader *gl_shader_use(const struct gl_context *context)
 {
-    if (!context->pipeline || context->version < 45)
+    if (!context->pipeline || !context->computes)
         return NULL;
     struct gl_shader *s = find(context);
     if (!s && is_faster() && (s = calloc(1, sizeof(*s)))) {

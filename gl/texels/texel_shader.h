@@ -40,8 +40,8 @@ struct gl_shader {
 
 /*
  * Finds or creates the shader of the context, which is current. The caller drops it. NULL: there is
- * none, because OpenGL is older than 4.5, not NVIDIA's, reports no errors or did not compile it, or
- * there is no memory. Records no error.
+ * none, because OpenGL lacks functions of 4.5, is not NVIDIA's, reports no errors or did not
+ * compile it, or there is no memory. Records no error.
  */
 struct gl_shader *gl_shader_use(const struct gl_context *context);
 

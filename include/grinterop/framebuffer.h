@@ -85,7 +85,7 @@ typedef struct gr_framebuffer_options {
  * each sample, first draw the samples to the layers of an image with one sample, by texelFetch().
  * Only the first layer of a layered attachment is read.
  *
- * With OpenGL 4.5 of the NVIDIA driver a compute shader reads framebuffer objects. Textures are
+ * With the OpenGL of the NVIDIA driver a compute shader reads framebuffer objects. Textures are
  * fastest: on an H100, renderbuffers and samples of 1920 x 1080 pixels take 165 us more. Its
  * program and textures, up to four of up to 32 MiB, live as long as the `staging` buffers that it
  * has written; after a NULL, as long as the current context. glReadPixels(), which is slower there,

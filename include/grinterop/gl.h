@@ -182,9 +182,10 @@ typedef struct gr_gl_options {
      * the resource exists: see follow_storage.
      *
      * Restricts `transports` to peer, with interop if they are 0. Interop is used, and
-     * gr_resource_describe() says why, where no shader can copy the object: OpenGL before 4.5, or
-     * not NVIDIA's. GR_ERR_INVALID_VALUE for read_write, and with share_group or packed.
-     * GR_ERR_UNSUPPORTED for depth and GL_RGB16I. Of objects that grinterop creates, too.
+     * gr_resource_describe() says why, where no shader can copy the object: OpenGL without the
+     * functions of 4.5, or not NVIDIA's. GR_ERR_INVALID_VALUE for read_write, and with share_group
+     * or packed. GR_ERR_UNSUPPORTED for depth and GL_RGB16I. Of objects that grinterop creates,
+     * too.
      */
     unsigned in_flight;
 } gr_gl_options;

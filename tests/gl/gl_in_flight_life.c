@@ -98,6 +98,24 @@ FLIGHT_TEST(copies_preserve_the_state)
     }
 }
 
+/* Viewers request OpenGL 3.3, for which NVIDIA's EGL returns 3.3 with the newer extensions. */
+FLIGHT_TEST(a_context_of_opengl_33_has_frames_in_flight)
+{
+    gr_egl *viewer = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .major = 3, .minor = 3)));
+    const gr_gl_options options = GR_INIT(gr_gl_options, .in_flight = 4);
+    const GLuint name = gl_buffer_pattern(SIZE, 1);
+    gr_resource *writer = must_make(gr_from_gl_buffer_with(name, GR_WRITE_DISCARD, &options));
+    ck_assert_int_eq(gr_resource_get_info(writer)->transport,
+                     has_shader ? GR_TRANSPORT_PEER : GR_TRANSPORT_INTEROP);
+    for (unsigned frame = 2; frame < 9; frame++) {
+        write_mapped(writer, frame);
+        assert_gl_pattern(name, SIZE, frame);
+    }
+    gr_resource_free(writer);
+    gr_egl_free(viewer);
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+
 /* The application has bound the object itself to the units of the shader. */
 FLIGHT_TEST(the_object_may_be_bound_to_the_units_of_the_shader)
 {

@@ -86,7 +86,7 @@ void watch_gl(void)
     dispatches = blits = textures = 0;
     most_texels = 0;
     programs = 0;
-    has_shader = epoxy_gl_version() >= 45;
+    has_shader = epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_ARB_compute_shader");
 }
 
 void watch_gl_without_shaders(void)
