@@ -25,7 +25,7 @@ struct kind {
     bool is_primary;
 };
 extern const struct kind kinds[];
-#define KINDS 16
+#define KINDS 19
 
 struct life {
     const struct kind *kind;

@@ -2,6 +2,7 @@
 /* Creates and destroys the lives of test_death. */
 #define _GNU_SOURCE
 #include "death.h"
+#include "tests/support/shader_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,9 @@ const struct kind kinds[KINDS] = {
     {"ring by copy", GR_TRANSPORT_COPY, "GCRN", false, false},
     {"ring by sharing", GR_TRANSPORT_SHARED, "GCRN", false, false},
     {"Vulkan ring", GR_TRANSPORT_EXTERNAL, "GCRN", false, false},
+    {"frames in flight", GR_TRANSPORT_PEER, "GCRB", false, false},
+    {"frames in flight, a thread first", GR_TRANSPORT_PEER, "GCRB", true, false},
+    {"frames in flight, primary context reset", GR_TRANSPORT_PEER, "GCRB", false, true},
 };
 
 static bool is_ring(const struct life *life)
@@ -63,6 +67,11 @@ static bool is_ring(const struct life *life)
 static bool is_vulkan(const struct life *life)
 {
     return life->kind->transport == GR_TRANSPORT_EXTERNAL;
+}
+
+static bool has_frames_in_flight(const struct life *life)
+{
+    return life->kind->transport == GR_TRANSPORT_PEER;
 }
 
 static void open_vulkan(struct life *life)
@@ -82,12 +91,14 @@ static void open_vulkan(struct life *life)
 static gr_resource *make_resource(struct life *life)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = life->kind->transport);
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = life->kind->transport,
+                                          .in_flight = has_frames_in_flight(life) ? 4 : 0);
+    const unsigned flags = has_frames_in_flight(life) ? GR_WRITE_DISCARD : GR_READ_WRITE;
     if (is_vulkan(life))
         return gr_create_vk_buffer(life->device, &info, GR_READ_WRITE);
     if (life->kind->transport == GR_TRANSPORT_SHARED)
         return gr_create_gl_buffer(SIZE, GR_READ_WRITE, &options);
-    return gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, &options);
+    return gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 1), flags, &options);
 }
 
 static void begin_ring(struct life *life)
@@ -103,12 +114,12 @@ static void begin_ring(struct life *life)
 
 static void begin_mapping(struct life *life)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         life->buffer = gr_map(life->resources[0], life->stream);
         child_check(life->buffer);
         child_check(cu->MemsetD8Async(gr_buffer_ptr(life->buffer), 2, SIZE, life->stream) ==
                     CUDA_SUCCESS);
-        child_check(i == 1 || gr_buffer_release(life->buffer) == GR_OK);
+        child_check(i == 2 || gr_buffer_release(life->buffer) == GR_OK);
     }
 }
 
@@ -132,6 +143,8 @@ static void begin(struct life *life)
         open_vulkan(life);
     else
         child_check(life->egl = gr_egl_create(NULL));
+    if (has_frames_in_flight(life))
+        watch_gl(); /* so that a shader copies */
     for (; life->count < (is_ring(life) ? SLOTS : 1) && !life->missing; life->count++) {
         life->resources[life->count] = make_resource(life);
         if (!life->resources[life->count]) {
@@ -183,6 +196,8 @@ void life_end_graphics(struct life *life)
 
 void life_end_cuda(struct life *life)
 {
+    if (life->primary && has_frames_in_flight(life))
+        child_check(cu->DevicePrimaryCtxReset(fixture_cuda_device()) == CUDA_SUCCESS);
     gr_cuda_context_free(life->primary);
     child_check(life->primary || cu->CtxDestroy(life->cuda) == CUDA_SUCCESS);
     life->no_cuda = true;
