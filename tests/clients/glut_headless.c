@@ -11,6 +11,8 @@
  * GLUT_FRAMES   frames until the window is closed, as if by the user; default 30
  * GLUT_PICTURE  the file for the last frame, as PPM; default none
  *
+ * At the end it prints the frames per second of the second half of the frames.
+ *
  * Time advances by 1/60 s per frame, so that each machine draws the same frames. For the same
  * reason a teapot is a torus of triangles here.
  */
@@ -23,6 +25,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { MOST_TIMERS = 16, FRAMES_A_SECOND = 60 };
 
@@ -39,6 +42,7 @@ static struct {
     void (*close)(void);
     bool gone;
     int frames, last;
+    double began; /* when the second half of the frames began, in seconds */
     struct timer timers[MOST_TIMERS];
 } window = {.width = 300, .height = 300, .last = 30};
 
@@ -76,10 +80,23 @@ static void write_picture(const char *name)
     free(pixels);
 }
 
+static double finished(void)
+{
+    struct timespec now;
+    glFinish();
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 void glutSwapBuffers(void)
 {
     const char *picture = getenv("GLUT_PICTURE");
     window.frames++;
+    if (window.frames == window.last && window.began > 0)
+        fprintf(stderr, "glut: %.1f frames per second\n",
+                (window.last - window.last / 2) / (finished() - window.began));
+    if (window.frames == window.last / 2)
+        window.began = finished();
     if (window.frames == window.last && picture)
         write_picture(picture);
     pbuffer_swap();
