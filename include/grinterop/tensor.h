@@ -162,6 +162,13 @@ typedef struct gr_tensor_desc {
 
     /* allow DLPack exports with negative strides, on which many consumers crash */
     bool negative_strides;
+
+    /*
+     * For gr_tensor_create() in GR_MEMORY_DEVICE: memory that gr_create_gl_buffer_of() and
+     * gr_create_vk_buffer_of() accept. Takes at least 2 MiB, and can be used at once, in any
+     * stream. Other functions ignore this field.
+     */
+    bool exportable;
 } gr_tensor_desc;
 
 /*

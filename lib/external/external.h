@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <grinterop/external.h>
 
+#include "lib/cuda/exportable.h"
 #include "lib/resource/backend.h"
 #include "lib/sync/sync.h"
 
@@ -74,6 +75,7 @@ gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, CU
 
 /* A map waits for the semaphore of the graphics API, and a release signals the one of CUDA. */
 gr_status gr_external_map(gr_resource *const resources[], size_t n, CUstream stream);
+gr_status gr_external_unmap(gr_resource *const resources[], size_t n, CUstream stream);
 
 /* For backends without on_thread(). */
 void gr_external_collect(const gr_resource *resource);
@@ -85,12 +87,6 @@ gr_status gr_external_unregister(gr_resource *resource);
 void gr_external_end(struct gr_external *resource);
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
-
-/*
- * Room after a buffer: Mesa's CPU drivers accept a buffer in imported memory only if at least 48
- * more bytes follow it.
- */
-#define GR_MESA_ROOM 64
 
 /* An import of memory, reference-counted: each resource in the memory holds a reference. */
 struct gr_import {
@@ -107,6 +103,13 @@ struct gr_import {
      * NULL.
      */
     void (*end_part)(struct gr_import *import, bool alive);
+    /*
+     * For memory with other users in CUDA, such as that of a tensor: begin_use() makes the stream
+     * of a map wait for them, and end_use() registers the mapping as a use. The CUDA context is
+     * current. Otherwise NULL.
+     */
+    gr_status (*begin_use)(const struct gr_import *import, CUstream stream, bool writes);
+    void (*end_use)(const struct gr_import *import, CUstream stream, bool writes);
 };
 
 /*
@@ -129,6 +132,12 @@ struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size, const char
 
 /* Exports memory of gr_import_new() as a file descriptor, which the caller owns. */
 gr_status gr_import_export(const struct gr_import *import, int *fd);
+
+/* Adds a reference. */
+static inline void gr_import_hold(struct gr_import *import)
+{
+    atomic_fetch_add_explicit(&import->holds, 1, memory_order_relaxed);
+}
 
 /*
  * Drops one reference. `alive`: the CUDA context still exists, and is current. `import` may be

@@ -231,7 +231,7 @@ gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_d
     struct gr_import *import = gr_external_of(resource)->memory;
     struct gr_external *r = gr_external_new(__func__);
     if (r && make_in(r, import, &context, &given.part, flags, __func__) == GR_OK) {
-        atomic_fetch_add_explicit(&import->holds, 1, memory_order_relaxed);
+        gr_import_hold(import);
         return &r->base;
     }
     free(r);

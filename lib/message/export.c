@@ -23,9 +23,9 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
             "(gr_vk_device_get_info()).");
     if (external && external->memory->end_part)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The buffer shares its memory with other buffers, whose bytes would be sent "
-                       "as well. Create it by gr_create_gl_buffer() without gr_gl_options.packed, "
-                       "so that it has its own memory.");
+                       "The buffer shares its memory with other buffers or tensors, whose bytes "
+                       "would be sent as well. Create it by gr_create_gl_buffer() without "
+                       "gr_gl_options.packed, so that it has its own memory.");
     if (resource->backend->export_memory)
         return GR_OK;
     char text[160];

@@ -60,6 +60,19 @@ static gr_status allocate_device(gr_tensor *tensor, size_t bytes, CUdeviceptr *m
                   "cuMemAllocAsync", bytes, call);
 }
 
+/* Mesa's drivers need room after a buffer in imported memory. */
+static gr_status allocate_exportable(gr_tensor *tensor, size_t bytes, CUdeviceptr *made,
+                                     const char *call)
+{
+    const size_t room = gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0;
+    if (bytes > SIZE_MAX - room)
+        return gr_fail_memory(call);
+    GR_TRY(gr_exportable_make(&tensor->exportable, tensor->info.device, bytes + room));
+    tensor->how = GR_TENSOR_EXPORTABLE;
+    *made = tensor->exportable.ptr;
+    return GR_OK;
+}
+
 static gr_status allocate_managed(gr_tensor *tensor, size_t bytes, CUdeviceptr *made,
                                   const char *call)
 {
@@ -99,13 +112,15 @@ static gr_status allocate_host(gr_tensor *tensor, size_t bytes, CUdeviceptr *mad
     return GR_OK;
 }
 
-static gr_status allocate(gr_tensor *tensor, size_t bytes, const char *call)
+static gr_status allocate(gr_tensor *tensor, size_t bytes, bool exportable, const char *call)
 {
     CUdeviceptr made = 0;
     gr_status status = GR_OK;
     if (!bytes)
         return GR_OK;
-    if (tensor->info.memory == GR_MEMORY_DEVICE)
+    if (exportable)
+        status = allocate_exportable(tensor, bytes, &made, call);
+    else if (tensor->info.memory == GR_MEMORY_DEVICE)
         status = allocate_device(tensor, bytes, &made, call);
     else if (tensor->info.memory == GR_MEMORY_MANAGED)
         status = allocate_managed(tensor, bytes, &made, call);
@@ -135,11 +150,11 @@ static gr_status check_strides(const gr_tensor_desc *desc, const struct gr_shape
 }
 
 static gr_status allocate_in_context(gr_tensor *tensor, const struct gr_context *like, size_t bytes,
-                                     const char *call)
+                                     bool exportable, const char *call)
 {
     GR_TRY(gr_tensor_set_context(tensor, like, call));
     GR_ENTER(&tensor->context, call);
-    return allocate(tensor, bytes, call);
+    return allocate(tensor, bytes, exportable, call);
 }
 
 gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_context *like,
@@ -151,6 +166,10 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
         status = gr_fail(GR_ERR_UNSUPPORTED, call,
                          "grinterop creates no CUDA arrays: create one by cuArrayCreate(), and "
                          "wrap it by gr_tensor_from_memory().");
+    if (status == GR_OK && desc->exportable && desc->memory != GR_MEMORY_DEVICE)
+        status = gr_fail(GR_ERR_INVALID_VALUE, call,
+                         "`exportable` is for memory of a CUDA device: leave `memory` "
+                         "GR_MEMORY_DEVICE.");
     if (status == GR_OK)
         status = check_strides(desc, &shape, call);
     if (status == GR_OK && stream != GR_STREAM_NONE)
@@ -162,7 +181,8 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
     if (!tensor)
         return NULL;
     tensor->stream = stream;
-    return gr_tensor_expose(tensor, allocate_in_context(tensor, like, shape.span, call));
+    return gr_tensor_expose(tensor,
+                            allocate_in_context(tensor, like, shape.span, desc->exportable, call));
 }
 
 gr_tensor *gr_tensor_create(const gr_tensor_desc *desc, CUstream stream)

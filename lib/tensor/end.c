@@ -33,6 +33,8 @@ static void free_memory(gr_tensor *tensor, bool alive, CUstream stream)
         cu->MemFree(tensor->low);
     } else if (alive && tensor->how == GR_TENSOR_PINNED) {
         cu->MemFreeHost((void *)(uintptr_t)tensor->low);
+    } else if (tensor->how == GR_TENSOR_EXPORTABLE) {
+        gr_exportable_end(&tensor->exportable);
     }
     gr_uses_free(&tensor->user.uses, alive);
 }

@@ -8,6 +8,7 @@
 #include <grinterop/tensor.h>
 
 #include "lib/cuda/end_after_event.h"
+#include "lib/cuda/exportable.h"
 #include "lib/resource/mapping_users.h"
 
 /* ---- Shapes and strides ---------------------------------------------------------------------- */
@@ -44,11 +45,12 @@ struct gr_shape_text gr_shape_format(unsigned ndim, const int64_t *shape);
 
 /* How a tensor's memory is freed. */
 enum gr_tensor_memory_end {
-    GR_TENSOR_NOT_OURS, /* freed by `end`, if it is set */
-    GR_TENSOR_ASYNC,    /* freed by cuMemFreeAsync */
-    GR_TENSOR_FREE,     /* freed by cuMemFree */
-    GR_TENSOR_PINNED,   /* freed by cuMemFreeHost */
-    GR_TENSOR_MALLOC    /* freed by free() */
+    GR_TENSOR_NOT_OURS,  /* freed by `end`, if it is set */
+    GR_TENSOR_ASYNC,     /* freed by cuMemFreeAsync */
+    GR_TENSOR_FREE,      /* freed by cuMemFree */
+    GR_TENSOR_PINNED,    /* freed by cuMemFreeHost */
+    GR_TENSOR_MALLOC,    /* freed by free() */
+    GR_TENSOR_EXPORTABLE /* freed by gr_exportable_end() */
 };
 
 struct gr_tensor {
@@ -68,7 +70,8 @@ struct gr_tensor {
     /* the tensor as a user of a mapping, if any, and its streams; a view uses those of `root` */
     struct gr_mapping_user user;
     enum gr_tensor_memory_end how;
-    void *block; /* GR_TENSOR_MALLOC: the pointer from malloc() */
+    void *block;                     /* GR_TENSOR_MALLOC: the pointer from malloc() */
+    struct gr_exportable exportable; /* for GR_TENSOR_EXPORTABLE */
     gr_tensor_end_fn end;
     void *end_user;
     /*
@@ -153,6 +156,10 @@ void gr_tensor_end(gr_tensor *tensor);
  */
 gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                               bool write, const char *call);
+
+/* Like gr_tensor_begin_use(), for a holder of the tensor, which its creator may have freed. */
+gr_status gr_tensor_begin_held_use(const gr_tensor *tensor, CUstream stream,
+                                   const struct gr_context *at, bool write, const char *call);
 
 /* Like gr_tensor_begin_use(), for copies by the driver, which can access every device. */
 gr_status gr_tensor_begin_copy(const gr_tensor *tensor, CUstream stream,

@@ -29,14 +29,17 @@ static gr_status refuse_reach(const gr_tensor *tensor, CUdevice device, CUresult
         there, way);
 }
 
-/* Enables access to a memory pool, because pools have their own access rights. */
+/* Enables access to memory with its own access rights: that of pools, and exportable memory. */
 static CUresult open_pool(const gr_tensor *tensor, CUdevice device)
 {
     const gr_cuda_api *cu = gr_driver();
     CUmemoryPool pool;
     CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device},
                               .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    if ((tensor->root ? tensor->root : tensor)->how != GR_TENSOR_ASYNC)
+    const gr_tensor *root = tensor->root ? tensor->root : tensor;
+    if (root->how == GR_TENSOR_EXPORTABLE)
+        return cu->MemSetAccess(root->low, root->exportable.size, &access, 1);
+    if (root->how != GR_TENSOR_ASYNC)
         return CUDA_SUCCESS;
     CUresult result = cu->DeviceGetMemPool(&pool, tensor->info.device);
     return result == CUDA_SUCCESS ? cu->MemPoolSetAccess(pool, &access, 1) : result;
@@ -145,6 +148,12 @@ gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const st
                               bool write, const char *call)
 {
     GR_TRY(gr_tensor_check(tensor, call));
+    return gr_tensor_begin_held_use(tensor, stream, at, write, call);
+}
+
+gr_status gr_tensor_begin_held_use(const gr_tensor *tensor, CUstream stream,
+                                   const struct gr_context *at, bool write, const char *call)
+{
     GR_TRY(check_stream(stream, at, call));
     GR_TRY(gr_tensor_check_reach(tensor, stream, at, call));
     return begin_checked(tensor, stream, at, write, call);

@@ -98,7 +98,7 @@ static const struct gr_backend
                    OPERATIONS,
                    MEMORY,
                    .map = gr_external_map,
-                   .unmap = gr_sync_release},
+                   .unmap = gr_external_unmap},
     vk_copy = {.transport = GR_TRANSPORT_COPY, .name = "copy", OPERATIONS, COPIES},
     vk_peer = {.transport = GR_TRANSPORT_PEER, .name = "peer", OPERATIONS, COPIES};
 

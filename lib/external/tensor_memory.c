@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The memory of a tensor as that of a buffer of OpenGL or Vulkan. */
+#include "lib/external/tensor_memory.h"
+
+#include <stdlib.h>
+
+#include "lib/base/error.h"
+#include "lib/base/flags.h"
+#include "lib/cuda/driver.h"
+
+static struct gr_tensor_memory *memory_of(const struct gr_import *import)
+{
+    return (struct gr_tensor_memory *)import;
+}
+
+/* The streams of the mappings belong to the context of the tensor. */
+static gr_status begin_use(const struct gr_import *import, CUstream stream, bool writes)
+{
+    const gr_tensor *tensor = memory_of(import)->tensor;
+    return gr_tensor_begin_held_use(tensor, stream, &tensor->context, writes, "gr_map");
+}
+
+static void end_use(const struct gr_import *import, CUstream stream, bool writes)
+{
+    const gr_tensor *tensor = memory_of(import)->tensor;
+    gr_tensor_end_use(tensor, stream, &tensor->context, writes);
+}
+
+/* The memory belongs to a device, so the reference ends without the context, too. */
+static void end(struct gr_import *import, bool alive)
+{
+    struct gr_tensor_memory *memory = memory_of(import);
+    (void)alive;
+    gr_driver()->MemRelease(import->allocation);
+    gr_tensor_drop(memory->tensor);
+    free(memory);
+}
+
+/* Returns the lowest byte of the elements, and their extent in *size. */
+static CUdeviceptr find_bytes(const gr_tensor *tensor, size_t *size)
+{
+    int64_t low = 0, high = (int64_t)gr_dtype_get_info(tensor->info.dtype)->size;
+    for (unsigned i = 0; i < tensor->info.ndim; i++) {
+        const int64_t last = (tensor->shape[i] - 1) * tensor->strides[i];
+        *(last < 0 ? &low : &high) += last;
+    }
+    *size = (size_t)(high - low);
+    return tensor->info.ptr + (CUdeviceptr)low;
+}
+
+static gr_status check(const gr_tensor *tensor, unsigned flags, const char *call)
+{
+    GR_TRY(gr_tensor_check(tensor, call));
+    GR_TRY(gr_flags_check(flags, false, call));
+    const gr_tensor_info *info = &tensor->info;
+    if (info->memory != GR_MEMORY_DEVICE || !info->bytes)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensor %s: pass one with elements in memory of a CUDA device "
+                       "(GR_MEMORY_DEVICE).",
+                       info->bytes ? "is not in device memory" : "has no elements");
+    if ((tensor->root ? tensor->root : tensor)->user.revoke)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensor is that of a mapping, whose memory already belongs to a "
+                       "resource: use that resource.");
+    if (info->read_only && !(flags & GR_READ_ONLY))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensor is read-only, but `flags` let CUDA write: pass GR_READ_ONLY.");
+    return GR_OK;
+}
+
+struct gr_tensor_memory *gr_tensor_memory_make(gr_tensor *tensor, unsigned flags, const char *call)
+{
+    struct gr_allocation found;
+    size_t size;
+    if (check(tensor, flags, call) != GR_OK)
+        return NULL;
+    const CUdeviceptr first = find_bytes(tensor, &size);
+    GR_ENTERED pushed = false;
+    if (gr_context_enter(&tensor->context, &pushed, call) != GR_OK ||
+        gr_allocation_find(first, size, &found, call) != GR_OK)
+        return NULL;
+    struct gr_tensor_memory *memory = gr_check_memory(calloc(1, sizeof(*memory)), call);
+    if (!memory) {
+        gr_driver()->MemRelease(found.handle);
+        return NULL;
+    }
+    *memory = (struct gr_tensor_memory){.import = {.holds = 1,
+                                                   .allocation = found.handle,
+                                                   .ptr = first,
+                                                   .size = found.size,
+                                                   .dedicated = true,
+                                                   .end_part = end,
+                                                   .begin_use = begin_use,
+                                                   .end_use = end_use},
+                                        .tensor = tensor,
+                                        .offset = found.offset,
+                                        .size = size,
+                                        .device = found.device};
+    gr_tensor_hold(tensor);
+    return memory;
+}
+
+void gr_tensor_memory_drop(struct gr_tensor_memory *memory)
+{
+    GR_KEEP_ERROR();
+    gr_import_drop(&memory->import, true);
+}
