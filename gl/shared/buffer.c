@@ -6,8 +6,9 @@
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/external/external.h"
+#include "lib/cuda/device.h"
 #include "lib/cuda/end_after_event.h"
+#include "lib/external/external.h"
 #include "gl/context/saved_state.h"
 
 /*
@@ -37,13 +38,48 @@ static gr_status make_storage(struct gl_names *names, const struct gr_import *me
  * wrote long runs of one value.
  */
 static gr_status place(struct gl_names *names, const struct gr_import *memory, size_t size,
-                       const char *call)
+                       size_t offset, const char *call)
 {
     int fd;
     GR_TRY(gr_import_export(memory, &fd));
     GR_TRY(gl_shared_import(names, fd, memory->size, true, call));
-    return make_storage(names, memory, size, names->memory, 0, call);
+    return make_storage(names, memory, size, names->memory, offset, call);
 }
+
+/* ---- Memory of a tensor ---------------------------------------------------------------------- */
+
+/* Checks that OpenGL can place a buffer in the allocation of the tensor. */
+static gr_status check_place(const struct gl_shared *r, const struct gr_tensor_memory *memory,
+                             const char *call)
+{
+    char draws[200], has[200];
+    if (memory->device != r->device) {
+        gr_device_text(r->device, draws, sizeof(draws));
+        gr_device_text(memory->device, has, sizeof(has));
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "OpenGL draws on %s, but the memory of the tensor is on %s: allocate it on "
+                       "the device that draws, or copy it to a buffer by gr_publish().",
+                       draws, has);
+    }
+    if (memory->offset && !gl_blocks_supported())
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The tensor begins %zu byte%s after the start of its allocation, but Mesa "
+                       "places each buffer at the start: use a tensor with memory of its own.",
+                       memory->offset, gr_s(memory->offset));
+    return GR_OK;
+}
+
+static gr_status make_of_tensor(struct gl_shared *r, const struct gr_context *cuda,
+                                const struct gl_wish *wish)
+{
+    struct gr_tensor_memory *memory = wish->memory;
+    GR_TRY(check_place(r, memory, wish->call));
+    gr_import_hold(&memory->import);
+    gr_external_make_buffer(&r->gl.external, cuda, &memory->import, memory->size, wish->flags);
+    return place(r->gl.owned, &memory->import, memory->size, memory->offset, wish->call);
+}
+
+/* ---- Memory of its own ----------------------------------------------------------------------- */
 
 static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda,
                              const struct gl_wish *wish)
@@ -61,6 +97,8 @@ static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda,
 gr_status gl_shared_make_buffer(struct gl_shared *r, const struct gr_context *cuda,
                                 const struct gl_wish *wish)
 {
+    if (wish->memory)
+        return make_of_tensor(r, cuda, wish);
     if (wish->packed && wish->size <= GL_BLOCK_MOST && gl_blocks_supported())
         return make_packed(r, cuda, wish);
     const size_t room = gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0;
@@ -69,5 +107,5 @@ gr_status gl_shared_make_buffer(struct gl_shared *r, const struct gr_context *cu
     if (!memory)
         return gr_last_error()->status;
     gr_external_make_buffer(&r->gl.external, cuda, memory, wish->size, wish->flags);
-    return place(r->gl.owned, memory, wish->size, wish->call);
+    return place(r->gl.owned, memory, wish->size, 0, wish->call);
 }

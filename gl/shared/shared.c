@@ -105,7 +105,7 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 /* Outside of a ring, OpenGL waits for CUDA after a release. */
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    GR_TRY(gr_sync_release(resources, n, stream));
+    GR_TRY(gr_external_unmap(resources, n, stream));
     /* The mapping has ended, but the next OpenGL commands may run before CUDA's work is done. */
     if (!resources[0]->in_a_ring && begin_use(resources, n) != GR_OK)
         return gr_error_set_class(GR_ERR_PARTIAL);
@@ -224,7 +224,9 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda,
                             struct gl_wish *wish)
 {
     GR_TRY(gl_shared_check(&r->gl.context, wish->image, &r->device, wish->call));
-    if (!wish->choice.reason[0])
+    if (wish->memory)
+        snprintf(wish->choice.reason, sizeof(wish->choice.reason), "in the memory of a tensor");
+    else if (!wish->choice.reason[0])
         gl_shared_format_devices(r->device, wish->choice.reason, sizeof(wish->choice.reason));
     GL_SAVED(before, GL_SAVE(ERRORS));
     r->gl.owned = gl_names_make(&r->gl.context, wish->call);
@@ -259,7 +261,8 @@ gr_status gl_shared_create(struct gl_wish *wish)
     bool pushed;
     if (wish->image)
         GR_TRY(gl_shared_check_format(wish->image, wish->call));
-    GR_TRY(gr_context_choose(&cuda, gl_find_drawing_device, wish->call));
+    GR_TRY(wish->memory ? gr_context_hold(&wish->memory->tensor->context, &cuda, wish->call)
+                        : gr_context_choose(&cuda, gl_find_drawing_device, wish->call));
     struct gl_shared *r = gr_check_memory(calloc(1, sizeof(*r)), wish->call);
     if (!r) {
         gr_context_drop(&cuda);

@@ -12,6 +12,7 @@
 #include <grinterop/semaphore.h>
 
 #include "lib/external/external.h"
+#include "lib/external/tensor_memory.h"
 #include "lib/resource/choose_transport.h"
 #include "lib/sync/sync.h"
 #include "gl/object/object.h"
@@ -130,6 +131,8 @@ struct gl_wish {
     const gr_gl_image_desc *image; /* NULL for buffers */
     unsigned in_flight;            /* of gr_gl_options; not for the shared transport */
     bool packed;                   /* for buffers only: the buffer may share a block with others */
+    /* for buffers in the memory of a tensor, which the caller drops; otherwise NULL */
+    struct gr_tensor_memory *memory;
     unsigned flags;
     const char *call;
     struct gl_context context; /* the current OpenGL context */

@@ -28,6 +28,7 @@
 #define GR_GL_H
 
 #include <grinterop/gr.h>
+#include <grinterop/tensor.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -326,6 +327,45 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  * Wraps cuMemCreate, glImportMemoryFdEXT, glNamedBufferStorageMemEXT.
  */
 GR_API gr_resource *gr_create_gl_buffer(size_t size, unsigned flags, const gr_gl_options *options);
+
+/*
+ * Creates an OpenGL buffer in the memory of a tensor: OpenGL draws what a framework computed,
+ * without a copy.
+ *
+ *     desc.exportable = true;
+ *     gr_tensor *points = gr_tensor_create(&desc, stream);
+ *     gr_resource *vertices = gr_create_gl_buffer_of(points, GR_WRITE_DISCARD, NULL);
+ *     glBindBuffer(GL_ARRAY_BUFFER, gr_gl_name(vertices));
+ *
+ * The buffer begins at the lowest byte of the tensor's elements and ends at the highest. A map
+ * returns that address. Maps and releases copy nothing, and order CUDA with OpenGL as for
+ * gr_create_gl_buffer(): use the tensor only while the resource is mapped. A map also waits for
+ * known uses of the tensor in other streams, and counts as one, as in gr_tensor_used_on().
+ *
+ * The memory must be that of gr_tensor_create() with `exportable`, or of cuMemCreate() with
+ * CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, mapped at its start, on the device that OpenGL draws
+ * on; the tensor may be any part of it. OpenGL imports the whole allocation, once per resource.
+ *
+ * Owner    the caller frees the resource, which deletes the OpenGL buffer. The resource keeps the
+ *          tensor: both may be freed in any order
+ * Storage  immutable; the resource cannot be sent to another process
+ * Thread   where the OpenGL context is current
+ * Context  that of the tensor
+ * Needs    as for gr_create_gl_buffer() with GR_TRANSPORT_SHARED
+ *
+ * Errors: as for gr_create_gl_buffer(), and
+ *     GR_ERR_INVALID_VALUE  `tensor` is NULL, freed, of a mapping, without elements or not in
+ *                           device memory; or it is read-only, and `flags` is not GR_READ_ONLY; or
+ *                           another option than `transports` is set, or these lack shared
+ *     GR_ERR_UNSUPPORTED    the memory of the tensor is not exportable, spans several allocations,
+ *                           or is on another device; or Mesa draws, and the tensor does not begin
+ *                           at the start of its allocation
+ *
+ * Wraps cuMemRetainAllocationHandle, cuMemExportToShareableHandle, glImportMemoryFdEXT,
+ * glNamedBufferStorageMemEXT.
+ */
+GR_API gr_resource *gr_create_gl_buffer_of(gr_tensor *tensor, unsigned flags,
+                                           const gr_gl_options *options);
 
 /* The texture for gr_create_gl_image(). */
 typedef struct gr_gl_image_desc {

@@ -67,6 +67,7 @@ static const VkCommandBuffer commands = (void *)&none; /* no call must get as fa
     X(gr_from_gl_image(0, GL_TEXTURE_2D, 0))                                                       \
     X(gr_from_gl_image_with(0, GL_TEXTURE_2D, 0, NULL))                                            \
     X(gr_create_gl_buffer(0, 0, NULL))                                                             \
+    X(gr_create_gl_buffer_of(NULL, 0, NULL))                                                       \
     X(gr_gl_cuda_device(NULL))                                                                     \
     X(gr_create_gl_image(NULL, 0, NULL))                                                           \
     X(gr_gl_name(none.resource))                                                                   \

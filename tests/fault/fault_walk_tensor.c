@@ -380,6 +380,27 @@ static bool run_framebuffer(void)
     return good;
 }
 
+/* The buffer and its tensor end in both orders. */
+static bool run_exportable(void)
+{
+    const int64_t size = SIDE * SIDE;
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                        .shape = &size, .exportable = true);
+    bool good = true;
+    for (int i = 0; i < 2 && good; i++) {
+        gr_tensor *tensor = gr_tensor_create(&desc, fx.stream);
+        gr_resource *resource = tensor ? gr_create_gl_buffer_of(tensor, GR_READ_WRITE, NULL) : NULL;
+        gr_buffer *buffer = resource ? gr_map(resource, fx.other) : NULL;
+        good = done(tensor) && done(resource) && done(buffer) && walk_release(buffer);
+        if (i)
+            gr_tensor_free(tensor);
+        gr_resource_free(resource);
+        if (!i)
+            gr_tensor_free(tensor);
+    }
+    return good;
+}
+
 /* Loads the kernels, which a build may lack. */
 static const char *no_kernels(void)
 {
@@ -396,6 +417,7 @@ const struct scenario walk_memory[] = {
     {"a tensor on many streams", .run = run_many_streams},
     {"a view of a tensor", .run = run_view},
     {"a tensor around memory", .run = run_wrap},
+    {"a buffer in the memory of a tensor", .run = run_exportable},
 #if __has_include(<dlpack/dlpack.h>)
     {"tensors through DLPack", .run = run_dlpack},
     {"another library's tensor", .run = run_foreign},

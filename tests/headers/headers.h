@@ -50,6 +50,7 @@ typedef void (*anything)(void);
     X(gr_from_gl_image)                                                                            \
     X(gr_from_gl_image_with)                                                                       \
     X(gr_create_gl_buffer)                                                                         \
+    X(gr_create_gl_buffer_of)                                                                      \
     X(gr_gl_cuda_device)                                                                           \
     X(gr_create_gl_image)                                                                          \
     X(gr_gl_name)                                                                                  \
