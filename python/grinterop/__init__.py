@@ -39,6 +39,7 @@ from ._grinterop import (
     copy_framebuffer, driver_path, fetch, fetch_framebuffer, gl_cuda_device, is_software,
     library_version, load, publish, set_log,
 )
+from ._memory import exportable_memory
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -50,9 +51,9 @@ __all__ = [
     "Error", "ExchangeError", "GraphicsResource", "InvalidValueError", "NoDriverError",
     "OutOfMemoryError", "PartialError", "Probe", "Ring", "Semaphore", "Slots", "StateError",
     "StoppedError", "Submit", "Tensor", "UnsupportedError", "VulkanDevice", "WaitTimeoutError",
-    "clear_error", "collect", "copy_framebuffer", "driver_path", "fetch", "fetch_framebuffer",
-    "gl_cuda_device", "is_software", "last_error", "library_version", "load", "map_many", "probe",
-    "publish", "set_log",
+    "clear_error", "collect", "copy_framebuffer", "driver_path", "exportable_memory", "fetch",
+    "fetch_framebuffer", "gl_cuda_device", "is_software", "last_error", "library_version", "load",
+    "map_many", "probe", "publish", "set_log",
 ]
 
 __version__ = library_version()

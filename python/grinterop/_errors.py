@@ -113,6 +113,7 @@ _IN_PYTHON = """
     buffer_tensor=Buffer.tensor buffer_texture=Buffer.texture buffer_texture_with=Buffer.texture
     copy_framebuffer=copy_framebuffer
     create_gl_buffer=GraphicsResource.create_gl_buffer
+    create_gl_buffer_of=GraphicsResource.from_tensor
     create_gl_image=GraphicsResource.create_gl_image create_vk_buffer=VulkanDevice.create_buffer
     create_vk_image=VulkanDevice.create_image cuda_context_create=CudaContext cuda_load=load
     dtype_parse=dtype egl_create=EglContext egl_make_current=EglContext.make_current fetch=fetch

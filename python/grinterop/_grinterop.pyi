@@ -324,6 +324,29 @@ class GraphicsResource(_Samples):
             flags, transports, in_flight: As for from_gl_image().
         """
     @classmethod
+    def from_tensor(
+        cls, tensor: _Array, *, flags: _Flags = None, stream: _Stream | None = None,
+    ) -> Self:
+        """Creates an OpenGL buffer in the memory of a tensor: draw it by its gl_name. map() returns
+        that memory, copies nothing, and orders CUDA with OpenGL: use the tensor only while the
+        resource is mapped. The resource keeps the tensor.
+
+            with grinterop.exportable_memory():
+                points = torch.empty((n, 3), device="cuda")
+            resource = GraphicsResource.from_tensor(points)
+            with resource.map(stream=torch.cuda.current_stream()):
+                points.uniform_()
+
+        Args:
+            tensor: As for Tensor.from_dlpack(), of memory of exportable_memory(), or of
+                Tensor.alloc() with `exportable`; or a part of it.
+            flags: As for from_gl_buffer().
+            stream: The first map waits for the work of the producer if it is in this stream.
+
+        Raises:
+            UnsupportedError: The memory cannot be exported, or is not on the GPU that draws.
+        """
+    @classmethod
     def from_fd(
         cls, fd: int, size: int, *, kind: _FdKind = "opaque", dedicated: bool = False,
         offset: int = 0, length: int = 0, image: _Image = None, flags: _Flags = None,
@@ -685,6 +708,7 @@ class Tensor(_Closes, _Exports, _Viewed):
     def alloc(
         cls, shape: _Shape, dtype: _Dtype = "uint8", *, stream: _Stream | None = None,
         memory: _Memory = "device", layout: _Layout = None, strides: _Strides = None,
+        exportable: bool = False,
     ) -> Self:
         """Allocates uninitialised memory.
 
@@ -695,6 +719,7 @@ class Tensor(_Closes, _Exports, _Viewed):
             memory: 'device', 'host' (pageable), 'pinned' or 'managed'.
             layout: The order of the dimensions: see publish().
             strides: Bytes between the elements of each dimension. None: no gaps.
+            exportable: Device memory for GraphicsResource.from_tensor(), at least 2 MiB.
         """
     @classmethod
     def from_dlpack(
@@ -1282,6 +1307,7 @@ def _map_many(
 ) -> list[Buffer]: ...
 def _milliseconds(timeout: _Number, /) -> int | None: ...
 def _parse_register_flags(flags: _Flags, /) -> int: ...
+def _cupy_functions() -> tuple[int, int]: ...
 def _probe(transport: str, /) -> tuple[bool, str]: ...
 def _release_many(
     buffers: Sequence[Buffer], stream: _Stream | None = None, wait_event: _Event = None,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* OpenGL: class methods of GraphicsResource, and EglContext, a context without a window. */
-#include "resource.h"
+#include "tensor.h"
 
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
@@ -83,11 +83,41 @@ static PyObject *create_gl_image(PyObject *type, PyObject *args, PyObject *keywo
     return resource_new((PyTypeObject *)type, resource);
 }
 
+/* Makes the buffer of a Tensor. */
+static PyObject *buffer_of(PyObject *type, PyObject *tensor, unsigned flags)
+{
+    gr_tensor *memory = tensor_of(tensor);
+    gr_resource *resource;
+    if (!memory || !call_begin(tensor))
+        return NULL;
+    WITHOUT_GIL(resource = gr_create_gl_buffer_of(memory, flags, NULL));
+    call_end(tensor);
+    return resource_new((PyTypeObject *)type, resource);
+}
+
+static PyObject *from_tensor(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    PyObject *object, *stream = NULL;
+    unsigned flags = GR_READ_WRITE;
+    CUstream checked;
+    if (!PARSE("O|$O&O:from_tensor", NAMES("tensor", "flags", "stream"), &object, FLAGS(&flags),
+               &stream) ||
+        !stream_or(stream, NULL, &checked))
+        return NULL;
+    PyObject *tensor = import_any(object, stream, GR_LAYOUT_SHAPE);
+    PyObject *self = tensor ? buffer_of(type, tensor, flags) : NULL;
+    Py_XDECREF(tensor);
+    if (self && is_given(stream))
+        ((resource_object *)self)->stream = Py_NewRef(stream);
+    return self;
+}
+
 PyMethodDef gl_methods[] = {
     {"from_gl_buffer", METHOD(from_gl_buffer), KEYWORDS | METH_CLASS, NULL},
     {"from_gl_image", METHOD(from_gl_image), KEYWORDS | METH_CLASS, NULL},
     {"create_gl_buffer", METHOD(create_gl_buffer), KEYWORDS | METH_CLASS, NULL},
     {"create_gl_image", METHOD(create_gl_image), KEYWORDS | METH_CLASS, NULL},
+    {"from_tensor", METHOD(from_tensor), KEYWORDS | METH_CLASS, NULL},
     {0},
 };
 

@@ -448,7 +448,8 @@ bool add_vulkan(PyObject *module);
 /* Remembers sys.modules, for map() at exit, when Python has no modules any more (core.c). */
 void core_ready(void);
 
-extern PyMethodDef driver_functions[], many_functions[], publish_functions[];
+extern PyMethodDef driver_functions[], exportable_functions[], many_functions[];
+extern PyMethodDef publish_functions[];
 extern PyMethodDef tensor_functions[];
 
 #endif

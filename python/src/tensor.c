@@ -135,14 +135,17 @@ CALL_CLOSE()
 static PyObject *call_alloc(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
     PyObject *shape, *dtype = NULL, *given = NULL, *memory = NULL, *layout = NULL, *strides = NULL;
+    bool exportable = false;
     struct desc desc;
     CUstream stream;
     gr_tensor *tensor;
-    if (!PARSE("O|O$OOOO:alloc", NAMES("shape", "dtype", "stream", "memory", "layout", "strides"),
-               &shape, &dtype, &given, &memory, &layout, &strides) ||
+    if (!PARSE("O|O$OOOOO&:alloc",
+               NAMES("shape", "dtype", "stream", "memory", "layout", "strides", "exportable"),
+               &shape, &dtype, &given, &memory, &layout, &strides, TRUTH(&exportable)) ||
         !desc_of(&desc, shape, dtype, strides, layout, memory) ||
         !stream_or(given, GR_STREAM_NONE, &stream))
         return NULL;
+    desc.desc.exportable = exportable;
     WITHOUT_GIL(tensor = gr_tensor_create(&desc.desc, stream));
     return tensor_new(tensor, given);
 }

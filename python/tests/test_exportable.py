@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Memory of tensors as OpenGL buffers, and the allocators for the pools of frameworks."""
+
+import ctypes
+import gc
+import sys
+import weakref
+
+import grinterop
+import numpy as np
+import pytest
+from grinterop import GraphicsResource, Tensor, _grinterop
+
+import gl
+from conftest import elsewhere, interface, refuses
+
+
+@pytest.fixture(autouse=True)
+def shared(egl):
+    egl.make_current()
+    if not (probe := grinterop.probe("shared")):
+        pytest.skip(probe.reason)
+
+
+def test_a_map_returns_the_memory_of_the_tensor(cuda):
+    tensor = Tensor.alloc((4096,), stream=cuda, exportable=True)
+    resource = GraphicsResource.from_tensor(tensor, flags="write_discard", stream=cuda)
+    with resource.map(stream=cuda) as buffer:
+        assert buffer.handle == tensor.handle and buffer.size == 4096
+        buffer.fill(7, stream=cuda)
+    assert gl.read_buffer(resource.gl_name, 4096) == b"\7" * 4096
+    assert "in the memory of a tensor" in resource.describe()
+
+
+def test_the_resource_keeps_the_tensor(cuda):
+    class Owner:
+        __cuda_array_interface__ = None
+
+    owner = Owner()
+    whole = Tensor.alloc((4096,), stream=cuda, exportable=True)
+    cuda.sync()
+    owner.__cuda_array_interface__ = interface(
+        whole.handle, shape=(4096,), data=(whole.handle, False)
+    )
+    kept = weakref.ref(owner)
+    resource = GraphicsResource.from_tensor(owner)
+    del owner
+    gc.collect()
+    assert kept()
+    resource.close()
+    grinterop.collect(1)
+    gc.collect()
+    assert not kept()
+
+
+def test_other_memory_is_refused_with_the_way_out(cuda):
+    tensor = Tensor.alloc((64,), stream=cuda)
+    with pytest.raises(grinterop.UnsupportedError, match=r"grinterop\.exportable_memory\(\)"):
+        GraphicsResource.from_tensor(tensor)
+    refuses(grinterop.InvalidValueError, lambda: GraphicsResource.from_tensor(np.zeros(4)))
+    refuses(TypeError, lambda: GraphicsResource.from_tensor(7), GraphicsResource.from_tensor)
+    refuses(grinterop.InvalidValueError, lambda: Tensor.alloc(4, memory="host", exportable=True))
+
+
+class Allocator:
+    """The functions that PyTorch finds by name."""
+
+    def __init__(self):
+        library = ctypes.CDLL(_grinterop.__file__)
+        self.malloc, self.free = library.grinterop_torch_malloc, library.grinterop_torch_free
+        self.malloc.restype = ctypes.c_void_p
+        self.malloc.argtypes = [ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
+        self.free.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
+        self.free.restype = None
+
+
+def test_memory_of_the_allocator_is_drawn(cuda):
+    functions = Allocator()
+    pointer = functions.malloc(4096, 0, None)
+    tensor = Tensor.wrap(pointer, (4096,), stream=cuda)
+    resource = GraphicsResource.from_tensor(tensor)
+    with resource.map(stream=cuda) as buffer:
+        assert buffer.handle == pointer
+        buffer.fill(9, stream=cuda)
+    assert gl.read_buffer(resource.gl_name, 4096) == b"\11" * 4096
+    resource.close()
+    tensor.close()
+    functions.free(pointer, 4096, 0, None)
+
+
+def test_the_allocator_refuses_wrong_sizes_and_addresses():
+    functions = Allocator()
+    assert [functions.malloc(size, 0, None) for size in (0, -1, 1 << 60)] == [None] * 3
+    assert functions.malloc(64, 99, None) is None
+    functions.free(None, 0, 0, None)
+    functions.free(4096, 64, 0, None)
+
+
+def test_threads_allocate_at_once():
+    functions = Allocator()
+
+    def work():
+        for _ in range(20):
+            pointer = functions.malloc(4096, 0, None)
+            assert pointer
+            functions.free(pointer, 4096, 0, None)
+
+    elsewhere(work, work, work)
+
+
+def test_a_framework_must_be_imported(monkeypatch):
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    with pytest.raises(grinterop.UnsupportedError, match="import torch or cupy first"):
+        with grinterop.exportable_memory():
+            pass
+
+
+def test_torch_draws_its_tensors(cuda):
+    torch = pytest.importorskip("torch")
+    if grinterop.is_software() or not torch.cuda.is_available():
+        pytest.skip("PyTorch needs a GPU")
+    with grinterop.exportable_memory():
+        tensors = [torch.full((n,), n, dtype=torch.int32, device="cuda") for n in (1000, 1 << 20)]
+    for tensor in tensors:
+        resource = GraphicsResource.from_tensor(tensor)
+        stream = torch.cuda.current_stream()
+        with resource.map(stream=stream) as buffer:
+            assert buffer.handle == tensor.data_ptr()
+            tensor += 1
+        assert gl.read_buffer(resource.gl_name, 4 * len(tensor)) == tensor.cpu().numpy().tobytes()
+    with pytest.raises(grinterop.UnsupportedError, match="exportable_memory"):
+        GraphicsResource.from_tensor(torch.zeros(64, device="cuda"))
+
+
+def test_cupy_draws_its_arrays(cuda):
+    cupy = pytest.importorskip("cupy")
+    if grinterop.is_software():
+        pytest.skip("CuPy needs a GPU")
+    with grinterop.exportable_memory():
+        arrays = [cupy.full(n, n, "i4") for n in (1000, 1 << 20)]
+    for array in arrays:
+        resource = GraphicsResource.from_tensor(array)
+        with resource.map(stream=cupy.cuda.get_current_stream()) as buffer:
+            assert buffer.handle == array.data.ptr
+            array += 1
+        assert gl.read_buffer(resource.gl_name, array.nbytes) == array.get().tobytes()
