@@ -208,8 +208,9 @@ typedef struct gr_gl_options {
  * waits. On one GPU, peer gains only with `in_flight`. On two GPUs it is the fastest transport for
  * existing objects: CUDA has memory of its own, and copies from GPU to GPU in stream order.
  *
- * Peer needs GL_EXT_memory_object_fd and OpenGL 4.5. It refuses depth and GL_RGB16I, which the
- * NVIDIA driver (580) stores wrongly from memory of CUDA: allow GR_TRANSPORT_COPY.
+ * Peer needs GL_EXT_memory_object_fd and GL_ARB_direct_state_access. It refuses depth and
+ * GL_RGB16I, which the NVIDIA driver (580) stores wrongly from memory of CUDA: allow
+ * GR_TRANSPORT_COPY.
  *
  * What GR_TRANSPORT_PEER changes:
  *     map       OpenGL copies the object to a staging buffer, unless the resource is write_discard
