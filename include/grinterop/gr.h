@@ -481,7 +481,7 @@ typedef enum gr_transport {
                                 * several frames in flight */
     GR_TRANSPORT_COPY = 4,     /* through host memory: any OpenGL or Vulkan, any CUDA device */
     GR_TRANSPORT_EXTERNAL = 8, /* imported memory of Vulkan or another API: no copy */
-    GR_TRANSPORT_PEER = 16,    /* copies in memory of GPUs: with OpenGL also on one GPU, with
+    GR_TRANSPORT_PEER = 16,    /* copies in memory of one or two GPUs; for OpenGL with several
                                 * frames in flight */
     GR_TRANSPORT_ANY = 31      /* all transports: the best that works is used */
 } gr_transport;

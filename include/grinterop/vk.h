@@ -116,15 +116,18 @@ GR_API VkDeviceMemory gr_vk_memory(const gr_resource *resource);
 /*
  * A buffer created with VkExternalMemoryBufferCreateInfo, in memory allocated with
  * VkExportMemoryAllocateInfo. Both structs have the handle type
- * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, on Windows OPAQUE_WIN32_BIT. If the device copies,
- * neither struct is needed, and `memory` may be VK_NULL_HANDLE: `memory_size`, `offset` and
- * `dedicated` are then ignored.
+ * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, on Windows OPAQUE_WIN32_BIT.
+ *
+ * If gr_vk_device_desc.transports allows copies, neither struct is needed, and `memory` may be
+ * VK_NULL_HANDLE: `memory_size`, `offset` and `dedicated` are then ignored, and the buffer is
+ * copied. Pass that for objects made without these structs, because the NVIDIA driver exports
+ * their memory, too.
  */
 typedef struct gr_vk_buffer_desc {
     size_t struct_size;
     VkBuffer buffer;            /* required */
-    VkDeviceMemory memory;      /* the memory that it is bound to; required */
-    VkDeviceSize memory_size;   /* allocationSize of `memory`; VMA: blockSize; required */
+    VkDeviceMemory memory;      /* the memory that it is bound to */
+    VkDeviceSize memory_size;   /* allocationSize of `memory`; VMA: blockSize */
     VkDeviceSize offset;        /* the offset of the buffer in `memory` */
     VkDeviceSize size;          /* the size of the buffer in bytes; required */
     bool dedicated;             /* `memory` was allocated with VkMemoryDedicatedAllocateInfo */
@@ -133,7 +136,8 @@ typedef struct gr_vk_buffer_desc {
 
 /*
  * An image that was created with VkExternalMemoryImageCreateInfo, in memory allocated as for
- * gr_vk_buffer_desc. The handle types and the exception for devices that copy are the same, too.
+ * gr_vk_buffer_desc. The handle types and the exception for copies are the same, too: images of
+ * swapchains, OpenXR and engines have an unknown memory.
  */
 typedef struct gr_vk_image_desc {
     size_t struct_size;
@@ -142,8 +146,8 @@ typedef struct gr_vk_image_desc {
     const VkImageCreateInfo *create_info;
 
     VkImage image;            /* required */
-    VkDeviceMemory memory;    /* the memory that it is bound to; required */
-    VkDeviceSize memory_size; /* allocationSize of `memory`; VMA: blockSize; required */
+    VkDeviceMemory memory;    /* the memory that it is bound to */
+    VkDeviceSize memory_size; /* allocationSize of `memory`; VMA: blockSize */
     VkDeviceSize offset;      /* the offset of the image in `memory` */
     bool dedicated;           /* `memory` was allocated with VkMemoryDedicatedAllocateInfo */
 } gr_vk_image_desc;
@@ -179,7 +183,9 @@ typedef struct gr_vk_image_desc {
  *          share further buffers and images in it by gr_from_same_memory()
  *
  * Errors: as for gr_create_vk_buffer(), and
- *     GR_ERR_INVALID_VALUE  the buffer or image exceeds its memory, or the offset is not aligned
+ *     GR_ERR_INVALID_VALUE  the buffer or image exceeds its memory, or the offset is not aligned;
+ *                           `memory` is VK_NULL_HANDLE, and `transports` allows no copy; or the
+ *                           image is copied, and its usage lacks a transfer
  *     GR_ERR_VULKAN         the memory cannot be exported; the message says how to allocate it
  *
  * Wraps vkGetMemoryFdKHR (vkGetMemoryWin32HandleKHR) and gr_from_external_memory().

@@ -45,8 +45,8 @@ typedef struct gr_vk_device_desc {
 
     /*
      * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: GR_TRANSPORT_EXTERNAL.
-     * GR_TRANSPORT_COPY allows any Vulkan device. GR_TRANSPORT_PEER allows images and other buffers
-     * if CUDA computes on another GPU; see gr_vk_device_from_vk().
+     * With GR_TRANSPORT_PEER or GR_TRANSPORT_COPY objects that CUDA cannot import are copied, with
+     * GR_TRANSPORT_COPY on any Vulkan device; see gr_vk_device_from_vk().
      */
     unsigned transports;
 } gr_vk_device_desc;
@@ -104,15 +104,21 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  * access to it (cuDeviceCanAccessPeer). If no context is current, the primary context of that
  * device is retained until the wrap is freed. If the context belongs to another device, only
  * semaphores and buffers with dedicated memory, as those of gr_create_vk_buffer(), can be shared.
- * The memory stays on the Vulkan device. Images and other buffers are then copied, if
- * desc->transports allows that: by GR_TRANSPORT_PEER through memory of the Vulkan device that CUDA
- * imports, so that nothing passes through host memory. If GR_TRANSPORT_PEER is not allowed, or CUDA
- * cannot import that memory, GR_TRANSPORT_COPY is used.
+ * The memory stays on the Vulkan device.
  *
- * With GR_TRANSPORT_COPY in desc->transports the Vulkan device may also be another vendor's GPU,
- * another GPU without peer access or the CPU, or lack the extensions. All resources of such a
- * device are copied. Without GR_TRANSPORT_EXTERNAL the resources of any device are copied: by
- * GR_TRANSPORT_PEER if that is allowed and possible. With copies:
+ * desc->transports may allow copies. Each resource then has the first transport that is allowed and
+ * works; gr_resource_describe() says which and why:
+ *
+ *     GR_TRANSPORT_EXTERNAL   CUDA imports the memory, without a copy
+ *     GR_TRANSPORT_PEER       Vulkan copies between the object and memory of the Vulkan device that
+ *                             CUDA imports. Nothing passes through host memory
+ *     GR_TRANSPORT_COPY       the bytes pass through host memory
+ *
+ * So with GR_TRANSPORT_ANY objects are copied that were not made for export: their `memory` is
+ * VK_NULL_HANDLE, or the driver refuses to export or import them; and images and buffers without
+ * dedicated memory if CUDA computes on another device. Without GR_TRANSPORT_EXTERNAL everything is
+ * copied. With GR_TRANSPORT_COPY the Vulkan device may also be another vendor's GPU, another GPU
+ * without peer access or the CPU, or lack the extensions; it then copies everything. With copies:
  *
  *     context   the current CUDA context. If there is none, the primary context of the CUDA device
  *               on the same GPU, or else of the first CUDA device
@@ -131,7 +137,7 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *     close     loses bytes that no submit took back. The Vulkan work with the resource must be
  *               done
  *     memory    one copy in CUDA memory, and one in host memory or, with GR_TRANSPORT_PEER, in
- *               memory of the Vulkan device
+ *               memory of the Vulkan device. If CUDA computes there, a buffer has the latter only
  *     waits     no thread waits. If CUDA has no access to the Vulkan device, host functions in the
  *               streams wait, and one of them may block those of other streams: use one stream, or
  *               see gr_vk_semaphore_desc.through_host
@@ -147,8 +153,7 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *                           GR_TRANSPORT_COPY is not allowed; synchronization2 is set but its
  *                           functions are missing; `transports` has unknown bits
  *     GR_ERR_UNSUPPORTED    without copies: no CUDA device matches, or extensions are missing (the
- *                           message lists all of them). `transports` allows no Vulkan transport,
- *                           or only GR_TRANSPORT_PEER on one GPU
+ *                           message lists all of them). `transports` allows no Vulkan transport
  *     GR_ERR_VULKAN         a function of Vulkan 1.0 was not found
  *     GR_ERR_CUDA           CUDA refused
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
@@ -187,10 +192,9 @@ typedef struct gr_vk_device_info {
     const char *description;
 
     /*
-     * The transport of its resources: GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_PEER or
-     * GR_TRANSPORT_COPY. With GR_TRANSPORT_EXTERNAL on two GPUs, images and buffers without
-     * dedicated memory may still be copied, as `description` says. gr_resource_get_info() returns
-     * the transport of each resource.
+     * The first transport that the device supports: GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_PEER or
+     * GR_TRANSPORT_COPY. Resources for which it does not work have another one;
+     * gr_resource_get_info() returns that of each resource.
      */
     gr_transport transport;
 } gr_vk_device_info;

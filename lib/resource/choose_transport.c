@@ -17,8 +17,7 @@
 /*
  * The errors after which another transport may work. An error of the application's arguments or
  * state, or a lost device, is an error of all transports. A transport that opens descriptors may
- * fail for the lack of them (GR_ERR_SYSTEM). For external only queries are made, which copies need,
- * too.
+ * fail for the lack of them (GR_ERR_SYSTEM).
  */
 static const struct row {
     gr_transport transport;
@@ -27,10 +26,10 @@ static const struct row {
     /* CUDA_ERROR_INVALID_VALUE refuses the object of the application */
     bool is_of_object;
 } rows[] = {
-    {GR_TRANSPORT_EXTERNAL, "external", ALWAYS, false},
+    {GR_TRANSPORT_EXTERNAL, "external", ALWAYS | ON(CUDA) | ON(VULKAN) | ON(SYSTEM), false},
     {GR_TRANSPORT_SHARED, "shared", ALWAYS | ON(CUDA) | ON(GL) | ON(VULKAN) | ON(SYSTEM), false},
     {GR_TRANSPORT_INTEROP, "interop", ALWAYS | ON(CUDA) | ON(GL), true},
-    {GR_TRANSPORT_PEER, "peer", ALWAYS | ON(CUDA) | ON(GL) | ON(SYSTEM), false},
+    {GR_TRANSPORT_PEER, "peer", ALWAYS | ON(CUDA) | ON(GL) | ON(VULKAN) | ON(SYSTEM), false},
     {GR_TRANSPORT_COPY, "copy", ALWAYS | ON(CUDA) | ON(GL), false},
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Chooses the transport of an OpenGL resource or of a Vulkan device: the best one that works. */
+/* Chooses the transport of a resource or of a Vulkan device: the best one that works. */
 #ifndef GR_LIB_RESOURCE_CHOOSE_TRANSPORT_H
 #define GR_LIB_RESOURCE_CHOOSE_TRANSPORT_H
 

@@ -278,12 +278,6 @@ static bool run_copied_image(void)
     return by_copies(make_image, vk.h->get_instance_proc_addr, GR_TRANSPORT_COPY);
 }
 
-/* CUDA computes on the other device only if GR_TEST_CUDA_DEVICE names it. */
-static const char *one_device(void)
-{
-    return fx.device == 0 ? "CUDA and Vulkan use one device" : NULL;
-}
-
 static bool run_peer_buffer(void)
 {
     return by_copies(make_buffer, vk.h->get_instance_proc_addr, GR_TRANSPORT_PEER);
@@ -291,14 +285,27 @@ static bool run_peer_buffer(void)
 
 static bool run_peer_image(void)
 {
-    return by_copies(make_image, vk.h->get_instance_proc_addr,
-                     GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER);
+    return by_copies(make_image, vk.h->get_instance_proc_addr, GR_TRANSPORT_PEER);
 }
 
-static bool run_image_by_either(void)
+/* The program does not name the memory, so CUDA cannot import it. */
+static gr_resource *take_hidden(gr_vk_device *device)
 {
-    return by_copies(make_image, vk.h->get_instance_proc_addr,
-                     GR_TRANSPORT_PEER | GR_TRANSPORT_COPY);
+    const gr_vk_buffer_desc desc = GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .size = SIZE);
+    return gr_from_vk_buffer(device, &desc, GR_WRITE_DISCARD);
+}
+
+static bool run_hidden_buffer(void)
+{
+    own = vulkan_own(SIZE, false);
+    bool good = by_copies(take_hidden, vk.h->get_instance_proc_addr, GR_TRANSPORT_ANY);
+    vulkan_own_free(&own);
+    return good;
+}
+
+static bool run_image_by_any(void)
+{
+    return by_copies(make_image, vk.h->get_instance_proc_addr, GR_TRANSPORT_ANY);
 }
 
 /* A device that imports no host memory, so that Vulkan allocates it. */
@@ -385,9 +392,10 @@ const struct scenario walk_vulkan[] = {
     {"a copied Vulkan buffer", .run = run_copied_buffer},
     {"a copied buffer for writing", .run = run_copied_output},
     {"a copied Vulkan image", .run = run_copied_image},
-    {"a Vulkan buffer by peer", .run = run_peer_buffer, .missing = one_device},
-    {"a Vulkan image by peer", .run = run_peer_image, .missing = one_device},
-    {"a Vulkan image by peer or copy", .run = run_image_by_either, .missing = one_device},
+    {"a Vulkan buffer by peer", .run = run_peer_buffer},
+    {"a Vulkan image by peer", .run = run_peer_image},
+    {"a buffer of the program by peer", .run = run_hidden_buffer},
+    {"a Vulkan image by any transport", .run = run_image_by_any},
     {"a buffer copied by mapped memory", .run = run_copied_by_mapping},
     {"a Vulkan semaphore", .run = run_semaphore},
     {"a semaphore created by the program", .run = run_own_semaphore},

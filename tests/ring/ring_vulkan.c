@@ -66,7 +66,7 @@ static void vulkan_reads(gr_ring *ring, struct vulkan_host *const to[],
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-GROUP("Vulkan", add_vulkan_case, add_copied_vulkan_case)
+GROUP("Vulkan", add_vulkan_case, add_copied_vulkan_case, add_staged_vulkan_case)
 
 VULKAN_TEST(vulkan_reads_after_cuda_has_written)
 {

@@ -146,7 +146,11 @@ gr_vk_device *vulkan_wrap(void)
 {
     gr_vk_device_desc info = vulkan_desc(NULL);
     info.synchronization2 = vk.h->synchronization2;
-    info.transports = vk.copies ? GR_TRANSPORT_COPY : GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER;
+    info.transports = GR_TRANSPORT_EXTERNAL;
+    if (vk.copies)
+        info.transports = vk.copies;
+    else if (fx.device != 0)
+        info.transports |= GR_TRANSPORT_PEER;
     return must_make(gr_vk_device_from_vk(&info));
 }
 
@@ -213,20 +217,32 @@ TCase *add_vulkan_case(Suite *suite, const char *name)
 
 static void copied_setup(void)
 {
-    vk.copies = true;
+    vk.copies = GR_TRANSPORT_COPY;
+    vulkan_setup();
+}
+
+static void peer_setup(void)
+{
+    vk.copies = GR_TRANSPORT_PEER;
     vulkan_setup();
 }
 
 static void copied_teardown(void)
 {
     vulkan_teardown();
-    vk.copies = false;
+    vk.copies = 0;
 }
 
 TCase *add_copied_vulkan_case(Suite *suite, const char *name)
 {
     TCase *made = with_first_use(add_case(suite, name), use_vulkan);
     return with_fixture(made, copied_setup, copied_teardown);
+}
+
+TCase *add_staged_vulkan_case(Suite *suite, const char *name)
+{
+    TCase *made = with_first_use(add_case(suite, name), use_vulkan);
+    return with_fixture(made, peer_setup, copied_teardown);
 }
 
 static int keep_library(struct dl_phdr_info *info, size_t size, void *user)

@@ -73,8 +73,8 @@ struct vulkan {
     const gr_vk_headless_info *h;
     /* for the graphics queue; if CUDA computes on another device, images are copied by peer */
     gr_vk_device *wrap;
-    bool exports; /* the device can export semaphores; if not, the host signals them */
-    bool copies;  /* `wrap` copies through host memory */
+    bool exports;        /* the device can export semaphores; if not, the host signals them */
+    gr_transport copies; /* 0, or that by which `wrap` copies everything */
     VULKAN_FUNCTIONS(VULKAN_MEMBER)
 };
 #undef VULKAN_MEMBER
@@ -88,8 +88,12 @@ extern struct vulkan vk;
  */
 TCase *add_vulkan_case(Suite *suite, const char *name);
 
-/* Like add_vulkan_case(), but grinterop copies buffers and images through host memory. */
+/*
+ * Like add_vulkan_case(), but grinterop copies buffers and images: through host memory, or by
+ * GR_TRANSPORT_PEER.
+ */
 TCase *add_copied_vulkan_case(Suite *suite, const char *name);
+TCase *add_staged_vulkan_case(Suite *suite, const char *name);
 
 /* For children, which call fixture_setup() first and check vk.missing afterwards. */
 void vulkan_setup(void);

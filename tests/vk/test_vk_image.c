@@ -80,7 +80,7 @@ VULKAN_TEST(arrays_have_the_sizes_of_the_levels)
     vulkan_image_end(&image, buffer);
 }
 
-GROUP("contract", add_vulkan_case, add_copied_vulkan_case)
+GROUP("contract", add_vulkan_case, add_copied_vulkan_case, add_staged_vulkan_case)
 
 VULKAN_TEST(an_unmapped_buffer_has_no_arrays)
 {

@@ -9,17 +9,15 @@
 
 /*
  * Access to the host memory: Vulkan imports memory of CUDA, CUDA registers memory of Vulkan, or the
- * CPU copies between the memory of both. Or no host memory: CUDA on another device imports memory
- * of Vulkan.
+ * CPU copies between the memory of both. Or no host memory: CUDA imports memory of Vulkan.
  */
 enum { IMPORTED, REGISTERED, BY_CPU, BY_PEER, WAYS };
 
-/* A case that is skipped if `way` is impossible here. */
-#define WAY_TEST(way, ...) TEST_UNLESS(way_missing(way), __VA_ARGS__)
-const char *way_missing(int way);
+/* The next device reports that it can create no images, or export none. */
+extern bool refuses_images, refuses_exports;
 
-/* The next device reports that it can create no images. */
-extern bool refuses_images;
+/* Wraps the device. The caller frees the wrap. */
+gr_vk_device *wrap_with(unsigned transports, bool synchronization2);
 
 /* A wrap that copies. begin_copying_by() can create it without synchronization2. */
 extern gr_vk_device *copying;
@@ -32,6 +30,10 @@ gr_vk_use transfers(VkImageLayout layout);
 
 /* Creates a buffer on the device `copying`. */
 gr_resource *must_copy(size_t size, unsigned flags);
+
+/* Vulkan fills a buffer of the device `copying`, or reads all its bytes. */
+void fill_by_vulkan(gr_resource *resource, int value);
+void check_all_by_vulkan(gr_resource *resource, int value);
 
 /*
  * Ends the commands, and submits them between both barriers with gr_vk_submit(), without waiting.

@@ -40,7 +40,7 @@ uint64_t counter(const gr_semaphore *semaphore)
     return value;
 }
 
-GROUP("values", add_vulkan_case, add_copied_vulkan_case)
+GROUP("values", add_vulkan_case, add_copied_vulkan_case, add_staged_vulkan_case)
 
 VULKAN_TEST(values_increase_by_one_with_each_use)
 {
@@ -110,7 +110,7 @@ VULKAN_TEST(either_semaphore_of_a_resource_may_be_omitted)
     free_pair(&pair);
 }
 
-GROUP("several resources", add_vulkan_case, add_copied_vulkan_case)
+GROUP("several resources", add_vulkan_case, add_copied_vulkan_case, add_staged_vulkan_case)
 
 /* Vulkan reads both resources in one submit. Then both are freed. */
 static void check_both(gr_resource *const both[2], gr_submit *submit, int first, int second)
@@ -194,7 +194,7 @@ VULKAN_TEST(resources_with_different_pairs_do_not_wait_for_each_other)
     free_pair(&quick);
 }
 
-GROUP("cancelled submits", add_vulkan_case, add_copied_vulkan_case)
+GROUP("cancelled submits", add_vulkan_case, add_copied_vulkan_case, add_staged_vulkan_case)
 
 VULKAN_TEST(a_map_does_not_wait_for_a_cancelled_submit)
 {
@@ -259,7 +259,7 @@ VULKAN_TEST(submits_can_be_cancelled_in_any_order)
     free_pair(&pair);
 }
 
-GROUP("submits of several pairs", add_vulkan_case, add_copied_vulkan_case)
+GROUP("submits of several pairs", add_vulkan_case, add_copied_vulkan_case, add_staged_vulkan_case)
 
 /*
  * The submit has one wait and one signal per pair. One resource has no semaphores, and one is an
@@ -300,7 +300,7 @@ VULKAN_TEST(a_submit_can_use_several_pairs)
     free_pair(&two);
 }
 
-GROUP("resources that end", add_vulkan_case, add_copied_vulkan_case)
+GROUP("resources that end", add_vulkan_case, add_copied_vulkan_case, add_staged_vulkan_case)
 
 /* One resource is closed and one is freed, before the submit is committed or cancelled. */
 VULKAN_TEST(resources_may_end_before_their_submit_does, 2)
@@ -322,7 +322,7 @@ VULKAN_TEST(resources_may_end_before_their_submit_does, 2)
     gr_resource_free(r[2]);
 }
 
-GROUP("barriers", add_vulkan_case, add_copied_vulkan_case)
+GROUP("barriers", add_vulkan_case, add_copied_vulkan_case, add_staged_vulkan_case)
 
 /*
  * Vulkan clears and CUDA copies, alternately, with the barriers of grinterop and without host

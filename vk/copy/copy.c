@@ -66,6 +66,11 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
     return gr_fail_work(result, driver_call, "The copy of %s failed.", text);
 }
 
+static CUdeviceptr staging_ptr(const struct vk_copy *copy)
+{
+    return (CUdeviceptr)(uintptr_t)copy->staging.bytes;
+}
+
 static CUresult move_image(const struct vk_copy_image *image, CUdeviceptr staging, bool to_arrays,
                            CUstream stream)
 {
@@ -92,10 +97,11 @@ static CUresult move_image(const struct vk_copy_image *image, CUdeviceptr stagin
 static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, CUstream stream)
 {
     const struct vk_copy *copy = vk_copy_of(gr_external_of(resource));
-    const CUdeviceptr ptr = copy->ptr + buffer->offset,
-                      there = (CUdeviceptr)(uintptr_t)copy->staging.bytes + buffer->offset;
+    const CUdeviceptr ptr = copy->ptr + buffer->offset, there = staging_ptr(copy) + buffer->offset;
     if (copy->image)
         return check_cuda(move_image(copy->image, there, in, stream), "cuMemcpy3DAsync", resource);
+    if (ptr == there)
+        return GR_OK;
     return check_cuda(
         gr_driver()->MemcpyAsync(in ? ptr : there, in ? there : ptr, buffer->part, stream),
         "cuMemcpyAsync", resource);
@@ -152,7 +158,7 @@ gr_status vk_copy_unmap(gr_resource *const resources[], size_t n, CUstream strea
 static void end(struct gr_import *import, bool alive)
 {
     struct vk_copy *copy = (struct vk_copy *)import;
-    if (alive && copy->ptr)
+    if (alive && copy->ptr && copy->ptr != staging_ptr(copy))
         gr_driver()->MemFree(copy->ptr);
     vk_staging_end(&copy->staging, alive);
     vk_device_drop(copy->staging.binding.device);
@@ -225,7 +231,8 @@ static gr_status allocate_image(struct vk_copy_image *image, const gr_external_i
 
 /* After an error the caller ends `copy`, and r->mipmapped does not exist. */
 static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
-                          const gr_external_part_desc *part, unsigned flags, const char *call)
+                          const gr_external_part_desc *part, bool by_peer, unsigned flags,
+                          const char *call)
 {
     size_t size = part->size;
     GR_TRY(reserve(&copy->owed, call));
@@ -235,10 +242,14 @@ static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
             return gr_fail_memory(call);
         size = lay_out(copy->image, part->image);
     }
-    GR_TRY(vk_staging_make(&copy->staging, size, call));
+    GR_TRY(vk_staging_make(&copy->staging, by_peer, size, call));
     copy->import.size = size;
     if (part->image)
         return allocate_image(copy->image, part->image, flags, &r->mipmapped, call);
+    if (by_peer && !vk_device_crosses(copy->staging.binding.device)) {
+        copy->ptr = staging_ptr(copy);
+        return GR_OK;
+    }
     CUdeviceptr ptr;
     GR_TRY_CUDA(gr_driver()->MemAlloc(&ptr, size), "cuMemAlloc",
                 "%s: %zu byte%s of device memory for the copy could not be allocated.", call, size,
@@ -249,7 +260,7 @@ static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
 
 struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,
                              const struct gr_context *context, const gr_external_part_desc *part,
-                             unsigned flags, const char *call)
+                             bool by_peer, unsigned flags, const char *call)
 {
     GR_ENTERED pushed = false;
     gr_endings_collect();
@@ -261,7 +272,7 @@ struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,
         copy->staging.binding.device = device;
         vk_device_hold(device);
     }
-    if (copy && allocate(copy, r, part, flags, call) != GR_OK) {
+    if (copy && allocate(copy, r, part, by_peer, flags, call) != GR_OK) {
         gr_import_drop(&copy->import, true);
         copy = NULL;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The copy transport: CUDA has memory of its own, and the bytes pass through staging memory.
+ * The transports copy and peer: CUDA has memory of its own, and the bytes pass through staging
+ * memory. For buffers on the GPU on which CUDA computes, CUDA works in the staging memory itself.
  *
  *     submit that hands over    Vulkan: object -> staging     record.c     unless write_discard
  *     map                       CUDA: staging -> own memory   copy_in      unless write_discard
@@ -19,7 +20,7 @@
 
 /* How both sides access the bytes. */
 enum vk_staging_way {
-    VK_STAGING_PEER,       /* memory of the Vulkan device, imported by CUDA on another device */
+    VK_STAGING_PEER,       /* memory of the Vulkan device, imported by CUDA */
     VK_STAGING_IMPORTED,   /* registered with CUDA, imported by Vulkan */
     VK_STAGING_REGISTERED, /* allocated by Vulkan, registered with CUDA */
     VK_STAGING_BY_CPU      /* two memories; the CPU copies between them, in stream order */
@@ -40,10 +41,11 @@ struct vk_staging {
 };
 
 /*
- * Allocates `size` bytes for staging->binding.device; host memory is zero. After an error
- * vk_staging_end() frees what exists. The CUDA context is current.
+ * Allocates `size` bytes for staging->binding.device, `by_peer` of its own memory, otherwise of the
+ * host, which are zero. After an error vk_staging_end() frees what exists. The CUDA context is
+ * current.
  */
-gr_status vk_staging_make(struct vk_staging *staging, size_t size, const char *call);
+gr_status vk_staging_make(struct vk_staging *staging, bool by_peer, size_t size, const char *call);
 
 /*
  * For VK_STAGING_BY_CPU, enqueues the copy by the CPU: call it with `in` before CUDA copies from
@@ -94,7 +96,7 @@ struct vk_owed {
 struct vk_copy {
     struct gr_import import;   /* without a handle */
     struct vk_staging staging; /* its device is held */
-    CUdeviceptr ptr;           /* of a buffer, owned */
+    CUdeviceptr ptr;           /* of a buffer: owned, or that of the staging memory */
     struct vk_owed owed;
     struct vk_copy_image *image; /* for an image; the resource owns the arrays. NULL: a buffer */
 };
@@ -111,7 +113,7 @@ static inline struct vk_copy *vk_copy_of(const struct gr_external *r)
  */
 struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,
                              const struct gr_context *context, const gr_external_part_desc *part,
-                             unsigned flags, const char *call);
+                             bool by_peer, unsigned flags, const char *call);
 
 /* Operations of struct gr_backend. */
 gr_status vk_copy_map(gr_resource *const resources[], size_t n, CUstream stream);

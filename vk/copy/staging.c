@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Memory that CUDA and a Vulkan device copy from and to. If CUDA computes on another GPU that can
- * access the memory of the Vulkan device, such memory is tried first: nothing then passes through
- * host memory. Memory of the process comes next, registered with CUDA and imported by Vulkan: CUDA
- * copies from and to it at full speed. Vulkan memory registered with CUDA works without
- * VK_EXT_external_memory_host.
+ * Memory that CUDA and a Vulkan device copy from and to. For GR_TRANSPORT_PEER it is memory of the
+ * Vulkan device, so that nothing passes through host memory. For GR_TRANSPORT_COPY memory of the
+ * process is tried first, registered with CUDA and imported by Vulkan: CUDA copies from and to it
+ * at full speed. Vulkan memory registered with CUDA works without VK_EXT_external_memory_host.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -240,7 +239,7 @@ typedef gr_status make_function(struct vk_staging *s, size_t size, const char *c
 
 /* The ways that are possible here, the best one first. */
 struct ways {
-    make_function *make[3];
+    make_function *make[2];
     size_t count;
     struct vk_staging *staging;
     size_t size;
@@ -256,22 +255,17 @@ static gr_status try_way(void *of, size_t i)
     return status;
 }
 
-gr_status vk_staging_make(struct vk_staging *s, size_t size, const char *call)
+gr_status vk_staging_make(struct vk_staging *s, bool by_peer, size_t size, const char *call)
 {
     const gr_vk_device *device = s->binding.device;
-    const bool by_peer = device->near_transport == GR_TRANSPORT_PEER;
     struct ways ways = {.staging = s, .size = size, .call = call};
     *s = (struct vk_staging){.way = VK_STAGING_BY_CPU, .binding.device = s->binding.device};
     if (size > SIZE_MAX / 2)
         return gr_fail(GR_ERR_NO_MEMORY, call,
                        "Memory for copies (bytes: %zu) cannot be allocated.", size);
-    if (by_peer)
-        ways.make[ways.count++] = share_memory;
-    if (!by_peer || device->transports & GR_TRANSPORT_COPY) {
-        if (device->host_alignment)
-            ways.make[ways.count++] = import_memory;
-        ways.make[ways.count++] = map_memory;
-    }
+    if (!by_peer && device->host_alignment)
+        ways.make[ways.count++] = import_memory;
+    ways.make[ways.count++] = by_peer ? share_memory : map_memory;
     GR_TRY(gr_try(ways.count, try_way, NULL, &ways));
     if (s->way == VK_STAGING_PEER)
         return GR_OK;

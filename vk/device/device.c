@@ -21,6 +21,11 @@
 
 /* ---- Capabilities ---------------------------------------------------------------------------- */
 
+static bool may_copy(const gr_vk_device *device)
+{
+    return device->transports & GR_TRANSPORT_COPY;
+}
+
 static bool exports_semaphores(const gr_vk_device *device, VkSemaphoreType type)
 {
     VkSemaphoreTypeCreateInfo timeline = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
@@ -43,8 +48,7 @@ static VkDeviceSize host_alignment(const gr_vk_device *device)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
     VkPhysicalDeviceProperties2 properties = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &host};
-    if (!(device->near_transport & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY)) ||
-        !device->vk.vkGetMemoryHostPointerPropertiesEXT ||
+    if (!may_copy(device) || !device->vk.vkGetMemoryHostPointerPropertiesEXT ||
         !device->vk.vkGetPhysicalDeviceProperties2)
         return 0;
     device->vk.vkGetPhysicalDeviceProperties2(device->physical_device, &properties);
@@ -92,11 +96,6 @@ static gr_status check_transports(unsigned transports, const char *call)
                    "`transports` is 0x%x, but Vulkan has only GR_TRANSPORT_EXTERNAL, "
                    "GR_TRANSPORT_PEER and GR_TRANSPORT_COPY: add one of them.",
                    transports);
-}
-
-static bool may_copy(const gr_vk_device *device)
-{
-    return device->transports & GR_TRANSPORT_COPY;
 }
 
 static gr_status check_family(gr_vk_device *device, const char *call)
@@ -164,16 +163,6 @@ struct needs {
     bool reaches;     /* the device of the CUDA context is that device, or accesses its memory */
 };
 
-static gr_status refuse_one_gpu(const gr_vk_device *device, const char *call)
-{
-    const struct names names = names_of(device);
-    return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
-        "GR_TRANSPORT_PEER needs two GPUs, but the Vulkan device %s is %s, on which CUDA "
-        "computes. Allow GR_TRANSPORT_EXTERNAL, which needs no copy.",
-        names.vulkan, names.computing);
-}
-
 static gr_status refuse_context(const gr_vk_device *device, const char *call)
 {
     const struct names names = names_of(device);
@@ -233,38 +222,26 @@ static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_
 {
     struct needs *needs = of;
     gr_vk_device *device = needs->device;
-    device->info.transport = device->near_transport = transport;
-    if (transport == GR_TRANSPORT_COPY) {
-        GR_TRY(find_context(needs, choice->call));
-        device->cuda = device->computing;
-        return gr_device_ordinal(device->computing, &device->info.cuda_device, choice->call);
-    }
-    GR_TRY(check_shares(needs, choice->is_last, choice->call));
-    if (device->computing != device->cuda)
-        device->near_transport = device->transports & GR_TRANSPORT_PEER   ? GR_TRANSPORT_PEER
-                                 : device->transports & GR_TRANSPORT_COPY ? GR_TRANSPORT_COPY
-                                                                          : 0;
-    else if (transport == GR_TRANSPORT_PEER)
-        return refuse_one_gpu(device, choice->call);
-    return GR_OK;
+    device->info.transport = transport;
+    if (transport != GR_TRANSPORT_COPY)
+        return check_shares(needs, choice->is_last, choice->call);
+    GR_TRY(find_context(needs, choice->call));
+    device->transports = transport;
+    device->cuda = device->computing;
+    return gr_device_ordinal(device->computing, &device->info.cuda_device, choice->call);
 }
 
 static gr_status choose_transport(struct needs *needs, const char *call)
 {
     gr_vk_device *device = needs->device;
     struct gr_transport_choice choice = {.call = call};
-    const unsigned allowed = device->transports ? device->transports : GR_TRANSPORT_EXTERNAL;
-    gr_transport_add(&choice, allowed, GR_TRANSPORT_EXTERNAL);
-    gr_transport_add(&choice, allowed, GR_TRANSPORT_PEER);
-    gr_transport_add(&choice, allowed, GR_TRANSPORT_COPY);
+    gr_transport_add(&choice, device->transports, GR_TRANSPORT_EXTERNAL);
+    gr_transport_add(&choice, device->transports, GR_TRANSPORT_PEER);
+    gr_transport_add(&choice, device->transports, GR_TRANSPORT_COPY);
     if (choice.order[0] != GR_TRANSPORT_EXTERNAL)
         gr_transport_skip(&choice, GR_TRANSPORT_EXTERNAL, "GR_TRANSPORT_EXTERNAL is not allowed");
     GR_TRY(gr_choose_transport(&choice, attempt, needs));
-    snprintf(device->why, sizeof(device->why), "%s",
-             device->info.transport != GR_TRANSPORT_EXTERNAL
-                 ? choice.reason
-                 : "CUDA computes on another device, which can import only dedicated memory of "
-                   "buffers");
+    snprintf(device->why, sizeof(device->why), "%s", choice.reason);
     return GR_OK;
 }
 
@@ -296,27 +273,33 @@ static const char *semaphores_text(const gr_vk_device *device)
                                   : "no semaphores";
 }
 
+/* Where copies pass through; NULL if none is allowed. */
+static const char *copies_text(const gr_vk_device *device)
+{
+    if (device->transports & GR_TRANSPORT_PEER)
+        return vk_device_crosses(device) ? "from GPU to GPU" : "in memory of the GPU";
+    return may_copy(device) ? "through host memory" : NULL;
+}
+
 static void describe(gr_vk_device *device)
 {
     const struct names names = names_of(device);
-    const bool two = device->computing != device->cuda;
-    const bool peer = device->near_transport == GR_TRANSPORT_PEER;
+    const bool two = vk_device_crosses(device);
+    const char *copies = copies_text(device);
     if (device->info.transport != GR_TRANSPORT_EXTERNAL)
         snprintf(device->text, sizeof(device->text),
                  "Vulkan device %s and %s share by copies %s, since %s; %s", names.vulkan,
-                 peer ? names.computing : names.cuda,
-                 peer ? "from GPU to GPU" : "through host memory", device->why,
-                 semaphores_text(device));
+                 names.computing, copies, device->why, semaphores_text(device));
     else
         snprintf(device->text, sizeof(device->text),
-                 "Vulkan device %s is %s; memory by " GR_VK_HANDLE_NAME ", %s%s%s%s%s",
+                 "Vulkan device %s is %s; memory by " GR_VK_HANDLE_NAME ", %s%s%s%s%s%s",
                  names.vulkan, names.cuda, semaphores_text(device),
                  two ? "; CUDA computes on " : "", two ? names.computing : "",
                  two ? ", which reaches buffers by peer access" : "",
-                 peer ? "; images are copied from GPU to GPU"
-                 : device->near_transport == GR_TRANSPORT_COPY
-                     ? "; images are copied through host memory"
-                     : "");
+                 !copies ? ""
+                 : two   ? "; images are copied "
+                         : "; objects that CUDA cannot import are copied ",
+                 copies ? copies : "");
     device->info.has_semaphores = device->exports_timeline || device->exports_binary;
     device->info.description = device->text;
 }
@@ -336,7 +319,7 @@ static gr_vk_device *new_device(const gr_vk_device_desc *info)
     device->queue = info->queue;
     device->queue_family = info->queue_family;
     device->synchronization2 = info->synchronization2;
-    device->transports = info->transports;
+    device->transports = info->transports ? info->transports : GR_TRANSPORT_EXTERNAL;
     device->info.cuda_device = -1;
     device->context.primary_of = -1;
     return device;
@@ -435,13 +418,9 @@ gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const
     return gr_fail(GR_ERR_INVALID_VALUE, call, "The description is NULL: describe what is shared.");
 }
 
-gr_status vk_device_copies(const gr_vk_device *device, bool crosses, const char *what,
-                           const char *instead, bool *copied, const char *call)
+gr_status vk_device_refuse_crossing(const gr_vk_device *device, const char *what,
+                                    const char *instead, const char *call)
 {
-    const gr_transport transport = crosses ? device->info.transport : device->near_transport;
-    *copied = transport != GR_TRANSPORT_EXTERNAL;
-    if (transport)
-        return GR_OK;
     const struct names names = names_of(device);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "%s cannot be shared between two devices: the Vulkan device %s is %s, CUDA "

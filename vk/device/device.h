@@ -50,14 +50,10 @@ struct gr_vk_device {
     VkQueue queue; /* the default queue; may be VK_NULL_HANDLE */
     uint32_t queue_family, family_count;
     bool synchronization2; /* the feature is enabled, and the functions for it were found */
-    unsigned transports;   /* the transports that the application allows */
-    char why[400];         /* why objects are copied, if some are: the end of a sentence */
-    /*
-     * The transport of objects that CUDA imports only on their own device: images, and buffers in
-     * memory that is not dedicated. 0: they are refused. info.transport is that of other buffers.
-     */
-    gr_transport near_transport;
-    bool freed; /* gr_vk_device_free() was called: the VkDevice may end with the last resource */
+    /* the transports that the application allows, and that the device supports */
+    unsigned transports;
+    char why[400]; /* why GR_TRANSPORT_EXTERNAL is not among them: the end of a sentence */
+    bool freed;    /* gr_vk_device_free() was called: the VkDevice may end with the last resource */
     VkDeviceSize host_alignment; /* the alignment of importable host memory; 0: no imports */
     VkPhysicalDeviceMemoryProperties memory;
     struct vk_identity identity;
@@ -97,13 +93,18 @@ void vk_device_drop(gr_vk_device *device);
 void vk_device_hold_by(gr_vk_device *device, enum vk_semaphore_owner owner);
 void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner);
 
+/* Whether CUDA computes on another device than the Vulkan device, and can access its memory. */
+static inline bool vk_device_crosses(const gr_vk_device *device)
+{
+    return device->computing != device->cuda;
+}
+
 /*
- * Sets *copied to whether an object is copied. `crosses`: CUDA also imports the object on a device
- * other than its own. Otherwise refuses the object, which messages call `what`, if the CUDA context
- * belongs to another device and no copy is allowed. `instead` is the advice in the message.
+ * Refuses objects, which messages call `what`, because CUDA computes on another device. `instead`
+ * is the advice in the message.
  */
-gr_status vk_device_copies(const gr_vk_device *device, bool crosses, const char *what,
-                           const char *instead, bool *copied, const char *call);
+gr_status vk_device_refuse_crossing(const gr_vk_device *device, const char *what,
+                                    const char *instead, const char *call);
 
 /* Copies and checks the application's struct; `has_device`: the VkDevice must not be NULL. */
 gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, bool has_device,

@@ -86,13 +86,13 @@ VkDeviceSize vk_memory_needed(const struct vk_binding *b)
 gr_status vk_memory_check(const struct vk_binding *b, VkDeviceSize offset, const char *call)
 {
     const char *what = b->image ? "image" : "buffer";
-    if (!b->memory && b->copied)
+    if (!b->memory && vk_is_copied(b))
         return GR_OK;
     if (!b->memory)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`memory` is VK_NULL_HANDLE: pass the memory that the %s is bound to. If "
-                       "the program does not know it, wrap the device with transports = "
-                       "GR_TRANSPORT_COPY, which does not need it.",
+                       "the program does not know it, or did not allocate it for export, wrap the "
+                       "device with transports = GR_TRANSPORT_ANY, which then copies.",
                        what);
     if (b->memory_size == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`memory_size` is 0: pass " VK_MEMORY_SIZE ".");
@@ -189,7 +189,8 @@ static VkDeviceSize size_to_allocate(const struct vk_binding *b, const struct re
 
 static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
 {
-    const void *rights = b->copied ? NULL : vk_memory_rights;
+    const bool copied = vk_is_copied(b);
+    const void *rights = copied ? NULL : vk_memory_rights;
     const VkMemoryAllocateFlagsInfo address = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
         .pNext = rights,
@@ -208,11 +209,11 @@ static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
     };
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .pNext = b->copied ? export.pNext : &export,
+        .pNext = copied ? export.pNext : &export,
         .allocationSize = b->memory_size,
         .memoryTypeIndex = type,
     };
-    return vk_memory_bind(b, &info, b->copied ? "Memory" : "Exportable memory");
+    return vk_memory_bind(b, &info, copied ? "Memory" : "Exportable memory");
 }
 
 gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags features,
@@ -231,7 +232,7 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
     b->dedicated = need.prefers_dedicated || need.requires_dedicated ||
                    (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) ||
                    /* another device can import only dedicated memory */
-                   (!b->copied && b->device->computing != b->device->cuda);
+                   (!vk_is_copied(b) && vk_device_crosses(b->device));
     b->memory_size = size_to_allocate(b, &need);
     return allocate(b, type, has_address);
 }

@@ -17,8 +17,15 @@ struct vk_binding {
     VkDeviceMemory memory;
     VkDeviceSize memory_size;
     bool dedicated; /* the memory is allocated for this buffer or image only */
-    bool copied;    /* CUDA does not access the memory, so it need not be exportable */
+    /* GR_TRANSPORT_EXTERNAL, or 0: CUDA imports the memory, so it must be exportable */
+    gr_transport transport;
 };
+
+/* Whether the contents are copied, so that CUDA does not access the memory. */
+static inline bool vk_is_copied(const struct vk_binding *binding)
+{
+    return binding->transport & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY);
+}
 
 /* Destroys the buffer or image, and frees its memory. */
 void vk_binding_end(const struct vk_binding *binding);
@@ -85,6 +92,7 @@ struct vk_resource {
     bool concurrent;
     bool owned;                /* the Vulkan objects are destroyed with the resource */
     char transport[520];       /* for gr_resource_describe(), if the resource is copied */
+    const char *why;           /* while the resource is made: why it is copied */
     VkImageAspectFlags aspect; /* the fields from here on are for images only */
     const char *format;
     VkExtent3D extent;

@@ -7,6 +7,13 @@
 
 /* ---- From the application -------------------------------------------------------------------- */
 
+/* The kind of objects that another device cannot import, and advice. */
+#define NOT_DEDICATED                                                                              \
+    "Memory that is not dedicated to one buffer",                                                  \
+        "Allocate it with VkMemoryDedicatedAllocateInfo and pass dedicated true, use "             \
+        "gr_create_vk_buffer(), or let gr_vk_device_from_vk() copy it (transports = "              \
+        "GR_TRANSPORT_ANY)."
+
 static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
 {
     if (info->size == 0)
@@ -22,6 +29,22 @@ static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
     return GR_OK;
 }
 
+static gr_resource *make_existing(struct vk_resource *draft, const void *desc, unsigned flags,
+                                  const char *call)
+{
+    gr_vk_buffer_desc info = *(const gr_vk_buffer_desc *)desc;
+    if (!info.memory && vk_is_copied(&draft->binding)) {
+        info.memory_size = vk_memory_needed(&draft->binding);
+        info.offset = 0;
+    }
+    if (vk_memory_check(&draft->binding, info.offset, call) != GR_OK ||
+        check_range(&info, call) != GR_OK)
+        return NULL;
+    const gr_external_part_desc part =
+        GR_INIT(gr_external_part_desc, .offset = (size_t)info.offset, .size = (size_t)info.size);
+    return vk_resource_make(draft, &part, flags, call);
+}
+
 gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *given, unsigned flags)
 {
     const char *call = __func__;
@@ -34,28 +57,13 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
         gr_fail(GR_ERR_INVALID_VALUE, call, "`buffer` is VK_NULL_HANDLE: pass the VkBuffer.");
         return NULL;
     }
-    bool copied;
-    if (vk_device_copies(device, info.dedicated, "Memory that is not dedicated to one buffer",
-                         "Allocate it with VkMemoryDedicatedAllocateInfo and pass dedicated true, "
-                         "use gr_create_vk_buffer(), or let gr_vk_device_from_vk() copy it "
-                         "(transports = GR_TRANSPORT_ANY).",
-                         &copied, call) != GR_OK)
-        return NULL;
     const struct vk_resource draft = {
         .binding = {device, info.buffer, VK_NULL_HANDLE, info.memory, info.memory_size,
-                    info.dedicated, copied},
+                    info.dedicated, 0},
         .concurrent = info.sharing_mode == VK_SHARING_MODE_CONCURRENT,
     };
-    if (!info.memory && copied) {
-        info.memory_size = vk_memory_needed(&draft.binding);
-        info.offset = 0;
-    }
-    if (vk_memory_check(&draft.binding, info.offset, call) != GR_OK ||
-        check_range(&info, call) != GR_OK)
-        return NULL;
-    const gr_external_part_desc part =
-        GR_INIT(gr_external_part_desc, .offset = (size_t)info.offset, .size = (size_t)info.size);
-    return vk_resource_make(&draft, &part, flags, call);
+    const struct vk_object object = {make_existing, &info, flags, info.dedicated, NOT_DEDICATED};
+    return vk_resource_choose(&draft, &object, call);
 }
 
 /* ---- Created by grinterop -------------------------------------------------------------------- */
@@ -73,7 +81,7 @@ static gr_status check_exportable(const struct vk_binding *b, const VkBufferCrea
     VkExternalBufferProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
     const gr_vk_device *device = b->device;
     *features = 0;
-    if (b->copied)
+    if (vk_is_copied(b))
         return GR_OK;
     device->vk.vkGetPhysicalDeviceExternalBufferProperties(device->physical_device, &info,
                                                            &properties);
@@ -95,7 +103,7 @@ static gr_status create_buffer(struct vk_binding *b, const VkBufferCreateInfo *w
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkBufferCreateInfo info = *wish;
-    if (b->copied)
+    if (vk_is_copied(b))
         info.usage |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
@@ -133,28 +141,32 @@ static gr_status check_info(const VkBufferCreateInfo *info, const char *call)
                                  "VkExternalMemoryBufferCreateInfo", call);
 }
 
+static gr_resource *make_new(struct vk_resource *draft, const void *wish, unsigned flags,
+                             const char *call)
+{
+    const VkBufferCreateInfo *info = wish;
+    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = (size_t)info->size);
+    const bool has_address = info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    VkExternalMemoryFeatureFlags features;
+    return check_exportable(&draft->binding, info, &features, call) == GR_OK &&
+                   create_buffer(&draft->binding, info) == GR_OK &&
+                   vk_memory_allocate(&draft->binding, features, has_address, call) == GR_OK
+               ? vk_resource_make(draft, &part, flags, call)
+               : NULL;
+}
+
 gr_resource *gr_create_vk_buffer(gr_vk_device *device, const VkBufferCreateInfo *info,
                                  unsigned flags)
 {
     const char *call = __func__;
-    VkExternalMemoryFeatureFlags features;
     if (vk_check_arguments(device, info, call) != GR_OK ||
         gr_flags_check(flags, false, call) != GR_OK || check_info(info, call) != GR_OK)
         return NULL;
-    struct vk_resource draft = {
+    const struct vk_resource draft = {
         .binding.device = device,
-        .binding.copied = device->info.transport != GR_TRANSPORT_EXTERNAL,
         .owned = true,
         .concurrent = info->sharingMode == VK_SHARING_MODE_CONCURRENT,
     };
-    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = (size_t)info->size);
-    bool has_address = info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    gr_resource *made = NULL;
-    if (check_exportable(&draft.binding, info, &features, call) == GR_OK &&
-        create_buffer(&draft.binding, info) == GR_OK &&
-        vk_memory_allocate(&draft.binding, features, has_address, call) == GR_OK)
-        made = vk_resource_make(&draft, &part, flags, call);
-    if (!made)
-        vk_binding_end(&draft.binding);
-    return made;
+    const struct vk_object object = {make_new, info, flags, .crosses = true};
+    return vk_resource_choose(&draft, &object, call);
 }

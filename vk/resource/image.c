@@ -61,10 +61,12 @@ static gr_resource *make_image(struct vk_resource *draft, const VkImageCreateInf
 /* ---- From the application -------------------------------------------------------------------- */
 
 /* A copied image needs a transfer usage for each direction that the flags allow. */
-static gr_status check_transfers(const gr_vk_device *device, const VkImageCreateInfo *info,
+static gr_status check_transfers(const struct vk_resource *draft, const VkImageCreateInfo *info,
                                  unsigned flags, const char *call)
 {
     const char *missing = NULL;
+    if (!vk_is_copied(&draft->binding))
+        return GR_OK;
     if (!(flags & GR_WRITE_DISCARD) && !(info->usage & VK_IMAGE_USAGE_TRANSFER_SRC_BIT))
         missing = "VK_IMAGE_USAGE_TRANSFER_SRC_BIT";
     else if (!(flags & GR_READ_ONLY) && !(info->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT))
@@ -74,7 +76,7 @@ static gr_status check_transfers(const gr_vk_device *device, const VkImageCreate
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The usage of the image is 0x%x, but its texels are copied, since %s: create it "
                    "with %s, too.",
-                   info->usage, device->why, missing);
+                   info->usage, draft->why, missing);
 }
 
 static const gr_vk_format_info *find_format(VkFormat format, const char *call)
@@ -85,34 +87,43 @@ static const gr_vk_format_info *find_format(VkFormat format, const char *call)
     return info;
 }
 
-static gr_status check_image(const gr_vk_device *device, const gr_vk_image_desc *info,
-                             unsigned flags, bool *copied, const char *call)
+static gr_status check_image(const gr_vk_image_desc *info, unsigned flags, const char *call)
 {
     GR_TRY(gr_flags_check(flags, true, call));
-    GR_TRY(vk_device_copies(device, false, "Images", COPY_INSTEAD, copied, call));
-    if (!info->image || !info->create_info)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            info->image ? "`create_info` is NULL: pass the struct that the image was created with."
-                        : "`image` is VK_NULL_HANDLE: pass the VkImage.");
-    GR_TRY(vk_image_check(info->create_info, *copied, call));
-    return *copied ? check_transfers(device, info->create_info, flags, call) : GR_OK;
+    if (info->image && info->create_info)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   info->image
+                       ? "`create_info` is NULL: pass the struct that the image was created with."
+                       : "`image` is VK_NULL_HANDLE: pass the VkImage.");
+}
+
+static gr_resource *make_existing(struct vk_resource *draft, const void *desc, unsigned flags,
+                                  const char *call)
+{
+    const gr_vk_image_desc *info = desc;
+    const VkImageCreateInfo *create_info = info->create_info;
+    if (vk_image_check(create_info, vk_is_copied(&draft->binding), call) != GR_OK ||
+        check_transfers(draft, create_info, flags, call) != GR_OK)
+        return NULL;
+    const gr_vk_format_info *format = find_format(create_info->format, call);
+    if (!format || vk_memory_check(&draft->binding, info->offset, call) != GR_OK)
+        return NULL;
+    return make_image(draft, create_info, format, info->offset, flags, call);
 }
 
 gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *given, unsigned flags)
 {
+    const char *call = __func__;
     gr_vk_image_desc info;
-    bool copied;
-    if (vk_check_arguments(device, given, __func__) != GR_OK ||
-        GR_TAKE(gr_vk_image_desc, &info, given, __func__) != GR_OK ||
-        check_image(device, &info, flags, &copied, __func__) != GR_OK)
+    if (vk_check_arguments(device, given, call) != GR_OK ||
+        GR_TAKE(gr_vk_image_desc, &info, given, call) != GR_OK ||
+        check_image(&info, flags, call) != GR_OK)
         return NULL;
-    const gr_vk_format_info *format = find_format(info.create_info->format, __func__);
-    struct vk_resource draft = {.binding = {device, VK_NULL_HANDLE, info.image, info.memory,
-                                            info.memory_size, info.dedicated, copied}};
-    if (!format || vk_memory_check(&draft.binding, info.offset, __func__) != GR_OK)
-        return NULL;
-    return make_image(&draft, info.create_info, format, info.offset, flags, __func__);
+    const struct vk_resource draft = {.binding = {device, VK_NULL_HANDLE, info.image, info.memory,
+                                                  info.memory_size, info.dedicated, 0}};
+    const struct vk_object object = {make_existing, &info, flags, false, "Images", COPY_INSTEAD};
+    return vk_resource_choose(&draft, &object, call);
 }
 
 /* ---- Created by grinterop -------------------------------------------------------------------- */
@@ -218,12 +229,13 @@ static gr_status check_format(const struct vk_binding *b, const VkImageCreateInf
     const gr_vk_device *device = b->device;
     VkImageFormatProperties limits;
     *features = 0;
-    VkResult result = b->copied ? device->vk.vkGetPhysicalDeviceImageFormatProperties(
-                                      device->physical_device, info->format, info->imageType,
-                                      info->tiling, info->usage | TRANSFERS, info->flags, &limits)
-                                : query_exportable(device, info, &limits, features);
+    const bool copied = vk_is_copied(b);
+    VkResult result = copied ? device->vk.vkGetPhysicalDeviceImageFormatProperties(
+                                   device->physical_device, info->format, info->imageType,
+                                   info->tiling, info->usage | TRANSFERS, info->flags, &limits)
+                             : query_exportable(device, info, &limits, features);
     return result == VK_SUCCESS ? check_limits(device, info, &limits, call)
-                                : refuse_format(device, info, result, name, b->copied);
+                                : refuse_format(device, info, result, name, copied);
 }
 
 static gr_status create_image(struct vk_binding *b, const VkImageCreateInfo *wish,
@@ -235,7 +247,7 @@ static gr_status create_image(struct vk_binding *b, const VkImageCreateInfo *wis
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkImageCreateInfo info = *wish;
-    if (b->copied)
+    if (vk_is_copied(b))
         info.usage |= TRANSFERS;
     else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
@@ -250,14 +262,12 @@ static gr_status create_image(struct vk_binding *b, const VkImageCreateInfo *wis
 }
 
 static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo *info,
-                            unsigned flags, bool *copied, const char *call)
+                            unsigned flags, const char *call)
 {
     GR_TRY(vk_check_arguments(device, info, call));
     GR_TRY(gr_flags_check(flags, true, call));
     GR_TRY(vk_check_handle_types(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
                                  "VkExternalMemoryImageCreateInfo", call));
-    GR_TRY(vk_device_copies(device, false, "Images", COPY_INSTEAD, copied, call));
-    GR_TRY(vk_image_check(info, *copied, call));
     if (info->usage == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`usage` is 0: state what Vulkan does with the image, for example "
@@ -265,21 +275,28 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
     return GR_OK;
 }
 
+static gr_resource *make_new(struct vk_resource *draft, const void *wish, unsigned flags,
+                             const char *call)
+{
+    struct vk_binding *b = &draft->binding;
+    const VkImageCreateInfo *info = wish;
+    VkExternalMemoryFeatureFlags features;
+    if (vk_image_check(info, vk_is_copied(b), call) != GR_OK)
+        return NULL;
+    const gr_vk_format_info *format = find_format(info->format, call);
+    return format && check_format(b, info, format->name, &features, call) == GR_OK &&
+                   create_image(b, info, format->name) == GR_OK &&
+                   vk_memory_allocate(b, features, false, call) == GR_OK
+               ? make_image(draft, info, format, 0, flags, call)
+               : NULL;
+}
+
 gr_resource *gr_create_vk_image(gr_vk_device *device, const VkImageCreateInfo *info, unsigned flags)
 {
     const char *call = __func__;
-    VkExternalMemoryFeatureFlags features;
-    struct vk_resource draft = {.binding.device = device, .owned = true};
-    struct vk_binding *b = &draft.binding;
-    if (check_wish(device, info, flags, &b->copied, call) != GR_OK)
-        return NULL;
-    const gr_vk_format_info *format = find_format(info->format, call);
-    gr_resource *made = NULL;
-    if (format && check_format(b, info, format->name, &features, call) == GR_OK &&
-        create_image(b, info, format->name) == GR_OK &&
-        vk_memory_allocate(b, features, false, call) == GR_OK)
-        made = make_image(&draft, info, format, 0, flags, call);
-    if (!made)
-        vk_binding_end(b);
-    return made;
+    const struct vk_resource draft = {.binding.device = device, .owned = true};
+    const struct vk_object object = {make_new, info, flags, false, "Images", COPY_INSTEAD};
+    return check_wish(device, info, flags, call) == GR_OK
+               ? vk_resource_choose(&draft, &object, call)
+               : NULL;
 }

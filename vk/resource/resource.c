@@ -152,18 +152,20 @@ static void begin_order(struct vk_resource *r, struct gr_semaphore_pair *pair)
     sync->held_by = r->binding.image || has_contents ? GR_HELD_BY_GRAPHICS : GR_HELD_BY_NOBODY;
 }
 
-/* Allocates the copy, which determines the transport. */
+/* Allocates the copy. */
 static gr_status make_copied(struct vk_resource *r, const struct gr_context *context,
                              const gr_external_part_desc *part, unsigned flags, const char *call)
 {
     gr_vk_device *device = r->binding.device;
     gr_resource *resource = &r->external.base;
-    struct vk_copy *copy = vk_copy_make(&r->external, device, context, part, flags, call);
+    const bool by_peer = r->binding.transport == GR_TRANSPORT_PEER;
+    resource->backend = by_peer ? &vk_peer : &vk_copy;
+    struct vk_copy *copy = vk_copy_make(&r->external, device, context, part, by_peer, flags, call);
     if (!copy)
         return gr_last_error()->status;
-    resource->backend = copy->staging.way == VK_STAGING_PEER ? &vk_peer : &vk_copy;
     snprintf(r->transport, sizeof(r->transport), "%s, %s, since %s", resource->backend->name,
-             vk_staging_text(copy->staging.way), device->why);
+             vk_staging_text(copy->staging.way), r->why);
+    r->why = NULL;
     resource->transport = r->transport;
     resource->ptr = copy->ptr;
     gr_external_make_mapped(&r->external, context, &copy->import, part, flags);
@@ -182,11 +184,12 @@ gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external
         gr_context_hold(&b->device->context, &context, call) != GR_OK)
         goto fail;
     *r = *draft;
-    r->external.base.backend = b->copied ? &vk_copy : &vk_external;
+    r->external.base.backend = &vk_external;
     if (part->image)
         r->cuda_image = *part->image;
-    gr_status status = b->copied ? make_copied(r, &context, part, flags, call)
-                                 : vk_memory_import(b, &r->external, &context, part, flags, call);
+    gr_status status = vk_is_copied(b)
+                           ? make_copied(r, &context, part, flags, call)
+                           : vk_memory_import(b, &r->external, &context, part, flags, call);
     if (status == GR_OK) {
         vk_device_hold(b->device);
         begin_order(r, pair);

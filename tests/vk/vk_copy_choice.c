@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Devices that share memory with CUDA, and copy the objects that CUDA cannot import: the transport
+ * of each resource, the reason, and submits with resources of several transports.
+ */
+#include "vk_copy.h"
+
+#include "tests/drivers/fault_driver.h"
+
+#define SHARES (GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER)
+
+GROUP("the transport of each resource", add_vulkan_case)
+
+static void begin_sharing(unsigned transports)
+{
+    copying = wrap_with(transports, vk.h->synchronization2);
+}
+
+static VkImageCreateInfo picture_info(VkImageUsageFlags usage)
+{
+    VkImageCreateInfo info = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
+                                               vulkan_shape("2D"), 64, 16, 1, 0);
+    info.usage = usage;
+    return info;
+}
+
+/* A buffer in memory that was not allocated for export. `known`: the program names the memory. */
+static gr_vk_buffer_desc hidden_buffer(bool known)
+{
+    VkMemoryRequirements needs;
+    VkBuffer own = vulkan_buffer(SIZE, &needs);
+    VkDeviceMemory memory =
+        vulkan_memory(needs.size, needs.memoryTypeBits, 0, VK_NULL_HANDLE, VK_NULL_HANDLE);
+    VK(BindBufferMemory(vk.h->device, own, memory, 0));
+    gr_vk_buffer_desc desc = GR_INIT(gr_vk_buffer_desc, .buffer = own, .size = SIZE);
+    if (known) {
+        desc.memory = memory;
+        desc.memory_size = needs.size;
+    }
+    return desc;
+}
+
+/* The image of an engine, which grinterop did not create. The caller destroys it. */
+static VkImage hidden_image(const VkImageCreateInfo *info)
+{
+    VkImage image = VK_NULL_HANDLE;
+    VkMemoryRequirements needs;
+    VK(CreateImage(vk.h->device, info, NULL, &image));
+    vk.GetImageMemoryRequirements(vk.h->device, image, &needs);
+    VK(BindImageMemory(
+        vk.h->device, image,
+        vulkan_memory(needs.size, needs.memoryTypeBits, 0, VK_NULL_HANDLE, VK_NULL_HANDLE), 0));
+    return image;
+}
+
+static void check_transport(gr_resource *resource, gr_transport transport, const char *why)
+{
+    assert_made(resource);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, transport);
+    if (transport != GR_TRANSPORT_EXTERNAL)
+        assert_described(resource, "was not chosen", why);
+}
+
+static void check_bytes_both_ways(gr_resource *resource)
+{
+    for (int round = 0; round < 3; round++) {
+        fill_by_vulkan(resource, 0x10 + round);
+        gr_buffer *buffer = must_map(resource);
+        assert_cuda_bytes(buffer, 0x10 + round);
+        cuda_fill(buffer, 0x20 + round);
+        assert_ok(gr_buffer_release(buffer));
+        check_all_by_vulkan(resource, 0x20 + round);
+    }
+}
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+static const struct {
+    unsigned allowed;
+    gr_transport copies;
+} sets[] = {{GR_TRANSPORT_ANY, GR_TRANSPORT_PEER},
+            {SHARES, GR_TRANSPORT_PEER},
+            {GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_COPY, GR_TRANSPORT_COPY}};
+
+VULKAN_TEST(only_buffers_of_unknown_memory_are_copied, sizeof(sets) / sizeof(sets[0]))
+{
+    begin_sharing(sets[_i].allowed);
+    ck_assert_int_eq(gr_vk_device_get_info(copying)->transport, GR_TRANSPORT_EXTERNAL);
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    const gr_vk_buffer_desc desc = hidden_buffer(false);
+    gr_resource *shared = gr_create_vk_buffer(copying, &info, GR_READ_WRITE);
+    gr_resource *copied = gr_from_vk_buffer(copying, &desc, GR_READ_WRITE);
+    check_transport(shared, GR_TRANSPORT_EXTERNAL, "");
+    check_transport(copied, sets[_i].copies,
+                    fx.device == 0 ? "`memory` is VK_NULL_HANDLE" : "another device");
+    check_bytes_both_ways(copied);
+    check_bytes_both_ways(shared);
+    gr_resource_free(copied);
+    gr_resource_free(shared);
+    end_copying();
+}
+
+/*
+ * Exporting such memory is a mistake of the application, which newer validation layers report. The
+ * NVIDIA Vulkan driver exports it all the same.
+ */
+VULKAN_TEST(a_buffer_is_copied_if_its_memory_cannot_be_exported)
+{
+    vulkan_allow("VUID-VkMemoryGetFdInfoKHR-handleType-00671");
+    begin_sharing(SHARES);
+    const gr_vk_buffer_desc desc = hidden_buffer(true);
+    gr_clear_error();
+    gr_resource *resource = must_make(gr_from_vk_buffer(copying, &desc, GR_READ_WRITE));
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    if (gr_cuda_is_software() && fx.device == 0)
+        check_transport(resource, GR_TRANSPORT_PEER, "VkExportMemoryAllocateInfo");
+    check_bytes_both_ways(resource);
+    gr_resource_free(resource);
+    end_copying();
+}
+
+VULKAN_TEST(a_buffer_is_copied_if_cuda_refuses_its_memory, 2)
+{
+    static const char *const calls[] = {"cuImportExternalMemory",
+                                        "cuExternalMemoryGetMappedBuffer"};
+    begin_sharing(SHARES);
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    ck_assert(fault->set(calls[_i], CUDA_ERROR_UNKNOWN, 0));
+    gr_resource *resource = gr_create_vk_buffer(copying, &info, GR_READ_WRITE);
+    fault->reset();
+    check_transport(resource, GR_TRANSPORT_PEER, calls[_i]);
+    check_bytes_both_ways(resource);
+    gr_resource_free(resource);
+    end_copying();
+}
+
+/* The whole buffer must fit, whether the program names its memory or not. */
+VULKAN_TEST(wrong_sizes_are_refused_by_each_transport, 2)
+{
+    begin_sharing(SHARES);
+    gr_vk_buffer_desc desc = hidden_buffer(_i == 1);
+    desc.size = 2 * SIZE;
+    assert_null_invalid(gr_from_vk_buffer(copying, &desc, GR_READ_WRITE), "exceeds");
+    end_copying();
+}
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+#define TRANSFERS (VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)
+
+VULKAN_TEST(images_that_cannot_be_imported_are_copied, 4)
+{
+    static const char *const reasons[] = {"cannot export images", "VK_IMAGE_TILING_LINEAR",
+                                          "cuExternalMemoryGetMappedMipmappedArray",
+                                          "`memory` is VK_NULL_HANDLE"};
+    enum { NO_EXPORT, LINEAR, NO_ARRAY, HIDDEN };
+    VkImageCreateInfo info = picture_info(TRANSFERS);
+    refuses_exports = _i == NO_EXPORT;
+    begin_sharing(GR_TRANSPORT_ANY);
+    if (_i == LINEAR)
+        info.tiling = VK_IMAGE_TILING_LINEAR;
+    if (_i == NO_ARRAY)
+        ck_assert(fault->set(reasons[_i], CUDA_ERROR_INVALID_VALUE, 0));
+    VkImage own = _i == HIDDEN ? hidden_image(&info) : VK_NULL_HANDLE;
+    const gr_vk_image_desc desc = GR_INIT(gr_vk_image_desc, .create_info = &info, .image = own);
+    struct vulkan_image image = {.format = vulkan_format(info.format),
+                                 .shape = vulkan_shape("2D"),
+                                 .info = info,
+                                 .resource = own ? gr_from_vk_image(copying, &desc, GR_READ_WRITE)
+                                                 : gr_create_vk_image(copying, &info, 0)};
+    refuses_exports = false;
+    fault->reset();
+    check_transport(image.resource, GR_TRANSPORT_PEER,
+                    fx.device == 0 ? reasons[_i] : "another device");
+    image.image = gr_vk_image(image.resource);
+    vulkan_image_fill(&image, 1);
+    gr_buffer *buffer = must_map_vulkan(&image);
+    assert_no_difference(cuda_image_differs(buffer, &image, 1));
+    cuda_image_fill(buffer, &image, 2);
+    must_release(buffer);
+    assert_vulkan_image(&image, 2);
+    gr_resource_free(image.resource);
+    vk.DestroyImage(vk.h->device, own, NULL);
+    end_copying();
+}
+
+VULKAN_TEST(the_missing_usage_is_named_with_the_reason_for_the_copy)
+{
+    begin_sharing(GR_TRANSPORT_ANY);
+    const VkImageCreateInfo info = picture_info(VK_IMAGE_USAGE_SAMPLED_BIT);
+    VkImage own = hidden_image(&info);
+    const gr_vk_image_desc desc = GR_INIT(gr_vk_image_desc, .create_info = &info, .image = own);
+    assert_null_invalid(gr_from_vk_image(copying, &desc, GR_READ_ONLY),
+                        "copied, since external was not chosen");
+    assert_null_invalid(gr_from_vk_image(copying, &desc, GR_READ_ONLY),
+                        "create it with VK_IMAGE_USAGE_TRANSFER_SRC_BIT");
+    assert_null_invalid(gr_from_vk_image(copying, &desc, GR_WRITE_DISCARD),
+                        "create it with VK_IMAGE_USAGE_TRANSFER_DST_BIT");
+    vk.DestroyImage(vk.h->device, own, NULL);
+    end_copying();
+}
+
+/* ---- Several transports in one submit -------------------------------------------------------- */
+
+enum { SHARED, BY_GPU, BY_HOST, MIXED };
+
+/* Buffers of one device: imported, copied by peer, and copied through host memory. */
+static void make_mixed(gr_resource *resources[MIXED])
+{
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    const gr_vk_buffer_desc hidden[] = {hidden_buffer(false), hidden_buffer(false)};
+    begin_sharing(GR_TRANSPORT_ANY);
+    resources[SHARED] = gr_create_vk_buffer(copying, &info, GR_READ_WRITE);
+    resources[BY_GPU] = gr_from_vk_buffer(copying, &hidden[0], GR_READ_WRITE);
+    ck_assert(fault->set("cuImportExternalMemory", CUDA_ERROR_UNKNOWN, 0));
+    resources[BY_HOST] = gr_from_vk_buffer(copying, &hidden[1], GR_READ_WRITE);
+    fault->reset();
+    check_transport(resources[SHARED], GR_TRANSPORT_EXTERNAL, "");
+    check_transport(resources[BY_GPU], GR_TRANSPORT_PEER, "");
+    check_transport(resources[BY_HOST], GR_TRANSPORT_COPY, "peer was not chosen");
+}
+
+VULKAN_TEST(a_submit_takes_resources_of_several_transports)
+{
+    const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
+    gr_resource *resources[MIXED];
+    gr_buffer *buffers[MIXED];
+    make_mixed(resources);
+    for (int round = 0; round < 3; round++) {
+        VkCommandBuffer commands = vulkan_begin();
+        for (int i = 0; i < MIXED; i++)
+            vk.CmdFillBuffer(commands, gr_vk_buffer(resources[i]), 0, SIZE,
+                             (uint32_t)(0x10 * round + i) * 0x01010101u);
+        assert_ok(submit_with(resources, MIXED, commands, &use, &use));
+        assert_ok(gr_map_many(resources, MIXED, fx.stream, NULL, buffers));
+        for (int i = 0; i < MIXED; i++) {
+            assert_cuda_bytes(buffers[i], 0x10 * round + i);
+            cuda_fill(buffers[i], 0x80 + 0x10 * round + i);
+        }
+        assert_ok(gr_buffer_release_many(buffers, MIXED, GR_STREAM_OF_MAP, NULL));
+        assert_ok(submit_with(resources, MIXED, VK_NULL_HANDLE, &use, &use));
+        for (int i = 0; i < MIXED; i++)
+            check_all_by_vulkan(resources[i], 0x80 + 0x10 * round + i);
+    }
+    free_resources(resources, MIXED);
+    end_copying();
+}
