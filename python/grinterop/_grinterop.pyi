@@ -1189,9 +1189,9 @@ class VulkanDevice(_Closes):
         instance, physical_device, device, queue, queue_family: Those of your program.
         get_instance_proc_addr: The address of vkGetInstanceProcAddr().
         synchronization2: Whether you enabled that feature.
-        transports: None or 'without copy'. 'any' copies resources from GPU to GPU or through host
-            memory if CUDA cannot share their memory, 'copy' always copies through host memory, and
-            'peer' from GPU to GPU.
+        transports: None or 'without copy'. 'any' copies resources that CUDA cannot import, such as
+            those with a `memory` of 0: in memory of the GPU, or else through host memory. 'peer'
+            always copies in memory of the GPU, 'copy' through host memory.
     """
     def __new__(
         cls, instance: int, physical_device: int, device: int, queue: int, queue_family: int, *,

@@ -210,7 +210,8 @@ for path in buffer/interop buffer/shared image/interop image/shared; do
 done
 if [ $vulkan = 0 ]; then
     is true probe/vulkan/0/buffer probe/vulkan/0/image probe/vulkan/0/ring \
-        probe/vulkan/0/buffer/copy probe/vulkan/0/image/copy
+        probe/vulkan/0/buffer/copy probe/vulkan/0/image/copy \
+        probe/vulkan/0/buffer/peer probe/vulkan/0/image/peer
 else
     skip probe_vulkan "there is no Vulkan on CUDA device 0"
 fi
