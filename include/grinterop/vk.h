@@ -49,6 +49,7 @@
 
 #include <grinterop/gr.h>
 #include <grinterop/submit.h>
+#include <grinterop/tensor.h>
 #include <grinterop/vk_device.h>
 
 #ifdef __cplusplus
@@ -98,6 +99,27 @@ GR_API gr_resource *gr_create_vk_buffer(gr_vk_device *device, const VkBufferCrea
                                         unsigned flags);
 GR_API gr_resource *gr_create_vk_image(gr_vk_device *device, const VkImageCreateInfo *info,
                                        unsigned flags);
+
+/*
+ * Creates a buffer in the memory of a tensor: Vulkan uses what a framework computed, without a
+ * copy. As gr_create_gl_buffer_of() in gl.h, which says what memory it must be.
+ *
+ * `info` is as for gr_create_vk_buffer(), with the size of the tensor's memory or 0. A map returns
+ * the address of the tensor.
+ *
+ * Owner    the caller frees the resource, which destroys the VkBuffer: the Vulkan work with it must
+ *          be done. The resource keeps the tensor
+ * Context  that of the tensor, which must be that of the device
+ *
+ * Errors: as for gr_create_vk_buffer(), and
+ *     GR_ERR_INVALID_VALUE  `tensor` as for gr_create_gl_buffer_of(), or the size is another one
+ *     GR_ERR_UNSUPPORTED    the memory as for gr_create_gl_buffer_of(); the tensor begins where
+ *                           Vulkan allows no buffer; the device copies; or on Windows
+ *
+ * Wraps cuMemExportToShareableHandle, vkCreateBuffer, vkAllocateMemory (VkImportMemoryFdInfoKHR).
+ */
+GR_API gr_resource *gr_create_vk_buffer_of(gr_vk_device *device, const VkBufferCreateInfo *info,
+                                           gr_tensor *tensor, unsigned flags);
 
 /*
  * Return the Vulkan buffer, image or memory of a resource. For the image of a buffer, and the

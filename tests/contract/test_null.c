@@ -127,6 +127,7 @@ static const VkCommandBuffer commands = (void *)&none; /* no call must get as fa
     X(gr_semaphore_from_vk(none.device, NULL))                                                     \
     X(gr_vk_buffer(none.resource))                                                                 \
     X(gr_create_vk_buffer(none.device, NULL, 0))                                                   \
+    X(gr_create_vk_buffer_of(none.device, NULL, NULL, 0))                                          \
     X(gr_vk_cmd_from_cuda(VK_NULL_HANDLE, NULL, 1, NULL))                                          \
     X(gr_vk_cmd_from_cuda(commands, &none.resource, 1, NULL))                                      \
     X(gr_vk_cmd_to_cuda(VK_NULL_HANDLE, NULL, 1, NULL))                                            \

@@ -155,6 +155,19 @@ static gr_resource *make_buffer(gr_vk_device *device)
     return gr_create_vk_buffer(device, &info, GR_READ_WRITE);
 }
 
+static gr_resource *make_of_tensor(gr_vk_device *device)
+{
+    const int64_t size = SIZE;
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    gr_tensor *tensor = gr_tensor_create(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                                  .shape = &size, .exportable = true),
+                                         fx.stream);
+    gr_resource *made =
+        tensor ? gr_create_vk_buffer_of(device, &info, tensor, GR_READ_WRITE) : NULL;
+    gr_tensor_free(tensor);
+    return made;
+}
+
 /*
  * Uses a device that is wrapped for this run: once the semaphores of a device have lost a signal,
  * they fail forever, as the message says.
@@ -255,6 +268,11 @@ static bool by_copies(gr_resource *(*make)(gr_vk_device *device), PFN_vkGetInsta
     desc.get_instance_proc_addr = get;
     desc.transports = transports;
     return on_described(make, &desc);
+}
+
+static bool run_of_tensor(void)
+{
+    return on_new_device(make_of_tensor, false);
 }
 
 static bool run_copied_buffer(void)
@@ -385,6 +403,7 @@ const struct scenario walk_vulkan[] = {
     {"Vulkan queries", .run = run_questions},
     {"a Vulkan device", .run = run_wrap},
     {"a Vulkan buffer", .run = run_buffer},
+    {"a Vulkan buffer in the memory of a tensor", .run = run_of_tensor},
     {"a buffer with synchronization2", .run = run_buffer2, .missing = no_synchronization2},
     {"a buffer created by the program", .run = run_own_buffer},
     {"memory from a descriptor", .run = run_external},

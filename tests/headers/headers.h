@@ -89,6 +89,7 @@ typedef void (*anything)(void);
     X(gr_semaphore_from_vk)                                                                        \
     X(gr_vk_buffer)                                                                                \
     X(gr_create_vk_buffer)                                                                         \
+    X(gr_create_vk_buffer_of)                                                                      \
     X(gr_vk_cmd_from_cuda)                                                                         \
     X(gr_vk_cmd_to_cuda)                                                                           \
     X(gr_vk_format_get_info)                                                                       \

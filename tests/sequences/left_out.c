@@ -7,6 +7,8 @@ const struct left_out left_out[] = {
     LEFT_OUT(gr_copy_framebuffer, "like gr_fetch_framebuffer: test_framebuffer"),
     LEFT_OUT(gr_create_gl_buffer_of,
              "maps like gr_create_gl_buffer, and its memory is a tensor's: test_gl_shared"),
+    LEFT_OUT(gr_create_vk_buffer_of,
+             "maps like gr_create_vk_buffer, and its memory is a tensor's: test_vk_buffer"),
     LEFT_OUT(gr_cuda_context_create,
              "its stream and context equal those of the steps here: test_driver"),
     LEFT_OUT(gr_cuda_context_free,

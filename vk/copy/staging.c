@@ -77,7 +77,7 @@ static gr_status allocate_and_bind(struct vk_staging *s, VkDeviceSize size, uint
         return gr_fail(GR_ERR_VULKAN, call,
                        "The device has no host-visible and coherent memory among the types 0x%x.",
                        types);
-    return vk_memory_bind(&s->binding, &info,
+    return vk_memory_bind(&s->binding, &info, 0,
                           chain ? "Imported host memory for copies" : "Host memory for copies");
 }
 

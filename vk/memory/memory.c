@@ -153,7 +153,8 @@ uint32_t vk_memory_type(const gr_vk_device *device, uint32_t types, VkMemoryProp
     return best;
 }
 
-gr_status vk_memory_bind(struct vk_binding *b, const VkMemoryAllocateInfo *info, const char *what)
+gr_status vk_memory_bind(struct vk_binding *b, const VkMemoryAllocateInfo *info,
+                         VkDeviceSize offset, const char *what)
 {
     const struct vk_functions *vk = &b->device->vk;
     VkDevice device = b->device->device;
@@ -165,8 +166,8 @@ gr_status vk_memory_bind(struct vk_binding *b, const VkMemoryAllocateInfo *info,
                        (unsigned long long)info->allocationSize, info->memoryTypeIndex,
                        b->dedicated ? "dedicated" : "not dedicated");
     }
-    result = b->buffer ? vk->vkBindBufferMemory(device, b->buffer, b->memory, 0)
-                       : vk->vkBindImageMemory(device, b->image, b->memory, 0);
+    result = b->buffer ? vk->vkBindBufferMemory(device, b->buffer, b->memory, offset)
+                       : vk->vkBindImageMemory(device, b->image, b->memory, offset);
     if (result == VK_SUCCESS)
         return GR_OK;
     return vk_fail(result, b->buffer ? "vkBindBufferMemory" : "vkBindImageMemory",
@@ -213,7 +214,7 @@ static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
         .allocationSize = b->memory_size,
         .memoryTypeIndex = type,
     };
-    return vk_memory_bind(b, &info, copied ? "Memory" : "Exportable memory");
+    return vk_memory_bind(b, &info, 0, copied ? "Memory" : "Exportable memory");
 }
 
 gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags features,
@@ -236,6 +237,62 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
     b->memory_size = size_to_allocate(b, &need);
     return allocate(b, type, has_address);
 }
+
+/* ---- Import of CUDA's memory ----------------------------------------------------------------- */
+
+#ifdef _WIN32
+
+gr_status vk_memory_open(struct vk_binding *b, const struct gr_tensor_memory *memory,
+                         const char *call)
+{
+    (void)b, (void)memory;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "Vulkan imports the memory of tensors as a file descriptor, which Windows does "
+                   "not have: copy the tensor to a buffer by gr_publish().");
+}
+
+#else
+
+static gr_status check_offset(const struct gr_tensor_memory *memory,
+                              const VkMemoryRequirements *need, const char *call)
+{
+    if (need->alignment > 1 && memory->offset % need->alignment != 0)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The tensor begins %zu byte%s after the start of its allocation, but Vulkan "
+                       "requires a multiple of %llu for this buffer: use an aligned part of the "
+                       "tensor, or other usages.",
+                       memory->offset, gr_s(memory->offset), (unsigned long long)need->alignment);
+    if (memory->offset > memory->import.size || need->size > memory->import.size - memory->offset)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "Vulkan needs %llu byte%s for this buffer, but only %zu follow in the "
+                       "allocation of the tensor: use a tensor that is not at its end.",
+                       (unsigned long long)need->size, gr_s(need->size),
+                       memory->import.size - memory->offset);
+    return GR_OK;
+}
+
+gr_status vk_memory_open(struct vk_binding *b, const struct gr_tensor_memory *memory,
+                         const char *call)
+{
+    const struct requirements need = requirements_of(b);
+    VkImportMemoryFdInfoKHR import = {.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,
+                                      .handleType = GR_VK_MEMORY_HANDLE};
+    const VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .pNext = &import,
+        .allocationSize = memory->import.size,
+        .memoryTypeIndex = vk_memory_type(b->device, need.memory.memoryTypeBits, 0,
+                                          VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0),
+    };
+    GR_TRY(check_offset(memory, &need.memory, call));
+    GR_TRY(gr_import_export(&memory->import, &import.fd));
+    const gr_status status = vk_memory_bind(b, &info, memory->offset, "Memory of CUDA");
+    vk_handle_close(import.fd, b->memory);
+    b->memory_size = memory->import.size;
+    return status;
+}
+
+#endif
 
 /* ---- Import into CUDA ------------------------------------------------------------------------ */
 

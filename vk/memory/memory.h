@@ -7,6 +7,7 @@
 #define GR_VK_MEMORY_MEMORY_H
 
 #include "lib/external/external.h"
+#include "lib/external/tensor_memory.h"
 #include "vk/device/device.h"
 
 /* A buffer or an image (the other field is VK_NULL_HANDLE), and the memory that it is bound to. */
@@ -66,9 +67,18 @@ gr_status vk_memory_allocate(struct vk_binding *binding, VkExternalMemoryFeature
 uint32_t vk_memory_type(const gr_vk_device *device, uint32_t types, VkMemoryPropertyFlags needed,
                         VkMemoryPropertyFlags liked, VkMemoryPropertyFlags disliked);
 
-/* Allocates memory, which messages call `what`, and binds the buffer or image to it. */
+/*
+ * Allocates memory, which messages call `what`, and binds the buffer or image to it at an offset.
+ */
 gr_status vk_memory_bind(struct vk_binding *binding, const VkMemoryAllocateInfo *info,
-                         const char *what);
+                         VkDeviceSize offset, const char *what);
+
+/*
+ * Imports memory of CUDA, which contains that of a tensor, and binds the buffer to it. If the bind
+ * fails, the memory stays imported. GR_ERR_UNSUPPORTED on Windows, where CUDA exports no fd.
+ */
+gr_status vk_memory_open(struct vk_binding *binding, const struct gr_tensor_memory *memory,
+                         const char *call);
 
 /*
  * Exports the memory and makes `resource` a resource of a part of it, like gr_external_make().

@@ -68,9 +68,10 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
 
 /* ---- Created by grinterop -------------------------------------------------------------------- */
 
-/* Checks that the device can export such a buffer, unless it is copied. */
-static gr_status check_exportable(const struct vk_binding *b, const VkBufferCreateInfo *wish,
-                                  VkExternalMemoryFeatureFlags *features, const char *call)
+/* Checks that the device can export or import such a buffer, unless it is copied. */
+static gr_status check_feature(const struct vk_binding *b, const VkBufferCreateInfo *wish,
+                               VkExternalMemoryFeatureFlags needed,
+                               VkExternalMemoryFeatureFlags *features, const char *call)
 {
     const VkPhysicalDeviceExternalBufferInfo info = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
@@ -86,16 +87,20 @@ static gr_status check_exportable(const struct vk_binding *b, const VkBufferCrea
     device->vk.vkGetPhysicalDeviceExternalBufferProperties(device->physical_device, &info,
                                                            &properties);
     *features = properties.externalMemoryProperties.externalMemoryFeatures;
-    if (*features & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT)
+    if (*features & needed)
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "%s cannot export buffers of usage 0x%x and flags 0x%x as " GR_VK_HANDLE_NAME
+                   "%s cannot %s buffers of usage 0x%x and flags 0x%x as " GR_VK_HANDLE_NAME
                    ": leave out usages, or share another buffer and copy between the two on the "
                    "device.",
-                   device->identity.name, wish->usage, wish->flags);
+                   device->identity.name,
+                   needed == VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT ? "export" : "import",
+                   wish->usage, wish->flags);
 }
 
-static gr_status create_buffer(struct vk_binding *b, const VkBufferCreateInfo *wish)
+gr_status vk_buffer_create(struct vk_binding *b, const VkBufferCreateInfo *wish,
+                           VkExternalMemoryFeatureFlags needed,
+                           VkExternalMemoryFeatureFlags *features, const char *call)
 {
     const VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
@@ -103,6 +108,7 @@ static gr_status create_buffer(struct vk_binding *b, const VkBufferCreateInfo *w
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkBufferCreateInfo info = *wish;
+    GR_TRY(check_feature(b, wish, needed, features, call));
     if (vk_is_copied(b))
         info.usage |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     else if (!vk_chain_find(wish->pNext, external.sType))
@@ -115,7 +121,7 @@ static gr_status create_buffer(struct vk_binding *b, const VkBufferCreateInfo *w
                    (unsigned long long)info.size, gr_s(info.size), info.usage);
 }
 
-static gr_status check_info(const VkBufferCreateInfo *info, const char *call)
+gr_status vk_buffer_check(const VkBufferCreateInfo *info, const char *call)
 {
     if (info->sType != VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -148,8 +154,8 @@ static gr_resource *make_new(struct vk_resource *draft, const void *wish, unsign
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = (size_t)info->size);
     const bool has_address = info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     VkExternalMemoryFeatureFlags features;
-    return check_exportable(&draft->binding, info, &features, call) == GR_OK &&
-                   create_buffer(&draft->binding, info) == GR_OK &&
+    return vk_buffer_create(&draft->binding, info, VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT,
+                            &features, call) == GR_OK &&
                    vk_memory_allocate(&draft->binding, features, has_address, call) == GR_OK
                ? vk_resource_make(draft, &part, flags, call)
                : NULL;
@@ -160,7 +166,7 @@ gr_resource *gr_create_vk_buffer(gr_vk_device *device, const VkBufferCreateInfo 
 {
     const char *call = __func__;
     if (vk_check_arguments(device, info, call) != GR_OK ||
-        gr_flags_check(flags, false, call) != GR_OK || check_info(info, call) != GR_OK)
+        gr_flags_check(flags, false, call) != GR_OK || vk_buffer_check(info, call) != GR_OK)
         return NULL;
     const struct vk_resource draft = {
         .binding.device = device,

@@ -173,6 +173,20 @@ static gr_status make_copied(struct vk_resource *r, const struct gr_context *con
     return GR_OK;
 }
 
+/* The memory is that of a tensor. */
+static gr_status make_in_place(struct vk_resource *r, const struct gr_context *context,
+                               const gr_external_part_desc *part, unsigned flags, const char *call)
+{
+    gr_resource *resource = &r->external.base;
+    gr_import_hold(r->external.memory);
+    gr_external_make_buffer(&r->external, context, r->external.memory, part->size, flags);
+    snprintf(r->transport, sizeof(r->transport), "%s (in the memory of a tensor)",
+             resource->backend->name);
+    resource->transport = r->transport;
+    gr_resource_log_each(call, &resource, 1);
+    return GR_OK;
+}
+
 gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external_part_desc *part,
                               unsigned flags, const char *call)
 {
@@ -187,8 +201,9 @@ gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external
     r->external.base.backend = &vk_external;
     if (part->image)
         r->cuda_image = *part->image;
-    gr_status status = vk_is_copied(b)
-                           ? make_copied(r, &context, part, flags, call)
+    gr_status status = vk_is_copied(b) ? make_copied(r, &context, part, flags, call)
+                       : r->external.memory
+                           ? make_in_place(r, &context, part, flags, call)
                            : vk_memory_import(b, &r->external, &context, part, flags, call);
     if (status == GR_OK) {
         vk_device_hold(b->device);

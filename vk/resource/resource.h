@@ -30,11 +30,23 @@ struct vk_object {
 gr_resource *vk_resource_choose(const struct vk_resource *draft, const struct vk_object *object,
                                 const char *call);
 
+/* Checks the description of a buffer to create. */
+gr_status vk_buffer_check(const VkBufferCreateInfo *info, const char *call);
+
+/*
+ * Creates a buffer without memory. Unless it is copied, the device must have the feature `needed`
+ * of external memory; *features receives all of them.
+ */
+gr_status vk_buffer_create(struct vk_binding *binding, const VkBufferCreateInfo *info,
+                           VkExternalMemoryFeatureFlags needed,
+                           VkExternalMemoryFeatureFlags *features, const char *call);
+
 /*
  * Imports the memory of `draft` into CUDA, or copies it, as draft->binding.transport says, and
  * makes a resource of a part of it. `draft` has the fields after `external`. The resource holds the
- * device, and takes over the objects if they are owned. After an error, which is recorded, returns
- * NULL.
+ * device, and takes over the objects if they are owned. If draft->external.memory is set, CUDA has
+ * that memory already, and the resource adds a reference. After an error, which is recorded,
+ * returns NULL.
  */
 gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external_part_desc *part,
                               unsigned flags, const char *call);
