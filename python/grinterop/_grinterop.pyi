@@ -1246,6 +1246,12 @@ class VulkanDevice(_Closes):
         """
     def describe(self) -> str:
         """One line: its Vulkan and CUDA names, and how memory is shared."""
+    def from_tensor(
+        self, tensor: _Array, usage: int, *, flags: _Flags = None,
+    ) -> GraphicsResource:
+        """Creates a VkBuffer in the memory of a tensor, as GraphicsResource.from_tensor() does for
+        OpenGL. `usage` has the bits of VkBufferUsageFlags. See its vk_buffer.
+        """
     def from_vk_buffer(
         self, buffer: int, memory: int, memory_size: int, size: int, *, offset: int = 0,
         dedicated: bool = False, flags: _Flags = None,

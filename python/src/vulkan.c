@@ -3,7 +3,7 @@
  * VulkanDevice: wraps the Vulkan device of a program, given by integer handles, or creates a
  * headless device. It creates buffers and images shared with CUDA, and submits command buffers.
  */
-#include "resource.h"
+#include "tensor.h"
 
 #include <grinterop/vk.h>
 
@@ -142,6 +142,27 @@ static PyObject *create_buffer(PyObject *object, PyObject *args, PyObject *keywo
     return resource_from(self, resource);
 }
 
+static PyObject *from_tensor(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+    PyObject *given, *made = NULL;
+    unsigned flags = GR_READ_WRITE;
+    gr_resource *resource;
+    vulkan_object *self = open_of(object);
+    if (!self || !PARSE("OO&|$O&:from_tensor", NAMES("tensor", "usage", "flags"), &given,
+                        UNSIGNED(&info.usage), FLAGS(&flags)))
+        return NULL;
+    PyObject *tensor = import_any(given, NULL, GR_LAYOUT_SHAPE);
+    gr_tensor *memory = tensor ? tensor_of(tensor) : NULL;
+    if (memory && call_begin(tensor)) {
+        WITHOUT_GIL(resource = gr_create_vk_buffer_of(self->device, &info, memory, flags));
+        call_end(tensor);
+        made = resource_from(self, resource);
+    }
+    Py_XDECREF(tensor);
+    return made;
+}
+
 /* The VkImageCreateInfo and flags from the arguments that several methods share. */
 static VkImageCreateInfo image_info(unsigned format, unsigned width, unsigned height,
                                     unsigned depth, unsigned usage, unsigned levels,
@@ -255,6 +276,7 @@ GUARDED(create_buffer)
 GUARDED(create_image)
 GUARDED(from_vk_buffer)
 GUARDED(from_vk_image)
+GUARDED(from_tensor)
 GUARDED(submit)
 GUARDED_ONE(describe)
 REPRESENT("VulkanDevice", describe)
@@ -265,6 +287,7 @@ static PyMethodDef methods[] = {
     {"create_image", METHOD(guarded_create_image), KEYWORDS, NULL},
     {"from_vk_buffer", METHOD(guarded_from_vk_buffer), KEYWORDS, NULL},
     {"from_vk_image", METHOD(guarded_from_vk_image), KEYWORDS, NULL},
+    {"from_tensor", METHOD(guarded_from_tensor), KEYWORDS, NULL},
     {"submit", METHOD(guarded_submit), KEYWORDS, NULL},
     {"describe", guarded_describe, METH_NOARGS, NULL},
     {"close", call_close, METH_NOARGS, NULL},

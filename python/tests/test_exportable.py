@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Memory of tensors as OpenGL buffers, and the allocators for the pools of frameworks."""
+"""Memory of tensors as OpenGL and Vulkan buffers, and the allocators for the pools of frameworks."""
 
 import ctypes
 import gc
@@ -9,7 +9,7 @@ import weakref
 import grinterop
 import numpy as np
 import pytest
-from grinterop import GraphicsResource, Tensor, _grinterop
+from grinterop import GraphicsResource, Tensor, VulkanDevice, _grinterop
 
 import gl
 from conftest import elsewhere, interface, refuses
@@ -60,6 +60,21 @@ def test_other_memory_is_refused_with_the_way_out(cuda):
     refuses(grinterop.InvalidValueError, lambda: GraphicsResource.from_tensor(np.zeros(4)))
     refuses(TypeError, lambda: GraphicsResource.from_tensor(7), GraphicsResource.from_tensor)
     refuses(grinterop.InvalidValueError, lambda: Tensor.alloc(4, memory="host", exportable=True))
+
+
+def test_vulkan_has_the_memory_of_the_tensor(cuda):
+    try:
+        device = VulkanDevice.headless(0)
+    except grinterop.CUDAError as error:
+        pytest.skip(str(error))
+    tensor = Tensor.alloc((4096,), stream=cuda, exportable=True)
+    resource = device.from_tensor(tensor, 0x23)
+    assert resource.vk_buffer and "in the memory of a tensor" in resource.describe()
+    with resource.map(stream=cuda) as buffer:
+        assert buffer.handle == tensor.handle and buffer.size == 4096
+    with pytest.raises(grinterop.UnsupportedError, match=r"grinterop\.exportable_memory\(\)"):
+        device.from_tensor(Tensor.alloc((64,), stream=cuda), 0x23)
+    refuses(TypeError, lambda: device.from_tensor(7, 0x23), device.from_tensor)
 
 
 class Allocator:
