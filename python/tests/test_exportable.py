@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Memory of tensors as OpenGL and Vulkan buffers, and the allocators for the pools of frameworks."""
+"""Buffers in the memory of tensors, and the allocators for the pools of frameworks."""
 
 import ctypes
 import gc
