@@ -78,16 +78,15 @@ static gr_status check_place(const struct vk_binding *b, VkDeviceSize offset,
     return GR_OK;
 }
 
-VkDeviceSize vk_memory_needed(const struct vk_binding *b)
-{
-    return requirements_of(b).memory.size;
-}
-
-gr_status vk_memory_check(const struct vk_binding *b, VkDeviceSize offset, const char *call)
+gr_status vk_memory_check(struct vk_binding *b, VkDeviceSize *offset, const char *call)
 {
     const char *what = b->image ? "image" : "buffer";
-    if (!b->memory && vk_is_copied(b))
+    if (!b->memory && vk_is_copied(b)) {
+        *offset = 0;
+        if (b->buffer)
+            b->memory_size = requirements_of(b).memory.size;
         return GR_OK;
+    }
     if (!b->memory)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`memory` is VK_NULL_HANDLE: pass the memory that the %s is bound to. If "
@@ -96,12 +95,12 @@ gr_status vk_memory_check(const struct vk_binding *b, VkDeviceSize offset, const
                        what);
     if (b->memory_size == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`memory_size` is 0: pass " VK_MEMORY_SIZE ".");
-    if (b->dedicated && offset != 0)
+    if (b->dedicated && *offset != 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "The offset is %llu, but dedicated memory is used from offset 0: pass offset 0, or "
             "dedicated false if the memory was allocated without VkMemoryDedicatedAllocateInfo.",
-            (unsigned long long)offset);
+            (unsigned long long)*offset);
     struct requirements need = requirements_of(b);
     if (!b->dedicated && need.requires_dedicated)
         return gr_fail(
@@ -110,7 +109,7 @@ gr_status vk_memory_check(const struct vk_binding *b, VkDeviceSize offset, const
             "VkMemoryDedicatedAllocateInfo, and set `dedicated` to true, because CUDA needs to "
             "know this.",
             what);
-    return check_place(b, offset, &need.memory, call);
+    return check_place(b, *offset, &need.memory, call);
 }
 
 gr_status vk_check_handle_types(const void *chain, VkStructureType type, const char *name,

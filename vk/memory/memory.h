@@ -35,14 +35,11 @@ void vk_binding_end(const struct vk_binding *binding);
 #define VK_MEMORY_SIZE                                                                             \
     "the allocationSize of the whole memory (with VMA: VmaAllocationInfo2::blockSize)"
 
-/* Returns the number of bytes that the buffer or image needs. */
-VkDeviceSize vk_memory_needed(const struct vk_binding *binding);
-
 /*
- * Checks that the application's buffer or image can be bound at `offset` of its memory. A copied
- * one may have unknown memory.
+ * Checks that the application's buffer or image can be bound at *offset of its memory. A copied one
+ * may have unknown memory: *offset is then set to 0, and the size to what a buffer needs.
  */
-gr_status vk_memory_check(const struct vk_binding *binding, VkDeviceSize offset, const char *call);
+gr_status vk_memory_check(struct vk_binding *binding, VkDeviceSize *offset, const char *call);
 
 /*
  * Checks that the handle types in the struct `type` of the application's chain, which messages call

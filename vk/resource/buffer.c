@@ -14,34 +14,31 @@
         "gr_create_vk_buffer(), or let gr_vk_device_from_vk() copy it (transports = "              \
         "GR_TRANSPORT_ANY)."
 
-static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
+static gr_status check_range(VkDeviceSize size, VkDeviceSize offset, VkDeviceSize whole,
+                             const char *call)
 {
-    if (info->size == 0)
+    if (size == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`size` is 0: pass the size of the buffer in bytes.");
-    if (info->offset > info->memory_size || info->size > info->memory_size - info->offset)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The buffer of size %llu at offset %llu exceeds its memory of size %llu: "
-                       "pass " VK_MEMORY_SIZE
-                       " as `memory_size`, and the offset of vkBindBufferMemory.",
-                       (unsigned long long)info->size, (unsigned long long)info->offset,
-                       (unsigned long long)info->memory_size);
+    if (offset > whole || size > whole - offset)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The buffer of size %llu at offset %llu exceeds its memory of size %llu: "
+            "pass " VK_MEMORY_SIZE " as `memory_size`, and the offset of vkBindBufferMemory.",
+            (unsigned long long)size, (unsigned long long)offset, (unsigned long long)whole);
     return GR_OK;
 }
 
 static gr_resource *make_existing(struct vk_resource *draft, const void *desc, unsigned flags,
                                   const char *call)
 {
-    gr_vk_buffer_desc info = *(const gr_vk_buffer_desc *)desc;
-    if (!info.memory && vk_is_copied(&draft->binding)) {
-        info.memory_size = vk_memory_needed(&draft->binding);
-        info.offset = 0;
-    }
-    if (vk_memory_check(&draft->binding, info.offset, call) != GR_OK ||
-        check_range(&info, call) != GR_OK)
+    const gr_vk_buffer_desc *info = desc;
+    VkDeviceSize offset = info->offset;
+    if (vk_memory_check(&draft->binding, &offset, call) != GR_OK ||
+        check_range(info->size, offset, draft->binding.memory_size, call) != GR_OK)
         return NULL;
     const gr_external_part_desc part =
-        GR_INIT(gr_external_part_desc, .offset = (size_t)info.offset, .size = (size_t)info.size);
+        GR_INIT(gr_external_part_desc, .offset = (size_t)offset, .size = (size_t)info->size);
     return vk_resource_make(draft, &part, flags, call);
 }
 

@@ -106,10 +106,11 @@ static gr_resource *make_existing(struct vk_resource *draft, const void *desc, u
     if (vk_image_check(create_info, vk_is_copied(&draft->binding), call) != GR_OK ||
         check_transfers(draft, create_info, flags, call) != GR_OK)
         return NULL;
+    VkDeviceSize offset = info->offset;
     const gr_vk_format_info *format = find_format(create_info->format, call);
-    if (!format || vk_memory_check(&draft->binding, info->offset, call) != GR_OK)
+    if (!format || vk_memory_check(&draft->binding, &offset, call) != GR_OK)
         return NULL;
-    return make_image(draft, create_info, format, info->offset, flags, call);
+    return make_image(draft, create_info, format, offset, flags, call);
 }
 
 gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *given, unsigned flags)
