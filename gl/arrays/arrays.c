@@ -118,14 +118,21 @@ static size_t depth_size(const struct gl_resource *r)
     return gl_transfer_of(r->format).integers ? e.row * e.height : 0;
 }
 
+gr_status gl_arrays_memory(CUdeviceptr *memory, size_t size, const struct gl_resource *r,
+                           const char *call)
+{
+    GR_TRY_CUDA(gr_driver()->MemAlloc(memory, size), "cuMemAlloc",
+                "%s: %zu byte%s of device memory for the copy of %s could not be allocated.", call,
+                size, gr_s(size), gl_object_text(&r->base).text);
+    return GR_OK;
+}
+
 static gr_status make_depth(struct gl_resource *r, struct gl_arrays *arrays, const char *call)
 {
     const size_t size = depth_size(r);
     if (!size)
         return GR_OK;
-    GR_TRY_CUDA(gr_driver()->MemAlloc(&arrays->depth, size), "cuMemAlloc",
-                "%s: %zu byte%s of device memory for the copy of %s could not be allocated.", call,
-                size, gr_s(size), gl_object_text(&r->base).text);
+    GR_TRY(gl_arrays_memory(&arrays->depth, size, r, call));
     return gl_depth_prepare(r, call);
 }
 
@@ -305,35 +312,35 @@ static unsigned scratch_of(const struct gl_resource *r, struct gl_names *names)
     return names->texture;
 }
 
-void gl_arrays_move(const struct gl_resource *r, unsigned int buffer, uintptr_t at,
-                    struct gl_names *names, bool read)
+void gl_arrays_move(const struct gl_resource *r, struct gl_place place, struct gl_names *names,
+                    bool read)
 {
     struct gl_texel_source sources[GL_MOST_LEVELS];
     const struct gl_texel_move move = {.context = &r->context,
                                        .shader = r->shader,
                                        .to_image = !read,
-                                       .buffer = buffer,
-                                       .at = at,
+                                       .buffer = place.buffer,
+                                       .at = place.buffer ? place.offset : (uintptr_t)place.cuda,
                                        .scratch = scratch_of(r, names)};
     (void)gl_texels_move(&move, sources, sources_of(r, sources));
 }
 
 /* Copies one layer of a level, or the region, between its array and linear memory. */
 static gr_status stream_part(const struct gl_resource *r, unsigned level, unsigned layer,
-                             struct gl_linear linear, bool up, CUstream stream)
+                             struct gl_place place, bool up, CUstream stream)
 {
     const struct gl_arrays *a = r->arrays;
     const struct extent e = extent_of(r, level);
     const size_t texels = e.width * e.height;
     const struct gr_region *region = region_of(r);
-    unsigned char *at = linear.at + (region ? 0 : a->offsets[level] + layer * e.bytes);
+    unsigned char *at = place.cuda + (region ? 0 : a->offsets[level] + layer * e.bytes);
     CUarray array;
     GR_TRY(level_of(a->layers[layer], level, &array));
     struct gr_copy_side side = gr_copy_array(array, 0);
     side.x = region ? region->x * (e.row / e.width) : 0;
     side.y = region ? region->y : 0;
     const struct gr_copy_side memory = {
-        .type = a->depth || linear.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
+        .type = a->depth || place.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
         .at = a->depth ? a->depth : (CUdeviceptr)(uintptr_t)at,
         .pitch = e.row,
         .rows = e.height,
@@ -345,14 +352,14 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
     return a->depth && !up ? gl_depth_convert(r, at, texels, up, stream) : GR_OK;
 }
 
-gr_status gl_arrays_stream(const struct gl_resource *r, struct gl_linear linear, bool up,
+gr_status gl_arrays_stream(const struct gl_resource *r, struct gl_place place, bool up,
                            CUstream stream)
 {
     const struct gr_region *region = region_of(r);
     if (region)
-        return stream_part(r, region->level, region->layer, linear, up, stream);
+        return stream_part(r, region->level, region->layer, place, up, stream);
     for (unsigned level = 0; level < r->base.image.levels; level++)
         for (unsigned layer = 0; layer < r->base.image.layers; layer++)
-            GR_TRY(stream_part(r, level, layer, linear, up, stream));
+            GR_TRY(stream_part(r, level, layer, place, up, stream));
     return up && r->arrays->whole ? fill_whole(r, stream) : GR_OK;
 }

@@ -42,22 +42,30 @@ void gl_arrays_end(struct gl_arrays *arrays, bool alive);
 void gl_arrays_prepare(struct gl_resource *r);
 
 /*
- * Moves all levels and layers, or the region of the mapping, between OpenGL and linear memory, to
- * the memory if `read`. `buffer` and `at` are those of struct gl_texel_move. `names` may get a
- * texture, by which renderbuffers are moved.
+ * Linear memory: an offset in a buffer for OpenGL, or `buffer` is 0, and OpenGL uses the address
+ * `cuda`, which is in host memory. Addresses are unified: CUDA and the host have the same ones.
  */
-void gl_arrays_move(const struct gl_resource *r, unsigned int buffer, uintptr_t at,
-                    struct gl_names *names, bool read);
-
-/* Linear memory. Addresses are unified: they have one value for CUDA and as a pointer. */
-struct gl_linear {
-    unsigned char *at;
+struct gl_place {
+    unsigned int buffer;
+    size_t offset;
+    unsigned char *cuda;
     bool on_device;
 };
 
+/*
+ * Moves all levels and layers, or the region of the mapping, between OpenGL and linear memory, to
+ * the memory if `read`. `names` may get a texture, by which renderbuffers are moved.
+ */
+void gl_arrays_move(const struct gl_resource *r, struct gl_place place, struct gl_names *names,
+                    bool read);
+
 /* Copies between linear memory and the arrays, to the arrays if `up`, in the stream. */
-gr_status gl_arrays_stream(const struct gl_resource *r, struct gl_linear linear, bool up,
+gr_status gl_arrays_stream(const struct gl_resource *r, struct gl_place place, bool up,
                            CUstream stream);
+
+/* Allocates device memory for the copies of an object. */
+gr_status gl_arrays_memory(CUdeviceptr *memory, size_t size, const struct gl_resource *r,
+                           const char *call);
 
 /* Operations of struct gr_backend. */
 bool gl_arrays_moves_region(const gr_resource *resource, const struct gr_region *region);

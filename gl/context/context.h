@@ -119,15 +119,14 @@ void gl_context_ended(void);
 
 /* ---- Objects that grinterop creates ---------------------------------------------------------- */
 
-#define GL_OLDER_FENCES 2
+#define GL_FENCES 8
 
 /* The OpenGL objects that belong to a resource; 0 for objects that do not exist. */
 struct gl_names {
     struct gl_deferred left;
     unsigned int buffer, texture, memory;
     unsigned int semaphores[2];
-    struct __GLsync *fence;                  /* a fence after the last OpenGL commands */
-    struct __GLsync *older[GL_OLDER_FENCES]; /* earlier fences, the latest first */
+    struct __GLsync *fences[GL_FENCES];
 
     /* A function that is called after the objects are deleted, or NULL; `current` as above. */
     void (*after)(void *of_after, bool current);

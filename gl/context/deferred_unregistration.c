@@ -110,11 +110,9 @@ static void delete_objects(const struct gl_names *names)
     for (size_t i = 0; i < 2; i++)
         if (names->semaphores[i])
             glDeleteSemaphoresEXT(1, &names->semaphores[i]);
-    if (names->fence)
-        glDeleteSync(names->fence);
-    for (int i = 0; i < GL_OLDER_FENCES; i++)
-        if (names->older[i])
-            glDeleteSync(names->older[i]);
+    for (int i = 0; i < GL_FENCES; i++)
+        if (names->fences[i])
+            glDeleteSync(names->fences[i]);
 }
 
 static void end_names(struct gl_deferred *left, bool current)

@@ -17,7 +17,6 @@
 #include "lib/resource/choose_transport.h"
 #include "gl/context/saved_state.h"
 #include "gl/format/format.h"
-#include "gl/copy/copy.h"
 #include "gl/create/create.h"
 #include "gl/interop/interop.h"
 #include "gl/shared/shared.h"

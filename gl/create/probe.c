@@ -12,7 +12,6 @@
 #include "lib/cuda/context.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "gl/copy/copy.h"
 #include "gl/create/create.h"
 #include "gl/context/saved_state.h"
 #include "gl/shared/shared.h"
@@ -90,13 +89,13 @@ static bool probe_copy(const struct contexts *contexts, char *reason, size_t siz
 }
 
 /* Adds whether gr_gl_options.in_flight gains. */
-static void add_frames(const struct gl_context *gl, bool crosses, char *reason, size_t size)
+static void add_frames(const struct gl_context *gl, enum gl_reach reach, char *reason, size_t size)
 {
     const size_t length = strlen(reason);
     char why[160];
     snprintf(reason + length, size - length, " Frames in flight (`in_flight`) %s.",
              gl_in_flight_gains(gl, NULL, why, sizeof(why)) ? "work: a compute shader copies"
-             : crosses
+             : reach == GL_REACH_PEER
                  ? "work, but calls of OpenGL copy, which are slower than a compute shader of "
                    "NVIDIA's OpenGL"
                  : "use interop instead, because they need compute shaders of NVIDIA's OpenGL");
@@ -105,14 +104,14 @@ static void add_frames(const struct gl_context *gl, bool crosses, char *reason, 
 static bool probe_peer(const struct contexts *contexts, char *reason, size_t size)
 {
     char shares[900];
-    bool crosses;
-    if (!gl_peer_reaches(&crosses, NULL, reason, size))
+    enum gl_reach reach;
+    if (!gl_peer_reaches(&reach, reason, size))
         return false;
     if (!gl_shared_probe(&contexts->gl, &contexts->cuda, shares, sizeof(shares))) {
         snprintf(reason, size, "%s", shares);
         return false;
     }
-    add_frames(&contexts->gl, crosses, reason, size);
+    add_frames(&contexts->gl, reach, reason, size);
     return true;
 }
 

@@ -11,7 +11,6 @@
 #include "lib/base/struct_size.h"
 #include "lib/resource/choose_transport.h"
 #include "gl/context/saved_state.h"
-#include "gl/copy/copy.h"
 #include "gl/create/create.h"
 #include "gl/interop/interop.h"
 #include "gl/staged/staged.h"
@@ -109,7 +108,7 @@ unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, u
 const struct gl_maker *gl_maker_of(gr_transport transport)
 {
     return transport == GR_TRANSPORT_INTEROP ? &gl_interop_maker
-           : transport == GR_TRANSPORT_PEER  ? &gl_staged_maker
+           : transport == GR_TRANSPORT_PEER  ? &gl_peer_maker
                                              : &gl_copy_maker;
 }
 
@@ -118,14 +117,13 @@ const struct gl_maker *gl_maker_of(gr_transport transport)
  * If not, `text` receives the reason. Records no error. Without a current CUDA context, that of the
  * GPU that draws will be used. Between two GPUs the attempt to use peer refuses the format.
  */
-static bool can_use_peer(const struct gl_resource *r, bool *crosses, char *text, size_t size)
+static bool can_use_peer(struct gl_resource *r, char *text, size_t size)
 {
     CUcontext current = NULL;
-    *crosses = false;
     if (gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS && current &&
-        !gl_peer_reaches(crosses, NULL, text, size))
+        !gl_peer_reaches(&r->reach, text, size))
         return false;
-    return *crosses || !gl_staged_refuses(r->format, text, size);
+    return r->reach == GL_REACH_PEER || !gl_staged_refuses(r->format, text, size);
 }
 
 /* Orders the transports for two GPUs. */
@@ -142,16 +140,16 @@ static void order_across(struct gr_transport_choice *choice, unsigned allowed)
  * tried only if no other transport is allowed: the error of interop says why CUDA refused the
  * object, while the error of peer would only say to allow interop.
  */
-static void order_transports(struct gr_transport_choice *choice, const struct gl_resource *r,
+static void order_transports(struct gr_transport_choice *choice, struct gl_resource *r,
                              unsigned allowed)
 {
     const bool are_several = allowed & (allowed - 1);
     char why[560] = "";
-    bool crosses = false, reaches = !are_several || can_use_peer(r, &crosses, why, sizeof(why));
+    bool reaches = !are_several || can_use_peer(r, why, sizeof(why));
     CUdevice computing;
     choice->crosses = are_several && gr_driver()->CtxGetDevice(&computing) == CUDA_SUCCESS &&
                       !gl_draws_on(computing);
-    if (are_several && reaches && crosses) {
+    if (reaches && r->reach == GL_REACH_PEER) {
         order_across(choice, allowed);
         return;
     }

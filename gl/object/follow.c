@@ -64,7 +64,6 @@ static void take_over(struct gl_resource *r, struct gl_resource *now, void *hand
     r->stored = now->stored;
     r->immutable = now->immutable;
     r->arrays = now->arrays;
-    r->copy = now->copy;
     r->staged = now->staged;
     r->way = now->way;
     r->replaced = false;
@@ -83,6 +82,7 @@ static gr_status register_again(struct gl_resource *r, struct gl_resource *now, 
     now->base.kernels = r->base.kernels;
     now->in_flight = r->in_flight;
     now->shader = r->shader;
+    now->reach = r->reach;
     gr_status status = r->maker->make_side(now, r->base.flags, &handle, call);
     r->base.kernels = now->base.kernels;
     if (status != GR_OK)

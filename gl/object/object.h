@@ -8,7 +8,6 @@
 #include "gl/format/format.h"
 
 struct gl_arrays;
-struct gl_copy;
 struct gl_staged;
 struct gl_shader;
 struct gr_transport_choice;
@@ -24,6 +23,9 @@ struct gl_level {
 struct gl_view {
     int level, layer;
 };
+
+/* Whether CUDA computes on the device that draws, or on one that reaches the memory of that one. */
+enum gl_reach { GL_REACH_UNKNOWN, GL_REACH_OWN, GL_REACH_PEER };
 
 /* A resource of an OpenGL object. */
 struct gl_resource {
@@ -43,8 +45,8 @@ struct gl_resource {
     const struct gl_maker *maker;
     bool replaced; /* with `follows`: the object got other storage, which is not registered yet */
     struct gl_arrays *arrays;  /* for images of transports that copy */
-    struct gl_copy *copy;      /* for the copy transport */
-    struct gl_staged *staged;  /* for the peer transport, and with `in_flight` */
+    struct gl_staged *staged;  /* likewise */
+    enum gl_reach reach;       /* set by gl_peer_reaches() */
     unsigned in_flight;        /* of gr_gl_options */
     const char *way;           /* the way of the copies, for `transport`, or NULL */
     struct gl_shader *shader;  /* the shader that copies its texels, or NULL */

@@ -253,7 +253,7 @@ static void end_pool(struct pool *pool, bool alive)
         struct gl_block *block = pool->blocks;
         pool->blocks = block->next;
         block->pool = NULL;
-        block->names->fence = pool->fence; /* the fence is deleted with the first block */
+        block->names->fences[0] = pool->fence; /* the fence is deleted with the first block */
         pool->fence = NULL;
         gl_names_end(block->names);
         block->names = NULL;

@@ -1,181 +1,172 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The operations of the peer transport. A map that reads lets OpenGL copy the object to a staging
- * buffer and signal, and CUDA waits for the signal. A release that writes lets CUDA signal, and
- * OpenGL wait and copy the staging buffer to the object. The staging buffers take turns.
+ * The operations of the staged transports. A map that reads lets OpenGL copy the object to a slot,
+ * and CUDA follows. A release that writes is the reverse. Where threads wait, a ring delays the
+ * copy after a release until OpenGL acquires the object, and starts the copy for a map when OpenGL
+ * releases the object, so that several frames are in flight.
  */
 #include "gl/staged/staged.h"
-
-#include <stdint.h>
 
 #include <epoxy/gl.h>
 
 #include "lib/resource/backend.h"
-#include "lib/resource/resource.h"
-#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 #include "gl/context/saved_state.h"
-#include "gl/texels/buffer_shader.h"
 
-static struct gl_staged *staged_of(const gr_resource *resource)
+/* The resources of a run have the same backend, and so the same kind. */
+static const struct gl_staging_kind *kind_of(gr_resource *const resources[])
 {
-    return gl_of(resource)->staged;
+    return gl_staged_of(resources[0])->kind;
 }
 
-static gr_resource *slot_of(const gr_resource *resource)
+/* ---- The resources of a batch ---------------------------------------------------------------- */
+
+static bool is_any(gr_resource *const resources[], size_t n, gl_chosen *which)
 {
-    const struct gl_staged *s = staged_of(resource);
-    return s->slots[s->turn];
+    for (size_t i = 0; i < n; i++)
+        if (which(resources[i]))
+            return true;
+    return false;
 }
 
-/* Whether CUDA copies between the staging buffer and memory of its own. */
+/* Whether CUDA copies between the slot and memory of its own. */
 static bool has_memory(const gr_resource *resource)
 {
-    const struct gl_staged *s = staged_of(resource);
+    const struct gl_staged *s = gl_staged_of(resource);
     return s->own || (s->arrays && !resource->current->linear);
 }
 
-/* ---- The staging buffers of a batch ---------------------------------------------------------- */
-
-typedef bool chosen(const gr_resource *resource);
-
-static bool any(const gr_resource *resource)
+/* In a ring, the copy for this map was issued earlier. */
+static bool is_fetched(const gr_resource *resource)
 {
-    (void)resource;
-    return true;
+    return gl_staged_of(resource)->fetched && resource->in_a_ring;
 }
 
-/* Lists the current staging buffers of the resources chosen by `which`. Returns their number. */
-static size_t list(gr_resource *const resources[], size_t n, chosen *which, gr_resource *slots[])
+/* Whether CUDA reads a slot that OpenGL has written for this map, by a copy or by a fill. */
+static bool is_signalled(const gr_resource *resource)
 {
-    size_t count = 0;
+    return gr_resource_reads(resource) && !is_fetched(resource);
+}
+
+static bool is_read(const gr_resource *resource)
+{
+    return is_signalled(resource) && !gl_staged_of(resource)->filled;
+}
+
+static bool is_owed(const gr_resource *resource)
+{
+    return gl_staged_of(resource)->owed;
+}
+
+/*
+ * Whether a map must first write the data of the last ring release to the object. This is not
+ * needed with write_discard in a ring, because the next release overwrites all of the data.
+ */
+static bool is_settled_first(const gr_resource *resource)
+{
+    return is_owed(resource) && (gr_resource_reads(resource) || !resource->in_a_ring);
+}
+
+static bool is_copied_by_map(const gr_resource *resource)
+{
+    return is_read(resource) || is_settled_first(resource);
+}
+
+static gr_status check_unlocked(gr_resource *const resources[], size_t n, gl_chosen *which,
+                                const char *call)
+{
     for (size_t i = 0; i < n; i++)
         if (which(resources[i]))
-            slots[count++] = slot_of(resources[i]);
-    return count;
-}
-
-static size_t run_at(gr_resource *const slots[], size_t n, size_t i)
-{
-    return slots[i]->backend->run(slots + i, n - i);
-}
-
-/* Calls begin_use() or end_use() for the staging buffers of the chosen resources. */
-static gr_status use_slots(gr_resource *const resources[], size_t n, chosen *which, bool begin)
-{
-    gr_resource *slots[GR_BATCH];
-    const size_t count = list(resources, n, which, slots);
-    for (size_t i = 0, length; i < count; i += length) {
-        const struct gr_backend *backend = slots[i]->backend;
-        length = run_at(slots, count, i);
-        GR_TRY((begin ? backend->begin_use : backend->end_use)(slots + i, length));
-    }
+            GR_TRY(gl_object_check_unlocked(resources[i], call));
     return GR_OK;
 }
 
-/* Makes the stream wait for the last use of all staging buffers by OpenGL, or of none. */
-static gr_status map_slots(gr_resource *const resources[], size_t n, CUstream stream)
+static gr_status check_mappable(gr_resource *const resources[], size_t n, CUstream stream,
+                                const char *call)
 {
-    gr_resource *slots[GR_BATCH];
-    gr_status status = GR_OK;
-    const size_t count = list(resources, n, any, slots);
-    for (size_t i = 0, length; i < count && status == GR_OK; i += length) {
-        length = run_at(slots, count, i);
-        status = slots[i]->backend->map(slots + i, length, stream);
-        if (status != GR_OK && i)
-            slots[0]->backend->undo_map(slots, i, stream);
-    }
-    return status;
-}
-
-static gr_status unmap_slots(gr_resource *const resources[], size_t n, CUstream stream)
-{
-    gr_resource *slots[GR_BATCH];
-    const size_t count = list(resources, n, any, slots);
-    return slots[0]->backend->unmap(slots, count, stream);
+    /* A CUDA registration keeps immutable storage alive, but these transports do not. */
+    GR_TRY(gl_object_check_storage(resources, n, stream, call));
+    return check_unlocked(resources, n, is_copied_by_map, call);
 }
 
 /* ---- Copies by OpenGL ------------------------------------------------------------------------ */
 
-/* Copies the mapped bytes, or the texels, between the object and its staging buffer. */
-static void move(const gr_resource *resource, bool read)
+/* The data of an object without its storage is lost. The thread waits as for other data. */
+static gr_status lose(const gr_resource *resource)
 {
-    const struct gl_resource *r = gl_of(resource);
-    const unsigned int slot = gl_of(slot_of(resource))->name;
-    const gr_buffer *mapping = resource->current;
-    if (resource->is_image)
-        gl_arrays_move(r, slot, 0, r->staged->names, read);
-    else
-        gl_buffer_copy(r->shader, read ? r->name : slot, read ? slot : r->name, slot,
-                       mapping->offset, mapping->part);
-}
-
-/* The copies follow all earlier commands, also writes of shaders. */
-static gr_status move_chosen(gr_resource *const resources[], size_t n, chosen *which, bool read)
-{
-    GL_SAVED(before, GL_SAVE(ERRORS));
-    glMemoryBarrier(GL_ALL_BARRIER_BITS);
-    for (size_t i = 0; i < n; i++)
-        if (which(resources[i]))
-            move(resources[i], read);
-    return gl_object_check_copied(
-        resources[0], n, "glDispatchCompute, glCopyNamedBufferSubData, glGetTextureSubImage",
-        read ? "read" : "take back");
-}
-
-/* ---- Copies by CUDA -------------------------------------------------------------------------- */
-
-static gr_status copy_bytes(const gr_resource *resource, bool up, CUstream stream)
-{
-    const gr_buffer *mapping = resource->current;
-    const CUdeviceptr slot = slot_of(resource)->ptr + mapping->offset,
-                      own = staged_of(resource)->own + mapping->offset;
-    GR_TRY_WORK(
-        gr_driver()->MemcpyDtoDAsync(up ? own : slot, up ? slot : own, mapping->part, stream),
-        "cuMemcpyDtoDAsync", "The copy of %s between two GPUs failed.",
-        gl_object_text(resource).text);
+    if (gl_staged_of(resource)->kind->has_semaphores)
+        return GR_OK;
+    GR_TRY_WORK(gr_work_finish(&resource->sync.work), "cuEventQuery", "The copy of %s failed.",
+                gl_object_text(resource).text);
     return GR_OK;
 }
 
-/* Copies between the staging buffer and CUDA's own memory, to that memory if `up`. */
-static gr_status stream_one(const gr_resource *resource, bool up, CUstream stream)
+/* Copies between the object and its slot. */
+static gr_status move(const gr_resource *resource, bool read)
 {
-    const struct gl_linear slot = {(unsigned char *)(uintptr_t)slot_of(resource)->ptr, true};
-    return resource->is_image ? gl_arrays_stream(gl_of(resource), slot, up, stream)
-                              : copy_bytes(resource, up, stream);
+    const struct gl_staged *s = gl_staged_of(resource);
+    if (s->in_place)
+        return GR_OK;
+    if (!read && !gl_object_intact(resource))
+        return lose(resource);
+    if (!resource->is_image)
+        return s->kind->move(resource, read);
+    gl_arrays_move(gl_of(resource), s->kind->place(s), s->names, read);
+    return GR_OK;
+}
+
+/* The copies follow all earlier commands, also writes of shaders. */
+static gr_status move_chosen(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
+{
+    gr_status status = GR_OK;
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    if (gl_of(resources[0])->context.version >= 42)
+        glMemoryBarrier(GL_ALL_BARRIER_BITS);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (which(resources[i]))
+            status = move(resources[i], read);
+    if (status != GR_OK)
+        return status;
+    return gl_object_check_copied(resources[0], n, kind_of(resources)->gl_calls,
+                                  read ? "read" : "take back");
+}
+
+/* Lets OpenGL copy from the slots, after CUDA. If OpenGL reports an error, the data stays owed. */
+static gr_status write_objects(gr_resource *const resources[], size_t n, gl_chosen *which)
+{
+    const struct gl_staging_kind *kind = kind_of(resources);
+    if (!is_any(resources, n, which))
+        return GR_OK;
+    GR_TRY(kind->to_gl(resources, n, which, false));
+    gr_status status = move_chosen(resources, n, which, false);
+    const gr_status ended = kind->from_gl(resources, n, which, false);
+    status = status == GR_OK ? ended : status;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (which(resources[i]))
+            gl_staged_of(resources[i])->owed = false;
+    return status;
+}
+
+/* Lets OpenGL copy what CUDA reads to the slots. */
+static gr_status read_objects(gr_resource *const resources[], size_t n, gl_chosen *moved,
+                              gl_chosen *signalled)
+{
+    const struct gl_staging_kind *kind = kind_of(resources);
+    gr_status status = GR_OK;
+    if (is_any(resources, n, moved)) {
+        GR_TRY(kind->to_gl(resources, n, moved, true));
+        status = move_chosen(resources, n, moved, true);
+    }
+    if (!is_any(resources, n, signalled))
+        return status;
+    /* also after an error: a later map has to wait for the copies that were issued */
+    const gr_status ended = kind->from_gl(resources, n, signalled, true);
+    return status == GR_OK ? ended : status;
 }
 
 /* ---- Map ------------------------------------------------------------------------------------- */
-
-static bool is_read(const gr_resource *resource)
-{
-    return gr_resource_reads(resource) && !staged_of(resource)->filled;
-}
-
-static void advance(const gr_resource *resource)
-{
-    struct gl_staged *s = staged_of(resource);
-    s->turn = (s->turn + 1) % s->count;
-}
-
-/* Lets OpenGL copy the objects that CUDA reads, and signal. */
-static gr_status read_objects(gr_resource *const resources[], size_t n)
-{
-    bool reads = false, moves = false;
-    for (size_t i = 0; i < n; i++) {
-        reads = reads || gr_resource_reads(resources[i]);
-        moves = moves || is_read(resources[i]);
-    }
-    gr_status status = moves ? use_slots(resources, n, is_read, true) : GR_OK;
-    if (status != GR_OK || !reads)
-        return status;
-    if (moves)
-        status = move_chosen(resources, n, is_read, true);
-    /* also after an error: a later map has to wait for the copies that were issued */
-    const gr_status ended = use_slots(resources, n, gr_resource_reads, false);
-    return status == GR_OK ? ended : status;
-}
 
 /*
  * CUDA's own memory may still be used in the stream of the last mapping. If a later step fails,
@@ -188,37 +179,47 @@ static gr_status follow_all(gr_resource *const resources[], size_t n, CUstream s
     return GR_OK;
 }
 
-static gr_status upload(const gr_resource *resource, CUstream stream)
+static void select_slot(const gr_resource *resource)
 {
-    return has_memory(resource) && gr_resource_reads(resource) ? stream_one(resource, true, stream)
-                                                               : GR_OK;
+    struct gl_staged *s = gl_staged_of(resource);
+    if ((s->kind->has_semaphores && !s->filled) || is_read(resource))
+        gl_staged_advance(s);
 }
 
 /*
- * The memory of the resources, and their staging buffers, may be used next when the stream has
- * passed the work so far.
+ * The memory of the resources, and their slots, may be used next when the stream has passed the
+ * work so far.
  */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_resource *slots[GR_BATCH];
     GR_KEEP_ERROR();
     for (size_t i = 0; i < n; i++)
         (void)gr_work_mark_or_finish(&resources[i]->sync.work, stream);
-    (void)list(resources, n, any, slots);
-    slots[0]->backend->undo_map(slots, n, stream);
+    kind_of(resources)->undo(resources, n, stream);
 }
 
-static gr_status map_and_upload(gr_resource *const resources[], size_t n, CUstream stream)
+/* Sets the address of a buffer, and copies what CUDA reads to its own memory. */
+static gr_status enter_cuda(gr_resource *resource, CUstream stream)
+{
+    const struct gl_staged *s = gl_staged_of(resource);
+    resource->ptr = s->own ? s->own : (CUdeviceptr)(uintptr_t)s->kind->place(s).cuda;
+    return has_memory(resource) && gr_resource_reads(resource)
+               ? s->kind->copy(resource, true, stream)
+               : GR_OK;
+}
+
+/* CUDA copies are enqueued only if OpenGL has reported no error. */
+static gr_status map_all(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
-    GR_TRY(read_objects(resources, n));
+    GR_TRY(write_objects(resources, n, is_settled_first));
+    for (size_t i = 0; i < n; i++)
+        select_slot(resources[i]);
+    GR_TRY(read_objects(resources, n, is_read, is_signalled));
     GR_TRY(follow_all(resources, n, stream));
-    GR_TRY(map_slots(resources, n, stream));
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        const struct gl_staged *s = staged_of(resources[i]);
-        resources[i]->ptr = s->own ? s->own : s->slots[s->turn]->ptr;
-        status = upload(resources[i], stream);
-    }
+    GR_TRY(kind_of(resources)->to_cuda(resources, n, stream));
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = enter_cuda(resources[i], stream);
     if (status != GR_OK)
         undo_map(resources, n, stream);
     return status;
@@ -226,18 +227,22 @@ static gr_status map_and_upload(gr_resource *const resources[], size_t n, CUstre
 
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
+    const gr_status status = map_all(resources, n, stream);
     for (size_t i = 0; i < n; i++)
-        if (!staged_of(resources[i])->filled)
-            advance(resources[i]);
-    const gr_status status = map_and_upload(resources, n, stream);
-    for (size_t i = 0; i < n; i++)
-        staged_of(resources[i])->filled = false;
+        gl_staged_of(resources[i])->fetched = gl_staged_of(resources[i])->filled = false;
     return status;
 }
 
 static CUdeviceptr linear(const gr_resource *resource)
 {
-    return staged_of(resource)->crosses ? 0 : slot_of(resource)->ptr;
+    const struct gl_staged *s = gl_staged_of(resource);
+    return s->is_linear ? (CUdeviceptr)(uintptr_t)s->kind->place(s).cuda : 0;
+}
+
+/* What a ring owes is the whole image. */
+static bool moves_region(const gr_resource *resource, const struct gr_region *region)
+{
+    return !is_owed(resource) && gl_arrays_moves_region(resource, region);
 }
 
 /* ---- Release --------------------------------------------------------------------------------- */
@@ -248,15 +253,15 @@ static CUdeviceptr linear(const gr_resource *resource)
  */
 static bool needs_event(const gr_resource *resource)
 {
-    return has_memory(resource) || (staged_of(resource)->arrays && resource->sync.work.recorded);
+    return has_memory(resource) || (gl_staged_of(resource)->arrays && resource->sync.work.recorded);
 }
 
-/* Enqueues the copies to the staging buffers. */
+/* Enqueues the copies to the slots. */
 static gr_status download(gr_resource *const resources[], size_t n, CUstream stream)
 {
     for (size_t i = 0; i < n; i++)
         if (has_memory(resources[i]) && gr_resource_writes(resources[i]))
-            GR_TRY(stream_one(resources[i], false, stream));
+            GR_TRY(gl_staged_of(resources[i])->kind->copy(resources[i], false, stream));
     for (size_t i = 0; i < n; i++) {
         if (needs_event(resources[i]))
             GR_TRY(gr_work_mark(&resources[i]->sync.work, stream));
@@ -266,125 +271,201 @@ static gr_status download(gr_resource *const resources[], size_t n, CUstream str
     return GR_OK;
 }
 
-/* Also decides that the data of an object without its storage is lost. */
-static bool is_kept(const gr_resource *resource)
+static gr_status leave_cuda(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    return gr_resource_writes(resource) && gl_object_intact(resource);
+    const gr_status status = download(resources, n, stream);
+    return status == GR_OK ? kind_of(resources)->from_cuda(resources, n, stream) : status;
 }
 
-/* Lets OpenGL wait for CUDA, copy to the objects, and signal that it has read the buffers. */
-static gr_status write_objects(gr_resource *const resources[], size_t n)
-{
-    bool writes = false;
-    for (size_t i = 0; i < n; i++)
-        writes = writes || gr_resource_writes(resources[i]);
-    if (!writes)
-        return GR_OK;
-    GR_TRY(use_slots(resources, n, gr_resource_writes, true));
-    const gr_status status = move_chosen(resources, n, is_kept, false);
-    const gr_status ended = use_slots(resources, n, gr_resource_writes, false);
-    return status == GR_OK ? ended : status;
-}
-
-static gr_status check_unlocked(gr_resource *const resources[], size_t n, chosen *which,
-                                const char *call)
-{
-    for (size_t i = 0; i < n; i++)
-        if (which(resources[i]))
-            GR_TRY(gl_object_check_unlocked(resources[i], call));
-    return GR_OK;
-}
-
+/* With semaphores, the mappings have ended, and what OpenGL does not take is lost. */
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
+    const struct gl_staging_kind *kind = kind_of(resources);
     GR_TRY(check_unlocked(resources, n, gr_resource_writes, "gr_buffer_release"));
-    gr_status status = download(resources, n, stream);
-    if (status == GR_OK)
-        status = unmap_slots(resources, n, stream);
+    if (kind->select)
+        GR_TRY(kind->select(resources, n));
+    gr_status status = leave_cuda(resources, n, stream);
     if (status != GR_OK) {
         (void)gr_stream_finish(stream); /* the next attempt may be in another stream */
         return status;
     }
-    /* The mappings have ended. What OpenGL does not take is lost. */
-    status = write_objects(resources, n);
-    return status == GR_OK ? gl_object_check_kept(resources, n)
-                           : gr_error_set_class(GR_ERR_PARTIAL);
+    if (resources[0]->in_a_ring && !kind->has_semaphores) {
+        for (size_t i = 0; i < n; i++)
+            gl_staged_of(resources[i])->owed = gr_resource_writes(resources[i]);
+        return GR_OK;
+    }
+    status = write_objects(resources, n, gr_resource_writes);
+    if (status == GR_OK)
+        return gl_object_check_kept(resources, n);
+    /* after an error of OpenGL a later attempt could fail likewise, and never end the mapping */
+    return kind->has_semaphores || status == GR_ERR_GL ? gr_error_set_class(GR_ERR_PARTIAL)
+                                                       : status;
+}
+
+/* ---- Rings ----------------------------------------------------------------------------------- */
+
+/* Copies what CUDA wrote to the objects, when OpenGL acquires them. */
+static gr_status begin_use(gr_resource *const resources[], size_t n)
+{
+    if (!is_any(resources, n, is_owed))
+        return GR_OK;
+    GR_ENTER(&resources[0]->context, "OpenGL's turn");
+    GR_TRY(check_unlocked(resources, n, is_owed, "acquire"));
+    return write_objects(resources, n, is_owed);
+}
+
+static bool is_read_ahead(const gr_resource *resource)
+{
+    return gl_staged_of(resource)->reads_ahead && !gr_resource_writes(resource);
+}
+
+/* Also objects whose storage CUDA accesses itself, when OpenGL has finished with it. */
+static bool is_left(const gr_resource *resource)
+{
+    return is_read_ahead(resource) || gl_staged_of(resource)->in_place;
+}
+
+/* Makes the same checks as a map that reads. */
+static gr_status check_read_ahead(gr_resource *const resources[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_read_ahead(resources[i]))
+            GR_TRY(gl_object_check_storage(resources + i, 1, NULL, "hand-over"));
+    return check_unlocked(resources, n, is_read_ahead, "hand-over");
+}
+
+/* What OpenGL wrote is already in transit before CUDA acquires it. */
+static gr_status end_use(gr_resource *const resources[], size_t n)
+{
+    if (!is_any(resources, n, is_left))
+        return GR_OK;
+    GR_TRY(check_read_ahead(resources, n));
+    GR_ENTER(&resources[0]->context, "The end of OpenGL's turn");
+    /* data that was fetched but never read may be overwritten */
+    for (size_t i = 0; i < n; i++)
+        if (is_read_ahead(resources[i]) && !is_fetched(resources[i]))
+            gl_staged_advance(gl_staged_of(resources[i]));
+    GR_TRY(read_objects(resources, n, is_left, is_left));
+    for (size_t i = 0; i < n; i++)
+        gl_staged_of(resources[i])->fetched = is_read_ahead(resources[i]);
+    if (is_any(resources, n, is_read_ahead))
+        glFlush();
+    return GR_OK;
 }
 
 /* ---- Frames that OpenGL writes --------------------------------------------------------------- */
 
 gr_status gl_staged_fill(gr_resource *resource, unsigned int *name)
 {
+    struct gl_staged *s = gl_staged_of(resource);
     *name = gl_of(resource)->name;
-    if (resource->backend != &gl_staged)
+    if (resource->backend != &gl_peer)
         return GR_OK;
-    advance(resource);
-    GR_TRY(use_slots(&resource, 1, any, true));
-    staged_of(resource)->filled = true;
-    *name = gl_of(slot_of(resource))->name;
+    gl_staged_advance(s);
+    GR_TRY(s->kind->to_gl(&resource, 1, gr_resource_reads, true));
+    s->filled = true;
+    *name = s->kind->place(s).buffer;
     return GR_OK;
 }
 
 void gl_staged_unfill(gr_resource *resource)
 {
-    if (resource->backend == &gl_staged && staged_of(resource))
-        staged_of(resource)->filled = false;
+    if (resource->backend == &gl_peer && gl_staged_of(resource))
+        gl_staged_of(resource)->filled = false;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-static gr_status check_mappable(gr_resource *const resources[], size_t n, CUstream stream,
-                                const char *call)
+/* If the newest ring frame that CUDA wrote is still in its slot only, copies it to the object. */
+static void settle(gr_resource *resource)
 {
-    GR_TRY(gl_object_check_storage(resources, n, stream, call));
-    return check_unlocked(resources, n, gr_resource_reads, call);
+    GR_KEEP_ERROR();
+    if (begin_use(&resource, 1) != GR_OK)
+        gr_error_warn("close: the bytes that CUDA wrote are lost");
 }
 
-static void signal_in_place(const gr_resource *resource)
-{
-    const gr_resource *slot = slot_of(resource);
-    slot->backend->signal_in_place(slot);
-}
-
-static gr_status unregister(gr_resource *resource)
+/* Takes the staging from the resource. */
+static struct gl_staged *take(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_staged *s = r->staged;
     r->staged = NULL;
     r->arrays = NULL;
-    gl_staged_drop_slots(s);
-    gr_ending_after(&s->ending, &resource->context, gr_work_take(&resource->sync.work),
-                    gl_staged_end);
-    gr_endings_collect();
+    if (s->kind->drop)
+        s->kind->drop(s);
+    return s;
+}
+
+static gr_status unregister(gr_resource *resource)
+{
+    struct gl_staged *s = gl_staged_of(resource);
+    if (s) { /* otherwise park() has ended it */
+        if (gl_object_on_thread(resource))
+            settle(resource);
+        if (s->in_place) /* its storage is freed with the resource */
+            (void)gr_work_finish(&resource->sync.work);
+        s = take(resource);
+        gr_ending_after(&s->ending, &resource->context, gr_work_take(&resource->sync.work),
+                        gl_staged_end);
+        gr_endings_collect();
+    }
     gl_object_collect(resource);
     return GR_OK;
 }
 
+/*
+ * Ends the staging of a resource that was freed while its OpenGL context was not current, if no
+ * stream uses it. That context may never be current again, and its destruction unmaps registered
+ * memory. If data is owed, the objects of both APIs are needed.
+ */
+static void end_staging(gr_resource *resource)
+{
+    GR_ENTERED pushed = false;
+    const struct gr_last_work *work = &resource->sync.work;
+    if (!gl_staged_of(resource) || is_owed(resource))
+        return;
+    if (gr_context_enter(&resource->context, &pushed, "The end") != GR_OK)
+        return;
+    if (!work->recorded || gr_driver()->EventQuery(work->event) == CUDA_SUCCESS) {
+        gr_work_end(&resource->sync.work, true);
+        gl_staged_end(&take(resource)->ending, true);
+    }
+}
+
+/*
+ * Defers the end of the registration. If a buffer must still be released, its release needs the
+ * objects of both APIs.
+ */
+static void park(gr_resource *resource, bool freed)
+{
+    if (freed)
+        end_staging(resource);
+    gl_object_park(resource, freed);
+}
+
 static void destroy(gr_resource *resource)
 {
-    struct gl_resource *r = (struct gl_resource *)resource;
-    if (r->staged) { /* the CUDA objects ended with their context */
-        gl_staged_drop_slots(r->staged);
-        gl_staged_end(&r->staged->ending, false);
-        r->staged = NULL;
-    }
+    if (gl_staged_of(resource)) /* the CUDA objects ended with their context */
+        gl_staged_end(&take(resource)->ending, false);
     gl_object_destroy(resource);
 }
 
-const struct gr_backend gl_staged = {
-    .transport = GR_TRANSPORT_PEER,
-    .name = "peer",
-    GL_OBJECT_OPERATIONS,
-    .check_storage = check_mappable,
-    .signal_in_place = signal_in_place,
-    .map = map,
-    .undo_map = undo_map,
-    .unmap = unmap,
-    .moves_region = gl_arrays_moves_region,
-    .linear = linear,
-    .array = gl_arrays_array,
-    .mipmapped_array = gl_arrays_mipmapped_array,
-    .unregister = unregister,
-    .park = gl_object_park,
-    .destroy = destroy,
-};
+static void signal_in_place(const gr_resource *resource)
+{
+    const struct gl_staged *s = gl_staged_of(resource);
+    if (s && s->kind->signal)
+        s->kind->signal(s);
+}
+
+#define STAGED_OPERATIONS                                                                          \
+    GL_OBJECT_OPERATIONS,                                                                          \
+        .check_storage = check_mappable, .signal_in_place = signal_in_place, .map = map,           \
+        .undo_map = undo_map, .unmap = unmap, .moves_region = moves_region, .linear = linear,      \
+        .begin_use = begin_use, .end_use = end_use, .array = gl_arrays_array,                      \
+        .mipmapped_array = gl_arrays_mipmapped_array, .unregister = unregister, .park = park,      \
+        .destroy = destroy
+
+const struct gr_backend gl_copy = {
+    .transport = GR_TRANSPORT_COPY, .name = "copy", STAGED_OPERATIONS};
+const struct gr_backend gl_peer = {
+    .transport = GR_TRANSPORT_PEER, .name = "peer", STAGED_OPERATIONS};

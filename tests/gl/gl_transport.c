@@ -227,15 +227,15 @@ TRANSPORT_TEST(calls_in_another_context_are_refused)
     assert_gl_pattern(name, SIZE, 1);
 }
 
-TRANSPORT_TEST(a_resource_freed_without_its_context_ends_later)
+TRANSPORT_TEST(a_resource_freed_without_its_context_frees_its_cuda_memory)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     gr_resource *resource = tested->make(name, GR_READ_WRITE);
     leave_context();
     gr_resource_free(resource);
-    assert_ended(0);
+    assert_ended(1);
     enter_context();
-    gr_resource_free(tested->make(name, GR_READ_WRITE)); /* frees both resources */
+    gr_resource_free(tested->make(name, GR_READ_WRITE)); /* ends the objects of OpenGL, too */
     assert_ended(2);
     assert_gl_pattern(name, SIZE, 1);
 }

@@ -32,7 +32,7 @@ struct transport {
     const char *(*missing)(void); /* returns the reason why a case is skipped, or NULL */
     const char *first;            /* the name of the first driver function that a map calls */
     const char *in;               /* the name of the driver function that copies to CUDA memory */
-    /* The name of the driver function that ends a resource, in the OpenGL context; or NULL. */
+    /* The name of the driver function that frees CUDA's own memory of a resource; or NULL. */
     const char *end;
     const char *failed; /* part of the error message if `in` fails */
     const struct map_call *map_calls;

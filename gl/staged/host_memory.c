@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Staging in host memory. If possible and faster, this memory is an OpenGL buffer that stays mapped
+ * and is registered with CUDA, so that the copy engines of both APIs access it, or the mapped
+ * storage of the object itself. Otherwise CUDA allocates the memory, and the thread copies between
+ * it and OpenGL. The thread waits for fences of OpenGL and events of CUDA.
+ */
+#include "gl/staged/staged.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/base/error.h"
+#include "lib/base/machine.h"
+#include "lib/cuda/driver.h"
+#include "lib/cuda/event.h"
+#include "gl/context/saved_state.h"
+#include "gl/texels/buffer_calls.h"
+
+#define ACCESS (GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT)
+
+/* A second in nanoseconds: the timeout of one wait; waits are repeated. */
+#define A_SECOND 1000000000u
+
+/*
+ * The number of slots of mapped memory that CUDA only writes: CUDA writes one slot while OpenGL has
+ * not yet copied the earlier frames from the others. A 16 MiB frame in order takes 1008 µs on an
+ * H200 with these slots, against 1175 µs with one slot.
+ */
+#define WRITTEN_SLOTS 3
+
+/* The maximum number of pieces of a large buffer. */
+#define MOST_PIECES GL_FENCES
+
+/*
+ * The minimum size of a piece. Such a piece takes about 40 µs on the bus, so the overhead per
+ * piece is small.
+ */
+#define LEAST_PIECE ((size_t)2 << 20)
+
+struct host_staging {
+    struct gl_staged staged;
+    unsigned char *host; /* the slots, at a distance of `stride` */
+    size_t stride;
+    size_t first;      /* the offset of the first slot in the OpenGL buffer */
+    bool is_mapped;    /* OpenGL has mapped the memory; names->buffer, or the object, has it */
+    CUevent passed[2]; /* for reads by CUDA: events after the stream has read each slot */
+    CUevent piece_ends[MOST_PIECES]; /* for large buffers: an event after each piece */
+};
+
+static struct host_staging *host_of(const gr_resource *resource)
+{
+    return (struct host_staging *)gl_staged_of(resource);
+}
+
+static struct gl_place place(const struct gl_staged *s)
+{
+    const struct host_staging *h = (const struct host_staging *)s;
+    const size_t at = s->turn * h->stride;
+    return (struct gl_place){.buffer = h->is_mapped ? s->names->buffer : 0,
+                             .offset = h->first + at,
+                             .cuda = h->host + at};
+}
+
+/* ---- Fences: each is after OpenGL's last use of a slot, or after a piece --------------------- */
+
+static void put_fence(struct gl_names *names, unsigned i)
+{
+    if (names->fences[i])
+        glDeleteSync(names->fences[i]);
+    names->fences[i] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    if (!names->fences[i])
+        glFinish(); /* nothing else waits for OpenGL; only a program without memory comes here */
+}
+
+/* Blocks the thread until the fence is signalled, if there is one. */
+static gr_status wait_fence(const gr_resource *resource, unsigned i, const char *call)
+{
+    struct gl_names *names = gl_staged_of(resource)->names;
+    struct __GLsync *fence = names->fences[i];
+    GLenum found;
+    if (!fence)
+        return GR_OK;
+    names->fences[i] = NULL;
+    do
+        found = glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, A_SECOND);
+    while (found == GL_TIMEOUT_EXPIRED && !gr_context_has_failed(&resource->context));
+    glDeleteSync(fence);
+    if (found == GL_TIMEOUT_EXPIRED) /* OpenGL may wait for a signal of CUDA */
+        return gr_fail(GR_ERR_DEVICE_LOST, call,
+                       "Earlier work in the CUDA context has failed, such as a kernel, and OpenGL "
+                       "has not finished with %s. Check that work (compute-sanitizer).",
+                       gl_object_text(resource).text);
+    if (found != GL_WAIT_FAILED)
+        return GR_OK;
+    GR_TRY(gl_errors_check_lost(call));
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)found, "GL_WAIT_FAILED",
+                        "glClientWaitSync",
+                        "%s: OpenGL did not report that it has finished with %s. Was its context "
+                        "lost (glGetGraphicsResetStatus)?",
+                        call, gl_object_text(resource).text);
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+static gr_status check_cuda(CUresult result, const char *driver_call, const gr_resource *resource)
+{
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_work(result, driver_call, "The copy of %s failed.",
+                        gl_object_text(resource).text);
+}
+
+/*
+ * Blocks the thread until the event is reached. If the copy is large, first flushes OpenGL, so that
+ * OpenGL works in the meantime. A small copy ends before OpenGL would start, and a flush would make
+ * a shared GPU switch contexts.
+ */
+static gr_status wait_event(CUevent event, const gr_resource *resource)
+{
+    CUresult result = gr_driver()->EventQuery(event);
+    if (result == CUDA_ERROR_NOT_READY && gl_staged_of(resource)->size > GL_COPY_BY_CPU)
+        glFlush();
+    if (result == CUDA_ERROR_NOT_READY)
+        result = gr_event_finish(event);
+    return check_cuda(result, "cuEventQuery", resource);
+}
+
+static gr_status mark_passed(const gr_resource *resource, CUstream stream)
+{
+    const struct host_staging *h = host_of(resource);
+    return check_cuda(gr_driver()->EventRecord(h->passed[h->staged.turn], stream), "cuEventRecord",
+                      resource);
+}
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+/*
+ * Large buffers are copied in pieces of `step` bytes; the last piece may be shorter. OpenGL copies
+ * one piece while CUDA transfers the next piece; otherwise each API would wait for the whole
+ * buffer. There is only one piece if splitting would not be faster, or for a copy that a ring
+ * fetches ahead.
+ */
+struct pieces {
+    struct gl_span all;
+    size_t step;
+    unsigned count;
+};
+
+static struct pieces pieces_of(const gr_resource *resource, bool read)
+{
+    const struct host_staging *h = host_of(resource);
+    struct pieces pieces = {.all = gl_span_of(resource), .count = 1};
+    const size_t size = pieces.step = pieces.all.size;
+    const bool waits = read && (!h->is_mapped || !resource->current || h->staged.fetched);
+    if (resource->is_image || !h->piece_ends[0] || size < 2 * LEAST_PIECE || waits)
+        return pieces;
+    pieces.step = (size + MOST_PIECES - 1) / MOST_PIECES;
+    pieces.step = (pieces.step + LEAST_PIECE - 1) / LEAST_PIECE * LEAST_PIECE;
+    pieces.count = (unsigned)((size + pieces.step - 1) / pieces.step);
+    return pieces;
+}
+
+static struct gl_span piece_at(const struct pieces *pieces, unsigned i)
+{
+    const size_t at = i * pieces->step, rest = pieces->all.size - at;
+    return (struct gl_span){pieces->all.offset + at, rest < pieces->step ? rest : pieces->step};
+}
+
+static bool has_pieces(const gr_resource *resource, bool read)
+{
+    return pieces_of(resource, read).count > 1;
+}
+
+/* ---- Copies of buffers ----------------------------------------------------------------------- */
+
+static void move_piece(const struct gl_resource *r, struct gl_span span, bool read)
+{
+    const struct gl_place slot = place(r->staged);
+    const GLintptr object = (GLintptr)span.offset, staged = (GLintptr)(slot.offset + span.offset);
+    if (slot.buffer && read)
+        glCopyNamedBufferSubData(r->name, slot.buffer, object, staged, (GLsizeiptr)span.size);
+    else if (slot.buffer)
+        glCopyNamedBufferSubData(slot.buffer, r->name, staged, object, (GLsizeiptr)span.size);
+    else if (read)
+        gl_buffer_read(r->name, span.offset, span.size, slot.cuda + span.offset);
+    else
+        gl_buffer_write(r->name, gl_buffer_is_immutable(r->name, &r->context),
+                        &r->staged->names->buffer, span.offset, span.size, slot.cuda + span.offset);
+}
+
+/* Writes a piece while the next one is in transit to host memory, or starts to read all pieces. */
+static gr_status move(const gr_resource *resource, bool read)
+{
+    const struct pieces pieces = pieces_of(resource, read);
+    for (unsigned i = 0; i < pieces.count; i++) {
+        if (pieces.count > 1 && !read)
+            GR_TRY(wait_event(host_of(resource)->piece_ends[i], resource));
+        move_piece(gl_of(resource), piece_at(&pieces, i), read);
+        if (pieces.count > 1 && read) {
+            put_fence(gl_staged_of(resource)->names, i);
+            glFlush();
+        }
+    }
+    return GR_OK;
+}
+
+static gr_status copy_piece(const gr_resource *resource, struct gl_span span, bool up,
+                            CUstream stream)
+{
+    const gr_cuda_api *cu = gr_driver();
+    const struct gl_staged *s = gl_staged_of(resource);
+    unsigned char *host = place(s).cuda + span.offset;
+    const CUdeviceptr own = s->own + span.offset;
+    const CUresult result = up ? cu->MemcpyHtoDAsync(own, host, span.size, stream)
+                               : cu->MemcpyDtoHAsync(host, own, span.size, stream);
+    return check_cuda(result, up ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync", resource);
+}
+
+static gr_status copy_buffer(const gr_resource *resource, bool up, CUstream stream)
+{
+    const struct pieces pieces = pieces_of(resource, up);
+    for (unsigned i = 0; i < pieces.count; i++) {
+        if (pieces.count > 1 && up)
+            GR_TRY(wait_fence(resource, i, "gr_map"));
+        GR_TRY(copy_piece(resource, piece_at(&pieces, i), up, stream));
+        if (pieces.count > 1 && !up)
+            GR_TRY(check_cuda(gr_driver()->EventRecord(host_of(resource)->piece_ends[i], stream),
+                              "cuEventRecord", resource));
+    }
+    return GR_OK;
+}
+
+static gr_status copy(const gr_resource *resource, bool up, CUstream stream)
+{
+    const struct gl_staged *s = gl_staged_of(resource);
+    if (s->in_place && !up && !gl_object_intact(resource))
+        return GR_OK;
+    GR_TRY(resource->is_image ? gl_arrays_stream(gl_of(resource), place(s), up, stream)
+                              : copy_buffer(resource, up, stream));
+    return up ? mark_passed(resource, stream) : GR_OK;
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+/*
+ * Waits until CUDA has read the slots, or written them. The pieces of a large buffer are waited for
+ * when each is copied.
+ */
+static gr_status to_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
+{
+    for (size_t i = n; i-- > 0;) {
+        const struct host_staging *h = host_of(resources[i]);
+        if (!which(resources[i]) || (!read && has_pieces(resources[i], false)))
+            continue;
+        GR_TRY(wait_event(read ? h->passed[h->staged.turn] : resources[i]->sync.work.event,
+                          resources[i]));
+        if (!read && resources[i]->mapped)
+            break; /* a release has marked all in one stream, the last one last */
+    }
+    return GR_OK;
+}
+
+/* In a ring, a fence already follows the last use of an object's own storage. */
+static bool has_fence(const gr_resource *resource)
+{
+    const struct gl_staged *s = gl_staged_of(resource);
+    return s->in_place && resource->in_a_ring && s->names->fences[0];
+}
+
+static gr_status from_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
+{
+    for (size_t i = n; i-- > 0;) {
+        const struct host_staging *h = host_of(resources[i]);
+        const bool maps = read && resources[i]->current;
+        if (!which(resources[i]) || !h->is_mapped || (h->staged.in_place && !read) ||
+            (maps && (has_fence(resources[i]) || has_pieces(resources[i], true))))
+            continue;
+        put_fence(h->staged.names, h->staged.turn);
+        if (maps)
+            break; /* the map waits for all, of which this one is the last */
+    }
+    return GR_OK;
+}
+
+static gr_status to_cuda(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    (void)stream; /* the thread has waited before it enqueues the copies */
+    for (size_t i = 0; i < n; i++)
+        if (gr_resource_reads(resources[i]) && !has_pieces(resources[i], true))
+            GR_TRY(wait_fence(resources[i], gl_staged_of(resources[i])->turn, "gr_map"));
+    return GR_OK;
+}
+
+static void undo(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (gr_resource_reads(resources[i]))
+            status = mark_passed(resources[i], stream);
+    if (status != GR_OK)
+        (void)gr_stream_finish(stream); /* the memory may be freed next */
+}
+
+/* Puts a fence after OpenGL's use of objects whose own storage CUDA writes. */
+static void end_uses(gr_resource *const resources[], size_t n)
+{
+    for (size_t i = n; i-- > 0;)
+        if (gl_staged_of(resources[i])->in_place && !has_fence(resources[i])) {
+            glMemoryBarrier(GL_ALL_BARRIER_BITS);
+            put_fence(gl_staged_of(resources[i])->names, 0);
+            return;
+        }
+}
+
+/* Waits until OpenGL has finished with the slots that CUDA writes next. */
+static gr_status select_slots(gr_resource *const resources[], size_t n)
+{
+    end_uses(resources, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct gl_staged *s = gl_staged_of(resources[i]);
+        if (gr_resource_writes(resources[i]))
+            GR_TRY(wait_fence(resources[i], (s->turn + 1) % s->count, "gr_buffer_release"));
+    }
+    for (size_t i = 0; i < n; i++)
+        if (gr_resource_writes(resources[i]))
+            gl_staged_advance(gl_staged_of(resources[i]));
+    return GR_OK;
+}
+
+/* CUDA may still read an object's own storage, which OpenGL may write next. */
+static gr_status from_cuda(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    (void)stream;
+    for (size_t i = 0; i < n; i++)
+        if (gl_staged_of(resources[i])->in_place && !resources[i]->in_a_ring &&
+            !gr_resource_writes(resources[i]))
+            GR_TRY(wait_event(resources[i]->sync.work.event, resources[i]));
+    return GR_OK;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+bool gl_staging_supported(const struct gl_context *context)
+{
+    return context->direct && context->storage;
+}
+
+/* The flags place the storage in host memory, which the copy engines of both APIs access. */
+unsigned int gl_staging_storage_flags(void)
+{
+    return ACCESS | GL_CLIENT_STORAGE_BIT;
+}
+
+static bool can_use_object(const struct gl_resource *r, unsigned flags)
+{
+    GLint storage = 0;
+    if (!r->owned || r->base.is_image || flags & GR_READ_ONLY)
+        return false;
+    glGetNamedBufferParameteriv(r->name, GL_BUFFER_STORAGE_FLAGS, &storage);
+    return ((unsigned)storage & ACCESS) == ACCESS;
+}
+
+static void note_fallback(struct gl_staged *s, const char *why, const char *code)
+{
+    snprintf(s->way, sizeof(s->way), "through pinned host memory, since %s%s%s", why,
+             code[0] ? ": " : "", code);
+}
+
+/* Maps a buffer and registers `size` bytes with CUDA, from the next multiple of `alignment` on. */
+static bool map_buffer(struct host_staging *h, unsigned int name, size_t size, size_t alignment)
+{
+    unsigned char *bytes =
+        glMapNamedBufferRange(name, 0, (GLsizeiptr)(size + alignment - 1), ACCESS);
+    if (gl_errors_take() != GL_NO_ERROR || !bytes) {
+        note_fallback(&h->staged, "OpenGL could not keep a buffer of that size mapped", "");
+        return false;
+    }
+    const size_t first = (alignment - (uintptr_t)bytes % alignment) % alignment;
+    const CUresult result = gr_driver()->MemHostRegister(bytes + first, size, 0);
+    if (result != CUDA_SUCCESS) {
+        note_fallback(&h->staged, "cuMemHostRegister refused the memory that OpenGL has mapped",
+                      gr_cuda_error_name(result));
+        glUnmapNamedBuffer(name);
+        return false;
+    }
+    h->first = first;
+    h->host = bytes + first;
+    h->is_mapped = true;
+    return true;
+}
+
+/* Uses the object's own storage as the staging memory: then only CUDA copies. */
+static bool take_object(const struct gl_resource *r, struct host_staging *h)
+{
+    struct gl_staged *s = &h->staged;
+    s->in_place = map_buffer(h, r->name, s->size, 1);
+    if (s->in_place)
+        snprintf(s->way, sizeof(s->way), "into its own storage, which OpenGL has mapped");
+    return s->in_place;
+}
+
+static void take_buffer(struct host_staging *h, unsigned flags)
+{
+    struct gl_staged *s = &h->staged;
+    const unsigned count = flags & GR_READ_ONLY ? 2 : flags & GR_WRITE_DISCARD ? WRITTEN_SLOTS : 1;
+    const size_t size = count * h->stride, page = gr_machine_page();
+    glCreateBuffers(1, &s->names->buffer);
+    glNamedBufferStorage(s->names->buffer, (GLsizeiptr)(size + page), NULL,
+                         gl_staging_storage_flags());
+    if (!map_buffer(h, s->names->buffer, size, page)) {
+        glDeleteBuffers(1, &s->names->buffer);
+        s->names->buffer = 0;
+        return;
+    }
+    s->count = count;
+    s->reads_ahead = true;
+    snprintf(s->way, sizeof(s->way), "through a buffer that OpenGL has mapped");
+}
+
+/* If mapped memory is not possible or not faster, `way` receives the reason. */
+static void make_mapped(const struct gl_resource *r, struct host_staging *h, unsigned flags)
+{
+    const char *why = gl_copy_by_cpu(h->staged.size, flags) ? "up to " GL_COPY_BY_CPU_TEXT
+                                                              " the CPU copy is faster"
+                      : !gl_staging_supported(&r->context)
+                          ? "OpenGL lacks GL_ARB_buffer_storage or GL_ARB_direct_state_access"
+                          : NULL;
+    if (why) {
+        note_fallback(&h->staged, why, "");
+        return;
+    }
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    if (!can_use_object(r, flags) || !take_object(r, h))
+        take_buffer(h, flags);
+}
+
+static gr_status make_pinned(const struct gl_resource *r, struct host_staging *h, unsigned flags,
+                             const char *call)
+{
+    void *memory = NULL;
+    h->staged.count = flags & GR_READ_ONLY ? 2 : 1;
+    const size_t size = (h->staged.count - 1) * h->stride + h->staged.size;
+    GR_TRY_CUDA(gr_driver()->MemAllocHost(&memory, size), "cuMemAllocHost",
+                "%s: %zu byte%s of pinned host memory for the copy of %s could not be allocated.",
+                call, size, gr_s(size), gl_object_text(&r->base).text);
+    h->host = memory;
+    return GR_OK;
+}
+
+static gr_status make_piece_ends(struct host_staging *h)
+{
+    if (h->staged.arrays || h->staged.in_place || h->staged.size < 2 * LEAST_PIECE)
+        return GR_OK;
+    for (unsigned i = 0; i < MOST_PIECES; i++)
+        GR_TRY(gr_event_create(&h->piece_ends[i]));
+    return GR_OK;
+}
+
+/* Slots are whole pages apart, so that no other allocation shares a registered page. */
+static gr_status make(struct gl_resource *r, struct gl_staged *s, unsigned flags, const char *call)
+{
+    struct host_staging *h = (struct host_staging *)s;
+    const size_t page = gr_machine_page();
+    s->count = 1;
+    h->stride = (s->size + page - 1) / page * page;
+    GR_TRY(gr_event_create(&h->passed[0]));
+    if (flags & GR_READ_ONLY)
+        GR_TRY(gr_event_create(&h->passed[1]));
+    make_mapped(r, h, flags);
+    GR_TRY(make_piece_ends(h));
+    return h->is_mapped ? GR_OK : make_pinned(r, h, flags, call);
+}
+
+/* With mapped memory a shader may copy the image. */
+static void prepare(struct gl_resource *r)
+{
+    if (r->base.is_image && ((struct host_staging *)r->staged)->is_mapped)
+        gl_arrays_prepare(r);
+}
+
+static void end(struct gl_staged *s)
+{
+    const gr_cuda_api *cu = gr_driver();
+    struct host_staging *h = (struct host_staging *)s;
+    if (h->is_mapped)
+        cu->MemHostUnregister(h->host);
+    else if (h->host)
+        cu->MemFreeHost(h->host);
+    for (int i = 0; i < MOST_PIECES && h->piece_ends[i]; i++)
+        cu->EventDestroy(h->piece_ends[i]);
+    for (int i = 0; i < 2; i++)
+        if (h->passed[i])
+            cu->EventDestroy(h->passed[i]);
+}
+
+const struct gl_staging_kind gl_host_memory = {
+    .size = sizeof(struct host_staging),
+    .gl_calls = "glCopyNamedBufferSubData, glMapBufferRange, glTexSubImage",
+    .make = make,
+    .prepare = prepare,
+    .end = end,
+    .place = place,
+    .move = move,
+    .copy = copy,
+    .to_gl = to_gl,
+    .from_gl = from_gl,
+    .to_cuda = to_cuda,
+    .undo = undo,
+    .select = select_slots,
+    .from_cuda = from_cuda,
+};

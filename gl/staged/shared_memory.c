@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Staging in memory of the GPU that draws: buffers of the shared transport, whose semaphores order
+ * both sides. So no thread waits, and CUDA works on the next frame in another slot while OpenGL
+ * draws.
+ */
+#include "gl/staged/staged.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/resource/backend.h"
+#include "lib/base/error.h"
+#include "lib/base/live_objects.h"
+#include "lib/cuda/driver.h"
+#include "lib/resource/resource.h"
+#include "gl/context/saved_state.h"
+#include "gl/shared/shared.h"
+#include "gl/texels/buffer_shader.h"
+
+struct shared_staging {
+    struct gl_staged staged;
+    gr_resource *slots[GL_MOST_IN_FLIGHT];
+};
+
+static gr_resource *slot_of(const gr_resource *resource)
+{
+    const struct gl_staged *s = gl_staged_of(resource);
+    return ((const struct shared_staging *)s)->slots[s->turn];
+}
+
+static struct gl_place place(const struct gl_staged *s)
+{
+    const gr_resource *slot = ((const struct shared_staging *)s)->slots[s->turn];
+    return (struct gl_place){.buffer = gl_of(slot)->name,
+                             .cuda = (unsigned char *)(uintptr_t)slot->ptr,
+                             .on_device = true};
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+/* Lists the slots of the chosen resources, at most GR_BATCH. Returns their number. */
+static size_t list(gr_resource *const resources[], size_t n, gl_chosen *which, gr_resource *slots[])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!which || which(resources[i]))
+            slots[count++] = slot_of(resources[i]);
+    return count;
+}
+
+static size_t run_at(gr_resource *const slots[], size_t n, size_t i)
+{
+    return slots[i]->backend->run(slots + i, n - i);
+}
+
+static gr_status use(gr_resource *const resources[], size_t n, gl_chosen *which, bool begin)
+{
+    gr_resource *slots[GR_BATCH];
+    const size_t count = list(resources, n, which, slots);
+    for (size_t i = 0, length; i < count; i += length) {
+        const struct gr_backend *backend = slots[i]->backend;
+        length = run_at(slots, count, i);
+        GR_TRY((begin ? backend->begin_use : backend->end_use)(slots + i, length));
+    }
+    return GR_OK;
+}
+
+static gr_status to_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
+{
+    (void)read;
+    return use(resources, n, which, true);
+}
+
+static gr_status from_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
+{
+    (void)read;
+    return use(resources, n, which, false);
+}
+
+/* Makes the stream wait for the last use of all slots by OpenGL, or of none. */
+static gr_status to_cuda(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_resource *slots[GR_BATCH];
+    gr_status status = GR_OK;
+    const size_t count = list(resources, n, NULL, slots);
+    for (size_t i = 0, length; i < count && status == GR_OK; i += length) {
+        length = run_at(slots, count, i);
+        status = slots[i]->backend->map(slots + i, length, stream);
+        if (status != GR_OK && i)
+            slots[0]->backend->undo_map(slots, i, stream);
+    }
+    return status;
+}
+
+static void undo(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_resource *slots[GR_BATCH];
+    slots[0] = slot_of(resources[0]);
+    slots[0]->backend->undo_map(slots, list(resources, n, NULL, slots), stream);
+}
+
+static gr_status from_cuda(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_resource *slots[GR_BATCH];
+    const size_t count = list(resources, n, NULL, slots);
+    return slots[0]->backend->unmap(slots, count, stream);
+}
+
+static void signal_slot(const struct gl_staged *s)
+{
+    const gr_resource *slot = ((const struct shared_staging *)s)->slots[s->turn];
+    slot->backend->signal_in_place(slot);
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+static gr_status move(const gr_resource *resource, bool read)
+{
+    const struct gl_resource *r = gl_of(resource);
+    const unsigned int slot = gl_of(slot_of(resource))->name;
+    const struct gl_span span = gl_span_of(resource);
+    gl_buffer_copy(r->shader, read ? r->name : slot, read ? slot : r->name, slot, span.offset,
+                   span.size);
+    return GR_OK;
+}
+
+static gr_status copy(const gr_resource *resource, bool up, CUstream stream)
+{
+    const struct gl_span span = gl_span_of(resource);
+    const CUdeviceptr slot = slot_of(resource)->ptr + span.offset;
+    const CUdeviceptr own = gl_staged_of(resource)->own + span.offset;
+    if (resource->is_image)
+        return gl_arrays_stream(gl_of(resource), place(gl_staged_of(resource)), up, stream);
+    GR_TRY_WORK(gr_driver()->MemcpyDtoDAsync(up ? own : slot, up ? slot : own, span.size, stream),
+                "cuMemcpyDtoDAsync", "The copy of %s between two GPUs failed.",
+                gl_object_text(resource).text);
+    return GR_OK;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* The slots know their own work, and so when their memory ends. */
+static void drop(struct gl_staged *s)
+{
+    struct shared_staging *shared = (struct shared_staging *)s;
+    for (unsigned i = 0; i < s->count; i++)
+        if (shared->slots[i])
+            gr_resource_drop(shared->slots[i]);
+    s->count = 0;
+}
+
+/* Small slots share blocks of memory, since one of its own takes at least 2 MiB. */
+static gr_status make_slot(const struct gl_resource *r, size_t size, gr_resource **slot,
+                           const char *call)
+{
+    struct gl_wish wish = {.size = size, .packed = true, .call = call, .context = r->context};
+    wish.context.group = NULL;
+    GR_TRY(gl_shared_create(&wish));
+    *slot = &wish.made->base;
+    (*slot)->in_a_ring = true; /* its maps and uses by OpenGL are apart */
+    glObjectLabel(GL_BUFFER, wish.made->name, -1, GL_STAGING_LABEL);
+    gr_live_remove(GR_LIVE_RESOURCE, *slot);
+    return GR_OK;
+}
+
+/* With `in_flight` 0. CUDA reads one slot while OpenGL writes the other. */
+static unsigned usual_count(unsigned flags)
+{
+    return flags & GR_READ_ONLY ? 2 : flags & GR_WRITE_DISCARD ? 4 : 1;
+}
+
+static void describe(const struct gl_resource *r, struct gl_staged *s)
+{
+    snprintf(s->way, sizeof(s->way), "%u staging buffer%s of %zu byte%s, which %s", s->count,
+             gr_s(s->count), s->size, gr_s(s->size),
+             r->shader ? "a shader copies" : "calls of OpenGL copy");
+}
+
+static gr_status make(struct gl_resource *r, struct gl_staged *s, unsigned flags, const char *call)
+{
+    const unsigned count = r->in_flight ? r->in_flight : usual_count(flags);
+    s->size = (s->size + 3) / 4 * 4; /* shaders write whole words */
+    s->is_linear = r->reach == GL_REACH_OWN;
+    for (; s->count < count; s->count++)
+        GR_TRY(make_slot(r, s->size, &((struct shared_staging *)s)->slots[s->count], call));
+    describe(r, s);
+    return GR_OK;
+}
+
+/* Finds the shader that copies the object, so that the first map need not. */
+static void prepare(struct gl_resource *r)
+{
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    if (r->base.is_image)
+        gl_arrays_prepare(r);
+    else
+        r->shader = gl_shader_use(&r->context);
+    if (r->shader && !r->base.is_image && !r->owned) /* that may only be staging */
+        gl_buffer_shader_prepare(r->shader);
+    describe(r, r->staged);
+}
+
+const struct gl_staging_kind gl_shared_memory = {
+    .size = sizeof(struct shared_staging),
+    .has_semaphores = true,
+    .gl_calls = "glDispatchCompute, glCopyNamedBufferSubData, glGetTextureSubImage",
+    .make = make,
+    .prepare = prepare,
+    .drop = drop,
+    .place = place,
+    .move = move,
+    .copy = copy,
+    .to_gl = to_gl,
+    .from_gl = from_gl,
+    .to_cuda = to_cuda,
+    .undo = undo,
+    .from_cuda = from_cuda,
+    .signal = signal_slot,
+};
