@@ -14,6 +14,19 @@
 unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, unsigned otherwise,
                               const char *call);
 
+/* What the order of the transports depends on. */
+struct gl_order {
+    bool is_created; /* grinterop allocates the storage */
+    const struct gl_context *context;
+    const struct gl_format *format; /* NULL for buffers */
+    unsigned in_flight;
+    enum gl_reach *reach; /* receives the answer of gl_peer_reaches(), if that was asked */
+};
+
+/* Adds the allowed transports to the choice, the best one first. */
+void gl_transports_order(struct gr_transport_choice *choice, struct gl_order *order,
+                         unsigned allowed);
+
 /* Returns how a transport makes an object of OpenGL a resource. */
 const struct gl_maker *gl_maker_of(gr_transport transport);
 

@@ -92,6 +92,7 @@ static gr_status share_plain(struct gl_names *names, struct gl_wish *wish, gr_tr
         return gr_last_error()->status;
     r->owned = names;
     r->in_flight = wish->in_flight;
+    r->reach = wish->reach;
     gr_status status = gl_object_make(r, gl_maker_of(transport), wish->flags, wish->call);
     if (status == GR_OK)
         wish->made = r;
@@ -128,28 +129,11 @@ static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_
                                             : create_plain(wish, transport);
 }
 
-/* Peer comes first with frames in flight, where they gain or no other transport is allowed. */
-static void order_transports(struct gl_wish *wish, unsigned allowed)
-{
-    struct gr_transport_choice *choice = &wish->choice;
-    const struct gl_format *format =
-        wish->image ? gl_format_of(wish->image->internal_format) : NULL;
-    const bool are_several = allowed & (allowed - 1);
-    char why[160];
-    const bool gains = !wish->in_flight || !are_several ||
-                       gl_in_flight_gains(&wish->context, format, why, sizeof(why));
-    if (gains)
-        gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
-    gr_transport_add(choice, allowed, GR_TRANSPORT_SHARED);
-    gr_transport_add(choice, allowed, GR_TRANSPORT_INTEROP);
-    gr_transport_add(choice, allowed, GR_TRANSPORT_COPY);
-    if (!gains)
-        gr_transport_skip(choice, GR_TRANSPORT_PEER, why);
-}
-
 static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
 {
     const unsigned uncopied = GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP;
+    const struct gl_format *format =
+        wish->image ? gl_format_of(wish->image->internal_format) : NULL;
     struct gr_transport_choice *choice = &wish->choice;
     gr_gl_options own;
     if (GR_TAKE(gr_gl_options, &own, options, wish->call) != GR_OK)
@@ -169,8 +153,7 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
     const unsigned by_frames = own.in_flight ? GR_TRANSPORT_PEER : 0;
     if (gl_in_flight_check(&own, wish->flags, wish->call) != GR_OK)
         return NULL;
-    if (own.in_flight && wish->image &&
-        gl_staged_check_format(gl_format_of(wish->image->internal_format), wish->call) != GR_OK)
+    if (own.in_flight && gl_staged_check_format(format, wish->call) != GR_OK)
         return NULL;
     unsigned allowed = gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY | by_frames,
                                             uncopied | by_frames, wish->call);
@@ -179,7 +162,12 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
     wish->packed = own.packed;
     wish->in_flight = own.in_flight;
     choice->call = wish->call;
-    order_transports(wish, allowed);
+    struct gl_order order = {.is_created = true,
+                             .context = &wish->context,
+                             .format = format,
+                             .in_flight = own.in_flight,
+                             .reach = &wish->reach};
+    gl_transports_order(choice, &order, allowed);
     gr_status status = gr_choose_transport(choice, attempt, wish);
     return gl_object_finish(wish->made, status, choice, wish->call);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Selects the transports that the options allow, and the order in which those of an existing OpenGL
- * object are tried.
+ * Selects the transports that the options allow, and the order in which they are tried, for created
+ * and for existing OpenGL objects. Makes existing objects resources.
  */
 
 #include <stdio.h>
@@ -25,9 +25,8 @@ static void refuse_set(unsigned wanted, const char *call)
                 "gr_create_gl_image(), or allow another transport.");
     else if (wanted & GR_TRANSPORT_PEER)
         gr_fail(GR_ERR_UNSUPPORTED, call,
-                "GR_TRANSPORT_PEER is for existing objects (gr_from_gl_buffer_with(), "
-                "gr_from_gl_image_with()). For an object that grinterop creates, allow "
-                "GR_TRANSPORT_SHARED.");
+                "GR_TRANSPORT_PEER needs `in_flight` for an object that grinterop creates: set "
+                "it, or allow GR_TRANSPORT_SHARED.");
     else
         gr_fail(GR_ERR_UNSUPPORTED, call,
                 "GR_TRANSPORT_EXTERNAL is for memory of Vulkan (vk.h) and of other APIs "
@@ -103,30 +102,21 @@ unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, u
     return wanted & possible;
 }
 
-/* ---- Existing objects ------------------------------------------------------------------------ */
-
-const struct gl_maker *gl_maker_of(gr_transport transport)
-{
-    return transport == GR_TRANSPORT_INTEROP ? &gl_interop_maker
-           : transport == GR_TRANSPORT_PEER  ? &gl_peer_maker
-                                             : &gl_copy_maker;
-}
-
 /*
  * Whether CUDA can access memory of the GPU that draws, and OpenGL can copy the object from there.
  * If not, `text` receives the reason. Records no error. Without a current CUDA context, that of the
  * GPU that draws will be used. Between two GPUs the attempt to use peer refuses the format.
  */
-static bool can_use_peer(struct gl_resource *r, char *text, size_t size)
+static bool can_use_peer(struct gl_order *o, char *text, size_t size)
 {
     CUcontext current = NULL;
     if (gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS && current &&
-        !gl_peer_reaches(&r->reach, text, size))
+        !gl_peer_reaches(o->reach, text, size))
         return false;
-    return r->reach == GL_REACH_PEER || !gl_staged_refuses(r->format, text, size);
+    return *o->reach == GL_REACH_PEER || !gl_staged_refuses(o->format, text, size);
 }
 
-/* Orders the transports for two GPUs. */
+/* Orders the transports of an existing object for two GPUs. */
 static void order_across(struct gr_transport_choice *choice, unsigned allowed)
 {
     gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
@@ -136,34 +126,45 @@ static void order_across(struct gr_transport_choice *choice, unsigned allowed)
 }
 
 /*
- * Orders the transports. The error of the last one is reported. So if peer is impossible, it is
- * tried only if no other transport is allowed: the error of interop says why CUDA refused the
- * object, while the error of peer would only say to allow interop.
+ * The error of the last transport is reported. So if peer is impossible, it is tried only if no
+ * other transport is allowed: the error of interop says why CUDA refused the object, while the
+ * error of peer would only say to allow interop.
  */
-static void order_transports(struct gr_transport_choice *choice, struct gl_resource *r,
-                             unsigned allowed)
+void gl_transports_order(struct gr_transport_choice *choice, struct gl_order *o, unsigned allowed)
 {
-    const bool are_several = allowed & (allowed - 1);
+    const bool are_several = allowed & (allowed - 1), is_created = o->is_created;
+    const bool asks = are_several && (!is_created || allowed & GR_TRANSPORT_PEER);
     char why[560] = "";
-    bool reaches = !are_several || can_use_peer(r, why, sizeof(why));
+    bool reaches = !asks || can_use_peer(o, why, sizeof(why));
     CUdevice computing;
-    choice->crosses = are_several && gr_driver()->CtxGetDevice(&computing) == CUDA_SUCCESS &&
+    choice->crosses = asks && !is_created &&
+                      gr_driver()->CtxGetDevice(&computing) == CUDA_SUCCESS &&
                       !gl_draws_on(computing);
-    if (reaches && r->reach == GL_REACH_PEER) {
+    if (reaches && *o->reach == GL_REACH_PEER && !is_created) {
         order_across(choice, allowed);
         return;
     }
-    if (r->in_flight && reaches && are_several)
-        reaches = gl_in_flight_gains(&r->context, r->target ? r->format : NULL, why, sizeof(why));
-    if (r->in_flight && reaches)
+    if (o->in_flight && reaches && asks)
+        reaches = gl_in_flight_gains(o->context, o->format, why, sizeof(why));
+    if (o->in_flight && reaches)
         gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
+    gr_transport_add(choice, allowed, GR_TRANSPORT_SHARED);
     gr_transport_add(choice, allowed, GR_TRANSPORT_INTEROP);
-    if (!r->in_flight && reaches)
+    if (!o->in_flight && reaches)
         gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
     gr_transport_add(choice, allowed, GR_TRANSPORT_COPY);
     if (!reaches && allowed & GR_TRANSPORT_PEER &&
-        (r->in_flight || !(allowed & GR_TRANSPORT_INTEROP)))
+        (o->in_flight || !(allowed & GR_TRANSPORT_INTEROP)))
         gr_transport_skip(choice, GR_TRANSPORT_PEER, why);
+}
+
+/* ---- Existing objects ------------------------------------------------------------------------ */
+
+const struct gl_maker *gl_maker_of(gr_transport transport)
+{
+    return transport == GR_TRANSPORT_INTEROP ? &gl_interop_maker
+           : transport == GR_TRANSPORT_PEER  ? &gl_peer_maker
+                                             : &gl_copy_maker;
 }
 
 struct existing {
@@ -184,13 +185,17 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed
     struct existing existing = {r, flags};
     if (!r)
         return NULL;
+    struct gl_order order = {.context = &r->context,
+                             .format = r->format,
+                             .in_flight = options->in_flight,
+                             .reach = &r->reach};
     r->base.follows = options->follow_storage;
     r->in_flight = options->in_flight;
     gr_status status = options->share_group ? gl_context_join_group(&r->context, call) : GR_OK;
     if (status == GR_OK && r->in_flight && r->target)
         status = gl_staged_check_format(r->format, call);
     if (status == GR_OK) {
-        order_transports(&choice, r, allowed);
+        gl_transports_order(&choice, &order, allowed);
         status = gr_choose_transport(&choice, attempt, &existing);
     }
     return gl_object_finish(r, status, &choice, call);

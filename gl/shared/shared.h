@@ -130,6 +130,7 @@ struct gl_wish {
     size_t size;                   /* of a buffer */
     const gr_gl_image_desc *image; /* NULL for buffers */
     unsigned in_flight;            /* of gr_gl_options; not for the shared transport */
+    enum gl_reach reach;           /* likewise */
     bool packed;                   /* for buffers only: the buffer may share a block with others */
     /* for buffers in the memory of a tensor, which the caller drops; otherwise NULL */
     struct gr_tensor_memory *memory;

@@ -278,6 +278,13 @@ static gr_resource *create_elsewhere(const gr_gl_options *options)
     return gr_create_gl_buffer(SIZE, GR_READ_WRITE, options);
 }
 
+TEST(created_objects_need_frames_in_flight_for_peer)
+{
+    const gr_gl_options peer = BY(GR_TRANSPORT_PEER);
+    assert_null(gr_create_gl_buffer(SIZE, GR_WRITE_DISCARD, &peer), GR_ERR_UNSUPPORTED, 0,
+                "GR_TRANSPORT_PEER needs `in_flight`");
+}
+
 /* Catches: each transport that failed was logged as an error, although the next one worked. */
 TEST(created_buffers_are_copied_only_if_copy_is_allowed)
 {
