@@ -253,7 +253,7 @@ static gr_status to_gl(gr_resource *const resources[], size_t n, gl_chosen *whic
 {
     for (size_t i = n; i-- > 0;) {
         const struct host_staging *h = host_of(resources[i]);
-        if (!which(resources[i]) || (!read && has_pieces(resources[i], false)))
+        if (!which(resources[i]) || (read ? h->staged.in_place : has_pieces(resources[i], false)))
             continue;
         GR_TRY(wait_event(read ? h->passed[h->staged.turn] : resources[i]->sync.work.event,
                           resources[i]));
