@@ -12,19 +12,15 @@
 
 GROUP("objects and contexts of copies", EVERY_IMAGE_GL)
 
-/* The bytes are lost, but the mappings must end. Catches: the releases returned GR_OK. */
-COPY_TEST(a_mapped_object_that_was_deleted_can_be_released)
+/* The bytes are lost, but the mapping must end. Catches: the release returned GR_OK. */
+COPY_TEST(a_mapped_image_that_was_deleted_can_be_released)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 2);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
     GR_AUTO(gr_resource) *texture = must_copy_image(&image, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource), *mapped = must_map_image(texture);
-    glDeleteBuffers(1, &name);
+    gr_buffer *mapped = must_map_image(texture);
     image_delete(&image);
-    assert_fails(gr_buffer_release(buffer), GR_ERR_PARTIAL, 0, "was deleted while it was mapped");
     assert_fails(gr_buffer_release(mapped), GR_ERR_PARTIAL, 0, "was deleted while it was mapped");
-    ck_assert(!gr_resource_get_info(resource)->mapped && !gr_resource_get_info(texture)->mapped);
+    ck_assert(!gr_resource_get_info(texture)->mapped);
     assert_gl_clean();
 }
 
@@ -41,26 +37,19 @@ COPY_TEST(releasing_a_deleted_buffer_waits_for_the_stream)
     ck_assert(gate_is_open(gate));
 }
 
-/* Catches: each further release and the close failed like the first release. */
-COPY_TEST(a_release_that_opengl_refuses_ends_the_mapping, 4)
+COPY_TEST(a_release_of_an_image_that_opengl_refuses_ends_the_mapping, 2)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
-    GR_AUTO(gr_resource) *resource =
-        _i % 2 ? must_copy_image(&image, GR_READ_WRITE) : must_copy(name, GR_READ_WRITE);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_WRITE);
+    gr_buffer *buffer = must_map_image(resource);
     opengl_refuses_data(true);
     gr_status status =
-        _i < 2 ? gr_buffer_release(buffer) : gr_resource_close(resource, GR_STREAM_OF_MAP);
+        _i ? gr_buffer_release(buffer) : gr_resource_close(resource, GR_STREAM_OF_MAP);
     opengl_refuses_data(false);
     ck_assert_int_eq(status, GR_ERR_PARTIAL);
     assert_error(GR_ERR_PARTIAL, GL_INVALID_ENUM, "take back");
     ck_assert(!gr_resource_get_info(resource)->mapped);
-    if (_i >= 2)
-        assert_ok(gr_buffer_release(buffer));
-    else
-        assert_ok(gr_buffer_release(must_make(gr_map(resource, fx.stream))));
+    assert_ok(gr_buffer_release(_i ? must_map_image(resource) : buffer));
     assert_gl_clean();
 }
 
@@ -109,24 +98,6 @@ COPY_TEST(map_of_a_buffer_mapped_by_the_application_is_refused)
 
 /* ---- Contexts -------------------------------------------------------------------------------- */
 
-/*
- * CUDA memory is freed at once. The OpenGL objects wait for their context, which may never be
- * current again.
- */
-COPY_TEST(cuda_memory_is_freed_without_the_opengl_context)
-{
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    gr_resource *resource = must_copy(name, GR_READ_WRITE);
-    assert_ok(gr_buffer_release(must_map(resource)));
-    fault->reset();
-    leave_context();
-    gr_resource_free(resource);
-    unsigned freed = fault->calls("cuMemFree");
-    enter_context();
-    gr_resource_free(must_copy(name, GR_READ_WRITE)); /* frees the OpenGL objects */
-    ck_assert_uint_eq(freed, 1);
-}
-
 COPY_TEST(a_resource_can_be_freed_after_its_opengl_context)
 {
     leave_context();
@@ -162,27 +133,6 @@ COPY_TEST(creation_without_memory_is_refused)
     fault->reset();
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
     assert_ok(gr_buffer_release(must_map(resource)));
-}
-
-/* The copies of a failed map are still in the stream when the resources are freed. */
-COPY_TEST(the_memory_of_failed_copies_outlives_its_resource)
-{
-    gr_resource *resources[2] = {must_copy(gl_buffer_filled(SIZE, 1), GR_READ_WRITE),
-                                 must_copy(gl_buffer_filled(SIZE, 2), GR_READ_WRITE)};
-    gr_buffer *buffers[2];
-    struct gate *gate = gate_put(fx.stream);
-    let_fail(IN, CUDA_ERROR_UNKNOWN, 1);
-    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
-                 CUDA_ERROR_UNKNOWN, "copy");
-    gate_open_after(gate, 2000); /* opens late: a call that waits is detected, but still ends */
-    gr_resource_free(resources[0]);
-    gr_resource_free(resources[1]);
-    ck_assert(!gate_is_open(gate));
-    gate_open(gate);
-    CU(StreamSynchronize(fx.stream));
-    gr_resource_free(
-        /* Also frees the objects whose free was deferred. */
-        must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE));
 }
 
 /*
@@ -240,24 +190,5 @@ COPY_TEST(a_failed_map_many_unmaps_resources_of_the_other_transport)
     for (unsigned i = 0; i < 2; i++) {
         assert_gl_bytes(names[i], SIZE, (int)i + 5);
         gr_resource_free(resources[i]);
-    }
-}
-
-COPY_TEST(a_failed_release_can_be_retried)
-{
-    static const char *const functions[] = {OUT, "cuEventQuery"};
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
-    for (int i = 0; i < 2; i++) {
-        gr_buffer *buffer = must_map(resource);
-        cuda_write_pattern(buffer, 2);
-        let_fail(functions[i], CUDA_ERROR_ILLEGAL_ADDRESS, 0);
-        assert_fails(gr_buffer_release(buffer), GR_ERR_DEVICE_LOST, CUDA_ERROR_ILLEGAL_ADDRESS,
-                     "copy");
-        ck_assert(gr_resource_get_info(resource)->mapped);
-        if (i == 0)
-            assert_gl_pattern(name, SIZE, 1);
-        assert_ok(gr_buffer_release(buffer));
-        assert_gl_pattern(name, SIZE, 2);
     }
 }

@@ -46,7 +46,4 @@ gr_resource *must_create_copy(size_t size, unsigned flags);
 /* Checks that an image made by image_options() has the expected transport. */
 void assert_image_transport(const gr_resource *resource);
 
-/* Lets OpenGL refuse to write to buffers and 2D textures, with GL_INVALID_ENUM. */
-void opengl_refuses_data(bool refuses);
-
 #endif

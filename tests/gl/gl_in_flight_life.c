@@ -303,19 +303,6 @@ FLIGHT_TEST(failed_events_leave_nothing_behind, 8)
     fault->reset();
 }
 
-static void EPOXY_CALLSPEC refuse_dispatch(GLuint x, GLuint y, GLuint z)
-{
-    (void)x, (void)y, (void)z;
-    glEnable(GL_NONE);
-}
-
-static void EPOXY_CALLSPEC refuse_copy(GLuint from, GLuint to, GLintptr at, GLintptr offset,
-                                       GLsizeiptr size)
-{
-    (void)from, (void)to, (void)at, (void)offset, (void)size;
-    glEnable(GL_NONE);
-}
-
 /* OpenGL refuses the copies of one frame, which is lost; the mapping ends. */
 FLIGHT_TEST(a_refused_copy_loses_one_frame)
 {
@@ -324,17 +311,12 @@ FLIGHT_TEST(a_refused_copy_loses_one_frame)
     for (unsigned frame = 2; frame < 8; frame++) {
         gr_buffer *buffer = must_map(writer);
         cuda_write_pattern(buffer, frame);
-        __typeof__(epoxy_glDispatchCompute) dispatch = epoxy_glDispatchCompute;
-        __typeof__(epoxy_glCopyNamedBufferSubData) copy = epoxy_glCopyNamedBufferSubData;
-        if (frame == 4) {
-            epoxy_glDispatchCompute = refuse_dispatch;
-            epoxy_glCopyNamedBufferSubData = refuse_copy;
+        opengl_refuses_data(frame == 4);
+        if (frame == 4)
             assert_fails(gr_buffer_release(buffer), GR_ERR_PARTIAL, GL_INVALID_ENUM, "take back");
-        } else {
+        else
             assert_ok(gr_buffer_release(buffer));
-        }
-        epoxy_glDispatchCompute = dispatch;
-        epoxy_glCopyNamedBufferSubData = copy;
+        opengl_refuses_data(false);
         assert_gl_pattern(name, SIZE, frame == 4 ? 3 : frame);
     }
 }

@@ -43,7 +43,4 @@ bool case_signals(void);
 extern const gr_gl_options by_peer;
 gr_resource *must_peer(GLuint name, unsigned flags);
 
-/* The number of OpenGL buffers with small names: staging buffers are among them. */
-unsigned count_gl_buffers(void);
-
 #endif

@@ -5,50 +5,7 @@
  */
 #include "gl_peer.h"
 
-#include <string.h>
-
 GROUP("objects", EVERY_PEER)
-
-/* The bytes are lost, but the mapping must end. */
-PEER_TEST(a_mapped_buffer_that_was_deleted_can_be_released)
-{
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 2);
-    glDeleteBuffers(1, &name);
-    assert_fails(gr_buffer_release(buffer), GR_ERR_PARTIAL, 0, "was deleted while it was mapped");
-    ck_assert(!gr_resource_get_info(resource)->mapped);
-    assert_gl_clean();
-}
-
-/* ---- Copies that OpenGL refuses -------------------------------------------------------------- */
-
-static void EPOXY_CALLSPEC refuse_copy(GLuint from, GLuint to, GLintptr at, GLintptr offset,
-                                       GLsizeiptr size)
-{
-    glEnable(GL_NONE);
-    (void)from, (void)to, (void)at, (void)offset, (void)size;
-}
-
-static void EPOXY_CALLSPEC refuse_dispatch(GLuint x, GLuint y, GLuint z)
-{
-    glEnable(GL_NONE);
-    (void)x, (void)y, (void)z;
-}
-
-/* Lets OpenGL refuse each copy between buffers, with GL_INVALID_ENUM. */
-static void refuse_copies(bool refuse)
-{
-    static __typeof__(epoxy_glCopyNamedBufferSubData) copy;
-    static __typeof__(epoxy_glDispatchCompute) dispatch;
-    if (refuse) {
-        copy = epoxy_glCopyNamedBufferSubData;
-        dispatch = epoxy_glDispatchCompute;
-    }
-    epoxy_glCopyNamedBufferSubData = refuse ? refuse_copy : copy;
-    epoxy_glDispatchCompute = refuse ? refuse_dispatch : dispatch;
-}
 
 /* Each OpenGL copy that was issued is followed by a signal, also after an error. */
 PEER_TEST(a_map_that_opengl_cannot_copy_maps_nothing)
@@ -57,31 +14,14 @@ PEER_TEST(a_map_that_opengl_cannot_copy_maps_nothing)
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
     go_round(resource, SIZE, 1);
     pretend_counts.signals = 0;
-    refuse_copies(true);
+    opengl_refuses_data(true);
     assert_null(gr_map(resource, fx.stream), GR_ERR_GL, GL_INVALID_ENUM, "could not read");
-    refuse_copies(false);
+    opengl_refuses_data(false);
     ck_assert(!gr_resource_get_info(resource)->mapped);
     if (gr_cuda_is_software())
         ck_assert_uint_eq(pretend_counts.signals, case_signals());
     assert_gl_clean();
     go_round(resource, SIZE, 2);
-}
-
-/* The mapping has ended, and the bytes are lost. */
-PEER_TEST(a_release_that_opengl_cannot_copy_ends_the_mapping, 2)
-{
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_peer(name, _i ? GR_WRITE_DISCARD : GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource);
-    cuda_write_pattern(buffer, 2);
-    refuse_copies(true);
-    assert_fails(gr_buffer_release(buffer), GR_ERR_PARTIAL, GL_INVALID_ENUM, "could not take back");
-    refuse_copies(false);
-    ck_assert(!gr_resource_get_info(resource)->mapped);
-    assert_gl_clean();
-    assert_gl_pattern(name, SIZE, 1);
-    write_mapped(resource, 3);
-    assert_gl_pattern(name, SIZE, 3);
 }
 
 GROUP("ends between two GPUs", TWO_GPUS)
@@ -278,64 +218,6 @@ PEER_TEST(a_failed_release_waits_for_its_copies)
     assert_gl_pattern(name, SIZE, 2);
 }
 
-struct step {
-    const char *function;
-    long after;
-};
-
-static const struct step *steps(size_t *n)
-{
-    static const struct step signals[] = {{SIGNAL, 0}, {COPY, 0}, {RECORD, 0}},
-                             waits[] = {{RECORD, 0}, {RECORD, 1}, {COPY, 0}};
-    *n = case_crosses() ? 3 : 1;
-    return case_signals() ? signals : waits;
-}
-
-PEER_TEST(a_failed_release_can_be_retried, 2)
-{
-    size_t n;
-    const struct step *step = steps(&n);
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_peer(name, _i ? GR_READ_WRITE : GR_WRITE_DISCARD);
-    for (unsigned i = 0; i < n; i++) {
-        gr_buffer *buffer = must_map(resource);
-        cuda_write_pattern(buffer, 2 + i);
-        let_fail(step[i].function, CUDA_ERROR_UNKNOWN, step[i].after);
-        assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "earlier work");
-        ck_assert(gr_resource_get_info(resource)->mapped);
-        assert_gl_pattern(name, SIZE, 1 + i);
-        assert_ok(gr_buffer_release(buffer));
-        assert_gl_pattern(name, SIZE, 2 + i);
-    }
-}
-
-/* The copies of the first resources are in the stream, and the first one also has its copy back. */
-PEER_TEST(a_failed_release_of_several_can_be_retried)
-{
-    enum { MANY = 3 };
-    gr_resource *resources[MANY];
-    gr_buffer *buffers[MANY];
-    size_t n;
-    const struct step *step = steps(&n);
-    for (unsigned i = 0; i < MANY; i++)
-        resources[i] = must_peer(gl_buffer_pattern(SIZE, i), i ? GR_READ_WRITE : GR_WRITE_DISCARD);
-    for (unsigned k = 0; k < n; k++) {
-        assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
-        for (unsigned i = 0; i < MANY; i++)
-            cuda_write_pattern(buffers[i], 10 * k + i + 20);
-        const long after = strcmp(step[k].function, SIGNAL) == 0 ? 0 : 1;
-        let_fail(step[k].function, CUDA_ERROR_UNKNOWN, after);
-        assert_fails(gr_buffer_release_many(buffers, MANY, fx.stream, NULL), GR_ERR_CUDA,
-                     CUDA_ERROR_UNKNOWN, "earlier work");
-        for (unsigned i = 0; i < MANY; i++)
-            ck_assert(gr_resource_get_info(resources[i])->mapped);
-        assert_ok(gr_buffer_release_many(buffers, MANY, fx.other, NULL));
-        for (unsigned i = 0; i < MANY; i++)
-            assert_gl_pattern(gr_gl_name(resources[i]), SIZE, 10 * k + i + 20);
-    }
-    free_resources(resources, MANY);
-}
-
 /*
  * One gr_map_many() call maps resources of two transports. If the second map fails, the first
  * resource is unmapped.
@@ -391,29 +273,4 @@ PEER_TEST(a_map_follows_a_resized_buffer)
         go_round(resource, size, 5 * i + 1);
         ck_assert_uint_eq(count_gl_buffers(), buffers);
     }
-}
-
-/*
- * The copies of a failed map are in the stream, and a copy of a third resource failed. Their memory
- * must not end before the stream has passed them.
- */
-GROUP("freed after a failed map", TWO_GPUS)
-
-PEER_TEST(freeing_a_resource_after_a_failed_map_keeps_its_memory)
-{
-    gr_resource *resources[3];
-    gr_buffer *buffers[3] = {NULL};
-    for (unsigned i = 0; i < 3; i++)
-        resources[i] = must_peer(gl_buffer_pattern(SIZE, i), GR_READ_WRITE);
-    struct gate *gate = gate_put(fx.stream);
-    let_fail(COPY, CUDA_ERROR_UNKNOWN, 2);
-    assert_fails(gr_map_many(resources, 3, fx.stream, NULL, buffers), GR_ERR_CUDA,
-                 CUDA_ERROR_UNKNOWN, "earlier work");
-    free_resources(resources, 3);
-    ck_assert(!gate_is_open(gate));
-    assert_calls("cuMemFree", 0);
-    gate_open(gate);
-    CU(StreamSynchronize(fx.stream));
-    gr_resource_free(must_peer(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE));
-    assert_calls("cuMemFree", 4);
 }

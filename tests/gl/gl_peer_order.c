@@ -144,20 +144,6 @@ PEER_TEST(calls_do_not_block_the_thread)
     assert_gl_bytes(name, SIZE, 4);
 }
 
-/* With several staging buffers, maps of the next frames do not wait for the streams. */
-PEER_TEST(a_map_does_not_wait_for_the_last_mapping)
-{
-    unsigned char *got[2] = {must_pin(SIZE), must_pin(SIZE)};
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
-    struct gate *gate = read_behind_gate(resource, got[0], 2000);
-    gl_write_pattern(name, SIZE, 2);
-    read_on(resource, fx.other, got[1]);
-    ck_assert(!gate_is_open(gate));
-    gate_open(gate);
-    assert_two_reads(got, SIZE);
-}
-
 /*
  * The failed map records an event, which must come after the work of the last mapping, also if the
  * copy of an earlier resource in the list failed.

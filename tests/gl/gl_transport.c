@@ -3,6 +3,7 @@
 #include "gl_transport.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <epoxy/egl.h>
 
@@ -88,6 +89,66 @@ void gl_write_pattern(GLuint name, size_t size, unsigned seed)
     free(bytes);
 }
 
+unsigned count_gl_buffers(void)
+{
+    unsigned count = 0;
+    for (GLuint name = 1; name < 4096; name++)
+        count += glIsBuffer(name);
+    return count;
+}
+
+static void EPOXY_CALLSPEC refuse_copy(GLuint from, GLuint to, GLintptr at, GLintptr offset,
+                                       GLsizeiptr size)
+{
+    glEnable(GL_NONE);
+    (void)from, (void)to, (void)at, (void)offset, (void)size;
+}
+
+static void *EPOXY_CALLSPEC refuse_map(GLenum target, GLintptr offset, GLsizeiptr size,
+                                       GLbitfield access)
+{
+    glEnable(GL_NONE);
+    (void)target, (void)offset, (void)size, (void)access;
+    return NULL;
+}
+
+static void EPOXY_CALLSPEC refuse_texels(GLenum target, GLint level, GLint x, GLint y,
+                                         GLsizei width, GLsizei height, GLenum format, GLenum type,
+                                         const void *texels)
+{
+    glEnable(GL_NONE);
+    (void)target, (void)level, (void)x, (void)y, (void)width, (void)height;
+    (void)format, (void)type, (void)texels;
+}
+
+static void EPOXY_CALLSPEC refuse_dispatch(GLuint x, GLuint y, GLuint z)
+{
+    glEnable(GL_NONE);
+    (void)x, (void)y, (void)z;
+}
+
+void opengl_refuses_data(bool refuses)
+{
+    static bool refused;
+    static __typeof__(epoxy_glCopyNamedBufferSubData) copy;
+    static __typeof__(epoxy_glMapBufferRange) map;
+    static __typeof__(epoxy_glTexSubImage2D) texels;
+    static __typeof__(epoxy_glDispatchCompute) dispatch;
+    if (refuses == refused)
+        return;
+    refused = refuses;
+    if (refuses) {
+        copy = epoxy_glCopyNamedBufferSubData;
+        map = epoxy_glMapBufferRange;
+        texels = epoxy_glTexSubImage2D;
+        dispatch = epoxy_glDispatchCompute;
+    }
+    epoxy_glCopyNamedBufferSubData = refuses ? refuse_copy : copy;
+    epoxy_glMapBufferRange = refuses ? refuse_map : map;
+    epoxy_glTexSubImage2D = refuses ? refuse_texels : texels;
+    epoxy_glDispatchCompute = refuses ? refuse_dispatch : dispatch;
+}
+
 static void assert_ended(unsigned count)
 {
     if (tested->end)
@@ -169,7 +230,168 @@ TRANSPORT_TEST(release_on_another_stream_comes_after_work_on_the_first, 2)
     assert_gl_bytes(name, SIZE, 3);
 }
 
+/* The other bytes keep their OpenGL contents. */
+TRANSPORT_TEST(only_the_mapped_part_is_copied, 2)
+{
+    const gr_map_options part = GR_INIT(gr_map_options, .offset = 1000, .size = 96);
+    unsigned char bytes[SIZE];
+    GLuint name = gl_buffer_filled(SIZE, 0x21);
+    GR_AUTO(gr_resource) *resource = tested->make(name, writing[_i]);
+    gr_buffer *buffer = must_make(gr_map_with(resource, fx.stream, &part));
+    ck_assert_uint_eq(gr_buffer_size(buffer), 96);
+    if (writing[_i] == GR_READ_WRITE)
+        assert_cuda_bytes(buffer, 0x21);
+    cuda_fill(buffer, 0x22);
+    assert_ok(gr_buffer_release(buffer));
+    gl_read(name, bytes, SIZE);
+    assert_bytes(bytes, 1000, 0x21);
+    assert_bytes(bytes + 1000, 96, 0x22);
+    assert_bytes(bytes + 1096, SIZE - 1096, 0x21);
+}
+
+static GLuint stored(GLbitfield flags)
+{
+    static unsigned char bytes[SIZE];
+    GLuint name = 0;
+    pattern_fill(bytes, SIZE, 1);
+    glGenBuffers(1, &name);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    glBufferStorage(GL_COPY_WRITE_BUFFER, SIZE, bytes, flags);
+    assert_gl_clean();
+    return name;
+}
+
+TRANSPORT_TEST(buffers_with_immutable_storage_are_copied)
+{
+    static const GLbitfield flags[] = {0, GL_DYNAMIC_STORAGE_BIT, GL_MAP_READ_BIT,
+                                       GL_MAP_WRITE_BIT | GL_DYNAMIC_STORAGE_BIT};
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+        GLuint name = stored(flags[i]);
+        GR_AUTO(gr_resource) *resource = tested->make(name, GR_READ_WRITE);
+        for (unsigned round = 1; round < 3; round++)
+            go_round(resource, SIZE, round);
+        assert_gl_clean();
+    }
+}
+
+TRANSPORT_TEST(a_buffer_with_a_persistent_mapping_is_copied)
+{
+    const GLbitfield access = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+    GLuint name = stored(access);
+    const unsigned char *seen = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, SIZE, access);
+    ck_assert_ptr_nonnull(seen);
+    GR_AUTO(gr_resource) *resource = tested->make(name, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 1);
+    cuda_write_pattern(buffer, 2);
+    assert_ok(gr_buffer_release(buffer));
+    glFinish();
+    assert_pattern(seen, SIZE, 2);
+}
+
+GROUP_BY("directions by a transport", copying_cases)
+
+static void assert_copies(unsigned in, unsigned out)
+{
+    const bool is_one = strcmp(tested->in, tested->out) == 0;
+    assert_calls(tested->in, is_one ? in + out : in);
+    assert_calls(tested->out, is_one ? in + out : out);
+}
+
+TRANSPORT_TEST(read_write_copies_once_in_each_direction)
+{
+    GR_AUTO(gr_resource) *resource = tested->make(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    assert_copies(1, 0);
+    assert_ok(gr_buffer_release(buffer));
+    assert_copies(1, 1);
+}
+
+/* Writes by CUDA, which the flag forbids, do not reach OpenGL. */
+TRANSPORT_TEST(read_only_copies_only_to_cuda)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = tested->make(name, GR_READ_ONLY);
+    for (unsigned i = 1; i < 4; i++) {
+        gr_buffer *buffer = must_map(resource);
+        assert_copies(i, 0);
+        assert_calls(tested->first, i);
+        assert_cuda_pattern(buffer, 1);
+        cuda_fill(buffer, 0xEE);
+        assert_ok(gr_buffer_release(buffer));
+        assert_copies(i, 0);
+        if (tested->last) /* OpenGL may write the staging memory then */
+            assert_calls(tested->last, i);
+        assert_gl_pattern(name, SIZE, 1);
+    }
+}
+
+/* CUDA still sees the bytes that it wrote last, not those of OpenGL. */
+TRANSPORT_TEST(write_discard_copies_only_to_opengl)
+{
+    GLuint name = gl_buffer_filled(SIZE, 0x11);
+    GR_AUTO(gr_resource) *resource = tested->make(name, GR_WRITE_DISCARD);
+    write_mapped(resource, 5);
+    assert_gl_pattern(name, SIZE, 5);
+    unsigned char poison[SIZE];
+    memset(poison, 0xEE, sizeof(poison));
+    gl_write(name, poison, SIZE);
+    assert_mapped(resource, 5);
+    assert_gl_pattern(name, SIZE, 5);
+    assert_copies(0, 2);
+}
+
+/* A map of the next frame, in another stream, does not wait for the kernel of this one. */
+TRANSPORT_TEST(a_read_only_map_does_not_wait_for_the_previous_mapping)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    unsigned char *got[2] = {must_pin(SIZE), must_pin(SIZE)};
+    GR_AUTO(gr_resource) *resource = tested->make(name, GR_READ_ONLY);
+    struct gate *gate = read_behind_gate(resource, got[0], 2000);
+    gl_write_pattern(name, SIZE, 2);
+    read_on(resource, fx.other, got[1]);
+    ck_assert(!gate_is_open(gate));
+    gate_open(gate);
+    assert_two_reads(got, SIZE);
+}
+
 GROUP_BY("ends by a transport", transport_cases)
+
+/* The bytes are lost, but the mapping must end. Catches: the release returned GR_OK. */
+TRANSPORT_TEST(a_mapped_buffer_that_was_deleted_can_be_released, 2)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = tested->make(name, writing[_i]);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 2);
+    glDeleteBuffers(1, &name);
+    assert_fails(gr_buffer_release(buffer), GR_ERR_PARTIAL, 0, "was deleted while it was mapped");
+    ck_assert(!gr_resource_get_info(resource)->mapped);
+    assert_gl_clean();
+}
+
+/* The bytes are lost. Catches: each further release and the close failed like the first release. */
+TRANSPORT_TEST(a_release_that_opengl_refuses_ends_the_mapping, 4)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = tested->make(name, writing[_i % 2]);
+    gr_buffer *buffer = must_map(resource);
+    cuda_write_pattern(buffer, 2);
+    opengl_refuses_data(true);
+    gr_status status =
+        _i < 2 ? gr_buffer_release(buffer) : gr_resource_close(resource, GR_STREAM_OF_MAP);
+    opengl_refuses_data(false);
+    ck_assert_int_eq(status, GR_ERR_PARTIAL);
+    assert_error(GR_ERR_PARTIAL, GL_INVALID_ENUM, "could not take back");
+    ck_assert(!gr_resource_get_info(resource)->mapped);
+    assert_gl_clean();
+    assert_gl_pattern(name, SIZE, 1);
+    if (_i < 2)
+        write_mapped(resource, 3);
+    else
+        assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(name, SIZE, _i < 2 ? 3 : 1);
+}
 
 TRANSPORT_TEST(freeing_a_resource_does_not_wait_for_the_stream)
 {
@@ -287,6 +509,48 @@ TRANSPORT_TEST(map_many_that_fails_midway_maps_nothing)
     free_resources(resources, MANY);
 }
 
+TRANSPORT_TEST(a_failed_release_can_be_retried, 2)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = tested->make(name, writing[_i]);
+    for (unsigned i = 0; i < tested->release_call_count; i++) {
+        const struct release_call *call = &tested->release_calls[i];
+        gr_buffer *buffer = must_map(resource);
+        cuda_write_pattern(buffer, 2 + i);
+        let_fail(call->function, CUDA_ERROR_ILLEGAL_ADDRESS, call->after);
+        assert_fails(gr_buffer_release(buffer), GR_ERR_DEVICE_LOST, CUDA_ERROR_ILLEGAL_ADDRESS,
+                     tested->failed);
+        ck_assert(gr_resource_get_info(resource)->mapped);
+        assert_gl_pattern(name, SIZE, 1 + i);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_pattern(name, SIZE, 2 + i);
+    }
+}
+
+/* The copies of the first resources are in the stream, and the first one also has its copy back. */
+TRANSPORT_TEST(a_failed_release_of_several_can_be_retried)
+{
+    gr_resource *resources[MANY];
+    gr_buffer *buffers[MANY];
+    for (unsigned i = 0; i < MANY; i++)
+        resources[i] = tested->make(gl_buffer_pattern(SIZE, i), writing[i == 0]);
+    for (unsigned k = 0; k < tested->release_call_count; k++) {
+        const struct release_call *call = &tested->release_calls[k];
+        assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
+        for (unsigned i = 0; i < MANY; i++)
+            cuda_write_pattern(buffers[i], 10 * k + i + 20);
+        let_fail(call->function, CUDA_ERROR_UNKNOWN, call->is_single ? 0 : 1);
+        assert_fails(gr_buffer_release_many(buffers, MANY, fx.stream, NULL), GR_ERR_CUDA,
+                     CUDA_ERROR_UNKNOWN, tested->failed);
+        for (unsigned i = 0; i < MANY; i++)
+            ck_assert(gr_resource_get_info(resources[i])->mapped);
+        assert_ok(gr_buffer_release_many(buffers, MANY, fx.other, NULL));
+        for (unsigned i = 0; i < MANY; i++)
+            assert_gl_pattern(gr_gl_name(resources[i]), SIZE, 10 * k + i + 20);
+    }
+    free_resources(resources, MANY);
+}
+
 GROUP_BY("copies that fail, by a transport", copying_cases)
 
 /*
@@ -324,4 +588,28 @@ TRANSPORT_TEST(a_call_that_cannot_record_its_copies_waits_for_them)
     gr_resource_free(resources[0]);
     assert_gl_bytes(names[0], SIZE, 3);
     assert_gl_bytes(names[1], SIZE, 2);
+}
+
+/*
+ * The copies of a failed map are in the stream, and a copy of a third resource failed. Their memory
+ * must not end before the stream has passed them.
+ */
+TRANSPORT_TEST(freeing_a_resource_after_a_failed_map_keeps_its_memory)
+{
+    gr_resource *resources[3];
+    gr_buffer *buffers[3] = {NULL};
+    for (unsigned i = 0; i < 3; i++)
+        resources[i] = tested->make(gl_buffer_pattern(SIZE, i), GR_READ_WRITE);
+    struct gate *gate = gate_put(fx.stream);
+    let_fail(tested->in, CUDA_ERROR_UNKNOWN, 2);
+    assert_fails(gr_map_many(resources, 3, fx.stream, NULL, buffers), GR_ERR_CUDA,
+                 CUDA_ERROR_UNKNOWN, tested->failed);
+    gate_open_after(gate, 2000); /* opens late: a call that waits is detected, but still ends */
+    free_resources(resources, 3);
+    ck_assert(!gate_is_open(gate));
+    assert_ended(0);
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    gr_resource_free(tested->make(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE));
+    assert_ended(4);
 }

@@ -27,16 +27,27 @@ struct map_call {
     long calls;
 };
 
+/* A driver call that fails in a release, after so many others; one for a batch if `is_single`. */
+struct release_call {
+    const char *function;
+    long after;
+    bool is_single;
+};
+
 struct transport {
     gr_resource *(*make)(GLuint name, unsigned flags);
     const char *(*missing)(void); /* returns the reason why a case is skipped, or NULL */
     const char *first;            /* the name of the first driver function that a map calls */
+    const char *last;             /* likewise for a release, if it is not a copy; or NULL */
     const char *in;               /* the name of the driver function that copies to CUDA memory */
+    const char *out;              /* the name of the driver function that copies from there */
     /* The name of the driver function that frees CUDA's own memory of a resource; or NULL. */
     const char *end;
     const char *failed; /* part of the error message if `in` fails */
     const struct map_call *map_calls;
     size_t map_call_count;
+    const struct release_call *release_calls;
+    size_t release_call_count;
     bool release_waits; /* a release waits for the stream on the CPU */
     bool finds_storage; /* a map works after the storage was replaced by one of the same size */
 };
@@ -77,6 +88,12 @@ struct gate *read_behind_gate(gr_resource *resource, unsigned char *to, unsigned
 
 /* Waits for both streams. got[0] must have pattern 1, and got[1] pattern 2. Frees both. */
 void assert_two_reads(unsigned char *const got[2], size_t size);
+
+/* Lets OpenGL refuse to write to buffers and 2D textures, with GL_INVALID_ENUM. */
+void opengl_refuses_data(bool refuses);
+
+/* The number of OpenGL buffers with small names: staging buffers are among them. */
+unsigned count_gl_buffers(void);
 
 /* OpenGL writes a pattern. */
 void gl_write_pattern(GLuint name, size_t size, unsigned seed);

@@ -205,64 +205,22 @@ gr_resource *must_copy_image(const struct image *image, unsigned flags)
     return resource;
 }
 
-static void EPOXY_CALLSPEC refuse_copy(GLuint from, GLuint to, GLintptr at, GLintptr offset,
-                                       GLsizeiptr size)
-{
-    glEnable(GL_NONE);
-    (void)from, (void)to, (void)at, (void)offset, (void)size;
-}
-
-static void *EPOXY_CALLSPEC refuse_map(GLenum target, GLintptr offset, GLsizeiptr size,
-                                       GLbitfield access)
-{
-    glEnable(GL_NONE);
-    (void)target, (void)offset, (void)size, (void)access;
-    return NULL;
-}
-
-static void EPOXY_CALLSPEC refuse_texels(GLenum target, GLint level, GLint x, GLint y,
-                                         GLsizei width, GLsizei height, GLenum format, GLenum type,
-                                         const void *texels)
-{
-    glEnable(GL_NONE);
-    (void)target, (void)level, (void)x, (void)y, (void)width, (void)height;
-    (void)format, (void)type, (void)texels;
-}
-
-static void EPOXY_CALLSPEC refuse_dispatch(GLuint x, GLuint y, GLuint z)
-{
-    glEnable(GL_NONE);
-    (void)x, (void)y, (void)z;
-}
-
-void opengl_refuses_data(bool refuses)
-{
-    static __typeof__(epoxy_glCopyNamedBufferSubData) copy;
-    static __typeof__(epoxy_glMapBufferRange) map;
-    static __typeof__(epoxy_glTexSubImage2D) texels;
-    static __typeof__(epoxy_glDispatchCompute) dispatch;
-    if (refuses) {
-        copy = epoxy_glCopyNamedBufferSubData;
-        map = epoxy_glMapBufferRange;
-        texels = epoxy_glTexSubImage2D;
-        dispatch = epoxy_glDispatchCompute;
-    }
-    epoxy_glCopyNamedBufferSubData = refuses ? refuse_copy : copy;
-    epoxy_glMapBufferRange = refuses ? refuse_map : map;
-    epoxy_glTexSubImage2D = refuses ? refuse_texels : texels;
-    epoxy_glDispatchCompute = refuses ? refuse_dispatch : dispatch;
-}
-
 static const struct map_call map_calls[] = {{"cuMemcpyHtoDAsync", 4}};
+static const struct release_call release_calls[] = {
+    {"cuMemcpyDtoHAsync", 0, false}, {"cuEventRecord", 0, false}, {"cuEventQuery", 0, true}};
 
 static const struct transport copies = {
     .make = must_copy,
     .missing = copy_gl_missing,
     .first = "cuMemcpyHtoDAsync",
     .in = "cuMemcpyHtoDAsync",
+    .out = "cuMemcpyDtoHAsync",
+    .end = "cuMemFree",
     .failed = "copy",
     .map_calls = map_calls,
     .map_call_count = 1,
+    .release_calls = release_calls,
+    .release_call_count = sizeof(release_calls) / sizeof(*release_calls),
     .release_waits = true,
     .finds_storage = true,
 };

@@ -6,8 +6,6 @@
  */
 #include "gl_peer.h"
 
-#include <string.h>
-
 #define MANY 5
 #define HUGE 300 /* more resources than fit into one batch */
 
@@ -27,30 +25,43 @@ static const struct map_call calls_of_two[] = {{COPY, 4}, {WAIT, 1}, {"cuStreamW
 static const struct map_call calls_of_waits[] = {{COPY, 4}, {"cuStreamWaitEvent", 4}};
 static const struct map_call calls_of_one[] = {{WAIT, 1}};
 
-#define CALLS(of) .map_calls = (of), .map_call_count = sizeof(of) / sizeof(*(of))
+static const struct release_call ends_of_two[] = {{SIGNAL, 0, true},
+                                                  {COPY, 0, false},
+                                                  {RECORD, 0, false}},
+                                 ends_of_waits[] = {{RECORD, 0, false},
+                                                    {RECORD, 1, false},
+                                                    {COPY, 0, false}},
+                                 ends_of_one[] = {{SIGNAL, 0, true}};
+
+#define CALLS(of, ends)                                                                            \
+    .map_calls = (of), .map_call_count = sizeof(of) / sizeof(*(of)), .release_calls = (ends),      \
+    .release_call_count = sizeof(ends) / sizeof(*(ends))
 static struct transport two_gpus = {.make = must_peer,
                                     .missing = peer_missing,
                                     .first = WAIT,
+                                    .last = SIGNAL,
                                     .in = COPY,
+                                    .out = COPY,
                                     .end = "cuMemFree",
                                     .failed = "earlier work",
                                     .finds_storage = true,
-                                    CALLS(calls_of_two)},
+                                    CALLS(calls_of_two, ends_of_two)},
                         with_waits = {.make = must_peer,
                                       .missing = peer_missing,
                                       .first = COPY,
                                       .in = COPY,
+                                      .out = COPY,
                                       .end = "cuMemFree",
                                       .failed = "earlier work",
                                       .release_waits = true,
                                       .finds_storage = true,
-                                      CALLS(calls_of_waits)},
+                                      CALLS(calls_of_waits, ends_of_waits)},
                         one_gpu = {.make = must_peer,
                                    .missing = devices_differ,
                                    .first = WAIT,
                                    .failed = "earlier work",
                                    .finds_storage = true,
-                                   CALLS(calls_of_one)};
+                                   CALLS(calls_of_one, ends_of_one)};
 
 const struct transport *tested = &two_gpus;
 
@@ -148,16 +159,6 @@ TCase *add_near_case(Suite *suite, const char *name)
 make_case *const transport_cases[] = {EVERY_PEER, NULL};
 make_case *const copying_cases[] = {TWO_GPUS, NULL};
 
-/* ---- Steps ----------------------------------------------------------------------------------- */
-
-unsigned count_gl_buffers(void)
-{
-    unsigned count = 0;
-    for (GLuint name = 1; name < 4096; name++)
-        count += glIsBuffer(name);
-    return count;
-}
-
 GROUP("bytes between two GPUs", TWO_GPUS)
 
 /* A map returns ordinary memory of the computing device. */
@@ -173,44 +174,6 @@ PEER_TEST(mapped_memory_belongs_to_the_computing_device)
     buffer = must_map(resource);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), first);
     assert_ok(gr_buffer_release(buffer));
-}
-
-PEER_TEST(read_only_copies_only_to_cuda)
-{
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
-    const unsigned long signals = case_signals();
-    for (unsigned i = 1; i < 4; i++) {
-        gr_buffer *buffer = must_map(resource);
-        assert_calls(COPY, i);
-        assert_calls(WAIT, i * signals);
-        assert_cuda_pattern(buffer, 1);
-        cuda_fill(buffer, 0xEE);
-        assert_ok(gr_buffer_release(buffer));
-        assert_calls(COPY, i);
-        assert_calls(SIGNAL, i * signals); /* OpenGL may write the staging buffer then */
-        assert_gl_pattern(name, SIZE, 1);
-    }
-}
-
-/* CUDA still sees the bytes that it wrote last. */
-PEER_TEST(write_discard_copies_only_to_opengl)
-{
-    GLuint name = gl_buffer_filled(SIZE, 0x11);
-    GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
-    write_mapped(resource, 5);
-    assert_gl_pattern(name, SIZE, 5);
-    assert_calls(COPY, 1);
-    unsigned char poison[SIZE];
-    memset(poison, 0xEE, sizeof(poison));
-    gl_write(name, poison, SIZE);
-    gr_buffer *buffer = must_map(resource);
-    assert_calls(COPY, 1);
-    assert_cuda_pattern(buffer, 5);
-    assert_gl_bytes(name, SIZE, 0xEE);
-    assert_ok(gr_buffer_release(buffer));
-    assert_calls(COPY, 2);
-    assert_gl_pattern(name, SIZE, 5);
 }
 
 GROUP("bytes on one GPU", add_near_case)
@@ -252,50 +215,6 @@ PEER_TEST(cuda_copies_nothing_on_one_gpu)
     assert_calls("cuGraphicsMapResources", 0);
     assert_calls(WAIT, 3);
     assert_calls(SIGNAL, 3);
-}
-
-GROUP("bytes", EVERY_PEER)
-
-static gr_buffer *must_map_part(gr_resource *resource, size_t offset, size_t size)
-{
-    gr_buffer *buffer = NULL;
-    const gr_map_options part = GR_INIT(gr_map_options, .offset = offset, .size = size);
-    assert_ok(gr_map_many(&resource, 1, fx.stream, &part, &buffer));
-    return buffer;
-}
-
-/* The other bytes keep their OpenGL contents. */
-PEER_TEST(only_the_mapped_part_is_copied)
-{
-    static const unsigned flags[] = {GR_READ_WRITE, GR_WRITE_DISCARD};
-    for (size_t i = 0; i < 2; i++) {
-        unsigned char bytes[SIZE];
-        GLuint name = gl_buffer_filled(SIZE, 0x21);
-        GR_AUTO(gr_resource) *resource = must_peer(name, flags[i]);
-        gr_buffer *buffer = must_map_part(resource, 1000, 96);
-        ck_assert_uint_eq(gr_buffer_size(buffer), 96);
-        if (flags[i] == GR_READ_WRITE)
-            assert_cuda_bytes(buffer, 0x21);
-        cuda_fill(buffer, 0x22);
-        assert_ok(gr_buffer_release(buffer));
-        gl_read(name, bytes, SIZE);
-        assert_bytes(bytes, 1000, 0x21);
-        assert_bytes(bytes + 1000, 96, 0x22);
-        assert_bytes(bytes + 1096, SIZE - 1096, 0x21);
-    }
-}
-
-PEER_TEST(buffers_with_immutable_storage_are_copied)
-{
-    GLuint name = 0;
-    unsigned char bytes[SIZE];
-    pattern_fill(bytes, SIZE, 1);
-    glGenBuffers(1, &name);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-    glBufferStorage(GL_COPY_WRITE_BUFFER, SIZE, bytes, GL_DYNAMIC_STORAGE_BIT);
-    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
-    for (unsigned round = 1; round < 3; round++)
-        go_round(resource, SIZE, round);
 }
 
 GROUP("batches", EVERY_PEER)
