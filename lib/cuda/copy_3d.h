@@ -38,33 +38,18 @@ static inline CUmemorytype gr_copy_type(gr_memory memory)
     return gr_driver_traits()->host_memory ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
 }
 
-/* The driver ignores the fields that do not belong to the memory type. */
+/* The fields of one side. The driver ignores those that do not belong to the memory type. */
+#define GR_COPY_FIELDS(to, side)                                                                   \
+    .to##MemoryType = (side).type, .to##Host = (void *)(uintptr_t)(side).at,                       \
+    .to##Device = (side).at, .to##Array = (CUarray)(uintptr_t)(side).at,                           \
+    .to##Pitch = (side).pitch, .to##Height = (side).rows, .to##XInBytes = (side).x,                \
+    .to##Y = (side).y, .to##Z = (side).first_slice
+
 static inline CUDA_MEMCPY3D gr_copy_3d(struct gr_copy_side to, struct gr_copy_side from,
                                        size_t row_bytes, size_t rows, size_t slices)
 {
-    return (CUDA_MEMCPY3D){
-        .srcMemoryType = from.type,
-        .srcHost = (const void *)(uintptr_t)from.at,
-        .srcDevice = from.at,
-        .srcArray = (CUarray)(uintptr_t)from.at,
-        .srcPitch = from.pitch,
-        .srcHeight = from.rows,
-        .srcXInBytes = from.x,
-        .srcY = from.y,
-        .srcZ = from.first_slice,
-        .dstMemoryType = to.type,
-        .dstHost = (void *)(uintptr_t)to.at,
-        .dstDevice = to.at,
-        .dstArray = (CUarray)(uintptr_t)to.at,
-        .dstPitch = to.pitch,
-        .dstHeight = to.rows,
-        .dstXInBytes = to.x,
-        .dstY = to.y,
-        .dstZ = to.first_slice,
-        .WidthInBytes = row_bytes,
-        .Height = rows,
-        .Depth = slices,
-    };
+    return (CUDA_MEMCPY3D){GR_COPY_FIELDS(src, from), GR_COPY_FIELDS(dst, to),
+                           .WidthInBytes = row_bytes, .Height = rows, .Depth = slices};
 }
 
 #endif

@@ -201,13 +201,19 @@ gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait
     return GR_OK;
 }
 
+/* Sets the parameters that signals and waits have in common. */
+#define SET_PARAMS(params, point)                                                                  \
+    do {                                                                                           \
+        memset(params, 0, sizeof(*(params)));                                                      \
+        (params)->params.fence.value = (point)->value;                                             \
+        (params)->params.nvSciSync.fence = (point)->nvsci_fence;                                   \
+        (params)->params.keyedMutex.key = (point)->key;                                            \
+    } while (0)
+
 void gr_semaphore_signal_params(const gr_semaphore_point *point,
                                 CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params)
 {
-    memset(params, 0, sizeof(*params));
-    params->params.fence.value = point->value;
-    params->params.nvSciSync.fence = point->nvsci_fence;
-    params->params.keyedMutex.key = point->key;
+    SET_PARAMS(params, point);
     if (point->skip_nvscibuf)
         params->flags = CUDA_EXTERNAL_SEMAPHORE_SIGNAL_SKIP_NVSCIBUF_MEMSYNC;
 }
@@ -215,10 +221,7 @@ void gr_semaphore_signal_params(const gr_semaphore_point *point,
 void gr_semaphore_wait_params(const gr_semaphore_point *point,
                               CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params)
 {
-    memset(params, 0, sizeof(*params));
-    params->params.fence.value = point->value;
-    params->params.nvSciSync.fence = point->nvsci_fence;
-    params->params.keyedMutex.key = point->key;
+    SET_PARAMS(params, point);
     params->params.keyedMutex.timeoutMs = point->timeout_ms;
     if (point->skip_nvscibuf)
         params->flags = CUDA_EXTERNAL_SEMAPHORE_WAIT_SKIP_NVSCIBUF_MEMSYNC;
