@@ -25,24 +25,25 @@ static CUmemorytype target_type(enum cudaMemcpyKind kind)
                                                                           : CU_MEMORYTYPE_DEVICE;
 }
 
+#define SET_SIDE(box, side, array, memory, pitch, type)                                            \
+    do {                                                                                           \
+        (box)->side##MemoryType = (array) ? CU_MEMORYTYPE_ARRAY : (type);                          \
+        (box)->side##Array = (CUarray)(array);                                                     \
+        (box)->side##Host = (memory);                                                              \
+        (box)->side##Device = (CUdeviceptr)(uintptr_t)(memory);                                    \
+        (box)->side##Pitch = (pitch);                                                              \
+    } while (0)
+
 void rt_box_from(CUDA_MEMCPY3D *box, cudaArray_const_t array, const void *memory, size_t pitch,
                  enum cudaMemcpyKind kind)
 {
-    box->srcMemoryType = array ? CU_MEMORYTYPE_ARRAY : source_type(kind);
-    box->srcArray = (CUarray)array;
-    box->srcHost = memory;
-    box->srcDevice = (CUdeviceptr)(uintptr_t)memory;
-    box->srcPitch = pitch;
+    SET_SIDE(box, src, array, memory, pitch, source_type(kind));
 }
 
 void rt_box_to(CUDA_MEMCPY3D *box, cudaArray_const_t array, void *memory, size_t pitch,
                enum cudaMemcpyKind kind)
 {
-    box->dstMemoryType = array ? CU_MEMORYTYPE_ARRAY : target_type(kind);
-    box->dstArray = (CUarray)array;
-    box->dstHost = memory;
-    box->dstDevice = (CUdeviceptr)(uintptr_t)memory;
-    box->dstPitch = pitch;
+    SET_SIDE(box, dst, array, memory, pitch, target_type(kind));
 }
 
 CUresult rt_copy_box(const CUDA_MEMCPY3D *box, rt_order order)

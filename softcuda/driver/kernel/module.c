@@ -151,35 +151,23 @@ CUresult soft_module_global(enum soft_kind kind, const void *handle, const char 
     return CUDA_SUCCESS;
 }
 
-static CUresult finish_load(soft_context *context, void *object, CUmodule *module)
+/* Loads a file, or an image in memory if there is no path. */
+static CUresult load(CUmodule *module, const char *path, const void *image)
 {
+    soft_context *context;
     soft_module *made;
+    void *object;
+    SOFT_TRY(soft_check_context(&context));
+    if (!module || (!path && !image))
+        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_TRY(path ? soft_image_open_file(path, &object) : soft_image_open(image, &object));
     SOFT_TRY(soft_module_new(context, SOFT_KIND_MODULE, object, &made));
     *module = made->owned.handle;
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuModuleLoad(CUmodule *module, const char *fname)
-{
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
-    if (!module || !fname)
-        return CUDA_ERROR_INVALID_VALUE;
-    void *object;
-    SOFT_TRY(soft_image_open_file(fname, &object));
-    return finish_load(context, object, module);
-}
-
-SOFT_API cuModuleLoadData(CUmodule *module, const void *image)
-{
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
-    if (!module || !image)
-        return CUDA_ERROR_INVALID_VALUE;
-    void *object;
-    SOFT_TRY(soft_image_open(image, &object));
-    return finish_load(context, object, module);
-}
+SOFT_FORWARD(cuModuleLoad, (CUmodule * module, const char *fname), load(module, fname, NULL))
+SOFT_FORWARD(cuModuleLoadData, (CUmodule * module, const void *image), load(module, NULL, image))
 
 /* Empties the log buffers of the caller, who may print them: nothing is compiled here. */
 static void empty_logs(unsigned count, const CUjit_option *options, void **values)

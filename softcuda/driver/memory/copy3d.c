@@ -80,30 +80,14 @@ CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream h
     if (!block.width || !block.height || !block.depth)
         return CUDA_SUCCESS;
 
-    described_side from = {
-        .type = given->srcMemoryType,
-        .host = given->srcHost,
-        .device = given->srcDevice,
-        .array = given->srcArray,
-        .pitch = given->srcPitch,
-        .height = given->srcHeight,
-        .x = given->srcXInBytes,
-        .y = given->srcY,
-        .z = given->srcZ,
-        .party = peers ? peers->from : copy_party(stream),
-    };
-    described_side to = {
-        .type = given->dstMemoryType,
-        .host = given->dstHost,
-        .device = given->dstDevice,
-        .array = given->dstArray,
-        .pitch = given->dstPitch,
-        .height = given->dstHeight,
-        .x = given->dstXInBytes,
-        .y = given->dstY,
-        .z = given->dstZ,
-        .party = peers ? peers->to : copy_party(stream),
-    };
+#define DESCRIBED(src)                                                                             \
+    .type = given->src##MemoryType, .host = given->src##Host, .device = given->src##Device,        \
+    .array = given->src##Array, .pitch = given->src##Pitch, .height = given->src##Height,          \
+    .x = given->src##XInBytes, .y = given->src##Y, .z = given->src##Z
+
+    described_side from = {DESCRIBED(src), .party = peers ? peers->from : copy_party(stream)};
+    described_side to = {DESCRIBED(dst), .party = peers ? peers->to : copy_party(stream)};
+#undef DESCRIBED
     SOFT_TRY(resolve_side(&from, &block, &block.from));
     SOFT_TRY(resolve_side(&to, &block, &block.to));
     return copy_submit(stream, &block, asynchronous);
