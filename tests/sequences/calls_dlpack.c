@@ -32,32 +32,30 @@ static bool is_exported(struct world *w, struct tensor *t, struct export *x, voi
     return true;
 }
 
-bool run_gr_tensor_to_dlpack(struct world *w, const int *a)
+static bool run_export(struct world *w, const int *a, bool old)
 {
     struct tensor *t = tensor_at(w, a[0]);
     struct export *x = export_at(w, a[2]);
     if (x->life == LIVE || !is_tensor_valid(w, t) || !is_consumer_valid(w, a[1]))
         return false;
-    unsigned may = !t || t->life != LIVE ? MAY(GR_ERR_INVALID_VALUE)
-                   : t->revoked          ? MAY(GR_ERR_STATE)
-                                         : 0;
-    may |= a[1] == STREAM_NULL ? MAY(GR_ERR_INVALID_VALUE) : 0;
-    void *made = gr_tensor_to_dlpack(t ? t->it : NULL, GR_DLPACK_VERSIONED, stream_at(w, a[1]));
-    return is_exported(w, t, x, made, false, may);
+    unsigned may = a[1] == STREAM_NULL ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    if (!t || t->life != LIVE)
+        may |= MAY(GR_ERR_INVALID_VALUE);
+    else if (t->revoked || (old && t->read_only))
+        may |= MAY(GR_ERR_STATE);
+    void *made = gr_tensor_to_dlpack(t ? t->it : NULL, old ? GR_DLPACK_LEGACY : GR_DLPACK_VERSIONED,
+                                     stream_at(w, a[1]));
+    return is_exported(w, t, x, made, old, may);
+}
+
+bool run_gr_tensor_to_dlpack(struct world *w, const int *a)
+{
+    return run_export(w, a, false);
 }
 
 bool run_gr_tensor_to_dlpack_legacy(struct world *w, const int *a)
 {
-    struct tensor *t = tensor_at(w, a[0]);
-    struct export *x = export_at(w, a[2]);
-    if (x->life == LIVE || !is_tensor_valid(w, t) || !is_consumer_valid(w, a[1]))
-        return false;
-    unsigned may = !t || t->life != LIVE        ? MAY(GR_ERR_INVALID_VALUE)
-                   : t->revoked || t->read_only ? MAY(GR_ERR_STATE)
-                                                : 0;
-    may |= a[1] == STREAM_NULL ? MAY(GR_ERR_INVALID_VALUE) : 0;
-    void *made = gr_tensor_to_dlpack(t ? t->it : NULL, GR_DLPACK_LEGACY, stream_at(w, a[1]));
-    return is_exported(w, t, x, made, true, may);
+    return run_export(w, a, true);
 }
 
 static void check_export(struct world *w, const struct export *x)

@@ -116,29 +116,6 @@ static unsigned group_may(const struct world *w, const int *a)
                : set_may(set ? set : UNCOPIED, possible);
 }
 
-bool run_gr_from_gl_buffer_with(struct world *w, const int *a)
-{
-    struct object *o = object_at(w, a[0]);
-    unsigned set = set_at(a[2]);
-    const bool follow = a[0] % 2 && a[2] >= 0;
-    const gr_gl_options options =
-        GR_INIT(gr_gl_options, .transports = set, .share_group = group_at(a),
-                .follow_storage = follow, .in_flight = frames_at(a));
-    if (resource_at(w, a[3])->used)
-        return false;
-    unsigned may = object_may(w, o) | flags_may(a[1], BUFFER_FLAGS);
-    may |= group_may(w, a) | frames_may(a);
-    gr_resource *made =
-        gr_from_gl_buffer_with(o ? o->name : 0, (unsigned)a[1], a[2] < 0 ? NULL : &options);
-    is_made(w, a[3], made, o, a[1], may);
-    if (made) {
-        resource_at(w, a[3])->transport = taken(set);
-        resource_at(w, a[3])->grouped = group_at(a);
-        resource_at(w, a[3])->follows = follow;
-    }
-    return true;
-}
-
 bool run_gr_from_gl_image(struct world *w, const int *a)
 {
     struct object *o = object_at(w, a[0]);
@@ -148,7 +125,7 @@ bool run_gr_from_gl_image(struct world *w, const int *a)
     return is_made(w, a[2], made, o, a[1], object_may(w, o) | flags_may(a[1], IMAGE_FLAGS));
 }
 
-bool run_gr_from_gl_image_with(struct world *w, const int *a)
+static bool run_with(struct world *w, const int *a, bool image)
 {
     struct object *o = object_at(w, a[0]);
     unsigned set = set_at(a[2]);
@@ -156,12 +133,14 @@ bool run_gr_from_gl_image_with(struct world *w, const int *a)
     const gr_gl_options options =
         GR_INIT(gr_gl_options, .transports = set, .share_group = group_at(a),
                 .follow_storage = follow, .in_flight = frames_at(a));
+    const gr_gl_options *given = a[2] < 0 ? NULL : &options;
     if (resource_at(w, a[3])->used)
         return false;
-    unsigned may = object_may(w, o) | flags_may(a[1], IMAGE_FLAGS);
+    unsigned may = object_may(w, o) | flags_may(a[1], image ? IMAGE_FLAGS : BUFFER_FLAGS);
     may |= group_may(w, a) | frames_may(a);
-    gr_resource *made = gr_from_gl_image_with(o ? o->name : 0, GL_TEXTURE_2D, (unsigned)a[1],
-                                              a[2] < 0 ? NULL : &options);
+    GLuint name = o ? o->name : 0;
+    gr_resource *made = image ? gr_from_gl_image_with(name, GL_TEXTURE_2D, (unsigned)a[1], given)
+                              : gr_from_gl_buffer_with(name, (unsigned)a[1], given);
     is_made(w, a[3], made, o, a[1], may);
     if (made) {
         resource_at(w, a[3])->transport = taken(set);
@@ -169,6 +148,16 @@ bool run_gr_from_gl_image_with(struct world *w, const int *a)
         resource_at(w, a[3])->follows = follow;
     }
     return true;
+}
+
+bool run_gr_from_gl_buffer_with(struct world *w, const int *a)
+{
+    return run_with(w, a, false);
+}
+
+bool run_gr_from_gl_image_with(struct world *w, const int *a)
+{
+    return run_with(w, a, true);
 }
 
 bool run_gr_map_gl_buffer(struct world *w, const int *a)

@@ -231,24 +231,26 @@ bool run_gr_tensor_get_info(struct world *w, const int *a)
     return true;
 }
 
-bool run_gr_tensor_wait(struct world *w, const int *a)
+static bool run_order(struct world *w, const int *a, bool is_use)
 {
     struct tensor *t = tensor_at(w, a[0]);
+    gr_tensor *it = tensor_handle(t);
     if (!is_tensor_valid(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
         return false;
-    judge(w, gr_tensor_wait(tensor_handle(t), stream_at(w, a[1])),
+    CUstream stream = stream_at(w, a[1]);
+    judge(w, is_use ? gr_tensor_used_on(it, stream) : gr_tensor_wait(it, stream),
           tensor_may(t) | special_may(a[1], false));
     return true;
 }
 
+bool run_gr_tensor_wait(struct world *w, const int *a)
+{
+    return run_order(w, a, false);
+}
+
 bool run_gr_tensor_used_on(struct world *w, const int *a)
 {
-    struct tensor *t = tensor_at(w, a[0]);
-    if (!is_tensor_valid(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
-        return false;
-    judge(w, gr_tensor_used_on(tensor_handle(t), stream_at(w, a[1])),
-          tensor_may(t) | special_may(a[1], false));
-    return true;
+    return run_order(w, a, true);
 }
 
 bool run_gr_tensor_array_interface(struct world *w, const int *a)
