@@ -82,31 +82,23 @@ void pattern_fill(void *bytes, size_t size, unsigned seed)
         out[i] = pattern_byte(seed, i);
 }
 
+/* The fields of one side of a copy between host memory and an array. */
+#define HOST_SIDE(side, bytes)                                                                     \
+    .side##MemoryType = CU_MEMORYTYPE_HOST, .side##Host = (bytes), .side##Pitch = width,           \
+    .side##Height = height
+#define ARRAY_SIDE(side, array) .side##MemoryType = CU_MEMORYTYPE_ARRAY, .side##Array = (array)
+
 CUDA_MEMCPY3D copy_to_array(CUarray array, const void *bytes, size_t width, size_t height,
                             size_t depth)
 {
-    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_HOST,
-                           .srcHost = bytes,
-                           .srcPitch = width,
-                           .srcHeight = height,
-                           .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                           .dstArray = array,
-                           .WidthInBytes = width,
-                           .Height = height,
-                           .Depth = depth};
+    return (CUDA_MEMCPY3D){HOST_SIDE(src, bytes), ARRAY_SIDE(dst, array), .WidthInBytes = width,
+                           .Height = height, .Depth = depth};
 }
 
 CUDA_MEMCPY3D copy_from_array(void *bytes, CUarray array, size_t width, size_t height, size_t depth)
 {
-    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                           .srcArray = array,
-                           .dstMemoryType = CU_MEMORYTYPE_HOST,
-                           .dstHost = bytes,
-                           .dstPitch = width,
-                           .dstHeight = height,
-                           .WidthInBytes = width,
-                           .Height = height,
-                           .Depth = depth};
+    return (CUDA_MEMCPY3D){ARRAY_SIDE(src, array), HOST_SIDE(dst, bytes), .WidthInBytes = width,
+                           .Height = height, .Depth = depth};
 }
 
 static const char *difference(size_t at, size_t size, unsigned got, unsigned wanted)

@@ -12,6 +12,14 @@ static TCase *add_taken_case(Suite *suite, const char *name)
     return with_fixture(add_case(suite, name), NULL, settle);
 }
 
+/* Frees an import, after which the producer's deleter has run so many times. */
+static void import_end(gr_tensor *tensor, struct producer *producer, unsigned deleted)
+{
+    gr_tensor_free(tensor);
+    settle();
+    producer_end(producer, deleted);
+}
+
 GROUP("taken", add_taken_case)
 
 TEST(an_import_refers_to_the_producers_memory)
@@ -29,9 +37,7 @@ TEST(an_import_refers_to_the_producers_memory)
     ck_assert(!info->read_only && info->compact);
     assert_tensor_bytes(tensor, 7);
     ck_assert_uint_eq(producer.deleted, 0);
-    gr_tensor_free(tensor);
-    settle();
-    producer_end(&producer, 1);
+    import_end(tensor, &producer, 1);
 }
 
 TEST(a_legacy_import_refers_to_the_producers_memory)
@@ -42,9 +48,7 @@ TEST(a_legacy_import_refers_to_the_producers_memory)
         must_make(gr_tensor_from_dlpack(&producer.legacy, GR_DLPACK_LEGACY, fx.stream));
     ck_assert_uint_eq(gr_tensor_get_info(tensor)->ptr, producer.memory);
     assert_tensor_bytes(tensor, 7);
-    gr_tensor_free(tensor);
-    settle();
-    producer_end(&producer, 1);
+    import_end(tensor, &producer, 1);
 }
 
 /*
@@ -149,9 +153,7 @@ TEST(an_import_of_a_read_only_tensor_is_read_only)
     unsigned char bytes[SIZE] = {0};
     assert_fails(gr_tensor_copy_from_host(tensor, bytes, SIZE, fx.stream), GR_ERR_STATE, 0,
                  "read-only");
-    gr_tensor_free(tensor);
-    settle();
-    producer_end(&producer, 1);
+    import_end(tensor, &producer, 1);
 }
 
 TEST(a_later_1_x_version_is_accepted)
@@ -445,9 +447,7 @@ TEST(a_live_producer_tensor_cannot_be_imported_twice)
     settle();
     /* The deleter keeps the producer's struct, so that the producer may pass it again. */
     tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.stream));
-    gr_tensor_free(tensor);
-    settle();
-    producer_end(&producer, 2);
+    import_end(tensor, &producer, 2);
 }
 
 GROUP("taken", add_taken_case)
@@ -463,9 +463,7 @@ TEST(reading_an_import_waits_for_the_producers_stream)
     unsigned char bytes[SIZE];
     tensor_read(tensor, bytes);
     assert_bytes(bytes, SIZE, 9);
-    gr_tensor_free(tensor);
-    settle();
-    producer_end(&producer, 1);
+    import_end(tensor, &producer, 1);
 }
 
 /* The deleter runs after all work on the bytes, on a thread that calls grinterop. */
