@@ -157,59 +157,37 @@ extern CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *d
 
 /* ---- The driver API -------------------------------------------------------------------------- */
 
-static inline CUresult CUDAAPI gr_compat_register_buffer(CUgraphicsResource *resource,
-                                                         unsigned int buffer, unsigned int flags)
-{
-    return gr_compat()->register_buffer(resource, buffer, flags);
-}
+/* Defines gr_compat_NAME(), which calls the function of that name. */
+#define GR_COMPAT_CALL(name, parameters, arguments)                                                \
+    static inline CUresult CUDAAPI gr_compat_##name parameters                                     \
+    {                                                                                              \
+        return gr_compat()->name arguments;                                                        \
+    }
 
-static inline CUresult CUDAAPI gr_compat_register_image(CUgraphicsResource *resource,
-                                                        unsigned int image, unsigned int target,
-                                                        unsigned int flags)
-{
-    return gr_compat()->register_image(resource, image, target, flags);
-}
-
-static inline CUresult CUDAAPI gr_compat_unregister(CUgraphicsResource resource)
-{
-    return gr_compat()->unregister(resource);
-}
-
-static inline CUresult CUDAAPI gr_compat_set_map_flags(CUgraphicsResource resource,
-                                                       unsigned int flags)
-{
-    return gr_compat()->set_map_flags(resource, flags);
-}
-
-static inline CUresult CUDAAPI gr_compat_pointer(CUdeviceptr *pointer, size_t *size,
-                                                 CUgraphicsResource resource)
-{
-    return gr_compat()->pointer(pointer, size, resource);
-}
-
-static inline CUresult CUDAAPI gr_compat_array(CUarray *array, CUgraphicsResource resource,
-                                               unsigned int index, unsigned int level)
-{
-    return gr_compat()->array(array, resource, index, level);
-}
-
-static inline CUresult CUDAAPI gr_compat_mipmapped_array(CUmipmappedArray *array,
-                                                         CUgraphicsResource resource)
-{
-    return gr_compat()->mipmapped_array(array, resource);
-}
-
-static inline CUresult CUDAAPI gr_compat_import_memory(CUexternalMemory *memory,
-                                                       const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
-{
-    return gr_compat()->import_memory(memory, desc);
-}
-
-static inline CUresult CUDAAPI gr_compat_import_semaphore(
-    CUexternalSemaphore *semaphore, const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc)
-{
-    return gr_compat()->import_semaphore(semaphore, desc);
-}
+GR_COMPAT_CALL(register_buffer,
+               (CUgraphicsResource * resource, unsigned int buffer, unsigned int flags),
+               (resource, buffer, flags))
+GR_COMPAT_CALL(register_image,
+               (CUgraphicsResource * resource, unsigned int image, unsigned int target,
+                unsigned int flags),
+               (resource, image, target, flags))
+GR_COMPAT_CALL(unregister, (CUgraphicsResource resource), (resource))
+GR_COMPAT_CALL(set_map_flags, (CUgraphicsResource resource, unsigned int flags), (resource, flags))
+GR_COMPAT_CALL(pointer, (CUdeviceptr * pointer, size_t *size, CUgraphicsResource resource),
+               (pointer, size, resource))
+GR_COMPAT_CALL(array,
+               (CUarray * array, CUgraphicsResource resource, unsigned int index,
+                unsigned int level),
+               (array, resource, index, level))
+GR_COMPAT_CALL(mipmapped_array, (CUmipmappedArray * array, CUgraphicsResource resource),
+               (array, resource))
+GR_COMPAT_CALL(import_memory,
+               (CUexternalMemory * memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc),
+               (memory, desc))
+GR_COMPAT_CALL(import_semaphore,
+               (CUexternalSemaphore * semaphore, const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc),
+               (semaphore, desc))
+#undef GR_COMPAT_CALL
 
 static inline CUresult gr_compat_cu_map(unsigned int count, CUgraphicsResource *resources,
                                         CUstream stream)
@@ -244,12 +222,17 @@ static inline cudaError_t gr_compat_begin(void)
     return (cudaError_t)gr_compat()->explain_runtime((CUresult)cudaFree(0));
 }
 
+#define GR_COMPAT_BEGIN()                                                                          \
+    do {                                                                                           \
+        cudaError_t begun = gr_compat_begin();                                                     \
+        if (begun != cudaSuccess)                                                                  \
+            return begun;                                                                          \
+    } while (0)
+
 static inline cudaError_t CUDARTAPI gr_compat_cuda_register_buffer(
     struct cudaGraphicsResource **resource, unsigned int buffer, unsigned int flags)
 {
-    cudaError_t begun = gr_compat_begin();
-    if (begun != cudaSuccess)
-        return begun;
+    GR_COMPAT_BEGIN();
     return gr_compat_end(gr_compat_register_buffer((CUgraphicsResource *)resource, buffer, flags));
 }
 
@@ -257,9 +240,7 @@ static inline cudaError_t CUDARTAPI
 gr_compat_cuda_register_image(struct cudaGraphicsResource **resource, unsigned int image,
                               unsigned int target, unsigned int flags)
 {
-    cudaError_t begun = gr_compat_begin();
-    if (begun != cudaSuccess)
-        return begun;
+    GR_COMPAT_BEGIN();
     return gr_compat_end(
         gr_compat_register_image((CUgraphicsResource *)resource, image, target, flags));
 }
@@ -278,9 +259,7 @@ static inline cudaError_t gr_compat_cuda_set_map_flags(cudaGraphicsResource_t re
 static inline cudaError_t gr_compat_cuda_map(int count, cudaGraphicsResource_t *resources,
                                              cudaStream_t stream GR_COMPAT_STREAM_ARGUMENT)
 {
-    cudaError_t begun = gr_compat_begin();
-    if (begun != cudaSuccess)
-        return begun;
+    GR_COMPAT_BEGIN();
     return gr_compat_end(gr_compat_cu_map(count < 0 ? 0 : (unsigned int)count,
                                           (CUgraphicsResource *)resources, (CUstream)stream));
 }
@@ -288,9 +267,7 @@ static inline cudaError_t gr_compat_cuda_map(int count, cudaGraphicsResource_t *
 static inline cudaError_t gr_compat_cuda_unmap(int count, cudaGraphicsResource_t *resources,
                                                cudaStream_t stream GR_COMPAT_STREAM_ARGUMENT)
 {
-    cudaError_t begun = gr_compat_begin();
-    if (begun != cudaSuccess)
-        return begun;
+    GR_COMPAT_BEGIN();
     return gr_compat_end(gr_compat_cu_unmap(count < 0 ? 0 : (unsigned int)count,
                                             (CUgraphicsResource *)resources, (CUstream)stream));
 }
