@@ -165,7 +165,6 @@ static gr_status make_copied(struct vk_resource *r, const struct gr_context *con
         return gr_last_error()->status;
     snprintf(r->transport, sizeof(r->transport), "%s, %s, since %s", resource->backend->name,
              vk_staging_text(copy->staging.way), r->why);
-    r->why = NULL;
     resource->transport = r->transport;
     resource->ptr = copy->ptr;
     gr_external_make_mapped(&r->external, context, &copy->import, part, flags);
@@ -206,6 +205,7 @@ gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external
                            ? make_in_place(r, &context, part, flags, call)
                            : vk_memory_import(b, &r->external, &context, part, flags, call);
     if (status == GR_OK) {
+        r->why = NULL;
         vk_device_hold(b->device);
         begin_order(r, pair);
         return &r->external.base;
