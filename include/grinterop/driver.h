@@ -63,8 +63,6 @@ GR_API const char *gr_cuda_driver_path(void);
  * Errors, with *device unchanged:
  *     GR_ERR_INVALID_VALUE  an argument is NULL
  *     GR_ERR_UNSUPPORTED    no CUDA device has that UUID; the message lists those that CUDA sees
- *     GR_ERR_CUDA           CUDA refused
- *     GR_ERR_NO_DRIVER      there is no usable CUDA driver
  *
  * Wraps cuDeviceGetCount, cuDeviceGet, cuDeviceGetUuid.
  */
@@ -91,10 +89,7 @@ typedef struct gr_cuda_context {
  * Owner    the caller, who frees it with gr_cuda_context_free(), on the same thread
  *
  * Errors: NULL, with the previous context still current, after
- *     GR_ERR_NO_DRIVER      there is no usable CUDA driver
  *     GR_ERR_INVALID_VALUE  there is no such device
- *     GR_ERR_CUDA           the driver refused
- *     GR_ERR_NO_MEMORY
  *
  * Wraps cuDevicePrimaryCtxRetain, cuCtxSetCurrent, cuStreamCreate.
  */

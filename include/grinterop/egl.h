@@ -68,7 +68,6 @@ typedef struct gr_egl_options {
  *     GR_ERR_GL             EGL or a context of that version is not available; the message lists
  *                           the EGL devices and what is missing
  *     GR_ERR_CUDA           CUDA failed to count its devices
- *     GR_ERR_NO_DRIVER      there is no CUDA driver
  *
  * Wraps eglQueryDevicesEXT, eglGetPlatformDisplayEXT, eglCreateContext.
  */

@@ -157,9 +157,6 @@ typedef struct gr_external_memory_desc {
  *     GR_ERR_UNSUPPORTED    this platform does not support the type; the message has the driver's
  *                           code
  *     GR_ERR_SYSTEM         the process can open no more file descriptors
- *     GR_ERR_CUDA           the driver refused
- *     GR_ERR_NO_DRIVER      there is no CUDA driver
- *     GR_ERR_NO_MEMORY
  *
  * Wraps cuImportExternalMemory, and cuExternalMemoryGetMappedBuffer or
  * cuExternalMemoryGetMappedMipmappedArray.

@@ -60,7 +60,6 @@ extern "C" {
  *     GR_ERR_UNSUPPORTED    the context is older than OpenGL 3.2, or OpenGL ES
  *     GR_ERR_CUDA           CUDA refused, usually because OpenGL draws on another device; the
  *                           message names both devices and the remedy
- *     GR_ERR_NO_DRIVER      there is no CUDA driver
  *
  * Wraps cuGraphicsGLRegisterBuffer.
  */
@@ -286,7 +285,6 @@ typedef struct gr_transport_info {
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `transport` is not one of the four
  *     GR_ERR_GL             no OpenGL context is current
- *     GR_ERR_NO_DRIVER      there is no CUDA driver
  */
 GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
 
@@ -446,7 +444,6 @@ GR_API unsigned int gr_gl_target(const gr_resource *resource);
  *     GR_ERR_GL             no OpenGL context is current
  *     GR_ERR_CUDA           OpenGL draws on the CPU or on another vendor's GPU; the message names
  *                           the device
- *     GR_ERR_NO_DRIVER      there is no CUDA driver
  *
  * Wraps cuGLGetDevices.
  */

@@ -33,7 +33,9 @@
  *           the release of the buffer hands it back to the graphics API. Between map and release
  *           the graphics API must not touch the resource.
  * Errors    A function that creates an object returns NULL on failure; most others return a
- *           gr_status. gr_last_error() describes the failure and the remedy.
+ *           gr_status. gr_last_error() describes the failure and the remedy. Lists of errors leave
+ *           out four that need no explanation: GR_ERR_NO_DRIVER, there is no usable CUDA driver;
+ *           GR_ERR_CUDA and GR_ERR_VULKAN, the driver refused a call; GR_ERR_NO_MEMORY.
  * Output    Without logging, grinterop prints only one line if gr_cuda_load(true) selects the
  *           software CUDA driver, and one line if the environment variable GR_LOG or GR_COMPAT has
  *           an unknown word. The software CUDA driver also prints program errors that a GPU does
@@ -183,7 +185,6 @@ static inline CUstream gr_stream_or_default(CUstream stream)
  *     GR_ERR_CUDA           the driver refused; or the stream belongs to another CUDA context or
  *                           was destroyed
  *     GR_ERR_DEVICE_LOST    earlier work in the CUDA context failed
- *     GR_ERR_NO_MEMORY
  *
  * Wraps cuGraphicsMapResources, cuGraphicsResourceGetMappedPointer.
  */

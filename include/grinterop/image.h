@@ -34,7 +34,6 @@
  * Errors of every function that takes a buffer:
  *     GR_ERR_INVALID_VALUE  the buffer is NULL
  *     GR_ERR_STATE          the buffer is not a mapping of an image, or the mapping has ended
- *     GR_ERR_CUDA           the driver refused
  */
 #ifndef GR_IMAGE_H
 #define GR_IMAGE_H

@@ -112,7 +112,6 @@ typedef struct gr_ring_options {
  *     GR_ERR_STATE          a resource is mapped, closed, or in a ring already; or CUDA writes the
  *                           slots, and a Vulkan image is new: call gr_vk_hand_over() first
  *     GR_ERR_GL             the OpenGL context of the resources is not current
- *     GR_ERR_NO_MEMORY
  */
 GR_API gr_ring *gr_ring_create(gr_resource *const resources[], size_t n,
                                const gr_ring_options *options);

@@ -92,9 +92,6 @@ typedef struct gr_semaphore_desc {
  *     GR_ERR_INVALID_VALUE  the handle breaks a rule of its type, which the message cites
  *     GR_ERR_UNSUPPORTED    this platform does not support the type; the message has the driver's
  *                           code
- *     GR_ERR_CUDA           the driver refused
- *     GR_ERR_NO_DRIVER      there is no CUDA driver
- *     GR_ERR_NO_MEMORY
  *
  * Wraps cuImportExternalSemaphore.
  */

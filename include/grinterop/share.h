@@ -63,7 +63,6 @@ extern "C" {
  *     GR_ERR_TIMEOUT        the socket stayed full; close it if the message says so
  *     GR_ERR_SYSTEM         the other process is gone, or this process can open no more file
  *                           descriptors
- *     GR_ERR_NO_MEMORY
  */
 GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void *data, size_t size,
                                   unsigned timeout_ms);
@@ -102,7 +101,6 @@ GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void 
  *     GR_ERR_SYSTEM         the other process is gone, or this process can open no more file
  *                           descriptors
  *     GR_ERR_CUDA           CUDA refused to import the memory or a semaphore
- *     GR_ERR_NO_DRIVER      there is no CUDA driver
  *     GR_ERR_NO_MEMORY      the process or the device is out of memory, also for a message that
  *                           claims more than the device has
  */

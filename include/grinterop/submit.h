@@ -123,7 +123,6 @@ typedef struct gr_submit {
  *                           another open submit, or has no defined order (gr_resource_set_sync());
  *                           the last signal of a binary semaphore was not waited for
  *     GR_ERR_CUDA           the CUDA context was destroyed
- *     GR_ERR_NO_MEMORY
  */
 GR_API gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n);
 

@@ -184,10 +184,7 @@ typedef struct gr_tensor_desc {
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  a field of `desc`, or `stream`, is invalid; or strides are negative or
  *                           overlap; the message names the field
- *     GR_ERR_NO_DRIVER      there is no usable CUDA driver
  *     GR_ERR_UNSUPPORTED    the device has no managed memory
- *     GR_ERR_CUDA           the driver refused
- *     GR_ERR_NO_MEMORY
  *
  * Wraps cuMemAllocAsync, cuMemAlloc, cuMemAllocHost, cuMemAllocManaged.
  */
@@ -215,9 +212,6 @@ typedef void (*gr_tensor_end_fn)(void *user);
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  a field of `desc` is invalid; `ready_on` or `data` is NULL; or CUDA
  *                           cannot access the memory, and `memory` is not GR_MEMORY_HOST
- *     GR_ERR_NO_DRIVER      there is no usable CUDA driver
- *     GR_ERR_CUDA           the driver refused
- *     GR_ERR_NO_MEMORY
  */
 GR_API gr_tensor *gr_tensor_from_memory(const gr_tensor_desc *desc, void *data, CUstream ready_on,
                                         gr_tensor_end_fn end, void *user);
@@ -240,7 +234,6 @@ GR_API gr_tensor *gr_tensor_from_memory(const gr_tensor_desc *desc, void *data, 
  *                           buffer
  *     GR_ERR_STATE          the mapping has ended; or `buffer` is an image mapped by gr_map(),
  *                           without GR_MEMORY_ARRAY
- *     GR_ERR_NO_MEMORY
  */
 GR_API gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc);
 
@@ -258,7 +251,6 @@ GR_API gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc
  *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed; a field of `desc` is invalid; the view
  *                           exceeds the memory
  *     GR_ERR_STATE          the tensor is revoked
- *     GR_ERR_NO_MEMORY
  */
 GR_API gr_tensor *gr_tensor_view(gr_tensor *tensor, const gr_tensor_desc *desc);
 
@@ -341,7 +333,6 @@ GR_API const gr_tensor_info *gr_tensor_get_info(const gr_tensor *tensor);
  * Errors:
  *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `stream` is invalid
  *     GR_ERR_STATE          the tensor is revoked
- *     GR_ERR_CUDA           the driver refused
  *
  * Wraps cuEventRecord, cuStreamWaitEvent.
  */
@@ -374,7 +365,6 @@ GR_API gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream);
  *     GR_ERR_INVALID_VALUE  a tensor is NULL or freed; shapes or dtypes differ, and the message
  *                           contains both; a stride of `to` is 0; `stream` is invalid
  *     GR_ERR_STATE          a tensor is revoked, or `to` is read-only
- *     GR_ERR_CUDA           the driver refused
  *
  * Wraps cuMemcpyAsync, cuMemcpy3DAsync, cuMemcpyPeerAsync, cuMemcpy3DPeerAsync.
  */
@@ -431,8 +421,6 @@ typedef enum gr_dlpack {
  *     GR_ERR_UNSUPPORTED    negative strides without gr_tensor_desc.negative_strides; strides that
  *                           are not multiples of the element size; memory for kernels at an address
  *                           that is not such a multiple; grinterop was built without DLPack
- *     GR_ERR_CUDA           the driver refused
- *     GR_ERR_NO_MEMORY
  */
 GR_API void *gr_tensor_to_dlpack(gr_tensor *tensor, gr_dlpack form, CUstream consumer);
 
@@ -457,9 +445,6 @@ GR_API void *gr_tensor_to_dlpack(gr_tensor *tensor, gr_dlpack form, CUstream con
  *                           dimensions; an address that is not a multiple of the element size;
  *                           grinterop was built without DLPack
  *     GR_ERR_STATE          grinterop exported the tensor, and its mapping has ended
- *     GR_ERR_NO_DRIVER      there is no usable CUDA driver
- *     GR_ERR_CUDA           the driver refused
- *     GR_ERR_NO_MEMORY
  */
 GR_API gr_tensor *gr_tensor_from_dlpack(void *managed, gr_dlpack form, CUstream ready_on);
 
@@ -495,7 +480,6 @@ typedef struct gr_array_interface {
  *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `consumer` is NULL
  *     GR_ERR_STATE          the tensor is revoked
  *     GR_ERR_UNSUPPORTED    the tensor is in pageable host memory, which CUDA cannot access
- *     GR_ERR_CUDA           the driver refused
  */
 GR_API const gr_array_interface *gr_tensor_array_interface(gr_tensor *tensor, CUstream consumer);
 

@@ -89,8 +89,6 @@ extern "C" {
  *                           usage; or CUDA computes on another device, where only buffers with
  *                           dedicated memory can be shared, and `transports` allows no copy
  *     GR_ERR_NO_MEMORY      the device or the process is out of memory
- *     GR_ERR_VULKAN         Vulkan refused
- *     GR_ERR_CUDA           CUDA refused
  *
  * Wraps vkCreateBuffer, vkCreateImage, vkAllocateMemory, vkGetMemoryFdKHR and
  * gr_from_external_memory().
@@ -342,7 +340,6 @@ typedef struct gr_vk_submit_desc {
  *                           part; or the chain of `info_v1` (gr_vk_submit_fill_v1())
  *     GR_ERR_NO_MEMORY      the process or the device is out of memory
  *     GR_ERR_DEVICE_LOST    the VkDevice is lost
- *     GR_ERR_VULKAN         Vulkan refused
  *
  * Wraps vkQueueSubmit2, else vkQueueSubmit.
  */
@@ -381,7 +378,6 @@ GR_API gr_status gr_vk_hand_over(gr_resource *const resources[], size_t n, VkIma
  *                           semaphore
  *     GR_ERR_STATE          the submit was committed before
  *     GR_ERR_CUDA           the CUDA context was destroyed
- *     GR_ERR_NO_MEMORY
  */
 GR_API gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
                                    VkPipelineStageFlags2 stages, VkSubmitInfo2 *out);
@@ -441,8 +437,6 @@ GR_API gr_status gr_vk_cmd_to_cuda(VkCommandBuffer commands, gr_resource *const 
  * Errors:
  *     GR_ERR_INVALID_VALUE  `device` is NULL, or the type is invalid
  *     GR_ERR_UNSUPPORTED    the device has no timelines, or cannot export binary semaphores
- *     GR_ERR_VULKAN         Vulkan refused
- *     GR_ERR_CUDA           CUDA refused
  */
 GR_API gr_semaphore *gr_semaphore_create_vk(gr_vk_device *device, VkSemaphoreType type);
 

@@ -67,7 +67,6 @@ typedef struct gr_vk_device_desc {
  *     GR_ERR_INVALID_VALUE  an argument is NULL, or CUDA has no such device
  *     GR_ERR_UNSUPPORTED    no Vulkan device matches; the message lists the devices that were found
  *     GR_ERR_VULKAN         the devices could not be listed
- *     GR_ERR_NO_DRIVER      there is no CUDA driver
  */
 GR_API gr_status gr_vk_physical_device(PFN_vkGetInstanceProcAddr get_instance_proc_addr,
                                        VkInstance instance, int cuda_device,
@@ -155,8 +154,6 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *     GR_ERR_UNSUPPORTED    without copies: no CUDA device matches, or extensions are missing (the
  *                           message lists all of them). `transports` allows no Vulkan transport
  *     GR_ERR_VULKAN         a function of Vulkan 1.0 was not found
- *     GR_ERR_CUDA           CUDA refused
- *     GR_ERR_NO_DRIVER      there is no CUDA driver
  */
 GR_API gr_vk_device *gr_vk_device_from_vk(const gr_vk_device_desc *desc);
 
@@ -263,8 +260,6 @@ typedef struct gr_vk_headless_info {
  *     GR_ERR_INVALID_VALUE  there is no such CUDA device
  *     GR_ERR_UNSUPPORTED    there is no Vulkan driver, or none for that device: the message lists
  *                           the devices found, and what may hide other devices
- *     GR_ERR_VULKAN         Vulkan refused
- *     GR_ERR_NO_DRIVER      there is no CUDA driver
  */
 GR_API gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options);
 
