@@ -177,7 +177,7 @@ static bool is_handle_error(CUresult code)
 
 gr_status gr_handle_refused(const struct gr_handle_rule *rule,
                             const struct gr_handle_import *import, CUresult code, bool foreign,
-                            const char *usual, const char *call)
+                            const char *call)
 {
     if (gr_cuda_is_sticky(code) || code == CUDA_ERROR_CONTEXT_IS_DESTROYED)
         return gr_fail_cuda(code, import->driver_call,
@@ -192,7 +192,7 @@ gr_status gr_handle_refused(const struct gr_handle_rule *rule,
             call, import->what, rule->name,
             is_for_other_platform(rule->form) ? "The type belongs to another operating system: "
                                                 "export the object with a type of this one."
-                                              : usual);
+                                              : rule->usual);
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
         return gr_fail_cuda(
             code, import->driver_call,
@@ -201,5 +201,5 @@ gr_status gr_handle_refused(const struct gr_handle_rule *rule,
             call, import->what, rule->name);
     return gr_fail_cuda(code, import->driver_call,
                         "%s: the CUDA driver did not import the %s of the type %s. %s", call,
-                        import->what, rule->name, usual);
+                        import->what, rule->name, rule->usual);
 }

@@ -35,10 +35,23 @@ struct gr_handle {
 
 /* The rule for one handle type. Memory and semaphores each have a table of rules. */
 struct gr_handle_rule {
+    int type;         /* the driver's constant */
     const char *name; /* the name of the type, such as "OPAQUE_FD" */
     enum gr_handle_form form;
-    const char *from; /* the calls that export this type of handle */
+    const char *from;  /* the calls that export this type of handle */
+    int kind;          /* a value of an enum of the table */
+    const char *usual; /* the usual causes of a failed import */
 };
+
+/* Returns the rule of a type; NULL if the table has none. */
+static inline const struct gr_handle_rule *gr_handle_find(const struct gr_handle_rule rules[],
+                                                          size_t n, int type)
+{
+    for (size_t i = 0; i < n; i++)
+        if (rules[i].type == type)
+            return &rules[i];
+    return NULL;
+}
 
 /*
  * The names for messages: the driver's import call, and fields and nouns of grinterop's
@@ -68,10 +81,10 @@ gr_status gr_handle_unknown(int type, const struct gr_handle_import *import, con
 
 /*
  * Records a refused import: GR_ERR_UNSUPPORTED if this platform lacks the type or `foreign` is set,
- * otherwise GR_ERR_CUDA. `usual` names the usual causes for this type of handle.
+ * otherwise GR_ERR_CUDA. The message names the usual causes for this type of handle.
  */
 gr_status gr_handle_refused(const struct gr_handle_rule *rule,
                             const struct gr_handle_import *import, CUresult code, bool foreign,
-                            const char *usual, const char *call);
+                            const char *call);
 
 #endif

@@ -12,58 +12,40 @@
 
 enum dedication { MAY_BE_DEDICATED, MUST_BE_DEDICATED, NEVER_DEDICATED };
 
-static const struct memory_rule {
-    CUexternalMemoryHandleType type;
-    struct gr_handle_rule handle;
-    enum dedication dedicated;
-    const char *usual; /* the usual causes of a failed import */
-} rules[] = {
-    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
-     {"OPAQUE_FD", GR_HANDLE_FD, "vkGetMemoryFdKHR and cuMemExportToShareableHandle return it"},
-     MAY_BE_DEDICATED,
+static const struct gr_handle_rule rules[] = {
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, "OPAQUE_FD", GR_HANDLE_FD,
+     "vkGetMemoryFdKHR and cuMemExportToShareableHandle return it", MAY_BE_DEDICATED,
      "Usual causes: a size or a `dedicated` that does not match the allocation; an fd of another "
      "kind, or from another GPU (compare UUIDs)."},
-    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32,
-     {"OPAQUE_WIN32", GR_HANDLE_NT, "vkGetMemoryWin32HandleKHR returns it"},
-     MAY_BE_DEDICATED,
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32, "OPAQUE_WIN32", GR_HANDLE_NT,
+     "vkGetMemoryWin32HandleKHR returns it", MAY_BE_DEDICATED,
      "Usual causes: a size or a `dedicated` that does not match the allocation; a handle that was "
      "closed, has another type, or is from another GPU (compare UUIDs)."},
-    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT,
-     {"OPAQUE_WIN32_KMT", GR_HANDLE_KMT,
-      "vkGetMemoryWin32HandleKHR returns it for the type OPAQUE_WIN32_KMT"},
-     MAY_BE_DEDICATED,
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT, "OPAQUE_WIN32_KMT", GR_HANDLE_KMT,
+     "vkGetMemoryWin32HandleKHR returns it for the type OPAQUE_WIN32_KMT", MAY_BE_DEDICATED,
      "Usual causes: the memory was freed, which this handle does not prevent; a size or a "
      "`dedicated` that does not match the allocation; another GPU (compare UUIDs)."},
-    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP,
-     {"D3D12_HEAP", GR_HANDLE_NT, "ID3D12Device::CreateSharedHandle returns it for an ID3D12Heap"},
-     MAY_BE_DEDICATED,
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP, "D3D12_HEAP", GR_HANDLE_NT,
+     "ID3D12Device::CreateSharedHandle returns it for an ID3D12Heap", MAY_BE_DEDICATED,
      "Usual causes: the handle is of a committed resource (type D3D12_RESOURCE); a size that "
      "differs from the heap's; another adapter (compare LUIDs)."},
-    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE,
-     {"D3D12_RESOURCE", GR_HANDLE_NT,
-      "ID3D12Device::CreateSharedHandle returns it for an ID3D12Resource"},
-     MUST_BE_DEDICATED,
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE, "D3D12_RESOURCE", GR_HANDLE_NT,
+     "ID3D12Device::CreateSharedHandle returns it for an ID3D12Resource", MUST_BE_DEDICATED,
      "Usual causes: the handle is of a heap (type D3D12_HEAP); a size that differs from "
      "GetResourceAllocationInfo's; another adapter (compare LUIDs)."},
-    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE,
-     {"D3D11_RESOURCE", GR_HANDLE_NT,
-      "IDXGIResource1::CreateSharedHandle returns it for an ID3D11Resource"},
-     MUST_BE_DEDICATED,
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE, "D3D11_RESOURCE", GR_HANDLE_NT,
+     "IDXGIResource1::CreateSharedHandle returns it for an ID3D11Resource", MUST_BE_DEDICATED,
      "Usual causes: the handle is a KMT one (type D3D11_RESOURCE_KMT); a size that differs from "
      "the resource's; another adapter (compare LUIDs)."},
-    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE_KMT,
-     {"D3D11_RESOURCE_KMT", GR_HANDLE_KMT,
-      "IDXGIResource::GetSharedHandle returns it for an ID3D11Resource"},
-     MUST_BE_DEDICATED,
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE_KMT, "D3D11_RESOURCE_KMT", GR_HANDLE_KMT,
+     "IDXGIResource::GetSharedHandle returns it for an ID3D11Resource", MUST_BE_DEDICATED,
      "Usual causes: the resource was released, which this handle does not prevent; the handle is "
      "an NT one (type D3D11_RESOURCE); another adapter (compare LUIDs)."},
-    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF,
-     {"NVSCIBUF", GR_HANDLE_NVSCI, "NvSciBufObjAlloc returns it"},
-     MAY_BE_DEDICATED,
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF, "NVSCIBUF", GR_HANDLE_NVSCI,
+     "NvSciBufObjAlloc returns it", MAY_BE_DEDICATED,
      "NvSciBuf exists on DRIVE and Jetson. Usual causes: the attribute list does not name this "
      "GPU; a size that differs from the object's."},
-    {(CUexternalMemoryHandleType)GR_DMABUF_FD,
-     {"DMABUF_FD", GR_HANDLE_FD, "the kernel's dma_buf exporters return it"},
+    {GR_DMABUF_FD, "DMABUF_FD", GR_HANDLE_FD, "the kernel's dma_buf exporters return it",
      NEVER_DEDICATED,
      "CUDA imports dma_bufs only on Jetson Thor and later, with a CUDA 13 driver. Elsewhere export "
      "the memory as OPAQUE_FD."},
@@ -71,71 +53,69 @@ static const struct memory_rule {
 
 static const struct gr_handle_import import = {"cuImportExternalMemory", "nvscibuf", "memory"};
 
-static const struct memory_rule *rule_of(CUexternalMemoryHandleType type)
+static const struct gr_handle_rule *rule_of(CUexternalMemoryHandleType type)
 {
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        if (rules[i].type == type)
-            return &rules[i];
-    return NULL;
+    return gr_handle_find(rules, sizeof(rules) / sizeof(rules[0]), (int)type);
 }
 
 bool gr_external_has_fd(CUexternalMemoryHandleType type)
 {
-    const struct memory_rule *rule = rule_of(type);
-    return rule && rule->handle.form == GR_HANDLE_FD;
+    const struct gr_handle_rule *rule = rule_of(type);
+    return rule && rule->form == GR_HANDLE_FD;
 }
 
 const char *gr_external_type_name(CUexternalMemoryHandleType type)
 {
-    const struct memory_rule *rule = rule_of(type);
-    return rule ? rule->handle.name : "unknown";
+    const struct gr_handle_rule *rule = rule_of(type);
+    return rule ? rule->name : "unknown";
 }
 
-static gr_status check_dedicated(const struct memory_rule *rule, bool dedicated, const char *call)
+static gr_status check_dedicated(const struct gr_handle_rule *rule, bool dedicated,
+                                 const char *call)
 {
-    if (rule->dedicated == MUST_BE_DEDICATED && !dedicated)
+    if (rule->kind == MUST_BE_DEDICATED && !dedicated)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "The handle type %s was given without `dedicated`. Direct3D resources are always "
             "dedicated (CUDA driver API, cuImportExternalMemory). Set `dedicated` to true.",
-            rule->handle.name);
-    if (rule->dedicated == NEVER_DEDICATED && dedicated)
+            rule->name);
+    if (rule->kind == NEVER_DEDICATED && dedicated)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The handle type %s was given with `dedicated`. The flags of a dma_buf must "
                        "be 0 (CUDA driver API, cuImportExternalMemory). Set `dedicated` to false.",
-                       rule->handle.name);
+                       rule->name);
     return GR_OK;
 }
 
 gr_status gr_external_check(const gr_external_memory_desc *info, const char *call)
 {
-    const struct memory_rule *rule = rule_of(info->type);
+    const struct gr_handle_rule *rule = rule_of(info->type);
     if (!rule)
         return gr_handle_unknown((int)info->type, &import, call);
     const struct gr_handle handle = {info->fd, info->win32_handle, info->win32_name,
                                      info->nvscibuf};
-    GR_TRY(gr_handle_check(&rule->handle, &handle, &import, call));
+    GR_TRY(gr_handle_check(rule, &handle, &import, call));
     if (info->size == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The memory of the type %s was given the size 0. The size of the whole "
                        "memory is required (CUDA driver API, cuImportExternalMemory). Pass the "
                        "allocated size (Vulkan: VkMemoryAllocateInfo::allocationSize; VMA: "
                        "VmaAllocationInfo2::blockSize).",
-                       rule->handle.name);
+                       rule->name);
     return check_dedicated(rule, info->dedicated, call);
 }
 
 void gr_external_handle_desc(const gr_external_memory_desc *info,
                              CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 {
-    const struct memory_rule *rule = rule_of(info->type);
+    const struct gr_handle_rule *rule = rule_of(info->type);
     memset(desc, 0, sizeof(*desc));
     desc->type = info->type;
     desc->size = info->size;
     desc->flags = info->dedicated ? CUDA_EXTERNAL_MEMORY_DEDICATED : 0;
-    if (rule->handle.form == GR_HANDLE_FD) {
+    if (rule->form == GR_HANDLE_FD) {
         desc->handle.fd = info->fd;
-    } else if (rule->handle.form == GR_HANDLE_NVSCI) {
+    } else if (rule->form == GR_HANDLE_NVSCI) {
         desc->handle.nvSciBufObject = info->nvscibuf;
     } else {
         desc->handle.win32.handle = info->win32_handle;
@@ -147,14 +127,13 @@ void gr_external_handle_desc(const gr_external_memory_desc *info,
  * Whether the driver is too old for the type: drivers before CUDA 13 reject dma_bufs as an invalid
  * value.
  */
-static bool is_too_old(const struct memory_rule *rule, CUresult code)
+static bool is_too_old(const struct gr_handle_rule *rule, CUresult code)
 {
-    return (int)rule->type == GR_DMABUF_FD && code == CUDA_ERROR_INVALID_VALUE;
+    return rule->type == GR_DMABUF_FD && code == CUDA_ERROR_INVALID_VALUE;
 }
 
 gr_status gr_external_refused(const gr_external_memory_desc *info, CUresult code, const char *call)
 {
-    const struct memory_rule *rule = rule_of(info->type);
-    return gr_handle_refused(&rule->handle, &import, code, is_too_old(rule, code), rule->usual,
-                             call);
+    const struct gr_handle_rule *rule = rule_of(info->type);
+    return gr_handle_refused(rule, &import, code, is_too_old(rule, code), call);
 }

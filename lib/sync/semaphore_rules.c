@@ -21,64 +21,47 @@ enum semaphore_kind {
 #define FROM_VULKAN_FD    "vkGetSemaphoreFdKHR returns it"
 #define FROM_VULKAN_WIN32 "vkGetSemaphoreWin32HandleKHR returns it"
 
-static const struct semaphore_rule {
-    CUexternalSemaphoreHandleType type;
-    struct gr_handle_rule handle;
-    enum semaphore_kind kind;
-    const char *usual; /* the usual causes of a failed import */
-} rules[] = {
-    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
-     {"OPAQUE_FD", GR_HANDLE_FD, FROM_VULKAN_FD},
+static const struct gr_handle_rule rules[] = {
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD, "OPAQUE_FD", GR_HANDLE_FD, FROM_VULKAN_FD,
      KIND_BINARY,
      "Usual causes: the fd is of a timeline semaphore (type TIMELINE_SEMAPHORE_FD), of memory or "
      "of a sync file; another GPU (compare UUIDs)."},
-    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32,
-     {"OPAQUE_WIN32", GR_HANDLE_NT, FROM_VULKAN_WIN32},
-     KIND_BINARY,
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32, "OPAQUE_WIN32", GR_HANDLE_NT,
+     FROM_VULKAN_WIN32, KIND_BINARY,
      "Usual causes: the handle is of a timeline semaphore (type TIMELINE_SEMAPHORE_WIN32), was "
      "closed, or has another type or GPU (compare UUIDs)."},
-    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_KMT,
-     {"OPAQUE_WIN32_KMT", GR_HANDLE_KMT,
-      "vkGetSemaphoreWin32HandleKHR returns it for the type OPAQUE_WIN32_KMT"},
-     KIND_BINARY,
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_KMT, "OPAQUE_WIN32_KMT", GR_HANDLE_KMT,
+     "vkGetSemaphoreWin32HandleKHR returns it for the type OPAQUE_WIN32_KMT", KIND_BINARY,
      "Usual causes: the semaphore was destroyed, which this handle does not prevent; a handle of "
      "another type or GPU (compare UUIDs)."},
-    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D12_FENCE,
-     {"D3D12_FENCE", GR_HANDLE_NT,
-      "ID3D12Device::CreateSharedHandle returns it for an ID3D12Fence"},
-     KIND_FENCE,
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D12_FENCE, "D3D12_FENCE", GR_HANDLE_NT,
+     "ID3D12Device::CreateSharedHandle returns it for an ID3D12Fence", KIND_FENCE,
      "Usual causes: a fence created without D3D12_FENCE_FLAG_SHARED; a closed handle; another "
      "adapter (compare LUIDs)."},
-    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_FENCE,
-     {"D3D11_FENCE", GR_HANDLE_NT, "ID3D11Fence::CreateSharedHandle returns it"},
-     KIND_FENCE,
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_FENCE, "D3D11_FENCE", GR_HANDLE_NT,
+     "ID3D11Fence::CreateSharedHandle returns it", KIND_FENCE,
      "Usual causes: a fence created without D3D11_FENCE_FLAG_SHARED; a closed handle; another "
      "adapter (compare LUIDs)."},
-    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_NVSCISYNC,
-     {"NVSCISYNC", GR_HANDLE_NVSCI, "NvSciSyncObjAlloc returns it"},
-     KIND_NVSCISYNC,
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_NVSCISYNC, "NVSCISYNC", GR_HANDLE_NVSCI,
+     "NvSciSyncObjAlloc returns it", KIND_NVSCISYNC,
      "NvSciSync exists on DRIVE and Jetson. Usual cause: the attributes of the object were not "
      "reconciled with those of cuDeviceGetNvSciSyncAttributes."},
-    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX,
-     {"D3D11_KEYED_MUTEX", GR_HANDLE_NT,
-      "IDXGIResource1::CreateSharedHandle returns it for a resource with a keyed mutex"},
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX, "D3D11_KEYED_MUTEX", GR_HANDLE_NT,
+     "IDXGIResource1::CreateSharedHandle returns it for a resource with a keyed mutex",
      KIND_KEYED_MUTEX,
      "Usual causes: the resource was created without D3D11_RESOURCE_MISC_SHARED_KEYEDMUTEX; the "
      "handle is a KMT one (type D3D11_KEYED_MUTEX_KMT); another adapter (compare LUIDs)."},
-    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX_KMT,
-     {"D3D11_KEYED_MUTEX_KMT", GR_HANDLE_KMT,
-      "IDXGIResource::GetSharedHandle returns it for a resource with a keyed mutex"},
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX_KMT, "D3D11_KEYED_MUTEX_KMT",
+     GR_HANDLE_KMT, "IDXGIResource::GetSharedHandle returns it for a resource with a keyed mutex",
      KIND_KEYED_MUTEX,
      "Usual causes: the resource was released, which this handle does not prevent; the handle is "
      "an NT one (type D3D11_KEYED_MUTEX); another adapter (compare LUIDs)."},
-    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD,
-     {"TIMELINE_SEMAPHORE_FD", GR_HANDLE_FD, FROM_VULKAN_FD},
-     KIND_FENCE,
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD, "TIMELINE_SEMAPHORE_FD", GR_HANDLE_FD,
+     FROM_VULKAN_FD, KIND_FENCE,
      "Usual causes: the fd is of a binary semaphore (type OPAQUE_FD) or of memory; another GPU "
      "(compare UUIDs)."},
-    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32,
-     {"TIMELINE_SEMAPHORE_WIN32", GR_HANDLE_NT, FROM_VULKAN_WIN32},
-     KIND_FENCE,
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32, "TIMELINE_SEMAPHORE_WIN32",
+     GR_HANDLE_NT, FROM_VULKAN_WIN32, KIND_FENCE,
      "Usual causes: the handle is of a binary semaphore (type OPAQUE_WIN32), was closed, or has "
      "another type or GPU (compare UUIDs)."},
 };
@@ -86,31 +69,28 @@ static const struct semaphore_rule {
 static const struct gr_handle_import import = {"cuImportExternalSemaphore", "nvscisync",
                                                "semaphore"};
 
-static const struct semaphore_rule *rule_of(CUexternalSemaphoreHandleType type)
+static const struct gr_handle_rule *rule_of(CUexternalSemaphoreHandleType type)
 {
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        if (rules[i].type == type)
-            return &rules[i];
-    return NULL;
+    return gr_handle_find(rules, sizeof(rules) / sizeof(rules[0]), (int)type);
 }
 
 /* ---- Imports --------------------------------------------------------------------------------- */
 
 bool gr_semaphore_type_counts(CUexternalSemaphoreHandleType type)
 {
-    const struct semaphore_rule *rule = rule_of(type);
+    const struct gr_handle_rule *rule = rule_of(type);
     return rule && rule->kind == KIND_FENCE;
 }
 
 const char *gr_semaphore_type_name(CUexternalSemaphoreHandleType type)
 {
-    const struct semaphore_rule *rule = rule_of(type);
-    return rule ? rule->handle.name : "unknown";
+    const struct gr_handle_rule *rule = rule_of(type);
+    return rule ? rule->name : "unknown";
 }
 
 gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call)
 {
-    const struct semaphore_rule *rule = rule_of(info->type);
+    const struct gr_handle_rule *rule = rule_of(info->type);
     if (!rule)
         return gr_handle_unknown((int)info->type, &import, call);
     if (info->value != 0 && rule->kind != KIND_FENCE)
@@ -118,21 +98,21 @@ gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call)
                        "A semaphore of type %s was given the value %llu. Only timelines and "
                        "Direct3D fences have values (CUDA driver API, "
                        "cuSignalExternalSemaphoresAsync). Set it to 0, or choose another type.",
-                       rule->handle.name, (unsigned long long)info->value);
+                       rule->name, (unsigned long long)info->value);
     const struct gr_handle handle = {info->fd, info->win32_handle, info->win32_name,
                                      info->nvscisync};
-    return gr_handle_check(&rule->handle, &handle, &import, call);
+    return gr_handle_check(rule, &handle, &import, call);
 }
 
 void gr_semaphore_handle_desc(const gr_semaphore_desc *info,
                               CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc)
 {
-    const struct semaphore_rule *rule = rule_of(info->type);
+    const struct gr_handle_rule *rule = rule_of(info->type);
     memset(desc, 0, sizeof(*desc));
     desc->type = info->type;
-    if (rule->handle.form == GR_HANDLE_FD) {
+    if (rule->form == GR_HANDLE_FD) {
         desc->handle.fd = info->fd;
-    } else if (rule->handle.form == GR_HANDLE_NVSCI) {
+    } else if (rule->form == GR_HANDLE_NVSCI) {
         desc->handle.nvSciSyncObj = info->nvscisync;
     } else {
         desc->handle.win32.handle = info->win32_handle;
@@ -142,8 +122,8 @@ void gr_semaphore_handle_desc(const gr_semaphore_desc *info,
 
 gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code, const char *call)
 {
-    const struct semaphore_rule *rule = rule_of(info->type);
-    return gr_handle_refused(&rule->handle, &import, code, false, rule->usual, call);
+    const struct gr_handle_rule *rule = rule_of(info->type);
+    return gr_handle_refused(rule, &import, code, false, call);
 }
 
 /* ---- Signals and waits ----------------------------------------------------------------------- */
@@ -154,9 +134,9 @@ gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code, con
  */
 static enum semaphore_kind kind_of(const gr_semaphore *semaphore)
 {
-    const struct semaphore_rule *rule = rule_of(semaphore->type);
+    const struct gr_handle_rule *rule = rule_of(semaphore->type);
     if (rule)
-        return rule->kind;
+        return (enum semaphore_kind)rule->kind;
     return semaphore->timeline ? KIND_FENCE : KIND_BINARY;
 }
 
