@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * bench_publish: measures publishing tensors to RGBA8 textures, compared with the bandwidth of the
- * driver copy to such a texture and with glTexSubImage2D() from host memory; publishing to rings;
- * and reading framebuffers into tensors, compared with the same by hand.
+ * bench_publish: measures publishing tensors to RGBA8 textures, and fetching such textures to YUV,
+ * compared with the bandwidth of the driver copy to such a texture and with glTexSubImage2D() from
+ * host memory; publishing to rings; and reading framebuffers into tensors, compared with the same
+ * by hand.
  */
 #include "bench/publish/publish.h"
 #include "tools/options.h"
@@ -44,19 +45,23 @@ static const struct option_row options[] = {
 
 #define TENSOR(name, ...)                                                                          \
     {                                                                                              \
-        {name, "", "Tensors to textures", publish_tensor}, __VA_ARGS__, 0, 0, 0, 0                 \
+        {name, "", "Tensors to textures", publish_tensor}, __VA_ARGS__, 0, 0, 0, 0, false          \
+    }
+#define FETCH(name, ...)                                                                           \
+    {                                                                                              \
+        {name, "", "Textures to tensors", publish_tensor}, __VA_ARGS__, 0, 0, 0, 0, true           \
     }
 /* Publishes CHW f16, as a network or a renderer in CUDA writes it. */
 #define RING(name, slots, group)                                                                   \
     {                                                                                              \
         {name, "", "Rings, CHW f16 to textures", publish_ring}, GR_DTYPE_F16, GR_LAYOUT_CHW, 3, 6, \
-            1, slots, group, 0, 0                                                                  \
+            1, slots, group, 0, 0, false                                                           \
     }
 /* The same to one registered texture, which OpenGL copies; at most `slots` frames ahead of it. */
 #define TEXTURE(name, slots, in_flight)                                                            \
     {                                                                                              \
         {name, "", "One texture, CHW f16", publish_texture}, GR_DTYPE_F16, GR_LAYOUT_CHW, 3, 6, 1, \
-            slots, 1, in_flight, 0                                                                 \
+            slots, 1, in_flight, 0, false                                                          \
     }
 #define FRAMEBUFFER(name, index)                                                                   \
     {                                                                                              \
@@ -80,6 +85,10 @@ static const struct publish_kind kinds[] = {
     TENSOR("NV12", GR_DTYPE_U8, GR_LAYOUT_NV12, 0, 3, 2),
     TENSOR("YUV420", GR_DTYPE_U8, GR_LAYOUT_YUV420, 0, 3, 2),
     TENSOR("YUYV", GR_DTYPE_U8, GR_LAYOUT_YUYV, 2, 2, 1),
+    FETCH("to NV12", GR_DTYPE_U8, GR_LAYOUT_NV12, 0, 3, 2),
+    FETCH("to P016", GR_DTYPE_U16, GR_LAYOUT_P016, 0, 3, 1),
+    FETCH("to YUV420", GR_DTYPE_U8, GR_LAYOUT_YUV420, 0, 3, 2),
+    FETCH("to YUV444", GR_DTYPE_U8, GR_LAYOUT_YUV444, 3, 3, 1),
     RING("in order", 1, 1),
     RING("4 in flight", 4, 1),
     RING("16 in flight", 16, 1),
@@ -120,8 +129,9 @@ static bool wants(const struct bench_row *row, size_t size)
 static const struct bench_goal *goals(void)
 {
     static const struct bench_goal all[] = {
-        {"RGBA8|HWC u8 x 3|CHW f16|bool|CHW i16|HWC f64 x 3|NV12|YUV420|YUYV", NULL,
+        {"RGBA8|HWC u8 x 3|CHW f16|bool|CHW i16|HWC f64 x 3|NV12|YUV420|YUYV|to NV12", NULL,
          "percent_of_copy", NULL, true, 80},
+        {"to P016|to YUV420|to YUV444", NULL, "percent_of_copy", NULL, true, 60},
         {"RGBA8, HWC u8|RGBA8, CHW f32|depth 24, f32|depth 32F, f32|depth 24, distance|depth 32F, "
          "distance",
          NULL, "ratio_alone", NULL, false, 1.08},

@@ -22,9 +22,12 @@ static void CUDA_CB wait_for(void *semaphore)
 static bool publish_one(struct publish_bench *bench, unsigned i)
 {
     const gr_publish_options options = publish_options(bench, i);
-    return gr_buffer_publish(bench->buffers[i], bench->tensors[i], &options, bench->on.stream) ==
-               GR_OK ||
-           bench_grinterop_failed("gr_buffer_publish");
+    const gr_status status =
+        bench->fetch
+            ? gr_buffer_fetch(bench->buffers[i], bench->tensors[i], &options, bench->on.stream)
+            : gr_buffer_publish(bench->buffers[i], bench->tensors[i], &options, bench->on.stream);
+    return status == GR_OK ||
+           bench_grinterop_failed(bench->fetch ? "gr_buffer_fetch" : "gr_buffer_publish");
 }
 
 /*
@@ -95,9 +98,11 @@ static bool time_whole(struct publish_bench *bench, unsigned frames, double *us)
     for (unsigned i = 0; i < frames; i++) {
         const unsigned pair = i % bench->pairs;
         const gr_publish_options options = publish_options(bench, pair);
-        if (gr_publish(bench->resources[pair], bench->tensors[pair], &options, bench->on.stream) !=
-            GR_OK)
-            return bench_grinterop_failed("gr_publish");
+        if ((bench->fetch ? gr_fetch(bench->resources[pair], bench->tensors[pair], &options,
+                                     bench->on.stream)
+                          : gr_publish(bench->resources[pair], bench->tensors[pair], &options,
+                                       bench->on.stream)) != GR_OK)
+            return bench_grinterop_failed(bench->fetch ? "gr_fetch" : "gr_publish");
     }
     bench->cuda->StreamSynchronize(bench->on.stream);
     glFinish();

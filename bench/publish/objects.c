@@ -21,12 +21,13 @@ static gr_tensor *make_tensor(const struct publish_bench *bench, const struct pu
 {
     const int64_t width = size.width, height = size.height, channels = kind->channels;
     const int64_t hwc[] = {height, width, channels}, chw[] = {channels, height, width};
-    const int64_t yuv[] = {kind->layout == GR_LAYOUT_NV12 ? height * 3 / 2 : height, width};
-    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = kind->dtype,
-                                        .layout = kind->layout, .ndim = kind->channels ? 3 : 2,
-                                        .shape = !kind->channels                 ? yuv
-                                                 : kind->layout == GR_LAYOUT_CHW ? chw
-                                                                                 : hwc);
+    const int64_t yuv[] = {kind->layout == GR_LAYOUT_YUV420 ? height : height * 3 / 2, width};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = kind->dtype, .layout = kind->layout,
+                .ndim = kind->channels ? 3 : 2,
+                .shape = !kind->channels                                                     ? yuv
+                         : kind->layout == GR_LAYOUT_CHW || kind->layout == GR_LAYOUT_YUV444 ? chw
+                                                                                             : hwc);
     return gr_tensor_create(&desc, bench->on.stream);
 }
 
@@ -84,9 +85,10 @@ static bool make_pair(struct publish_bench *bench, const struct publish_kind *ki
     if (!bench->tensors[i])
         return bench_grinterop_failed("gr_tensor_create");
     bench->names[i] = make_texture(size);
-    bench->resources[i] = gr_from_gl_image_with(
-        bench->names[i], GL_TEXTURE_2D,
-        GR_WRITE_DISCARD | (bench->plain ? 0 : GR_SURFACE_LOAD_STORE), &options);
+    bench->resources[i] = gr_from_gl_image_with(bench->names[i], GL_TEXTURE_2D,
+                                                (kind->fetch ? 0 : GR_WRITE_DISCARD) |
+                                                    (bench->plain ? 0 : GR_SURFACE_LOAD_STORE),
+                                                &options);
     if (!bench->resources[i])
         return bench_grinterop_failed("gr_from_gl_image_with");
     bench->pairs++;
@@ -100,6 +102,7 @@ bool publish_make(struct publish_bench *bench, const struct publish_kind *kind,
     const size_t pixels = (size_t)size.width * size.height;
     bench->source_bytes = pixels * kind->bytes / kind->pixels;
     bench->target_bytes = pixels * 4;
+    bench->fetch = kind->fetch;
     bench->host = malloc(bench->target_bytes);
     if (!bench->host)
         return bench_out_of_memory();

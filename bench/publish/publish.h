@@ -29,6 +29,7 @@ struct publish_kind {
     unsigned slots, group;  /* rings: their slots, and the frames per call */
     unsigned in_flight;     /* textures and `staging` of framebuffers; 0: no staging buffers */
     unsigned framebuffer;   /* framebuffers: the index of the kind */
+    bool fetch;             /* the textures are fetched to the tensors */
 };
 
 /* Pairs of tensors and textures. The caches are too small to hold all of them. */
@@ -38,7 +39,7 @@ struct publish_bench {
     int gl_ordinal; /* the CUDA device that draws; -1: the same */
     int transport;  /* the index of a word of --transport; -1: the default for one GPU */
     bool plain;     /* whether the textures are without surface access */
-    bool quick;
+    bool quick, fetch;
     unsigned blocks, frames, ring_frames; /* the last is a multiple of 16 */
     unsigned pairs, mebibytes;
     gr_tensor *tensors[MOST_PAIRS], *chroma[MOST_PAIRS][2];

@@ -62,12 +62,7 @@ struct fetch {
 static gr_status check_conversion(const struct part *p, const char *call)
 {
     const gr_publish_options *o = &p->conversion;
-    const char *field = o->chroma                               ? "chroma"
-                        : o->chroma_v                           ? "chroma_v"
-                        : o->matrix                             ? "matrix"
-                        : o->full_range                         ? "full_range"
-                        : o->bits                               ? "bits"
-                        : o->level                              ? "level"
+    const char *field = o->level                                ? "level"
                         : o->layer                              ? "layer"
                         : o->offset                             ? "offset"
                         : o->target                             ? "target"

@@ -56,8 +56,8 @@ typedef struct gr_framebuffer_options {
     bool reverse_z;
 
     /*
-     * The conversion. Only layout, bgr, flip, srgb, wait_event, and scale, bias and alpha in floats
-     * or doubles may be set. NULL: no conversion. Scale and bias apply to distances, too.
+     * The conversion, also to YUV. level, layer, offset, target, ring, timeout_ms and the rectangle
+     * must be 0. NULL: no conversion. Scale and bias apply to distances, too.
      */
     const gr_publish_options *conversion;
 

@@ -52,16 +52,18 @@
  *             For planes, W/2 and H/2 are rounded up. In one tensor W is even, except for YUV444.
  *             With `chroma_v`, NV12 and P016 mean YUV420, and NV16 means YUV422. u16 has its values
  *             in the high bits, as P010 does, or in the low bits: see gr_publish_options.bits.
- *             Chroma is not interpolated. YUV can be published, not fetched.
- * Rows        The first row of the tensor is row 0 of the image: in OpenGL the lowest, as for
- *             glTexSubImage2D(), in Vulkan the highest. See gr_publish_options.flip.
- * Order       The call is ordered after the previous work in `stream`, the work on the tensor, and
- *             wait_event. The tensor may be freed immediately after the call: its memory is freed
- *             in stream order.
- * Kernels     The library contains the kernels; those for GPUs only if it was built with nvcc.
- *             gr_resource_describe() reports if they are missing. CUDA loads each kernel at its
- *             first launch in a context, and may then wait for all work of the context: publish
- *             once before any stream waits for work that this thread submits later.
+ *             A publish does not interpolate chroma: all pixels of a sample have its colour. A
+ * fetch clamps colours to 0 to 1, after the steps of the options, and rounds to the nearest value.
+ * Luma is that of each pixel. Chroma is that of the mean of two pixels of a row and two rows, or as
+ * gr_chroma_position says. Beyond the edges, the last row and column are repeated. Rows        The
+ * first row of the tensor is row 0 of the image: in OpenGL the lowest, as for glTexSubImage2D(), in
+ * Vulkan the highest. See gr_publish_options.flip. Order       The call is ordered after the
+ * previous work in `stream`, the work on the tensor, and wait_event. The tensor may be freed
+ * immediately after the call: its memory is freed in stream order. Kernels     The library contains
+ * the kernels; those for GPUs only if it was built with nvcc. gr_resource_describe() reports if
+ * they are missing. CUDA loads each kernel at its first launch in a context, and may then wait for
+ * all work of the context: publish once before any stream waits for work that this thread submits
+ * later.
  */
 #ifndef GR_PUBLISH_H
 #define GR_PUBLISH_H
@@ -81,6 +83,18 @@ typedef enum gr_yuv_matrix {
     GR_YUV_BT2020 = 2 /* ultra high definition, non-constant luminance */
 } gr_yuv_matrix;
 
+/*
+ * Where a sample of chroma lies if it has half the width or height, for a conversion to YUV. In a
+ * direction in which it lies at a pixel, the weights are 1/4, 1/2 and 1/4 of the pixels before, at
+ * and after it; between two pixels 1/2 each, as by swscale with SWS_AREA and SWS_BILINEAR. The
+ * names are those of FFmpeg, the numbers of ITU-T H.273 in brackets.
+ */
+typedef enum gr_chroma_position {
+    GR_CHROMA_CENTER = 0,  /* between two columns and two rows [1]: MPEG-1, JPEG */
+    GR_CHROMA_LEFT = 1,    /* at the left column, between two rows [0]: MPEG-2, H.264 by default */
+    GR_CHROMA_TOP_LEFT = 2 /* at the left column and the upper row [2]: BT.2020, and Blu-ray HDR */
+} gr_chroma_position;
+
 /* How to publish or fetch a tensor. Every field may be 0. */
 typedef struct gr_publish_options {
     size_t struct_size;
@@ -88,11 +102,11 @@ typedef struct gr_publish_options {
     /* The layout to use instead of the layout of the tensor. 0: the layout of the tensor. */
     gr_layout layout;
 
-    /* The second plane of YUV as a tensor: pairs of U and V, or U. See YUV above. NULL: the tensor
-     * has all planes. */
+    /* The second plane of YUV as a tensor, which a fetch writes: pairs of U and V, or U. See YUV
+     * above. NULL: the tensor has all planes. */
     const gr_tensor *chroma;
 
-    /* Exchange red and blue: the tensor has blue first, or YUV is written to a BGRA image. */
+    /* Exchange red and blue: the tensor has blue first, or the image of YUV is BGRA. */
     bool bgr;
 
     /* The first row of the tensor is the last row of the image. */
@@ -140,9 +154,18 @@ typedef struct gr_publish_options {
 
     /*
      * For YUV of u16: the number of bits of a value, from 8 to 16, in the low bits: 10 for
-     * yuv420p10le. 0: 16 bits, or fewer in the high bits, as in P010.
+     * yuv420p10le. 0: 16 bits, or in a publish fewer in the high bits, as in P010.
      */
     unsigned bits;
+
+    /*
+     * `bits` counts the high bits, and the low ones are 0: 10 for P010, 12 for P012. With `bits` 0
+     * a fetch rounds to 16 bits.
+     */
+    bool high_bits;
+
+    /* For a conversion to YUV; 0 for any other. */
+    gr_chroma_position chroma_position;
 
     /*
      * For an image: the rectangle of the level in texels, in each slice of a 3D image. The tensor

@@ -185,9 +185,28 @@ static gr_status check_target(const struct gr_picture *to, const char *call)
                    "%s, but a stride of it is 0: its elements share bytes.", GR_SENTENCE(to));
 }
 
-static gr_status check_bits(const struct gr_picture *p, unsigned bits, const char *call)
+static gr_status check_chroma_target(const struct gr_picture *to, const char *call)
 {
-    const unsigned most = 8 * (unsigned)gr_dtype_get_info(p->dtype)->size;
+    const struct gr_job_chroma *c = &to->chroma;
+    const bool one_column = to->width <= 1 << c->x_shift, one_row = to->height <= 1 << c->y_shift;
+    if (!to->is_yuv || ((one_column || (c->u.pixel && c->v.pixel)) &&
+                        (one_row || (c->u.row && c->v.row)) && c->u.base != c->v.base))
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "%s, but U and V share bytes, or a stride of a chroma plane is 0: pass planes "
+                   "of their own.",
+                   GR_SENTENCE(to));
+}
+
+static gr_status check_bits(const struct gr_picture *p, const gr_publish_options *o,
+                            const char *call)
+{
+    const unsigned bits = o->bits, most = 8 * (unsigned)gr_dtype_get_info(p->dtype)->size;
+    if (!bits)
+        return !o->high_bits ? GR_OK
+                             : gr_fail(GR_ERR_INVALID_VALUE, call,
+                                       "`high_bits` is set, but `bits` is 0: set `bits` to the "
+                                       "number of high bits, such as 10 for P010.");
     if (!p->is_yuv)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`bits` is set, but %s: `bits` is for YUV. Set `scale` for other values.",
@@ -207,22 +226,24 @@ static bool is_fraction(const struct gr_picture *p)
 static gr_status check_options(const struct gr_picture *from, const struct gr_picture *to,
                                const gr_publish_options *o, bool fetch, const char *call)
 {
-    const struct gr_picture *tensor = fetch ? to : from;
-    if (to->is_yuv)
+    const struct gr_picture *tensor = fetch ? to : from, *yuv = to->is_yuv ? to : from;
+    const struct gr_picture *other = to->is_yuv ? from : to;
+    if (from->is_yuv && to->is_yuv)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%s: conversion to YUV is not supported. Use an RGB tensor.",
-                       GR_SENTENCE(to));
+                       "%s, and %s: YUV is converted from and to RGB only. Describe one side as "
+                       "RGB, or both in the same layout.",
+                       GR_SENTENCE(from), GR_PHRASE(to));
     if (o->bgr && channels_of(tensor) < 3)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`bgr` is set, but %s: `bgr` requires 3 or 4 channels.", GR_PHRASE(tensor));
     if (o->srgb && (from->is_number || to->is_number))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`srgb` is set, but the image is read as integers, which are not colours.");
-    if (from->is_yuv && to->is_number)
+    if (yuv->is_yuv && other->is_number)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%s, and %s, which is read as integers: YUV can only be converted to "
+                       "%s, and %s, which is read as integers: YUV can only be converted %s "
                        "colours from 0 to 1, which are floats.",
-                       GR_SENTENCE(from), GR_PHRASE(to));
+                       GR_SENTENCE(yuv), GR_PHRASE(other), to->is_yuv ? "from" : "to");
     if (!gr_publish_has_scale(o) && from->dtype != to->dtype &&
         ((gr_dtype_is_number(from->dtype) && is_fraction(to)) ||
          (gr_dtype_is_number(to->dtype) && is_fraction(from))))
@@ -234,7 +255,12 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
     if ((unsigned)o->matrix > GR_YUV_BT2020)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`matrix` is %d, which is not a gr_yuv_matrix.",
                        (int)o->matrix);
-    return o->bits ? check_bits(from, o->bits, call) : GR_OK;
+    if ((unsigned)o->chroma_position > GR_CHROMA_TOP_LEFT || (o->chroma_position && !to->is_yuv))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`chroma_position` is %d, but %s: it is a gr_chroma_position for a "
+                       "conversion to YUV, and 0 otherwise.",
+                       (int)o->chroma_position, GR_PHRASE(to));
+    return check_bits(yuv, o, call);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -287,19 +313,31 @@ static void fill_steps(struct gr_job *job, const struct gr_picture *from,
         fill_scale(job, o, fetch);
 }
 
+/* The stored values of black and of no chroma, and the steps to the largest luma and chroma. */
+struct yuv_range {
+    double y_zero, y_steps, c_zero, c_steps;
+};
+
+static struct yuv_range yuv_range_of(const gr_publish_options *o, unsigned bits, unsigned shift)
+{
+    const double unit = 1u << shift, step = unit * (1u << (bits - 8));
+    const double most = unit * ((1u << bits) - 1);
+    return o->full_range ? (struct yuv_range){0, most, 128 * step, most}
+                         : (struct yuv_range){16 * step, 219 * step, 128 * step, 224 * step};
+}
+
+/* The parts of red and blue in luma. */
+static const double luma_weights[][2] = {{0.2126, 0.0722}, {0.299, 0.114}, {0.2627, 0.0593}};
+
 /*
  * Computes the matrix that converts stored values to red, green and blue, or with `bgr` to blue,
  * green and red. The matrix includes the scaling by range: of luma to 0 to 1, and of chroma to -0.5
- * to 0.5. Values have `bits` bits.
+ * to 0.5.
  */
-static void fill_matrix(struct gr_job *job, const gr_publish_options *o, unsigned bits)
+static void fill_matrix(struct gr_job *job, const gr_publish_options *o, struct yuv_range range)
 {
-    static const double weights[][2] = {{0.2126, 0.0722}, {0.299, 0.114}, {0.2627, 0.0593}};
-    const double red = weights[o->matrix][0], blue = weights[o->matrix][1], green = 1 - red - blue;
-    const double most = (1u << bits) - 1, step = 1u << (bits - 8);
-    const double y_scale = 1 / (o->full_range ? most : 219 * step);
-    const double c_scale = 1 / (o->full_range ? most : 224 * step);
-    const double y_zero = o->full_range ? 0 : 16 * step, c_zero = 128 * step;
+    const double red = luma_weights[o->matrix][0], blue = luma_weights[o->matrix][1];
+    const double green = 1 - red - blue, y_scale = 1 / range.y_steps, c_scale = 1 / range.c_steps;
     const double colour[3][2] = {{0, 2 * (1 - red)},
                                  {-2 * (1 - blue) * blue / green, -2 * (1 - red) * red / green},
                                  {2 * (1 - blue), 0}};
@@ -309,8 +347,23 @@ static void fill_matrix(struct gr_job *job, const gr_publish_options *o, unsigne
         job->matrix[4 * i] = (float)y_scale;
         job->matrix[4 * i + 1] = (float)u;
         job->matrix[4 * i + 2] = (float)v;
-        job->matrix[4 * i + 3] = (float)(-y_zero * y_scale - c_zero * (u + v));
+        job->matrix[4 * i + 3] = (float)(-range.y_zero * y_scale - range.c_zero * (u + v));
     }
+}
+
+/* The inverse: u is (blue - luma) / (2 - 2 * its part), and v the same of red. */
+static void fill_inverse(struct gr_job *job, const gr_publish_options *o, struct yuv_range range)
+{
+    const double red = luma_weights[o->matrix][0], blue = luma_weights[o->matrix][1];
+    const double parts[3] = {red, 1 - red - blue, blue};
+    const double u = range.c_steps / (2 * (1 - blue)), v = range.c_steps / (2 * (1 - red));
+    for (int i = 0; i < 3; i++) {
+        job->matrix[i] = (float)(parts[i] * range.y_steps);
+        job->matrix[4 + i] = (float)(((i == 2) - parts[i]) * u);
+        job->matrix[8 + i] = (float)(((i == 0) - parts[i]) * v);
+    }
+    job->matrix[3] = (float)range.y_zero;
+    job->matrix[7] = job->matrix[11] = (float)range.c_zero;
 }
 
 /* ---- Memory layout --------------------------------------------------------------------------- */
@@ -385,6 +438,42 @@ static void choose_chroma_access(struct gr_job_chroma *c, unsigned channels, siz
         c->access = GR_JOB_PLANAR;
 }
 
+/*
+ * Between two pixels a sample is their mean. At a pixel it has half of it, and of its neighbours.
+ * In a picture that is flipped, the upper row of a sample is its second one.
+ */
+static void fill_weights(struct gr_job_chroma *c, gr_chroma_position position, bool flip)
+{
+    const bool at_column = position != GR_CHROMA_CENTER, at_row = position == GR_CHROMA_TOP_LEFT;
+    const float quarter = 0.25f, half = 0.5f;
+    c->column_weights[0] = c->x_shift && at_column ? quarter : 0;
+    c->column_weights[1] = c->x_shift ? half : 1;
+    c->column_weights[2] = !c->x_shift ? 0 : at_column ? quarter : half;
+    c->row_weights[0] = !c->y_shift ? 1 : at_row && flip ? quarter : half;
+    c->row_weights[1] = !c->y_shift ? 0 : at_row && !flip ? quarter : half;
+    c->row_weights[2] = c->y_shift && at_row ? quarter : 0;
+    c->other_row = flip ? 2 : -1;
+}
+
+static void fill_yuv(struct gr_job *job, const struct gr_picture *yuv, bool to_yuv,
+                     const gr_publish_options *o)
+{
+    const unsigned all = 8 * (unsigned)gr_dtype_get_info(yuv->dtype)->size;
+    const unsigned bits = o->bits ? o->bits : all, shift = o->high_bits ? all - bits : 0;
+    struct gr_job_chroma *c = &job->chroma;
+    *c = yuv->chroma;
+    choose_chroma_access(c, yuv->channels, all / 8);
+    if (!to_yuv) {
+        fill_matrix(job, o, yuv_range_of(o, bits, shift));
+        return;
+    }
+    fill_inverse(job, o, yuv_range_of(o, bits, 0));
+    fill_weights(c, o->chroma_position, o->flip);
+    c->low_bits = shift;
+    c->most = (float)((1u << bits) - 1);
+    job->row_shift = c->y_shift;
+}
+
 void gr_plan_use_surface(struct gr_job_side *side, CUsurfObject surface, enum gr_job_place place,
                          unsigned layer, const struct gr_picture *picture)
 {
@@ -431,10 +520,11 @@ static gr_status refuse_types(const struct gr_picture *from, const struct gr_pic
                               const char *call)
 {
     return gr_fail(GR_ERR_UNSUPPORTED, call, "%s, and %s: %s", GR_SENTENCE(from), GR_PHRASE(to),
-                   from->is_yuv ? "YUV is converted to uint8, uint16, float16, bfloat16 and "
-                                  "float32 only."
-                                : "complex numbers are only copied unchanged. Use tensors of real "
-                                  "numbers, with a dimension of 2.");
+                   from->is_yuv || to->is_yuv
+                       ? "YUV is converted from and to uint8, uint16, float16, bfloat16 and "
+                         "float32 only."
+                       : "complex numbers are only copied unchanged. Use tensors of real "
+                         "numbers, with a dimension of 2.");
 }
 
 /* Treats rows without gaps between them as one long row. */
@@ -500,10 +590,15 @@ static enum gr_kernel converting(uint32_t from, uint32_t to)
     return (enum gr_kernel)(GR_KERNEL_CONVERT + from);
 }
 
-static void choose_kernel(struct gr_plan *plan, const struct gr_picture *from, bool same)
+static void choose_kernel(struct gr_plan *plan, const struct gr_picture *from,
+                          const struct gr_picture *to, bool same)
 {
     struct gr_job *job = &plan->job;
-    if (from->is_yuv)
+    if (to->is_yuv)
+        plan->kernel = job->from.bytes == 1   ? GR_KERNEL_TO_YUV_1
+                       : job->from.bytes == 2 ? GR_KERNEL_TO_YUV_2
+                                              : GR_KERNEL_TO_YUV_4;
+    else if (from->is_yuv)
         plan->kernel = from->dtype == GR_DTYPE_U8 ? GR_KERNEL_YUV_U8 : GR_KERNEL_YUV_U16;
     else if (!same)
         plan->kernel = converting(job->from.element, job->to.element);
@@ -518,8 +613,9 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
                              const gr_publish_options *o, struct gr_plan *plan, const char *call)
 {
     struct gr_job *job = &plan->job;
+    const bool is_yuv = from->is_yuv || to->is_yuv;
     const bool known = has_kernels(from->dtype) && has_kernels(to->dtype) &&
-                       !(from->is_yuv && element_of(to->dtype) > GR_JOB_D24);
+                       !(is_yuv && element_of((to->is_yuv ? from : to)->dtype) > GR_JOB_D24);
     const bool elements = same && from->channels == 1 && to->channels == 1;
     if (!known && !elements)
         return refuse_types(from, to, call);
@@ -527,18 +623,15 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
     GR_TRY(check_reach(to, elements, call));
     fill_side(&job->from, from, elements);
     fill_side(&job->to, to, elements);
-    if (from->is_yuv) {
-        job->chroma = from->chroma;
-        choose_chroma_access(&job->chroma, from->channels, gr_dtype_get_info(from->dtype)->size);
-        fill_matrix(job, o, o->bits ? o->bits : 8 * job->from.bytes);
-    }
+    if (is_yuv)
+        fill_yuv(job, to->is_yuv ? to : from, to->is_yuv, o);
     job->raw_fill = raw_of(to, job->alpha_f64);
     job->width = (uint32_t)from->width;
     job->height = (uint32_t)from->height;
     job->depth = (uint32_t)from->depth;
-    if (!from->is_yuv && !from->in_array && !to->in_array)
+    if (!is_yuv && !from->in_array && !to->in_array)
         join_rows(job);
-    choose_kernel(plan, from, same);
+    choose_kernel(plan, from, to, same);
     return GR_OK;
 }
 
@@ -559,8 +652,10 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
     if (plan->bytes == 0)
         return GR_OK;
     GR_TRY(check_target(to, call));
+    GR_TRY(check_chroma_target(to, call));
     const uint32_t values = GR_JOB_DECODE | GR_JOB_DISTANCE | GR_JOB_SCALE | GR_JOB_ENCODE;
-    const bool same = from->dtype == to->dtype && !from->is_yuv && !(plan->job.steps & values);
+    const bool same =
+        from->dtype == to->dtype && !from->is_yuv && !to->is_yuv && !(plan->job.steps & values);
     plan->copies = same && !plan->job.steps && from->channels == to->channels &&
                    is_copyable(from) && is_copyable(to);
     if (plan->copies)

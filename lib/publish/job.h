@@ -88,6 +88,16 @@ struct gr_job_chroma {
     uint32_t y_shift;
     uint32_t access; /* GR_JOB_PACKED: u and v interleaved, one pair per two pixels */
     uint32_t luma;   /* the channel of luma: 1 if it follows chroma, as in UYVY */
+    /*
+     * To YUV: the weights of the pixels from which a sample is made: those in the columns before,
+     * at and after its first pixel, and those in its two rows and in another one, `other_row` rows
+     * from the first; by how many bits the stored values are shifted; the largest one.
+     */
+    float column_weights[3];
+    float row_weights[3];
+    int32_t other_row;
+    uint32_t low_bits;
+    float most;
 };
 
 /*
@@ -106,8 +116,9 @@ struct gr_job {
     uint32_t width;
     uint32_t height;
     uint32_t depth;
-    uint32_t steps;    /* GR_JOB_GREY and so on */
-    uint64_t raw_fill; /* the bits of a missing channel, if bits are copied unchanged */
+    uint32_t row_shift; /* 1: each thread converts two rows */
+    uint32_t steps;     /* GR_JOB_GREY and so on */
+    uint64_t raw_fill;  /* the bits of a missing channel, if bits are copied unchanged */
     struct gr_job_distance distance;
     float alpha;
     float scale[4];
@@ -115,7 +126,10 @@ struct gr_job {
     double alpha_f64; /* the same for the kernel that computes in doubles */
     double scale_f64[4];
     double bias_f64[4];
-    /* one row each for red, green and blue: factors of luma, u and v, and an offset */
+    /*
+     * One row each for red, green and blue: factors of luma, u and v, and an offset. To YUV: one
+     * row each for luma, u and v.
+     */
     float matrix[12];
 };
 

@@ -6,7 +6,8 @@
  * There is one kernel per common element type of the source, because loading and converting depend
  * on it most. All other branches depend on the job and are uniform across threads.
  * gr_convert_wide computes in doubles, from and to integers of 32 and 64 bits and doubles, and
- * branches by type, too. gr_move_... kernels copy bits unchanged.
+ * branches by type, too. gr_move_... kernels copy bits unchanged. gr_to_yuv_... convert four pixels
+ * of one or two rows per thread, which share samples of chroma.
  */
 #include "lib/publish/pixels.cuh"
 
@@ -451,9 +452,9 @@ template <int N> INLINE void wide_pixels(const gr_job &job, int x, int y, int z)
 /* ---- Brightness and colour ---------------------------------------------------------------------
  */
 
-INLINE const unsigned char *sample(const gr_job_chroma &c, const gr_job_plane &plane, int x, int y)
+INLINE unsigned char *sample(const gr_job_chroma &c, const gr_job_plane &plane, int x, int y)
 {
-    return reinterpret_cast<const unsigned char *>(plane.base) + (x >> c.x_shift) * plane.pixel +
+    return reinterpret_cast<unsigned char *>(plane.base) + (x >> c.x_shift) * plane.pixel +
            (y >> c.y_shift) * plane.row;
 }
 
@@ -537,6 +538,213 @@ template <int S, int N> INLINE void yuv_pixels(const gr_job &job, int x, int y, 
     store_values<N>(job.to, x, y, z, values);
 }
 
+/* ---- To brightness and colour ------------------------------------------------------------------
+ */
+
+/* Loads four pixels. Those behind the edge are the last one. */
+template <int S> INLINE void load_line(const gr_job &job, int x, int y, bool whole, bits *elements)
+{
+    if (whole) {
+        load_four<S>(job.from, x, y, 0, elements);
+        return;
+    }
+    UNROLL
+    for (int p = 0; p < PIXELS; p++)
+        load_pixel<S>(job.from, min(x + p, static_cast<int>(job.width) - 1), y, 0,
+                      elements + p * CHANNELS);
+}
+
+/* Clamps to 0 to 1; a NaN becomes 0. */
+INLINE float saturate(float value)
+{
+#ifdef __CUDACC__
+    return __saturatef(value);
+#else
+    return value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f;
+#endif
+}
+
+/* Converts elements to colours from 0 to 1. */
+template <int S, int N> INLINE void to_colours(const gr_job &job, const bits *elements, float *to)
+{
+    const int count = N * CHANNELS;
+    const float part = 1.0f / job.from.unit;
+    if (S == 4)
+        UNROLL
+    for (int i = 0; i < count; i++)
+        to[i] = __uint_as_float(elements[i]);
+    else if (S == 2 && job.from.element == GR_JOB_F16) UNROLL for (int i = 0; i < count; i++)
+        to[i] = half_to_float(elements[i]);
+    else if (S == 2 && job.from.element == GR_JOB_BF16) UNROLL for (int i = 0; i < count; i++)
+        to[i] = __uint_as_float(elements[i] << 16);
+    else UNROLL for (int i = 0; i < count; i++) to[i] = static_cast<float>(elements[i]) * part;
+    arrange<N>(job.steps, job.alpha, to);
+    grade<N>(job, to);
+    UNROLL
+    for (int i = 0; i < count; i++)
+        to[i] = saturate(to[i]);
+}
+
+/* The stored value of luma (0), u (1) or v (2) of a colour. */
+INLINE bits to_component(const gr_job &job, int which, const float *colour)
+{
+    const float *row = job.matrix + 4 * which;
+    const float value =
+        multiply_add(row[0], colour[0],
+                     multiply_add(row[1], colour[1], multiply_add(row[2], colour[2], row[3])));
+    return round_to_integer(value, 1.0f, job.chroma.most) << job.chroma.low_bits;
+}
+
+template <int N> INLINE void add_colours(float weight, const float *colours, float *sums)
+{
+    UNROLL
+    for (int i = 0; i < N * CHANNELS; i++)
+        sums[i] = multiply_add(weight, colours[i], sums[i]);
+}
+
+/* Makes the samples of four pixels; `before` is the column before them. */
+INLINE void to_chroma(const gr_job &job, const float *sums, const float *before, bits *u, bits *v)
+{
+    const float *weights = job.chroma.column_weights;
+    UNROLL
+    for (int i = 0; i < PIXELS; i++) {
+        float colour[CHANNELS] = {};
+        if (!job.chroma.x_shift)
+            add_colours<1>(1.0f, sums + i * CHANNELS, colour);
+        else if (i < PIXELS / 2) {
+            add_colours<1>(weights[0], i ? sums + (2 * i - 1) * CHANNELS : before, colour);
+            add_colours<1>(weights[1], sums + 2 * i * CHANNELS, colour);
+            add_colours<1>(weights[2], sums + (2 * i + 1) * CHANNELS, colour);
+        }
+        u[i] = to_component(job, 1, colour);
+        v[i] = to_component(job, 2, colour);
+    }
+}
+
+template <int T> INLINE void store_samples(unsigned char *to, uint32_t x_shift, const bits *from)
+{
+    uint32_t words[T] = {};
+    UNROLL
+    for (int i = 0; i < PIXELS; i++)
+        if (i < PIXELS / 2 || !x_shift)
+            insert<T>(words, i, from[i]);
+    if (x_shift)
+        store_element<2 * T>(to, words[0]);
+    else
+        store_words<T>(to, words);
+}
+
+template <int T>
+INLINE void store_chroma(const gr_job_chroma &c, int x, int y, int left, const bits *u,
+                         const bits *v)
+{
+    if (left == PIXELS && c.access == GR_JOB_PACKED) {
+        const bits pairs[] = {u[0], v[0], u[1], v[1]};
+        store_samples<T>(sample(c, c.u, x, y), 0, pairs);
+        return;
+    }
+    if (left == PIXELS && c.access == GR_JOB_PLANAR) {
+        store_samples<T>(sample(c, c.u, x, y), c.x_shift, u);
+        store_samples<T>(sample(c, c.v, x, y), c.x_shift, v);
+        return;
+    }
+    UNROLL
+    for (int i = 0; i < PIXELS; i++) {
+        if (i << c.x_shift >= left)
+            break;
+        store_element<T>(sample(c, c.u, x + (i << c.x_shift), y), static_cast<bits>(u[i]));
+        store_element<T>(sample(c, c.v, x + (i << c.x_shift), y), static_cast<bits>(v[i]));
+    }
+}
+
+template <int T> INLINE void store_luma(const gr_job &job, int x, int y, int left, const bits *luma)
+{
+    if (left == PIXELS && job.to.access != GR_JOB_STRIDED) {
+        store_samples<T>(address(job.to, x, y, 0), 0, luma);
+        return;
+    }
+    UNROLL
+    for (int p = 0; p < PIXELS; p++)
+        if (p < left)
+            store_element<T>(address(job.to, x + p, y, 0), luma[p]);
+}
+
+/* Stores luma and chroma in turn, which have 8 bits. */
+INLINE void store_woven(const gr_job &job, int x, int y, int left, const bits *luma, const bits *u,
+                        const bits *v)
+{
+    const bits second = job.chroma.luma;
+    UNROLL
+    for (int p = 0; p < PIXELS; p++) {
+        if (p >= left)
+            break;
+        unsigned char *to = address(job.to, x + p, y, 0);
+        store_element<1>(to + second * job.to.channel, luma[p]);
+        store_element<1>(to + (1 - second) * job.to.channel, p % 2 ? v[p / 2] : u[p / 2]);
+    }
+}
+
+/*
+ * Converts `left` pixels, which are at most four, of one or two rows. If chroma lies at one of the
+ * rows, the row on its other side comes last. If it lies at the left column, each row has a column
+ * before.
+ */
+template <int S> INLINE void to_yuv(const gr_job &job, int x, int y, int left)
+{
+    const gr_job_chroma &c = job.chroma;
+    const bool whole = left == PIXELS && job.from.access != GR_JOB_STRIDED;
+    /* loads of elements of 4 bytes are long enough without */
+    const bool both = S < 4 && whole && job.row_shift && job.from.access == GR_JOB_PACKED &&
+                      job.from.channels == 4;
+    const int rows = c.row_weights[2] != 0.0f ? 3 : job.row_shift ? 2 : 1;
+    const int last = static_cast<int>(job.height) - 1;
+    bits luma[PIXELS], u[PIXELS], v[PIXELS];
+    uint32_t words[8 * S] = {};
+    float sums[PIXELS * CHANNELS] = {}, before[CHANNELS] = {};
+    if (both)
+        load_two_rows<S>(job.from, x, y, min(y + 1, last), words);
+    ROLL for (int i = 0; i < rows; i++)
+    {
+        const int row = min(max(y + (i == 2 ? c.other_row : i), 0), last);
+        const float weight = c.row_weights[i];
+        bits line[PIXELS * CHANNELS] = {}, one[CHANNELS] = {};
+        float colours[PIXELS * CHANNELS];
+        if (i < 2 && both) {
+            UNROLL
+            for (int k = 0; k < PIXELS * CHANNELS; k++)
+                line[k] = extract<S>(words, k);
+            UNROLL
+            for (int k = 0; k < 4 * S; k++)
+                words[k] = words[4 * S + k];
+        } else {
+            load_line<S>(job, x, row, whole, line);
+        }
+        to_colours<S, PIXELS>(job, line, colours);
+        add_colours<PIXELS>(weight, colours, sums);
+        if (i == 0 || (i == 1 && y < last)) {
+            UNROLL
+            for (int p = 0; p < PIXELS; p++)
+                luma[p] = to_component(job, 0, colours + p * CHANNELS);
+            if (job.to.bytes == 2)
+                store_luma<2>(job, x, row, left, luma);
+            else if (c.access != GR_JOB_WOVEN)
+                store_luma<1>(job, x, row, left, luma);
+        }
+        if (c.column_weights[0] == 0.0f)
+            continue;
+        load_pixel<S>(job.from, max(x - 1, 0), row, 0, one);
+        to_colours<S, 1>(job, one, colours);
+        add_colours<1>(weight, colours, before);
+    }
+    to_chroma(job, sums, before, u, v);
+    if (job.to.bytes == 2)
+        store_chroma<2>(c, x, y, left, u, v);
+    else if (c.access != GR_JOB_WOVEN)
+        store_chroma<1>(c, x, y, left, u, v);
+    else
+        store_woven(job, x, y, left, luma, u, v);
+}
+
 /* ---- Kernels -----------------------------------------------------------------------------------
  */
 
@@ -599,3 +807,22 @@ MOVE(4)
 #define YUV(name, S) KERNEL(gr_yuv_##name, (yuv_pixels<S, PIXELS>), (yuv_pixels<S, 1>))
 YUV(u8, 1)
 YUV(u16, 2)
+
+/* Two rows of four pixels need more registers. */
+#define TO_YUV(S, blocks)                                                                          \
+    extern "C" __global__ void __launch_bounds__(GR_JOB_BLOCK_WIDTH *GR_JOB_BLOCK_HEIGHT, blocks)  \
+        gr_to_yuv_##S(const gr_job job)                                                            \
+    {                                                                                              \
+        const unsigned x = (blockIdx.x * blockDim.x + threadIdx.x) * GR_JOB_PIXELS;                \
+        const unsigned step = gridDim.y * blockDim.y << job.row_shift;                             \
+        if (x >= job.width)                                                                        \
+            return;                                                                                \
+        ROLL for (unsigned y = (blockIdx.y * blockDim.y + threadIdx.y) << job.row_shift;           \
+                  y < job.height; y += step)                                                       \
+            to_yuv<S>(job, static_cast<int>(x), static_cast<int>(y),                               \
+                      static_cast<int>(min(job.width - x, GR_JOB_PIXELS)));                        \
+    }                                                                                              \
+    GR_KERNEL(gr_to_yuv_##S)
+TO_YUV(1, 4)
+TO_YUV(2, 3)
+TO_YUV(4, 3)

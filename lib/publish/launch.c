@@ -61,6 +61,9 @@ static const char *name_of(enum gr_kernel kernel)
                                                   [GR_KERNEL_MOVE_4] = "gr_move_4",
                                                   [GR_KERNEL_YUV_U8] = "gr_yuv_u8",
                                                   [GR_KERNEL_YUV_U16] = "gr_yuv_u16",
+                                                  [GR_KERNEL_TO_YUV_1] = "gr_to_yuv_1",
+                                                  [GR_KERNEL_TO_YUV_2] = "gr_to_yuv_2",
+                                                  [GR_KERNEL_TO_YUV_4] = "gr_to_yuv_4",
                                                   [GR_KERNEL_MOVE_8] = "gr_move_8",
                                                   [GR_KERNEL_WIDE] = "gr_convert_wide",
                                                   [GR_KERNEL_CONVERT + GR_JOB_D24] =
@@ -110,9 +113,10 @@ gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstrea
     CUfunction kernel;
     GR_TRY(find_kernel(plan->kernel, module, &kernel, call));
     /* A single row uses all threads of a block. */
-    const unsigned high = job->height == 1 ? 1 : GR_JOB_BLOCK_HEIGHT;
+    const unsigned lines = blocks(job->height, 1u << job->row_shift);
+    const unsigned high = lines == 1 ? 1 : GR_JOB_BLOCK_HEIGHT;
     const unsigned wide = GR_JOB_BLOCK_WIDTH * GR_JOB_BLOCK_HEIGHT / high;
-    const unsigned rows = blocks(job->height, high);
+    const unsigned rows = blocks(lines, high);
     struct gr_job copy = *job;
     void *parameters[] = {&copy};
     CUresult result =

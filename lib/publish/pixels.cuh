@@ -366,6 +366,18 @@ template <int S> INLINE void store_four(const side &s, int x, int y, int z, cons
     }
 }
 
+/* Loads four adjacent pixels of four channels from each of two rows, before it uses one of them. */
+template <int S> INLINE void load_two_rows(const side &s, int x, int y, int next, uint32_t *words)
+{
+    if (s.place == GR_JOB_MEMORY) {
+        load_words<4 * S>(address(s, x, y, 0), words);
+        load_words<4 * S>(address(s, x, next, 0), words + 4 * S);
+    } else {
+        surface_load<4 * S>(s, s.left + x * S * 4, s.top + y, words);
+        surface_load<4 * S>(s, s.left + x * S * 4, s.top + next, words + 4 * S);
+    }
+}
+
 /* Loads N pixels, which is 4 or 1. */
 template <int S, int N> INLINE void load_pixels(const side &s, int x, int y, int z, ELEMENT *to)
 {

@@ -57,9 +57,11 @@ static gr_status check_tensors(const struct work *w)
         if (i > 0)
             GR_TRY(gr_tensor_refuse_array(planes.of[i], "which cannot be a chroma plane", w->call));
     }
-    if (!w->fetch || !w->tensor->info.read_only)
-        return GR_OK;
-    return gr_fail(GR_ERR_STATE, w->call, "The tensor is read-only: fetch into a writable one.");
+    for (unsigned i = 0; w->fetch && i < planes.count; i++)
+        if (planes.of[i]->info.read_only)
+            return gr_fail(GR_ERR_STATE, w->call, "The %s is read-only: fetch into a writable one.",
+                           i ? "chroma plane" : "tensor");
+    return GR_OK;
 }
 
 static gr_status check_numbers(const gr_publish_options *o, const char *call)
@@ -307,8 +309,8 @@ static gr_status enqueue_staged(struct work *w)
         status = describe_and_plan(&on_device, w->buffer->resource);
     if (status == GR_OK)
         status = enqueue(&on_device);
-    if (status == GR_OK && w->fetch)
-        status = gr_stage_read_back(&stages[0], w->stream, w->call);
+    for (int i = 0; i < 3 && w->fetch && status == GR_OK; i++)
+        status = gr_stage_read_back(&stages[i], w->stream, w->call);
     for (int i = 0; i < 3; i++)
         gr_stage_end(&stages[i]);
     return status;
@@ -319,7 +321,7 @@ static gr_status begin(const struct work *w)
     const struct gr_context *at = &w->buffer->resource->context;
     const struct planes planes = planes_of(w);
     for (unsigned i = 0; i < planes.count; i++)
-        GR_TRY(gr_tensor_begin_use(planes.of[i], w->stream, at, i == 0 && w->fetch, w->call));
+        GR_TRY(gr_tensor_begin_use(planes.of[i], w->stream, at, w->fetch, w->call));
     return gr_event_wait(w->stream, w->options.wait_event);
 }
 
@@ -328,7 +330,7 @@ static void end(const struct work *w)
     const struct gr_context *at = &w->buffer->resource->context;
     const struct planes planes = planes_of(w);
     for (unsigned i = 0; i < planes.count; i++)
-        gr_tensor_end_use(planes.of[i], w->stream, at, i == 0 && w->fetch);
+        gr_tensor_end_use(planes.of[i], w->stream, at, w->fetch);
 }
 
 static gr_status move_planned(struct work *w)

@@ -112,6 +112,9 @@ enum gr_kernel {
     GR_KERNEL_MOVE_8,
     GR_KERNEL_YUV_U8,
     GR_KERNEL_YUV_U16,
+    GR_KERNEL_TO_YUV_1,
+    GR_KERNEL_TO_YUV_2,
+    GR_KERNEL_TO_YUV_4,
     GR_KERNELS
 };
 

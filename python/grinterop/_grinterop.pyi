@@ -854,6 +854,7 @@ def publish(
     level: int = 0, layer: int = 0, offset: SupportsIndex = 0, shape: _Shape | None = None,
     dtype: _Dtype = None, strides: _Strides = None, wait_event: _Event = None,
     timeout: _Number = None, x: int = 0, y: int = 0, width: int = 0, height: int = 0,
+    high_bits: bool = False, chroma_position: Literal["center", "left", "top_left"] = "center",
 ) -> None:
     """Writes a tensor to graphics memory, converted to its format, in one pass on the GPU.
 
@@ -876,13 +877,16 @@ def publish(
         stream: May be omitted for a Buffer, which has one.
         layout: 'hwc', 'chw', or for YUV 'nv12', 'p016', 'nv16', 'yuv420', 'yuv422', 'yuv444',
             'yuyv' or 'uyvy'. None: as the tensor says, by default (H, W, C).
-        bgr: The first channel of the tensor is blue, or YUV is written to a BGRA image.
+        bgr: The first channel of the tensor is blue, or the image of YUV is BGRA.
         flip: The first row of the tensor is the last row of the image.
         scale, bias: value * scale + bias: a number, or up to four for the channels.
         alpha: The fourth channel if the tensor has none; 1 by default.
         srgb: The tensor is linear, the image sRGB.
-        matrix, full_range: How YUV becomes RGB.
-        bits: For YUV in the low bits of uint16: 10 for yuv420p10le.
+        matrix, full_range: How YUV becomes RGB, or RGB YUV.
+        bits, high_bits: For YUV in the low bits of uint16: 10 for yuv420p10le. In the high bits:
+            10 and True for P010.
+        chroma_position: Where fetch() takes chroma: between the pixels, at the 'left' one (H.264),
+            or at the 'top_left' one (BT.2020).
         level, layer: The part of an image.
         offset, shape, dtype, strides: The elements in a buffer, the first at byte `offset`. By
             default they are those of the tensor, without gaps.
@@ -898,7 +902,9 @@ def publish(
     """
 fetch = publish
 """Reads graphics memory into a tensor, in its shape and dtype: the reverse of publish(), with the
-same arguments, except that YUV cannot be read.
+same arguments. RGB becomes YUV by the layouts of publish():
+
+    grinterop.fetch(texture, (y, uv), stream=stream, layout="nv12", chroma_position="left")
 
     seen = numpy.empty((height, width, 4), "uint8")
     grinterop.fetch(texture, seen, stream=stream)
@@ -912,6 +918,8 @@ def fetch_framebuffer(
     flip: bool = False, scale: _Values = None, bias: _Values = None, alpha: _Number = None,
     srgb: bool = False, wait_event: _Event = None, staging: GraphicsResource | None = None,
     rectangle: Sequence[SupportsIndex] | None = None,
+    matrix: Literal["bt709", "bt601", "bt2020"] = "bt709", full_range: bool = False, bits: int = 0,
+    high_bits: bool = False, chroma_position: Literal["center", "left", "top_left"] = "center",
 ) -> None:
     """Reads a colour, depth or stencil attachment of an OpenGL framebuffer into a tensor, in stream
     order.
@@ -931,8 +939,8 @@ def fetch_framebuffer(
         near, far, reverse_z: The planes of the perspective projection, as float32: depth becomes
             the distance from the camera, in their unit. scale=1000 / 65535 makes millimetres in
             uint16 of metres. For an orthographic projection: scale=far - near and bias=near.
-        layout, bgr, flip, scale, bias, alpha, srgb, wait_event: As for fetch(). A dict takes no
-            scale and no bias.
+        layout, bgr, flip, scale, bias, alpha, srgb, matrix, full_range, bits, high_bits,
+            chroma_position, wait_event: As for fetch(). A dict takes no scale and no bias.
         staging: A GraphicsResource of an OpenGL buffer, to be used by every call: 16 bytes per
             pixel and attachment are enough. With in_flight, calls overlap. Without `staging`,
             the library keeps four buffers for the OpenGL context.

@@ -19,7 +19,7 @@ struct options {
 struct given {
     PyObject *target, *tensor, *stream, *layout, *bgr, *flip, *scale, *bias, *alpha, *srgb;
     PyObject *matrix, *full_range, *bits, *level, *layer, *offset, *shape, *dtype, *strides;
-    PyObject *wait_event, *timeout, *x, *y, *width, *height;
+    PyObject *wait_event, *timeout, *x, *y, *width, *height, *high_bits, *chroma_position;
 };
 
 /*
@@ -84,18 +84,22 @@ static bool flags_of_options(const struct given *given, gr_publish_options *to)
            read_as("flip", given->flip, TRUTH(&to->flip)) &&
            read_as("srgb", given->srgb, TRUTH(&to->srgb)) &&
            read_as("full_range", given->full_range, TRUTH(&to->full_range)) &&
-           read_as("bits", given->bits, UNSIGNED(&to->bits));
+           read_as("bits", given->bits, UNSIGNED(&to->bits)) &&
+           read_as("high_bits", given->high_bits, TRUTH(&to->high_bits));
 }
 
 static bool names_of_options(const struct given *given, struct options *to)
 {
     static const char *const matrices[] = {"bt709", "bt601", "bt2020", NULL};
-    int matrix;
+    static const char *const positions[] = {"center", "left", "top_left", NULL};
+    int matrix, position;
     if (!layout_of(given->layout, &to->options.layout) ||
         !choice_of(given->matrix, "YUV matrix", matrices, &matrix) ||
+        !choice_of(given->chroma_position, "chroma position", positions, &position) ||
         !event_of(given->wait_event, &to->options.wait_event))
         return false;
     to->options.matrix = (gr_yuv_matrix)matrix;
+    to->options.chroma_position = (gr_chroma_position)position;
     return true;
 }
 
@@ -267,10 +271,10 @@ static PyObject *run(struct work *work, PyObject *const *args, Py_ssize_t count,
     static struct parameters parameters = {
         .positional = 2,
         .required = 2,
-        .names = {"target", "tensor", "stream", "layout", "bgr",        "flip",       "scale",
-                  "bias",   "alpha",  "srgb",   "matrix", "full_range", "bits",       "level",
-                  "layer",  "offset", "shape",  "dtype",  "strides",    "wait_event", "timeout",
-                  "x",      "y",      "width",  "height"}};
+        .names = {"target", "tensor", "stream", "layout", "bgr",        "flip",           "scale",
+                  "bias",   "alpha",  "srgb",   "matrix", "full_range", "bits",           "level",
+                  "layer",  "offset", "shape",  "dtype",  "strides",    "wait_event",     "timeout",
+                  "x",      "y",      "width",  "height", "high_bits",  "chroma_position"}};
     struct given given;
     PyObject *tensor, *result = NULL;
     work->options.options = GR_INIT(gr_publish_options);
@@ -390,7 +394,9 @@ static void narrow(gr_framebuffer_options *options, gr_publish_options *conversi
     }
     if (options->attachment == DEPTH || options->attachment == STENCIL) {
         conversion->layout = GR_LAYOUT_SHAPE;
-        conversion->bgr = conversion->srgb = false;
+        conversion->bgr = conversion->srgb = conversion->high_bits = false;
+        conversion->bits = 0;
+        conversion->chroma_position = GR_CHROMA_CENTER;
         conversion->alpha_f64 = NULL;
     }
 }
@@ -505,16 +511,19 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
     gr_framebuffer_options options =
         GR_INIT(gr_framebuffer_options, .conversion = &conversion.options);
     unsigned framebuffer;
-    if (!PARSE("O&O|$OOO&O&O&O&O&O&O&OO&O&OOOO&OOO:fetch_framebuffer",
+    if (!PARSE("O&O|$OOO&O&O&O&O&O&O&OO&O&OOOO&OOOOO&O&O&O:fetch_framebuffer",
                NAMES("framebuffer", "tensor", "stream", "attachment", "x", "y", "width", "height",
                      "near", "far", "reverse_z", "layout", "bgr", "flip", "scale", "bias", "alpha",
-                     "srgb", "wait_event", "staging", "rectangle"),
+                     "srgb", "wait_event", "staging", "rectangle", "matrix", "full_range", "bits",
+                     "high_bits", "chroma_position"),
                GL_NAME(&framebuffer), &object, &given.stream, &attachment, UNSIGNED(&options.x),
                UNSIGNED(&options.y), UNSIGNED(&options.width), UNSIGNED(&options.height),
                FLOAT(&options.z_near), FLOAT(&options.z_far), TRUTH(&options.reverse_z),
                &given.layout, TRUTH(&conversion.options.bgr), TRUTH(&conversion.options.flip),
                &given.scale, &given.bias, &given.alpha, TRUTH(&conversion.options.srgb),
-               &given.wait_event, &staging, &rectangle) ||
+               &given.wait_event, &staging, &rectangle, &given.matrix,
+               TRUTH(&conversion.options.full_range), UNSIGNED(&conversion.options.bits),
+               TRUTH(&conversion.options.high_bits), &given.chroma_position) ||
         !rectangle_of(rectangle, &options) || !names_of_options(&given, &conversion) ||
         !numbers_of_options(&given, &conversion))
         return NULL;

@@ -140,6 +140,31 @@ def test_glfw_window_shows_the_edges_of_what_was_drawn(draw):
     assert abs(255 * example.edges(drawn).clip(0, 1) - edges).max() <= 1
 
 
+ENCODER = """
+class Encoder:
+    def Encode(self, frame):
+        return b"".join(plane.tobytes(stream=1) for plane in frame.cuda())
+
+    def EndEncode(self):
+        return b""
+
+
+def CreateEncoder(*arguments, **options):
+    return Encoder()
+"""
+
+
+def test_encoder_gets_what_opengl_drew(tmp_path, monkeypatch):
+    """An encoder in Python gets the planes: the sky is grey, and the scene turns."""
+    (tmp_path / "PyNvVideoCodec.py").write_text(ENCODER)
+    monkeypatch.syspath_prepend(tmp_path)
+    done = run("encode.py", "--frames", 5, "--size", "96x64", "--output", tmp_path)
+    assert done.returncode == 0, done.stderr
+    film = np.fromfile(tmp_path / "encode.h264", "u1").reshape(5, 96, 96)
+    assert (film[:, 0, 0] == 27).all() and (abs(film[:, 64, :2].astype(int) - 128) <= 1).all()
+    assert film[:, 30:60].std() > 20 and (film[0] != film[4]).any()
+
+
 # ---- Wrong use -----------------------------------------------------------------------------------
 
 

@@ -100,6 +100,22 @@ def test_ring_of_copies_is_read_in_a_batch(framebuffer, cuda):
         grinterop.copy_framebuffer(framebuffer, slots[0], offset=2)
 
 
+def test_colours_become_nv12(framebuffer, cuda):
+    gl.BindFramebuffer(gl.FRAMEBUFFER, framebuffer)
+    gl.ClearColor(1, 0, 0, 1)
+    gl.Clear(gl.COLOR_BUFFER_BIT)
+    planes = Tensor.alloc((4, 8), "u1", stream=cuda), Tensor.alloc((2, 4, 2), "u1", stream=cuda)
+    fetch_framebuffer(framebuffer, planes, stream=cuda, layout="nv12", matrix="bt601", flip=True)
+    assert planes[0].tobytes() == bytes([81]) * 32 and planes[1].tobytes() == bytes([90, 240]) * 8
+    high = Tensor.alloc((6, 8), "u2", stream=cuda)
+    fetch_framebuffer(
+        framebuffer, high, stream=cuda, layout="p016", full_range=True, bits=10, high_bits=True,
+        chroma_position="top_left",
+    )
+    values = memoryview(high.tobytes()).cast("H")
+    assert values[0] == 217 << 6 and (values[32], values[33]) == (395 << 6, 1023 << 6)
+
+
 def test_invalid_framebuffer_reads_are_refused(framebuffer, cuda):
     with pytest.raises(ValueError, match="attachment"):
         read(framebuffer, (4, 8), "f4", cuda, attachment="depths")
@@ -110,7 +126,7 @@ def test_invalid_framebuffer_reads_are_refused(framebuffer, cuda):
     with pytest.raises(TypeError, match="stream"):
         fetch_framebuffer(framebuffer, Tensor.alloc((4, 8), "f4", stream=cuda))
     planes = Tensor.alloc((4, 8), "u1", stream=cuda), Tensor.alloc((2, 4, 2), "u1", stream=cuda)
-    with pytest.raises(grinterop.InvalidValueError, match="several planes do not apply"):
+    with pytest.raises(grinterop.InvalidValueError, match="two planes were passed"):
         fetch_framebuffer(framebuffer, planes, stream=cuda)
     with pytest.raises(grinterop.InvalidValueError, match="not inside"):
         read(framebuffer, (4, 8, 4), "u1", cuda, width=9, height=4)

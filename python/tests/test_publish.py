@@ -173,6 +173,82 @@ def test_frames_of_ffmpeg_get_the_colours_of_ffmpeg(egl, cuda, name, layout, bit
                 assert abs(got - wanted)[8::16, 8::16].max() <= 2, (matrix, full)
 
 
+YUV = [
+    # the format of FFmpeg, the layout, the dtype, bits, high_bits, and the planes with pairs
+    ("nv12", "nv12", "u1", 0, False, [1]), ("nv16", "nv16", "u1", 0, False, [1]),
+    ("p010le", "p016", "u2", 10, True, [1]), ("p016le", "p016", "u2", 0, False, [1]),
+    ("yuv420p", "yuv420", "u1", 0, False, []), ("yuv422p", "yuv422", "u1", 0, False, []),
+    ("yuv444p", "yuv444", "u1", 0, False, []), ("yuv420p10le", "yuv420", "u2", 10, False, []),
+    ("yuv422p12le", "yuv422", "u2", 12, False, []), ("yuv444p10le", "yuv444", "u2", 10, False, []),
+    ("yuv420p12le", "yuv420", "u2", 12, False, []), ("yuyv422", "yuyv", "u1", 0, False, [0]),
+    ("uyvy422", "uyvy", "u1", 0, False, [0]),
+]
+
+
+@pytest.mark.parametrize("name, layout, dtype, bits, high, pairs", YUV)
+def test_fetched_yuv_is_that_of_ffmpeg(egl, cuda, name, layout, dtype, bits, high, pairs):
+    av = pytest.importorskip("av")
+    flags = av.video.reformatter.Interpolation
+    rng = np.random.default_rng(9)
+    # FFmpeg averages the colours of 2 x 2 pixels by SWS_AREA, of which half are noise
+    rgba = rng.integers(0, 256, (34, 90, 4)).astype("u1")
+    rgba[:, 45:] = rng.integers(0, 256, (17, 23, 4)).astype("u1").repeat(2, 0).repeat(2, 1)[:, 1:]
+    source = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgba[..., :3]), format="rgb24")
+    steps = 1 << ((16 if high else bits) or 8 * np.dtype(dtype).itemsize) - 8
+    egl.make_current()
+    with GraphicsResource.from_gl_image(
+        gl.texture(90, 34), gl.TEXTURE_2D, flags="surface_load_store"
+    ) as picture:
+        grinterop.publish(picture, rgba, stream=cuda)
+        for matrix, space in (("bt709", "ITU709"), ("bt601", "ITU601"), ("bt2020", "BT2020")):
+            for full in (False, True):
+                frame = source.reformat(
+                    format=name, dst_colorspace=space,
+                    dst_color_range="JPEG" if full else "MPEG", src_color_range="JPEG",
+                    interpolation=flags.AREA | flags.ACCURATE_RND | flags.FULL_CHR_H_INP,
+                )
+                wanted = list(planes_of(frame, dtype, pairs))
+                got = [np.zeros(plane.shape, dtype) for plane in wanted]
+                grinterop.fetch(
+                    picture, tuple(got) if len(got) > 1 else got[0], stream=cuda, layout=layout,
+                    matrix=matrix, full_range=full, bits=bits, high_bits=high,
+                )
+                for one, other in zip(got, wanted):
+                    difference = abs(one.astype(int) - other).max() / steps
+                    assert difference <= 2, (matrix, full, difference)
+
+
+@pytest.mark.parametrize("position, at", [("center", 0.5), ("left", 0), ("top_left", 0)])
+def test_chroma_is_that_of_its_position(picture, cuda, position, at):
+    """The green of a ramp falls by 12 per column and 4 per row, and chroma with it."""
+    rows, columns = np.mgrid[0:4, 0:8]
+    rgba = np.dstack([rows * 0, 200 - 12 * columns - 4 * rows, rows * 0, rows * 0]).astype("u1")
+    grinterop.publish(picture, rgba, stream=cuda)
+    y, uv = np.zeros((4, 8), "u1"), np.zeros((2, 4, 2), "u1")
+    grinterop.fetch(
+        picture, (y, uv), stream=cuda, layout="nv12", full_range=True, chroma_position=position
+    )
+    row = 0 if position == "top_left" else 0.5
+    for j in range(position == "top_left", 2):
+        for i in range(1, 4):
+            green = 200 - 12 * (2 * i + at) - 4 * (2 * j + row)
+            assert abs(uv[j, i, 0] - (128 - green * 0.7152 / 1.8556)) <= 0.51
+
+
+def test_yuv_options_that_do_not_fit_are_named(picture, cuda):
+    y, u = np.zeros((4, 8), "u1"), np.zeros((2, 4), "u1")
+    for tensor, options, text in [
+        ((y, u, u), {"layout": "yuv420"}, "U and V share bytes"),
+        (np.zeros((6, 8), "u2"), {"layout": "p016", "high_bits": True}, "`bits` is 0"),
+        (np.zeros((4, 8, 4), "u1"), {"chroma_position": "left"}, "`chroma_position` is 1"),
+        ((y, u), {"layout": "nv12", "chroma_position": "right"}, "chroma position"),
+        ((y, u, u), {"layout": "nv12", "bits": 7}, "set 8 to 8"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            grinterop.fetch(picture, tensor, stream=cuda, **options)
+    assert not y.any() and not u.any()
+
+
 def test_planes_that_do_not_match_are_named(picture, cuda):
     luma, half, quarter = noise(4, 8), noise(4, 4), noise(2, 4)
     for planes, layout, text in [

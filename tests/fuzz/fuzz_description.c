@@ -157,6 +157,7 @@ static void publish(struct fuzz_input *in, gr_buffer *buffer)
     const gr_publish_options options =
         GR_INIT(gr_publish_options, .layout = (gr_layout)(int8_t)fuzz_byte(in), .chroma = chroma,
                 .chroma_v = truths & 4 ? chroma : NULL, .bits = truths & 8 ? 10 : 0,
+                .high_bits = truths & 4, .chroma_position = (gr_chroma_position)(truths % 4),
                 .bgr = truths & 1, .flip = truths & 2, .scale = truths & 4 ? numbers : NULL,
                 .bias = truths & 8 ? numbers : NULL, .srgb = truths & 16, .full_range = truths & 32,
                 .matrix = (gr_yuv_matrix)(int8_t)fuzz_byte(in), .level = (unsigned)fuzz_size(in, 2),

@@ -131,6 +131,12 @@ static void tensors_are_published_and_fetched()
         grinterop::fetch(mapped, to);
     }
     EXPECT(bytes_of(to) == bytes);
+    gr_publish_options yuv = GR_INIT(gr_publish_options);
+    yuv.layout = GR_LAYOUT_NV12;
+    yuv.chroma_position = GR_CHROMA_LEFT;
+    EXPECT(hpp_thrown([&] { grinterop::fetch(image, to, fx.stream, &yuv); }).status ==
+           GR_ERR_INVALID_VALUE);
+    EXPECT(bytes_of(to) == bytes);
     EXPECT(hpp_thrown([&] { grinterop::publish(resource(), to, fx.stream); }).status ==
            GR_ERR_INVALID_VALUE);
     EXPECT(hpp_thrown([&] { grinterop::fetch(mapping(), to); }).status == GR_ERR_INVALID_VALUE);

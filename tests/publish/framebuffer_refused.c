@@ -37,7 +37,7 @@ TEST(wrong_options_are_refused)
         {{.attachment = GL_DEPTH_ATTACHMENT, .z_near = 2, .z_far = 2}, "two planes"},
         {{.conversion = &level}, "`level` of `conversion`"},
         {{.conversion = &layer}, "`layer` of `conversion`"},
-        {{.conversion = &bits}, "`bits` of `conversion`"},
+        {{.conversion = &bits}, "`bits` is for YUV"},
         {{.conversion = &timeout}, "`timeout_ms` of `conversion`"},
         {{.conversion = &offset}, "`offset` of `conversion`"},
         {{.conversion = &rectangle}, "`height` of `conversion`"},

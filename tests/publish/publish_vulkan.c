@@ -95,7 +95,7 @@ VULKAN_TEST(rgb_is_published_to_a_bgr_image_with_the_bgr_option)
     tensors_end();
 }
 
-VULKAN_TEST(yuv_is_published_to_a_bgr_image_with_the_bgr_option)
+VULKAN_TEST(yuv_is_published_to_and_fetched_from_a_bgr_image_with_the_bgr_option)
 {
     need_publish_kernels();
     static const unsigned char red[] = {63, 63, 63, 63, 102, 102, 102, 102, 240, 240, 240, 240};
@@ -104,9 +104,20 @@ VULKAN_TEST(yuv_is_published_to_a_bgr_image_with_the_bgr_option)
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_B8G8R8A8_UNORM, "2D", 4, 1, 1, 0, GR_SURFACE_LOAD_STORE);
     gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_YUV444, 3, shape, red);
-    publish_bgr(&image, tensor, got);
+    vulkan_image_fill(&image, 1);
+    gr_buffer *buffer = must_map_vulkan(&image);
+    assert_ok(
+        gr_buffer_publish(buffer, tensor, &GR_INIT(gr_publish_options, .bgr = true), fx.stream));
+    image_get(buffer, 0, 0, got);
     for (int i = 0; i < 16; i += 4)
         ck_assert(got[i] == 0 && got[i + 1] <= 1 && got[i + 2] == 255 && got[i + 3] == 255);
+    gr_tensor *back = tensor_of(GR_DTYPE_U8, GR_LAYOUT_YUV444, 3, shape, got);
+    assert_ok(gr_buffer_fetch(buffer, back, &GR_INIT(gr_publish_options, .bgr = true), fx.stream));
+    assert_ok(gr_tensor_copy_to_host(back, got, 12, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (int i = 0; i < 12; i++)
+        ck_assert(abs(got[i] - red[i]) <= 1);
+    vulkan_image_end(&image, buffer);
     tensors_end();
 }
 

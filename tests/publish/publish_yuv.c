@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Publishes luma and chroma planes: every layout, with the planes in one tensor or in several,
- * every matrix and range. The colours are compared with the definitions of the standards, computed
- * in double.
+ * Publishes and fetches luma and chroma planes: every layout, with the planes in one tensor or in
+ * several, every matrix, range and chroma position. The values are compared with the definitions of
+ * the standards, computed in double.
  */
 #include "publish_support.h"
 
@@ -18,31 +18,34 @@ struct yuv {
     unsigned x_shift, y_shift;
     const char *tensors; /* the numbers of tensors that may have the planes */
     unsigned bits;
+    bool high_bits;
 };
 
 static const struct yuv pictures[] = {
-    {GR_LAYOUT_NV12, false, 32, 6, 1, 1, "123", 0},
-    {GR_LAYOUT_NV12, false, 14, 4, 1, 1, "123", 0},
-    {GR_LAYOUT_NV12, false, 10, 5, 1, 1, "12", 0},
-    {GR_LAYOUT_NV12, false, 13, 3, 1, 1, "23", 8},
-    {GR_LAYOUT_P016, true, 32, 6, 1, 1, "123", 0},
-    {GR_LAYOUT_P016, true, 6, 7, 1, 1, "12", 0},
-    {GR_LAYOUT_P016, true, 20, 3, 1, 1, "123", 10},
-    {GR_LAYOUT_NV16, false, 32, 5, 1, 0, "123", 0},
-    {GR_LAYOUT_NV16, false, 18, 3, 1, 0, "12", 0},
-    {GR_LAYOUT_YUV444, false, 32, 5, 0, 0, "13", 0},
-    {GR_LAYOUT_YUV444, false, 13, 3, 0, 0, "13", 0},
-    {GR_LAYOUT_YUV444, true, 17, 4, 0, 0, "13", 0},
-    {GR_LAYOUT_YUV444, true, 12, 4, 0, 0, "13", 10},
-    {GR_LAYOUT_YUV420, false, 32, 6, 1, 1, "3", 0},
-    {GR_LAYOUT_YUV420, false, 13, 5, 1, 1, "3", 0},
-    {GR_LAYOUT_YUV420, true, 22, 4, 1, 1, "3", 10},
-    {GR_LAYOUT_YUV422, false, 32, 3, 1, 0, "3", 0},
-    {GR_LAYOUT_YUV422, true, 19, 4, 1, 0, "3", 12},
-    {GR_LAYOUT_YUYV, false, 32, 3, 1, 0, "1", 0},
-    {GR_LAYOUT_YUYV, false, 10, 4, 1, 0, "1", 0},
-    {GR_LAYOUT_UYVY, false, 32, 3, 1, 0, "1", 0},
-    {GR_LAYOUT_UYVY, false, 14, 5, 1, 0, "1", 0},
+    {GR_LAYOUT_NV12, false, 32, 6, 1, 1, "123", 0, false},
+    {GR_LAYOUT_NV12, false, 14, 4, 1, 1, "123", 0, false},
+    {GR_LAYOUT_NV12, false, 10, 5, 1, 1, "12", 0, false},
+    {GR_LAYOUT_NV12, false, 13, 3, 1, 1, "23", 8, false},
+    {GR_LAYOUT_P016, true, 32, 6, 1, 1, "123", 0, false},
+    {GR_LAYOUT_P016, true, 6, 7, 1, 1, "12", 0, false},
+    {GR_LAYOUT_P016, true, 20, 3, 1, 1, "123", 10, false},
+    {GR_LAYOUT_P016, true, 32, 6, 1, 1, "12", 10, true},
+    {GR_LAYOUT_YUV422, true, 19, 5, 1, 0, "3", 12, true},
+    {GR_LAYOUT_NV16, false, 32, 5, 1, 0, "123", 0, false},
+    {GR_LAYOUT_NV16, false, 18, 3, 1, 0, "12", 0, false},
+    {GR_LAYOUT_YUV444, false, 32, 5, 0, 0, "13", 0, false},
+    {GR_LAYOUT_YUV444, false, 13, 3, 0, 0, "13", 0, false},
+    {GR_LAYOUT_YUV444, true, 17, 4, 0, 0, "13", 0, false},
+    {GR_LAYOUT_YUV444, true, 12, 4, 0, 0, "13", 10, false},
+    {GR_LAYOUT_YUV420, false, 32, 6, 1, 1, "3", 0, false},
+    {GR_LAYOUT_YUV420, false, 13, 5, 1, 1, "3", 0, false},
+    {GR_LAYOUT_YUV420, true, 22, 4, 1, 1, "3", 10, false},
+    {GR_LAYOUT_YUV422, false, 32, 3, 1, 0, "3", 0, false},
+    {GR_LAYOUT_YUV422, true, 19, 4, 1, 0, "3", 12, false},
+    {GR_LAYOUT_YUYV, false, 32, 3, 1, 0, "1", 0, false},
+    {GR_LAYOUT_YUYV, false, 10, 4, 1, 0, "1", 0, false},
+    {GR_LAYOUT_UYVY, false, 32, 3, 1, 0, "1", 0, false},
+    {GR_LAYOUT_UYVY, false, 14, 5, 1, 0, "1", 0, false},
 };
 #define PICTURES (sizeof(pictures) / sizeof(pictures[0]))
 
@@ -126,7 +129,7 @@ static void samples_at(unsigned x, unsigned y, double out[3])
         uint16_t value = *at;
         if (of->wide)
             memcpy(&value, at, sizeof(value));
-        out[i] = value;
+        out[i] = ldexp(value, of->high_bits ? (int)of->bits - 16 : 0);
     }
 }
 
@@ -170,13 +173,18 @@ static const char *colours_differ(const struct elements *image, const gr_publish
     return NULL;
 }
 
-/* Fills all values. Unused high bits are 0, as decoders write them. */
+/* Fills all values. Unused bits are 0, as decoders write them. */
 static void fill_planes(void)
 {
     pattern_fill(bytes, used, 7);
     for (size_t i = 1; of->bits > 8 && i < used; i += 2)
-        bytes[i] &= (unsigned char)((1u << (of->bits - 8)) - 1);
+        if (of->high_bits)
+            bytes[i - 1] &= (unsigned char)(0xff << (16 - of->bits));
+        else
+            bytes[i] &= (unsigned char)((1u << (of->bits - 8)) - 1);
 }
+
+static gr_tensor *on_device; /* the device memory of the tensors */
 
 /* A view of the memory, which the caller frees. */
 static gr_tensor *view_of(gr_tensor *memory, const struct part *part, const int64_t shape[3])
@@ -214,6 +222,7 @@ static void make_tensors(unsigned count, int64_t gap, unsigned on_host, gr_tenso
     GR_AUTO(gr_tensor) *host = tensor_on_host(GR_DTYPE_U8, 1, &size, NULL, bytes);
     for (unsigned i = 0; i < count; i++)
         tensors[i] = view_of(i < on_host ? memory : host, &all[i], shapes[i]);
+    on_device = memory;
 }
 
 static unsigned char texels[IMAGE_MOST_BYTES], expected[16];
@@ -230,6 +239,7 @@ static void check(const struct image *image, gr_resource *resource, gr_publish_o
     o.chroma_v = tensors[2];
     o.layout = of->layout;
     o.bits = of->bits;
+    o.high_bits = of->high_bits;
     assert_ok(gr_publish(resource, tensors[0], &o, fx.stream));
     gr_buffer *buffer = must_map_image(resource);
     image_get(buffer, 0, 0, texels);
@@ -270,6 +280,156 @@ TEST(yuv_is_converted_as_the_standards_define, PICTURES)
     of = &pictures[_i];
     check_all("RGBA8");
     check_all("RGBA32F");
+}
+
+/* ---- Fetches --------------------------------------------------------------------------------- */
+
+/* Gets what a fetch has written to the device and to `bytes`. `before` was in both. */
+static void get_planes(const unsigned char *before)
+{
+    static unsigned char downloaded[sizeof(bytes)];
+    assert_ok(gr_tensor_copy_to_host(on_device, downloaded, used, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (size_t i = 0; i < used; i++)
+        if (downloaded[i] != before[i])
+            bytes[i] = downloaded[i];
+}
+
+/* A colour of the image from 0 to 1, in red, green and blue; beyond the edges the last one. */
+static void image_colour(const struct elements *image, int64_t x, int64_t y,
+                         const gr_publish_options *o, double rgb[3])
+{
+    const int64_t right = of->width - 1, top = of->height - 1;
+    x = x < 0 ? 0 : x > right ? right : x;
+    y = y < 0 ? 0 : y > top ? top : y;
+    if (o->flip)
+        y = top - y;
+    for (unsigned c = 0; c < 3; c++) {
+        const double value =
+            element_value(image, (unsigned)x, (unsigned)y, image->channels == 1 ? 0 : c);
+        rgb[o->bgr ? 2 - c : c] = fmin(fmax(value, 0), 1);
+    }
+}
+
+/* By definition: the mean around a sample, and its luma and differences from luma. */
+static double component_of(const struct elements *image, unsigned x, unsigned y, int which,
+                           const gr_publish_options *o)
+{
+    static const double red[] = {0.2126, 0.299, 0.2627}, blue[] = {0.0722, 0.114, 0.0593};
+    static const double between[] = {0, 1, 1}, at[] = {1, 2, 1}, alone[] = {0, 1, 0};
+    const unsigned x_shift = which ? of->x_shift : 0, y_shift = which ? of->y_shift : 0;
+    const double *columns = !x_shift                                 ? alone
+                            : o->chroma_position != GR_CHROMA_CENTER ? at
+                                                                     : between;
+    const double *rows = !y_shift ? alone : o->chroma_position == GR_CHROMA_TOP_LEFT ? at : between;
+    double mean[3] = {0, 0, 0}, all = 0;
+    for (int j = -1; j <= 1; j++)
+        for (int i = -1; i <= 1; i++) {
+            double rgb[3];
+            const double weight = columns[i + 1] * rows[j + 1];
+            image_colour(image, ((int64_t)x << x_shift) + i, ((int64_t)y << y_shift) + j, o, rgb);
+            for (int c = 0; c < 3; c++)
+                mean[c] += weight * rgb[c];
+            all += weight;
+        }
+    const double r = mean[0] / all, g = mean[1] / all, b = mean[2] / all;
+    const double kr = red[o->matrix], kb = blue[o->matrix];
+    const double luma = kr * r + (1 - kr - kb) * g + kb * b;
+    const int bits = of->bits ? (int)of->bits : of->wide ? 16 : 8;
+    const double step = ldexp(1, bits - 8), most = ldexp(1, bits) - 1;
+    const double difference = which == 1 ? (b - luma) / (2 - 2 * kb) : (r - luma) / (2 - 2 * kr);
+    const double value = which ? 128 * step + difference * (o->full_range ? most : 224 * step)
+                         : o->full_range ? luma * most
+                                         : 16 * step + luma * 219 * step;
+    return fmin(fmax(value, 0), most);
+}
+
+/* Compares all samples, and the bytes between them, which a fetch does not change. */
+static const char *planes_differ(const struct elements *image, const gr_publish_options *o,
+                                 unsigned char *before)
+{
+    static char text[160];
+    for (int i = 0; i < 3; i++)
+        for (int64_t row = 0; row < (i ? colour_rows() : of->height); row++)
+            for (int64_t column = 0; column < (i ? colour_columns() : of->width); column++) {
+                const size_t at =
+                    parts[i].first + (size_t)(column * parts[i].column + row * parts[i].row);
+                uint16_t stored = bytes[at];
+                if (of->wide)
+                    memcpy(&stored, bytes + at, sizeof(stored));
+                const unsigned low = of->high_bits ? 16 - of->bits : 0;
+                const double want = component_of(image, (unsigned)column, (unsigned)row, i, o);
+                memcpy(before + at, bytes + at, (size_t)element());
+                /* A value halfway between two integers may be rounded to either of them. */
+                if (fabs((stored >> low) - want) <= 0.52 && !(stored & ((1u << low) - 1)))
+                    continue;
+                snprintf(text, sizeof(text), "plane %d, %d, %d is %u, not %g", i, (int)column,
+                         (int)row, stored, ldexp(want, (int)low));
+                return text;
+            }
+    return memcmp(before, bytes, used) == 0 ? NULL : "a byte between the samples changed";
+}
+
+static void check_fetch(const struct image *image, gr_resource *resource, gr_publish_options o,
+                        unsigned count, int64_t gap)
+{
+    static unsigned char before[sizeof(bytes)];
+    const struct elements there = image_elements(image, texels);
+    static const unsigned on_host[] = {3, 0, 2};
+    gr_tensor *tensors[3] = {NULL, NULL, NULL};
+    make_tensors(count, gap, on_host[o.matrix], tensors);
+    memcpy(before, bytes, used);
+    o.chroma = tensors[1];
+    o.chroma_v = tensors[2];
+    o.layout = of->layout;
+    o.bits = of->bits;
+    o.high_bits = of->high_bits;
+    assert_ok(gr_fetch(resource, tensors[0], &o, fx.stream));
+    get_planes(before);
+    const char *difference = planes_differ(&there, &o, before);
+    ck_assert_msg(!difference,
+                  "layout %d, %u x %u, matrix %d, full %d, flip %d, bgr %d, position %d, %u bits, "
+                  "%u tensors, gap %d, from %s: %s",
+                  of->layout, of->width, of->height, o.matrix, o.full_range, o.flip, o.bgr,
+                  o.chroma_position, of->bits, count, (int)gap, image->format->name, difference);
+    for (unsigned i = 0; i < count; i++)
+        gr_tensor_free(tensors[i]);
+    tensors_end();
+}
+
+static void check_fetches(const char *format, unsigned flags)
+{
+    const struct image image = image_make(format, "2D", of->width, of->height, 1);
+    const struct elements there = image_elements(&image, texels);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, flags);
+    static const int64_t gaps[] = {0, 4, 3};
+    const bool flips = !(of->y_shift && of->height % 2);
+    elements_fill(&there, 5);
+    gr_buffer *buffer = must_map_image(resource);
+    image_put(buffer, 0, 0, texels);
+    assert_ok(gr_buffer_release(buffer));
+    for (const char *count = of->tensors; *count; count++)
+        for (int matrix = GR_YUV_BT709; matrix <= GR_YUV_BT2020; matrix++)
+            for (int i = 0; i < (flips ? 4 : 2); i++) {
+                const gr_publish_options o = GR_INIT(
+                    gr_publish_options, .matrix = (gr_yuv_matrix)matrix, .bgr = matrix == i,
+                    .full_range = i & 1, .flip = i & 2,
+                    .chroma_position = (gr_chroma_position)((matrix + i + (*count == '2')) % 3));
+                check_fetch(&image, resource, o, (unsigned)(*count - '0'), gaps[(matrix + i) % 3]);
+            }
+}
+
+GROUP("to_yuv", add_image_case)
+
+TEST(colours_become_yuv_as_the_standards_define, PICTURES)
+{
+    static const char *const formats[] = {"RGBA8", "RGBA16", "RGBA16F", "RGBA32F", "R8"};
+    need_publish_kernels();
+    of = &pictures[_i];
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        check_fetches(formats[i], GR_SURFACE_LOAD_STORE);
+        check_fetches(formats[i], GR_READ_WRITE);
+    }
 }
 
 GROUP("yuv_rules", add_image_case)
@@ -424,7 +584,7 @@ TEST(nv12_of_an_odd_height_cannot_be_flipped)
     tensors_end();
 }
 
-TEST(yuv_is_published_only_to_colour_images_and_not_fetched)
+TEST(yuv_is_only_converted_from_and_to_colours)
 {
     const struct image image = image_make("RGBA8", "2D", 8, 4, 1);
     const struct image integers = image_make("RGBA8UI", "2D", 8, 4, 1);
@@ -432,11 +592,101 @@ TEST(yuv_is_published_only_to_colour_images_and_not_fetched)
     GR_AUTO(gr_resource) *numbers = must_register_image(&integers, GR_READ_WRITE);
     const int64_t shape[] = {6, 8};
     gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, shape, NULL);
-    assert_fails(gr_fetch(resource, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                 "conversion to YUV is not supported");
     assert_invalid(gr_publish(numbers, tensor, NULL, fx.stream), "read as integers");
+    assert_invalid(gr_fetch(numbers, tensor, NULL, fx.stream), "only be converted from colours");
     assert_invalid(gr_publish(resource, tensor,
                               &GR_INIT(gr_publish_options, .matrix = (gr_yuv_matrix)3), fx.stream),
                    "`matrix` is 3");
+    tensors_end();
+}
+
+/* A refused fetch changes no byte. */
+TEST(a_fetch_to_yuv_with_options_that_do_not_fit_is_refused)
+{
+    static const gr_publish_options refused[] = {
+        {.high_bits = true}, {.bits = 7}, {.chroma_position = (gr_chroma_position)3}};
+    static const char *const texts[] = {"`bits` is 0", "set 8 to 16", "`chroma_position` is 3"};
+    const struct image image = image_make("RGBA8", "2D", 8, 4, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    const int64_t shape[] = {6, 8}, luma[] = {4, 8}, half[] = {2, 4};
+    pattern_fill(expected, sizeof(expected), 1);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U16, GR_LAYOUT_P016, 2, shape, NULL);
+    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 0xee, 96, fx.stream));
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+        gr_publish_options o = refused[i];
+        o.struct_size = sizeof(o);
+        assert_invalid(gr_fetch(resource, tensor, &o, fx.stream), texts[i]);
+    }
+    assert_invalid(gr_publish(resource, tensor,
+                              &GR_INIT(gr_publish_options, .chroma_position = GR_CHROMA_LEFT),
+                              fx.stream),
+                   "`chroma_position` is 1");
+    gr_tensor *y = tensor_of(GR_DTYPE_U8, GR_LAYOUT_YUV420, 2, luma, NULL);
+    gr_tensor *u = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 2, half, NULL);
+    gr_publish_options o = GR_INIT(gr_publish_options, .chroma = u, .chroma_v = u);
+    assert_invalid(gr_fetch(resource, y, &o, fx.stream), "U and V share bytes");
+    GR_AUTO(gr_tensor) *constant = must_make(gr_tensor_from_memory(
+        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = half, .read_only = true),
+        (void *)(uintptr_t)gr_tensor_get_info(u)->ptr, GR_STREAM_NONE, NULL, NULL));
+    o.chroma_v = constant;
+    assert_fails(gr_fetch(resource, y, &o, fx.stream), GR_ERR_STATE, 0,
+                 "The chroma plane is read-only");
+    assert_ok(gr_tensor_copy_to_host(tensor, texels, 96, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (int i = 0; i < 96; i++)
+        ck_assert_int_eq(texels[i], 0xee);
+    tensors_end();
+}
+
+/*
+ * Planes of float32 in a buffer: red, white, black and blue, each of 2 x 2 pixels. In the buffer of
+ * another call they become NV12 again, of which a fetch is a copy.
+ */
+TEST(colours_in_a_buffer_become_yuv_and_yuv_in_a_buffer_colours)
+{
+    need_publish_kernels();
+    static const unsigned char rgb[4][3] = {{1, 0, 0}, {1, 1, 1}, {0, 0, 0}, {0, 0, 1}};
+    static const unsigned char yuv[4][3] = {
+        {81, 90, 240}, {235, 128, 128}, {16, 128, 128}, {41, 240, 110}};
+    static const int64_t planes[] = {3, 4, 4}, joined[] = {6, 4};
+    float colours[48];
+    unsigned char got[24], again[24];
+    for (int i = 0; i < 48; i++)
+        colours[i] = rgb[i % 16 / 8 * 2 + i % 4 / 2][i / 16];
+    const GLuint source = gl_buffer_filled(sizeof(colours), 1), nv12 = gl_buffer_filled(24, 1);
+    GR_AUTO(gr_resource) *from = must_register_as(source, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *to = must_register_as(nv12, GR_READ_WRITE);
+    gr_tensor *all = tensor_of(GR_DTYPE_F32, GR_LAYOUT_CHW, 3, planes, colours);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, joined, NULL);
+    const gr_tensor_desc described = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3,
+                                             .shape = planes, .layout = GR_LAYOUT_CHW);
+    const gr_tensor_desc as_yuv = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2,
+                                          .shape = joined, .layout = GR_LAYOUT_NV12);
+    gr_publish_options o =
+        GR_INIT(gr_publish_options, .matrix = GR_YUV_BT601, .target = &described);
+    assert_ok(gr_publish(from, all, NULL, fx.stream));
+    assert_ok(gr_fetch(from, tensor, &o, fx.stream));
+    assert_ok(gr_tensor_copy_to_host(tensor, got, sizeof(got), fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (int i = 0; i < 16; i++)
+        ck_assert_int_eq(got[i], yuv[i / 8 * 2 + i % 4 / 2][0]);
+    for (int i = 0; i < 8; i++)
+        ck_assert_int_eq(got[16 + i], yuv[i / 2][1 + i % 2]);
+    o.target = &as_yuv;
+    assert_ok(gr_publish(to, all, &o, fx.stream));
+    assert_ok(gr_fetch(to, tensor, NULL, fx.stream));
+    assert_ok(gr_tensor_copy_to_host(tensor, again, sizeof(again), fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_mem_eq(again, got, sizeof(got));
+    o.layout = GR_LAYOUT_YUV444;
+    const int64_t thirds[] = {12, 4};
+    assert_fails(
+        gr_fetch(to, tensor_of(GR_DTYPE_U8, GR_LAYOUT_YUV444, 2, thirds, NULL), &o, fx.stream),
+        GR_ERR_UNSUPPORTED, 0, "YUV is converted from and to RGB only");
+    o = GR_INIT(gr_publish_options,
+                .target = &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_I8, .ndim = 3, .shape = planes,
+                                   .layout = GR_LAYOUT_CHW));
+    assert_fails(gr_fetch(from, tensor, &o, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                 "YUV is converted from and to uint8");
     tensors_end();
 }

@@ -181,6 +181,46 @@ TEST(conversion_options_are_applied)
                     (float)expected[4 * ((HEIGHT - 1 - y) * WIDTH + x) + c] / 255, 1e-6f);
 }
 
+/* The mean of the pixels of a sample, in one channel. The size is odd. */
+static double mean_at(const unsigned char *pixels, int x, int y, int size, int c)
+{
+    double sum = 0, count = 0;
+    for (int j = y; j < y + size && j < HEIGHT; j++)
+        for (int i = x; i < x + size && i < WIDTH; i++, count++)
+            sum += pixels[(j * WIDTH + i) * 4 + c];
+    return sum / count / 255;
+}
+
+static double bt709_luma(const unsigned char *pixels, int x, int y, int size)
+{
+    return 0.2126 * mean_at(pixels, x, y, size, 0) + 0.7152 * mean_at(pixels, x, y, size, 1) +
+           0.0722 * mean_at(pixels, x, y, size, 2);
+}
+
+TEST(colours_become_nv12)
+{
+    need_publish_kernels();
+    enum { COLUMNS = (WIDTH + 1) / 2, ROWS = (HEIGHT + 1) / 2 };
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    draw_pattern(attachment_rgba8);
+    read_reference(attachment_rgba8, expected);
+    gr_tensor *luma = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 1);
+    gr_tensor *chroma = new_tensor(GR_DTYPE_U8, ROWS, COLUMNS, 2);
+    const gr_publish_options nv12 =
+        GR_INIT(gr_publish_options, .layout = GR_LAYOUT_NV12, .chroma = chroma);
+    must_fetch(framebuffer, luma, &GR_INIT(gr_framebuffer_options, .conversion = &nv12));
+    for (int i = 0; i < HEIGHT * WIDTH; i++)
+        ck_assert_double_eq_tol(fetched[i],
+                                16 + 219 * bt709_luma(expected, i % WIDTH, i / WIDTH, 1), 0.51);
+    download_tensor(chroma);
+    for (int i = 0; i < ROWS * COLUMNS * 2; i++) {
+        const int x = i / 2 % COLUMNS * 2, y = i / 2 / COLUMNS * 2, c = i % 2 ? 0 : 2;
+        const double difference = mean_at(expected, x, y, 2, c) - bt709_luma(expected, x, y, 2);
+        ck_assert_double_eq_tol(fetched[i], 128 + 224 * difference / (c ? 1.8556 : 1.5748), 0.51);
+    }
+    tensors_end();
+}
+
 /* The integer 7 becomes 7.0, not 7/255. */
 TEST(integers_become_floats_of_the_same_value)
 {
