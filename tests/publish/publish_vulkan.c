@@ -66,14 +66,14 @@ VULKAN_TEST(publish_writes_each_level_and_layer_of_a_vulkan_image, vulkan_shape_
 GROUP("vulkan", add_vulkan_case, add_copied_vulkan_case)
 
 /* Publishes a tensor with the option `bgr`, reads the image, and ends it. */
-static void publish_bgr(struct vulkan_image *image, gr_tensor *tensor, unsigned char *got)
+static gr_buffer *publish_bgr(struct vulkan_image *image, gr_tensor *tensor, unsigned char *got)
 {
     vulkan_image_fill(image, 1);
     gr_buffer *buffer = must_map_vulkan(image);
     assert_ok(
         gr_buffer_publish(buffer, tensor, &GR_INIT(gr_publish_options, .bgr = true), fx.stream));
     image_get(buffer, 0, 0, got);
-    vulkan_image_end(image, buffer);
+    return buffer;
 }
 
 /*
@@ -88,10 +88,11 @@ VULKAN_TEST(rgb_is_published_to_a_bgr_image_with_the_bgr_option)
     const int64_t shape[] = {1, 8, 3};
     pattern_fill(rgb, sizeof(rgb), 4);
     gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, shape, rgb);
-    publish_bgr(&image, tensor, got);
+    gr_buffer *buffer = publish_bgr(&image, tensor, got);
     for (int i = 0; i < 8; i++)
         for (int c = 0; c < 3; c++)
             ck_assert_int_eq(got[4 * i + c], rgb[3 * i + 2 - c]);
+    vulkan_image_end(&image, buffer);
     tensors_end();
 }
 
@@ -104,11 +105,7 @@ VULKAN_TEST(yuv_is_published_to_and_fetched_from_a_bgr_image_with_the_bgr_option
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_B8G8R8A8_UNORM, "2D", 4, 1, 1, 0, GR_SURFACE_LOAD_STORE);
     gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_YUV444, 3, shape, red);
-    vulkan_image_fill(&image, 1);
-    gr_buffer *buffer = must_map_vulkan(&image);
-    assert_ok(
-        gr_buffer_publish(buffer, tensor, &GR_INIT(gr_publish_options, .bgr = true), fx.stream));
-    image_get(buffer, 0, 0, got);
+    gr_buffer *buffer = publish_bgr(&image, tensor, got);
     for (int i = 0; i < 16; i += 4)
         ck_assert(got[i] == 0 && got[i + 1] <= 1 && got[i + 2] == 255 && got[i + 3] == 255);
     gr_tensor *back = tensor_of(GR_DTYPE_U8, GR_LAYOUT_YUV444, 3, shape, got);
