@@ -24,19 +24,20 @@ static void run(const struct hpp_part *part, int i)
     ck_assert_msg(!why, "%s: %s", part->name, why);
 }
 
+/* The test of a part, by TEST or VULKAN_TEST. */
+#define PART(test, name)                                                                           \
+    test(name, hpp_##name()->count)                                                                \
+    {                                                                                              \
+        run(hpp_##name(), _i);                                                                     \
+    }
+
 GROUP("errors", add_case)
 
-TEST(errors, hpp_errors()->count)
-{
-    run(hpp_errors(), _i);
-}
+PART(TEST, errors)
 
 GROUP("mappings", add_case)
 
-TEST(mappings, hpp_mappings()->count)
-{
-    run(hpp_mappings(), _i);
-}
+PART(TEST, mappings)
 
 static TCase *add_all_rings_case(Suite *suite, const char *name)
 {
@@ -45,24 +46,15 @@ static TCase *add_all_rings_case(Suite *suite, const char *name)
 
 GROUP("rings", add_all_rings_case)
 
-TEST(rings, hpp_rings()->count)
-{
-    run(hpp_rings(), _i);
-}
+PART(TEST, rings)
 
 GROUP("tensors", add_case)
 
-TEST(tensors, hpp_tensors()->count)
-{
-    run(hpp_tensors(), _i);
-}
+PART(TEST, tensors)
 
 GROUP("vulkan", add_vulkan_case)
 
-VULKAN_TEST(vulkan, hpp_vulkan()->count)
-{
-    run(hpp_vulkan(), _i);
-}
+PART(VULKAN_TEST, vulkan)
 
 GROUP("edition", add_case)
 
