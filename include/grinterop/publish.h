@@ -21,7 +21,8 @@
  *             3D image takes (D,H,W) and (D,H,W,C). Leading dimensions of 1 are ignored.
  * Channels    1 to 1, 2 to 2, 3 to 3, 4 to 4; 3 to 4 adds alpha, 4 to 3 drops alpha; 1 to 3 and 1
  *             to 4 gives grey. CUDA sees images of 3 channels as 4, and Vulkan BGRA images in
- *             memory order: for RGB or YUV and BGRA images set gr_publish_options.bgr.
+ *             memory order: for RGB or YUV and BGRA images set gr_publish_options.bgr. 10:10:10:2
+ *             of Vulkan has 4 channels, of which YUV can be fetched, but not published.
  * Values      1.0 equals 255 in u8, 65535 in u16, 127 in i8, 32767 in i16 and true. Integers of 32
  *             and 64 bits are numbers: 255 equals 255.0. To convert them to or from a normalized
  *             image or YUV, set `scale`. In integer images (GL_RGBA8UI), and in a buffer if the

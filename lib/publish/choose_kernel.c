@@ -415,6 +415,11 @@ static void fill_side(struct gr_job_side *side, const struct gr_picture *p, bool
         side->lowest = (float)side->least / unit;
         side->sign = range.least < 0 ? (uint32_t)range.most + 1 : 0;
     }
+    if (p->is_packed) {
+        side->element = GR_JOB_X10;
+        side->bytes = 4;
+        side->channels = 1;
+    }
     if (parts && size > 4) {
         side->bytes = 4;
         side->channels = (uint32_t)(size / 4);
@@ -615,7 +620,8 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
     struct gr_job *job = &plan->job;
     const bool is_yuv = from->is_yuv || to->is_yuv;
     const bool known = has_kernels(from->dtype) && has_kernels(to->dtype) &&
-                       !(is_yuv && element_of((to->is_yuv ? from : to)->dtype) > GR_JOB_D24);
+                       !(is_yuv && element_of((to->is_yuv ? from : to)->dtype) > GR_JOB_D24) &&
+                       !(from->is_yuv && to->is_packed);
     const bool elements = same && from->channels == 1 && to->channels == 1;
     if (!known && !elements)
         return refuse_types(from, to, call);
@@ -654,8 +660,8 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
     GR_TRY(check_target(to, call));
     GR_TRY(check_chroma_target(to, call));
     const uint32_t values = GR_JOB_DECODE | GR_JOB_DISTANCE | GR_JOB_SCALE | GR_JOB_ENCODE;
-    const bool same =
-        from->dtype == to->dtype && !from->is_yuv && !to->is_yuv && !(plan->job.steps & values);
+    const bool same = from->dtype == to->dtype && !from->is_yuv && !to->is_yuv &&
+                      !from->is_packed && !to->is_packed && !(plan->job.steps & values);
     plan->copies = same && !plan->job.steps && from->channels == to->channels &&
                    is_copyable(from) && is_copyable(to);
     if (plan->copies)

@@ -40,6 +40,8 @@ enum gr_job_element {
     /* not a type of tensors: depth of 24 bits, as fractions of the largest integer of 32 bits */
     GR_JOB_D24,
     GR_NARROW_TYPES(ELEMENT) GR_WIDE_TYPES(ELEMENT)
+    /* red, green and blue of 10 bits and alpha of 2 in a pixel, from the lowest bits on */
+    GR_JOB_X10,
 #undef ELEMENT
 };
 

@@ -228,6 +228,18 @@ template <int N> INLINE void store_values(const side &s, int x, int y, int z, co
         store_pixels<4, N>(s, x, y, z, elements);
 }
 
+/* The channels of a pixel of 10:10:10:2. */
+template <class V> INLINE V x10_value(bits pixel, int c)
+{
+    return divide(static_cast<V>(pixel >> 10 * c & (c < 3 ? 1023u : 3u)), c < 3 ? 1023.0f : 3.0f);
+}
+
+INLINE bits x10_part(double value, int c)
+{
+    const double clamped = value > 0.0 ? (value < 1.0 ? value : 1.0) : 0.0;
+    return __double2uint_rn(clamped * (c < 3 ? 1023 : 3)) << 10 * c;
+}
+
 /* ---- Conversion steps --------------------------------------------------------------------------
  */
 
@@ -406,6 +418,12 @@ template <int S, int N> INLINE void load_doubles_of(const side &s, int x, int y,
 {
     ELEMENT elements[N * CHANNELS] = {};
     load_pixels<S, N>(s, x, y, z, elements);
+    if (S == 4 && s.element == GR_JOB_X10) {
+        UNROLL
+        for (int i = 0; i < N * CHANNELS; i++)
+            to[i] = x10_value<double>(static_cast<bits>(elements[i - i % CHANNELS]), i % CHANNELS);
+        return;
+    }
 #define LOAD(E) UNROLL for (int i = 0; i < N * CHANNELS; i++) to[i] = to_double<E>(elements[i], s);
     LOOP_OF_TYPE(S, LOAD)
 #undef LOAD
@@ -418,12 +436,14 @@ INLINE void store_doubles_of(const side &s, int x, int y, int z, const double *f
 #define STORE(E)                                                                                   \
     UNROLL for (int i = 0; i < N * CHANNELS; i++) elements[i] =                                    \
         static_cast<ELEMENT>(from_double<E>(from[i], s));
-    if (s.element == GR_JOB_BOOL)
-        STORE(GR_JOB_BOOL)
-    else
-        LOOP_OF_TYPE(S, STORE)
+    if (S == 4 && s.element == GR_JOB_X10)
+        UNROLL
+    for (int i = 0; i < N * CHANNELS; i += CHANNELS)
+        elements[i] = x10_part(from[i], 0) | x10_part(from[i + 1], 1) | x10_part(from[i + 2], 2) |
+                      x10_part(from[i + 3], 3);
+    else if (s.element == GR_JOB_BOOL) STORE(GR_JOB_BOOL) else LOOP_OF_TYPE(S, STORE)
 #undef STORE
-    store_pixels<S, N>(s, x, y, z, elements);
+        store_pixels<S, N>(s, x, y, z, elements);
 }
 
 template <int N> INLINE void wide_pixels(const gr_job &job, int x, int y, int z)
@@ -569,10 +589,11 @@ template <int S, int N> INLINE void to_colours(const gr_job &job, const bits *el
 {
     const int count = N * CHANNELS;
     const float part = 1.0f / job.from.unit;
-    if (S == 4)
+    if (S == 4 && job.from.element == GR_JOB_X10)
         UNROLL
     for (int i = 0; i < count; i++)
-        to[i] = __uint_as_float(elements[i]);
+        to[i] = x10_value<float>(elements[i - i % CHANNELS], i % CHANNELS);
+    else if (S == 4) UNROLL for (int i = 0; i < count; i++) to[i] = __uint_as_float(elements[i]);
     else if (S == 2 && job.from.element == GR_JOB_F16) UNROLL for (int i = 0; i < count; i++)
         to[i] = half_to_float(elements[i]);
     else if (S == 2 && job.from.element == GR_JOB_BF16) UNROLL for (int i = 0; i < count; i++)

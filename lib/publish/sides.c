@@ -87,13 +87,21 @@ static bool has_rectangle(const gr_publish_options *o)
     return o->x || o->y || o->width || o->height;
 }
 
+/* Whether a texel is 10:10:10:2, which kernels access as one word. */
+static bool is_packed(const gr_image_info *info)
+{
+    return (unsigned)info->format == GR_FORMAT_UNORM_INT_101010_2;
+}
+
 static void describe_image(const gr_image_info *info, bool volume, const struct gr_region *region,
                            struct gr_picture *p)
 {
     const size_t texel = info->texel_bytes;
+    const bool packed = is_packed(info);
     *p = (struct gr_picture){
-        .dtype = gr_array_dtype(info->format),
-        .is_number = !info->normalized && info->format != CU_AD_FORMAT_HALF &&
+        .dtype = packed ? GR_DTYPE_U16 : gr_array_dtype(info->format),
+        .is_packed = packed,
+        .is_number = !packed && !info->normalized && info->format != CU_AD_FORMAT_HALF &&
                      info->format != CU_AD_FORMAT_FLOAT,
         .x = (int64_t)region->x,
         .y = (int64_t)region->y,
@@ -106,7 +114,8 @@ static void describe_image(const gr_image_info *info, bool volume, const struct 
         .in_array = true,
     };
     struct gr_shaped *shaped = &p->shaped;
-    *shaped = (struct gr_shaped){.what = "the image", .dtype = p->dtype};
+    *shaped = (struct gr_shaped){.what = packed ? "the 10:10:10:2 image" : "the image",
+                                 .dtype = p->dtype};
     if (volume)
         shaped->shape[shaped->ndim++] = p->depth;
     shaped->shape[shaped->ndim++] = p->height;
@@ -169,7 +178,7 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
         sides->is_known = gr_image_info_if_known(resource, &info);
     if (!sides->is_known)
         return GR_OK;
-    if (!gr_array_dtype(info.format))
+    if (!gr_array_dtype(info.format) && !is_packed(&info))
         return gr_image_refuse_packed(info.format, call);
     sides->is_volume = resource->is_3d;
     describe_image(&info, sides->is_volume, &region, &sides->mapped);

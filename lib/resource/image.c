@@ -48,7 +48,7 @@ gr_status gr_image_refuse_packed(unsigned format, const char *call)
     return gr_fail(
         GR_ERR_UNSUPPORTED, call,
         "CUDA describes the image by format 0x%x, whose texels are packed or compressed: "
-        "they are neither converted nor channels of a tensor. Map it by gr_map_linear(), "
+        "they are not the channels of a tensor. Map it by gr_map_linear(), "
         "and describe to gr_buffer_tensor() %s.",
         format,
         gr_format_is_compressed(format) ? "the 8 or 16 uint8 of each block"

@@ -4,6 +4,7 @@
 import ctypes
 import gc
 
+import numpy
 import pytest
 
 import grinterop
@@ -14,7 +15,7 @@ import vk
 from conftest import refuses
 
 TRANSFER = 3
-RGBA8 = 37
+RGBA8, A2B10G10R10 = 37, 64
 
 
 @pytest.fixture(params=["without copy", "copy"])
@@ -74,6 +75,20 @@ def test_publish_fills_a_vulkan_image(vulkan, cuda):
     found = grinterop.Tensor.alloc((4, 8, 4), "uint8", stream=cuda)
     grinterop.fetch(image, found, stream=cuda)
     assert found.tobytes(stream=cuda) == tensor.tobytes(stream=cuda)
+
+
+def test_images_of_10_bits_are_converted(vulkan, cuda):
+    image = vulkan.create_image(A2B10G10R10, 8, 4, TRANSFER)
+    vulkan.submit([image], layout=0)
+    red = numpy.tile(numpy.array([1, 0.5, 0, 1], "f4"), (4, 8, 1))
+    found, y = numpy.empty_like(red), numpy.empty((12, 8), "u2")
+    grinterop.publish(image, red, stream=cuda)
+    grinterop.fetch(image, found, stream=cuda)
+    assert abs(found - red).max() <= 0.5 / 1023
+    grinterop.fetch(image, y, stream=cuda, layout="yuv444", bits=10, full_range=True)
+    assert (abs(y[:4] - (0.2126 + 0.7152 * 0.5) * 1023) <= 1).all()
+    with pytest.raises(grinterop.UnsupportedError, match="10:10:10:2"):
+        grinterop.publish(image, y, stream=cuda, layout="yuv444", bits=10)
 
 
 def test_resources_keep_the_device(cuda):

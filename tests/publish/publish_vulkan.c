@@ -118,6 +118,70 @@ VULKAN_TEST(yuv_is_published_to_and_fetched_from_a_bgr_image_with_the_bgr_option
     tensors_end();
 }
 
+/* The texels of an image of 13 x 3, some of which are converted one by one. */
+static void make_packed(uint32_t texels[39])
+{
+    for (uint32_t i = 0; i < 39; i++)
+        texels[i] = (i * 26) | (1023 - i * 17) << 10 | (i * i % 1024) << 20 | (i % 4) << 30;
+}
+
+static float part_of(uint32_t texel, int c)
+{
+    return c < 3 ? (float)(texel >> 10 * c & 1023) / 1023 : (float)(texel >> 30) / 3;
+}
+
+VULKAN_TEST(images_of_10_10_10_2_bits_are_converted, 2)
+{
+    need_publish_kernels();
+    static const int64_t hwc[] = {3, 13, 4}, chw[] = {3, 3, 13}, plane[] = {9, 13};
+    static const int64_t small[] = {3, 12, 4};
+    uint32_t texels[39], got[39];
+    float values[156], back[156];
+    uint16_t luma[117];
+    struct vulkan_image image = vulkan_image(VK_FORMAT_A2B10G10R10_UNORM_PACK32, "2D", 13, 3, 1,
+                                             _i ? VK_IMAGE_USAGE_STORAGE_BIT : 0,
+                                             _i ? GR_SURFACE_LOAD_STORE : GR_READ_WRITE);
+    make_packed(texels);
+    for (int i = 0; i < 156; i++)
+        values[i] = part_of(texels[i / 4], i % 4);
+    vulkan_image_fill(&image, 1);
+    gr_buffer *buffer = must_map_vulkan(&image);
+    gr_tensor *floats = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 3, hwc, values);
+    assert_ok(gr_buffer_publish(buffer, floats, NULL, fx.stream));
+    image_get(buffer, 0, 0, got);
+    ck_assert_mem_eq(got, texels, sizeof(got));
+    floats = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 3, hwc, NULL);
+    assert_ok(gr_buffer_fetch(buffer, floats, NULL, fx.stream));
+    assert_ok(gr_tensor_copy_to_host(floats, back, sizeof(back), fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (int i = 0; i < 156; i++)
+        ck_assert_float_eq_tol(back[i], values[i], 1e-7f);
+    /* blue becomes red: values above 1 and below 0 are clamped */
+    for (int i = 0; i < 117; i++)
+        values[i] = i < 39 ? 1 : i < 78 ? 2 : -1;
+    assert_ok(gr_buffer_publish(
+        buffer, tensor_of(GR_DTYPE_F32, GR_LAYOUT_CHW, 3, chw, values),
+        &GR_INIT(gr_publish_options, .bgr = true, .alpha = &(const float){0.3f}), fx.stream));
+    image_get(buffer, 0, 0, got);
+    for (int i = 0; i < 39; i++)
+        ck_assert_uint_eq(got[i], 1023u << 10 | 1023u << 20 | 1u << 30);
+    gr_tensor *yuv = tensor_of(GR_DTYPE_U16, GR_LAYOUT_YUV444, 2, plane, NULL);
+    assert_ok(gr_buffer_fetch(buffer, yuv, &GR_INIT(gr_publish_options, .bits = 10), fx.stream));
+    assert_ok(gr_tensor_copy_to_host(yuv, luma, sizeof(luma), fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (int i = 0; i < 39; i++)
+        ck_assert_int_eq(luma[i], (int)(64 + 876 * (1 - 0.2126) + 0.5));
+    assert_fails(
+        gr_buffer_publish(buffer, yuv, &GR_INIT(gr_publish_options, .bits = 10), fx.stream),
+        GR_ERR_UNSUPPORTED, 0, "the 10:10:10:2 image is (3, 13, 4)");
+    assert_invalid(gr_buffer_publish(buffer,
+                                     tensor_of(GR_DTYPE_U16, GR_LAYOUT_SHAPE, 3, small, NULL), NULL,
+                                     fx.stream),
+                   "the 10:10:10:2 image is (3, 13, 4)");
+    vulkan_image_end(&image, buffer);
+    tensors_end();
+}
+
 /* OpenGL and CUDA do not share such images, but Vulkan and CUDA do. */
 VULKAN_TEST(signed_normalized_images_represent_minus_1_to_1)
 {
