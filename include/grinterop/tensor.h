@@ -168,7 +168,7 @@ typedef struct gr_tensor_desc {
      * gr_create_vk_buffer_of() accept. Takes at least 2 MiB, and can be used at once, in any
      * stream. Other functions ignore this field.
      */
-    bool exportable;
+    GR_NEW_FIELD(bool) exportable;
 } gr_tensor_desc;
 
 /*
