@@ -81,13 +81,8 @@ unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, u
     if (GR_TAKE(gr_gl_options, &own, options, call) != GR_OK)
         return 0;
     unsigned wanted = own.transports ? own.transports : otherwise;
-    if (wanted & ~(unsigned)GR_TRANSPORT_ANY) {
-        gr_fail(GR_ERR_INVALID_VALUE, call,
-                "`transports` is 0x%x, which has bits that are not in gr_transport: pass some of "
-                "its values, or GR_TRANSPORT_ANY.",
-                wanted);
+    if (gr_transports_check(wanted, call) != GR_OK)
         return 0;
-    }
     if (own.share_group && !(wanted & GR_TRANSPORT_INTEROP)) {
         gr_fail(GR_ERR_INVALID_VALUE, call,
                 "`share_group` needs GR_TRANSPORT_INTEROP, which `transports` (0x%x) does not "

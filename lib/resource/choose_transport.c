@@ -73,6 +73,16 @@ static void write_text(struct gr_transport_choice *choice, const struct row *row
         gr_log(GR_LOG_INFO, "%s: transport %s", choice->call, choice->text);
 }
 
+gr_status gr_transports_check(unsigned transports, const char *call)
+{
+    if (!(transports & ~(unsigned)GR_TRANSPORT_ANY))
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "`transports` is 0x%x, which has unknown bits: pass gr_transport bits, or "
+                   "GR_TRANSPORT_ANY.",
+                   transports);
+}
+
 void gr_transport_add(struct gr_transport_choice *choice, unsigned allowed, gr_transport transport)
 {
     if (allowed & transport)

@@ -21,6 +21,9 @@ struct gr_transport_choice {
     char text[420]; /* the result: the name of the transport, and the reason */
 };
 
+/* Refuses a value of the option `transports` that has unknown bits. */
+gr_status gr_transports_check(unsigned transports, const char *call);
+
 /* Appends a transport to the order if it is allowed. */
 void gr_transport_add(struct gr_transport_choice *choice, unsigned allowed, gr_transport transport);
 

@@ -85,11 +85,7 @@ static void query_capabilities(gr_vk_device *device, bool reaches)
 static gr_status check_transports(unsigned transports, const char *call)
 {
     const unsigned used = GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY;
-    if (transports & ~(unsigned)GR_TRANSPORT_ANY)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`transports` is 0x%x, which has unknown bits: pass gr_transport bits, or "
-                       "GR_TRANSPORT_ANY.",
-                       transports);
+    GR_TRY(gr_transports_check(transports, call));
     if (!transports || transports & used)
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
