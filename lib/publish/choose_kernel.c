@@ -189,8 +189,8 @@ static gr_status check_chroma_target(const struct gr_picture *to, const char *ca
 {
     const struct gr_job_chroma *c = &to->chroma;
     const bool one_column = to->width <= 1 << c->x_shift, one_row = to->height <= 1 << c->y_shift;
-    if (!to->is_yuv || ((one_column || (c->u.pixel && c->v.pixel)) &&
-                        (one_row || (c->u.row && c->v.row)) && c->u.base != c->v.base))
+    if ((one_column || (c->u.pixel && c->v.pixel)) && (one_row || (c->u.row && c->v.row)) &&
+        c->u.base != c->v.base)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "%s, but U and V share bytes, or a stride of a chroma plane is 0: pass planes "
@@ -260,7 +260,7 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
                        "`chroma_position` is %d, but %s: it is a gr_chroma_position for a "
                        "conversion to YUV, and 0 otherwise.",
                        (int)o->chroma_position, GR_PHRASE(to));
-    return check_bits(yuv, o, call);
+    return o->bits || o->high_bits ? check_bits(yuv, o, call) : GR_OK;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -447,17 +447,19 @@ static void choose_chroma_access(struct gr_job_chroma *c, unsigned channels, siz
  * Between two pixels a sample is their mean. At a pixel it has half of it, and of its neighbours.
  * In a picture that is flipped, the upper row of a sample is its second one.
  */
-static void fill_weights(struct gr_job_chroma *c, gr_chroma_position position, bool flip)
+static void fill_weights(struct gr_job *job, gr_chroma_position position, bool flip)
 {
+    const struct gr_job_chroma *c = &job->chroma;
+    struct gr_job_samples *s = &job->samples;
     const bool at_column = position != GR_CHROMA_CENTER, at_row = position == GR_CHROMA_TOP_LEFT;
     const float quarter = 0.25f, half = 0.5f;
-    c->column_weights[0] = c->x_shift && at_column ? quarter : 0;
-    c->column_weights[1] = c->x_shift ? half : 1;
-    c->column_weights[2] = !c->x_shift ? 0 : at_column ? quarter : half;
-    c->row_weights[0] = !c->y_shift ? 1 : at_row && flip ? quarter : half;
-    c->row_weights[1] = !c->y_shift ? 0 : at_row && !flip ? quarter : half;
-    c->row_weights[2] = c->y_shift && at_row ? quarter : 0;
-    c->other_row = flip ? 2 : -1;
+    s->column_weights[0] = c->x_shift && at_column ? quarter : 0;
+    s->column_weights[1] = c->x_shift ? half : 1;
+    s->column_weights[2] = !c->x_shift ? 0 : at_column ? quarter : half;
+    s->row_weights[0] = !c->y_shift ? 1 : at_row && flip ? quarter : half;
+    s->row_weights[1] = !c->y_shift ? 0 : at_row && !flip ? quarter : half;
+    s->row_weights[2] = c->y_shift && at_row ? quarter : 0;
+    s->other_row = flip ? 2 : -1;
 }
 
 static void fill_yuv(struct gr_job *job, const struct gr_picture *yuv, bool to_yuv,
@@ -473,9 +475,9 @@ static void fill_yuv(struct gr_job *job, const struct gr_picture *yuv, bool to_y
         return;
     }
     fill_inverse(job, o, yuv_range_of(o, bits, 0));
-    fill_weights(c, o->chroma_position, o->flip);
-    c->low_bits = shift;
-    c->most = (float)((1u << bits) - 1);
+    fill_weights(job, o->chroma_position, o->flip);
+    job->samples.low_bits = shift;
+    job->samples.most = (float)((1u << bits) - 1);
     job->row_shift = c->y_shift;
 }
 
@@ -658,7 +660,7 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
     if (plan->bytes == 0)
         return GR_OK;
     GR_TRY(check_target(to, call));
-    GR_TRY(check_chroma_target(to, call));
+    GR_TRY(to->is_yuv ? check_chroma_target(to, call) : GR_OK);
     const uint32_t values = GR_JOB_DECODE | GR_JOB_DISTANCE | GR_JOB_SCALE | GR_JOB_ENCODE;
     const bool same = from->dtype == to->dtype && !from->is_yuv && !to->is_yuv &&
                       !from->is_packed && !to->is_packed && !(plan->job.steps & values);

@@ -90,11 +90,14 @@ struct gr_job_chroma {
     uint32_t y_shift;
     uint32_t access; /* GR_JOB_PACKED: u and v interleaved, one pair per two pixels */
     uint32_t luma;   /* the channel of luma: 1 if it follows chroma, as in UYVY */
-    /*
-     * To YUV: the weights of the pixels from which a sample is made: those in the columns before,
-     * at and after its first pixel, and those in its two rows and in another one, `other_row` rows
-     * from the first; by how many bits the stored values are shifted; the largest one.
-     */
+};
+
+/*
+ * The weights of the pixels from which a sample of chroma is made: those in the columns before, at
+ * and after its first pixel, and those in its two rows and in another one, `other_row` rows from
+ * the first; by how many bits the stored values are shifted; the largest one.
+ */
+struct gr_job_samples {
     float column_weights[3];
     float row_weights[3];
     int32_t other_row;
@@ -115,6 +118,7 @@ struct gr_job {
     struct gr_job_side from;
     struct gr_job_side to;
     struct gr_job_chroma chroma;
+    struct gr_job_samples samples; /* to YUV */
     uint32_t width;
     uint32_t height;
     uint32_t depth;

@@ -613,7 +613,7 @@ INLINE bits to_component(const gr_job &job, int which, const float *colour)
     const float value =
         multiply_add(row[0], colour[0],
                      multiply_add(row[1], colour[1], multiply_add(row[2], colour[2], row[3])));
-    return round_to_integer(value, 1.0f, job.chroma.most) << job.chroma.low_bits;
+    return round_to_integer(value, 1.0f, job.samples.most) << job.samples.low_bits;
 }
 
 template <int N> INLINE void add_colours(float weight, const float *colours, float *sums)
@@ -626,7 +626,7 @@ template <int N> INLINE void add_colours(float weight, const float *colours, flo
 /* Makes the samples of four pixels; `before` is the column before them. */
 INLINE void to_chroma(const gr_job &job, const float *sums, const float *before, bits *u, bits *v)
 {
-    const float *weights = job.chroma.column_weights;
+    const float *weights = job.samples.column_weights;
     UNROLL
     for (int i = 0; i < PIXELS; i++) {
         float colour[CHANNELS] = {};
@@ -717,7 +717,7 @@ template <int S> INLINE void to_yuv(const gr_job &job, int x, int y, int left)
     /* loads of elements of 4 bytes are long enough without */
     const bool both = S < 4 && whole && job.row_shift && job.from.access == GR_JOB_PACKED &&
                       job.from.channels == 4;
-    const int rows = c.row_weights[2] != 0.0f ? 3 : job.row_shift ? 2 : 1;
+    const int rows = job.samples.row_weights[2] != 0.0f ? 3 : job.row_shift ? 2 : 1;
     const int last = static_cast<int>(job.height) - 1;
     bits luma[PIXELS], u[PIXELS], v[PIXELS];
     uint32_t words[8 * S] = {};
@@ -726,8 +726,8 @@ template <int S> INLINE void to_yuv(const gr_job &job, int x, int y, int left)
         load_two_rows<S>(job.from, x, y, min(y + 1, last), words);
     ROLL for (int i = 0; i < rows; i++)
     {
-        const int row = min(max(y + (i == 2 ? c.other_row : i), 0), last);
-        const float weight = c.row_weights[i];
+        const int row = min(max(y + (i == 2 ? job.samples.other_row : i), 0), last);
+        const float weight = job.samples.row_weights[i];
         bits line[PIXELS * CHANNELS] = {}, one[CHANNELS] = {};
         float colours[PIXELS * CHANNELS];
         if (i < 2 && both) {
@@ -751,7 +751,7 @@ template <int S> INLINE void to_yuv(const gr_job &job, int x, int y, int left)
             else if (c.access != GR_JOB_WOVEN)
                 store_luma<1>(job, x, row, left, luma);
         }
-        if (c.column_weights[0] == 0.0f)
+        if (job.samples.column_weights[0] == 0.0f)
             continue;
         load_pixel<S>(job.from, max(x - 1, 0), row, 0, one);
         to_colours<S, 1>(job, one, colours);

@@ -56,11 +56,10 @@ static gr_status check_tensors(const struct work *w)
         GR_TRY(gr_tensor_check(planes.of[i], w->call));
         if (i > 0)
             GR_TRY(gr_tensor_refuse_array(planes.of[i], "which cannot be a chroma plane", w->call));
-    }
-    for (unsigned i = 0; w->fetch && i < planes.count; i++)
-        if (planes.of[i]->info.read_only)
+        if (w->fetch && planes.of[i]->info.read_only)
             return gr_fail(GR_ERR_STATE, w->call, "The %s is read-only: fetch into a writable one.",
                            i ? "chroma plane" : "tensor");
+    }
     return GR_OK;
 }
 
