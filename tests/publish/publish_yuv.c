@@ -600,6 +600,32 @@ TEST(yuv_is_only_converted_from_and_to_colours)
     tensors_end();
 }
 
+/* A layered surface, whose texels are read one by one, gives the bytes of linear memory. */
+TEST(yuv_of_a_rectangle_of_a_layer_is_fetched)
+{
+    need_publish_kernels();
+    static const int64_t luma[] = {7, 9}, chroma[] = {4, 5, 2};
+    static unsigned char got[2][103], before[103];
+    memset(before, 0xee, sizeof(before));
+    for (int i = 0; i < 2; i++) {
+        const struct image image = image_filled("RGBA8", "2D_ARRAY", 12, 12, 1, 1);
+        GR_AUTO(gr_resource) *resource =
+            must_register_image(&image, i ? GR_SURFACE_LOAD_STORE : GR_READ_WRITE);
+        gr_tensor *y = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, luma, before);
+        gr_tensor *uv = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, chroma, before);
+        const gr_publish_options o =
+            GR_INIT(gr_publish_options, .chroma = uv, .layer = 1, .x = 3, .y = 1, .width = 9,
+                    .height = 7, .chroma_position = GR_CHROMA_TOP_LEFT);
+        assert_ok(gr_fetch(resource, y, &o, fx.stream));
+        assert_ok(gr_tensor_copy_to_host(y, got[i], 63, fx.stream));
+        assert_ok(gr_tensor_copy_to_host(uv, got[i] + 63, 40, fx.stream));
+        CU(StreamSynchronize(fx.stream));
+        tensors_end();
+    }
+    ck_assert_mem_eq(got[0], got[1], sizeof(got[0]));
+    ck_assert_int_ne(memcmp(got[0], before, sizeof(before)), 0);
+}
+
 /* A refused fetch changes no byte. */
 TEST(a_fetch_to_yuv_with_options_that_do_not_fit_is_refused)
 {
