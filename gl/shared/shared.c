@@ -95,21 +95,45 @@ static gr_status begin_use(gr_resource *const resources[], size_t n)
 }
 
 /* Outside of a ring, OpenGL signals the end of its work before a map. */
-static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
+static gr_status leave_opengl(gr_resource *const resources[], size_t n)
 {
-    if (!resources[0]->in_a_ring)
-        GR_TRY(end_use(resources, n));
-    return gr_external_map(resources, n, stream);
+    return resources[0]->in_a_ring ? GR_OK : end_use(resources, n);
 }
 
-/* Outside of a ring, OpenGL waits for CUDA after a release. */
-static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
+/*
+ * Outside of a ring, OpenGL waits for CUDA after a release. The mapping has ended, but the next
+ * OpenGL commands may run before CUDA's work is done.
+ */
+static gr_status enter_opengl(gr_resource *const resources[], size_t n)
 {
-    GR_TRY(gr_external_unmap(resources, n, stream));
-    /* The mapping has ended, but the next OpenGL commands may run before CUDA's work is done. */
     if (!resources[0]->in_a_ring && begin_use(resources, n) != GR_OK)
         return gr_error_set_class(GR_ERR_PARTIAL);
     return GR_OK;
+}
+
+static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    GR_TRY(leave_opengl(resources, n));
+    return gr_external_map(resources, n, stream);
+}
+
+static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    GR_TRY(gr_sync_release(resources, n, stream));
+    return enter_opengl(resources, n);
+}
+
+/* For memory of tensors. */
+static gr_status map_used(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    GR_TRY(leave_opengl(resources, n));
+    return gr_external_map_used(resources, n, stream);
+}
+
+static gr_status unmap_used(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    GR_TRY(gr_external_unmap_used(resources, n, stream));
+    return enter_opengl(resources, n);
 }
 
 static bool waits_in_thread(const gr_resource *resource)
@@ -186,30 +210,17 @@ static void destroy(gr_resource *resource)
     free(r);
 }
 
-static const struct gr_backend gl_shared = {
-    .transport = GR_TRANSPORT_SHARED,
-    .name = "shared",
-    .api = GR_GRAPHICS_OPENGL,
-    GR_EXTERNAL_OPERATIONS,
-    .on_thread = gl_object_on_thread,
-    .cuda_on_any_thread = true,
-    .refuse_thread = gl_object_refuse_thread,
-    .run = run,
-    .map = map,
-    .unmap = unmap,
-    .begin_use = begin_use,
-    .end_use = end_use,
-    .waits_in_thread = waits_in_thread,
-    .unregister = unregister,
-    .park = gl_object_park,
-    .collect = gl_object_collect,
-    .describe = describe,
-    .destroy = destroy,
-    .export_memory = export_memory,
-    .export_semaphore = export_semaphore,
-    .create_semaphore = create_semaphore,
-    .create_pair = create_pair,
-};
+#define OPERATIONS                                                                                 \
+    .transport = GR_TRANSPORT_SHARED, .name = "shared", .api = GR_GRAPHICS_OPENGL,                 \
+    GR_EXTERNAL_OPERATIONS, .on_thread = gl_object_on_thread, .cuda_on_any_thread = true,          \
+    .refuse_thread = gl_object_refuse_thread, .run = run, .begin_use = begin_use,                  \
+    .end_use = end_use, .waits_in_thread = waits_in_thread, .unregister = unregister,              \
+    .park = gl_object_park, .collect = gl_object_collect, .describe = describe,                    \
+    .destroy = destroy, .export_memory = export_memory, .export_semaphore = export_semaphore,      \
+    .create_semaphore = create_semaphore, .create_pair = create_pair
+
+static const struct gr_backend gl_shared = {OPERATIONS, .map = map, .unmap = unmap},
+                               gl_of_tensor = {OPERATIONS, .map = map_used, .unmap = unmap_used};
 
 struct gl_shared *gl_shared_of(const gr_resource *resource)
 {
@@ -268,7 +279,7 @@ gr_status gl_shared_create(struct gl_wish *wish)
         gr_context_drop(&cuda);
         return GR_ERR_NO_MEMORY;
     }
-    r->gl.base.backend = &gl_shared;
+    r->gl.base.backend = wish->memory ? &gl_of_tensor : &gl_shared;
     r->gl.context = wish->context;
     gr_status status = gr_context_enter(&cuda, &pushed, wish->call);
     if (status == GR_OK) {

@@ -123,22 +123,28 @@ gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, CU
 gr_status gr_external_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = gr_sync_acquire(resources, n, stream);
+    if (status != GR_OK)
+        gr_sync_undo_acquire(resources, n, stream);
+    return status;
+}
+
+gr_status gr_external_map_used(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_status status = gr_sync_acquire(resources, n, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         const struct gr_import *memory = gr_external_of(resources[i])->memory;
-        if (memory->begin_use)
-            status = memory->begin_use(memory, stream, gr_resource_writes(resources[i]));
+        status = memory->begin_use(memory, stream, gr_resource_writes(resources[i]));
     }
     if (status != GR_OK)
         gr_sync_undo_acquire(resources, n, stream);
     return status;
 }
 
-gr_status gr_external_unmap(gr_resource *const resources[], size_t n, CUstream stream)
+gr_status gr_external_unmap_used(gr_resource *const resources[], size_t n, CUstream stream)
 {
     for (size_t i = 0; i < n; i++) {
         const struct gr_import *memory = gr_external_of(resources[i])->memory;
-        if (memory->end_use)
-            memory->end_use(memory, stream, gr_resource_writes(resources[i]));
+        memory->end_use(memory, stream, gr_resource_writes(resources[i]));
     }
     return gr_sync_release(resources, n, stream);
 }
@@ -213,7 +219,7 @@ const struct gr_backend gr_external_backend = {
     GR_EXTERNAL_OPERATIONS,
     .run = gr_external_run,
     .map = gr_external_map,
-    .unmap = gr_external_unmap,
+    .unmap = gr_sync_release,
     .unregister = gr_external_unregister,
     .collect = gr_external_collect,
     .describe = describe,

@@ -75,7 +75,13 @@ gr_status gr_external_check_storage(gr_resource *const resources[], size_t n, CU
 
 /* A map waits for the semaphore of the graphics API, and a release signals the one of CUDA. */
 gr_status gr_external_map(gr_resource *const resources[], size_t n, CUstream stream);
-gr_status gr_external_unmap(gr_resource *const resources[], size_t n, CUstream stream);
+
+/*
+ * The same, and a release, for memory with other users in CUDA. Other memory has a backend without
+ * these calls, since each instruction of a map counts.
+ */
+gr_status gr_external_map_used(gr_resource *const resources[], size_t n, CUstream stream);
+gr_status gr_external_unmap_used(gr_resource *const resources[], size_t n, CUstream stream);
 
 /* For backends without on_thread(). */
 void gr_external_collect(const gr_resource *resource);

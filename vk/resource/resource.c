@@ -98,7 +98,13 @@ static const struct gr_backend
                    OPERATIONS,
                    MEMORY,
                    .map = gr_external_map,
-                   .unmap = gr_external_unmap},
+                   .unmap = gr_sync_release},
+    vk_of_tensor = {.transport = GR_TRANSPORT_EXTERNAL,
+                    .name = "external",
+                    OPERATIONS,
+                    MEMORY,
+                    .map = gr_external_map_used,
+                    .unmap = gr_external_unmap_used},
     vk_copy = {.transport = GR_TRANSPORT_COPY, .name = "copy", OPERATIONS, COPIES},
     vk_peer = {.transport = GR_TRANSPORT_PEER, .name = "peer", OPERATIONS, COPIES};
 
@@ -177,6 +183,7 @@ static gr_status make_in_place(struct vk_resource *r, const struct gr_context *c
                                const gr_external_part_desc *part, unsigned flags, const char *call)
 {
     gr_resource *resource = &r->external.base;
+    resource->backend = &vk_of_tensor;
     gr_import_hold(r->external.memory);
     gr_external_make_buffer(&r->external, context, r->external.memory, part->size, flags);
     snprintf(r->transport, sizeof(r->transport), "%s (in the memory of a tensor)",
