@@ -115,9 +115,11 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *
  * So with GR_TRANSPORT_ANY objects are copied that were not made for export: their `memory` is
  * VK_NULL_HANDLE, or the driver refuses to export or import them; and images and buffers without
- * dedicated memory if CUDA computes on another device. Without GR_TRANSPORT_EXTERNAL everything is
- * copied. With GR_TRANSPORT_COPY the Vulkan device may also be another vendor's GPU, another GPU
- * without peer access or the CPU, or lack the extensions; it then copies everything. With copies:
+ * dedicated memory if CUDA computes on another device. Leave `memory` VK_NULL_HANDLE for them: the
+ * NVIDIA driver (580) exports memory that was not allocated for export, and CUDA then sees other
+ * bytes than Vulkan (seen on an H100). Without GR_TRANSPORT_EXTERNAL everything is copied. With
+ * GR_TRANSPORT_COPY the Vulkan device may also be another vendor's GPU, another GPU without peer
+ * access or the CPU, or lack the extensions; it then copies everything. With copies:
  *
  *     context   the current CUDA context. If there is none, the primary context of the CUDA device
  *               on the same GPU, or else of the first CUDA device
