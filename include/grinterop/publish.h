@@ -54,17 +54,19 @@
  *             With `chroma_v`, NV12 and P016 mean YUV420, and NV16 means YUV422. u16 has its values
  *             in the high bits, as P010 does, or in the low bits: see gr_publish_options.bits.
  *             A publish does not interpolate chroma: all pixels of a sample have its colour. A
- * fetch clamps colours to 0 to 1, after the steps of the options, and rounds to the nearest value.
- * Luma is that of each pixel. Chroma is that of the mean of two pixels of a row and two rows, or as
- * gr_chroma_position says. Beyond the edges, the last row and column are repeated. Rows        The
- * first row of the tensor is row 0 of the image: in OpenGL the lowest, as for glTexSubImage2D(), in
- * Vulkan the highest. See gr_publish_options.flip. Order       The call is ordered after the
- * previous work in `stream`, the work on the tensor, and wait_event. The tensor may be freed
- * immediately after the call: its memory is freed in stream order. Kernels     The library contains
- * the kernels; those for GPUs only if it was built with nvcc. gr_resource_describe() reports if
- * they are missing. CUDA loads each kernel at its first launch in a context, and may then wait for
- * all work of the context: publish once before any stream waits for work that this thread submits
- * later.
+ *             fetch clamps colours to 0 to 1, after the steps of the options, and rounds to the
+ *             nearest value. Luma is that of each pixel. Chroma is that of the mean of two pixels
+ *             of a row and two rows, or as gr_chroma_position says. Beyond the edges, the last row
+ *             and column are repeated.
+ * Rows        The first row of the tensor is row 0 of the image: in OpenGL the lowest, as for
+ *             glTexSubImage2D(), in Vulkan the highest. See gr_publish_options.flip.
+ * Order       The call is ordered after the previous work in `stream`, the work on the tensor, and
+ *             wait_event. The tensor may be freed immediately after the call: its memory is freed
+ *             in stream order.
+ * Kernels     The library contains the kernels; those for GPUs only if it was built with nvcc.
+ *             gr_resource_describe() reports if they are missing. CUDA loads each kernel at its
+ *             first launch in a context, and may then wait for all work of the context: publish
+ *             once before any stream waits for work that this thread submits later.
  */
 #ifndef GR_PUBLISH_H
 #define GR_PUBLISH_H
