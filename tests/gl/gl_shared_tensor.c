@@ -22,6 +22,15 @@ static void end_offsets(void)
     pretend_offsets(false);
 }
 
+/* OpenGL imports only memory of the device that it draws on. */
+static const char *tensor_missing(void)
+{
+    const char *reason = shared_missing();
+    return reason || fx.device == 0 ? reason : "CUDA computes on another device than OpenGL";
+}
+
+#define TENSOR_TEST(...) TEST_UNLESS(tensor_missing(), __VA_ARGS__)
+
 static TCase *add_offset_case(Suite *suite, const char *name)
 {
     return with_fixture(add_shared_case(suite, name), begin_offsets, end_offsets);
@@ -62,7 +71,7 @@ GROUP("tensors", add_shared_case)
 
 static const int64_t sizes[] = {1, 64, PART, SIZE + 7, (2 << 20) - 64, 2 << 20};
 
-SHARED_TEST(opengl_and_a_tensor_have_the_same_bytes, sizeof(sizes) / sizeof(*sizes))
+TENSOR_TEST(opengl_and_a_tensor_have_the_same_bytes, sizeof(sizes) / sizeof(*sizes))
 {
     const size_t size = (size_t)sizes[_i];
     GR_AUTO(gr_tensor) *tensor = must_export(sizes[_i]);
@@ -86,7 +95,7 @@ SHARED_TEST(opengl_and_a_tensor_have_the_same_bytes, sizeof(sizes) / sizeof(*siz
     assert_described(resource, "transport shared (in the memory of a tensor)");
 }
 
-SHARED_TEST(a_tensor_and_its_buffer_end_in_any_order, 4)
+TENSOR_TEST(a_tensor_and_its_buffer_end_in_any_order, 4)
 {
     gr_tensor *tensor = must_export(SIZE);
     gr_resource *resource = must_make(gr_create_gl_buffer_of(tensor, GR_READ_WRITE, NULL));
@@ -111,7 +120,7 @@ SHARED_TEST(a_tensor_and_its_buffer_end_in_any_order, 4)
     assert_ok(gr_tensor_collect(1000));
 }
 
-SHARED_TEST(two_buffers_may_have_the_memory_of_one_tensor)
+TENSOR_TEST(two_buffers_may_have_the_memory_of_one_tensor)
 {
     GR_AUTO(gr_tensor) *tensor = must_export(SIZE);
     GR_AUTO(gr_resource) *one = must_make(gr_create_gl_buffer_of(tensor, GR_WRITE_DISCARD, NULL));
@@ -120,7 +129,7 @@ SHARED_TEST(two_buffers_may_have_the_memory_of_one_tensor)
     assert_gl_bytes(gl_copy_of(gr_gl_name(other), SIZE), SIZE, 0x55);
 }
 
-SHARED_TEST(a_map_waits_for_known_uses_of_the_tensor)
+TENSOR_TEST(a_map_waits_for_known_uses_of_the_tensor)
 {
     GR_AUTO(gr_tensor) *tensor = must_export(SIZE);
     GR_AUTO(gr_resource) *resource = must_make(gr_create_gl_buffer_of(tensor, GR_READ_WRITE, NULL));
@@ -131,7 +140,7 @@ SHARED_TEST(a_map_waits_for_known_uses_of_the_tensor)
     assert_gl_bytes(gl_copy_of(gr_gl_name(resource), SIZE), SIZE, 0x66);
 }
 
-SHARED_TEST(later_uses_of_the_tensor_wait_for_the_mapping)
+TENSOR_TEST(later_uses_of_the_tensor_wait_for_the_mapping)
 {
     GR_AUTO(gr_tensor) *tensor = must_export(SIZE);
     GR_AUTO(gr_resource) *resource =
@@ -146,7 +155,7 @@ SHARED_TEST(later_uses_of_the_tensor_wait_for_the_mapping)
     assert_bytes(host, SIZE, 0x67);
 }
 
-SHARED_TEST(a_buffer_in_a_tensor_stays_in_this_process)
+TENSOR_TEST(a_buffer_in_a_tensor_stays_in_this_process)
 {
     GR_AUTO(gr_tensor) *tensor = must_export(SIZE);
     GR_AUTO(gr_resource) *resource = must_make(gr_create_gl_buffer_of(tensor, GR_READ_WRITE, NULL));
@@ -161,7 +170,7 @@ SHARED_TEST(a_buffer_in_a_tensor_stays_in_this_process)
 GROUP("parts of tensors", add_offset_case)
 
 /* Each part ends before the 8 bytes that gl_parts_pretend.h uses. */
-SHARED_TEST(parts_of_a_tensor_are_buffers_at_an_offset)
+TENSOR_TEST(parts_of_a_tensor_are_buffers_at_an_offset)
 {
     GR_AUTO(gr_tensor) *tensor = must_export(SIZE);
     gr_tensor *parts[4];
@@ -179,7 +188,7 @@ SHARED_TEST(parts_of_a_tensor_are_buffers_at_an_offset)
     }
 }
 
-SHARED_TEST(a_tensor_with_gaps_is_a_buffer_with_them)
+TENSOR_TEST(a_tensor_with_gaps_is_a_buffer_with_them)
 {
     const int64_t shape[] = {4, 16}, strides[] = {-1024, 4};
     GR_AUTO(gr_tensor) *tensor = must_export(SIZE);
@@ -198,7 +207,7 @@ GROUP("refused tensors", add_shared_case)
 #define REFUSED(tensor, flags, options, status, text)                                              \
     assert_null(gr_create_gl_buffer_of(tensor, flags, options), status, 0, text)
 
-SHARED_TEST(memory_that_cannot_be_exported_is_refused)
+TENSOR_TEST(memory_that_cannot_be_exported_is_refused)
 {
     const int64_t size = SIZE;
     const gr_tensor_desc desc = bytes_of(&size, false);
@@ -208,7 +217,7 @@ SHARED_TEST(memory_that_cannot_be_exported_is_refused)
     assert_gl_clean();
 }
 
-SHARED_TEST(tensors_without_device_memory_are_refused)
+TENSOR_TEST(tensors_without_device_memory_are_refused)
 {
     const int64_t size = SIZE, none = 0;
     gr_tensor_desc desc = bytes_of(&size, false);
@@ -223,7 +232,7 @@ SHARED_TEST(tensors_without_device_memory_are_refused)
     assert_null_invalid(gr_tensor_create(&desc, fx.stream), "`exportable`");
 }
 
-SHARED_TEST(tensors_of_mappings_are_refused)
+TENSOR_TEST(tensors_of_mappings_are_refused)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
@@ -235,7 +244,7 @@ SHARED_TEST(tensors_of_mappings_are_refused)
     REFUSED(tensor, GR_READ_WRITE, NULL, GR_ERR_STATE, "mapping has ended");
 }
 
-SHARED_TEST(read_only_tensors_need_read_only_resources)
+TENSOR_TEST(read_only_tensors_need_read_only_resources)
 {
     const int64_t size = SIZE;
     gr_tensor_desc desc = bytes_of(&size, true);
@@ -246,7 +255,7 @@ SHARED_TEST(read_only_tensors_need_read_only_resources)
     assert_ok(gr_buffer_release(must_map(resource)));
 }
 
-SHARED_TEST(wrong_options_are_refused)
+TENSOR_TEST(wrong_options_are_refused)
 {
     const gr_gl_options wrong[] = {
         GR_INIT(gr_gl_options, .packed = true), GR_INIT(gr_gl_options, .share_group = true),
@@ -265,10 +274,23 @@ SHARED_TEST(wrong_options_are_refused)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
+static const char *no_other_device(void)
+{
+    const char *reason = shared_missing();
+    return reason || fx.device ? reason : "CUDA computes on the device that OpenGL draws on";
+}
+
+TEST_UNLESS(no_other_device(), memory_on_another_device_is_refused)
+{
+    GR_AUTO(gr_tensor) *tensor = must_export(SIZE);
+    REFUSED(tensor, GR_READ_WRITE, NULL, GR_ERR_UNSUPPORTED, "but the memory of the tensor is on");
+    assert_gl_clean();
+}
+
 static const char *offsets_work(void)
 {
     const char *version = (const char *)glGetString(GL_VERSION);
-    return shared_missing() ? shared_missing()
+    return tensor_missing() ? tensor_missing()
            : strstr(version, "Mesa")
                ? NULL
                : "this OpenGL places buffers at an offset: parts_of_a_tensor covers it";

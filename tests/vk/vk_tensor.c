@@ -109,6 +109,33 @@ TENSOR_TEST(wrong_arguments_are_refused)
     assert_null_invalid(gr_create_vk_buffer_of(vk.wrap, &info, tensor, 0), "`usage` is 0");
 }
 
+TENSOR_TEST(parts_that_are_not_aligned_are_refused)
+{
+    const int64_t size = PART;
+    const VkBufferCreateInfo info = info_of(0);
+    GR_AUTO(gr_tensor) *tensor = must_export(SIZE, true);
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = &size, .offset = 1);
+    GR_AUTO(gr_tensor) *part = must_make(gr_tensor_view(tensor, &desc));
+    assert_null(gr_create_vk_buffer_of(vk.wrap, &info, part, 0), GR_ERR_UNSUPPORTED, 0,
+                "begins 1 byte after the start");
+}
+
+TENSOR_TEST(tensors_of_another_context_are_refused)
+{
+    const VkBufferCreateInfo info = info_of(SIZE);
+    CUcontext other;
+    CU(CtxCreate(&other, 0, fx.device));
+    gr_tensor *tensor =
+        must_make(gr_tensor_create(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                            .shape = &(const int64_t){SIZE}, .exportable = true),
+                                   GR_STREAM_NONE));
+    assert_null(gr_create_vk_buffer_of(vk.wrap, &info, tensor, 0), GR_ERR_UNSUPPORTED, 0,
+                "was wrapped for the context");
+    gr_tensor_free(tensor);
+    CU(CtxDestroy(other));
+}
+
 GROUP("devices that copy", add_copied_vulkan_case)
 
 VULKAN_TEST(a_device_that_copies_refuses_tensors)
