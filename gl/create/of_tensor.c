@@ -4,7 +4,6 @@
 #include "lib/base/error.h"
 #include "lib/base/struct_size.h"
 #include "lib/tensor/tensor.h"
-#include "gl/create/create.h"
 #include "gl/shared/shared.h"
 
 static gr_status check_options(const gr_gl_options *options, const char *call)
@@ -14,6 +13,7 @@ static gr_status check_options(const gr_gl_options *options, const char *call)
                         : options->follow_storage ? "follow_storage"
                         : options->in_flight      ? "in_flight"
                                                   : NULL;
+    GR_TRY(gr_transports_check(options->transports, call));
     if (options->transports && !(options->transports & GR_TRANSPORT_SHARED))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The buffer has the memory of the tensor, so it needs GR_TRANSPORT_SHARED, "
@@ -39,8 +39,7 @@ gr_resource *gr_create_gl_buffer_of(gr_tensor *tensor, unsigned flags, const gr_
     struct gl_wish wish = {.flags = flags, .call = __func__, .choice.call = __func__};
     gr_gl_options own;
     if (GR_TAKE(gr_gl_options, &own, options, __func__) != GR_OK ||
-        check_options(&own, __func__) != GR_OK ||
-        !gl_transports_select(&own, GR_TRANSPORT_SHARED, GR_TRANSPORT_SHARED, __func__))
+        check_options(&own, __func__) != GR_OK)
         return NULL;
     wish.memory = gr_tensor_memory_make(tensor, flags, __func__);
     if (!wish.memory)

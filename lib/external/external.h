@@ -112,7 +112,8 @@ struct gr_import {
     /*
      * For memory with other users in CUDA, such as that of a tensor: begin_use() makes the stream
      * of a map wait for them, and end_use() registers the mapping as a use. The CUDA context is
-     * current. Otherwise NULL.
+     * current. Otherwise NULL. They are pointers so that static programs without tensors do not
+     * contain them.
      */
     gr_status (*begin_use)(const struct gr_import *import, CUstream stream, bool writes);
     void (*end_use)(const struct gr_import *import, CUstream stream, bool writes);

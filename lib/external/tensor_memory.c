@@ -36,18 +36,6 @@ static void end(struct gr_import *import, bool alive)
     free(memory);
 }
 
-/* Returns the lowest byte of the elements, and their extent in *size. */
-static CUdeviceptr find_bytes(const gr_tensor *tensor, size_t *size)
-{
-    int64_t low = 0, high = (int64_t)gr_dtype_get_info(tensor->info.dtype)->size;
-    for (unsigned i = 0; i < tensor->info.ndim; i++) {
-        const int64_t last = (tensor->shape[i] - 1) * tensor->strides[i];
-        *(last < 0 ? &low : &high) += last;
-    }
-    *size = (size_t)(high - low);
-    return tensor->info.ptr + (CUdeviceptr)low;
-}
-
 static gr_status check(const gr_tensor *tensor, unsigned flags, const char *call)
 {
     GR_TRY(gr_tensor_check(tensor, call));
@@ -71,22 +59,21 @@ static gr_status check(const gr_tensor *tensor, unsigned flags, const char *call
 struct gr_tensor_memory *gr_tensor_memory_make(gr_tensor *tensor, unsigned flags, const char *call)
 {
     struct gr_allocation found;
-    size_t size;
     if (check(tensor, flags, call) != GR_OK)
         return NULL;
-    const CUdeviceptr first = find_bytes(tensor, &size);
     GR_ENTERED pushed = false;
     if (gr_context_enter(&tensor->context, &pushed, call) != GR_OK ||
-        gr_allocation_find(first, size, &found, call) != GR_OK)
+        gr_allocation_find(tensor->low, tensor->room, &found, call) != GR_OK)
         return NULL;
     struct gr_tensor_memory *memory = gr_check_memory(calloc(1, sizeof(*memory)), call);
     if (!memory) {
         gr_driver()->MemRelease(found.handle);
         return NULL;
     }
+    /* the memory that views of an allocated or wrapped tensor may use is that of its elements */
     *memory = (struct gr_tensor_memory){.import = {.holds = 1,
                                                    .allocation = found.handle,
-                                                   .ptr = first,
+                                                   .ptr = tensor->low,
                                                    .size = found.size,
                                                    .dedicated = true,
                                                    .end_part = end,
@@ -94,7 +81,7 @@ struct gr_tensor_memory *gr_tensor_memory_make(gr_tensor *tensor, unsigned flags
                                                    .end_use = end_use},
                                         .tensor = tensor,
                                         .offset = found.offset,
-                                        .size = size,
+                                        .size = tensor->room,
                                         .device = found.device};
     gr_tensor_hold(tensor);
     return memory;

@@ -30,7 +30,7 @@ static gr_status refuse_reach(const gr_tensor *tensor, CUdevice device, CUresult
 }
 
 /* Enables access to memory with its own access rights: that of pools, and exportable memory. */
-static CUresult open_pool(const gr_tensor *tensor, CUdevice device)
+static CUresult open_memory(const gr_tensor *tensor, CUdevice device)
 {
     const gr_cuda_api *cu = gr_driver();
     CUmemoryPool pool;
@@ -58,7 +58,7 @@ static gr_status open_device(const gr_tensor *tensor, const char *call)
         return status != GR_OK ? status : refuse_reach(tensor, device, CUDA_SUCCESS, call);
     CUresult result = gr_driver()->CtxEnablePeerAccess(tensor->context.handle, 0);
     if (result == CUDA_SUCCESS || result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
-        result = open_pool(tensor, device);
+        result = open_memory(tensor, device);
     return result == CUDA_SUCCESS ? GR_OK : refuse_reach(tensor, device, result, call);
 }
 
@@ -144,7 +144,7 @@ gr_status gr_tensor_begin_copy(const gr_tensor *tensor, CUstream stream,
     return begin_checked(tensor, stream, at, write, call);
 }
 
-/* Begins a use by kernels, of a tensor that is alive. */
+/* Begins a use by kernels, of a tensor that is alive. Inline, since each publish makes one. */
 static inline gr_status begin_reached(const gr_tensor *tensor, CUstream stream,
                                       const struct gr_context *at, bool write, const char *call)
 {

@@ -237,7 +237,7 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
     return allocate(b, type, has_address);
 }
 
-/* ---- Import of CUDA's memory ----------------------------------------------------------------- */
+/* ---- Memory that CUDA exported --------------------------------------------------------------- */
 
 #ifdef _WIN32
 
