@@ -149,24 +149,27 @@ CHILD(fails_while_mapped)
     return 0;
 }
 
-CHILD(fails_before_the_free)
+static int end_after_failure(bool closes)
 {
     GLuint name;
     gr_resource *resource = fly_in_child(&name, GR_WRITE_DISCARD);
     fail_one(resource);
-    wait_for_failure();
+    if (closes)
+        (void)gr_resource_close(resource, fx.stream);
+    else
+        wait_for_failure();
     end_child(resource, name);
     return 0;
 }
 
+CHILD(fails_before_the_free)
+{
+    return end_after_failure(false);
+}
+
 CHILD(fails_before_the_close)
 {
-    GLuint name;
-    gr_resource *resource = fly_in_child(&name, GR_WRITE_DISCARD);
-    fail_one(resource);
-    (void)gr_resource_close(resource, fx.stream);
-    end_child(resource, name);
-    return 0;
+    return end_after_failure(true);
 }
 
 FLIGHT_TEST(opengl_goes_on_after_a_failed_kernel, 5)

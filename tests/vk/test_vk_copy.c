@@ -179,6 +179,18 @@ void check_all_by_vulkan(gr_resource *resource, int value)
     vulkan_host_end(seen);
 }
 
+void check_bytes_both_ways(gr_resource *resource)
+{
+    for (int round = 0; round < 3; round++) {
+        fill_by_vulkan(resource, 0x10 + round);
+        gr_buffer *buffer = must_map(resource);
+        assert_cuda_bytes(buffer, 0x10 + round);
+        cuda_fill(buffer, 0x20 + round);
+        assert_ok(gr_buffer_release(buffer));
+        check_all_by_vulkan(resource, 0x20 + round);
+    }
+}
+
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
 GROUP("bytes", add_vulkan_case)
@@ -190,14 +202,7 @@ VULKAN_TEST(copied_buffers_pass_bytes_both_ways, SIZES *WAYS)
 {
     begin_copying(_i % WAYS);
     GR_AUTO(gr_resource) *resource = must_copy(sizes[_i / WAYS], GR_READ_WRITE);
-    for (int round = 0; round < 3; round++) {
-        fill_by_vulkan(resource, 0x10 + round);
-        gr_buffer *buffer = must_map(resource);
-        assert_cuda_bytes(buffer, 0x10 + round);
-        cuda_fill(buffer, 0x20 + round);
-        assert_ok(gr_buffer_release(buffer));
-        check_all_by_vulkan(resource, 0x20 + round);
-    }
+    check_bytes_both_ways(resource);
     end_copying();
 }
 

@@ -35,6 +35,9 @@ gr_resource *must_copy(size_t size, unsigned flags);
 void fill_by_vulkan(gr_resource *resource, int value);
 void check_all_by_vulkan(gr_resource *resource, int value);
 
+/* Vulkan and CUDA fill the buffer in turn, and check the bytes of each other. */
+void check_bytes_both_ways(gr_resource *resource);
+
 /*
  * Ends the commands, and submits them between both barriers with gr_vk_submit(), without waiting.
  * VK_NULL_HANDLE: submits no commands.

@@ -61,18 +61,6 @@ static void check_transport(gr_resource *resource, gr_transport transport, const
         assert_described(resource, "was not chosen", why);
 }
 
-static void check_bytes_both_ways(gr_resource *resource)
-{
-    for (int round = 0; round < 3; round++) {
-        fill_by_vulkan(resource, 0x10 + round);
-        gr_buffer *buffer = must_map(resource);
-        assert_cuda_bytes(buffer, 0x10 + round);
-        cuda_fill(buffer, 0x20 + round);
-        assert_ok(gr_buffer_release(buffer));
-        check_all_by_vulkan(resource, 0x20 + round);
-    }
-}
-
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
 static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Vulkan buffers in the memory of tensors: bytes, ends, and what is refused. */
+/* Vulkan buffers in the memory of tensors: bytes, ends and refusals. */
 #define _GNU_SOURCE
 #include "tests/support/support_vulkan_case.h"
 

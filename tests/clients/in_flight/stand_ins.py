@@ -55,7 +55,7 @@ class Array(numpy.ndarray):
 
 
 def install():
-    """Returns PyTorch, or what stands in for it."""
+    """Returns PyTorch, or a stand-in for it."""
     from cuda.bindings import driver, nvrtc
 
     try:
