@@ -96,9 +96,9 @@ typedef struct gr_cuda_context {
 GR_API gr_cuda_context *gr_cuda_context_create(int device);
 
 /*
- * Waits for the stream and destroys it, restores the context that was current before
- * gr_cuda_context_create(), and releases the primary context. First free the resources created in
- * this context.
+ * Waits for the stream and destroys it, unless the context was reset, restores the context that was
+ * current before gr_cuda_context_create(), and releases the primary context. First free the
+ * resources created in this context.
  *
  * Thread   the thread that created the context
  *

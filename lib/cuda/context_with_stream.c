@@ -34,7 +34,8 @@ static void close_context(struct primary *c)
 {
     const gr_cuda_api *cu = gr_driver();
     CUcontext current = NULL;
-    if (c->shown.stream) { /* the lines below may end the context, so destroy the stream first */
+    /* a reset has ended the stream; the lines below may end the context, and so do this first */
+    if (c->shown.stream && !gr_context_is_gone(&c->context)) {
         gr_event_poll(NULL, c->shown.stream, GR_WAIT_FOREVER);
         cu->StreamDestroy(c->shown.stream);
     }

@@ -7,6 +7,7 @@
  * Catches: NVIDIA's driver crashed in cuStreamIsCapturing.
  */
 #include "fault.h"
+#include "tests/support/child_check.h"
 
 #include <grinterop/image.h>
 #include <grinterop/publish.h>
@@ -163,4 +164,21 @@ TEST(tensor_calls_check_the_context_before_the_stream)
     assert_destroyed(gr_tensor_copy_from_host(gone.tensor, bytes, SIZE, gone.stream));
     assert_refused(gr_tensor_array_interface(gone.tensor, gone.stream));
     assert_refused(gr_tensor_clone(gone.tensor, GR_MEMORY_DEVICE, gone.stream));
+}
+
+/* In a process of its own, in which no other case has objects of the primary context. */
+CHILD(frees_a_context_after_a_reset)
+{
+    gr_cuda_context *context = must_make(gr_cuda_context_create(fixture_cuda_device()));
+    child_check(gr_cuda()->DevicePrimaryCtxReset(fixture_cuda_device()) == CUDA_SUCCESS);
+    fault->reset();
+    gr_cuda_context_free(context);
+    child_check(fault->calls("cuStreamQuery") + fault->calls("cuStreamDestroy") == 0);
+    child_check(fault->calls("cuDevicePrimaryCtxRelease") == 1);
+    return 0;
+}
+
+TEST(a_context_is_freed_after_its_reset)
+{
+    expect_child("frees_a_context_after_a_reset");
 }
