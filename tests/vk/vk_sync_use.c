@@ -194,6 +194,73 @@ VULKAN_TEST(resources_with_different_pairs_do_not_wait_for_each_other)
     free_pair(&quick);
 }
 
+GROUP("an engine with its own timeline", add_vulkan_case)
+
+/* Submits the commands after one value of the timeline, and signals the next. */
+static void submit_next(VkCommandBuffer commands, const gr_semaphore *timeline, uint64_t value)
+{
+    const VkSemaphore semaphore = gr_vk_semaphore(timeline);
+    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const uint64_t next = value + 1;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = 1,
+        .pWaitSemaphoreValues = &value,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &next};
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .pNext = &values,
+                               .waitSemaphoreCount = 1,
+                               .pWaitSemaphores = &semaphore,
+                               .pWaitDstStageMask = &stages,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &commands,
+                               .signalSemaphoreCount = 1,
+                               .pSignalSemaphores = &semaphore};
+    VK(EndCommandBuffer(commands));
+    VK(QueueSubmit(vk.h->graphics, 1, &info, VK_NULL_HANDLE));
+}
+
+/* The resources have no order of their own, and no submit of grinterop: docs/vulkan.md. */
+VULKAN_TEST(a_batch_follows_the_timeline_of_an_engine)
+{
+    enum { FRAMES = 4 };
+    gr_semaphore *timeline = must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+    gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = timeline);
+    gr_resource *both[] = {make_resource(NULL), make_resource(NULL)};
+    struct vulkan_host *seen[2 * FRAMES];
+    gr_buffer *buffers[2];
+    for (int i = 0; i < 2; i++)
+        assert_ok(gr_resource_set_sync(both[i], GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
+    for (int frame = 0; frame < FRAMES; frame++) {
+        VkCommandBuffer commands = vulkan_begin();
+        for (int i = 0; i < 2; i++)
+            vulkan_cmd_fill(commands, gr_vk_buffer(both[i]), SIZE, 0x10 * frame + i);
+        submit_next(commands, timeline, point.value++);
+        assert_ok(gr_semaphore_wait(&point, 1, fx.stream));
+        assert_ok(gr_map_many(both, 2, fx.stream, NULL, buffers));
+        for (int i = 0; i < 2; i++) {
+            assert_cuda_bytes(buffers[i], 0x10 * frame + i);
+            cuda_fill(buffers[i], 0x11 * frame + i + 8);
+        }
+        gate_open_after(gate_put(fx.stream), LATE_MS);
+        assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));
+        point.value++;
+        assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+        commands = vulkan_begin();
+        for (int i = 0; i < 2; i++) {
+            seen[2 * frame + i] = vulkan_host(SIZE);
+            vulkan_cmd_read(commands, gr_vk_buffer(both[i]), seen[2 * frame + i]);
+        }
+        submit_next(commands, timeline, point.value++);
+    }
+    VK(QueueWaitIdle(vk.h->graphics));
+    for (int i = 0; i < 2 * FRAMES; i++)
+        assert_bytes(seen[i]->bytes, SIZE, 0x11 * (i / 2) + i % 2 + 8);
+    free_resources(both, 2);
+    gr_semaphore_free(timeline);
+}
+
 GROUP("cancelled submits", add_vulkan_case, add_copied_vulkan_case, add_staged_vulkan_case)
 
 VULKAN_TEST(a_map_does_not_wait_for_a_cancelled_submit)
