@@ -74,6 +74,7 @@ class Framework:
     """One row of the table, with what holds for most frameworks."""
 
     packages, memory = (), "device"  # memory: the kind of grinterop memory that it accepts
+    own = None  # whether graphics uses the memory of its array, in place of the other way round
     begin = finish = close = lambda f: None  # finish: waits for all queued work
     # wraps a grinterop.Tensor in an array without a copy, and returns the address of the array
     take = lambda f, tensor: f.m.from_dlpack(tensor)  # noqa: E731
@@ -329,13 +330,39 @@ FRAMEWORKS = {
     },
 }
 
+
+def allocate_own(self):
+    """An array whose memory OpenGL and Vulkan can use."""
+    with grinterop.exportable_memory():
+        self.array = self.make(pattern(SHAPE, 9), SHAPE)
+    self.finish()
+    return self.array
+
+
+def with_own(its):
+    def begin(self):
+        its["begin"](self)
+        if grinterop.is_software():
+            raise ImportError("its own memory needs a GPU")
+
+    return {**its, "begin": begin, "own": allocate_own, "take": lambda f, tensor: f.array}
+
+
+FRAMEWORKS |= {
+    f"exportable_memory() of {name}": with_own(FRAMEWORKS[name]) for name in ("PyTorch", "CuPy")
+}
+
 # ---- Graphics objects ----------------------------------------------------------------------------
 
 
-def gl_place(kind):
+def gl_place(kind, make_own):
     """An OpenGL object with functions that fill, read and close it."""
     height, width, _ = SHAPE
-    if kind == "buffer":
+    if make_own:
+        resource = grinterop.GraphicsResource.from_tensor(make_own())
+        its = resource.gl_name, height * width * 4
+        put, get = lambda data: gl.write_buffer(its[0], data), lambda: gl.read_buffer(*its)
+    elif kind == "buffer":
         its = gl.buffer(height * width * 4), height * width * 4
         resource = grinterop.GraphicsResource.from_gl_buffer(its[0])
         put, get = lambda data: gl.write_buffer(its[0], data), lambda: gl.read_buffer(*its)
@@ -347,13 +374,16 @@ def gl_place(kind):
     return resource, put, get, resource.close
 
 
-def vulkan_place(device, kind):
+def vulkan_place(device, kind, make_own):
     """The same with a Vulkan object, which a buffer of Vulkan fills and reads."""
     height, width, _ = SHAPE
     size, usage = height * width * 4, vk.TRANSFER_SRC | vk.TRANSFER_DST
     own = vk.Vulkan(device, size)
     if kind == "buffer":
-        resource = device.create_buffer(size, usage)
+        if make_own:
+            resource = device.from_tensor(make_own(), usage)
+        else:
+            resource = device.create_buffer(size, usage)
         its, region = (resource.vk_buffer,), vk.buffer_copy(size)
         put = get = own.vkCmdCopyBuffer
     else:
@@ -475,6 +505,11 @@ WAYS = {
     "buffer": {"out": ("mapping", "fetch"), "in": ("mapping", "publish")},
     "image": {"out": ("array", "fetch"), "in": ("publish",)},
 }
+OWN_WAYS = {"buffer": {"out": ("mapping",), "in": ("mapping",)}, "image": {}}
+
+
+def ways_of(name, place):
+    return (OWN_WAYS if "own" in FRAMEWORKS[name] else WAYS)[place.split()[1]]
 
 
 def run_child(name, pipe):
@@ -495,10 +530,12 @@ def run_child(name, pipe):
     say(vulkan=vulkan.describe().removeprefix("Vulkan device ").split(" (UUID")[0])
     try:
         for title in PLACES:
-            kind = title.split()[1]
-            place = vulkan_place(vulkan, kind) if title[0] == "V" else gl_place(kind)
+            kind, own = title.split()[1], framework.own
+            if not ways_of(name, title):
+                continue
+            place = vulkan_place(vulkan, kind, own) if title[0] == "V" else gl_place(kind, own)
             cells = Cells(framework, context, kind, place)
-            for direction, ways in WAYS[kind].items():
+            for direction, ways in ways_of(name, title).items():
                 say(cell=[title, direction], ways=[cells.attempt(direction, way) for way in ways])
             cells.close()
         del cells
@@ -553,8 +590,8 @@ def document(rows):
     lines = [["", *PLACES], ["---"] * 5]
     for row in (row for row in rows if row["cells"]):
         found = [
-            [cell(row["cells"].get(f"{place} {way}", []), notes) for way in ("out", "in")]
-            for place in PLACES
+            [cell(row["cells"].get(f"{at} {way}", []), notes) for way in ways_of(row["name"], at)]
+            for at in PLACES
         ]
         lines.append([f"{row['name']} {row['version']}", *(", ".join(pair) for pair in found)])
     texts += ["\n".join("| " + " | ".join(line) + " |" for line in lines)]
