@@ -130,6 +130,38 @@ def test_pyglet_shows_the_texture_that_was_computed(draw):
     assert picture.std() > 40
 
 
+IN_FRONT = """
+import functools, runpy, sys
+import pyglet
+
+pyglet.options.headless = True
+config = pyglet.gl.Config(red_size=8, green_size=8, blue_size=8)
+window, seen = pyglet.window.Window, []
+begin, flip = window.__init__, window.flip
+
+
+def look(shown):
+    drawn = pyglet.image.get_buffer_manager().get_color_buffer().get_image_data()
+    seen.append(sorted(set(drawn.get_data("RGB", 3 * shown.width))))
+    flip(shown)
+    if len(seen) == 3:
+        pyglet.app.exit()
+
+
+window.__init__ = functools.partialmethod(begin, config=config)
+window.flip = look
+runpy.run_path(sys.argv[1], run_name="__main__")
+print(seen)
+"""
+
+
+def test_window_shows_the_tensor(cuda, tmp_path):
+    pytest.importorskip("pyglet")
+    (tmp_path / "front.py").write_text(IN_FRONT)
+    done = run_python(tmp_path / "front.py", EXAMPLES / "show_tensor.py")
+    assert done.stdout == "[[1], [2], [3]]\n", done.stderr
+
+
 def test_glfw_window_shows_the_edges_of_what_was_drawn(draw):
     xvfb = ("xvfb-run", "-a") if not os.environ.get("DISPLAY") else ()
     if xvfb and not shutil.which("xvfb-run"):
