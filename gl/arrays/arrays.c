@@ -35,7 +35,7 @@ static const struct gr_region *region_of(const struct gl_resource *r)
 bool gl_arrays_moves_region(const gr_resource *resource, const struct gr_region *region)
 {
     const gr_image_info *image = &resource->image;
-    const bool is_whole = image->levels == 1 && image->layers == 1 &&
+    const bool is_whole = image->levels == 1 && region->layers == image->layers &&
                           region->width == image->width && region->height == image->height;
     return !is_whole && gl_texels_regions_supported();
 }
@@ -269,7 +269,7 @@ gr_status gl_arrays_mipmapped_array(const gr_resource *resource, CUmipmappedArra
 static size_t sources_of(const struct gl_resource *r,
                          struct gl_texel_source sources[GL_MOST_LEVELS])
 {
-    const struct gr_region whole = {.level = 0}, *region = region_of(r),
+    const struct gr_region whole = {.layers = r->base.image.layers}, *region = region_of(r),
                            *part = region ? region : &whole;
     const size_t n = region ? 1 : r->base.image.levels;
     for (size_t i = 0; i < n; i++) {
@@ -281,7 +281,7 @@ static size_t sources_of(const struct gl_resource *r,
             .name = r->name,
             .level = (int)level,
             .layer = (int)part->layer,
-            .layers = (int)(region ? e.depth : e.depth * r->base.image.layers),
+            .layers = (int)(e.depth * part->layers),
             .is_region = region,
             .x = (int)part->x,
             .y = (int)part->y,
@@ -325,7 +325,7 @@ void gl_arrays_move(const struct gl_resource *r, struct gl_place place, struct g
     (void)gl_texels_move(&move, sources, sources_of(r, sources));
 }
 
-/* Copies one layer of a level, or the region, between its array and linear memory. */
+/* Copies one layer of a level, or of the region, between its array and linear memory. */
 static gr_status stream_part(const struct gl_resource *r, unsigned level, unsigned layer,
                              struct gl_place place, bool up, CUstream stream)
 {
@@ -333,7 +333,8 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
     const struct extent e = extent_of(r, level);
     const size_t texels = e.width * e.height;
     const struct gr_region *region = region_of(r);
-    unsigned char *at = place.cuda + (region ? 0 : a->offsets[level] + layer * e.bytes);
+    unsigned char *at = place.cuda + (region ? (layer - region->layer) * e.bytes
+                                             : a->offsets[level] + layer * e.bytes);
     CUarray array;
     GR_TRY(level_of(a->layers[layer], level, &array));
     struct gr_copy_side side = gr_copy_array(array, 0);
@@ -356,8 +357,10 @@ gr_status gl_arrays_stream(const struct gl_resource *r, struct gl_place place, b
                            CUstream stream)
 {
     const struct gr_region *region = region_of(r);
+    for (unsigned i = 0; region && i < region->layers; i++)
+        GR_TRY(stream_part(r, region->level, region->layer + i, place, up, stream));
     if (region)
-        return stream_part(r, region->level, region->layer, place, up, stream);
+        return GR_OK;
     for (unsigned level = 0; level < r->base.image.levels; level++)
         for (unsigned layer = 0; layer < r->base.image.layers; layer++)
             GR_TRY(stream_part(r, level, layer, place, up, stream));

@@ -19,6 +19,9 @@
  *
  * Shapes      (H,W) and (H,W,C), or as the layout says, with the width and height of the image. A
  *             3D image takes (D,H,W) and (D,H,W,C). Leading dimensions of 1 are ignored.
+ * Layers      GR_ALL_LAYERS as `layer`: one tensor has all N layers of an array, the 6 faces of a
+ *             cube map, or 6 for each cube. It is (N,H,W), (N,H,W,C), or in GR_LAYOUT_CHW
+ *             (N,C,H,W), with N also if it is 1. YUV is one layer.
  * Channels    1 to 1, 2 to 2, 3 to 3, 4 to 4; 3 to 4 adds alpha, 4 to 3 drops alpha; 1 to 3 and 1
  *             to 4 gives grey. CUDA sees images of 3 channels as 4, and Vulkan BGRA images in
  *             memory order: for RGB or YUV and BGRA images set gr_publish_options.bgr. 10:10:10:2
@@ -98,6 +101,9 @@ typedef enum gr_chroma_position {
     GR_CHROMA_TOP_LEFT = 2 /* at the left column and the upper row [2]: BT.2020, and Blu-ray HDR */
 } gr_chroma_position;
 
+/* As gr_publish_options.layer: all layers, see Layers above. A 3D image has one layer. */
+#define GR_ALL_LAYERS 0xffffffffu
+
 /* How to publish or fetch a tensor. Every field may be 0. */
 typedef struct gr_publish_options {
     size_t struct_size;
@@ -136,7 +142,7 @@ typedef struct gr_publish_options {
     gr_yuv_matrix matrix;
     bool full_range;
 
-    /* For an image: the level and the layer. */
+    /* For an image: the level, and the layer or GR_ALL_LAYERS. */
     unsigned level, layer;
 
     /* For a buffer: the offset of the first element in bytes. */
@@ -171,7 +177,7 @@ typedef struct gr_publish_options {
     gr_chroma_position chroma_position;
 
     /*
-     * For an image: the rectangle of the level in texels, in each slice of a 3D image. The tensor
+     * For an image: the rectangle of the level in texels, in each slice and layer. The tensor
      * has its width and height, and the other texels keep their values. `y` counts from row 0 of
      * the image. A width or height of 0 extends the rectangle to the edge. In gr_publish() and
      * gr_fetch() the transports that copy move only the rectangle, with OpenGL 4.5.
@@ -209,8 +215,9 @@ typedef struct gr_publish_options {
  * Thread   where the resource may be mapped
  *
  * Errors: as for gr_map(), and those below. They leave the contents of the resource unchanged, with
- * one exception: a write_discard resource loses its contents if the driver fails after the map, or
- * if the format of the image is known only after the map.
+ * two exceptions: a write_discard resource loses its contents if the driver fails after the map, or
+ * if the format of the image is known only after the map; and with GR_ALL_LAYERS the driver may
+ * fail after the first layers.
  *     GR_ERR_INVALID_VALUE  shapes, channels or options do not match: the message has both shapes;
  *                           the tensor is NULL; a resource and a ring are given
  *     GR_ERR_STATE          the resource is read_only; the tensor was revoked

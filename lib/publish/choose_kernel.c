@@ -148,13 +148,13 @@ static uint64_t raw_of(const struct gr_picture *p, double value)
 static gr_status refuse_sizes(const struct gr_picture *from, const struct gr_picture *to,
                               const char *call)
 {
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "%s, and %s: widths, heights and depths must be equal, but are %lld x %lld x "
-                   "%lld and %lld x %lld x %lld. Choose a rectangle, another level, a view of a "
-                   "part, or a `layout` if the dimensions have another meaning.",
-                   GR_SENTENCE(from), GR_PHRASE(to), (long long)from->width,
-                   (long long)from->height, (long long)from->depth, (long long)to->width,
-                   (long long)to->height, (long long)to->depth);
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "%s, and %s: widths, heights and depths or layers must be equal, but are %lld x "
+        "%lld x %lld and %lld x %lld x %lld. Choose a rectangle, another level, a view of "
+        "a part, or a `layout` if the dimensions have another meaning.",
+        GR_SENTENCE(from), GR_PHRASE(to), (long long)from->width, (long long)from->height,
+        (long long)from->depth, (long long)to->width, (long long)to->height, (long long)to->depth);
 }
 
 static unsigned channels_of(const struct gr_picture *p)

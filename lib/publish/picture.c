@@ -80,45 +80,50 @@ static int64_t stride(const struct gr_shaped *s, int axis)
 
 /*
  * Assigns dimensions, beginning with `first`, to the spatial axes. The channels are after or before
- * these dimensions.
+ * these dimensions, but each layer has channels of its own.
  */
-static struct axes lay_out(const struct gr_shaped *s, int first, int space, bool channels)
+static struct axes lay_out(const struct gr_shaped *s, int first, int space, bool channels,
+                           bool layers)
 {
     const bool before = channels && s->layout == GR_LAYOUT_CHW;
     const int end = first + space + before; /* the index after that of the width */
     struct axes axes = {-1, -1, -1, -1};
     if (channels)
-        axes.channel = before ? first : end;
+        axes.channel = before ? first + layers : end;
     if (space >= 1)
         axes.pixel = end - 1;
     if (space >= 2)
         axes.row = end - 2;
     if (space >= 3)
-        axes.slice = end - 3;
+        axes.slice = before && layers ? first : end - 3;
     return axes;
 }
 
-static gr_status find_axes(const struct gr_shaped *s, int space, struct axes *axes,
+static gr_status find_axes(const struct gr_shaped *s, enum gr_slices slices, struct axes *axes,
                            const char *call)
 {
+    const int space = slices == GR_ONE_SLICE ? 2 : 3;
+    const bool layers = slices == GR_LAYERS;
     int first = 0, n = (int)s->ndim;
     while (n > space + 1 && s->shape[first] == 1)
         first++, n--;
     if (n > space + 1)
-        return refuse(s, call, "pass a view of one picture of the batch.");
+        return refuse(s, call,
+                      "pass a view of one picture of the batch, or for an image with layers set "
+                      "`layer` to GR_ALL_LAYERS.");
     bool channels = n == space + 1;
     if (channels && s->layout == GR_LAYOUT_SHAPE && s->shape[first + space] > MOST_CHANNELS) {
         if (s->shape[first] != 1)
             return refuse(s, call,
-                          s->shape[first] <= MOST_CHANNELS
-                              ? "the last dimension is too large for channels, but the first is "
-                                "not: if the first has the channels, set `layout` to GR_LAYOUT_CHW."
+                          s->shape[first + layers] <= MOST_CHANNELS
+                              ? "the last dimension is too large for channels, but another is "
+                                "not: if that has the channels, set `layout` to GR_LAYOUT_CHW."
                               : "the last dimension must have the channels, 1 to 4 of them. If "
                                 "another dimension has them, set `layout`.");
         first++, n--;
         channels = false;
     }
-    *axes = lay_out(s, first, n - channels, channels);
+    *axes = lay_out(s, first, n - channels, channels, layers);
     const int64_t count = extent(s, axes->channel);
     return count >= 1 && count <= MOST_CHANNELS ? GR_OK
                                                 : refuse(s, call, "pictures have 1 to 4 channels.");
@@ -327,8 +332,8 @@ static gr_status refuse_chroma(const struct gr_picture *p, bool v, const char *c
 }
 
 gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *u,
-                          const struct gr_shaped *v, bool volume, struct gr_picture *picture,
-                          const char *call)
+                          const struct gr_shaped *v, enum gr_slices slices,
+                          struct gr_picture *picture, const char *call)
 {
     struct axes axes = {-1, -1, -1, -1};
     *picture = (struct gr_picture){.dtype = shaped->dtype,
@@ -342,9 +347,11 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
     const struct yuv_layout *yuv = yuv_of(shaped->layout);
     if (u && (!yuv || yuv->is_woven || (yuv->is_planar && !v)))
         return refuse_chroma(picture, v, call);
+    if (yuv && slices == GR_LAYERS)
+        return refuse(shaped, call, "YUV has no layers: set `layer` to one of them.");
     if (yuv)
         return read_yuv(shaped, yuv, u, v, picture, call);
-    GR_TRY(find_axes(shaped, volume ? 3 : 2, &axes, call));
+    GR_TRY(find_axes(shaped, slices, &axes, call));
     take_axes(shaped, axes, picture);
     return GR_OK;
 }

@@ -183,11 +183,33 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
 
 /* ---- Execution ------------------------------------------------------------------------------- */
 
-/* Copies between the mapped side and a picture of the same layout, in the direction of the call. */
-static gr_status copy(struct work *w, const struct gr_picture *other)
+static gr_status copy_between(const struct work *w, const struct gr_picture *mapped,
+                              const struct gr_picture *other)
 {
-    const struct gr_picture *mapped = &w->planned->sides.mapped;
     return gr_launch_copy(w->fetch ? mapped : other, w->fetch ? other : mapped, w->stream, w->call);
+}
+
+static gr_status copy_arrays(const struct work *w, const struct gr_picture *other)
+{
+    const gr_resource *resource = w->buffer->resource;
+    const struct gr_publish_sides *sides = &w->planned->sides;
+    struct gr_picture mapped = sides->mapped, layer = *other;
+    CUarray array;
+    mapped.depth = layer.depth = 1;
+    for (unsigned i = 0; i < sides->arrays; i++) {
+        GR_TRY(resource->backend->array(resource, sides->region.level, i, &array));
+        mapped.base = (uintptr_t)array;
+        GR_TRY(copy_between(w, &mapped, &layer));
+        layer.base += (uint64_t)layer.slice;
+    }
+    return GR_OK;
+}
+
+/* Copies between the mapped side and a picture of the same layout, in the direction of the call. */
+static inline gr_status copy(const struct work *w, const struct gr_picture *other)
+{
+    const struct gr_publish_sides *sides = &w->planned->sides;
+    return sides->arrays > 1 ? copy_arrays(w, other) : copy_between(w, &sides->mapped, other);
 }
 
 static gr_status launch(struct work *w)
@@ -200,18 +222,29 @@ static struct gr_job_side *mapped_side(struct work *w)
     return w->fetch ? &w->planned->plan.job.from : &w->planned->plan.job.to;
 }
 
-/* Launches the kernel if it accesses the image through a surface. */
+static struct gr_job_side *tensor_side(struct work *w)
+{
+    return w->fetch ? &w->planned->plan.job.to : &w->planned->plan.job.from;
+}
+
+/* Launches the kernel if it accesses the image through a surface, or a surface for each array. */
 static gr_status launch_on_surface(struct work *w)
 {
-    const gr_publish_options *o = &w->options;
-    const CUsurfObject surface = gr_buffer_surface(w->buffer, o->level, o->layer);
-    if (!surface)
-        return gr_last_error()->status;
-    const enum gr_job_place place = w->planned->sides.is_volume          ? GR_JOB_VOLUME
+    const struct gr_publish_sides *sides = &w->planned->sides;
+    const struct gr_region *region = &sides->region;
+    const enum gr_job_place place = sides->slices == GR_SLICES_OF_3D     ? GR_JOB_VOLUME
                                     : w->buffer->resource->image.layered ? GR_JOB_LAYERED
                                                                          : GR_JOB_SURFACE;
-    gr_plan_use_surface(mapped_side(w), surface, place, o->layer, &w->planned->sides.mapped);
-    return launch(w);
+    w->planned->plan.job.depth /= sides->arrays;
+    for (unsigned i = 0; i < sides->arrays; i++) {
+        const CUsurfObject surface = gr_buffer_surface(w->buffer, region->level, region->layer + i);
+        if (!surface)
+            return gr_last_error()->status;
+        gr_plan_use_surface(mapped_side(w), surface, place, region->layer, &sides->mapped);
+        GR_TRY(launch(w));
+        tensor_side(w)->base += (uint64_t)tensor_side(w)->slice;
+    }
+    return GR_OK;
 }
 
 /* Lets the kernel access linear memory in place of the image, and describes that memory. */

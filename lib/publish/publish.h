@@ -56,14 +56,16 @@ const char *gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_T
 #define GR_PHRASE(of)   gr_shaped_text(&(of)->shaped, (char[GR_SHAPED_TEXT]){0}, false)
 #define GR_SENTENCE(of) gr_shaped_text(&(of)->shaped, (char[GR_SHAPED_TEXT]){0}, true)
 
+/* What the slices of a picture are. */
+enum gr_slices { GR_ONE_SLICE, GR_SLICES_OF_3D, GR_LAYERS };
+
 /*
- * Interprets the shape as a picture of one slice, or of several slices if `volume` is set. `u` and
- * `v` are other planes of the picture: both, or `u` has pairs and `v` is NULL, or both are NULL.
- * Refuses all other shapes.
+ * Interprets the shape as a picture. `u` and `v` are other planes of the picture: both, or `u` has
+ * pairs and `v` is NULL, or both are NULL. Refuses all other shapes.
  */
 gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *u,
-                          const struct gr_shaped *v, bool volume, struct gr_picture *picture,
-                          const char *call);
+                          const struct gr_shaped *v, enum gr_slices slices,
+                          struct gr_picture *picture, const char *call);
 
 /*
  * Makes two pictures of one channel from two tensors of equal shape, by joining dimensions. False
@@ -80,7 +82,9 @@ gr_status gr_picture_flip(struct gr_picture *picture, const char *call);
 struct gr_publish_sides {
     struct gr_picture tensor, mapped;
     bool is_known; /* false: only a map can show what the image is, and nothing is described */
-    bool is_volume;
+    enum gr_slices slices;
+    struct gr_region region; /* the part of an image */
+    unsigned arrays;         /* more than 1: each layer has one, and `mapped` that of the first */
     /* the image is a layered cube or a 1D image, whose surfaces the kernels do not support */
     bool has_other_surfaces;
 };

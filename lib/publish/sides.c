@@ -48,14 +48,14 @@ static struct gr_shaped shape_of(const gr_tensor *tensor, const char *what, gr_l
 }
 
 static gr_status read_tensor(const struct gr_shaped *shaped, const gr_publish_options *o,
-                             bool volume, struct gr_publish_sides *sides, const char *call)
+                             struct gr_publish_sides *sides, const char *call)
 {
     struct gr_shaped u, v;
     if (o->chroma)
         u = shape_of(o->chroma, "`chroma`", GR_LAYOUT_SHAPE);
     if (o->chroma_v)
         v = shape_of(o->chroma_v, "`chroma_v`", GR_LAYOUT_SHAPE);
-    return gr_picture_read(shaped, o->chroma ? &u : NULL, o->chroma_v ? &v : NULL, volume,
+    return gr_picture_read(shaped, o->chroma ? &u : NULL, o->chroma_v ? &v : NULL, sides->slices,
                            &sides->tensor, call);
 }
 
@@ -64,11 +64,13 @@ static gr_status read_tensor(const struct gr_shaped *shaped, const gr_publish_op
 gr_status gr_publish_region(const gr_resource *resource, const gr_publish_options *o,
                             struct gr_region *region, const char *call)
 {
-    GR_TRY(gr_image_check_range(resource, o->level, o->layer, call));
+    const bool all = o->layer == GR_ALL_LAYERS;
+    GR_TRY(gr_image_check_range(resource, o->level, all ? 0 : o->layer, call));
     const size_t width = gr_level_extent(resource->image.width, o->level);
     const size_t height = gr_level_extent(resource->image.height, o->level);
     *region = (struct gr_region){.level = o->level,
-                                 .layer = o->layer,
+                                 .layer = all ? 0 : o->layer,
+                                 .layers = all ? resource->image.layers : 1,
                                  .x = o->x,
                                  .y = o->y,
                                  .width = o->width ? o->width : width - o->x,
@@ -93,8 +95,8 @@ static bool is_packed(const gr_image_info *info)
     return (unsigned)info->format == GR_FORMAT_UNORM_INT_101010_2;
 }
 
-static void describe_image(const gr_image_info *info, bool volume, const struct gr_region *region,
-                           struct gr_picture *p)
+static void describe_image(const gr_image_info *info, enum gr_slices slices,
+                           const struct gr_region *region, struct gr_picture *p)
 {
     const size_t texel = info->texel_bytes;
     const bool packed = is_packed(info);
@@ -107,7 +109,8 @@ static void describe_image(const gr_image_info *info, bool volume, const struct 
         .y = (int64_t)region->y,
         .width = (int64_t)region->width,
         .height = (int64_t)region->height,
-        .depth = volume ? (int64_t)gr_level_extent(info->depth, region->level) : 1,
+        .depth = slices == GR_SLICES_OF_3D ? (int64_t)gr_level_extent(info->depth, region->level)
+                                           : (int64_t)region->layers,
         .channels = info->channels,
         .pixel = (int64_t)texel,
         .channel = (int64_t)(texel / info->channels),
@@ -116,7 +119,7 @@ static void describe_image(const gr_image_info *info, bool volume, const struct 
     struct gr_shaped *shaped = &p->shaped;
     *shaped = (struct gr_shaped){.what = packed ? "the 10:10:10:2 image" : "the image",
                                  .dtype = p->dtype};
-    if (volume)
+    if (slices != GR_ONE_SLICE)
         shaped->shape[shaped->ndim++] = p->depth;
     shaped->shape[shaped->ndim++] = p->height;
     shaped->shape[shaped->ndim++] = p->width;
@@ -125,32 +128,34 @@ static void describe_image(const gr_image_info *info, bool volume, const struct 
 
 /* Describes linear memory, which contains only the level and layer that were mapped. */
 static gr_status take_linear(const gr_buffer *buffer, const gr_image_info *info,
-                             const gr_publish_options *o, struct gr_picture *p, const char *call)
+                             const struct gr_region *r, struct gr_picture *p, const char *call)
 {
-    if (buffer->level != o->level || buffer->layer != o->layer)
+    if (buffer->level != r->level || buffer->layer != r->layer || r->layers > 1)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "gr_map_linear() mapped level %u, layer %u, but the options name level %u, "
-                       "layer %u: use gr_map(), which maps all of them.",
-                       buffer->level, buffer->layer, o->level, o->layer);
+                       "%u layer%s from %u on: use gr_map(), which maps all of them.",
+                       buffer->level, buffer->layer, r->level, r->layers, gr_s(r->layers),
+                       r->layer);
     p->in_array = false;
     p->row = (int64_t)buffer->pitch;
-    p->slice = p->row * (int64_t)gr_level_extent(info->height, o->level);
+    p->slice = p->row * (int64_t)gr_level_extent(info->height, r->level);
     p->base = buffer->ptr + (uint64_t)(p->y * p->row + p->x * p->pixel);
     return GR_OK;
 }
 
 /* Describes the CUDA array of the mapped level. */
 static gr_status take_array(const gr_buffer *buffer, const gr_image_info *info,
-                            const gr_publish_options *o, struct gr_publish_sides *sides,
-                            const char *call)
+                            struct gr_publish_sides *sides, const char *call)
 {
+    const struct gr_region *r = &sides->region;
     CUarray array;
     CUDA_ARRAY3D_DESCRIPTOR described;
-    GR_TRY(buffer->resource->backend->array(buffer->resource, o->level, o->layer, &array));
+    GR_TRY(buffer->resource->backend->array(buffer->resource, r->level, r->layer, &array));
     GR_TRY_CUDA(gr_driver()->Array3DGetDescriptor(&described, array), "cuArray3DGetDescriptor",
                 "%s: the driver could not describe the mapped image.", call);
     sides->mapped.base = (uintptr_t)array;
-    sides->mapped.array_slice = info->layered ? o->layer : 0;
+    sides->mapped.array_slice = info->layered ? r->layer : 0;
+    sides->arrays = info->layered ? 1 : r->layers;
     sides->has_other_surfaces = described.Height == 0 || (info->layered && info->cube);
     return GR_OK;
 }
@@ -170,8 +175,10 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
                             const char *call)
 {
     gr_image_info info;
-    struct gr_region region;
-    GR_TRY(check_image_options(resource, o, &region, call));
+    GR_TRY(check_image_options(resource, o, &sides->region, call));
+    sides->slices = resource->is_3d             ? GR_SLICES_OF_3D
+                    : o->layer == GR_ALL_LAYERS ? GR_LAYERS
+                                                : GR_ONE_SLICE;
     if (buffer)
         GR_TRY(gr_image_query(buffer, &info));
     else
@@ -180,14 +187,13 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
         return GR_OK;
     if (!gr_array_dtype(info.format) && !is_packed(&info))
         return gr_image_refuse_packed(info.format, call);
-    sides->is_volume = resource->is_3d;
-    describe_image(&info, sides->is_volume, &region, &sides->mapped);
+    describe_image(&info, sides->slices, &sides->region, &sides->mapped);
     if (has_rectangle(o))
         sides->mapped.shaped.what = "the rectangle of the image";
     if (!buffer)
         return GR_OK;
-    return buffer->pitch ? take_linear(buffer, &info, o, &sides->mapped, call)
-                         : take_array(buffer, &info, o, sides, call);
+    return buffer->pitch ? take_linear(buffer, &info, &sides->region, &sides->mapped, call)
+                         : take_array(buffer, &info, sides, call);
 }
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
@@ -249,8 +255,8 @@ static gr_status read_buffer(struct part buffer, const struct gr_shaped *tensor,
                        "them 0, and describe a part of it by an offset, a shape and strides.");
     GR_TRY(describe_buffer(buffer, tensor, o, &shaped, call));
     if (tensor->memory == GR_MEMORY_ARRAY || !copies_by_element(tensor, &shaped, o)) {
-        GR_TRY(read_tensor(tensor, o, false, sides, call));
-        return gr_picture_read(&shaped, NULL, NULL, false, &sides->mapped, call);
+        GR_TRY(read_tensor(tensor, o, sides, call));
+        return gr_picture_read(&shaped, NULL, NULL, GR_ONE_SLICE, &sides->mapped, call);
     }
     if (gr_pictures_of_elements(tensor, &shaped, &sides->tensor, &sides->mapped))
         return GR_OK;
@@ -273,10 +279,10 @@ static gr_status read_for_image(const gr_tensor *tensor, const struct gr_shaped 
                                 const gr_publish_options *o, struct gr_publish_sides *sides,
                                 const char *call)
 {
-    if (sides->is_volume)
-        GR_TRY(
-            gr_tensor_refuse_array(tensor, "which a 3D image cannot be copied to or from", call));
-    GR_TRY(read_tensor(shaped, o, sides->is_volume, sides, call));
+    if (sides->slices != GR_ONE_SLICE)
+        GR_TRY(gr_tensor_refuse_array(
+            tensor, "which a 3D image or all layers cannot be copied to or from", call));
+    GR_TRY(read_tensor(shaped, o, sides, call));
     /* Integers in the tensor have the same meaning as in the image. */
     sides->tensor.is_number = sides->mapped.is_number;
     return GR_OK;
@@ -289,7 +295,7 @@ gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buff
     const struct gr_shaped shaped = shape_of(tensor, "the tensor", options->layout);
     /* Address 0 has the alignment of any mapping. */
     const struct part part = {buffer ? buffer->ptr : 0, buffer ? buffer->size : resource->size};
-    *sides = (struct gr_publish_sides){.is_known = true};
+    *sides = (struct gr_publish_sides){.is_known = true, .arrays = 1};
     if (!resource->is_image) {
         GR_TRY(read_buffer(part, &shaped, options, sides, call));
         settle_numbers(sides);

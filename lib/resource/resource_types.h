@@ -29,9 +29,9 @@ struct gr_staging {
     struct gr_last_work work;
 };
 
-/* A rectangle of one level and layer of an image, in each slice. */
+/* A rectangle of one level of an image, in each slice of `layers` layers from `layer` on. */
 struct gr_region {
-    unsigned level, layer;
+    unsigned level, layer, layers;
     size_t x, y, width, height;
 };
 

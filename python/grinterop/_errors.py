@@ -187,6 +187,7 @@ _NAMES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"GR_STREAM_LEGACY", "1 (legacy)"),
     (r"GR_STREAM_PER_THREAD", "2 (per thread)"),
     (r"GR_SEMAPHORE_NONE", "None"),
+    (r"GR_ALL_LAYERS", '"all"'),
     (r"GR_FORMAT_UNSIGNED_INT8", '"u8"'),
     (r"compressed GR_FORMAT", "compressed format"),
     (r"GR_CHOICE_NO", "False"),

@@ -851,10 +851,11 @@ def publish(
     layout: _Layout = None, bgr: bool = False, flip: bool = False, scale: _Values = None,
     bias: _Values = None, alpha: _Number = None, srgb: bool = False,
     matrix: Literal["bt709", "bt601", "bt2020"] = "bt709", full_range: bool = False, bits: int = 0,
-    level: int = 0, layer: int = 0, offset: SupportsIndex = 0, shape: _Shape | None = None,
-    dtype: _Dtype = None, strides: _Strides = None, wait_event: _Event = None,
-    timeout: _Number = None, x: int = 0, y: int = 0, width: int = 0, height: int = 0,
-    high_bits: bool = False, chroma_position: Literal["center", "left", "top_left"] = "center",
+    level: int = 0, layer: int | Literal["all"] = 0, offset: SupportsIndex = 0,
+    shape: _Shape | None = None, dtype: _Dtype = None, strides: _Strides = None,
+    wait_event: _Event = None, timeout: _Number = None, x: int = 0, y: int = 0, width: int = 0,
+    height: int = 0, high_bits: bool = False,
+    chroma_position: Literal["center", "left", "top_left"] = "center",
 ) -> None:
     """Writes a tensor to graphics memory, converted to its format, in one pass on the GPU.
 
@@ -887,7 +888,8 @@ def publish(
             10 and True for P010.
         chroma_position: Where fetch() takes chroma: between the pixels, at the 'left' one (H.264),
             or at the 'top_left' one (BT.2020).
-        level, layer: The part of an image.
+        level, layer: The part of an image. With 'all', the tensor has all N layers of an array, or
+            the faces of a cube map: (N, H, W), (N, H, W, C), or (N, C, H, W) by layout='chw'.
         offset, shape, dtype, strides: The elements in a buffer, the first at byte `offset`. By
             default they are those of the tensor, without gaps.
         wait_event: An event that `stream` waits for first.

@@ -72,10 +72,20 @@ static bool numbers_of_options(const struct given *given, struct options *to)
     return true;
 }
 
+/* Reads a number or "all". */
+static bool layer_of(PyObject *object, unsigned *layer)
+{
+    if (!object || !PyUnicode_Check(object))
+        return read_as("layer", object, UNSIGNED(layer));
+    *layer = GR_ALL_LAYERS;
+    return PyUnicode_CompareWithASCIIString(object, "all") == 0 ||
+           wrong_type("layer: expected a number or 'all'", object);
+}
+
 static bool flags_of_options(const struct given *given, gr_publish_options *to)
 {
     return read_as("level", given->level, UNSIGNED(&to->level)) &&
-           read_as("layer", given->layer, UNSIGNED(&to->layer)) &&
+           layer_of(given->layer, &to->layer) &&
            read_as("offset", given->offset, SIZE(&to->offset)) &&
            read_as("x", given->x, UNSIGNED(&to->x)) && read_as("y", given->y, UNSIGNED(&to->y)) &&
            read_as("width", given->width, UNSIGNED(&to->width)) &&

@@ -66,6 +66,46 @@ def test_a_rectangle_is_published_and_fetched(picture, cuda):
     )
 
 
+@pytest.mark.parametrize("target, layers", [(0x8C1A, 3), (0x8513, 6)])  # an array, a cube map
+def test_a_tensor_has_all_layers(egl, cuda, target, layers):
+    egl.make_current()
+    depth = layers if target == 0x8C1A else 0
+    with GraphicsResource.create_gl_image(target, gl.RGBA8, 5, 5, depth, 2) as image:
+        array, one = noise(layers, 5, 5, 4), np.zeros((5, 5, 4), "u1")
+        back, planes = np.zeros_like(array), np.zeros((layers, 4, 5, 5), "f4")
+        small = noise(layers, 2, 2, 4)
+        grinterop.publish(image, array, stream=cuda, layer="all")
+        grinterop.publish(image, small, stream=cuda, layer="all", level=1)
+        for i in range(layers):
+            grinterop.fetch(image, one, stream=cuda, layer=i)
+            cuda.sync()
+            assert (one == array[i]).all()
+        grinterop.fetch(image, back, stream=cuda, layer="all")
+        grinterop.fetch(image, planes, stream=cuda, layer="all", layout="chw")
+        cuda.sync()
+        assert (back == array).all()
+        assert (planes == (array.transpose(0, 3, 1, 2) / np.float32(255))).all()
+        grinterop.publish(image, planes[:, ::-1], stream=cuda, layer="all", layout="chw")
+        grinterop.fetch(image, back, stream=cuda, layer="all")
+        cuda.sync()
+        assert (back == array[..., ::-1]).all()
+        refuses(
+            ValueError,
+            lambda: grinterop.publish(image, array[1:], stream=cuda, layer="all"),
+            match="layers must be equal",
+        )
+        refuses(
+            ValueError,
+            lambda: grinterop.publish(image, array, stream=cuda),
+            match='`layer` to "all"',
+        )
+        refuses(
+            TypeError,
+            lambda: grinterop.publish(image, array, stream=cuda, layer="every"),
+            match="'all'",
+        )
+
+
 def test_float_planes_are_published(picture, cuda):
     array = noise(4, 8, 3, dtype="f4")
     planes = np.ascontiguousarray(array.transpose(2, 0, 1))[None]

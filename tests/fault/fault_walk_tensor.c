@@ -268,6 +268,30 @@ static bool publish_into_image(void)
     return good;
 }
 
+static bool publish_layers(gr_resource *resource, gr_dtype dtype)
+{
+    const int64_t shape[] = {3, SIDE, SIDE, 4};
+    const gr_publish_options all = GR_INIT(gr_publish_options, .layer = GR_ALL_LAYERS);
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = 4, .shape = shape);
+    gr_tensor *tensor = gr_tensor_create(&desc, fx.stream);
+    const bool good = done(tensor) && ok(gr_publish(resource, tensor, &all, fx.stream)) &&
+                      ok(gr_fetch(resource, tensor, &all, fx.stream));
+    gr_tensor_free(tensor);
+    return good;
+}
+
+static bool publish_into_layers(void)
+{
+    struct image image = image_make("RGBA8", "2D_ARRAY", SIDE, SIDE, 1);
+    gr_resource *resource =
+        gr_from_gl_image_with(image.name, GL_TEXTURE_2D_ARRAY, scenario->flags, &by_interop);
+    const bool good = done(resource) && publish_layers(resource, GR_DTYPE_U8) &&
+                      publish_layers(resource, GR_DTYPE_F32);
+    gr_resource_free(resource);
+    image_delete(&image);
+    return good;
+}
+
 static bool run_publish_buffer(void)
 {
     GLuint name = gl_buffer_filled(SIDE * SIDE * 4, 1);
@@ -426,6 +450,9 @@ const struct scenario walk_memory[] = {
     {"a tensor of a CUDA array", .run = run_array},
     {"a tensor into an image", .run = publish_into_image, .missing = no_kernels},
     {"a tensor into an image through a surface", .run = publish_into_image, .missing = no_kernels,
+     .flags = GR_SURFACE_LOAD_STORE},
+    {"a tensor into all layers", .run = publish_into_layers, .missing = no_kernels},
+    {"a tensor into all layers through surfaces", .run = publish_into_layers, .missing = no_kernels,
      .flags = GR_SURFACE_LOAD_STORE},
     {"a tensor into a level of a copied image", .run = publish_into_image, .missing = no_kernels,
      .options = &by_copy},

@@ -63,6 +63,64 @@ VULKAN_TEST(publish_writes_each_level_and_layer_of_a_vulkan_image, vulkan_shape_
     check_shape(&vulkan_shapes[_i], GR_READ_WRITE);
 }
 
+/* A tensor with the pattern of all layers, which `bytes` gets, or of all slices of a 3D image. */
+static gr_tensor *make_layers(const struct vulkan_image *image, unsigned level, gr_layout layout,
+                              unsigned char *bytes)
+{
+    const int64_t width = vulkan_image_width(image, level);
+    const int64_t height = vulkan_image_height(image, level);
+    const size_t size = vulkan_image_bytes(image, level), pixels = (size_t)(width * height);
+    const size_t count = image->shape->layers * size;
+    const int64_t n = (int64_t)(count / pixels / 4);
+    const int64_t hwc[] = {n, height, width, 4}, chw[] = {n, 4, height, width};
+    unsigned char *texels = must_allocate(count);
+    for (unsigned layer = 0; layer < image->shape->layers; layer++)
+        vulkan_image_pattern(image, level, layer, 2, texels + layer * size);
+    for (size_t i = 0; i < count; i++) {
+        const size_t planar = (i / 4 / pixels * 4 + i % 4) * pixels + i / 4 % pixels;
+        bytes[layout == GR_LAYOUT_CHW ? planar : i] = texels[i];
+    }
+    free(texels);
+    return tensor_of(GR_DTYPE_U8, layout, 4, layout == GR_LAYOUT_CHW ? chw : hwc, bytes);
+}
+
+static void check_layers(const struct vulkan_shape *shape, gr_layout layout, unsigned flags)
+{
+    static unsigned char bytes[16384], got[16384];
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, shape->name, 13, 13, 2,
+                                             VK_IMAGE_USAGE_STORAGE_BIT, flags);
+    vulkan_image_fill(&image, 1);
+    gr_buffer *buffer = must_map_vulkan(&image);
+    for (unsigned level = 0; level < 2; level++) {
+        const gr_publish_options o =
+            GR_INIT(gr_publish_options, .level = level, .layer = GR_ALL_LAYERS);
+        const size_t size = shape->layers * vulkan_image_bytes(&image, level);
+        gr_tensor *tensor = make_layers(&image, level, layout, bytes);
+        assert_ok(gr_buffer_publish(buffer, tensor, &o, fx.stream));
+        CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 0xee, size, fx.stream));
+        assert_ok(gr_buffer_fetch(buffer, tensor, &o, fx.stream));
+        assert_ok(gr_tensor_copy_to_host(tensor, got, size, fx.stream));
+        CU(StreamSynchronize(fx.stream));
+        ck_assert_mem_eq(got, bytes, size);
+        tensors_end();
+    }
+    must_release(buffer);
+    assert_vulkan_image(&image, 2);
+    gr_resource_free(image.resource);
+}
+
+VULKAN_TEST(a_tensor_has_all_layers_of_a_vulkan_image, vulkan_shape_count)
+{
+    const struct vulkan_shape *shape = &vulkan_shapes[_i];
+    need_publish_kernels();
+    for (int surface = 0; surface < 2; surface++) {
+        const unsigned flags = surface ? GR_SURFACE_LOAD_STORE : GR_READ_WRITE;
+        check_layers(shape, GR_LAYOUT_HWC, flags);
+        if (shape->slices == 1) /* a 3D image has its channels before the slices */
+            check_layers(shape, GR_LAYOUT_CHW, flags);
+    }
+}
+
 GROUP("vulkan", add_vulkan_case, add_copied_vulkan_case)
 
 /* Publishes a tensor with the option `bgr`, reads the image, and ends it. */

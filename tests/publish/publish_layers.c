@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Publishes one tensor with all layers to OpenGL images of each kind and transport, and back. */
+#include "publish_support.h"
+
+#include <string.h>
+
+#include "tests/support/shader_calls.h"
+
+#define MOST (12 * 13 * 11 * 4)
+
+static unsigned char texels[IMAGE_MOST_BYTES], whole[IMAGE_MOST_BYTES], expected[MOST];
+static unsigned char elements[4 * MOST], got[4 * MOST];
+
+/* ---- Tensors --------------------------------------------------------------------------------- */
+
+/* The size of a part of an image; `n` counts layers, or the slices of a 3D image. */
+struct size {
+    unsigned n, height, width, channels;
+};
+
+/* The place of an element whose place in (N,H,W,C) is i. */
+static size_t place_of(const struct size *s, gr_layout layout, size_t i)
+{
+    const size_t pixels = (size_t)s->height * s->width;
+    return layout == GR_LAYOUT_CHW
+               ? (i / s->channels / pixels * s->channels + i % s->channels) * pixels +
+                     i / s->channels % pixels
+               : i;
+}
+
+static size_t count_of(const struct size *s)
+{
+    return (size_t)s->n * s->height * s->width * s->channels;
+}
+
+/* Fills `elements` and the bytes `expected` that a GL_RGBA8 or GL_R32F image then has. */
+static gr_tensor *make_tensor(const struct size *s, gr_dtype dtype, gr_layout layout, unsigned seed)
+{
+    const int64_t hwc[] = {s->n, s->height, s->width, s->channels};
+    const int64_t chw[] = {s->n, s->channels, s->height, s->width};
+    const size_t count = count_of(s);
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = place_of(s, layout, i);
+        const unsigned char byte = pattern_byte(seed, i);
+        const float value = (float)byte / 255;
+        if (dtype == GR_DTYPE_U8)
+            elements[at] = byte;
+        else
+            memcpy(elements + 4 * at, &value, sizeof(value));
+        if (s->channels == 1)
+            memcpy(expected + 4 * i, &value, sizeof(value));
+        else
+            expected[i] = byte;
+    }
+    /* (N,H,W), if there is one channel */
+    return tensor_of(dtype, layout, s->channels == 1 ? 3 : 4, layout == GR_LAYOUT_CHW ? chw : hwc,
+                     elements);
+}
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+static const gr_publish_options parts[] = {
+    {.struct_size = sizeof(gr_publish_options), .layer = GR_ALL_LAYERS},
+    {.struct_size = sizeof(gr_publish_options), .layer = GR_ALL_LAYERS, .level = 1},
+    {.struct_size = sizeof(gr_publish_options), .layer = GR_ALL_LAYERS, .x = 1, .y = 2},
+    {.struct_size = sizeof(gr_publish_options),
+     .layer = GR_ALL_LAYERS,
+     .level = 1,
+     .x = 1,
+     .width = 4,
+     .height = 3},
+};
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+static struct size size_of(const struct image *image, const gr_publish_options *o)
+{
+    return (struct size){image->layers * image_slices(image, o->level),
+                         o->height ? o->height : image_height(image, o->level) - o->y,
+                         o->width ? o->width : image_width(image, o->level) - o->x,
+                         image_channels(image->format)};
+}
+
+/* Checks that OpenGL has `expected` in the part, and the pattern of image_fill(1) elsewhere. */
+static void check_image(const struct image *image, const gr_publish_options *o)
+{
+    const struct size s = size_of(image, o);
+    const size_t slices = image_slices(image, o->level), width = image_width(image, o->level);
+    const unsigned char *from = expected;
+    for (unsigned layer = 0; layer < image->layers; layer++) {
+        image_pattern(image->format, whole, image_bytes(image, o->level),
+                      image_seed(1, o->level, layer));
+        for (size_t row = 0; row < slices * s.height; row++, from += 4 * (size_t)s.width) {
+            const size_t y = row / s.height * image_height(image, o->level) + row % s.height + o->y;
+            memcpy(whole + 4 * (y * width + o->x), from, 4 * (size_t)s.width);
+        }
+        image_download(image, o->level, layer, texels);
+        ck_assert_mem_eq(texels, whole, image_bytes(image, o->level));
+        assert_no_difference(image_level_differs(image, !o->level, layer, 1));
+    }
+}
+
+static void check_fetch(gr_resource *from, gr_tensor *tensor, const gr_publish_options *o,
+                        size_t size)
+{
+    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 0xee, size, fx.stream));
+    assert_ok(gr_fetch(from, tensor, o, fx.stream));
+    assert_ok(gr_tensor_copy_to_host(tensor, got, size, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_mem_eq(got, elements, size);
+}
+
+static bool keeps_part(const gr_resource *resource, const gr_publish_options *o)
+{
+    return !(gr_resource_get_info((gr_resource *)(uintptr_t)resource)->flags & GR_WRITE_DISCARD) ||
+           !(o->x || o->y || o->level);
+}
+
+/* Publishes to one resource of the image, and fetches from one, which may be the same. */
+static void check(const struct image *image, gr_resource *to, gr_resource *from, gr_dtype dtype,
+                  gr_layout layout)
+{
+    for (size_t i = 0; i < PARTS; i++) {
+        const struct size s = size_of(image, &parts[i]);
+        if (!keeps_part(to, &parts[i]))
+            continue;
+        gr_tensor *tensor = make_tensor(&s, dtype, layout, 10 + (unsigned)i);
+        image_fill(image, 1);
+        assert_ok(gr_publish(to, tensor, &parts[i], fx.stream));
+        check_image(image, &parts[i]);
+        check_fetch(from, tensor, &parts[i], count_of(&s) * gr_dtype_get_info(dtype)->size);
+        tensors_end();
+    }
+}
+
+/* The first pair is copied without a kernel. */
+static void check_types(const struct image *image, gr_resource *to, gr_resource *from)
+{
+    if (image_channels(image->format) == 1) {
+        check(image, to, from, GR_DTYPE_F32, GR_LAYOUT_SHAPE);
+        return;
+    }
+    check(image, to, from, GR_DTYPE_U8, GR_LAYOUT_SHAPE);
+    check(image, to, from, GR_DTYPE_U8, GR_LAYOUT_CHW);
+    check(image, to, from, GR_DTYPE_F32, GR_LAYOUT_HWC);
+    check(image, to, from, GR_DTYPE_F32, GR_LAYOUT_CHW);
+}
+
+static void check_transport(const char *format, const char *target, unsigned flags,
+                            const gr_gl_options *options)
+{
+    struct image image = image_filled(format, target, 13, strcmp(target, "CUBE") ? 11 : 13, 2, 1);
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_from_gl_image_with(image.name, image.target->target, flags, options));
+    check_types(&image, resource, resource);
+    gr_resource_close(resource, fx.stream);
+    image_delete(&image);
+}
+
+/* With frames in flight, a resource only reads or only writes. */
+static void check_in_flight(const char *format, const char *target, const gr_gl_options *options)
+{
+    struct image image = image_filled(format, target, 13, strcmp(target, "CUBE") ? 11 : 13, 2, 1);
+    GR_AUTO(gr_resource) *to = must_make(
+        gr_from_gl_image_with(image.name, image.target->target, GR_WRITE_DISCARD, options));
+    GR_AUTO(gr_resource) *from =
+        must_make(gr_from_gl_image_with(image.name, image.target->target, GR_READ_ONLY, options));
+    check_types(&image, to, from);
+    gr_resource_close(to, fx.stream);
+    gr_resource_close(from, fx.stream);
+    image_delete(&image);
+}
+
+static void check_shared(const char *format, const char *target, unsigned flags)
+{
+    const bool cube = !strcmp(target, "CUBE");
+    struct image image = {.format = image_format(format),
+                          .target = image_target(target),
+                          .width = 13,
+                          .height = cube ? 13 : 11,
+                          .slices = strcmp(target, "3D") ? 1 : 5,
+                          .layers = cube                         ? 6
+                                    : strcmp(target, "2D_ARRAY") ? 1
+                                                                 : 3,
+                          .levels = 2};
+    const gr_gl_image_desc desc =
+        GR_INIT(gr_gl_image_desc, image.target->target, image.format->internal, image.width,
+                image.height, cube ? 0 : image.slices * image.layers, image.levels);
+    GR_AUTO(gr_resource) *resource = must_make(gr_create_gl_image(&desc, flags, &by_sharing));
+    image.name = gr_gl_name(resource);
+    check_types(&image, resource, resource);
+}
+
+static const char *const targets[] = {"2D_ARRAY", "CUBE", "2D"};
+static const char *const formats[] = {"RGBA8", "R32F"};
+
+GROUP("layers", add_image_case)
+
+TEST(a_tensor_of_all_layers_is_published_and_fetched, 6)
+{
+    const char *format = formats[_i % 2], *target = targets[_i / 2];
+    const gr_gl_options in_flight = GR_INIT(gr_gl_options, .in_flight = 2);
+    need_publish_kernels();
+    check_transport(format, target, GR_SURFACE_LOAD_STORE, &by_interop);
+    check_transport(format, target, GR_READ_WRITE, &by_interop);
+    check_transport(format, target, GR_SURFACE_LOAD_STORE, &by_copy);
+    check_transport(format, target, GR_READ_WRITE, &by_copy);
+    const gr_gl_options by_peer = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER);
+    if (must_make(gr_gl_probe(GR_TRANSPORT_PEER))->usable)
+        check_transport(format, target, GR_READ_WRITE, &by_peer);
+    watch_gl(); /* a shader copies */
+    check_transport(format, target, GR_READ_WRITE, &by_copy);
+    ck_assert_int_eq(dispatches > 0, has_shader);
+    check_in_flight(format, target, &in_flight);
+    unwatch_gl();
+}
+
+TEST(a_tensor_of_all_layers_is_published_to_a_shared_image, 6)
+{
+    const char *format = formats[_i % 2], *target = targets[_i / 2];
+    need_publish_kernels();
+    if (!must_make(gr_gl_probe(GR_TRANSPORT_SHARED))->usable || fx.device > 0)
+        return;
+    check_shared(format, target, GR_SURFACE_LOAD_STORE);
+    check_shared(format, target, GR_READ_WRITE);
+}
+
+/* The channels of a 3D image are not between its slices and rows. */
+TEST(all_layers_of_a_3d_image_are_its_slices)
+{
+    need_publish_kernels();
+    struct image image = image_filled("RGBA8", "3D", 13, 11, 2, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    check(&image, resource, resource, GR_DTYPE_U8, GR_LAYOUT_HWC);
+}
+
+/* ---- Refusals -------------------------------------------------------------------------------- */
+
+TEST(a_tensor_with_other_layers_is_refused)
+{
+    static const int64_t two[] = {2, 5, 7, 4}, one[] = {5, 7, 4}, chw[] = {3, 4, 5, 7},
+                         three[] = {3, 5, 7, 4}, yuv[] = {3, 5, 7}, many[] = {2, 3, 5, 7, 4};
+    const gr_publish_options all = GR_INIT(gr_publish_options, .layer = GR_ALL_LAYERS);
+    const gr_publish_options first = GR_INIT(gr_publish_options, .layer = 0);
+    const gr_publish_options wide = GR_INIT(gr_publish_options, .layer = GR_ALL_LAYERS, .width = 8);
+    const gr_publish_options beyond =
+        GR_INIT(gr_publish_options, .layer = GR_ALL_LAYERS, .level = 1);
+    struct image image = image_filled("RGBA8", "2D_ARRAY", 7, 5, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *buffer = must_register(gl_buffer_filled(420, 1));
+#define REFUSED(resource, layout, ndim, shape, o, text)                                            \
+    do {                                                                                           \
+        gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_##layout, ndim, shape, NULL);         \
+        assert_invalid(gr_publish(resource, tensor, o, fx.stream), text);                          \
+        assert_invalid(gr_fetch(resource, tensor, o, fx.stream), text);                            \
+    } while (0)
+    REFUSED(resource, SHAPE, 4, two, &all, "layers must be equal, but are 7 x 5 x ");
+    REFUSED(resource, SHAPE, 4, two, &all, "mage is (3, 5, 7, 4) of uint8");
+    REFUSED(resource, SHAPE, 3, one, &all, "must be equal");
+    REFUSED(resource, SHAPE, 4, chw, &all, "GR_LAYOUT_CHW");
+    REFUSED(resource, SHAPE, 5, many, &all, "(2, 3, 5, 7, 4)");
+    REFUSED(resource, YUV444, 3, yuv, &all, "YUV has no layers");
+    REFUSED(resource, SHAPE, 4, three, &first, "GR_ALL_LAYERS");
+    REFUSED(resource, SHAPE, 4, three, &wide, "is not within level 0");
+    REFUSED(resource, SHAPE, 4, three, &beyond, "There is no level 1");
+    REFUSED(buffer, SHAPE, 4, three, &all, "`level` and `layer` are for images");
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 4, three, NULL);
+    gr_buffer *linear = must_make(gr_map_linear(resource, 0, 1, fx.stream));
+    assert_invalid(gr_buffer_publish(linear, tensor, &all, fx.stream), "3 layers from 0 on");
+    assert_ok(gr_buffer_release(linear));
+    gr_buffer *mapped = must_map_image(resource);
+    ck_assert(!gr_buffer_array(mapped, 0, GR_ALL_LAYERS));
+    assert_error(GR_ERR_INVALID_VALUE, 0, "3 layers");
+    assert_ok(gr_buffer_release(mapped));
+    assert_image(&image, 1);
+    tensors_end();
+#undef REFUSED
+}
+
+TEST(a_rectangle_of_all_layers_of_a_write_discard_image_is_refused)
+{
+    static const int64_t shape[] = {3, 4, 7, 4};
+    const gr_publish_options part = GR_INIT(gr_publish_options, .layer = GR_ALL_LAYERS, .y = 1);
+    struct image image = image_filled("RGBA8", "2D_ARRAY", 7, 5, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_WRITE_DISCARD);
+    assert_fails(gr_publish(resource, tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 4, shape, NULL),
+                            &part, fx.stream),
+                 GR_ERR_STATE, 0, "write_discard");
+    assert_image(&image, 1);
+    tensors_end();
+}
