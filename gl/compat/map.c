@@ -5,6 +5,7 @@
  */
 #include "gl/compat/compat.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include <grinterop/image.h>
@@ -234,6 +235,19 @@ static CUresult code_of_array(void)
                                                            : compat_code();
 }
 
+/* Like the driver, which registers an array of layers as a 3D image if the target is that of one.
+ */
+static CUarray slices_of(gr_buffer *buffer, unsigned level, const char *call)
+{
+    CUarray array = NULL;
+    const CUmipmappedArray levels = gr_buffer_mipmapped_array(buffer);
+    CUresult code =
+        levels ? compat_cuda()->MipmappedArrayGetLevel(&array, levels, level) : CUDA_SUCCESS;
+    if (code != CUDA_SUCCESS)
+        gr_fail_cuda(code, call, "The driver returned no array of level %u.", level);
+    return array;
+}
+
 CUresult CUDAAPI compat_array(CUarray *array, CUgraphicsResource resource, unsigned int index,
                               unsigned int level)
 {
@@ -247,7 +261,10 @@ CUresult CUDAAPI compat_array(CUarray *array, CUgraphicsResource resource, unsig
     if (code != CUDA_SUCCESS)
         return code;
     gr_error_call_begin(call);
-    CUarray found = gr_buffer_array(handle->buffer, level, index);
+    CUarray found =
+        gr_buffer_array(handle->buffer, level, handle->has_slices && index ? UINT_MAX : index);
+    if (found && handle->has_slices)
+        found = slices_of(handle->buffer, level, call);
     gr_error_call_end();
     if (!found)
         return code_of_array();

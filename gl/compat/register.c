@@ -141,13 +141,36 @@ static bool is_unsupported(void *of, size_t i, const struct gr_error_record *err
     return error->status == GR_ERR_UNSUPPORTED;
 }
 
+static gr_status attempt_both(struct wish *wish)
+{
+    return gr_try(wish->selection.in_flight ? 2 : 1, attempt, is_unsupported, wish);
+}
+
+/* With the target of a 3D image, the driver registers an array of layers, too. */
+static gr_status attempt_target(void *of, size_t i)
+{
+    struct wish *wish = of;
+    wish->target = i ? GL_TEXTURE_3D : GL_TEXTURE_2D_ARRAY;
+    return attempt_both(wish);
+}
+
+static bool is_other_target(void *of, size_t i, const struct gr_error_record *error)
+{
+    (void)of;
+    (void)i;
+    return error->status == GR_ERR_INVALID_VALUE;
+}
+
 static gr_resource *make(unsigned name, unsigned target, unsigned flags, struct selection selection)
 {
     const unsigned access = flags & GR_BUFFER_FLAGS;
     struct wish wish = {name, target, flags, selection, NULL};
     if (access != GR_READ_ONLY && access != GR_WRITE_DISCARD)
         wish.selection.in_flight = 0;
-    gr_try(wish.selection.in_flight ? 2 : 1, attempt, is_unsupported, &wish);
+    if (target == GL_TEXTURE_3D)
+        gr_try(2, attempt_target, is_other_target, &wish);
+    else
+        attempt_both(&wish);
     return wish.made;
 }
 
@@ -223,6 +246,7 @@ static CUresult register_object(CUgraphicsResource *resource, unsigned name, uns
     }
     handle->map_flags = flags & GR_BUFFER_FLAGS;
     handle->is_image = target != 0;
+    handle->has_slices = target == GL_TEXTURE_3D && gr_gl_target(made) != target;
     keep(handle, made, current);
     handle->transports =
         selection.in_flight ? selection.transports : gr_resource_get_info(made)->transport;

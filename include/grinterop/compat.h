@@ -62,9 +62,11 @@
  *                        resource
  *     map                fails if the OpenGL object was deleted or has new storage; the driver maps
  *                        the old storage
- *     register           refuses a wrong texture target, which the driver accepts. For a texture
- *                        with the target GL_RENDERBUFFER, returns "invalid value"; the driver
- *                        returns "invalid handle"
+ *     register           refuses a wrong texture target, which the driver accepts, except
+ *                        GL_TEXTURE_3D for a GL_TEXTURE_2D_ARRAY: array 0 of a level has all
+ *                        layers, which transports that copy can only read. For a texture with the
+ *                        target GL_RENDERBUFFER, returns "invalid value"; the driver returns
+ *                        "invalid handle"
  *     unmap              fails and unmaps nothing if the list has a resource twice; the driver
  *                        fails, too, but unmaps that resource
  *     unknown handles    are passed on to CUDA; one list must not mix handles of grinterop and CUDA

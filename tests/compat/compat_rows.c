@@ -171,6 +171,43 @@ static void buffers_and_images(void)
     ROW(SUCCESS, UnregisterResource(i));
 }
 
+GLuint compat_array_texture(unsigned char texels[3 * 5 * 7 * 4])
+{
+    GLuint name;
+    pattern_fill(texels, 3 * 5 * 7 * 4, 3);
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, name);
+    glTexStorage3D(GL_TEXTURE_2D_ARRAY, 2, GL_RGBA8, 7, 5, 3);
+    glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, 7, 5, 3, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+    return name;
+}
+
+/* All layers are copied at once. */
+void compat_layers_as_slices(void)
+{
+    static unsigned char texels[3 * 5 * 7 * 4], got[sizeof(texels)];
+    const GLuint name = compat_array_texture(texels);
+    CUgraphicsResource i = NULL;
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = got,
+                          .dstPitch = 28,
+                          .dstHeight = 5,
+                          .WidthInBytes = 28,
+                          .Height = 5,
+                          .Depth = 3};
+    ROW(SUCCESS, GLRegisterImage(&i, name, GL_TEXTURE_3D, GR_READ_ONLY));
+    ROW(SUCCESS, MapResources(1, &i, fx.stream));
+    ROW(SUCCESS, SubResourceGetMappedArray(&copy.srcArray, i, 0, 0));
+    ROW(ERROR_INVALID_VALUE, SubResourceGetMappedArray(&copy.srcArray, i, 1, 0));
+    CU(Memcpy3DAsync(&copy, fx.stream));
+    ROW(SUCCESS, SubResourceGetMappedArray(&copy.srcArray, i, 0, 1));
+    ROW(SUCCESS, UnmapResources(1, &i, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_mem_eq(got, texels, sizeof(texels));
+    ROW(SUCCESS, UnregisterResource(i));
+}
+
 /*
  * The expected codes are those that the driver returns in test_conformance, which makes these calls
  * in child processes.
@@ -221,6 +258,7 @@ const struct compat_case compat_cases[] = {
     {"lists", lists},
     {"map_flags", map_flags},
     {"buffers_and_images", buffers_and_images},
+    {"layers_as_slices", compat_layers_as_slices},
     {"calls_with_consequences", calls_with_consequences},
     {"another_cuda_context", another_cuda_context},
     {NULL, NULL},

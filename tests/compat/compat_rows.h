@@ -52,4 +52,8 @@ struct compat_case {
 };
 extern const struct compat_case compat_cases[];
 
+/* The case of an array that is registered as a 3D image, and such an array. */
+void compat_layers_as_slices(void);
+GLuint compat_array_texture(unsigned char texels[3 * 5 * 7 * 4]);
+
 #endif

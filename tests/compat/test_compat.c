@@ -190,6 +190,27 @@ TEST(map_flags_may_exceed_the_register_flags, 2)
     unsetenv("GR_COMPAT");
 }
 
+TEST(layers_of_a_copied_array_can_only_be_read)
+{
+    unsigned char texels[3 * 5 * 7 * 4];
+    CUgraphicsResource resource = NULL;
+    CUarray array = NULL;
+    setenv("GR_COMPAT", "copy", 1);
+    side = &header;
+    differences[0] = '\0';
+    compat_layers_as_slices();
+    ck_assert_str_eq(differences, "");
+    const GLuint name = compat_array_texture(texels);
+    assert_result(CUDA_SUCCESS, cuGraphicsGLRegisterImage(&resource, name, GL_TEXTURE_3D, 0),
+                  "register");
+    assert_result(CUDA_SUCCESS, cuGraphicsMapResources(1, &resource, fx.stream), "map");
+    assert_result(CUDA_ERROR_NOT_SUPPORTED,
+                  cuGraphicsSubResourceGetMappedArray(&array, resource, 0, 0), "array");
+    unmap_one(resource, fx.stream);
+    end_one(resource);
+    unsetenv("GR_COMPAT");
+}
+
 TEST(an_image_is_written_through_its_array)
 {
     enum { SIDE = 8 };

@@ -3,6 +3,7 @@
 #include <grinterop/compat.h>
 
 #include "fault_walk.h"
+#include "tests/support/support_image.h"
 
 #include <string.h>
 
@@ -46,7 +47,34 @@ static bool run_buffer(void)
     return good;
 }
 
+static bool use_array(CUgraphicsResource resource)
+{
+    CUarray array = NULL;
+    if (!fine(cuGraphicsMapResources(1, &resource, fx.stream)))
+        return false;
+    const bool good = fine(cuGraphicsSubResourceGetMappedArray(&array, resource, 0, 0));
+    if (fine(cuGraphicsUnmapResources(1, &resource, fx.stream)))
+        return good;
+    cuGraphicsUnmapResources(1, &resource, fx.stream);
+    return false;
+}
+
+static bool run_layers(void)
+{
+    struct image image = image_make("RGBA8", "2D_ARRAY", 4, 4, 1);
+    CUgraphicsResource resource = NULL;
+    bool good = fine(cuGraphicsGLRegisterImage(&resource, image.name, GL_TEXTURE_3D, 0)) &&
+                use_array(resource);
+    if (resource && !fine(cuGraphicsUnregisterResource(resource))) {
+        cuGraphicsUnregisterResource(resource);
+        good = false;
+    }
+    image_delete(&image);
+    return good;
+}
+
 const struct scenario walk_compat[] = {
     {"a buffer with CUDA's names", .run = run_buffer},
+    {"layers as a 3D image with CUDA's names", .run = run_layers},
     {.name = NULL},
 };
