@@ -32,8 +32,8 @@ typedef struct CUextSemaphore_st *CUexternalSemaphore;    /* an imported semapho
 #endif
 
 /*
- * The format of one channel, or of a packed or compressed texel: values of CUarray_format. A
- * `format` field also accepts the other values of CUarray_format.
+ * The format of one channel, or of a packed or compressed texel: values of CUarray_format, except
+ * the last ones. A `format` field also accepts the other values of CUarray_format.
  */
 enum {
     GR_FORMAT_UNSIGNED_INT8 = 0x01,
@@ -65,7 +65,19 @@ enum {
     GR_FORMAT_BC6H_UF16 = 0x9b,
     GR_FORMAT_BC6H_SF16 = 0x9c,
     GR_FORMAT_BC7_UNORM = 0x9d,
-    GR_FORMAT_BC7_UNORM_SRGB = 0x9e
+    GR_FORMAT_BC7_UNORM_SRGB = 0x9e,
+
+    /*
+     * Packed texels that CUDA lacks: its arrays have one GR_FORMAT_UNSIGNED_INT32 per texel, or
+     * UNSIGNED_INT16 of 5:6:5, and gr_publish() and gr_fetch() convert them. The names are those of
+     * Vulkan: the first channel is in the highest bits. With alpha 4 channels, otherwise 3.
+     */
+    GR_FORMAT_A2B10G10R10 = 0x10001,
+    GR_FORMAT_A2R10G10B10 = 0x10002,
+    GR_FORMAT_B10G11R11 = 0x10003,
+    GR_FORMAT_E5B9G9R9 = 0x10004,
+    GR_FORMAT_R5G6B5 = 0x10005,
+    GR_FORMAT_B5G6R5 = 0x10006
 };
 
 /* Handle types of memory: the values of CUexternalMemoryHandleType. */

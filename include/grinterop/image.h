@@ -70,7 +70,7 @@ typedef struct gr_image_info {
     /* The format of one channel, such as GR_FORMAT_FLOAT; or a packed or compressed format. */
     unsigned format;
 
-    /* The number of channels: 1, 2 or 4, because CUDA sees 3 channels as 4; 3 only in BC6H. */
+    /* 1, 2 or 4, because CUDA sees 3 channels as 4; 3 only in BC6H and packed texels. */
     unsigned channels;
 
     /* The size of a texel in bytes. 0: the texels are compressed in blocks. */

@@ -43,13 +43,32 @@ static inline bool gr_format_is_compressed(unsigned format)
     return format >= GR_FORMAT_BC1_UNORM && format <= GR_FORMAT_BC7_UNORM_SRGB;
 }
 
+/* Returns the bytes of a texel in a format that CUDA lacks, whose texels it has as one integer. */
+static inline unsigned gr_word_bytes(unsigned format)
+{
+    if (format < GR_FORMAT_A2B10G10R10 || format > GR_FORMAT_B5G6R5)
+        return 0;
+    return format < GR_FORMAT_R5G6B5 ? 4 : 2;
+}
+
 /* Returns the number of channels of a packed or compressed format; 0 for other formats. */
 static inline unsigned gr_packed_channels(unsigned format)
 {
     static const unsigned char blocks[] = {4, 4, 4, 4, 4, 4, 1, 1, 2, 2, 3, 3, 4, 4};
     if (gr_format_is_compressed(format))
         return blocks[format - GR_FORMAT_BC1_UNORM];
+    if (gr_word_bytes(format))
+        return format > GR_FORMAT_A2R10G10B10 ? 3 : 4;
     return format == GR_FORMAT_UNORM_INT_101010_2 ? 4 : 0;
+}
+
+/* Describes the texels of a CUDA array for images of a format. */
+static inline void gr_array_set_format(CUDA_ARRAY3D_DESCRIPTOR *array, unsigned format,
+                                       unsigned channels)
+{
+    const unsigned word = gr_word_bytes(format);
+    array->Format = word == 4 ? U32 : word == 2 ? U16 : (CUarray_format)format;
+    array->NumChannels = word ? 1 : channels;
 }
 
 /* The unit in which an image is stored: a texel, or a compressed block of texels. */
@@ -66,6 +85,8 @@ static inline struct gr_element gr_format_element(unsigned format, unsigned chan
         return (struct gr_element){small ? 8 : 16, 4};
     if (format == GR_FORMAT_UNORM_INT_101010_2)
         return (struct gr_element){4, 1};
+    if (gr_word_bytes(format))
+        return (struct gr_element){gr_word_bytes(format), 1};
     return (struct gr_element){gr_channel_bytes((CUarray_format)format) * channels, 1};
 }
 

@@ -212,8 +212,7 @@ void gr_external_array_desc(const gr_external_part_desc *part, unsigned flags,
     desc->arrayDesc.Width = image->width;
     desc->arrayDesc.Height = image->height;
     desc->arrayDesc.Depth = image->layers ? image->layers : image->depth;
-    desc->arrayDesc.Format = image->format;
-    desc->arrayDesc.NumChannels = image->channels;
+    gr_array_set_format(&desc->arrayDesc, image->format, image->channels);
     desc->arrayDesc.Flags = shape_flags(image);
     if (flags & GR_SURFACE_LOAD_STORE)
         desc->arrayDesc.Flags |= CUDA_ARRAY3D_SURFACE_LDST;

@@ -217,10 +217,10 @@ static gr_status check_bits(const struct gr_picture *p, const gr_publish_options
                    bits, GR_PHRASE(p), most, most);
 }
 
-/* Whether integers are fractions of the largest one. */
+/* Whether integers are fractions of the largest one, or the colours of packed pixels. */
 static bool is_fraction(const struct gr_picture *p)
 {
-    return p->is_yuv || unit_of(p) > 1;
+    return p->is_yuv || p->packed || unit_of(p) > 1;
 }
 
 static gr_status check_options(const struct gr_picture *from, const struct gr_picture *to,
@@ -247,11 +247,13 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
     if (!gr_publish_has_scale(o) && from->dtype != to->dtype &&
         ((gr_dtype_is_number(from->dtype) && is_fraction(to)) ||
          (gr_dtype_is_number(to->dtype) && is_fraction(from))))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%s, and %s, whose values are from 0 to 1: set `scale` to convert integers "
-                       "of 32 and 64 bits, such as %s for values from 0 to 255.",
-                       GR_SENTENCE(tensor), GR_PHRASE(fetch ? from : to),
-                       fetch ? "255" : "1.0 / 255");
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "%s, and %s, whose values are from 0 to 1: set `scale` to convert integers "
+            "of 32 and 64 bits, such as %s for values from 0 to 255.%s",
+            GR_SENTENCE(tensor), GR_PHRASE(fetch ? from : to), fetch ? "255" : "1.0 / 255",
+            from->packed || to->packed ? " For packed texels as integers use gr_map_linear()."
+                                       : "");
     if ((unsigned)o->matrix > GR_YUV_BT2020)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`matrix` is %d, which is not a gr_yuv_matrix.",
                        (int)o->matrix);
@@ -415,9 +417,9 @@ static void fill_side(struct gr_job_side *side, const struct gr_picture *p, bool
         side->lowest = (float)side->least / unit;
         side->sign = range.least < 0 ? (uint32_t)range.most + 1 : 0;
     }
-    if (p->is_packed) {
-        side->element = GR_JOB_X10;
-        side->bytes = 4;
+    if (p->packed) {
+        side->element = p->packed;
+        side->bytes = (uint32_t)p->pixel;
         side->channels = 1;
     }
     if (parts && size > 4) {
@@ -623,7 +625,7 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
     const bool is_yuv = from->is_yuv || to->is_yuv;
     const bool known = has_kernels(from->dtype) && has_kernels(to->dtype) &&
                        !(is_yuv && element_of((to->is_yuv ? from : to)->dtype) > GR_JOB_D24) &&
-                       !(from->is_yuv && to->is_packed);
+                       !(from->is_yuv && to->packed);
     const bool elements = same && from->channels == 1 && to->channels == 1;
     if (!known && !elements)
         return refuse_types(from, to, call);
@@ -662,8 +664,8 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
     GR_TRY(check_target(to, call));
     GR_TRY(to->is_yuv ? check_chroma_target(to, call) : GR_OK);
     const uint32_t values = GR_JOB_DECODE | GR_JOB_DISTANCE | GR_JOB_SCALE | GR_JOB_ENCODE;
-    const bool same = from->dtype == to->dtype && !from->is_yuv && !to->is_yuv &&
-                      !from->is_packed && !to->is_packed && !(plan->job.steps & values);
+    const bool same = from->dtype == to->dtype && !from->is_yuv && !to->is_yuv && !from->packed &&
+                      !to->packed && !(plan->job.steps & values);
     plan->copies = same && !plan->job.steps && from->channels == to->channels &&
                    is_copyable(from) && is_copyable(to);
     if (plan->copies)

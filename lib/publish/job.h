@@ -40,8 +40,13 @@ enum gr_job_element {
     /* not a type of tensors: depth of 24 bits, as fractions of the largest integer of 32 bits */
     GR_JOB_D24,
     GR_NARROW_TYPES(ELEMENT) GR_WIDE_TYPES(ELEMENT)
-    /* red, green and blue of 10 bits and alpha of 2 in a pixel, from the lowest bits on */
-    GR_JOB_X10,
+    /* pixels in one word, named as GR_FORMAT_A2B10G10R10 and so on */
+    GR_JOB_A2B10G10R10,
+    GR_JOB_A2R10G10B10,
+    GR_JOB_B10G11R11,
+    GR_JOB_E5B9G9R9,
+    GR_JOB_R5G6B5,
+    GR_JOB_B5G6R5,
 #undef ELEMENT
 };
 

@@ -228,16 +228,112 @@ template <int N> INLINE void store_values(const side &s, int x, int y, int z, co
         store_pixels<4, N>(s, x, y, z, elements);
 }
 
-/* The channels of a pixel of 10:10:10:2. */
-template <class V> INLINE V x10_value(bits pixel, int c)
+/* ---- Packed pixels: one word, whose elements have S bytes --------------------------------------
+ */
+
+template <int S> INLINE bool is_packed(const side &s)
 {
-    return divide(static_cast<V>(pixel >> 10 * c & (c < 3 ? 1023u : 3u)), c < 3 ? 1023.0f : 3.0f);
+    return (S == 2 || S == 4) && s.element >= GR_JOB_A2B10G10R10;
 }
 
-INLINE bits x10_part(double value, int c)
+/* A float without a sign, with 5 bits of exponent and `m` of mantissa. */
+INLINE float from_small_float(bits small, int m)
+{
+    const bits exponent = small >> m;
+    if (exponent == 0)
+        return static_cast<float>(small) * (m == 6 ? 0x1p-20f : 0x1p-19f);
+    return __uint_as_float((small << (23 - m)) + (exponent == 31 ? 224u << 23 : 112u << 23));
+}
+
+/*
+ * The nearest of these floats, ties to even. As OpenGL and Vulkan define them, finite values become
+ * finite, and negative ones 0.
+ */
+INLINE bits to_small_float(double value, int m)
+{
+    const bits infinite = 31u << m;
+    if (value != value)
+        return infinite | 1u << (m - 1);
+    if (!(value > 0.0))
+        return 0;
+    if (value < 0x1p-14) /* the sum has no bits below the lowest one of small floats */
+        return static_cast<bits>(__double_as_longlong(value + (m == 6 ? 0x1p32 : 0x1p33)));
+    const uint64_t all = static_cast<uint64_t>(__double_as_longlong(value));
+    if (all >> 52 == 2047)
+        return infinite;
+    const int cut = 52 - m;
+    const uint64_t half = (static_cast<uint64_t>(1) << (cut - 1)) - 1 + (all >> cut & 1u);
+    const bits near = static_cast<bits>((all + half - (static_cast<uint64_t>(1008) << 52)) >> cut);
+    return min(near, infinite - 1);
+}
+
+/* 2 to the power of an exponent of doubles that are not subnormal. */
+INLINE double power_of_2(int exponent)
+{
+    return __longlong_as_double(static_cast<long long>(1023 + exponent) << 52);
+}
+
+INLINE bits round_half_up(double value)
+{
+    const bits whole = static_cast<bits>(value);
+    return whole + (value - whole >= 0.5);
+}
+
+/* Three mantissas of 9 bits with one exponent, by the algorithm of EXT_texture_shared_exponent. */
+INLINE bits to_shared_exponent(const double *colour)
+{
+    double parts[3], most = 0.0;
+    UNROLL
+    for (int c = 0; c < 3; c++) {
+        parts[c] = colour[c] > 0.0 ? (colour[c] < 65408.0 ? colour[c] : 65408.0) : 0.0;
+        most = parts[c] > most ? parts[c] : most;
+    }
+    int exponent = max(static_cast<int>(__double_as_longlong(most) >> 52) - 1023, -16) + 16;
+    if (round_half_up(most * power_of_2(24 - exponent)) == 512)
+        exponent++;
+    const double unit = power_of_2(24 - exponent);
+    return round_half_up(parts[0] * unit) | round_half_up(parts[1] * unit) << 9 |
+           round_half_up(parts[2] * unit) << 18 | static_cast<bits>(exponent) << 27;
+}
+
+/* Channel `c` of a pixel of S bytes; 0 if there is none. */
+template <int S, class V> INLINE V unpack(uint32_t element, bits pixel, int c)
+{
+    const int place = element == GR_JOB_A2R10G10B10 || element == GR_JOB_R5G6B5 ? 2 - c : c;
+    if (c == 3 && element > GR_JOB_A2R10G10B10)
+        return 0;
+    if (S == 2)
+        return divide(static_cast<V>(pixel >> (place * 11 / 2) & (c == 1 ? 63u : 31u)),
+                      c == 1 ? 63.0f : 31.0f);
+    if (element == GR_JOB_B10G11R11)
+        return from_small_float(pixel >> 11 * c & (c < 2 ? 2047u : 1023u), c < 2 ? 6 : 5);
+    if (element == GR_JOB_E5B9G9R9)
+        return static_cast<V>((pixel >> 9 * c & 511u) *
+                              power_of_2(static_cast<int>(pixel >> 27) - 24));
+    return divide(static_cast<V>(c < 3 ? pixel >> 10 * place & 1023u : pixel >> 30),
+                  c < 3 ? 1023.0f : 3.0f);
+}
+
+INLINE bits to_fraction(double value, unsigned most)
 {
     const double clamped = value > 0.0 ? (value < 1.0 ? value : 1.0) : 0.0;
-    return __double2uint_rn(clamped * (c < 3 ? 1023 : 3)) << 10 * c;
+    return __double2uint_rn(clamped * most);
+}
+
+template <int S> INLINE bits pack(uint32_t element, const double *colour)
+{
+    const bool blue_first = element == GR_JOB_A2R10G10B10 || element == GR_JOB_R5G6B5;
+    const double low = blue_first ? colour[2] : colour[0],
+                 high = blue_first ? colour[0] : colour[2];
+    if (S == 2)
+        return to_fraction(low, 31) | to_fraction(colour[1], 63) << 5 | to_fraction(high, 31) << 11;
+    if (element == GR_JOB_B10G11R11)
+        return to_small_float(colour[0], 6) | to_small_float(colour[1], 6) << 11 |
+               to_small_float(colour[2], 5) << 22;
+    if (element == GR_JOB_E5B9G9R9)
+        return to_shared_exponent(colour);
+    return to_fraction(low, 1023) | to_fraction(colour[1], 1023) << 10 |
+           to_fraction(high, 1023) << 20 | to_fraction(colour[3], 3) << 30;
 }
 
 /* ---- Conversion steps --------------------------------------------------------------------------
@@ -418,10 +514,11 @@ template <int S, int N> INLINE void load_doubles_of(const side &s, int x, int y,
 {
     ELEMENT elements[N * CHANNELS] = {};
     load_pixels<S, N>(s, x, y, z, elements);
-    if (S == 4 && s.element == GR_JOB_X10) {
+    if (is_packed<S>(s)) {
         UNROLL
         for (int i = 0; i < N * CHANNELS; i++)
-            to[i] = x10_value<double>(static_cast<bits>(elements[i - i % CHANNELS]), i % CHANNELS);
+            to[i] = unpack<S, double>(s.element, static_cast<bits>(elements[i - i % CHANNELS]),
+                                      i % CHANNELS);
         return;
     }
 #define LOAD(E) UNROLL for (int i = 0; i < N * CHANNELS; i++) to[i] = to_double<E>(elements[i], s);
@@ -436,11 +533,10 @@ INLINE void store_doubles_of(const side &s, int x, int y, int z, const double *f
 #define STORE(E)                                                                                   \
     UNROLL for (int i = 0; i < N * CHANNELS; i++) elements[i] =                                    \
         static_cast<ELEMENT>(from_double<E>(from[i], s));
-    if (S == 4 && s.element == GR_JOB_X10)
+    if (is_packed<S>(s))
         UNROLL
     for (int i = 0; i < N * CHANNELS; i += CHANNELS)
-        elements[i] = x10_part(from[i], 0) | x10_part(from[i + 1], 1) | x10_part(from[i + 2], 2) |
-                      x10_part(from[i + 3], 3);
+        elements[i] = pack<S>(s.element, from + i);
     else if (s.element == GR_JOB_BOOL) STORE(GR_JOB_BOOL) else LOOP_OF_TYPE(S, STORE)
 #undef STORE
         store_pixels<S, N>(s, x, y, z, elements);
@@ -589,10 +685,10 @@ template <int S, int N> INLINE void to_colours(const gr_job &job, const bits *el
 {
     const int count = N * CHANNELS;
     const float part = 1.0f / job.from.unit;
-    if (S == 4 && job.from.element == GR_JOB_X10)
+    if (is_packed<S>(job.from))
         UNROLL
     for (int i = 0; i < count; i++)
-        to[i] = x10_value<float>(elements[i - i % CHANNELS], i % CHANNELS);
+        to[i] = unpack<S, float>(job.from.element, elements[i - i % CHANNELS], i % CHANNELS);
     else if (S == 4) UNROLL for (int i = 0; i < count; i++) to[i] = __uint_as_float(elements[i]);
     else if (S == 2 && job.from.element == GR_JOB_F16) UNROLL for (int i = 0; i < count; i++)
         to[i] = half_to_float(elements[i]);

@@ -14,7 +14,7 @@
 static size_t row_bytes(const struct gr_picture *p)
 {
     const size_t pixel = p->channels * gr_dtype_get_info(p->dtype)->size;
-    return (size_t)p->width * (p->is_packed ? (size_t)p->pixel : pixel);
+    return (size_t)p->width * (p->packed ? (size_t)p->pixel : pixel);
 }
 
 static size_t pitch_of(const struct gr_picture *p)

@@ -36,7 +36,7 @@ struct gr_picture {
     bool is_number; /* integers are numbers, not fractions of the largest integer */
     bool in_array;  /* the picture is in a CUDA array and has no strides */
     bool is_yuv;    /* the picture has the planes `chroma` */
-    bool is_packed; /* a pixel is 10:10:10:2, whose channels are treated as uint16 */
+    uint8_t packed; /* 0, or GR_JOB_A2B10G10R10 and so on, whose channels are treated as `dtype` */
     gr_memory memory;
     uint64_t base;      /* the address, or the CUDA array */
     size_t array_slice; /* in the CUDA array: the first slice, pixel and row of the picture */

@@ -89,20 +89,45 @@ static bool has_rectangle(const gr_publish_options *o)
     return o->x || o->y || o->width || o->height;
 }
 
-/* Whether a texel is 10:10:10:2, which kernels access as one word. */
-static bool is_packed(const gr_image_info *info)
+/* A format whose texels kernels access as one word. */
+struct packed {
+    unsigned format;
+    uint8_t element; /* an enum gr_job_element */
+    gr_dtype dtype;  /* like its channels */
+    const char *what;
+};
+
+static const struct packed *packed_of(const gr_image_info *info)
 {
-    return (unsigned)info->format == GR_FORMAT_UNORM_INT_101010_2;
+#define TEN    GR_DTYPE_U16, "the 10:10:10:2 image"
+#define FLOATS GR_DTYPE_F16
+#define SIX    GR_DTYPE_U8, "the 5:6:5 image"
+    static const struct packed formats[] = {
+        {GR_FORMAT_UNORM_INT_101010_2, GR_JOB_A2B10G10R10, TEN},
+        {GR_FORMAT_A2B10G10R10, GR_JOB_A2B10G10R10, TEN},
+        {GR_FORMAT_A2R10G10B10, GR_JOB_A2R10G10B10, TEN},
+        {GR_FORMAT_B10G11R11, GR_JOB_B10G11R11, FLOATS, "the 11:11:10 image"},
+        {GR_FORMAT_E5B9G9R9, GR_JOB_E5B9G9R9, FLOATS, "the 9:9:9:5 image"},
+        {GR_FORMAT_R5G6B5, GR_JOB_R5G6B5, SIX},
+        {GR_FORMAT_B5G6R5, GR_JOB_B5G6R5, SIX},
+    };
+#undef TEN
+#undef FLOATS
+#undef SIX
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (formats[i].format == info->format)
+            return &formats[i];
+    return NULL;
 }
 
 static void describe_image(const gr_image_info *info, enum gr_slices slices,
                            const struct gr_region *region, struct gr_picture *p)
 {
     const size_t texel = info->texel_bytes;
-    const bool packed = is_packed(info);
+    const struct packed *packed = packed_of(info);
     *p = (struct gr_picture){
-        .dtype = packed ? GR_DTYPE_U16 : gr_array_dtype(info->format),
-        .is_packed = packed,
+        .dtype = packed ? packed->dtype : gr_array_dtype(info->format),
+        .packed = packed ? packed->element : 0,
         .is_number = !packed && !info->normalized && info->format != CU_AD_FORMAT_HALF &&
                      info->format != CU_AD_FORMAT_FLOAT,
         .x = (int64_t)region->x,
@@ -113,12 +138,11 @@ static void describe_image(const gr_image_info *info, enum gr_slices slices,
                                            : (int64_t)region->layers,
         .channels = info->channels,
         .pixel = (int64_t)texel,
-        .channel = (int64_t)(texel / info->channels),
+        .channel = (int64_t)(packed ? texel : texel / info->channels),
         .in_array = true,
     };
     struct gr_shaped *shaped = &p->shaped;
-    *shaped = (struct gr_shaped){.what = packed ? "the 10:10:10:2 image" : "the image",
-                                 .dtype = p->dtype};
+    *shaped = (struct gr_shaped){.what = packed ? packed->what : "the image", .dtype = p->dtype};
     if (slices != GR_ONE_SLICE)
         shaped->shape[shaped->ndim++] = p->depth;
     shaped->shape[shaped->ndim++] = p->height;
@@ -185,7 +209,7 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
         sides->is_known = gr_image_info_if_known(resource, &info);
     if (!sides->is_known)
         return GR_OK;
-    if (!gr_array_dtype(info.format) && !is_packed(&info))
+    if (!gr_array_dtype(info.format) && !packed_of(&info))
         return gr_image_refuse_packed(info.format, call);
     describe_image(&info, sides->slices, &sides->region, &sides->mapped);
     if (has_rectangle(o))

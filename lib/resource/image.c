@@ -52,6 +52,7 @@ gr_status gr_image_refuse_packed(unsigned format, const char *call)
         "and describe to gr_buffer_tensor() %s.",
         format,
         gr_format_is_compressed(format) ? "the 8 or 16 uint8 of each block"
+        : gr_word_bytes(format) == 2    ? "each texel as one uint16"
                                         : "each texel as one uint32");
 }
 
@@ -80,6 +81,8 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
     info->width = described.Width;
     info->height = described.Height ? described.Height : 1;
     info->depth = resource->is_3d && described.Depth ? described.Depth : 1;
+    if (gr_word_bytes(resource->image.format))
+        return GR_OK;
     info->format = described.Format;
     info->channels = described.NumChannels;
     info->texel_bytes = texel_bytes(described.Format, described.NumChannels);

@@ -254,26 +254,34 @@ CUsurfObject gr_resource_surface(gr_resource *resource, unsigned level, unsigned
 
 /* ---- Textures -------------------------------------------------------------------------------- */
 
-/* Whether kernels always read floats. Packed and compressed texels have no integers to read. */
-static bool is_float(unsigned format)
-{
-    return format == GR_FORMAT_FLOAT || format == GR_FORMAT_HALF || gr_packed_channels(format);
-}
-
 static bool is_srgb_block(unsigned format)
 {
     return format == GR_FORMAT_BC1_UNORM_SRGB || format == GR_FORMAT_BC2_UNORM_SRGB ||
            format == GR_FORMAT_BC3_UNORM_SRGB || format == GR_FORMAT_BC7_UNORM_SRGB;
 }
 
-static bool is_wide_integer(CUarray_format format)
+/* Whether kernels can only read integers. */
+static bool has_integers_only(unsigned format)
 {
-    return format == CU_AD_FORMAT_UNSIGNED_INT32 || format == CU_AD_FORMAT_SIGNED_INT32;
+    return format == GR_FORMAT_UNSIGNED_INT32 || format == GR_FORMAT_SIGNED_INT32 ||
+           gr_word_bytes(format);
 }
 
 static bool decide(gr_choice choice, bool as_drawn)
 {
     return choice == GR_CHOICE_DEFAULT ? as_drawn : choice == GR_CHOICE_YES;
+}
+
+/*
+ * Whether kernels read floats: always, if texels are packed or compressed in a way that CUDA has;
+ * never, if CUDA has each of them as one integer.
+ */
+static bool reads_floats(const gr_image_info *info, const gr_texture_options *o)
+{
+    if (gr_word_bytes(info->format))
+        return false;
+    return info->format == GR_FORMAT_FLOAT || info->format == GR_FORMAT_HALF ||
+           gr_packed_channels(info->format) || decide(o->as_float, info->normalized);
 }
 
 static gr_status refuse(const char *call, const char *sentence)
@@ -329,9 +337,9 @@ static gr_status check_together(const gr_texture_options *o, const gr_image_info
         if (o->address[i] >= GR_ADDRESS_WRAP && !normalized)
             return refuse(call, "GR_ADDRESS_WRAP and GR_ADDRESS_MIRROR need "
                                 "`normalized_coordinates` to be GR_CHOICE_YES.");
-    if (o->as_float == GR_CHOICE_YES && is_wide_integer(info->format))
-        return refuse(call, "CUDA reads 32 bit integers only as integers: leave `as_float` at its "
-                            "default.");
+    if (o->as_float == GR_CHOICE_YES && has_integers_only(info->format))
+        return refuse(call, "CUDA reads 32 bit integers, and packed texels that it has as one "
+                            "integer, only as integers: leave `as_float` at its default.");
     if (o->filter == GR_FILTER_LINEAR && !floats)
         return refuse(
             call, "GR_FILTER_LINEAR needs values that are read as floats, but integers are read as "
@@ -455,7 +463,7 @@ static gr_status decide_sampling(const gr_buffer *buffer, const gr_texture_optio
                        "face, which `layer` selects.");
     GR_TRY(check_coordinates(buffer, o, call));
     GR_TRY(gr_image_query(buffer, &info));
-    bool floats = is_float(info.format) || decide(o->as_float, info.normalized);
+    const bool floats = reads_floats(&info, o);
     bool srgb = decide(o->srgb, info.srgb && floats);
     bool normalized = o->normalized_coordinates == GR_CHOICE_YES || o->whole || by_whole(buffer, o);
     GR_TRY(check_together(o, &info, floats, srgb, normalized, call));

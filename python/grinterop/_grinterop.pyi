@@ -106,7 +106,8 @@ _Format: TypeAlias = Literal[
     "u8", "u16", "u32", "i8", "i16", "i32", "f16", "f32", "unorm_int_101010_2",
     "bc1_unorm", "bc1_unorm_srgb", "bc2_unorm", "bc2_unorm_srgb", "bc3_unorm", "bc3_unorm_srgb",
     "bc4_unorm", "bc4_snorm", "bc5_unorm", "bc5_snorm", "bc6h_uf16", "bc6h_sf16",
-    "bc7_unorm", "bc7_unorm_srgb",
+    "bc7_unorm", "bc7_unorm_srgb", "a2b10g10r10", "a2r10g10b10", "b10g11r11", "e5b9g9r9",
+    "r5g6b5", "b5g6r5",
 ]
 _Side: TypeAlias = Literal["cuda", "graphics"]
 

@@ -44,6 +44,12 @@ const struct named formats[] = {{"u8", GR_FORMAT_UNSIGNED_INT8},
                                 {"bc6h_sf16", GR_FORMAT_BC6H_SF16},
                                 {"bc7_unorm", GR_FORMAT_BC7_UNORM},
                                 {"bc7_unorm_srgb", GR_FORMAT_BC7_UNORM_SRGB},
+                                {"a2b10g10r10", GR_FORMAT_A2B10G10R10},
+                                {"a2r10g10b10", GR_FORMAT_A2R10G10B10},
+                                {"b10g11r11", GR_FORMAT_B10G11R11},
+                                {"e5b9g9r9", GR_FORMAT_E5B9G9R9},
+                                {"r5g6b5", GR_FORMAT_R5G6B5},
+                                {"b5g6r5", GR_FORMAT_B5G6R5},
                                 {0}};
 _Static_assert(sizeof(formats) / sizeof(*formats) <= MOST_NAMES, "value_of() takes it");
 

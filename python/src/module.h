@@ -158,7 +158,7 @@ bool timeout_of(PyObject *object, unsigned *timeout_ms);
 bool choice_of(PyObject *object, const char *what, const char *const names[], int *choice);
 
 /* A table of names and their values, which ends with a NULL name. */
-#define MOST_NAMES 24
+#define MOST_NAMES 32
 struct named {
     const char *name;
     unsigned value;

@@ -16,6 +16,7 @@ from conftest import refuses
 
 TRANSFER = 3
 RGBA8, A2B10G10R10 = 37, 64
+PACKED = {4: 1 / 31, A2B10G10R10: 1 / 1023, 122: 1 / 32, 123: 1 / 512}  # and their steps
 
 
 @pytest.fixture(params=["without copy", "copy"])
@@ -77,17 +78,18 @@ def test_publish_fills_a_vulkan_image(vulkan, cuda):
     assert found.tobytes(stream=cuda) == tensor.tobytes(stream=cuda)
 
 
-def test_images_of_10_bits_are_converted(vulkan, cuda):
-    image = vulkan.create_image(A2B10G10R10, 8, 4, TRANSFER)
+@pytest.mark.parametrize("format", PACKED)
+def test_packed_images_are_converted(vulkan, cuda, format):
+    image = vulkan.create_image(format, 8, 4, TRANSFER)
     vulkan.submit([image], layout=0)
     red = numpy.tile(numpy.array([1, 0.5, 0, 1], "f4"), (4, 8, 1))
     found, y = numpy.empty_like(red), numpy.empty((12, 8), "u2")
     grinterop.publish(image, red, stream=cuda)
     grinterop.fetch(image, found, stream=cuda)
-    assert abs(found - red).max() <= 0.5 / 1023
+    assert abs(found - red).max() <= 0.5 * PACKED[format]
     grinterop.fetch(image, y, stream=cuda, layout="yuv444", bits=10, full_range=True)
-    assert (abs(y[:4] - (0.2126 + 0.7152 * 0.5) * 1023) <= 1).all()
-    with pytest.raises(grinterop.UnsupportedError, match="10:10:10:2"):
+    assert (abs(y[:4] - (0.2126 + 0.7152 * found[0, 0, 1]) * 1023) <= 1).all()
+    with pytest.raises(grinterop.UnsupportedError, match="10:10:10:2|11:11:10|9:9:9:5|5:6:5"):
         grinterop.publish(image, y, stream=cuda, layout="yuv444", bits=10)
 
 

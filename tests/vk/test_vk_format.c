@@ -168,12 +168,18 @@ static bool cuda_has(const struct meaning *m)
            !is(m, "SSCALED");
 }
 
-/* The packed and compressed formats that CUDA has, whose names do not tell their CUDA format. */
+/* The packed and compressed formats that CUDA has or grinterop converts, whose names do not tell
+ * their CUDA format. */
 static const struct {
     const char *name;
     gr_vk_format_info info; /* without the name */
 } packed[] = {
     {"A2B10G10R10_UNORM_PACK32", {.format = GR_FORMAT_UNORM_INT_101010_2, .channels = 4}},
+    {"A2R10G10B10_UNORM_PACK32", {.format = GR_FORMAT_A2R10G10B10, .channels = 4}},
+    {"B10G11R11_UFLOAT_PACK32", {.format = GR_FORMAT_B10G11R11, .channels = 3}},
+    {"E5B9G9R9_UFLOAT_PACK32", {.format = GR_FORMAT_E5B9G9R9, .channels = 3}},
+    {"R5G6B5_UNORM_PACK16", {.format = GR_FORMAT_R5G6B5, .channels = 3}},
+    {"B5G6R5_UNORM_PACK16", {.format = GR_FORMAT_B5G6R5, .channels = 3}},
     {"BC1_RGBA_UNORM_BLOCK", {.format = GR_FORMAT_BC1_UNORM, .channels = 4}},
     {"BC1_RGBA_SRGB_BLOCK", {.format = GR_FORMAT_BC1_UNORM_SRGB, .channels = 4}},
     {"BC2_UNORM_BLOCK", {.format = GR_FORMAT_BC2_UNORM, .channels = 4}},
@@ -334,9 +340,8 @@ TEST(refusals_name_the_reason_and_a_supported_format)
         {VK_FORMAT_B8G8R8_SRGB, "3 channels. Use VK_FORMAT_B8G8R8A8_SRGB."},
         {VK_FORMAT_R32G32B32_SFLOAT, "3 channels. Use VK_FORMAT_R32G32B32A32_SFLOAT."},
         {VK_FORMAT_A2B10G10R10_SNORM_PACK32, "not whole bytes. Use VK_FORMAT_R16G16B16A16_SNORM."},
-        {VK_FORMAT_A2R10G10B10_UNORM_PACK32, "blue. Use VK_FORMAT_A2B10G10R10_UNORM_PACK32."},
         {VK_FORMAT_BC1_RGB_SRGB_BLOCK, "in Vulkan. Use VK_FORMAT_BC1_RGBA_SRGB_BLOCK."},
-        {VK_FORMAT_B10G11R11_UFLOAT_PACK32, "not whole bytes. Use VK_FORMAT_R16G16B16A16_SFLOAT."},
+        {VK_FORMAT_R5G5B5A1_UNORM_PACK16, "not whole bytes. Use VK_FORMAT_R8G8B8A8_UNORM."},
         {VK_FORMAT_R64_SFLOAT, "64-bit channels. Use VK_FORMAT_R32G32_UINT"},
         {VK_FORMAT_R16_USCALED, "as floats of the same value. Use VK_FORMAT_R16_UINT."},
         {VK_FORMAT_D16_UNORM, "another order. Use VK_FORMAT_D32_SFLOAT."},

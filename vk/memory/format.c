@@ -92,7 +92,6 @@ struct row {
 #define THREE      "CUDA has no arrays with 3 channels"
 #define SCALED     "CUDA has no scaled formats, whose integers are read as floats of the same value"
 #define PACKED     "its channels are not whole bytes"
-#define RED_LAST   "the NVIDIA driver (580) swaps red and blue"
 #define OPAQUE_BC1 "CUDA reads some texels as transparent that are opaque black in Vulkan"
 #define UNUSED     "some bits of its channels are unused, which CUDA does not support"
 #define WIDE       "CUDA has no arrays with 64-bit channels"
@@ -112,8 +111,8 @@ static const struct row rows[] = {
     NO(B4G4R4A4_UNORM_PACK16, PACKED, "VK_FORMAT_R8G8B8A8_UNORM"),
     NO_NUMBER(1000340000, A4R4G4B4_UNORM_PACK16, PACKED, "VK_FORMAT_R8G8B8A8_UNORM"),
     NO_NUMBER(1000340001, A4B4G4R4_UNORM_PACK16, PACKED, "VK_FORMAT_R8G8B8A8_UNORM"),
-    NO(R5G6B5_UNORM_PACK16, PACKED, "VK_FORMAT_R8G8B8A8_UNORM"),
-    NO(B5G6R5_UNORM_PACK16, PACKED, "VK_FORMAT_R8G8B8A8_UNORM"),
+    ROW(R5G6B5_UNORM_PACK16, GR_FORMAT_R5G6B5, 3, true, false, false, false),
+    ROW(B5G6R5_UNORM_PACK16, GR_FORMAT_B5G6R5, 3, true, false, false, false),
     NO(R5G5B5A1_UNORM_PACK16, PACKED, "VK_FORMAT_R8G8B8A8_UNORM"),
     NO(B5G5R5A1_UNORM_PACK16, PACKED, "VK_FORMAT_R8G8B8A8_UNORM"),
     NO(A1R5G5B5_UNORM_PACK16, PACKED, "VK_FORMAT_R8G8B8A8_UNORM"),
@@ -131,7 +130,7 @@ static const struct row rows[] = {
     ROW(B8G8R8A8_SRGB, U8, 4, true, true, false, true),
     INTEGERS(A8B8G8R8, _PACK32, 8, 4, false, R8G8B8A8),
     SRGB(A8B8G8R8_SRGB_PACK32, U8, 4),
-    NO(A2R10G10B10_UNORM_PACK32, RED_LAST, "VK_FORMAT_A2B10G10R10_UNORM_PACK32"),
+    ROW(A2R10G10B10_UNORM_PACK32, GR_FORMAT_A2R10G10B10, 4, true, false, false, false),
     NO_PACKED(A2R10G10B10),
     ROW(A2B10G10R10_UNORM_PACK32, GR_FORMAT_UNORM_INT_101010_2, 4, true, false, false, false),
     NO_PACKED(A2B10G10R10),
@@ -153,8 +152,8 @@ static const struct row rows[] = {
     NO_WIDE(R64G64, "VK_FORMAT_R32G32B32A32_UINT, whose channels are the halves"),
     NO_WIDE(R64G64B64, "two images of VK_FORMAT_R32G32B32A32_UINT, or a buffer"),
     NO_WIDE(R64G64B64A64, "two images of VK_FORMAT_R32G32B32A32_UINT, or a buffer"),
-    NO(B10G11R11_UFLOAT_PACK32, PACKED, "VK_FORMAT_R16G16B16A16_SFLOAT"),
-    NO(E5B9G9R9_UFLOAT_PACK32, PACKED, "VK_FORMAT_R16G16B16A16_SFLOAT"),
+    PLAIN(B10G11R11_UFLOAT_PACK32, GR_FORMAT_B10G11R11, 3),
+    PLAIN(E5B9G9R9_UFLOAT_PACK32, GR_FORMAT_E5B9G9R9, 3),
     NO(D16_UNORM, DEPTH16, "VK_FORMAT_D32_SFLOAT"),
     NO(X8_D24_UNORM_PACK32, DEPTH24, "VK_FORMAT_D32_SFLOAT"),
     ROW(D32_SFLOAT, F32, 1, false, false, true, false),
