@@ -54,7 +54,7 @@ static struct extent extent_of(const struct gl_resource *r, unsigned level)
         e.width = region->width;
         e.height = region->height;
     }
-    e.row = e.width * r->format->channels * gr_channel_bytes(r->format->format);
+    e.row = e.width * gr_format_element(r->format->format, r->format->channels).bytes;
     e.bytes = (integers ? e.width * integers : e.row) * e.height * e.depth;
     return e;
 }
@@ -65,6 +65,12 @@ static gr_status check(const struct gl_resource *r, const char *call)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "OpenGL renderbuffer %u cannot be copied by this OpenGL, which has no "
                        "glCopyImageSubData (OpenGL 4.3 or GL_ARB_copy_image). Use a GL_TEXTURE_2D.",
+                       r->name);
+    /* Mesa (22.3) creates such renderbuffers without storage, and crashes when they are copied */
+    if (r->target->target == GL_RENDERBUFFER && r->format->internal == GL_RGB9_E5)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "OpenGL renderbuffer %u has the format GL_RGB9_E5, which OpenGL cannot draw "
+                       "to. Use a GL_TEXTURE_2D.",
                        r->name);
     return GR_OK;
 }
@@ -90,9 +96,8 @@ static CUDA_ARRAY3D_DESCRIPTOR describe_layer(const struct gl_resource *r, unsig
         .Width = image->width,
         .Height = image->height,
         .Depth = r->base.is_3d ? image->depth : 0,
-        .Format = r->format->format,
-        .NumChannels = r->format->channels,
     };
+    gr_array_set_format(&described, r->format->format, r->format->channels);
     if (flags & GR_SURFACE_LOAD_STORE)
         described.Flags |= CUDA_ARRAY3D_SURFACE_LDST;
     if ((flags & GR_TEXTURE_GATHER) && !r->base.is_3d)

@@ -11,7 +11,7 @@
 #include "gl/context/saved_state.h"
 #include "lib/cuda/array_format.h"
 
-#define PACKED     "CUDA does not accept packed channels from OpenGL"
+#define NO_PACKED  "CUDA does not accept packed channels from OpenGL"
 #define COMPRESSED "CUDA does not accept OpenGL's compressed textures"
 #define NO_DEPTH   "CUDA does not accept depth from OpenGL"
 #define SNORM      "CUDA does not accept signed normalized formats from OpenGL"
@@ -42,6 +42,17 @@ enum kind { NORMALIZED, SRGB_COLOR, FLOATS, INTEGER };
      .integers = size,                                                                             \
      .transfer_format = GL_DEPTH_COMPONENT,                                                        \
      .transfer_type = GL_FLOAT},
+#define PACKED(gl, element, transfer, type, wide)                                                  \
+    {.internal = GL_##gl,                                                                          \
+     .name = "GL_" #gl,                                                                            \
+     .refused = NO_PACKED,                                                                         \
+     .instead = "GL_" #wide ", or " BY_COPY,                                                       \
+     .format = GR_FORMAT_##element,                                                                \
+     .channels = (GL_##transfer) == GL_RGBA ? 4 : 3,                                               \
+     .normalized = (GL_##wide) != GL_RGBA16F,                                                      \
+     .packed = true,                                                                               \
+     .transfer_format = GL_##transfer,                                                             \
+     .transfer_type = GL_##type},
 #define REFUSED(gl, why, use)                                                                      \
     {.internal = GL_##gl, .name = "GL_" #gl, .refused = why, .instead = use},
 static const struct gl_format formats[] = {
@@ -105,6 +116,8 @@ bool gl_format_has_size(const struct gl_format *format)
 bool gl_format_holds(const struct gl_format *format, const struct gl_stored *stored, bool exactly)
 {
     const int element = format ? 8 * (int)gr_channel_bytes(format->format) : 0;
+    if (format && format->packed)
+        return true;
     for (int i = 0; i < 4 && element; i++)
         if (stored->bits[i] > element || (exactly && stored->bits[i] && stored->bits[i] != element))
             return false;

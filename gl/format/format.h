@@ -18,11 +18,11 @@ struct gl_format {
     const char *name;       /* such as "GL_RGBA8" */
     const char *refused;    /* why CUDA refuses the format, or NULL */
     const char *instead;    /* what to use instead */
-    CUarray_format format;  /* the format of one channel in CUDA */
+    unsigned format;        /* the format of one channel in CUDA, or GR_FORMAT_... if `packed` */
     unsigned char channels; /* the number of channels in CUDA: 4 if OpenGL has 3 */
     bool normalized;        /* integers represent fractions */
     bool srgb;
-    bool depth;             /* `refused`, but the copy transport accepts it */
+    bool depth, packed;     /* `refused`, but copies accept it */
     unsigned char integers; /* for depth: the size of the integers that OpenGL stores, or 0 */
     /* the format and type with which OpenGL transfers texels in the layout of CUDA */
     unsigned int transfer_format, transfer_type;

@@ -189,7 +189,7 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle,
 {
     const gr_cuda_api *cu = gr_driver();
     CUgraphicsResource registered = NULL;
-    if (r->format && r->format->depth)
+    if (r->format && r->format->refused)
         return gl_format_refuse(r->format, r->name, call);
     GR_TRY(check_view(r, call));
     if (r->target && !gl_format_holds(r->format, &r->stored, true))

@@ -166,7 +166,7 @@ static gr_status read_storage(struct gl_resource *r, struct gl_image_storage *st
                        "an image with one sample that glBlitFramebuffer resolves it into, or "
                        "gr_fetch_framebuffer(), which resolves it.",
                        r->name, storage->base.samples);
-    if (r->format && r->format->refused && !r->format->depth)
+    if (r->format && r->format->refused && !r->format->depth && !r->format->packed)
         return gl_format_refuse(r->format, r->name, call);
     if (!gl_format_has_size(r->format))
         gl_image_stored(r->name, r->target->target, &r->stored);

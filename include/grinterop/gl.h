@@ -92,8 +92,8 @@ GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
  *     GR_ERR_UNSUPPORTED    CUDA does not support the format (depth, packed, compressed) or the
  *                           target (1D, multisampled, cube map array); or the texture is a view
  *                           (glTextureView) that does not begin at level 0 and layer 0 of its
- *                           original. The message names an alternative, for depth and views
- *                           GR_TRANSPORT_COPY (below)
+ *                           original. The message names an alternative, for depth, packed texels
+ *                           and views GR_TRANSPORT_COPY (below)
  *
  * Wraps cuGraphicsGLRegisterImage.
  */
@@ -199,7 +199,7 @@ typedef struct gr_gl_options {
  * NULL as `options` means the behaviour of gr_from_gl_buffer() and gr_from_gl_image(). Allow
  * GR_TRANSPORT_COPY in programs that must work everywhere: with another vendor's GPU, OpenGL on the
  * CPU, or WSL. GR_TRANSPORT_COPY is used if CUDA cannot register objects of the device that draws,
- * and for depth.
+ * and for depth and packed texels.
  *
  * With GR_TRANSPORT_PEER, CUDA accesses staging buffers in memory of the GPU that draws, and OpenGL
  * copies between them and the object. Nothing is registered with CUDA, and nothing passes through
@@ -240,6 +240,9 @@ typedef struct gr_gl_options {
  *               directions. CUDA sees one float per texel. A release clamps written texels to 0
  *               to 1, and rounds them to 16 or 24 bits; other texels keep their bits. Depth with
  *               stencil is refused: OpenGL cannot write its depth without changing the stencil
+ *     packed    GL_RGB10_A2, GL_R11F_G11F_B10F, GL_RGB9_E5 and GL_RGB565 are accepted; peer
+ *               accepts them, too. CUDA sees one integer per texel (GR_FORMAT_A2B10G10R10 and so
+ *               on), which gr_publish() and gr_fetch() convert
  *     Needs     OpenGL 4.3 for renderbuffers
  *
  * Errors: as for gr_from_gl_buffer() and gr_from_gl_image(), and

@@ -24,15 +24,18 @@
  *             (N,C,H,W), with N also if it is 1. YUV is one layer.
  * Channels    1 to 1, 2 to 2, 3 to 3, 4 to 4; 3 to 4 adds alpha, 4 to 3 drops alpha; 1 to 3 and 1
  *             to 4 gives grey. CUDA sees images of 3 channels as 4, and Vulkan BGRA images in
- *             memory order: for RGB or YUV and BGRA images set gr_publish_options.bgr. 10:10:10:2
- *             of Vulkan has 4 channels, of which YUV can be fetched, but not published.
+ *             memory order: for RGB or YUV and BGRA images set gr_publish_options.bgr. Packed
+ *             texels (GR_FORMAT_A2B10G10R10 and so on) have 3 or 4 channels, red first, of which
+ *             YUV can be fetched, but not published.
  * Values      1.0 equals 255 in u8, 65535 in u16, 127 in i8, 32767 in i16 and true. Integers of 32
  *             and 64 bits are numbers: 255 equals 255.0. To convert them to or from a normalized
  *             image or YUV, set `scale`. In integer images (GL_RGBA8UI), and in a buffer if the
  *             other side has 32 or 64 bits, all integers are numbers.
  *             Values are clamped to the range of the type, which is -1 to 1 for i8 and i16 that are
  *             not numbers. They are rounded to the nearest integer, ties to even; NaN becomes 0.
- *             Anything but 0 becomes true.
+ *             Anything but 0 becomes true. Floats of packed texels are rounded to nearest, ties to
+ *             even; negative values become 0, and too large ones the largest. 9:9:9:5 is rounded by
+ *             the algorithm of EXT_texture_shared_exponent.
  * Types       all except complex numbers, which are only copied. If one of the types is f64 or an
  *             integer of 32 or 64 bits, kernels compute with 53 bits, otherwise with the 24 bits of
  *             f32. The sRGB curves have an error of up to 1e-6.

@@ -50,6 +50,22 @@ def test_rgb_gets_opaque_alpha(picture, cuda):
     assert (texels(picture)[..., 3] == 0).all()
 
 
+@pytest.mark.parametrize("format", [("a2b10g10r10", 0x8059), ("b10g11r11", 0x8C3A)])
+def test_packed_images_are_converted(egl, cuda, format):
+    egl.make_current()
+    image = GraphicsResource.create_gl_image(
+        gl.TEXTURE_2D, format[1], 8, 4, flags="none", transports="copy"
+    )
+    array, back = noise(4, 8, 3, dtype="f4"), np.zeros((4, 8, 3), "f4")
+    grinterop.publish(image, array, stream=cuda)
+    grinterop.fetch(image, back, stream=cuda)
+    cuda.sync()
+    assert abs(back - array).max() <= 1 / 64
+    with image.map(stream=cuda) as buffer:
+        assert buffer.image_info()["format"] == format[0]
+    image.close()
+
+
 def test_a_rectangle_is_published_and_fetched(picture, cuda):
     array, back = noise(2, 3, 4), np.zeros((2, 3, 4), "u1")
     grinterop.publish(picture, array, stream=cuda, x=4, y=1, width=3, height=2)

@@ -75,10 +75,15 @@ static void check_bytes(const struct image *image)
     GR_AUTO(gr_resource) *resource = must_copy_image(image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);
     const gr_image_info *info = must_make(gr_buffer_get_image_info(buffer));
-    if (info->format != image_cuda_format(image->format) || info->layered ||
-        info->channels != image_channels(image->format) || info->levels != image->levels ||
-        info->layers != image->layers || info->depth != image->slices ||
-        info->width != image->width || info->height != image->height)
+    const bool is_packed = image->format->kind == IMAGE_PACKED;
+    if (is_packed && info->texel_bytes != image->format->channel_bytes)
+        image_note(image, "has texels of another size");
+    if (!is_packed && (info->format != image_cuda_format(image->format) ||
+                       info->channels != image_channels(image->format)))
+        image_note(image, "has another format");
+    if (info->layered || info->levels != image->levels || info->layers != image->layers ||
+        info->depth != image->slices || info->width != image->width ||
+        info->height != image->height)
         image_note(image, "is described wrongly");
     for (unsigned level = 0; level < image->levels; level++)
         for (unsigned layer = 0; layer < image->layers; layer++) {
@@ -106,6 +111,22 @@ GROUP("images by copy", EVERY_IMAGE_GL)
 COPY_TEST(every_format_passes_both_ways, image_target_count)
 {
     image_each_format(&image_targets[_i], make_small, check_bytes);
+}
+
+COPY_TEST(packed_texels_pass_both_ways_unchanged, image_target_count)
+{
+    for (size_t i = 0; i < image_format_count && image_targets[_i].taken; i++) {
+        if (image_formats[i].kind != IMAGE_PACKED)
+            continue;
+        struct image image = make_small(&image_formats[i], &image_targets[_i]);
+        if (image.format->internal == GL_RGB9_E5 && image.target->target == GL_RENDERBUFFER)
+            assert_null(
+                gr_from_gl_image_with(image.name, GL_RENDERBUFFER, GR_READ_WRITE, image_options()),
+                image.name ? GR_ERR_UNSUPPORTED : GR_ERR_INVALID_VALUE, 0, "");
+        else if (image.name)
+            check_bytes(&image);
+        image_delete(&image);
+    }
 }
 
 /* Several groups of the shader, whole words, and the limit of layers. */

@@ -352,8 +352,8 @@ TEST(images_that_cannot_be_registered_are_refused, WAYS)
     if (name != image.name)
         skip("OpenGL does not reuse the name");
     glBindTexture(GL_TEXTURE_2D, name);
-    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGB10_A2, 8, 8);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_UNSUPPORTED, 0, "GL_RGB10_A2");
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGB10_A2UI, 8, 8);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_UNSUPPORTED, 0, "GL_RGB10_A2UI");
     glDeleteTextures(1, &name);
     glGenTextures(1, &name);
     glBindTexture(GL_TEXTURE_2D, name);

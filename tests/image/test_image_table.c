@@ -381,7 +381,7 @@ TEST(grinterop_accepts_only_flags_that_make_sense)
 static bool is_required(const struct image_format *format, const struct image_target *target)
 {
     bool integer = format->kind == IMAGE_SIGNED || format->kind == IMAGE_UNSIGNED;
-    return format->kind > IMAGE_DEPTH && format->channels != 3 && format->step == 0 &&
+    return format->kind > IMAGE_PACKED && format->channels != 3 && format->step == 0 &&
            format->internal != GL_STENCIL_INDEX8 && !(integer && target->multisampled);
 }
 

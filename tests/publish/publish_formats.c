@@ -129,6 +129,12 @@ static bool is_float(void)
     return texture.type == GL_FLOAT;
 }
 
+/* Floats of 9 to 11 bits, which have no sign. */
+static bool is_small_float(void)
+{
+    return is_float() && texture.bits < 16;
+}
+
 /* Any value of the format. Most values are no multiple of its step. */
 static double value_of(unsigned seed)
 {
@@ -140,7 +146,9 @@ static double value_of(unsigned seed)
     case GL_INT:
         return floor(fraction * 127) * sign;
     case GL_FLOAT:
-        return texture.transfer->format == GL_DEPTH_COMPONENT ? fraction : 3 * fraction * sign;
+        return texture.transfer->format == GL_DEPTH_COMPONENT ? fraction
+               : is_small_float()                             ? 3 * fraction
+                                                              : 3 * fraction * sign;
     case GL_SIGNED_NORMALIZED:
         return fraction * sign;
     default:
@@ -216,6 +224,8 @@ static double rounding(double value)
     const int sign = texture.type == GL_SIGNED_NORMALIZED;
     if (is_integer())
         return 0;
+    if (is_small_float()) /* five or more bits of mantissa */
+        return 3 * ldexp(1, -6);
     if (is_float())
         return texture.bits == 32 ? 0 : ldexp(fabs(value), -11);
     const double steps = widening() > 0 && !gr_cuda_is_software() ? 1 : 0.5;

@@ -54,13 +54,13 @@ const struct image_format image_formats[] = {
     FOUR_INTEGER(R16UI, RG16UI, RGB16UI, RGBA16UI, UNSIGNED, 2, UNSIGNED_SHORT),
     FOUR_INTEGER(R32I, RG32I, RGB32I, RGBA32I, SIGNED, 4, INT),
     FOUR_INTEGER(R32UI, RG32UI, RGB32UI, RGBA32UI, UNSIGNED, 4, UNSIGNED_INT),
-    REFUSED(RGB10_A2),
+    SIZED(RGB10_A2, PACKED, 1, 4, RGBA, UNSIGNED_INT_2_10_10_10_REV),
     REFUSED(RGB10_A2UI),
-    REFUSED(R11F_G11F_B10F),
-    REFUSED(RGB9_E5),
+    SIZED(R11F_G11F_B10F, PACKED, 1, 4, RGB, UNSIGNED_INT_10F_11F_11F_REV),
+    SIZED(RGB9_E5, PACKED, 1, 4, RGB, UNSIGNED_INT_5_9_9_9_REV),
     STEPPED(RGBA4, 4, 1, RGBA, UNSIGNED_BYTE, 17),
     REFUSED(RGB5_A1),
-    REFUSED(RGB565),
+    SIZED(RGB565, PACKED, 1, 2, RGB, UNSIGNED_SHORT_5_6_5),
     REFUSED(R3_G3_B2),
     STEPPED(RGBA2, 4, 1, RGBA, UNSIGNED_BYTE, 85),
     STEPPED(RGB12, 3, 2, RGB, UNSIGNED_SHORT, 13107),
@@ -252,7 +252,7 @@ void image_each_format(const struct image_target *target,
 {
     unsigned count = 0;
     for (size_t i = 0; i < image_format_count && target->taken; i++) {
-        if (image_formats[i].kind <= IMAGE_DEPTH)
+        if (image_formats[i].kind <= IMAGE_PACKED)
             continue;
         struct image image = make(&image_formats[i], target);
         if (image.name == 0)

@@ -21,6 +21,7 @@ TCase *add_image_case(Suite *suite, const char *name);
 enum image_kind {
     IMAGE_REFUSED, /* CUDA refuses it */
     IMAGE_DEPTH,   /* CUDA refuses it, and the copy transport accepts it */
+    IMAGE_PACKED,  /* the same; the texels are one channel here */
     /* CUDA accepts the following kinds. */
     IMAGE_NORMALIZED, /* unsigned integers that represent 0 to 1 */
     IMAGE_FLOAT,

@@ -16,6 +16,7 @@ enum kind { NORMALIZED, SRGB_COLOR, FLOATS, INTEGER };
     {GL_##gl,   CU_AD_FORMAT_##element,           (of_gl) == 3 ? 4 : (of_gl), GL_##transfer,       \
      GL_##type, (of_gl) == 3 && (kind) != INTEGER},
 #define DEPTH(gl, size)
+#define PACKED(gl, element, transfer, type, wide)
 #define REFUSED(gl, why, use)
 static const soft_gl_format formats[] = {
 #include "gl/format/formats.def"
