@@ -13,13 +13,18 @@ static GLint indexed(GLenum what, GLuint index)
     return value;
 }
 
-/* Whether the texture, if there is one, can be bound again as a GL_TEXTURE_2D. */
-static bool is_texture_2d(GLint texture)
+static GLenum target_of(const struct gl_shader_bindings *b)
 {
-    GLint target = texture ? 0 : GL_TEXTURE_2D;
+    return b->is_multisample ? GL_TEXTURE_2D_MULTISAMPLE : GL_TEXTURE_2D;
+}
+
+/* Whether the texture, if there is one, can be bound again. */
+static bool has_target(GLint texture, GLenum wanted)
+{
+    GLint target = texture ? 0 : (GLint)wanted;
     if (texture && glIsTexture((GLuint)texture))
         glGetTextureParameteriv((GLuint)texture, GL_TEXTURE_TARGET, &target);
-    return target == GL_TEXTURE_2D;
+    return (GLenum)target == wanted;
 }
 
 /* Whether the name is that of a texture of the shader. */
@@ -59,9 +64,10 @@ static bool get_buffer(struct gl_shader_bindings *b, unsigned i,
 
 static bool get_sampler(struct gl_shader_bindings *b, const struct gl_shader_bindings *ours)
 {
-    b->texture = indexed(GL_TEXTURE_BINDING_2D, b->unit);
+    b->texture = indexed(
+        b->is_multisample ? GL_TEXTURE_BINDING_2D_MULTISAMPLE : GL_TEXTURE_BINDING_2D, b->unit);
     b->sampler = indexed(GL_SAMPLER_BINDING, b->unit);
-    return is_texture_2d(b->texture) && !is_own_texture(ours, b->texture) &&
+    return has_target(b->texture, target_of(b)) && !is_own_texture(ours, b->texture) &&
            (!b->sampler || (glIsSampler((GLuint)b->sampler) && b->sampler != ours->sampler));
 }
 
@@ -83,7 +89,8 @@ static bool get_image(struct gl_shader_bindings *b, const struct gl_shader_bindi
 
 bool gl_shader_bindings_get(struct gl_shader_bindings *b, const struct gl_shader_bindings *ours)
 {
-    *b = (struct gl_shader_bindings){.uses = ours->uses, .unit = ours->unit};
+    *b = (struct gl_shader_bindings){
+        .uses = ours->uses, .unit = ours->unit, .is_multisample = ours->is_multisample};
     glGetIntegerv(GL_CURRENT_PROGRAM, &b->program);
     for (unsigned i = 0; i < count_buffers(b); i++)
         if (!get_buffer(b, i, ours))
@@ -105,14 +112,14 @@ static void bind_buffer(const struct gl_shader_bindings *b, unsigned i)
         glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, unit, 1, &name);
 }
 
-static void bind_texture(GLuint unit, GLuint texture, GLuint sampler)
+static void bind_texture(const struct gl_shader_bindings *b)
 {
     GLint active = 0;
     glGetIntegerv(GL_ACTIVE_TEXTURE, &active);
-    glActiveTexture(GL_TEXTURE0 + unit);
-    glBindTexture(GL_TEXTURE_2D, texture);
+    glActiveTexture(GL_TEXTURE0 + b->unit);
+    glBindTexture(target_of(b), (GLuint)b->texture);
     glActiveTexture((GLenum)active);
-    glBindSampler(unit, sampler);
+    glBindSampler(b->unit, (GLuint)b->sampler);
 }
 
 void gl_shader_bindings_set(const struct gl_shader_bindings *b)
@@ -121,7 +128,7 @@ void gl_shader_bindings_set(const struct gl_shader_bindings *b)
     for (unsigned i = 0; i < count_buffers(b); i++)
         bind_buffer(b, i);
     if (b->uses == GL_SHADER_SAMPLER)
-        bind_texture(b->unit, (GLuint)b->texture, (GLuint)b->sampler);
+        bind_texture(b);
     else if (b->uses == GL_SHADER_IMAGE)
         glBindImageTexture(b->unit, (GLuint)b->image.name, b->image.level,
                            (GLboolean)b->image.layered, b->image.layer, (GLenum)b->image.access,

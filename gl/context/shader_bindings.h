@@ -21,7 +21,8 @@ enum gl_shader_uses { GL_SHADER_IMAGE, GL_SHADER_SAMPLER, GL_SHADER_BUFFER };
 
 struct gl_shader_bindings {
     enum gl_shader_uses uses;
-    unsigned int unit; /* of the texture or image */
+    unsigned int unit;   /* of the texture or image */
+    bool is_multisample; /* the sampler's texture: GL_TEXTURE_2D_MULTISAMPLE, or GL_TEXTURE_2D */
     int program, texture, sampler;
     struct {
         int name;

@@ -238,6 +238,19 @@ static gr_status refuse_conditional(const struct fetch *f)
                         f->call);
 }
 
+/* After an OpenGL error, or where the state does not allow the shader. */
+static gr_status refuse_sample(const struct fetch *f, const struct part *p)
+{
+    const GLenum error = gl_errors_taken();
+    if (error != GL_NO_ERROR)
+        return gl_attachment_fail(&p->attachment, error, "glDispatchCompute", f->call);
+    return gr_fail(GR_ERR_UNSUPPORTED, f->call,
+                   "The compute shader cannot read one sample of the %s: that needs a framebuffer "
+                   "object with a sized format, and neither transform feedback, subroutines nor "
+                   "queries of shader invocations. Leave `sample` 0 to resolve the samples.",
+                   gl_attachment_text(&p->attachment).text);
+}
+
 static struct gl_texel_source source_of(const struct part *p)
 {
     const gr_framebuffer_options *o = &p->options;
@@ -260,7 +273,10 @@ static gr_status read_part(const struct fetch *f, const struct part *p, bool con
                                        .shader = conditional ? NULL : f->shader,
                                        .buffer = f->name,
                                        .size = f->staging->size};
-    return gl_texels_move(&move, &source, 1) ? GR_OK : check_opengl(f, p, "glReadPixels");
+    (void)gl_errors_taken();
+    if (gl_texels_move(&move, &source, 1))
+        return GR_OK;
+    return p->attachment.sample ? refuse_sample(f, p) : check_opengl(f, p, "glReadPixels");
 }
 
 static gr_status fill(const struct fetch *f)
@@ -299,17 +315,35 @@ static gr_status check_depth(const struct part *p, gr_dtype dtype, const char *c
                    p->is_distance ? "distances would be clamped to 1" : "depth is from 0 to 1");
 }
 
+static gr_status check_sample(struct part *p, const char *call)
+{
+    struct gl_attachment *a = &p->attachment;
+    const unsigned count = (unsigned)a->samples, sample = p->options.sample;
+    a->sample = (int)sample;
+    if (sample <= count)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   count ? "`sample` is %u, but the %s has %u: pass 1 to that, or 0 to resolve "
+                           "them."
+                         : "`sample` is %u, but the %s has %u samples: leave it 0.",
+                   sample, gl_attachment_text(a).text, count);
+}
+
 /* Finds the attachment and its rectangle. The framebuffer is bound. */
 static gr_status find_part(struct fetch *f, struct part *p)
 {
     GR_TRY(
         gl_attachment_describe(&p->attachment, p->options.attachment, f->context->direct, f->call));
     GR_TRY(p->tensor ? check_depth(p, p->tensor->info.dtype, f->call) : GR_OK);
+    GR_TRY(check_sample(p, f->call));
     GR_TRY(settle_rectangle(p, f->call));
     const struct gl_texel_source source = source_of(p);
-    if (!f->shader && gl_texels_suit_shader(&source, 1))
-        f->shader = gl_shader_use(f->context);
-    return GR_OK;
+    if (!gl_texels_suit_shader(&source, 1))
+        return p->attachment.sample ? refuse_sample(f, p) : GR_OK;
+    if (!f->shader)
+        f->shader =
+            p->attachment.sample ? gl_shader_need(f->context, f->call) : gl_shader_use(f->context);
+    return p->attachment.sample && !f->shader ? gr_last_error()->status : GR_OK;
 }
 
 /* Shaders write whole words. */
@@ -378,6 +412,7 @@ static gr_status run(struct fetch *f, gr_status (*work)(struct fetch *f))
     GL_SAVED(before, GL_SAVE(ERRORS));
     gl_save_pixels(&before, f->context);
     gl_save(&before, GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER) | GL_SAVE(CLAMP));
+    (void)gl_errors_taken(); /* those of the application */
     gr_status status = work(f);
     if (f->staging)
         gl_staged_unfill(f->staging); /* after an error no map has used what OpenGL wrote */

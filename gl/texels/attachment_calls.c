@@ -33,8 +33,9 @@ static GLuint blit(const struct gl_texel_source *s, GLenum format, GLuint textur
     const struct gl_attachment *a = s->attachment;
     const GLenum point = point_of(a->mask, format);
     GLuint name;
-    GL_SAVED(before, GL_SAVE(SCISSOR) | GL_SAVE(RASTERIZER_DISCARD) |
-                         (texture && a->samples == 0 ? GL_SAVE(FRAMEBUFFER_SRGB) : 0));
+    GL_SAVED(before,
+             GL_SAVE(SCISSOR) | GL_SAVE(RASTERIZER_DISCARD) |
+                 (texture && (a->samples == 0 || a->sample) ? GL_SAVE(FRAMEBUFFER_SRGB) : 0));
     glGenFramebuffers(1, &name);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, name);
     if (texture)

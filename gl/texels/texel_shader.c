@@ -10,6 +10,7 @@
 
 #include <epoxy/gl.h>
 
+#include "lib/base/error.h"
 #include "lib/base/lock.h"
 #include "gl/context/saved_state.h"
 
@@ -26,6 +27,10 @@
 /* The other bindings of the shader. OpenGL 4.5 has at least 8 and 96. */
 #define FIRST_IMAGE  3
 #define FIRST_SAMPLE 94
+#define FIRST_MULTI  92
+
+/* The kind of samples of colours, depth and stencil in the shader. */
+#define MULTISAMPLED 3
 
 /*
  * `pixel`: the bytes of a pixel. Pixels of 4 bytes or more have an invocation each. When the buffer
@@ -40,10 +45,12 @@ static const char source[] =
     "layout(binding = 5, r32ui) uniform uimage2D texels4;\n"
     "layout(binding = 6, rg32ui) uniform uimage2D texels8;\n"
     "layout(binding = 7, rgba32ui) uniform uimage2D texels16;\n"
+    "layout(binding = 92) uniform sampler2DMS depths;\n"
+    "layout(binding = 93) uniform usampler2DMS samples;\n"
     "layout(binding = 94) uniform sampler2D depth;\n"
     "layout(binding = 95) uniform usampler2D stencil;\n"
     "layout(binding = 7, std430) buffer Buffer { uint words[]; };\n"
-    "layout(location = 0) uniform uvec4 arguments[2];\n"
+    "layout(location = 0) uniform uvec4 arguments[3];\n"
     "uvec2 size = arguments[0].xy;\n"
     "ivec2 origin = ivec2(arguments[0].zw);\n"
     "uint kind = arguments[1].x, pixel = arguments[1].y, base = arguments[1].z;\n"
@@ -54,6 +61,11 @@ static const char source[] =
     "        return uvec4(floatBitsToUint(texelFetch(depth, at, 0).r), 0u, 0u, 0u);\n"
     "    if (kind == 2u)\n"
     "        return texelFetch(stencil, at, 0);\n"
+    "    int which = int(arguments[2].x);\n"
+    "    if (kind == 4u)\n"
+    "        return uvec4(floatBitsToUint(texelFetch(depths, at, which).r), 0u, 0u, 0u);\n"
+    "    if (kind > 2u)\n"
+    "        return texelFetch(samples, at, which);\n"
     "    switch (pixel) {\n"
     "    case 1u: return imageLoad(texels1, at);\n"
     "    case 2u: return imageLoad(texels2, at);\n"
@@ -243,22 +255,60 @@ static bool is_faster(void)
     return vendor && strcmp(vendor, "NVIDIA Corporation") == 0;
 }
 
+static struct gl_shader *create(const struct gl_context *context)
+{
+    struct gl_shader *s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    s->left = (struct gl_deferred){.context = *context, .end = end_shader};
+    s->left.context.group = NULL;
+    s->users = 1;
+    s->is_fast = is_faster();
+    make(s);
+    s->kept = !s->usable; /* no later call tries again */
+    list(s);
+    return s;
+}
+
 struct gl_shader *gl_shader_use(const struct gl_context *context)
 {
     if (!context->pipeline || !context->computes)
         return NULL;
     struct gl_shader *s = find(context);
-    if (!s && is_faster() && (s = calloc(1, sizeof(*s)))) {
-        s->left = (struct gl_deferred){.context = *context, .end = end_shader};
-        s->left.context.group = NULL;
-        s->users = 1;
-        make(s);
-        s->kept = !s->usable; /* no later call tries again */
-        list(s);
-    }
-    if (!s || s->usable)
+    if (!s && is_faster())
+        s = create(context);
+    if (!s || (s->usable && s->is_fast))
         return s;
     gl_shader_drop(s);
+    return NULL;
+}
+
+static gr_status refuse(const char *call)
+{
+    const GLenum error = gl_errors_taken();
+    if (error != GL_NO_ERROR)
+        return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
+                            "glCreateShaderProgramv",
+                            "%s: OpenGL could not create the compute shader.", call);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "No compute shader can run in this context, because it lacks functions of "
+                   "OpenGL 4.5, reports no errors or could not compile it. Leave `sample` 0 to "
+                   "resolve the samples.");
+}
+
+struct gl_shader *gl_shader_need(const struct gl_context *context, const char *call)
+{
+    struct gl_shader *s = NULL;
+    (void)gl_errors_taken();
+    if (context->pipeline && context->computes) {
+        s = find(context);
+        if (!s && !(s = gr_check_memory(create(context), call)))
+            return NULL;
+    }
+    if (s && s->usable)
+        return s;
+    gl_shader_drop(s);
+    (void)refuse(call);
     return NULL;
 }
 
@@ -383,15 +433,18 @@ static GLuint unit_of(unsigned pixel)
 
 static bool make_texture(struct gl_shader_texture *t)
 {
-    glCreateTextures(GL_TEXTURE_2D, 1, &t->name);
-    glTextureStorage2D(t->name, 1, t->format, t->width, t->height);
+    const GLenum target = t->samples ? GL_TEXTURE_2D_MULTISAMPLE : GL_TEXTURE_2D;
+    glCreateTextures(target, 1, &t->name);
+    if (t->samples)
+        glTextureStorage2DMultisample(t->name, t->samples, t->format, t->width, t->height, GL_TRUE);
+    else
+        glTextureStorage2D(t->name, 1, t->format, t->width, t->height);
     t->view = t->name;
     if (t->mask == GL_STENCIL_BUFFER_BIT)
         glTextureParameteri(t->name, GL_DEPTH_STENCIL_TEXTURE_MODE, GL_STENCIL_INDEX);
     if (t->mask == GL_COLOR_BUFFER_BIT) {
         glGenTextures(1, &t->view);
-        glTextureView(t->view, GL_TEXTURE_2D, t->name, integer_formats[unit_of(t->pixel)], 0, 1, 0,
-                      1);
+        glTextureView(t->view, target, t->name, integer_formats[unit_of(t->pixel)], 0, 1, 0, 1);
     }
     if (gl_errors_take() == GL_NO_ERROR)
         return true;
@@ -410,13 +463,15 @@ const struct gl_shader_texture *gl_shader_texture(struct gl_shader *shader,
     struct gl_shader_texture *t = NULL, fits = *wanted;
     for (int i = 0; i < GL_SHADER_TEXTURES && !t; i++)
         if (shader->textures[i].format == wanted->format &&
-            shader->textures[i].mask == wanted->mask)
+            shader->textures[i].mask == wanted->mask &&
+            shader->textures[i].samples == wanted->samples)
             t = &shader->textures[i];
     if (t) { /* large enough for both sizes, which may alternate */
         fits.width = larger(t->width, wanted->width);
         fits.height = larger(t->height, wanted->height);
     }
-    const int rows = larger(MOST_TEXELS / fits.width / 4 * 4, 4);
+    const int texels = MOST_TEXELS / larger(fits.samples, 1);
+    const int rows = larger(texels / fits.width / 4 * 4, 4);
     if (fits.height > rows)
         fits.height = rows;
     if (t && t->width == fits.width && t->height == fits.height)
@@ -436,10 +491,12 @@ static struct gl_shader_bindings bindings_for(const struct gl_shader *s,
                                               size_t size)
 {
     const GLuint image = unit_of(c->pixel);
-    const bool sampled = c->kind != GL_TEXELS_COLOUR;
+    const bool sampled = c->sample || c->kind != GL_TEXELS_COLOUR;
+    const GLuint sampler = c->sample ? FIRST_MULTI + (c->kind != GL_TEXELS_DEPTH)
+                                     : FIRST_SAMPLE + (c->kind == GL_TEXELS_STENCIL);
     struct gl_shader_bindings b = {.uses = sampled ? GL_SHADER_SAMPLER : GL_SHADER_IMAGE,
-                                   .unit = sampled ? FIRST_SAMPLE + (c->kind == GL_TEXELS_STENCIL)
-                                                   : FIRST_IMAGE + image,
+                                   .unit = sampled ? sampler : FIRST_IMAGE + image,
+                                   .is_multisample = c->sample,
                                    .program = (GLint)s->program,
                                    .texture = (GLint)c->texture,
                                    .sampler = (GLint)s->sampler,
@@ -470,10 +527,13 @@ bool gl_shader_copy(const struct gl_shader *shader, const struct gl_texel_copy *
     if (size > (size_t)shader->largest || !gl_save(&saved, GL_SAVE(SHADER)))
         return false;
     gl_shader_bindings_set(&ours);
-    const GLuint arguments[] = {(GLuint)c->width,     (GLuint)c->height, (GLuint)c->x,
-                                (GLuint)c->y,         c->kind,           c->pixel,
-                                (GLuint)(before / 4), c->to_image};
-    glProgramUniform4uiv(shader->program, 0, 2, arguments);
+    const GLuint kind = (GLuint)c->kind + (c->sample ? MULTISAMPLED : 0);
+    const GLuint arguments[3][4] = {
+        {(GLuint)c->width, (GLuint)c->height, (GLuint)c->x, (GLuint)c->y},
+        {kind, c->pixel, (GLuint)(before / 4), c->to_image},
+        {(GLuint)c->sample - 1},
+    };
+    glProgramUniform4uiv(shader->program, 0, 3, arguments[0]);
     glDispatchCompute(groups(c->width, GROUP_WIDTH), groups(c->height, GROUP_HEIGHT), 1);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
     return true;

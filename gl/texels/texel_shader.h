@@ -19,6 +19,7 @@ struct gl_shader_texture {
     unsigned int format, mask; /* GL_COLOR_BUFFER_BIT, ... */
     unsigned pixel;
     int width, height;
+    int samples;             /* 0: not multisampled */
     unsigned int name, view; /* the view has colours as integers; otherwise it is `name` */
 };
 
@@ -28,6 +29,7 @@ struct gl_shader {
     struct gl_shader *next;
     unsigned users;
     bool kept, usable;
+    bool is_fast;     /* faster than calls of OpenGL */
     bool bytes_tried; /* `bytes` was created, or cannot be */
     bool counted;     /* OpenGL has queries that count the invocations of compute shaders */
     unsigned int program, sampler, query;
@@ -44,6 +46,9 @@ struct gl_shader {
  * compile it, or there is no memory. Records no error.
  */
 struct gl_shader *gl_shader_use(const struct gl_context *context);
+
+/* The same for work that no call of OpenGL can do: with any OpenGL, and records the error. */
+struct gl_shader *gl_shader_need(const struct gl_context *context, const char *call);
 
 /*
  * Ends a use. With the last one the OpenGL objects are deleted, when the context is current. NULL
@@ -86,6 +91,7 @@ struct gl_texel_copy {
     enum gl_texels_kind kind;
     unsigned int texture;
     int level, layer; /* for depth and stencil: of a GL_TEXTURE_2D, level GL_TEXTURE_BASE_LEVEL */
+    int sample;       /* of a multisampled `view`, counted from 1; 0: it is not multisampled */
     int x, y, width, height;
     unsigned pixel; /* the bytes per pixel in the buffer: 1, 2, 4, 8 or 16 */
     unsigned int buffer;

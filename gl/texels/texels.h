@@ -47,6 +47,7 @@ struct gl_attachment {
     bool numbers;      /* whether the values are integers, not fractions */
     int width, height; /* 0: unknown */
     int samples;       /* 0: not multisampled */
+    int sample;        /* the one to read, counted from 1; 0: all of them, resolved */
     /* the texture or renderbuffer; `target` is NULL if unknown, or for the default framebuffer */
     const struct gl_target *target;
     unsigned int object;
@@ -92,7 +93,7 @@ bool gl_texels_suit_shader(const struct gl_texel_source sources[], size_t n);
  * Moves texels between a buffer or host memory and levels of one image, in the order of the
  * sources, or from one attachment. With an attachment, the caller has called gl_save_pixels(), and
  * OpenGL does not render conditionally if there is a shader. True: the shader moved them without an
- * error. Otherwise calls moved them, and may have left an OpenGL error.
+ * error. Otherwise calls moved them, and may have left an OpenGL error. No call reads one sample.
  */
 bool gl_texels_move(const struct gl_texel_move *move, const struct gl_texel_source sources[],
                     size_t n);
@@ -107,8 +108,8 @@ void gl_attachment_calls(const struct gl_texel_move *move, const struct gl_texel
 
 /*
  * Copies a rectangle of the attachment to a texture of the format, at 0, 0. A layered attachment is
- * read from its first layer. Without samples, colours that are encoded as sRGB are copied as they
- * are. False: OpenGL cannot draw to the texture.
+ * read from its first layer. Colours that are encoded as sRGB are resolved linearly, and otherwise
+ * copied as they are. False: OpenGL cannot draw to the texture.
  */
 bool gl_attachment_blit(const struct gl_texel_source *source, unsigned int format,
                         unsigned int texture);

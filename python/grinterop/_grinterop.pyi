@@ -923,6 +923,7 @@ def fetch_framebuffer(
     rectangle: Sequence[SupportsIndex] | None = None,
     matrix: Literal["bt709", "bt601", "bt2020"] = "bt709", full_range: bool = False, bits: int = 0,
     high_bits: bool = False, chroma_position: Literal["center", "left", "top_left"] = "center",
+    sample: SupportsIndex = 0,
 ) -> None:
     """Reads a colour, depth or stencil attachment of an OpenGL framebuffer into a tensor, in stream
     order.
@@ -948,16 +949,19 @@ def fetch_framebuffer(
             pixel and attachment are enough. With in_flight, calls overlap. Without `staging`,
             the library keeps four buffers for the OpenGL context.
         rectangle: The older form: (x, y, width, height).
+        sample: Of a multisampled attachment: the sample to read, from 1 on, by a compute shader. 0
+            resolves them.
 
     Raises:
-        InvalidValueError: There is no such attachment, or an argument does not fit.
+        InvalidValueError: There is no such attachment or sample, or an argument does not fit.
+        UnsupportedError: The compute shader that reads one sample cannot run.
         CUDAError: The framebuffer is incomplete, or no OpenGL context is current.
     """
 def copy_framebuffer(
     framebuffer: int, buffer: GraphicsResource, *, attachment: _Attachment = None,
     x: SupportsIndex = 0, y: SupportsIndex = 0, width: SupportsIndex = 0,
     height: SupportsIndex = 0, offset: SupportsIndex = 0,
-    rectangle: Sequence[SupportsIndex] | None = None,
+    rectangle: Sequence[SupportsIndex] | None = None, sample: SupportsIndex = 0,
 ) -> None:
     """Copies an attachment to an OpenGL buffer, by OpenGL alone. In a Ring of such buffers CUDA
     reads frames while OpenGL draws the next ones.
@@ -967,7 +971,7 @@ def copy_framebuffer(
         grinterop.fetch(ring, pixels, stream=stream, shape=(height, width, 4), dtype="uint8")
 
     Args:
-        framebuffer, attachment, x, y, width, height, rectangle: As for fetch_framebuffer().
+        framebuffer, attachment, x, y, width, height, rectangle, sample: As for fetch_framebuffer().
         buffer: Rows without padding, the lowest first, in the channels and types of the attachment;
             depth is float32 from 0 to 1.
         offset: In bytes, a multiple of 4.

@@ -521,11 +521,11 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
     gr_framebuffer_options options =
         GR_INIT(gr_framebuffer_options, .conversion = &conversion.options);
     unsigned framebuffer;
-    if (!PARSE("O&O|$OOO&O&O&O&O&O&O&OO&O&OOOO&OOOOO&O&O&O:fetch_framebuffer",
+    if (!PARSE("O&O|$OOO&O&O&O&O&O&O&OO&O&OOOO&OOOOO&O&O&OO&:fetch_framebuffer",
                NAMES("framebuffer", "tensor", "stream", "attachment", "x", "y", "width", "height",
                      "near", "far", "reverse_z", "layout", "bgr", "flip", "scale", "bias", "alpha",
                      "srgb", "wait_event", "staging", "rectangle", "matrix", "full_range", "bits",
-                     "high_bits", "chroma_position"),
+                     "high_bits", "chroma_position", "sample"),
                GL_NAME(&framebuffer), &object, &given.stream, &attachment, UNSIGNED(&options.x),
                UNSIGNED(&options.y), UNSIGNED(&options.width), UNSIGNED(&options.height),
                FLOAT(&options.z_near), FLOAT(&options.z_far), TRUTH(&options.reverse_z),
@@ -533,7 +533,8 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
                &given.scale, &given.bias, &given.alpha, TRUTH(&conversion.options.srgb),
                &given.wait_event, &staging, &rectangle, &given.matrix,
                TRUTH(&conversion.options.full_range), UNSIGNED(&conversion.options.bits),
-               TRUTH(&conversion.options.high_bits), &given.chroma_position) ||
+               TRUTH(&conversion.options.high_bits), &given.chroma_position,
+               UNSIGNED(&options.sample)) ||
         !rectangle_of(rectangle, &options) || !names_of_options(&given, &conversion) ||
         !numbers_of_options(&given, &conversion))
         return NULL;
@@ -552,12 +553,12 @@ static PyObject *copy_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, P
     gr_status status;
     size_t offset = 0;
     unsigned framebuffer;
-    if (!PARSE("O&O|$OO&O&O&O&O&O:copy_framebuffer",
+    if (!PARSE("O&O|$OO&O&O&O&O&OO&:copy_framebuffer",
                NAMES("framebuffer", "buffer", "attachment", "x", "y", "width", "height", "offset",
-                     "rectangle"),
+                     "rectangle", "sample"),
                GL_NAME(&framebuffer), &buffer, &attachment, UNSIGNED(&options.x),
                UNSIGNED(&options.y), UNSIGNED(&options.width), UNSIGNED(&options.height),
-               SIZE(&offset), &rectangle) ||
+               SIZE(&offset), &rectangle, UNSIGNED(&options.sample)) ||
         !attachment_of(attachment, &options.attachment) || !rectangle_of(rectangle, &options))
         return NULL;
     if (!PyObject_TypeCheck(buffer, resource_type)) {

@@ -52,6 +52,32 @@ def test_depth_is_read_as_distances(framebuffer, cuda, far, distance):
     assert np.allclose(distances, distance)
 
 
+def test_a_sample_is_read(egl, cuda):
+    egl.make_current()
+    target = gl.Target(8, 4)
+    target.attach(gl.COLOR_ATTACHMENT0, gl.RGBA8, 4)
+    target.attach(gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT32F, 4)
+    gl.ClearDepth(0.25)
+    target.clear(1, 0.2, 0)
+    for sample in range(1, 5):
+        assert (read(target.name, (4, 8, 4), "u1", cuda, sample=sample) == (255, 51, 0, 255)).all()
+    color, depth = np.zeros((4, 8, 4), "u1"), np.zeros((4, 8), "f4")
+    fetch_framebuffer(target.name, {"color": color, "depth": depth}, stream=cuda, sample=3)
+    cuda.sync()
+    assert (color == (255, 51, 0, 255)).all() and (depth == 0.25).all()
+    buffer = gl.buffer(128)
+    with GraphicsResource.from_gl_buffer(buffer, flags="read_only") as to:
+        grinterop.copy_framebuffer(target.name, to, sample=4)
+    assert gl.read_buffer(buffer, 128) == bytes((255, 51, 0, 255)) * 32
+    with pytest.raises(ValueError, match="`sample` is 5, but .* has 4"):
+        read(target.name, (4, 8, 4), "u1", cuda, sample=5)
+
+
+def test_a_sample_of_pixels_without_samples_is_refused(framebuffer, cuda):
+    with pytest.raises(ValueError, match="`sample` is 1, but .* has 0 samples: leave it 0"):
+        read(framebuffer, (4, 8, 4), "u1", cuda, sample=1)
+
+
 def test_staging_buffer_is_reused(framebuffer, cuda):
     with GraphicsResource.from_gl_buffer(gl.buffer(4 * 8 * 4), flags="read_only") as staging:
         for _ in range(3):

@@ -320,12 +320,12 @@ static GLuint new_depth(GLenum internal, GLuint *renderbuffer)
     return framebuffer;
 }
 
-static bool fetch_depth(GLuint framebuffer, gr_resource *staging)
+static bool fetch_depth(GLuint framebuffer, gr_resource *staging, unsigned sample)
 {
     gr_tensor *metres = new_picture(GR_DTYPE_F32, 1);
     const gr_framebuffer_options depth =
         GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT, .z_near = 1, .z_far = 2,
-                .staging = staging);
+                .staging = staging, .sample = sample);
     const bool good =
         done(metres) && ok(gr_fetch_framebuffer(framebuffer, metres, &depth, fx.stream));
     gr_tensor_free(metres);
@@ -340,7 +340,7 @@ static bool run_read_pixels(void)
 {
     GLuint renderbuffer;
     const GLuint framebuffer = new_depth(GL_DEPTH_COMPONENT, &renderbuffer);
-    const bool good = fetch_depth(framebuffer, NULL);
+    const bool good = fetch_depth(framebuffer, NULL, 0);
     glDeleteFramebuffers(1, &framebuffer);
     glDeleteRenderbuffers(1, &renderbuffer);
     return good;
@@ -383,8 +383,8 @@ static bool fetch_both(GLuint framebuffer)
 }
 
 /*
- * Shaders read a multisampled depth buffer and a cube face. The OpenGL context is new, because a
- * context whose shader failed does not get another one.
+ * Shaders read a multisampled depth buffer, one sample of another and a cube face. The OpenGL
+ * context is new, because a context whose shader failed does not get another one.
  */
 static bool run_framebuffer(void)
 {
@@ -396,7 +396,8 @@ static bool run_framebuffer(void)
     eglMakeCurrent(fx.egl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, own);
     gr_resource *staging = gr_create_gl_buffer(SIDE * SIDE * 4, GR_READ_ONLY, NULL);
     const bool good = done(staging) &&
-                      fetch_depth(new_depth(GL_DEPTH_COMPONENT24, &renderbuffer), staging) &&
+                      fetch_depth(new_depth(GL_DEPTH_COMPONENT24, &renderbuffer), staging, 0) &&
+                      fetch_depth(new_depth(GL_DEPTH_COMPONENT16, &renderbuffer), staging, 2) &&
                       fetch_colours(new_cube(), staging) && fetch_both(new_cube());
     gr_resource_free(staging);
     eglMakeCurrent(fx.egl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, fx.egl->context);

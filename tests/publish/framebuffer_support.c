@@ -142,7 +142,7 @@ void assert_pixels(const struct attachment_format *f, size_t size)
         ck_assert_mem_eq(fetched, expected, size);
     /* NVIDIA's blit of signed normalized texels of 8 bits rounds to 16 bits */
     const bool by_nvidia = is_signed_normalized(f) && !gr_cuda_is_software();
-    const float most = by_nvidia ? 0.5f / 32767 : 1.0f / (1 << 24);
+    const float most = by_nvidia ? 0.5f / 32767 : 2.5f / (1 << 24);
     for (size_t i = 0; is_rounded(f) && i < size / sizeof(*a); i++)
         ck_assert_float_eq_tol(a[i], b[i], most);
 }
