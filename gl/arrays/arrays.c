@@ -13,6 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/resource/image.h"
 #include "lib/cuda/event.h"
+#include "gl/context/saved_state.h"
 
 /* The alignment of levels in host memory, for efficient copies between host and device. */
 #define LEVEL_ALIGNMENT ((size_t)256)
@@ -59,12 +60,52 @@ static struct extent extent_of(const struct gl_resource *r, unsigned level)
     return e;
 }
 
-static gr_status check(const struct gl_resource *r, const char *call)
+/*
+ * Returns why OpenGL ES cannot move the texels, and what to use, or NULL. Always tries to read,
+ * which leaves an error if the context is lost, where queries return 0.
+ */
+static const char *es_obstacle(const struct gl_resource *r, unsigned flags)
+{
+    const struct gl_texel_source base = {.target = r->target, .format = r->format, .name = r->name};
+    struct gl_stored stored;
+    gl_image_stored(r->name, r->target->target, &stored);
+    const bool reads = gl_es_reads(&base);
+    if (r->format->depth)
+        return "OpenGL ES cannot read depth. Copy it to a GL_R32F texture by a shader";
+    if (!reads && !(flags & GR_WRITE_DISCARD))
+        return "OpenGL ES cannot read its texels as CUDA has them. Use GR_WRITE_DISCARD, or a "
+               "format of 1, 2 or 4 channels that OpenGL ES draws to";
+    if (!(flags & GR_READ_ONLY) &&
+        (!stored.bits[0] || (r->format->channels == 4 && !stored.bits[3])))
+        return "OpenGL ES cannot write its texels as CUDA has them. Use GR_READ_ONLY, or a format "
+               "of 1, 2 or 4 channels";
+    return NULL;
+}
+
+static gr_status check_es(const struct gl_resource *r, unsigned flags, const char *call)
+{
+    GL_SAVED(before, GL_SAVE(ERRORS));
+    const char *why = es_obstacle(r, flags);
+    const GLenum error = gl_errors_take();
+    if (error != GL_NO_ERROR)
+        return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
+                            "glCheckFramebufferStatus",
+                            "%s: OpenGL does not report whether %s can "
+                            "be read.",
+                            call, gl_object_text(&r->base).text);
+    return why ? gr_fail(GR_ERR_UNSUPPORTED, call,
+                         "%s has the format %s, which GR_TRANSPORT_COPY cannot copy: %s.",
+                         gl_object_text(&r->base).text, r->format->name, why)
+               : GR_OK;
+}
+
+static gr_status check(const struct gl_resource *r, unsigned flags, const char *call)
 {
     if (!gl_transfer_supported(r->target))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "OpenGL renderbuffer %u cannot be copied by this OpenGL, which has no "
-                       "glCopyImageSubData (OpenGL 4.3 or GL_ARB_copy_image). Use a GL_TEXTURE_2D.",
+                       "glCopyImageSubData (OpenGL 4.3, OpenGL ES 3.2 or GL_ARB_copy_image). Use a "
+                       "GL_TEXTURE_2D.",
                        r->name);
     /* Mesa (22.3) creates such renderbuffers without storage, and crashes when they are copied */
     if (r->target->target == GL_RENDERBUFFER && r->format->internal == GL_RGB9_E5)
@@ -72,7 +113,7 @@ static gr_status check(const struct gl_resource *r, const char *call)
                        "OpenGL renderbuffer %u has the format GL_RGB9_E5, which OpenGL cannot draw "
                        "to. Use a GL_TEXTURE_2D.",
                        r->name);
-    return GR_OK;
+    return r->context.es ? check_es(r, flags, call) : GR_OK;
 }
 
 /* Sets the offset of each level and returns the total size. */
@@ -155,7 +196,7 @@ struct gl_arrays *gl_arrays_make(struct gl_resource *r, unsigned flags, const ch
 {
     const unsigned layers = r->base.image.layers;
     struct gl_arrays *arrays = NULL;
-    if (check(r, call) != GR_OK)
+    if (check(r, flags, call) != GR_OK)
         return NULL;
     arrays = gr_check_memory(calloc(1, sizeof(*arrays) + layers * sizeof(arrays->layers[0])), call);
     if (!arrays)

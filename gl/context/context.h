@@ -28,10 +28,11 @@ struct gl_context {
     struct gl_native native;
     unsigned int pipeline;     /* the mark; 0 if this OpenGL lacks the functions */
     char mark[GL_MARK_LENGTH]; /* its label, without a terminating NUL */
-    int version;               /* the version, such as 45 for OpenGL 4.5; 0 for OpenGL ES */
+    bool es;                   /* an OpenGL ES context */
+    int version;               /* such as 45 for OpenGL 4.5, or 32 for OpenGL ES 3.2 */
     bool direct;               /* the context has direct state access */
     bool storage;              /* the context has immutable buffer storage */
-    bool inverts;              /* the context has GL_PACK_INVERT_MESA */
+    bool inverts;              /* the context can pack rows upside down */
     bool computes;             /* the context has what the shaders of gl/texels need */
     /* the share group, any context of which counts as this context; usually NULL */
     struct gl_group *group;
@@ -70,11 +71,18 @@ bool gl_group_is_current(const struct gl_group *group);
 /* ---- The start of a call, and its errors ----------------------------------------------------- */
 
 /*
- * Loads the driver and remembers the current context, which must have OpenGL 3.2 or newer. `format`
- * completes the sentence "Make current the context that ...".
+ * Loads the driver and remembers the current context, which must have OpenGL 3.2 or OpenGL ES 3.1,
+ * or newer. `format` completes the sentence "Make current the context that ...".
  */
 gr_status gl_context_begin(struct gl_context *context, const char *call, const char *format, ...)
     GR_PRINTF(3, 4);
+
+/*
+ * Refuses an OpenGL ES context. `what` is the subject of the sentence "... needs", `lacks` what ES
+ * does not have, and `instead` completes "Use ...".
+ */
+gr_status gl_context_refuse_es(const struct gl_context *context, const char *what,
+                               const char *lacks, const char *instead, const char *call);
 
 /*
  * Records that the context is not current. The error names `object`, such as "OpenGL buffer 3".

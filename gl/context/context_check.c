@@ -10,12 +10,16 @@
 #include "lib/base/fork.h"
 #include "gl/context/saved_state.h"
 
-#define OLDEST 32 /* the oldest supported version, OpenGL 3.2 */
+/* The oldest supported versions: OpenGL 3.2, and OpenGL ES 3.1. */
+static bool is_supported(const struct gl_context *context)
+{
+    return context->version >= (context->es ? 31 : 32);
+}
 
 gr_status gl_context_begin(struct gl_context *context, const char *call, const char *format, ...)
 {
     *context = (struct gl_context){0};
-    if (gr_driver_load() && gl_context_remember(context) && context->version >= OLDEST) {
+    if (gr_driver_load() && gl_context_remember(context) && is_supported(context)) {
         gl_deferred_run(context);
         return GR_OK;
     }
@@ -25,9 +29,9 @@ gr_status gl_context_begin(struct gl_context *context, const char *call, const c
         return GR_ERR_NO_DRIVER; /* the error is already recorded */
     if (context->native.handle)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The current context is %s. grinterop needs OpenGL 3.2 or newer, which the "
-                       "NVIDIA driver provides on request.",
-                       context->version ? "an older OpenGL" : "an OpenGL ES context");
+                       "The current context is OpenGL%s %d.%d. grinterop needs OpenGL 3.2, or "
+                       "OpenGL ES 3.1, or newer, which the NVIDIA driver provides on request.",
+                       context->es ? " ES" : "", context->version / 10, context->version % 10);
     char what[80];
     va_list arguments;
     va_start(arguments, format);
@@ -37,6 +41,16 @@ gr_status gl_context_begin(struct gl_context *context, const char *call, const c
                    "No OpenGL context is current on this thread. Make current the context that %s "
                    "(" GL_NATIVE_MAKE ").",
                    what);
+}
+
+gr_status gl_context_refuse_es(const struct gl_context *context, const char *what,
+                               const char *lacks, const char *instead, const char *call)
+{
+    if (!context->es)
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "%s needs %s, which OpenGL ES does not have. Use %s, or a context of OpenGL.",
+                   what, lacks, instead);
 }
 
 static gr_status refuse_group(const struct gl_native *own, const struct gl_native *now,

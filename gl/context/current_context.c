@@ -58,14 +58,16 @@ static bool has_shaders(const struct gl_context *context)
 /* Queries the features of a new context. */
 static void query_context(struct gl_context *context)
 {
-    bool desktop = epoxy_is_desktop_gl();
+    const bool es = context->es = !epoxy_is_desktop_gl();
     gl_native_find_display(&context->native);
-    context->version = desktop ? epoxy_gl_version() : 0;
+    context->version = epoxy_gl_version();
     context->direct =
-        desktop && (context->version >= 45 || epoxy_has_gl_extension("GL_ARB_direct_state_access"));
+        !es && (context->version >= 45 || epoxy_has_gl_extension("GL_ARB_direct_state_access"));
     context->storage =
-        desktop && (context->version >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage"));
-    context->inverts = epoxy_has_gl_extension("GL_MESA_pack_invert");
+        context->version >= 44 ||
+        epoxy_has_gl_extension(es ? "GL_EXT_buffer_storage" : "GL_ARB_buffer_storage");
+    context->inverts =
+        epoxy_has_gl_extension(es ? "GL_ANGLE_pack_reverse_row_order" : "GL_MESA_pack_invert");
     context->computes = has_shaders(context);
 }
 

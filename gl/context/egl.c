@@ -24,6 +24,7 @@ struct headless {
     gr_egl shown;
     EGLSurface surface; /* EGL_NO_SURFACE if the context needs no surface */
     int cuda_device;
+    bool es;
     char text[320];
 };
 
@@ -68,11 +69,21 @@ static gr_status fail_egl(const char *call, const char *origin, const char *what
                         what, origin);
 }
 
+static const char *api_name(const struct headless *egl)
+{
+    return egl->es ? "OpenGL ES" : "desktop OpenGL";
+}
+
+static bool bind_api(const struct headless *egl)
+{
+    return eglBindAPI(egl->es ? EGL_OPENGL_ES_API : EGL_OPENGL_API);
+}
+
 static gr_status choose_config(struct headless *egl, const char *origin)
 {
-    static const EGLint wanted[][2] = {
+    const EGLint wanted[][2] = {
         {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT},
-        {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT},
+        {EGL_RENDERABLE_TYPE, egl->es ? EGL_OPENGL_ES3_BIT : EGL_OPENGL_BIT},
         {EGL_RED_SIZE, 8},
         {EGL_GREEN_SIZE, 8},
         {EGL_BLUE_SIZE, 8},
@@ -81,7 +92,9 @@ static gr_status choose_config(struct headless *egl, const char *origin)
     EGLint n = 0;
     if (eglChooseConfig(egl->shown.display, *wanted, &egl->shown.config, 1, &n) && n > 0)
         return GR_OK;
-    return fail_egl("eglChooseConfig", origin, "There is no configuration for desktop OpenGL");
+    char what[60];
+    snprintf(what, sizeof(what), "There is no configuration for %s", api_name(egl));
+    return fail_egl("eglChooseConfig", origin, what);
 }
 
 static EGLContext context_of_version(const struct headless *egl, const gr_egl_options *o, int major,
@@ -92,58 +105,59 @@ static EGLContext context_of_version(const struct headless *egl, const gr_egl_op
     const EGLint attributes[][2] = {
         {EGL_CONTEXT_MAJOR_VERSION, major},
         {EGL_CONTEXT_MINOR_VERSION, minor},
-        {EGL_CONTEXT_OPENGL_PROFILE_MASK, profile},
         {EGL_CONTEXT_OPENGL_DEBUG, o->debug ? EGL_TRUE : EGL_FALSE},
+        {o->es ? EGL_NONE : EGL_CONTEXT_OPENGL_PROFILE_MASK, profile},
         {EGL_NONE},
     };
     EGLContext share = o->share ? o->share->context : EGL_NO_CONTEXT;
     return eglCreateContext(egl->shown.display, egl->shown.config, share, *attributes);
 }
 
-static const int versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3}, {4, 2}, {4, 1}, {4, 0}, {3, 3}};
-#define VERSIONS (sizeof(versions) / sizeof(versions[0]))
+/* The versions of an API, the newest first, and a zero. */
+static const int desktop_versions[] = {46, 45, 44, 43, 42, 41, 40, 33, 0};
+static const int es_versions[] = {32, 31, 0};
 
 /*
- * Returns the index of the newest available version, or VERSIONS if there is none. Tries each
- * version, the newest first: a request for 3.3 gives the newest version on Mesa, but exactly 3.3 on
- * NVIDIA.
+ * Returns the newest available version, or 0 if there is none. Tries each version, the newest
+ * first: a request for 3.3 gives the newest version on Mesa, but exactly 3.3 on NVIDIA.
  */
-static size_t create_newest(struct headless *egl, const gr_egl_options *o)
+static int create_newest(struct headless *egl, const gr_egl_options *o)
 {
-    size_t i = 0;
-    while (i < VERSIONS && (egl->shown.context = context_of_version(
-                                egl, o, versions[i][0], versions[i][1])) == EGL_NO_CONTEXT)
-        i++;
-    return i;
+    const int *v = o->es ? es_versions : desktop_versions;
+    while (*v &&
+           (egl->shown.context = context_of_version(egl, o, *v / 10, *v % 10)) == EGL_NO_CONTEXT)
+        v++;
+    return *v;
 }
 
 static gr_status create_context(struct headless *egl, const gr_egl_options *o, const char *origin)
 {
     char what[160];
-    const char *profile = o->compatibility ? "compatibility" : "core";
+    const char *kind = o->es ? " ES" : "", *oldest = o->es ? "3.1" : "3.3";
+    const char *profile = o->es ? "" : o->compatibility ? " compatibility" : " core";
     const char *shares = o->share ? " that shares objects" : "";
     if (o->major)
         egl->shown.context = context_of_version(egl, o, o->major, o->minor);
     if (egl->shown.context != EGL_NO_CONTEXT)
         return GR_OK;
     EGLint code = eglGetError(); /* read before create_newest() tries other versions */
-    const size_t newest = create_newest(egl, o);
-    if (!o->major && newest < VERSIONS)
+    const int newest = create_newest(egl, o);
+    if (!o->major && newest)
         return GR_OK;
     if (!o->major) {
-        snprintf(what, sizeof(what), "No %s context of OpenGL 3.3 or newer%s could be created",
-                 profile, shares);
+        snprintf(what, sizeof(what), "No%s context of OpenGL%s %s or newer%s could be created",
+                 profile, kind, oldest, shares);
         return fail_egl(CREATE_CALL, origin, what);
     }
-    if (newest == VERSIONS)
-        snprintf(what, sizeof(what), "no version from 3.3 on is available");
+    if (!newest)
+        snprintf(what, sizeof(what), "no version from %s on is available", oldest);
     else
         snprintf(
             what, sizeof(what),
             "%d.%d is the newest. Request that or an older one, or leave `major` 0 for the newest",
-            versions[newest][0], versions[newest][1]);
+            newest / 10, newest % 10);
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_EGL, code, egl_error_name(code), CREATE_CALL,
-                        "OpenGL %d.%d %s%s is not available on %s: %s.", o->major, o->minor,
+                        "OpenGL%s %d.%d%s%s is not available on %s: %s.", kind, o->major, o->minor,
                         profile, shares, origin, what);
 }
 
@@ -192,13 +206,16 @@ static gr_status try_candidate(struct headless *egl, const gr_egl_options *o,
     egl->shown.display = c->display;
     if (!eglInitialize(egl->shown.display, NULL, NULL))
         return fail_egl("eglInitialize", c->origin, "The display could not be initialised");
-    if (!eglBindAPI(EGL_OPENGL_API))
-        return fail_egl("eglBindAPI", c->origin, "EGL has no desktop OpenGL");
+    if (!bind_api(egl)) {
+        char what[40];
+        snprintf(what, sizeof(what), "EGL has no %s", api_name(egl));
+        return fail_egl("eglBindAPI", c->origin, what);
+    }
     GR_TRY(choose_config(egl, c->origin));
     GR_TRY(create_context(egl, o, c->origin));
     GR_TRY(make_current(egl, c->origin));
     GR_TRY(check_device(o->cuda_device, c->origin));
-    snprintf(egl->text, sizeof(egl->text), "OpenGL %.60s on %.100s, by %s",
+    snprintf(egl->text, sizeof(egl->text), "%s%.60s on %.100s, by %s", egl->es ? "" : "OpenGL ",
              (const char *)glGetString(GL_VERSION), (const char *)glGetString(GL_RENDERER),
              c->origin);
     return GR_OK;
@@ -218,6 +235,14 @@ static gr_status check_options(const gr_egl_options *o, const char *call)
             "`share` draws on CUDA device %d, but `cuda_device` is %d: pass the device of "
             "`share`.",
             of_shown(o->share)->cuda_device, o->cuda_device);
+    if (o->share && of_shown(o->share)->es != o->es)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`share` is a context of %s: pass its `es`, because contexts of OpenGL and "
+                       "OpenGL ES share no objects.",
+                       api_name(of_shown(o->share)));
+    if (o->compatibility && o->es)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`compatibility` and `es` are set, but OpenGL ES has no profiles: set one.");
     if (!epoxy_has_egl())
         return gr_fail(
             GR_ERR_GL, call,
@@ -320,6 +345,7 @@ gr_egl *gr_egl_create(const gr_egl_options *options)
     if (!egl)
         return NULL;
     egl->cuda_device = o.cuda_device;
+    egl->es = o.es;
     if (open_context(egl, &o, __func__) != GR_OK) {
         free(egl);
         return NULL;
@@ -341,8 +367,8 @@ gr_status gr_egl_make_current(const gr_egl *egl)
     if (!egl && !epoxy_has_egl())
         return GR_OK;
     if (egl)
-        done = eglBindAPI(EGL_OPENGL_API) && eglMakeCurrent(egl->display, of_shown(egl)->surface,
-                                                            of_shown(egl)->surface, egl->context);
+        done = bind_api(of_shown(egl)) && eglMakeCurrent(egl->display, of_shown(egl)->surface,
+                                                         of_shown(egl)->surface, egl->context);
     else
         done =
             eglGetCurrentDisplay() == EGL_NO_DISPLAY ||

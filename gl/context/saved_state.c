@@ -136,14 +136,41 @@ static void get_errors(struct gl_saved *saved, enum gl_state i)
 static const struct {
     GLenum name;
     GLint neutral;
+    enum { EVERY, DESKTOP, DESKTOP_INVERTS, ES_INVERTS } has; /* the contexts that have it */
 } store_parameters[GL_STORE_PARAMETERS] = {
-    {GL_PACK_ALIGNMENT, 1},    {GL_UNPACK_ALIGNMENT, 1},   {GL_PACK_ROW_LENGTH, 0},
-    {GL_UNPACK_ROW_LENGTH, 0}, {GL_PACK_IMAGE_HEIGHT, 0},  {GL_UNPACK_IMAGE_HEIGHT, 0},
-    {GL_PACK_SKIP_PIXELS, 0},  {GL_UNPACK_SKIP_PIXELS, 0}, {GL_PACK_SKIP_ROWS, 0},
-    {GL_UNPACK_SKIP_ROWS, 0},  {GL_PACK_SKIP_IMAGES, 0},   {GL_UNPACK_SKIP_IMAGES, 0},
-    {GL_PACK_SWAP_BYTES, 0},   {GL_UNPACK_SWAP_BYTES, 0},  {GL_PACK_LSB_FIRST, 0},
-    {GL_UNPACK_LSB_FIRST, 0},  {GL_PACK_INVERT_MESA, 0}, /* the last one: gl_context.inverts */
+    {GL_PACK_ALIGNMENT, 1, EVERY},
+    {GL_UNPACK_ALIGNMENT, 1, EVERY},
+    {GL_PACK_ROW_LENGTH, 0, EVERY},
+    {GL_UNPACK_ROW_LENGTH, 0, EVERY},
+    {GL_PACK_IMAGE_HEIGHT, 0, DESKTOP},
+    {GL_UNPACK_IMAGE_HEIGHT, 0, EVERY},
+    {GL_PACK_SKIP_PIXELS, 0, EVERY},
+    {GL_UNPACK_SKIP_PIXELS, 0, EVERY},
+    {GL_PACK_SKIP_ROWS, 0, EVERY},
+    {GL_UNPACK_SKIP_ROWS, 0, EVERY},
+    {GL_PACK_SKIP_IMAGES, 0, DESKTOP},
+    {GL_UNPACK_SKIP_IMAGES, 0, EVERY},
+    {GL_PACK_SWAP_BYTES, 0, DESKTOP},
+    {GL_UNPACK_SWAP_BYTES, 0, DESKTOP},
+    {GL_PACK_LSB_FIRST, 0, DESKTOP},
+    {GL_UNPACK_LSB_FIRST, 0, DESKTOP},
+    {GL_PACK_INVERT_MESA, 0, DESKTOP_INVERTS},
+    {GL_PACK_REVERSE_ROW_ORDER_ANGLE, 0, ES_INVERTS},
 };
+
+static bool has_store(const struct gl_saved *saved, size_t j)
+{
+    switch (store_parameters[j].has) {
+    case DESKTOP:
+        return !saved->es;
+    case DESKTOP_INVERTS:
+        return saved->inverts && !saved->es;
+    case ES_INVERTS:
+        return saved->inverts && saved->es;
+    default:
+        return true;
+    }
+}
 
 /* The pixel transfer parameters of compatibility contexts, which change texels by arithmetic. */
 static const struct {
@@ -162,12 +189,15 @@ static void get_pixels(struct gl_saved *saved, enum gl_state i)
     (void)i;
     gl_bind_buffer(saved, GL_PIXEL_PACK_BUFFER, 0);
     gl_bind_buffer(saved, GL_PIXEL_UNPACK_BUFFER, 0);
-    for (size_t j = 0; j < saved->stored; j++) {
-        glGetIntegerv(store_parameters[j].name, &saved->store[j]);
+    for (size_t j = 0; j < GL_STORE_PARAMETERS; j++) {
+        saved->store[j] = store_parameters[j].neutral;
+        if (has_store(saved, j))
+            glGetIntegerv(store_parameters[j].name, &saved->store[j]);
         if (saved->store[j] != store_parameters[j].neutral)
             glPixelStorei(store_parameters[j].name, store_parameters[j].neutral);
     }
-    glGetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
+    if (!saved->es)
+        glGetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
     saved->compatibility = profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
     for (size_t j = 0; saved->compatibility && j < GL_TRANSFER_PARAMETERS; j++) {
         glGetFloatv(transfer_parameters[j].name, &saved->transfer[j]);
@@ -182,7 +212,7 @@ static void set_pixels(const struct gl_saved *saved, GLenum target, GLuint value
     for (size_t j = 0; saved->compatibility && j < GL_TRANSFER_PARAMETERS; j++)
         if (saved->transfer[j] != transfer_parameters[j].neutral)
             glPixelTransferf(transfer_parameters[j].name, saved->transfer[j]);
-    for (size_t j = 0; j < saved->stored; j++)
+    for (size_t j = 0; j < GL_STORE_PARAMETERS; j++)
         if (saved->store[j] != store_parameters[j].neutral)
             glPixelStorei(store_parameters[j].name, saved->store[j]);
 }
@@ -255,9 +285,9 @@ static const struct state states[GL_STATES] = {
     [GL_STATE_TEXTURE] = {0, 0, NULL, set_texture, 0},
     [GL_STATE_RENDERBUFFER] = BOUND(RENDERBUFFER, set_renderbuffer, 0),
     [GL_STATE_COPY_READ] = BOUND(COPY_READ_BUFFER, set_buffer, GL_ARRAY_BUFFER),
-    [GL_STATE_COPY_WRITE] = BOUND(COPY_WRITE_BUFFER, set_buffer, GL_TEXTURE_BUFFER),
+    [GL_STATE_COPY_WRITE] = BOUND(COPY_WRITE_BUFFER, set_buffer, GL_UNIFORM_BUFFER),
     [GL_STATE_ARRAY] = BOUND(ARRAY_BUFFER, set_buffer, 0),
-    [GL_STATE_TEXTURE_BUFFER] = BOUND(TEXTURE_BUFFER, set_buffer, 0),
+    [GL_STATE_UNIFORM] = BOUND(UNIFORM_BUFFER, set_buffer, 0),
     [GL_STATE_PIXEL_PACK] = BOUND(PIXEL_PACK_BUFFER, set_buffer, 0),
     [GL_STATE_PIXEL_UNPACK] = BOUND(PIXEL_UNPACK_BUFFER, set_buffer, 0),
     [GL_STATE_SHADER] = {0, 0, get_shader, set_shader, 0},
@@ -281,7 +311,8 @@ void gl_restore(struct gl_saved *saved)
 
 void gl_save_pixels(struct gl_saved *saved, const struct gl_context *context)
 {
-    saved->stored = GL_STORE_PARAMETERS - !context->inverts;
+    saved->es = context->es;
+    saved->inverts = context->inverts;
     gl_save(saved, GL_SAVE(PIXELS));
 }
 

@@ -32,7 +32,7 @@ enum gl_state {
     GL_STATE_COPY_READ,    /* this and the following ones: for gl_bind_buffer() */
     GL_STATE_COPY_WRITE,
     GL_STATE_ARRAY,
-    GL_STATE_TEXTURE_BUFFER,
+    GL_STATE_UNIFORM,
     GL_STATE_PIXEL_PACK,
     GL_STATE_PIXEL_UNPACK,
     GL_STATE_SHADER, /* gl_save() fails if the bindings in `shader` cannot be restored */
@@ -40,7 +40,7 @@ enum gl_state {
 };
 #define GL_SAVE(state) (1u << GL_STATE_##state)
 
-#define GL_STORE_PARAMETERS    17
+#define GL_STORE_PARAMETERS    18
 #define GL_TRANSFER_PARAMETERS 14
 
 /* The saved values. */
@@ -49,7 +49,7 @@ struct gl_saved {
     int value[GL_STATES]; /* of the states that have one value */
     unsigned int target;  /* of the texture */
     int store[GL_STORE_PARAMETERS];
-    size_t stored;      /* the number of `store` parameters of the context */
+    bool es, inverts;   /* for `store`: as in struct gl_context */
     bool compatibility; /* the context is a compatibility context, the only kind with `transfer` */
     float transfer[GL_TRANSFER_PARAMETERS];
     struct gl_shader_bindings shader;

@@ -103,6 +103,10 @@ static gr_status share_plain(struct gl_names *names, struct gl_wish *wish, gr_tr
 
 static gr_status create_plain(struct gl_wish *wish, gr_transport transport)
 {
+    GR_TRY(gl_context_refuse_es(&wish->context, "Creating objects", "direct state access",
+                                "gr_from_gl_buffer() or gr_from_gl_image() with an object of your "
+                                "own",
+                                wish->call));
     if (!wish->context.direct)
         return gr_fail(
             GR_ERR_UNSUPPORTED, wish->call,

@@ -70,7 +70,7 @@ static const char *describe_copies(const struct gl_context *gl)
 {
     if (!gl_staging_supported(gl))
         return "The CPU makes the copies, since OpenGL lacks GL_ARB_buffer_storage or "
-               "GL_ARB_direct_state_access";
+               "GL_ARB_direct_state_access, as OpenGL ES does";
     return "OpenGL keeps the host memory mapped, so that the CPU copies only write_discard objects "
            "of up to " GL_COPY_BY_CPU_TEXT ", where the CPU is faster";
 }
@@ -84,7 +84,7 @@ static bool probe_copy(const struct contexts *contexts, char *reason, size_t siz
              describe_copies(&contexts->gl),
              gl_transfer_supported(gl_target_of(GL_RENDERBUFFER))
                  ? ""
-                 : " Renderbuffers need OpenGL 4.3 or GL_ARB_copy_image.");
+                 : " Renderbuffers need OpenGL 4.3, OpenGL ES 3.2 or GL_ARB_copy_image.");
     return true;
 }
 

@@ -420,6 +420,16 @@ static gr_status run(struct fetch *f, gr_status (*work)(struct fetch *f))
     return status;
 }
 
+static gr_status begin(struct gl_context *context, const char *call)
+{
+    GR_TRY(gl_context_begin(context, call, "has the framebuffer"));
+    return gl_context_refuse_es(
+        context, "Reading framebuffers", "glClampColor and direct state access",
+        "gr_from_gl_image() with the texture that is attached, or glReadPixels() into a buffer of "
+        "gr_from_gl_buffer()",
+        call);
+}
+
 /* `parts` has room for the attachments. */
 static gr_status fetch(unsigned int framebuffer, struct part *parts, gr_tensor *const tensors[],
                        const gr_framebuffer_options *const options[], size_t n, CUstream stream,
@@ -429,7 +439,7 @@ static gr_status fetch(unsigned int framebuffer, struct part *parts, gr_tensor *
     struct gl_context context;
     f.use = (struct gr_use){
         .call = call, .resources = &f.staging, .n = 1, .stream = stream, .buffers = &f.buffer};
-    GR_TRY(gl_context_begin(&context, call, "has the framebuffer"));
+    GR_TRY(begin(&context, call));
     GR_TRY(take(&f, tensors, options, n));
     f.context = &context;
     return run(&f, fetch_parts);
@@ -499,7 +509,7 @@ gr_status gr_copy_framebuffer(unsigned int framebuffer, gr_resource *buffer, siz
     struct fetch f = {
         .framebuffer = framebuffer, .parts = &part, .staging = buffer, .call = __func__};
     struct gl_context context;
-    GR_TRY(gl_context_begin(&context, __func__, "has the framebuffer"));
+    GR_TRY(begin(&context, __func__));
     GR_TRY(take_copy(&f, options, offset));
     f.context = &context;
     return run(&f, copy_part);

@@ -122,6 +122,9 @@ static gr_status check_name(const struct gl_resource *r, const char *call)
     unsigned int name = r->name;
     const struct gl_target *target = r->target, *own = target;
     bool renderbuffer = target->target == GL_RENDERBUFFER;
+    if (target->target == GL_TEXTURE_RECTANGLE)
+        GR_TRY(
+            gl_context_refuse_es(&r->context, "This image", target->name, "a GL_TEXTURE_2D", call));
     if (renderbuffer ? !glIsRenderbuffer(name) : !glIsTexture(name)) {
         bool other = renderbuffer ? glIsTexture(name) : glIsRenderbuffer(name);
         return gr_fail(GR_ERR_INVALID_VALUE, call,

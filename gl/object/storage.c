@@ -198,7 +198,9 @@ static void count_levels(GLenum target, struct gl_image_storage *storage)
 static unsigned view_levels(GLenum target, struct gl_view *view)
 {
     GLint levels = 0;
-    if (epoxy_gl_version() < 43 && !epoxy_has_gl_extension("GL_ARB_texture_view"))
+    if (epoxy_gl_version() < 43 && !epoxy_has_gl_extension("GL_ARB_texture_view") &&
+        !epoxy_has_gl_extension("GL_EXT_texture_view") &&
+        !epoxy_has_gl_extension("GL_OES_texture_view"))
         return 0;
     glGetTexParameteriv(target, GL_TEXTURE_VIEW_NUM_LEVELS, &levels);
     glGetTexParameteriv(target, GL_TEXTURE_VIEW_MIN_LEVEL, &view->level);
@@ -217,7 +219,8 @@ void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_st
     GLint immutable = 0;
     GL_SAVED(before, 0);
     bind(target, name, &before);
-    bool can_ask = epoxy_gl_version() >= 42 || epoxy_has_gl_extension("GL_ARB_texture_storage");
+    bool can_ask = epoxy_gl_version() >= 42 || !epoxy_is_desktop_gl() ||
+                   epoxy_has_gl_extension("GL_ARB_texture_storage");
     if (can_ask)
         glGetTexParameteriv(target, GL_TEXTURE_IMMUTABLE_FORMAT, &immutable);
     storage->immutable = immutable;

@@ -25,6 +25,11 @@
 
 static gr_status check_opengl(const struct gl_context *context, const char *call)
 {
+    GR_TRY(gl_context_refuse_es(context, "Sharing storage (GR_TRANSPORT_SHARED, GR_TRANSPORT_PEER)",
+                                "direct state access",
+                                "GR_TRANSPORT_INTEROP or GR_TRANSPORT_COPY with an object of your "
+                                "own",
+                                call));
     if (!HAS_DESCRIPTORS)
         return gr_fail(
             GR_ERR_UNSUPPORTED, call,

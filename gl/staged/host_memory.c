@@ -176,6 +176,20 @@ static bool has_pieces(const gr_resource *resource, bool read)
 
 /* ---- Copies of buffers ----------------------------------------------------------------------- */
 
+/* Copies between the object and host memory that OpenGL has not mapped. */
+static void move_bytes(const struct gl_resource *r, struct gl_span span, bool read)
+{
+    unsigned char *host = place(r->staged).cuda + span.offset;
+    const struct gl_buffer buffer = {.name = r->name,
+                                     .es = r->context.es,
+                                     .is_immutable = gl_buffer_is_immutable(r->name, &r->context),
+                                     .scratch = &r->staged->names->buffer};
+    if (read)
+        gl_buffer_read(&buffer, span.offset, span.size, host);
+    else
+        gl_buffer_write(&buffer, span.offset, span.size, host);
+}
+
 static void move_piece(const struct gl_resource *r, struct gl_span span, bool read)
 {
     const struct gl_place slot = place(r->staged);
@@ -184,11 +198,8 @@ static void move_piece(const struct gl_resource *r, struct gl_span span, bool re
         glCopyNamedBufferSubData(r->name, slot.buffer, object, staged, (GLsizeiptr)span.size);
     else if (slot.buffer)
         glCopyNamedBufferSubData(slot.buffer, r->name, staged, object, (GLsizeiptr)span.size);
-    else if (read)
-        gl_buffer_read(r->name, span.offset, span.size, slot.cuda + span.offset);
     else
-        gl_buffer_write(r->name, gl_buffer_is_immutable(r->name, &r->context),
-                        &r->staged->names->buffer, span.offset, span.size, slot.cuda + span.offset);
+        move_bytes(r, span, read);
 }
 
 /* Writes a piece while the next one is in transit to host memory, or starts to read all pieces. */

@@ -7,21 +7,60 @@
 
 #include "gl/context/saved_state.h"
 
-void gl_buffer_read(unsigned int name, size_t offset, size_t size, void *to)
-{
-    GL_SAVED(before, 0);
-    const GLenum target = gl_bind_buffer(&before, GL_COPY_READ_BUFFER, name);
-    glGetBufferSubData(target, (GLintptr)offset, (GLsizeiptr)size, to);
-}
-
-/* Whether the bound buffer can be mapped for writing. The application may map it persistently. */
-static bool is_writable(GLenum target)
+/* Whether the bound buffer can be mapped so. The application may map it persistently. */
+static bool is_mappable(GLenum target, GLint access)
 {
     GLint flags = 0, mapped = GL_FALSE;
     glGetBufferParameteriv(target, GL_BUFFER_STORAGE_FLAGS, &flags);
     glGetBufferParameteriv(target, GL_BUFFER_MAPPED, &mapped);
-    return flags & GL_MAP_WRITE_BIT && !mapped;
+    return flags & access && !mapped;
 }
+
+/* Binds the scratch buffer, with new storage. Returns the target. */
+static GLenum bind_scratch(const struct gl_buffer *b, struct gl_saved *saved, size_t size,
+                           const void *from)
+{
+    if (!*b->scratch)
+        glGenBuffers(1, b->scratch);
+    const GLenum at = gl_bind_buffer(saved, GL_COPY_WRITE_BUFFER, *b->scratch);
+    glBufferData(at, (GLsizeiptr)size, from, GL_STREAM_COPY);
+    return at;
+}
+
+/* ---- Reads ----------------------------------------------------------------------------------- */
+
+static void read_mapped(GLenum target, size_t offset, size_t size, void *to)
+{
+    const void *from =
+        glMapBufferRange(target, (GLintptr)offset, (GLsizeiptr)size, GL_MAP_READ_BIT);
+    if (!from)
+        return;
+    memcpy(to, from, size);
+    glUnmapBuffer(target);
+}
+
+static void read_through(const struct gl_buffer *b, GLenum target, size_t offset, size_t size,
+                         void *to)
+{
+    GL_SAVED(before, 0);
+    const GLenum at = bind_scratch(b, &before, size, NULL);
+    glCopyBufferSubData(target, at, (GLintptr)offset, 0, (GLsizeiptr)size);
+    read_mapped(at, 0, size, to);
+}
+
+void gl_buffer_read(const struct gl_buffer *b, size_t offset, size_t size, void *to)
+{
+    GL_SAVED(before, 0);
+    const GLenum target = gl_bind_buffer(&before, GL_COPY_READ_BUFFER, b->name);
+    if (!b->es)
+        glGetBufferSubData(target, (GLintptr)offset, (GLsizeiptr)size, to);
+    else if (b->is_immutable && !is_mappable(target, GL_MAP_READ_BIT))
+        read_through(b, target, offset, size, to);
+    else
+        read_mapped(target, offset, size, to);
+}
+
+/* ---- Writes ---------------------------------------------------------------------------------- */
 
 /*
  * Writes to the bound buffer, or leaves an OpenGL error. False if the bytes were lost meanwhile.
@@ -37,23 +76,20 @@ static bool write_mapped(GLenum target, size_t offset, size_t size, const void *
     return glUnmapBuffer(target);
 }
 
-/* Writes by a copy from a scratch buffer, which is possible for any storage. */
-static void write_through(GLenum target, GLuint *scratch, size_t offset, size_t size,
+/* Writes by a copy from the scratch buffer, which is possible for any storage. */
+static void write_through(const struct gl_buffer *b, GLenum target, size_t offset, size_t size,
                           const void *from)
 {
-    if (!*scratch)
-        glGenBuffers(1, scratch);
     GL_SAVED(before, 0);
-    const GLenum at = gl_bind_buffer(&before, GL_COPY_WRITE_BUFFER, *scratch);
-    glBufferData(at, (GLsizeiptr)size, from, GL_STREAM_COPY);
+    const GLenum at = bind_scratch(b, &before, size, from);
     glCopyBufferSubData(at, target, 0, (GLintptr)offset, (GLsizeiptr)size);
 }
 
-void gl_buffer_write(unsigned int name, bool is_immutable, unsigned int *scratch, size_t offset,
-                     size_t size, const void *from)
+void gl_buffer_write(const struct gl_buffer *b, size_t offset, size_t size, const void *from)
 {
     GL_SAVED(before, 0);
-    const GLenum target = gl_bind_buffer(&before, GL_COPY_READ_BUFFER, name);
-    if ((is_immutable && !is_writable(target)) || !write_mapped(target, offset, size, from))
-        write_through(target, scratch, offset, size, from);
+    const GLenum target = gl_bind_buffer(&before, GL_COPY_READ_BUFFER, b->name);
+    if ((b->is_immutable && !is_mappable(target, GL_MAP_WRITE_BIT)) ||
+        !write_mapped(target, offset, size, from))
+        write_through(b, target, offset, size, from);
 }

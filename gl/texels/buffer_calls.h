@@ -9,13 +9,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-void gl_buffer_read(unsigned int name, size_t offset, size_t size, void *to);
+/* A buffer of the application. */
+struct gl_buffer {
+    unsigned int name;
+    bool es;           /* the context is one of OpenGL ES */
+    bool is_immutable; /* glBufferStorage allocated the storage, so that a map may be refused */
+    /*
+     * The bytes are then copied through this buffer, which is created if it is 0, and kept for
+     * later copies.
+     */
+    unsigned int *scratch;
+};
 
-/*
- * `is_immutable`: glBufferStorage allocated the storage, so that it may not be writable. It is then
- * written through the buffer *scratch, which is created if it is 0, and kept for later writes.
- */
-void gl_buffer_write(unsigned int name, bool is_immutable, unsigned int *scratch, size_t offset,
-                     size_t size, const void *from);
+void gl_buffer_read(const struct gl_buffer *buffer, size_t offset, size_t size, void *to);
+void gl_buffer_write(const struct gl_buffer *buffer, size_t offset, size_t size, const void *from);
 
 #endif

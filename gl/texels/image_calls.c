@@ -71,6 +71,8 @@ static void move_source(const struct gl_texel_move *m, const struct gl_texel_sou
         const GLenum bound = cube ? GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)part.layer : target;
         if (m->to_image)
             write_texels(bound, &part, m->scratch, (const void *)at);
+        else if (m->context->es)
+            gl_es_read(m->scratch ? GL_RENDERBUFFER : bound, &part, (void *)at);
         else
             read_texels(bound, &part, m->scratch, (void *)at);
         at += gl_texels_layer(s);

@@ -30,13 +30,15 @@ struct gl_transfer gl_transfer_of(const struct gl_format *format)
 
 bool gl_transfer_supported(const struct gl_target *target)
 {
-    return target->target != GL_RENDERBUFFER || epoxy_gl_version() >= 43 ||
+    return target->target != GL_RENDERBUFFER ||
+           epoxy_gl_version() >= (epoxy_is_desktop_gl() ? 43 : 32) ||
            epoxy_has_gl_extension("GL_ARB_copy_image");
 }
 
 bool gl_texels_regions_supported(void)
 {
-    return epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_ARB_get_texture_sub_image");
+    return !epoxy_is_desktop_gl() || epoxy_gl_version() >= 45 ||
+           epoxy_has_gl_extension("GL_ARB_get_texture_sub_image");
 }
 
 /* ---- Whether the shader can move them -------------------------------------------------------- */

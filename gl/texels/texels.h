@@ -121,4 +121,18 @@ bool gl_attachment_blit(const struct gl_texel_source *source, unsigned int forma
 unsigned int gl_texels_scratch(const struct gl_context *context, unsigned int internal,
                                struct gl_transfer transfer, int width, int height);
 
+/* ---- OpenGL ES ------------------------------------------------------------------------------- */
+
+/*
+ * Reads layers into host memory. `target` is that of a renderbuffer, a texture or a cube face. The
+ * caller has called gl_save_pixels(), and nothing is bound to GL_PIXEL_PACK_BUFFER.
+ */
+void gl_es_read(unsigned int target, const struct gl_texel_source *source, void *to);
+
+/*
+ * Whether OpenGL ES reads level 0 of an image without a loss of bits. May leave an OpenGL error;
+ * the caller has saved earlier ones.
+ */
+bool gl_es_reads(const struct gl_texel_source *source);
+
 #endif

@@ -49,6 +49,9 @@ typedef struct gr_egl_options {
      * CUDA device. NULL: none.
      */
     const gr_egl *share;
+
+    /* OpenGL ES 3.1 or newer (gl.h). false: desktop OpenGL. */
+    GR_NEW_FIELD(bool) es;
 } gr_egl_options;
 
 /*
@@ -56,7 +59,7 @@ typedef struct gr_egl_options {
  *
  * The EGL device is found by its CUDA ordinal (EGL_NV_device_cuda), not by its position in a list.
  * With the software CUDA driver the context uses Mesa on the CPU. The new context replaces the
- * current context of this thread, and eglBindAPI() selects OpenGL. NULL as `options` means all
+ * current context of this thread, and eglBindAPI() selects its API. NULL as `options` means all
  * defaults.
  *
  * Owner    the caller frees it with gr_egl_free(). The EGL display is never terminated, because
@@ -64,7 +67,8 @@ typedef struct gr_egl_options {
  * Thread   any; the context is current on the calling thread only
  *
  * Errors, with the previous context still current:
- *     GR_ERR_INVALID_VALUE  there is no such CUDA device, or `share` is on another CUDA device
+ *     GR_ERR_INVALID_VALUE  there is no such CUDA device; `share` is on another CUDA device, or of
+ *                           the other API; or `compatibility` and `es` are set
  *     GR_ERR_GL             EGL or a context of that version is not available; the message lists
  *                           the EGL devices and what is missing
  *     GR_ERR_CUDA           CUDA failed to count its devices

@@ -9,7 +9,7 @@
  *                                            .z_far = 100, .staging = staging);
  *     gr_fetch_framebuffer(framebuffer, metres, &depth, stream);
  *
- * The function needs an OpenGL context that is current on the calling thread, as gl.h describes.
+ * The function needs a current OpenGL context, not of OpenGL ES, as gl.h describes.
  */
 #ifndef GR_FRAMEBUFFER_H
 #define GR_FRAMEBUFFER_H

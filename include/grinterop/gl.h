@@ -19,7 +19,10 @@
  *     gr_map_gl_buffer()                           for a single use
  *
  * All functions use the OpenGL context that is current on the calling thread, by EGL, GLX or WGL:
- * the context of your window, or one of egl.h. It must have OpenGL 3.2 or newer.
+ * the context of your window, or one of egl.h. It must have OpenGL 3.2 or newer, or by EGL OpenGL
+ * ES 3.1 or newer. Of OpenGL ES, existing objects are registered and copied. grinterop creates
+ * none, reads no framebuffers, and copies no depth and no format that OpenGL ES cannot draw to or
+ * has to convert, such as those of 3 channels: GR_ERR_UNSUPPORTED says what to use.
  *
  * OpenGL names and constants are unsigned ints here, so this header needs no OpenGL header and
  * works with any loader.
@@ -57,7 +60,7 @@ extern "C" {
  *     GR_ERR_INVALID_VALUE  `name` is 0, not a buffer, or a buffer without storage; or `flags` are
  *                           not valid for a buffer
  *     GR_ERR_GL             no OpenGL context is current
- *     GR_ERR_UNSUPPORTED    the context is older than OpenGL 3.2, or OpenGL ES
+ *     GR_ERR_UNSUPPORTED    the context is older than OpenGL 3.2 or OpenGL ES 3.1
  *     GR_ERR_CUDA           CUDA refused, usually because OpenGL draws on another device; the
  *                           message names both devices and the remedy
  *
@@ -243,7 +246,7 @@ typedef struct gr_gl_options {
  *     packed    GL_RGB10_A2, GL_R11F_G11F_B10F, GL_RGB9_E5 and GL_RGB565 are accepted; peer
  *               accepts them, too. CUDA sees one integer per texel (GR_FORMAT_A2B10G10R10 and so
  *               on), which gr_publish() and gr_fetch() convert
- *     Needs     OpenGL 4.3 for renderbuffers
+ *     Needs     OpenGL 4.3 or OpenGL ES 3.2 for renderbuffers
  *
  * Errors: as for gr_from_gl_buffer() and gr_from_gl_image(), and
  *     GR_ERR_INVALID_VALUE  `transports` has unknown bits, or does not allow interop although
@@ -314,7 +317,7 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  *          not current then, the next call in that context deletes the buffer
  * Storage  immutable; llvmpipe cannot map it
  * Thread   where the OpenGL context is current
- * Needs    OpenGL 4.5, or GL_ARB_direct_state_access
+ * Needs    OpenGL 4.5, or GL_ARB_direct_state_access; not OpenGL ES
  *
  * To read the bytes back, copy them to another OpenGL buffer first. With NVIDIA's driver (580)
  * glGetBufferSubData on shared storage may return old bytes; draws, dispatches and copies see the

@@ -1162,13 +1162,14 @@ class EglContext(_Closes):
         compatibility: The compatibility profile.
         debug: A debug context.
         share: A context to share OpenGL objects with.
+        es: OpenGL ES 3.1 or newer.
 
     Raises:
         CUDAError: EGL or that version is not available; the message says what is.
     """
     def __new__(
         cls, cuda_device: int = 0, major: int = 0, minor: int = 0, *, compatibility: bool = False,
-        debug: bool = False, share: EglContext | None = None,
+        debug: bool = False, share: EglContext | None = None, es: bool = False,
     ) -> Self: ...
     @property
     def config(self) -> int:

@@ -149,10 +149,10 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     gr_egl_options options = GR_INIT(gr_egl_options);
     PyObject *share = NULL;
     gr_egl *egl;
-    if (!PARSE("|O&O&O&$O&O&O:EglContext",
-               NAMES("cuda_device", "major", "minor", "compatibility", "debug", "share"),
+    if (!PARSE("|O&O&O&$O&O&OO&:EglContext",
+               NAMES("cuda_device", "major", "minor", "compatibility", "debug", "share", "es"),
                INT(&options.cuda_device), INT(&options.major), INT(&options.minor),
-               TRUTH(&options.compatibility), TRUTH(&options.debug), &share) ||
+               TRUTH(&options.compatibility), TRUTH(&options.debug), &share, TRUTH(&options.es)) ||
         !shared_of(share, &options.share))
         return NULL;
     WITHOUT_GIL(egl = gr_egl_create(&options));

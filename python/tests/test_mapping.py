@@ -645,6 +645,20 @@ def test_egl_context_shares_objects_of_another_or_none(egl, vbo):
         egl.make_current()
 
 
+def test_egl_context_of_opengl_es(egl, cuda):
+    try:
+        with grinterop.EglContext(0, es=True) as es:
+            assert es.describe().startswith("OpenGL ES 3.")
+            refuses(ValueError, lambda: grinterop.EglContext(share=egl, es=True), match="`share`")
+            buffer = gl.buffer(64, bytes(range(64)))
+            for transports in "interop", "copy":
+                with GraphicsResource.from_gl_buffer(buffer, transports=transports) as resource:
+                    with resource.map(stream=cuda) as mapped:
+                        assert mapped.size == 64
+    finally:
+        egl.make_current()
+
+
 def test_a_map_follows_replaced_storage(egl, cuda):
     name = gl.buffer(4096)
     refuses(TypeError, lambda: GraphicsResource.from_gl_buffer(name, follow_storage="no"))

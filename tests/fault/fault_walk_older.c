@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Scenarios of test_fault_walk with an older OpenGL: OpenGL reports an older version, and grinterop
- * uses only functions of that version. Each version has its own context, which is kept.
+ * uses only functions of that version. Also with OpenGL ES. Each has its own context, which is
+ * kept.
  */
 #include "fault_walk.h"
 #include "tests/support/support_image.h"
@@ -31,15 +32,18 @@ const struct call_stand_in walk_older_stand_ins[] = {
 
 /* ---- Contexts -------------------------------------------------------------------------------- */
 
-#define AGES 2
-static const int ages[AGES] = {33, 44};
+#define AGES 3
+static const struct {
+    int version; /* 0: the real one */
+    bool es;
+} ages[AGES] = {{33, false}, {44, false}, {0, true}};
 static gr_egl *contexts[AGES];
 
 /* Creates the context of a version. Called before the first fault. */
 static const char *make_context(int i)
 {
     if (!contexts[i])
-        contexts[i] = gr_egl_create(NULL);
+        contexts[i] = gr_egl_create(&GR_INIT(gr_egl_options, .es = ages[i].es));
     gr_egl_make_current(fx.egl);
     return contexts[i] ? NULL : gr_last_error()->message;
 }
@@ -54,11 +58,16 @@ static const char *no_44(void)
     return make_context(1);
 }
 
+static const char *no_es(void)
+{
+    return make_context(2);
+}
+
 static bool in(int i)
 {
     if (!ok(gr_egl_make_current(contexts[i])))
         return false;
-    version = ages[i];
+    version = ages[i].version;
     bool good = scenario->older();
     version = 0;
     return good;
@@ -72,6 +81,11 @@ static bool in_33(void)
 static bool in_44(void)
 {
     return in(1);
+}
+
+static bool in_es(void)
+{
+    return in(2);
 }
 
 /* ---- Operations ------------------------------------------------------------------------------ */
@@ -93,6 +107,24 @@ static bool use_immutable(void)
     return good;
 }
 
+/* OpenGL ES reads these texels only with four channels of 32 bits. */
+static bool use_integers(void)
+{
+    static const unsigned char texels[8 * 8] = {1};
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_R8UI, 8, 8);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 8, 8, GL_RED_INTEGER, GL_UNSIGNED_BYTE, texels);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    gr_resource *resource = gr_from_gl_image_with(name, GL_TEXTURE_2D, 0, &by_copy);
+    gr_buffer *buffer = done(resource) ? gr_map(resource, fx.stream) : NULL;
+    bool good = done(buffer) && walk_release(buffer);
+    gr_resource_free(resource);
+    glDeleteTextures(1, &name);
+    return good;
+}
+
 const struct scenario walk_older[] = {
     {"a buffer by interop, OpenGL 3.3", .run = in_33, .missing = no_33, .older = walk_a_buffer,
      .options = &by_interop},
@@ -103,6 +135,17 @@ const struct scenario walk_older[] = {
     {"an image by copies, OpenGL 4.4", .run = in_44, .missing = no_44, .older = walk_an_image,
      .options = &by_copy, .target = "2D"},
     {"a renderbuffer by copies, OpenGL 4.4", .run = in_44, .missing = no_44, .older = walk_an_image,
+     .options = &by_copy, .target = "RENDERBUFFER"},
+    {"a buffer by interop, OpenGL ES", .run = in_es, .missing = no_es, .older = walk_a_buffer,
+     .options = &by_interop},
+    {"a buffer by copies, OpenGL ES", .run = in_es, .missing = no_es, .older = walk_a_buffer,
+     .options = &by_copy},
+    {"an image by interop, OpenGL ES", .run = in_es, .missing = no_es, .older = walk_an_image,
+     .options = &by_interop, .target = "2D"},
+    {"an image by copies, OpenGL ES", .run = in_es, .missing = no_es, .older = walk_an_image,
+     .options = &by_copy, .target = "2D"},
+    {"integers by copies, OpenGL ES", .run = in_es, .missing = no_es, .older = use_integers},
+    {"a renderbuffer by copies, OpenGL ES", .run = in_es, .missing = no_es, .older = walk_an_image,
      .options = &by_copy, .target = "RENDERBUFFER"},
     {.name = NULL},
 };

@@ -229,7 +229,11 @@ void gl_read(GLuint name, void *bytes, size_t size)
     GLuint before = bind_copy_read(fresh);
     glBufferData(GL_COPY_READ_BUFFER, (GLsizeiptr)size, bytes, GL_STREAM_READ);
     gl_copy_buffer(name, fresh, size);
-    glGetBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)size, bytes);
+    if (epoxy_is_desktop_gl())
+        glGetBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)size, bytes);
+    else
+        memcpy(bytes, glMapBufferRange(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)size, GL_MAP_READ_BIT),
+               size);
     glBindBuffer(GL_COPY_READ_BUFFER, before);
     glDeleteBuffers(1, &fresh);
 }

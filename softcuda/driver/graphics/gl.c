@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The driver's access to OpenGL (gl.h). */
 #include "softcuda/driver/graphics/gl.h"
+#include "softcuda/driver/graphics/gl_pixels.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -99,11 +100,6 @@ CUresult soft_gl_has_context(soft_graphics *resource)
     return soft_gl_current(&current) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;
 }
 
-bool soft_gl_is_desktop(void)
-{
-    return epoxy_is_desktop_gl();
-}
-
 bool soft_gl_enter(const soft_gl_context *context, soft_gl_visit *visit)
 {
     *visit = (soft_gl_visit){.switched = false};
@@ -131,7 +127,7 @@ static GLuint bound_to(GLenum target)
     GLint name = 0;
     glGetIntegerv(target == GL_COPY_READ_BUFFER    ? GL_COPY_READ_BUFFER_BINDING
                   : target == GL_COPY_WRITE_BUFFER ? GL_COPY_WRITE_BUFFER_BINDING
-                  : target == GL_TEXTURE_BUFFER    ? GL_TEXTURE_BUFFER_BINDING
+                  : target == GL_UNIFORM_BUFFER    ? GL_UNIFORM_BUFFER_BINDING
                                                    : GL_ARRAY_BUFFER_BINDING,
                   &name);
     return (GLuint)name;
@@ -219,7 +215,8 @@ static size_t mapped_part(const gl_mapping *mapping, size_t size)
  */
 static bool bound_is_writable(GLenum target)
 {
-    if (epoxy_gl_version() < 44 && !epoxy_has_gl_extension("GL_ARB_buffer_storage"))
+    if (epoxy_gl_version() < 44 && !epoxy_has_gl_extension("GL_ARB_buffer_storage") &&
+        !epoxy_has_gl_extension("GL_EXT_buffer_storage"))
         return true;
     GLint immutable = GL_FALSE, flags = 0;
     glGetBufferParameteriv(target, GL_BUFFER_IMMUTABLE_STORAGE, &immutable);
@@ -238,6 +235,39 @@ bool soft_gl_buffer_size(unsigned name, size_t *size)
     return true;
 }
 
+/* Another buffer, which is bound. */
+typedef struct {
+    GLenum target;
+    GLuint name, before;
+} scratch_buffer;
+
+static scratch_buffer bind_scratch(const void *bytes, size_t size)
+{
+    scratch_buffer s = {
+        has_deleted(GL_COPY_WRITE_BUFFER) ? GL_UNIFORM_BUFFER : GL_COPY_WRITE_BUFFER, 0, 0};
+    glGenBuffers(1, &s.name);
+    s.before = bind(s.target, s.name);
+    glBufferData(s.target, (GLsizeiptr)size, bytes, GL_STREAM_COPY);
+    return s;
+}
+
+static void end_scratch(const scratch_buffer *s)
+{
+    glBindBuffer(s->target, s->before);
+    glDeleteBuffers(1, &s->name);
+}
+
+/* OpenGL ES can only map a buffer to read it, but not every storage. */
+static void copy_from_bound(GLenum target, void *to, size_t size)
+{
+    scratch_buffer scratch = bind_scratch(NULL, size);
+    glCopyBufferSubData(target, scratch.target, 0, 0, (GLsizeiptr)size);
+    const void *from = glMapBufferRange(scratch.target, 0, (GLsizeiptr)size, GL_MAP_READ_BIT);
+    if (from)
+        memcpy(to, from, size);
+    end_scratch(&scratch); /* also unmaps it */
+}
+
 void soft_gl_buffer_read(unsigned name, void *to, size_t size, unsigned char unreadable)
 {
     GLenum target = read_target();
@@ -248,6 +278,8 @@ void soft_gl_buffer_read(unsigned name, void *to, size_t size, unsigned char unr
         if (mapping.access & GL_MAP_READ_BIT)
             memcpy((unsigned char *)to + mapping.offset, mapping.bytes,
                    mapped_part(&mapping, size));
+    } else if (soft_gl_is_es()) {
+        copy_from_bound(target, to, size);
     } else {
         glGetBufferSubData(target, 0, (GLsizeiptr)size, to);
     }
@@ -257,15 +289,9 @@ void soft_gl_buffer_read(unsigned name, void *to, size_t size, unsigned char unr
 /* Writes immutable storage by a copy from another buffer, which OpenGL always allows. */
 static void copy_into_bound(GLenum target, const void *from, size_t size)
 {
-    const GLenum source =
-        has_deleted(GL_COPY_WRITE_BUFFER) ? GL_TEXTURE_BUFFER : GL_COPY_WRITE_BUFFER;
-    GLuint scratch = 0;
-    glGenBuffers(1, &scratch);
-    GLuint before = bind(source, scratch);
-    glBufferData(source, (GLsizeiptr)size, from, GL_STREAM_COPY);
-    glCopyBufferSubData(source, target, 0, 0, (GLsizeiptr)size);
-    glBindBuffer(source, before);
-    glDeleteBuffers(1, &scratch);
+    scratch_buffer scratch = bind_scratch(from, size);
+    glCopyBufferSubData(scratch.target, target, 0, 0, (GLsizeiptr)size);
+    end_scratch(&scratch);
 }
 
 void soft_gl_buffer_write(unsigned name, const void *from, size_t size)

@@ -33,9 +33,6 @@ bool soft_gl_current(soft_gl_context *context);
  */
 CUresult soft_gl_has_context(soft_graphics *resource);
 
-/* False for OpenGL ES, whose buffers cannot be read. Requires a current context. */
-bool soft_gl_is_desktop(void);
-
 /* The OpenGL context that was current before soft_gl_enter(), for soft_gl_leave(). */
 typedef struct {
     bool switched;

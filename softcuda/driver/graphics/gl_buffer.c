@@ -136,9 +136,6 @@ SOFT_API cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint bu
     if (!pCudaResource || buffer == 0 || Flags > CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD ||
         !soft_gl_current(&gl))
         return CUDA_ERROR_INVALID_VALUE;
-    static int logged;
-    if (!soft_gl_is_desktop())
-        return soft_unsupported(&logged, "interop with an OpenGL ES context");
     size_t size = 0;
     if (!soft_gl_buffer_size(buffer, &size))
         return CUDA_ERROR_INVALID_HANDLE;

@@ -297,7 +297,11 @@ static CUresult inspect(soft_gl_image *image, unsigned flags)
     image->own_target = pixels.target;
     image->format = soft_gl_format_of(base.internal);
     CUresult result = CUDA_ERROR_INVALID_VALUE;
-    if (base.width > 0 && image->format && !base.multisampled) {
+    static int logged;
+    if (soft_gl_is_es() && image->format && !base.multisampled &&
+        !soft_gl_es_transfers(&pixels, image->format))
+        result = soft_unsupported(&logged, "an OpenGL ES image of this format");
+    else if (base.width > 0 && image->format && !base.multisampled) {
         image->element = soft_array_element(image->format->format, image->format->channels);
         image->level_count = level_count(&pixels, image, &base);
         describe(image, &base, flags);
@@ -361,9 +365,7 @@ SOFT_API cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, GLuint ima
     if (!pCudaResource || image == 0 || (Flags & ~known) || !soft_gl_target_registers(target) ||
         !soft_gl_current(&gl))
         return CUDA_ERROR_INVALID_VALUE;
-    static int es_logged, renderbuffers_logged;
-    if (!soft_gl_is_desktop())
-        return soft_unsupported(&es_logged, "interop with an OpenGL ES context");
+    static int renderbuffers_logged;
     if (!soft_gl_pixels_supported(target))
         return soft_unsupported(&renderbuffers_logged,
                                 "renderbuffers in an OpenGL without glCopyImageSubData");

@@ -103,7 +103,7 @@ static bool bind_claimed(soft_gl_pixels *pixels)
 
 bool soft_gl_pixels_supported(unsigned target)
 {
-    return target != GL_RENDERBUFFER || epoxy_gl_version() >= 43 ||
+    return target != GL_RENDERBUFFER || epoxy_gl_version() >= (soft_gl_is_es() ? 32 : 43) ||
            epoxy_has_gl_extension("GL_ARB_copy_image");
 }
 
@@ -212,9 +212,14 @@ void soft_gl_pixels_read(soft_gl_pixels *pixels, unsigned level, unsigned face,
                          const soft_gl_format *format, void *to)
 {
     GLenum target = image_target(pixels, face);
+    soft_gl_level size;
+    if (soft_gl_is_es()) {
+        soft_gl_pixels_describe(pixels, level, face, &size);
+        soft_gl_es_read(pixels, target, level, &size, format, to);
+        return;
+    }
     if (target == GL_RENDERBUFFER) {
         need_scratch(pixels, format);
-        soft_gl_level size;
         soft_gl_pixels_describe(pixels, 0, 0, &size);
         glCopyImageSubData(pixels->name, GL_RENDERBUFFER, 0, 0, 0, 0, pixels->scratch,
                            GL_TEXTURE_2D, 0, 0, 0, 0, (GLsizei)size.width, (GLsizei)size.height, 1);

@@ -76,4 +76,16 @@ void soft_gl_pixels_write(soft_gl_pixels *pixels, unsigned level, unsigned face,
                           const soft_gl_format *format, const soft_gl_level *part, unsigned width,
                           unsigned height, const void *from);
 
+/* ---- OpenGL ES: gl_es.c ---------------------------------------------------------------------- */
+
+/* Whether the current context is one of OpenGL ES. */
+bool soft_gl_is_es(void);
+
+/* Whether OpenGL ES can read and write pixels of the object in the layout of the format. */
+bool soft_gl_es_transfers(const soft_gl_pixels *pixels, const soft_gl_format *format);
+
+/* Reads a level of this size. `target` is that of the object, or a cube face. */
+void soft_gl_es_read(const soft_gl_pixels *pixels, unsigned target, unsigned level,
+                     const soft_gl_level *size, const soft_gl_format *format, unsigned char *to);
+
 #endif

@@ -11,13 +11,19 @@ static const struct {
     GLenum name;
     GLint plain;
 } store[SOFT_GL_STORE_PARAMETERS] = {
-    {GL_PACK_SWAP_BYTES, 0},   {GL_PACK_LSB_FIRST, 0},     {GL_PACK_ROW_LENGTH, 0},
-    {GL_PACK_IMAGE_HEIGHT, 0}, {GL_PACK_SKIP_ROWS, 0},     {GL_PACK_SKIP_PIXELS, 0},
-    {GL_PACK_SKIP_IMAGES, 0},  {GL_PACK_ALIGNMENT, 1},     {GL_UNPACK_SWAP_BYTES, 0},
-    {GL_UNPACK_LSB_FIRST, 0},  {GL_UNPACK_ROW_LENGTH, 0},  {GL_UNPACK_IMAGE_HEIGHT, 0},
-    {GL_UNPACK_SKIP_ROWS, 0},  {GL_UNPACK_SKIP_PIXELS, 0}, {GL_UNPACK_SKIP_IMAGES, 0},
-    {GL_UNPACK_ALIGNMENT, 1},
+    {GL_PACK_ROW_LENGTH, 0},     {GL_PACK_SKIP_ROWS, 0},     {GL_PACK_SKIP_PIXELS, 0},
+    {GL_PACK_ALIGNMENT, 1},      {GL_UNPACK_ROW_LENGTH, 0},  {GL_UNPACK_SKIP_ROWS, 0},
+    {GL_UNPACK_SKIP_PIXELS, 0},  {GL_UNPACK_SKIP_IMAGES, 0}, {GL_UNPACK_ALIGNMENT, 1},
+    {GL_UNPACK_IMAGE_HEIGHT, 0}, /* OpenGL ES does not have the following ones */
+    {GL_PACK_SWAP_BYTES, 0},     {GL_PACK_LSB_FIRST, 0},     {GL_PACK_IMAGE_HEIGHT, 0},
+    {GL_PACK_SKIP_IMAGES, 0},    {GL_UNPACK_SWAP_BYTES, 0},  {GL_UNPACK_LSB_FIRST, 0},
 };
+#define ES_PARAMETERS 10
+
+static size_t store_count(void)
+{
+    return epoxy_is_desktop_gl() ? SOFT_GL_STORE_PARAMETERS : ES_PARAMETERS;
+}
 
 static const struct {
     GLenum name;
@@ -33,6 +39,8 @@ static bool is_compatibility(void)
     if (epoxy_gl_version() < 32)
         return epoxy_gl_version() < 31 || epoxy_has_gl_extension("GL_ARB_compatibility");
     GLint profile = 0;
+    if (!epoxy_is_desktop_gl())
+        return false;
     glGetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
     return profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
 }
@@ -62,15 +70,18 @@ void soft_gl_state_set(soft_gl_state *before)
 {
     before->pack_buffer = unbind(GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING);
     before->unpack_buffer = unbind(GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING);
-    for (size_t i = 0; i < SOFT_GL_STORE_PARAMETERS; i++) {
+    for (size_t i = 0; i < store_count(); i++) {
         glGetIntegerv(store[i].name, &before->store[i]);
         glPixelStorei(store[i].name, store[i].plain);
     }
     set_transfer(before);
-    before->has_invert = epoxy_has_gl_extension("GL_MESA_pack_invert");
+    const bool es = !epoxy_is_desktop_gl();
+    before->invert_name = es ? GL_PACK_REVERSE_ROW_ORDER_ANGLE : GL_PACK_INVERT_MESA;
+    before->has_invert =
+        epoxy_has_gl_extension(es ? "GL_ANGLE_pack_reverse_row_order" : "GL_MESA_pack_invert");
     if (before->has_invert) {
-        glGetIntegerv(GL_PACK_INVERT_MESA, &before->invert);
-        glPixelStorei(GL_PACK_INVERT_MESA, GL_FALSE);
+        glGetIntegerv(before->invert_name, &before->invert);
+        glPixelStorei(before->invert_name, GL_FALSE);
     }
     GLint units = 1;
     glGetIntegerv(GL_ACTIVE_TEXTURE, &before->unit);
@@ -83,11 +94,11 @@ void soft_gl_state_restore(const soft_gl_state *before)
 {
     glActiveTexture((GLenum)before->unit);
     if (before->has_invert)
-        glPixelStorei(GL_PACK_INVERT_MESA, before->invert);
+        glPixelStorei(before->invert_name, before->invert);
     for (size_t i = 0; before->has_transfer && i < SOFT_GL_TRANSFER_PARAMETERS; i++)
         if (before->transfer[i] != transfer[i].plain)
             glPixelTransferf(transfer[i].name, before->transfer[i]);
-    for (size_t i = 0; i < SOFT_GL_STORE_PARAMETERS; i++)
+    for (size_t i = 0; i < store_count(); i++)
         glPixelStorei(store[i].name, before->store[i]);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, before->pack_buffer);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, before->unpack_buffer);

@@ -19,6 +19,7 @@ typedef struct {
     bool has_transfer;
     float transfer[SOFT_GL_TRANSFER_PARAMETERS];
     bool has_invert;
+    unsigned invert_name;
     int invert;
     int unit;
     unsigned spare_unit; /* the unit that is active during transfers, counted from 0 */
