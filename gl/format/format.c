@@ -194,6 +194,9 @@ static const struct gl_target targets[] = {
            "a GL_TEXTURE_2D_ARRAY that it is resolved into"),
     TARGET(TEXTURE_BUFFER, TEXTURE_BINDING_BUFFER,
            "gr_from_gl_buffer() with the buffer behind the texture"),
+    {GL_TEXTURE_EXTERNAL_OES, "GL_TEXTURE_EXTERNAL_OES", 0,
+     "glEGLImageTargetTexture2DOES(GL_TEXTURE_2D, image) with the same EGLImage, and pass that "
+     "texture as GL_TEXTURE_2D"},
 };
 #define TARGET_COUNT (sizeof(targets) / sizeof(targets[0]))
 
@@ -214,7 +217,7 @@ static bool get_bindings(GLint bound[TARGET_COUNT])
     bool exist = true;
     for (size_t i = 0; i < TARGET_COUNT; i++) {
         bound[i] = 0;
-        if (targets[i].target != GL_RENDERBUFFER)
+        if (targets[i].binding && targets[i].target != GL_RENDERBUFFER)
             glGetIntegerv(targets[i].binding, &bound[i]);
         exist = exist && (!bound[i] || glIsTexture((GLuint)bound[i]));
     }

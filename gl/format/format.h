@@ -74,7 +74,7 @@ bool gl_format_has_image_units(const struct gl_format *format);
 struct gl_target {
     unsigned int target;
     const char *name;     /* such as "GL_TEXTURE_2D" */
-    unsigned int binding; /* the constant for glGetIntegerv() that returns the binding */
+    unsigned int binding; /* the constant for glGetIntegerv() that returns the binding, or 0 */
     const char *instead;  /* what to use if CUDA refuses the target; otherwise NULL */
 };
 
