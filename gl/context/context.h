@@ -38,7 +38,10 @@ struct gl_context {
     struct gl_group *group;
 };
 
-/* Marks the current context, or finds its mark. False if no context is current. Thread-safe. */
+/*
+ * Marks the current context, or finds its mark. False if no context is current, or its library is
+ * missing. Thread-safe.
+ */
 bool gl_context_remember(struct gl_context *context);
 
 /* Whether both are the same context, or the same share group. */

@@ -27,6 +27,10 @@ gr_status gl_context_begin(struct gl_context *context, const char *call, const c
         return gr_refuse_forked(call);
     if (!gr_driver())
         return GR_ERR_NO_DRIVER; /* the error is already recorded */
+    if (context->native.handle && !context->version)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The current context is OpenGL ES, but " GL_NATIVE_ES
+                       " was not found. Install it (on Debian libgles2).");
     if (context->native.handle)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The current context is OpenGL%s %d.%d. grinterop needs OpenGL 3.2, or "

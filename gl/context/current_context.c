@@ -122,6 +122,8 @@ bool gl_context_remember(struct gl_context *context)
     struct gl_context *known = find_known(&context->native);
     if (known && known->pipeline && has_mark(known)) {
         *context = *known;
+    } else if (!gl_native_is_callable(&context->native)) {
+        return false;
     } else {
         query_context(context);
         if (known && can_be_marked(context))

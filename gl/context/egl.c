@@ -248,6 +248,9 @@ static gr_status check_options(const gr_egl_options *o, const char *call)
             GR_ERR_GL, call,
             "libEGL.so.1 was not found. Install EGL (on Debian libegl1, and libegl-mesa0 or "
             "NVIDIA's libEGL_nvidia).");
+    if (o->es && !gl_native_has_es())
+        return gr_fail(GR_ERR_GL, call,
+                       GL_NATIVE_ES " was not found. Install it (on Debian libgles2).");
     return GR_OK;
 }
 

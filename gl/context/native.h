@@ -32,6 +32,14 @@ struct gl_native {
  */
 bool gl_native_current(struct gl_native *native);
 
+/*
+ * Whether epoxy can call OpenGL in this context, which is current. For OpenGL ES it needs
+ * GL_NATIVE_ES, and ends the process without it.
+ */
+bool gl_native_is_callable(const struct gl_native *native);
+bool gl_native_has_es(void);
+#define GL_NATIVE_ES "libGLESv2.so.2"
+
 /* With EGL, sets the display of the current context, which gl_native_is_gone() needs. */
 void gl_native_find_display(struct gl_native *native);
 

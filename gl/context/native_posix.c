@@ -87,6 +87,22 @@ bool gl_native_current(struct gl_native *native)
     return false;
 }
 
+bool gl_native_has_es(void)
+{
+    void *library = dlopen(GL_NATIVE_ES, RTLD_LAZY | RTLD_LOCAL);
+    if (library)
+        dlclose(library);
+    return library;
+}
+
+bool gl_native_is_callable(const struct gl_native *native)
+{
+    EGLint api = EGL_OPENGL_API;
+    if (is_egl(native))
+        eglQueryContext(eglGetCurrentDisplay(), native->handle, EGL_CONTEXT_CLIENT_TYPE, &api);
+    return api != EGL_OPENGL_ES_API || gl_native_has_es();
+}
+
 void gl_native_find_display(struct gl_native *native)
 {
     if (is_egl(native))

@@ -18,6 +18,12 @@ bool gl_native_current(struct gl_native *native)
     return handle;
 }
 
+bool gl_native_is_callable(const struct gl_native *native)
+{
+    (void)native;
+    return true;
+}
+
 void gl_native_find_display(struct gl_native *native)
 {
     (void)native;

@@ -107,6 +107,15 @@ static bool use_immutable(void)
     return good;
 }
 
+/* Also after libGLESv2.so.2 was not found. */
+static bool create_es(void)
+{
+    gr_egl *es = gr_egl_create(&GR_INIT(gr_egl_options, .es = true));
+    bool good = done(es) && ok(gr_egl_make_current(fx.egl)) && ok(gr_egl_make_current(es));
+    gr_egl_free(es);
+    return good && ok(gr_egl_make_current(fx.egl));
+}
+
 /* OpenGL ES reads these texels only with four channels of 32 bits. */
 static bool use_integers(void)
 {
@@ -136,6 +145,7 @@ const struct scenario walk_older[] = {
      .options = &by_copy, .target = "2D"},
     {"a renderbuffer by copies, OpenGL 4.4", .run = in_44, .missing = no_44, .older = walk_an_image,
      .options = &by_copy, .target = "RENDERBUFFER"},
+    {"an OpenGL ES context", .run = create_es},
     {"a buffer by interop, OpenGL ES", .run = in_es, .missing = no_es, .older = walk_a_buffer,
      .options = &by_interop},
     {"a buffer by copies, OpenGL ES", .run = in_es, .missing = no_es, .older = walk_a_buffer,
