@@ -259,6 +259,22 @@ static bool run_image(void)
     return on_new_device(make_image, false);
 }
 
+static struct vulkan_image own_image;
+
+static gr_resource *take_image(gr_vk_device *device)
+{
+    own_image.own.create_info = &own_image.info;
+    return gr_from_vk_image(device, &own_image.own, GR_READ_WRITE);
+}
+
+static bool run_own_image(void)
+{
+    own_image = vulkan_image_unregistered(VK_FORMAT_R8G8B8A8_UNORM, "2D", SIDE, SIDE, 1, false);
+    bool good = on_new_device(take_image, false);
+    vulkan_image_own_free(&own_image);
+    return good;
+}
+
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
 static bool by_copies(gr_resource *(*make)(gr_vk_device *device), PFN_vkGetInstanceProcAddr get,
@@ -408,6 +424,7 @@ const struct scenario walk_vulkan[] = {
     {"a buffer created by the program", .run = run_own_buffer},
     {"memory from a descriptor", .run = run_external},
     {"a Vulkan image", .run = run_image},
+    {"an image created by the program", .run = run_own_image},
     {"a copied Vulkan buffer", .run = run_copied_buffer},
     {"a copied buffer for writing", .run = run_copied_output},
     {"a copied Vulkan image", .run = run_copied_image},

@@ -175,30 +175,38 @@ struct vulkan_image vulkan_image(VkFormat format, const char *shape, unsigned wi
     return image;
 }
 
-struct vulkan_image vulkan_image_own(VkFormat format, const char *shape, unsigned width,
-                                     unsigned height, unsigned levels, bool dedicated,
-                                     unsigned flags)
+struct vulkan_image vulkan_image_unregistered(VkFormat format, const char *shape, unsigned width,
+                                              unsigned height, unsigned levels, bool dedicated)
 {
     struct vulkan_image image = {.format = vulkan_format(format), .shape = vulkan_shape(shape)};
-    const VkExternalMemoryImageCreateInfo shared = {
+    static const VkExternalMemoryImageCreateInfo shared = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     image.info = vulkan_image_info(image.format, image.shape, width, height, levels, 0);
-    VkImageCreateInfo create = image.info;
-    create.pNext = &shared;
-    VK(CreateImage(vk.h->device, &create, NULL, &image.image));
+    image.info.pNext = &shared;
+    VK(CreateImage(vk.h->device, &image.info, NULL, &image.image));
     VkMemoryRequirements needs;
     vk.GetImageMemoryRequirements(vk.h->device, image.image, &needs);
     gr_vk_image_desc *own = &image.own;
-    *own = GR_INIT(gr_vk_image_desc, .create_info = &create, .image = image.image,
-                   .dedicated = dedicated, .offset = dedicated ? 0 : needs.alignment);
+    *own = GR_INIT(gr_vk_image_desc, .image = image.image, .dedicated = dedicated,
+                   .offset = dedicated ? 0 : needs.alignment);
     own->memory_size = needs.size + own->offset;
     own->memory = vulkan_memory(own->memory_size, needs.memoryTypeBits,
                                 dedicated ? MEMORY_EXPORT | MEMORY_DEDICATED : MEMORY_EXPORT,
                                 VK_NULL_HANDLE, dedicated ? image.image : VK_NULL_HANDLE);
     VK(BindImageMemory(vk.h->device, image.image, own->memory, own->offset));
-    image.resource = must_make(gr_from_vk_image(vk.wrap, own, flags));
-    own->create_info = NULL; /* it points to a local variable */
+    return image;
+}
+
+struct vulkan_image vulkan_image_own(VkFormat format, const char *shape, unsigned width,
+                                     unsigned height, unsigned levels, bool dedicated,
+                                     unsigned flags)
+{
+    struct vulkan_image image =
+        vulkan_image_unregistered(format, shape, width, height, levels, dedicated);
+    image.own.create_info = &image.info;
+    image.resource = must_make(gr_from_vk_image(vk.wrap, &image.own, flags));
+    image.own.create_info = NULL; /* it points to a local variable */
     return image;
 }
 

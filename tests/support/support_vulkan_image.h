@@ -84,7 +84,12 @@ struct vulkan_image vulkan_image(VkFormat format, const char *shape, unsigned wi
                                  unsigned height, unsigned levels, VkImageUsageFlags usage,
                                  unsigned flags);
 
-/* An image that the test creates in its own memory and registers with gr_from_vk_image(). */
+/*
+ * An image that the test creates in its own memory, and one that it registers with
+ * gr_from_vk_image(), too. The caller sets own.create_info = &info of the first.
+ */
+struct vulkan_image vulkan_image_unregistered(VkFormat format, const char *shape, unsigned width,
+                                              unsigned height, unsigned levels, bool dedicated);
 struct vulkan_image vulkan_image_own(VkFormat format, const char *shape, unsigned width,
                                      unsigned height, unsigned levels, bool dedicated,
                                      unsigned flags);
