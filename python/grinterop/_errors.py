@@ -110,7 +110,7 @@ _IN_PYTHON = """
     buffer_get_image_info=Buffer.image_info buffer_mipmapped_array=Buffer.mipmapped_array
     buffer_ptr=Buffer.handle buffer_publish=publish buffer_release=Buffer.close
     buffer_release_many=Buffers.close buffer_size=Buffer.size buffer_surface=Buffer.surface
-    buffer_tensor=Buffer.tensor buffer_texture=Buffer.texture buffer_texture_with=Buffer.texture
+    buffer_tensor=Buffer.tensor buffer_texture=Buffer.texture
     copy_framebuffer=copy_framebuffer
     create_gl_buffer=GraphicsResource.create_gl_buffer
     create_gl_buffer_of=GraphicsResource.from_tensor

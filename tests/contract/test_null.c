@@ -2,10 +2,9 @@
 /*
  * Calls each public function with NULL for each pointer, and with freed objects. Functions that can
  * fail must record an error, and functions that free something must do nothing. Freed objects must
- * not be read, which AddressSanitizer would detect. The test fails if a function of headers.h is
- * missing from the tables below.
+ * not be read, which AddressSanitizer would detect. check-functions reports functions that are
+ * missing here.
  */
-#include "tests/headers/headers.h"
 #include "tests/support/support_vulkan.h"
 
 #include <string.h>
@@ -222,23 +221,6 @@ static const VkCommandBuffer commands = (void *)&none; /* no call must get as fa
     X(gr_vk_device)                                                                                \
     X(gr_vk_headless)
 
-/* X(function, reason): not tested by this file. */
-#define EXEMPT(X)                                                                                  \
-    X(gr_clear_error, "takes nothing")                                                             \
-    X(gr_compat, "its functions return CUDA codes: test_compat")                                   \
-    X(gr_cuda_driver_path, "takes nothing")                                                        \
-    X(gr_cuda_is_software, "takes nothing")                                                        \
-    X(gr_cuda_load, "takes no pointer")                                                            \
-    X(gr_egl_create, "NULL is the default")                                                        \
-    X(gr_egl_make_current, "NULL leaves no context current")                                       \
-    X(gr_last_error, "takes nothing")                                                              \
-    X(gr_library_version, "takes nothing")                                                         \
-    X(gr_log_add, "a NULL function is standard error")                                             \
-    X(gr_log_remove, "a NULL function is standard error")                                          \
-    X(gr_tensor_collect, "takes no pointer")                                                       \
-    X(gr_vk_format_get_info, "takes no pointer: test_vk_format.c")                                 \
-    X(gr_vk_headless_create, "NULL is the default")
-
 GROUP("NULL", add_resource_case)
 
 /* Whether the message says NULL, if that is the first argument. */
@@ -281,29 +263,6 @@ TEST(freeing_null_does_nothing)
     SILENT(CHECK_SILENT)
     SCOPES(CHECK_SCOPE)
     ck_assert_uint_eq(flags, GR_READ_WRITE);
-}
-
-/* The texts of all entries in the tables: calls, end-of-scope functions, exempt functions. */
-#define AS_TEXT(call)      #call,
-#define AS_SCOPE(type)     #type "_at_scope_end",
-#define AS_NAME(name, why) #name,
-static const char *const known[] = {REFUSED(AS_TEXT) SILENT(AS_TEXT) SCOPES(AS_SCOPE)
-                                        EXEMPT(AS_NAME)};
-
-static bool is_known(const char *function)
-{
-    size_t length = strlen(function);
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (!strncmp(known[i], function, length) && strchr("(", known[i][length]))
-            return true;
-    return false;
-}
-
-TEST(each_public_function_is_in_a_table)
-{
-#define CHECK_KNOWN(function)                                                                      \
-    ck_assert_msg(is_known(#function), "%s() is in no table of test_null.c", #function);
-    PUBLIC_FUNCTIONS(CHECK_KNOWN)
 }
 
 /* ---- Freed objects --------------------------------------------------------------------------- */

@@ -24,9 +24,8 @@
 extern "C" void cxx_functions(anything *functions)
 {
     anything *at = functions;
-#define ADD(function) *at++ = reinterpret_cast<anything>(function);
-    PUBLIC_FUNCTIONS(ADD)
-#undef ADD
+#define FUNCTION(name, since) *at++ = reinterpret_cast<anything>(name);
+#include "functions.def"
 }
 
 // GR_INIT outside of functions.

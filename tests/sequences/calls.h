@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The calls of the sequences: one entry per public function, and entries for steps that a program
- * takes outside of grinterop. tests/checks/check-symbols checks that no public function is missing.
+ * takes outside of grinterop. check-functions reports public functions that are missing here.
  */
 #ifndef GR_TESTS_FUZZ_CALLS_H
 #define GR_TESTS_FUZZ_CALLS_H
@@ -52,16 +52,6 @@ struct entry {
 #undef CALL
 #undef SOFTWARE_CALL
 #undef STEP
-
-/* A public function that the sequences do not call. */
-struct left_out {
-    const char *name, *reason;
-};
-#define LEFT_OUT(name, reason)                                                                     \
-    {                                                                                              \
-#name, reason                                                                              \
-    }
-extern const struct left_out left_out[];
 
 /* Frees the objects that one thread has handed over and that no other thread has taken. */
 void hand_end_all(struct world *w);
