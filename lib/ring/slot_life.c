@@ -81,7 +81,8 @@ static gr_status check_kind(const gr_resource *resource, const gr_resource *like
     if (resource->backend != like->backend)
         return refuse_slot(
             i, call,
-            "uses another transport or another API than the others: create a ring for each.");
+            "uses another transport or API than the others, or, unlike them, has the memory of a "
+            "tensor: create a ring for each.");
     if (!gr_context_same(&resource->context, &like->context))
         return refuse_slot(
             i, call,

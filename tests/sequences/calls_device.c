@@ -165,7 +165,7 @@ bool run_gr_from_vk_buffer(struct world *w, const int *a)
     struct resource *from = resource_at(w, a[0]), *r = resource_at(w, a[3]);
     int wrong = a[1] % 16;
     if (r->used || !w->device || !w->software || !from || from->life != LIVE || from->closed ||
-        !from->object->vulkan || !from->object->immutable || from->image)
+        !from->object->vulkan || !from->object->immutable || from->object->of || from->image)
         return false;
     const gr_vk_buffer_desc desc =
         GR_INIT(gr_vk_buffer_desc, .buffer = wrong == 0 ? VK_NULL_HANDLE : gr_vk_buffer(from->it),

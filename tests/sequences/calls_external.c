@@ -136,7 +136,7 @@ bool run_gr_resource_send(struct world *w, const int *a)
     struct resource *r = resource_at(w, a[0]);
     size_t size = a[1] == 0 ? GR_SHARE_MOST_DATA + 1 : (size_t)a[1];
     if (r && (r->life != LIVE || r->gone || r->begun || r->own_sync ||
-              r->transport == GR_TRANSPORT_SHARED || r->image ||
+              r->transport == GR_TRANSPORT_SHARED || r->image || r->object->of ||
               (r->object->vulkan && !r->object->immutable)))
         return false;
     if (w->mail_sent - w->mail_read == MAILS)

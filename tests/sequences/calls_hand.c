@@ -61,7 +61,8 @@ static struct handed take(const struct world *w, bool any)
 /* Whether grinterop owns the OpenGL object, and nothing else refers to the resource. */
 static bool is_unreferenced(const struct resource *r)
 {
-    return r && !r->gone && !r->begun && !r->ring && !r->later && !r->kept && r->object == &r->own;
+    return r && !r->gone && !r->begun && !r->ring && !r->later && !r->kept &&
+           r->object == &r->own && !r->own.of;
 }
 
 bool run_hand_resource(struct world *w, const int *a)
@@ -96,7 +97,8 @@ bool run_hand_buffer(struct world *w, const int *a)
 bool run_hand_tensor(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
-    if (w->alone || !t || t->life != LIVE || t->base || t->resource || t->bytes != t->own)
+    if (w->alone || !t || t->life != LIVE || t->base || t->resource || t->bytes != t->own ||
+        drawn_by(w, t))
         return false;
     for (int i = 0; i < TENSORS; i++)
         if (w->tensors[i].used && w->tensors[i].base == t)

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* OpenGL resources, created for existing objects or together with their object. */
+/*
+ * Resources for existing OpenGL objects, with an object of their own, and in the memory of a
+ * tensor.
+ */
 #include "calls.h"
+
+#include "outside.h"
 
 /* ---- Transports ------------------------------------------------------------------------------ */
 
@@ -256,5 +261,97 @@ bool run_gr_create_gl_image(struct world *w, const int *a)
     collect_later(w);
     own_is_made(w, r, made, GL_TEXTURE_2D, 64, a[1]);
     must(w, !set || set & r->transport);
+    return true;
+}
+
+/* ---- Objects in the memory of a tensor ------------------------------------------------------- */
+
+static void finish_all(struct world *w)
+{
+    for (int i = 0; i < STREAMS; i++)
+        if (w->streams[i].life == LIVE && w->streams[i].cuda == 0)
+            finish_stream(w, 0, w->streams[i].it);
+}
+
+/* Graphics may use the memory from now on, which no other resource may have, nor an import. */
+static bool can_be_drawn(struct world *w, const struct tensor *t)
+{
+    for (const struct tensor *of = t; of; of = of->base)
+        if (of->import_of)
+            return false;
+    if (t && (t->life != LIVE || drawn_by(w, t)))
+        return false;
+    finish_all(w);
+    return true;
+}
+
+static unsigned drawn_may(const struct tensor *t, int flags)
+{
+    if (t && t->revoked)
+        return MAY(GR_ERR_STATE) | MAY(GR_ERR_INVALID_VALUE);
+    if (!t || t->resource || t->memory != GR_MEMORY_DEVICE)
+        return MAY(GR_ERR_INVALID_VALUE);
+    return (t->read_only && flags != GR_READ_ONLY ? MAY(GR_ERR_INVALID_VALUE) : 0) |
+           (t->exportable ? 0 : MAY(GR_ERR_UNSUPPORTED)) | flags_may(flags, BUFFER_FLAGS);
+}
+
+static void drawn_is_made(struct world *w, struct resource *r, gr_resource *made,
+                          const struct tensor *t, int flags)
+{
+    r->own = (struct object){.target = GL_ARRAY_BUFFER,
+                             .context = ANY_CONTEXT,
+                             .size = t->size,
+                             .immutable = true,
+                             .of = t->bytes};
+    resource_is_made(w, r, made, &r->own, (unsigned)flags);
+    r->cuda = 0;
+}
+
+bool run_gr_create_gl_buffer_of(struct world *w, const int *a)
+{
+    struct tensor *t = tensor_at(w, a[0]);
+    struct resource *r = resource_at(w, a[3]);
+    const unsigned set = set_at(a[2]);
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = set, .packed = a[2] == 1);
+    if (r->used || !can_be_drawn(w, t))
+        return false;
+    unsigned may = drawn_may(t, a[1]) | current_may(w);
+    if (options.packed || set >= BAD_TRANSPORT || (set && !(set & GR_TRANSPORT_SHARED)))
+        may |= MAY(GR_ERR_INVALID_VALUE);
+    may |= w->shared_works ? 0 : MAY(GR_ERR_UNSUPPORTED);
+    gr_resource *made =
+        gr_create_gl_buffer_of(tensor_handle(t), (unsigned)a[1], a[2] < 0 ? NULL : &options);
+    if (!judge_made(w, made, may)) {
+        maybe_collected(w);
+        return true;
+    }
+    collect_later(w);
+    drawn_is_made(w, r, made, t, a[1]);
+    r->own.name = gr_gl_name(made);
+    r->own.context = w->gl;
+    r->transport = GR_TRANSPORT_SHARED;
+    return true;
+}
+
+bool run_gr_create_vk_buffer_of(struct world *w, const int *a)
+{
+    struct tensor *t = tensor_at(w, a[0]);
+    struct resource *r = resource_at(w, a[3]);
+    const bool other = a[2] % 16 == 0;
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = other           ? MOST_BYTES
+                                             : a[2] % 2 && t ? t->size
+                                                             : 0,
+                                     .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    if (r->used || !w->device || !can_be_drawn(w, t))
+        return false;
+    unsigned may = drawn_may(t, a[1]) | (other ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    gr_resource *made =
+        gr_create_vk_buffer_of(device_for(w, a[2] / 16), &info, tensor_handle(t), (unsigned)a[1]);
+    if (!judge_made(w, made, may))
+        return true;
+    drawn_is_made(w, r, made, t, a[1]);
+    r->own.vulkan = true;
+    r->transport = GR_TRANSPORT_EXTERNAL;
     return true;
 }

@@ -268,6 +268,8 @@ bool run_cuda_fill(struct world *w, const int *a)
               "cuMemsetD8Async");
     use_cuda(w, before);
     struct object *o = b->resource->object;
+    if (o->of) /* the library does not know of this use of the tensor */
+        finish_stream(w, 0, b->stream);
     bytes_are(o, b->offset, b->linear_image ? o->size : b->size,
               o->disputed ? UNKNOWN : a[1] & 255);
     return true;

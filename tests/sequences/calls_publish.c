@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Publishing and fetching tensors. The calls copy bytes to bytes, which needs no kernel, so
- * sanitizer builds make these calls, too. test_publish tests everything else.
+ * sanitizer builds make these calls, too; NV12 is fetched if there are kernels. test_publish tests
+ * everything else.
  */
 #include "calls.h"
 
@@ -20,7 +21,10 @@ static bool is_tensor_usable(const struct tensor *t)
 /* Whether the resource belongs to the primary context, as the tensors do. */
 static bool contexts_match(const struct world *w, const struct resource *r, const struct tensor *t)
 {
-    if (!is_tensor_usable(t) || w->cuda == 1 || (r && (r->gone || r->cuda != 0 || r->image)))
+    if (!is_tensor_usable(t) || is_drawn(w, t) || w->cuda == 1 ||
+        (r && (r->gone || r->cuda != 0 || r->image)))
+        return false;
+    if (t && r && r->object->of && r->object->of == t->bytes)
         return false;
     return !t || !t->resource || t->resource->object != (r ? r->object : NULL);
 }
@@ -50,8 +54,8 @@ static void note_copy(struct world *w, struct object *o, size_t offset, struct t
                       bool fetched, CUstream stream)
 {
     finish_stream(w, 0, stream);
-    short *to = fetched ? t->bytes : o->bytes + offset;
-    const short *from = fetched ? o->bytes + offset : t->bytes;
+    short *to = fetched ? t->bytes : bytes_of(o) + offset;
+    const short *from = fetched ? bytes_of(o) + offset : t->bytes;
     bool unknown = o->disputed || is_disputed(t);
     for (size_t i = 0; i < t->size; i++)
         to[i] = unknown ? UNKNOWN : from[i];
@@ -101,6 +105,79 @@ bool run_gr_buffer_publish(struct world *w, const int *a)
 bool run_gr_buffer_fetch(struct world *w, const int *a)
 {
     return with_buffer(w, a, true, gr_buffer_fetch);
+}
+
+/* ---- YUV ------------------------------------------------------------------------------------- */
+
+#define SIDE 4
+
+/* The value of a grey pixel whose channels are known; otherwise UNKNOWN. */
+static short grey_at(const short *pixel)
+{
+    return pixel[0] == pixel[1] && pixel[1] == pixel[2] ? pixel[0] : UNKNOWN;
+}
+
+/* In full range a grey pixel has its value as luma, and no colour: 128. */
+static void note_nv12(struct tensor *t, const short *from, size_t pixel)
+{
+    for (size_t i = 0; i < SIDE * SIDE; i++)
+        t->bytes[i] = grey_at(from + i * pixel);
+    for (size_t y = 0; y < SIDE; y += 2)
+        for (size_t x = 0; x < SIDE; x += 2) {
+            const short *luma = t->bytes + y * SIDE + x;
+            short *chroma = t->bytes + SIDE * SIDE + y / 2 * SIDE + x;
+            const bool grey = luma[0] != UNKNOWN && luma[1] != UNKNOWN && luma[SIDE] != UNKNOWN &&
+                              luma[SIDE + 1] != UNKNOWN;
+            chroma[0] = chroma[1] = grey ? 128 : UNKNOWN;
+        }
+}
+
+static bool can_fetch_nv12(struct world *w, const struct buffer *b, const struct tensor *t)
+{
+    if (!b || b->life != LIVE || b->stream_ended || !t || t->life != LIVE || t->revoked ||
+        t->size < SIDE * SIDE * 3 / 2)
+        return false;
+    const struct resource *r = b->resource;
+    const bool same = (r->object->of && r->object->of == t->bytes) ||
+                      (t->resource && t->resource->object == r->object);
+    return w->cuda != 1 && r->mapped == b && !r->gone && r->cuda == 0 && !same && !is_drawn(w, t);
+}
+
+/* Fetches NV12 from a 4 x 4 picture: an image, or RGB in a buffer. */
+bool run_fetch_nv12(struct world *w, const int *a)
+{
+    static const int64_t nv12[] = {SIDE * 3 / 2, SIDE}, rgb[] = {SIDE, SIDE, 3};
+    struct buffer *b = buffer_at(w, a[0]);
+    struct tensor *t = tensor_at(w, a[1]);
+    if (!can_fetch_nv12(w, b, t))
+        return false;
+    struct object *o = b->resource->object;
+    const bool image = b->resource->image;
+    const size_t offset = image ? 0 : (size_t)a[2] * STEP_OF_OFFSET;
+    const gr_tensor_desc shape =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = nv12);
+    const gr_tensor_desc target =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = rgb);
+    const gr_publish_options options =
+        GR_INIT(gr_publish_options, .layout = GR_LAYOUT_NV12, .full_range = true, .offset = offset,
+                .target = image ? NULL : &target);
+    unsigned may = t->read_only ? MAY(GR_ERR_STATE) : 0;
+    may |= !image && offset + SIDE * SIDE * 3 > b->size ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    gr_tensor *view = gr_tensor_view(t->it, &shape);
+    if (!judge_made(w, view, 0))
+        return true;
+    const gr_status status = gr_buffer_fetch(b->it, view, &options, GR_STREAM_OF_MAP);
+    const bool built = status != GR_ERR_UNSUPPORTED || !strstr(gr_last_error()->message, "nvcc");
+    if (built && judge(w, status, may)) {
+        finish_stream(w, 0, b->stream);
+        note_nv12(t, bytes_of(o) + (image ? 0 : b->offset) + offset, image ? 4 : 3);
+        for (size_t i = 0; i < SIDE * SIDE * 3 / 2 && (o->disputed || is_disputed(t)); i++)
+            t->bytes[i] = UNKNOWN;
+    }
+    gr_tensor_free(view);
+    if (judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0))
+        collect_freed(w);
+    return true;
 }
 
 /* ---- Resources that the call maps ------------------------------------------------------------ */

@@ -91,7 +91,8 @@ static void has_slots(struct ring *ring, struct resource *const list[])
 static bool are_alike(const struct resource *one, const struct resource *other)
 {
     return one->size == other->size && one->transport == other->transport &&
-           one->grouped == other->grouped && one->object->context == other->object->context;
+           !one->object->of == !other->object->of && one->grouped == other->grouped &&
+           one->object->context == other->object->context;
 }
 
 static unsigned slots_may(const struct world *w, struct resource *const list[])

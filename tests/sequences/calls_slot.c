@@ -311,12 +311,16 @@ static bool is_for_tensors(const struct world *w, const struct ring *ring, int c
     return w->cuda != 1 && is_ring_valid(w, ring) && choice < STREAMS && is_side_valid(w, choice);
 }
 
-/* Others are refused after the acquire, whose undo changes the order of the slots. */
-static bool is_tensor_for(const struct ring *ring, const struct tensor *t, bool fetched)
+/*
+ * Others are refused after the acquire, whose undo changes the order of the slots. Memory that
+ * graphics draws may be written through its mapping before the stream has read it.
+ */
+static bool is_tensor_for(const struct world *w, const struct ring *ring, const struct tensor *t,
+                          bool fetched)
 {
     const struct resource *like = ring ? ring_resource(ring) : NULL;
-    return t && t->life == LIVE && !t->resource && !t->revoked && !(like && t->size > like->size) &&
-           !(fetched && (t->read_only || is_discarded(like)));
+    return t && t->life == LIVE && !drawn_by(w, t) && !t->resource && !t->revoked &&
+           !(like && t->size > like->size) && !(fetched && (t->read_only || is_discarded(like)));
 }
 
 /* The value that all bytes of the tensor have, or UNKNOWN. */
@@ -332,7 +336,7 @@ bool run_ring_publish(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
     struct tensor *t = tensor_at(w, a[1]);
-    if (!is_for_tensors(w, ring, a[2]) || !is_tensor_for(ring, t, false))
+    if (!is_for_tensors(w, ring, a[2]) || !is_tensor_for(w, ring, t, false))
         return false;
     unsigned may = side_may(ring, a[2], true);
     may |= none_may(ring, 1, true);
@@ -350,7 +354,7 @@ bool run_ring_fetch(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
     struct tensor *t = tensor_at(w, a[1]);
-    if (!is_for_tensors(w, ring, a[2]) || !is_tensor_for(ring, t, true))
+    if (!is_for_tensors(w, ring, a[2]) || !is_tensor_for(w, ring, t, true))
         return false;
     unsigned may = side_may(ring, a[2], false);
     may |= none_may(ring, 1, false);

@@ -64,16 +64,18 @@ bool run_gr_tensor_create(struct world *w, const int *a)
     struct tensor *t = tensor_at(w, a[3]);
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = a[0] % 16 == 0 ? (gr_dtype)0 : GR_DTYPE_U8, .ndim = 1,
-                .shape = &shapes[a[0] / 16 % 4], .memory = (gr_memory)a[1]);
+                .shape = &shapes[a[0] / 16 % 4], .memory = (gr_memory)a[1],
+                .exportable = a[0] % 2 && (!a[1] || a[0] % 32 == 1));
     if (t->used || !can_work(w, a[2]))
         return false;
-    bool wrong = !desc.dtype || desc.shape[0] < 0;
+    bool wrong = !desc.dtype || desc.shape[0] < 0 || (desc.exportable && desc.memory);
     unsigned may = special_may(a[2], true) | (wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
     gr_tensor *made = gr_tensor_create(&desc, stream_at(w, a[2]));
     if (!judge_made(w, made, may))
         return true;
     is_made(w, t, made, (size_t)desc.shape[0]);
     t->memory = desc.memory;
+    t->exportable = desc.exportable;
     return true;
 }
 
@@ -125,7 +127,7 @@ bool run_gr_buffer_tensor(struct world *w, const int *a)
     is_made(w, t, made, b->size);
     t->resource = b->resource;
     t->mapping = b->mapping;
-    t->bytes = b->resource->object->bytes + b->offset;
+    t->bytes = bytes_of(b->resource->object) + b->offset;
     t->read_only = b->resource->flags & GR_READ_ONLY;
     return true;
 }
@@ -151,6 +153,7 @@ bool run_gr_tensor_view(struct world *w, const int *a)
     t->mapping = base->mapping;
     t->memory = base->memory;
     t->read_only = base->read_only;
+    t->exportable = base->exportable;
     return true;
 }
 
@@ -164,18 +167,20 @@ static bool has_imports(const struct world *w)
 
 /*
  * Waits for a copy on that stream, since later work of the program on the mapping must come after
- * the copy. The same applies to imports, because the library does not know who owns their memory.
+ * the copy. The same applies to memory that graphics draws, and to imports, because the library
+ * does not know who owns their memory.
  */
 static void finish(struct world *w, const struct tensor *t, int choice)
 {
-    if (t->resource || has_imports(w))
+    if (t->resource || drawn_by(w, t) || has_imports(w))
         finish_stream(w, 0, stream_at(w, choice));
 }
 
 bool run_gr_tensor_clone(struct world *w, const int *a)
 {
     struct tensor *from = tensor_at(w, a[0]), *t = tensor_at(w, a[3]);
-    if (t->used || !is_tensor_valid(w, from) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
+    if (t->used || !is_tensor_valid(w, from) || is_drawn(w, from) || !can_work(w, a[2]) ||
+        a[2] == STREAM_NONE)
         return false;
     unsigned may = tensor_may(from) | special_may(a[2], false);
     gr_tensor *made = gr_tensor_clone(tensor_handle(from), (gr_memory)a[1], stream_at(w, a[2]));
@@ -280,7 +285,7 @@ bool run_gr_tensor_copy(struct world *w, const int *a)
 {
     struct tensor *to = tensor_at(w, a[0]), *from = tensor_at(w, a[1]);
     if (!is_tensor_valid(w, to) || !is_tensor_valid(w, from) || share_memory(to, from) ||
-        !can_work(w, a[2]) || a[2] == STREAM_NONE)
+        is_drawn(w, to) || is_drawn(w, from) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
         return false;
     unsigned may = tensor_may(to) | tensor_may(from) | special_may(a[2], false);
     if (to && to->read_only)
@@ -301,7 +306,7 @@ bool run_gr_tensor_copy_from_host(struct world *w, const int *a)
 {
     unsigned char bytes[MOST_BYTES];
     struct tensor *t = tensor_at(w, a[0]);
-    if (!is_tensor_valid(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
+    if (!is_tensor_valid(w, t) || is_drawn(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
         return false;
     bool other = a[1] % 16 == 0;
     unsigned may = tensor_may(t) | special_may(a[2], false);
@@ -324,7 +329,7 @@ bool run_gr_tensor_copy_to_host(struct world *w, const int *a)
 {
     unsigned char bytes[MOST_BYTES];
     struct tensor *t = tensor_at(w, a[0]);
-    if (!is_tensor_valid(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
+    if (!is_tensor_valid(w, t) || is_drawn(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
         return false;
     bool none = a[1] == 0;
     unsigned may =

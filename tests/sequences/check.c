@@ -62,10 +62,10 @@ static bool is_cuda_slot(const struct resource *r)
     return false;
 }
 
-/* Whether the resource imports memory: images of the shared transport do. */
+/* Whether CUDA imports memory: of images of the shared transport, but not of tensors. */
 static bool imports_memory(const struct resource *r)
 {
-    return r->transport == GR_TRANSPORT_EXTERNAL ||
+    return (r->transport == GR_TRANSPORT_EXTERNAL && !r->object->of) ||
            (r->image && r->transport == GR_TRANSPORT_SHARED);
 }
 
@@ -139,6 +139,7 @@ static void check_wraps(struct world *w)
 
 void check_world(struct world *w)
 {
+    tensors_are_swept(w);
     check_driver(w);
     check_wraps(w);
     for (int i = 0; i < RESOURCES; i++)

@@ -73,7 +73,7 @@ unsigned end_may(const struct world *w, const struct resource *r, int choice)
 void bytes_are(struct object *object, size_t offset, size_t size, int value)
 {
     for (size_t i = offset; i < offset + size; i++)
-        object->bytes[i] = (short)value;
+        bytes_of(object)[i] = (short)value;
 }
 
 static int current_cuda(const struct world *w)
@@ -185,13 +185,14 @@ static bool has_view(const struct world *w, const struct tensor *t)
 }
 
 /* Ends tensors without users. The end of one may leave others without users. */
-static void sweep(struct world *w)
+void tensors_are_swept(struct world *w)
 {
     for (bool again = true; again;) {
         again = false;
         for (int i = 0; i < TENSORS; i++) {
             struct tensor *t = &w->tensors[i];
-            if (!t->used || t->life == LIVE || has_view(w, t) || is_exported(w, t))
+            if (!t->used || t->life == LIVE || has_view(w, t) || is_exported(w, t) ||
+                (t->bytes == t->own && drawn_by(w, t)))
                 continue;
             t->used = false;
             if (t->import_of)
@@ -205,7 +206,7 @@ static void sweep_after(struct world *w, const struct tensor *t)
 {
     struct resource *r = t->resource;
     bool of_mapping = r && !t->revoked;
-    sweep(w);
+    tensors_are_swept(w);
     if (of_mapping && r->kept && !tensors_of(w, r)) {
         r->kept = false;
         r->later = true;

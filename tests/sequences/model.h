@@ -82,7 +82,13 @@ struct object {
     bool ringed;             /* a ring uses it */
     bool disputed;           /* mapped more than once: which write wins is undefined */
     short bytes[MOST_BYTES]; /* a byte value or UNKNOWN */
+    short *of;               /* of a tensor whose memory the object has, instead of `bytes` */
 };
+
+static inline short *bytes_of(struct object *o)
+{
+    return o->of ? o->of : o->bytes;
+}
 
 struct resource;
 
@@ -181,7 +187,7 @@ struct tensor {
     struct resource *resource; /* the resource of whose mapping this is a tensor, or NULL */
     unsigned mapping;
     gr_memory memory;
-    bool read_only, revoked, whole;
+    bool read_only, revoked, whole, exportable;
     bool used;                /* the tensor, a view or an export of it is live */
     bool wraps;               /* wraps memory of the world, whose deleter is note_end() */
     struct export *import_of; /* NULL: not an import */
@@ -322,6 +328,12 @@ bool is_discarded(const struct resource *r);
 /* Whether the tensor refers to an object that is mapped more than once. */
 bool is_disputed(const struct tensor *t);
 
+/* The resource whose object has the memory of the tensor; NULL: there is none. */
+const struct resource *drawn_by(const struct world *w, const struct tensor *t);
+
+/* Whether graphics may use the memory of the tensor now, so that CUDA must not. */
+bool is_drawn(const struct world *w, const struct tensor *t);
+
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 /* The errors that a stream may cause for work on the resource. */
@@ -362,6 +374,7 @@ void tensors_are_revoked(struct world *w, const struct resource *r);
  * has ended. Both also end the tensors and exports that lose their last user.
  */
 void tensor_is_freed(struct world *w, struct tensor *t);
+void tensors_are_swept(struct world *w); /* also those that an ended resource has kept */
 void export_is_ended(struct world *w, struct export *x);
 
 /* gr_buffer_release_later() was called: the library owns the buffer from now on. */

@@ -239,9 +239,10 @@ void outside_drop(struct world *w)
 void compare(struct world *w, const struct object *o, const unsigned char *bytes, size_t offset,
              size_t size)
 {
-    for (size_t i = 0; i < size; i++)
-        if (o->bytes[offset + i] != UNKNOWN && o->bytes[offset + i] != bytes[i])
-            fail(w, "byte %zu is %u, expected %d", offset + i, bytes[i], o->bytes[offset + i]);
+    const short *known = o->of ? o->of : o->bytes;
+    for (size_t i = offset; i < offset + size; i++)
+        if (known[i] != UNKNOWN && known[i] != bytes[i - offset])
+            fail(w, "byte %zu is %u, expected %d", i, bytes[i - offset], known[i]);
 }
 
 void compare_gl(struct world *w, const struct object *o)

@@ -56,6 +56,20 @@ bool is_disputed(const struct tensor *t)
     return t->resource && t->resource->object->disputed;
 }
 
+const struct resource *drawn_by(const struct world *w, const struct tensor *t)
+{
+    for (int i = 0; i < RESOURCES; i++)
+        if (w->resources[i].used && w->resources[i].object->of == t->bytes)
+            return &w->resources[i];
+    return NULL;
+}
+
+bool is_drawn(const struct world *w, const struct tensor *t)
+{
+    const struct resource *r = t ? drawn_by(w, t) : NULL;
+    return r && !r->mapped;
+}
+
 bool is_stale_resource(const struct world *w, const struct resource *r)
 {
     if (!w->alone || r->life != ENDED || !r->it)
