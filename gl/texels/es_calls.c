@@ -49,8 +49,9 @@ static bool choose(const struct gl_format *f, struct pixels *p)
                            f->format == CU_AD_FORMAT_SIGNED_INT32;
     const GLenum all = integer ? GL_RGBA_INTEGER : GL_RGBA;
     *p = (struct pixels){f->transfer_format, f->transfer_type, gr_channel_bytes(f->format), true};
-    if (is_offered(f, p->format, p->type))
-        return true;
+    const bool exact = is_offered(f, p->format, p->type);
+    if (exact || f->packed) /* larger formats have no such texels */
+        return exact;
     p->is_packed = false;
     p->format = all;
     if (is_offered(f, p->format, p->type))
