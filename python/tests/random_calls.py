@@ -75,6 +75,28 @@ def new_created_image(w):
     w.put("resources", made)
 
 
+def new_packed_image(w):
+    internal = w.random.choice([gl.RGB10_A2, gl.R11F_G11F_B10F, gl.RGB9_E5, gl.RGB565])
+    made = GraphicsResource.create_gl_image(
+        gl.TEXTURE_2D, internal, 16, 16, flags=w.flags(), transports="copy"
+    )
+    w.put("resources", made)
+
+
+def new_drawn(w):
+    """OpenGL or Vulkan draws the memory of a tensor."""
+    tensor = w.any("tensors")
+    if w.random.randrange(2) or tensor is None:
+        tensor = Tensor.alloc((BYTES,), exportable=True, stream=w.stream)
+        w.put("tensors", tensor)
+    if w.random.randrange(2):
+        made = w.vulkan.from_tensor(tensor, 0x20 | 0x3, flags=w.flags())
+    else:
+        stream = w.random.choice([None, w.stream])
+        made = GraphicsResource.from_tensor(tensor, flags=w.flags(), stream=stream)
+    w.put("resources", made)
+
+
 def new_ring(w):
     mode = w.random.choice(["lossless", "newest"])
     producer = w.random.choice(["cuda", "graphics"])
@@ -223,6 +245,14 @@ def publish(w, one):
 
 def fetch(w, one):
     grinterop.fetch(one, np.zeros(BYTES, "u1"), stream=stream_of(w), timeout=0)
+
+
+def fetch_yuv(w, one):
+    """Of an image of 16 x 16 texels, or of a buffer."""
+    layout, rows = w.random.choice([("nv12", 24), ("nv16", 32), ("yuv444", 48), ("yuv420", 24)])
+    to = np.zeros((rows, 16), "u1")
+    shape = w.random.choice([None, (16, 16, 3), (Acts(w, 16), 16, 3)])
+    grinterop.fetch(one, to, stream=stream_of(w), timeout=0, layout=layout, shape=shape)
 
 
 def acquire(w, one, call):
@@ -387,6 +417,9 @@ CALLS = {
         ("created_buffer", new_created_buffer),
         ("gl_image", new_gl_image),
         ("created_image", new_created_image),
+        ("packed_image", new_packed_image),
+        ("drawn", new_drawn),
+        ("drawn", new_drawn),
         ("ring", new_ring),
         ("wrapped", new_wrapped),
         ("vulkan", new_vulkan),
@@ -415,6 +448,7 @@ CALLS = {
         ("properties", properties),
         ("publish", publish),
         ("fetch", fetch),
+        ("fetch_yuv", fetch_yuv),
         ("submit", submit),
         ("begin", lambda w, one: w.put("submits", Submit([one, *w.some("resources", 1)]))),
         ("set_sync", lambda w, one: one.set_sync(w.any("semaphores"), w.any("semaphores"))),
@@ -433,6 +467,7 @@ CALLS = {
         ("in", lambda w, one: one.copy_to_image(w.host.ctypes.data, host=True)),
         ("publish", publish),
         ("fetch", fetch),
+        ("fetch_yuv", fetch_yuv),
         ("properties", properties),
         ("close", lambda w, one: one.close(w.random.choice([None, stream_of(w)]))),
         ("release", lambda w, one: grinterop.Buffers([one, *w.some("buffers")]).close()),
@@ -471,6 +506,7 @@ CALLS = {
         ("await", await_slots),
         ("publish", publish),
         ("fetch", fetch),
+        ("fetch_yuv", fetch_yuv),
         ("properties", properties),
         ("resize", resize),
         ("stop", lambda w, one: w.random.randrange(20) or one.stop()),

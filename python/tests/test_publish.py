@@ -50,7 +50,7 @@ def test_rgb_gets_opaque_alpha(picture, cuda):
     assert (texels(picture)[..., 3] == 0).all()
 
 
-@pytest.mark.parametrize("format", [("a2b10g10r10", 0x8059), ("b10g11r11", 0x8C3A)])
+@pytest.mark.parametrize("format", [("a2b10g10r10", gl.RGB10_A2), ("b10g11r11", gl.R11F_G11F_B10F)])
 def test_packed_images_are_converted(egl, cuda, format):
     egl.make_current()
     image = GraphicsResource.create_gl_image(
