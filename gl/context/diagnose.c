@@ -16,6 +16,7 @@
 #include "lib/base/machine.h"
 #include "lib/base/uuid_text.h"
 #include "gl/context/native.h"
+#include "gl/context/saved_state.h"
 
 static bool is_cpu_renderer(const char *renderer)
 {
@@ -25,18 +26,19 @@ static bool is_cpu_renderer(const char *renderer)
 
 /*
  * Queries the UUID of the device that OpenGL draws on, by GL_EXT_memory_object. False if it is not
- * available.
+ * available: Mesa (22) refuses the query in OpenGL ES 3.1.
  */
 static bool drawing_uuid(unsigned char uuid[16])
 {
     GLint count = 0;
     if (!epoxy_has_gl_extension("GL_EXT_memory_object"))
         return false;
+    GL_SAVED(before, GL_SAVE(ERRORS));
     glGetIntegerv(GL_NUM_DEVICE_UUIDS_EXT, &count);
     if (count < 1)
         return false;
     glGetUnsignedBytei_vEXT(GL_DEVICE_UUID_EXT, 0, uuid);
-    return true;
+    return gl_errors_take() == GL_NO_ERROR;
 }
 
 /* The advice to copy, which works between any two devices if the program allows it. */

@@ -116,9 +116,13 @@ TEST(an_opengl_es_3_1_context_works)
 CHILD(has_opengl_es_3_1)
 {
     setenv(MESA_VERSION, "3.1", 1);
-    fixture_setup();
-    gr_egl *es = es_begin(0, 0);
+    gr_egl *es = es_begin(0, 0); /* before any context of desktop OpenGL */
     child_check(epoxy_gl_version() == 31);
+    child_check(gr_gl_probe(GR_TRANSPORT_INTEROP)->usable);
+    assert_gl_clean();
+    gr_egl_free(es);
+    fixture_setup();
+    es = es_begin(0, 0);
     es_check_buffers();
     for (int way = 0; way < ES_WAYS; way++) {
         es_check_image("RGBA8", "2D", 3, es_ways[way]);
