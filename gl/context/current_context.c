@@ -22,6 +22,9 @@ static size_t mark_count;
  */
 static bool can_be_marked(const struct gl_context *context)
 {
+    if (context->es)
+        return context->version >= 32 ||
+               (context->version >= 31 && epoxy_has_gl_extension("GL_KHR_debug"));
     return context->direct &&
            (context->version >= 43 || (epoxy_has_gl_extension("GL_ARB_separate_shader_objects") &&
                                        epoxy_has_gl_extension("GL_KHR_debug")));
@@ -93,6 +96,22 @@ static void choose_label(char label[GL_MARK_LENGTH])
         label[i] = (char)('0' + (number >> 6 * i & 63));
 }
 
+/* Without direct state access, binding a pipeline creates it. */
+static GLuint make_pipeline(bool es)
+{
+    GLuint name = 0;
+    GLint bound = 0;
+    if (!es) {
+        glCreateProgramPipelines(1, &name);
+        return name;
+    }
+    glGetIntegerv(GL_PROGRAM_PIPELINE_BINDING, &bound);
+    glGenProgramPipelines(1, &name);
+    glBindProgramPipeline(name);
+    glBindProgramPipeline((GLuint)bound);
+    return name;
+}
+
 /*
  * Marks the current context. Calls has_mark() here, where a context is current: epoxy resolves a
  * function at its first call, and ends the process if no context is current. Later calls are safe
@@ -102,7 +121,7 @@ static void mark_current(struct gl_context *context, struct gl_context *known)
 {
     GL_SAVED(before, GL_SAVE(ERRORS));
     choose_label(context->mark);
-    glCreateProgramPipelines(1, &context->pipeline);
+    context->pipeline = make_pipeline(context->es);
     if (context->pipeline)
         glObjectLabel(GL_PROGRAM_PIPELINE, context->pipeline, GL_MARK_LENGTH, context->mark);
     if (!has_mark(context)) {

@@ -128,6 +128,27 @@ TEST(a_destroyed_context_is_reported)
     gr_resource_free(resource);
 }
 
+/* Drivers give the handle of a destroyed context to a later one. */
+TEST(a_later_context_with_the_same_handle_is_another_one)
+{
+    gr_egl *later = es_begin(0, 0);
+    bool reused = false;
+    for (int i = 0; i < 10 && !reused; i++) {
+        const void *handle = later->context;
+        gr_resource *resource = must_register(gl_buffer_filled(64, 1));
+        gr_egl_free(later);
+        later = es_begin(0, 0);
+        reused = later->context == handle;
+        (void)gl_buffer_filled(64, 2); /* may have the same name */
+        assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "has been destroyed");
+        gr_resource_free(resource);
+    }
+    gr_egl_free(later);
+    assert_ok(gr_egl_make_current(es_context));
+    if (!reused)
+        skip("the driver reuses no handle");
+}
+
 /* ---- State ----------------------------------------------------------------------------------- */
 
 GROUP("state", add_es_case)
