@@ -55,12 +55,12 @@ static gr_status refuse_word(const char *word, size_t length, const char *why, c
 static unsigned count_of(const char *text, size_t length)
 {
     unsigned count = 0;
-    for (size_t i = 0; i < length && count <= GL_MOST_IN_FLIGHT; i++) {
+    for (size_t i = 0; i < length && count <= GR_MOST_IN_FLIGHT; i++) {
         if (text[i] < '0' || text[i] > '9')
             return 0;
         count = 10 * count + (unsigned)(text[i] - '0');
     }
-    return count >= 2 && count <= GL_MOST_IN_FLIGHT ? count : 0;
+    return count >= 2 && count <= GR_MOST_IN_FLIGHT ? count : 0;
 }
 
 /* Whether the word is in_flight or in_flight=N. After a wrong N, *in_flight is 0. */

@@ -35,19 +35,9 @@ static void refuse_set(unsigned wanted, const char *call)
 
 gr_status gl_in_flight_check(const gr_gl_options *o, unsigned flags, const char *call)
 {
-    const unsigned n = o->in_flight, access = flags & (GR_READ_ONLY | GR_WRITE_DISCARD);
-    if (!n)
+    GR_TRY(gr_in_flight_check(o->in_flight, flags, call));
+    if (!o->in_flight)
         return GR_OK;
-    if (n < 2 || n > GL_MOST_IN_FLIGHT)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`in_flight` is %u: pass 2 to %d staging buffers, or 0 for none.", n,
-                       GL_MOST_IN_FLIGHT);
-    if (access != GR_READ_ONLY && access != GR_WRITE_DISCARD)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`in_flight` is %u, but the resource is read_write: what CUDA reads is the "
-                       "frame before, so its frames cannot overlap. Register it write_discard or "
-                       "read_only, or leave `in_flight` 0.",
-                       n);
     if (o->share_group || o->packed)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`in_flight` and `%s` are set, but the copies between the object and its "

@@ -22,7 +22,7 @@
 
 struct shared_staging {
     struct gl_staged staged;
-    gr_resource *slots[GL_MOST_IN_FLIGHT];
+    gr_resource *slots[GR_MOST_IN_FLIGHT];
 };
 
 static gr_resource *slot_of(const gr_resource *resource)

@@ -114,9 +114,6 @@ void gl_staged_end(struct gr_ending *ending, bool alive);
 
 /* ---- Memory of the GPU that draws ------------------------------------------------------------ */
 
-/* The largest value of `in_flight`. */
-#define GL_MOST_IN_FLIGHT 64
-
 /*
  * Whether OpenGL cannot copy the format from memory of CUDA; writes why. `format` is NULL for
  * buffers. gl_staged_check_format() records the reason.

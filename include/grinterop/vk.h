@@ -152,6 +152,22 @@ typedef struct gr_vk_buffer_desc {
     VkDeviceSize size;          /* the size of the buffer in bytes; required */
     bool dedicated;             /* `memory` was allocated with VkMemoryDedicatedAllocateInfo */
     VkSharingMode sharing_mode; /* as in its VkBufferCreateInfo; 0: VK_SHARING_MODE_EXCLUSIVE */
+
+    /*
+     * Frames in flight: 2 to 64 staging buffers that CUDA uses in turn, for write_discard and
+     * read_only resources; 0: none. A map for writing waits only for the submit that used its
+     * staging buffer `in_flight` frames ago, not for the last one; a submit waits likewise for CUDA
+     * if CUDA only reads. `transports` of the device must allow GR_TRANSPORT_PEER or
+     * GR_TRANSPORT_COPY: the object is copied as described above, even if CUDA could import it.
+     *
+     * The address of a mapping changes from map to map, if CUDA computes on the GPU that draws and
+     * the transport is peer. Staging memory takes `in_flight` times the size of the object, of the
+     * GPU that draws or of the host; gr_resource_describe() says so. Submit by gr_vk_submit():
+     * other submits get GR_ERR_UNSUPPORTED, because commands that were recorded before name another
+     * staging buffer. Submits in several queues must be ordered by the program. If `acquire` is a
+     * binary semaphore, a map waits for the last submit.
+     */
+    GR_NEW_FIELD(unsigned) in_flight;
 } gr_vk_buffer_desc;
 
 /*
@@ -170,6 +186,9 @@ typedef struct gr_vk_image_desc {
     VkDeviceSize memory_size; /* allocationSize of `memory`; VMA: blockSize */
     VkDeviceSize offset;      /* the offset of the image in `memory` */
     bool dedicated;           /* `memory` was allocated with VkMemoryDedicatedAllocateInfo */
+
+    /* As in gr_vk_buffer_desc. CUDA's arrays do not change from map to map. */
+    GR_NEW_FIELD(unsigned) in_flight;
 } gr_vk_image_desc;
 
 /*

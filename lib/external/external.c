@@ -55,7 +55,7 @@ gr_status gr_external_unregister(gr_resource *resource)
     const struct gr_last_work *work = &left.sync.work;
     struct leftover *kept = NULL;
     gr_submit_leave(&resource->sync);
-    gr_status status = gr_sync_record_work(resource, "gr_resource_close");
+    gr_status status = gr_sync_record_end(resource, "gr_resource_close");
     left.sync = resource->sync;
     gr_pair_drop(left.sync.pair); /* only the semaphores must outlive the last work */
     left.sync.pair = NULL;

@@ -83,6 +83,24 @@ gr_status gr_transports_check(unsigned transports, const char *call)
                    transports);
 }
 
+gr_status gr_in_flight_check(unsigned n, unsigned flags, const char *call)
+{
+    if (!n)
+        return GR_OK;
+    if (n < 2 || n > GR_MOST_IN_FLIGHT)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`in_flight` is %u: pass 2 to %d staging buffers, or 0 for none.", n,
+                       GR_MOST_IN_FLIGHT);
+    if (flags & (GR_READ_ONLY | GR_WRITE_DISCARD))
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "`in_flight` is %u, but the resource is read_write: what CUDA reads is the frame "
+        "before, so its frames cannot overlap. Register it write_discard or read_only, "
+        "or leave `in_flight` 0.",
+        n);
+}
+
 void gr_transport_add(struct gr_transport_choice *choice, unsigned allowed, gr_transport transport)
 {
     if (allowed & transport)

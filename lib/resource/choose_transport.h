@@ -3,7 +3,7 @@
 #ifndef GR_LIB_RESOURCE_CHOOSE_TRANSPORT_H
 #define GR_LIB_RESOURCE_CHOOSE_TRANSPORT_H
 
-#include <grinterop/gr.h>
+#include "lib/resource/resource_types.h"
 
 struct gr_transport_choice {
     const char *call;
@@ -23,6 +23,9 @@ struct gr_transport_choice {
 
 /* Refuses a value of the option `transports` that has unknown bits. */
 gr_status gr_transports_check(unsigned transports, const char *call);
+
+/* Refuses a value of the option `in_flight` that is impossible with these flags; 0 is possible. */
+gr_status gr_in_flight_check(unsigned n, unsigned flags, const char *call);
 
 /* Appends a transport to the order if it is allowed. */
 void gr_transport_add(struct gr_transport_choice *choice, unsigned allowed, gr_transport transport);

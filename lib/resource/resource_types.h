@@ -75,6 +75,33 @@ enum gr_holder {
     GR_HELD_BY_CUDA      /* a submit must take the resource back before it is used */
 };
 
+/* The largest number of frames in flight. */
+#define GR_MOST_IN_FLIGHT 64
+
+/*
+ * Frames in flight: staging buffers that take turns, and the values after the last use of each. The
+ * backend owns the struct, and notes the uses.
+ */
+struct gr_turns {
+    unsigned count, at; /* the number of staging buffers, and the newest one */
+    struct gr_turn {
+        uint64_t drawn, computed; /* as in struct gr_sync */
+    } of[GR_MOST_IN_FLIGHT];
+};
+
+/* The staging buffer that is used next, which was used longest ago. */
+static inline unsigned gr_turns_next(const struct gr_turns *turns)
+{
+    return turns->at + 1 < turns->count ? turns->at + 1 : 0;
+}
+
+/* Forgets the values, because they are those of other semaphores. NULL is allowed. */
+static inline void gr_turns_forget(struct gr_turns *turns)
+{
+    for (unsigned i = 0; turns && i < turns->count; i++)
+        turns->of[i] = (struct gr_turn){0};
+}
+
 /*
  * The order of a resource: the last work of CUDA and of the graphics API. Its functions are in
  * lib/sync/sync.h.
@@ -91,6 +118,7 @@ struct gr_sync {
     enum gr_holder held_by;
     bool owes; /* a release copied bytes that no committed submit has moved to the object */
     struct gr_semaphore_pair *pair; /* a reference, or NULL */
+    struct gr_turns *turns;         /* NULL without frames in flight */
 };
 
 #define GR_BUFFERS_IN_TURN 4

@@ -27,7 +27,7 @@ static gr_status make_pair(gr_ring *ring, const gr_resource *resource, const cha
 static gr_status wait_for_submit(gr_resource *resource, const char *call)
 {
     CUevent event = NULL;
-    if (!resource->sync.drawn)
+    if (!resource->sync.drawn && !resource->sync.turns)
         return GR_OK;
     GR_ENTER(&resource->context, call);
     gr_status status = gr_sync_take_last_use(resource, &event, call);
@@ -46,6 +46,7 @@ void gr_ring_restore_pair(gr_resource *resource, struct gr_semaphore_pair *pair,
         return;
     /* No later use waits for the last work, whose signal may never come. */
     sync->computed = sync->drawn = 0;
+    gr_turns_forget(sync->turns);
     gr_log(GR_LOG_WARNING,
            "%s: cannot restore the semaphores of a resource, which keeps those of the ring: %s",
            call, gr_last_error()->message);

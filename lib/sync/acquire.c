@@ -57,33 +57,58 @@ static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream 
 }
 
 /* Whether the stream follows all work with the resource even without a wait. */
-static bool is_in_order(const struct gr_sync *sync, CUstream stream)
+static bool is_in_order(const struct gr_sync *sync, uint64_t drawn, CUstream stream)
 {
-    return !sync->drawn && (!sync->work.stream || gr_stream_is_same(sync->work.stream, stream));
+    return !drawn && (!sync->work.stream || gr_stream_is_same(sync->work.stream, stream));
 }
 
 /*
- * Adds the wait for one resource: for the last submit of the graphics API, or, if there is none,
- * for CUDA's last release.
+ * Adds the wait for one resource: for the submit of the graphics API with that signal, or, if it is
+ * 0, for CUDA's last release.
  */
-static gr_status acquire_one(const struct gr_sync *sync, struct waits *waits, CUstream stream)
+static gr_status follow(const struct gr_sync *sync, uint64_t drawn, struct waits *waits,
+                        CUstream stream)
 {
-    gr_semaphore *semaphore = sync->drawn ? sync->acquire : sync->release;
-    const uint64_t value = sync->drawn ? sync->drawn : sync->computed;
-    if (is_in_order(sync, stream))
+    gr_semaphore *semaphore = drawn ? sync->acquire : sync->release;
+    const uint64_t value = drawn ? drawn : sync->computed;
+    if (is_in_order(sync, drawn, stream))
         return GR_OK;
     if (value && semaphore->timeline)
         return add_wait(waits, semaphore, value, stream);
-    return sync->drawn ? wait_binary(semaphore, value, stream)
-                       : gr_work_follow(&sync->work, stream);
+    return drawn ? wait_binary(semaphore, value, stream) : gr_work_follow(&sync->work, stream);
+}
+
+/*
+ * With frames in flight a submit need not follow CUDA's last release, so the stream does. A map
+ * that overwrites waits only for the last submit that used its staging buffer: sets *drawn to its
+ * signal. Only a timeline has earlier values.
+ */
+__attribute__((cold)) static gr_status begin_turn(const gr_resource *resource, uint64_t *drawn,
+                                                  CUstream stream)
+{
+    const struct gr_sync *sync = &resource->sync;
+    const struct gr_turns *turns = sync->turns;
+    if (resource->flags & GR_WRITE_DISCARD && sync->acquire && sync->acquire->timeline)
+        *drawn = turns->of[gr_turns_next(turns)].drawn;
+    if (!*drawn || is_in_order(sync, 0, stream))
+        return GR_OK;
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = sync->release, .value = sync->computed);
+    return sync->computed && sync->release->timeline ? gr_semaphore_enqueue(&point, 1, true, stream)
+                                                     : gr_work_follow(&sync->work, stream);
 }
 
 gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream stream)
 {
     struct waits waits;
     waits.n = 0;
-    for (size_t i = 0; i < n; i++)
-        GR_TRY(acquire_one(&resources[i]->sync, &waits, stream));
+    for (size_t i = 0; i < n; i++) {
+        const struct gr_sync *sync = &resources[i]->sync;
+        uint64_t drawn = sync->drawn;
+        if (sync->turns)
+            GR_TRY(begin_turn(resources[i], &drawn, stream));
+        GR_TRY(follow(sync, drawn, &waits, stream));
+    }
     return waits.n ? flush_waits(&waits, stream) : GR_OK;
 }
 

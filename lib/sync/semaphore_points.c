@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "lib/cuda/driver.h"
+#include "lib/cuda/event.h"
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/base/fork.h"
@@ -88,14 +89,17 @@ gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool
     return status;
 }
 
-gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent *event)
+gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent earlier,
+                                   CUevent *event)
 {
     const gr_cuda_api *cu = gr_driver();
     CUstream stream;
     *event = NULL;
     GR_TRY_CUDA(cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate",
                 "A stream could not be created.");
-    gr_status status = gr_semaphore_enqueue(points, n, true, stream);
+    gr_status status = gr_event_wait(stream, earlier);
+    if (status == GR_OK)
+        status = gr_semaphore_enqueue(points, n, true, stream);
     if (status != GR_OK)
         goto end;
     struct gr_last_work work = {0};

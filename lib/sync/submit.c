@@ -197,6 +197,18 @@ static void hide_numbers(struct gr_submit_made *s)
             s->signal_values[i] = 0;
 }
 
+/*
+ * With frames in flight: the value of `release` that the submit waits for. If CUDA only reads, the
+ * submit hands over the staging buffer that CUDA read longest ago.
+ */
+__attribute__((cold)) static uint64_t awaited(const gr_resource *resource)
+{
+    const struct gr_sync *sync = &resource->sync;
+    return resource->flags & GR_READ_ONLY && sync->release && sync->release->timeline
+               ? sync->turns->of[gr_turns_next(sync->turns)].computed
+               : sync->computed;
+}
+
 static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[], size_t n,
                          const char *call)
 {
@@ -217,8 +229,9 @@ static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[
             break;
         last = sync->acquire;
         add_use(s, resources[i], number);
-        if (sync->release && sync->computed)
-            note_wait(s, sync->release, sync->computed);
+        const uint64_t value = sync->turns ? awaited(resources[i]) : sync->computed;
+        if (sync->release && value)
+            note_wait(s, sync->release, value);
     }
     return claim_waits(s, status, call);
 }

@@ -35,7 +35,7 @@ gr_status gr_sync_record_work(gr_resource *resource, const char *call)
     const gr_semaphore_point end =
         GR_INIT(gr_semaphore_point, .semaphore = sync->release, .value = sync->computed);
     struct gr_last_work recorded = {.stream = work->stream, .recorded = true};
-    GR_TRY(gr_semaphore_event_after(&end, 1, &recorded.event));
+    GR_TRY(gr_semaphore_event_after(&end, 1, NULL, &recorded.event));
     gr_work_end(work, true);
     *work = recorded;
     return GR_OK;
@@ -62,15 +62,44 @@ gr_status gr_sync_finish_work(gr_resource *resource, const char *call)
     return GR_OK;
 }
 
+/* With frames in flight and a timeline CUDA's last release does not follow all submits. */
+static uint64_t last_drawn(const struct gr_sync *sync)
+{
+    const bool overlaps = sync->turns && sync->acquire && sync->acquire->timeline;
+    uint64_t last = sync->drawn;
+    for (unsigned i = 0; overlaps && i < sync->turns->count; i++)
+        if (sync->turns->of[i].drawn > last)
+            last = sync->turns->of[i].drawn;
+    return last;
+}
+
 gr_status gr_sync_take_last_use(gr_resource *resource, CUevent *event, const char *call)
 {
     struct gr_sync *sync = &resource->sync;
     const gr_semaphore_point drawn =
-        GR_INIT(gr_semaphore_point, .semaphore = sync->acquire, .value = sync->drawn);
-    if (sync->drawn)
-        return gr_semaphore_event_after(&drawn, 1, event);
+        GR_INIT(gr_semaphore_point, .semaphore = sync->acquire, .value = last_drawn(sync));
+    if (sync->drawn && !sync->turns)
+        return gr_semaphore_event_after(&drawn, 1, NULL, event);
     gr_status status = gr_sync_record_work(resource, call);
-    *event = gr_work_take(&sync->work);
+    CUevent computed = *event = gr_work_take(&sync->work);
+    if (status != GR_OK || !drawn.value)
+        return status;
+    status = gr_semaphore_event_after(&drawn, 1, computed, event);
+    if (computed)
+        gr_driver()->EventDestroy(computed);
+    return status;
+}
+
+gr_status gr_sync_record_end(gr_resource *resource, const char *call)
+{
+    struct gr_last_work *work = &resource->sync.work;
+    CUevent event = NULL;
+    if (!resource->sync.turns)
+        return gr_sync_record_work(resource, call);
+    gr_status status = gr_sync_take_last_use(resource, &event, call);
+    gr_work_end(work, true);
+    work->event = event;
+    work->recorded = event;
     return status;
 }
 
@@ -100,6 +129,7 @@ gr_status gr_sync_set(gr_resource *resource, struct gr_semaphore_pair *pair, con
         const enum gr_holder held_by = may_map ? GR_HELD_BY_NOBODY : sync->held_by;
         gr_sync_end(sync, true);
         gr_sync_begin(sync, pair);
+        gr_turns_forget(sync->turns);
         sync->held_by = held_by;
     }
     return status;
@@ -111,7 +141,7 @@ void gr_sync_end(struct gr_sync *sync, bool alive)
     gr_semaphore_end_use(sync->acquire);
     gr_semaphore_end_use(sync->release);
     gr_pair_drop(sync->pair);
-    *sync = (struct gr_sync){.owes = sync->owes};
+    *sync = (struct gr_sync){.owes = sync->owes, .turns = sync->turns};
 }
 
 /* ---- Setting the semaphores ------------------------------------------------------------------ */

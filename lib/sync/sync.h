@@ -156,11 +156,12 @@ gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool
                                CUstream stream);
 
 /*
- * Creates an event after all points, which the caller owns. It is recorded in a temporary stream,
- * because the streams of the points may no longer exist. NULL after an error. The CUDA context is
- * current.
+ * Creates an event after all points and the event `earlier`, which may be NULL; the caller owns the
+ * new event. It is recorded in a temporary stream, because the streams of the points may no longer
+ * exist. NULL after an error. The CUDA context is current.
  */
-gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent *event);
+gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent earlier,
+                                   CUevent *event);
 
 /* ---- The rules of the CUDA documentation, by type: semaphore_rules.c ------------------------- */
 
@@ -263,14 +264,20 @@ void gr_sync_signal_in_place(const struct gr_sync *sync);
 gr_status gr_sync_record_work(gr_resource *resource, const char *call);
 
 /*
+ * The same for the end of an unmapped resource: with frames in flight the event also follows the
+ * submits that use its staging buffers.
+ */
+gr_status gr_sync_record_end(gr_resource *resource, const char *call);
+
+/*
  * Blocks until CUDA's last work with an unmapped resource is done. The CUDA context is current.
  */
 gr_status gr_sync_finish_work(gr_resource *resource, const char *call);
 
 /*
  * Returns an event after the last use of an unmapped resource by the graphics API, or by CUDA if
- * CUDA used it later. The caller owns the event; NULL if it is not needed. Does not wait. The CUDA
- * context is current.
+ * CUDA used it later; with frames in flight after both. The caller owns the event; NULL if it is
+ * not needed. Does not wait. The CUDA context is current.
  */
 gr_status gr_sync_take_last_use(gr_resource *resource, CUevent *event, const char *call);
 

@@ -1270,15 +1270,23 @@ class VulkanDevice(_Closes):
         """
     def from_vk_buffer(
         self, buffer: int, memory: int, memory_size: int, size: int, *, offset: int = 0,
-        dedicated: bool = False, flags: _Flags = None,
+        dedicated: bool = False, flags: _Flags = None, in_flight: SupportsIndex = 0,
     ) -> GraphicsResource:
-        """Registers your own VkBuffer in exportable VkDeviceMemory."""
+        """Registers your own VkBuffer in exportable VkDeviceMemory.
+
+        If the transports of the device allow copies, memory and memory_size may be 0. in_flight is
+        then possible: 2 to 64 staging buffers, so that CUDA and Vulkan work on several frames at
+        once. For 'write_discard' and 'read_only', and for submits by submit().
+        """
     def from_vk_image(
         self, image: int, memory: int, memory_size: int, format: int, width: int, height: int,
         usage: int, *, depth: int = 1, levels: int = 1, layers: int = 1, offset: int = 0,
-        dedicated: bool = False, flags: _Flags = None,
+        dedicated: bool = False, flags: _Flags = None, in_flight: SupportsIndex = 0,
     ) -> GraphicsResource:
-        """Registers your own VkImage in exportable VkDeviceMemory, described as it was created."""
+        """Registers your own VkImage in exportable VkDeviceMemory, described as it was created.
+
+        With in_flight as from_vk_buffer().
+        """
     def submit(
         self, resources: Iterable[GraphicsResource], commands: Iterable[_Address] = (), *,
         stages: int = 0x10000, access: int = 0x18000, layout: int = 1, first: bool = True,

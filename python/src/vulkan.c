@@ -198,19 +198,19 @@ static PyObject *from_vk_buffer(PyObject *object, PyObject *args, PyObject *keyw
 {
     uint64_t buffer, memory, memory_size, size, offset = 0;
     bool dedicated = false;
-    unsigned flags = GR_READ_WRITE;
+    unsigned flags = GR_READ_WRITE, in_flight = 0;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
-    if (!self ||
-        !PARSE("O&O&O&O&|$O&O&O&:from_vk_buffer",
-               NAMES("buffer", "memory", "memory_size", "size", "offset", "dedicated", "flags"),
-               UINT64(&buffer), UINT64(&memory), UINT64(&memory_size), UINT64(&size),
-               UINT64(&offset), TRUTH(&dedicated), FLAGS(&flags)))
+    if (!self || !PARSE("O&O&O&O&|$O&O&O&O&:from_vk_buffer",
+                        NAMES("buffer", "memory", "memory_size", "size", "offset", "dedicated",
+                              "flags", "in_flight"),
+                        UINT64(&buffer), UINT64(&memory), UINT64(&memory_size), UINT64(&size),
+                        UINT64(&offset), TRUTH(&dedicated), FLAGS(&flags), UNSIGNED(&in_flight)))
         return NULL;
     gr_vk_buffer_desc desc =
         GR_INIT(gr_vk_buffer_desc, .buffer = (VkBuffer)(uintptr_t)buffer,
                 .memory = (VkDeviceMemory)(uintptr_t)memory, .memory_size = memory_size,
-                .offset = offset, .size = size, .dedicated = dedicated);
+                .offset = offset, .size = size, .dedicated = dedicated, .in_flight = in_flight);
     WITHOUT_GIL(resource = gr_from_vk_buffer(self->device, &desc, flags));
     return resource_from(self, resource);
 }
@@ -218,23 +218,25 @@ static PyObject *from_vk_buffer(PyObject *object, PyObject *args, PyObject *keyw
 static PyObject *from_vk_image(PyObject *object, PyObject *args, PyObject *keywords)
 {
     uint64_t image, memory, memory_size, offset = 0;
-    unsigned format, width, height, usage, depth = 1, levels = 1, layers = 1, flags = GR_READ_WRITE;
+    unsigned format, width, height, usage, depth = 1, levels = 1, layers = 1, flags = GR_READ_WRITE,
+                                           in_flight = 0;
     bool dedicated = false;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
-    if (!self || !PARSE("O&O&O&O&O&O&O&|$O&O&O&O&O&O&:from_vk_image",
-                        NAMES("image", "memory", "memory_size", "format", "width", "height",
-                              "usage", "depth", "levels", "layers", "offset", "dedicated", "flags"),
-                        UINT64(&image), UINT64(&memory), UINT64(&memory_size), UNSIGNED(&format),
-                        UNSIGNED(&width), UNSIGNED(&height), UNSIGNED(&usage), UNSIGNED(&depth),
-                        UNSIGNED(&levels), UNSIGNED(&layers), UINT64(&offset), TRUTH(&dedicated),
-                        FLAGS(&flags)))
+    if (!self ||
+        !PARSE("O&O&O&O&O&O&O&|$O&O&O&O&O&O&O&:from_vk_image",
+               NAMES("image", "memory", "memory_size", "format", "width", "height", "usage",
+                     "depth", "levels", "layers", "offset", "dedicated", "flags", "in_flight"),
+               UINT64(&image), UINT64(&memory), UINT64(&memory_size), UNSIGNED(&format),
+               UNSIGNED(&width), UNSIGNED(&height), UNSIGNED(&usage), UNSIGNED(&depth),
+               UNSIGNED(&levels), UNSIGNED(&layers), UINT64(&offset), TRUTH(&dedicated),
+               FLAGS(&flags), UNSIGNED(&in_flight)))
         return NULL;
     VkImageCreateInfo info = image_info(format, width, height, depth, usage, levels, layers);
     gr_vk_image_desc desc =
         GR_INIT(gr_vk_image_desc, .create_info = &info, .image = (VkImage)(uintptr_t)image,
                 .memory = (VkDeviceMemory)(uintptr_t)memory, .memory_size = memory_size,
-                .offset = offset, .dedicated = dedicated);
+                .offset = offset, .dedicated = dedicated, .in_flight = in_flight);
     WITHOUT_GIL(resource = gr_from_vk_image(self->device, &desc, flags));
     return resource_from(self, resource);
 }

@@ -79,6 +79,8 @@ def calls(egl, cuda, vulkan, resource, tmp_path):
             *replaced(vk.create_image, RGBA8, 4, 4, TRANSFER),
             *named(lambda **o: vk.create_image(RGBA8, 4, 4, 3, **o), "depth", "levels", "layers"),
             *replaced(vk.from_vk_image, 1, 1, 1, RGBA8, 4, 4, TRANSFER)[3:],
+            lambda v: vk.from_vk_image(1, 1, 1, RGBA8, 4, 4, TRANSFER, in_flight=v),
+            lambda v: vk.from_vk_buffer(1, 1, 64, 64, in_flight=v),
             lambda v: vk.submit([], layout=v),
         ],
         63: [

@@ -67,6 +67,42 @@ def test_submit_takes_any_number_of_resources_and_commands(vulkan, cuda):
     helper.close()
 
 
+def test_frames_in_flight(cuda):
+    with VulkanDevice.headless(0, transports="any") as device:
+        shared = device.create_buffer(256, TRANSFER)
+        options = {"memory": 0, "memory_size": 0, "size": 256, "in_flight": 2}
+        written = device.from_vk_buffer(shared.vk_buffer, flags="write_discard", **options)
+        read = device.from_vk_buffer(shared.vk_buffer, flags="read_only", **options)
+        assert "2 staging buffers of 256 bytes" in written.describe()
+        seen = [numpy.zeros(256, "u1") for _ in range(5)]
+        addresses = set()
+        for frame, data in enumerate(seen):
+            with written.map(stream=cuda) as buffer:
+                addresses.add(buffer.handle)
+                buffer.fill(frame + 1, stream=cuda)
+            device.submit([written])
+            device.submit([read])
+            grinterop.fetch(read, data, stream=cuda)
+        cuda.sync()
+        assert [set(data) for data in seen] == [{frame + 1} for frame in range(5)]
+        assert len(addresses) == (2 if written.transport == "peer" else 1)
+        for resource in (written, read, shared):
+            resource.close()
+
+
+def test_frames_in_flight_that_are_impossible_are_refused(vulkan):
+    image = [1, 0, 0, RGBA8, 8, 4, TRANSFER]
+    for count in (1, 65):
+        for call in (
+            lambda n=count: vulkan.from_vk_buffer(1, 0, 0, 64, flags="read_only", in_flight=n),
+            lambda n=count: vulkan.from_vk_image(*image, flags="read_only", in_flight=n),
+        ):
+            with pytest.raises(grinterop.InvalidValueError, match="pass 2 to 64"):
+                call()
+    with pytest.raises(grinterop.InvalidValueError, match="read_write"):
+        vulkan.from_vk_buffer(1, 0, 0, 64, in_flight=2)
+
+
 def test_publish_fills_a_vulkan_image(vulkan, cuda):
     image = vulkan.create_image(RGBA8, 8, 4, TRANSFER, flags="surface_load_store")
     assert image.vk_image and image.vk_buffer is None and image.kind == "image"

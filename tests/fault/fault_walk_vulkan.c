@@ -356,6 +356,47 @@ static PFN_vkVoidFunction VKAPI_CALL instance_without_import(VkInstance instance
                                                     : vk.h->get_instance_proc_addr(instance, name);
 }
 
+static gr_resource *fly(gr_vk_device *device, unsigned flags)
+{
+    const gr_vk_buffer_desc desc =
+        GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .size = SIZE, .in_flight = 3);
+    return gr_from_vk_buffer(device, &desc, flags);
+}
+
+static gr_resource *fly_output(gr_vk_device *device)
+{
+    return fly(device, GR_WRITE_DISCARD);
+}
+
+/* Vulkan has such a buffer first. */
+static gr_resource *fly_input(gr_vk_device *device)
+{
+    gr_resource *made = fly(device, GR_READ_ONLY);
+    if (!made || ok(gr_vk_hand_over(&made, 1, VK_IMAGE_LAYOUT_UNDEFINED)))
+        return made;
+    gr_resource_free(made);
+    return NULL;
+}
+
+static bool run_flying(gr_resource *(*make)(gr_vk_device *device), PFN_vkGetInstanceProcAddr get,
+                       unsigned transports)
+{
+    own = vulkan_own(SIZE, false);
+    bool good = by_copies(make, get, transports);
+    vulkan_own_free(&own);
+    return good;
+}
+
+static bool run_flying_output(void)
+{
+    return run_flying(fly_output, vk.h->get_instance_proc_addr, GR_TRANSPORT_PEER);
+}
+
+static bool run_flying_input(void)
+{
+    return run_flying(fly_input, instance_without_import, GR_TRANSPORT_COPY);
+}
+
 static bool run_copied_by_mapping(void)
 {
     return by_copies(make_buffer, instance_without_import, GR_TRANSPORT_COPY);
@@ -431,6 +472,8 @@ const struct scenario walk_vulkan[] = {
     {"a Vulkan buffer by peer", .run = run_peer_buffer},
     {"a Vulkan image by peer", .run = run_peer_image},
     {"a buffer of the program by peer", .run = run_hidden_buffer},
+    {"frames in flight that CUDA writes", .run = run_flying_output},
+    {"frames in flight that CUDA reads", .run = run_flying_input},
     {"a Vulkan image by any transport", .run = run_image_by_any},
     {"a buffer copied by mapped memory", .run = run_copied_by_mapping},
     {"a Vulkan semaphore", .run = run_semaphore},

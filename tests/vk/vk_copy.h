@@ -31,12 +31,26 @@ gr_vk_use transfers(VkImageLayout layout);
 /* Creates a buffer on the device `copying`. */
 gr_resource *must_copy(size_t size, unsigned flags);
 
+/* For BY_CPU: the next allocation cannot be registered with CUDA. Reset the faults after it. */
+void refuse_registration(void);
+
+/* Registers a new buffer with frames in flight: vk_copy_in_flight.c. */
+gr_resource *must_fly(unsigned flags, unsigned in_flight);
+
 /* Vulkan fills a buffer of the device `copying`, or reads all its bytes. */
 void fill_by_vulkan(gr_resource *resource, int value);
 void check_all_by_vulkan(gr_resource *resource, int value);
+void check_by_vulkan(gr_resource *resource, const unsigned char *bytes);
+
+/* CUDA maps and fills a part, and `expected` gets the same bytes. */
+void write_part(gr_resource *resource, size_t offset, size_t size, int value,
+                unsigned char *expected);
 
 /* Vulkan and CUDA fill the buffer in turn, and check the bytes of each other. */
 void check_bytes_both_ways(gr_resource *resource);
+
+/* Submits the commands, which use the buffer by transfers, between both barriers. */
+void must_submit(gr_resource *resource, VkCommandBuffer commands);
 
 /*
  * Ends the commands, and submits them between both barriers with gr_vk_submit(), without waiting.
@@ -44,5 +58,9 @@ void check_bytes_both_ways(gr_resource *resource);
  */
 gr_status submit_with(gr_resource *const resources[], size_t n, VkCommandBuffer commands,
                       const gr_vk_use *first, const gr_vk_use *last);
+
+/* The same with a submit that has begun. */
+gr_status submit_to(gr_submit *submit, VkCommandBuffer commands, const gr_vk_use *first,
+                    const gr_vk_use *last);
 
 #endif

@@ -14,12 +14,13 @@
 
 GROUP("life", add_vulkan_case)
 
-VULKAN_TEST(frames_allocate_nothing)
+VULKAN_TEST(frames_allocate_nothing, 2)
 {
     const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
     need_counting();
     begin_copying_by(IMPORTED, false);
-    GR_AUTO(gr_resource) *resource = must_copy(4096, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource =
+        _i ? must_fly(GR_WRITE_DISCARD, 4) : must_copy(SIZE, GR_READ_WRITE);
     for (int i = 0; i < 100; i++) {
         if (i == 20)
             start_counting();

@@ -32,6 +32,14 @@ static gr_status reserve(struct vk_owed *owed, const char *call)
     return GR_OK;
 }
 
+/* A release adds at most one part to each slot. */
+static gr_status reserve_all(struct vk_copy *copy, const char *call)
+{
+    for (unsigned i = 0; i < copy->turns.count; i++)
+        GR_TRY(reserve(&copy->owed[i], call));
+    return GR_OK;
+}
+
 /* Adds a part, and merges it with the parts that it overlaps or touches. */
 static void add_part(struct vk_owed *owed, VkDeviceSize first, VkDeviceSize end)
 {
@@ -49,10 +57,55 @@ static void add_part(struct vk_owed *owed, VkDeviceSize first, VkDeviceSize end)
     owed->count = kept + 1;
 }
 
-const struct vk_owed *vk_copy_owed(const struct gr_external *r)
+/* Removes what a newer slot has written. Of a part around it both ends are left. */
+static void remove_part(struct vk_owed *owed, VkDeviceSize first, VkDeviceSize end)
 {
-    static const struct vk_owed none;
-    return r->base.sync.owes ? &vk_copy_of(r)->owed : &none;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < owed->count; i++) {
+        const VkBufferCopy p = owed->parts[i];
+        const VkDeviceSize last = p.srcOffset + p.size;
+        if (p.srcOffset < first && last > end) /* the only part that overlaps */
+            owed->parts[owed->count++] = (VkBufferCopy){.srcOffset = end, .size = last - end};
+        if (p.srcOffset < first)
+            owed->parts[kept++] = (VkBufferCopy){
+                .srcOffset = p.srcOffset, .size = (last < first ? last : first) - p.srcOffset};
+        else if (last > end)
+            owed->parts[kept++] =
+                (VkBufferCopy){.srcOffset = p.srcOffset > end ? p.srcOffset : end,
+                               .size = last - (p.srcOffset > end ? p.srcOffset : end)};
+    }
+    owed->count = kept;
+}
+
+/* Notes that the newest slot has written the bytes, and that no other slot owes them. */
+static void owe(struct vk_copy *copy, size_t first, size_t end)
+{
+    const unsigned newest = copy->turns.at;
+    for (unsigned i = 0; i < copy->turns.count; i++)
+        if (i != newest && copy->owed[i].count)
+            remove_part(&copy->owed[i], first, end);
+    add_part(&copy->owed[newest], first, end);
+}
+
+static void owe_nothing(struct vk_copy *copy)
+{
+    for (unsigned i = 0; i < copy->turns.count; i++)
+        copy->owed[i].count = 0;
+}
+
+void vk_copy_note_submit(struct gr_external *r, bool took, bool handed)
+{
+    struct vk_copy *copy = vk_copy_of(r);
+    struct gr_turns *turns = &copy->turns;
+    for (unsigned i = 0; i < turns->count && took; i++)
+        if (copy->owed[i].count)
+            turns->of[i].drawn = r->base.sync.drawn;
+    if (took)
+        owe_nothing(copy);
+    if (!handed || !(r->base.flags & GR_READ_ONLY))
+        return;
+    turns->at = vk_copy_next(copy);
+    turns->of[turns->at].drawn = r->base.sync.drawn;
 }
 
 /* ---- Map and release ------------------------------------------------------------------------- */
@@ -66,9 +119,10 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
     return gr_fail_work(result, driver_call, "The copy of %s failed.", text);
 }
 
-static CUdeviceptr staging_ptr(const struct vk_copy *copy)
+/* The newest slot. */
+static CUdeviceptr slot_ptr(const struct vk_copy *copy)
 {
-    return (CUdeviceptr)(uintptr_t)copy->staging.bytes;
+    return (CUdeviceptr)(uintptr_t)copy->staging.bytes + copy->turns.at * copy->staging.stride;
 }
 
 static CUresult move_image(const struct vk_copy_image *image, CUdeviceptr staging, bool to_arrays,
@@ -97,10 +151,10 @@ static CUresult move_image(const struct vk_copy_image *image, CUdeviceptr stagin
 static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, CUstream stream)
 {
     const struct vk_copy *copy = vk_copy_of(gr_external_of(resource));
-    const CUdeviceptr ptr = copy->ptr + buffer->offset, there = staging_ptr(copy) + buffer->offset;
+    const CUdeviceptr ptr = copy->own + buffer->offset, there = slot_ptr(copy) + buffer->offset;
     if (copy->image)
         return check_cuda(move_image(copy->image, there, in, stream), "cuMemcpy3DAsync", resource);
-    if (ptr == there)
+    if (!copy->own)
         return GR_OK;
     return check_cuda(
         gr_driver()->MemcpyAsync(in ? ptr : there, in ? there : ptr, buffer->part, stream),
@@ -111,11 +165,15 @@ static gr_status copy_in(gr_resource *resource, CUstream stream)
 {
     const struct gr_external *r = gr_external_of(resource);
     struct vk_copy *copy = vk_copy_of(r);
-    copy->owed.count = vk_copy_owed(r)->count;
-    GR_TRY(reserve(&copy->owed, "gr_map"));
+    if (!vk_copy_owes(r))
+        owe_nothing(copy);
+    GR_TRY(reserve_all(copy, "gr_map"));
+    if (resource->flags & GR_WRITE_DISCARD)
+        copy->turns.at = vk_copy_next(copy);
+    resource->ptr = copy->own ? copy->own : slot_ptr(copy);
     if (!gr_resource_reads(&r->base))
         return GR_OK;
-    GR_TRY(vk_staging_copy(&copy->staging, true, stream));
+    GR_TRY(vk_staging_copy(&copy->staging, copy->turns.at, true, stream));
     return move(resource, resource->current, true, stream);
 }
 
@@ -127,8 +185,11 @@ static gr_status copy_out(gr_resource *resource, CUstream stream)
     if (!gr_resource_writes(&r->base))
         return GR_OK;
     GR_TRY(move(resource, buffer, false, stream));
-    GR_TRY(vk_staging_copy(&copy->staging, false, stream));
-    add_part(&copy->owed, buffer->offset, buffer->offset + buffer->part);
+    GR_TRY(vk_staging_copy(&copy->staging, copy->turns.at, false, stream));
+    if (copy->image)
+        owe(copy, 0, copy->staging.size);
+    else
+        owe(copy, buffer->offset, buffer->offset + buffer->part);
     r->base.sync.owes = true;
     return GR_OK;
 }
@@ -150,7 +211,13 @@ gr_status vk_copy_unmap(gr_resource *const resources[], size_t n, CUstream strea
 {
     for (size_t i = 0; i < n; i++)
         GR_TRY(copy_out(resources[i], stream));
-    return gr_sync_release(resources, n, stream);
+    GR_TRY(gr_sync_release(resources, n, stream));
+    for (size_t i = 0; i < n; i++) {
+        struct gr_turns *turns = resources[i]->sync.turns;
+        if (turns)
+            turns->of[turns->at].computed = resources[i]->sync.computed;
+    }
+    return GR_OK;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -158,11 +225,12 @@ gr_status vk_copy_unmap(gr_resource *const resources[], size_t n, CUstream strea
 static void end(struct gr_import *import, bool alive)
 {
     struct vk_copy *copy = (struct vk_copy *)import;
-    if (alive && copy->ptr && copy->ptr != staging_ptr(copy))
-        gr_driver()->MemFree(copy->ptr);
+    if (alive && copy->own)
+        gr_driver()->MemFree(copy->own);
     vk_staging_end(&copy->staging, alive);
     vk_device_drop(copy->staging.binding.device);
-    free(copy->owed.parts);
+    for (unsigned i = 0; i < copy->turns.count; i++)
+        free(copy->owed[i].parts);
     free(copy->image);
     free(copy);
 }
@@ -235,33 +303,32 @@ static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
                           const char *call)
 {
     size_t size = part->size;
-    GR_TRY(reserve(&copy->owed, call));
+    GR_TRY(reserve_all(copy, call));
     if (part->image) {
         copy->image = calloc(1, sizeof(*copy->image));
         if (!copy->image)
             return gr_fail_memory(call);
         size = lay_out(copy->image, part->image);
     }
-    GR_TRY(vk_staging_make(&copy->staging, by_peer, size, call));
+    GR_TRY(vk_staging_make(&copy->staging, by_peer, size, copy->turns.count, call));
     copy->import.size = size;
     if (part->image)
         return allocate_image(copy->image, part->image, flags, &r->mipmapped, call);
-    if (by_peer && !vk_device_crosses(copy->staging.binding.device)) {
-        copy->ptr = staging_ptr(copy);
+    if (by_peer && !vk_device_crosses(copy->staging.binding.device))
         return GR_OK;
-    }
     CUdeviceptr ptr;
     GR_TRY_CUDA(gr_driver()->MemAlloc(&ptr, size), "cuMemAlloc",
                 "%s: %zu byte%s of device memory for the copy could not be allocated.", call, size,
                 gr_s(size));
-    copy->ptr = ptr;
+    copy->own = ptr;
     return GR_OK;
 }
 
-struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,
+struct vk_copy *vk_copy_make(struct gr_external *r, const struct vk_binding *binding,
                              const struct gr_context *context, const gr_external_part_desc *part,
-                             bool by_peer, unsigned flags, const char *call)
+                             unsigned in_flight, unsigned flags, const char *call)
 {
+    const bool by_peer = binding->transport == GR_TRANSPORT_PEER;
     GR_ENTERED pushed = false;
     gr_endings_collect();
     if (gr_context_enter(context, &pushed, call) != GR_OK)
@@ -269,12 +336,17 @@ struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,
     struct vk_copy *copy = gr_check_memory(calloc(1, sizeof(*copy)), call);
     if (copy) {
         copy->import = (struct gr_import){.holds = 1, .dedicated = true, .end_part = end};
-        copy->staging.binding.device = device;
-        vk_device_hold(device);
+        copy->staging.binding.device = binding->device;
+        copy->turns.count = in_flight ? in_flight : 1;
+        vk_device_hold(binding->device);
     }
     if (copy && allocate(copy, r, part, by_peer, flags, call) != GR_OK) {
         gr_import_drop(&copy->import, true);
         copy = NULL;
     }
+    if (copy && in_flight)
+        r->base.sync.turns = &copy->turns;
+    if (copy && !part->image)
+        r->base.ptr = copy->own ? copy->own : slot_ptr(copy);
     return copy;
 }

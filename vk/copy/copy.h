@@ -10,6 +10,10 @@
  *
  * The semaphores of a resource order these steps, as they order the two sides of shared memory. So
  * each resource needs only one staging memory, and no thread waits.
+ *
+ * With frames in flight the staging memory has several slots in turn. A map that overwrites takes
+ * the next slot, and waits only for the submit that last took a slot back. A submit that hands over
+ * copies to the next slot, and waits only for the release that ended CUDA's last use of it.
  */
 #ifndef GR_VK_COPY_COPY_H
 #define GR_VK_COPY_COPY_H
@@ -30,7 +34,8 @@ struct vk_staging {
     enum vk_staging_way way;
     struct vk_binding binding; /* the Vulkan buffer; its device is held by the caller */
     VkDeviceSize offset;       /* of the bytes in the buffer */
-    size_t size;
+    size_t size, stride;       /* of a slot, and from one slot to the next */
+    unsigned count;            /* the number of slots */
     /* the bytes that CUDA accesses; for VK_STAGING_PEER an address of device memory */
     unsigned char *bytes;
     /* the mapping of the Vulkan memory; for VK_STAGING_REGISTERED and VK_STAGING_BY_CPU */
@@ -38,20 +43,26 @@ struct vk_staging {
     /* NULL, or host memory: of the process for VK_STAGING_IMPORTED, otherwise of CUDA */
     void *allocated;
     struct gr_import *import; /* for VK_STAGING_PEER */
+    /* for VK_STAGING_BY_CPU: what a copy by the CPU copies */
+    struct vk_staging_slot {
+        unsigned char *bytes, *mapped;
+        size_t size;
+    } * slots;
 };
 
 /*
- * Allocates `size` bytes for staging->binding.device, `by_peer` of its own memory, otherwise of the
- * host, which are zero. After an error vk_staging_end() frees what exists. The CUDA context is
- * current.
+ * Allocates `count` slots of `size` bytes for staging->binding.device, `by_peer` of its own memory,
+ * otherwise of the host, which are zero. After an error vk_staging_end() frees what exists. The
+ * CUDA context is current.
  */
-gr_status vk_staging_make(struct vk_staging *staging, bool by_peer, size_t size, const char *call);
+gr_status vk_staging_make(struct vk_staging *staging, bool by_peer, size_t size, unsigned count,
+                          const char *call);
 
 /*
- * For VK_STAGING_BY_CPU, enqueues the copy by the CPU: call it with `in` before CUDA copies from
- * `bytes`, and without after CUDA has copied to `bytes`.
+ * For VK_STAGING_BY_CPU, enqueues the copy of a slot by the CPU: call it with `in` before CUDA
+ * copies from `bytes`, and without after CUDA has copied to `bytes`.
  */
-gr_status vk_staging_copy(struct vk_staging *staging, bool in, CUstream stream);
+gr_status vk_staging_copy(struct vk_staging *staging, unsigned slot, bool in, CUstream stream);
 
 /* Frees the staging memory. `alive`: the CUDA context still exists, and is current. */
 void vk_staging_end(struct vk_staging *staging, bool alive);
@@ -86,9 +97,9 @@ struct vk_copy_image {
     struct vk_copy_level level[VK_COPY_MOST_LEVELS];
 };
 
-/* Bytes that CUDA wrote, and that the Vulkan object does not have yet. */
+/* Bytes of a slot that CUDA wrote, and that the Vulkan object does not have yet. */
 struct vk_owed {
-    VkBufferCopy *parts; /* ranges of the object: `srcOffset` and `size`; no two touch */
+    VkBufferCopy *parts; /* ranges of the object: `srcOffset` and `size`; no two overlap */
     uint32_t count, room;
 };
 
@@ -96,8 +107,9 @@ struct vk_owed {
 struct vk_copy {
     struct gr_import import;   /* without a handle */
     struct vk_staging staging; /* its device is held */
-    CUdeviceptr ptr;           /* of a buffer: owned, or that of the staging memory */
-    struct vk_owed owed;
+    CUdeviceptr own;           /* of a buffer: CUDA's own memory; 0: CUDA works in the slots */
+    struct gr_turns turns;     /* the slots; without frames in flight only one */
+    struct vk_owed owed[GR_MOST_IN_FLIGHT]; /* of each slot; ranges of two slots do not overlap */
     struct vk_copy_image *image; /* for an image; the resource owns the arrays. NULL: a buffer */
 };
 
@@ -108,22 +120,37 @@ static inline struct vk_copy *vk_copy_of(const struct gr_external *r)
 }
 
 /*
- * Allocates the memory of both sides, for gr_external_make_mapped(). Sets r->mipmapped for an
- * image. NULL after recording an error.
+ * Allocates the memory of both sides, with `in_flight` slots or, if that is 0, with one, for
+ * gr_external_make_mapped(). Sets r->mipmapped for an image. NULL after recording an error.
  */
-struct vk_copy *vk_copy_make(struct gr_external *r, gr_vk_device *device,
+struct vk_copy *vk_copy_make(struct gr_external *r, const struct vk_binding *binding,
                              const struct gr_context *context, const gr_external_part_desc *part,
-                             bool by_peer, unsigned flags, const char *call);
+                             unsigned in_flight, unsigned flags, const char *call);
 
 /* Operations of struct gr_backend. */
 gr_status vk_copy_map(gr_resource *const resources[], size_t n, CUstream stream);
 gr_status vk_copy_unmap(gr_resource *const resources[], size_t n, CUstream stream);
 
 /*
- * Returns the bytes that the Vulkan object does not have yet. There are none after a committed
- * submit: commands of grinterop or of the application have copied them to the object.
+ * Whether the slots owe bytes to the Vulkan object. They owe none after a committed submit:
+ * commands of grinterop or of the application have copied them to the object.
  */
-const struct vk_owed *vk_copy_owed(const struct gr_external *r);
+static inline bool vk_copy_owes(const struct gr_external *r)
+{
+    return r->base.sync.owes;
+}
+
+/* The slot to which a submit that hands over copies the object. */
+static inline unsigned vk_copy_next(const struct vk_copy *copy)
+{
+    return gr_turns_next(&copy->turns);
+}
+
+/*
+ * Notes which slots a submit has used, after its commit: it `took` the bytes that the slots owed,
+ * or `handed` the object over.
+ */
+void vk_copy_note_submit(struct gr_external *r, bool took, bool handed);
 
 /* ---- The Vulkan side, for checked resources of one device ------------------------------------ */
 

@@ -20,31 +20,45 @@ static void record_barrier(const struct vk_resource *r, VkCommandBuffer commands
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
+/* The offset of a slot in the buffer of the staging memory. */
+static VkDeviceSize offset_of(const struct vk_staging *staging, unsigned slot)
+{
+    return staging->offset + slot * staging->stride;
+}
+
 /* Copies up to PARTS_AT_ONCE parts of a buffer. */
-static void move_parts(VkCommandBuffer commands, const struct vk_resource *r, bool fetch,
-                       const VkBufferCopy parts[], uint32_t n)
+static void move_parts(VkCommandBuffer commands, const struct vk_resource *r, unsigned slot,
+                       bool fetch, const VkBufferCopy parts[], uint32_t n)
 {
     const struct vk_staging *staging = &vk_copy_of(&r->external)->staging;
     const VkBuffer object = r->binding.buffer, other = staging->binding.buffer;
+    const VkDeviceSize offset = offset_of(staging, slot);
     VkBufferCopy regions[PARTS_AT_ONCE];
     for (uint32_t i = 0; i < n; i++)
-        regions[i] = (VkBufferCopy){.srcOffset = parts[i].srcOffset + (fetch ? 0 : staging->offset),
-                                    .dstOffset = parts[i].srcOffset + (fetch ? staging->offset : 0),
+        regions[i] = (VkBufferCopy){.srcOffset = parts[i].srcOffset + (fetch ? 0 : offset),
+                                    .dstOffset = parts[i].srcOffset + (fetch ? offset : 0),
                                     .size = parts[i].size};
     r->binding.device->vk.vkCmdCopyBuffer(commands, fetch ? object : other, fetch ? other : object,
                                           n, regions);
 }
 
+static void move_owed(VkCommandBuffer commands, const struct vk_resource *r, unsigned slot)
+{
+    const struct vk_owed *owed = &vk_copy_of(&r->external)->owed[slot];
+    for (uint32_t done = 0, n; done < owed->count; done += n) {
+        n = owed->count - done < PARTS_AT_ONCE ? owed->count - done : PARTS_AT_ONCE;
+        move_parts(commands, r, slot, false, owed->parts + done, n);
+    }
+}
+
 static void move_buffer(VkCommandBuffer commands, const struct vk_resource *r, bool fetch, bool all)
 {
+    const struct vk_copy *copy = vk_copy_of(&r->external);
     const VkBufferCopy whole = {.size = r->external.base.size};
-    const struct vk_owed *owed = vk_copy_owed(&r->external);
-    if (all)
-        move_parts(commands, r, fetch, &whole, 1);
-    for (uint32_t done = 0, n; !all && done < owed->count; done += n) {
-        n = owed->count - done < PARTS_AT_ONCE ? owed->count - done : PARTS_AT_ONCE;
-        move_parts(commands, r, fetch, owed->parts + done, n);
-    }
+    if (fetch || all)
+        move_parts(commands, r, fetch ? vk_copy_next(copy) : copy->turns.at, fetch, &whole, 1);
+    for (unsigned i = 0; i < copy->turns.count && !fetch && !all; i++)
+        move_owed(commands, r, i);
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
@@ -55,10 +69,11 @@ static void move_image(VkCommandBuffer commands, const struct vk_resource *r, bo
     const struct vk_functions *vk = &r->binding.device->vk;
     const VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
     const struct vk_copy_image *image = copy->image;
+    const unsigned slot = fetch ? vk_copy_next(copy) : copy->turns.at;
     VkBufferImageCopy regions[VK_COPY_MOST_LEVELS];
     for (uint32_t i = 0; i < image->levels; i++)
         regions[i] = (VkBufferImageCopy){
-            .bufferOffset = copy->staging.offset + image->level[i].offset,
+            .bufferOffset = offset_of(&copy->staging, slot) + image->level[i].offset,
             .imageSubresource = {r->aspect, i, 0, image->layers},
             .imageExtent = image->level[i].extent,
         };
@@ -77,7 +92,7 @@ static bool is_moved(const struct vk_resource *r, bool fetch, bool all)
 {
     const unsigned flags = r->external.base.flags;
     return fetch ? !(flags & GR_WRITE_DISCARD)
-                 : !(flags & GR_READ_ONLY) && (all || vk_copy_owed(&r->external)->count > 0);
+                 : !(flags & GR_READ_ONLY) && (all || vk_copy_owes(&r->external));
 }
 
 /*
@@ -98,7 +113,7 @@ void vk_copy_record(VkCommandBuffer commands, const struct vk_resource *const li
         if (list[i]->binding.image)
             move_image(commands, list[i], fetch);
         else
-            move_buffer(commands, list[i], fetch, fetch || all);
+            move_buffer(commands, list[i], fetch, all);
         some = true;
     }
     if (some && fetch)

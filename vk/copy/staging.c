@@ -17,6 +17,9 @@
 
 #define HOST_HANDLE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 
+/* Slots start at multiples of this, which suits kernels and each size of a texel. */
+#define SLOT_ALIGNMENT ((size_t)256)
+
 /* The maximum number of queue families that share the buffer. No known device has more. */
 #define MOST_FAMILIES 16
 
@@ -195,26 +198,36 @@ static gr_status map_memory(struct vk_staging *s, size_t size, const char *call)
 
 /* ---- Copies by the CPU, on the driver's thread ----------------------------------------------- */
 
-/* Copies all bytes: the bounds of a range would have to be stored until the copy runs. */
+/* Copies the whole slot: the bounds of a range would have to be stored until the copy runs. */
 static void CUDA_CB copy_from_mapped(void *user)
 {
-    const struct vk_staging *s = user;
-    memcpy(s->bytes, s->mapped, s->size);
+    const struct vk_staging_slot *slot = user;
+    memcpy(slot->bytes, slot->mapped, slot->size);
 }
 
 static void CUDA_CB copy_to_mapped(void *user)
 {
-    const struct vk_staging *s = user;
-    memcpy(s->mapped, s->bytes, s->size);
+    const struct vk_staging_slot *slot = user;
+    memcpy(slot->mapped, slot->bytes, slot->size);
 }
 
-gr_status vk_staging_copy(struct vk_staging *s, bool in, CUstream stream)
+gr_status vk_staging_copy(struct vk_staging *s, unsigned slot, bool in, CUstream stream)
 {
     if (s->way != VK_STAGING_BY_CPU)
         return GR_OK;
-    GR_TRY_WORK(gr_driver()->LaunchHostFunc(stream, in ? copy_from_mapped : copy_to_mapped, s),
+    GR_TRY_WORK(gr_driver()->LaunchHostFunc(stream, in ? copy_from_mapped : copy_to_mapped,
+                                            s->slots + slot),
                 "cuLaunchHostFunc", "The CPU's copy could not be enqueued into the stream.");
     return GR_OK;
+}
+
+static gr_status make_slots(struct vk_staging *s, const char *call)
+{
+    s->slots = gr_check_memory(calloc(s->count, sizeof(*s->slots)), call);
+    for (unsigned i = 0; i < s->count && s->slots; i++)
+        s->slots[i] =
+            (struct vk_staging_slot){s->bytes + i * s->stride, s->mapped + i * s->stride, s->size};
+    return s->slots ? GR_OK : GR_ERR_NO_MEMORY;
 }
 
 /* ---- All ways -------------------------------------------------------------------------------- */
@@ -228,6 +241,7 @@ void vk_staging_end(struct vk_staging *s, bool alive)
         gr_driver()->MemFree((CUdeviceptr)(uintptr_t)s->bytes);
     gr_import_drop(s->import, alive);
     vk_binding_end(&s->binding);
+    free(s->slots);
     if (imported)
         free(s->allocated);
     else if (alive && s->allocated)
@@ -242,7 +256,7 @@ struct ways {
     make_function *make[2];
     size_t count;
     struct vk_staging *staging;
-    size_t size;
+    size_t size; /* of all slots */
     const char *call;
 };
 
@@ -255,23 +269,28 @@ static gr_status try_way(void *of, size_t i)
     return status;
 }
 
-gr_status vk_staging_make(struct vk_staging *s, bool by_peer, size_t size, const char *call)
+gr_status vk_staging_make(struct vk_staging *s, bool by_peer, size_t size, unsigned count,
+                          const char *call)
 {
     const gr_vk_device *device = s->binding.device;
-    struct ways ways = {.staging = s, .size = size, .call = call};
+    const size_t stride = count > 1 && size <= SIZE_MAX / 2 ? rounded(size, SLOT_ALIGNMENT) : size;
+    struct ways ways = {.staging = s, .size = stride * count, .call = call};
     *s = (struct vk_staging){.way = VK_STAGING_BY_CPU, .binding.device = s->binding.device};
-    if (size > SIZE_MAX / 2)
+    if (stride > SIZE_MAX / 2 / count)
         return gr_fail(GR_ERR_NO_MEMORY, call,
-                       "Memory for copies (bytes: %zu) cannot be allocated.", size);
+                       "Memory for copies (bytes: %zu, %u time%s) cannot be allocated.", size,
+                       count, gr_s(count));
     if (!by_peer && device->host_alignment)
         ways.make[ways.count++] = import_memory;
     ways.make[ways.count++] = by_peer ? share_memory : map_memory;
     GR_TRY(gr_try(ways.count, try_way, NULL, &ways));
+    s->size = size;
+    s->stride = stride;
+    s->count = count;
     if (s->way == VK_STAGING_PEER)
         return GR_OK;
-    s->size = size;
-    memset(s->bytes, 0, size);
+    memset(s->bytes, 0, ways.size);
     if (s->mapped)
-        memset(s->mapped, 0, size);
-    return GR_OK;
+        memset(s->mapped, 0, ways.size);
+    return s->way == VK_STAGING_BY_CPU ? make_slots(s, call) : GR_OK;
 }

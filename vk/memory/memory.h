@@ -100,6 +100,7 @@ struct vk_resource {
     bool owned;                /* the Vulkan objects are destroyed with the resource */
     char transport[520];       /* for gr_resource_describe(), if the resource is copied */
     const char *why;           /* while the resource is made: why it is copied */
+    unsigned in_flight;        /* the number of staging buffers that take turns; 0: none do */
     VkImageAspectFlags aspect; /* the fields from here on are for images only */
     const char *format;
     VkExtent3D extent;

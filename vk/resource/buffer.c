@@ -48,7 +48,8 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
     gr_vk_buffer_desc info;
     if (vk_check_arguments(device, given, call) != GR_OK ||
         GR_TAKE(gr_vk_buffer_desc, &info, given, call) != GR_OK ||
-        gr_flags_check(flags, false, call) != GR_OK)
+        gr_flags_check(flags, false, call) != GR_OK ||
+        vk_check_in_flight(device, info.in_flight, flags, call) != GR_OK)
         return NULL;
     if (!info.buffer) {
         gr_fail(GR_ERR_INVALID_VALUE, call, "`buffer` is VK_NULL_HANDLE: pass the VkBuffer.");
@@ -58,6 +59,7 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
         .binding = {device, info.buffer, VK_NULL_HANDLE, info.memory, info.memory_size,
                     info.dedicated, 0},
         .concurrent = info.sharing_mode == VK_SHARING_MODE_CONCURRENT,
+        .in_flight = info.in_flight,
     };
     const struct vk_object object = {make_existing, &info, flags, info.dedicated, NOT_DEDICATED};
     return vk_resource_choose(&draft, &object, call);

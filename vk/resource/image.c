@@ -119,10 +119,12 @@ gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *give
     gr_vk_image_desc info;
     if (vk_check_arguments(device, given, call) != GR_OK ||
         GR_TAKE(gr_vk_image_desc, &info, given, call) != GR_OK ||
-        check_image(&info, flags, call) != GR_OK)
+        check_image(&info, flags, call) != GR_OK ||
+        vk_check_in_flight(device, info.in_flight, flags, call) != GR_OK)
         return NULL;
     const struct vk_resource draft = {.binding = {device, VK_NULL_HANDLE, info.image, info.memory,
-                                                  info.memory_size, info.dedicated, 0}};
+                                                  info.memory_size, info.dedicated, 0},
+                                      .in_flight = info.in_flight};
     const struct vk_object object = {make_existing, &info, flags, false, "Images", COPY_INSTEAD};
     return vk_resource_choose(&draft, &object, call);
 }

@@ -162,17 +162,19 @@ static void begin_order(struct vk_resource *r, struct gr_semaphore_pair *pair)
 static gr_status make_copied(struct vk_resource *r, const struct gr_context *context,
                              const gr_external_part_desc *part, unsigned flags, const char *call)
 {
-    gr_vk_device *device = r->binding.device;
     gr_resource *resource = &r->external.base;
-    const bool by_peer = r->binding.transport == GR_TRANSPORT_PEER;
-    resource->backend = by_peer ? &vk_peer : &vk_copy;
-    struct vk_copy *copy = vk_copy_make(&r->external, device, context, part, by_peer, flags, call);
+    char slots[80] = "";
+    resource->backend = r->binding.transport == GR_TRANSPORT_PEER ? &vk_peer : &vk_copy;
+    struct vk_copy *copy =
+        vk_copy_make(&r->external, &r->binding, context, part, r->in_flight, flags, call);
     if (!copy)
         return gr_last_error()->status;
-    snprintf(r->transport, sizeof(r->transport), "%s, %s, since %s", resource->backend->name,
-             vk_staging_text(copy->staging.way), r->why);
+    if (r->in_flight)
+        snprintf(slots, sizeof(slots), "%u staging buffers of %zu byte%s, ", r->in_flight,
+                 copy->staging.size, gr_s(copy->staging.size));
+    snprintf(r->transport, sizeof(r->transport), "%s, %s%s, since %s", resource->backend->name,
+             slots, vk_staging_text(copy->staging.way), r->why);
     resource->transport = r->transport;
-    resource->ptr = copy->ptr;
     gr_external_make_mapped(&r->external, context, &copy->import, part, flags);
     gr_resource_log_each(call, &resource, 1);
     return GR_OK;

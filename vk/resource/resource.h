@@ -30,6 +30,10 @@ struct vk_object {
 gr_resource *vk_resource_choose(const struct vk_resource *draft, const struct vk_object *object,
                                 const char *call);
 
+/* Refuses frames in flight that are impossible with this device and these flags. */
+gr_status vk_check_in_flight(const gr_vk_device *device, unsigned in_flight, unsigned flags,
+                             const char *call);
+
 /* Checks the description of a buffer to create. */
 gr_status vk_buffer_check(const VkBufferCreateInfo *info, const char *call);
 

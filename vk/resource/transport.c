@@ -10,6 +10,24 @@
 #include "lib/resource/choose_transport.h"
 #include "vk/resource/resource.h"
 
+gr_status vk_check_in_flight(const gr_vk_device *device, unsigned in_flight, unsigned flags,
+                             const char *call)
+{
+    GR_TRY(gr_in_flight_check(in_flight, flags, call));
+    if (in_flight && !(device->transports & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY)))
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "`in_flight` is %u, but the transports of the device (0x%x) allow no copies: "
+            "set `transports` in gr_vk_device_desc to GR_TRANSPORT_ANY, or leave "
+            "`in_flight` 0.",
+            in_flight, device->transports);
+    if (in_flight && !device->has_timeline)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "`in_flight` needs timeline semaphores, which %s lacks: leave it 0.",
+                       device->identity.name);
+    return GR_OK;
+}
+
 struct choosing {
     const struct vk_resource *draft;
     const struct vk_object *object;
@@ -21,9 +39,11 @@ static bool is_too_far(const struct choosing *c)
     return vk_device_crosses(c->draft->binding.device) && !c->object->crosses;
 }
 
-/* Why CUDA cannot import the object; NULL if it may be able to. */
+/* Why CUDA does not import the object; NULL if it may be able to. */
 static const char *find_obstacle(const struct choosing *c)
 {
+    if (c->draft->in_flight)
+        return "`in_flight` needs staging buffers";
     if (is_too_far(c))
         return "CUDA computes on another device, which can import only dedicated memory of buffers";
     return c->draft->owned || c->draft->binding.memory ? NULL : "`memory` is VK_NULL_HANDLE";

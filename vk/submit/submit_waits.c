@@ -303,6 +303,14 @@ static void add_buffers(struct making *m)
         add_buffer(m, m->recording->last);
 }
 
+/* Checks the resources of a submit by the application. */
+static gr_status check_filled(const struct making *m)
+{
+    for (size_t i = 0; i < m->resource_count; i++)
+        GR_TRY(vk_refuse_in_flight(m->resources[i], m->call));
+    return GR_OK;
+}
+
 /* Copies the application's struct to m->made, with further waits, commands and signals. */
 static void fill(struct making *m)
 {
@@ -322,6 +330,7 @@ gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
     GR_TRY(take_info(&m, info));
     GR_TRY(check_own_points(&m));
     GR_TRY(make_arrays(&m));
+    GR_TRY(check_filled(&m));
     fill(&m);
     gr_submit_filled(submit);
     *out = m.made;
@@ -412,6 +421,7 @@ gr_status gr_vk_submit_fill_v1(gr_submit *submit, const VkSubmitInfo *info,
     GR_TRY(take_v1(&m, info));
     GR_TRY(check_own_points(&m));
     GR_TRY(make_arrays(&m));
+    GR_TRY(check_filled(&m));
     m.device = m.resource_count ? vk_resource_of(m.resources[0])->binding.device : NULL;
     fill(&m);
     translate(&m);
@@ -510,10 +520,16 @@ static gr_status refuse_with_cuda(const struct making *m, size_t i)
                    i);
 }
 
+/* With frames in flight gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda() are refused. */
+static bool has_own_barriers(const struct making *m, size_t i)
+{
+    return m->desc.own_barriers && !m->resources[i]->sync.turns;
+}
+
 /* CUDA uses a slot after it is handed on, and the slot has only one submit. */
 static gr_status check_hands_on(const struct making *m, size_t i)
 {
-    if (m->last_of[i] || m->desc.own_barriers || !m->resources[i]->in_a_ring)
+    if (m->last_of[i] || has_own_barriers(m, i) || !m->resources[i]->in_a_ring)
         return GR_OK;
     return gr_fail(GR_ERR_STATE, m->call,
                    "Resource %zu is a slot of a ring, and the submit does not hand it to CUDA: "
@@ -547,7 +563,7 @@ static gr_status take_uses(struct making *m)
             m->first_of[i] = NULL;
         else if (m->first_of[i])
             GR_TRY(vk_handover_check(m->first_of[i], m->resources[i], i, m->call));
-        else if (!desc->own_barriers)
+        else if (!has_own_barriers(m, i))
             return refuse_with_cuda(m, i);
         GR_TRY(check_hands_on(m, i));
         waits_everywhere |= is_with_cuda && !m->first_of[i];
@@ -637,9 +653,12 @@ static gr_status submit_to_queue(struct making *m)
 static gr_status commit(const struct making *m)
 {
     GR_TRY(gr_submit_commit(m->submit));
-    for (size_t i = 0; i < m->resource_count; i++)
+    for (size_t i = 0; i < m->resource_count; i++) {
         m->resources[i]->sync.held_by =
-            m->last_of[i] || m->desc.own_barriers ? GR_HELD_BY_CUDA : GR_HELD_BY_GRAPHICS;
+            m->last_of[i] || has_own_barriers(m, i) ? GR_HELD_BY_CUDA : GR_HELD_BY_GRAPHICS;
+        if (m->resources[i]->sync.turns)
+            vk_copy_note_submit(gr_external_of(m->resources[i]), m->first_of[i], m->last_of[i]);
+    }
     return GR_OK;
 }
 

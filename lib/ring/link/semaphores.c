@@ -145,7 +145,7 @@ static void serve_one(struct gr_gauge *gauge)
     CUevent event;
     if (!gauge->serving || gauge->awaited <= gauge->served)
         return;
-    gr_semaphore_event_after(&point, 1, &event);
+    gr_semaphore_event_after(&point, 1, NULL, &event);
     if (!event || !passes_within(event, GRACE_MS))
         signal_value(gauge->semaphore, gauge->awaited);
     if (event)
@@ -410,7 +410,7 @@ static bool event_after_all(const struct gr_link *link, CUevent *event)
     *event = NULL;
     if (!n)
         return true;
-    if (gr_semaphore_event_after(points, n, event) != GR_OK)
+    if (gr_semaphore_event_after(points, n, NULL, event) != GR_OK)
         return false;
     if (record_after_streams(link, *event))
         return true;
