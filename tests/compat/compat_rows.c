@@ -177,7 +177,7 @@ GLuint compat_array_texture(unsigned char texels[3 * 5 * 7 * 4])
     pattern_fill(texels, 3 * 5 * 7 * 4, 3);
     glGenTextures(1, &name);
     glBindTexture(GL_TEXTURE_2D_ARRAY, name);
-    glTexStorage3D(GL_TEXTURE_2D_ARRAY, 2, GL_RGBA8, 7, 5, 3);
+    glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_RGBA8, 7, 5, 3);
     glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, 7, 5, 3, GL_RGBA, GL_UNSIGNED_BYTE, texels);
     return name;
 }
@@ -201,7 +201,6 @@ void compat_layers_as_slices(void)
     ROW(SUCCESS, SubResourceGetMappedArray(&copy.srcArray, i, 0, 0));
     ROW(ERROR_INVALID_VALUE, SubResourceGetMappedArray(&copy.srcArray, i, 1, 0));
     CU(Memcpy3DAsync(&copy, fx.stream));
-    ROW(SUCCESS, SubResourceGetMappedArray(&copy.srcArray, i, 0, 1));
     ROW(SUCCESS, UnmapResources(1, &i, fx.stream));
     CU(StreamSynchronize(fx.stream));
     ck_assert_mem_eq(got, texels, sizeof(texels));

@@ -54,6 +54,18 @@ static double number_at(const struct image_format *f, const void *texels, size_t
                                    : (double)(int32_t)bits;
 }
 
+/* Compares the texels of the framebuffer with packed ones, which are read as they are stored. */
+static const char *packed_differs(const struct image_format *f, GLsizei w, GLsizei h,
+                                  const unsigned char *texels)
+{
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, w, h, f->transfer, f->type, words);
+    glPixelStorei(GL_PACK_ALIGNMENT, 4);
+    return memcmp(words, texels, (size_t)(w * h) * f->channel_bytes) == 0
+               ? NULL
+               : "OpenGL ES reads other texels";
+}
+
 /* Compares a slice with the texels that CUDA has. */
 static const char *slice_differs(const struct image *image, unsigned level, unsigned slice,
                                  const unsigned char *texels)
@@ -71,17 +83,21 @@ static const char *slice_differs(const struct image *image, unsigned level, unsi
     glGenFramebuffers(1, &name);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, name);
     attach(image, level, slice);
-    glReadPixels(0, 0, w, h, integers ? GL_RGBA_INTEGER : GL_RGBA, type, words);
+    const char *packed = NULL;
+    if (f->kind == IMAGE_PACKED)
+        packed = packed_differs(f, w, h, texels);
+    else
+        glReadPixels(0, 0, w, h, integers ? GL_RGBA_INTEGER : GL_RGBA, type, words);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
     glDeleteFramebuffers(1, &name);
     if (glGetError() != GL_NO_ERROR)
         return "OpenGL ES cannot read it";
-    for (size_t i = 0; i < (size_t)(w * h); i++)
+    for (size_t i = 0; f->kind != IMAGE_PACKED && i < (size_t)(w * h); i++)
         for (size_t c = 0; c < f->channels; c++)
             if (number_at(&wide, words, 4 * i + c) !=
                 number_at(f, texels, i * image_channels(f) + c))
                 return "OpenGL ES reads other texels";
-    return NULL;
+    return packed;
 }
 
 static void check_slices(const struct image *image, unsigned level, unsigned layer)
@@ -156,7 +172,9 @@ TEST(texels_of_each_format_pass_both_ways_or_are_refused, ES_WAYS)
     unsigned passed = 0;
     for (size_t i = 0; i < image_format_count; i++) {
         const struct image_format *f = &image_formats[i];
-        if (f->kind <= IMAGE_DEPTH || f->channels == 3 || f->step)
+        const bool rounds =
+            f->kind == IMAGE_PACKED && f->channel_bytes == 4 && f->transfer == GL_RGB;
+        if (f->kind <= IMAGE_DEPTH || f->channels == 3 || f->step || rounds)
             continue;
         struct image image = image_make_of(f, image_target("2D"), 13, 11, 1, 1, 1);
         if (!image.name)
