@@ -410,6 +410,9 @@ typedef struct gr_gl_image_desc {
  * shared with a CUDA context of another GPU: share a buffer instead, and copy from the buffer to
  * the image in OpenGL (GL_PIXEL_UNPACK_BUFFER).
  *
+ * With NVIDIA's driver (580) glGetTexImage on a shared GL_TEXTURE_2D may return once the texels
+ * that glTexSubImage2D uploaded before CUDA wrote: read it by glReadPixels from a framebuffer.
+ *
  * Errors: as for gr_create_gl_buffer(), and
  *     GR_ERR_INVALID_VALUE  the target, the size or the number of levels is invalid, or the format
  *                           has no size

@@ -174,7 +174,8 @@ TEST(texels_of_each_format_pass_both_ways_or_are_refused, ES_WAYS)
         const struct image_format *f = &image_formats[i];
         const bool rounds =
             f->kind == IMAGE_PACKED && f->channel_bytes == 4 && f->transfer == GL_RGB;
-        if (f->kind <= IMAGE_DEPTH || f->channels == 3 || f->step || rounds)
+        const bool unreadable = f->kind <= IMAGE_DEPTH || f->internal == GL_STENCIL_INDEX8;
+        if (unreadable || f->channels == 3 || f->step || rounds)
             continue;
         struct image image = image_make_of(f, image_target("2D"), 13, 11, 1, 1, 1);
         if (!image.name)

@@ -149,18 +149,22 @@ CHILD(fails_while_mapped)
     return 0;
 }
 
-/* If the resource is closed before the failure is known, a close after it lets OpenGL go on. */
+/*
+ * If the resource is closed before the failure is known, NVIDIA's OpenGL does not draw again,
+ * although its semaphore is signalled: docs/driver.md.
+ */
 static int end_after_failure(bool closes)
 {
     GLuint name;
     gr_resource *resource = fly_in_child(&name, GR_WRITE_DISCARD);
-    gr_resource *later = must_fly(gl_buffer_pattern(SIZE, 1), GR_WRITE_DISCARD, 2);
     fail_one(resource);
     if (closes)
         (void)gr_resource_close(resource, fx.stream);
     wait_for_failure();
-    gr_resource_free(later);
-    end_child(resource, name);
+    gr_resource_free(resource);
+    if (!closes || gr_cuda_is_software())
+        assert_opengl_works(name);
+    unwatch_gl();
     return 0;
 }
 
