@@ -63,8 +63,8 @@ static bool is_in_order(const struct gr_sync *sync, uint64_t drawn, CUstream str
 }
 
 /*
- * Adds the wait for one resource: for the submit of the graphics API with that signal, or, if it is
- * 0, for CUDA's last release.
+ * Adds what the stream must wait for before it uses the resource: the submit that signals `drawn`.
+ * Without one, 0, the stream follows CUDA's last release.
  */
 static gr_status follow(const struct gr_sync *sync, uint64_t drawn, struct waits *waits,
                         CUstream stream)
