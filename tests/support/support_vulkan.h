@@ -244,6 +244,13 @@ void vulkan_cmd_read(VkCommandBuffer commands, VkBuffer buffer, const struct vul
 void vulkan_cmd_write(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *from);
 
 /*
+ * Copies the first bytes of the buffer to the host memory, from an offset on, without the barriers
+ * above.
+ */
+void vulkan_cmd_copy_to_host(VkCommandBuffer commands, VkBuffer buffer,
+                             const struct vulkan_host *to, VkDeviceSize offset, VkDeviceSize size);
+
+/*
  * Transfer the bytes at once, in a submit without semaphores, and wait for that submit on the host.
  */
 void vulkan_fill(VkBuffer buffer, VkDeviceSize size, int value);

@@ -349,17 +349,23 @@ void vulkan_cmd_fill(VkCommandBuffer commands, VkBuffer buffer, VkDeviceSize siz
 }
 
 /* A barrier must make the data visible to the host, which reads after the fence. */
-void vulkan_cmd_read(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *to)
+void vulkan_cmd_copy_to_host(VkCommandBuffer commands, VkBuffer buffer,
+                             const struct vulkan_host *to, VkDeviceSize offset, VkDeviceSize size)
 {
-    const VkBufferCopy all = {.size = to->size};
+    const VkBufferCopy all = {.dstOffset = offset, .size = size};
     const VkMemoryBarrier seen = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                   .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
                                   .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    hand_over(commands, buffer, false);
     vk.CmdCopyBuffer(commands, buffer, to->buffer, 1, &all);
-    hand_over(commands, buffer, true);
     vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
                           1, &seen, 0, NULL, 0, NULL);
+}
+
+void vulkan_cmd_read(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *to)
+{
+    hand_over(commands, buffer, false);
+    vulkan_cmd_copy_to_host(commands, buffer, to, 0, to->size);
+    hand_over(commands, buffer, true);
 }
 
 void vulkan_cmd_write(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *from)

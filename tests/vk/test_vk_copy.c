@@ -149,13 +149,7 @@ void fill_by_vulkan(gr_resource *resource, int value)
 static void record_read(VkCommandBuffer commands, gr_resource *resource,
                         const struct vulkan_host *to)
 {
-    const VkBufferCopy all = {.size = to->size};
-    const VkMemoryBarrier seen = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                  .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
-                                  .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    vk.CmdCopyBuffer(commands, gr_vk_buffer(resource), to->buffer, 1, &all);
-    vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
-                          1, &seen, 0, NULL, 0, NULL);
+    vulkan_cmd_copy_to_host(commands, gr_vk_buffer(resource), to, 0, to->size);
 }
 
 static struct vulkan_host *read_by_vulkan(gr_resource *resource)

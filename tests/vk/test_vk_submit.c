@@ -109,14 +109,8 @@ static VkCommandBuffer record_fill(gr_resource *resource, int value)
 
 static VkCommandBuffer record_read(gr_resource *resource, const struct vulkan_host *to)
 {
-    const VkBufferCopy all = {.size = SIZE};
-    const VkMemoryBarrier seen = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                  .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
-                                  .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
     VkCommandBuffer commands = vulkan_begin();
-    vk.CmdCopyBuffer(commands, gr_vk_buffer(resource), to->buffer, 1, &all);
-    vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
-                          1, &seen, 0, NULL, 0, NULL);
+    vulkan_cmd_copy_to_host(commands, gr_vk_buffer(resource), to, 0, SIZE);
     VK(EndCommandBuffer(commands));
     return commands;
 }

@@ -109,13 +109,7 @@ static void write_frame(gr_resource *resource, int frame)
 static void record_read_at(VkCommandBuffer commands, gr_resource *resource,
                            const struct vulkan_host *seen, int i)
 {
-    const VkBufferCopy all = {.dstOffset = (VkDeviceSize)i * SIZE, .size = SIZE};
-    const VkMemoryBarrier after = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                   .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
-                                   .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    vk.CmdCopyBuffer(commands, gr_vk_buffer(resource), seen->buffer, 1, &all);
-    vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
-                          1, &after, 0, NULL, 0, NULL);
+    vulkan_cmd_copy_to_host(commands, gr_vk_buffer(resource), seen, (VkDeviceSize)i * SIZE, SIZE);
 }
 
 static void submit_read(gr_resource *resource, const struct vulkan_host *seen, int i)
@@ -504,7 +498,7 @@ VULKAN_TEST(a_resource_can_end_with_frames_in_flight, 2 * WAYS)
     CU(StreamSynchronize(fx.stream));
     assert_ok(gr_resource_close(resource, fx.stream));
     gr_resource_free(resource);
-    resource = must_copy(SIZE, GR_WRITE_DISCARD); /* ends what is over */
+    resource = must_copy(SIZE, GR_WRITE_DISCARD); /* frees closed resources whose work is done */
     ck_assert(!vulkan_gate_is_open(gate));
     vulkan_gate_open(gate);
     check_frames(seen, 3, 0);

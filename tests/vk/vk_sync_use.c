@@ -197,28 +197,12 @@ VULKAN_TEST(resources_with_different_pairs_do_not_wait_for_each_other)
 GROUP("an engine with its own timeline", add_vulkan_case)
 
 /* Submits the commands after one value of the timeline, and signals the next. */
-static void submit_next(VkCommandBuffer commands, const gr_semaphore *timeline, uint64_t value)
+static void submit_next(VkCommandBuffer commands, gr_semaphore *timeline, uint64_t value)
 {
-    const VkSemaphore semaphore = gr_vk_semaphore(timeline);
-    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    gr_semaphore *const its[] = {timeline};
     const uint64_t next = value + 1;
-    const VkTimelineSemaphoreSubmitInfo values = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = 1,
-        .pWaitSemaphoreValues = &value,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &next};
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .pNext = &values,
-                               .waitSemaphoreCount = 1,
-                               .pWaitSemaphores = &semaphore,
-                               .pWaitDstStageMask = &stages,
-                               .commandBufferCount = 1,
-                               .pCommandBuffers = &commands,
-                               .signalSemaphoreCount = 1,
-                               .pSignalSemaphores = &semaphore};
-    VK(EndCommandBuffer(commands));
-    VK(QueueSubmit(vk.h->graphics, 1, &info, VK_NULL_HANDLE));
+    const gr_submit step = {1, its, &value, 1, its, &next};
+    vulkan_submit(commands, &step, NULL);
 }
 
 /* The resources have no order of their own, and no submit of grinterop: docs/vulkan.md. */
@@ -254,7 +238,7 @@ VULKAN_TEST(a_batch_follows_the_timeline_of_an_engine)
         }
         submit_next(commands, timeline, point.value++);
     }
-    VK(QueueWaitIdle(vk.h->graphics));
+    vulkan_finish();
     for (int i = 0; i < 2 * FRAMES; i++)
         assert_bytes(seen[i]->bytes, SIZE, 0x11 * (i / 2) + i % 2 + 8);
     free_resources(both, 2);
