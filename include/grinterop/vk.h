@@ -178,7 +178,12 @@ typedef struct gr_vk_buffer_desc {
 typedef struct gr_vk_image_desc {
     size_t struct_size;
 
-    /* The argument of vkCreateImage. Required; read during the call only. */
+    /*
+     * The argument of vkCreateImage. Required; read during the call only. Without that struct, fill
+     * one from what you know of the image: sType, imageType, format, extent, mipLevels,
+     * arrayLayers, samples, tiling, usage, sharingMode and, for cube maps, flags. pNext is not
+     * read.
+     */
     const VkImageCreateInfo *create_info;
 
     VkImage image;            /* required */

@@ -4,7 +4,7 @@
  * that grinterop creates.
  *
  * Vulkan is called through your vkGetInstanceProcAddr: grinterop is not linked with the Vulkan
- * loader.
+ * loader, and opens libvulkan.so.1 (vulkan-1.dll) only if you pass none.
  */
 #ifndef GR_VK_DEVICE_H
 #define GR_VK_DEVICE_H
@@ -25,10 +25,17 @@ typedef struct gr_vk_device gr_vk_device;
 /* The Vulkan device for gr_vk_device_from_vk(). */
 typedef struct gr_vk_device_desc {
     size_t struct_size;
-    PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* looks up the Vulkan functions; required */
-    VkInstance instance;                              /* required */
-    VkPhysicalDevice physical_device;                 /* required */
-    VkDevice device;                                  /* required */
+
+    /*
+     * They look up the Vulkan functions. Leave both NULL if you do not have the instance, and the
+     * device is one of the Vulkan loader: the functions that libvulkan.so.1 (vulkan-1.dll) exports
+     * are called then.
+     */
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr;
+    VkInstance instance;
+
+    VkPhysicalDevice physical_device; /* required */
+    VkDevice device;                  /* required */
 
     /*
      * The queue that uses the resources. VK_NULL_HANDLE: each call of gr_vk_submit() names a queue.
@@ -149,12 +156,14 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *          device of gr_vk_headless_create() alive
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a required field is NULL; the device has no such queue family; the
+ *     GR_ERR_INVALID_VALUE  a required field is NULL, or only one of instance and
+ *                           get_instance_proc_addr; the device has no such queue family; the
  *                           current CUDA context belongs to a device without peer access, and
  *                           GR_TRANSPORT_COPY is not allowed; synchronization2 is set but its
  *                           functions are missing; `transports` has unknown bits
  *     GR_ERR_UNSUPPORTED    without copies: no CUDA device matches, or extensions are missing (the
- *                           message lists all of them). `transports` allows no Vulkan transport
+ *                           message lists all of them). `transports` allows no Vulkan transport,
+ *                           or the Vulkan loader is needed and missing
  *     GR_ERR_VULKAN         a function of Vulkan 1.0 was not found
  */
 GR_API gr_vk_device *gr_vk_device_from_vk(const gr_vk_device_desc *desc);

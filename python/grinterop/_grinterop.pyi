@@ -1203,7 +1203,8 @@ class VulkanDevice(_Closes):
 
     Args:
         instance, physical_device, device, queue, queue_family: Those of your program.
-        get_instance_proc_addr: The address of vkGetInstanceProcAddr().
+        get_instance_proc_addr: The address of vkGetInstanceProcAddr(). Without it and with an
+            `instance` of 0, the functions of libvulkan.so.1 are called.
         synchronization2: Whether you enabled that feature.
         transports: None or 'without copy'. 'any' copies resources that CUDA cannot import, such as
             those with a `memory` of 0: in memory of the GPU, or else through host memory. 'peer'
@@ -1211,7 +1212,7 @@ class VulkanDevice(_Closes):
     """
     def __new__(
         cls, instance: int, physical_device: int, device: int, queue: int, queue_family: int, *,
-        get_instance_proc_addr: int, synchronization2: bool = False,
+        get_instance_proc_addr: int = 0, synchronization2: bool = False,
         transports: _VulkanTransport = None,
     ) -> Self: ...
     @classmethod

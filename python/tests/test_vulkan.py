@@ -32,10 +32,12 @@ def test_headless_device_has_handles(vulkan):
     assert "CUDA device 0" in vulkan.describe()
 
 
-def test_device_is_wrapped_by_handles_alone(vulkan):
+@pytest.mark.parametrize("has_instance", [True, False])
+def test_device_is_wrapped_by_handles_alone(vulkan, has_instance):
     again = VulkanDevice(
-        vulkan.instance, vulkan.physical_device, vulkan.device, vulkan.queue, vulkan.queue_family,
-        get_instance_proc_addr=vulkan.get_instance_proc_addr,
+        vulkan.instance if has_instance else 0, vulkan.physical_device, vulkan.device, vulkan.queue,
+        vulkan.queue_family,
+        get_instance_proc_addr=vulkan.get_instance_proc_addr if has_instance else 0,
     )
     assert "by copies" not in again.describe()
     resource = again.create_buffer(4096, TRANSFER)

@@ -100,9 +100,30 @@ SESSION_TEST(null_members_are_refused)
         if (i == 3)
             info.device = VK_NULL_HANDLE;
         char text[64];
-        snprintf(text, sizeof(text), "`desc->%s` is NULL", names[i]);
+        snprintf(text, sizeof(text), i < 2 ? "`desc->%s`" : "`desc->%s` is NULL", names[i]);
         assert_null_invalid(gr_vk_device_from_vk(&info), text);
     }
+}
+
+/* The functions are then those that the Vulkan loader exports. */
+SESSION_TEST(a_device_is_wrapped_without_its_instance)
+{
+    gr_vk_device_desc info = session.info;
+    uint32_t with = 0, without = 0;
+    assert_ok(gr_vk_device_extensions(&info, NULL, &with));
+    GR_AUTO(gr_vk_device) *usual = must_make(gr_vk_device_from_vk(&info));
+    info.get_instance_proc_addr = NULL;
+    info.instance = VK_NULL_HANDLE;
+    assert_ok(gr_vk_device_extensions(&info, NULL, &without));
+    ck_assert_uint_eq(with, without);
+    GR_AUTO(gr_vk_device) *device = must_make(gr_vk_device_from_vk(&info));
+    ck_assert_str_eq(gr_vk_device_get_info(device)->description,
+                     gr_vk_device_get_info(usual)->description);
+    const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                       .size = 4096,
+                                       .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_create_vk_buffer(device, &buffer, GR_WRITE_DISCARD));
 }
 
 SESSION_TEST(a_missing_queue_family_is_refused)
@@ -298,11 +319,9 @@ SESSION_TEST(device_extensions_refuses_null)
     gr_vk_device_desc info = session.info;
     assert_invalid(gr_vk_device_extensions(&info, NULL, NULL), "`count`");
     assert_invalid(gr_vk_device_extensions(NULL, NULL, NULL), "`count`");
-    info.physical_device = VK_NULL_HANDLE;
-    assert_invalid(gr_vk_device_extensions(&info, NULL, &count), "physical_device");
-    info.instance = VK_NULL_HANDLE;
-    assert_invalid(gr_vk_device_extensions(&info, NULL, &count), "instance");
     info.get_instance_proc_addr = NULL;
     assert_invalid(gr_vk_device_extensions(&info, NULL, &count), "get_instance_proc_addr");
+    info.physical_device = VK_NULL_HANDLE;
+    assert_invalid(gr_vk_device_extensions(&info, NULL, &count), "physical_device");
     ck_assert_uint_eq(count, 5);
 }

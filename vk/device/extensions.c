@@ -215,14 +215,18 @@ gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, 
     if (!given)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`desc` is NULL: describe the device, by GR_INIT(gr_vk_device_desc).");
-    const char *missing = !info->get_instance_proc_addr ? "desc->get_instance_proc_addr"
-                          : !info->instance             ? "desc->instance"
-                          : !info->physical_device      ? "desc->physical_device"
+    const char *missing = !info->physical_device        ? "desc->physical_device"
                           : has_device && !info->device ? "desc->device"
                                                         : NULL;
     if (missing)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`%s` is NULL: pass the object that the application created.", missing);
+    if (!info->get_instance_proc_addr && !info->instance)
+        return vk_open_exported(&info->get_instance_proc_addr, call);
+    if (!info->get_instance_proc_addr || !info->instance)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "Of `desc->get_instance_proc_addr` and `desc->instance` one is NULL: pass "
+                       "both, or neither for a device of " GR_VK_LOADER ".");
     return GR_OK;
 }
 

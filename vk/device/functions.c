@@ -3,6 +3,66 @@
 #include "vk/device/functions.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "lib/base/error.h"
+#include "lib/base/loader.h"
+#include "lib/base/lock.h"
+
+/* ---- The Vulkan loader ----------------------------------------------------------------------- */
+
+/*
+ * Opens the loader once and never closes it, because drivers leave threads and exit handlers of
+ * threads behind. NULL, with the reason in `why`, if there is none.
+ */
+static void *open_file(char *why, size_t size)
+{
+    static struct gr_lock lock = GR_LOCK(VULKAN_LOADER);
+    static void *file;
+    gr_lock(&lock);
+    if (!file)
+        file = gr_loader_open(GR_VK_LOADER, why, size);
+    void *opened = file;
+    gr_unlock(&lock);
+    return opened;
+}
+
+/* In place of the function of an instance: the loader exports what Vulkan's versions have. */
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL exported(VkInstance instance, const char *name)
+{
+    (void)instance;
+    PFN_vkVoidFunction function = NULL;
+    void *file = open_file((char[256]){0}, 256);
+    void *symbol = file ? gr_loader_symbol(file, name) : NULL;
+    memcpy(&function, &symbol, sizeof(symbol));
+    return function;
+}
+
+static gr_status check_loader(const char *call)
+{
+    char why[256] = "it is not a Vulkan loader";
+    if (open_file(why, sizeof(why)) && exported(VK_NULL_HANDLE, "vkGetInstanceProcAddr"))
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "The Vulkan loader " GR_VK_LOADER " could not be loaded: %s. " GR_VK_LOADER_ADVICE, why);
+}
+
+gr_status vk_open_loader(PFN_vkGetInstanceProcAddr *get, const char *call)
+{
+    GR_TRY(check_loader(call));
+    *get = (PFN_vkGetInstanceProcAddr)exported(VK_NULL_HANDLE, "vkGetInstanceProcAddr");
+    return GR_OK;
+}
+
+gr_status vk_open_exported(PFN_vkGetInstanceProcAddr *get, const char *call)
+{
+    GR_TRY(check_loader(call));
+    *get = exported;
+    return GR_OK;
+}
+
+/* ---- Functions ------------------------------------------------------------------------------- */
 
 /* The object whose functions are looked up: the device if it is not NULL, or the instance. */
 struct owner {
@@ -27,15 +87,18 @@ static PFN_vkVoidFunction find(const struct owner *o, const char *name, const ch
     return get(o, other);
 }
 
+#define LOAD(name, extension) vk->name = (PFN_##name)find(&o, #name, extension);
+
+void vk_load_global(struct vk_functions *vk, PFN_vkGetInstanceProcAddr get)
+{
+    const struct owner o = {.get_of_instance = get};
+    GR_VK_GLOBAL_FUNCTIONS(LOAD)
+}
+
 void vk_load(struct vk_functions *vk, PFN_vkGetInstanceProcAddr get_of_instance,
              VkInstance instance, VkDevice device)
 {
-#define LOAD(name, extension) vk->name = (PFN_##name)find(&o, #name, extension);
     struct owner o = {.get_of_instance = get_of_instance, .instance = instance};
-    if (!instance) {
-        GR_VK_GLOBAL_FUNCTIONS(LOAD)
-        return;
-    }
     GR_VK_HEADLESS_FUNCTIONS(LOAD)
     GR_VK_INSTANCE_FUNCTIONS(LOAD)
     o.get_of_device = vk->vkGetDeviceProcAddr;
@@ -44,5 +107,4 @@ void vk_load(struct vk_functions *vk, PFN_vkGetInstanceProcAddr get_of_instance,
         return;
     GR_VK_DEVICE_FUNCTIONS(LOAD)
     GR_VK_OPTIONAL_FUNCTIONS(LOAD)
-#undef LOAD
 }

@@ -107,9 +107,18 @@ struct vk_functions {
 #undef GR_VK_MEMBER
 
 /*
- * Looks up the functions of the most special object that is not NULL: the global functions, those
- * of the instance, or those of the instance and the device. Missing functions become NULL.
+ * Opens the Vulkan loader, and sets *get to its vkGetInstanceProcAddr, or to a function that takes
+ * no instance and returns what the loader exports: the functions of Vulkan's versions, which take
+ * any physical device or device. GR_ERR_UNSUPPORTED: there is no loader.
  */
+gr_status vk_open_loader(PFN_vkGetInstanceProcAddr *get, const char *call);
+gr_status vk_open_exported(PFN_vkGetInstanceProcAddr *get, const char *call);
+
+/*
+ * Looks up the functions that take neither an instance nor a device, or those of the instance and,
+ * unless it is NULL, of the device. Missing functions become NULL.
+ */
+void vk_load_global(struct vk_functions *vk, PFN_vkGetInstanceProcAddr get);
 void vk_load(struct vk_functions *vk, PFN_vkGetInstanceProcAddr get, VkInstance instance,
              VkDevice device);
 

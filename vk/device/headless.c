@@ -7,10 +7,8 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
-#include "lib/base/loader.h"
 #include "lib/base/log.h"
 #include "lib/base/struct_size.h"
-#include "lib/base/lock.h"
 #include "vk/device/device.h"
 
 #define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
@@ -25,30 +23,6 @@ struct gr_vk_headless {
     unsigned holds; /* the number of references: one by the caller, and one per wrap */
     struct gr_vk_headless *next;
 };
-
-/* ---- Loader ---------------------------------------------------------------------------------- */
-
-/*
- * Opens the loader once and never closes it, because drivers leave threads and exit handlers of
- * threads behind. GR_ERR_UNSUPPORTED: it is not installed.
- */
-static gr_status open_loader(PFN_vkGetInstanceProcAddr *get, const char *call)
-{
-    static struct gr_lock lock = GR_LOCK(VULKAN_LOADER);
-    static void *file;
-    char why[256] = "it is not a Vulkan loader";
-    gr_lock(&lock);
-    if (!file)
-        file = gr_loader_open(GR_VK_LOADER, why, sizeof(why));
-    void *symbol = file ? gr_loader_symbol(file, "vkGetInstanceProcAddr") : NULL;
-    gr_unlock(&lock);
-    memcpy(get, &symbol, sizeof(symbol));
-    if (symbol)
-        return GR_OK;
-    return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
-        "The Vulkan loader " GR_VK_LOADER " could not be loaded: %s. " GR_VK_LOADER_ADVICE, why);
-}
 
 /* ---- Instance -------------------------------------------------------------------------------- */
 
@@ -163,8 +137,8 @@ static gr_status make_messenger(struct gr_vk_headless *h)
 static gr_status open_instance(struct gr_vk_headless *h, const char *call)
 {
     PFN_vkGetInstanceProcAddr *get = &h->handles.get_instance_proc_addr;
-    GR_TRY(open_loader(get, call));
-    vk_load(&h->vk, *get, VK_NULL_HANDLE, VK_NULL_HANDLE);
+    GR_TRY(vk_open_loader(get, call));
+    vk_load_global(&h->vk, *get);
     GR_TRY(choose_version(h, call));
     if (h->options.validation)
         GR_TRY(check_layer(&h->vk, call));

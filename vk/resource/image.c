@@ -94,7 +94,8 @@ static gr_status check_image(const gr_vk_image_desc *info, unsigned flags, const
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    info->image
-                       ? "`create_info` is NULL: pass the struct that the image was created with."
+                       ? "`create_info` is NULL: pass the struct that the image was created with, "
+                         "or one with the image's type, format, extent, counts, tiling and usage."
                        : "`image` is VK_NULL_HANDLE: pass the VkImage.");
 }
 
