@@ -15,7 +15,11 @@ struct followed {
     CUgraphicsResource resource; /* the first resource in the call */
     unsigned count, flags, name, target;
     CUstream stream;
-    void *handle; /* the handle of an import, whose type is `target` and whose size is `count` */
+    /*
+     * The handle of an import, whose type is `target` and whose size is `count`. Each semaphore of
+     * a signal or wait is a call, whose value is `count`.
+     */
+    void *handle;
 };
 
 /* The contents of the section behind a semaphore handle. */

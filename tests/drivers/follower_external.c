@@ -27,7 +27,9 @@ CUresult CUDAAPI import_memory(CUexternalMemory *made, const CUDA_EXTERNAL_MEMOR
     call->flags = desc->flags;
     call->count = (unsigned)desc->size;
     call->handle = desc->handle.win32.handle;
-    if (desc->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32 || desc->handle.win32.name)
+    const bool is_vulkan = desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32;
+    if ((!is_vulkan && desc->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE) ||
+        (!is_vulkan && desc->flags != CUDA_EXTERNAL_MEMORY_DEDICATED) || desc->handle.win32.name)
         return CUDA_ERROR_INVALID_VALUE;
     if (result_of(call->call) != CUDA_SUCCESS)
         return result_of(call->call);
@@ -57,7 +59,8 @@ CUresult CUDAAPI import_semaphore(CUexternalSemaphore *made,
     call->target = desc->type;
     call->handle = desc->handle.win32.handle;
     if ((desc->type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32 &&
-         desc->type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32) ||
+         desc->type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32 &&
+         desc->type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D12_FENCE) ||
         desc->handle.win32.name)
         return CUDA_ERROR_INVALID_VALUE;
     if (result_of(call->call) != CUDA_SUCCESS)
@@ -66,12 +69,19 @@ CUresult CUDAAPI import_semaphore(CUexternalSemaphore *made,
     return *made ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+static void note_point(const char *name, unsigned long long value, CUstream stream)
+{
+    struct followed *call = note(name);
+    call->count = (unsigned)value;
+    call->stream = stream;
+}
+
 CUresult CUDAAPI signal_semaphores(const CUexternalSemaphore *semaphores,
                                    const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *values,
                                    unsigned count, CUstream stream)
 {
-    note("cuSignalExternalSemaphoresAsync")->stream = stream;
     for (unsigned i = 0; i < count; i++) {
+        note_point("cuSignalExternalSemaphoresAsync", values[i].params.fence.value, stream);
         const struct follower_semaphore *s = (struct follower_semaphore *)semaphores[i];
         s->signal(s->user, values[i].params.fence.value);
     }
@@ -82,8 +92,8 @@ CUresult CUDAAPI wait_semaphores(const CUexternalSemaphore *semaphores,
                                  const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *values, unsigned count,
                                  CUstream stream)
 {
-    note("cuWaitExternalSemaphoresAsync")->stream = stream;
     for (unsigned i = 0; i < count; i++) {
+        note_point("cuWaitExternalSemaphoresAsync", values[i].params.fence.value, stream);
         const struct follower_semaphore *s = (struct follower_semaphore *)semaphores[i];
         s->wait(s->user, values[i].params.fence.value);
     }
