@@ -21,6 +21,11 @@
 #include <vector_functions.h>
 #undef __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
 
+/* gr_cuhost::assert_failed() needs what <assert.h> declares without NDEBUG. */
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
+#include <assert.h>
+#pragma pop_macro("NDEBUG")
 #include <assert.h>
 #include <cmath>
 #include <cstdlib>

@@ -38,6 +38,9 @@ else
     check assertion_at_barriers 0 ./asserts barriers && says err \
         'asserts.cu:20: kernel meets: block: [0,0,0], thread: [2,1,0] Assertion `threadIdx.x < most'
     check assertion_on_the_host bad ./asserts host && says err 'Assertion `argc == 0'
+    # Catches: no program compiled with NDEBUG, which CMake's Release builds define.
+    check compile_release 0 compile -O3 -DNDEBUG "$programs/asserts.cu" -o release &&
+        check run_release 0 ./release
     check debug_rows 0 compile -G "$programs/rows.cu" -o rows && check run_debug_rows 0 ./rows
     # The program is built as in softcuda/docs/legacy.md, without the settings of run-test. Catches:
     # adjacent integer parameters were reported as an address, because the shadow memory of
