@@ -356,7 +356,7 @@ GR_API gr_resource *gr_create_gl_buffer(size_t size, unsigned flags, const gr_gl
  * Storage  immutable; the resource cannot be sent to another process
  * Thread   where the OpenGL context is current
  * Context  that of the tensor
- * Needs    as for gr_create_gl_buffer() with GR_TRANSPORT_SHARED
+ * Needs    as for gr_create_gl_buffer() with GR_TRANSPORT_SHARED; read bytes back as there
  *
  * Errors: as for gr_create_gl_buffer(), and
  *     GR_ERR_INVALID_VALUE  `tensor` is NULL, freed, of a mapping, without elements or not in

@@ -75,11 +75,10 @@ static bool numbers_of_options(const struct given *given, struct options *to)
 /* Reads a number or "all". */
 static bool layer_of(PyObject *object, unsigned *layer)
 {
+    static const struct named layers[] = {{"all", GR_ALL_LAYERS}, {0}};
     if (!object || !PyUnicode_Check(object))
         return read_as("layer", object, UNSIGNED(layer));
-    *layer = GR_ALL_LAYERS;
-    return PyUnicode_CompareWithASCIIString(object, "all") == 0 ||
-           wrong_type("layer: expected a number or 'all'", object);
+    return value_of(object, "layer", layers, layer);
 }
 
 static bool flags_of_options(const struct given *given, gr_publish_options *to)

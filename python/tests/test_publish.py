@@ -116,9 +116,9 @@ def test_a_tensor_has_all_layers(egl, cuda, target, layers):
             match='`layer` to "all"',
         )
         refuses(
-            TypeError,
+            ValueError,
             lambda: grinterop.publish(image, array, stream=cuda, layer="every"),
-            match="'all'",
+            match="'every' is not a valid layer; choose one of \\['all'\\]",
         )
 
 
