@@ -18,6 +18,7 @@ frames=$(built bench_frames)
 map=$(built bench_map)
 processes=$(built bench_processes)
 publish=$(built bench_publish)
+vulkan=$(built bench_vulkan)
 softcuda=$(built bench_softcuda)
 
 for program in "$frames" "$map" "$processes" "$publish"; do
@@ -127,6 +128,8 @@ if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check vulkan_rows 0 test -s frames-vulkan.json &&
         measured frames-vulkan.json vulkan/draw vulkan/1 vulkan/16 vulkan/copy/1 vulkan/copy/4 \
             vulkan/read/bound vulkan/read/1 vulkan/read/16
+    check staged 0 "$vulkan" --quick --only graphics/1,staged/64K,staged/image --json vulkan.json &&
+        measured vulkan.json graphics/1 staged/64K/0 staged/64K/host staged/image/16
 fi
 
 # ---- OpenGL on the CPU ----

@@ -44,9 +44,8 @@ static bool destroy_memory(struct vkb *bench, CUexternalMemory memory)
 
 static bool use_once(struct vkb *bench, CUdeviceptr pointer)
 {
-    return bench_cuda_ok(
-        bench->cuda->MemsetD32Async(pointer, 1, bench->bytes / 8, bench->on.stream),
-        "cuMemsetD32Async");
+    return bench_cuda_ok(bench->cuda->MemsetD32Async(pointer, 1, VKB_BYTES / 8, bench->on.stream),
+                         "cuMemsetD32Async");
 }
 
 static bool use_and_wait(struct vkb *bench, CUdeviceptr pointer)
@@ -61,7 +60,7 @@ static bool import_buffer_raw(struct vkb *bench, bool used)
     CUexternalMemory memory;
     if (!vkb_import_memory(bench, &bench->spare_buffer, false, &memory))
         return false;
-    const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = bench->bytes};
+    const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = VKB_BYTES};
     CUdeviceptr pointer;
     if (!bench_cuda_ok(bench->cuda->ExternalMemoryGetMappedBuffer(&pointer, memory, &desc),
                        "cuExternalMemoryGetMappedBuffer"))
@@ -125,7 +124,7 @@ gr_resource *vkb_import_grinterop(struct vkb *bench, const struct vkb_object *ob
 {
     const gr_vk_buffer_desc info =
         GR_INIT(gr_vk_buffer_desc, .buffer = object->buffer, .memory = object->memory,
-                .memory_size = object->memory_size, .size = bench->bytes);
+                .memory_size = object->memory_size, .size = VKB_BYTES);
     return gr_from_vk_buffer(bench->wrap, &info, GR_READ_WRITE);
 }
 

@@ -5,9 +5,7 @@
  * released), or one wait and signal for all (batch). The host signals the awaited values in
  * advance, so that the numbers include no Vulkan submit; "release only" has nothing to wait for.
  *
- * The grinterop side does what an application does: it begins a submit for each use by Vulkan. In
- * the rows with fills CUDA also fills each buffer. Small fills make the thread the bottleneck,
- * large fills the GPU.
+ * The grinterop side does what an application does: it begins a submit for each use by Vulkan.
  */
 #define _GNU_SOURCE
 #include "bench/vulkan/vulkan.h"
@@ -17,14 +15,6 @@ static bool has_waits(const struct vkb_kind *kind)
     return kind->part != VKB_ROOM_RELEASE;
 }
 
-static bool fill_all(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
-{
-    for (unsigned i = 0; i < kind->resources; i++)
-        if (!vkb_fill(bench, side, i))
-            return false;
-    return true;
-}
-
 /* ---- By raw calls ---------------------------------------------------------------------------- */
 
 bool vkb_map_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
@@ -32,8 +22,6 @@ bool vkb_map_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind
     for (unsigned i = 0; has_waits(kind) && i < kind->points; i++)
         if (!vkb_raw_wait(bench, side, ++side->drawn))
             return false;
-    if (vkb_has_fills(kind) && !fill_all(bench, side, kind))
-        return false;
     for (unsigned i = 0; i < kind->points; i++)
         if (!vkb_raw_signal(bench, side, ++side->computed))
             return false;
@@ -74,8 +62,6 @@ bool vkb_map_singly_grinterop(struct vkb *bench, struct vkb_side *side, const st
     for (unsigned i = 0; i < kind->resources; i++)
         if ((has_waits(kind) && !begin_use(side, i, 1)) || !map_one(bench, side, i))
             return false;
-    if (vkb_has_fills(kind) && !fill_all(bench, side, kind))
-        return false;
     for (unsigned i = 0; i < kind->resources; i++) {
         if (gr_buffer_release(side->mapped[i]) != GR_OK)
             return bench_grinterop_failed("gr_buffer_release");
@@ -93,8 +79,6 @@ bool vkb_map_batch_grinterop(struct vkb *bench, struct vkb_side *side, const str
         return bench_grinterop_failed("gr_map_many");
     for (unsigned i = 0; i < kind->resources; i++)
         side->pointers[i] = gr_buffer_ptr(side->mapped[i]);
-    if (vkb_has_fills(kind) && !fill_all(bench, side, kind))
-        return false;
     if (gr_buffer_release_many(side->mapped, kind->resources, GR_STREAM_OF_MAP, NULL) != GR_OK)
         return bench_grinterop_failed("gr_buffer_release_many");
     return true;

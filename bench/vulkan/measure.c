@@ -35,7 +35,8 @@ struct run {
 
 static VkSemaphore pace_semaphore(const struct run *run, unsigned s)
 {
-    const struct vkb_side *side = &run->bench->sides[s];
+    const bool shares = run->kind->part == VKB_STAGED;
+    const struct vkb_side *side = &run->bench->sides[shares ? VKB_GRINTEROP : s];
     return run->kind->paced_by_release ? side->release : side->acquire;
 }
 
@@ -88,7 +89,7 @@ static bool signal_beforehand(const struct run *run, unsigned s, unsigned frames
 {
     struct vkb *bench = run->bench;
     const struct vkb_side *side = &bench->sides[s];
-    if (run->kind->part != VKB_ROOM_BOTH && !vkb_has_fills(run->kind))
+    if (run->kind->part != VKB_ROOM_BOTH)
         return true;
     const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
                                         .semaphore = side->acquire,
@@ -171,23 +172,20 @@ static bool measure_full(struct run *run, struct bench_comparison *of)
     if (!choose_frames(run) || !bench_compare(&run->pairs, of) || !vkb_drain(run->bench))
         return false;
     of->halves = NAN;
+    if (run->kind->part == VKB_STAGED)
+        return vkb_close_staged(run->bench);
     return run->kind->part < VKB_PING_PONG || run->pairs.subjects < VKB_SIDES ||
            vkb_check_work(run->bench, run->kind);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/*
- * Chooses the frames in flight. Frames of 32 resources are long: fewer are enough, and more would
- * not fit into the CUDA queue. Frames submitted in one call stay together.
- */
+/* Chooses the frames in flight. Frames submitted in one call stay together. */
 static void choose_ahead(struct run *run)
 {
-    enum { FRAMES_OF_MANY = 8 };
     if (run->kind->room_frames != 0)
         return;
-    bool many = vkb_has_fills(run->kind) && run->kind->resources > 1;
-    unsigned ahead = many ? FRAMES_OF_MANY : run->effort->in_flight;
+    unsigned ahead = run->effort->in_flight;
     unsigned whole = run->kind->submits * run->kind->copies;
     run->step = (ahead / 4 + whole - 1) / whole * whole;
     run->ahead = ahead < 2 * run->step ? 2 * run->step : ahead / run->step * run->step;
@@ -216,18 +214,9 @@ static bool begin_row(struct run *run)
         if (gr_resource_set_sync(side->resources[i], acquire, side->gr_release) != GR_OK)
             return bench_grinterop_failed("gr_resource_set_sync");
     choose_ahead(run);
-    return run->kind->part < VKB_PING_PONG || vkb_record(bench, run->kind);
-}
-
-/* Chooses the size of the buffers for the row, and how many bytes of each buffer CUDA fills. */
-static bool choose_bytes(struct vkb *bench, const struct vkb_kind *kind)
-{
-    const size_t small = 4096;
-    const bool full = kind->part == VKB_FULL_BOTH;
-    if (!vkb_resize(bench, full ? bench->effort.full_bytes : VKB_BYTES))
+    if (run->kind->part == VKB_STAGED && !vkb_open_staged(bench, run->kind))
         return false;
-    bench->fill = full ? bench->bytes : kind->part == VKB_SMALL_BOTH ? small : bench->bytes / 2;
-    return true;
+    return run->kind->part < VKB_STAGED || vkb_record(bench, run->kind);
 }
 
 /*
@@ -236,8 +225,8 @@ static bool choose_bytes(struct vkb *bench, const struct vkb_kind *kind)
  */
 static void report(const struct run *run, const struct bench_comparison *of)
 {
-    static const char *const sides[] = {"raw", "grinterop"};
     const struct vkb_kind *kind = run->kind;
+    const char *const sides[] = {kind->part == VKB_STAGED ? "shared" : "raw", "grinterop"};
     struct bench_result *result = bench_add(&kind->row, "");
     bench_set_comparison(result, of, sides);
     if (kind->room_frames) {
@@ -266,7 +255,8 @@ bool vkb_measure(const struct bench_row *row, size_t size)
                                 .of = &run}};
     struct bench_comparison of = {0};
     (void)size;
-    if (choose_bytes(&vkb, kind) && begin_row(&run) &&
+    vkb.fill = VKB_BYTES / 2;
+    if (begin_row(&run) &&
         (kind->room_frames == 0 ? measure_full(&run, &of) : measure_drained(&run, &of))) {
         report(&run, &of);
         return true;

@@ -40,6 +40,17 @@ static bool load_functions(struct vkb *bench)
     return !missing;
 }
 
+gr_vk_device *vkb_wrap(struct vkb *bench, unsigned transports)
+{
+    const gr_vk_headless_info *h = bench->handles;
+    gr_vk_device *device = gr_vk_device_from_vk(
+        &GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
+                 h->device, h->graphics, h->graphics_family, .transports = transports));
+    if (!device)
+        bench_grinterop_failed("gr_vk_device_from_vk");
+    return device;
+}
+
 static bool open_vulkan(struct vkb *bench)
 {
     bench->headless =
@@ -56,11 +67,9 @@ static bool open_vulkan(struct vkb *bench)
     memcpy(bench->queues, (VkQueue[]){h->graphics, h->compute, h->transfer}, sizeof(bench->queues));
     memcpy(bench->families, (uint32_t[]){h->graphics_family, h->compute_family, h->transfer_family},
            sizeof(bench->families));
-    bench->wrap = gr_vk_device_from_vk(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
-                                                h->instance, h->physical_device, h->device,
-                                                h->graphics, h->graphics_family));
+    bench->wrap = vkb_wrap(bench, GR_TRANSPORT_ANY);
     if (!bench->wrap)
-        return bench_grinterop_failed("gr_vk_device_from_vk");
+        return false;
     bench->through_host = !gr_vk_device_get_info(bench->wrap)->has_semaphores;
     return true;
 }
@@ -137,7 +146,7 @@ bool vkb_make_buffer(struct vkb *bench, struct vkb_object *object)
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                      .pNext = &external,
-                                     .size = bench->bytes,
+                                     .size = VKB_BYTES,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                               VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};

@@ -66,7 +66,7 @@ static bool record_copy(struct vkb *bench, struct vkb_side *side, VkCommandBuffe
                         unsigned resource, uint32_t family)
 {
     const VkBuffer buffer = side->buffers[resource].buffer;
-    const VkBufferCopy region = {.dstOffset = bench->bytes / 2, .size = bench->bytes / 2};
+    const VkBufferCopy region = {.dstOffset = VKB_BYTES / 2, .size = VKB_BYTES / 2};
     if (!barrier(bench, side, commands, resource, family, false))
         return false;
     bench->vk.vkCmdCopyBuffer(commands, buffer, buffer, 1, &region);
@@ -83,7 +83,8 @@ static bool record_one(struct vkb *bench, struct vkb_side *side, unsigned i,
         return false;
     unsigned first = i * kind->copies % kind->resources;
     for (unsigned resource = first; resource < first + kind->copies; resource++)
-        if (!record_copy(bench, side, commands, resource, family))
+        if (!(kind->part == VKB_STAGED ? vkb_record_staged(bench, side, commands)
+                                       : record_copy(bench, side, commands, resource, family)))
             return false;
     return vkb_ok(bench->vk.vkEndCommandBuffer(commands), "vkEndCommandBuffer");
 }
@@ -282,7 +283,7 @@ bool vkb_queue_alone(struct vkb *bench, struct vkb_side *side, const struct vkb_
 static bool check_one(struct vkb *bench, const struct vkb_side *side, unsigned i)
 {
     unsigned words[2] = {0, 0}, wanted = side->written[i];
-    size_t half = bench->bytes / 2;
+    size_t half = VKB_BYTES / 2;
     const CUdeviceptr copied = side->pointers[i] + half;
     if (!bench_cuda_ok(bench->cuda->MemcpyDtoH(&words[0], copied, 4), "cuMemcpyDtoH") ||
         !bench_cuda_ok(bench->cuda->MemcpyDtoH(&words[1], copied + half - 4, 4), "cuMemcpyDtoH"))

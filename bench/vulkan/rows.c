@@ -12,11 +12,12 @@ static const vkb_frame_fn BATCH[VKB_SIDES] = {vkb_map_raw, vkb_map_batch_grinter
 static const vkb_frame_fn CUDA[VKB_SIDES] = {vkb_cuda_alone, NULL};
 static const vkb_frame_fn QUEUE[VKB_SIDES] = {vkb_queue_alone, NULL};
 static const vkb_frame_fn PING_PONG[VKB_SIDES] = {vkb_ping_pong_raw, vkb_ping_pong_grinterop};
+static const vkb_frame_fn STAGED[VKB_SIDES] = {vkb_staged, vkb_staged};
 static const vkb_frame_fn MANY[VKB_SIDES] = {vkb_batch_raw, vkb_batch_grinterop};
 
 #define ROW(name, what, part, title, ...)                                                          \
     {                                                                                              \
-        {name, what, title, vkb_measure}, part, __VA_ARGS__                                        \
+        {name, what, title, vkb_measure}, part, __VA_ARGS__, .bytes = 0                            \
     }
 #define IMPORT(name, what, frame)                                                                  \
     ROW(name, what, VKB_IMPORT, "Export from Vulkan, import, destroy", 1, 0, 4, false, frame, 1, 1)
@@ -27,13 +28,6 @@ static const vkb_frame_fn MANY[VKB_SIDES] = {vkb_batch_raw, vkb_batch_grinterop}
 #define BOTH(name, what, ...)                                                                      \
     ROW(name, what, VKB_ROOM_BOTH,                                                                 \
         "Map and release, both semaphores, room in the queues: CPU time", __VA_ARGS__, 1, 1)
-#define SMALL(name, what, ...)                                                                     \
-    ROW(name, what, VKB_SMALL_BOTH,                                                                \
-        "Map, CUDA fills a little, release, both semaphores: CPU time, sustained", __VA_ARGS__, 1, \
-        1)
-#define FULL(name, what, ...)                                                                      \
-    ROW(name, what, VKB_FULL_BOTH,                                                                 \
-        "Map, CUDA fills much, release, both semaphores: sustained time", __VA_ARGS__, 1, 1)
 #define TRIP(queue, part, way, what, resources, frame, submits, copies)                            \
     ROW(queue "/" way, what, VKB_PING_PONG + (part),                                               \
         "Round trip by the " queue " queue, queues full: sustained time", resources, 1, 0, false,  \
@@ -52,6 +46,20 @@ static const vkb_frame_fn MANY[VKB_SIDES] = {vkb_batch_raw, vkb_batch_grinterop}
         TRIP(queue, part, "8x", "8 in one call", 8, PING_PONG, 8, 1),                              \
         TRIP(queue, part, "16x", "16 in one call", 16, PING_PONG, 16, 1),                          \
         TRIP(queue, part, "8b", "batches of 8", 16, MANY, 1, 8)
+#define STAGED_ROW(key, what, n, size, is_image)                                                   \
+    {                                                                                              \
+        .row = {"staged/" key, what, "Copied, beside shared memory: sustained time", vkb_measure}, \
+        .part = VKB_STAGED, .resources = 1, .points = 1, .frame = STAGED, .submits = 1,            \
+        .copies = 1, .bytes = size, .in_flight = n, .image = is_image                              \
+    }
+/* The rows of a size: in order, with frames in flight, and through host memory. */
+#define STAGED_ROWS(key, what, size, image)                                                        \
+    STAGED_ROW(key "/0", what ", in order", 0, size, image),                                       \
+        STAGED_ROW(key "/2", what ", in_flight 2", 2, size, image),                                \
+        STAGED_ROW(key "/4", what ", in_flight 4", 4, size, image),                                \
+        STAGED_ROW(key "/8", what ", in_flight 8", 8, size, image),                                \
+        STAGED_ROW(key "/16", what ", in_flight 16", 16, size, image),                             \
+        STAGED_ROW(key "/host", what ", through the host", VKB_HOST, size, image)
 
 /*
  * All rows. Drained blocks are so short that they never wait for room in the CUDA queue. "CUDA
@@ -71,20 +79,12 @@ const struct vkb_kind vkb_kinds[] = {
     BOTH("both/one", "one resource", 1, 1, 32, true, SINGLY),
     BOTH("both/singly", "32 singly", 32, 32, 1, true, SINGLY),
     BOTH("both/batch", "32 in one batch", 32, 1, 16, true, BATCH),
-    SMALL("small/one", "one resource", 1, 1, 0, true, SINGLY),
-    SMALL("small/singly", "32 singly", 32, 32, 0, true, SINGLY),
-    SMALL("small/batch", "32 in one batch", 32, 1, 0, true, BATCH),
-    FULL("full/one", "one resource", 1, 1, 0, true, SINGLY),
-    FULL("full/singly", "32 singly", 32, 32, 0, true, SINGLY),
-    FULL("full/batch", "32 in one batch", 32, 1, 0, true, BATCH),
     TRIPS("graphics", VKB_GRAPHICS),
     TRIPS("compute", VKB_COMPUTE),
     TRIPS("transfer", VKB_TRANSFER),
+    STAGED_ROWS("64K", "64 KiB", 1 << 16, false),
+    STAGED_ROWS("1M", "1 MiB", 1 << 20, false),
+    STAGED_ROWS("16M", "16 MiB", 1 << 24, false),
+    STAGED_ROWS("image", "RGBA8 1080p", 1920 * 1080 * 4, true),
     {.resources = 0},
 };
-
-/* Whether CUDA fills the buffers between the maps and the releases of the row. */
-bool vkb_has_fills(const struct vkb_kind *kind)
-{
-    return kind->part == VKB_SMALL_BOTH || kind->part == VKB_FULL_BOTH;
-}

@@ -56,7 +56,7 @@ static bool import_buffer(struct vkb *bench, struct vkb_side *side, unsigned i)
     if (!vkb_make_buffer(bench, &side->buffers[i]) ||
         !vkb_import_memory(bench, &side->buffers[i], false, &side->imports[i]))
         return false;
-    const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = bench->bytes};
+    const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = VKB_BYTES};
     return bench_cuda_ok(
         bench->cuda->ExternalMemoryGetMappedBuffer(&side->pointers[i], side->imports[i], &desc),
         "cuExternalMemoryGetMappedBuffer");
@@ -203,20 +203,6 @@ void vkb_close_sides(struct vkb *bench)
     for (unsigned s = 0; s < VKB_SIDES; s++)
         for (unsigned i = 0; i < VKB_RESOURCES; i++)
             vkb_end_object(bench, &bench->sides[s].buffers[i]);
-}
-
-/* Recreates both sides with buffers of another size. */
-bool vkb_resize(struct vkb *bench, size_t bytes)
-{
-    if (bytes == bench->bytes)
-        return true;
-    if (!vkb_drain(bench))
-        return false;
-    vkb_close_sides(bench);
-    memset(bench->sides, 0, sizeof(bench->sides));
-    bench->bytes = bytes;
-    return vkb_open_raw(bench, &bench->sides[VKB_RAW]) &&
-           vkb_open_grinterop(bench, &bench->sides[VKB_GRINTEROP]);
 }
 
 /* ---- The CUDA work, the same on both sides --------------------------------------------------- */

@@ -18,13 +18,14 @@
 
 enum {
     VKB_RESOURCES = 32,
-    VKB_BYTES = 65536, /* the size of a buffer, except with large fills */
+    VKB_BYTES = 65536, /* the size of a buffer, except of staged rows */
     VKB_SIDES = BENCH_SUBJECTS,
     VKB_MOST_IN_FLIGHT = 128,
     /* Twice the frames in flight, so that an entry that is reused belongs to a finished frame. */
     VKB_FRAMES = 2 * VKB_MOST_IN_FLIGHT,
     VKB_POINTS = 1 << 15,
-    VKB_MOST_SUBMITS = 16
+    VKB_MOST_SUBMITS = 16,
+    VKB_HOST = 1 /* as in_flight */
 };
 
 enum { VKB_RAW, VKB_GRINTEROP };
@@ -37,6 +38,7 @@ enum vkb_queue { VKB_GRAPHICS, VKB_COMPUTE, VKB_TRANSFER, VKB_QUEUES };
     X(vkBindBufferMemory)                                                                          \
     X(vkBindImageMemory)                                                                           \
     X(vkCmdCopyBuffer)                                                                             \
+    X(vkCmdCopyImageToBuffer)                                                                      \
     X(vkCmdPipelineBarrier)                                                                        \
     X(vkCreateBuffer)                                                                              \
     X(vkCreateCommandPool)                                                                         \
@@ -124,16 +126,14 @@ struct vkb_effort {
     unsigned full_blocks; /* the number of timed blocks of each side with full queues */
     double block_ms;      /* the approximate duration of a block with full queues */
     unsigned in_flight;   /* the maximum number of frames in flight */
-    size_t full_bytes;    /* the size of a buffer with large fills; 0: for a GPU */
+    size_t most_bytes;    /* the maximum size of a staged resource */
 };
 
 struct vkb {
     const gr_cuda_api *cuda;
     struct bench_device on;
     struct vkb_effort effort;
-    size_t bytes; /* the size of each buffer now */
-    /* the bytes that CUDA fills at the start of a buffer; a round trip copies the first half */
-    size_t fill;
+    size_t fill; /* the bytes that CUDA fills in a frame */
 
     gr_vk_headless *headless;
     const gr_vk_headless_info *handles;
@@ -159,8 +159,7 @@ enum vkb_part {
     VKB_IMPORT,
     VKB_ROOM_RELEASE,
     VKB_ROOM_BOTH,
-    VKB_SMALL_BOTH,
-    VKB_FULL_BOTH,
+    VKB_STAGED,
     VKB_PING_PONG /* round trips by the first queue; the following parts are the other queues */
 };
 
@@ -182,11 +181,15 @@ struct vkb_kind {
     const vkb_frame_fn *frame; /* the function of each side; NULL if a side has none */
     unsigned submits;          /* ping-pong: submits per vkQueueSubmit call */
     unsigned copies;           /* ping-pong: resources copied per submit */
+    size_t bytes;              /* staged: the size of the buffer or image */
+    unsigned in_flight;        /* staged; VKB_HOST: copies through host memory, in order */
+    bool image;
 };
 
 extern struct vkb vkb;
 
 /* objects.c */
+gr_vk_device *vkb_wrap(struct vkb *bench, unsigned transports); /* NULL: printed the error */
 bool vkb_open(struct vkb *bench);
 void vkb_close(struct vkb *bench);
 bool vkb_drain(struct vkb *bench);
@@ -204,7 +207,6 @@ bool vkb_open_raw(struct vkb *bench, struct vkb_side *side);
 bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side);
 void vkb_close_raw(struct vkb *bench, struct vkb_side *side);
 void vkb_close_sides(struct vkb *bench);
-bool vkb_resize(struct vkb *bench, size_t bytes);
 void vkb_try_barriers(struct vkb *bench); /* turns off memory barriers if the driver refuses them */
 bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value);
 bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t value);
@@ -241,9 +243,14 @@ bool vkb_batch_raw(struct vkb *, struct vkb_side *, const struct vkb_kind *);
 bool vkb_batch_grinterop(struct vkb *, struct vkb_side *, const struct vkb_kind *);
 bool vkb_queue_alone(struct vkb *, struct vkb_side *, const struct vkb_kind *);
 
+/* staged.c */
+bool vkb_open_staged(struct vkb *bench, const struct vkb_kind *kind);
+bool vkb_record_staged(struct vkb *bench, const struct vkb_side *side, VkCommandBuffer commands);
+bool vkb_staged(struct vkb *, struct vkb_side *, const struct vkb_kind *);
+bool vkb_close_staged(struct vkb *bench);
+
 /* rows.c */
 extern const struct vkb_kind vkb_kinds[];
-bool vkb_has_fills(const struct vkb_kind *kind);
 
 /* measure.c */
 bool vkb_measure(const struct bench_row *row, size_t size);
