@@ -23,17 +23,24 @@ void gr_ending_add(struct gr_ending *ending)
     newest = &ending->next;
 }
 
+static bool is_in_use(const struct gr_ending *ending)
+{
+    return (ending->after && !gr_event_has_passed(ending->after)) ||
+           (ending->is_drawn && ending->is_drawn(ending));
+}
+
 void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUevent after,
+                     bool (*is_drawn)(const struct gr_ending *ending),
                      void (*end)(struct gr_ending *ending, bool alive))
 {
-    if (!after || gr_event_has_passed(after)) {
-        ending->after = after; /* end() may query it, and frees `ending` */
-        end(ending, true);
+    *ending =
+        (struct gr_ending){.context = *context, .after = after, .is_drawn = is_drawn, .end = end};
+    if (!is_in_use(ending)) {
+        end(ending, true); /* frees `ending` */
         if (after)
             gr_driver()->EventDestroy(after);
         return;
     }
-    *ending = (struct gr_ending){.context = *context, .after = after, .end = end};
     context->primary_of = -1; /* `ending` owns the context now */
     gr_ending_add(ending);
 }
@@ -58,7 +65,7 @@ static enum waits_for what_for(const struct gr_ending *ending)
     if (gr_context_enter(&ending->context, &pushed, __func__) != GR_OK)
         return NOTHING;
     if (!ending->uses)
-        return !ending->after || gr_event_has_passed(ending->after) ? NOTHING : WORK;
+        return is_in_use(ending) ? WORK : NOTHING;
     if (gr_uses_capture(ending->uses))
         return CAPTURE;
     return ending->follows || gr_uses_done(ending->uses) ? NOTHING : WORK;

@@ -22,6 +22,8 @@ struct gr_ending {
     /* What the end waits for: an event, which is destroyed after end(), or uses, or nothing. */
     CUevent after;
     struct gr_stream_uses *uses;
+    /* Whether graphics work uses the object after the event; NULL: no. Called with a lock. */
+    bool (*is_drawn)(const struct gr_ending *ending);
     /* end() itself follows the uses in stream order: it only cannot run while a stream captures */
     bool follows;
     /*
@@ -40,10 +42,12 @@ void gr_ending_add(struct gr_ending *ending);
 void gr_ending_start(struct gr_ending *ending);
 
 /*
- * Ends the object if `after` has passed or is NULL; otherwise adds the object to the queue, and
- * takes ownership of the context, which is current. Takes ownership of `after` in both cases.
+ * Ends the object if `after` has passed or is NULL, and `is_drawn` is NULL or returns false;
+ * otherwise adds the object to the queue, and takes ownership of the context, which is current.
+ * Takes ownership of `after` in both cases.
  */
 void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUevent after,
+                     bool (*is_drawn)(const struct gr_ending *ending),
                      void (*end)(struct gr_ending *ending, bool alive));
 
 /*

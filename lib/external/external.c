@@ -26,6 +26,8 @@ struct leftover {
     CUmipmappedArray mipmapped;
     struct gr_import *memory;
     struct gr_sync sync;
+    uint64_t computed; /* the last value of its semaphore of CUDA */
+    bool copied, lost;
 };
 
 static void end_leftover(struct leftover *left, bool alive)
@@ -39,11 +41,21 @@ static void end_leftover(struct leftover *left, bool alive)
     gr_sync_end(&left->sync, alive);
 }
 
+/*
+ * Whether submits still copy from or to the staging memory. After failed work they wait for a
+ * signal that CUDA never makes.
+ */
+static bool is_drawn(const struct gr_ending *ending)
+{
+    const struct leftover *left = (const struct leftover *)ending;
+    if (left->lost || (ending->after && gr_event_has_failed(ending->after)))
+        gr_sync_signal_in_place(&left->sync, left->computed);
+    return left->copied && gr_sync_is_drawn(&left->sync);
+}
+
 static void end_queued(struct gr_ending *ending, bool alive)
 {
     struct leftover *left = (struct leftover *)ending;
-    if (alive && gr_event_has_failed(ending->after))
-        gr_sync_signal_in_place(&left->sync);
     end_leftover(left, alive);
     free(left);
 }
@@ -59,19 +71,22 @@ gr_status gr_external_unregister(gr_resource *resource)
     left.sync = resource->sync;
     gr_pair_drop(left.sync.pair); /* only the semaphores must outlive the last work */
     left.sync.pair = NULL;
-    /* This comes before any wait: streams may wait for graphics work that waits for the signal. */
-    if (status == GR_ERR_DEVICE_LOST || (work->recorded && gr_event_has_failed(work->event)))
-        gr_sync_signal_in_place(&left.sync);
-    if (work->recorded && !gr_event_has_passed(work->event))
+    left.lost =
+        status == GR_ERR_DEVICE_LOST || (work->recorded && gr_event_has_failed(work->event));
+    left.copied = gr_external_is_copied(r);
+    left.computed = left.sync.release ? gr_semaphore_last(left.sync.release) : 0;
+    /* Signals before any wait: streams may wait for graphics work that waits for the signal. */
+    const bool drawn = is_drawn(&left.ending);
+    if (status != GR_OK && !work->recorded)
+        gr_driver()->CtxSynchronize(); /* without an event, wait for all work of the context */
+    if (drawn || (work->recorded && !gr_event_has_passed(work->event)))
         kept = malloc(sizeof(*kept));
     if (kept) {
         *kept = left;
-        gr_ending_after(&kept->ending, &resource->context, gr_work_take(&kept->sync.work),
+        gr_ending_after(&kept->ending, &resource->context, gr_work_take(&kept->sync.work), is_drawn,
                         end_queued);
     } else {
-        if (status != GR_OK)
-            gr_driver()->CtxSynchronize(); /* without an event, wait for all work of the context */
-        (void)gr_work_finish(work);        /* without memory, wait for the event */
+        (void)gr_work_finish(work); /* without memory, wait for the event */
         end_leftover(&left, true);
     }
     resource->ptr = 0;
@@ -169,7 +184,8 @@ gr_status gr_external_mipmapped_array(const gr_resource *resource, CUmipmappedAr
 
 void gr_external_signal_in_place(const gr_resource *resource)
 {
-    gr_sync_signal_in_place(&resource->sync);
+    if (resource->sync.release)
+        gr_sync_signal_in_place(&resource->sync, gr_semaphore_last(resource->sync.release));
 }
 
 void gr_external_collect(const gr_resource *resource)

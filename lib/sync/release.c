@@ -137,10 +137,9 @@ gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream str
     return status;
 }
 
-void gr_sync_signal_in_place(const struct gr_sync *sync)
+void gr_sync_signal_in_place(const struct gr_sync *sync, uint64_t value)
 {
     gr_semaphore *release = sync->release;
-    if (!release || !release->timeline || !release->ops->signal_in_place)
-        return;
-    release->ops->signal_in_place(release, gr_semaphore_last(release));
+    if (release && release->timeline && release->ops->signal_in_place)
+        release->ops->signal_in_place(release, value);
 }

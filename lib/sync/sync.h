@@ -254,8 +254,11 @@ void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream str
 /* For a release: enqueues signals for n resources. */
 gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream);
 
-/* See signal_in_place() in struct gr_backend. */
-void gr_sync_signal_in_place(const struct gr_sync *sync);
+/* Signals all values up to that of a release. See signal_in_place() in struct gr_backend. */
+void gr_sync_signal_in_place(const struct gr_sync *sync, uint64_t value);
+
+/* Whether the graphics API has not signalled its last use, if that can be queried. */
+bool gr_sync_is_drawn(const struct gr_sync *sync);
 
 /*
  * Records the event of CUDA's last work with an unmapped resource, unless it was recorded before or
@@ -264,8 +267,8 @@ void gr_sync_signal_in_place(const struct gr_sync *sync);
 gr_status gr_sync_record_work(gr_resource *resource, const char *call);
 
 /*
- * The same for the end of an unmapped resource: with frames in flight the event also follows the
- * submits that use its staging buffers.
+ * The same for the end of an unmapped resource: with frames in flight and a binary semaphore the
+ * event also follows the submit that uses a staging buffer.
  */
 gr_status gr_sync_record_end(gr_resource *resource, const char *call);
 

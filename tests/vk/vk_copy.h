@@ -34,8 +34,16 @@ gr_resource *must_copy(size_t size, unsigned flags);
 /* For BY_CPU: the next allocation cannot be registered with CUDA. Reset the faults after it. */
 void refuse_registration(void);
 
-/* Registers a new buffer with frames in flight: vk_copy_in_flight.c. */
+/*
+ * vk_copy_in_flight.c: registers a new buffer, or an image of several levels and layers, with
+ * frames in flight. The caller ends the image. begin_image() lets Vulkan use it once, so that CUDA
+ * has it.
+ */
 gr_resource *must_fly(unsigned flags, unsigned in_flight);
+struct vulkan_image fly_image(unsigned flags, unsigned in_flight);
+void begin_image(struct vulkan_image *image);
+void submit_image(struct vulkan_image *image, struct vulkan_host *host, bool write);
+void end_image(struct vulkan_image *image);
 
 /* Vulkan fills a buffer of the device `copying`, or reads all its bytes. */
 void fill_by_vulkan(gr_resource *resource, int value);

@@ -43,8 +43,7 @@ gr_resource *must_fly(unsigned flags, unsigned in_flight)
     return resource;
 }
 
-/* An image with several levels and layers, which the caller ends. */
-static struct vulkan_image fly_image(unsigned flags, unsigned in_flight)
+struct vulkan_image fly_image(unsigned flags, unsigned in_flight)
 {
     struct vulkan_image image = {.format = vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
                                  .shape = vulkan_shape("2D array")};
@@ -65,7 +64,7 @@ static struct vulkan_image fly_image(unsigned flags, unsigned in_flight)
     return image;
 }
 
-static void end_image(struct vulkan_image *image)
+void end_image(struct vulkan_image *image)
 {
     VK(QueueWaitIdle(vk.h->graphics));
     gr_resource_free(image->resource);
@@ -330,7 +329,7 @@ static void fill_with_pattern(const struct vulkan_image *image, unsigned number,
         }
 }
 
-static void submit_image(struct vulkan_image *image, struct vulkan_host *host, bool write)
+void submit_image(struct vulkan_image *image, struct vulkan_host *host, bool write)
 {
     VkBufferImageCopy regions[8];
     VkCommandBuffer commands = vulkan_begin();
@@ -352,8 +351,7 @@ static void submit_image(struct vulkan_image *image, struct vulkan_host *host, b
     assert_ok(submit_with(&image->resource, 1, commands, &use, &use));
 }
 
-/* Lets Vulkan use a new image once, so that CUDA has it. */
-static void begin_image(struct vulkan_image *image)
+void begin_image(struct vulkan_image *image)
 {
     assert_ok(gr_vk_hand_over(&image->resource, 1, VK_IMAGE_LAYOUT_UNDEFINED));
 }
@@ -481,27 +479,38 @@ VULKAN_TEST(binary_semaphores_order_each_frame, 2)
 
 /* ---- Ends and failures ----------------------------------------------------------------------- */
 
-/* Vulkan still copies from the staging buffers when the resource ends. */
-VULKAN_TEST(a_resource_can_end_with_frames_in_flight, 2 * WAYS)
+/*
+ * Vulkan still copies from the staging buffers when the resource ends: after its last submit, also
+ * in order, after a release without a submit, while it is mapped, or before a lost release.
+ */
+enum { SUBMITTED, IN_ORDER, RELEASED, MAPPED, LOST, ENDS };
+
+VULKAN_TEST(a_resource_can_end_with_frames_in_flight, ENDS *WAYS)
 {
+    const int how = _i % ENDS, n = how == IN_ORDER ? 1 : 3;
     struct vulkan_host *seen = vulkan_host(3 * SIZE);
-    begin_copying(_i / 2);
-    gr_resource *resource = must_fly(GR_WRITE_DISCARD, 4);
+    begin_copying(_i / ENDS);
+    gr_resource *resource = must_fly(GR_WRITE_DISCARD, how == IN_ORDER ? 0 : 4);
     struct vulkan_gate *gate = vulkan_gate();
     vulkan_submit(vulkan_begin(), NULL, gate);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < n; i++) {
         write_frame(resource, i);
         submit_read(resource, seen, i);
     }
-    if (_i % 2) /* the last release does not wait for Vulkan */
+    gr_buffer *buffer = NULL;
+    if (how == RELEASED) /* this release does not wait for Vulkan */
         write_frame(resource, 9);
+    if (how == MAPPED || how == LOST)
+        cuda_fill(buffer = must_map(resource), 9);
     CU(StreamSynchronize(fx.stream));
-    assert_ok(gr_resource_close(resource, fx.stream));
+    if (how != LOST)
+        assert_ok(gr_resource_close(resource, fx.stream));
     gr_resource_free(resource);
+    gr_buffer_release_later(buffer);
     resource = must_copy(SIZE, GR_WRITE_DISCARD); /* frees closed resources whose work is done */
     ck_assert(!vulkan_gate_is_open(gate));
     vulkan_gate_open(gate);
-    check_frames(seen, 3, 0);
+    check_frames(seen, n, 0);
     gr_resource_free(resource);
     end_copying();
 }
