@@ -98,6 +98,7 @@ TCase *add_staged_vulkan_case(Suite *suite, const char *name);
 /* For children, which call fixture_setup() first and check vk.missing afterwards. */
 void vulkan_setup(void);
 void vulkan_teardown(void);
+void vulkan_end(void); /* destroys the device, which must have no objects left */
 
 /* Wraps the device as vk.wrap does. The caller frees the wrap. */
 gr_vk_device *vulkan_wrap(void);
