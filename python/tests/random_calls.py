@@ -115,6 +115,9 @@ def new_wrapped(w):
 def new_vulkan(w):
     if grinterop.is_software() and w.random.randrange(20) == 0:
         w.put("vulkans", grinterop.VulkanDevice.headless())
+    elif w.random.randrange(3) == 0:
+        options = dict(flags=w.flags(), in_flight=w.random.choice([0, 1, 2, 4]))
+        w.put("resources", w.vulkan.from_vk_buffer(w.copied.vk_buffer, 0, 0, BYTES, **options))
     else:
         w.put("resources", w.vulkan.create_buffer(BYTES, 0x20 | 0x3, flags=w.flags()))
 

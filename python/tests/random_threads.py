@@ -59,7 +59,8 @@ class Worker:
     def run(self):
         try:
             self.own_cuda, self.own_egl = grinterop.CudaContext(0), grinterop.EglContext(0)
-            self.vulkan = grinterop.VulkanDevice.headless()
+            self.vulkan = grinterop.VulkanDevice.headless(transports="any")
+            self.copied = self.vulkan.create_buffer(BYTES, 0x3)  # outlives what has its VkBuffer
             if core:
                 core.Device(0).set_current()
             while time.monotonic() < self.end:

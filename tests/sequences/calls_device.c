@@ -156,21 +156,46 @@ bool run_gr_create_vk_image(struct world *w, const int *a)
 
 /* ---- Buffers of the program ------------------------------------------------------------------ */
 
+/* A buffer that is copied: in order, or with 1 to 5 frames in flight, of which 1 is an error. */
+static bool run_copied(struct world *w, const int *a, unsigned in_flight)
+{
+    struct resource *r = resource_at(w, a[3]);
+    const gr_vk_buffer_desc desc = GR_INIT(gr_vk_buffer_desc, .buffer = gr_vk_buffer(w->copied),
+                                           .size = BYTES, .in_flight = in_flight);
+    const bool fit = a[2] == GR_READ_ONLY || a[2] == GR_WRITE_DISCARD;
+    unsigned may = a[2] > GR_WRITE_DISCARD || in_flight == 1 || (in_flight && !fit)
+                       ? MAY(GR_ERR_INVALID_VALUE)
+                       : 0;
+    gr_resource *made = gr_from_vk_buffer(device_for(w, a[1] / 16), &desc, (unsigned)a[2]);
+    if (!judge_made(w, made, may))
+        return true;
+    is_made(w, r, made, GL_ARRAY_BUFFER, BYTES, a[2]);
+    r->own.immutable = false;
+    r->own.shared = r->own.disputed = true;
+    r->transport = GR_TRANSPORT_PEER;
+    r->copied = true;
+    r->is_new = a[2] != GR_WRITE_DISCARD; /* only a submit copies what it contains */
+    return true;
+}
+
 /*
- * Argument values 0 to 2 are errors: no buffer, no memory, a range past the end. After a success
- * two resources share memory, and it is undefined which write wins.
+ * Argument values 0 to 2 are errors: no buffer, an offset without memory, a range past the end. 3
+ * to 8 have no memory. After other values two resources share memory, and it is undefined which
+ * write wins.
  */
 bool run_gr_from_vk_buffer(struct world *w, const int *a)
 {
     struct resource *from = resource_at(w, a[0]), *r = resource_at(w, a[3]);
     int wrong = a[1] % 16;
+    if (!r->used && w->device && w->software && wrong >= 3 && wrong <= 8)
+        return run_copied(w, a, (unsigned)wrong - 3);
     if (r->used || !w->device || !w->software || !from || from->life != LIVE || from->closed ||
         !from->object->vulkan || !from->object->immutable || from->object->of || from->image)
         return false;
-    const gr_vk_buffer_desc desc =
-        GR_INIT(gr_vk_buffer_desc, .buffer = wrong == 0 ? VK_NULL_HANDLE : gr_vk_buffer(from->it),
-                .memory = wrong == 1 ? VK_NULL_HANDLE : gr_vk_memory(from->it),
-                .memory_size = BYTES, .offset = wrong == 2 ? BYTES : 0, .size = BYTES);
+    const gr_vk_buffer_desc desc = GR_INIT(
+        gr_vk_buffer_desc, .buffer = wrong == 0 ? VK_NULL_HANDLE : gr_vk_buffer(from->it),
+        .memory = wrong == 1 ? VK_NULL_HANDLE : gr_vk_memory(from->it), .memory_size = BYTES,
+        .offset = wrong == 2 ? BYTES : 0, .size = wrong == 1 ? 2 * BYTES : BYTES);
     unsigned may = wrong <= 2 ? MAY(GR_ERR_INVALID_VALUE) : 0;
     may |= a[2] > GR_WRITE_DISCARD ? MAY(GR_ERR_INVALID_VALUE) : 0;
     gr_resource *made = gr_from_vk_buffer(device_for(w, a[1] / 16), &desc, (unsigned)a[2]);

@@ -51,7 +51,7 @@ static bool ask(struct world *w, const struct resource *r, bool answer, bool exp
     }
 ASK_VULKAN(gr_vk_buffer, !r->image)
 ASK_VULKAN(gr_vk_image, r->image)
-ASK_VULKAN(gr_vk_memory, true)
+ASK_VULKAN(gr_vk_memory, !r->copied)
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
@@ -296,11 +296,20 @@ bool run_gr_submit_free(struct world *w, const int *a)
     return true;
 }
 
-/* The submit only waits and signals, as if it had commands with barriers. */
+/*
+ * The submit has no commands. It waits and signals as if it had some with barriers, or it copies
+ * those resources whose copies only gr_vk_submit() can record.
+ */
 bool run_gr_vk_submit(struct world *w, const int *a)
 {
     struct submit *q = submit_at(w, a[0]);
-    const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .own_barriers = true);
+    const gr_vk_use use =
+        GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+                .access = VK_ACCESS_2_TRANSFER_WRITE_BIT, .layout = VK_IMAGE_LAYOUT_GENERAL);
+    const bool copies =
+        q && ((q->list[0] && q->list[0]->copied) || (q->list[1] && q->list[1]->copied));
+    const gr_vk_submit_desc desc = copies ? GR_INIT(gr_vk_submit_desc, .first = &use, .last = &use)
+                                          : GR_INIT(gr_vk_submit_desc, .own_barriers = true);
     if (!w->device || (q && (q->life != LIVE || (!q->made && q->order < w->last_made))))
         return false;
     unsigned may = !q ? MAY(GR_ERR_INVALID_VALUE) : q->made ? MAY(GR_ERR_STATE) : 0;
@@ -315,5 +324,25 @@ bool run_gr_vk_submit(struct world *w, const int *a)
         if (q->list[i])
             q->list[i]->is_new = false;
     is_over(q);
+    return true;
+}
+
+/* Frames of a copied resource, of which random picks rarely make more than one. */
+bool run_copied_frames(struct world *w, const int *a)
+{
+    const struct resource *r = resource_at(w, a[0]);
+    const struct submit *q = submit_at(w, a[3]);
+    if (!r || !r->copied || buffer_at(w, a[2])->life == LIVE || q->life == LIVE)
+        return false;
+    for (int i = 0; i <= a[4]; i++) {
+        run_gr_map(w, (const int[]){a[0], a[1], a[2]});
+        if (buffer_at(w, a[2])->life == LIVE && buffer_at(w, a[2])->resource == r)
+            run_gr_buffer_release(w, (const int[]){a[2]});
+        run_gr_submit_begin(w, (const int[]){a[0], a[0], 2, a[3]});
+        if (q->life == LIVE) {
+            run_gr_vk_submit(w, (const int[]){a[3]});
+            run_gr_submit_free(w, (const int[]){a[3]});
+        }
+    }
     return true;
 }

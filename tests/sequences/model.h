@@ -132,6 +132,7 @@ struct resource {
     bool undecided;       /* it is undecided whether the resource uses semaphores */
     bool is_new;          /* a Vulkan image that no submit has included yet */
     bool own_sync;        /* gr_resource_set_sync() was called */
+    bool copied;          /* submits copy a Vulkan buffer */
 };
 
 enum slot_state { SLOT_NONE, SLOT_FREE, SLOT_WRITING, SLOT_READY, SLOT_READING };
@@ -246,6 +247,7 @@ struct world {
     gr_vk_headless *headless;
     const gr_vk_headless_info *vulkan;
     gr_vk_device *device; /* NULL without Vulkan */
+    gr_resource *copied;  /* has the Vulkan buffer of all copied resources, which outlives them */
     struct device devices[DEVICES];
     PFN_vkQueueWaitIdle queue_wait_idle;
     int sockets[2]; /* data sent into the first arrives at the second */

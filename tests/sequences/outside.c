@@ -81,7 +81,7 @@ gr_vk_device_desc device_description(const struct world *w)
     return GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = w->vulkan->get_instance_proc_addr,
                    .instance = w->vulkan->instance, .physical_device = w->vulkan->physical_device,
                    .device = w->vulkan->device, .queue = w->vulkan->graphics,
-                   .queue_family = w->vulkan->graphics_family,
+                   .queue_family = w->vulkan->graphics_family, .transports = GR_TRANSPORT_ANY,
                    .synchronization2 = w->vulkan->synchronization2);
 }
 
@@ -99,6 +99,12 @@ static void make_vulkan(struct world *w)
     const gr_vk_device_desc desc = device_description(w);
     w->device = gr_vk_device_from_vk(&desc);
     judge_made(w, w->device, 0);
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = BYTES,
+                                     .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                              VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    w->copied = gr_create_vk_buffer(w->device, &info, GR_READ_WRITE);
+    judge_made(w, w->copied, 0);
     w->queue_wait_idle = (PFN_vkQueueWaitIdle)w->vulkan->get_instance_proc_addr(w->vulkan->instance,
                                                                                 "vkQueueWaitIdle");
 }
@@ -135,6 +141,7 @@ const char *outside_begin(struct world *w)
 void outside_end(struct world *w)
 {
     CUdevice device;
+    gr_resource_free(w->copied);
     gr_vk_device_free(w->device);
     gr_vk_headless_free(w->headless);
     for (int i = 0; i < GL_CONTEXTS; i++)
