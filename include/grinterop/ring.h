@@ -281,7 +281,8 @@ GR_API gr_status gr_ring_cancel_read(gr_ring *ring, const gr_slot *const slots[]
 
 /*
  * The counts of frames and slots of a ring. If the ring is shared with another process, the
- * consumer's `free` includes the slots that the producer is writing.
+ * consumer's `free` includes the slots that the producer is writing. The consumer does not know
+ * `newest_age_ns` if the ring has more than 960 slots, or the producer is of version 0.2.0.
  */
 typedef struct gr_ring_info {
     /* The numbers of frames so far. `written` is the sum of read, dropped, ready and reading. */
@@ -289,6 +290,9 @@ typedef struct gr_ring_info {
 
     /* The number of slots, and the number in each state. */
     unsigned slots, free, writing, ready, reading;
+
+    /* The nanoseconds since the newest frame was handed over. 0: none was, or it is unknown. */
+    GR_NEW_FIELD(uint64_t) newest_age_ns;
 } gr_ring_info;
 
 /*

@@ -6,11 +6,16 @@
 #include <sched.h>
 #include <time.h>
 
-double gr_clock_ms(void)
+uint64_t gr_clock_ns(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+double gr_clock_ms(void)
+{
+    return 1e-6 * (double)gr_clock_ns();
 }
 
 double gr_deadline_left(const struct gr_deadline *deadline)

@@ -5,10 +5,12 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <grinterop/gr.h>
 
-/* Returns the time of a monotonic clock in milliseconds, with fractions. */
+/* Return the time of a monotonic clock, which all processes have; milliseconds have fractions. */
+uint64_t gr_clock_ns(void);
 double gr_clock_ms(void);
 
 /* When a call times out. */

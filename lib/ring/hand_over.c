@@ -3,6 +3,7 @@
  * Ends the use of slots: hand over, give back, cancel. The lock is held as briefly as in an
  * acquire.
  */
+#include "lib/base/clock.h"
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
 #include "lib/ring/link/operations.h"
@@ -102,6 +103,8 @@ static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot
 /* Records the new states of n slots. The lock is held. */
 static void record_states(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool cancels)
 {
+    if (side->writes && !cancels)
+        ring->state.newest_at = gr_clock_ns();
     if (side->writes && cancels)
         gr_ring_state_cancel_write(&ring->state, n, side->numbers);
     else if (side->writes)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
 #include "lib/base/live_objects.h"
@@ -157,6 +158,13 @@ void gr_ring_stop(gr_ring *ring)
     gr_ring_notify(ring);
 }
 
+/* 0 for a time that is unknown, or that a peer has made up. */
+static uint64_t age_of(uint64_t time)
+{
+    const uint64_t now = gr_clock_ns();
+    return time == 0 || time > now ? 0 : now - time + (now == time);
+}
+
 const gr_ring_info *gr_ring_get_info(gr_ring *ring)
 {
     static _Thread_local gr_ring_info info;
@@ -165,5 +173,6 @@ const gr_ring_info *gr_ring_get_info(gr_ring *ring)
     GR_LOCKED(&ring->lock);
     ring->link_ops->refresh(ring->link);
     gr_ring_state_info(&ring->state, &info);
+    info.newest_age_ns = age_of(ring->state.newest_at);
     return &info;
 }

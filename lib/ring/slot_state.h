@@ -62,6 +62,7 @@ struct gr_ring_state {
     uint32_t leaving; /* the number of replaced slots that are still in use */
     uint32_t words;   /* the words of the sets that may have bits */
     uint64_t written, read;
+    uint64_t newest_at;       /* when the newest frame was handed over, by gr_clock_ns(); or 0 */
     uint64_t last_read;       /* the newest frame that was read and whose read was not cancelled */
     uint64_t last_given_back; /* the newest frame that was given back */
     uint64_t last_turn;
@@ -143,6 +144,7 @@ void gr_ring_state_free(struct gr_ring_state *state, uint32_t number);
 /* How many frames are neither read nor in a slot. Either side of the ring drops frames. */
 uint64_t gr_ring_state_dropped(const struct gr_ring_state *state);
 
+/* Writes all numbers but the age. */
 void gr_ring_state_info(const struct gr_ring_state *state, gr_ring_info *info);
 
 #endif

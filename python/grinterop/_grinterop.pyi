@@ -158,6 +158,7 @@ class _RingInfo(TypedDict):
     writing: int
     ready: int
     reading: int
+    newest_age_ns: int
 
 # ---- Members that several classes have -----------------------------------------------------------
 
@@ -1037,7 +1038,10 @@ class Ring(_Closes):
     @property
     def _lines(self) -> dict[Any, Any]: ...
     def info(self) -> _RingInfo:
-        """Counts of frames and slots by state, as a dict."""
+        """Counts of frames and slots by state, and the age of the newest frame, as a dict.
+
+        ``newest_age_ns`` is in nanoseconds. 0: no frame was handed over, or its age is unknown.
+        """
     @overload
     async def read(
         self, n: SupportsIndex = 1, *, stream: _Stream, timeout: _Number = None,

@@ -421,11 +421,11 @@ static PyObject *info(PyObject *self, PyObject *Py_UNUSED(none))
     const gr_ring_info *now = ring ? gr_ring_get_info(ring) : NULL;
     if (!now)
         return ring ? fail() : NULL;
-    return Py_BuildValue("{s:K,s:K,s:K,s:I,s:I,s:I,s:I,s:I}", "written",
+    return Py_BuildValue("{s:K,s:K,s:K,s:I,s:I,s:I,s:I,s:I,s:K}", "written",
                          (unsigned long long)now->written, "read", (unsigned long long)now->read,
                          "dropped", (unsigned long long)now->dropped, "slots", now->slots, "free",
                          now->free, "writing", now->writing, "ready", now->ready, "reading",
-                         now->reading);
+                         now->reading, "newest_age_ns", (unsigned long long)now->newest_age_ns);
 }
 
 static PyObject *descriptor(PyObject *self, PyObject *role)

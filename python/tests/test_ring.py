@@ -43,9 +43,10 @@ def test_frame_passes_from_cuda_to_opengl_and_back(ring, resources, cuda):
     with ring.acquire_read() as slot:
         assert slot.frame == 1 and slot.buffer is None
         assert slot.resource.gl_name == resources[0].gl_name
-    assert ring.info() | {"free": 3} == {
+    assert ring.info().pop("newest_age_ns") > 0
+    assert ring.info() | {"free": 3, "newest_age_ns": 9} == {
         "written": 1, "read": 1, "dropped": 0, "slots": 3, "free": 3, "writing": 0, "ready": 0,
-        "reading": 0,
+        "reading": 0, "newest_age_ns": 9,
     }
 
 
@@ -148,11 +149,14 @@ def test_both_ends_of_a_shared_ring_count_all_frames(egl, cuda):
     with here, there, Ring(made, mode="newest") as consumer:
         consumer.send(here, "consumer", timeout=30)
         with Ring.receive(there, timeout=30)[0] as producer:
+            assert consumer.info()["newest_age_ns"] == producer.info()["newest_age_ns"] == 0
+            before = time.monotonic_ns()
             for _ in range(5):
                 producer.acquire_write(stream=cuda).hand_over()
             for end in (producer, consumer):
                 counts = end.info()
                 assert (counts["written"], counts["dropped"], counts["ready"]) == (5, 3, 2)
+                assert 0 < counts["newest_age_ns"] < time.monotonic_ns() - before
             assert " ready=2 " in repr(consumer)
 
 

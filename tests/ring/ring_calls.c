@@ -4,6 +4,7 @@
  * refused call changes nothing.
  */
 #include "ring.h"
+#include "tests/support/ring_age.h"
 #include "tests/support/support_image.h"
 
 GROUP("modes", add_ring_case)
@@ -27,6 +28,27 @@ TEST(every_frame_is_read_in_order, 2)
                      GR_ERR_NOT_READY, 0, "slots: 3; free: 3");
     }
     assert_frames(ring, 30, 30, 0);
+}
+
+TEST(the_age_is_that_of_the_newest_frame, 2)
+{
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_NEWEST);
+    const gr_slot *slot;
+    ck_assert_uint_eq(gr_ring_get_info(ring)->newest_age_ns, 0);
+    must_acquire_write(ring, producer, &slot, 1);
+    assert_ok(gr_ring_cancel_write(ring, &slot, 1));
+    ck_assert_uint_eq(gr_ring_get_info(ring)->newest_age_ns, 0);
+    const uint64_t before = monotonic_ns();
+    write_frame(ring, producer, 1);
+    const uint64_t after = monotonic_ns();
+    assert_age(ring, before, after);
+    read_frame(ring, producer, 1);
+    must_acquire_write(ring, producer, &slot, 1);
+    assert_age(ring, before, after);
+    assert_ok(gr_ring_cancel_write(ring, &slot, 1));
+    write_frame(ring, producer, 2);
+    assert_age(ring, after, monotonic_ns());
 }
 
 TEST(newest_only_producers_skip_a_frame_being_read, 2)

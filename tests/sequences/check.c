@@ -111,6 +111,7 @@ static void check_ring(struct world *w, const struct ring *ring)
                 info->writing == ring_count(ring, SLOT_WRITING, true));
     must(w, info->ready == ring_count(ring, SLOT_READY, true) &&
                 info->reading == ring_count(ring, SLOT_READING, true));
+    must(w, (info->newest_age_ns > 0) == (ring->written > 0));
 }
 
 /*

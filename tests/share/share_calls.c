@@ -8,6 +8,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -387,6 +388,37 @@ VULKAN_TEST(random_bytes_in_the_shared_page_do_no_harm, 8)
     munmap(page, size);
     gr_clear_error();
     two_end(&two);
+}
+
+/* A producer of version 0.2.0 leaves 0 in the page, and a hostile one a time in the future. */
+VULKAN_TEST(an_age_that_the_producer_does_not_tell_is_unknown, 2)
+{
+    void *page;
+    size_t size;
+    struct two two = two_begin_with_page(GR_SIDE_CUDA, &page, &size);
+    assert_ok(cuda_writes(two.received));
+    ck_assert_uint_gt(gr_page_newest_at(page, GR_RING_PRODUCER, SLOTS), 0);
+    gr_page_set_newest_at(page, GR_RING_PRODUCER, SLOTS, _i == 0 ? 0 : UINT64_MAX);
+    ck_assert_uint_eq(gr_ring_get_info(two.sent.ring)->newest_age_ns, 0);
+    ck_assert_uint_gt(gr_ring_get_info(two.received)->newest_age_ns, 0);
+    assert_ok(cuda_writes(two.received));
+    ck_assert_uint_gt(gr_ring_get_info(two.sent.ring)->newest_age_ns, 0);
+    munmap(page, size);
+    two_end(&two);
+}
+
+/* With more slots all words of the changes are bits of slots. */
+VULKAN_TEST(rings_of_up_to_960_slots_have_room_for_the_time)
+{
+    struct gr_page *page = calloc(1, sizeof(*page));
+    ck_assert_ptr_nonnull(page);
+    gr_page_set_newest_at(page, GR_RING_CONSUMER, 961, 1);
+    ck_assert_uint_eq(gr_page_newest_at(page, GR_RING_CONSUMER, 960), 0);
+    gr_page_mark(&page->changes[1], 960);
+    ck_assert_uint_eq(gr_page_newest_at(page, GR_RING_CONSUMER, 961), 0);
+    gr_page_set_newest_at(page, GR_RING_CONSUMER, 960, 2);
+    ck_assert_uint_eq(gr_page_newest_at(page, GR_RING_CONSUMER, 960), 2);
+    free(page);
 }
 
 /* A peer hands over one frame twice. Catches: then the counts of dropped frames fell below 0. */

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "share_ring.h"
+#include "tests/support/ring_age.h"
 #include "tests/support/support_vulkan_image.h"
 
 #include "lib/resource/resource_types.h"
@@ -106,6 +107,27 @@ VULKAN_TEST(frames_from_before_the_send_are_counted)
     assert_counts_of_both(&two, 2, 1, 1);
     assert_ok(cuda_writes(two.received));
     assert_counts_of_both(&two, 3, 1, 1);
+    two_end(&two);
+}
+
+/* Either process sends the ring, and frames are written before the send and after it. */
+VULKAN_TEST(both_ends_know_the_age_of_the_newest_frame, 2)
+{
+    const gr_side producer = _i == 0 ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS;
+    struct pair pair = pair_make();
+    struct two two = {.sent = shared_ring_begin(SLOTS, producer, GR_RING_NEWEST)};
+    const uint64_t before = monotonic_ns();
+    assert_ok(_i == 0 ? cuda_writes(two.sent.ring) : vulkan_writes(two.sent.ring));
+    const uint64_t after = monotonic_ns();
+    ck_assert_uint_eq(_i == 0 ? vulkan_reads(&two.sent) : cuda_reads(two.sent.ring), 1);
+    assert_ok(gr_ring_send(pair.here, two.sent.ring, _i == 0 ? GR_RING_CONSUMER : GR_RING_PRODUCER,
+                           NULL, 0, SOON));
+    two.received = must_make(gr_ring_receive(pair.there, NULL, 0, NULL, SOON));
+    assert_age(two.sent.ring, before, after);
+    assert_age(two.received, before, after);
+    assert_ok(_i == 0 ? cuda_writes(two.received) : vulkan_writes(two.sent.ring));
+    assert_age(two.sent.ring, after, monotonic_ns());
+    assert_age(two.received, after, monotonic_ns());
     two_end(&two);
 }
 

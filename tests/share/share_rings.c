@@ -2,6 +2,7 @@
 /* Rings between two processes in both directions, and the calls that one side may make. */
 #define _GNU_SOURCE
 #include "share_ring.h"
+#include "tests/support/ring_age.h"
 
 #define SLOTS  4
 #define FRAMES 200
@@ -29,6 +30,7 @@ void job_produces(int socket)
     gr_ring *ring = peer_ring(socket);
     for (int i = 0; i < FRAMES; i++)
         child_check(cuda_writes(ring) == GR_OK);
+    child_check(gr_ring_get_info(ring)->newest_age_ns > 0);
     peer_ring_end(ring);
 }
 
@@ -39,6 +41,7 @@ static void consume(int socket, bool lossless)
     uint64_t last = 0, frame;
     while ((frame = cuda_reads(ring)) != 0) {
         ck_assert_uint_gt(frame, last);
+        child_check(gr_ring_get_info(ring)->newest_age_ns > 0);
         child_check(!lossless || frame == last + 1);
         last = frame;
     }
@@ -61,12 +64,14 @@ GROUP("rings between processes", add_share_case)
 
 VULKAN_TEST(vulkan_reads_frames_of_a_peer, 2)
 {
+    const uint64_t begun = monotonic_ns();
     struct peer peer = peer_start("produces");
     struct shared_ring r = shared_ring_sent(peer.socket, 1 + _i * (SLOTS - 1), GR_SIDE_CUDA,
                                             GR_RING_LOSSLESS, GR_RING_CONSUMER);
     for (uint64_t i = 1; i <= FRAMES; i++) {
         uint64_t frame = vulkan_reads(&r);
         ck_assert_msg(frame == i, "frame %d, not %d: %s", (int)frame, (int)i, error_text());
+        assert_age(r.ring, begun, monotonic_ns());
     }
     peer_end(&peer, true);
     shared_ring_end(&r);

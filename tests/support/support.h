@@ -271,6 +271,7 @@ int open_fds(void);
 /* Whether `count` descriptors are open, now or soon: a thread closes received descriptors later. */
 bool open_fds_become(int count);
 void sleep_ms(unsigned ms);
+uint64_t monotonic_ns(void);
 
 /* Returns the first device number that CUDA does not have. Writes "CUDA device N" to `text`. */
 int device_past_last(char *text, size_t size);

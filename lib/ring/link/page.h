@@ -65,6 +65,26 @@ static inline void gr_page_mark(struct gr_page_changes *changes, uint32_t slot)
 }
 
 /*
+ * When the newest frame was handed over, which a process writes into the last word of its changes:
+ * 0 from version 0.2.0. A ring with so many slots that it needs this word for their bits has none.
+ */
+#define GR_PAGE_LAST_WORD (GR_RING_MOST_SLOTS / 64 - 1)
+
+static inline uint64_t gr_page_newest_at(struct gr_page *page, gr_ring_role role, uint32_t slots)
+{
+    return slots <= GR_PAGE_LAST_WORD * 64
+               ? atomic_load(&page->changes[role - GR_RING_PRODUCER].slots[GR_PAGE_LAST_WORD])
+               : 0;
+}
+
+static inline void gr_page_set_newest_at(struct gr_page *page, gr_ring_role role, uint32_t slots,
+                                         uint64_t time)
+{
+    if (slots <= GR_PAGE_LAST_WORD * 64)
+        atomic_store(&page->changes[role - GR_RING_PRODUCER].slots[GR_PAGE_LAST_WORD], time);
+}
+
+/*
  * Returns the descriptor of a new sealed page, which the caller owns. On failure records the error
  * and returns -1.
  */

@@ -173,6 +173,7 @@ static gr_ring *make_ring(struct receiving *r)
         GR_INIT(gr_ring_options,
                 .producer = r->d.role == GR_RING_PRODUCER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
                 .mode = (gr_ring_mode)r->d.mode);
+    const gr_ring_role peer = r->d.role == GR_RING_PRODUCER ? GR_RING_CONSUMER : GR_RING_PRODUCER;
     const uint64_t read = atomic_load(&r->page->read), frames = atomic_load(&r->page->written);
     if (check_frames(r, frames, read) != GR_OK)
         return NULL;
@@ -181,6 +182,7 @@ static gr_ring *make_ring(struct receiving *r)
         return NULL;
     ring->state.written = frames;
     ring->state.read = read;
+    ring->state.newest_at = gr_page_newest_at(r->page, peer, ring->state.count);
     if (begin_link(r, ring) == GR_OK)
         return ring;
     gr_ring_free(ring);

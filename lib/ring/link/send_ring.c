@@ -340,6 +340,7 @@ static gr_status make_page(struct sending *s)
     GR_TRY(gr_page_map(fd, s->count, &s->page, s->call));
     atomic_store(&s->page->written, s->ring->state.written);
     atomic_store(&s->page->read, (uint32_t)s->ring->state.read);
+    gr_page_set_newest_at(s->page, s->role, s->count, s->ring->state.newest_at);
     return GR_OK;
 }
 

@@ -180,6 +180,8 @@ static bool pull_written(struct gr_link *link)
     uint64_t before = link->state->written, written = atomic_load(&link->page->written);
     if (link->role == GR_RING_PRODUCER || written < before)
         return written == before;
+    if (written != before)
+        link->state->newest_at = gr_page_newest_at(link->page, GR_RING_PRODUCER, link->count);
     link->state->written = written;
     return true;
 }
@@ -276,9 +278,11 @@ void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t 
         atomic_store(side->writes ? &of_page->written : &of_page->given_back, slot->signalled);
         put(link, side->numbers[i], word_of(slot->api.frame, owner));
     }
-    if (side->writes)
+    if (side->writes) {
+        gr_page_set_newest_at(link->page, link->role, link->count, link->state->newest_at);
         atomic_store(&link->page->written, link->state->written);
-    else if (unread)
+    } else if (unread) {
         mark_dropped(link);
+    }
     gr_link_wake(link, false);
 }
