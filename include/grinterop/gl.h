@@ -56,6 +56,9 @@ extern "C" {
  * Do not use glBufferSubData right after a release: with NVIDIA's driver (580) it may overtake
  * pending work of CUDA and OpenGL. Draws, dispatches, copies, clears and glMapBufferRange do not.
  *
+ * After shaders that store to the object, call glMemoryBarrier(GL_ALL_BARRIER_BITS) before a map by
+ * interop or shared. Transports that copy issue it themselves. A release needs no barrier.
+ *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `name` is 0, not a buffer, or a buffer without storage; or `flags` are
  *                           not valid for a buffer
@@ -86,7 +89,8 @@ GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
  * Thread   as for gr_from_gl_buffer()
  *
  * Set texture parameters before this call, or use sampler objects: until the resource is closed,
- * the NVIDIA driver refuses glTexParameter for the texture with GL_INVALID_OPERATION.
+ * the NVIDIA driver refuses glTexParameter for the texture with GL_INVALID_OPERATION. Bindless
+ * handles of the texture may be resident, and stay valid.
  *
  * Errors: as for gr_from_gl_buffer(), and
  *     GR_ERR_INVALID_VALUE  the object has another target, or the texture is incomplete: levels
