@@ -95,9 +95,14 @@ static gr_status check_planes(struct part *p, const char *call)
     return GR_OK;
 }
 
-/* Also checks immutable storage: its registration stays valid, but its name may be reused. */
+/*
+ * Also checks immutable storage: its registration stays valid, but its name may be reused. CUDA
+ * uses shared storage in any context, but OpenGL has its name in one.
+ */
 static gr_status check_storage(gr_resource *buffer, CUstream stream, const char *call)
 {
+    if (!gl_object_on_thread(buffer))
+        return gl_object_refuse_thread(buffer, call);
     return gl_shared_of(buffer) ? GR_OK : gl_object_check_storage(&buffer, 1, stream, call);
 }
 

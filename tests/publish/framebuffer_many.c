@@ -157,3 +157,23 @@ TEST(wrong_copies_are_refused)
     assert_fails(gr_copy_framebuffer(framebuffer, buffer, 0, NULL), GR_ERR_STATE, 0, "is mapped");
     assert_ok(gr_buffer_release(mapped));
 }
+
+/* Catches: OpenGL wrote to the buffer that has the name in the other context. */
+TEST(shared_buffers_of_another_context_are_refused)
+{
+    const size_t size = (size_t)WIDTH * HEIGHT * 4;
+    GR_AUTO(gr_resource) *buffer = must_make(gr_create_gl_buffer(size, GR_READ_ONLY, NULL));
+    const gr_framebuffer_options staged = GR_INIT(gr_framebuffer_options, .staging = buffer);
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    gr_egl *stranger = must_make(gr_egl_create(NULL));
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    while (gl_buffer_filled(size, 0xee) < gr_gl_name(buffer))
+        continue;
+    assert_fails(gr_copy_framebuffer(framebuffer, buffer, 0, NULL), GR_ERR_GL, 0,
+                 "was registered in another context");
+    assert_fails(gr_fetch_framebuffer(framebuffer, to, &staged, fx.stream), GR_ERR_GL, 0,
+                 "was registered in another context");
+    assert_gl_bytes(gr_gl_name(buffer), size, 0xee);
+    gr_egl_free(stranger);
+    assert_ok(gr_egl_make_current(fx.egl));
+}
