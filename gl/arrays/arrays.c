@@ -368,7 +368,7 @@ void gl_arrays_move(const struct gl_resource *r, struct gl_place place, struct g
                                        .buffer = place.buffer,
                                        .at = place.buffer ? place.offset : (uintptr_t)place.cuda,
                                        .scratch = scratch_of(r, names)};
-    (void)gl_texels_move(&move, sources, sources_of(r, sources));
+    gl_texels_move(&move, sources, sources_of(r, sources));
 }
 
 /* Copies one layer of a level, or of the region, between its array and linear memory. */

@@ -23,20 +23,9 @@ static const struct state states[GL_STATES];
 /* The maximum number of errors to read, because a lost context reports errors without end. */
 #define MOST_ERRORS 16
 
-static _Thread_local GLenum taken;
-
-unsigned int gl_errors_taken(void)
-{
-    const GLenum error = taken;
-    taken = GL_NO_ERROR;
-    return error;
-}
-
 unsigned int gl_errors_take(void)
 {
     GLenum first = glGetError();
-    if (first != GL_NO_ERROR)
-        taken = first;
     for (int i = 0; first != GL_NO_ERROR && i < MOST_ERRORS && glGetError() != GL_NO_ERROR; i++)
         continue;
     return first;

@@ -103,9 +103,6 @@ void gl_bind_renderbuffer(struct gl_saved *saved, unsigned int name);
  */
 unsigned int gl_errors_take(void);
 
-/* Returns the last error that this thread has taken since the last call, or GL_NO_ERROR. */
-unsigned int gl_errors_taken(void);
-
 /* Fails if the context is lost. Call this function after an implausible result from OpenGL. */
 gr_status gl_errors_check_lost(const char *call);
 

@@ -243,12 +243,8 @@ static gr_status refuse_conditional(const struct fetch *f)
                         f->call);
 }
 
-/* After an OpenGL error, or where the state does not allow the shader. */
 static gr_status refuse_sample(const struct fetch *f, const struct part *p)
 {
-    const GLenum error = gl_errors_taken();
-    if (error != GL_NO_ERROR)
-        return gl_attachment_fail(&p->attachment, error, "glDispatchCompute", f->call);
     return gr_fail(GR_ERR_UNSUPPORTED, f->call,
                    "The compute shader cannot read one sample of the %s: that needs a framebuffer "
                    "object with a sized format, and neither transform feedback, subroutines nor "
@@ -278,10 +274,13 @@ static gr_status read_part(const struct fetch *f, const struct part *p, bool con
                                        .shader = conditional ? NULL : f->shader,
                                        .buffer = f->name,
                                        .size = f->staging->size};
-    (void)gl_errors_taken();
-    if (gl_texels_move(&move, &source, 1))
+    GLenum error;
+    if (gl_texels_read(&move, &source, &error))
         return GR_OK;
-    return p->attachment.sample ? refuse_sample(f, p) : check_opengl(f, p, "glReadPixels");
+    if (error == GL_NO_ERROR)
+        return refuse_sample(f, p);
+    return gl_attachment_fail(&p->attachment, error,
+                              p->attachment.sample ? "glDispatchCompute" : "glReadPixels", f->call);
 }
 
 static gr_status fill(const struct fetch *f)
@@ -417,7 +416,6 @@ static gr_status run(struct fetch *f, gr_status (*work)(struct fetch *f))
     GL_SAVED(before, GL_SAVE(ERRORS));
     gl_save_pixels(&before, f->context);
     gl_save(&before, GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER) | GL_SAVE(CLAMP));
-    (void)gl_errors_taken(); /* those of the application */
     gr_status status = work(f);
     if (f->staging)
         gl_staged_unfill(f->staging); /* after an error no map has used what OpenGL wrote */

@@ -199,7 +199,8 @@ static void make(struct gl_shader *s)
     glCreateSamplers(1, &s->sampler);
     glSamplerParameteri(s->sampler, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     glSamplerParameteri(s->sampler, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-    s->usable = gl_errors_take() == GL_NO_ERROR && linked;
+    s->error = gl_errors_take();
+    s->usable = s->error == GL_NO_ERROR && linked;
     if (!s->usable)
         gr_log(GR_LOG_INFO, "OpenGL did not compile a compute shader: texels are copied slowly.");
 }
@@ -283,9 +284,8 @@ struct gl_shader *gl_shader_use(const struct gl_context *context)
     return NULL;
 }
 
-static gr_status refuse(const char *call)
+static gr_status refuse(GLenum error, const char *call)
 {
-    const GLenum error = gl_errors_taken();
     if (error != GL_NO_ERROR)
         return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
                             "glCreateShaderProgramv",
@@ -299,7 +299,6 @@ static gr_status refuse(const char *call)
 struct gl_shader *gl_shader_need(const struct gl_context *context, const char *call)
 {
     struct gl_shader *s = NULL;
-    (void)gl_errors_taken();
     if (context->pipeline && context->computes) {
         s = find(context);
         if (!s && !(s = gr_check_memory(create(context), call)))
@@ -307,8 +306,8 @@ struct gl_shader *gl_shader_need(const struct gl_context *context, const char *c
     }
     if (s && s->usable)
         return s;
+    (void)refuse(s ? s->error : GL_NO_ERROR, call);
     gl_shader_drop(s);
-    (void)refuse(call);
     return NULL;
 }
 
@@ -431,7 +430,7 @@ static GLuint unit_of(unsigned pixel)
     return unit;
 }
 
-static bool make_texture(struct gl_shader_texture *t)
+static bool make_texture(struct gl_shader_texture *t, unsigned int *error)
 {
     const GLenum target = t->samples ? GL_TEXTURE_2D_MULTISAMPLE : GL_TEXTURE_2D;
     glCreateTextures(target, 1, &t->name);
@@ -446,7 +445,8 @@ static bool make_texture(struct gl_shader_texture *t)
         glGenTextures(1, &t->view);
         glTextureView(t->view, target, t->name, integer_formats[unit_of(t->pixel)], 0, 1, 0, 1);
     }
-    if (gl_errors_take() == GL_NO_ERROR)
+    *error = gl_errors_take();
+    if (*error == GL_NO_ERROR)
         return true;
     delete_texture(t);
     return false;
@@ -458,7 +458,8 @@ static int larger(int a, int b)
 }
 
 const struct gl_shader_texture *gl_shader_texture(struct gl_shader *shader,
-                                                  const struct gl_shader_texture *wanted)
+                                                  const struct gl_shader_texture *wanted,
+                                                  unsigned int *error)
 {
     struct gl_shader_texture *t = NULL, fits = *wanted;
     for (int i = 0; i < GL_SHADER_TEXTURES && !t; i++)
@@ -480,7 +481,7 @@ const struct gl_shader_texture *gl_shader_texture(struct gl_shader *shader,
         t = &shader->textures[shader->oldest++ % GL_SHADER_TEXTURES];
     delete_texture(t);
     *t = fits;
-    return make_texture(t) ? t : NULL;
+    return make_texture(t, error) ? t : NULL;
 }
 
 /* ---- A copy ---------------------------------------------------------------------------------- */

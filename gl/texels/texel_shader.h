@@ -33,6 +33,7 @@ struct gl_shader {
     bool bytes_tried; /* `bytes` was created, or cannot be */
     bool counted;     /* OpenGL has queries that count the invocations of compute shaders */
     unsigned int program, sampler, query;
+    unsigned int error; /* of OpenGL, why it is not usable; or 0 */
     unsigned int bytes; /* the program that copies between buffers: buffer_shader.c; or 0 */
     int64_t largest;    /* the size of the largest block that a shader can write */
     int alignment;      /* of the offset of a block */
@@ -77,10 +78,11 @@ bool gl_shader_can_run(const struct gl_shader *shader);
 
 /*
  * Finds or creates a texture that is at least as wide as the wanted one, and as high, or else has a
- * multiple of 4 rows. NULL: OpenGL refused.
+ * multiple of 4 rows. NULL: OpenGL refused, with an error.
  */
 const struct gl_shader_texture *gl_shader_texture(struct gl_shader *shader,
-                                                  const struct gl_shader_texture *wanted);
+                                                  const struct gl_shader_texture *wanted,
+                                                  unsigned int *error);
 
 /* What the shader reads from an image. */
 enum gl_texels_kind { GL_TEXELS_COLOUR, GL_TEXELS_DEPTH, GL_TEXELS_STENCIL };

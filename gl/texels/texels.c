@@ -185,7 +185,7 @@ static bool dispatch(const struct gl_texel_move *m, const struct gl_texel_source
  * texture. With a multiple of 4 rows, each strip begins at a whole word of the buffer.
  */
 static bool copy_strips(const struct gl_texel_move *m, const struct gl_texel_source *s,
-                        struct gl_texel_copy *c)
+                        struct gl_texel_copy *c, unsigned int *error)
 {
     const struct gl_shader_texture wanted = {
         .format = copy_format(s->attachment),
@@ -194,7 +194,7 @@ static bool copy_strips(const struct gl_texel_move *m, const struct gl_texel_sou
         .width = s->width,
         .height = s->height,
         .samples = s->attachment->sample ? s->attachment->samples : 0};
-    const struct gl_shader_texture *texture = gl_shader_texture(m->shader, &wanted);
+    const struct gl_shader_texture *texture = gl_shader_texture(m->shader, &wanted, error);
     struct gl_texel_source strip = *s;
     bool done = texture;
     for (int rest = s->height; rest > 0 && done; rest -= strip.height) {
@@ -222,7 +222,8 @@ static bool can_write(const struct gl_texel_move *m, const struct gl_texel_sourc
     return !mapped || access & GL_MAP_PERSISTENT_BIT;
 }
 
-static bool move_one(const struct gl_texel_move *m, const struct gl_texel_source *s)
+static bool move_one(const struct gl_texel_move *m, const struct gl_texel_source *s,
+                     unsigned int *error)
 {
     struct gl_texel_copy copy = {.to_image = m->to_image,
                                  .x = s->x,
@@ -234,33 +235,49 @@ static bool move_one(const struct gl_texel_move *m, const struct gl_texel_source
                                  .offset = m->at + s->offset};
     if (s->attachment && !can_write(m, s))
         return false;
-    return resolve(s, &copy) ? dispatch(m, s, &copy) : s->attachment && copy_strips(m, s, &copy);
+    return resolve(s, &copy) ? dispatch(m, s, &copy)
+                             : s->attachment && copy_strips(m, s, &copy, error);
 }
 
-/* False: the texels that were moved, if any, have to be moved again. */
+/*
+ * False: the texels that were moved, if any, have to be moved again, after an error of OpenGL or
+ * where the state does not allow the shader.
+ */
 static bool move_by_shader(const struct gl_texel_move *m, const struct gl_texel_source s[],
-                           size_t n)
+                           size_t n, unsigned int *error)
 {
+    *error = GL_NO_ERROR;
     if (!m->shader || !m->buffer || !gl_texels_suit_shader(s, n))
         return false;
     GL_SAVED(before, s->attachment ? 0 : GL_SAVE(ERRORS)); /* those of earlier moves */
     bool done = s->attachment || !gl_renders_conditionally(m->shader);
     done = done && gl_shader_can_run(m->shader);
     for (size_t i = 0; i < n && done; i++)
-        done = move_one(m, &s[i]);
-    return gl_errors_take() == GL_NO_ERROR && done;
+        done = move_one(m, &s[i], error);
+    const GLenum last = gl_errors_take();
+    if (*error == GL_NO_ERROR)
+        *error = last;
+    return done && last == GL_NO_ERROR;
 }
 
 /* ---- One move -------------------------------------------------------------------------------- */
 
-bool gl_texels_move(const struct gl_texel_move *move, const struct gl_texel_source sources[],
+void gl_texels_move(const struct gl_texel_move *move, const struct gl_texel_source sources[],
                     size_t n)
 {
-    if (move_by_shader(move, sources, n))
-        return true;
-    if (sources->attachment && !sources->attachment->sample)
-        gl_attachment_calls(move, sources);
-    else if (!sources->attachment)
+    unsigned int error;
+    if (!move_by_shader(move, sources, n, &error))
         gl_image_calls(move, sources, n);
-    return false;
+}
+
+bool gl_texels_read(const struct gl_texel_move *move, const struct gl_texel_source *source,
+                    unsigned int *error)
+{
+    if (move_by_shader(move, source, 1, error))
+        return true;
+    if (source->attachment->sample)
+        return false;
+    gl_attachment_calls(move, source);
+    *error = gl_errors_take();
+    return *error == GL_NO_ERROR;
 }

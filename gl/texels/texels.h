@@ -91,14 +91,20 @@ bool gl_texels_suit_shader(const struct gl_texel_source sources[], size_t n);
 
 /*
  * Moves texels between a buffer or host memory and levels of one image, in the order of the
- * sources, or from one attachment. With an attachment, the caller has called gl_save_pixels(), and
- * OpenGL does not render conditionally if there is a shader. True: the shader moved them without an
- * error. Otherwise calls moved them, and may have left an OpenGL error. No call reads one sample.
+ * sources. May leave an OpenGL error.
  */
-bool gl_texels_move(const struct gl_texel_move *move, const struct gl_texel_source sources[],
+void gl_texels_move(const struct gl_texel_move *move, const struct gl_texel_source sources[],
                     size_t n);
 
-/* ---- The calls of OpenGL, for gl_texels_move() ----------------------------------------------- */
+/*
+ * Reads an attachment into a buffer. The caller has called gl_save_pixels(), and OpenGL does not
+ * render conditionally if there is a shader. False after an OpenGL error, or with GL_NO_ERROR where
+ * the state does not allow the shader, which alone reads one sample.
+ */
+bool gl_texels_read(const struct gl_texel_move *move, const struct gl_texel_source *source,
+                    unsigned int *error);
+
+/* ---- The calls of OpenGL --------------------------------------------------------------------- */
 
 void gl_image_calls(const struct gl_texel_move *move, const struct gl_texel_source sources[],
                     size_t n);

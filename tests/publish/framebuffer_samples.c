@@ -297,6 +297,39 @@ TEST(samples_are_not_read_during_transform_feedback)
     check_samples(attachment_rgba8, framebuffer);
 }
 
+static void APIENTRY refuse_storage(GLuint name, GLsizei samples, GLenum format, GLsizei width,
+                                    GLsizei height, GLboolean fixed)
+{
+    (void)name;
+    (void)samples;
+    (void)format;
+    (void)width;
+    (void)height;
+    (void)fixed;
+    glHint(GL_NONE, GL_NONE);
+}
+
+/* Catches: a later refusal named the OpenGL error of an earlier call. */
+TEST(a_refused_sample_has_the_error_of_its_own_call)
+{
+    const gr_framebuffer_options first = GR_INIT(gr_framebuffer_options, .sample = 1);
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, SAMPLES);
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    PFNGLTEXTURESTORAGE2DMULTISAMPLEPROC own = epoxy_glTextureStorage2DMultisample;
+    epoxy_glTextureStorage2DMultisample = refuse_storage;
+    assert_fails(gr_fetch_framebuffer(framebuffer, to, &first, fx.stream), GR_ERR_GL,
+                 GL_INVALID_ENUM, "could not read the attachment");
+    assert_ok(gr_fetch_framebuffer(framebuffer, to, NULL, fx.stream));
+    epoxy_glTextureStorage2DMultisample = own;
+    const GLuint program = begin_feedback();
+    assert_unreadable(framebuffer, "cannot read one sample of the attachment");
+    glEndTransformFeedback();
+    glUseProgram(0);
+    glDeleteProgram(program);
+    draw_samples(attachment_rgba8, WIDTH, HEIGHT);
+    check_samples(attachment_rgba8, framebuffer);
+}
+
 TEST(samples_are_not_read_during_conditional_rendering)
 {
     const gr_framebuffer_options first = GR_INIT(gr_framebuffer_options, .sample = 1);
