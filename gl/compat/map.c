@@ -5,7 +5,6 @@
  */
 #include "gl/compat/compat.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 #include <grinterop/image.h>
@@ -237,9 +236,16 @@ static CUresult code_of_array(void)
 
 /* Like the driver, which registers an array of layers as a 3D image if the target is that of one.
  */
-static CUarray slices_of(gr_buffer *buffer, unsigned level, const char *call)
+static CUarray slices_of(gr_buffer *buffer, unsigned index, unsigned level, const char *call)
 {
     CUarray array = NULL;
+    if (index > 0) {
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                "Index %u does not exist: the texture was registered as GL_TEXTURE_3D, so its "
+                "layers are slices of the array of index 0.",
+                index);
+        return NULL;
+    }
     const CUmipmappedArray levels = gr_buffer_mipmapped_array(buffer);
     CUresult code =
         levels ? compat_cuda()->MipmappedArrayGetLevel(&array, levels, level) : CUDA_SUCCESS;
@@ -261,10 +267,9 @@ CUresult CUDAAPI compat_array(CUarray *array, CUgraphicsResource resource, unsig
     if (code != CUDA_SUCCESS)
         return code;
     gr_error_call_begin(call);
-    CUarray found =
-        gr_buffer_array(handle->buffer, level, handle->has_slices && index ? UINT_MAX : index);
+    CUarray found = gr_buffer_array(handle->buffer, level, handle->has_slices ? 0 : index);
     if (found && handle->has_slices)
-        found = slices_of(handle->buffer, level, call);
+        found = slices_of(handle->buffer, index, level, call);
     gr_error_call_end();
     if (!found)
         return code_of_array();

@@ -246,6 +246,23 @@ static void assert_says(CUresult code, CUresult got, const char *call, const cha
     gr_clear_error();
 }
 
+TEST(layers_registered_as_slices_have_one_index)
+{
+    unsigned char texels[3 * 5 * 7 * 4];
+    CUgraphicsResource resource = NULL;
+    CUarray array = NULL;
+    assert_result(CUDA_SUCCESS,
+                  cuGraphicsGLRegisterImage(&resource, compat_array_texture(texels), GL_TEXTURE_3D,
+                                            GR_READ_ONLY),
+                  "register");
+    assert_result(CUDA_SUCCESS, cuGraphicsMapResources(1, &resource, fx.stream), "map");
+    assert_says(CUDA_ERROR_INVALID_VALUE,
+                cuGraphicsSubResourceGetMappedArray(&array, resource, 1, 0),
+                "cuGraphicsSubResourceGetMappedArray", "Index 1 does not exist: ");
+    unmap_one(resource, fx.stream);
+    end_one(resource);
+}
+
 /* Catches: messages named grinterop functions to a program that only calls CUDA names. */
 TEST(errors_name_the_function_that_the_program_called)
 {
