@@ -75,6 +75,15 @@ def new_created_image(w):
     w.put("resources", made)
 
 
+def new_layers(w):
+    target, layers = w.random.choice([(gl.TEXTURE_2D_ARRAY, 3), (gl.TEXTURE_CUBE_MAP, 1)])
+    transports = w.random.choice([None, "shared", "copy", "any"])
+    made = GraphicsResource.create_gl_image(
+        target, gl.RGBA8, 16, 16, layers, flags=w.flags(), transports=transports
+    )
+    w.put("resources", made)
+
+
 def new_packed_image(w):
     internal = w.random.choice([gl.RGB10_A2, gl.R11F_G11F_B10F, gl.RGB9_E5, gl.RGB565])
     made = GraphicsResource.create_gl_image(
@@ -141,7 +150,7 @@ def new_semaphore(w):
 def new_egl(w):
     try:
         share = w.random.choice([None, w.own_egl, w.any("egls")])
-        w.put("egls", grinterop.EglContext(0, share=share))
+        w.put("egls", grinterop.EglContext(0, share=share, es=w.random.randrange(2) == 0))
     finally:
         w.own_egl.make_current()
 
@@ -248,6 +257,41 @@ def publish(w, one):
 
 def fetch(w, one):
     grinterop.fetch(one, np.zeros(BYTES, "u1"), stream=stream_of(w), timeout=0)
+
+
+def layers_of(w):
+    """The arguments and a tensor for all layers of an array or a cube map."""
+    layout, shape = w.random.choice([("hwc", (16, 16, 4)), ("chw", (4, 16, 16))])
+    tensor = np.zeros((w.random.choice([1, 3, 6]), *shape), "u1")
+    return tensor, {"stream": stream_of(w), "timeout": 0, "layer": "all", "layout": layout}
+
+
+def publish_layers(w, one):
+    tensor, given = layers_of(w)
+    grinterop.publish(one, tensor, **given)
+
+
+def fetch_layers(w, one):
+    tensor, given = layers_of(w)
+    grinterop.fetch(one, tensor, **given)
+
+
+def multisampled(size):
+    """A framebuffer with 4 samples in the current context."""
+    target = gl.Target(size, size)
+    target.attach(gl.COLOR_ATTACHMENT0, gl.RGBA8, 4)
+    target.clear(1, 0.2, 0)
+    return target.name
+
+
+def fetch_sample(w):
+    sample = w.random.choice([0, 1, 4, 4, 5, Acts(w, 2)])
+    to = w.random.choice([np.zeros((16, 16, 4), "u1"), Tensor.alloc((16, 16), stream=w.stream)])
+    grinterop.fetch_framebuffer(w.framebuffer, to, stream=stream_of(w), sample=sample)
+
+
+def copy_sample(w, one):
+    grinterop.copy_framebuffer(w.framebuffer, one, sample=w.random.randrange(6))
 
 
 def fetch_yuv(w, one):
@@ -420,7 +464,9 @@ CALLS = {
         ("created_buffer", new_created_buffer),
         ("gl_image", new_gl_image),
         ("created_image", new_created_image),
+        ("layers", new_layers),
         ("packed_image", new_packed_image),
+        ("fetch_sample", fetch_sample),
         ("drawn", new_drawn),
         ("drawn", new_drawn),
         ("ring", new_ring),
@@ -452,6 +498,9 @@ CALLS = {
         ("publish", publish),
         ("fetch", fetch),
         ("fetch_yuv", fetch_yuv),
+        ("publish_layers", publish_layers),
+        ("fetch_layers", fetch_layers),
+        ("copy_sample", copy_sample),
         ("submit", submit),
         ("begin", lambda w, one: w.put("submits", Submit([one, *w.some("resources", 1)]))),
         ("set_sync", lambda w, one: one.set_sync(w.any("semaphores"), w.any("semaphores"))),

@@ -24,7 +24,7 @@ import warnings
 import grinterop
 import numpy as np
 
-from random_calls import ALLOWED, BYTES, CALLS, KINDS, Acts, core
+from random_calls import ALLOWED, BYTES, CALLS, KINDS, Acts, core, multisampled
 
 # Allowed messages of a RuntimeError that is not a grinterop.CUDAError.
 STATES = (
@@ -58,7 +58,9 @@ class Worker:
 
     def run(self):
         try:
-            self.own_cuda, self.own_egl = grinterop.CudaContext(0), grinterop.EglContext(0)
+            self.own_cuda = grinterop.CudaContext(0)
+            self.own_egl = grinterop.EglContext(0, es=self.random.randrange(3) == 0)
+            self.framebuffer = multisampled(16)
             self.vulkan = grinterop.VulkanDevice.headless(transports="any")
             self.copied = self.vulkan.create_buffer(BYTES, 0x3)  # outlives what has its VkBuffer
             if core:

@@ -132,10 +132,10 @@ static void note_nv12(struct tensor *t, const short *from, size_t pixel)
         }
 }
 
-static bool can_fetch_nv12(struct world *w, const struct buffer *b, const struct tensor *t)
+static bool can_fetch(struct world *w, const struct buffer *b, const struct tensor *t, size_t size)
 {
     if (!b || b->life != LIVE || b->stream_ended || !t || t->life != LIVE || t->revoked ||
-        t->size < SIDE * SIDE * 3 / 2)
+        t->size < size)
         return false;
     const struct resource *r = b->resource;
     const bool same = (r->object->of && r->object->of == t->bytes) ||
@@ -149,7 +149,7 @@ bool run_fetch_nv12(struct world *w, const int *a)
     static const int64_t nv12[] = {SIDE * 3 / 2, SIDE}, rgb[] = {SIDE, SIDE, 3};
     struct buffer *b = buffer_at(w, a[0]);
     struct tensor *t = tensor_at(w, a[1]);
-    if (!can_fetch_nv12(w, b, t))
+    if (!can_fetch(w, b, t, SIDE * SIDE * 3 / 2))
         return false;
     struct object *o = b->resource->object;
     const bool image = b->resource->image;
@@ -175,6 +175,38 @@ bool run_fetch_nv12(struct world *w, const int *a)
         note_nv12(t, bytes_of(o) + (image ? 0 : b->offset) + offset, image ? 4 : 3);
         for (size_t i = 0; i < SIDE * SIDE * 3 / 2 && (o->disputed || is_disputed(t)); i++)
             t->bytes[i] = UNKNOWN;
+    }
+    gr_tensor_free(view);
+    if (judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0))
+        collect_freed(w);
+    return true;
+}
+
+/* ---- All layers ------------------------------------------------------------------------------ */
+
+/* Of a 2D image, which has one layer. */
+bool run_fetch_layers(struct world *w, const int *a)
+{
+    static const int64_t layers[] = {1, SIDE, SIDE, 4};
+    enum { SIZE = SIDE * SIDE * 4 };
+    struct buffer *b = buffer_at(w, a[0]);
+    struct tensor *t = tensor_at(w, a[1]);
+    if (!can_fetch(w, b, t, SIZE) || b->linear_image)
+        return false;
+    struct object *o = b->resource->object;
+    const gr_tensor_desc shape =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 4, .shape = layers);
+    const gr_publish_options options = GR_INIT(gr_publish_options, .layer = GR_ALL_LAYERS);
+    unsigned may = t->read_only ? MAY(GR_ERR_STATE) : 0;
+    may |= b->resource->image ? 0 : MAY(GR_ERR_INVALID_VALUE);
+    gr_tensor *view = gr_tensor_view(t->it, &shape);
+    if (!judge_made(w, view, 0))
+        return true;
+    if (judge(w, gr_buffer_fetch(b->it, view, &options, GR_STREAM_OF_MAP), may)) {
+        finish_stream(w, 0, b->stream);
+        const bool unknown = o->disputed || is_disputed(t);
+        for (size_t i = 0; i < SIZE; i++)
+            t->bytes[i] = unknown ? UNKNOWN : bytes_of(o)[i];
     }
     gr_tensor_free(view);
     if (judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0))
