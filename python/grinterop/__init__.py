@@ -18,14 +18,8 @@ GraphicsResource has the same names, arguments and exceptions as cuda.core.Graph
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
-
-if "free-threading" in sys.version:
-    raise ImportError(
-        "grinterop does not support free-threaded Python: use the build of Python that has the GIL"
-    )
 
 from . import _ring as _ring
 from ._errors import (

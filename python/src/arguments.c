@@ -84,6 +84,18 @@ bool is_given(PyObject *object)
     return object && !Py_IsNone(object);
 }
 
+PyObject *item_of(PyObject *dict, const char *name)
+{
+    PyObject *key = PyUnicode_FromString(name);
+    PyObject *item = key ? PyObject_GetItem(dict, key) : NULL;
+    Py_XDECREF(key);
+    PyErr_Clear();
+    if (is_given(item))
+        return item;
+    Py_XDECREF(item);
+    return NULL;
+}
+
 /* What a converter refused last, and with which type of exception; NULL: InvalidValueError. */
 static _Thread_local struct {
     const void *place;

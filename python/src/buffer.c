@@ -35,6 +35,25 @@ static bool release_quietly(const buffer_object *self)
     return has_ended(status);
 }
 
+resource_object *buffer_resource(const buffer_object *self)
+{
+    return self->of_ring ? NULL : (resource_object *)self->use.whole;
+}
+
+/* Makes `self` the mapping of the resource. Another thread may be about to record the end of the
+ * mapping before. */
+static void replace_mapped(resource_object *resource, buffer_object *self)
+{
+    buffer_object *before = resource->mapped;
+    PyObject *shown = resource->shown;
+    resource->mapped = (buffer_object *)Py_NewRef((PyObject *)self);
+    resource->shown = NULL;
+    if (before)
+        before->use.whole = NULL;
+    Py_XDECREF(before);
+    Py_XDECREF(shown);
+}
+
 PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *stream)
 {
     buffer_object *self = new_object(buffer_type);
@@ -44,13 +63,12 @@ PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *str
     }
     self->buffer = buffer;
     self->stream = Py_XNewRef(stream);
-    self->resource = resource;
     self->use.whole = (PyObject *)resource;
     if (resource) {
         const gr_resource_info *info = gr_resource_get_info(resource->resource);
         self->read_only = info->flags & GR_READ_ONLY;
         self->is_image = info->kind == GR_KIND_IMAGE;
-        resource->mapped = (buffer_object *)Py_NewRef((PyObject *)self);
+        replace_mapped(resource, self);
     }
     return (PyObject *)self;
 }
@@ -70,11 +88,10 @@ gr_buffer *mapping_of(PyObject *object)
 
 void buffer_ended(buffer_object *self)
 {
-    resource_object *resource = self->resource;
+    resource_object *resource = buffer_resource(self);
     PyObject *stream = self->stream, *shown = core_take(self);
     const bool is_held = resource && resource->mapped == self;
     self->buffer = NULL;
-    self->resource = NULL;
     self->use.whole = NULL;
     self->stream = NULL;
     if (is_held)
@@ -137,6 +154,7 @@ bool buffer_close(buffer_object *self, CUstream stream)
  */
 static void finalize(PyObject *object)
 {
+    ENTER();
     buffer_object *self = (buffer_object *)object;
     PyObject *type, *value, *traceback;
     if (!self->buffer || self->of_ring || self->use.calls) /* called by the program, in a call */
@@ -163,6 +181,8 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
 
 static void end(PyObject *object)
 {
+    untrack(object);
+    ENTER();
     buffer_object *self = (buffer_object *)object;
     hide_object(object);
     finalize(object);
@@ -177,6 +197,7 @@ static void end(PyObject *object)
 static PyObject *call_close(PyObject *self, PyObject *const *args, Py_ssize_t count,
                             PyObject *names)
 {
+    ENTER();
     static struct parameters parameters = {.positional = 1, .names = {"stream"}};
     CUstream stream;
     PyObject *given = NULL;
@@ -189,6 +210,7 @@ static PyObject *call_close(PyObject *self, PyObject *const *args, Py_ssize_t co
 static PyObject *leave(PyObject *self, PyObject *const *Py_UNUSED(args),
                        Py_ssize_t Py_UNUSED(count))
 {
+    ENTER();
     bool ended = buffer_close(SELF, GR_STREAM_OF_MAP);
     return ended ? Py_NewRef(Py_False) : NULL;
 }
@@ -207,9 +229,11 @@ static PyObject *pointer_or_fail(buffer_object *self)
     return PyLong_FromUnsignedLongLong(pointer);
 }
 
-static PyObject *or_none(void *object)
+/* Another thread may be destroying the resource. */
+static PyObject *resource_or_none(buffer_object *self)
 {
-    return Py_NewRef(object ? object : Py_None);
+    PyObject *resource = (PyObject *)buffer_resource(self);
+    return resource && try_reference(resource) ? resource : Py_NewRef(Py_None);
 }
 
 static PyObject *if_usable(buffer_object *self, PyObject *answer)
@@ -222,8 +246,8 @@ PROPERTY_IN_CALL(size, PyLong_FromSize_t(SELF->buffer ? gr_buffer_size(SELF->buf
 PROPERTY_IN_CALL(pitch,
                  PyLong_FromSize_t(SELF->buffer ? gr_buffer_get_info(SELF->buffer)->pitch : 0))
 PROPERTY(is_closed, PyBool_FromLong(!SELF->buffer))
-PROPERTY(stream, or_none(SELF->stream))
-PROPERTY(resource, or_none(SELF->resource))
+PROPERTY(stream, Py_NewRef(SELF->stream ? SELF->stream : Py_None))
+PROPERTY(resource, resource_or_none(SELF))
 PROPERTY(is_read_only, PyBool_FromLong(SELF->read_only))
 PROPERTY(yes, if_usable(SELF, Py_True))
 PROPERTY(no, if_usable(SELF, Py_False))
@@ -233,6 +257,7 @@ GUARDED_PROPERTY(buffer_array_interface)
 
 PyObject *buffer_represent(PyObject *object)
 {
+    ENTER();
     object = core_own(object);
     buffer_object *self = (buffer_object *)object;
     if (!self->buffer || !call_begin(object)) {

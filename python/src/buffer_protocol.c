@@ -111,6 +111,7 @@ static PyObject *exporter_of(PyObject *object, int flags)
 
 int view_get(PyObject *object, struct view *view, int flags)
 {
+    ENTER();
     view->obj = NULL;
     if (!call_begin(object))
         return -1;
@@ -128,5 +129,6 @@ int view_get(PyObject *object, struct view *view, int flags)
 
 void view_release(PyObject *exporter, struct view *Py_UNUSED(view))
 {
+    ENTER();
     call_end(exporter);
 }

@@ -25,15 +25,45 @@ static bool refuse(PyObject *self)
     return false;
 }
 
+/* Ends the call on the objects from `self` to `last`, or on all if that is NULL. */
+static void end_to(PyObject *self, const PyObject *last)
+{
+    while (self) {
+        PyObject *whole = self == last ? NULL : use_of(self)->whole;
+        use_of(self)->calls--;
+        Py_DECREF(self);
+        self = whole;
+    }
+}
+
+/*
+ * A reference to `whole`. NULL if there is none or another thread is destroying it; an object that
+ * is not bound then forgets it.
+ */
+static PyObject *whole_of(PyObject *self)
+{
+    struct use *use = use_of(self);
+    if (!use->whole || try_reference(use->whole))
+        return use->whole;
+    if (!use->bound)
+        use->whole = NULL;
+    return NULL;
+}
+
 bool call_begin(PyObject *self)
 {
     for (PyObject *one = self; one; one = use_of(one)->whole) {
         if (use_of(one)->ending)
             return refuse(one);
     }
-    for (PyObject *one = self; one; one = use_of(one)->whole) {
+    for (PyObject *one = Py_NewRef(self); one;) {
+        PyObject *whole = whole_of(one);
         use_of(one)->calls++;
-        Py_INCREF(one);
+        if (!whole && use_of(one)->whole) {
+            end_to(self, one);
+            return refuse(self);
+        }
+        one = whole;
     }
     return true;
 }
@@ -41,12 +71,7 @@ bool call_begin(PyObject *self)
 /* `whole` changes only while no call is under way, so it is the same as in call_begin(). */
 void call_end(PyObject *self)
 {
-    while (self) {
-        PyObject *whole = use_of(self)->whole;
-        use_of(self)->calls--;
-        Py_DECREF(self);
-        self = whole;
-    }
+    end_to(self, NULL);
 }
 
 bool exclusive_begin(PyObject *self)
@@ -68,9 +93,13 @@ void exclusive_end(PyObject *self)
 void exclusive_end_all(PyObject *const objects[], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (use_of(objects[i])->alone)
-            exclusive_end(objects[i]);
+        if (use_of(objects[i])->alone) {
+            use_of(objects[i])->alone = false;
+            use_of(objects[i])->calls--;
+        }
     }
+    for (size_t i = 0; i < count; i++)
+        Py_DECREF(objects[i]);
 }
 
 static bool is_listed(PyObject *const objects[], size_t count, const PyObject *object)
@@ -86,7 +115,9 @@ bool exclusive_begin_all(PyObject *const objects[], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         bool begun = is_exclusive(objects[i]) && is_listed(objects, i, objects[i]);
-        if (!begun && !exclusive_begin(objects[i])) {
+        if (begun) {
+            Py_INCREF(objects[i]);
+        } else if (!exclusive_begin(objects[i])) {
             exclusive_end_all(objects, i);
             return false;
         }
@@ -106,13 +137,17 @@ bool unused(PyObject *self)
 
 bool ending_begin(PyObject *self)
 {
-    PyObject *whole = use_of(self)->whole;
-    if (!unused(self) || (whole && !exclusive_begin(whole)))
+    if (!unused(self))
         return false;
-    use_of(self)->ending = true;
-    use_of(self)->calls = 1;
-    Py_INCREF(self);
-    return true;
+    PyObject *whole = whole_of(self);
+    const bool begun = !whole || exclusive_begin(whole);
+    if (begun) {
+        use_of(self)->ending = true;
+        use_of(self)->calls = 1;
+        Py_INCREF(self);
+    }
+    Py_XDECREF(whole);
+    return begun;
 }
 
 void ending_end(PyObject *self)

@@ -38,6 +38,7 @@ PyObject *core_own(PyObject *object)
 
 static void finalize(PyObject *shown)
 {
+    ENTER();
     buffer_object *own = (buffer_object *)core_own(shown);
     if (own->shown == shown)
         own->shown = NULL;
@@ -158,11 +159,10 @@ static int core_loaded(void)
     if (PyDict_Size(modules) == looked_at)
         return 0;
     looked_at = PyDict_Size(modules);
-    PyObject *theirs = PyDict_GetItemString(modules, "cuda.core");
-    if (!is_given(theirs)) /* at exit, modules become None */
+    PyObject *theirs = item_of(modules, "cuda.core");
+    if (!theirs)
         return 0;
     core_refused = true; /* until the type is made, which may run finalizers that map() */
-    Py_INCREF(theirs);
     PyObject *base = PyObject_GetAttrString(theirs, "Buffer");
     Py_DECREF(theirs);
     core_refused = !base || !make_type(base);
@@ -194,10 +194,20 @@ static PyObject *make_shown(buffer_object *self)
     if (!shown)
         return NULL;
     *place_in(shown) = Py_NewRef((PyObject *)self);
+    allow_try_reference(shown);
     self->shown = shown;
-    if (self->resource)
-        keep_as(&self->resource->shown, shown);
+    resource_object *resource = buffer_resource(self);
+    if (resource)
+        keep_as(&resource->shown, shown);
     return shown;
+}
+
+/* A reference to the object that is already made. NULL if there is none. */
+static PyObject *shown_of(buffer_object *self)
+{
+    if (self->shown && !try_reference(self->shown))
+        self->shown = NULL;
+    return self->shown;
 }
 
 PyObject *core_wrap(PyObject *own)
@@ -205,14 +215,16 @@ PyObject *core_wrap(PyObject *own)
     buffer_object *self = (buffer_object *)own;
     if (!own || Py_TYPE(own) != buffer_type || !self->buffer || !gr_buffer_size(self->buffer))
         return own;
-    int loaded = self->shown ? 1 : core_loaded();
+    PyObject *shown = shown_of(self);
+    int loaded = shown ? 1 : core_loaded();
     /* Another thread may have ended the mapping while a warning was issued. */
-    if (!loaded || !self->buffer)
+    if (!loaded || !self->buffer) {
+        Py_XDECREF(shown);
         return own;
-    PyObject *shown = NULL;
-    if (self->shown)
-        shown = Py_NewRef(self->shown);
-    else if (loaded > 0 && call_begin(own)) {
+    }
+    if (!shown)
+        shown = shown_of(self);
+    if (!shown && loaded > 0 && call_begin(own)) {
         shown = make_shown(self);
         call_end(own);
     }
@@ -224,10 +236,11 @@ PyObject *core_wrap(PyObject *own)
 
 PyObject *core_take(buffer_object *self)
 {
-    PyObject *shown = Py_XNewRef(self->shown);
+    PyObject *shown = shown_of(self);
+    resource_object *resource = buffer_resource(self);
     self->shown = NULL;
-    if (shown && self->resource)
-        Py_CLEAR(self->resource->shown);
+    if (shown && resource && resource->shown == shown)
+        Py_CLEAR(resource->shown);
     return shown;
 }
 

@@ -127,6 +127,7 @@ static bool is_here(const context_object *self)
  */
 static void end(PyObject *object)
 {
+    ENTER();
     PyObject *type, *value, *traceback;
     hide_object(object);
     PyErr_Fetch(&type, &value, &traceback);
@@ -140,6 +141,7 @@ static void end(PyObject *object)
 
 static PyObject *call_close(PyObject *object, PyObject *Py_UNUSED(none))
 {
+    ENTER();
     context_object *self = (context_object *)object;
     if (!is_here(self) || !unused(object))
         return NULL;
@@ -159,6 +161,7 @@ bool context_stream(PyObject *self, CUstream *stream)
 
 static PyObject *stream_pair(PyObject *self, PyObject *Py_UNUSED(none))
 {
+    ENTER();
     CUstream stream;
     return context_stream(self, &stream) ? Py_BuildValue("(iN)", 0, PyLong_FromVoidPtr(stream))
                                          : NULL;

@@ -193,6 +193,7 @@ static PyObject *from_nvscibuf(PyObject *type, PyObject *args, PyObject *keyword
 
 static PyObject *from_same_memory(PyObject *type, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
     struct given given = {0};
     PyObject *object;

@@ -10,6 +10,7 @@ static const struct named transports[] = {
 
 static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     PyObject *stream = NULL, *transport = NULL;
     gr_gl_options options = GR_INIT(gr_gl_options);
     unsigned gl_name, flags = GR_READ_WRITE;
@@ -97,6 +98,7 @@ static PyObject *buffer_of(PyObject *type, PyObject *tensor, unsigned flags)
 
 static PyObject *from_tensor(PyObject *type, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     PyObject *object, *stream = NULL;
     unsigned flags = GR_READ_WRITE;
     CUstream checked;
@@ -146,6 +148,7 @@ static bool shared_of(PyObject *share, const gr_egl **egl)
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     gr_egl_options options = GR_INIT(gr_egl_options);
     PyObject *share = NULL;
     gr_egl *egl;

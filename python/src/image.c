@@ -45,6 +45,7 @@ static PyObject *surface(PyObject *self, PyObject *args, PyObject *keywords)
 
 static PyObject *resource_surface(PyObject *object, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     resource_object *self = (resource_object *)object;
     unsigned level, layer;
     if (!place_of(args, keywords, "surface", &level, &layer) || !resource_usable(self) ||
@@ -149,6 +150,7 @@ static PyObject *texture(PyObject *self, PyObject *args, PyObject *keywords)
 
 static PyObject *resource_texture(PyObject *object, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     resource_object *self = (resource_object *)object;
     gr_texture_options options = GR_INIT(gr_texture_options);
     if (!texture_options_of(args, keywords, &options) || !resource_usable(self) ||

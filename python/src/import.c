@@ -255,18 +255,11 @@ struct entries {
     PyObject *shape, *typestr, *strides, *data, *stream, *mask;
 };
 
-/* The entry with that name. NULL, without an exception, if it is absent or None. */
-static PyObject *entry(PyObject *interface, const char *name)
-{
-    PyObject *value = PyDict_GetItemString(interface, name);
-    return is_given(value) ? Py_NewRef(value) : NULL;
-}
-
 static struct entries entries_of(PyObject *interface)
 {
-    return (struct entries){entry(interface, "shape"),   entry(interface, "typestr"),
-                            entry(interface, "strides"), entry(interface, "data"),
-                            entry(interface, "stream"),  entry(interface, "mask")};
+    return (struct entries){item_of(interface, "shape"),   item_of(interface, "typestr"),
+                            item_of(interface, "strides"), item_of(interface, "data"),
+                            item_of(interface, "stream"),  item_of(interface, "mask")};
 }
 
 static void end_entries(struct entries *entries)

@@ -147,6 +147,7 @@ static PyObject *map_batch(struct batch *batch, PyObject *given, CUstream stream
 
 static PyObject *map_many(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
+    ENTER();
     gr_map_options options = GR_INIT(gr_map_options);
     PyObject *resources, *given, *wait = NULL, *ready = NULL, *list = NULL;
     struct batch batch = {0};
@@ -237,6 +238,7 @@ static PyObject *release_batch(struct batch *batch, CUstream stream,
 
 static PyObject *release_many(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
+    ENTER();
     gr_release_options options = GR_INIT(gr_release_options);
     PyObject *buffers, *given = NULL, *wait = NULL, *result = NULL;
     struct batch batch = {0};

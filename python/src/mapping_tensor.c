@@ -61,7 +61,8 @@ static PyObject *dlpack_device(PyObject *object, PyObject *Py_UNUSED(none))
     gr_buffer *buffer = mapping_of(object);
     if (!buffer)
         return NULL;
-    PyObject **kept = self->resource && !self->is_image ? &self->resource->dl_device : NULL;
+    resource_object *resource = buffer_resource(self);
+    PyObject **kept = resource && !self->is_image ? &resource->dl_device : NULL;
     if (kept && *kept)
         return Py_NewRef(*kept);
     PyObject *device = ask_device(buffer);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The module grinterop._grinterop, and what all types use. Its types are static variables, so that
- * map() needs no lookups. The module therefore supports only one interpreter per process, and
- * requires the GIL.
+ * map() needs no lookups. The module therefore supports only one interpreter per process.
  *
  * The types that can be part of a cycle take part in garbage collection. Except for Ring, they end
  * their C object in tp_finalize, while the streams and owners of the cycle are still intact.
@@ -78,13 +77,21 @@ void gather(PyMethodDef *methods, const PyMethodDef *some)
 
 void *new_object(PyTypeObject *type)
 {
-    return PyType_GenericAlloc(type, 0);
+    PyObject *object = PyType_GenericAlloc(type, 0);
+    if (object)
+        allow_try_reference(object);
+    return object;
+}
+
+void untrack(PyObject *self)
+{
+    if (PyType_GetFlags(Py_TYPE(self)) & Py_TPFLAGS_HAVE_GC)
+        PyObject_GC_UnTrack(self);
 }
 
 void hide_object(PyObject *self)
 {
-    if (PyType_GetFlags(Py_TYPE(self)) & Py_TPFLAGS_HAVE_GC)
-        PyObject_GC_UnTrack(self);
+    untrack(self);
     if (((object *)self)->weak)
         PyObject_ClearWeakRefs(self);
 }
@@ -106,6 +113,7 @@ void *open_or_fail(void *part, const char *type)
 
 PyObject *represent_as(PyObject *self, const char *name, PyObject *(*text)(PyObject *, PyObject *))
 {
+    ENTER();
     PyObject *line = NULL;
     if (call_begin(self)) {
         line = text(self, NULL);
@@ -186,11 +194,26 @@ static PyObject *create(PyObject *spec, PyModuleDef *Py_UNUSED(definition))
     return module;
 }
 
+#ifdef Py_GIL_DISABLED
+PyObject *turn;
+
+static bool make_turn(void)
+{
+    turn = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
+    return turn;
+}
+#else
+static bool make_turn(void)
+{
+    return true;
+}
+#endif
+
 static int fill(PyObject *module)
 {
     if (module == only)
         return 0;
-    if (!add_functions(module) || !add_resource(module) || !add_buffer(module) ||
+    if (!make_turn() || !add_functions(module) || !add_resource(module) || !add_buffer(module) ||
         !add_egl(module) || !add_cuda_context(module) || !add_tensor(module) || !add_ring(module) ||
         !add_semaphore(module) || !add_submit(module) || !add_vulkan(module))
         return -1;
@@ -202,6 +225,9 @@ static int fill(PyObject *module)
 static PyModuleDef_Slot slots[] = {
     {Py_mod_create, (void *)create},
     {Py_mod_exec, (void *)fill},
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
     {0, NULL},
 };
 
@@ -214,11 +240,5 @@ static PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__grinterop(void)
 {
-    /* In a free-threaded build all objects have another size, `definition` included. */
-    if (strstr(Py_GetVersion(), "free-threading")) {
-        PyErr_SetString(PyExc_ImportError, "grinterop does not support free-threaded Python: use "
-                                           "the build of Python that has the GIL");
-        return NULL;
-    }
     return PyModuleDef_Init(&definition);
 }

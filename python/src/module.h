@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shared declarations of the extension. It uses the limited API of CPython 3.10, so one binary
- * runs on every later version.
+ * runs on every later version that has the GIL. Free-threaded CPython has no limited API before
+ * 3.15: each version needs a binary of its own.
  */
 #ifndef PYTHON_MODULE_H
 #define PYTHON_MODULE_H
 
+#include <pyconfig.h>
+#ifndef Py_GIL_DISABLED
 #define Py_LIMITED_API 0x030A0000
+#endif
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <structmember.h>
@@ -15,6 +19,8 @@
 #include <stdint.h>
 
 #include <grinterop/gr.h>
+
+#include "threads.h"
 
 /* CPython declares every method as a PyCFunction, whatever its METH_ flags are. */
 #define METHOD(function) ((PyCFunction)(void (*)(void))(function))
@@ -107,6 +113,9 @@ bool event_of(PyObject *object, CUevent *event);
 
 /* Whether an optional argument is there and not None. */
 bool is_given(PyObject *object);
+
+/* The item of a dict with that name, a new reference. NULL if it is absent or None. */
+PyObject *item_of(PyObject *dict, const char *name);
 
 /*
  * A tuple of the items of an iterable, or the bytes of an object with the buffer protocol. NULL,
@@ -221,9 +230,10 @@ struct use {
     /*
      * The object that this object is part of, such as the GraphicsResource of a Buffer. NULL once
      * that object is gone. A borrowed reference, but call_begin() takes a strong one until
-     * call_end().
+     * call_end(). `bound` objects can't be used while `whole` is being destroyed.
      */
     PyObject *whole;
+    bool bound;
 
     /* Number of calls under way. */
     unsigned calls;
@@ -284,6 +294,7 @@ PyObject *core_own(PyObject *object); /* resource.h */
 #define GUARDED_AS(call, parameters, value)                                                        \
     static PyObject *guarded_##call parameters                                                     \
     {                                                                                              \
+        ENTER();                                                                                   \
         PyObject *result = NULL;                                                                   \
         self = core_own(self);                                                                     \
         if (call_begin(self)) {                                                                    \
@@ -308,6 +319,7 @@ PyObject *core_own(PyObject *object); /* resource.h */
 #define RESULT(name, unused_type, value)                                                           \
     static PyObject *name(PyObject *self, unused_type *none)                                       \
     {                                                                                              \
+        ENTER();                                                                                   \
         (void)self;                                                                                \
         (void)none;                                                                                \
         return value;                                                                              \
@@ -378,6 +390,7 @@ void *new_object(PyTypeObject *type);
 #define CALL_CLOSE()                                                                               \
     static PyObject *call_close(PyObject *self, PyObject *Py_UNUSED(none))                         \
     {                                                                                              \
+        ENTER();                                                                                   \
         if (!unused(self))                                                                         \
             return NULL;                                                                           \
         let_go((void *)self);                                                                      \
@@ -386,6 +399,8 @@ void *new_object(PyTypeObject *type);
 #define END()                                                                                      \
     static void end(PyObject *self)                                                                \
     {                                                                                              \
+        untrack(self);                                                                             \
+        ENTER();                                                                                   \
         hide_object(self);                                                                         \
         let_go((void *)self);                                                                      \
         end_object(self);                                                                          \
@@ -401,6 +416,9 @@ void *new_object(PyTypeObject *type);
  * and from the garbage collector, end_object() frees it and releases its reference to its type.
  */
 void hide_object(PyObject *object);
+
+/* Before ENTER() of a tp_dealloc: while that waits, the garbage collector may run. */
+void untrack(PyObject *object);
 void end_object(PyObject *object);
 
 /* Returns `part`. If it is NULL, raises an exception that says that the type has been closed. */

@@ -277,6 +277,7 @@ static PyObject *tensor_for(PyObject *target, PyObject *object, PyObject *stream
 
 static PyObject *run(struct work *work, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
+    ENTER();
     static struct parameters parameters = {
         .positional = 2,
         .required = 2,
@@ -514,6 +515,7 @@ static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObje
 
 static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
+    ENTER();
     PyObject *object, *attachment = NULL, *rectangle = NULL, *staging = NULL;
     struct given given = {0};
     struct options conversion = {.options = GR_INIT(gr_publish_options)};
@@ -546,6 +548,7 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
 
 static PyObject *copy_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
+    ENTER();
     PyObject *buffer, *attachment = NULL, *rectangle = NULL;
     gr_framebuffer_options options = GR_INIT(gr_framebuffer_options);
     gr_resource *resource = NULL;

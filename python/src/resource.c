@@ -32,7 +32,6 @@ static void leave_mapping(buffer_object *mapped)
 {
     if (!mapped)
         return;
-    mapped->resource = NULL;
     mapped->use.whole = NULL;
 }
 
@@ -100,6 +99,8 @@ static int clear(PyObject *object)
 
 static void end(PyObject *object)
 {
+    untrack(object);
+    ENTER();
     resource_object *self = (resource_object *)object;
     gr_resource *resource = self->resource;
     PyObject *type, *value, *traceback;
@@ -197,6 +198,7 @@ static bool access_of(PyObject *given, gr_map_access *access)
 
 static PyObject *map(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
+    ENTER();
     static struct parameters parameters = {.required = 1, .names = {"stream", "flags"}};
     gr_map_options options = GR_INIT(gr_map_options);
     PyObject *given[2];
@@ -210,6 +212,7 @@ static PyObject *map(PyObject *self, PyObject *const *args, Py_ssize_t count, Py
 
 static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     resource_object *self = (resource_object *)object;
     unsigned level = 0, layer = 0;
     PyObject *given = NULL;
@@ -227,6 +230,7 @@ static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords
 
 static PyObject *unmap(PyObject *object, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     resource_object *self = (resource_object *)object;
     PyObject *given = NULL;
     CUstream stream;
@@ -279,6 +283,7 @@ static bool close_all(resource_object *self, CUstream stream)
 
 static PyObject *call_close(PyObject *self, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     PyObject *given = NULL;
     CUstream stream;
     if (!PARSE("|O:close", NAMES("stream"), &given) || !stream_or(given, GR_STREAM_OF_MAP, &stream))
@@ -288,6 +293,7 @@ static PyObject *call_close(PyObject *self, PyObject *args, PyObject *keywords)
 
 static PyObject *enter(PyObject *object, PyObject *Py_UNUSED(none))
 {
+    ENTER();
     resource_object *self = (resource_object *)object;
     if (!self->stream)
         return Py_NewRef(object);
@@ -300,6 +306,7 @@ static PyObject *enter(PyObject *object, PyObject *Py_UNUSED(none))
 static PyObject *leave(PyObject *self, PyObject *const *Py_UNUSED(args),
                        Py_ssize_t Py_UNUSED(count))
 {
+    ENTER();
     bool ended = close_all((resource_object *)self, GR_STREAM_OF_MAP);
     return ended ? Py_NewRef(Py_False) : NULL;
 }
@@ -313,6 +320,7 @@ static gr_status wait_once(void *resource, unsigned timeout_ms)
 
 static PyObject *call_wait(PyObject *object, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     resource_object *self = (resource_object *)object;
     PyObject *time = NULL;
     unsigned timeout_ms;

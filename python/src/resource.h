@@ -40,9 +40,6 @@ struct buffer_object {
     /* NULL once the mapping has ended. */
     gr_buffer *buffer;
 
-    /* The mapped resource: a borrowed reference, NULL once that object is gone. */
-    resource_object *resource;
-
     /* The stream of the map, which must outlive the mapping. */
     PyObject *stream;
 
@@ -102,6 +99,9 @@ PyObject *resource_describe(PyObject *object, PyObject *none);
  * is NULL for a number.
  */
 bool win32_of(PyObject *object, void **handle, PyObject **bytes);
+
+/* The mapped resource, without a reference. NULL for a slot of a ring, and once it is gone. */
+resource_object *buffer_resource(const buffer_object *self);
 
 /* Wraps a new mapping. Takes ownership of `buffer`, even on failure. `resource` may be NULL. */
 PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *stream);

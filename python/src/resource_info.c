@@ -100,6 +100,7 @@ static PyObject *text_of_resource(PyObject *self)
 /* The repr of a resource. While another thread closes the resource, the repr says only "closed". */
 PyObject *resource_represent(PyObject *object)
 {
+    ENTER();
     if (!call_begin(object)) {
         PyErr_Clear();
         return PyUnicode_FromString("<GraphicsResource closed>");
@@ -111,6 +112,7 @@ PyObject *resource_represent(PyObject *object)
 
 PyObject *resource_describe(PyObject *object, PyObject *Py_UNUSED(none))
 {
+    ENTER();
     char line[1024];
     if (!exclusive_begin(object))
         return NULL;

@@ -187,6 +187,7 @@ PyObject *ring_new(PyTypeObject *type, gr_ring *ring)
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     static const char *const sides[] = {"cuda", "graphics", NULL};
     static const char *const modes[] = {"lossless", "newest", NULL};
     PyObject *sequence, *producer = NULL, *mode = NULL;
@@ -275,6 +276,7 @@ static void end(PyObject *self)
 
 static PyObject *call_close(PyObject *object, PyObject *Py_UNUSED(none))
 {
+    ENTER();
     ring_object *self = (ring_object *)object;
     if (self->reading || self->writing) {
         PyErr_SetString(
@@ -308,6 +310,7 @@ static void replace(ring_object *self, PyObject *tuple)
 
 static PyObject *resize(PyObject *object, PyObject *sequence)
 {
+    ENTER();
     struct resources given;
     gr_status status;
     if (!resources_begin(&given, sequence))
@@ -328,6 +331,7 @@ static PyObject *resize(PyObject *object, PyObject *sequence)
 
 static PyObject *stop(PyObject *object, PyObject *Py_UNUSED(none))
 {
+    ENTER();
     ring_object *self = (ring_object *)object;
     gr_ring_stop(self->ring);
     return Py_NewRef(Py_None);
@@ -368,6 +372,7 @@ static gr_status acquire_for(void *user, unsigned timeout_ms)
 
 static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, bool writing)
 {
+    ENTER();
     size_t n = 1;
     PyObject *given = NULL, *time = NULL;
     CUstream stream;
@@ -417,6 +422,7 @@ OPEN_OF(gr_ring, ring_object, ring, "Ring")
 
 static PyObject *info(PyObject *self, PyObject *Py_UNUSED(none))
 {
+    ENTER();
     gr_ring *ring = open_of(self);
     const gr_ring_info *now = ring ? gr_ring_get_info(ring) : NULL;
     if (!now)
@@ -430,6 +436,7 @@ static PyObject *info(PyObject *self, PyObject *Py_UNUSED(none))
 
 static PyObject *descriptor(PyObject *self, PyObject *role)
 {
+    ENTER();
     static const char *const names[] = {"producer", "consumer", NULL};
     gr_ring *ring = open_of(self);
     int choice, fd;

@@ -164,6 +164,7 @@ static void let_be(PyObject *object)
 
 static PyObject *set_sync(PyObject *self, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     PyObject *first, *second;
     gr_semaphore *acquire, *release;
     gr_status status;

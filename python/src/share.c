@@ -121,6 +121,7 @@ static bool send_now(struct message *message)
 
 static PyObject *call_send(PyObject *object, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     resource_object *self = (resource_object *)object;
     PyObject *data = NULL, *time = NULL;
     struct message message = {.resource = self->resource, .run = send_now};
@@ -215,6 +216,7 @@ static bool send_ring(PyObject *self, struct message *message)
 
 static PyObject *ring_send(PyObject *self, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     static const char *const roles[] = {"producer", "consumer", NULL};
     struct message message = {.run = send_ring_now};
     PyObject *role, *data = NULL, *time = NULL;

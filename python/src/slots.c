@@ -201,6 +201,7 @@ static void cancel_dropped(slots_object *self)
 /* Other finalizers of the cycle may use the slots. The program may call it, too, as a method. */
 static void finalize(PyObject *object)
 {
+    ENTER();
     if (((slots_object *)object)->use.calls || !ending_begin(object))
         return;
     cancel_dropped((slots_object *)object);
@@ -220,6 +221,8 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
 
 static void end(PyObject *object)
 {
+    untrack(object);
+    ENTER();
     leave_buffers((slots_object *)object);
     hide_object(object);
     cancel_dropped((slots_object *)object);
@@ -245,6 +248,7 @@ FUNCTION(give_back, finish_as(self, false))
 
 static PyObject *cancel(PyObject *object, PyObject *Py_UNUSED(none))
 {
+    ENTER();
     return finish((slots_object *)object, cancel_slots) ? Py_NewRef(Py_None) : NULL;
 }
 
@@ -253,6 +257,7 @@ static PyObject *cancel(PyObject *object, PyObject *Py_UNUSED(none))
  */
 static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
+    ENTER();
     slots_object *self = (slots_object *)object;
     bool failed = count > 0 && !Py_IsNone(args[0]);
     if (!self->slots)
@@ -267,6 +272,7 @@ static PyObject *fill_buffer(buffer_object *made, slots_object *self, const gr_s
     const gr_resource_info *info = gr_resource_get_info(slot->resource);
     made->buffer = slot->buffer;
     made->use.whole = (PyObject *)self;
+    made->use.bound = true;
     made->of_ring = true;
     made->read_only = info->flags & GR_READ_ONLY;
     made->is_image = info->kind == GR_KIND_IMAGE;

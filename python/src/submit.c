@@ -18,6 +18,7 @@ typedef struct submit_object {
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
+    ENTER();
     PyObject *given;
     struct resources resources;
     if (!PARSE("O:Submit", NAMES("resources"), &given))
@@ -49,6 +50,7 @@ OPEN_OF(gr_submit, submit_object, submit, "Submit")
 
 static PyObject *commit(PyObject *object, PyObject *Py_UNUSED(none))
 {
+    ENTER();
     gr_submit *submit = open_of(object);
     gr_status status;
     if (!submit || !exclusive_begin(object))
@@ -61,6 +63,7 @@ static PyObject *commit(PyObject *object, PyObject *Py_UNUSED(none))
 
 static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
+    ENTER();
     submit_object *self = (submit_object *)object;
     if (count && Py_IsNone(args[0]) && self->submit && !self->committed) {
         PyObject *none = commit(object, NULL);

@@ -91,12 +91,13 @@ static void let_go(PyObject *object)
     tensor_object *self = (tensor_object *)object;
     PyObject *parts[] = {self->mapping, self->chroma, self->chroma_v, self->stream};
     gr_tensor *tensor = self->tensor;
-    kept_leave(self->kept);
+    struct kept *kept = self->kept;
     self->tensor = NULL;
     self->kept = NULL;
     self->use.whole = NULL;
     self->mapping = self->chroma = self->chroma_v = self->stream = NULL;
     /* The rest may run code of the program. */
+    kept_leave(kept);
     tensor_free(tensor);
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
         Py_XDECREF(parts[i]);
@@ -105,6 +106,7 @@ static void let_go(PyObject *object)
 /* The program may call it, too, as a method. */
 static void finalize(PyObject *object)
 {
+    ENTER();
     if (!((tensor_object *)object)->use.calls)
         let_go(object);
 }
@@ -123,6 +125,8 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
 
 static void end(PyObject *object)
 {
+    untrack(object);
+    ENTER();
     hide_object(object);
     let_go(object);
     end_object(object);
@@ -134,6 +138,7 @@ CALL_CLOSE()
 
 static PyObject *call_alloc(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
+    ENTER();
     PyObject *shape, *dtype = NULL, *given = NULL, *memory = NULL, *layout = NULL, *strides = NULL;
     bool exportable = false;
     struct desc desc;
@@ -157,6 +162,7 @@ static PyObject *wrap_failed(void)
 
 static PyObject *call_wrap(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
+    ENTER();
     PyObject *shape, *dtype = NULL, *strides = NULL, *layout = NULL, *memory = NULL;
     PyObject *given = NULL, *owner = Py_None;
     bool read_only = false, negative_strides = false;
@@ -194,6 +200,7 @@ static bool order(PyObject *tensor, PyObject *given)
 
 static PyObject *call_from_dlpack(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
+    ENTER();
     PyObject *object, *given = NULL, *name = NULL;
     gr_layout layout;
     if (!PARSE("O|$OO:from_dlpack", NAMES("object", "stream", "layout"), &object, &given, &name) ||

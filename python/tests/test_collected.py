@@ -199,7 +199,8 @@ def test_exports_do_not_collect_streams(version, cuda):
         frame(Owner(cuda))
     grinterop.collect()
     gc.collect()
-    assert tracemalloc.get_traced_memory()[0] - before < 8192
+    # Free-threaded Python keeps the memory of some tuples: 72 bytes per export.
+    assert tracemalloc.get_traced_memory()[0] - before < 200 * 100
     tracemalloc.stop()
 
 
