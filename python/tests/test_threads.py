@@ -139,3 +139,39 @@ def test_threads_map_separate_resources_in_parallel(cuda):
         own.close()
 
     elsewhere(*[work] * 4)
+
+
+def test_one_thread_closes_or_drops_what_others_map(vulkan, cuda):
+    """Each call succeeds or says why not. Without the GIL the calls overlap everywhere."""
+    end, texts, mapped = time.monotonic() + 20, set(), []
+    shared = [vulkan.create_buffer(4096, 0x23)]
+
+    def goes_on():
+        return len(mapped) < 200 and time.monotonic() < end
+
+    def replace():
+        while goes_on():
+            time.sleep(0.001)
+            try:
+                shared[0].close()
+            except RuntimeError as error:
+                texts.add(str(error))
+            shared[0] = vulkan.create_buffer(4096, 0x23)
+
+    def use():
+        while goes_on():
+            try:
+                resource = shared[0]
+                buffer = resource.map(stream=cuda)
+                mapped.append(buffer.tensor((64,)).shape)
+                del resource
+                assert buffer.resource is None or repr(buffer.resource)
+                buffer.close()
+            except RuntimeError as error:
+                texts.add(str(error))
+
+    elsewhere(replace, use, use)
+    assert mapped, texts
+    shared[0].close()
+    allowed = "another thread", "has been closed", "already mapped"
+    assert all(any(text in one for text in allowed) for one in texts), texts
