@@ -95,7 +95,8 @@ static const char *advice(const char *vendor, const char *renderer, bool same, C
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
         return "The GPU may be out of memory.";
     if (same)
-        return "Both use the same device, so the driver refuses to share there: " COPY_INSTEAD;
+        return "Both use the same device, so the driver refuses to share there, as it does for "
+               "textures that have a bindless handle already: " COPY_INSTEAD;
     return "OpenGL and CUDA must use the same device: choose the CUDA device that draws "
            "(cuGLGetDevices names it), or draw on the CUDA device (" GL_NATIVE_CHOICE
            "). Or " COPY_INSTEAD;

@@ -89,8 +89,9 @@ GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
  * Thread   as for gr_from_gl_buffer()
  *
  * Set texture parameters before this call, or use sampler objects: until the resource is closed,
- * the NVIDIA driver refuses glTexParameter for the texture with GL_INVALID_OPERATION. Bindless
- * handles of the texture may be resident, and stay valid.
+ * the NVIDIA driver refuses glTexParameter for the texture with GL_INVALID_OPERATION. Get bindless
+ * handles after this call: the NVIDIA driver refuses a texture that has one (H100). They may be
+ * resident, and stay valid. With GR_TRANSPORT_COPY and GR_TRANSPORT_PEER the order is free.
  *
  * Errors: as for gr_from_gl_buffer(), and
  *     GR_ERR_INVALID_VALUE  the object has another target, or the texture is incomplete: levels

@@ -204,7 +204,7 @@ def test_exceptions_of_a_tensor_propagate():
 def test_first_exception_of_a_call_propagates(resource):
     """Catches: a later argument was read while the exception was set."""
     later = Later()
-    for first in ({"level": "x"}, {"level": 0, "layer": "x"}):
+    for first in ({"level": "x"}, {"level": 0, "layer": 1.5}):
         with pytest.raises(TypeError):
             grinterop.publish(resource, np.zeros(4, "u1"), stream=1, offset=later, **first)
 

@@ -40,18 +40,20 @@ struct entry {
 
 /*
  * calls.def has a line for each entry, which the function run_NAME runs. CALL() is a public
- * function, SOFTWARE_CALL() one that needs the software driver, and STEP() is a step outside of
- * grinterop. A theme begins with THEME().
+ * function and STEP() a step outside of grinterop; SOFTWARE_CALL() and SOFTWARE_STEP() need the
+ * software driver. A theme begins with THEME().
  */
 #define THEME(name)
 #define CALL(name, weight, format)          bool run_##name(struct world *w, const int *a);
 #define SOFTWARE_CALL(name, weight, format) CALL(name, weight, format)
 #define STEP(name, weight, format)          CALL(name, weight, format)
+#define SOFTWARE_STEP(name, weight, format) CALL(name, weight, format)
 #include "calls.def"
 #undef THEME
 #undef CALL
 #undef SOFTWARE_CALL
 #undef STEP
+#undef SOFTWARE_STEP
 
 /* Frees the objects that one thread has handed over and that no other thread has taken. */
 void hand_end_all(struct world *w);

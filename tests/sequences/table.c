@@ -10,6 +10,7 @@ static const struct entry table[] = {
 #define CALL(name, weight, format)          {#name, format, weight, run_##name, false},
 #define SOFTWARE_CALL(name, weight, format) {#name, format, weight, run_##name, true},
 #define STEP(name, weight, format)          CALL(name, weight, format)
+#define SOFTWARE_STEP(name, weight, format) SOFTWARE_CALL(name, weight, format)
 #include "calls.def"
 };
 #define TABLE_SIZE (sizeof(table) / sizeof(table[0]))
