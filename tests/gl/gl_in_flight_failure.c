@@ -92,13 +92,16 @@ static void end_child(gr_resource *resource, GLuint name)
     unwatch_gl();
 }
 
-/* Frames are in flight, and the kernel of one fails. Where the host waits, its release reports it.
+/*
+ * Frames are in flight, and the kernel of one fails after its release has begun. Where the host
+ * waits, the release reports it.
  */
 static void fail_one(gr_resource *resource)
 {
     for (unsigned frame = 2; frame < 5; frame++)
         write_mapped(resource, frame);
     gr_buffer *buffer = must_map(resource);
+    gate_open_after(gate_put(fx.stream), 100);
     kernel_fail(fx.stream);
     if (gr_buffer_release(buffer) == GR_OK)
         return;
