@@ -40,8 +40,10 @@ resource_object *buffer_resource(const buffer_object *self)
     return self->of_ring ? NULL : (resource_object *)self->use.whole;
 }
 
-/* Makes `self` the mapping of the resource. Another thread may be about to record the end of the
- * mapping before. */
+/*
+ * Makes `self` the mapping of the resource. Another thread may be about to record the end of the
+ * mapping before.
+ */
 static void replace_mapped(resource_object *resource, buffer_object *self)
 {
     buffer_object *before = resource->mapped;
