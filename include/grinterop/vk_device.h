@@ -174,8 +174,9 @@ GR_API gr_vk_device *gr_vk_device_from_vk(const gr_vk_device_desc *desc);
  * At the end of a program wait until your queues are idle, then free the resources and semaphores,
  * then this object, and destroy the VkDevice last.
  *
- * Waits    for the work of CUDA with freed objects, except objects whose stream captures a graph:
- *          these end after the capture, and need the VkDevice until then
+ * Waits    for the work of CUDA with freed objects, and at most 2 s for submits with copied ones.
+ *          Objects whose stream captures a graph end after the capture, and need the VkDevice until
+ *          then
  */
 GR_API void gr_vk_device_free(gr_vk_device *device);
 

@@ -8,6 +8,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/exit.h"
 #include "lib/base/lock.h"
+#include "lib/base/log.h"
 #include "lib/cuda/driver.h"
 #include "lib/cuda/event.h"
 
@@ -23,10 +24,13 @@ void gr_ending_add(struct gr_ending *ending)
     newest = &ending->next;
 }
 
-static bool is_in_use(const struct gr_ending *ending)
+enum waits_for { NOTHING, WORK, DRAWING, CAPTURE };
+
+static enum waits_for use_of(const struct gr_ending *ending)
 {
-    return (ending->after && !gr_event_has_passed(ending->after)) ||
-           (ending->is_drawn && ending->is_drawn(ending));
+    if (ending->after && !gr_event_has_passed(ending->after))
+        return WORK;
+    return ending->is_drawn && ending->is_drawn(ending) ? DRAWING : NOTHING;
 }
 
 void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUevent after,
@@ -35,7 +39,7 @@ void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUeve
 {
     *ending =
         (struct gr_ending){.context = *context, .after = after, .is_drawn = is_drawn, .end = end};
-    if (!is_in_use(ending)) {
+    if (use_of(ending) == NOTHING) {
         end(ending, true); /* frees `ending` */
         if (after)
             gr_driver()->EventDestroy(after);
@@ -56,8 +60,6 @@ static struct gr_ending *take(_Atomic(struct gr_ending *) *link)
     return ending;
 }
 
-enum waits_for { NOTHING, WORK, CAPTURE };
-
 /* If the context was destroyed, its streams cannot be queried, and the object waits for nothing. */
 static enum waits_for what_for(const struct gr_ending *ending)
 {
@@ -65,7 +67,7 @@ static enum waits_for what_for(const struct gr_ending *ending)
     if (gr_context_enter(&ending->context, &pushed, __func__) != GR_OK)
         return NOTHING;
     if (!ending->uses)
-        return is_in_use(ending) ? WORK : NOTHING;
+        return use_of(ending);
     if (gr_uses_capture(ending->uses))
         return CAPTURE;
     return ending->follows || gr_uses_done(ending->uses) ? NOTHING : WORK;
@@ -148,16 +150,38 @@ void gr_endings_collect(void)
         gr_endings_collect_now();
 }
 
+/*
+ * Waits for the work. A submit that the program never made, or whose signal it forgot, ends the
+ * wait at the deadline, which begins with the first such object.
+ */
+static enum waits_for finish(const struct gr_ending *ending, struct gr_deadline *patience)
+{
+    enum waits_for what;
+    unsigned polls = 0;
+    while ((what = what_for(ending)) == WORK || what == DRAWING) {
+        if (what == DRAWING && patience->at == 0)
+            *patience = gr_deadline_in(2000);
+        if (what == DRAWING && gr_deadline_is_over(patience)) {
+            gr_log(GR_LOG_WARNING, "The memory of a copied resource is freed, although Vulkan has "
+                                   "not signalled its last use for 2 s.");
+            break;
+        }
+        gr_host_pause(&polls);
+    }
+    return what;
+}
+
 void gr_endings_finish(const struct gr_context *context)
 {
     struct gr_ending *ending;
+    struct gr_deadline patience = {0};
     gr_lock_check_free();
     GR_KEEP_ERROR();
     GR_RELAXED();
     while ((ending = take_of(context->handle))) {
-        unsigned polls = 0;
-        while (what_for(ending) == WORK)
-            gr_host_pause(&polls);
-        gr_ending_start(ending);
+        if (finish(ending, &patience) == CAPTURE)
+            gr_ending_add(ending);
+        else
+            end(ending);
     }
 }

@@ -61,7 +61,8 @@ void gr_endings_collect_now(void);
 
 /*
  * Waits until the streams have finished with the objects of the CUDA context, and ends them. Skips
- * objects that wait for the end of a capture, because this thread may have to end it.
+ * objects that wait for the end of a capture, because this thread may have to end it. Waits at most
+ * 2 s for graphics work, which the program has finished already if it keeps to its part.
  */
 void gr_endings_finish(const struct gr_context *context);
 

@@ -64,6 +64,18 @@ VULKAN_TEST(a_device_can_be_freed_before_its_copied_resource, 2 * WAYS)
     CU_GIVES(CUDA_SUCCESS, StreamQuery(fx.stream));
 }
 
+/* Catches: the end of the device waited forever for a submit that the program committed only. */
+VULKAN_TEST(a_submit_that_was_never_made_does_not_keep_the_device, WAYS)
+{
+    begin_copying(_i);
+    gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
+    gr_submit *submit = must_make(gr_submit_begin(&resource, 1));
+    assert_ok(gr_submit_commit(submit));
+    gr_submit_free(submit);
+    gr_resource_free(resource);
+    gr_vk_device_free(copying);
+}
+
 /* The failed map leaves its copies in the stream. These copies must not use freed memory. */
 VULKAN_TEST(a_failed_map_keeps_the_memory_of_pending_copies)
 {
