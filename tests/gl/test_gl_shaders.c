@@ -222,7 +222,7 @@ TEST(textures_with_a_resident_handle_are_written, 2 * WAYS)
         assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_WRITE_DISCARD, &options),
                     GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE,
                     "textures that have a bindless handle already");
-        assert_handle(handle, &image, 1);
+        assert_handle(handle, &image, image_seed(1, 0, 0));
         glMakeTextureHandleNonResidentARB(handle);
         image_delete(&image);
         return;
