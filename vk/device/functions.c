@@ -38,26 +38,21 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL exported(VkInstance instance, co
     return function;
 }
 
-static gr_status check_loader(const char *call)
+gr_status vk_open_loader(PFN_vkGetInstanceProcAddr *get, const char *call)
 {
     char why[256] = "it is not a Vulkan loader";
-    if (open_file(why, sizeof(why)) && exported(VK_NULL_HANDLE, "vkGetInstanceProcAddr"))
+    const bool opened = open_file(why, sizeof(why));
+    *get = opened ? (PFN_vkGetInstanceProcAddr)exported(NULL, "vkGetInstanceProcAddr") : NULL;
+    if (*get)
         return GR_OK;
     return gr_fail(
         GR_ERR_UNSUPPORTED, call,
         "The Vulkan loader " GR_VK_LOADER " could not be loaded: %s. " GR_VK_LOADER_ADVICE, why);
 }
 
-gr_status vk_open_loader(PFN_vkGetInstanceProcAddr *get, const char *call)
-{
-    GR_TRY(check_loader(call));
-    *get = (PFN_vkGetInstanceProcAddr)exported(VK_NULL_HANDLE, "vkGetInstanceProcAddr");
-    return GR_OK;
-}
-
 gr_status vk_open_exported(PFN_vkGetInstanceProcAddr *get, const char *call)
 {
-    GR_TRY(check_loader(call));
+    GR_TRY(vk_open_loader(get, call));
     *get = exported;
     return GR_OK;
 }
