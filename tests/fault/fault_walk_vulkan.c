@@ -53,13 +53,26 @@ static bool run_questions(void)
     return good;
 }
 
-static bool run_wrap(void)
+static bool wrap(const gr_vk_device_desc *desc)
 {
-    const gr_vk_device_desc desc = device_desc(vk.h->synchronization2);
-    gr_vk_device *device = gr_vk_device_from_vk(&desc);
+    gr_vk_device *device = gr_vk_device_from_vk(desc);
     bool good = done(device);
     gr_vk_device_free(device);
     return good;
+}
+
+static bool run_wrap(void)
+{
+    const gr_vk_device_desc desc = device_desc(vk.h->synchronization2);
+    return wrap(&desc);
+}
+
+static bool run_wrap_without_instance(void)
+{
+    gr_vk_device_desc desc = device_desc(vk.h->synchronization2);
+    desc.get_instance_proc_addr = NULL;
+    desc.instance = VK_NULL_HANDLE;
+    return wrap(&desc);
 }
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
@@ -459,6 +472,7 @@ const struct scenario walk_vulkan[] = {
     {"the same with validation", .run = run_headless_validated},
     {"Vulkan queries", .run = run_questions},
     {"a Vulkan device", .run = run_wrap},
+    {"a device without its instance", .run = run_wrap_without_instance},
     {"a Vulkan buffer", .run = run_buffer},
     {"a Vulkan buffer in the memory of a tensor", .run = run_of_tensor},
     {"a buffer with synchronization2", .run = run_buffer2, .missing = no_synchronization2},
