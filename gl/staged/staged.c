@@ -405,7 +405,7 @@ static gr_status unregister(gr_resource *resource)
         if (s->in_place) /* its storage is freed with the resource */
             (void)gr_work_finish(&resource->sync.work);
         s = take(resource);
-        gr_ending_after(&s->ending, &resource->context, gr_work_take(&resource->sync.work), NULL,
+        gr_ending_after(&s->ending, &resource->context, gr_work_take(&resource->sync.work),
                         gl_staged_end);
         gr_endings_collect();
     }

@@ -9,7 +9,10 @@
 
 #include <grinterop/gr.h>
 
-/* Return the time of a monotonic clock, which all processes have; milliseconds have fractions. */
+/*
+ * Return the time of a monotonic clock, the latter with fractions. The processes of one machine
+ * share the clock, unless they are in different time namespaces.
+ */
 uint64_t gr_clock_ns(void);
 double gr_clock_ms(void);
 

@@ -34,11 +34,11 @@ static enum waits_for use_of(const struct gr_ending *ending)
 }
 
 void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUevent after,
-                     bool (*is_drawn)(const struct gr_ending *ending),
                      void (*end)(struct gr_ending *ending, bool alive))
 {
-    *ending =
-        (struct gr_ending){.context = *context, .after = after, .is_drawn = is_drawn, .end = end};
+    ending->context = *context;
+    ending->after = after;
+    ending->end = end;
     if (use_of(ending) == NOTHING) {
         end(ending, true); /* frees `ending` */
         if (after)
@@ -93,12 +93,18 @@ static struct gr_ending *take_done(void)
     return take(link);
 }
 
-/* Removes the oldest object of a context that does not wait for the end of a capture. */
-static struct gr_ending *take_of(CUcontext context)
+/* Whether gr_endings_finish() leaves the object in the queue. */
+static bool is_left(const struct gr_ending *ending, enum waits_for what, const void *owner)
+{
+    return what == CAPTURE || (what == DRAWING && ending->owner != owner);
+}
+
+/* Removes the oldest object of a context that is not left. */
+static struct gr_ending *take_of(CUcontext context, const void *owner)
 {
     _Atomic(struct gr_ending *) *link = &queue;
     GR_LOCKED(&lock);
-    while (*link && ((*link)->context.handle != context || what_for(*link) == CAPTURE))
+    while (*link && ((*link)->context.handle != context || is_left(*link, what_for(*link), owner)))
         link = &(*link)->next;
     return take(link);
 }
@@ -150,15 +156,13 @@ void gr_endings_collect(void)
         gr_endings_collect_now();
 }
 
-/*
- * Waits for the work. A submit that the program never made, or whose signal it forgot, ends the
- * wait at the deadline, which begins with the first such object.
- */
-static enum waits_for finish(const struct gr_ending *ending, struct gr_deadline *patience)
+/* Waits for the work: without a limit for CUDA, and until the deadline for `owner`. */
+static enum waits_for finish(const struct gr_ending *ending, const void *owner,
+                             struct gr_deadline *patience)
 {
     enum waits_for what;
     unsigned polls = 0;
-    while ((what = what_for(ending)) == WORK || what == DRAWING) {
+    while ((what = what_for(ending)) == WORK || (what == DRAWING && ending->owner == owner)) {
         if (what == DRAWING && patience->at == 0)
             *patience = gr_deadline_in(2000);
         if (what == DRAWING && gr_deadline_is_over(patience)) {
@@ -171,15 +175,15 @@ static enum waits_for finish(const struct gr_ending *ending, struct gr_deadline 
     return what;
 }
 
-void gr_endings_finish(const struct gr_context *context)
+void gr_endings_finish(const struct gr_context *context, const void *owner,
+                       struct gr_deadline *patience)
 {
     struct gr_ending *ending;
-    struct gr_deadline patience = {0};
     gr_lock_check_free();
     GR_KEEP_ERROR();
     GR_RELAXED();
-    while ((ending = take_of(context->handle))) {
-        if (finish(ending, &patience) == CAPTURE)
+    while ((ending = take_of(context->handle, owner))) {
+        if (is_left(ending, finish(ending, owner, patience), owner))
             gr_ending_add(ending);
         else
             end(ending);

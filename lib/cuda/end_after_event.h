@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "lib/base/clock.h"
 #include "lib/cuda/context.h"
 #include "lib/cuda/stream_uses.h"
 
@@ -22,8 +23,12 @@ struct gr_ending {
     /* What the end waits for: an event, which is destroyed after end(), or uses, or nothing. */
     CUevent after;
     struct gr_stream_uses *uses;
-    /* Whether graphics work uses the object after the event; NULL: no. Called with a lock. */
+    /*
+     * Whether graphics work of the device `owner` uses the object after the event; NULL: no. Called
+     * with a lock.
+     */
     bool (*is_drawn)(const struct gr_ending *ending);
+    const void *owner;
     /* end() itself follows the uses in stream order: it only cannot run while a stream captures */
     bool follows;
     /*
@@ -42,12 +47,11 @@ void gr_ending_add(struct gr_ending *ending);
 void gr_ending_start(struct gr_ending *ending);
 
 /*
- * Ends the object if `after` has passed or is NULL, and `is_drawn` is NULL or returns false;
- * otherwise adds the object to the queue, and takes ownership of the context, which is current.
- * Takes ownership of `after` in both cases.
+ * Ends the object if `after` has passed or is NULL, and is_drawn(), which the caller may have set,
+ * returns false; otherwise adds the object to the queue, and takes ownership of the context, which
+ * is current. Takes ownership of `after` in both cases.
  */
 void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUevent after,
-                     bool (*is_drawn)(const struct gr_ending *ending),
                      void (*end)(struct gr_ending *ending, bool alive));
 
 /*
@@ -61,9 +65,11 @@ void gr_endings_collect_now(void);
 
 /*
  * Waits until the streams have finished with the objects of the CUDA context, and ends them. Skips
- * objects that wait for the end of a capture, because this thread may have to end it. Waits at most
- * 2 s for graphics work, which the program has finished already if it keeps to its part.
+ * objects that wait for the end of a capture, because this thread may have to end it, and for
+ * graphics work of another device than `owner`. A correct program has finished the work of `owner`;
+ * *patience, which begins as zeros, ends the wait for it 2 s after the first such object.
  */
-void gr_endings_finish(const struct gr_context *context);
+void gr_endings_finish(const struct gr_context *context, const void *owner,
+                       struct gr_deadline *patience);
 
 #endif

@@ -26,7 +26,7 @@ struct leftover {
     CUmipmappedArray mipmapped;
     struct gr_import *memory;
     struct gr_sync sync;
-    uint64_t computed; /* the last value of its semaphore of CUDA */
+    uint64_t computed; /* the last value of the semaphore that CUDA signals */
     bool copied, lost;
 };
 
@@ -60,6 +60,16 @@ static void end_queued(struct gr_ending *ending, bool alive)
     free(left);
 }
 
+/* Without memory for the queue, waits: for the event, and at most 2 s for submits. */
+static void finish(struct leftover *left)
+{
+    unsigned polls = 0;
+    (void)gr_work_finish(&left->sync.work);
+    const struct gr_deadline patience = gr_deadline_in(2000);
+    while (is_drawn(&left->ending) && !gr_deadline_is_over(&patience))
+        gr_host_pause(&polls);
+}
+
 gr_status gr_external_unregister(gr_resource *resource)
 {
     struct gr_external *r = gr_external_of(resource);
@@ -83,10 +93,12 @@ gr_status gr_external_unregister(gr_resource *resource)
         kept = malloc(sizeof(*kept));
     if (kept) {
         *kept = left;
-        gr_ending_after(&kept->ending, &resource->context, gr_work_take(&kept->sync.work), is_drawn,
+        kept->ending.is_drawn = is_drawn;
+        kept->ending.owner = r->memory->owner;
+        gr_ending_after(&kept->ending, &resource->context, gr_work_take(&kept->sync.work),
                         end_queued);
     } else {
-        (void)gr_work_finish(work); /* without memory, wait for the event */
+        finish(&left);
         end_leftover(&left, true);
     }
     resource->ptr = 0;

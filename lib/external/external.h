@@ -103,6 +103,7 @@ struct gr_import {
     CUexternalMemoryHandleType type;
     size_t size;
     bool dedicated;
+    const void *owner; /* of memory for copies: the graphics device, as in struct gr_ending */
     /*
      * For a part of a larger allocation: frees the part, but neither the memory nor the struct.
      * Such a part is never exported, because other resources use the rest of the memory. Otherwise

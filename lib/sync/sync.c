@@ -77,8 +77,8 @@ bool gr_sync_is_drawn(const struct gr_sync *sync)
 {
     const gr_semaphore *acquire = sync->acquire;
     uint64_t now;
-    return acquire && acquire->ops->value && acquire->ops->value(acquire, &now) &&
-           now < last_drawn(sync);
+    return acquire && !acquire->of_application && acquire->ops->value &&
+           acquire->ops->value(acquire, &now) && now < last_drawn(sync);
 }
 
 gr_status gr_sync_take_last_use(gr_resource *resource, CUevent *event, const char *call)
@@ -102,7 +102,8 @@ gr_status gr_sync_record_end(gr_resource *resource, const char *call)
 {
     struct gr_last_work *work = &resource->sync.work;
     CUevent event = NULL;
-    if (!resource->sync.turns || !resource->sync.acquire || resource->sync.acquire->timeline)
+    const gr_semaphore *acquire = resource->sync.acquire;
+    if (!resource->sync.turns || !acquire || (acquire->timeline && !acquire->of_application))
         return gr_sync_record_work(resource, call);
     gr_status status = gr_sync_take_last_use(resource, &event, call);
     gr_work_end(work, true);

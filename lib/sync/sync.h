@@ -54,6 +54,7 @@ struct gr_semaphore {
     CUexternalSemaphore handle; /* NULL if the host waits */
     CUexternalSemaphoreHandleType type;
     bool timeline;
+    bool of_application; /* its graphics object may end once the application frees the semaphore */
     gr_semaphore_info info;  /* `handle` and `timeline`, for gr_semaphore_get_info() */
     atomic_bool no_barriers; /* the driver has no memory barriers */
     /* protects the following fields, and keeps signals in order while they are enqueued */
@@ -257,7 +258,10 @@ gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream str
 /* Signals all values up to that of a release. See signal_in_place() in struct gr_backend. */
 void gr_sync_signal_in_place(const struct gr_sync *sync, uint64_t value);
 
-/* Whether the graphics API has not signalled its last use, if that can be queried. */
+/*
+ * Whether the graphics API has not signalled its last use, if that can be queried after the
+ * application has freed its objects.
+ */
 bool gr_sync_is_drawn(const struct gr_sync *sync);
 
 /*
@@ -267,8 +271,8 @@ bool gr_sync_is_drawn(const struct gr_sync *sync);
 gr_status gr_sync_record_work(gr_resource *resource, const char *call);
 
 /*
- * The same for the end of an unmapped resource: with frames in flight and a binary semaphore the
- * event also follows the submit that uses a staging buffer.
+ * The same for the end of an unmapped resource: with frames in flight and a semaphore that
+ * gr_sync_is_drawn() cannot query, the event also follows the submits.
  */
 gr_status gr_sync_record_end(gr_resource *resource, const char *call);
 

@@ -335,7 +335,8 @@ struct vk_copy *vk_copy_make(struct gr_external *r, const struct vk_binding *bin
         return NULL;
     struct vk_copy *copy = gr_check_memory(calloc(1, sizeof(*copy)), call);
     if (copy) {
-        copy->import = (struct gr_import){.holds = 1, .dedicated = true, .end_part = end};
+        copy->import = (struct gr_import){
+            .holds = 1, .dedicated = true, .owner = binding->device, .end_part = end};
         copy->staging.binding.device = binding->device;
         copy->turns.count = in_flight ? in_flight : 1;
         vk_device_hold(binding->device);

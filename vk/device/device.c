@@ -389,7 +389,7 @@ void gr_vk_device_free(gr_vk_device *device)
     if (!device || !gr_live_end(GR_LIVE_VK_DEVICE, device, __func__))
         return;
     GR_RELAXED();
-    gr_endings_finish(&device->context);
+    gr_endings_finish(&device->context, device, &device->patience);
     device->freed = true;
     drop(device, true);
 }

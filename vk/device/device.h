@@ -6,6 +6,7 @@
 #include <cuda.h>
 #include <stdatomic.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/lock.h"
 #include "lib/base/error.h"
 #include "lib/cuda/context.h"
@@ -54,6 +55,7 @@ struct gr_vk_device {
     unsigned transports;
     char why[400]; /* why GR_TRANSPORT_EXTERNAL is not among them: the end of a sentence */
     bool freed;    /* gr_vk_device_free() was called: the VkDevice may end with the last resource */
+    struct gr_deadline patience; /* for the submits with copied resources that were closed */
     VkDeviceSize host_alignment; /* the alignment of importable host memory; 0: no imports */
     VkPhysicalDeviceMemoryProperties memory;
     struct vk_identity identity;

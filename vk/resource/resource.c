@@ -35,7 +35,7 @@ static void destroy(gr_resource *resource)
      * So free the deferred staging memory first.
      */
     if (gr_external_is_copied(&r->external) && device->freed)
-        gr_endings_finish(&device->context);
+        gr_endings_finish(&device->context, device, &device->patience);
     vk_device_drop(device);
     free(r);
 }

@@ -113,6 +113,7 @@ static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_
         gr_context_drop(&context);
         return NULL;
     }
+    semaphore->of_application = owner == VK_OF_APPLICATION;
     vk_device_hold_by(device, owner);
     if (gr_log_wanted(GR_LOG_DEBUG)) {
         char text[200];
