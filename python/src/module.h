@@ -262,8 +262,8 @@ bool exclusive_begin(PyObject *self);
 void exclusive_end(PyObject *self);
 
 /*
- * Like exclusive_begin(), for several objects: all or none. An object that is listed twice is begun
- * once; the library refuses the duplicate later.
+ * Like exclusive_begin(), for several objects without a `whole`: all or none. An object that is
+ * listed twice is begun once; the library refuses the duplicate later.
  */
 bool exclusive_begin_all(PyObject *const objects[], size_t count);
 void exclusive_end_all(PyObject *const objects[], size_t count);

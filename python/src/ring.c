@@ -251,6 +251,7 @@ static void let_go(ring_object *self)
  */
 static int clear(PyObject *self)
 {
+    ENTER();
     let_go((ring_object *)self);
     Py_CLEAR(((ring_object *)self)->lines);
     return 0;
@@ -269,6 +270,8 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
 
 static void end(PyObject *self)
 {
+    untrack(self);
+    ENTER();
     hide_object(self);
     clear(self);
     end_object(self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What replaces the GIL in free-threaded CPython. One critical section guards the state of all
+ * Replaces the GIL in free-threaded CPython. One critical section guards the state of all
  * objects and all static variables, since most calls use several objects: a Buffer with its
  * GraphicsResource, Slots with their Ring. As with the GIL, WITHOUT_GIL() and each wait inside
  * Python release it. So does Py_DECREF(): after one, other threads may have changed the state.
