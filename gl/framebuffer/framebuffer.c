@@ -97,7 +97,7 @@ static gr_status check_planes(struct part *p, const char *call)
 
 /*
  * Also checks immutable storage: its registration stays valid, but its name may be reused. CUDA
- * uses shared storage in any context, but OpenGL has its name in one.
+ * uses shared storage in any context, but its name is valid in one OpenGL context only.
  */
 static gr_status check_storage(gr_resource *buffer, CUstream stream, const char *call)
 {

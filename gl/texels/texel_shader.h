@@ -33,7 +33,7 @@ struct gl_shader {
     bool bytes_tried; /* `bytes` was created, or cannot be */
     bool counted;     /* OpenGL has queries that count the invocations of compute shaders */
     unsigned int program, sampler, query;
-    unsigned int error; /* of OpenGL, why it is not usable; or 0 */
+    unsigned int error; /* the OpenGL error that made it unusable; or 0 */
     unsigned int bytes; /* the program that copies between buffers: buffer_shader.c; or 0 */
     int64_t largest;    /* the size of the largest block that a shader can write */
     int alignment;      /* of the offset of a block */

@@ -180,7 +180,7 @@ typedef struct gr_vk_image_desc {
 
     /*
      * The argument of vkCreateImage. Required; read during the call only. Without that struct, fill
-     * one from what you know of the image: sType, imageType, format, extent, mipLevels,
+     * one with these properties of the image: sType, imageType, format, extent, mipLevels,
      * arrayLayers, samples, tiling, usage, sharingMode and, for cube maps, flags. pNext is not
      * read.
      */

@@ -27,7 +27,7 @@ typedef struct gr_vk_device_desc {
     size_t struct_size;
 
     /*
-     * They look up the Vulkan functions. Leave both NULL if you do not have the instance, and the
+     * Both look up the Vulkan functions. Leave both NULL if you do not have the instance, and the
      * device is one of the Vulkan loader: the functions that libvulkan.so.1 (vulkan-1.dll) exports
      * are called then.
      */

@@ -224,9 +224,10 @@ gr_status vk_take_desc(gr_vk_device_desc *info, const gr_vk_device_desc *given, 
     if (!info->get_instance_proc_addr && !info->instance)
         return vk_open_exported(&info->get_instance_proc_addr, call);
     if (!info->get_instance_proc_addr || !info->instance)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Of `desc->get_instance_proc_addr` and `desc->instance` one is NULL: pass "
-                       "both, or neither for a device of " GR_VK_LOADER ".");
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "Either `desc->get_instance_proc_addr` or `desc->instance` is NULL: pass both, "
+            "or neither for a device of " GR_VK_LOADER ".");
     return GR_OK;
 }
 

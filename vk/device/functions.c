@@ -27,7 +27,7 @@ static void *open_file(char *why, size_t size)
     return opened;
 }
 
-/* In place of the function of an instance: the loader exports what Vulkan's versions have. */
+/* In place of the function of an instance: the loader exports the core functions. */
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL exported(VkInstance instance, const char *name)
 {
     (void)instance;

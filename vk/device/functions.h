@@ -108,8 +108,8 @@ struct vk_functions {
 
 /*
  * Opens the Vulkan loader, and sets *get to its vkGetInstanceProcAddr, or to a function that takes
- * no instance and returns what the loader exports: the functions of Vulkan's versions, which take
- * any physical device or device. GR_ERR_UNSUPPORTED: there is no loader.
+ * no instance and returns what the loader exports: the core functions of Vulkan, which take any
+ * physical device or device. GR_ERR_UNSUPPORTED: there is no loader.
  */
 gr_status vk_open_loader(PFN_vkGetInstanceProcAddr *get, const char *call);
 gr_status vk_open_exported(PFN_vkGetInstanceProcAddr *get, const char *call);
