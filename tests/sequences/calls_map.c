@@ -35,11 +35,12 @@ static bool map_one(struct world *w, const int *a, gr_map_access access, bool wi
     const gr_map_options options = GR_INIT(gr_map_options, .access = access);
     const unsigned now = access == GR_MAP_READ_WRITE ? GR_READ_WRITE : (unsigned)access;
     const unsigned made_for = r ? r->flags & (GR_READ_ONLY | GR_WRITE_DISCARD) : 0;
+    const bool refused = access && made_for && made_for != now;
     if (access == GR_MAP_READ_ONLY && !made_for)
         return false;
     if (!can_query(w, r) || b->life == LIVE || !is_stream_valid(w, a[1]))
         return false;
-    if (map_may(w, r) == MAY(GR_ERR_STATE) && !stream_may(w, a[1], r, false))
+    if (map_may(w, r) == MAY(GR_ERR_STATE) && !stream_may(w, a[1], r, false) && !refused)
         collect_one(w, r);
     else
         collect_first(w, r);
@@ -47,7 +48,7 @@ static bool map_one(struct world *w, const int *a, gr_map_access access, bool wi
         return false;
     CUstream stream = stream_at(w, a[1]);
     unsigned may = map_may(w, r) | stream_may(w, a[1], r, false);
-    may |= access && made_for && made_for != now ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    may |= refused ? MAY(GR_ERR_INVALID_VALUE) : 0;
     gr_buffer *made = !with ? gr_map(handle_of(r), stream)
                             : gr_map_with(handle_of(r), stream, access ? &options : NULL);
     judge_made(w, made, may);
