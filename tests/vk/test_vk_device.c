@@ -124,6 +124,7 @@ SESSION_TEST(a_device_is_wrapped_without_its_instance)
                                        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
     GR_AUTO(gr_resource) *resource =
         must_make(gr_create_vk_buffer(device, &buffer, GR_WRITE_DISCARD));
+    ck_assert(gr_vk_buffer(resource) != VK_NULL_HANDLE);
 }
 
 SESSION_TEST(a_missing_queue_family_is_refused)
