@@ -314,6 +314,26 @@ SESSION_TEST(device_extensions_are_listed_without_a_device)
                       "%s", names[i]);
 }
 
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL no_function(VkInstance instance, const char *name)
+{
+    (void)instance, (void)name;
+    return NULL;
+}
+
+/* As if the function and the instance were those of two Vulkans. */
+SESSION_TEST(a_vulkan_without_functions_is_reported)
+{
+    uint32_t count = 5;
+    gr_vk_device_desc info = session.info;
+    VkPhysicalDevice found = VK_NULL_HANDLE;
+    info.get_instance_proc_addr = no_function;
+    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_VULKAN, 0,
+                 "belong to the same Vulkan");
+    assert_fails(gr_vk_physical_device(no_function, info.instance, fx.device, &found),
+                 GR_ERR_VULKAN, 0, "belong to the same Vulkan");
+    ck_assert(count == 5 && !found);
+}
+
 SESSION_TEST(device_extensions_refuses_null)
 {
     uint32_t count = 5;
