@@ -24,6 +24,9 @@ typedef struct {
  */
 bool soft_pages_find(const unsigned char *address, size_t distance, soft_object *object);
 
+/* Whether inaccessible pages contain the address. Takes a lock. (pages.c) */
+bool soft_pages_have(const unsigned char *address);
+
 /*
  * For a call that refuses the address: logs the object, if any, whose inaccessible pages contain
  * the address, such as an OpenGL buffer that is not mapped. `use` is what the call does. (pages.c)

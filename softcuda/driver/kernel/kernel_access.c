@@ -88,14 +88,12 @@ static bool next_word(const gr_cuhost_kernel *kernel, const unsigned char *param
  */
 static bool is_host_memory(uint64_t word)
 {
-    soft_object object;
     Dl_info info;
     unsigned char resident;
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const unsigned char *address = (const unsigned char *)(uintptr_t)word;
     return word >= LEAST_ADDRESS && word < END_OF_ADDRESSES && !soft_range_find(address, NULL) &&
-           !soft_pages_find(address, 0, &object) && !soft_image_context(word) &&
-           !dladdr(address, &info) &&
+           !soft_pages_have(address) && !soft_image_context(word) && !dladdr(address, &info) &&
            mincore((void *)(uintptr_t)(word / page * page), 1, &resident) == 0 && (resident & 1);
 }
 

@@ -76,6 +76,15 @@ bool soft_pages_find(const unsigned char *address, size_t distance, soft_object 
     return range;
 }
 
+bool soft_pages_have(const unsigned char *address)
+{
+    soft_object object;
+    pthread_mutex_lock(&lock);
+    const bool found = soft_pages_find(address, 0, &object);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 void soft_pages_log(const char *use, const void *address)
 {
     soft_object object;
