@@ -164,7 +164,7 @@ static enum waits_for finish(const struct gr_ending *ending, const void *owner,
     unsigned polls = 0;
     while ((what = what_for(ending)) == WORK || (what == DRAWING && ending->owner == owner)) {
         if (what == DRAWING && patience->at == 0)
-            *patience = gr_deadline_in(2000);
+            *patience = gr_deadline_in(GR_DRAWN_PATIENCE_MS);
         if (what == DRAWING && gr_deadline_is_over(patience)) {
             gr_log(GR_LOG_WARNING, "The memory of a copied resource is freed, although Vulkan has "
                                    "not signalled its last use for 2 s.");

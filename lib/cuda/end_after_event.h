@@ -63,11 +63,14 @@ void gr_ending_after(struct gr_ending *ending, struct gr_context *context, CUeve
 void gr_endings_collect(void);
 void gr_endings_collect_now(void);
 
+/* How long an end waits for graphics work, which a correct program has finished by then. */
+#define GR_DRAWN_PATIENCE_MS 2000
+
 /*
  * Waits until the streams have finished with the objects of the CUDA context, and ends them. Skips
  * objects that wait for the end of a capture, because this thread may have to end it, and for
- * graphics work of another device than `owner`. A correct program has finished the work of `owner`;
- * *patience, which begins as zeros, ends the wait for it 2 s after the first such object.
+ * graphics work of another device than `owner`. *patience, which begins as zeros, ends the wait for
+ * the work of `owner` GR_DRAWN_PATIENCE_MS after the first such object.
  */
 void gr_endings_finish(const struct gr_context *context, const void *owner,
                        struct gr_deadline *patience);

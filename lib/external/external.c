@@ -65,7 +65,7 @@ static void finish(struct leftover *left)
 {
     unsigned polls = 0;
     (void)gr_work_finish(&left->sync.work);
-    const struct gr_deadline patience = gr_deadline_in(2000);
+    const struct gr_deadline patience = gr_deadline_in(GR_DRAWN_PATIENCE_MS);
     while (is_drawn(&left->ending) && !gr_deadline_is_over(&patience))
         gr_host_pause(&polls);
 }

@@ -103,3 +103,4 @@ void vk_load(struct vk_functions *vk, PFN_vkGetInstanceProcAddr get_of_instance,
     GR_VK_DEVICE_FUNCTIONS(LOAD)
     GR_VK_OPTIONAL_FUNCTIONS(LOAD)
 }
+#undef LOAD
