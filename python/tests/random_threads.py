@@ -62,7 +62,7 @@ class Worker:
             self.own_egl = grinterop.EglContext(0, es=self.random.randrange(3) == 0)
             self.framebuffer = multisampled(16)
             self.vulkan = grinterop.VulkanDevice.headless(transports="any")
-            self.copied = self.vulkan.create_buffer(BYTES, 0x3)  # outlives what has its VkBuffer
+            self.copied = self.vulkan.create_buffer(BYTES, 0x3)  # must outlive its copies
             if core:
                 core.Device(0).set_current()
             while time.monotonic() < self.end:
