@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -38,25 +39,69 @@ def _cupy_pool(cupy: Any) -> Any:
     return _pools["cupy"]
 
 
+def _rmm_callbacks(device: int) -> tuple[Any, Any]:
+    library = ctypes.CDLL(_grinterop.__file__)
+    allocate, release = library.grinterop_torch_malloc, library.grinterop_torch_free
+    allocate.restype = ctypes.c_void_p
+    allocate.argtypes = [ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
+    release.restype = None
+    release.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
+
+    def take(size: int, stream: Any) -> int:
+        pointer: int | None = allocate(size, device, None)
+        if not pointer:
+            raise MemoryError(f"{size} bytes of exportable memory could not be allocated")
+        return pointer
+
+    return take, lambda pointer, size, stream: release(pointer, size, device, None)
+
+
+def _rmm_pool(rmm: Any) -> Any:
+    """RMM has a resource for each device, and this is that of the current one."""
+    from cuda.bindings import runtime  # noqa: PLC0415 # RMM needs it, grinterop does not
+
+    device = int(runtime.cudaGetDevice()[1])
+    key = f"rmm {device}"
+    if key not in _pools:
+        source = rmm.mr.CallbackMemoryResource(*_rmm_callbacks(device))
+        pool = rmm.mr.PoolMemoryResource(source, initial_pool_size=2 << 20)
+        # The pool never ends, because its end would call Python while Python ends.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))
+        _pools[key] = pool
+    return _pools[key]
+
+
+@contextmanager
+def _rmm_default(rmm: Any, pool: Any) -> Iterator[None]:
+    before = rmm.mr.get_current_device_resource()
+    rmm.mr.set_current_device_resource(pool)
+    try:
+        yield
+    finally:
+        rmm.mr.set_current_device_resource(before)
+
+
 @contextmanager
 def exportable_memory() -> Iterator[None]:
-    """Within it, PyTorch and CuPy allocate CUDA memory that OpenGL and Vulkan can use without a
-    copy: GraphicsResource.from_tensor() and VulkanDevice.from_tensor().
+    """Within it, PyTorch, CuPy and RMM allocate CUDA memory that OpenGL and Vulkan can use without
+    a copy: GraphicsResource.from_tensor() and VulkanDevice.from_tensor().
 
         with grinterop.exportable_memory():
             points = torch.empty((n, 3), device="cuda")
         resource = GraphicsResource.from_tensor(points)  # draw resource.gl_name
 
-    It serves the frameworks that the program has imported, on this thread. A tensor of its own
-    takes at least 2 MiB; small tensors share such a block. Freed memory stays in a pool, which
-    later tensors within exportable_memory() reuse.
+    It serves the frameworks that the program has imported, on this thread; RMM on all threads, for
+    the current device. A tensor of its own takes at least 2 MiB; small tensors share such a block.
+    Freed memory stays in a pool, which later tensors within exportable_memory() reuse.
 
     Raises:
-        UnsupportedError: Neither PyTorch nor CuPy is imported, or its version has no such pools.
+        UnsupportedError: None of the three is imported, or its version has no such pools.
     """
-    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
-    if torch is None and cupy is None:
-        raise _unsupported("import torch or cupy first: exportable_memory() serves their tensors")
+    torch, cupy, rmm = (sys.modules.get(name) for name in ("torch", "cupy", "rmm"))
+    if torch is None and cupy is None and rmm is None:
+        raise _unsupported(
+            "import torch, cupy or rmm first: exportable_memory() serves their tensors"
+        )
     if torch is not None and not hasattr(torch.cuda, "use_mem_pool"):
         raise _unsupported("this PyTorch has no torch.cuda.use_mem_pool(): install 2.6 or newer")
     with ExitStack() as stack:
@@ -64,4 +109,6 @@ def exportable_memory() -> Iterator[None]:
             stack.enter_context(torch.cuda.use_mem_pool(_torch_pool(torch)))
         if cupy is not None:
             stack.enter_context(cupy.cuda.using_allocator(_cupy_pool(cupy).malloc))
+        if rmm is not None:
+            stack.enter_context(_rmm_default(rmm, _rmm_pool(rmm)))
         yield

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Allocators of exportable memory for the pools of PyTorch and CuPy, which call these functions
- * with and without the GIL. Each allocation is one of cuMemCreate(), which gr_create_gl_buffer_of()
- * accepts.
+ * Allocators of exportable memory for the pools of PyTorch, CuPy and RMM, which call these
+ * functions with and without the GIL. Each allocation is one of cuMemCreate(), which
+ * gr_create_gl_buffer_of() accepts.
  */
 #include "module.h"
 
@@ -98,7 +98,9 @@ static void release(void *memory, int device)
 
 /* ---- The signatures of the frameworks -------------------------------------------------------- */
 
-/* torch.cuda.memory.CUDAPluggableAllocator finds these two by their names. */
+/*
+ * torch.cuda.memory.CUDAPluggableAllocator, and _memory.py for RMM, find these two by their names.
+ */
 EXPORTED void *grinterop_torch_malloc(ssize_t size, int device, CUstream stream);
 EXPORTED void grinterop_torch_free(void *memory, ssize_t size, int device, CUstream stream);
 

@@ -9,7 +9,7 @@ import weakref
 import grinterop
 import numpy as np
 import pytest
-from grinterop import GraphicsResource, Tensor, VulkanDevice, _grinterop
+from grinterop import GraphicsResource, Tensor, _memory, VulkanDevice, _grinterop, _memory
 
 import gl
 from conftest import elsewhere, interface, refuses
@@ -111,6 +111,19 @@ def test_the_allocator_refuses_wrong_sizes_and_addresses():
     functions.free(4096, 64, 0, None)
 
 
+def test_callbacks_of_rmm(cuda):
+    take, give = _memory._rmm_callbacks(0)
+    pointer = take(4096, None)
+    resource = GraphicsResource.from_tensor(Tensor.wrap(pointer, (4096,), stream=cuda))
+    with resource.map(stream=cuda) as buffer:
+        buffer.fill(5, stream=cuda)
+    assert gl.read_buffer(resource.gl_name, 4096) == b"\5" * 4096
+    resource.close()
+    give(pointer, 4096, None)
+    with pytest.raises(MemoryError, match=f"{1 << 60} bytes of exportable memory"):
+        take(1 << 60, None)
+
+
 def test_threads_allocate_at_once():
     functions = Allocator()
 
@@ -124,9 +137,9 @@ def test_threads_allocate_at_once():
 
 
 def test_a_framework_must_be_imported(monkeypatch):
-    monkeypatch.delitem(sys.modules, "torch", raising=False)
-    monkeypatch.delitem(sys.modules, "cupy", raising=False)
-    with pytest.raises(grinterop.UnsupportedError, match="import torch or cupy first"):
+    for name in ("torch", "cupy", "rmm"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.raises(grinterop.UnsupportedError, match="import torch, cupy or rmm first"):
         with grinterop.exportable_memory():
             pass
 
@@ -160,3 +173,25 @@ def test_cupy_draws_its_arrays(cuda):
             assert buffer.handle == array.data.ptr
             array += 1
         assert gl.read_buffer(resource.gl_name, array.nbytes) == array.get().tobytes()
+
+
+def test_rmm_draws_its_buffers(cuda):
+    rmm = pytest.importorskip("rmm")
+    if grinterop.is_software():
+        pytest.skip("RMM needs a GPU")
+    before = rmm.mr.get_current_device_resource()
+    with grinterop.exportable_memory():
+        buffers = [rmm.DeviceBuffer(size=size) for size in (1000, 4 << 20)]
+        with pytest.raises(MemoryError):
+            rmm.DeviceBuffer(size=1 << 50)
+    assert rmm.mr.get_current_device_resource() is before
+    for own in buffers:
+        resource = GraphicsResource.from_tensor(own)
+        with resource.map(stream=cuda) as buffer:
+            assert buffer.handle == own.ptr
+            buffer.fill(7, stream=cuda)
+        assert gl.read_buffer(resource.gl_name, own.size) == b"\7" * own.size
+        assert own.tobytes() == b"\7" * own.size
+        resource.close()
+    with pytest.raises(grinterop.UnsupportedError, match="exportable_memory"):
+        GraphicsResource.from_tensor(rmm.DeviceBuffer(size=64))
