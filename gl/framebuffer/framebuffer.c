@@ -24,8 +24,6 @@
 #include "gl/shared/shared.h"
 #include "gl/staged/staged.h"
 
-#define MOST_PARTS 16
-
 /* Parts of the staging buffer begin at multiples of this. */
 #define PART_ALIGNMENT 256
 
@@ -54,6 +52,7 @@ struct fetch {
     unsigned int name;        /* the OpenGL buffer to write: `staging`, or its next buffer */
     gr_buffer *buffer;        /* the mapping of `staging` */
     struct gr_use use;        /* of `staging` */
+    bool *pushed;             /* of gr_use_check() */
     const char *call;
 };
 
@@ -131,8 +130,10 @@ static gr_status check_staging(struct fetch *f)
     GR_TRY(gr_resource_check_given(f->given, f->call));
     GR_TRY(check_buffer(f->given, "staging", f->call));
     f->staging = f->given;
-    GR_TRY(gr_use_check(&f->use));
-    return check_storage(f->given, f->stream, f->call);
+    GR_TRY(gr_use_check(&f->use, f->pushed)); /* which skips immutable and shared storage */
+    return gl_of(f->given)->immutable || gl_shared_of(f->given)
+               ? check_storage(f->given, f->stream, f->call)
+               : GR_OK;
 }
 
 static gr_status take_part(struct fetch *f, struct part *p, const gr_framebuffer_options *options)
@@ -154,10 +155,10 @@ static gr_status take_part(struct fetch *f, struct part *p, const gr_framebuffer
 static gr_status take(struct fetch *f, gr_tensor *const tensors[],
                       const gr_framebuffer_options *const options[], size_t n)
 {
-    if (n == 0 || n > MOST_PARTS || !tensors)
+    if (n == 0 || n > GR_MOST_STAGED || !tensors)
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
                        "%zu attachments were passed: pass 1 to %d, with their tensors.", n,
-                       MOST_PARTS);
+                       GR_MOST_STAGED);
     for (f->n = 0; f->n < n; f->n++) {
         struct part *p = &f->parts[f->n];
         GR_TRY(take_part(f, p, options ? options[f->n] : NULL));
@@ -371,7 +372,7 @@ static gr_status find_parts(struct fetch *f)
         return GR_OK;
     f->use.held = true;
     f->staging = gl_kept_staging(f->context, end, f->call);
-    return f->staging ? gr_use_check(&f->use) : gr_last_error()->status;
+    return f->staging ? gr_use_check(&f->use, f->pushed) : gr_last_error()->status;
 }
 
 static gr_status check_size(const struct fetch *f, const char *name)
@@ -390,8 +391,8 @@ static gr_status check_size(const struct fetch *f, const char *name)
  * the tensors. */
 static gr_status fetch_parts(struct fetch *f)
 {
-    gr_tensor_desc pixels[MOST_PARTS];
-    struct gr_staged staged[MOST_PARTS];
+    gr_tensor_desc pixels[GR_MOST_STAGED];
+    struct gr_staged staged[GR_MOST_STAGED];
     GR_TRY(find_parts(f));
     GR_TRY(check_size(f, "staging"));
     for (size_t i = 0; i < f->n; i++) {
@@ -438,8 +439,10 @@ static gr_status fetch(unsigned int framebuffer, struct part *parts, gr_tensor *
                        const gr_framebuffer_options *const options[], size_t n, CUstream stream,
                        const char *call)
 {
+    GR_ENTERED pushed = false;
     struct fetch f = {.framebuffer = framebuffer, .parts = parts, .stream = stream, .call = call};
     struct gl_context context;
+    f.pushed = &pushed;
     f.use = (struct gr_use){
         .call = call, .resources = &f.staging, .n = 1, .stream = stream, .buffers = &f.buffer};
     GR_TRY(begin(&context, call));
@@ -459,7 +462,7 @@ gr_status gr_fetch_framebuffer_many(unsigned int framebuffer, gr_tensor *const t
                                     const gr_framebuffer_options *const options[], size_t n,
                                     CUstream stream)
 {
-    struct part parts[MOST_PARTS];
+    struct part parts[GR_MOST_STAGED];
     return fetch(framebuffer, parts, tensors, options, n, stream, __func__);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Publishes tensors to, and fetches them from, resources, mappings and rings. */
 #include "lib/cuda/context.h"
+#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
 #include "lib/publish/publish.h"
@@ -12,7 +13,7 @@
 #include "lib/base/struct_size.h"
 #include "lib/tensor/tensor.h"
 
-/* What describe_and_plan() writes, apart from struct work, which would set all of it to 0. */
+/* What plan() writes, apart from struct work, which would set all of it to 0. */
 struct planned {
     struct gr_publish_sides sides;
     struct gr_plan plan;
@@ -27,7 +28,7 @@ struct work {
     bool fetch;
     const struct gr_staged *staged; /* NULL: the resource has its data */
     const char *call;
-    struct planned *planned; /* during run() and check_before_map() */
+    struct planned *planned;
 };
 
 /* The tensors of a call: luma or all channels, and the chroma planes in other tensors. */
@@ -105,8 +106,16 @@ static gr_status check_flags(const struct work *w, const gr_resource *resource)
 
 /* ---- Plans ----------------------------------------------------------------------------------- */
 
-/* Plans as far as the sides are known before a map, or all of it with a mapped buffer. */
-static gr_status describe_and_plan(struct work *w, const gr_resource *resource)
+static gr_status make_plan(struct work *w)
+{
+    struct gr_publish_sides *s = &w->planned->sides;
+    return gr_plan_make(w->fetch ? &s->mapped : &s->tensor, w->fetch ? &s->tensor : &s->mapped,
+                        &w->options, w->staged ? w->staged->distance : NULL, w->fetch,
+                        &w->planned->plan, w->call);
+}
+
+/* Describes both sides of a mapped buffer, or before the map, and plans if they are known. */
+static gr_status plan(struct work *w, const gr_resource *resource)
 {
     struct gr_publish_sides *s = &w->planned->sides;
     GR_TRY(gr_publish_describe(resource, w->buffer, w->tensor, &w->options, s, w->call));
@@ -119,22 +128,33 @@ static gr_status describe_and_plan(struct work *w, const gr_resource *resource)
     if (w->options.flip)
         GR_TRY(gr_tensor_refuse_array(w->tensor, "which cannot be flipped", w->call));
     GR_TRY(w->options.flip ? gr_picture_flip(&s->tensor, w->call) : GR_OK);
-    return gr_plan_make(w->fetch ? &s->mapped : &s->tensor, w->fetch ? &s->tensor : &s->mapped,
-                        &w->options, w->staged ? w->staged->distance : NULL, w->fetch,
-                        &w->planned->plan, w->call);
+    if (w->buffer)
+        GR_TRY(gr_publish_locate(w->buffer, s, w->call));
+    return make_plan(w);
 }
 
-/* Whether the needed kernels exist and can access the tensors. The CUDA context is current. */
-static gr_status check_plan(const struct work *w, gr_resource *resource)
+/* Completes a plan that was made before the map. */
+static gr_status locate(struct work *w)
 {
-    if (!w->planned->plan.bytes)
-        return GR_OK;
+    GR_TRY(gr_publish_locate(w->buffer, &w->planned->sides, w->call));
+    /* the kernel's access to memory depends on the alignment of the address */
+    return w->planned->plan.copies || w->planned->sides.mapped.in_array ? GR_OK : make_plan(w);
+}
+
+/*
+ * Checks that the needed kernels exist and can access the tensors, and lets the stream wait for the
+ * event. The CUDA context is current.
+ */
+static gr_status prepare(struct work *w, gr_resource *resource)
+{
     const struct planes planes = planes_of(w);
+    if (w->planned->plan.bytes == 0)
+        return GR_OK;
     for (unsigned i = 0; i < planes.count; i++)
         GR_TRY(gr_tensor_check_reach(planes.of[i], w->stream, &resource->context, w->call));
-    return w->planned->plan.copies
-               ? GR_OK
-               : gr_launch_prepare(&w->planned->plan, &resource->kernels, w->call);
+    if (!w->planned->plan.copies)
+        GR_TRY(gr_launch_prepare(&w->planned->plan, &resource->kernels, w->call));
+    return gr_event_wait(w->stream, w->options.wait_event);
 }
 
 /*
@@ -143,13 +163,10 @@ static gr_status check_plan(const struct work *w, gr_resource *resource)
  */
 static gr_status check_rectangle(const struct work *w, const gr_resource *resource)
 {
-    const gr_publish_options *o = &w->options;
-    struct gr_region region;
-    if (!resource->is_image || w->fetch || !(resource->flags & GR_WRITE_DISCARD))
-        return GR_OK;
-    GR_TRY(gr_publish_region(resource, o, &region, w->call));
-    if (region.width == gr_level_extent(resource->image.width, o->level) &&
-        region.height == gr_level_extent(resource->image.height, o->level))
+    const struct gr_region *region = &w->planned->sides.region;
+    if (!resource->is_image || w->fetch || !(resource->flags & GR_WRITE_DISCARD) ||
+        (region->width == gr_level_extent(resource->image.width, region->level) &&
+         region->height == gr_level_extent(resource->image.height, region->level)))
         return GR_OK;
     return gr_fail(GR_ERR_STATE, w->call,
                    "The image was registered write_discard, so the map loses the texels outside of "
@@ -158,27 +175,11 @@ static gr_status check_rectangle(const struct work *w, const gr_resource *resour
 }
 
 /* Checks everything before the map, because a map with write_discard loses the contents. */
-static gr_status check_planned(struct work *w, gr_resource *resource)
-{
-    GR_TRY(check_rectangle(w, resource));
-    GR_TRY(describe_and_plan(w, resource));
-    if (!w->planned->sides.is_known)
-        return GR_OK;
-    GR_ENTER(&resource->context, w->call);
-    GR_TRY(gr_stream_check_capture(w->stream, w->call));
-    GR_TRY(check_plan(w, resource));
-    GR_TRY(gr_event_wait(w->stream, w->options.wait_event));
-    w->options.wait_event = NULL; /* the stream waits for the event only once */
-    return GR_OK;
-}
-
 static gr_status check_before_map(struct work *w, gr_resource *resource)
 {
-    struct planned planned;
-    w->planned = &planned;
-    const gr_status status = check_planned(w, resource);
-    w->planned = NULL;
-    return status;
+    GR_TRY(plan(w, resource));
+    GR_TRY(check_rectangle(w, resource));
+    return w->planned->sides.is_known ? prepare(w, resource) : GR_OK;
 }
 
 /* ---- Execution ------------------------------------------------------------------------------- */
@@ -304,17 +305,27 @@ static gr_status enqueue_linear(struct work *w)
                           w->call);
 }
 
+/* The kernels support no surfaces of layered cubes and 1D images. */
+static gr_status launch_on_image(struct work *w)
+{
+    const gr_resource *resource = w->buffer->resource;
+    const CUarray array = (CUarray)(uintptr_t)w->planned->sides.mapped.base;
+    CUDA_ARRAY3D_DESCRIPTOR described;
+    if (!(resource->flags & GR_SURFACE_LOAD_STORE) ||
+        (resource->image.layered && resource->image.cube))
+        return launch_beside_array(w);
+    GR_TRY_CUDA(gr_driver()->Array3DGetDescriptor(&described, array), "cuArray3DGetDescriptor",
+                "%s: the driver could not describe the mapped image.", w->call);
+    return described.Height ? launch_on_surface(w) : launch_beside_array(w);
+}
+
 static gr_status enqueue(struct work *w)
 {
     if (w->buffer->linear)
         return enqueue_linear(w);
     if (w->planned->plan.copies)
         return copy(w, &w->planned->sides.tensor);
-    if (!w->planned->sides.mapped.in_array)
-        return launch(w);
-    const bool surface = w->buffer->resource->flags & GR_SURFACE_LOAD_STORE;
-    return surface && !w->planned->sides.has_other_surfaces ? launch_on_surface(w)
-                                                            : launch_beside_array(w);
+    return w->planned->sides.mapped.in_array ? launch_on_image(w) : launch(w);
 }
 
 static bool is_on_host(const struct work *w)
@@ -338,7 +349,7 @@ static gr_status enqueue_staged(struct work *w)
         status = gr_stage_begin(tensors[i], w->fetch, &w->buffer->resource->context, w->stream,
                                 &stages[i], w->call);
     if (status == GR_OK)
-        status = describe_and_plan(&on_device, w->buffer->resource);
+        status = plan(&on_device, w->buffer->resource);
     if (status == GR_OK)
         status = enqueue(&on_device);
     for (int i = 0; i < 3 && w->fetch && status == GR_OK; i++)
@@ -353,8 +364,8 @@ static gr_status begin(const struct work *w)
     const struct gr_context *at = &w->buffer->resource->context;
     const struct planes planes = planes_of(w);
     for (unsigned i = 0; i < planes.count; i++)
-        GR_TRY(gr_tensor_begin_use(planes.of[i], w->stream, at, w->fetch, w->call));
-    return gr_event_wait(w->stream, w->options.wait_event);
+        GR_TRY(gr_tensor_begin_checked_use(planes.of[i], w->stream, at, w->fetch, w->call));
+    return GR_OK;
 }
 
 static void end(const struct work *w)
@@ -367,28 +378,35 @@ static void end(const struct work *w)
 
 static gr_status move_planned(struct work *w)
 {
+    if (w->planned->plan.bytes == 0)
+        return GR_OK;
     GR_TRY(begin(w));
     gr_status status = !w->planned->plan.copies && is_on_host(w) ? enqueue_staged(w) : enqueue(w);
     end(w);
     return status;
 }
 
-static gr_status run_planned(struct work *w)
+/* Publishes or fetches with a map after check_before_map(). */
+static gr_status run_after_map(struct work *w)
 {
-    GR_TRY(check_flags(w, w->buffer->resource));
-    GR_ENTER(&w->buffer->resource->context, w->call);
-    gr_status status = describe_and_plan(w, w->buffer->resource);
-    return status == GR_OK && w->planned->plan.bytes > 0 ? move_planned(w) : status;
+    const bool is_known = w->planned->sides.is_known;
+    GR_TRY(is_known ? locate(w) : plan(w, w->buffer->resource));
+    GR_TRY(is_known ? GR_OK : prepare(w, w->buffer->resource));
+    return move_planned(w);
 }
 
-/* Publishes or fetches. Options and tensors were checked. */
-static gr_status run(struct work *w)
+/* Publishes or fetches with a mapping of the caller or a ring. Options and tensors were checked. */
+static gr_status run_with_buffer(struct work *w)
 {
     struct planned planned;
+    gr_resource *resource = w->buffer->resource;
+    GR_TRY(check_flags(w, resource));
+    GR_ENTER(&resource->context, w->call);
     w->planned = &planned;
-    const gr_status status = run_planned(w);
-    w->planned = NULL;
-    return status;
+    GR_TRY(plan(w, resource));
+    GR_TRY(planned.plan.bytes ? gr_stream_check_capture(w->stream, w->call) : GR_OK);
+    GR_TRY(prepare(w, resource));
+    return move_planned(w);
 }
 
 /* ---- To and from a mapping ------------------------------------------------------------------- */
@@ -403,7 +421,7 @@ static gr_status with_buffer(struct work *w, const gr_publish_options *options)
     GR_TRY(gr_stream_check_given(w->stream, true, w->call));
     if (w->stream == GR_STREAM_OF_MAP)
         w->stream = w->buffer->stream;
-    return run(w);
+    return run_with_buffer(w);
 }
 
 gr_status gr_buffer_publish(gr_buffer *buffer, const gr_tensor *tensor,
@@ -462,7 +480,7 @@ static gr_status with_slot(struct work *w, const gr_publish_options *options)
     GR_TRY((w->fetch ? gr_ring_acquire_read : gr_ring_acquire_write)(ring, w->stream, &slot, 1,
                                                                      w->options.timeout_ms));
     w->buffer = slot->buffer;
-    gr_status status = run(w);
+    gr_status status = run_with_buffer(w);
     if (status == GR_OK)
         status = (w->fetch ? gr_ring_give_back : gr_ring_hand_over)(ring, &slot, 1);
     if (status == GR_OK)
@@ -475,24 +493,22 @@ static gr_status with_slot(struct work *w, const gr_publish_options *options)
 static gr_status with_resource(struct work *w, gr_resource *resource,
                                const gr_publish_options *options)
 {
-    struct gr_region region;
+    GR_ENTERED pushed = false;
+    struct planned planned;
     struct gr_use use = {.call = w->call,
                          .resources = &resource,
                          .n = 1,
                          .stream = w->stream,
+                         .region = &planned.sides.region,
                          .buffers = &w->buffer};
     if (!resource)
         return with_slot(w, options);
+    w->planned = &planned;
     GR_TRY(check(w, resource, options));
-    GR_TRY(gr_use_check(&use));
-    if (resource->backend->moves_region && resource->is_image) {
-        GR_TRY(gr_publish_region(resource, &w->options, &region, w->call));
-        use.region = &region;
-    }
-    if (resource->flags & GR_WRITE_DISCARD)
-        GR_TRY(check_before_map(w, resource));
+    GR_TRY(gr_use_check(&use, &pushed));
+    GR_TRY(check_before_map(w, resource));
     GR_TRY(gr_use_map(&use));
-    return gr_use_end(&use, run(w));
+    return gr_use_end(&use, run_after_map(w));
 }
 
 gr_status gr_publish(gr_resource *resource, const gr_tensor *tensor,
@@ -509,36 +525,28 @@ gr_status gr_fetch(gr_resource *resource, gr_tensor *tensor, const gr_publish_op
     return with_resource(&w, resource, options);
 }
 
-static struct work work_of(const struct gr_staged *staged, CUstream stream, const char *call)
-{
-    return (struct work){
-        .tensor = staged->tensor, .stream = stream, .fetch = true, .staged = staged, .call = call};
-}
-
-/* The event was waited for before the map. */
-static gr_status run_staged(const struct gr_staged *staged, gr_buffer *buffer, CUstream stream,
-                            const char *call)
-{
-    struct work w = work_of(staged, stream, call);
-    w.buffer = buffer;
-    GR_TRY(take(&w, staged->options));
-    w.options.wait_event = NULL;
-    return run(&w);
-}
-
-gr_status gr_fetch_staged(struct gr_use *use, const struct gr_staged staged[], size_t n,
+gr_status gr_fetch_staged(const struct gr_use *use, const struct gr_staged staged[], size_t n,
                           gr_status (*fill)(void *of), void *of)
 {
     gr_resource *staging = use->resources[0];
     gr_status status = GR_OK;
+    struct work works[GR_MOST_STAGED];
+    struct planned planned[GR_MOST_STAGED];
     for (size_t i = 0; i < n; i++) {
-        struct work w = work_of(&staged[i], use->stream, use->call);
-        GR_TRY(check_options(&w, staging, staged[i].options));
-        GR_TRY(check_before_map(&w, staging));
+        works[i] = (struct work){.tensor = staged[i].tensor,
+                                 .stream = use->stream,
+                                 .fetch = true,
+                                 .staged = &staged[i],
+                                 .call = use->call,
+                                 .planned = &planned[i]};
+        GR_TRY(check_options(&works[i], staging, staged[i].options));
+        GR_TRY(check_before_map(&works[i], staging));
     }
     GR_TRY(fill(of));
     GR_TRY(gr_use_map(use));
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = run_staged(&staged[i], use->buffers[0], use->stream, use->call);
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        works[i].buffer = use->buffers[0];
+        status = run_after_map(&works[i]);
+    }
     return gr_use_end(use, status);
 }

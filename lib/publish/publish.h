@@ -85,25 +85,23 @@ struct gr_publish_sides {
     enum gr_slices slices;
     struct gr_region region; /* the part of an image */
     unsigned arrays;         /* more than 1: each layer has one, and `mapped` that of the first */
-    /* the image is a layered cube or a 1D image, whose surfaces the kernels do not support */
-    bool has_other_surfaces;
 };
 
 /*
- * Describes both sides. The tensor was checked, and the options were copied by GR_TAKE. `buffer` is
- * the mapping of the resource, whose CUDA context is current; NULL before the map: the mapped side
- * has no address then. Refuses sides that do not match; the message has both shapes.
+ * Describes both sides, but not where the mapped side is. The tensor was checked, and the options
+ * were copied by GR_TAKE. `buffer` is the mapping of the resource, whose CUDA context is current;
+ * NULL before the map. Refuses sides that do not match; the message has both shapes.
  */
 gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buffer,
                               const gr_tensor *tensor, const gr_publish_options *options,
                               struct gr_publish_sides *sides, const char *call);
 
 /*
- * Returns the part of an image that the options select. Refuses a level, a layer or a rectangle
- * that the image does not have.
+ * Sets the address of the mapped side, which is described with an address of 0, or its array. The
+ * CUDA context is current.
  */
-gr_status gr_publish_region(const gr_resource *resource, const gr_publish_options *options,
-                            struct gr_region *region, const char *call);
+gr_status gr_publish_locate(const gr_buffer *buffer, struct gr_publish_sides *sides,
+                            const char *call);
 
 /* ---- Plans, which call no driver: choose_kernel.c -------------------------------------------- */
 
@@ -206,6 +204,9 @@ void gr_stage_end(struct gr_stage *stage);
 
 /* ---- Staged data: publish.c ------------------------------------------------------------------ */
 
+/* The maximum number of tensors per call. */
+#define GR_MOST_STAGED 16
+
 /* One tensor, and its data in the staging buffer. */
 struct gr_staged {
     gr_tensor *tensor;
@@ -216,9 +217,9 @@ struct gr_staged {
 
 /*
  * Like gr_fetch() for each of the tensors, with one map: `use` is the checked use of the staging
- * buffer. fill() writes the data, after the checks.
+ * buffer, whose CUDA context is current. fill() writes the data, after the checks.
  */
-gr_status gr_fetch_staged(struct gr_use *use, const struct gr_staged staged[], size_t n,
+gr_status gr_fetch_staged(const struct gr_use *use, const struct gr_staged staged[], size_t n,
                           gr_status (*fill)(void *of), void *of);
 
 #endif

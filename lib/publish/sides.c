@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "lib/resource/backend.h"
-#include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/resource/image.h"
 #include "lib/base/struct_size.h"
@@ -61,8 +60,9 @@ static gr_status read_tensor(const struct gr_shaped *shaped, const gr_publish_op
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-gr_status gr_publish_region(const gr_resource *resource, const gr_publish_options *o,
-                            struct gr_region *region, const char *call)
+/* Refuses a level, a layer or a rectangle that the image does not have. */
+static gr_status find_region(const gr_resource *resource, const gr_publish_options *o,
+                             struct gr_region *region, const char *call)
 {
     const bool all = o->layer == GR_ALL_LAYERS;
     GR_TRY(gr_image_check_range(resource, o->level, all ? 0 : o->layer, call));
@@ -151,8 +151,8 @@ static void describe_image(const gr_image_info *info, enum gr_slices slices,
 }
 
 /* Describes linear memory, which contains only the level and layer that were mapped. */
-static gr_status take_linear(const gr_buffer *buffer, const gr_image_info *info,
-                             const struct gr_region *r, struct gr_picture *p, const char *call)
+static gr_status take_linear(const gr_buffer *buffer, const struct gr_region *r,
+                             struct gr_picture *p, const char *call)
 {
     if (buffer->level != r->level || buffer->layer != r->layer || r->layers > 1)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -162,35 +162,21 @@ static gr_status take_linear(const gr_buffer *buffer, const gr_image_info *info,
                        r->layer);
     p->in_array = false;
     p->row = (int64_t)buffer->pitch;
-    p->slice = p->row * (int64_t)gr_level_extent(info->height, r->level);
+    p->slice = p->row * (int64_t)gr_level_extent(buffer->resource->image.height, r->level);
     p->base = buffer->ptr + (uint64_t)(p->y * p->row + p->x * p->pixel);
     return GR_OK;
 }
 
-/* Describes the CUDA array of the mapped level. */
-static gr_status take_array(const gr_buffer *buffer, const gr_image_info *info,
-                            struct gr_publish_sides *sides, const char *call)
+/* Describes the CUDA array of the mapped level, or the arrays of its layers. */
+static gr_status take_array(const gr_buffer *buffer, struct gr_publish_sides *sides)
 {
+    const gr_resource *resource = buffer->resource;
     const struct gr_region *r = &sides->region;
     CUarray array;
-    CUDA_ARRAY3D_DESCRIPTOR described;
-    GR_TRY(buffer->resource->backend->array(buffer->resource, r->level, r->layer, &array));
-    GR_TRY_CUDA(gr_driver()->Array3DGetDescriptor(&described, array), "cuArray3DGetDescriptor",
-                "%s: the driver could not describe the mapped image.", call);
+    GR_TRY(resource->backend->array(resource, r->level, r->layer, &array));
     sides->mapped.base = (uintptr_t)array;
-    sides->mapped.array_slice = info->layered ? r->layer : 0;
-    sides->arrays = info->layered ? 1 : r->layers;
-    sides->has_other_surfaces = described.Height == 0 || (info->layered && info->cube);
-    return GR_OK;
-}
-
-static gr_status check_image_options(const gr_resource *resource, const gr_publish_options *o,
-                                     struct gr_region *region, const char *call)
-{
-    GR_TRY(gr_publish_region(resource, o, region, call));
-    if (o->offset || o->target)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`offset` and `target` are for buffers, but this is an image: omit them.");
+    sides->mapped.array_slice = resource->image.layered ? r->layer : 0;
+    sides->arrays = resource->image.layered ? 1 : r->layers;
     return GR_OK;
 }
 
@@ -199,40 +185,34 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
                             const char *call)
 {
     gr_image_info info;
-    GR_TRY(check_image_options(resource, o, &sides->region, call));
+    GR_TRY(find_region(resource, o, &sides->region, call));
+    if (o->offset || o->target)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`offset` and `target` are for buffers, but this is an image: omit them.");
     sides->slices = resource->is_3d             ? GR_SLICES_OF_3D
                     : o->layer == GR_ALL_LAYERS ? GR_LAYERS
                                                 : GR_ONE_SLICE;
-    if (buffer)
-        GR_TRY(gr_image_query(buffer, &info));
-    else
-        sides->is_known = gr_image_info_if_known(resource, &info);
-    if (!sides->is_known)
+    sides->is_known = gr_image_info_if_known(resource, &info);
+    if (!sides->is_known && !buffer)
         return GR_OK;
+    if (!sides->is_known)
+        GR_TRY(gr_image_query(buffer, &info));
+    sides->is_known = true;
     if (!gr_array_dtype(info.format) && !packed_of(&info))
         return gr_image_refuse_packed(info.format, call);
     describe_image(&info, sides->slices, &sides->region, &sides->mapped);
     if (has_rectangle(o))
         sides->mapped.shaped.what = "the rectangle of the image";
-    if (!buffer)
-        return GR_OK;
-    return buffer->pitch ? take_linear(buffer, &info, &sides->region, &sides->mapped, call)
-                         : take_array(buffer, &info, sides, call);
+    return GR_OK;
 }
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
-
-/* A buffer, mapped or not yet. */
-struct part {
-    CUdeviceptr ptr;
-    size_t size;
-};
 
 /*
  * Describes the contents of the buffer by options->target; if it is NULL, the contents are like the
  * tensor.
  */
-static gr_status describe_buffer(struct part buffer, const struct gr_shaped *tensor,
+static gr_status describe_buffer(size_t size, const struct gr_shaped *tensor,
                                  const gr_publish_options *o, struct gr_shaped *shaped,
                                  const char *call)
 {
@@ -244,12 +224,12 @@ static gr_status describe_buffer(struct part buffer, const struct gr_shaped *ten
     if (desc.offset > SIZE_MAX - o->offset)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The sum of `offset` and the offset of `target` is too large.");
-    GR_TRY(gr_shape_check_room(&shape, o->offset + desc.offset, buffer.size, "buffer", call));
+    GR_TRY(gr_shape_check_room(&shape, o->offset + desc.offset, size, "buffer", call));
     *shaped = (struct gr_shaped){.what = "the buffer",
                                  .dtype = desc.dtype,
                                  .layout = desc.layout,
                                  .ndim = shape.ndim,
-                                 .base = buffer.ptr + o->offset + desc.offset};
+                                 .base = o->offset + desc.offset};
     memcpy(shaped->shape, shape.shape, sizeof(shaped->shape));
     memcpy(shaped->strides, shape.strides, sizeof(shaped->strides));
     settle_strides(shaped);
@@ -265,7 +245,7 @@ static bool copies_by_element(const struct gr_shaped *tensor, const struct gr_sh
            memcmp(tensor->shape, buffer->shape, tensor->ndim * sizeof(tensor->shape[0])) == 0;
 }
 
-static gr_status read_buffer(struct part buffer, const struct gr_shaped *tensor,
+static gr_status read_buffer(size_t size, const struct gr_shaped *tensor,
                              const gr_publish_options *o, struct gr_publish_sides *sides,
                              const char *call)
 {
@@ -277,7 +257,7 @@ static gr_status read_buffer(struct part buffer, const struct gr_shaped *tensor,
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`x`, `y`, `width` and `height` are for images, but this is a buffer: leave "
                        "them 0, and describe a part of it by an offset, a shape and strides.");
-    GR_TRY(describe_buffer(buffer, tensor, o, &shaped, call));
+    GR_TRY(describe_buffer(size, tensor, o, &shaped, call));
     if (tensor->memory == GR_MEMORY_ARRAY || !copies_by_element(tensor, &shaped, o)) {
         GR_TRY(read_tensor(tensor, o, sides, call));
         return gr_picture_read(&shaped, NULL, NULL, GR_ONE_SLICE, &sides->mapped, call);
@@ -312,16 +292,28 @@ static gr_status read_for_image(const gr_tensor *tensor, const struct gr_shaped 
     return GR_OK;
 }
 
+gr_status gr_publish_locate(const gr_buffer *buffer, struct gr_publish_sides *sides,
+                            const char *call)
+{
+    struct gr_picture *p = &sides->mapped;
+    if (buffer->pitch)
+        return take_linear(buffer, &sides->region, p, call);
+    if (buffer->resource->is_image)
+        return take_array(buffer, sides);
+    p->base += buffer->ptr;
+    p->chroma.u.base += buffer->ptr;
+    p->chroma.v.base += buffer->ptr;
+    return GR_OK;
+}
+
 gr_status gr_publish_describe(const gr_resource *resource, const gr_buffer *buffer,
                               const gr_tensor *tensor, const gr_publish_options *options,
                               struct gr_publish_sides *sides, const char *call)
 {
     const struct gr_shaped shaped = shape_of(tensor, "the tensor", options->layout);
-    /* Address 0 has the alignment of any mapping. */
-    const struct part part = {buffer ? buffer->ptr : 0, buffer ? buffer->size : resource->size};
     *sides = (struct gr_publish_sides){.is_known = true, .arrays = 1};
     if (!resource->is_image) {
-        GR_TRY(read_buffer(part, &shaped, options, sides, call));
+        GR_TRY(read_buffer(buffer ? buffer->size : resource->size, &shaped, options, sides, call));
         settle_numbers(sides);
         return GR_OK;
     }

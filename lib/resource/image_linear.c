@@ -187,17 +187,13 @@ static size_t staging_bytes(const struct part *part)
     return gr_linear_pitch(part->row_bytes) * part->rows * part->slices;
 }
 
-gr_status gr_linear_prepare(gr_resource *resource, unsigned level, CUstream stream,
-                            const char *call)
+gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call)
 {
     gr_image_info info;
     struct part part = {0};
     if (!gr_image_info_if_known(resource, &info))
         return GR_OK; /* the format is known only after a map */
     GR_TRY(measure_part(resource, &info, level, &part, call));
-    GR_TRY(gr_stream_check_given(stream, false, call));
-    GR_ENTER(&resource->context, call);
-    GR_TRY(gr_stream_check_capture(stream, call));
     return reserve_staging(resource, staging_bytes(&part), call);
 }
 
@@ -205,7 +201,6 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
 {
     gr_resource *resource = buffer->resource;
     struct part part;
-    GR_ENTER(&resource->context, call);
     GR_TRY(find_part(buffer, level, layer, &part, call));
     size_t pitch = gr_linear_pitch(part.row_bytes);
     size_t size = staging_bytes(&part);

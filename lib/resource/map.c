@@ -138,7 +138,7 @@ static gr_status check_free(struct gr_use *use)
 }
 
 /* Names the call in errors of transports, which do not know it, and reacts to a lost device. */
-static gr_status failed(const struct gr_use *use, gr_status status)
+__attribute__((cold)) static gr_status failed(const struct gr_use *use, gr_status status)
 {
     if (status == GR_ERR_STATE)
         gr_error_set_call(use->call);
@@ -147,13 +147,23 @@ static gr_status failed(const struct gr_use *use, gr_status status)
     return status;
 }
 
-gr_status gr_use_check(struct gr_use *use)
+/* Makes the CUDA context current, and checks the stream in it. */
+static gr_status enter(const struct gr_use *use, bool *pushed)
+{
+    gr_resource *first = use->resources[0];
+    GR_TRY(gr_context_enter(&first->context, pushed, use->call));
+    return gr_stream_check_context(first, use->stream, use->call);
+}
+
+gr_status gr_use_check(struct gr_use *use, bool *pushed)
 {
     GR_TRY(gr_stream_check_given(use->stream, false, use->call));
     GR_TRY(check_all(use));
     if (use->options)
         GR_TRY(check_access(use));
-    const gr_status status = check_free(use);
+    gr_status status = check_free(use);
+    if (status == GR_OK)
+        status = enter(use, pushed);
     return status == GR_OK ? GR_OK : failed(use, status);
 }
 
@@ -208,6 +218,8 @@ static void set_region(const struct gr_use *use)
 {
     const gr_resource *resource = use->resources[0];
     const struct gr_backend *backend = resource->backend;
+    if (!resource->is_image || !backend->moves_region)
+        return;
     gr_buffer *buffer = resource->current;
     buffer->has_region = backend->moves_region(resource, use->region);
     buffer->region = *use->region;
@@ -370,21 +382,13 @@ static void make_group(const struct gr_use *use)
     }
 }
 
-static gr_status map_in_context(const struct gr_use *use)
-{
-    gr_resource *first = use->resources[0];
-    GR_ENTER(&first->context, use->call);
-    GR_TRY(gr_stream_check_context(first, use->stream, use->call));
-    return use->options ? map_with_options(use) : map_runs(use);
-}
-
 gr_status gr_use_map(const struct gr_use *use)
 {
     gr_status status = reserve_all(use);
     if (status == GR_OK && use->region)
         set_region(use);
     if (status == GR_OK)
-        status = map_in_context(use);
+        status = use->options ? map_with_options(use) : map_runs(use);
     if (status == GR_OK) {
         make_group(use);
         commit(use);
@@ -398,7 +402,8 @@ gr_status gr_use_map(const struct gr_use *use)
 
 gr_status gr_use_begin(struct gr_use *use)
 {
-    GR_TRY(gr_use_check(use));
+    GR_ENTERED pushed = false;
+    GR_TRY(gr_use_check(use, &pushed));
     return gr_use_map(use);
 }
 

@@ -15,8 +15,8 @@ struct gr_use {
     CUstream stream;
     const gr_map_options *options; /* copied by GR_TAKE, or NULL */
     /*
-     * Of one image: all that its map has to move, to arrays or to the linear memory of its backend.
-     * Or NULL.
+     * All that the map has to move if the resource is one image, to arrays or to the linear memory
+     * of its backend. Or NULL.
      */
     const struct gr_region *region;
     gr_buffer **buffers; /* gr_use_map() writes the n mappings here */
@@ -27,13 +27,14 @@ struct gr_use {
 
 /*
  * Makes all checks that need no work on the stream, in this order: the stream, the resources,
- * their CUDA contexts, the access, earlier mappings, the thread, and the storage, which is
- * registered again if it was replaced and the resource follows it. After an error nothing has
- * changed.
+ * their CUDA contexts, the access, earlier mappings, the thread, the storage, which is registered
+ * again if it was replaced and the resource follows it, and the stream's CUDA context. Makes that
+ * of the resources current for the rest of the call; *pushed as for gr_context_enter(). After an
+ * error nothing else has changed.
  */
-gr_status gr_use_check(struct gr_use *use);
+gr_status gr_use_check(struct gr_use *use, bool *pushed);
 
-/* Maps the resources of a checked use: all or none. */
+/* Maps the resources of a checked use, whose CUDA context is current: all or none. */
 gr_status gr_use_map(const struct gr_use *use);
 
 /* Checks and maps. */

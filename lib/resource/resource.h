@@ -218,16 +218,15 @@ void gr_buffer_defer(gr_buffer *buffer);
 
 /*
  * Allocates linear memory for one level and layer of the mapped image. Copies the texels into the
- * memory, unless they are discarded.
+ * memory, unless they are discarded. The CUDA context is current.
  */
 gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call);
 
 /*
  * Prepares a map that gr_linear_make() will follow: checks as much as possible, and allocates the
- * memory.
+ * memory. The CUDA context is current.
  */
-gr_status gr_linear_prepare(gr_resource *resource, unsigned level, CUstream stream,
-                            const char *call);
+gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call);
 
 /*
  * Copies the memory back to the image, unless the resource is read-only. The CUDA context is

@@ -161,6 +161,13 @@ gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const st
 gr_status gr_tensor_begin_held_use(const gr_tensor *tensor, CUstream stream,
                                    const struct gr_context *at, bool write, const char *call);
 
+/*
+ * Like gr_tensor_begin_use(), for a tensor and a stream that were checked, and after
+ * gr_tensor_check_reach().
+ */
+gr_status gr_tensor_begin_checked_use(const gr_tensor *tensor, CUstream stream,
+                                      const struct gr_context *at, bool write, const char *call);
+
 /* Like gr_tensor_begin_use(), for copies by the driver, which can access every device. */
 gr_status gr_tensor_begin_copy(const gr_tensor *tensor, CUstream stream,
                                const struct gr_context *at, bool write, const char *call);

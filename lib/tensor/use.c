@@ -125,9 +125,8 @@ static gr_status check_stream(CUstream stream, const struct gr_context *at, cons
     return gr_stream_check_capture(stream, call);
 }
 
-/* Begins a use of a tensor. Tensor and stream were checked. */
-static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
-                               const struct gr_context *at, bool write, const char *call)
+gr_status gr_tensor_begin_checked_use(const gr_tensor *tensor, CUstream stream,
+                                      const struct gr_context *at, bool write, const char *call)
 {
     if (write && tensor->info.read_only)
         return gr_fail(GR_ERR_STATE, call,
@@ -141,29 +140,22 @@ gr_status gr_tensor_begin_copy(const gr_tensor *tensor, CUstream stream,
 {
     GR_TRY(gr_tensor_check(tensor, call));
     GR_TRY(check_stream(stream, at, call));
-    return begin_checked(tensor, stream, at, write, call);
+    return gr_tensor_begin_checked_use(tensor, stream, at, write, call);
 }
 
-/* Begins a use by kernels, of a tensor that is alive. Inline, since each publish makes one. */
-static inline gr_status begin_reached(const gr_tensor *tensor, CUstream stream,
-                                      const struct gr_context *at, bool write, const char *call)
+gr_status gr_tensor_begin_held_use(const gr_tensor *tensor, CUstream stream,
+                                   const struct gr_context *at, bool write, const char *call)
 {
     GR_TRY(check_stream(stream, at, call));
     GR_TRY(gr_tensor_check_reach(tensor, stream, at, call));
-    return begin_checked(tensor, stream, at, write, call);
+    return gr_tensor_begin_checked_use(tensor, stream, at, write, call);
 }
 
 gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                               bool write, const char *call)
 {
     GR_TRY(gr_tensor_check(tensor, call));
-    return begin_reached(tensor, stream, at, write, call);
-}
-
-gr_status gr_tensor_begin_held_use(const gr_tensor *tensor, CUstream stream,
-                                   const struct gr_context *at, bool write, const char *call)
-{
-    return begin_reached(tensor, stream, at, write, call);
+    return gr_tensor_begin_held_use(tensor, stream, at, write, call);
 }
 
 void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
