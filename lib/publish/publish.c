@@ -500,7 +500,8 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
                          .n = 1,
                          .stream = w->stream,
                          .region = &planned.sides.region,
-                         .buffers = &w->buffer};
+                         .buffers = &w->buffer,
+                         .held = true};
     if (!resource)
         return with_slot(w, options);
     w->planned = &planned;

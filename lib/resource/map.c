@@ -406,15 +406,3 @@ gr_status gr_use_begin(struct gr_use *use)
     GR_TRY(gr_use_check(use, &pushed));
     return gr_use_map(use);
 }
-
-gr_status gr_use_end(const struct gr_use *use, gr_status status)
-{
-    if (status == GR_OK)
-        status = gr_buffer_release_for(use->buffers, use->n, use->call);
-    if (status == GR_OK)
-        return GR_OK;
-    GR_KEEP_ERROR();
-    for (size_t i = 0; i < use->n; i++)
-        gr_buffer_release_later(use->buffers[i]);
-    return status;
-}

@@ -20,7 +20,8 @@ struct gr_use {
      */
     const struct gr_region *region;
     gr_buffer **buffers; /* gr_use_map() writes the n mappings here */
-    bool held; /* the library or a ring holds the resources: their callers may have freed them */
+    /* the library or a ring holds the resources, or the caller was found to have them */
+    bool held;
     /* written by gr_use_check(): the resources are one run (backend.h), apart from its length */
     bool one_run;
 };
@@ -41,9 +42,9 @@ gr_status gr_use_map(const struct gr_use *use);
 gr_status gr_use_begin(struct gr_use *use);
 
 /*
- * Ends the mappings of a use of the library: in any case, with the first error as the last one.
- * `status` is that of the work. A failed release is retried later, because no caller has the
- * buffers.
+ * Ends the mappings of a use of the library, of one run, whose CUDA context is still current: in
+ * any case, with the first error as the last one. `status` is that of the work. A failed release is
+ * retried later, because no caller has the buffers. In release.c.
  */
 gr_status gr_use_end(const struct gr_use *use, gr_status status);
 

@@ -12,6 +12,7 @@
 #include "lib/cuda/event.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
+#include "lib/resource/map.h"
 #include "lib/resource/mapping_users.h"
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
@@ -67,25 +68,27 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
 }
 
 static gr_status unmap_in_context(gr_resource *const resources[], size_t n, CUstream stream,
-                                  bool *plain, const char *call)
+                                  bool checked, bool *plain, const char *call)
 {
-    GR_TRY(gr_stream_check_context(resources[0], stream, call));
+    if (!checked)
+        GR_TRY(gr_stream_check_context(resources[0], stream, call));
     GR_TRY(prepare(resources, n, stream, plain, call));
     return resources[0]->backend->unmap(resources, n, stream);
 }
 
 /*
- * Unmaps n resources of one backend, context and stream, which this thread may use. If the CUDA
- * context was destroyed, only ends the mappings. *ended says whether they have ended.
+ * Unmaps n resources of one backend, context and stream, which this thread may use. `checked`: the
+ * context is current, and the stream was checked in it. If the CUDA context was destroyed, only
+ * ends the mappings. *ended says whether they have ended.
  */
 static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstream stream,
-                                 bool *ended, const char *call)
+                                 bool checked, bool *ended, const char *call)
 {
-    bool pushed, plain = true;
-    gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
+    bool pushed = false, plain = true;
+    gr_status status = checked ? GR_OK : gr_context_enter(&resources[0]->context, &pushed, call);
     const bool alive = status == GR_OK;
     if (alive) {
-        status = unmap_in_context(resources, n, stream, &plain, call);
+        status = unmap_in_context(resources, n, stream, checked, &plain, call);
     } else if (gr_context_is_gone(&resources[0]->context)) {
         status = gr_error_set_class(GR_ERR_PARTIAL);
         stream = NULL;
@@ -101,6 +104,21 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
         gr_resources_after_failure(resources, n);
     if (status == GR_OK)
         gr_resource_log_each(call, resources, n);
+    return status;
+}
+
+gr_status gr_use_end(const struct gr_use *use, gr_status status)
+{
+    bool ended = false;
+    if (status == GR_OK)
+        status = unmap_resources(use->resources, use->n, use->stream, true, &ended, use->call);
+    if (ended) {
+        gr_buffers_give(use->buffers, use->n);
+        return status;
+    }
+    GR_KEEP_ERROR();
+    for (size_t i = 0; i < use->n; i++)
+        gr_buffer_release_later(use->buffers[i]);
     return status;
 }
 
@@ -202,7 +220,8 @@ static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, bo
     }
     *listed_once = true;
     if (is_mapped)
-        status = unmap_resources(resources, *done, of_map ? first->stream : stream, &ended, call);
+        status =
+            unmap_resources(resources, *done, of_map ? first->stream : stream, false, &ended, call);
     if (ended)
         gr_buffers_give(buffers, *done);
     return status;
@@ -237,12 +256,12 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
     gr_status status = GR_OK;
     if (gr_buffer_is_live(buffer)) {
         GR_TRY(gr_resource_check_thread(buffer->resource, call));
-        status = unmap_resources(&buffer->resource, 1, buffer->stream, &ended, call);
+        status = unmap_resources(&buffer->resource, 1, buffer->stream, false, &ended, call);
         if (stream_is_gone(status)) {
             gr_log(GR_LOG_WARNING,
                    "%s: the stream of the map no longer exists; using the legacy stream instead",
                    call);
-            status = unmap_resources(&buffer->resource, 1, CU_STREAM_LEGACY, &ended, call);
+            status = unmap_resources(&buffer->resource, 1, CU_STREAM_LEGACY, false, &ended, call);
         }
     }
     if (ended)
@@ -361,7 +380,7 @@ static gr_status end_mapping(gr_resource *resource, CUstream stream, const char 
     gr_status status = GR_OK;
     bool ended = false;
     if (buffer)
-        status = unmap_resources(&resource, 1, release_stream(buffer, stream), &ended, call);
+        status = unmap_resources(&resource, 1, release_stream(buffer, stream), false, &ended, call);
     /* The resource takes the buffer back, because no caller will release it. */
     if (ended && gr_mapping_users_unkeep(buffer))
         gr_buffers_give(&buffer, 1);
