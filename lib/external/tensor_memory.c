@@ -17,7 +17,7 @@ static struct gr_tensor_memory *memory_of(const struct gr_import *import)
 static gr_status begin_use(const struct gr_import *import, CUstream stream, bool writes)
 {
     const gr_tensor *tensor = memory_of(import)->tensor;
-    return gr_tensor_begin_held_use(tensor, stream, &tensor->context, writes, "gr_map");
+    return gr_tensor_begin_use(tensor, stream, &tensor->context, writes, "gr_map");
 }
 
 static void end_use(const struct gr_import *import, CUstream stream, bool writes)

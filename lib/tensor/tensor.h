@@ -149,26 +149,22 @@ void gr_tensor_end(gr_tensor *tensor);
 /* ---- Uses: every use is between a begin and an end ------------------------------------------- */
 
 /*
- * Begins a use: makes the stream wait until the tensor's data is ready. Refuses revoked or freed
- * tensors, and memory of another device that kernels on this stream cannot access. A write also
- * waits for pending reads, and refuses read-only tensors. `at` is the CUDA context of the stream,
- * because each context has its own default streams.
+ * Begins a use: makes the stream wait until the tensor's data is ready. The tensor is alive.
+ * Refuses memory of another device that kernels on this stream cannot access. A write also waits
+ * for pending reads, and refuses read-only tensors. `at` is the CUDA context of the stream, because
+ * each context has its own default streams.
  */
 gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                               bool write, const char *call);
 
-/* Like gr_tensor_begin_use(), for a holder of the tensor, which its creator may have freed. */
-gr_status gr_tensor_begin_held_use(const gr_tensor *tensor, CUstream stream,
-                                   const struct gr_context *at, bool write, const char *call);
-
-/*
- * Like gr_tensor_begin_use(), for a tensor and a stream that were checked, and after
- * gr_tensor_check_reach().
- */
+/* The same for a stream that was checked, after gr_tensor_check_reach(). */
 gr_status gr_tensor_begin_checked_use(const gr_tensor *tensor, CUstream stream,
                                       const struct gr_context *at, bool write, const char *call);
 
-/* Like gr_tensor_begin_use(), for copies by the driver, which can access every device. */
+/*
+ * Like gr_tensor_begin_use(), for copies by the driver, which can access every device. Also refuses
+ * revoked or freed tensors.
+ */
 gr_status gr_tensor_begin_copy(const gr_tensor *tensor, CUstream stream,
                                const struct gr_context *at, bool write, const char *call);
 

@@ -143,19 +143,12 @@ gr_status gr_tensor_begin_copy(const gr_tensor *tensor, CUstream stream,
     return gr_tensor_begin_checked_use(tensor, stream, at, write, call);
 }
 
-gr_status gr_tensor_begin_held_use(const gr_tensor *tensor, CUstream stream,
-                                   const struct gr_context *at, bool write, const char *call)
+gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
+                              bool write, const char *call)
 {
     GR_TRY(check_stream(stream, at, call));
     GR_TRY(gr_tensor_check_reach(tensor, stream, at, call));
     return gr_tensor_begin_checked_use(tensor, stream, at, write, call);
-}
-
-gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
-                              bool write, const char *call)
-{
-    GR_TRY(gr_tensor_check(tensor, call));
-    return gr_tensor_begin_held_use(tensor, stream, at, write, call);
 }
 
 void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
