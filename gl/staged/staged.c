@@ -168,17 +168,6 @@ static gr_status read_objects(gr_resource *const resources[], size_t n, gl_chose
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 
-/*
- * CUDA's own memory may still be used in the stream of the last mapping. If a later step fails,
- * undo_map() records an event in this stream, which must be after that work.
- */
-static gr_status follow_all(gr_resource *const resources[], size_t n, CUstream stream)
-{
-    for (size_t i = 0; i < n; i++)
-        GR_TRY(gr_work_follow(&resources[i]->sync.work, stream));
-    return GR_OK;
-}
-
 static void select_slot(const gr_resource *resource)
 {
     struct gl_staged *s = gl_staged_of(resource);
@@ -216,7 +205,12 @@ static gr_status map_all(gr_resource *const resources[], size_t n, CUstream stre
     for (size_t i = 0; i < n; i++)
         select_slot(resources[i]);
     GR_TRY(read_objects(resources, n, is_read, is_signalled));
-    GR_TRY(follow_all(resources, n, stream));
+    /*
+     * CUDA's own memory may still be used in the stream of the last mapping. If a later step fails,
+     * undo_map() records an event in this stream, which must be after that work.
+     */
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(gr_work_follow(&resources[i]->sync.work, stream));
     GR_TRY(kind_of(resources)->to_cuda(resources, n, stream));
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = enter_cuda(resources[i], stream);
@@ -257,7 +251,7 @@ static bool needs_event(const gr_resource *resource)
 }
 
 /* Enqueues the copies to the slots. */
-static gr_status download(gr_resource *const resources[], size_t n, CUstream stream)
+static gr_status leave_cuda(gr_resource *const resources[], size_t n, CUstream stream)
 {
     for (size_t i = 0; i < n; i++)
         if (has_memory(resources[i]) && gr_resource_writes(resources[i]))
@@ -268,13 +262,7 @@ static gr_status download(gr_resource *const resources[], size_t n, CUstream str
         else
             gr_work_note(&resources[i]->sync.work, stream);
     }
-    return GR_OK;
-}
-
-static gr_status leave_cuda(gr_resource *const resources[], size_t n, CUstream stream)
-{
-    const gr_status status = download(resources, n, stream);
-    return status == GR_OK ? kind_of(resources)->from_cuda(resources, n, stream) : status;
+    return kind_of(resources)->from_cuda(resources, n, stream);
 }
 
 /* With semaphores, the mappings have ended, and what OpenGL does not take is lost. */
