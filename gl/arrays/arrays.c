@@ -211,7 +211,7 @@ struct gl_arrays *gl_arrays_make(struct gl_resource *r, unsigned flags, const ch
 
 void gl_arrays_end(struct gl_arrays *arrays, bool alive)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     if (!arrays)
         return;
     for (unsigned i = 0; alive && i < arrays->count; i++)

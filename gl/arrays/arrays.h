@@ -7,8 +7,7 @@
 #ifndef GR_GL_ARRAYS_ARRAYS_H
 #define GR_GL_ARRAYS_ARRAYS_H
 
-#include <cuda.h>
-
+#include "lib/base/cuda_abi.h"
 #include "gl/object/object.h"
 #include "gl/texels/texels.h"
 

@@ -13,9 +13,9 @@ CUresult compat_begin(void)
                                     : compat_code();
 }
 
-const gr_cuda_api *compat_cuda(void)
+const struct gr_driver_api *compat_cuda(void)
 {
-    return gr_cuda();
+    return gr_driver_functions();
 }
 
 CUresult compat_current(CUcontext *current, const char *call)

@@ -8,9 +8,10 @@
 #ifndef GR_GL_COMPAT_COMPAT_H
 #define GR_GL_COMPAT_COMPAT_H
 
-#include <grinterop/compat.h>
-
+/* First: compat.h needs the types of CUDA. */
 #include "lib/cuda/driver.h"
+
+#include <grinterop/compat.h>
 
 /* ---- Codes: the errors of grinterop as the CUDA function would return them ------------------- */
 
@@ -21,7 +22,7 @@
 CUresult compat_begin(void);
 
 /* Returns the functions of the driver. compat_begin() must have succeeded. */
-const gr_cuda_api *compat_cuda(void);
+const struct gr_driver_api *compat_cuda(void);
 
 /* Gets the thread's CUDA context. Returns an error if there is none. */
 CUresult compat_current(CUcontext *current, const char *call);

@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <cuda.h>
 #include <grinterop/gl.h>
 
+#include "lib/base/cuda_abi.h"
 #include "lib/base/log.h"
 #include "gl/context/native.h"
 

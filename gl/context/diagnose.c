@@ -51,7 +51,7 @@ static bool drawing_uuid(unsigned char uuid[16])
  */
 static bool is_unseen(void)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     unsigned char drawing[16];
     CUdevice device;
     CUuuid seen;

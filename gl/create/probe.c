@@ -21,7 +21,7 @@
 
 static CUresult try_to_register(void)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUgraphicsResource handle;
     GLuint name = 0;
     GL_SAVED(before, 0);

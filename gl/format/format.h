@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-#include <cuda.h>
-
 #include <grinterop/base.h>
+
+#include "lib/base/cuda_abi.h"
 
 struct gl_format {
     unsigned int internal;  /* the format that OpenGL reports */

@@ -187,7 +187,7 @@ static gr_status check_view(const struct gl_resource *r, const char *call)
 
 static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle, const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUgraphicsResource registered = NULL;
     if (r->format && r->format->refused)
         return gl_format_refuse(r->format, r->name, call);

@@ -119,7 +119,7 @@ void gl_shared_format_devices(CUdevice drawing, char *text, size_t size)
 
 static gr_status check_driver(CUdevice device, const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     int maps = 0, exports = 0;
     CUresult result = cu->DeviceGetAttribute(
         &maps, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device);

@@ -6,11 +6,10 @@
 #ifndef GR_GL_SHARED_SHARED_H
 #define GR_GL_SHARED_SHARED_H
 
-#include <cuda.h>
-#include <grinterop/cuda.h>
 #include <grinterop/gl.h>
 #include <grinterop/semaphore.h>
 
+#include "lib/base/cuda_abi.h"
 #include "lib/external/external.h"
 #include "lib/external/tensor_memory.h"
 #include "lib/resource/choose_transport.h"

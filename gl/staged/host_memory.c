@@ -221,7 +221,7 @@ static gr_status move(const gr_resource *resource, bool read)
 static gr_status copy_piece(const gr_resource *resource, struct gl_span span, bool up,
                             CUstream stream)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     const struct gl_staged *s = gl_staged_of(resource);
     unsigned char *host = place(s).cuda + span.offset;
     const CUdeviceptr own = s->own + span.offset;
@@ -494,7 +494,7 @@ static void prepare(struct gl_resource *r)
 
 static void end(struct gl_staged *s)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     struct host_staging *h = (struct host_staging *)s;
     if (h->is_mapped)
         cu->MemHostUnregister(h->host);

@@ -26,7 +26,7 @@ struct devices {
 
 static gr_status check(enum gl_reach *reach, struct devices *d, const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     unsigned int count = 0;
     int can = 0;
     CUresult result = cu->GLGetDevices(&count, &d->drawing, 1, GR_GL_DEVICE_LIST_ALL);

@@ -7,9 +7,9 @@
 #ifndef GR_GL_STAGED_STAGED_H
 #define GR_GL_STAGED_STAGED_H
 
-#include <cuda.h>
 #include <grinterop/gl.h>
 
+#include "lib/base/cuda_abi.h"
 #include "lib/cuda/end_after_event.h"
 #include "gl/arrays/arrays.h"
 #include "gl/object/object.h"

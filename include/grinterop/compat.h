@@ -79,14 +79,15 @@
 #ifndef GR_COMPAT_H
 #define GR_COMPAT_H
 
-#include <cuda.h>
+#include <grinterop/gr.h>
 #include <string.h>
 
-#include <grinterop/gr.h>
-
-#if !defined(GR_BUILD) && (!defined(__has_include) || __has_include(<cuda_runtime_api.h>))
+#ifndef GR_BUILD
+#include <cuda.h>
+#if !defined(__has_include) || __has_include(<cuda_runtime_api.h>)
 #include <cuda_runtime_api.h>
 #define GR_COMPAT_RUNTIME 1
+#endif
 #endif
 
 #ifdef __cplusplus

@@ -35,17 +35,6 @@ extern "C" {
 /* ---- Functions of the driver ----------------------------------------------------------------- */
 
 /*
- * For gr_cuda(). Loads the driver. If *made is NULL, calls `fill` and sets *made to `table`; a lock
- * in the library ensures that only one thread does so. Returns `table`, or NULL after
- * GR_ERR_NO_DRIVER. `find` looks up a function by its full name ("cuMemAlloc") and the CUDA version
- * of its variant, with the flags of cuGetProcAddress. `find` returns NULL if the driver lacks the
- * function.
- */
-typedef void *(*gr_cuda_find_fn)(const char *name, int version, cuuint64_t flags);
-typedef void (*gr_cuda_fill_fn)(void *table, gr_cuda_find_fn find);
-GR_API const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table);
-
-/*
  * The types of the functions of cudaGL.h. This header does not include cudaGL.h, which needs an
  * OpenGL header.
  */

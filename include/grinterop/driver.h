@@ -14,6 +14,7 @@
 #define GR_DRIVER_H
 
 #include <grinterop/gr.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,6 +68,16 @@ GR_API const char *gr_cuda_driver_path(void);
  * Wraps cuDeviceGetCount, cuDeviceGet, cuDeviceGetUuid.
  */
 GR_API gr_status gr_cuda_find_device(const unsigned char uuid[16], int *device);
+
+/*
+ * For gr_cuda() in cuda.h. Loads the driver. If *made is NULL, calls `fill` and sets *made to
+ * `table`; a lock in the library ensures that only one thread does so. Returns `table`, or NULL
+ * after GR_ERR_NO_DRIVER. `find` looks up a function by its full name ("cuMemAlloc") and the CUDA
+ * version of its variant, with the flags of cuGetProcAddress; NULL if the driver lacks it.
+ */
+typedef void *(*gr_cuda_find_fn)(const char *name, int version, uint64_t flags);
+typedef void (*gr_cuda_fill_fn)(void *table, gr_cuda_find_fn find);
+GR_API const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table);
 
 /* ---- A context and a stream ------------------------------------------------------------------ */
 

@@ -3,9 +3,10 @@
 #ifndef GR_LIB_BASE_CUDA_ERROR_TEXT_H
 #define GR_LIB_BASE_CUDA_ERROR_TEXT_H
 
-#include <cuda.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "lib/base/cuda_abi.h"
 
 /* Explains an error code of cuInit() on this machine, with the remedy. */
 void gr_init_advise(CUresult code, char *text, size_t size);

@@ -3,10 +3,11 @@
 #ifndef GR_LIB_CUDA_ARRAY_FORMAT_H
 #define GR_LIB_CUDA_ARRAY_FORMAT_H
 
-#include <cuda.h>
 #include <grinterop/cuda_types.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "lib/base/cuda_abi.h"
 
 /* Short names of CUDA array formats, for the tables of formats. */
 #define U8  CU_AD_FORMAT_UNSIGNED_INT8

@@ -13,7 +13,7 @@
 void gr_context_identify(struct gr_context *context)
 {
     context->id = 0;
-    if (GR_CUDA_HAS(gr_driver(), CtxGetId))
+    if (GR_DRIVER_HAS(gr_driver(), CtxGetId))
         gr_driver()->CtxGetId(context->handle, &context->id);
 }
 
@@ -24,7 +24,7 @@ void gr_context_identify(struct gr_context *context)
 bool gr_context_is_gone(const struct gr_context *context)
 {
     unsigned long long id;
-    if (!GR_CUDA_HAS(gr_driver(), CtxGetId))
+    if (!GR_DRIVER_HAS(gr_driver(), CtxGetId))
         return false;
     CUresult result = gr_driver()->CtxGetId(context->handle, &id);
     return result == CUDA_ERROR_CONTEXT_IS_DESTROYED ||
@@ -48,7 +48,7 @@ gr_status gr_context_check(const struct gr_context *context, const char *call)
 
 int gr_capture_mode(int mode)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUstreamCaptureMode exchanged = (CUstreamCaptureMode)mode;
     if (mode < 0 || !cu || gr_forked || gr_is_exiting() ||
         cu->ThreadExchangeStreamCaptureMode(&exchanged) != CUDA_SUCCESS)
@@ -138,7 +138,7 @@ void gr_context_drop(struct gr_context *context)
  * A reset of a primary context keeps its handle, but not its id. If the id cannot be queried, which
  * is so after a failed kernel, the handle decides.
  */
-static inline bool is_current(const gr_cuda_api *cu, const struct gr_context *context)
+static inline bool is_current(const struct gr_driver_api *cu, const struct gr_context *context)
 {
     CUcontext current = NULL;
     unsigned long long id = 0;
@@ -155,7 +155,7 @@ static inline bool is_current(const gr_cuda_api *cu, const struct gr_context *co
 /* Other failures of the query than a destroyed context are left to the push. */
 gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     *pushed = false;
     if (is_current(cu, context))
         return GR_OK;

@@ -3,8 +3,9 @@
 #ifndef GR_LIB_CUDA_CONTEXT_H
 #define GR_LIB_CUDA_CONTEXT_H
 
-#include <cuda.h>
 #include <grinterop/gr.h>
+
+#include "lib/base/cuda_abi.h"
 
 /*
  * The CUDA context of a resource. `primary_of` is the device whose primary context is retained, or

@@ -17,7 +17,7 @@ struct primary {
 
 static gr_status open_context(struct primary *c, CUdevice device, const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     GR_TRY_CUDA(cu->CtxGetCurrent(&c->before), "cuCtxGetCurrent",
                 "%s could not query the current CUDA context.", call);
     GR_TRY(gr_context_retain(&c->context, device, "the program creates a context", call));
@@ -32,7 +32,7 @@ static gr_status open_context(struct primary *c, CUdevice device, const char *ca
 /* Closes the context, even one that open_context() did not complete. */
 static void close_context(struct primary *c)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUcontext current = NULL;
     /* a reset has ended the stream; the lines below may end the context, and so do this first */
     if (c->shown.stream && !gr_context_is_gone(&c->context)) {

@@ -93,7 +93,7 @@ bool gr_uuid_is(const CUuuid *uuid, const void *other)
 
 void gr_device_text(CUdevice device, char *text, size_t size)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     char name[128] = "?";
     CUuuid uuid;
     if (!cu || cu->DeviceGetName(name, sizeof(name), device) != CUDA_SUCCESS ||

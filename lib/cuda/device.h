@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <grinterop/cuda.h>
+#include <grinterop/gr.h>
+
+#include "lib/base/cuda_abi.h"
 
 gr_status gr_device_count(int *count, const char *call);
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/cuda/driver_required.h"
 #include "lib/base/cuda_error_text.h"
 #include "lib/base/error.h"
 #include "lib/base/public_atomic.h"
@@ -60,8 +59,9 @@ static const struct advice for_named_real = {
 /* Looks up symbols in a library before it is accepted as a driver. */
 struct library {
     void *handle;
-    PFN_cuGetProcAddress_v12000 proc_address_v2;
-    PFN_cuGetProcAddress_v11030 proc_address;
+    CUresult(CUDAAPI *proc_address_v2)(const char *, void **, int, uint64_t,
+                                       CUdriverProcAddressQueryResult *);
+    CUresult(CUDAAPI *proc_address)(const char *, void **, int, uint64_t);
 };
 
 /*
@@ -69,9 +69,9 @@ struct library {
  */
 static struct gr_lock load_lock = GR_LOCK(DRIVER_LOAD);
 static struct library library;
-static gr_cuda_api api;
+static struct gr_driver_api api;
 static char driver_path[GR_PATH_SIZE];
-const gr_cuda_api *_Atomic gr_driver_table;
+const struct gr_driver_api *_Atomic gr_driver_table;
 
 static const struct gr_driver_traits nvidia_traits = {.note = ""};
 static const struct gr_driver_traits software_traits = {
@@ -92,7 +92,7 @@ static void *function_of(void *pointer_to_object, void *result)
     return pointer_to_object;
 }
 
-static void *find_symbol(const struct library *lib, const char *name, int version, cuuint64_t flags)
+static void *find_symbol(const struct library *lib, const char *name, int version, uint64_t flags)
 {
     void *symbol = NULL;
     CUdriverProcAddressQueryResult found;
@@ -117,18 +117,18 @@ static void *find_symbol(const struct library *lib, const char *name, int versio
  * Fills the table. Returns the name of the first required function that is missing; NULL if none is
  * missing.
  */
-static const char *fill_api(const struct library *lib, gr_cuda_api *table)
+static const char *fill_api(const struct library *lib, struct gr_driver_api *table)
 {
-    table->missing = gr_cuda_missing;
-#define FILL(name, version, type)                                                                  \
-    gr_cuda_set(table, &table->name, find_symbol(lib, "cu" #name, version, 0));
-    GR_CUDA_FUNCTIONS(FILL)
-#undef FILL
-#define CHECK(name)                                                                                \
-    if (!GR_CUDA_HAS(table, name))                                                                 \
+    table->missing = gr_driver_missing;
+#define FILL(name, version, parameters)                                                            \
+    gr_driver_set(table, &table->name, find_symbol(lib, "cu" #name, version, 0));
+#define REQUIRE(name, version, parameters)                                                         \
+    FILL(name, version, parameters)                                                                \
+    if (!GR_DRIVER_HAS(table, name))                                                               \
         return "cu" #name;
-    GR_DRIVER_REQUIRED(CHECK)
-#undef CHECK
+    GR_DRIVER_FUNCTIONS(REQUIRE, FILL)
+#undef REQUIRE
+#undef FILL
     return NULL;
 }
 
@@ -305,7 +305,7 @@ gr_status gr_cuda_load(bool allow_software)
     return status;
 }
 
-const gr_cuda_api *gr_driver_load(void)
+const struct gr_driver_api *gr_driver_load(void)
 {
     return gr_cuda_load(false) == GR_OK ? &api : NULL;
 }
@@ -320,7 +320,7 @@ const char *gr_cuda_driver_path(void)
     return gr_driver() ? driver_path : "";
 }
 
-static void *find_loaded(const char *name, int version, cuuint64_t flags)
+static void *find_loaded(const char *name, int version, uint64_t flags)
 {
     return find_symbol(&library, name, version, flags);
 }
@@ -350,7 +350,7 @@ void *gr_driver_export(const char *name)
 const char *gr_cuda_error_name(CUresult code)
 {
     const char *name = NULL;
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     if (!cu || cu->GetErrorName(code, &name) != CUDA_SUCCESS || !name)
         return "CUDA_ERROR (unknown name)";
     return name;

@@ -5,27 +5,26 @@
 
 #include <stdatomic.h>
 
-#include <grinterop/cuda.h>
-
+#include "lib/cuda/driver_functions.h"
 #include "lib/base/log.h"
 
 /* The value of CU_GL_DEVICE_LIST_ALL in cudaGL.h. That header needs an OpenGL header. */
 #define GR_GL_DEVICE_LIST_ALL 1
 
 /* NULL until a driver is loaded; constant afterwards. */
-extern const gr_cuda_api *_Atomic gr_driver_table;
+extern const struct gr_driver_api *_Atomic gr_driver_table;
 
 /*
  * Returns the table of the loaded driver, or NULL. Never loads a driver and never records an error.
  * Inline, because each map calls this function many times.
  */
-static inline const gr_cuda_api *gr_driver(void)
+static inline const struct gr_driver_api *gr_driver(void)
 {
     return atomic_load_explicit(&gr_driver_table, memory_order_acquire);
 }
 
 /* Loads the driver like gr_cuda_load(false), and returns its table; NULL after an error. */
-const gr_cuda_api *gr_driver_load(void);
+const struct gr_driver_api *gr_driver_load(void);
 
 /*
  * Differences between the NVIDIA driver and the software driver for which CUDA has no attribute.

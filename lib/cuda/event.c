@@ -27,7 +27,7 @@ gr_status gr_event_wait(CUstream stream, CUevent wait_event)
 
 CUresult gr_event_poll(CUevent event, CUstream stream, unsigned timeout_ms)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     const bool forever = timeout_ms == GR_WAIT_FOREVER;
     const struct gr_deadline deadline = gr_deadline_in(timeout_ms);
     unsigned polls = 0;

@@ -3,10 +3,11 @@
 #ifndef GR_LIB_CUDA_EVENT_H
 #define GR_LIB_CUDA_EVENT_H
 
-#include <cuda.h>
 #include <stdbool.h>
 
 #include <grinterop/gr.h>
+
+#include "lib/base/cuda_abi.h"
 
 /* Creates an event without timing if *event is NULL. */
 gr_status gr_event_create(CUevent *event);

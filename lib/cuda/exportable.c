@@ -23,7 +23,7 @@ static gr_status refuse(CUresult result, const char *driver_call, size_t bytes)
 /* Maps the memory to an address, with access for its device and that of the current context. */
 static gr_status map_whole(struct gr_exportable *memory, CUdevice device)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     const size_t size = memory->size;
     CUdevice current;
     GR_TRY(gr_current_device(&current));
@@ -47,7 +47,7 @@ static gr_status map_whole(struct gr_exportable *memory, CUdevice device)
 /* Allocates at least memory->size bytes, and sets memory->size to the size of the allocation. */
 static gr_status allocate(struct gr_exportable *memory, CUdevice device)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     const CUmemAllocationProp properties = {
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,
         .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
@@ -99,7 +99,7 @@ gr_status gr_exportable_open(struct gr_exportable *memory, CUdevice device, int 
 
 void gr_exportable_end(const struct gr_exportable *memory)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     cu->MemUnmap(memory->ptr, memory->size);
     cu->MemAddressFree(memory->ptr, memory->size);
     cu->MemRelease(memory->allocation);
@@ -169,7 +169,7 @@ static gr_status check_allocation(struct gr_allocation *found, CUdeviceptr ptr, 
 gr_status gr_allocation_find(CUdeviceptr ptr, size_t size, struct gr_allocation *found,
                              const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     const CUresult result = cu->MemRetainAllocationHandle(&found->handle, (void *)(uintptr_t)ptr);
     if (result != CUDA_SUCCESS)
         return gr_fail_code(result == CUDA_ERROR_INVALID_VALUE ? GR_ERR_UNSUPPORTED : GR_ERR_CUDA,

@@ -3,7 +3,9 @@
 #ifndef GR_LIB_CUDA_EXPORTABLE_H
 #define GR_LIB_CUDA_EXPORTABLE_H
 
-#include <grinterop/cuda.h>
+#include <grinterop/gr.h>
+
+#include "lib/base/cuda_abi.h"
 
 /*
  * Room after a buffer: Mesa's CPU drivers accept a buffer in imported memory only if at least 48

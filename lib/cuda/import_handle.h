@@ -6,8 +6,9 @@
 #ifndef GR_LIB_CUDA_IMPORT_HANDLE_H
 #define GR_LIB_CUDA_IMPORT_HANDLE_H
 
-#include <cuda.h>
 #include <grinterop/gr.h>
+
+#include "lib/base/cuda_abi.h"
 
 /*
  * The value of CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD. CUDA 12 headers lack the constant, but

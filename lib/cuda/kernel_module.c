@@ -109,7 +109,7 @@ static gr_status find_in_library(const char *name, CUfunction *kernel, const cha
 static gr_status find_in_module(const char *name, CUmodule *module, CUfunction *kernel,
                                 const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUresult result = CUDA_SUCCESS;
     if (!*module)
         result = cu->ModuleLoadData(module, image());
@@ -125,7 +125,7 @@ gr_status gr_kernel_find(const char *name, CUmodule *module, CUfunction *kernel,
 {
     if (!gr_kernels_are_built())
         return refuse_missing(call);
-    if (GR_CUDA_HAS(gr_driver(), LibraryLoadData))
+    if (GR_DRIVER_HAS(gr_driver(), LibraryLoadData))
         return find_in_library(name, kernel, call);
     return find_in_module(name, module, kernel, call);
 }

@@ -6,8 +6,9 @@
 #ifndef GR_LIB_CUDA_KERNEL_MODULE_H
 #define GR_LIB_CUDA_KERNEL_MODULE_H
 
-#include <cuda.h>
 #include <grinterop/gr.h>
+
+#include "lib/base/cuda_abi.h"
 
 /* Whether the library contains kernels for the loaded driver. */
 bool gr_kernels_are_built(void);

@@ -7,10 +7,11 @@
 #ifndef GR_LIB_CUDA_LAST_WORK_H
 #define GR_LIB_CUDA_LAST_WORK_H
 
-#include <cuda.h>
 #include <stdbool.h>
 
 #include <grinterop/gr.h>
+
+#include "lib/base/cuda_abi.h"
 
 struct gr_last_work {
     CUstream stream; /* NULL: there was no work */

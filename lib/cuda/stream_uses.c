@@ -69,7 +69,7 @@ static bool is_same(const struct gr_stream_use *use, CUstream stream, CUcontext 
 /* Makes the context of the stream current, because its events must belong to that context. */
 static CUcontext enter(const struct gr_stream_use *use, bool *pushed)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUcontext current = current_context(), of_stream = use->of;
     *pushed = false;
     if (!of_stream && cu->StreamGetCtx(use->stream, &of_stream) != CUDA_SUCCESS)
@@ -85,7 +85,7 @@ static CUcontext enter(const struct gr_stream_use *use, bool *pushed)
  */
 static void record_in(struct gr_stream_use *use, CUcontext context)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUstream stream = use->stream;
     if (use->event && use->context != context) {
         cu->EventDestroy(use->event);

@@ -8,11 +8,11 @@
 #ifndef GR_LIB_CUDA_STREAM_USES_H
 #define GR_LIB_CUDA_STREAM_USES_H
 
-#include <cuda.h>
 #include <stdatomic.h>
 
 #include <grinterop/gr.h>
 
+#include "lib/base/cuda_abi.h"
 #include "lib/base/lock.h"
 
 struct gr_stream_use {

@@ -231,7 +231,7 @@ static gr_status parse(const DLTensor *from, const gr_tensor *exported, struct p
  */
 static gr_status check_device(const struct parsed *parsed, const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUdevice device;
     int ordinal = parsed->device, count = 0;
     if (!parsed->names_device)

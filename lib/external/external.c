@@ -32,7 +32,7 @@ struct leftover {
 
 static void end_leftover(struct leftover *left, bool alive)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     if (alive && left->ptr && left->memory->handle)
         cu->MemFree(left->ptr);
     if (alive && left->mipmapped)

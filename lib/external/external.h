@@ -3,10 +3,10 @@
 #ifndef GR_LIB_EXTERNAL_EXTERNAL_H
 #define GR_LIB_EXTERNAL_EXTERNAL_H
 
-#include <cuda.h>
 #include <stdatomic.h>
 #include <grinterop/external.h>
 
+#include "lib/base/cuda_abi.h"
 #include "lib/cuda/exportable.h"
 #include "lib/resource/backend.h"
 #include "lib/sync/sync.h"

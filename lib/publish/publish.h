@@ -6,10 +6,9 @@
 #ifndef GR_LIB_PUBLISH_PUBLISH_H
 #define GR_LIB_PUBLISH_PUBLISH_H
 
-#include <cuda.h>
-
 #include <grinterop/publish.h>
 
+#include "lib/base/cuda_abi.h"
 #include "lib/publish/job.h"
 #include "lib/resource/resource_types.h"
 #include "lib/resource/map.h"

@@ -4,8 +4,7 @@
 
 #include <stdio.h>
 
-#include <cuda.h>
-
+#include "lib/base/cuda_abi.h"
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 

@@ -142,7 +142,7 @@ static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char
     struct gr_staging *staging = &resource->staging;
     if (staging->room >= bytes)
         return GR_OK;
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUdeviceptr larger;
     GR_TRY_CUDA(cu->MemAlloc(&larger, bytes), "cuMemAlloc",
                 "%s: %zu byte%s of device memory for the copy could not be allocated.", call, bytes,
@@ -156,7 +156,7 @@ static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char
 
 void gr_linear_free(gr_resource *resource, bool alive)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     struct gr_staging *staging = &resource->staging;
     if (alive && staging->ptr)
         cu->MemFree(staging->ptr);

@@ -5,12 +5,12 @@
 #ifndef GR_LIB_RESOURCE_RESOURCE_TYPES_H
 #define GR_LIB_RESOURCE_RESOURCE_TYPES_H
 
-#include <cuda.h>
 #include <grinterop/gr.h>
 #include <grinterop/image.h>
 #include <grinterop/semaphore.h>
 #include <stdatomic.h>
 
+#include "lib/base/cuda_abi.h"
 #include "lib/cuda/context.h"
 #include "lib/cuda/end_after_event.h"
 #include "lib/cuda/last_work.h"

@@ -155,7 +155,7 @@ static bool is_no_stream(CUresult result)
 
 gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUresult result = CUDA_SUCCESS;
     if (!resource->order)
         result = cu->EventCreate(&resource->order, CU_EVENT_DISABLE_TIMING);

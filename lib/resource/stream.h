@@ -3,8 +3,7 @@
 #ifndef GR_LIB_RESOURCE_STREAM_H
 #define GR_LIB_RESOURCE_STREAM_H
 
-#include <cuda.h>
-
+#include "lib/base/cuda_abi.h"
 #include "lib/resource/resource_types.h"
 
 /*

@@ -115,7 +115,7 @@ void gr_semaphore_hold(gr_semaphore *semaphore)
 static void end(struct gr_ending *ending, bool alive)
 {
     gr_semaphore *semaphore = (gr_semaphore *)((char *)ending - offsetof(gr_semaphore, ending));
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     if (alive && semaphore->handle)
         cu->DestroyExternalSemaphore(semaphore->handle);
     gr_work_end(&semaphore->passed, alive);

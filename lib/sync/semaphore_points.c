@@ -92,7 +92,7 @@ gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool
 gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent earlier,
                                    CUevent *event)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUstream stream;
     *event = NULL;
     GR_TRY_CUDA(cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate",

@@ -6,12 +6,12 @@
 #ifndef GR_LIB_SYNC_SYNC_H
 #define GR_LIB_SYNC_SYNC_H
 
-#include <cuda.h>
 #include <stdatomic.h>
 
 #include <grinterop/semaphore.h>
 #include <grinterop/submit.h>
 
+#include "lib/base/cuda_abi.h"
 #include "lib/base/lock.h"
 #include "lib/cuda/context.h"
 #include "lib/cuda/last_work.h"

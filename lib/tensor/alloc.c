@@ -24,8 +24,8 @@ static gr_status refuse(CUresult result, const char *function, size_t bytes, con
 static bool has_pools(CUdevice device)
 {
     int has = 0;
-    const gr_cuda_api *cu = gr_driver();
-    return GR_CUDA_HAS(cu, MemAllocAsync) && GR_CUDA_HAS(cu, MemFreeAsync) &&
+    const struct gr_driver_api *cu = gr_driver();
+    return GR_DRIVER_HAS(cu, MemAllocAsync) && GR_DRIVER_HAS(cu, MemFreeAsync) &&
            cu->DeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, device) ==
                CUDA_SUCCESS &&
            has;
@@ -34,7 +34,7 @@ static bool has_pools(CUdevice device)
 /* Allocates in a new stream, which is idle, so that the memory can be used at once. */
 static CUresult allocate_now(CUdeviceptr *made, size_t bytes)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUstream stream;
     CUresult result = cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
@@ -50,7 +50,7 @@ static CUresult allocate_now(CUdeviceptr *made, size_t bytes)
 static gr_status allocate_device(gr_tensor *tensor, size_t bytes, CUdeviceptr *made,
                                  const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     bool pool = has_pools(tensor->info.device);
     tensor->how = pool ? GR_TENSOR_ASYNC : GR_TENSOR_FREE;
     if (!pool)
@@ -76,7 +76,7 @@ static gr_status allocate_exportable(gr_tensor *tensor, size_t bytes, CUdevicept
 static gr_status allocate_managed(gr_tensor *tensor, size_t bytes, CUdeviceptr *made,
                                   const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     int has = 0;
     tensor->how = GR_TENSOR_FREE;
     GR_TRY_CUDA(

@@ -156,7 +156,7 @@ static bool between_devices(const struct side *to, const struct side *from)
 static CUresult copy_bytes(const struct side *to, const struct side *from, CUdeviceptr at,
                            CUdeviceptr source, size_t bytes, CUstream stream)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     if (between_devices(to, from))
         return cu->MemcpyPeerAsync(at, to->tensor->context.handle, source,
                                    from->tensor->context.handle, bytes, stream);

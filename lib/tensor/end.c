@@ -25,7 +25,7 @@ bool gr_tensor_enter(const struct gr_context *context, bool *pushed)
  */
 static void free_memory(gr_tensor *tensor, bool alive, CUstream stream)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     if (alive && tensor->how == GR_TENSOR_ASYNC) {
         if (cu->MemFreeAsync(tensor->low, stream) != CUDA_SUCCESS)
             cu->MemFree(tensor->low);

@@ -3,10 +3,10 @@
 #ifndef GR_LIB_TENSOR_TENSOR_H
 #define GR_LIB_TENSOR_TENSOR_H
 
-#include <cuda.h>
 #include <stdatomic.h>
 #include <grinterop/tensor.h>
 
+#include "lib/base/cuda_abi.h"
 #include "lib/cuda/end_after_event.h"
 #include "lib/cuda/exportable.h"
 #include "lib/resource/mapping_users.h"

@@ -32,7 +32,7 @@ static gr_status refuse_reach(const gr_tensor *tensor, CUdevice device, CUresult
 /* Enables access to memory with its own access rights: that of pools, and exportable memory. */
 static CUresult open_memory(const gr_tensor *tensor, CUdevice device)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUmemoryPool pool;
     CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device},
                               .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};

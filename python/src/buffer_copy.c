@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include <grinterop/cuda.h>
+#include "lib/cuda/driver_functions.h"
 
 /* The mapping, which must have a pointer: an image has none. `call` is for the message. */
 static gr_buffer *mapping_to_use(buffer_object *self, bool to_write, const char *call)
@@ -49,7 +49,7 @@ struct work {
 static int run(void *user)
 {
     const struct work *work = user;
-    const gr_cuda_api *cuda = gr_cuda();
+    const struct gr_driver_api *cuda = gr_driver_functions();
     if (work->pattern_size == 0)
         return cuda->MemcpyAsync(work->to, work->from, work->size, work->stream);
     const size_t count = work->size / work->pattern_size;

@@ -2,9 +2,10 @@
 /* Loading the CUDA driver, CudaContext, probing OpenGL transports, and the log. */
 #include "module.h"
 
-#include <grinterop/cuda.h>
 #include <grinterop/driver.h>
 #include <grinterop/gl.h>
+
+#include "lib/cuda/driver_functions.h"
 
 static PyObject *load(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
@@ -64,7 +65,7 @@ PyMethodDef driver_functions[] = {
 
 int in_context(CUcontext context, int (*call)(void *user), void *user)
 {
-    const gr_cuda_api *cuda = gr_cuda();
+    const struct gr_driver_api *cuda = gr_driver_functions();
     int result = cuda ? cuda->CtxPushCurrent(context) : CUDA_ERROR_NOT_INITIALIZED;
     if (result != CUDA_SUCCESS)
         return result;
@@ -176,7 +177,7 @@ PROPERTY(handle, HANDLE(context))
 static PyObject *call_sync(PyObject *self, PyObject *Py_UNUSED(none))
 {
     gr_cuda_context *context = open_of(self);
-    const gr_cuda_api *cuda = context ? gr_cuda() : NULL;
+    const struct gr_driver_api *cuda = context ? gr_driver_functions() : NULL;
     CUresult result;
     if (!cuda)
         return context ? fail() : NULL;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include <grinterop/cuda.h>
+#include "lib/cuda/driver_functions.h"
 
 static PyObject *maker, *warner;
 
@@ -108,7 +108,7 @@ bool is_absent(PyObject *type)
 
 PyObject *driver_fail(int result, const char *call)
 {
-    const gr_cuda_api *cuda = gr_cuda();
+    const struct gr_driver_api *cuda = gr_driver_functions();
     const char *name = NULL, *text = NULL;
     if (cuda) {
         cuda->GetErrorName((CUresult)result, &name);

@@ -6,7 +6,7 @@
  */
 #include "module.h"
 
-#include <grinterop/cuda.h>
+#include "lib/cuda/driver_functions.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -19,7 +19,7 @@ struct place {
 /* Mesa's drivers need room after a buffer in imported memory. */
 #define MESA_ROOM 64
 
-static CUresult find_place(const gr_cuda_api *cuda, int device, struct place *place)
+static CUresult find_place(const struct gr_driver_api *cuda, int device, struct place *place)
 {
     place->properties = (CUmemAllocationProp){
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -30,7 +30,7 @@ static CUresult find_place(const gr_cuda_api *cuda, int device, struct place *pl
                                              CU_MEM_ALLOC_GRANULARITY_MINIMUM);
 }
 
-static CUresult map(const gr_cuda_api *cuda, const struct place *place,
+static CUresult map(const struct gr_driver_api *cuda, const struct place *place,
                     CUmemGenericAllocationHandle handle, size_t size, CUdeviceptr *made)
 {
     const CUmemAccessDesc access = {place->properties.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
@@ -54,7 +54,7 @@ static CUresult map(const gr_cuda_api *cuda, const struct place *place,
 /* The mapping keeps the memory, so the handle is released. */
 static void *allocate(size_t size, int device)
 {
-    const gr_cuda_api *cuda = gr_cuda();
+    const struct gr_driver_api *cuda = gr_driver_functions();
     CUmemGenericAllocationHandle handle;
     CUdeviceptr ptr = 0;
     struct place place;
@@ -71,7 +71,7 @@ static void *allocate(size_t size, int device)
 }
 
 /* As cudaFree() does, waits for all work of the device: cuMemUnmap() does not. */
-static void await(const gr_cuda_api *cuda, int device)
+static void await(const struct gr_driver_api *cuda, int device)
 {
     CUcontext context;
     if (cuda->DevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS)
@@ -85,7 +85,7 @@ static void await(const gr_cuda_api *cuda, int device)
 
 static void release(void *memory, int device)
 {
-    const gr_cuda_api *cuda = gr_cuda();
+    const struct gr_driver_api *cuda = gr_driver_functions();
     const CUdeviceptr ptr = (CUdeviceptr)(uintptr_t)memory;
     size_t size = 0;
     if (!cuda || !ptr ||

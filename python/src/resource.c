@@ -5,9 +5,10 @@
  */
 #include "resource.h"
 
-#include <grinterop/cuda.h>
 #include <grinterop/image.h>
 #include <grinterop/tensor.h>
+
+#include "lib/cuda/driver_functions.h"
 
 PyTypeObject *resource_type;
 

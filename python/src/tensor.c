@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include <grinterop/cuda.h>
+#include "lib/cuda/driver_functions.h"
 
 PyTypeObject *tensor_type;
 
@@ -303,7 +303,7 @@ static PyObject *call_copy(PyObject *self, PyObject *args, PyObject *keywords, b
 
 static int await(void *stream)
 {
-    return gr_cuda()->StreamSynchronize(stream);
+    return gr_driver_functions()->StreamSynchronize(stream);
 }
 
 /* Copies, and waits in the context of the tensor, to which a default stream belongs. */

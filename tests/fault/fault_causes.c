@@ -7,7 +7,7 @@
 #include "fault.h"
 #include "tests/support/next.h"
 
-#include "lib/cuda/driver_required.h"
+#include "lib/cuda/driver_functions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,8 +198,9 @@ CHILD(init_fails)
     return 0;
 }
 
-#define NAME(name) "cu" #name,
-static const char *const required[] = {GR_DRIVER_REQUIRED(NAME)};
+#define NAME(name, version, parameters) "cu" #name,
+#define NOTHING(name, version, parameters)
+static const char *const required[] = {GR_DRIVER_FUNCTIONS(NAME, NOTHING)};
 
 /* The driver is too old: it lacks one required function. Each function is tested in turn. */
 CHILD(each_function_missing)

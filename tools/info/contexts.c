@@ -11,8 +11,7 @@
 
 #include <epoxy/egl.h>
 
-#include <grinterop/cuda.h>
-
+#include "lib/cuda/driver_functions.h"
 #include "gl/context/egl_vendor.h"
 #include "tools/info/finding.h"
 #include "tools/info/try.h"
@@ -70,8 +69,8 @@ void find_egl(const struct find *find)
         return;
     egl_vendor_advise(gr_cuda_is_software(), advice, sizeof(advice));
     /* With CUDA, the OpenGL finder reports the failure, too. */
-    say("egl/drivers", gr_cuda() ? MARK_BAD | DETAIL : MARK_BAD, "EGL has no devices", "%s",
-        advice);
+    say("egl/drivers", gr_driver_functions() ? MARK_BAD | DETAIL : MARK_BAD, "EGL has no devices",
+        "%s", advice);
 }
 
 const char *egl_make_current(int number)

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <grinterop/cuda.h>
-
+#include "lib/cuda/driver_functions.h"
 #include "lib/base/uuid_text.h"
 #include "tools/info/finding.h"
 
@@ -17,7 +16,7 @@ static const char *driver_id(void)
     return wanted && strcmp(wanted, "soft") == 0 ? "cuda/software" : "cuda/driver";
 }
 
-static void say_driver(const gr_cuda_api *cu, int count)
+static void say_driver(const struct gr_driver_api *cu, int count)
 {
     int version = 0;
     cu->DriverGetVersion(&version);
@@ -33,17 +32,16 @@ static void say_driver(const gr_cuda_api *cu, int count)
     say_fact("version", "%d.%d", version / 1000, version % 1000 / 10);
     say_fact("software", "%s", gr_cuda_is_software() ? "yes" : "no");
     say_fact("devices", "%d", count);
-    say_fact("headers", "%d.%d", CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
 }
 
-static int attribute(const gr_cuda_api *cu, CUdevice_attribute which, CUdevice device)
+static int attribute(const struct gr_driver_api *cu, CUdevice_attribute which, CUdevice device)
 {
     int value = 0;
     cu->DeviceGetAttribute(&value, which, device);
     return value;
 }
 
-static void say_device(const gr_cuda_api *cu, CUdevice device, int number)
+static void say_device(const struct gr_driver_api *cu, CUdevice device, int number)
 {
     char name[100] = "?", text[GR_UUID_TEXT_SIZE];
     CUuuid uuid = {{0}};
@@ -70,7 +68,7 @@ static void say_device(const gr_cuda_api *cu, CUdevice device, int number)
              attribute(cu, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, device));
 }
 
-static void say_peer(const gr_cuda_api *cu, const CUdevice devices[], int from, int to)
+static void say_peer(const struct gr_driver_api *cu, const CUdevice devices[], int from, int to)
 {
     int reaches = 0;
     cu->DeviceCanAccessPeer(&reaches, devices[from], devices[to]);
@@ -87,7 +85,7 @@ void find_cuda(const struct find *find)
     CUdevice devices[MOST_DEVICES] = {0};
     int count = 0;
     (void)find;
-    const gr_cuda_api *cu = gr_cuda();
+    const struct gr_driver_api *cu = gr_driver_functions();
     if (!cu) {
         say_error(driver_id(), "no CUDA driver");
         return;
@@ -108,7 +106,7 @@ void find_cuda(const struct find *find)
 void find_software(const struct find *find)
 {
     (void)find;
-    if (gr_cuda())
+    if (gr_driver_functions())
         say(driver_id(), MARK_GOOD | DETAIL, "the software driver is available as well",
             "Programs select it by GR_CUDA_DRIVER=soft (%s).", gr_cuda_driver_path());
     else

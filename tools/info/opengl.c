@@ -9,10 +9,10 @@
 
 #include <epoxy/gl.h>
 
-#include <grinterop/cuda.h>
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 
+#include "lib/cuda/driver_functions.h"
 #include "tools/info/finding.h"
 #include "tools/info/try.h"
 
@@ -113,7 +113,7 @@ void find_opengl(const struct find *find)
     say_opengl(id, where, egl->description);
     say_transports(id, where, find->device);
     /* Also tries CUDA on the next device. Trying all pairs would take too long. */
-    if (gr_cuda()->DeviceGetCount(&count) != CUDA_SUCCESS || count < 2)
+    if (gr_driver_functions()->DeviceGetCount(&count) != CUDA_SUCCESS || count < 2)
         return;
     int next = (find->device + 1) % count;
     snprintf(id, sizeof(id), "opengl/%d/cuda/%d", find->device, next);

@@ -105,7 +105,7 @@ static CUfunction load_kernel(const struct trial *t)
 bool try_open(struct trial *t, struct try_side *side)
 {
     say_step("a CUDA context");
-    t->cu = gr_cuda();
+    t->cu = gr_driver_functions();
     side->context = t->cu ? gr_cuda_context_create(side->device) : NULL;
     if (!side->context)
         return try_error(t);

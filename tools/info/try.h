@@ -13,9 +13,9 @@
 #ifndef INFO_TRY_H
 #define INFO_TRY_H
 
-#include <grinterop/cuda.h>
 #include <grinterop/submit.h>
 
+#include "lib/cuda/driver_functions.h"
 #include "lib/base/log.h"
 
 enum {
@@ -56,7 +56,7 @@ struct try_side {
 struct trial {
     struct way way;
     unsigned transports; /* GR_TRANSPORT_*; 0 if `way.what` names none */
-    const gr_cuda_api *cu;
+    const struct gr_driver_api *cu;
     struct try_side cuda;
     bool by_kernel; /* copy the next buffer with a kernel, if that is available */
     bool kernel_ran;

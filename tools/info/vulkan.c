@@ -3,9 +3,9 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include <grinterop/cuda.h>
 #include <grinterop/vk.h>
 
+#include "lib/cuda/driver_functions.h"
 #include "lib/base/uuid_text.h"
 #include "tools/info/finding.h"
 #include "tools/info/try.h"

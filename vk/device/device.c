@@ -179,7 +179,7 @@ static gr_status find_context(struct needs *needs, const char *call)
     needs->reaches = device->info.cuda_device >= 0;
     if (!needs->reaches)
         GR_TRY(gr_device_first(&device->cuda));
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     device->computing = device->cuda;
     GR_TRY_CUDA(cu->CtxGetCurrent(&device->context.handle), "cuCtxGetCurrent",
                 "%s could not query the current CUDA context.", call);

@@ -3,9 +3,9 @@
 #ifndef GR_VK_DEVICE_DEVICE_H
 #define GR_VK_DEVICE_DEVICE_H
 
-#include <cuda.h>
 #include <stdatomic.h>
 
+#include "lib/base/cuda_abi.h"
 #include "lib/base/clock.h"
 #include "lib/base/lock.h"
 #include "lib/base/error.h"

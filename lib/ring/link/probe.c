@@ -13,7 +13,7 @@
 
 static CUresult make(struct gr_peer_probe *probe)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     if (probe->stream)
         return CUDA_SUCCESS;
     CUresult result = cu->StreamCreate(&probe->stream, CU_STREAM_NON_BLOCKING);
@@ -33,7 +33,7 @@ static gr_status refuse_query(CUresult result, const char *call)
 static gr_status enqueue_query(const struct gr_peer_probe *probe, gr_semaphore *semaphore,
                                uint64_t value)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = value);
     CUresult result = cu->EventRecord(probe->before, probe->stream);
@@ -80,7 +80,7 @@ enum gr_peer_result gr_peer_probe_poll(struct gr_peer_probe *probe)
 /* Ends a probe. Work that is already in its stream still completes. */
 void gr_peer_probe_end(struct gr_peer_probe *probe)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     if (probe->before)
         cu->EventDestroy(probe->before);
     if (probe->after)

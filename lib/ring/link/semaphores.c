@@ -72,7 +72,7 @@ static void signal_value(gr_semaphore *semaphore, uint64_t value)
 
 static CUresult make_streams(struct gr_link *link)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     CUresult result = cu->EventCreate(&link->mark, CU_EVENT_DISABLE_TIMING);
     if (result == CUDA_SUCCESS)
         result = cu->StreamCreate(&link->passed, CU_STREAM_NON_BLOCKING);
@@ -104,7 +104,7 @@ static void end_probe(struct gr_peer_probe *probe, gr_semaphore *semaphore)
 
 static void end_streams(struct gr_link *link)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     const CUstream streams[] = {link->out, link->in, link->passed};
     GR_ENTERED pushed = false;
     if (!link->mark || gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
@@ -387,7 +387,7 @@ gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side,
 /* Records the event once more, after all waits of the streams. */
 static bool record_after_streams(const struct gr_link *link, CUevent event)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gr_driver_api *cu = gr_driver();
     if (link->in) {
         follow(link, link->in);
         follow(link, link->out);
