@@ -21,7 +21,7 @@ struct gl_transfer gl_transfer_of(const struct gl_format *format)
 {
     struct gl_transfer transfer = {.format = format->transfer_format,
                                    .type = format->transfer_type};
-    if (gr_kernels_are_built())
+    if (gr_kernels_are_there())
         transfer.integers = format->integers;
     if (transfer.integers)
         transfer.type = transfer.integers == 2 ? GL_UNSIGNED_SHORT : GL_UNSIGNED_INT;

@@ -52,9 +52,8 @@ static const struct advice for_named_real = {
     SOFTWARE_INSTEAD};
 #endif
 
-#define SOFT_DRIVER           "libgrinterop-softcuda.so"
-#define SOFT_DRIVER_IN_FOLDER "grinterop/" SOFT_DRIVER
-#define SOFT_SYMBOL           "gr_softcuda_version"
+#define SOFT_DRIVER "libgrinterop-softcuda.so"
+#define SOFT_SYMBOL "gr_softcuda_version"
 
 /* Looks up symbols in a library before it is accepted as a driver. */
 struct library {
@@ -174,6 +173,19 @@ static gr_status load_file(const char *path, const struct advice *advice)
     return GR_OK;
 }
 
+bool gr_driver_find_file(const char *name, char *path, size_t size)
+{
+    static const char *const below[] = {"/grinterop", ""};
+    char beside[GR_PATH_SIZE];
+    gr_loader_own_folder(beside, sizeof(beside));
+    for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++)
+        if (snprintf(path, size, "%s%s/%s", beside, below[i], name) < (int)size &&
+            gr_loader_can_read(path))
+            return true;
+    return snprintf(path, size, "%s/%s", GR_PKGLIBDIR, name) < (int)size &&
+           gr_loader_can_read(path);
+}
+
 #ifdef GR_WITHOUT_SOFTCUDA
 static bool software_is_loaded(const void *except, char *path, size_t size)
 {
@@ -198,24 +210,13 @@ static bool software_is_loaded(const void *except, char *path, size_t size)
     return gr_loader_loaded(SOFT_SYMBOL, except, path, size);
 }
 
-/*
- * Searches the subfolder `grinterop` of the folder that contains the library, then that folder
- * itself, and then the installation folder.
- */
 static gr_status load_software(void)
 {
     char beside[GR_PATH_SIZE], path[GR_PATH_SIZE];
-    if (software_is_loaded(NULL, path, sizeof(path)))
+    if (software_is_loaded(NULL, path, sizeof(path)) ||
+        gr_driver_find_file(SOFT_DRIVER, path, sizeof(path)))
         return load_file(path, &for_software);
     gr_loader_own_folder(beside, sizeof(beside));
-
-    const char *const folders[] = {beside, beside, GR_PKGLIBDIR};
-    const char *const names[] = {SOFT_DRIVER_IN_FOLDER, SOFT_DRIVER, SOFT_DRIVER};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        int length = snprintf(path, sizeof(path), "%s/%s", folders[i], names[i]);
-        if (length < (int)sizeof(path) && gr_loader_can_read(path))
-            return load_file(path, &for_software);
-    }
     return gr_fail(GR_ERR_NO_DRIVER, GR_LOADER_CALL,
                    "The software CUDA driver " SOFT_DRIVER
                    " was not found in the library's folder (%.250s), in its subfolder grinterop, "

@@ -78,6 +78,12 @@ static inline const struct gr_driver_traits *gr_driver_traits(void)
 void *gr_driver_export(const char *name);
 
 /*
+ * Finds a file of grinterop: in the subfolder `grinterop` of the folder that contains the library,
+ * in that folder itself, or in the installation folder.
+ */
+bool gr_driver_find_file(const char *name, char *path, size_t size);
+
+/*
  * Describes a second copy of the software driver in the process, whose objects the loaded driver
  * does not know. The text begins with a space, or is empty if there is no such copy.
  */

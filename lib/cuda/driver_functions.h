@@ -82,6 +82,9 @@
     OPTIONAL(LibraryLoadData, 12000,                                                               \
              (CUlibrary *, const void *, CUjit_option *, void **, unsigned int, CUlibraryOption *, \
               void **, unsigned int))                                                              \
+    OPTIONAL(LibraryLoadFromFile, 12000,                                                           \
+             (CUlibrary *, const char *, CUjit_option *, void **, unsigned int, CUlibraryOption *, \
+              void **, unsigned int))                                                              \
     REQUIRED(MemAddressFree, 10020, (CUdeviceptr, size_t))                                         \
     REQUIRED(MemAddressReserve, 10020,                                                             \
              (CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long))                     \
@@ -130,6 +133,7 @@
     REQUIRED(MipmappedArrayDestroy, 5000, (CUmipmappedArray))                                      \
     REQUIRED(MipmappedArrayGetLevel, 5000, (CUarray *, CUmipmappedArray, unsigned int))            \
     OPTIONAL(ModuleGetFunction, 2000, (CUfunction *, CUmodule, const char *))                      \
+    OPTIONAL(ModuleLoad, 2000, (CUmodule *, const char *))                                         \
     OPTIONAL(ModuleLoadData, 2000, (CUmodule *, const void *))                                     \
     OPTIONAL(ModuleUnload, 2000, (CUmodule))                                                       \
     OPTIONAL(PointerGetAttribute, 4000, (void *, CUpointer_attribute, CUdeviceptr))                \

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The kernels of the library: the embedded files, and the handles from the driver. */
+/*
+ * The kernels of the library, and their handles from the driver. They are embedded, or in files
+ * that were built elsewhere, such as Debian's package grinterop-kernels.
+ */
 #include "lib/cuda/kernel_module.h"
 
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/loader.h"
 #include "lib/base/lock.h"
 
 #ifdef _WIN32
@@ -16,8 +20,10 @@ static const unsigned char gr_kernels_gpu_built, gr_kernels_host_built;
 #define NO_KERNEL "This call needs a kernel, which grinterop does not have on Windows."
 #else
 #define NO_KERNEL                                                                                  \
-    "This call needs a kernel, but grinterop was built without nvcc: configure it with NVCC=... "  \
-    "(from the CUDA Toolkit) and build again."
+    "This call needs a kernel, but grinterop was built without nvcc, and has no "                  \
+    "grinterop.fatbin: "                                                                           \
+    "install it (Debian: grinterop-kernels), or configure grinterop with NVCC=... (from the CUDA " \
+    "Toolkit) and build again."
 
 /*
  * The assembler finds the file through -Wa,-I. The file is empty if these kernels were not
@@ -47,9 +53,21 @@ static const unsigned char *image(void)
     return gr_driver_traits()->host_kernels ? gr_kernels_host : gr_kernels_gpu;
 }
 
-bool gr_kernels_are_built(void)
+static bool are_embedded(void)
 {
     return gr_driver_traits()->host_kernels ? gr_kernels_host_built : gr_kernels_gpu_built;
+}
+
+static bool find_file(char *path, size_t size)
+{
+    const char *name = gr_driver_traits()->host_kernels ? "grinterop.so" : "grinterop.fatbin";
+    return gr_driver_find_file(name, path, size);
+}
+
+bool gr_kernels_are_there(void)
+{
+    char path[GR_PATH_SIZE];
+    return are_embedded() || find_file(path, sizeof(path));
 }
 
 static gr_status refuse_missing(const char *call)
@@ -57,7 +75,9 @@ static gr_status refuse_missing(const char *call)
     if (gr_driver_traits()->host_kernels)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "This call needs a kernel, but grinterop was built without kernels for the "
-                       "software CUDA driver: configure it with a C++17 compiler (CXX=...).");
+                       "software CUDA driver, and has no grinterop.so: install it (Debian: "
+                       "grinterop-softcuda), or configure grinterop with the headers of CUDA and a "
+                       "C++17 compiler (CXX=...).");
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    NO_KERNEL
                    " A tensor with the same bytes as the image (same type, channels last, "
@@ -81,10 +101,13 @@ static CUlibrary library;
 
 static CUresult load_library(CUlibrary *loaded)
 {
+    char path[GR_PATH_SIZE];
     CUresult result = CUDA_SUCCESS;
     GR_LOCKED(&lock);
-    if (!library)
+    if (!library && are_embedded())
         result = gr_driver()->LibraryLoadData(&library, image(), NULL, NULL, 0, NULL, NULL, 0);
+    else if (!library && find_file(path, sizeof(path)))
+        result = gr_driver()->LibraryLoadFromFile(&library, path, NULL, NULL, 0, NULL, NULL, 0);
     if (result != CUDA_SUCCESS)
         library = NULL;
     *loaded = library;
@@ -97,7 +120,8 @@ static gr_status find_in_library(const char *name, CUfunction *kernel, const cha
     CUkernel found = NULL;
     CUresult result = load_library(&loaded);
     if (result != CUDA_SUCCESS)
-        return refuse_load(result, "cuLibraryLoadData", call);
+        return refuse_load(result, are_embedded() ? "cuLibraryLoadData" : "cuLibraryLoadFromFile",
+                           call);
     result = gr_driver()->LibraryGetKernel(&found, loaded, name);
     if (result != CUDA_SUCCESS)
         return refuse_load(result, "cuLibraryGetKernel", call);
@@ -110,12 +134,15 @@ static gr_status find_in_module(const char *name, CUmodule *module, CUfunction *
                                 const char *call)
 {
     const struct gr_driver_api *cu = gr_driver();
+    char path[GR_PATH_SIZE];
     CUresult result = CUDA_SUCCESS;
-    if (!*module)
+    if (!*module && are_embedded())
         result = cu->ModuleLoadData(module, image());
+    else if (!*module && find_file(path, sizeof(path)))
+        result = cu->ModuleLoad(module, path);
     if (result != CUDA_SUCCESS) {
         *module = NULL;
-        return refuse_load(result, "cuModuleLoadData", call);
+        return refuse_load(result, are_embedded() ? "cuModuleLoadData" : "cuModuleLoad", call);
     }
     result = cu->ModuleGetFunction(kernel, *module, name);
     return result == CUDA_SUCCESS ? GR_OK : refuse_load(result, "cuModuleGetFunction", call);
@@ -123,7 +150,7 @@ static gr_status find_in_module(const char *name, CUmodule *module, CUfunction *
 
 gr_status gr_kernel_find(const char *name, CUmodule *module, CUfunction *kernel, const char *call)
 {
-    if (!gr_kernels_are_built())
+    if (!gr_kernels_are_there())
         return refuse_missing(call);
     if (GR_DRIVER_HAS(gr_driver(), LibraryLoadData))
         return find_in_library(name, kernel, call);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The kernels of the library, from publish/kernels.cu. The library contains two compilations of
- * this file: for GPUs and for the software driver.
+ * The kernels of the library, from publish/kernels.cu. There are two compilations of this file: for
+ * GPUs and for the software driver.
  */
 #ifndef GR_LIB_CUDA_KERNEL_MODULE_H
 #define GR_LIB_CUDA_KERNEL_MODULE_H
@@ -10,8 +10,8 @@
 
 #include "lib/base/cuda_abi.h"
 
-/* Whether the library contains kernels for the loaded driver. */
-bool gr_kernels_are_built(void);
+/* Whether there are kernels for the loaded driver, in the library or in a file. */
+bool gr_kernels_are_there(void);
 
 /*
  * Finds a kernel. The driver loads the kernels once for all contexts. A driver before CUDA 12.0

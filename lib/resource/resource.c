@@ -398,7 +398,7 @@ int gr_resource_format(const gr_resource *resource, char *text, size_t size)
         snprintf(bytes, sizeof(bytes), ", %zu byte%s", resource->size, gr_s(resource->size));
     return snprintf(text, size, "%s%s, flags %s, transport %s%s, handle %p, %s%s", what, bytes,
                     flags, resource->transport, gr_driver_traits()->note, resource->handle, state,
-                    gr_kernels_are_built() ? "" : NO_KERNELS);
+                    gr_kernels_are_there() ? "" : NO_KERNELS);
 }
 
 int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
