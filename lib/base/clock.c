@@ -3,8 +3,30 @@
 #include "lib/base/clock.h"
 
 #include <math.h>
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <sched.h>
 #include <time.h>
+#endif
+
+#ifdef _WIN32
+
+uint64_t gr_clock_ns(void)
+{
+    LARGE_INTEGER ticks, rate;
+    QueryPerformanceCounter(&ticks);
+    QueryPerformanceFrequency(&rate);
+    const uint64_t t = (uint64_t)ticks.QuadPart, per_second = (uint64_t)rate.QuadPart;
+    return t / per_second * 1000000000 + t % per_second * 1000000000 / per_second;
+}
+
+void gr_sleep_us(unsigned us)
+{
+    Sleep((us + 999) / 1000);
+}
+
+#else
 
 uint64_t gr_clock_ns(void)
 {
@@ -12,6 +34,16 @@ uint64_t gr_clock_ns(void)
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
+
+void gr_sleep_us(unsigned us)
+{
+    if (us == 0)
+        sched_yield();
+    else
+        nanosleep(&(struct timespec){.tv_nsec = (long)us * 1000}, NULL);
+}
+
+#endif
 
 double gr_clock_ms(void)
 {
@@ -37,10 +69,5 @@ void gr_host_pause(unsigned *polls)
 {
     unsigned sleeps = *polls < YIELDS ? 0 : *polls - YIELDS;
     *polls += sleeps < SLEEPS;
-    if (*polls <= YIELDS) {
-        sched_yield();
-        return;
-    }
-    long us = 20 + 2 * (long)sleeps;
-    nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+    gr_sleep_us(*polls <= YIELDS ? 0 : 20 + 2 * sleeps);
 }

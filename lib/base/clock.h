@@ -16,6 +16,9 @@
 uint64_t gr_clock_ns(void);
 double gr_clock_ms(void);
 
+/* Sleeps for less than a second, on Windows for whole milliseconds. 0: only lets others run. */
+void gr_sleep_us(unsigned us);
+
 /* When a call times out. */
 struct gr_deadline {
     unsigned timeout_ms; /* that of the call; 0: it looks, and does not wait */

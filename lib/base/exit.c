@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "lib/base/exit.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "lib/base/loader.h"
+#include "lib/base/thread.h"
 
 static atomic_bool exiting;
 
@@ -22,8 +22,8 @@ static void register_exit(void)
 
 void gr_exit_watch(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, register_exit);
+    static gr_once once = GR_ONCE;
+    gr_call_once(&once, register_exit);
 }
 
 bool gr_is_exiting(void)

@@ -6,8 +6,9 @@
 #ifndef GR_LIB_BASE_LOCK_H
 #define GR_LIB_BASE_LOCK_H
 
-#include <pthread.h>
 #include <stdbool.h>
+
+#include "lib/base/thread.h"
 
 /*
  * The kinds of locks. A thread that holds a lock takes only locks of kinds further down, so that no
@@ -52,14 +53,14 @@ enum gr_lock_kind {
 };
 
 struct gr_lock {
-    pthread_mutex_t mutex;
+    gr_mutex mutex;
     enum gr_lock_kind kind;
 };
 
 /* The initializer of a lock of this kind. */
 #define GR_LOCK(NAME)                                                                              \
     {                                                                                              \
-        PTHREAD_MUTEX_INITIALIZER, GR_LOCK_##NAME                                                  \
+        GR_MUTEX, GR_LOCK_##NAME                                                                   \
     }
 
 #ifdef GR_CHECK_LOCKS
@@ -90,25 +91,25 @@ static inline void gr_lock_forget(const struct gr_lock *lock)
 static inline bool gr_lock_init(struct gr_lock *lock, enum gr_lock_kind kind)
 {
     lock->kind = kind;
-    return pthread_mutex_init(&lock->mutex, NULL) == 0;
+    return gr_mutex_init(&lock->mutex);
 }
 
 static inline void gr_lock_end(struct gr_lock *lock)
 {
-    pthread_mutex_destroy(&lock->mutex);
+    gr_mutex_end(&lock->mutex);
 }
 
 static inline struct gr_lock *gr_lock(struct gr_lock *lock)
 {
     gr_lock_check(lock);
-    pthread_mutex_lock(&lock->mutex);
+    gr_mutex_lock(&lock->mutex);
     return lock;
 }
 
 static inline void gr_unlock(struct gr_lock *lock)
 {
     gr_lock_forget(lock);
-    pthread_mutex_unlock(&lock->mutex);
+    gr_mutex_unlock(&lock->mutex);
 }
 
 static inline void gr_unlock_at_end(struct gr_lock *const *lock)

@@ -2,7 +2,6 @@
 /* The log: its listeners and their levels. */
 #include "lib/base/log.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <strings.h>
@@ -26,7 +25,7 @@ static struct sink sinks[GR_LOG_SINKS];
 
 /* Protects the sinks; the condition is signalled when a delivery ends. */
 static struct gr_lock sinks_lock = GR_LOCK(LOG_SINKS);
-static pthread_cond_t delivered = PTHREAD_COND_INITIALIZER;
+static struct gr_condition delivered = GR_CONDITION;
 
 static void set_level(struct sink *sink, int level)
 {
@@ -44,7 +43,7 @@ static void set_level(struct sink *sink, int level)
 static void renew_lock(void)
 {
     (void)gr_lock_init(&sinks_lock, GR_LOCK_LOG_SINKS);
-    pthread_cond_init(&delivered, NULL);
+    (void)gr_condition_init(&delivered);
     for (int i = 0; i < GR_LOG_SINKS; i++)
         sinks[i].busy = 0;
 }
@@ -108,7 +107,7 @@ void gr_log_remove(gr_log_fn fn, void *user)
     if (sink) {
         set_level(sink, GR_LOG_NONE);
         while (sink->busy)
-            pthread_cond_wait(&delivered, &sinks_lock.mutex);
+            gr_condition_wait(&delivered, &sinks_lock.mutex);
         /* meanwhile another thread may have added this pair again, or removed it and added one */
         if (find(fn, user, false) == sink && sink->level == GR_LOG_NONE)
             sink->fn = NULL;
@@ -137,7 +136,7 @@ static void deliver(struct sink *sink, gr_log_level level, const char *line)
     fn(user, level, line);
     gr_lock(&sinks_lock);
     sink->busy -= sink->busy > 0; /* 0 in a child that `fn` forked */
-    pthread_cond_broadcast(&delivered);
+    gr_condition_wake(&delivered);
     gr_unlock(&sinks_lock);
 }
 

@@ -14,7 +14,7 @@
 
 void gr_uses_init(struct gr_stream_uses *list, enum gr_lock_kind kind)
 {
-    *list = (struct gr_stream_uses){.lock = {PTHREAD_MUTEX_INITIALIZER, kind}};
+    *list = (struct gr_stream_uses){.lock = {GR_MUTEX, kind}};
 }
 
 static struct gr_stream_use *items_of(struct gr_stream_uses *list)

@@ -5,8 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/loader.h"
+#include "lib/base/thread.h"
 
 #define TMPFS 0x01021994 /* the file system of memfd_create() files without MFD_HUGETLB */
 
@@ -128,22 +127,14 @@ static void *close_all(void *user)
     return NULL;
 }
 
-/*
- * Starts the closing thread, with signals blocked, because the threads of the application handle
- * signals.
- */
 static bool start_thread(struct closing *closing)
 {
-    sigset_t all, before;
     pthread_t thread;
     gr_loader_stay();
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, NULL, close_all, closing) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (started)
-        pthread_detach(thread);
-    return started;
+    if (gr_thread_start(&thread, close_all, closing) != 0)
+        return false;
+    pthread_detach(thread);
+    return true;
 }
 
 static struct closing *add(struct closing *closing, int fd, size_t most)

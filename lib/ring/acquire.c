@@ -4,10 +4,7 @@
  * graphics calls run without the lock, on claimed slots, so that no side waits for driver calls of
  * the other side. Only check_cuda() holds it, at most every 100 ms.
  */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/error.h"
@@ -29,17 +26,6 @@
 #define CHECK_MS 100
 
 /* ---- Waiting for slots ----------------------------------------------------------------------- */
-
-/* Returns the time in this many milliseconds on the clock of the ring. */
-static struct timespec time_in(const gr_ring *ring, double ms)
-{
-    struct timespec at;
-    clock_gettime(ring->clock, &at);
-    at.tv_nsec += ms > 0 ? (long)(ms * 1e6) : 0;
-    at.tv_sec += at.tv_nsec / 1000000000;
-    at.tv_nsec %= 1000000000;
-    return at;
-}
 
 /* If a kernel has failed, no frame may ever come: ends what waits for CUDA. The lock is held. */
 static gr_status check_cuda(const gr_ring *ring, const char *call)
@@ -65,10 +51,10 @@ static gr_status wait_for_change(gr_ring *ring, const struct gr_deadline *deadli
 {
     const double left = gr_deadline_left(deadline);
     const bool is_last = left <= CHECK_MS;
-    const struct timespec until = time_in(ring, is_last ? left : CHECK_MS);
-    int waited = pthread_cond_timedwait(&ring->changed, &ring->lock.mutex, &until);
-    *over = waited != 0 && (is_last || waited != ETIMEDOUT);
-    return waited == ETIMEDOUT ? check_cuda(ring, call) : GR_OK;
+    const bool waited =
+        gr_condition_wait_ms(&ring->changed, &ring->lock.mutex, is_last ? left : CHECK_MS);
+    *over = waited && is_last;
+    return waited ? check_cuda(ring, call) : GR_OK;
 }
 
 static gr_status fail_too_few(const gr_ring *ring, const struct gr_ring_side *side, size_t n,

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The life of a ring: create, resize, stop, free; and what wakes those who wait for it. */
-#define _POSIX_C_SOURCE 200809L
 #include "lib/ring/ring.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/error.h"
@@ -20,7 +18,7 @@
 
 void gr_ring_notify(gr_ring *ring)
 {
-    pthread_cond_broadcast(&ring->changed);
+    gr_condition_wake(&ring->changed);
     gr_ring_update_pollers(ring);
 }
 
@@ -32,27 +30,11 @@ void gr_ring_peer_changed(gr_ring *ring)
 
 /* ---- Create and free ------------------------------------------------------------------------- */
 
-/*
- * Initialises the condition variable. Deadlines use the monotonic clock if the condition variable
- * supports that clock, otherwise the wall clock.
- */
-static bool init_condition(gr_ring *ring)
-{
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0)
-        return false;
-    ring->clock = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 ? CLOCK_MONOTONIC
-                                                                               : CLOCK_REALTIME;
-    bool made = pthread_cond_init(&ring->changed, &attributes) == 0;
-    pthread_condattr_destroy(&attributes);
-    return made;
-}
-
 static bool init_lock(gr_ring *ring)
 {
     if (!gr_lock_init(&ring->lock, GR_LOCK_RING))
         return false;
-    if (init_condition(ring))
+    if (gr_condition_init(&ring->changed))
         return true;
     gr_lock_end(&ring->lock);
     return false;
@@ -116,7 +98,7 @@ void gr_ring_free(gr_ring *ring)
     ring->link_ops->end(ring->link);
     gr_ring_end_all(ring);
     gr_ring_end_descriptors(ring);
-    pthread_cond_destroy(&ring->changed);
+    gr_condition_end(&ring->changed);
     gr_lock_end(&ring->lock);
     free(ring);
 }

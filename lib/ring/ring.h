@@ -8,8 +8,6 @@
 #ifndef GR_LIB_RING_RING_H
 #define GR_LIB_RING_RING_H
 
-#include <pthread.h>
-
 #include <grinterop/ring.h>
 
 #include "lib/base/lock.h"
@@ -30,8 +28,7 @@ struct gr_ring {
      * uses.
      */
     struct gr_lock lock;
-    pthread_cond_t changed;
-    int clock; /* the clock of the condition, for clock_gettime() */
+    struct gr_condition changed;
     struct gr_ring_state state;
     struct gr_ring_side writer, reader; /* the producer's side, the consumer's side */
     /*

@@ -9,9 +9,9 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "lib/cuda/driver.h"
+#include "lib/base/clock.h"
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
 #include "lib/base/log.h"
@@ -69,16 +69,15 @@ struct host_point {
  */
 static atomic_bool exiting;
 static atomic_uint inside; /* the number of host functions that may be in a Vulkan call */
-static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+static gr_once exit_once = GR_ONCE;
 
 static void begin_exit(void)
 {
-    const struct timespec pause = {.tv_nsec = 1000000};
     atomic_store(&exiting, true);
     if (gr_forked || !gr_machine_exits_with_threads())
         return; /* the host functions counted by `inside` run in the parent, or were ended */
     for (int i = 0; i < EXIT_PAUSES && atomic_load(&inside) > 0; i++)
-        nanosleep(&pause, NULL);
+        gr_sleep_us(1000);
 }
 
 static void watch_exit(void)
@@ -314,13 +313,12 @@ static bool has_queued(struct host_semaphore *s)
 
 void vk_host_semaphore_finish(gr_semaphore *semaphore)
 {
-    const struct timespec pause = {.tv_nsec = 100000};
     if (semaphore->ops != &host_ops)
         return;
     while (has_queued((struct host_semaphore *)semaphore) && !atomic_load(&exiting)) {
         if (gr_context_has_failed(&semaphore->context))
             return; /* CUDA drops the host functions; their points and the struct are leaked */
-        nanosleep(&pause, NULL);
+        gr_sleep_us(100);
     }
 }
 
@@ -339,7 +337,7 @@ static void make_points(struct host_semaphore *s)
 gr_semaphore *vk_semaphore_by_host(const struct vk_semaphore *draft, uint64_t value,
                                    const struct gr_context *context, const char *call)
 {
-    pthread_once(&exit_once, watch_exit);
+    gr_call_once(&exit_once, watch_exit);
     struct host_semaphore *s = calloc(1, sizeof(*s));
     if (!s || !gr_lock_init(&s->lock, GR_LOCK_HOST_SEMAPHORE)) {
         free(s);

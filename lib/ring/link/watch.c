@@ -10,10 +10,8 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
@@ -63,11 +61,10 @@ static enum gr_gone drain(struct gr_link *link)
 /* Returns the number of ready descriptors; 0 on timeout or if poll() runs out of memory. */
 static int wait_for(struct pollfd fds[], nfds_t n, int ms)
 {
-    const struct timespec moment = {.tv_nsec = 10000000};
     int ready = poll(fds, n, ms);
     if (ready >= 0)
         return ready;
-    nanosleep(&moment, NULL);
+    gr_sleep_us(10000);
     return 0;
 }
 
@@ -123,17 +120,6 @@ static void *run(void *user)
     return NULL;
 }
 
-/* Starts the thread with all signals blocked, because signals are for the application's threads. */
-static int start_thread(struct gr_link *link)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&link->thread, NULL, run, link);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed;
-}
-
 static void end_thread(struct gr_link *link)
 {
     const uint64_t one = 1;
@@ -167,7 +153,7 @@ gr_status gr_link_start_watch(struct gr_link *link, const char *call)
                              "Cannot create an eventfd for the thread that watches the other "
                              "process, perhaps for lack of file descriptors (ulimit -n)");
     take_over_socket(link);
-    int failed = start_thread(link);
+    int failed = gr_thread_start(&link->thread, run, link);
     if (failed)
         return gr_fail_errno(failed, call,
                              "Cannot create the thread that watches the other process, perhaps "
