@@ -41,11 +41,4 @@ gr_status gr_use_map(const struct gr_use *use);
 /* Checks and maps. */
 gr_status gr_use_begin(struct gr_use *use);
 
-/*
- * Ends the mappings of a use of the library, of one run, whose CUDA context is still current: in
- * any case, with the first error as the last one. `status` is that of the work. A failed release is
- * retried later, because no caller has the buffers. In release.c.
- */
-gr_status gr_use_end(const struct gr_use *use, gr_status status);
-
 #endif

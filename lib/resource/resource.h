@@ -190,6 +190,14 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call);
 gr_status gr_buffer_release_for(gr_buffer *buffers[], size_t n, const char *call);
 
 /*
+ * Ends the mappings of a use (map.h) of the library. They are one run, and their CUDA context is
+ * still current. `status` is that of the work; its error stays the last one. A failed release is
+ * retried later, because no caller has the buffers.
+ */
+struct gr_use;
+gr_status gr_use_end(const struct gr_use *use, gr_status status);
+
+/*
  * Like gr_resource_close(), for a resource that the library holds, even if its caller has freed it.
  */
 gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const char *call);
