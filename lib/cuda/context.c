@@ -166,9 +166,8 @@ gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const
     return result == CUDA_SUCCESS ? GR_OK : refuse(result, "cuCtxPushCurrent", call);
 }
 
-void gr_context_leave(bool pushed)
+void gr_context_pop(void)
 {
     CUcontext popped;
-    if (pushed)
-        gr_driver()->CtxPopCurrent(&popped);
+    gr_driver()->CtxPopCurrent(&popped);
 }

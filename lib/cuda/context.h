@@ -91,7 +91,12 @@ static inline void gr_capture_mode_at_end(const int *mode)
  * context is usually current.
  */
 gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call);
-void gr_context_leave(bool pushed);
+void gr_context_pop(void);
+static inline void gr_context_leave(bool pushed)
+{
+    if (pushed)
+        gr_context_pop();
+}
 
 static inline void gr_context_leave_at_end(const bool *pushed)
 {
