@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Identifies the current OpenGL context by a mark. */
+#include "lib/base/compiler.h"
 #include "gl/context/context.h"
 #include "gl/context/saved_state.h"
 #include "lib/base/exit.h"
@@ -152,7 +153,7 @@ bool gl_context_remember(struct gl_context *context)
 }
 
 /* Asks the interface. Not inlined into the fast path, which needs no stack for it. */
-__attribute__((noinline)) static bool has_handle(const struct gl_context *context)
+GR_NOINLINE static bool has_handle(const struct gl_context *context)
 {
     struct gl_native native;
     return gl_native_current(&native) && native.handle == context->native.handle;

@@ -10,6 +10,7 @@
 
 #include <grinterop/gr.h>
 
+#include "lib/base/compiler.h"
 #include "gl/context/context.h"
 #include "gl/context/shader_bindings.h"
 
@@ -62,7 +63,7 @@ void gl_restore(struct gl_saved *saved);
 
 /* Defines `name`, saves the states, and restores all that `name` saved at the end of the block. */
 #define GL_SAVED(name, these)                                                                      \
-    __attribute__((cleanup(gl_restore))) struct gl_saved name;                                     \
+    GR_CLEANUP(gl_restore) struct gl_saved name;                                                   \
     name.states = 0;                                                                               \
     (void)gl_save(&name, these)
 

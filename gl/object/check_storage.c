@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Refuses an object that was deleted, or whose storage was replaced, since it was registered. */
+#include "lib/base/compiler.h"
 #include "gl/object/object.h"
 
 #include <stdio.h>
@@ -22,8 +23,7 @@ static const char *follow_remedy(void)
     return gr_error_choose(" Or set gr_gl_options.follow_storage: maps then do this.", "");
 }
 
-__attribute__((noinline)) static gr_status fail_deleted(const gr_resource *resource,
-                                                        const char *call)
+GR_NOINLINE static gr_status fail_deleted(const gr_resource *resource, const char *call)
 {
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,
@@ -33,8 +33,7 @@ __attribute__((noinline)) static gr_status fail_deleted(const gr_resource *resou
 }
 
 /* Not inlined: a check that finds nothing needs no registers for this. */
-__attribute__((noinline)) static gr_status refuse_size(const gr_resource *resource, size_t size,
-                                                       const char *call)
+GR_NOINLINE static gr_status refuse_size(const gr_resource *resource, size_t size, const char *call)
 {
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(
@@ -96,8 +95,7 @@ static gr_status check_levels(const gr_resource *resource, const char *call)
 }
 
 /* A transport that copies accesses all levels; CUDA has those of a registration. */
-__attribute__((noinline)) static gr_status check_image(const gr_resource *resource,
-                                                       const char *call)
+GR_NOINLINE static gr_status check_image(const gr_resource *resource, const char *call)
 {
     const struct gl_resource *r = gl_of(resource);
     if (r->arrays && resource->image.levels > 1)

@@ -3,6 +3,7 @@
  * Queries the storage of objects: of buffers by direct state access if available, otherwise through
  * a binding that is restored afterwards.
  */
+#include "lib/base/compiler.h"
 #include "gl/object/object.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "gl/format/format.h"
 
 /* Not inlined: its stack frame would slow down the query without a binding. */
-__attribute__((noinline)) static void query_buffer(GLuint name, GLenum parameter, GLint64 *value)
+GR_NOINLINE static void query_buffer(GLuint name, GLenum parameter, GLint64 *value)
 {
     GL_SAVED(before, 0);
     glGetBufferParameteri64v(gl_bind_buffer(&before, GL_COPY_READ_BUFFER, name), parameter, value);

@@ -5,6 +5,7 @@
 
 #include <grinterop/gr.h>
 
+#include "lib/base/compiler.h"
 #include "lib/base/log.h"
 
 /* A thread's last error, with the texts for gr_last_error(). */
@@ -47,7 +48,7 @@ gr_status gr_fail_errno(int code, const char *call, const char *format, ...) GR_
 /*
  * Records GR_ERR_NO_MEMORY without formatting, because formatting could run out of memory itself.
  */
-gr_status gr_fail_memory(const char *call) __attribute__((cold));
+gr_status gr_fail_memory(const char *call) GR_COLD;
 
 /* Returns `memory`; records GR_ERR_NO_MEMORY if it is NULL. */
 static inline void *gr_check_memory(void *memory, const char *call)
@@ -106,7 +107,7 @@ void gr_error_restore(const struct gr_error_record *saved);
 
 /* Keeps the last error: saves it here, and restores it at the end of the block. */
 #define GR_KEEP_ERROR()                                                                            \
-    __attribute__((cleanup(gr_error_restore))) struct gr_error_record gr_kept;                     \
+    GR_CLEANUP(gr_error_restore) struct gr_error_record gr_kept;                                   \
     gr_error_save(&gr_kept)
 
 #endif

@@ -9,13 +9,15 @@
 
 #include <grinterop/gr.h>
 
+#include "lib/base/compiler.h"
+
 /*
  * Whether this process is a forked child of a process that used grinterop. The variable is set
  * while the child has only one thread.
  */
 extern bool gr_forked;
 
-gr_status gr_refuse_forked(const char *call) __attribute__((cold));
+gr_status gr_refuse_forked(const char *call) GR_COLD;
 
 /* Refuses a call in a forked child. */
 static inline gr_status gr_fork_check(const char *call)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <stdlib.h>
 
+#include "lib/base/compiler.h"
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
 #include "lib/base/loader.h"
@@ -28,11 +29,11 @@ struct entry {
 
 /* One cache line. */
 struct part {
-    struct gr_spin_lock lock;
+    _Alignas(64) struct gr_spin_lock lock;
     struct entry *at; /* NULL until the part has an entry; at least one entry is free */
     unsigned used, room;
     atomic_bool full; /* growing failed, so objects may be missing */
-} __attribute__((aligned(64)));
+};
 
 static struct part parts[PARTS];
 
@@ -177,7 +178,7 @@ bool gr_live_is_listed(enum gr_live_kind kind, const void *object)
 
 /* Everything but the usual case, to which gr_live_has() is restricted, because it is so frequent.
  */
-static __attribute__((noinline, cold)) bool may_have(enum gr_live_kind kind, const void *object)
+static GR_NOINLINE GR_COLD bool may_have(enum gr_live_kind kind, const void *object)
 {
     return gr_live_is_listed(kind, object) ||
            atomic_load_explicit(&part_of(object)->full, memory_order_relaxed);
@@ -238,7 +239,7 @@ static void forget(void)
     }
 }
 
-__attribute__((constructor)) static void watch_fork(void)
+GR_AT_LOAD static void watch_fork(void)
 {
     gr_machine_watch_fork(forget);
 }
@@ -293,7 +294,7 @@ static void list_kind(enum gr_live_kind kind)
                       each ? ": " : "; ", each ? list.text : "GR_LOG=info describes each");
 }
 
-__attribute__((destructor)) static void list_open(void)
+GR_AT_UNLOAD(list_open)
 {
     if (!gr_log_wanted(GR_LOG_WARNING))
         return;

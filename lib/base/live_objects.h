@@ -13,6 +13,8 @@
 
 #include <grinterop/gr.h>
 
+#include "lib/base/compiler.h"
+
 enum gr_live_kind {
     GR_LIVE_RESOURCE,
     GR_LIVE_BUFFER, /* from allocation until the memory of the buffer is freed, mapped or not */
@@ -51,8 +53,7 @@ bool gr_live_is_listed(enum gr_live_kind kind, const void *object);
  * `call`; the caller must not access the object.
  */
 bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call);
-gr_status gr_live_refuse(enum gr_live_kind kind, const void *object, const char *call)
-    __attribute__((cold));
+gr_status gr_live_refuse(enum gr_live_kind kind, const void *object, const char *call) GR_COLD;
 static inline gr_status gr_live_check(enum gr_live_kind kind, const void *object, const char *call)
 {
     return gr_live_has(kind, object) ? GR_OK : gr_live_refuse(kind, object, call);

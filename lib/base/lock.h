@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "lib/base/compiler.h"
 #include "lib/base/thread.h"
 
 /*
@@ -118,8 +119,6 @@ static inline void gr_unlock_at_end(struct gr_lock *const *lock)
 }
 
 /* Locks until the end of the block. At most one for each block. */
-#define GR_LOCKED(lock)                                                                            \
-    __attribute__((cleanup(gr_unlock_at_end), unused)) struct gr_lock *const gr_locked =           \
-        gr_lock(lock)
+#define GR_LOCKED(lock) GR_CLEANUP(gr_unlock_at_end) struct gr_lock *const gr_locked = gr_lock(lock)
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "lib/base/compiler.h"
 #include "lib/base/machine.h"
 #include "lib/base/lock.h"
 
@@ -48,7 +49,7 @@ static void renew_lock(void)
         sinks[i].busy = 0;
 }
 
-__attribute__((constructor)) static void watch_fork(void)
+GR_AT_LOAD static void watch_fork(void)
 {
     gr_machine_watch_fork(renew_lock);
 }
@@ -56,7 +57,7 @@ __attribute__((constructor)) static void watch_fork(void)
 /*
  * Reads GR_LOG. An unknown word is reported, because it would otherwise disable the log silently.
  */
-__attribute__((constructor)) static void read_environment(void)
+GR_AT_LOAD static void read_environment(void)
 {
     const char *wanted = gr_machine_setting("GR_LOG");
     if (!wanted || !*wanted)

@@ -7,15 +7,7 @@
 
 #include <stdatomic.h>
 
-/*
- * Lets the compiler check format arguments. In MinGW, `printf` selects the format rules of Windows,
- * which C11 programs do not use.
- */
-#ifdef __MINGW32__
-#define GR_PRINTF(text, first) __attribute__((format(gnu_printf, text, first), cold))
-#else
-#define GR_PRINTF(text, first) __attribute__((format(printf, text, first), cold))
-#endif
+#include "lib/base/compiler.h"
 
 /* The number of listeners, with the standard error stream. */
 #define GR_LOG_SINKS 32

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "lib/base/compiler.h"
 #include "lib/base/clock.h"
 
 /* It needs no calls. At first 0. */
@@ -18,7 +19,7 @@ static inline bool gr_spin_try_lock(struct gr_spin_lock *lock)
     return !atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire);
 }
 
-__attribute__((noinline, cold, unused)) static void gr_spin_wait(struct gr_spin_lock *lock)
+GR_NOINLINE GR_COLD GR_UNUSED static void gr_spin_wait(struct gr_spin_lock *lock)
 {
     unsigned polls = 0;
     do

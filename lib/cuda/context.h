@@ -5,6 +5,7 @@
 
 #include <grinterop/gr.h>
 
+#include "lib/base/compiler.h"
 #include "lib/base/cuda_abi.h"
 
 /*
@@ -82,8 +83,8 @@ static inline void gr_capture_mode_at_end(const int *mode)
  * threads capture. For calls that free objects: a garbage collector may make them at any time.
  */
 #define GR_RELAXED()                                                                               \
-    __attribute__((cleanup(gr_capture_mode_at_end), unused)) const int gr_mode_before =            \
-        gr_capture_mode(CU_STREAM_CAPTURE_MODE_RELAXED)
+    GR_CLEANUP(gr_capture_mode_at_end)                                                             \
+    const int gr_mode_before = gr_capture_mode(CU_STREAM_CAPTURE_MODE_RELAXED)
 
 /*
  * gr_context_enter() makes the context current if it is not. *pushed says whether
@@ -107,7 +108,7 @@ static inline void gr_context_leave_at_end(const bool *pushed)
  * The type of a `pushed` that is passed to gr_context_leave() at the end of its block. It must be
  * initialised with false.
  */
-#define GR_ENTERED __attribute__((cleanup(gr_context_leave_at_end))) bool
+#define GR_ENTERED GR_CLEANUP(gr_context_leave_at_end) bool
 
 /*
  * Makes the context current until the end of the block. If that fails, returns the error from the

@@ -5,6 +5,7 @@
  */
 #include "lib/cuda/kernel_module.h"
 
+#include "lib/base/compiler.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/loader.h"
@@ -43,7 +44,7 @@ static const unsigned char gr_kernels_gpu_built, gr_kernels_host_built;
                                     ".popsection\n")
 EMBED("gr_kernels_gpu", "grinterop.fatbin");
 EMBED("gr_kernels_host", "grinterop.so");
-#define HIDDEN extern __attribute__((visibility("hidden")))
+#define HIDDEN extern GR_HIDDEN
 HIDDEN const unsigned char gr_kernels_gpu[], gr_kernels_host[];
 HIDDEN const unsigned char gr_kernels_gpu_built, gr_kernels_host_built;
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Exports tensors to other frameworks by DLPack. */
+#include "lib/base/compiler.h"
 #include "lib/dlpack/dlpack.h"
 
 #include <stdlib.h>
@@ -127,7 +128,7 @@ static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], cons
             return refuse_stride(tensor, i, call);
         else
             strides[i] = bytes / size;
-        if (__builtin_mul_overflow(strides[i], extent > 1 ? extent : 1, &compact))
+        if (GR_MUL_OVERFLOWS(strides[i], extent > 1 ? extent : 1, &compact))
             compact = 1;
     }
     return GR_OK;

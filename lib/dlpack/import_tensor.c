@@ -2,6 +2,7 @@
 /* Imports tensors of other frameworks by DLPack. All their fields are checked before use. */
 #include <inttypes.h>
 
+#include "lib/base/compiler.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/public_atomic.h"
@@ -146,7 +147,7 @@ static gr_status read_strides(const DLTensor *from, struct parsed *parsed, const
     int64_t lane = (int64_t)gr_dtype_get_info(parsed->desc.dtype)->size,
             element = lane * from->dtype.lanes;
     for (int32_t i = 0; i < from->ndim; i++)
-        if (__builtin_mul_overflow(from->strides[i], element, &parsed->strides[i]))
+        if (GR_MUL_OVERFLOWS(from->strides[i], element, &parsed->strides[i]))
             return gr_fail(GR_ERR_INVALID_VALUE, call,
                            "Dimension %d of the tensor has a stride of %" PRId64
                            " elements, which overflows in bytes.",
@@ -177,7 +178,7 @@ static gr_status read_data(const DLTensor *from, struct parsed *parsed, const ch
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The tensor has elements, but its data is NULL.");
     uintptr_t data = (uintptr_t)from->data;
-    if (__builtin_add_overflow(data, from->byte_offset, &data))
+    if (GR_ADD_OVERFLOWS(data, from->byte_offset, &data))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The tensor begins %" PRIu64
                        " bytes after %p, which overflows the address space.",

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/compiler.h"
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
@@ -33,8 +34,8 @@ atomic_size_t gr_group_changes = 1; /* a new resource is in no group */
  */
 #define LOCKS 16
 static struct {
-    struct gr_spin_lock lock;
-} __attribute__((aligned(64))) locks[LOCKS];
+    _Alignas(64) struct gr_spin_lock lock;
+} locks[LOCKS];
 
 /* Takes resource->lock, because the resource may end before the lock is released. */
 static void acquire(unsigned lock)
@@ -65,7 +66,7 @@ static void unlock_all(void)
         unlock(i);
 }
 
-__attribute__((constructor)) static void watch_fork(void)
+GR_AT_LOAD static void watch_fork(void)
 {
     gr_machine_watch_fork(unlock_all);
 }
@@ -424,7 +425,7 @@ static bool describe_buffer(const void *object, char *text, size_t size)
     return buffer->out && describe_resource(buffer->resource, text, size);
 }
 
-__attribute__((constructor)) static void describe_what_lives(void)
+GR_AT_LOAD static void describe_what_lives(void)
 {
     gr_live_describe_by(GR_LIVE_RESOURCE, describe_resource);
     gr_live_describe_by(GR_LIVE_BUFFER, describe_buffer);

@@ -7,6 +7,7 @@
 
 #include <grinterop/gr.h>
 
+#include "lib/base/compiler.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/base/fork.h"
@@ -36,12 +37,10 @@ void gr_resource_settle(gr_resource *resource);
  * These functions record why a call cannot use a resource or a buffer; the checks below call them
  * on failure.
  */
-gr_status gr_resource_refuse_freed(const gr_resource *resource, const char *call)
-    __attribute__((cold));
-gr_status gr_buffer_refuse(const gr_buffer *buffer, const char *call) __attribute__((cold));
-gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *call)
-    __attribute__((cold));
-gr_status gr_resource_refuse_in_ring(const char *call) __attribute__((cold));
+gr_status gr_resource_refuse_freed(const gr_resource *resource, const char *call) GR_COLD;
+gr_status gr_buffer_refuse(const gr_buffer *buffer, const char *call) GR_COLD;
+gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *call) GR_COLD;
+gr_status gr_resource_refuse_in_ring(const char *call) GR_COLD;
 
 /* For a resource that the caller passed: refuses NULL and a freed resource. */
 static inline gr_status gr_resource_check_given(const gr_resource *resource, const char *call)
@@ -133,7 +132,7 @@ static inline bool gr_group_has(gr_resource *const resources[], size_t n)
 /* ---- Buffers of maps and releases ------------------------------------------------------------ */
 
 /* Returns another buffer if the next buffer is in use. Allocates only if all buffers are in use. */
-gr_buffer *gr_buffer_take_other(gr_resource *resource) __attribute__((cold));
+gr_buffer *gr_buffer_take_other(gr_resource *resource) GR_COLD;
 
 /* Returns an unused buffer; NULL if out of memory. Another thread may give one at the same time. */
 static inline gr_buffer *gr_buffer_take(gr_resource *resource)
@@ -149,7 +148,7 @@ static inline gr_buffer *gr_buffer_take(gr_resource *resource)
 }
 
 /* Returns the current buffers of a map that failed. */
-void gr_buffers_untake(gr_resource *const resources[], size_t n) __attribute__((cold));
+void gr_buffers_untake(gr_resource *const resources[], size_t n) GR_COLD;
 
 /*
  * Returns buffers of one CUDA context to their resources, and sets the pointers to NULL. The last
@@ -163,8 +162,7 @@ void gr_buffers_give(gr_buffer *buffers[], size_t n);
 int gr_resource_format(const gr_resource *resource, char *text, size_t size);
 
 /* Logs one line per resource at debug level. */
-void gr_resource_write_each(const char *call, gr_resource *const resources[], size_t n)
-    __attribute__((cold));
+void gr_resource_write_each(const char *call, gr_resource *const resources[], size_t n) GR_COLD;
 
 static inline void gr_resource_log_each(const char *call, gr_resource *const resources[], size_t n)
 {

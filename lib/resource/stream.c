@@ -2,6 +2,7 @@
 /* Checks of the caller's streams, and waits between streams. */
 #include "lib/resource/stream.h"
 
+#include "lib/base/compiler.h"
 #include "lib/cuda/context.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
@@ -107,8 +108,8 @@ static gr_status refuse_unknown(const gr_resource *resource, CUresult result, co
  * resource's context can also be recorded in a stream of a green context that shares it. Not
  * inlined: the check of a stream of the same context needs no registers for this.
  */
-__attribute__((noinline)) static gr_status check_other(gr_resource *resource, CUstream stream,
-                                                       CUcontext of_stream, const char *call)
+GR_NOINLINE static gr_status check_other(gr_resource *resource, CUstream stream,
+                                         CUcontext of_stream, const char *call)
 {
     CUdevice is, wanted;
     GR_TRY(gr_current_device(&wanted));

@@ -3,6 +3,7 @@
 #ifndef GR_LIB_RESOURCE_STREAM_H
 #define GR_LIB_RESOURCE_STREAM_H
 
+#include "lib/base/compiler.h"
 #include "lib/base/cuda_abi.h"
 #include "lib/resource/resource_types.h"
 
@@ -34,8 +35,7 @@ gr_status gr_stream_refuse_user(const char *call);
  * driver function, since the driver crashes if the stream and its context were destroyed:
  * gr_context_enter() detects this before the stream is used.
  */
-gr_status gr_stream_refuse(CUstream stream, bool of_map_allowed, const char *call)
-    __attribute__((cold));
+gr_status gr_stream_refuse(CUstream stream, bool of_map_allowed, const char *call) GR_COLD;
 static inline gr_status gr_stream_check_given(CUstream stream, bool of_map_allowed,
                                               const char *call)
 {

@@ -5,6 +5,8 @@
  */
 #include "lib/ring/slot_state.h"
 
+#include "lib/base/compiler.h"
+
 #include <string.h>
 
 /* ---- Sets ------------------------------------------------------------------------------------ */
@@ -30,7 +32,7 @@ uint32_t gr_slot_set_next(const struct gr_ring_state *state, const struct gr_slo
     uint64_t skipped = (UINT64_C(1) << from % 64) - 1;
     for (uint32_t i = from / 64; i < state->words; i++, skipped = 0)
         if (set->words[i] & ~skipped)
-            return i * 64 + (uint32_t)__builtin_ctzll(set->words[i] & ~skipped);
+            return i * 64 + GR_LOWEST_BIT(set->words[i] & ~skipped);
     return GR_RING_MOST_SLOTS;
 }
 
@@ -154,7 +156,7 @@ uint32_t gr_ring_state_claimable(const struct gr_ring_state *state, bool writes)
     uint32_t count = state->counts[GR_SLOT_FREE];
     const struct gr_slot_set droppable = staying_in(state, GR_SLOT_READY);
     for (uint32_t i = 0; state->newest && i < state->words; i++)
-        count += (uint32_t)__builtin_popcountll(droppable.words[i]);
+        count += GR_COUNT_BITS(droppable.words[i]);
     return count;
 }
 

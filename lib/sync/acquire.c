@@ -3,6 +3,7 @@
  * The waits of a map. Each side signals its own semaphore, because the two sides could not agree on
  * the order of the values of a shared semaphore.
  */
+#include "lib/base/compiler.h"
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
 #include "lib/cuda/event.h"
@@ -83,8 +84,7 @@ static gr_status follow(const struct gr_sync *sync, uint64_t drawn, struct waits
  * that overwrites waits only for the last submit that used its staging buffer: sets *drawn to its
  * signal. Only a timeline has earlier values.
  */
-__attribute__((cold)) static gr_status begin_turn(const gr_resource *resource, uint64_t *drawn,
-                                                  CUstream stream)
+GR_COLD static gr_status begin_turn(const gr_resource *resource, uint64_t *drawn, CUstream stream)
 {
     const struct gr_sync *sync = &resource->sync;
     const struct gr_turns *turns = sync->turns;

@@ -5,6 +5,7 @@
  * A submit that has begun only reserves values: its resources get their new values when it is
  * committed. So a cancelled submit leaves no value behind that a stream could wait for.
  */
+#include "lib/base/compiler.h"
 #include "lib/sync/sync.h"
 
 #include <stdatomic.h>
@@ -201,7 +202,7 @@ static void hide_numbers(struct gr_submit_made *s)
  * With frames in flight: the value of `release` that the submit waits for. If CUDA only reads, the
  * submit hands over the staging buffer that CUDA read longest ago.
  */
-__attribute__((cold)) static uint64_t awaited(const gr_resource *resource)
+GR_COLD static uint64_t awaited(const gr_resource *resource)
 {
     const struct gr_sync *sync = &resource->sync;
     return resource->flags & GR_READ_ONLY && sync->release && sync->release->timeline
@@ -243,7 +244,7 @@ static bool describe(const void *object, char *text, size_t size)
     return s->out && !s->of_ring;
 }
 
-__attribute__((constructor)) static void describe_submits(void)
+GR_AT_LOAD static void describe_submits(void)
 {
     gr_live_describe_by(GR_LIVE_SUBMIT, describe);
 }

@@ -11,6 +11,7 @@
 #include <grinterop/semaphore.h>
 #include <grinterop/submit.h>
 
+#include "lib/base/compiler.h"
 #include "lib/base/cuda_abi.h"
 #include "lib/base/lock.h"
 #include "lib/cuda/context.h"
@@ -289,8 +290,7 @@ gr_status gr_sync_finish_work(gr_resource *resource, const char *call);
 gr_status gr_sync_take_last_use(gr_resource *resource, CUevent *event, const char *call);
 
 /* Refuses a resource that has no defined order or is in an open submit. */
-gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
-    __attribute__((cold));
+gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call) GR_COLD;
 static inline gr_status gr_sync_check_ready(const gr_resource *resource, const char *call)
 {
     const struct gr_sync *sync = &resource->sync;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shapes and strides. Sums and products are checked for overflow: the values are untrusted. */
+#include "lib/base/compiler.h"
 #include "lib/tensor/tensor.h"
 
 #include <stdio.h>
@@ -73,7 +74,7 @@ static bool count_bytes(struct gr_shape *s, size_t element)
     bool empty = false;
     for (unsigned i = 0; i < s->ndim; i++) {
         empty = empty || !s->shape[i];
-        if (__builtin_mul_overflow(bytes, s->shape[i] ? s->shape[i] : 1, &bytes))
+        if (GR_MUL_OVERFLOWS(bytes, s->shape[i] ? s->shape[i] : 1, &bytes))
             return false;
     }
     s->bytes = empty ? 0 : (size_t)bytes;
@@ -86,15 +87,14 @@ static bool find_span(struct gr_shape *s, size_t element)
     int64_t before = 0, after = (int64_t)element, way;
     s->before = s->span = 0;
     for (unsigned i = 0; i < s->ndim && s->bytes; i++) {
-        if (__builtin_mul_overflow(s->shape[i] - 1, s->strides[i], &way))
+        if (GR_MUL_OVERFLOWS(s->shape[i] - 1, s->strides[i], &way))
             return false;
-        if (way < 0 ? __builtin_sub_overflow(before, way, &before)
-                    : __builtin_add_overflow(after, way, &after))
+        if (way < 0 ? GR_SUB_OVERFLOWS(before, way, &before) : GR_ADD_OVERFLOWS(after, way, &after))
             return false;
     }
     if (!s->bytes)
         return true;
-    if (__builtin_add_overflow(before, after, &way) || way > INT64_MAX / 2)
+    if (GR_ADD_OVERFLOWS(before, after, &way) || way > INT64_MAX / 2)
         return false; /* the limit makes sure that no dimension times its stride overflows */
     s->before = (size_t)before;
     s->span = (size_t)way;

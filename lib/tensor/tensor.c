@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/compiler.h"
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
@@ -138,7 +139,7 @@ static bool describe(const void *object, char *text, size_t size)
     return true;
 }
 
-__attribute__((constructor)) static void register_describe(void)
+GR_AT_LOAD static void register_describe(void)
 {
     gr_live_describe_by(GR_LIVE_TENSOR, describe);
 }

@@ -4,6 +4,7 @@
  * Each number is read from the page once, checked against the state of this process, and used only
  * as a number. A peer that dies or writes wrong numbers leaves nothing locked.
  */
+#include "lib/base/compiler.h"
 #include "lib/ring/link/link.h"
 
 #include <sys/socket.h>
@@ -198,7 +199,7 @@ bool gr_link_pull(struct gr_link *link)
             continue;
         uint64_t bits = atomic_exchange(&changes[word], 0);
         for (; bits && sound; bits &= bits - 1) {
-            uint32_t i = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            uint32_t i = word * 64 + GR_LOWEST_BIT(bits);
             sound = i < link->count && pull_slot(link, i);
         }
     }
