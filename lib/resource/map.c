@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 
+#include "lib/base/compiler.h"
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
@@ -138,7 +139,7 @@ static gr_status check_free(struct gr_use *use)
 }
 
 /* Names the call in errors of transports, which do not know it, and reacts to a lost device. */
-__attribute__((cold)) static gr_status failed(const struct gr_use *use, gr_status status)
+GR_COLD static gr_status failed(const struct gr_use *use, gr_status status)
 {
     if (status == GR_ERR_STATE)
         gr_error_set_call(use->call);
