@@ -143,16 +143,15 @@ static gr_status locate(struct work *w)
 
 /*
  * Checks that the needed kernels exist and can access the tensors, and lets the stream wait for the
- * event. The CUDA context is current.
+ * event, also if the tensor is empty. The CUDA context is current.
  */
 static gr_status prepare(struct work *w, gr_resource *resource)
 {
     const struct planes planes = planes_of(w);
-    if (w->planned->plan.bytes == 0)
-        return GR_OK;
-    for (unsigned i = 0; i < planes.count; i++)
+    const bool is_empty = w->planned->plan.bytes == 0;
+    for (unsigned i = 0; i < planes.count && !is_empty; i++)
         GR_TRY(gr_tensor_check_reach(planes.of[i], w->stream, &resource->context, w->call));
-    if (!w->planned->plan.copies)
+    if (!is_empty && !w->planned->plan.copies)
         GR_TRY(gr_launch_prepare(&w->planned->plan, &resource->kernels, w->call));
     return gr_event_wait(w->stream, w->options.wait_event);
 }
