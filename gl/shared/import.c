@@ -2,12 +2,11 @@
 /* Imports memory of CUDA or Vulkan into OpenGL. */
 #include "gl/shared/shared.h"
 
-#include <unistd.h>
-
 #include <epoxy/gl.h>
 
 #include "lib/base/error.h"
 #include "lib/cuda/driver.h"
+#include "lib/cuda/import_handle.h"
 #include "gl/context/saved_state.h"
 
 gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool dedicated,
@@ -31,7 +30,7 @@ gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool ded
         keeps = error != GL_NO_ERROR && !gr_driver_traits()->mesa_draws;
     }
     if (keeps)
-        close(fd);
+        gr_fd_close(fd);
     if (error == GL_NO_ERROR)
         return GR_OK;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), what,

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <epoxy/gl.h>
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "lib/cuda/import_handle.h"
 #include "lib/sync/sync.h"
 #include "gl/context/saved_state.h"
 #include "gl/object/object.h"
@@ -60,7 +60,7 @@ static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *sem
     GLenum error = gl_errors_take();
     if (*name && error == GL_NO_ERROR)
         return GR_OK;
-    close(fd); /* only a successful import takes the fd */
+    gr_fd_close(fd); /* only a successful import takes the fd */
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
                         "glImportSemaphoreFdEXT", "%s: OpenGL could not import a Vulkan semaphore.",
                         call);

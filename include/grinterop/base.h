@@ -17,11 +17,11 @@
 extern "C" {
 #endif
 
-#if defined(_WIN32) && defined(GR_BUILD)
+#if defined(_WIN32) && defined(GR_BUILD) && !defined(GR_STATIC)
 #define GR_API __declspec(dllexport) /* grinterop itself is being compiled */
-#elif defined(_WIN32)
+#elif defined(_WIN32) && !defined(GR_STATIC)
 #define GR_API __declspec(dllimport)
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define GR_API __attribute__((visibility("default")))
 #else
 #define GR_API
@@ -217,14 +217,14 @@ GR_API const char *gr_library_version(void);
 
 /* ---- End of scope ---------------------------------------------------------------------------- */
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
 /*
  * Declares a variable whose object is freed when it goes out of scope. A gr_buffer is released as
  * by gr_buffer_release_later().
  *
  *     GR_AUTO(gr_buffer) *buffer = gr_map(resource, stream);
  *
- * Compilers for MSVC's ABI have no GR_AUTO(): call the function that frees the object, or use the
+ * The compiler cl of MSVC has no GR_AUTO(): call the function that frees the object, or use the
  * classes of gr.hpp.
  */
 #define GR_AUTO(type) __attribute__((cleanup(type##_at_scope_end))) type

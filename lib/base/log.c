@@ -4,7 +4,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#ifdef _WIN32
+#include <string.h>
+#define strcasecmp _stricmp
+#else
 #include <strings.h>
+#endif
 
 #include "lib/base/compiler.h"
 #include "lib/base/machine.h"

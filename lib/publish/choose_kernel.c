@@ -18,7 +18,7 @@ static uint32_t element_of(gr_dtype dtype)
     [GR_DTYPE_##constant] = GR_JOB_##constant,
         GR_CONVERTED_TYPES(ELEMENT)};
 #undef ELEMENT
-    return dtype < sizeof(elements) ? elements[dtype] : GR_JOB_U8;
+    return (size_t)dtype < sizeof(elements) ? elements[dtype] : GR_JOB_U8;
 }
 
 static bool has_kernels(gr_dtype dtype)
