@@ -31,7 +31,7 @@
  *
  * Turns     A new resource belongs to the graphics API. gr_map() hands the resource to CUDA, and
  *           the release of the buffer hands it back to the graphics API. Between map and release
- *           the graphics API must not touch the resource.
+ *           the graphics API must not touch the resource (exception: gr_resource_set_sync()).
  * Errors    A function that creates an object returns NULL on failure; most others return a
  *           gr_status. gr_last_error() describes the failure and the remedy. Lists of errors leave
  *           out four that need no explanation: GR_ERR_NO_DRIVER, there is no usable CUDA driver;

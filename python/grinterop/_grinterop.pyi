@@ -490,8 +490,10 @@ class GraphicsResource(_Samples):
     def set_sync(self, acquire: Semaphore | None, release: Semaphore | None) -> None:
         """Sets the order with the graphics API, which signals `acquire` and waits for `release`,
         with the values of a Submit. A map waits for the last Submit, and its end signals what the
-        next Submit waits for. None: the program keeps that order itself. Imported memory needs this
-        call before the first map. The resource keeps the Semaphores alive.
+        next Submit waits for. None: the program keeps that order itself. With None for both, one
+        mapping of a buffer that is not copied may last while the graphics API uses the buffer.
+        Imported memory needs this call before the first map. The resource keeps the Semaphores
+        alive.
         """
     def unmap(self, *, stream: _Stream | None = None) -> None:
         """Ends the mapping. None is the stream of the map."""

@@ -55,6 +55,26 @@ VULKAN_TEST(kernels_and_vulkan_read_each_others_bytes)
     assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, 0x21);
 }
 
+/* As a program that gives the address to a framework for good, and waits by fences. */
+VULKAN_TEST(a_mapping_without_semaphores_lasts_while_vulkan_uses_the_buffer)
+{
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
+    assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
+    gr_buffer *buffer = must_map(resource);
+    const CUdeviceptr address = gr_buffer_ptr(buffer);
+    for (int i = 1; i <= 5; i++) {
+        cuda_fill(buffer, i);
+        CU(StreamSynchronize(fx.stream));
+        assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, i);
+        vulkan_fill(gr_vk_buffer(resource), SIZE, 0x10 + i);
+        assert_cuda_bytes(buffer, 0x10 + i);
+    }
+    must_release(buffer);
+    buffer = must_map(resource);
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), address);
+    must_release(buffer);
+}
+
 /* ---- Several buffers in one memory ----------------------------------------------------------- */
 
 #define PARTS 3
