@@ -10,6 +10,11 @@
 #include "lib/base/error.h"
 #include "lib/base/loader.h"
 #include "lib/base/lock.h"
+#include "lib/base/thread.h"
+
+/* The version is a part of the names, because the parameters of kernels change. */
+#define FOR_GPU  "grinterop-" GR_LIBRARY_VERSION ".fatbin"
+#define FOR_HOST "grinterop-" GR_LIBRARY_VERSION ".so"
 
 #ifdef _WIN32
 /*
@@ -21,10 +26,9 @@ static const unsigned char gr_kernels_gpu_built, gr_kernels_host_built;
 #define NO_KERNEL "This call needs a kernel, which grinterop does not have on Windows."
 #else
 #define NO_KERNEL                                                                                  \
-    "This call needs a kernel, but grinterop was built without nvcc, and has no "                  \
-    "grinterop.fatbin: "                                                                           \
-    "install it (Debian: grinterop-kernels), or configure grinterop with NVCC=... (from the CUDA " \
-    "Toolkit) and build again."
+    "This call needs a kernel, but grinterop was built without nvcc, and has no " FOR_GPU          \
+    ": install it (Debian: grinterop-kernels), or configure grinterop with NVCC=... (from the "    \
+    "CUDA Toolkit) and build again."
 
 /*
  * The assembler finds the file through -Wa,-I. The file is empty if these kernels were not
@@ -59,26 +63,39 @@ static bool are_embedded(void)
     return gr_driver_traits()->host_kernels ? gr_kernels_host_built : gr_kernels_gpu_built;
 }
 
-static bool find_file(char *path, size_t size)
+/*
+ * The path of the kernels that are a file, or "". It is found once, because copies of textures are
+ * laid out by whether there are kernels. A relative path could become another file.
+ */
+static char file[GR_PATH_SIZE];
+
+static void find_file(void)
 {
-    const char *name = gr_driver_traits()->host_kernels ? "grinterop.so" : "grinterop.fatbin";
-    return gr_driver_find_file(name, path, size);
+#ifndef _WIN32
+    const char *name = gr_driver_traits()->host_kernels ? FOR_HOST : FOR_GPU;
+    if (!gr_driver_find_file(name, file, sizeof(file)) || file[0] != '/')
+        file[0] = '\0';
+#endif
 }
 
 bool gr_kernels_are_there(void)
 {
-    char path[GR_PATH_SIZE];
-    return are_embedded() || find_file(path, sizeof(path));
+    static gr_once once = GR_ONCE;
+    if (are_embedded())
+        return true;
+    gr_call_once(&once, find_file);
+    return file[0] != '\0';
 }
 
 static gr_status refuse_missing(const char *call)
 {
     if (gr_driver_traits()->host_kernels)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "This call needs a kernel, but grinterop was built without kernels for the "
-                       "software CUDA driver, and has no grinterop.so: install it (Debian: "
-                       "grinterop-softcuda), or configure grinterop with the headers of CUDA and a "
-                       "C++17 compiler (CXX=...).");
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "This call needs a kernel, but grinterop was built without kernels for the "
+            "software CUDA driver, and has no " FOR_HOST ": install it "
+            "(Debian: grinterop-softcuda), or configure grinterop with the headers of CUDA and a "
+            "C++17 compiler (CXX=...).");
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    NO_KERNEL
                    " A tensor with the same bytes as the image (same type, channels last, "
@@ -88,6 +105,12 @@ static gr_status refuse_missing(const char *call)
 static gr_status refuse_load(CUresult result, const char *driver_call, const char *call)
 {
     const char *advice = "";
+    if (!are_embedded())
+        return gr_fail_cuda(
+            result, driver_call,
+            "%s: the driver does not load grinterop's kernels from %.*s: install the "
+            "file again, from a build for this GPU and its driver.",
+            call, GR_PATH_SIZE, file);
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
         result == CUDA_ERROR_INVALID_IMAGE)
         advice = " They were compiled by an nvcc that does not support this GPU or its driver: "
@@ -102,13 +125,12 @@ static CUlibrary library;
 
 static CUresult load_library(CUlibrary *loaded)
 {
-    char path[GR_PATH_SIZE];
     CUresult result = CUDA_SUCCESS;
     GR_LOCKED(&lock);
     if (!library && are_embedded())
         result = gr_driver()->LibraryLoadData(&library, image(), NULL, NULL, 0, NULL, NULL, 0);
-    else if (!library && find_file(path, sizeof(path)))
-        result = gr_driver()->LibraryLoadFromFile(&library, path, NULL, NULL, 0, NULL, NULL, 0);
+    else if (!library)
+        result = gr_driver()->LibraryLoadFromFile(&library, file, NULL, NULL, 0, NULL, NULL, 0);
     if (result != CUDA_SUCCESS)
         library = NULL;
     *loaded = library;
@@ -135,12 +157,11 @@ static gr_status find_in_module(const char *name, CUmodule *module, CUfunction *
                                 const char *call)
 {
     const struct gr_driver_api *cu = gr_driver();
-    char path[GR_PATH_SIZE];
     CUresult result = CUDA_SUCCESS;
     if (!*module && are_embedded())
         result = cu->ModuleLoadData(module, image());
-    else if (!*module && find_file(path, sizeof(path)))
-        result = cu->ModuleLoad(module, path);
+    else if (!*module)
+        result = cu->ModuleLoad(module, file);
     if (result != CUDA_SUCCESS) {
         *module = NULL;
         return refuse_load(result, are_embedded() ? "cuModuleLoadData" : "cuModuleLoad", call);
