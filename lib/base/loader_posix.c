@@ -7,7 +7,9 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 void *gr_loader_open(const char *path, char *why, size_t size)
@@ -66,7 +68,7 @@ bool gr_loader_loaded(const char *symbol, const void *except, char *path, size_t
 
 /*
  * Returns the path of the program, for a static grinterop: dladdr() reports the name by which the
- * program was started, which has no folder if the shell found it in PATH.
+ * program was started, which the caller of the program chooses.
  */
 static bool program_path(char *path, size_t size)
 {
@@ -74,6 +76,13 @@ static bool program_path(char *path, size_t size)
     if (length > 0)
         path[length] = '\0';
     return length > 0;
+}
+
+static bool is_in_program(const Dl_info *self)
+{
+    Dl_info program;
+    return dladdr((void *)(uintptr_t)getauxval(AT_ENTRY), &program) &&
+           program.dli_fbase == self->dli_fbase;
 }
 
 void gr_loader_own_folder(char *folder, size_t size)
@@ -84,7 +93,7 @@ void gr_loader_own_folder(char *folder, size_t size)
     const char *file = NULL;
     if (dladdr(&inside, &self))
         file = self.dli_fname;
-    if (file && !strchr(file, '/') && program_path(program, sizeof(program)))
+    if (file && is_in_program(&self) && program_path(program, sizeof(program)))
         file = program;
     const char *slash = file ? strrchr(file, '/') : NULL;
     snprintf(folder, size, "%.*s", slash ? (int)(slash - file) : 1, slash ? file : ".");
