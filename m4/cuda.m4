@@ -72,7 +72,10 @@ AS_IF([test -n "$gr_cuda_why"], [
     AS_IF([test -n "$with_cuda"], [AC_MSG_ERROR([$gr_cuda_why.$gr_cuda_advice])])
     AC_MSG_WARN([$gr_cuda_why: only the library, grinterop-info and the Python package are built.$gr_cuda_advice])
     CUDA_INCLUDEDIR= CUDA_CPPFLAGS=])
-AS_IF([test -z "$CUDA_INCLUDEDIR"], [enable_softcuda=no])
+AS_IF([test -z "$CUDA_INCLUDEDIR"], [
+    AS_IF([test "x$gr_softcuda_asked" = xyes],
+        [AC_MSG_ERROR([The software driver needs the headers of CUDA.$gr_cuda_advice])])
+    enable_softcuda=no])
 AM_CONDITIONAL([HAVE_CUDA], [test -n "$CUDA_INCLUDEDIR"])
 
 dnl The runtime API changed with CUDA 13, and libgrinterop-softcudart implements that version only.

@@ -403,7 +403,8 @@ static gr_status run_with_buffer(struct work *w)
     GR_ENTER(&resource->context, w->call);
     w->planned = &planned;
     GR_TRY(plan(w, resource));
-    GR_TRY(planned.plan.bytes ? gr_stream_check_capture(w->stream, w->call) : GR_OK);
+    if (planned.plan.bytes || w->options.wait_event)
+        GR_TRY(gr_stream_check_capture(w->stream, w->call));
     GR_TRY(prepare(w, resource));
     return move_planned(w);
 }

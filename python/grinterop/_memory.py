@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -57,28 +58,60 @@ def _rmm_callbacks(device: int) -> tuple[Any, Any]:
     return take, lambda pointer, size, stream: release(pointer, size, device, None)
 
 
-def _rmm_pool(rmm: Any) -> Any:
-    """RMM has a resource for each device, and this is that of the current one."""
-    runtime = importlib.import_module("cuda.bindings.runtime")  # RMM needs it, grinterop does not
-    device = int(runtime.cudaGetDevice()[1])
+class _RmmUses:
+    """The uses of exportable_memory() on a device, where RMM had the resource `before`."""
+
+    def __init__(self, pool: Any) -> None:
+        self.pool = pool
+        self.count = 0
+        self.before: Any = None
+
+
+_rmm_lock = threading.Lock()
+
+
+def _rmm_uses(rmm: Any, device: int) -> _RmmUses:
     key = f"rmm {device}"
     if key not in _pools:
         source = rmm.mr.CallbackMemoryResource(*_rmm_callbacks(device))
         pool = rmm.mr.PoolMemoryResource(source, initial_pool_size=2 << 20)
         # The pool never ends, because its end would call Python while Python ends.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))
-        _pools[key] = pool
-    return _pools[key]
+        _pools[key] = _RmmUses(pool)
+    uses: _RmmUses = _pools[key]
+    return uses
+
+
+def _rmm_device() -> int:
+    """The current device. RMM has a resource for each."""
+    try:
+        runtime = importlib.import_module("cuda.bindings.runtime")
+    except ImportError:
+        raise _unsupported("this RMM works without cuda.bindings: install a newer one") from None
+    error, device = runtime.cudaGetDevice()
+    if error:
+        raise _unsupported(f"the CUDA runtime has no current device: {error.name}")
+    return int(device)
 
 
 @contextmanager
-def _rmm_default(rmm: Any, pool: Any) -> Iterator[None]:
-    before = rmm.mr.get_current_device_resource()
-    rmm.mr.set_current_device_resource(pool)
+def _rmm_default(rmm: Any) -> Iterator[None]:
+    """The first of overlapping uses sets the resource, and the last one restores it."""
+    device = _rmm_device()
+    with _rmm_lock:
+        uses = _rmm_uses(rmm, device)
+        if uses.count == 0:
+            uses.before = rmm.mr.get_per_device_resource(device)
+            rmm.mr.set_per_device_resource(device, uses.pool)
+        uses.count += 1
     try:
         yield
     finally:
-        rmm.mr.set_current_device_resource(before)
+        with _rmm_lock:
+            uses.count -= 1
+            if uses.count == 0:
+                rmm.mr.set_per_device_resource(device, uses.before)
+                uses.before = None
 
 
 @contextmanager
@@ -110,5 +143,5 @@ def exportable_memory() -> Iterator[None]:
         if cupy is not None:
             stack.enter_context(cupy.cuda.using_allocator(_cupy_pool(cupy).malloc))
         if rmm is not None:
-            stack.enter_context(_rmm_default(rmm, _rmm_pool(rmm)))
+            stack.enter_context(_rmm_default(rmm))
         yield

@@ -9,7 +9,7 @@ import weakref
 import grinterop
 import numpy as np
 import pytest
-from grinterop import GraphicsResource, Tensor, _memory, VulkanDevice, _grinterop, _memory
+from grinterop import GraphicsResource, Tensor, VulkanDevice, _grinterop, _memory
 
 import gl
 from conftest import elsewhere, interface, refuses
