@@ -59,9 +59,10 @@ extern "C" {
  *     gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE);      unordered
  *
  * The graphics API signals `acquire`, and gr_map() waits for it. CUDA signals `release`, and the
- * graphics API waits for it. With GR_SEMAPHORE_NONE the program itself ensures this order. Without
- * both, one mapping of a buffer that is not copied may last while the graphics API uses the buffer,
- * for example for a framework that keeps the address. The address is the same in each mapping.
+ * graphics API waits for it. With GR_SEMAPHORE_NONE the program itself ensures this order. With
+ * GR_SEMAPHORE_NONE for both, one mapping of a buffer that is not copied may last while the
+ * graphics API uses the buffer, for example for a framework that keeps the address. The address is
+ * the same in each mapping.
  *
  * For memory imported by external.h, gr_map() returns GR_ERR_STATE until this function was called.
  * Vulkan resources begin with the pair of semaphores of their device.

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the system has for threads. Only lock.h uses a mutex; the other files use struct gr_lock. */
+/*
+ * Mutexes, condition variables and once-flags of the system. Only lock.h uses a mutex; the other
+ * files use struct gr_lock.
+ */
 #ifndef GR_LIB_BASE_THREAD_H
 #define GR_LIB_BASE_THREAD_H
 
@@ -100,7 +103,7 @@ void gr_condition_end(struct gr_condition *condition);
 
 /*
  * Unlock the mutex, wait until another thread calls gr_condition_wake(), and lock the mutex again.
- * They may also return without a reason. gr_condition_wait_ms() returns whether the time is over.
+ * They may wake spuriously. gr_condition_wait_ms() returns whether the time is over.
  */
 void gr_condition_wait(struct gr_condition *condition, gr_mutex *mutex);
 bool gr_condition_wait_ms(struct gr_condition *condition, gr_mutex *mutex, double ms);

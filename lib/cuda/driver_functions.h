@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The driver functions that grinterop itself calls, with their tools and Python package. Their
- * versions and types are those of struct gr_driver_api; tests/checks/check-cuda-abi compares them
- * with the headers of CUDA.
+ * The driver functions that the library, its tools and its Python package call. Their versions and
+ * types are those of struct gr_driver_api; tests/checks/check-cuda-abi compares them with the
+ * headers of CUDA.
  */
 #ifndef GR_LIB_CUDA_DRIVER_FUNCTIONS_H
 #define GR_LIB_CUDA_DRIVER_FUNCTIONS_H

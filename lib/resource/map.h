@@ -20,7 +20,7 @@ struct gr_use {
      */
     const struct gr_region *region;
     gr_buffer **buffers; /* gr_use_map() writes the n mappings here */
-    /* the library or a ring holds the resources, or the caller was found to have them */
+    /* the library or a ring holds the resources, or the caller's references were checked */
     bool held;
     /* written by gr_use_check(): the resources are one run (backend.h), apart from its length */
     bool one_run;
