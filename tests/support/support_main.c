@@ -21,7 +21,7 @@
  * A program that takes longer is considered to hang. Without a process per case, Check cannot stop
  * a single case after a time limit.
  */
-#define MOST_SECONDS 600
+#define MOST_SECONDS 850
 
 extern char **environ;
 
