@@ -103,7 +103,8 @@ void gr_condition_end(struct gr_condition *condition);
 
 /*
  * Unlock the mutex, wait until another thread calls gr_condition_wake(), and lock the mutex again.
- * They may wake spuriously. gr_condition_wait_ms() returns whether the time is over.
+ * They may wake spuriously. gr_condition_wait_ms() returns whether the time is over, or the wait
+ * failed.
  */
 void gr_condition_wait(struct gr_condition *condition, gr_mutex *mutex);
 bool gr_condition_wait_ms(struct gr_condition *condition, gr_mutex *mutex, double ms);

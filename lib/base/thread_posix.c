@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "lib/base/thread.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <time.h>
 
@@ -37,7 +36,7 @@ bool gr_condition_wait_ms(struct gr_condition *condition, gr_mutex *mutex, doubl
     at.tv_nsec += ms > 0 ? (long)(ms * 1e6) : 0;
     at.tv_sec += at.tv_nsec / 1000000000;
     at.tv_nsec %= 1000000000;
-    return pthread_cond_timedwait(&condition->variable, mutex, &at) == ETIMEDOUT;
+    return pthread_cond_timedwait(&condition->variable, mutex, &at) != 0;
 }
 
 void gr_condition_wake(struct gr_condition *condition)
