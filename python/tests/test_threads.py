@@ -2,6 +2,8 @@
 """Blocking calls release the GIL, and only one thread at a time can use a resource."""
 
 import ctypes
+import os
+import signal
 import threading
 import time
 
@@ -175,3 +177,50 @@ def test_one_thread_closes_or_drops_what_others_map(vulkan, cuda):
     shared[0].close()
     allowed = "another thread", "has been closed", "already mapped"
     assert all(any(text in one for text in allowed) for one in texts), texts
+
+
+def child_ends(pid, seconds=20):
+    """Waits for a child and returns its exit code. Kills a child that hangs."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if (ended := os.waitpid(pid, os.WNOHANG))[0]:
+            return os.waitstatus_to_exitcode(ended[1])
+        time.sleep(0.005)
+    os.kill(pid, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_child_gets_errors_while_threads_of_the_parent_work(cuda):
+    """The locks that other threads hold at a fork must not stop the child."""
+    stop, rounds = threading.Event(), []
+
+    def work():
+        while not stop.is_set():
+            tensor = grinterop.Tensor.alloc(64, stream=cuda)
+            tensor.copy_from(np.full(64, 7, "u1"), stream=cuda)
+            rounds.append(tensor.tobytes() == bytes([7]) * 64)
+            tensor.close()
+
+    kept = grinterop.Tensor.alloc(64, stream=cuda)
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(30):
+            pid = os.fork()
+            if pid == 0:
+                code = 1
+                try:
+                    kept.close()
+                    grinterop.Tensor.alloc(64, stream=cuda)
+                except grinterop.CUDAError as error:
+                    code = 7 if "fork" in str(error) else 2
+                finally:
+                    os._exit(code)
+            assert child_ends(pid) == 7
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert rounds and all(rounds)
