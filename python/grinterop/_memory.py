@@ -41,13 +41,19 @@ def _cupy_pool(cupy: Any) -> Any:
     return _pools["cupy"]
 
 
-def _rmm_callbacks(device: int) -> tuple[Any, Any]:
+def _functions() -> tuple[Any, Any]:
+    """The two functions that PyTorch calls by address, for calls from Python."""
     library = ctypes.CDLL(_grinterop.__file__)
     allocate, release = library.grinterop_torch_malloc, library.grinterop_torch_free
     allocate.restype = ctypes.c_void_p
     allocate.argtypes = [ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
     release.restype = None
     release.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
+    return allocate, release
+
+
+def _rmm_callbacks(device: int) -> tuple[Any, Any]:
+    allocate, release = _functions()
 
     def take(size: int, stream: Any) -> int:
         pointer: int | None = allocate(size, device, None)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Buffers in the memory of tensors, and the allocators for the pools of frameworks."""
 
-import ctypes
 import gc
 import sys
 import weakref
@@ -9,7 +8,7 @@ import weakref
 import grinterop
 import numpy as np
 import pytest
-from grinterop import GraphicsResource, Tensor, VulkanDevice, _grinterop, _memory
+from grinterop import GraphicsResource, Tensor, VulkanDevice, _memory
 
 import gl
 from conftest import elsewhere, interface, refuses
@@ -77,21 +76,9 @@ def test_vulkan_has_the_memory_of_the_tensor(cuda):
     refuses(TypeError, lambda: device.from_tensor(7, 0x23), device.from_tensor)
 
 
-class Allocator:
-    """The functions that PyTorch finds by name."""
-
-    def __init__(self):
-        library = ctypes.CDLL(_grinterop.__file__)
-        self.malloc, self.free = library.grinterop_torch_malloc, library.grinterop_torch_free
-        self.malloc.restype = ctypes.c_void_p
-        self.malloc.argtypes = [ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
-        self.free.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
-        self.free.restype = None
-
-
 def test_memory_of_the_allocator_is_drawn(cuda):
-    functions = Allocator()
-    pointer = functions.malloc(4096, 0, None)
+    allocate, release = _memory._functions()
+    pointer = allocate(4096, 0, None)
     tensor = Tensor.wrap(pointer, (4096,), stream=cuda)
     resource = GraphicsResource.from_tensor(tensor)
     with resource.map(stream=cuda) as buffer:
@@ -100,15 +87,15 @@ def test_memory_of_the_allocator_is_drawn(cuda):
     assert gl.read_buffer(resource.gl_name, 4096) == b"\11" * 4096
     resource.close()
     tensor.close()
-    functions.free(pointer, 4096, 0, None)
+    release(pointer, 4096, 0, None)
 
 
 def test_the_allocator_refuses_wrong_sizes_and_addresses():
-    functions = Allocator()
-    assert [functions.malloc(size, 0, None) for size in (0, -1, 1 << 60)] == [None] * 3
-    assert functions.malloc(64, 99, None) is None
-    functions.free(None, 0, 0, None)
-    functions.free(4096, 64, 0, None)
+    allocate, release = _memory._functions()
+    assert [allocate(size, 0, None) for size in (0, -1, 1 << 60)] == [None] * 3
+    assert allocate(64, 99, None) is None
+    release(None, 0, 0, None)
+    release(4096, 64, 0, None)
 
 
 def test_callbacks_of_rmm(cuda):
@@ -125,13 +112,13 @@ def test_callbacks_of_rmm(cuda):
 
 
 def test_threads_allocate_at_once():
-    functions = Allocator()
+    allocate, release = _memory._functions()
 
     def work():
         for _ in range(20):
-            pointer = functions.malloc(4096, 0, None)
+            pointer = allocate(4096, 0, None)
             assert pointer
-            functions.free(pointer, 4096, 0, None)
+            release(pointer, 4096, 0, None)
 
     elsewhere(work, work, work)
 
