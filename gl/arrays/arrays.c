@@ -6,24 +6,17 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/cuda/array_format.h"
-#include "lib/cuda/copy_3d.h"
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
-#include "lib/resource/image.h"
 #include "lib/cuda/event.h"
 #include "gl/context/saved_state.h"
 
-/* The alignment of levels in host memory, for efficient copies between host and device. */
-#define LEVEL_ALIGNMENT ((size_t)256)
-
-/*
- * The size of one layer of a level, or of the region in it: in texels, and in bytes of a row in
- * CUDA and in OpenGL.
- */
+/* What a map moves of a level, which may be a region of it. */
 struct extent {
-    size_t width, height, depth, row, bytes;
+    size_t width;         /* in texels */
+    struct gr_level size; /* of one layer in CUDA */
+    size_t bytes;         /* of one layer in linear memory */
 };
 
 /* The region that the map moves; NULL: all levels and layers. */
@@ -41,22 +34,25 @@ bool gl_arrays_moves_region(const gr_resource *resource, const struct gr_region 
     return !is_whole && gl_texels_regions_supported();
 }
 
+/* The texels in linear memory: those of CUDA, or the integers of depth that CUDA converts. */
+static struct gr_element stored_element(const struct gl_resource *r)
+{
+    const unsigned integers = gl_transfer_of(r->format).integers;
+    return integers ? (struct gr_element){integers, 1}
+                    : gr_format_element(r->format->format, r->format->channels);
+}
+
 static struct extent extent_of(const struct gl_resource *r, unsigned level)
 {
-    const gr_image_info *image = &r->base.image;
-    struct extent e = {
-        .width = gr_level_extent(image->width, level),
-        .height = gr_level_extent(image->height, level),
-        .depth = gr_level_extent(image->depth, level),
-    };
+    const struct gr_element element = gr_format_element(r->format->format, r->format->channels);
     const struct gr_region *region = region_of(r);
-    const unsigned integers = gl_transfer_of(r->format).integers;
+    struct extent e = {.size = gr_level_of(&r->base.image, element, level)};
     if (region) {
-        e.width = region->width;
-        e.height = region->height;
+        e.size.row = region->width * element.bytes;
+        e.size.rows = region->height;
     }
-    e.row = e.width * gr_format_element(r->format->format, r->format->channels).bytes;
-    e.bytes = (integers ? e.width * integers : e.row) * e.height * e.depth;
+    e.width = e.size.row / element.bytes;
+    e.bytes = e.width * stored_element(r).bytes * e.size.rows * e.size.slices;
     return e;
 }
 
@@ -116,18 +112,6 @@ static gr_status check(const struct gl_resource *r, unsigned flags, const char *
     return r->context.es ? check_es(r, flags, call) : GR_OK;
 }
 
-/* Sets the offset of each level and returns the total size. */
-static size_t lay_out(const struct gl_resource *r, size_t offsets[GL_MOST_LEVELS])
-{
-    size_t size = 0;
-    for (unsigned level = 0; level < r->base.image.levels; level++) {
-        offsets[level] = size;
-        size += extent_of(r, level).bytes * r->base.image.layers;
-        size = (size + LEVEL_ALIGNMENT - 1) / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
-    }
-    return size;
-}
-
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
 static CUDA_ARRAY3D_DESCRIPTOR describe_layer(const struct gl_resource *r, unsigned flags)
@@ -161,7 +145,7 @@ static gr_status make_array(const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned l
 static size_t depth_size(const struct gl_resource *r)
 {
     const struct extent e = extent_of(r, 0);
-    return gl_transfer_of(r->format).integers ? e.row * e.height : 0;
+    return gl_transfer_of(r->format).integers ? e.size.row * e.size.rows : 0;
 }
 
 gr_status gl_arrays_memory(CUdeviceptr *memory, size_t size, const struct gl_resource *r,
@@ -202,7 +186,7 @@ struct gl_arrays *gl_arrays_make(struct gl_resource *r, unsigned flags, const ch
     if (!arrays)
         return NULL;
     arrays->count = layers;
-    arrays->size = lay_out(r, arrays->offsets);
+    arrays->size = gr_lay_out(&r->base.image, stored_element(r), arrays->offsets);
     if (allocate(r, arrays, flags, call) == GR_OK)
         return arrays;
     gl_arrays_end(arrays, true);
@@ -224,24 +208,10 @@ void gl_arrays_end(struct gl_arrays *arrays, bool alive)
     free(arrays);
 }
 
-static gr_status level_of(CUmipmappedArray mipmapped, unsigned level, CUarray *array)
-{
-    GR_TRY_CUDA(gr_driver()->MipmappedArrayGetLevel(array, mipmapped, level),
-                "cuMipmappedArrayGetLevel", "Level %u has no array.", level);
-    return GR_OK;
-}
-
 gr_status gl_arrays_array(const gr_resource *resource, unsigned level, unsigned layer,
                           CUarray *array)
 {
-    return level_of(gl_of(resource)->arrays->layers[layer], level, array);
-}
-
-static gr_status copy_part(const CUDA_MEMCPY3D *copy, CUstream stream, const struct gl_resource *r)
-{
-    GR_TRY_WORK(gr_driver()->Memcpy3DAsync(copy, stream), "cuMemcpy3DAsync",
-                "%s could not be copied.", gl_object_text(&r->base).text);
-    return GR_OK;
+    return gr_level_array(gl_of(resource)->arrays->layers[layer], level, array);
 }
 
 /* ---- A mipmapped array of all layers --------------------------------------------------------- */
@@ -257,17 +227,13 @@ static gr_status make_whole(const struct gl_resource *r, struct gl_arrays *array
 static gr_status fill_whole_level(const struct gl_resource *r, unsigned level, CUstream stream)
 {
     const struct gl_arrays *a = r->arrays;
-    struct extent e = extent_of(r, level);
-    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                          .WidthInBytes = e.row,
-                          .Height = e.height,
-                          .Depth = 1};
-    GR_TRY(level_of(a->whole, level, &copy.dstArray));
+    const struct extent e = extent_of(r, level);
+    CUarray whole, array;
+    GR_TRY(gr_level_array(a->whole, level, &whole));
     for (unsigned layer = 0; layer < a->count; layer++) {
-        copy.dstZ = layer;
-        GR_TRY(level_of(a->layers[layer], level, &copy.srcArray));
-        GR_TRY(copy_part(&copy, stream, r));
+        GR_TRY(gr_level_array(a->layers[layer], level, &array));
+        GR_TRY(gr_copy_level(&r->base, gr_copy_array(whole, layer), gr_copy_array(array, 0), e.size,
+                             stream));
     }
     return GR_OK;
 }
@@ -313,7 +279,7 @@ gr_status gl_arrays_mipmapped_array(const gr_resource *resource, CUmipmappedArra
 
 /* Lists what a map moves: the region, or all levels. Returns the number. */
 static size_t sources_of(const struct gl_resource *r,
-                         struct gl_texel_source sources[GL_MOST_LEVELS])
+                         struct gl_texel_source sources[GR_MOST_LEVELS])
 {
     const struct gr_region whole = {.layers = r->base.image.layers}, *region = region_of(r),
                            *part = region ? region : &whole;
@@ -327,13 +293,13 @@ static size_t sources_of(const struct gl_resource *r,
             .name = r->name,
             .level = (int)level,
             .layer = (int)part->layer,
-            .layers = (int)(e.depth * part->layers),
+            .layers = (int)(e.size.slices * part->layers),
             .is_region = region,
             .x = (int)part->x,
             .y = (int)part->y,
             .width = (int)e.width,
-            .height = (int)e.height,
-            .pixel = (unsigned)(e.bytes / e.depth / e.height / e.width),
+            .height = (int)e.size.rows,
+            .pixel = stored_element(r).bytes,
             .offset = region ? 0 : r->arrays->offsets[i],
         };
     }
@@ -342,7 +308,7 @@ static size_t sources_of(const struct gl_resource *r,
 
 void gl_arrays_prepare(struct gl_resource *r)
 {
-    struct gl_texel_source sources[GL_MOST_LEVELS];
+    struct gl_texel_source sources[GR_MOST_LEVELS];
     if (!gl_texels_suit_shader(sources, sources_of(r, sources)))
         return;
     GL_SAVED(before, GL_SAVE(ERRORS));
@@ -361,7 +327,7 @@ static unsigned scratch_of(const struct gl_resource *r, struct gl_names *names)
 void gl_arrays_move(const struct gl_resource *r, struct gl_place place, struct gl_names *names,
                     bool read)
 {
-    struct gl_texel_source sources[GL_MOST_LEVELS];
+    struct gl_texel_source sources[GR_MOST_LEVELS];
     const struct gl_texel_move move = {.context = &r->context,
                                        .shader = r->shader,
                                        .to_image = !read,
@@ -377,25 +343,18 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
 {
     const struct gl_arrays *a = r->arrays;
     const struct extent e = extent_of(r, level);
-    const size_t texels = e.width * e.height;
+    const size_t texels = e.width * e.size.rows;
     const struct gr_region *region = region_of(r);
-    unsigned char *at = place.cuda + (region ? (layer - region->layer) * e.bytes
-                                             : a->offsets[level] + layer * e.bytes);
+    const CUdeviceptr at = place.cuda + (region ? (layer - region->layer) * e.bytes
+                                                : a->offsets[level] + layer * e.bytes);
+    const struct gr_copy_side memory = gr_copy_linear(a->depth ? a->depth : at, e.size);
     CUarray array;
-    GR_TRY(level_of(a->layers[layer], level, &array));
+    GR_TRY(gr_level_array(a->layers[layer], level, &array));
     struct gr_copy_side side = gr_copy_array(array, 0);
-    side.x = region ? region->x * (e.row / e.width) : 0;
+    side.x = region ? region->x * (e.size.row / e.width) : 0;
     side.y = region ? region->y : 0;
-    const struct gr_copy_side memory = {
-        .type = a->depth || place.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
-        .at = a->depth ? a->depth : (CUdeviceptr)(uintptr_t)at,
-        .pitch = e.row,
-        .rows = e.height,
-    };
-    const CUDA_MEMCPY3D copy =
-        gr_copy_3d(up ? side : memory, up ? memory : side, e.row, e.height, e.depth);
     GR_TRY(a->depth && up ? gl_depth_convert(r, at, texels, up, stream) : GR_OK);
-    GR_TRY(copy_part(&copy, stream, r));
+    GR_TRY(gr_copy_level(&r->base, up ? side : memory, up ? memory : side, e.size, stream));
     return a->depth && !up ? gl_depth_convert(r, at, texels, up, stream) : GR_OK;
 }
 

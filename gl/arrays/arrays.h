@@ -8,11 +8,9 @@
 #define GR_GL_ARRAYS_ARRAYS_H
 
 #include "lib/base/cuda_abi.h"
+#include "lib/resource/image.h"
 #include "gl/object/object.h"
 #include "gl/texels/texels.h"
-
-/* The maximum number of levels of an image. */
-#define GL_MOST_LEVELS 32
 
 /*
  * The arrays of a resource: one mipmapped array per layer, as in an image registered by the interop
@@ -20,7 +18,7 @@
  */
 struct gl_arrays {
     size_t size;                    /* of the linear memory, in bytes */
-    size_t offsets[GL_MOST_LEVELS]; /* of the levels in it */
+    size_t offsets[GR_MOST_LEVELS]; /* of the levels in it */
     CUdeviceptr depth;              /* for depth that CUDA converts: memory for its floats */
     CUmipmappedArray whole;         /* a copy of all layers, made at the first use */
     unsigned count;
@@ -47,8 +45,7 @@ void gl_arrays_prepare(struct gl_resource *r);
 struct gl_place {
     unsigned int buffer;
     size_t offset;
-    unsigned char *cuda;
-    bool on_device;
+    CUdeviceptr cuda;
 };
 
 /*
@@ -89,7 +86,7 @@ gr_status gl_depth_prepare(struct gl_resource *r, const char *call);
  * Converts `count` depths between integers in linear memory and the floats of the arrays, to floats
  * if `up`.
  */
-gr_status gl_depth_convert(const struct gl_resource *r, const unsigned char *linear, size_t count,
-                           bool up, CUstream stream);
+gr_status gl_depth_convert(const struct gl_resource *r, CUdeviceptr linear, size_t count, bool up,
+                           CUstream stream);
 
 #endif

@@ -2,14 +2,13 @@
 #include "gl/arrays/arrays.h"
 
 #include <stdatomic.h>
-#include <stdint.h>
 
 #include "lib/publish/publish.h"
 
 struct calls {
     gr_status (*prepare)(struct gl_resource *r, const char *call);
-    gr_status (*convert)(const struct gl_resource *r, const unsigned char *linear, size_t count,
-                         bool up, CUstream stream);
+    gr_status (*convert)(const struct gl_resource *r, CUdeviceptr linear, size_t count, bool up,
+                         CUstream stream);
 };
 static _Atomic(const struct calls *) calls; /* the linker keeps no kernels for a NULL */
 
@@ -20,12 +19,11 @@ static gr_status prepare(struct gl_resource *r, const char *call)
     return gr_launch_prepare(&plan, &r->base.kernels, call);
 }
 
-static gr_status convert(const struct gl_resource *r, const unsigned char *linear, size_t count,
-                         bool up, CUstream stream)
+static gr_status convert(const struct gl_resource *r, CUdeviceptr linear, size_t count, bool up,
+                         CUstream stream)
 {
     struct gr_plan plan;
-    gr_plan_depth(&plan, (CUdeviceptr)(uintptr_t)linear, r->format->integers, r->arrays->depth,
-                  count, up);
+    gr_plan_depth(&plan, linear, r->format->integers, r->arrays->depth, count, up);
     CUmodule *kernels = &((struct gl_resource *)r)->base.kernels; /* no resource is const */
     return gr_launch_kernel(&plan, kernels, stream, "The copy of depth");
 }
@@ -41,8 +39,8 @@ gr_status gl_depth_prepare(struct gl_resource *r, const char *call)
     return atomic_load(&calls)->prepare(r, call);
 }
 
-gr_status gl_depth_convert(const struct gl_resource *r, const unsigned char *linear, size_t count,
-                           bool up, CUstream stream)
+gr_status gl_depth_convert(const struct gl_resource *r, CUdeviceptr linear, size_t count, bool up,
+                           CUstream stream)
 {
     return atomic_load(&calls)->convert(r, linear, count, up, stream);
 }

@@ -61,7 +61,7 @@ static struct gl_place place(const struct gl_staged *s)
     const size_t at = s->turn * h->stride;
     return (struct gl_place){.buffer = h->is_mapped ? s->names->buffer : 0,
                              .offset = h->first + at,
-                             .cuda = h->host + at};
+                             .cuda = (CUdeviceptr)(uintptr_t)(h->host + at)};
 }
 
 /* ---- Fences: each is after OpenGL's last use of a slot, or after a piece --------------------- */
@@ -105,14 +105,6 @@ static gr_status wait_fence(const gr_resource *resource, unsigned i, const char 
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-static gr_status check_cuda(CUresult result, const char *driver_call, const gr_resource *resource)
-{
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_work(result, driver_call, "The copy of %s failed.",
-                        gl_object_text(resource).text);
-}
-
 /*
  * Blocks the thread until the event is reached. If the copy is large, first flushes OpenGL, so that
  * OpenGL works in the meantime. A small copy ends before OpenGL would start, and a flush would make
@@ -125,14 +117,14 @@ static gr_status wait_event(CUevent event, const gr_resource *resource)
         glFlush();
     if (result == CUDA_ERROR_NOT_READY)
         result = gr_event_finish(event);
-    return check_cuda(result, "cuEventQuery", resource);
+    return gr_copy_check(result, "cuEventQuery", resource);
 }
 
 static gr_status mark_passed(const gr_resource *resource, CUstream stream)
 {
     const struct host_staging *h = host_of(resource);
-    return check_cuda(gr_driver()->EventRecord(h->passed[h->staged.turn], stream), "cuEventRecord",
-                      resource);
+    return gr_copy_check(gr_driver()->EventRecord(h->passed[h->staged.turn], stream),
+                         "cuEventRecord", resource);
 }
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
@@ -179,7 +171,7 @@ static bool has_pieces(const gr_resource *resource, bool read)
 /* Copies between the object and host memory that OpenGL has not mapped. */
 static void move_bytes(const struct gl_resource *r, struct gl_span span, bool read)
 {
-    unsigned char *host = place(r->staged).cuda + span.offset;
+    void *host = (void *)(uintptr_t)(place(r->staged).cuda + span.offset);
     const struct gl_buffer buffer = {.name = r->name,
                                      .es = r->context.es,
                                      .is_immutable = gl_buffer_is_immutable(r->name, &r->context),
@@ -223,11 +215,11 @@ static gr_status copy_piece(const gr_resource *resource, struct gl_span span, bo
 {
     const struct gr_driver_api *cu = gr_driver();
     const struct gl_staged *s = gl_staged_of(resource);
-    unsigned char *host = place(s).cuda + span.offset;
+    void *host = (void *)(uintptr_t)(place(s).cuda + span.offset);
     const CUdeviceptr own = s->own + span.offset;
     const CUresult result = up ? cu->MemcpyHtoDAsync(own, host, span.size, stream)
                                : cu->MemcpyDtoHAsync(host, own, span.size, stream);
-    return check_cuda(result, up ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync", resource);
+    return gr_copy_check(result, up ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync", resource);
 }
 
 static gr_status copy_buffer(const gr_resource *resource, bool up, CUstream stream)
@@ -238,8 +230,8 @@ static gr_status copy_buffer(const gr_resource *resource, bool up, CUstream stre
             GR_TRY(wait_fence(resource, i, "gr_map"));
         GR_TRY(copy_piece(resource, piece_at(&pieces, i), up, stream));
         if (pieces.count > 1 && !up)
-            GR_TRY(check_cuda(gr_driver()->EventRecord(host_of(resource)->piece_ends[i], stream),
-                              "cuEventRecord", resource));
+            GR_TRY(gr_copy_check(gr_driver()->EventRecord(host_of(resource)->piece_ends[i], stream),
+                                 "cuEventRecord", resource));
     }
     return GR_OK;
 }

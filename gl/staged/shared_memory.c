@@ -6,7 +6,6 @@
  */
 #include "gl/staged/staged.h"
 
-#include <stdint.h>
 #include <stdio.h>
 
 #include <epoxy/gl.h>
@@ -34,9 +33,7 @@ static gr_resource *slot_of(const gr_resource *resource)
 static struct gl_place place(const struct gl_staged *s)
 {
     const gr_resource *slot = ((const struct shared_staging *)s)->slots[s->turn];
-    return (struct gl_place){.buffer = gl_of(slot)->name,
-                             .cuda = (unsigned char *)(uintptr_t)slot->ptr,
-                             .on_device = true};
+    return (struct gl_place){.buffer = gl_of(slot)->name, .cuda = slot->ptr};
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */
@@ -130,10 +127,10 @@ static gr_status move(const gr_resource *resource, bool read)
 static gr_status copy(const gr_resource *resource, bool up, CUstream stream)
 {
     const struct gl_span span = gl_span_of(resource);
-    const CUdeviceptr slot = slot_of(resource)->ptr + span.offset;
-    const CUdeviceptr own = gl_staged_of(resource)->own + span.offset;
+    const struct gl_staged *s = gl_staged_of(resource);
     if (resource->is_image)
-        return gl_arrays_stream(gl_of(resource), place(gl_staged_of(resource)), up, stream);
+        return gl_arrays_stream(gl_of(resource), place(s), up, stream);
+    const CUdeviceptr own = s->own + span.offset, slot = place(s).cuda + span.offset;
     GR_TRY_WORK(gr_driver()->MemcpyDtoDAsync(up ? own : slot, up ? slot : own, span.size, stream),
                 "cuMemcpyDtoDAsync", "The copy of %s between two GPUs failed.",
                 gl_object_text(resource).text);

@@ -98,9 +98,7 @@ static gr_status lose(const gr_resource *resource)
 {
     if (gl_staged_of(resource)->kind->has_semaphores)
         return GR_OK;
-    GR_TRY_WORK(gr_work_finish(&resource->sync.work), "cuEventQuery", "The copy of %s failed.",
-                gl_object_text(resource).text);
-    return GR_OK;
+    return gr_copy_check(gr_work_finish(&resource->sync.work), "cuEventQuery", resource);
 }
 
 /* Copies between the object and its slot. */
@@ -191,7 +189,7 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 static gr_status enter_cuda(gr_resource *resource, CUstream stream)
 {
     const struct gl_staged *s = gl_staged_of(resource);
-    resource->ptr = s->own ? s->own : (CUdeviceptr)(uintptr_t)s->kind->place(s).cuda;
+    resource->ptr = s->own ? s->own : s->kind->place(s).cuda;
     return has_memory(resource) && gr_resource_reads(resource)
                ? s->kind->copy(resource, true, stream)
                : GR_OK;
@@ -230,7 +228,7 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 static CUdeviceptr linear(const gr_resource *resource)
 {
     const struct gl_staged *s = gl_staged_of(resource);
-    return s->is_linear ? (CUdeviceptr)(uintptr_t)s->kind->place(s).cuda : 0;
+    return s->is_linear ? s->kind->place(s).cuda : 0;
 }
 
 /* What a ring owes is the whole image. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/resource/backend.h"
+#include "lib/resource/image.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
@@ -180,10 +181,7 @@ gr_status gr_external_array(const gr_resource *resource, unsigned level, unsigne
                             CUarray *found)
 {
     (void)layer; /* the level's array contains all layers */
-    GR_TRY_CUDA(
-        gr_driver()->MipmappedArrayGetLevel(found, gr_external_of(resource)->mipmapped, level),
-        "cuMipmappedArrayGetLevel", "Level %u has no array.", level);
-    return GR_OK;
+    return gr_level_array(gr_external_of(resource)->mipmapped, level, found);
 }
 
 gr_status gr_external_mipmapped_array(const gr_resource *resource, CUmipmappedArray *found,

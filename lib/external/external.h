@@ -182,7 +182,8 @@ gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size,
 /* Returns the number of mip levels of a complete chain. */
 unsigned gr_whole_chain(size_t width, size_t height, size_t depth);
 
-/* Converts a checked description of an image to the driver's struct. */
+/* Convert a checked description of an image: to that of a resource, and to the driver's struct. */
+gr_image_info gr_external_image_info(const gr_external_image_desc *image);
 void gr_external_array_desc(const gr_external_part_desc *part, unsigned flags,
                             CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc);
 

@@ -46,11 +46,9 @@ static gr_status map_image(struct gr_external *r, const gr_external_part_desc *p
     return GR_OK;
 }
 
-static void note_image(gr_resource *resource, const gr_external_image_desc *image)
+gr_image_info gr_external_image_info(const gr_external_image_desc *image)
 {
-    resource->is_image = true;
-    resource->is_3d = image->depth > 0;
-    resource->image = (gr_image_info){
+    return (gr_image_info){
         .width = image->width,
         .height = image->height ? image->height : 1,
         .depth = image->depth ? image->depth : 1,
@@ -71,10 +69,13 @@ static void note_part(struct gr_external *r, struct gr_import *import,
 {
     r->memory = import;
     r->offset = part->offset;
-    if (part->image)
-        note_image(&r->base, part->image);
-    else
+    r->base.is_image = part->image;
+    if (part->image) {
+        r->base.is_3d = part->image->depth > 0;
+        r->base.image = gr_external_image_info(part->image);
+    } else {
         r->base.size = part->size ? part->size : import->size - part->offset;
+    }
 }
 
 static gr_status check_flags(const gr_external_part_desc *part, unsigned flags, const char *call)

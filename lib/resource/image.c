@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Mapped images: their descriptions and arrays, which are queried from the driver after every map.
+ * Mapped images: their descriptions and arrays, which are queried from the driver after every map,
+ * and their form in linear memory.
  */
 #include "lib/resource/image.h"
 
+#include <stdint.h>
+
 #include "lib/resource/backend.h"
-#include "lib/cuda/array_format.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/resource/resource.h"
@@ -121,4 +123,56 @@ CUmipmappedArray gr_buffer_mipmapped_array(gr_buffer *buffer)
         return NULL;
     gr_resource *resource = buffer->resource;
     return resource->backend->mipmapped_array(resource, &array, __func__) == GR_OK ? array : NULL;
+}
+
+/* ---- Linear memory, and the copies of transports that copy ----------------------------------- */
+
+/* The alignment of levels in linear memory, for efficient copies. */
+#define LEVEL_ALIGNMENT ((size_t)256)
+
+struct gr_level gr_level_of(const gr_image_info *image, struct gr_element element, unsigned level)
+{
+    return (struct gr_level){gr_elements_across(element, gr_level_extent(image->width, level)) *
+                                 element.bytes,
+                             gr_elements_across(element, gr_level_extent(image->height, level)),
+                             gr_level_extent(image->depth, level)};
+}
+
+size_t gr_lay_out(const gr_image_info *image, struct gr_element element,
+                  size_t offsets[GR_MOST_LEVELS])
+{
+    size_t size = 0;
+    for (unsigned i = 0; i < image->levels; i++) {
+        const struct gr_level level = gr_level_of(image, element, i);
+        const size_t rows = level.rows * level.slices * image->layers;
+        offsets[i] = size;
+        if (level.row > (SIZE_MAX / 2 - size) / rows)
+            return SIZE_MAX;
+        size += level.row * rows;
+        size = (size + LEVEL_ALIGNMENT - 1) / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
+    }
+    return size;
+}
+
+gr_status gr_copy_check(CUresult result, const char *driver_call, const gr_resource *resource)
+{
+    char text[160];
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    resource->backend->describe(resource, text, sizeof(text));
+    return gr_fail_work(result, driver_call, "The copy of %s failed.", text);
+}
+
+gr_status gr_copy_level(const gr_resource *resource, struct gr_copy_side to,
+                        struct gr_copy_side from, struct gr_level level, CUstream stream)
+{
+    const CUDA_MEMCPY3D copy = gr_copy_3d(to, from, level.row, level.rows, level.slices);
+    return gr_copy_check(gr_driver()->Memcpy3DAsync(&copy, stream), "cuMemcpy3DAsync", resource);
+}
+
+gr_status gr_level_array(CUmipmappedArray mipmapped, unsigned level, CUarray *array)
+{
+    GR_TRY_CUDA(gr_driver()->MipmappedArrayGetLevel(array, mipmapped, level),
+                "cuMipmappedArrayGetLevel", "Level %u has no array.", level);
+    return GR_OK;
 }

@@ -5,6 +5,8 @@
 
 #include <grinterop/image.h>
 
+#include "lib/cuda/array_format.h"
+#include "lib/cuda/copy_3d.h"
 #include "lib/resource/resource_types.h"
 
 /* Refuses NULL, buffers whose mapping has ended, and buffers that are not images. */
@@ -33,5 +35,44 @@ bool gr_image_info_if_known(const gr_resource *resource, gr_image_info *info);
 
 /* Describes the mapped image. The CUDA context is current. */
 gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info);
+
+/* ---- Linear memory, and the copies of transports that copy ----------------------------------- */
+
+/* The maximum number of levels of an image. */
+#define GR_MOST_LEVELS 32
+
+/* One layer of a level. Rows are rows of texels or of compressed blocks, and have no gaps. */
+struct gr_level {
+    size_t row; /* bytes */
+    size_t rows, slices;
+};
+
+struct gr_level gr_level_of(const gr_image_info *image, struct gr_element element, unsigned level);
+
+/*
+ * Lays out the levels one behind the other, each with its layers. Returns the size in bytes;
+ * SIZE_MAX after an overflow.
+ */
+size_t gr_lay_out(const gr_image_info *image, struct gr_element element,
+                  size_t offsets[GR_MOST_LEVELS]);
+
+/* Returns GR_OK, or records that the copy of the resource failed. */
+gr_status gr_copy_check(CUresult result, const char *driver_call, const gr_resource *resource);
+
+/*
+ * The side of a copy in linear memory. CUDA finds out from the address whether it is on the host.
+ */
+static inline struct gr_copy_side gr_copy_linear(CUdeviceptr at, struct gr_level level)
+{
+    return (struct gr_copy_side){
+        .type = CU_MEMORYTYPE_UNIFIED, .at = at, .pitch = level.row, .rows = level.rows};
+}
+
+/* Copies a level of an image between an array and another one, or linear memory. */
+gr_status gr_copy_level(const gr_resource *resource, struct gr_copy_side to,
+                        struct gr_copy_side from, struct gr_level level, CUstream stream);
+
+/* Returns the array of a level. */
+gr_status gr_level_array(CUmipmappedArray mipmapped, unsigned level, CUarray *array);
 
 #endif

@@ -5,8 +5,6 @@
  */
 #include "lib/resource/resource.h"
 
-#include "lib/cuda/array_format.h"
-#include "lib/cuda/copy_3d.h"
 #include "lib/resource/backend.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
@@ -14,15 +12,15 @@
 #include "lib/resource/stream.h"
 #include "lib/base/struct_size.h"
 
-/* One level and layer of an image: its size in bytes per row, rows and slices. */
+/* One level and layer of an image. */
 struct part {
     CUarray array;
-    size_t row_bytes, rows, slices;
+    struct gr_level size;
     size_t first_slice; /* the layer, if the array contains all layers */
 };
 
-static gr_status measure_part(const gr_resource *resource, const gr_image_info *info,
-                              unsigned level, struct part *part, const char *call)
+static gr_status measure_part(const gr_image_info *info, unsigned level, struct part *part,
+                              const char *call)
 {
     const struct gr_element element = gr_format_element(info->format, info->channels);
     if (element.bytes == 0)
@@ -30,10 +28,7 @@ static gr_status measure_part(const gr_resource *resource, const gr_image_info *
                        "CUDA describes the image by format 0x%x, which grinterop does not know: it "
                        "has no linear form. Use gr_buffer_array().",
                        (unsigned)info->format);
-    part->row_bytes =
-        gr_elements_across(element, gr_level_extent(info->width, level)) * element.bytes;
-    part->rows = gr_elements_across(element, gr_level_extent(info->height, level));
-    part->slices = resource->is_3d ? gr_level_extent(info->depth, level) : 1;
+    part->size = gr_level_of(info, element, level);
     return GR_OK;
 }
 
@@ -43,7 +38,7 @@ static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned lay
 {
     gr_image_info info;
     GR_TRY(gr_image_query(buffer, &info));
-    GR_TRY(measure_part(buffer->resource, &info, level, part, call));
+    GR_TRY(measure_part(&info, level, part, call));
     part->first_slice = info.layered ? layer : 0;
     return buffer->resource->backend->array(buffer->resource, level, layer, &part->array);
 }
@@ -54,26 +49,26 @@ static gr_status check_linear(const gr_linear_desc *memory, const struct part *p
     if (!memory->device == !memory->host)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "Set either `device` or `host`: %s set.",
                        memory->device ? "both are" : "neither is");
-    if (memory->pitch && memory->pitch < part->row_bytes)
+    if (memory->pitch && memory->pitch < part->size.row)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "A pitch of %zu byte%s is too small: a row of the image has %zu. Pass at "
                        "least that, or 0 for rows without gaps.",
-                       memory->pitch, gr_s(memory->pitch), part->row_bytes);
-    size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
-    if (memory->slice && (memory->slice % pitch || memory->slice / pitch < part->rows))
+                       memory->pitch, gr_s(memory->pitch), part->size.row);
+    size_t pitch = memory->pitch ? memory->pitch : part->size.row;
+    if (memory->slice && (memory->slice % pitch || memory->slice / pitch < part->size.rows))
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "A slice of %zu byte%s does not hold whole rows (rows: %zu, bytes per row: %zu): the "
             "slice must be a multiple of the pitch, and large enough for all rows.",
-            memory->slice, gr_s(memory->slice), part->rows, pitch);
+            memory->slice, gr_s(memory->slice), part->size.rows, pitch);
     return GR_OK;
 }
 
 /* Fills in the driver's struct for a copy; `out` means a copy out of the image. */
 static CUDA_MEMCPY3D describe_copy(const gr_linear_desc *memory, const struct part *part, bool out)
 {
-    size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
-    size_t rows = memory->slice ? memory->slice / pitch : part->rows;
+    size_t pitch = memory->pitch ? memory->pitch : part->size.row;
+    size_t rows = memory->slice ? memory->slice / pitch : part->size.rows;
     const struct gr_copy_side array = gr_copy_array(part->array, part->first_slice);
     const struct gr_copy_side linear = {
         .type = memory->host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
@@ -81,8 +76,8 @@ static CUDA_MEMCPY3D describe_copy(const gr_linear_desc *memory, const struct pa
         .pitch = pitch,
         .rows = rows,
     };
-    return gr_copy_3d(out ? linear : array, out ? array : linear, part->row_bytes, part->rows,
-                      part->slices);
+    return gr_copy_3d(out ? linear : array, out ? array : linear, part->size.row, part->size.rows,
+                      part->size.slices);
 }
 
 static gr_status copy_part(const struct part *part, const gr_linear_desc *memory, bool out,
@@ -93,7 +88,7 @@ static gr_status copy_part(const struct part *part, const gr_linear_desc *memory
     GR_TRY_WORK(gr_driver()->Memcpy3DAsync(&copy, stream), "cuMemcpy3DAsync",
                 "%s: the image could not be copied (rows: %zu, bytes per row: %zu). Is the memory "
                 "large enough?",
-                call, part->rows * part->slices, part->row_bytes);
+                call, part->size.rows * part->size.slices, part->size.row);
     return GR_OK;
 }
 
@@ -184,7 +179,7 @@ gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
 
 static size_t staging_bytes(const struct part *part)
 {
-    return gr_linear_pitch(part->row_bytes) * part->rows * part->slices;
+    return gr_linear_pitch(part->size.row) * part->size.rows * part->size.slices;
 }
 
 gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call)
@@ -193,7 +188,7 @@ gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *c
     struct part part = {0};
     if (!gr_image_info_if_known(resource, &info))
         return GR_OK; /* the format is known only after a map */
-    GR_TRY(measure_part(resource, &info, level, &part, call));
+    GR_TRY(measure_part(&info, level, &part, call));
     return reserve_staging(resource, staging_bytes(&part), call);
 }
 
@@ -202,7 +197,7 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
     gr_resource *resource = buffer->resource;
     struct part part;
     GR_TRY(find_part(buffer, level, layer, &part, call));
-    size_t pitch = gr_linear_pitch(part.row_bytes);
+    size_t pitch = gr_linear_pitch(part.size.row);
     size_t size = staging_bytes(&part);
     gr_linear_desc memory = GR_INIT(gr_linear_desc, .pitch = pitch);
     GR_TRY(gr_linear_borrow(resource, size, buffer->stream, &memory.device, call));

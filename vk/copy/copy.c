@@ -5,12 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "lib/cuda/array_format.h"
-#include "lib/cuda/copy_3d.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/external/external.h"
-#include "lib/resource/image.h"
 #include "lib/cuda/end_after_event.h"
 
 /* ---- What is owed ---------------------------------------------------------------------------- */
@@ -110,38 +107,29 @@ void vk_copy_note_submit(struct gr_external *r, bool took, bool handed)
 
 /* ---- Map and release ------------------------------------------------------------------------- */
 
-static gr_status check_cuda(CUresult result, const char *driver_call, const gr_resource *resource)
-{
-    char text[160];
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    resource->backend->describe(resource, text, sizeof(text));
-    return gr_fail_work(result, driver_call, "The copy of %s failed.", text);
-}
-
 /* The newest slot. */
 static CUdeviceptr slot_ptr(const struct vk_copy *copy)
 {
     return (CUdeviceptr)(uintptr_t)copy->staging.bytes + copy->turns.at * copy->staging.stride;
 }
 
-static CUresult move_image(const struct vk_copy_image *image, CUdeviceptr staging, bool to_arrays,
-                           CUstream stream)
+/* The array of a level has all layers. */
+static gr_status move_image(const gr_resource *resource, CUdeviceptr staging, bool in,
+                            CUstream stream)
 {
-    CUresult result = CUDA_SUCCESS;
-    for (unsigned i = 0; i < image->levels && result == CUDA_SUCCESS; i++) {
-        const struct vk_copy_level *level = &image->level[i];
-        const struct gr_copy_side array = gr_copy_array(level->array, 0);
-        const struct gr_copy_side linear = {.type = CU_MEMORYTYPE_UNIFIED,
-                                            .at = staging + level->offset,
-                                            .pitch = level->row,
-                                            .rows = level->rows};
-        const CUDA_MEMCPY3D copy =
-            gr_copy_3d(to_arrays ? array : linear, to_arrays ? linear : array, level->row,
-                       level->rows, image->is_3d ? level->extent.depth : image->layers);
-        result = gr_driver()->Memcpy3DAsync(&copy, stream);
+    const gr_image_info *image = &resource->image;
+    const size_t *offsets = vk_copy_of(gr_external_of(resource))->offsets;
+    for (unsigned i = 0; i < image->levels; i++) {
+        struct gr_level level =
+            gr_level_of(image, gr_format_element(image->format, image->channels), i);
+        const struct gr_copy_side linear = gr_copy_linear(staging + offsets[i], level);
+        CUarray found;
+        GR_TRY(gr_external_array(resource, i, 0, &found));
+        const struct gr_copy_side array = gr_copy_array(found, 0);
+        level.slices *= image->layers;
+        GR_TRY(gr_copy_level(resource, in ? array : linear, in ? linear : array, level, stream));
     }
-    return result;
+    return GR_OK;
 }
 
 /*
@@ -151,13 +139,13 @@ static CUresult move_image(const struct vk_copy_image *image, CUdeviceptr stagin
 static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, CUstream stream)
 {
     const struct vk_copy *copy = vk_copy_of(gr_external_of(resource));
-    const CUdeviceptr ptr = copy->own + buffer->offset, there = slot_ptr(copy) + buffer->offset;
-    if (copy->image)
-        return check_cuda(move_image(copy->image, there, in, stream), "cuMemcpy3DAsync", resource);
+    const CUdeviceptr ptr = copy->own + buffer->offset, staging = slot_ptr(copy) + buffer->offset;
+    if (resource->is_image)
+        return move_image(resource, staging, in, stream);
     if (!copy->own)
         return GR_OK;
-    return check_cuda(
-        gr_driver()->MemcpyAsync(in ? ptr : there, in ? there : ptr, buffer->part, stream),
+    return gr_copy_check(
+        gr_driver()->MemcpyAsync(in ? ptr : staging, in ? staging : ptr, buffer->part, stream),
         "cuMemcpyAsync", resource);
 }
 
@@ -186,7 +174,7 @@ static gr_status copy_out(gr_resource *resource, CUstream stream)
         return GR_OK;
     GR_TRY(move(resource, buffer, false, stream));
     GR_TRY(vk_staging_copy(&copy->staging, copy->turns.at, false, stream));
-    if (copy->image)
+    if (resource->is_image)
         owe(copy, 0, copy->staging.size);
     else
         owe(copy, buffer->offset, buffer->offset + buffer->part);
@@ -231,48 +219,11 @@ static void end(struct gr_import *import, bool alive)
     vk_device_drop(copy->staging.binding.device);
     for (unsigned i = 0; i < copy->turns.count; i++)
         free(copy->owed[i].parts);
-    free(copy->image);
     free(copy);
 }
 
-/* Levels start at multiples of this, for efficient copies. */
-#define LEVEL_ALIGNMENT ((size_t)256)
-
-/* Lays out the levels, and returns the size of all texels in bytes; SIZE_MAX after an overflow. */
-static size_t lay_out(struct vk_copy_image *image, const gr_external_image_desc *desc)
-{
-    const struct gr_element element = gr_format_element(desc->format, desc->channels);
-    size_t size = 0;
-    image->levels = desc->levels;
-    image->layers = desc->layers ? desc->layers : 1;
-    image->is_3d = desc->depth > 0;
-    for (unsigned i = 0; i < image->levels; i++) {
-        struct vk_copy_level *level = &image->level[i];
-        level->extent = (VkExtent3D){(uint32_t)gr_level_extent(desc->width, i),
-                                     (uint32_t)gr_level_extent(desc->height, i),
-                                     (uint32_t)gr_level_extent(desc->depth, i)};
-        level->row = gr_elements_across(element, level->extent.width) * element.bytes;
-        level->rows = gr_elements_across(element, level->extent.height);
-        level->offset = size;
-        const size_t rows = level->rows * level->extent.depth * image->layers;
-        if (level->row > (SIZE_MAX / 2 - size) / rows)
-            return SIZE_MAX;
-        size += level->row * rows;
-        size = (size + LEVEL_ALIGNMENT - 1) / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
-    }
-    return size;
-}
-
-static CUresult find_levels(struct vk_copy_image *image, CUmipmappedArray mipmapped)
-{
-    CUresult result = CUDA_SUCCESS;
-    for (unsigned i = 0; i < image->levels && result == CUDA_SUCCESS; i++)
-        result = gr_driver()->MipmappedArrayGetLevel(&image->level[i].array, mipmapped, i);
-    return result;
-}
-
-static gr_status allocate_image(struct vk_copy_image *image, const gr_external_image_desc *desc,
-                                unsigned flags, CUmipmappedArray *mipmapped, const char *call)
+static gr_status allocate_image(const gr_external_image_desc *desc, unsigned flags,
+                                CUmipmappedArray *mipmapped, const char *call)
 {
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC as;
     gr_external_image_desc own = *desc;
@@ -281,20 +232,14 @@ static gr_status allocate_image(struct vk_copy_image *image, const gr_external_i
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = &own);
     gr_external_array_desc(&part, flags, &as);
     CUresult result = gr_driver()->MipmappedArrayCreate(mipmapped, &as.arrayDesc, as.numLevels);
-    if (result != CUDA_SUCCESS) {
-        *mipmapped = NULL;
-        return gr_fail_cuda(result, "cuMipmappedArrayCreate",
-                            "%s: a CUDA array of %zu x %zu x %zu texels with %u level%s for the "
-                            "copy could not be created.",
-                            call, as.arrayDesc.Width, as.arrayDesc.Height, as.arrayDesc.Depth,
-                            as.numLevels, gr_s(as.numLevels));
-    }
-    result = find_levels(image, *mipmapped);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    gr_driver()->MipmappedArrayDestroy(*mipmapped);
     *mipmapped = NULL;
-    return gr_fail_cuda(result, "cuMipmappedArrayGetLevel", "%s: a level has no array.", call);
+    return gr_fail_cuda(result, "cuMipmappedArrayCreate",
+                        "%s: a CUDA array of %zu x %zu x %zu texels with %u level%s for the copy "
+                        "could not be created.",
+                        call, as.arrayDesc.Width, as.arrayDesc.Height, as.arrayDesc.Depth,
+                        as.numLevels, gr_s(as.numLevels));
 }
 
 /* After an error the caller ends `copy`, and r->mipmapped does not exist. */
@@ -305,15 +250,13 @@ static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
     size_t size = part->size;
     GR_TRY(reserve_all(copy, call));
     if (part->image) {
-        copy->image = calloc(1, sizeof(*copy->image));
-        if (!copy->image)
-            return gr_fail_memory(call);
-        size = lay_out(copy->image, part->image);
+        const gr_image_info image = gr_external_image_info(part->image);
+        size = gr_lay_out(&image, gr_format_element(image.format, image.channels), copy->offsets);
     }
     GR_TRY(vk_staging_make(&copy->staging, by_peer, size, copy->turns.count, call));
     copy->import.size = size;
     if (part->image)
-        return allocate_image(copy->image, part->image, flags, &r->mipmapped, call);
+        return allocate_image(part->image, flags, &r->mipmapped, call);
     if (by_peer && !vk_device_crosses(copy->staging.binding.device))
         return GR_OK;
     CUdeviceptr ptr;

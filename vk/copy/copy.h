@@ -18,6 +18,7 @@
 #ifndef GR_VK_COPY_COPY_H
 #define GR_VK_COPY_COPY_H
 
+#include "lib/resource/image.h"
 #include "vk/memory/memory.h"
 
 /* ---- Staging memory -------------------------------------------------------------------------- */
@@ -79,24 +80,6 @@ static inline const char *vk_staging_text(enum vk_staging_way way)
 
 /* ---- The CUDA side --------------------------------------------------------------------------- */
 
-/* The maximum number of mip levels of an image. */
-#define VK_COPY_MOST_LEVELS 32
-
-/* A level in staging memory: rows, slices and layers follow each other without gaps. */
-struct vk_copy_level {
-    size_t offset, row; /* bytes */
-    size_t rows;        /* of texels or of compressed blocks */
-    VkExtent3D extent;
-    CUarray array; /* in CUDA */
-};
-
-/* Level 0 is first. */
-struct vk_copy_image {
-    unsigned levels, layers;
-    bool is_3d;
-    struct vk_copy_level level[VK_COPY_MOST_LEVELS];
-};
-
 /* Bytes of a slot that CUDA wrote, and that the Vulkan object does not have yet. */
 struct vk_owed {
     VkBufferCopy *parts; /* ranges of the object: `srcOffset` and `size`; no two overlap */
@@ -110,7 +93,7 @@ struct vk_copy {
     CUdeviceptr own;           /* of a buffer: CUDA's own memory; 0: CUDA works in the slots */
     struct gr_turns turns;     /* the slots; without frames in flight only one */
     struct vk_owed owed[GR_MOST_IN_FLIGHT]; /* of each slot; ranges of two slots do not overlap */
-    struct vk_copy_image *image; /* for an image; the resource owns the arrays. NULL: a buffer */
+    size_t offsets[GR_MOST_LEVELS];         /* of an image: the levels in a slot */
 };
 
 /* The copy of a resource; NULL if the resource shares memory, or is closed. */

@@ -68,14 +68,16 @@ static void move_image(VkCommandBuffer commands, const struct vk_resource *r, bo
     const struct vk_copy *copy = vk_copy_of(&r->external);
     const struct vk_functions *vk = &r->binding.device->vk;
     const VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
-    const struct vk_copy_image *image = copy->image;
+    const gr_image_info *image = &r->external.base.image;
     const unsigned slot = fetch ? vk_copy_next(copy) : copy->turns.at;
-    VkBufferImageCopy regions[VK_COPY_MOST_LEVELS];
+    VkBufferImageCopy regions[GR_MOST_LEVELS];
     for (uint32_t i = 0; i < image->levels; i++)
         regions[i] = (VkBufferImageCopy){
-            .bufferOffset = offset_of(&copy->staging, slot) + image->level[i].offset,
+            .bufferOffset = offset_of(&copy->staging, slot) + copy->offsets[i],
             .imageSubresource = {r->aspect, i, 0, image->layers},
-            .imageExtent = image->level[i].extent,
+            .imageExtent = {(uint32_t)gr_level_extent(image->width, i),
+                            (uint32_t)gr_level_extent(image->height, i),
+                            (uint32_t)gr_level_extent(image->depth, i)},
         };
     if (fetch)
         vk->vkCmdCopyImageToBuffer(commands, r->binding.image, layout, copy->staging.binding.buffer,
