@@ -71,7 +71,7 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
         count = n - done < GR_BATCH ? n - done : GR_BATCH;
         status = gr_sync_signal_by_commands(resources + done, count, &value, "gr_map");
         if (status == GR_OK) {
-            gl_timeline_signal(t, value, resources + done, count);
+            gl_timeline_enqueue(t, true, value, resources + done, count);
             t->under_way = true;
         }
     }
@@ -88,7 +88,7 @@ static gr_status begin_use(gr_resource *const resources[], size_t n)
         count = n - done < GR_BATCH ? n - done : GR_BATCH;
         if (!gr_sync_wait_by_commands(resources + done, count, &value))
             continue;
-        gl_timeline_wait(t, value, resources + done, count);
+        gl_timeline_enqueue(t, false, value, resources + done, count);
         t->under_way = false;
     }
     return GR_OK;

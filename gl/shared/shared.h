@@ -98,14 +98,12 @@ struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual, const 
 const char *gl_timeline_text(const struct gl_timeline *timeline);
 
 /*
- * gl_timeline_signal() signals `acquire` in the commands of the context and flushes them, and
- * gl_timeline_wait() makes later commands of the context wait for `release`. `value` is 0 for
- * binary semaphores. The n resources, at most GR_BATCH, are released to CUDA or acquired from it.
+ * If `signal`, signals `acquire` in the commands of the context and flushes them; otherwise makes
+ * later commands of the context wait for `release`. `value` is 0 for binary semaphores. The n
+ * resources, at most GR_BATCH, are released to CUDA or acquired from it.
  */
-void gl_timeline_signal(const struct gl_timeline *timeline, uint64_t value,
-                        gr_resource *const resources[], size_t n);
-void gl_timeline_wait(const struct gl_timeline *timeline, uint64_t value,
-                      gr_resource *const resources[], size_t n);
+void gl_timeline_enqueue(const struct gl_timeline *timeline, bool signal, uint64_t value,
+                         gr_resource *const resources[], size_t n);
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 

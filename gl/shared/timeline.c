@@ -240,52 +240,27 @@ const char *gl_timeline_text(const struct gl_timeline *t)
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
-/* The objects that are released to CUDA or acquired from it. */
-struct barriers {
-    GLuint buffer_count, texture_count;
-    GLuint buffers[GR_BATCH], textures[GR_BATCH];
+void gl_timeline_enqueue(const struct gl_timeline *t, bool signal, uint64_t value,
+                         gr_resource *const resources[], size_t n)
+{
+    const GLuint semaphore = t->names->semaphores[signal ? 0 : 1];
+    GLuint buffer_count = 0, texture_count = 0, buffers[GR_BATCH], textures[GR_BATCH];
     GLenum layouts[GR_BATCH];
-};
-
-static void list(struct barriers *b, gr_resource *const resources[], size_t n)
-{
-    b->buffer_count = b->texture_count = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!resources[i]->is_image) {
-            b->buffers[b->buffer_count++] = gl_of(resources[i])->name;
-            continue;
-        }
-        b->layouts[b->texture_count] = GL_LAYOUT_GENERAL_EXT;
-        b->textures[b->texture_count++] = gl_of(resources[i])->name;
-    }
-}
-
-static void set_value(const struct gl_timeline *t, GLuint semaphore, uint64_t value)
-{
     GLuint64 of_gl = value;
+    for (size_t i = 0; i < n; i++) {
+        if (resources[i]->is_image) {
+            layouts[texture_count] = GL_LAYOUT_GENERAL_EXT;
+            textures[texture_count++] = gl_of(resources[i])->name;
+        } else {
+            buffers[buffer_count++] = gl_of(resources[i])->name;
+        }
+    }
     if (t->waits == GL_WAITS_TIMELINE)
         glSemaphoreParameterui64vEXT(semaphore, TIMELINE_SEMAPHORE_VALUE_NV, &of_gl);
-}
-
-void gl_timeline_signal(const struct gl_timeline *t, uint64_t value, gr_resource *const resources[],
-                        size_t n)
-{
-    struct barriers b;
-    GLuint semaphore = t->names->semaphores[0];
-    list(&b, resources, n);
-    set_value(t, semaphore, value);
-    glSignalSemaphoreEXT(semaphore, b.buffer_count, b.buffers, b.texture_count, b.textures,
-                         b.layouts);
+    if (!signal) {
+        glWaitSemaphoreEXT(semaphore, buffer_count, buffers, texture_count, textures, layouts);
+        return;
+    }
+    glSignalSemaphoreEXT(semaphore, buffer_count, buffers, texture_count, textures, layouts);
     glFlush(); /* CUDA waits for the signal, and perhaps no later call flushes it */
-}
-
-void gl_timeline_wait(const struct gl_timeline *t, uint64_t value, gr_resource *const resources[],
-                      size_t n)
-{
-    struct barriers b;
-    GLuint semaphore = t->names->semaphores[1];
-    list(&b, resources, n);
-    set_value(t, semaphore, value);
-    glWaitSemaphoreEXT(semaphore, b.buffer_count, b.buffers, b.texture_count, b.textures,
-                       b.layouts);
 }
