@@ -103,8 +103,6 @@ struct vk_resource {
     unsigned in_flight;        /* the number of staging buffers that take turns; 0: none do */
     VkImageAspectFlags aspect; /* the fields from here on are for images only */
     const char *format;
-    VkExtent3D extent;
-    uint32_t levels, layers;
 };
 
 /* ---- Checks of buffers and images ------------------------------------------------------------ */

@@ -48,10 +48,7 @@ static gr_resource *make_image(struct vk_resource *draft, const VkImageCreateInf
         GR_INIT(gr_external_part_desc, .offset = (size_t)offset, .image = &image);
     draft->aspect = format->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
     draft->format = format->name;
-    draft->extent = info->extent;
     draft->concurrent = info->sharingMode == VK_SHARING_MODE_CONCURRENT;
-    draft->levels = info->mipLevels;
-    draft->layers = info->arrayLayers;
     /* If Vulkan shaders may write to the image, CUDA kernels may write to it as well. */
     if (info->usage & VK_IMAGE_USAGE_STORAGE_BIT)
         flags |= GR_SURFACE_LOAD_STORE;

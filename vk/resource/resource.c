@@ -15,10 +15,12 @@
 static void describe(const gr_resource *resource, char *text, size_t size)
 {
     const struct vk_resource *r = vk_resource_of(resource);
+    const gr_image_info *image = &resource->image;
     if (r->binding.image)
-        snprintf(text, size, "Vulkan image 0x%llx, %s, %ux%ux%u, %u level%s, %u layer%s",
-                 GR_VK_NUMBER(r->binding.image), r->format, r->extent.width, r->extent.height,
-                 r->extent.depth, r->levels, gr_s(r->levels), r->layers, gr_s(r->layers));
+        snprintf(text, size, "Vulkan image 0x%llx, %s, %zux%zux%zu, %u level%s, %u layer%s",
+                 GR_VK_NUMBER(r->binding.image), r->format, image->width, image->height,
+                 image->depth, image->levels, gr_s(image->levels), image->layers,
+                 gr_s(image->layers));
     else
         snprintf(text, size, "Vulkan buffer 0x%llx", GR_VK_NUMBER(r->binding.buffer));
 }
