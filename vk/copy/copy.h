@@ -36,7 +36,6 @@ struct vk_staging {
     struct vk_binding binding; /* the Vulkan buffer; its device is held by the caller */
     VkDeviceSize offset;       /* of the bytes in the buffer */
     size_t size, stride;       /* of a slot, and from one slot to the next */
-    unsigned count;            /* the number of slots */
     /* the bytes that CUDA accesses; for VK_STAGING_PEER an address of device memory */
     unsigned char *bytes;
     /* the mapping of the Vulkan memory; for VK_STAGING_REGISTERED and VK_STAGING_BY_CPU */
@@ -48,7 +47,7 @@ struct vk_staging {
     struct vk_staging_slot {
         unsigned char *bytes, *mapped;
         size_t size;
-    } * slots;
+    } slots[GR_MOST_IN_FLIGHT];
 };
 
 /*

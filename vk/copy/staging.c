@@ -221,15 +221,6 @@ gr_status vk_staging_copy(struct vk_staging *s, unsigned slot, bool in, CUstream
     return GR_OK;
 }
 
-static gr_status make_slots(struct vk_staging *s, const char *call)
-{
-    s->slots = gr_check_memory(calloc(s->count, sizeof(*s->slots)), call);
-    for (unsigned i = 0; i < s->count && s->slots; i++)
-        s->slots[i] =
-            (struct vk_staging_slot){s->bytes + i * s->stride, s->mapped + i * s->stride, s->size};
-    return s->slots ? GR_OK : GR_ERR_NO_MEMORY;
-}
-
 /* ---- All ways -------------------------------------------------------------------------------- */
 
 void vk_staging_end(struct vk_staging *s, bool alive)
@@ -241,7 +232,6 @@ void vk_staging_end(struct vk_staging *s, bool alive)
         gr_driver()->MemFree((CUdeviceptr)(uintptr_t)s->bytes);
     gr_import_drop(s->import, alive);
     vk_binding_end(&s->binding);
-    free(s->slots);
     if (imported)
         free(s->allocated);
     else if (alive && s->allocated)
@@ -286,11 +276,11 @@ gr_status vk_staging_make(struct vk_staging *s, bool by_peer, size_t size, unsig
     GR_TRY(gr_try(ways.count, try_way, NULL, &ways));
     s->size = size;
     s->stride = stride;
-    s->count = count;
-    if (s->way == VK_STAGING_PEER)
-        return GR_OK;
-    memset(s->bytes, 0, ways.size);
+    if (s->way != VK_STAGING_PEER)
+        memset(s->bytes, 0, ways.size);
     if (s->mapped)
         memset(s->mapped, 0, ways.size);
-    return s->way == VK_STAGING_BY_CPU ? make_slots(s, call) : GR_OK;
+    for (unsigned i = 0; i < count && s->way == VK_STAGING_BY_CPU; i++)
+        s->slots[i] = (struct vk_staging_slot){s->bytes + i * stride, s->mapped + i * stride, size};
+    return GR_OK;
 }
