@@ -5,8 +5,6 @@
  */
 #include "gl/shared/shared.h"
 
-#include <unistd.h>
-
 #include <epoxy/gl.h>
 #include <grinterop/vk.h>
 
@@ -133,12 +131,9 @@ static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, u
     return wish.made;
 }
 
-/*
- * Creates the Vulkan image and describes its memory, which `r` keeps alive. Closes the Vulkan
- * resource, because only `r` is used by CUDA.
- */
+/* Creates the Vulkan image, whose memory `r` keeps alive. */
 static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, VkFormat format,
-                             unsigned *flags, gr_external_memory_desc *memory, const char *call)
+                             unsigned *flags, const char *call)
 {
     VkImageCreateInfo image = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
@@ -167,21 +162,18 @@ static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, 
      */
     gr_live_remove(GR_LIVE_RESOURCE, r->vulkan);
     gr_error_restore(&before);
-    const struct gr_import *import = gr_external_of(r->vulkan)->memory;
-    memory->type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
-    memory->size = import->size;
-    memory->dedicated = import->dedicated;
     r->image.color_attachment = image.usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
     if (image.usage & VK_IMAGE_USAGE_STORAGE_BIT)
         *flags |= GR_SURFACE_LOAD_STORE;
-    return gr_resource_close_held(r->vulkan, CU_STREAM_LEGACY, call);
+    return GR_OK;
 }
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
-static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *cuda,
-                                  const gr_gl_image_desc *info, VkFormat format, unsigned flags,
-                                  gr_external_memory_desc *memory, const char *call)
+/* Takes over the memory of the Vulkan resource, and closes that: CUDA uses only `r`. */
+static gr_status map_into_cuda(struct gl_shared *r, const struct gr_context *cuda,
+                               const gr_gl_image_desc *info, VkFormat format, unsigned flags,
+                               const char *call)
 {
     const gr_vk_format_info *seen = gr_vk_format_get_info(format);
     if (!seen)
@@ -201,12 +193,10 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
     image->srgb = seen->srgb;
     image->normalized = seen->normalized;
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = image);
-    memory->part = &part;
-    GR_TRY(gl_vulkan_memory_fd(r->vulkan, &memory->fd));
-    gr_status status = gr_external_make(&r->gl.external, cuda, memory, flags, call);
-    if (status != GR_OK)
-        close(memory->fd);
-    return status;
+    struct gr_import *import = gr_external_of(r->vulkan)->memory;
+    GR_TRY(gr_external_make_in(&r->gl.external, import, cuda, &part, flags, call));
+    gr_import_hold(import);
+    return gr_resource_close_held(r->vulkan, CU_STREAM_LEGACY, call);
 }
 
 /* ---- OpenGL ---------------------------------------------------------------------------------- */
@@ -264,14 +254,14 @@ gr_status gl_shared_make_image(struct gl_shared *r, const struct gr_context *cud
     const gr_gl_image_desc *info = wish->image;
     const char *call = wish->call;
     const struct format *format = format_of(info->internal_format, call);
-    gr_external_memory_desc memory = GR_INIT(gr_external_memory_desc, .fd = -1);
     unsigned flags = wish->flags;
     int fd;
     r->gl.target = gl_target_of(info->target);
     r->gl.format = gl_format_of(info->internal_format);
-    GR_TRY(make_memory(r, info, format->vulkan, &flags, &memory, call));
-    GR_TRY(import_into_cuda(r, cuda, info, format->vulkan, flags, &memory, call));
+    GR_TRY(make_memory(r, info, format->vulkan, &flags, call));
+    GR_TRY(map_into_cuda(r, cuda, info, format->vulkan, flags, call));
     GR_TRY(gl_vulkan_memory_fd(r->vulkan, &fd));
-    GR_TRY(gl_shared_import(r->gl.owned, fd, memory.size, memory.dedicated, call));
+    const struct gr_import *memory = r->gl.external.memory;
+    GR_TRY(gl_shared_import(r->gl.owned, fd, memory->size, memory->dedicated, call));
     return make_storage(r, info, call);
 }

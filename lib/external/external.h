@@ -201,6 +201,14 @@ gr_status gr_external_make(struct gr_external *resource, const struct gr_context
                            const gr_external_memory_desc *info, unsigned flags, const char *call);
 
 /*
+ * Like gr_external_make(), for a checked part of memory that is imported already. On success the
+ * resource takes over the caller's reference to `memory`.
+ */
+gr_status gr_external_make_in(struct gr_external *resource, struct gr_import *memory,
+                              const struct gr_context *context, const gr_external_part_desc *part,
+                              unsigned flags, const char *call);
+
+/*
  * Like gr_external_make(), for a part to which CUDA already has access: the caller has set
  * resource->ptr for a buffer, or resource->mipmapped for an image. The resource takes over the
  * reference to `memory`, which owns that object. Cannot fail.

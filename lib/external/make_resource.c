@@ -89,13 +89,9 @@ static gr_status check_flags(const gr_external_part_desc *part, unsigned flags, 
     return gr_flags_check(flags, part->image, call);
 }
 
-/*
- * Creates a resource in a part of the memory. On success the resource takes over the caller's
- * reference to the import.
- */
-static gr_status make_in(struct gr_external *r, struct gr_import *import,
-                         const struct gr_context *context, const gr_external_part_desc *part,
-                         unsigned flags, const char *call)
+gr_status gr_external_make_in(struct gr_external *r, struct gr_import *import,
+                              const struct gr_context *context, const gr_external_part_desc *part,
+                              unsigned flags, const char *call)
 {
     GR_ENTER(context, call);
     r->base.flags = flags;
@@ -129,8 +125,8 @@ gr_status gr_external_make(struct gr_external *r, const struct gr_context *conte
     gr_endings_collect();
     GR_ENTER(context, call);
     struct gr_import *import = gr_import_memory(info, call);
-    gr_status status =
-        import ? make_in(r, import, context, info->part, flags, call) : gr_last_error()->status;
+    gr_status status = import ? gr_external_make_in(r, import, context, info->part, flags, call)
+                              : gr_last_error()->status;
     if (status != GR_OK)
         gr_import_drop(import, true);
     if (status == GR_OK && gr_external_has_fd(info->type))
@@ -231,7 +227,7 @@ gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_d
         return NULL;
     struct gr_import *import = gr_external_of(resource)->memory;
     struct gr_external *r = gr_external_new(__func__);
-    if (r && make_in(r, import, &context, &given.part, flags, __func__) == GR_OK) {
+    if (r && gr_external_make_in(r, import, &context, &given.part, flags, __func__) == GR_OK) {
         gr_import_hold(import);
         return &r->base;
     }
