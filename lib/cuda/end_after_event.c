@@ -156,12 +156,11 @@ void gr_endings_collect(void)
         gr_endings_collect_now();
 }
 
-/* Waits for the work: without a limit for CUDA, and until the deadline for `owner`. */
-static enum waits_for finish(const struct gr_ending *ending, const void *owner,
-                             struct gr_deadline *patience)
+bool gr_ending_wait(const struct gr_ending *ending, const void *owner, struct gr_deadline *patience)
 {
     enum waits_for what;
     unsigned polls = 0;
+    GR_RELAXED();
     while ((what = what_for(ending)) == WORK || (what == DRAWING && ending->owner == owner)) {
         if (what == DRAWING && patience->at == 0)
             *patience = gr_deadline_in(GR_DRAWN_PATIENCE_MS);
@@ -172,7 +171,7 @@ static enum waits_for finish(const struct gr_ending *ending, const void *owner,
         }
         gr_host_pause(&polls);
     }
-    return what;
+    return !is_left(ending, what, owner);
 }
 
 void gr_endings_finish(const struct gr_context *context, const void *owner,
@@ -183,9 +182,9 @@ void gr_endings_finish(const struct gr_context *context, const void *owner,
     GR_KEEP_ERROR();
     GR_RELAXED();
     while ((ending = take_of(context->handle, owner))) {
-        if (is_left(ending, finish(ending, owner, patience), owner))
-            gr_ending_add(ending);
-        else
+        if (gr_ending_wait(ending, owner, patience))
             end(ending);
+        else
+            gr_ending_add(ending);
     }
 }

@@ -67,11 +67,15 @@ void gr_endings_collect_now(void);
 #define GR_DRAWN_PATIENCE_MS 2000
 
 /*
- * Waits until the streams have finished with the objects of the CUDA context, and ends them. Skips
- * objects that wait for the end of a capture, because this thread may have to end it, and for
- * graphics work of another device than `owner`. *patience, which begins as zeros, ends the wait for
- * the work of `owner` GR_DRAWN_PATIENCE_MS after the first such object.
+ * Waits until the streams have finished with an object. False if it waits for the end of a capture,
+ * because this thread may have to end it, or for graphics work of another device than `owner`.
+ * *patience, which begins as zeros, ends the wait for the work of `owner` GR_DRAWN_PATIENCE_MS
+ * after the first such object.
  */
+bool gr_ending_wait(const struct gr_ending *ending, const void *owner,
+                    struct gr_deadline *patience);
+
+/* Waits in this way for all objects of the CUDA context, and ends them, or leaves them queued. */
 void gr_endings_finish(const struct gr_context *context, const void *owner,
                        struct gr_deadline *patience);
 

@@ -61,22 +61,13 @@ static void end_queued(struct gr_ending *ending, bool alive)
     free(left);
 }
 
-/* Without memory for the queue, waits: for the event, and at most 2 s for submits. */
-static void finish(struct leftover *left)
-{
-    unsigned polls = 0;
-    (void)gr_work_finish(&left->sync.work);
-    const struct gr_deadline patience = gr_deadline_in(GR_DRAWN_PATIENCE_MS);
-    while (is_drawn(&left->ending) && !gr_deadline_is_over(&patience))
-        gr_host_pause(&polls);
-}
-
 gr_status gr_external_unregister(gr_resource *resource)
 {
     struct gr_external *r = gr_external_of(resource);
     struct leftover left = {.ptr = resource->ptr, .mipmapped = r->mipmapped, .memory = r->memory};
     const struct gr_last_work *work = &left.sync.work;
     struct leftover *kept = NULL;
+    struct gr_deadline patience = {0};
     gr_submit_leave(&resource->sync);
     gr_status status = gr_sync_record_end(resource, "gr_resource_close");
     left.sync = resource->sync;
@@ -92,14 +83,16 @@ gr_status gr_external_unregister(gr_resource *resource)
         gr_driver()->CtxSynchronize(); /* without an event, wait for all work of the context */
     if (drawn || (work->recorded && !gr_event_has_passed(work->event)))
         kept = malloc(sizeof(*kept));
+    left.ending.is_drawn = is_drawn;
+    left.ending.owner = r->memory->owner;
     if (kept) {
         *kept = left;
-        kept->ending.is_drawn = is_drawn;
-        kept->ending.owner = r->memory->owner;
         gr_ending_after(&kept->ending, &resource->context, gr_work_take(&kept->sync.work),
                         end_queued);
-    } else {
-        finish(&left);
+    } else { /* no memory for the queue, or nothing to wait for */
+        left.ending.context = resource->context;
+        left.ending.after = work->recorded ? work->event : NULL;
+        (void)gr_ending_wait(&left.ending, left.ending.owner, &patience);
         end_leftover(&left, true);
     }
     resource->ptr = 0;
