@@ -133,7 +133,7 @@ static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, u
 
 /* Creates the Vulkan image, whose memory `r` keeps alive. */
 static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, VkFormat format,
-                             unsigned *flags, const char *call)
+                             unsigned flags, const char *call)
 {
     VkImageCreateInfo image = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
@@ -151,7 +151,7 @@ static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, 
     struct gr_error_record before;
     gr_error_save(&before);
     gr_vk_device *device = gl_vulkan_wrap(r->device, call);
-    r->vulkan = device ? make_image(device, &image, *flags) : NULL;
+    r->vulkan = device ? make_image(device, &image, flags) : NULL;
     gr_vk_device_free(device); /* the image keeps the device alive */
     if (!r->vulkan)
         return gr_last_error()->status == GR_ERR_INVALID_VALUE ? gr_error_set_call(call)
@@ -162,9 +162,6 @@ static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, 
      */
     gr_live_remove(GR_LIVE_RESOURCE, r->vulkan);
     gr_error_restore(&before);
-    r->image.color_attachment = image.usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
-    if (image.usage & VK_IMAGE_USAGE_STORAGE_BIT)
-        *flags |= GR_SURFACE_LOAD_STORE;
     return GR_OK;
 }
 
@@ -172,29 +169,15 @@ static gr_status make_memory(struct gl_shared *r, const gr_gl_image_desc *info, 
 
 /* Takes over the memory of the Vulkan resource, and closes that: CUDA uses only `r`. */
 static gr_status map_into_cuda(struct gl_shared *r, const struct gr_context *cuda,
-                               const gr_gl_image_desc *info, VkFormat format, unsigned flags,
-                               const char *call)
+                               const gr_gl_image_desc *info, const char *call)
 {
-    const gr_vk_format_info *seen = gr_vk_format_get_info(format);
-    if (!seen)
-        return gr_last_error()->status;
-    gr_external_image_desc *image = &r->image;
-    image->width = info->width;
-    image->height = info->height;
-    image->depth = is_3d(info) ? info->depth : 0;
-    image->levels = info->levels;
-    /* Vulkan also chooses the layout of this image: see vk/resource/image.c. */
-    if (info->levels > 1 && (is_cube(info) || is_array(info)))
-        image->placed_levels = gr_whole_chain(info->width, info->height, 1);
-    image->layers = is_cube(info) ? 6 : is_array(info) ? info->depth : 0;
-    image->cube = is_cube(info);
-    image->format = seen->format;
-    image->channels = seen->channels;
-    image->srgb = seen->srgb;
-    image->normalized = seen->normalized;
-    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = image);
-    struct gr_import *import = gr_external_of(r->vulkan)->memory;
-    GR_TRY(gr_external_make_in(&r->gl.external, import, cuda, &part, flags, call));
+    const struct gr_external *vulkan = gr_external_of(r->vulkan);
+    gr_external_image_desc image = vulkan->image;
+    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = &image);
+    struct gr_import *import = vulkan->memory;
+    if (is_array(info))
+        image.layers = info->depth; /* an image of Vulkan with one layer is no array */
+    GR_TRY(gr_external_make_in(&r->gl.external, import, cuda, &part, r->vulkan->flags, call));
     gr_import_hold(import);
     return gr_resource_close_held(r->vulkan, CU_STREAM_LEGACY, call);
 }
@@ -254,12 +237,11 @@ gr_status gl_shared_make_image(struct gl_shared *r, const struct gr_context *cud
     const gr_gl_image_desc *info = wish->image;
     const char *call = wish->call;
     const struct format *format = format_of(info->internal_format, call);
-    unsigned flags = wish->flags;
     int fd;
     r->gl.target = gl_target_of(info->target);
     r->gl.format = gl_format_of(info->internal_format);
-    GR_TRY(make_memory(r, info, format->vulkan, &flags, call));
-    GR_TRY(map_into_cuda(r, cuda, info, format->vulkan, flags, call));
+    GR_TRY(make_memory(r, info, format->vulkan, wish->flags, call));
+    GR_TRY(map_into_cuda(r, cuda, info, call));
     GR_TRY(gl_vulkan_memory_fd(r->vulkan, &fd));
     const struct gr_import *memory = r->gl.external.memory;
     GR_TRY(gl_shared_import(r->gl.owned, fd, memory->size, memory->dedicated, call));

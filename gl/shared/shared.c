@@ -157,7 +157,7 @@ static gr_status export_memory(const gr_resource *resource, struct gr_memory_exp
         .vmm = !resource->is_image,
         .size = r->gl.external.memory->size,
         .dedicated = r->gl.external.memory->dedicated,
-        .image = r->image,
+        .image = r->gl.external.image,
     };
     return export_fd(r, &memory->fd);
 }

@@ -112,11 +112,7 @@ struct gl_shared {
     /* the device that draws and has the memory; CUDA may compute on another device */
     CUdevice device;
     struct gl_timeline *timeline; /* the pair outside of a ring that has its own pair */
-    /*
-     * For images only: the image as CUDA sees it, and the memory on the private Vulkan device.
-     */
-    gr_external_image_desc image;
-    gr_resource *vulkan;
+    gr_resource *vulkan;          /* for images only: the memory on the private Vulkan device */
 };
 
 /* Casts the resource; NULL if it does not have the shared transport. */

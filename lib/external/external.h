@@ -27,7 +27,8 @@ struct gr_memory_export {
 /* A resource in external memory. The struct of a graphics API begins with this struct. */
 struct gr_external {
     gr_resource base;
-    CUmipmappedArray mipmapped; /* the array of an image */
+    CUmipmappedArray mipmapped;   /* the array of an image */
+    gr_external_image_desc image; /* the description of an image that CUDA received */
     struct gr_import *memory;
     size_t offset;
 };

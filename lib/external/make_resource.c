@@ -71,6 +71,7 @@ static void note_part(struct gr_external *r, struct gr_import *import,
     r->offset = part->offset;
     r->base.is_image = part->image;
     if (part->image) {
+        r->image = *part->image;
         r->base.is_3d = part->image->depth > 0;
         r->base.image = gr_external_image_info(part->image);
     } else {

@@ -93,8 +93,7 @@ struct gr_import *vk_memory_import_whole(const struct vk_binding *binding, const
 /* A resource made from a Vulkan buffer or image, or created with one. */
 struct vk_resource {
     struct gr_external external;
-    struct vk_binding binding;         /* buffer or image, and memory; the device is held */
-    gr_external_image_desc cuda_image; /* for images only: the description that CUDA received */
+    struct vk_binding binding; /* buffer or image, and memory; the device is held */
     /* several queue families use the resource, so no family owns it */
     bool concurrent;
     bool owned;                /* the Vulkan objects are destroyed with the resource */

@@ -53,7 +53,7 @@ static gr_status export_for_peer(const gr_resource *resource, struct gr_memory_e
         .size = (size_t)b->memory_size,
         .dedicated = b->dedicated,
         .offset = r->external.offset,
-        .image = r->cuda_image,
+        .image = r->external.image,
     };
     return vk_export_memory(b->device, b->memory, &memory->fd);
 }
@@ -209,8 +209,6 @@ gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external
         goto fail;
     *r = *draft;
     r->external.base.backend = &vk_external;
-    if (part->image)
-        r->cuda_image = *part->image;
     gr_status status = vk_is_copied(b) ? make_copied(r, &context, part, flags, call)
                        : r->external.memory
                            ? make_in_place(r, &context, part, flags, call)
