@@ -163,7 +163,7 @@ static gr_status make_depth(struct gl_resource *r, struct gl_arrays *arrays, con
     if (!size)
         return GR_OK;
     GR_TRY(gl_arrays_memory(&arrays->depth, size, r, call));
-    return gl_depth_prepare(r, call);
+    return gl_depth_prepare(r, arrays, call);
 }
 
 static gr_status allocate(struct gl_resource *r, struct gl_arrays *arrays, unsigned flags,
@@ -353,9 +353,9 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
     struct gr_copy_side side = gr_copy_array(array, 0);
     side.x = region ? region->x * (e.size.row / e.width) : 0;
     side.y = region ? region->y : 0;
-    GR_TRY(a->depth && up ? gl_depth_convert(r, at, texels, up, stream) : GR_OK);
+    GR_TRY(a->depth && up ? a->convert_depth(r, at, texels, up, stream) : GR_OK);
     GR_TRY(gr_copy_level(&r->base, up ? side : memory, up ? memory : side, e.size, stream));
-    return a->depth && !up ? gl_depth_convert(r, at, texels, up, stream) : GR_OK;
+    return a->depth && !up ? a->convert_depth(r, at, texels, up, stream) : GR_OK;
 }
 
 gr_status gl_arrays_stream(const struct gl_resource *r, struct gl_place place, bool up,

@@ -20,7 +20,13 @@ struct gl_arrays {
     size_t size;                    /* of the linear memory, in bytes */
     size_t offsets[GR_MOST_LEVELS]; /* of the levels in it */
     CUdeviceptr depth;              /* for depth that CUDA converts: memory for its floats */
-    CUmipmappedArray whole;         /* a copy of all layers, made at the first use */
+    /*
+     * Converts `count` depths between integers in linear memory and the floats of the arrays, to
+     * floats if `up`.
+     */
+    gr_status (*convert_depth)(const struct gl_resource *r, CUdeviceptr linear, size_t count,
+                               bool up, CUstream stream);
+    CUmipmappedArray whole; /* a copy of all layers, made at the first use */
     unsigned count;
     CUmipmappedArray layers[];
 };
@@ -79,14 +85,7 @@ gr_status gl_arrays_mipmapped_array(const gr_resource *resource, CUmipmappedArra
  */
 void gl_depth_enable(void);
 
-/* Finds the kernel for the depth of this image. */
-gr_status gl_depth_prepare(struct gl_resource *r, const char *call);
-
-/*
- * Converts `count` depths between integers in linear memory and the floats of the arrays, to floats
- * if `up`.
- */
-gr_status gl_depth_convert(const struct gl_resource *r, CUdeviceptr linear, size_t count, bool up,
-                           CUstream stream);
+/* Finds the kernel for the depth of this image, and sets arrays->convert_depth. */
+gr_status gl_depth_prepare(struct gl_resource *r, struct gl_arrays *arrays, const char *call);
 
 #endif

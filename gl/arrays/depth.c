@@ -5,19 +5,9 @@
 
 #include "lib/publish/publish.h"
 
-struct calls {
-    gr_status (*prepare)(struct gl_resource *r, const char *call);
-    gr_status (*convert)(const struct gl_resource *r, CUdeviceptr linear, size_t count, bool up,
-                         CUstream stream);
-};
-static _Atomic(const struct calls *) calls; /* the linker keeps no kernels for a NULL */
-
-static gr_status prepare(struct gl_resource *r, const char *call)
-{
-    struct gr_plan plan;
-    gr_plan_depth(&plan, 0, r->format->integers, 0, 0, true);
-    return gr_launch_prepare(&plan, &r->base.kernels, call);
-}
+typedef gr_status prepare_function(struct gl_resource *r, struct gl_arrays *arrays,
+                                   const char *call);
+static _Atomic(prepare_function *) enabled; /* the linker keeps no kernels for a NULL */
 
 static gr_status convert(const struct gl_resource *r, CUdeviceptr linear, size_t count, bool up,
                          CUstream stream)
@@ -28,19 +18,20 @@ static gr_status convert(const struct gl_resource *r, CUdeviceptr linear, size_t
     return gr_launch_kernel(&plan, kernels, stream, "The copy of depth");
 }
 
+static gr_status prepare(struct gl_resource *r, struct gl_arrays *arrays, const char *call)
+{
+    struct gr_plan plan;
+    gr_plan_depth(&plan, 0, r->format->integers, 0, 0, true);
+    arrays->convert_depth = convert;
+    return gr_launch_prepare(&plan, &r->base.kernels, call);
+}
+
 void gl_depth_enable(void)
 {
-    static const struct calls by_kernels = {prepare, convert};
-    atomic_store(&calls, &by_kernels);
+    atomic_store(&enabled, prepare);
 }
 
-gr_status gl_depth_prepare(struct gl_resource *r, const char *call)
+gr_status gl_depth_prepare(struct gl_resource *r, struct gl_arrays *arrays, const char *call)
 {
-    return atomic_load(&calls)->prepare(r, call);
-}
-
-gr_status gl_depth_convert(const struct gl_resource *r, CUdeviceptr linear, size_t count, bool up,
-                           CUstream stream)
-{
-    return atomic_load(&calls)->convert(r, linear, count, up, stream);
+    return atomic_load(&enabled)(r, arrays, call);
 }
