@@ -101,7 +101,7 @@ void vk_copy_note_submit(struct gr_external *r, bool took, bool handed)
         owe_nothing(copy);
     if (!handed || !(r->base.flags & GR_READ_ONLY))
         return;
-    turns->at = vk_copy_next(copy);
+    turns->at = gr_turns_next(&copy->turns);
     turns->of[turns->at].drawn = r->base.sync.drawn;
 }
 
@@ -153,11 +153,11 @@ static gr_status copy_in(gr_resource *resource, CUstream stream)
 {
     const struct gr_external *r = gr_external_of(resource);
     struct vk_copy *copy = vk_copy_of(r);
-    if (!vk_copy_owes(r))
+    if (!r->base.sync.owes)
         owe_nothing(copy);
     GR_TRY(reserve_all(copy, "gr_map"));
     if (resource->flags & GR_WRITE_DISCARD)
-        copy->turns.at = vk_copy_next(copy);
+        copy->turns.at = gr_turns_next(&copy->turns);
     resource->ptr = copy->own ? copy->own : slot_ptr(copy);
     if (!gr_resource_reads(&r->base))
         return GR_OK;

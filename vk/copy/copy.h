@@ -79,7 +79,11 @@ static inline const char *vk_staging_text(enum vk_staging_way way)
 
 /* ---- The CUDA side --------------------------------------------------------------------------- */
 
-/* Bytes of a slot that CUDA wrote, and that the Vulkan object does not have yet. */
+/*
+ * Bytes of a slot that CUDA wrote, and that the Vulkan object does not have yet. There are none
+ * without sync.owes, after a committed submit: commands of grinterop or of the application have
+ * copied them to the object.
+ */
 struct vk_owed {
     VkBufferCopy *parts; /* ranges of the object: `srcOffset` and `size`; no two overlap */
     uint32_t count, room;
@@ -112,21 +116,6 @@ struct vk_copy *vk_copy_make(struct gr_external *r, const struct vk_binding *bin
 /* Operations of struct gr_backend. */
 gr_status vk_copy_map(gr_resource *const resources[], size_t n, CUstream stream);
 gr_status vk_copy_unmap(gr_resource *const resources[], size_t n, CUstream stream);
-
-/*
- * Whether the slots owe bytes to the Vulkan object. They owe none after a committed submit:
- * commands of grinterop or of the application have copied them to the object.
- */
-static inline bool vk_copy_owes(const struct gr_external *r)
-{
-    return r->base.sync.owes;
-}
-
-/* The slot to which a submit that hands over copies the object. */
-static inline unsigned vk_copy_next(const struct vk_copy *copy)
-{
-    return gr_turns_next(&copy->turns);
-}
 
 /*
  * Notes which slots a submit has used, after its commit: it `took` the bytes that the slots owed,

@@ -56,7 +56,8 @@ static void move_buffer(VkCommandBuffer commands, const struct vk_resource *r, b
     const struct vk_copy *copy = vk_copy_of(&r->external);
     const VkBufferCopy whole = {.size = r->external.base.size};
     if (fetch || all)
-        move_parts(commands, r, fetch ? vk_copy_next(copy) : copy->turns.at, fetch, &whole, 1);
+        move_parts(commands, r, fetch ? gr_turns_next(&copy->turns) : copy->turns.at, fetch, &whole,
+                   1);
     for (unsigned i = 0; i < copy->turns.count && !fetch && !all; i++)
         move_owed(commands, r, i);
 }
@@ -69,7 +70,7 @@ static void move_image(VkCommandBuffer commands, const struct vk_resource *r, bo
     const struct vk_functions *vk = &r->binding.device->vk;
     const VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
     const gr_image_info *image = &r->external.base.image;
-    const unsigned slot = fetch ? vk_copy_next(copy) : copy->turns.at;
+    const unsigned slot = fetch ? gr_turns_next(&copy->turns) : copy->turns.at;
     VkBufferImageCopy regions[GR_MOST_LEVELS];
     for (uint32_t i = 0; i < image->levels; i++)
         regions[i] = (VkBufferImageCopy){
@@ -94,7 +95,7 @@ static bool is_moved(const struct vk_resource *r, bool fetch, bool all)
 {
     const unsigned flags = r->external.base.flags;
     return fetch ? !(flags & GR_WRITE_DISCARD)
-                 : !(flags & GR_READ_ONLY) && (all || vk_copy_owes(&r->external));
+                 : !(flags & GR_READ_ONLY) && (all || r->external.base.sync.owes);
 }
 
 /*
