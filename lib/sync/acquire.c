@@ -47,7 +47,7 @@ gr_status gr_sync_consume(gr_semaphore *semaphore, uint64_t number, CUstream str
     return gr_work_mark_or_finish(&semaphore->passed, stream);
 }
 
-static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream)
+gr_status gr_sync_wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream)
 {
     GR_LOCKED(&semaphore->lock);
     if (number > semaphore->waited)
@@ -76,7 +76,8 @@ static gr_status follow(const struct gr_sync *sync, uint64_t drawn, struct waits
         return GR_OK;
     if (value && semaphore->timeline)
         return add_wait(waits, semaphore, value, stream);
-    return drawn ? wait_binary(semaphore, value, stream) : gr_work_follow(&sync->work, stream);
+    return drawn ? gr_sync_wait_binary(semaphore, value, stream)
+                 : gr_work_follow(&sync->work, stream);
 }
 
 /*

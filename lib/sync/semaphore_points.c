@@ -99,7 +99,9 @@ gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, 
                 "A stream could not be created.");
     gr_status status = gr_event_wait(stream, earlier);
     if (status == GR_OK)
-        status = gr_semaphore_enqueue(points, n, true, stream);
+        status = points->semaphore->timeline
+                     ? gr_semaphore_enqueue(points, n, true, stream)
+                     : gr_sync_wait_binary(points->semaphore, points->value, stream);
     if (status != GR_OK)
         goto end;
     struct gr_last_work work = {0};

@@ -5,6 +5,7 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/cuda/event.h"
+#include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
 
@@ -86,7 +87,7 @@ gr_status gr_sync_take_last_use(gr_resource *resource, CUevent *event, const cha
     struct gr_sync *sync = &resource->sync;
     const gr_semaphore_point drawn =
         GR_INIT(gr_semaphore_point, .semaphore = sync->acquire, .value = last_drawn(sync));
-    if (sync->drawn && !sync->turns)
+    if (sync->drawn && !sync->turns && !sync->work.recorded)
         return gr_semaphore_event_after(&drawn, 1, NULL, event);
     gr_status status = gr_sync_record_work(resource, call);
     CUevent computed = *event = gr_work_take(&sync->work);
@@ -103,7 +104,8 @@ gr_status gr_sync_record_end(gr_resource *resource, const char *call)
     struct gr_last_work *work = &resource->sync.work;
     CUevent event = NULL;
     const gr_semaphore *acquire = resource->sync.acquire;
-    if (!resource->sync.turns || !acquire || (acquire->timeline && !acquire->of_application))
+    const bool copies = resource->backend->transport & (GR_TRANSPORT_COPY | GR_TRANSPORT_PEER);
+    if (!copies || !acquire || (acquire->timeline && !acquire->of_application))
         return gr_sync_record_work(resource, call);
     gr_status status = gr_sync_take_last_use(resource, &event, call);
     gr_work_end(work, true);

@@ -272,7 +272,7 @@ bool gr_sync_is_drawn(const struct gr_sync *sync);
 gr_status gr_sync_record_work(gr_resource *resource, const char *call);
 
 /*
- * The same for the end of an unmapped resource: with frames in flight and a semaphore that
+ * The same for the end of an unmapped resource: if submits copy it, and signal a semaphore that
  * gr_sync_is_drawn() cannot query, the event also follows the submits.
  */
 gr_status gr_sync_record_end(gr_resource *resource, const char *call);
@@ -344,6 +344,9 @@ void gr_sync_begin(struct gr_sync *sync, struct gr_semaphore_pair *pair);
  * one wait: later streams follow semaphore->passed. The lock of the semaphore is held.
  */
 gr_status gr_sync_consume(gr_semaphore *semaphore, uint64_t number, CUstream stream);
+
+/* The same for a signal that may have been waited for. The lock is free. */
+gr_status gr_sync_wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream);
 
 /*
  * Whether the semaphore shows when CUDA is done. A binary semaphore does not, because only a
