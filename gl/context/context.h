@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <grinterop/gl.h>
 
@@ -31,6 +32,7 @@ struct gl_context {
     bool es;                   /* an OpenGL ES context */
     int version;               /* such as 45 for OpenGL 4.5, or 32 for OpenGL ES 3.2 */
     bool direct;               /* the context has direct state access */
+    bool compatibility;        /* a compatibility context, the only kind with pixel transfer */
     bool storage;              /* the context has immutable buffer storage */
     bool inverts;              /* the context can pack rows upside down */
     bool computes;             /* the context has what the shaders of gl/texels need */
@@ -48,7 +50,11 @@ bool gl_context_remember(struct gl_context *context);
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b);
 
 /* Whether both are the same context. A resource has the context that registered it. */
-bool gl_context_identical(const struct gl_context *a, const struct gl_context *b);
+static inline bool gl_context_identical(const struct gl_context *a, const struct gl_context *b)
+{
+    return a->group == b->group && a->native.handle == b->native.handle &&
+           memcmp(a->mark, b->mark, sizeof(a->mark)) == 0;
+}
 
 /*
  * Whether a context that is not current on this thread is known to be destroyed: its interface

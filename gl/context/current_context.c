@@ -36,6 +36,7 @@ static struct gl_context *find_known(const struct gl_native *native)
     for (size_t i = 0; i < mark_count; i++)
         if (marks[i].native.handle == native->handle)
             return &marks[i];
+    gr_exit_watch();
     struct gl_context *more = realloc(marks, (mark_count + 1) * sizeof(*marks));
     if (!more)
         return NULL;
@@ -63,8 +64,12 @@ static bool has_shaders(const struct gl_context *context)
 static void query_context(struct gl_context *context)
 {
     const bool es = context->es = !epoxy_is_desktop_gl();
+    GLint profile = 0;
     gl_native_find_display(&context->native);
     context->version = epoxy_gl_version();
+    if (!es && context->version >= 32)
+        glGetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
+    context->compatibility = profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
     context->direct =
         !es && (context->version >= 45 || epoxy_has_gl_extension("GL_ARB_direct_state_access"));
     context->storage =
@@ -137,7 +142,6 @@ bool gl_context_remember(struct gl_context *context)
     *context = (struct gl_context){0};
     if (!gl_native_current(&context->native))
         return false;
-    gr_exit_watch();
     GR_LOCKED(&marks_lock);
     struct gl_context *known = find_known(&context->native);
     if (known && known->pipeline && has_mark(known)) {
@@ -189,12 +193,6 @@ bool gl_context_is_gone(const struct gl_context *context)
     if (context->pipeline && handle_was_reused(context))
         return true;
     return gl_native_is_gone(&context->native);
-}
-
-bool gl_context_identical(const struct gl_context *a, const struct gl_context *b)
-{
-    return a->group == b->group && a->native.handle == b->native.handle &&
-           memcmp(a->mark, b->mark, sizeof(a->mark)) == 0;
 }
 
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b)

@@ -8,15 +8,34 @@
 
 #include "lib/base/error.h"
 
-/* How a state is saved and restored. */
+/* A state that has a target or one value. */
 struct state {
-    GLenum target; /* what the setter sets */
-    GLenum query;  /* the constant for glGetIntegerv() */
-    void (*get)(struct gl_saved *saved, enum gl_state i);
-    void (*set)(const struct gl_saved *saved, GLenum target, GLuint value);
+    GLenum target;    /* what is bound or enabled */
+    GLenum query;     /* the constant for glGetIntegerv() */
     GLenum otherwise; /* the target to use where a deleted buffer is bound; 0: none */
 };
-static const struct state states[GL_STATES];
+
+/* clang-format off */
+#define BOUND(name, otherwise) {GL_##name, GL_##name##_BINDING, otherwise}
+/* clang-format on */
+
+static const struct state states[GL_STATES] = {
+    [GL_STATE_READ_FRAMEBUFFER] = BOUND(READ_FRAMEBUFFER, 0),
+    [GL_STATE_DRAW_FRAMEBUFFER] = BOUND(DRAW_FRAMEBUFFER, 0),
+    [GL_STATE_READ_BUFFER] = {0, GL_READ_BUFFER, 0},
+    [GL_STATE_CLAMP] = {0, GL_CLAMP_READ_COLOR, 0},
+    [GL_STATE_SCISSOR] = {GL_SCISSOR_TEST, 0, 0},
+    [GL_STATE_RASTERIZER_DISCARD] = {GL_RASTERIZER_DISCARD, 0, 0},
+    [GL_STATE_FRAMEBUFFER_SRGB] = {GL_FRAMEBUFFER_SRGB, 0, 0},
+    [GL_STATE_ACTIVE_TEXTURE] = {0, GL_ACTIVE_TEXTURE, 0},
+    [GL_STATE_RENDERBUFFER] = BOUND(RENDERBUFFER, 0),
+    [GL_STATE_COPY_READ] = BOUND(COPY_READ_BUFFER, GL_ARRAY_BUFFER),
+    [GL_STATE_COPY_WRITE] = BOUND(COPY_WRITE_BUFFER, GL_UNIFORM_BUFFER),
+    [GL_STATE_ARRAY] = BOUND(ARRAY_BUFFER, 0),
+    [GL_STATE_UNIFORM] = BOUND(UNIFORM_BUFFER, 0),
+    [GL_STATE_PIXEL_PACK] = BOUND(PIXEL_PACK_BUFFER, 0),
+    [GL_STATE_PIXEL_UNPACK] = BOUND(PIXEL_UNPACK_BUFFER, 0),
+};
 
 /* ---- Pending errors: restored by a call that fails with the same error ----------------------- */
 
@@ -111,11 +130,6 @@ const char *gl_error_name(unsigned int error)
     return error ? "an unknown OpenGL error" : "GL_NO_ERROR";
 }
 
-static void get_errors(struct gl_saved *saved, enum gl_state i)
-{
-    saved->value[i] = (GLint)gl_errors_take();
-}
-
 /* ---- State that affects texel transfers ------------------------------------------------------ */
 
 /*
@@ -172,10 +186,8 @@ static const struct {
     {GL_DEPTH_SCALE, 1}, {GL_DEPTH_BIAS, 0},
 };
 
-static void get_pixels(struct gl_saved *saved, enum gl_state i)
+static void get_pixels(struct gl_saved *saved)
 {
-    GLint profile = 0;
-    (void)i;
     gl_bind_buffer(saved, GL_PIXEL_PACK_BUFFER, 0);
     gl_bind_buffer(saved, GL_PIXEL_UNPACK_BUFFER, 0);
     for (size_t j = 0; j < GL_STORE_PARAMETERS; j++) {
@@ -185,9 +197,6 @@ static void get_pixels(struct gl_saved *saved, enum gl_state i)
         if (saved->store[j] != store_parameters[j].neutral)
             glPixelStorei(store_parameters[j].name, store_parameters[j].neutral);
     }
-    if (!saved->es)
-        glGetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
-    saved->compatibility = profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
     for (size_t j = 0; saved->compatibility && j < GL_TRANSFER_PARAMETERS; j++) {
         glGetFloatv(transfer_parameters[j].name, &saved->transfer[j]);
         if (saved->transfer[j] != transfer_parameters[j].neutral)
@@ -195,9 +204,8 @@ static void get_pixels(struct gl_saved *saved, enum gl_state i)
     }
 }
 
-static void set_pixels(const struct gl_saved *saved, GLenum target, GLuint value)
+static void set_pixels(const struct gl_saved *saved)
 {
-    (void)target, (void)value;
     for (size_t j = 0; saved->compatibility && j < GL_TRANSFER_PARAMETERS; j++)
         if (saved->transfer[j] != transfer_parameters[j].neutral)
             glPixelTransferf(transfer_parameters[j].name, saved->transfer[j]);
@@ -206,88 +214,72 @@ static void set_pixels(const struct gl_saved *saved, GLenum target, GLuint value
             glPixelStorei(store_parameters[j].name, saved->store[j]);
 }
 
-/* ---- State with one value -------------------------------------------------------------------- */
+/* ---- All state ------------------------------------------------------------------------------- */
 
-static void get_value(struct gl_saved *saved, enum gl_state i)
+static inline void get_value(struct gl_saved *saved, enum gl_state i)
 {
     saved->value[i] = 0;
     glGetIntegerv(states[i].query, &saved->value[i]);
 }
 
-static void get_clamp(struct gl_saved *saved, enum gl_state i)
+static bool is_flag(enum gl_state i)
 {
-    get_value(saved, i);
-    glClampColor(GL_CLAMP_READ_COLOR, GL_FALSE);
+    return i >= GL_STATE_SCISSOR && i <= GL_STATE_FRAMEBUFFER_SRGB;
 }
 
-static void get_flag(struct gl_saved *saved, enum gl_state i)
+/* Saves a state, and sets it as enum gl_state says. */
+static void get(struct gl_saved *saved, enum gl_state i)
 {
-    saved->value[i] = glIsEnabled(states[i].target);
-    if (saved->value[i])
+    if (i == GL_STATE_ERRORS)
+        saved->value[i] = (GLint)gl_errors_take();
+    else if (i == GL_STATE_PIXELS)
+        get_pixels(saved);
+    else if (is_flag(i))
+        saved->value[i] = glIsEnabled(states[i].target);
+    else if (i != GL_STATE_SHADER)
+        get_value(saved, i);
+    else if (!gl_shader_bindings_get(&saved->shader, saved->ours))
+        saved->states &= ~GL_SAVE(SHADER);
+    if (i == GL_STATE_CLAMP)
+        glClampColor(GL_CLAMP_READ_COLOR, GL_FALSE);
+    if (is_flag(i) && saved->value[i])
         glDisable(states[i].target);
 }
 
-static void get_shader(struct gl_saved *saved, enum gl_state i)
+static inline void set(const struct gl_saved *saved, enum gl_state i)
 {
-    if (!gl_shader_bindings_get(&saved->shader, saved->ours))
-        saved->states &= ~(1u << i);
+    const GLenum target = states[i].target;
+    const GLuint value = (GLuint)saved->value[i];
+    if (i >= GL_STATE_COPY_READ && i <= GL_STATE_PIXEL_UNPACK)
+        glBindBuffer(target, value);
+    else if (i == GL_STATE_ERRORS)
+        raise_error(value);
+    else if (i == GL_STATE_PIXELS)
+        set_pixels(saved);
+    else if (i <= GL_STATE_DRAW_FRAMEBUFFER)
+        glBindFramebuffer(target, value);
+    else if (i == GL_STATE_READ_BUFFER)
+        glReadBuffer(value);
+    else if (i == GL_STATE_CLAMP)
+        glClampColor(GL_CLAMP_READ_COLOR, value);
+    else if (is_flag(i) && value)
+        glEnable(target);
+    else if (i == GL_STATE_ACTIVE_TEXTURE)
+        glActiveTexture(value);
+    else if (i == GL_STATE_TEXTURE)
+        glBindTexture(saved->target, value);
+    else if (i == GL_STATE_RENDERBUFFER)
+        glBindRenderbuffer(target, value);
+    else if (i == GL_STATE_SHADER)
+        gl_shader_bindings_set(&saved->shader);
 }
-
-/* Defines the setter of a state. */
-#define SETTER(name, call)                                                                         \
-    static void name(const struct gl_saved *saved, GLenum target, GLuint value)                    \
-    {                                                                                              \
-        (void)saved, (void)target, (void)value;                                                    \
-        call;                                                                                      \
-    }
-
-SETTER(set_errors, raise_error(value))
-SETTER(set_framebuffer, glBindFramebuffer(target, value))
-SETTER(set_read_buffer, glReadBuffer(value))
-SETTER(set_clamp, glClampColor(GL_CLAMP_READ_COLOR, value))
-SETTER(set_flag, if (value) glEnable(target))
-SETTER(set_active_texture, glActiveTexture(value))
-SETTER(set_texture, glBindTexture(saved->target, value))
-SETTER(set_renderbuffer, glBindRenderbuffer(target, value))
-SETTER(set_buffer, glBindBuffer(target, value))
-SETTER(set_shader, gl_shader_bindings_set(&saved->shader))
-
-/* ---- The table ------------------------------------------------------------------------------- */
-
-/* A binding. */
-#define BOUND(name, set, otherwise)                                                                \
-    {                                                                                              \
-        GL_##name, GL_##name##_BINDING, get_value, set, otherwise                                  \
-    }
-
-static const struct state states[GL_STATES] = {
-    [GL_STATE_ERRORS] = {0, 0, get_errors, set_errors, 0},
-    [GL_STATE_PIXELS] = {0, 0, get_pixels, set_pixels, 0},
-    [GL_STATE_READ_FRAMEBUFFER] = BOUND(READ_FRAMEBUFFER, set_framebuffer, 0),
-    [GL_STATE_DRAW_FRAMEBUFFER] = BOUND(DRAW_FRAMEBUFFER, set_framebuffer, 0),
-    [GL_STATE_READ_BUFFER] = {0, GL_READ_BUFFER, get_value, set_read_buffer, 0},
-    [GL_STATE_CLAMP] = {0, GL_CLAMP_READ_COLOR, get_clamp, set_clamp, 0},
-    [GL_STATE_SCISSOR] = {GL_SCISSOR_TEST, 0, get_flag, set_flag, 0},
-    [GL_STATE_RASTERIZER_DISCARD] = {GL_RASTERIZER_DISCARD, 0, get_flag, set_flag, 0},
-    [GL_STATE_FRAMEBUFFER_SRGB] = {GL_FRAMEBUFFER_SRGB, 0, get_flag, set_flag, 0},
-    [GL_STATE_ACTIVE_TEXTURE] = {0, GL_ACTIVE_TEXTURE, get_value, set_active_texture, 0},
-    [GL_STATE_TEXTURE] = {0, 0, NULL, set_texture, 0},
-    [GL_STATE_RENDERBUFFER] = BOUND(RENDERBUFFER, set_renderbuffer, 0),
-    [GL_STATE_COPY_READ] = BOUND(COPY_READ_BUFFER, set_buffer, GL_ARRAY_BUFFER),
-    [GL_STATE_COPY_WRITE] = BOUND(COPY_WRITE_BUFFER, set_buffer, GL_UNIFORM_BUFFER),
-    [GL_STATE_ARRAY] = BOUND(ARRAY_BUFFER, set_buffer, 0),
-    [GL_STATE_UNIFORM] = BOUND(UNIFORM_BUFFER, set_buffer, 0),
-    [GL_STATE_PIXEL_PACK] = BOUND(PIXEL_PACK_BUFFER, set_buffer, 0),
-    [GL_STATE_PIXEL_UNPACK] = BOUND(PIXEL_UNPACK_BUFFER, set_buffer, 0),
-    [GL_STATE_SHADER] = {0, 0, get_shader, set_shader, 0},
-};
 
 bool gl_save(struct gl_saved *saved, unsigned these)
 {
     saved->states |= these;
     for (enum gl_state i = 0; i < GL_STATES && these >> i; i++)
         if (these >> i & 1)
-            states[i].get(saved, i);
+            get(saved, i);
     return (saved->states & these) == these;
 }
 
@@ -295,14 +287,15 @@ void gl_restore(struct gl_saved *saved)
 {
     for (enum gl_state i = GL_STATES; i-- > 0;)
         if (saved->states >> i & 1)
-            states[i].set(saved, states[i].target, (GLuint)saved->value[i]);
+            set(saved, i);
 }
 
-void gl_save_pixels(struct gl_saved *saved, const struct gl_context *context)
+void gl_save_pixels(struct gl_saved *saved, const struct gl_context *context, unsigned also)
 {
     saved->es = context->es;
     saved->inverts = context->inverts;
-    gl_save(saved, GL_SAVE(PIXELS));
+    saved->compatibility = context->compatibility;
+    gl_save(saved, GL_SAVE(PIXELS) | also);
 }
 
 /* ---- Bindings -------------------------------------------------------------------------------- */

@@ -50,8 +50,7 @@ struct gl_saved {
     int value[GL_STATES]; /* of the states that have one value */
     unsigned int target;  /* of the texture */
     int store[GL_STORE_PARAMETERS];
-    bool es, inverts;   /* for `store`: as in struct gl_context */
-    bool compatibility; /* the context is a compatibility context, the only kind with `transfer` */
+    bool es, inverts, compatibility; /* as in struct gl_context */
     float transfer[GL_TRANSFER_PARAMETERS];
     struct gl_shader_bindings shader;
     const struct gl_shader_bindings *ours; /* set before `shader` is saved */
@@ -63,15 +62,21 @@ void gl_restore(struct gl_saved *saved);
 
 /* Defines `name`, saves the states, and restores all that `name` saved at the end of the block. */
 #define GL_SAVED(name, these)                                                                      \
-    GR_CLEANUP(gl_restore) struct gl_saved name;                                                   \
+    GR_CLEANUP(gl_restore_any) struct gl_saved name;                                               \
     name.states = 0;                                                                               \
-    (void)gl_save(&name, these)
+    (void)((these) && gl_save(&name, these))
+
+static inline void gl_restore_any(struct gl_saved *saved)
+{
+    if (saved->states)
+        gl_restore(saved);
+}
 
 /*
  * Saves the state of pixels, and sets it so that texels are transferred unchanged and tightly
- * packed, to and from host memory.
+ * packed, to and from host memory. Also saves other states, a GL_SAVE() each.
  */
-void gl_save_pixels(struct gl_saved *saved, const struct gl_context *context);
+void gl_save_pixels(struct gl_saved *saved, const struct gl_context *context, unsigned also);
 
 /* ---- Bindings -------------------------------------------------------------------------------- */
 

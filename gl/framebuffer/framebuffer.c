@@ -179,11 +179,10 @@ static gr_status settle_rectangle(struct part *p, const char *call)
     const struct gl_attachment *a = &p->attachment;
     gr_framebuffer_options *o = &p->options;
     const int64_t width = a->width, height = a->height;
-    const struct gl_attachment_text text = gl_attachment_text(a);
     if (width == 0 && (o->width == 0 || o->height == 0))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "OpenGL does not report the size of the %s: set `width` and `height`.",
-                       text.text);
+                       gl_attachment_text(a).text);
     if (width && o->width == 0 && o->x < width)
         o->width = (unsigned)(width - o->x);
     if (width && o->height == 0 && o->y < height)
@@ -194,8 +193,8 @@ static gr_status settle_rectangle(struct part *p, const char *call)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The rectangle of %u x %u pixels at %u, %u is not inside the %s, which has "
                        "%lld x %lld.",
-                       o->width, o->height, o->x, o->y, text.text, (long long)width,
-                       (long long)height);
+                       o->width, o->height, o->x, o->y, gl_attachment_text(a).text,
+                       (long long)width, (long long)height);
     p->shape[0] = o->height;
     p->shape[1] = o->width;
     p->shape[2] = a->read->channels;
@@ -414,13 +413,15 @@ static gr_status fetch_parts(struct fetch *f)
 /* Does the work, and restores the state of the application that it changes. */
 static gr_status run(struct fetch *f, gr_status (*work)(struct fetch *f))
 {
-    GL_SAVED(before, GL_SAVE(ERRORS));
-    gl_save_pixels(&before, f->context);
-    gl_save(&before, GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER) | GL_SAVE(CLAMP));
+    GL_SAVED(before, 0);
+    gl_save_pixels(&before, f->context,
+                   GL_SAVE(ERRORS) | GL_SAVE(READ_FRAMEBUFFER) | GL_SAVE(DRAW_FRAMEBUFFER) |
+                       GL_SAVE(CLAMP));
     gr_status status = work(f);
     if (f->staging)
         gl_staged_unfill(f->staging); /* after an error no map has used what OpenGL wrote */
-    gl_shader_pass(f->shader, f->staging ? &((struct gl_resource *)f->staging)->shader : NULL);
+    if (f->shader)
+        gl_shader_pass(f->shader, f->staging ? &((struct gl_resource *)f->staging)->shader : NULL);
     return status;
 }
 

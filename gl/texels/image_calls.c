@@ -15,7 +15,7 @@ unsigned int gl_texels_scratch(const struct gl_context *context, unsigned int in
 {
     GLuint name = 0;
     GL_SAVED(before, 0);
-    gl_save_pixels(&before, context);
+    gl_save_pixels(&before, context, 0);
     glGenTextures(1, &name);
     gl_bind_texture(&before, GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D, name);
     /*
@@ -90,7 +90,7 @@ void gl_image_calls(const struct gl_texel_move *move, const struct gl_texel_sour
     const struct gl_target *target =
         move->scratch ? gl_target_of(GL_TEXTURE_2D) : sources[0].target;
     GL_SAVED(before, 0);
-    gl_save_pixels(&before, move->context);
+    gl_save_pixels(&before, move->context, 0);
     gl_bind_texture(&before, target->target, target->binding,
                     move->scratch ? move->scratch : sources[0].name);
     if (move->buffer)

@@ -332,8 +332,6 @@ void gl_shader_drop(struct gl_shader *shader)
 
 void gl_shader_pass(struct gl_shader *shader, struct gl_shader **holder)
 {
-    if (!shader)
-        return;
     if (holder && !*holder) {
         *holder = shader;
         return;
