@@ -224,14 +224,24 @@ static bool get_bindings(GLint bound[TARGET_COUNT])
     return exist;
 }
 
-const struct gl_target *gl_texture_target(unsigned int name)
+unsigned int gl_direct_target(unsigned int name, const struct gl_context *context)
 {
-    /*
-     * Uses the last texture unit, which applications use least. glBindTextureUnit() binds a texture
-     * to its own target.
-     */
+    GLint target = 0;
+    if (context->direct && !context->compatibility)
+        glGetTextureParameteriv(name, GL_TEXTURE_TARGET, &target);
+    return (unsigned)target;
+}
+
+/*
+ * Otherwise binds the texture to the last unit, which applications use least. glBindTextureUnit()
+ * binds it to its own target.
+ */
+const struct gl_target *gl_texture_target(unsigned int name, const struct gl_context *context)
+{
     GLint unit, before[TARGET_COUNT], after[TARGET_COUNT];
-    const struct gl_target *found = NULL;
+    const struct gl_target *found = gl_target_of(gl_direct_target(name, context));
+    if (found)
+        return found;
     GL_SAVED(saved, GL_SAVE(ACTIVE_TEXTURE));
     glGetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &unit);
     do

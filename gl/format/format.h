@@ -12,6 +12,7 @@
 #include <grinterop/base.h>
 
 #include "lib/base/cuda_abi.h"
+#include "gl/context/context.h"
 
 struct gl_format {
     unsigned int internal;  /* the format that OpenGL reports */
@@ -85,9 +86,12 @@ struct gl_target {
 const struct gl_target *gl_target_of(unsigned int target);
 
 /*
- * Returns the target of a texture by binding it briefly. Needs direct state access
- * (gl_context.direct).
+ * Returns the target of a texture, which exists; 0 if OpenGL reports it only by binding the
+ * texture. Mesa (22.3) refuses the query in compatibility contexts.
  */
-const struct gl_target *gl_texture_target(unsigned int name);
+unsigned int gl_direct_target(unsigned int name, const struct gl_context *context);
+
+/* Returns the target of a texture, which exists. Needs direct state access (gl_context.direct). */
+const struct gl_target *gl_texture_target(unsigned int name, const struct gl_context *context);
 
 #endif

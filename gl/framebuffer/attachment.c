@@ -183,7 +183,7 @@ static bool describe_depth(struct gl_attachment *a)
 /* ---- Size ------------------------------------------------------------------------------------ */
 
 /* Returns false if the texture or renderbuffer was deleted. */
-static bool query_object(struct gl_attachment *a, int type, bool direct)
+static bool query_object(struct gl_attachment *a, int type, const struct gl_context *context)
 {
     if (type != GL_RENDERBUFFER && type != GL_TEXTURE)
         return true;
@@ -192,8 +192,8 @@ static bool query_object(struct gl_attachment *a, int type, bool direct)
         return false;
     if (type == GL_RENDERBUFFER)
         a->target = gl_target_of(GL_RENDERBUFFER);
-    else if (direct)
-        a->target = gl_texture_target(a->object);
+    else if (context->direct)
+        a->target = gl_texture_target(a->object, context);
     if (!a->target)
         return true;
     if (type == GL_TEXTURE) {
@@ -202,7 +202,7 @@ static bool query_object(struct gl_attachment *a, int type, bool direct)
         a->face = (GLenum)query(a, GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE);
         a->layered = query(a, GL_FRAMEBUFFER_ATTACHMENT_LAYERED);
     }
-    const struct gl_level size = gl_image_level(a->object, a->target->target, a->level);
+    const struct gl_level size = gl_image_level(a->object, a->target->target, a->level, context);
     a->internal = size.internal;
     a->width = size.width;
     /* the layers of a 1D array have one row each, but its height is their number */
@@ -227,8 +227,8 @@ static gr_status refuse_name(const struct gl_attachment *a, const char *call)
                    gl_attachment_text(a).text);
 }
 
-gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachment, bool direct,
-                                 const char *call)
+gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachment,
+                                 const struct gl_context *context, const char *call)
 {
     a->name = native_name(a->framebuffer, attachment);
     if (a->name == GL_NONE) {
@@ -245,7 +245,7 @@ gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachmen
     if (error == GL_INVALID_ENUM || error == GL_INVALID_OPERATION)
         return refuse_name(a, call);
     const bool is_colour = !is_depth(a->name) && !is_stencil(a->name);
-    const bool deleted = object != GL_NONE && !query_object(a, object, direct);
+    const bool deleted = object != GL_NONE && !query_object(a, object, context);
     const bool found = object != GL_NONE && (is_colour ? describe_colour(a) : describe_depth(a));
     glGetIntegerv(GL_SAMPLES, &a->samples);
     if (error == GL_NO_ERROR)

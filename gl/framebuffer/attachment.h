@@ -9,10 +9,10 @@
 
 /*
  * Describes `attachment` of a->framebuffer, which is bound for reading and drawing. An `attachment`
- * of 0 is the one that glReadBuffer() selected. `direct`: the context has direct state access.
+ * of 0 is the one that glReadBuffer() selected.
  */
-gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachment, bool direct,
-                                 const char *call);
+gr_status gl_attachment_describe(struct gl_attachment *a, unsigned int attachment,
+                                 const struct gl_context *context, const char *call);
 
 /* A text such as "attachment GL_DEPTH_ATTACHMENT of OpenGL framebuffer 3", for messages. */
 struct gl_attachment_text {

@@ -336,8 +336,7 @@ static gr_status check_sample(struct part *p, const char *call)
 /* Finds the attachment and its rectangle. The framebuffer is bound. */
 static gr_status find_part(struct fetch *f, struct part *p)
 {
-    GR_TRY(
-        gl_attachment_describe(&p->attachment, p->options.attachment, f->context->direct, f->call));
+    GR_TRY(gl_attachment_describe(&p->attachment, p->options.attachment, f->context, f->call));
     GR_TRY(p->tensor ? check_depth(p, p->tensor->info.dtype, f->call) : GR_OK);
     GR_TRY(check_sample(p, f->call));
     GR_TRY(settle_rectangle(p, f->call));

@@ -82,7 +82,7 @@ static gr_status check_levels(const gr_resource *resource, const char *call)
 {
     const struct gl_resource *r = gl_of(resource);
     struct gl_image_storage now;
-    gl_image_storage(r->name, r->target->target, &now);
+    gl_image_storage(r->name, r->target->target, &r->context, &now);
     GR_TRY(check_level(resource, &now.base, call));
     if (now.levels == resource->image.levels && !now.incomplete)
         return GR_OK;
@@ -100,7 +100,7 @@ GR_NOINLINE static gr_status check_image(const gr_resource *resource, const char
     const struct gl_resource *r = gl_of(resource);
     if (r->arrays && resource->image.levels > 1)
         return check_levels(resource, call);
-    const struct gl_level now = gl_image_level(r->name, r->target->target, 0);
+    const struct gl_level now = gl_image_level(r->name, r->target->target, 0, &r->context);
     return check_level(resource, &now, call);
 }
 
@@ -139,10 +139,9 @@ gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, C
 
 bool gl_object_intact(const gr_resource *resource)
 {
-    gr_resource *const one = (gr_resource *)resource;
     struct gr_error_record before;
     gr_error_save(&before);
-    if (resource->backend->check_storage(&one, 1, NULL, "release") == GR_OK)
+    if (check_one((gr_resource *)resource, NULL, "release") == GR_OK)
         return true;
     gr_error_warn("release: the bytes that CUDA wrote are lost");
     gr_error_restore(&before);
@@ -192,7 +191,7 @@ static bool is_locked(const struct gl_resource *r)
 gr_status gl_object_check_unlocked(const gr_resource *resource, const char *call)
 {
     const struct gl_resource *r = gl_of(resource);
-    if (resource->is_image || !glIsBuffer(r->name) || !is_locked(r))
+    if (!glIsBuffer(r->name) || !is_locked(r))
         return GR_OK;
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,

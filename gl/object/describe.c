@@ -138,7 +138,7 @@ static gr_status check_name(const struct gl_resource *r, const char *call)
     }
     /* In older OpenGL versions the query of the storage detects a wrong target. */
     if (!renderbuffer && r->context.direct)
-        own = gl_texture_target(name);
+        own = gl_texture_target(name, &r->context);
     if (own && own != target)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "OpenGL texture %u is a %s, not a %s: pass its own target.", name, own->name,
@@ -149,7 +149,7 @@ static gr_status check_name(const struct gl_resource *r, const char *call)
 static gr_status read_storage(struct gl_resource *r, struct gl_image_storage *storage,
                               const char *call)
 {
-    gl_image_storage(r->name, r->target->target, storage);
+    gl_image_storage(r->name, r->target->target, &r->context, storage);
     r->level = storage->base;
     r->view = storage->view;
     r->immutable = storage->immutable;

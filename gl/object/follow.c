@@ -20,7 +20,7 @@ static bool is_unchanged(const struct gl_resource *r)
         return gl_buffer_storage(r->name, r->context.direct) == r->base.size &&
                gl_buffer_is_immutable(r->name, &r->context) == r->immutable;
     struct gl_image_storage now;
-    gl_image_storage(r->name, r->target->target, &now);
+    gl_image_storage(r->name, r->target->target, &r->context, &now);
     return memcmp(&now.base, &r->level, sizeof(now.base)) == 0 && !now.incomplete &&
            memcmp(&now.view, &r->view, sizeof(now.view)) == 0 &&
            now.levels == r->base.image.levels && now.immutable == r->immutable;

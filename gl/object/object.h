@@ -135,13 +135,15 @@ struct gl_image_storage {
 };
 
 /* Queries the storage of an image. `target` is the texture's own target. */
-void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_storage *storage);
+void gl_image_storage(unsigned int name, unsigned int target, const struct gl_context *context,
+                      struct gl_image_storage *storage);
 
 /* Queries the components of level 0. */
 void gl_image_stored(unsigned int name, unsigned int target, struct gl_stored *stored);
 
 /* Queries one level. Level 0 is enough to detect that the storage was replaced. */
-struct gl_level gl_image_level(unsigned int name, unsigned int target, int level);
+struct gl_level gl_image_level(unsigned int name, unsigned int target, int level,
+                               const struct gl_context *context);
 
 /* ---- Operations of struct gr_backend --------------------------------------------------------- */
 

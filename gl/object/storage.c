@@ -45,16 +45,29 @@ bool gl_buffer_is_immutable(unsigned int name, const struct gl_context *context)
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-static struct gl_level renderbuffer_base(GLuint name)
+/* Queries a level of the object `name`, or of the one that is bound to `part` if `name` is 0. */
+static struct gl_level query_level(GLuint name, GLenum part, GLint level)
 {
-    struct gl_level l = {.depth = 1};
-    GL_SAVED(before, 0);
-    gl_bind_renderbuffer(&before, name);
-    glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &l.width);
-    glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &l.height);
-    glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &l.internal);
-    glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_SAMPLES, &l.samples);
-    return l;
+    static const GLenum queries[][2] = {
+        {GL_TEXTURE_WIDTH, GL_RENDERBUFFER_WIDTH},
+        {GL_TEXTURE_HEIGHT, GL_RENDERBUFFER_HEIGHT},
+        {GL_TEXTURE_INTERNAL_FORMAT, GL_RENDERBUFFER_INTERNAL_FORMAT},
+        {GL_TEXTURE_SAMPLES, GL_RENDERBUFFER_SAMPLES},
+        {GL_TEXTURE_DEPTH, GL_NONE}};
+    const bool renderbuffer = part == GL_RENDERBUFFER;
+    GLint v[5] = {0, 0, 0, 0, renderbuffer};
+    for (int i = 0; i < (renderbuffer ? 4 : 5) && (i == 0 || v[0]); i++) {
+        const GLenum query = queries[i][renderbuffer];
+        if (renderbuffer && name)
+            glGetNamedRenderbufferParameteriv(name, query, &v[i]);
+        else if (renderbuffer)
+            glGetRenderbufferParameteriv(part, query, &v[i]);
+        else if (name)
+            glGetTextureLevelParameteriv(name, level, query, &v[i]);
+        else
+            glGetTexLevelParameteriv(part, level, query, &v[i]);
+    }
+    return (struct gl_level){v[0], v[1], v[4], v[2], v[3]};
 }
 
 /* Binds a texture. False if the texture has another target, which is an OpenGL error. */
@@ -68,34 +81,24 @@ static bool bind(GLenum target, GLuint name, struct gl_saved *saved)
     return (GLuint)bound == name;
 }
 
-/* Queries a level of the bound texture; `part` is the target or a cube face. */
-static struct gl_level bound_level(GLenum part, GLint level)
-{
-    struct gl_level l = {0, 0, 0, 0, 0};
-    glGetTexLevelParameteriv(part, level, GL_TEXTURE_WIDTH, &l.width);
-    if (l.width == 0)
-        return l;
-    glGetTexLevelParameteriv(part, level, GL_TEXTURE_HEIGHT, &l.height);
-    glGetTexLevelParameteriv(part, level, GL_TEXTURE_DEPTH, &l.depth);
-    glGetTexLevelParameteriv(part, level, GL_TEXTURE_INTERNAL_FORMAT, &l.internal);
-    glGetTexLevelParameteriv(part, level, GL_TEXTURE_SAMPLES, &l.samples);
-    return l;
-}
-
 static GLenum first_part(GLenum target)
 {
     return target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X : target;
 }
 
-struct gl_level gl_image_level(unsigned int name, unsigned int target, int level)
+/* Without a binding, OpenGL does not say which face of a cube it describes. */
+struct gl_level gl_image_level(unsigned int name, unsigned int target, int level,
+                               const struct gl_context *context)
 {
-    if (target == GL_RENDERBUFFER)
-        return renderbuffer_base(name);
+    const bool renderbuffer = target == GL_RENDERBUFFER;
+    if (renderbuffer ? context->direct
+                     : target != GL_TEXTURE_CUBE_MAP && gl_direct_target(name, context) == target)
+        return query_level(name, target, level);
     GL_SAVED(before, 0);
-    struct gl_level l = {0, 0, 0, 0, 0};
-    if (bind(target, name, &before))
-        l = bound_level(first_part(target), level);
-    return l;
+    if (renderbuffer)
+        gl_bind_renderbuffer(&before, name);
+    return renderbuffer || bind(target, name, &before) ? query_level(0, first_part(target), level)
+                                                       : (struct gl_level){0, 0, 0, 0, 0};
 }
 
 /* The queries of a component's bits and type. Red excludes luminance, intensity and depth. */
@@ -154,12 +157,12 @@ static bool same(const struct gl_level *a, const struct gl_level *b)
 
 static const char *check_faces(GLint level)
 {
-    struct gl_level first = bound_level(GL_TEXTURE_CUBE_MAP_POSITIVE_X, level);
+    struct gl_level first = query_level(0, GL_TEXTURE_CUBE_MAP_POSITIVE_X, level);
     if (first.width != first.height)
         return "its faces are not square";
     for (GLenum face = GL_TEXTURE_CUBE_MAP_NEGATIVE_X; face <= GL_TEXTURE_CUBE_MAP_NEGATIVE_Z;
          face++) {
-        struct gl_level other = bound_level(face, level);
+        struct gl_level other = query_level(0, face, level);
         if (!same(&first, &other))
             return "its six faces do not have the same size and format";
     }
@@ -178,7 +181,7 @@ static void count_levels(GLenum target, struct gl_image_storage *storage)
     const unsigned most =
         gr_whole_chain((size_t)base->width, (size_t)base->height, is_3d ? (size_t)base->depth : 1);
     for (unsigned level = 0; level < most && !storage->incomplete; level++) {
-        struct gl_level found = bound_level(first_part(target), (GLint)level), expected = *base;
+        struct gl_level found = query_level(0, first_part(target), (GLint)level), expected = *base;
         expected.width = (int)gr_level_extent((size_t)base->width, level);
         expected.height = (int)gr_level_extent((size_t)base->height, level);
         if (is_3d)
@@ -209,10 +212,11 @@ static unsigned view_levels(GLenum target, struct gl_view *view)
     return (unsigned)levels;
 }
 
-void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_storage *storage)
+void gl_image_storage(unsigned int name, unsigned int target, const struct gl_context *context,
+                      struct gl_image_storage *storage)
 {
     memset(storage, 0, sizeof(*storage));
-    storage->base = gl_image_level(name, target, 0);
+    storage->base = gl_image_level(name, target, 0, context);
     if (storage->base.width == 0 || target == GL_RENDERBUFFER) {
         storage->levels = storage->base.width ? 1 : 0;
         return;

@@ -78,7 +78,7 @@ static gr_status check_unlocked(gr_resource *const resources[], size_t n, gl_cho
                                 const char *call)
 {
     for (size_t i = 0; i < n; i++)
-        if (which(resources[i]))
+        if (!resources[i]->is_image && which(resources[i]))
             GR_TRY(gl_object_check_unlocked(resources[i], call));
     return GR_OK;
 }
@@ -352,12 +352,6 @@ gr_status gl_staged_fill(gr_resource *resource, unsigned int *name)
     s->filled = true;
     *name = s->kind->place(s).buffer;
     return GR_OK;
-}
-
-void gl_staged_unfill(gr_resource *resource)
-{
-    if (resource->backend == &gl_peer && gl_staged_of(resource))
-        gl_staged_of(resource)->filled = false;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */

@@ -127,7 +127,11 @@ gr_status gl_staged_check_format(const struct gl_format *format, const char *cal
  * this if no map follows. For other resources the name is that of the object.
  */
 gr_status gl_staged_fill(gr_resource *resource, unsigned int *name);
-void gl_staged_unfill(gr_resource *resource);
+static inline void gl_staged_unfill(gr_resource *resource)
+{
+    if (resource->backend == &gl_peer && gl_staged_of(resource))
+        gl_staged_of(resource)->filled = false;
+}
 
 /*
  * Whether the current CUDA context can access the memory of the device that the current OpenGL
