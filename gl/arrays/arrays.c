@@ -37,7 +37,7 @@ bool gl_arrays_moves_region(const gr_resource *resource, const struct gr_region 
 /* The texels in linear memory: those of CUDA, or the integers of depth that CUDA converts. */
 static struct gr_element stored_element(const struct gl_resource *r)
 {
-    const unsigned integers = gl_transfer_of(r->format).integers;
+    const unsigned integers = gl_transfer_integers(r->format);
     return integers ? (struct gr_element){integers, 1}
                     : gr_format_element(r->format->format, r->format->channels);
 }
@@ -145,7 +145,7 @@ static gr_status make_array(const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned l
 static size_t depth_size(const struct gl_resource *r)
 {
     const struct extent e = extent_of(r, 0);
-    return gl_transfer_of(r->format).integers ? e.size.row * e.size.rows : 0;
+    return gl_transfer_integers(r->format) ? e.size.row * e.size.rows : 0;
 }
 
 gr_status gl_arrays_memory(CUdeviceptr *memory, size_t size, const struct gl_resource *r,

@@ -10,8 +10,6 @@
 
 #include <epoxy/gl.h>
 
-#include "lib/cuda/kernel_module.h"
-
 /* The maximum number of layers or slices of a level, each of which takes a dispatch. */
 #define MOST_DISPATCHES 8
 
@@ -19,13 +17,12 @@
 
 struct gl_transfer gl_transfer_of(const struct gl_format *format)
 {
-    struct gl_transfer transfer = {.format = format->transfer_format,
-                                   .type = format->transfer_type};
-    if (gr_kernels_are_there())
-        transfer.integers = format->integers;
-    if (transfer.integers)
-        transfer.type = transfer.integers == 2 ? GL_UNSIGNED_SHORT : GL_UNSIGNED_INT;
-    return transfer;
+    const unsigned integers = gl_transfer_integers(format);
+    return (struct gl_transfer){format->transfer_format,
+                                integers == 2 ? GL_UNSIGNED_SHORT
+                                : integers    ? GL_UNSIGNED_INT
+                                              : format->transfer_type,
+                                integers};
 }
 
 bool gl_transfer_supported(const struct gl_target *target)

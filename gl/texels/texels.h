@@ -7,6 +7,7 @@
 #ifndef GR_GL_TEXELS_TEXELS_H
 #define GR_GL_TEXELS_TEXELS_H
 
+#include "lib/cuda/kernel_module.h"
 #include "gl/context/saved_state.h"
 #include "gl/format/format.h"
 #include "gl/texels/texel_shader.h"
@@ -21,6 +22,12 @@ struct gl_transfer {
 };
 
 struct gl_transfer gl_transfer_of(const struct gl_format *format);
+
+/* gl_transfer_of().integers */
+static inline unsigned gl_transfer_integers(const struct gl_format *format)
+{
+    return format->integers && gr_kernels_are_there() ? format->integers : 0;
+}
 
 /* Whether this OpenGL can copy images of this target. */
 bool gl_transfer_supported(const struct gl_target *target);

@@ -7,7 +7,7 @@
 
 gr_status gr_work_mark(struct gr_last_work *work, CUstream stream)
 {
-    GR_TRY(gr_event_create(&work->event));
+    GR_TRY(work->event ? GR_OK : gr_event_create(&work->event));
     GR_TRY_WORK(gr_driver()->EventRecord(work->event, stream), "cuEventRecord",
                 "No event could be recorded after the last copy or wait on the stream.");
     work->stream = stream;

@@ -43,11 +43,6 @@ CUstream gr_stream_for_any_thread(CUstream stream)
     return stream == CU_STREAM_PER_THREAD ? CU_STREAM_LEGACY : stream;
 }
 
-bool gr_stream_is_default(CUstream stream)
-{
-    return stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
-}
-
 static CUcontext current_context(void)
 {
     CUcontext current = NULL;

@@ -62,7 +62,10 @@ void gr_uses_add(struct gr_stream_uses *list, CUstream stream, bool wrote);
 CUstream gr_stream_for_any_thread(CUstream stream);
 
 /* Whether the handle is a default stream, of which each CUDA context has its own. */
-bool gr_stream_is_default(CUstream stream);
+static inline bool gr_stream_is_default(CUstream stream)
+{
+    return stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
 
 /* Whether all unfinished uses are in this stream. The CUDA context is current. */
 bool gr_uses_only(struct gr_stream_uses *list, CUstream stream);

@@ -119,7 +119,7 @@ static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *
  */
 static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], const char *call)
 {
-    int64_t size = (int64_t)gr_dtype_get_info(tensor->info.dtype)->size, compact = 1;
+    int64_t size = (int64_t)gr_dtype_size(tensor->info.dtype), compact = 1;
     for (unsigned i = tensor->info.ndim; i-- > 0;) {
         int64_t extent = tensor->shape[i], bytes = tensor->strides[i];
         if (extent <= 1 || tensor->info.bytes == 0)
@@ -140,7 +140,7 @@ static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], cons
  */
 static gr_status check_address(const gr_tensor *tensor, const char *call)
 {
-    size_t size = gr_dtype_get_info(tensor->info.dtype)->size;
+    size_t size = gr_dtype_size(tensor->info.dtype);
     if (!tensor->info.bytes || tensor->ptr % (size > 8 ? 8 : size) == 0)
         return GR_OK;
     return gr_fail(

@@ -144,8 +144,7 @@ static gr_status read_strides(const DLTensor *from, struct parsed *parsed, const
 {
     if (!from->strides || from->ndim == 0)
         return GR_OK;
-    int64_t lane = (int64_t)gr_dtype_get_info(parsed->desc.dtype)->size,
-            element = lane * from->dtype.lanes;
+    int64_t lane = (int64_t)gr_dtype_size(parsed->desc.dtype), element = lane * from->dtype.lanes;
     for (int32_t i = 0; i < from->ndim; i++)
         if (GR_MUL_OVERFLOWS(from->strides[i], element, &parsed->strides[i]))
             return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -183,7 +182,7 @@ static gr_status read_data(const DLTensor *from, struct parsed *parsed, const ch
                        "The tensor begins %" PRIu64
                        " bytes after %p, which overflows the address space.",
                        from->byte_offset, from->data);
-    size_t size = gr_dtype_get_info(parsed->desc.dtype)->size;
+    size_t size = gr_dtype_size(parsed->desc.dtype);
     if (data % (size > 8 ? 8 : size))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "Element 0 is at 0x%" PRIxPTR

@@ -31,17 +31,6 @@ static bool is_wide(gr_dtype dtype)
     return element_of(dtype) >= GR_JOB_U32;
 }
 
-bool gr_dtype_is_float(gr_dtype dtype)
-{
-    return dtype == GR_DTYPE_F16 || dtype == GR_DTYPE_BF16 || dtype == GR_DTYPE_F32 ||
-           dtype == GR_DTYPE_F64;
-}
-
-bool gr_dtype_is_number(gr_dtype dtype)
-{
-    return is_wide(dtype) && dtype != GR_DTYPE_F64;
-}
-
 /* The range of an integer type. Doubles represent the ends of 64 bits as the next power of two. */
 struct range {
     double least, most;
@@ -201,7 +190,7 @@ static gr_status check_chroma_target(const struct gr_picture *to, const char *ca
 static gr_status check_bits(const struct gr_picture *p, const gr_publish_options *o,
                             const char *call)
 {
-    const unsigned bits = o->bits, most = 8 * (unsigned)gr_dtype_get_info(p->dtype)->size;
+    const unsigned bits = o->bits, most = 8 * (unsigned)gr_dtype_size(p->dtype);
     if (!bits)
         return !o->high_bits ? GR_OK
                              : gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -398,7 +387,7 @@ static enum gr_job_access access_of(const struct gr_job_side *side)
 /* Larger elements are copied in `parts` of 4 bytes. */
 static void fill_side(struct gr_job_side *side, const struct gr_picture *p, bool parts)
 {
-    const size_t size = gr_dtype_get_info(p->dtype)->size;
+    const size_t size = gr_dtype_size(p->dtype);
     const struct range range = range_of(p->dtype);
     const float unit = unit_of(p);
     *side = (struct gr_job_side){.base = p->base,
@@ -467,7 +456,7 @@ static void fill_weights(struct gr_job *job, gr_chroma_position position, bool f
 static void fill_yuv(struct gr_job *job, const struct gr_picture *yuv, bool to_yuv,
                      const gr_publish_options *o)
 {
-    const unsigned all = 8 * (unsigned)gr_dtype_get_info(yuv->dtype)->size;
+    const unsigned all = 8 * (unsigned)gr_dtype_size(yuv->dtype);
     const unsigned bits = o->bits ? o->bits : all, shift = o->high_bits ? all - bits : 0;
     struct gr_job_chroma *c = &job->chroma;
     *c = yuv->chroma;
@@ -514,7 +503,7 @@ void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pit
  */
 static bool is_copyable(const struct gr_picture *p)
 {
-    const int64_t size = (int64_t)gr_dtype_get_info(p->dtype)->size, pixel = size * p->channels;
+    const int64_t size = (int64_t)gr_dtype_size(p->dtype), pixel = size * p->channels;
     if (p->in_array)
         return true;
     if ((p->channels > 1 && p->channel != size) || (p->width > 1 && p->pixel != pixel))
@@ -557,7 +546,7 @@ static void join_rows(struct gr_job *job)
 static bool is_aligned(const struct gr_picture *p, bool parts)
 {
     const struct gr_job_chroma *c = &p->chroma;
-    const size_t whole = gr_dtype_get_info(p->dtype)->size, size = parts && whole > 4 ? 4 : whole;
+    const size_t whole = gr_dtype_size(p->dtype), size = parts && whole > 4 ? 4 : whole;
     uint64_t all = p->base | (uint64_t)p->pixel;
     if (p->channels > 1)
         all |= (uint64_t)p->channel;
@@ -658,7 +647,7 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
         plan->job.distance = *distance;
     }
     plan->bytes = (uint64_t)to->width * (uint64_t)to->height * (uint64_t)to->depth * to->channels *
-                  gr_dtype_get_info(to->dtype)->size;
+                  gr_dtype_size(to->dtype);
     if (plan->bytes == 0)
         return GR_OK;
     GR_TRY(check_target(to, call));

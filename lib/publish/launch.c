@@ -13,7 +13,7 @@
 
 static size_t row_bytes(const struct gr_picture *p)
 {
-    const size_t pixel = p->channels * gr_dtype_get_info(p->dtype)->size;
+    const size_t pixel = p->channels * gr_dtype_size(p->dtype);
     return (size_t)p->width * (p->packed ? (size_t)p->pixel : pixel);
 }
 

@@ -416,8 +416,7 @@ static void take_joined(const struct gr_shaped *s, const struct joined *j, const
                              .height = j->n > 1 ? j->shape[1] : 1,
                              .depth = j->n > 2 ? j->shape[2] : 1,
                              .channels = 1,
-                             .pixel =
-                                 j->n > 0 ? strides[0] : (int64_t)gr_dtype_get_info(s->dtype)->size,
+                             .pixel = j->n > 0 ? strides[0] : (int64_t)gr_dtype_size(s->dtype),
                              .row = j->n > 1 ? strides[1] : 0,
                              .slice = j->n > 2 ? strides[2] : 0,
                              .shaped = *s};

@@ -153,7 +153,7 @@ static gr_status prepare(struct work *w, gr_resource *resource)
         GR_TRY(gr_tensor_check_reach(planes.of[i], w->stream, &resource->context, w->call));
     if (!is_empty && !w->planned->plan.copies)
         GR_TRY(gr_launch_prepare(&w->planned->plan, &resource->kernels, w->call));
-    return gr_event_wait(w->stream, w->options.wait_event);
+    return w->options.wait_event ? gr_event_wait(w->stream, w->options.wait_event) : GR_OK;
 }
 
 /*

@@ -134,10 +134,18 @@ static inline bool gr_publish_has_scale(const gr_publish_options *o)
     return o->scale || o->scale_f64;
 }
 
-bool gr_dtype_is_float(gr_dtype dtype);
+static inline bool gr_dtype_is_float(gr_dtype dtype)
+{
+    return dtype == GR_DTYPE_F16 || dtype == GR_DTYPE_BF16 || dtype == GR_DTYPE_F32 ||
+           dtype == GR_DTYPE_F64;
+}
 
 /* Whether integers of this type are always numbers: those of 32 and 64 bits. */
-bool gr_dtype_is_number(gr_dtype dtype);
+static inline bool gr_dtype_is_number(gr_dtype dtype)
+{
+    return dtype == GR_DTYPE_I32 || dtype == GR_DTYPE_U32 || dtype == GR_DTYPE_I64 ||
+           dtype == GR_DTYPE_U64;
+}
 
 /*
  * Plans the conversion from one picture in memory to the other; `fetch` says which of them is the

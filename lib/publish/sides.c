@@ -24,7 +24,7 @@ static void settle_strides(struct gr_shaped *shaped)
             memset(strides, 0, sizeof(shaped->strides));
             return;
         }
-    int64_t inner = (int64_t)gr_dtype_get_info(shaped->dtype)->size;
+    int64_t inner = (int64_t)gr_dtype_size(shaped->dtype);
     for (unsigned i = shaped->ndim; i-- > 0;) {
         if (shaped->shape[i] == 1)
             strides[i] = inner;
@@ -120,13 +120,17 @@ static const struct packed *packed_of(const gr_image_info *info)
     return NULL;
 }
 
-static void describe_image(const gr_image_info *info, enum gr_slices slices,
-                           const struct gr_region *region, struct gr_picture *p)
+static gr_status describe_image(const gr_image_info *info, enum gr_slices slices,
+                                const struct gr_region *region, struct gr_picture *p,
+                                const char *call)
 {
     const size_t texel = info->texel_bytes;
     const struct packed *packed = packed_of(info);
+    const gr_dtype dtype = packed ? packed->dtype : gr_array_dtype(info->format);
+    if (!dtype)
+        return gr_image_refuse_packed(info->format, call);
     *p = (struct gr_picture){
-        .dtype = packed ? packed->dtype : gr_array_dtype(info->format),
+        .dtype = dtype,
         .packed = packed ? packed->element : 0,
         .is_number = !packed && !info->normalized && info->format != CU_AD_FORMAT_HALF &&
                      info->format != CU_AD_FORMAT_FLOAT,
@@ -148,6 +152,7 @@ static void describe_image(const gr_image_info *info, enum gr_slices slices,
     shaped->shape[shaped->ndim++] = p->height;
     shaped->shape[shaped->ndim++] = p->width;
     shaped->shape[shaped->ndim++] = (int64_t)p->channels;
+    return GR_OK;
 }
 
 /* Describes linear memory, which contains only the level and layer that were mapped. */
@@ -198,9 +203,7 @@ static gr_status read_image(const gr_resource *resource, const gr_buffer *buffer
     if (!sides->is_known)
         GR_TRY(gr_image_query(buffer, &info));
     sides->is_known = true;
-    if (!gr_array_dtype(info.format) && !packed_of(&info))
-        return gr_image_refuse_packed(info.format, call);
-    describe_image(&info, sides->slices, &sides->region, &sides->mapped);
+    GR_TRY(describe_image(&info, sides->slices, &sides->region, &sides->mapped, call));
     if (has_rectangle(o))
         sides->mapped.shaped.what = "the rectangle of the image";
     return GR_OK;

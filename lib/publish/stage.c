@@ -39,7 +39,7 @@ static size_t lay_out(const gr_tensor *host, bool fetch, struct gr_stage *stage)
 {
     unsigned order[GR_TENSOR_DIMS];
     const unsigned count = sort(host, order);
-    const int64_t size = (int64_t)gr_dtype_get_info(host->info.dtype)->size;
+    const int64_t size = (int64_t)gr_dtype_size(host->info.dtype);
     int64_t extent = size;
     struct gr_runs *runs = &stage->runs;
     stage->device.ptr = 0;
@@ -72,8 +72,7 @@ gr_status gr_stage_begin(const gr_tensor **tensor, bool fetch, const struct gr_c
         return GR_OK;
     stage->device = *host;
     stage->device.info.memory = GR_MEMORY_DEVICE;
-    stage->runs =
-        (struct gr_runs){.at = host->ptr, .bytes = gr_dtype_get_info(host->info.dtype)->size};
+    stage->runs = (struct gr_runs){.at = host->ptr, .bytes = gr_dtype_size(host->info.dtype)};
     const int64_t size = (int64_t)lay_out(host, fetch, stage);
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = &size);

@@ -88,8 +88,6 @@ gr_status gr_mapping_users_order(gr_resource *resource, CUstream stream, const c
 {
     gr_buffer *buffer = resource->mapped;
     CUresult result = CUDA_SUCCESS;
-    if (gr_mapping_users_none(resource))
-        return GR_OK;
     gr_lock(&lock);
     for (struct gr_mapping_user *user = buffer->users; user && result == CUDA_SUCCESS;
          user = user->next)

@@ -35,10 +35,11 @@ static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stre
             GR_TRY(gr_stream_check_capture(ordered, call));
             GR_TRY(gr_stream_order_after(resource, ordered, stream));
         }
-        if (!resource->is_image && gr_mapping_users_none(resource))
+        const bool unused = gr_mapping_users_none(resource);
+        if (!resource->is_image && unused)
             continue;
         *plain = false;
-        GR_TRY(gr_mapping_users_order(resource, stream, call));
+        GR_TRY(unused ? GR_OK : gr_mapping_users_order(resource, stream, call));
         if (buffer->pitch)
             GR_TRY(gr_linear_write_back(buffer, stream, call));
     }
@@ -56,7 +57,8 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
     if (!plain) {
         if (resource->objects)
             gr_image_objects_release(resource, stream, alive);
-        gr_mapping_users_revoke(buffer, call);
+        if (!gr_mapping_users_none(resource))
+            gr_mapping_users_revoke(buffer, call);
         atomic_store_explicit(&buffer->pitch, 0, memory_order_relaxed);
     }
     /* another thread may describe the resource */

@@ -140,7 +140,7 @@ static gr_status check_strides(const gr_tensor_desc *desc, const struct gr_shape
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`offset` is %zu, but only views and mappings have an offset: leave it 0.",
                        desc->offset);
-    if (shape->before || !gr_shape_is_disjoint(shape, gr_dtype_get_info(desc->dtype)->size))
+    if (shape->before || !gr_shape_is_disjoint(shape, gr_dtype_size(desc->dtype)))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The strides %s of the shape %s are negative or let elements share bytes: "
                        "only views can have such strides.",

@@ -260,7 +260,7 @@ gr_status gr_runs_copy(const struct gr_runs *runs, CUdeviceptr device, bool to_d
 /* Whether the elements form rows of texels, one after the other at any pitch. */
 static bool has_rows(const struct side *side, const gr_tensor *like)
 {
-    int64_t size = (int64_t)gr_dtype_get_info(like->info.dtype)->size;
+    int64_t size = (int64_t)gr_dtype_size(like->info.dtype);
     int64_t texel = size * like->shape[2], row = texel * like->shape[1];
     return side->type == CU_MEMORYTYPE_ARRAY ||
            ((like->shape[2] == 1 || side->strides[2] == size) &&
@@ -302,7 +302,7 @@ static gr_status copy_elements(const struct side *to, const struct side *from,
     if (to->type == CU_MEMORYTYPE_ARRAY || from->type == CU_MEMORYTYPE_ARRAY)
         return copy_arrays(like, to, from, stream, call);
     make_plan(&plan, like->info.ndim, like->shape, to->strides, from->strides,
-              gr_dtype_get_info(like->info.dtype)->size);
+              gr_dtype_size(like->info.dtype));
     return copy_blocks(&plan, to, from, stream, call);
 }
 
@@ -413,8 +413,7 @@ static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t 
 static struct side host_side(const gr_tensor *like, const void *memory,
                              int64_t strides[GR_TENSOR_DIMS])
 {
-    gr_shape_compact(like->info.ndim, like->shape, gr_dtype_get_info(like->info.dtype)->size,
-                     strides);
+    gr_shape_compact(like->info.ndim, like->shape, gr_dtype_size(like->info.dtype), strides);
     return (struct side){NULL, (CUdeviceptr)(uintptr_t)memory, strides, CU_MEMORYTYPE_HOST};
 }
 

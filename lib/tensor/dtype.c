@@ -2,22 +2,21 @@
 /* The element types: sizes and names. */
 #include <string.h>
 
-#include <grinterop/tensor.h>
-
 #include "lib/base/error.h"
 #include "lib/tensor/element_types.h"
+#include "lib/tensor/tensor.h"
 
-static const gr_dtype_info dtypes[] = {
+const gr_dtype_info gr_dtypes[] = {
 #define ROW(constant, kernel, size, name, typestr, code)                                           \
     [GR_DTYPE_##constant] = {size, name, typestr},
     GR_CONVERTED_TYPES(ROW) GR_OTHER_TYPES(ROW)};
 #undef ROW
-enum { DTYPES = sizeof(dtypes) / sizeof(dtypes[0]) };
+enum { DTYPES = sizeof(gr_dtypes) / sizeof(gr_dtypes[0]) };
 
 const gr_dtype_info *gr_dtype_get_info(gr_dtype dtype)
 {
     if ((unsigned)dtype >= 1 && (unsigned)dtype < DTYPES)
-        return &dtypes[dtype];
+        return &gr_dtypes[dtype];
     gr_fail(GR_ERR_INVALID_VALUE, __func__, "%d is not a dtype: use GR_DTYPE_U8 to GR_DTYPE_C128.",
             (int)dtype);
     return NULL;
@@ -27,7 +26,7 @@ const gr_dtype_info *gr_dtype_get_info(gr_dtype dtype)
 static gr_dtype find(const char *name, const char *code)
 {
     for (int i = 1; i < DTYPES; i++)
-        if (!strcmp(dtypes[i].name, name) || !strcmp(dtypes[i].typestr + 1, code))
+        if (!strcmp(gr_dtypes[i].name, name) || !strcmp(gr_dtypes[i].typestr + 1, code))
             return (gr_dtype)i;
     return (gr_dtype)0;
 }
@@ -45,10 +44,10 @@ gr_dtype gr_dtype_parse(const char *name)
                 "integers, signed or not, float16, bfloat16, float32, float64, bool, complex64 and "
                 "complex128.",
                 name);
-    if (!found || *name != '>' || dtypes[found].size == 1)
+    if (!found || *name != '>' || gr_dtypes[found].size == 1)
         return found;
     gr_fail(GR_ERR_UNSUPPORTED, __func__,
             "\"%.32s\" is big-endian, which CUDA does not support: convert it to \"%s\" first.",
-            name, dtypes[found].typestr);
+            name, gr_dtypes[found].typestr);
     return (gr_dtype)0;
 }

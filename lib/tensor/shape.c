@@ -114,7 +114,7 @@ static bool is_compact(const struct gr_shape *s, size_t element)
 gr_status gr_shape_init(struct gr_shape *s, const gr_tensor_desc *desc, const char *call)
 {
     GR_TRY(check_fields(desc, call));
-    size_t element = gr_dtype_get_info(desc->dtype)->size;
+    size_t element = gr_dtype_size(desc->dtype);
     *s = (struct gr_shape){.ndim = desc->ndim};
     for (unsigned i = 0; i < s->ndim; i++)
         s->shape[i] = desc->shape[i];

@@ -41,6 +41,13 @@ struct gr_shape_text {
 };
 struct gr_shape_text gr_shape_format(unsigned ndim, const int64_t *shape);
 
+/* The size in bytes of a type that was checked. */
+extern const gr_dtype_info gr_dtypes[];
+static inline size_t gr_dtype_size(gr_dtype dtype)
+{
+    return gr_dtypes[dtype].size;
+}
+
 /* ---- Tensors --------------------------------------------------------------------------------- */
 
 /* How a tensor's memory is freed. */

@@ -131,6 +131,9 @@ gr_status gr_tensor_begin_checked_use(const gr_tensor *tensor, CUstream stream,
     if (write && tensor->info.read_only)
         return gr_fail(GR_ERR_STATE, call,
                        "The tensor is read-only: its creator does not permit writes.");
+    if (gr_context_same(&tensor->context, at) && is_own(tensor, stream, at) &&
+        gr_uses_none(uses_of(tensor)))
+        return GR_OK;
     GR_ENTER(&tensor->context, call);
     return wait_for_uses(tensor, stream, at, !write, call);
 }
