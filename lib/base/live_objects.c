@@ -134,9 +134,8 @@ static bool make_room(struct part *part)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-void gr_live_add(enum gr_live_kind kind, const void *object)
+static inline void add(enum gr_live_kind kind, const void *object)
 {
-    gr_loader_stay();
     struct part *part = lock_part(object);
     struct entry *entry = make_room(part) ? find(part, kind, object) : NULL;
     if (entry) {
@@ -146,6 +145,13 @@ void gr_live_add(enum gr_live_kind kind, const void *object)
         atomic_store_explicit(&part->full, true, memory_order_relaxed);
     }
     gr_spin_unlock(&part->lock);
+}
+
+void gr_live_add_each(enum gr_live_kind kind, const void *first, size_t n, size_t size)
+{
+    gr_loader_stay();
+    for (size_t i = 0; i < n; i++)
+        add(kind, (const char *)first + i * size);
 }
 
 bool gr_live_remove(enum gr_live_kind kind, const void *object)

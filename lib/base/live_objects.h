@@ -33,10 +33,14 @@ enum gr_live_kind {
 };
 
 /*
- * Adds an object. Cannot fail: if memory is short, the object may be missing in the table, and
- * gr_live_has() then accepts unknown objects.
+ * Adds an object, or each of an array. Cannot fail: if memory is short, the object may be missing
+ * in the table, and gr_live_has() then accepts unknown objects.
  */
-void gr_live_add(enum gr_live_kind kind, const void *object);
+void gr_live_add_each(enum gr_live_kind kind, const void *first, size_t n, size_t size);
+static inline void gr_live_add(enum gr_live_kind kind, const void *object)
+{
+    gr_live_add_each(kind, object, 1, 0);
+}
 
 /* Removes an object; false if it is not in the table. */
 bool gr_live_remove(enum gr_live_kind kind, const void *object);

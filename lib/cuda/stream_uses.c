@@ -12,11 +12,6 @@
 
 #define FIRST_ROOM (sizeof(((struct gr_stream_uses *)NULL)->first) / sizeof(struct gr_stream_use))
 
-void gr_uses_init(struct gr_stream_uses *list, enum gr_lock_kind kind)
-{
-    *list = (struct gr_stream_uses){.lock = {GR_MUTEX, kind}};
-}
-
 static struct gr_stream_use *items_of(struct gr_stream_uses *list)
 {
     return list->items ? list->items : list->first;

@@ -38,7 +38,10 @@ struct gr_stream_uses {
 };
 
 /* `kind` is GR_LOCK_MAPPING_USES for the list of a resource, to which those of its tensors move. */
-void gr_uses_init(struct gr_stream_uses *list, enum gr_lock_kind kind);
+static inline void gr_uses_init(struct gr_stream_uses *list, enum gr_lock_kind kind)
+{
+    *list = (struct gr_stream_uses){.lock = {GR_MUTEX, kind}};
+}
 
 /* Whether the list is empty. Only valid if no other thread adds to the list. */
 static inline bool gr_uses_none(const struct gr_stream_uses *list)

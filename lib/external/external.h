@@ -180,6 +180,10 @@ GR_API gr_status gr_external_refused(const gr_external_memory_desc *info, CUresu
 gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
                                  CUexternalMemoryHandleType type, const char *call);
 
+/* Makes all checks of the memory, its part and the flags. */
+gr_status gr_external_check_all(const gr_external_memory_desc *info, unsigned flags,
+                                const char *call);
+
 /* Returns the number of mip levels of a complete chain. */
 unsigned gr_whole_chain(size_t width, size_t height, size_t depth);
 
@@ -194,16 +198,16 @@ void gr_external_array_desc(const gr_external_part_desc *part, unsigned flags,
 struct gr_external *gr_external_new(const char *call);
 
 /*
- * Imports `info`, which names a part, and creates `resource` in that part. The caller allocates and
- * zeroes `resource`, and sets its backend. On success the resource owns the caller's context
- * reference. After an error, which is recorded, the caller keeps this reference.
+ * Imports `info`, which names a part and was checked, and creates `resource` in that part. The
+ * caller allocates and zeroes `resource`, and sets its backend. On success the resource owns the
+ * caller's context reference. After an error, which is recorded, the caller keeps this reference.
  */
 gr_status gr_external_make(struct gr_external *resource, const struct gr_context *context,
                            const gr_external_memory_desc *info, unsigned flags, const char *call);
 
 /*
- * Like gr_external_make(), for a checked part of memory that is imported already. On success the
- * resource takes over the caller's reference to `memory`.
+ * Like gr_external_make(), for a checked part of memory that is imported already. The CUDA context is
+ * current. On success the resource takes over the caller's reference to `memory`.
  */
 gr_status gr_external_make_in(struct gr_external *resource, struct gr_import *memory,
                               const struct gr_context *context, const gr_external_part_desc *part,

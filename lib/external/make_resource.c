@@ -94,7 +94,6 @@ gr_status gr_external_make_in(struct gr_external *r, struct gr_import *import,
                               const struct gr_context *context, const gr_external_part_desc *part,
                               unsigned flags, const char *call)
 {
-    GR_ENTER(context, call);
     r->base.flags = flags;
     note_part(r, import, part);
     GR_TRY((part->image ? map_image : map_buffer)(r, part));
@@ -104,7 +103,8 @@ gr_status gr_external_make_in(struct gr_external *r, struct gr_import *import,
     return GR_OK;
 }
 
-static gr_status check_info(const gr_external_memory_desc *info, unsigned flags, const char *call)
+gr_status gr_external_check_all(const gr_external_memory_desc *info, unsigned flags,
+                                const char *call)
 {
     GR_TRY(gr_external_check(info, call));
     GR_TRY(gr_external_check_part(info->part, info->size, info->dedicated, info->type, call));
@@ -122,7 +122,6 @@ struct gr_external *gr_external_new(const char *call)
 gr_status gr_external_make(struct gr_external *r, const struct gr_context *context,
                            const gr_external_memory_desc *info, unsigned flags, const char *call)
 {
-    GR_TRY(check_info(info, flags, call));
     gr_endings_collect();
     GR_ENTER(context, call);
     struct gr_import *import = gr_import_memory(info, call);
@@ -193,7 +192,8 @@ gr_resource *gr_from_external_memory(const gr_external_memory_desc *memory, unsi
         gr_context_choose(&context, gr_device_first, __func__) != GR_OK)
         return NULL;
     struct gr_external *r = gr_external_new(__func__);
-    if (r && gr_external_make(r, &context, &given.memory, flags, __func__) == GR_OK)
+    if (r && gr_external_check_all(&given.memory, flags, __func__) == GR_OK &&
+        gr_external_make(r, &context, &given.memory, flags, __func__) == GR_OK)
         return &r->base;
     free(r);
     gr_context_drop(&context);
@@ -228,7 +228,9 @@ gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_d
         return NULL;
     struct gr_import *import = gr_external_of(resource)->memory;
     struct gr_external *r = gr_external_new(__func__);
-    if (r && gr_external_make_in(r, import, &context, &given.part, flags, __func__) == GR_OK) {
+    GR_ENTERED pushed = false;
+    if (r && gr_context_enter(&context, &pushed, __func__) == GR_OK &&
+        gr_external_make_in(r, import, &context, &given.part, flags, __func__) == GR_OK) {
         gr_import_hold(import);
         return &r->base;
     }

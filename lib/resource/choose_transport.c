@@ -100,12 +100,6 @@ gr_status gr_in_flight_check(unsigned n, unsigned flags, const char *call)
         n);
 }
 
-void gr_transport_add(struct gr_transport_choice *choice, unsigned allowed, gr_transport transport)
-{
-    if (allowed & transport)
-        choice->order[choice->count++] = transport;
-}
-
 /* A choice, and how its caller tries a transport. */
 struct trial {
     struct gr_transport_choice *choice;

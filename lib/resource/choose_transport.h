@@ -28,7 +28,12 @@ gr_status gr_transports_check(unsigned transports, const char *call);
 gr_status gr_in_flight_check(unsigned n, unsigned flags, const char *call);
 
 /* Appends a transport to the order if it is allowed. */
-void gr_transport_add(struct gr_transport_choice *choice, unsigned allowed, gr_transport transport);
+static inline void gr_transport_add(struct gr_transport_choice *choice, unsigned allowed,
+                                    gr_transport transport)
+{
+    if (allowed & transport)
+        choice->order[choice->count++] = transport;
+}
 
 /* Gives the reason why a transport is not among those to try. */
 void gr_transport_skip(struct gr_transport_choice *choice, gr_transport transport, const char *why);

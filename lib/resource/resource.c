@@ -84,10 +84,10 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
     resource->lock = (unsigned char)(((uintptr_t)context->handle >> 6) % LOCKS);
     gr_uses_init(&resource->uses, GR_LOCK_MAPPING_USES);
     gr_live_add(GR_LIVE_RESOURCE, resource);
-    for (int i = 0; i < GR_BUFFERS_IN_TURN; i++) {
+    for (int i = 0; i < GR_BUFFERS_IN_TURN; i++)
         resource->first[i].resource = resource;
-        gr_live_add(GR_LIVE_BUFFER, &resource->first[i]);
-    }
+    gr_live_add_each(GR_LIVE_BUFFER, resource->first, GR_BUFFERS_IN_TURN,
+                     sizeof(resource->first[0]));
 }
 
 /*

@@ -106,12 +106,6 @@ fail:
     return NULL;
 }
 
-void gr_semaphore_hold(gr_semaphore *semaphore)
-{
-    if (semaphore)
-        atomic_fetch_add_explicit(&semaphore->holds, 1, memory_order_relaxed);
-}
-
 static void end(struct gr_ending *ending, bool alive)
 {
     gr_semaphore *semaphore = (gr_semaphore *)((char *)ending - offsetof(gr_semaphore, ending));
@@ -140,13 +134,6 @@ void gr_semaphore_drop(gr_semaphore *semaphore)
     semaphore->ending =
         (struct gr_ending){.context = semaphore->context, .uses = &semaphore->uses, .end = end};
     gr_ending_start(&semaphore->ending);
-}
-
-void gr_semaphore_begin_use(gr_semaphore *semaphore)
-{
-    gr_semaphore_hold(semaphore);
-    if (semaphore)
-        atomic_fetch_add_explicit(&semaphore->users, 1, memory_order_relaxed);
 }
 
 void gr_semaphore_end_use(gr_semaphore *semaphore)

@@ -30,13 +30,6 @@ struct gr_semaphore_pair *gr_pair_of_new(gr_semaphore *acquire, gr_semaphore *re
     return NULL;
 }
 
-struct gr_semaphore_pair *gr_pair_hold(struct gr_semaphore_pair *pair)
-{
-    if (pair)
-        atomic_fetch_add_explicit(&pair->holds, 1, memory_order_relaxed);
-    return pair;
-}
-
 bool gr_pair_hold_living(struct gr_semaphore_pair *pair)
 {
     unsigned holds = atomic_load_explicit(&pair->holds, memory_order_relaxed);

@@ -120,11 +120,20 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
  * Until signals and waits of gr_semaphore_signal() and gr_semaphore_wait() are done, the semaphore
  * keeps itself alive.
  */
-void gr_semaphore_hold(gr_semaphore *semaphore);
+static inline void gr_semaphore_hold(gr_semaphore *semaphore)
+{
+    if (semaphore)
+        atomic_fetch_add_explicit(&semaphore->holds, 1, memory_order_relaxed);
+}
 void gr_semaphore_drop(gr_semaphore *semaphore);
 
 /* Add and drop the reference of a resource or of an open submit, and count it in `users`. */
-void gr_semaphore_begin_use(gr_semaphore *semaphore);
+static inline void gr_semaphore_begin_use(gr_semaphore *semaphore)
+{
+    gr_semaphore_hold(semaphore);
+    if (semaphore)
+        atomic_fetch_add_explicit(&semaphore->users, 1, memory_order_relaxed);
+}
 void gr_semaphore_end_use(gr_semaphore *semaphore);
 
 /* Returns the value of the last signal begun; for a binary semaphore the number of signals. */
@@ -218,7 +227,12 @@ struct gr_semaphore_pair *gr_pair_of_new(gr_semaphore *acquire, gr_semaphore *re
                                          const char *call);
 
 /* These functions add and drop a reference. NULL is allowed. gr_pair_hold() returns the pair. */
-struct gr_semaphore_pair *gr_pair_hold(struct gr_semaphore_pair *pair);
+static inline struct gr_semaphore_pair *gr_pair_hold(struct gr_semaphore_pair *pair)
+{
+    if (pair)
+        atomic_fetch_add_explicit(&pair->holds, 1, memory_order_relaxed);
+    return pair;
+}
 void gr_pair_drop(struct gr_semaphore_pair *pair);
 
 /* Adds a reference, unless the last one has been dropped: then the result is false. */

@@ -310,7 +310,10 @@ gr_status vk_memory_import(const struct vk_binding *b, struct gr_external *resou
     gr_external_memory_desc info;
     GR_TRY(describe_memory(b, &info));
     info.part = part;
-    gr_status status = gr_external_make(resource, context, &info, flags, call);
+    /* buffers were checked with the words of Vulkan */
+    gr_status status = part->image ? gr_external_check_all(&info, flags, call) : GR_OK;
+    if (status == GR_OK)
+        status = gr_external_make(resource, context, &info, flags, call);
     vk_handle_close(info.GR_VK_HANDLE_FIELD, status == GR_OK);
     return status;
 }
