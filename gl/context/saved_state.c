@@ -246,34 +246,6 @@ static void get(struct gl_saved *saved, enum gl_state i)
         glDisable(states[i].target);
 }
 
-static inline void set(const struct gl_saved *saved, enum gl_state i)
-{
-    const GLenum target = states[i].target;
-    const GLuint value = (GLuint)saved->value[i];
-    if (i >= GL_STATE_COPY_READ && i <= GL_STATE_PIXEL_UNPACK)
-        glBindBuffer(target, value);
-    else if (i == GL_STATE_ERRORS)
-        raise_error(value);
-    else if (i == GL_STATE_PIXELS)
-        set_pixels(saved);
-    else if (i <= GL_STATE_DRAW_FRAMEBUFFER)
-        glBindFramebuffer(target, value);
-    else if (i == GL_STATE_READ_BUFFER)
-        glReadBuffer(value);
-    else if (i == GL_STATE_CLAMP)
-        glClampColor(GL_CLAMP_READ_COLOR, value);
-    else if (is_flag(i) && value)
-        glEnable(target);
-    else if (i == GL_STATE_ACTIVE_TEXTURE)
-        glActiveTexture(value);
-    else if (i == GL_STATE_TEXTURE)
-        glBindTexture(saved->target, value);
-    else if (i == GL_STATE_RENDERBUFFER)
-        glBindRenderbuffer(target, value);
-    else if (i == GL_STATE_SHADER)
-        gl_shader_bindings_set(&saved->shader);
-}
-
 bool gl_save(struct gl_saved *saved, unsigned these)
 {
     saved->states |= these;
@@ -285,9 +257,34 @@ bool gl_save(struct gl_saved *saved, unsigned these)
 
 void gl_restore(struct gl_saved *saved)
 {
-    for (enum gl_state i = GL_STATES; i-- > 0;)
-        if (saved->states >> i & 1)
-            set(saved, i);
+    for (enum gl_state i = GL_STATES; i-- > 0;) {
+        if (!(saved->states >> i & 1))
+            continue;
+        const GLenum target = states[i].target;
+        const GLuint value = (GLuint)saved->value[i];
+        if (i >= GL_STATE_COPY_READ && i <= GL_STATE_PIXEL_UNPACK)
+            glBindBuffer(target, value);
+        else if (i == GL_STATE_ERRORS)
+            raise_error(value);
+        else if (i == GL_STATE_PIXELS)
+            set_pixels(saved);
+        else if (i <= GL_STATE_DRAW_FRAMEBUFFER)
+            glBindFramebuffer(target, value);
+        else if (i == GL_STATE_READ_BUFFER)
+            glReadBuffer(value);
+        else if (i == GL_STATE_CLAMP)
+            glClampColor(GL_CLAMP_READ_COLOR, value);
+        else if (is_flag(i) && value)
+            glEnable(target);
+        else if (i == GL_STATE_ACTIVE_TEXTURE)
+            glActiveTexture(value);
+        else if (i == GL_STATE_TEXTURE)
+            glBindTexture(saved->target, value);
+        else if (i == GL_STATE_RENDERBUFFER)
+            glBindRenderbuffer(target, value);
+        else if (i == GL_STATE_SHADER)
+            gl_shader_bindings_set(&saved->shader);
+    }
 }
 
 void gl_save_pixels(struct gl_saved *saved, const struct gl_context *context, unsigned also)

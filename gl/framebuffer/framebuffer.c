@@ -96,11 +96,12 @@ static gr_status check_planes(struct part *p, const char *call)
 
 /*
  * Also checks immutable storage: its registration stays valid, but its name may be reused. CUDA
- * uses shared storage in any context, but its name is valid in one OpenGL context only.
+ * uses shared storage in any context, but its name is valid in one OpenGL context only, which the
+ * check of the thread does not look at then.
  */
 static gr_status check_storage(gr_resource *buffer, CUstream stream, const char *call)
 {
-    if (!gl_object_on_thread(buffer))
+    if (!buffer->backend->on_thread && !gl_object_on_thread(buffer))
         return gl_object_refuse_thread(buffer, call);
     return gl_shared_of(buffer) ? GR_OK : gl_object_check_storage(&buffer, 1, stream, call);
 }
@@ -399,7 +400,6 @@ static gr_status fetch_parts(struct fetch *f)
         pixels[i] =
             GR_INIT(gr_tensor_desc, .dtype = gr_array_dtype(read->format),
                     .ndim = read->channels == 1 ? 2 : 3, .shape = p->shape, .offset = p->offset);
-        p->conversion.struct_size = sizeof(p->conversion);
         p->conversion.target = &pixels[i];
         staged[i] = (struct gr_staged){.tensor = p->tensor,
                                        .options = &p->conversion,

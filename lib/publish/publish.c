@@ -54,7 +54,8 @@ static gr_status check_tensors(const struct work *w)
                        "`chroma_v` is set, but `chroma` is NULL: pass the U plane as `chroma`.");
     const struct planes planes = planes_of(w);
     for (unsigned i = 0; i < planes.count; i++) {
-        GR_TRY(gr_tensor_check(planes.of[i], w->call));
+        if (i > 0 || !w->staged)
+            GR_TRY(gr_tensor_check(planes.of[i], w->call));
         if (i > 0)
             GR_TRY(gr_tensor_refuse_array(planes.of[i], "which cannot be a chroma plane", w->call));
         if (w->fetch && planes.of[i]->info.read_only)
@@ -78,7 +79,10 @@ static gr_status check_numbers(const gr_publish_options *o, const char *call)
 
 static gr_status take(struct work *w, const gr_publish_options *options)
 {
-    GR_TRY(GR_TAKE(gr_publish_options, &w->options, options, w->call));
+    if (w->staged)
+        w->options = *options;
+    else
+        GR_TRY(GR_TAKE(gr_publish_options, &w->options, options, w->call));
     GR_TRY(check_numbers(&w->options, w->call));
     if ((unsigned)w->options.layout > GR_LAYOUT_UYVY)
         return gr_fail(GR_ERR_INVALID_VALUE, w->call, "`layout` is %d, which is not a gr_layout.",

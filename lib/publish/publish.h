@@ -216,8 +216,8 @@ void gr_stage_end(struct gr_stage *stage);
 
 /* One tensor, and its data in the staging buffer. */
 struct gr_staged {
-    gr_tensor *tensor;
-    const gr_publish_options *options;      /* `target` describes the data */
+    gr_tensor *tensor;                      /* was checked */
+    const gr_publish_options *options;      /* of GR_TAKE; `target` describes the data */
     bool numbers;                           /* integers are numbers, not fractions */
     const struct gr_job_distance *distance; /* NULL: the values are used as they are */
 };
