@@ -22,12 +22,17 @@
 struct shared_staging {
     struct gl_staged staged;
     gr_resource *slots[GR_MOST_IN_FLIGHT];
+    uint64_t used; /* the slots that OpenGL has used and not given back yet, a bit each */
 };
+
+static struct shared_staging *staging_of(const gr_resource *resource)
+{
+    return (struct shared_staging *)gl_staged_of(resource);
+}
 
 static gr_resource *slot_of(const gr_resource *resource)
 {
-    const struct gl_staged *s = gl_staged_of(resource);
-    return ((const struct shared_staging *)s)->slots[s->turn];
+    return staging_of(resource)->slots[gl_staged_of(resource)->turn];
 }
 
 static struct gl_place place(const struct gl_staged *s)
@@ -53,28 +58,70 @@ static size_t run_at(gr_resource *const slots[], size_t n, size_t i)
     return slots[i]->backend->run(slots + i, n - i);
 }
 
-static gr_status use(gr_resource *const resources[], size_t n, gl_chosen *which, bool begin)
+static gr_status use(gr_resource *const slots[], size_t n, bool begin)
 {
-    gr_resource *slots[GR_BATCH];
-    const size_t count = list(resources, n, which, slots);
-    for (size_t i = 0, length; i < count; i += length) {
+    for (size_t i = 0, length; i < n; i += length) {
         const struct gr_backend *backend = slots[i]->backend;
-        length = run_at(slots, count, i);
+        length = run_at(slots, n, i);
         GR_TRY((begin ? backend->begin_use : backend->end_use)(slots + i, length));
     }
     return GR_OK;
 }
 
-static gr_status to_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
+static bool has_used(const gr_resource *resource, unsigned slot)
 {
-    (void)read;
-    return use(resources, n, which, true);
+    return staging_of(resource)->used >> slot & 1;
 }
 
+static unsigned count_used(const gr_resource *resource)
+{
+    unsigned used = 0;
+    for (unsigned i = 0; i < gl_staged_of(resource)->count; i++)
+        used += has_used(resource, i);
+    return used;
+}
+
+/* OpenGL gives back the slots that it has used, by one signal. */
+static gr_status give_back(gr_resource *const resources[], size_t n)
+{
+    gr_resource *slots[GR_BATCH];
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        for (unsigned j = 0; staging_of(resources[i])->used; j++) {
+            if (count == GR_BATCH) {
+                GR_TRY(use(slots, count, false));
+                count = 0;
+            }
+            if (has_used(resources[i], j))
+                slots[count++] = staging_of(resources[i])->slots[j];
+            staging_of(resources[i])->used &= ~((uint64_t)1 << j);
+        }
+    return use(slots, count, false);
+}
+
+static gr_status to_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
+{
+    gr_resource *slots[GR_BATCH];
+    (void)read;
+    return use(slots, list(resources, n, which, slots), true);
+}
+
+/*
+ * CUDA needs a slot only when it has its turn again, so OpenGL gives back half of the slots at a
+ * time: each signal takes the GPU 6 us. In a ring, CUDA may wait on another thread.
+ */
 static gr_status from_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
 {
+    bool due = false;
     (void)read;
-    return use(resources, n, which, false);
+    for (size_t i = 0; i < n; i++) {
+        if (which && !which(resources[i]))
+            continue;
+        staging_of(resources[i])->used |= (uint64_t)1 << gl_staged_of(resources[i])->turn;
+        due |= resources[i]->in_a_ring ||
+               count_used(resources[i]) >= (gl_staged_of(resources[i])->count + 1) / 2;
+    }
+    return due ? give_back(resources, n) : GR_OK;
 }
 
 /* Makes the stream wait for the last use of all slots by OpenGL, or of none. */
@@ -83,6 +130,9 @@ static gr_status to_cuda(gr_resource *const resources[], size_t n, CUstream stre
     gr_resource *slots[GR_BATCH];
     gr_status status = GR_OK;
     const size_t count = list(resources, n, NULL, slots);
+    for (size_t i = 0; i < n; i++)
+        if (has_used(resources[i], gl_staged_of(resources[i])->turn))
+            GR_TRY(give_back(resources, n));
     for (size_t i = 0, length; i < count && status == GR_OK; i += length) {
         length = run_at(slots, count, i);
         status = slots[i]->backend->map(slots + i, length, stream);
