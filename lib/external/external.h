@@ -206,8 +206,8 @@ gr_status gr_external_make(struct gr_external *resource, const struct gr_context
                            const gr_external_memory_desc *info, unsigned flags, const char *call);
 
 /*
- * Like gr_external_make(), for a checked part of memory that is imported already. The CUDA context is
- * current. On success the resource takes over the caller's reference to `memory`.
+ * Like gr_external_make(), for a checked part of memory that is imported already. The CUDA context
+ * is current. On success the resource takes over the caller's reference to `memory`.
  */
 gr_status gr_external_make_in(struct gr_external *resource, struct gr_import *memory,
                               const struct gr_context *context, const gr_external_part_desc *part,
