@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The harness of the benchmarks. A program defines a table of rows; the harness has main() and the
- * shared options, runs the rows, prints the results and the goals, and writes the JSON file and the
- * chart.
+ * The harness of the benchmarks. A program defines tables of rows; the harness has main() and the
+ * shared options, measures blocks, runs the rows, prints the results and the goals, and writes the
+ * JSON file.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -54,13 +54,13 @@ struct bench_row {
     const char *what;
     const char *part; /* the title of the part of the table; --only accepts it, too */
     /*
-     * Measures the row at one size and adds its results. After an error it prints the cause and
-     * returns false, and no further row is measured.
+     * Measures the row at one size and adds its results. False after an error; then no further row
+     * is measured.
      */
     bool (*run)(const struct bench_row *row, size_t size);
 };
 
-enum { BENCH_VALUES = 8, BENCH_RESULTS = 512 };
+enum { BENCH_VALUES = 8, BENCH_RESULTS = 512, BENCH_NOTE = 500, BENCH_TABLES = 5 };
 
 /* The result of a row at one size. */
 struct bench_result {
@@ -70,11 +70,11 @@ struct bench_result {
     struct {
         char name[32];
         struct bench_spread of;
-    } values[BENCH_VALUES]; /* the first one is drawn in the chart */
+    } values[BENCH_VALUES];
     size_t count;
     bool measured; /* if not, the note is the reason */
     bool wrong;    /* the measured work was wrong, which is the exit status, too */
-    char note[500];
+    char note[BENCH_NOTE];
 };
 
 /* A goal for a value of a row. Goals are printed, not tested: a busy machine would miss them. */
@@ -87,25 +87,18 @@ struct bench_goal {
     double wanted;
 };
 
-/* What the chart shows: a panel for each size, a bar for each row. */
-struct bench_chart {
-    const char *title, *axis;
-    const char *beside; /* the value in brackets beside the bar, or NULL */
-    const char *line;   /* the row whose value is a dashed line, or NULL */
-};
-
 struct option_row;
 
 struct bench_setup {
     const char *title;                /* printed in the first line of the report; may be NULL */
     const char *about;                /* printed in the help */
     const struct option_row *options; /* the last row has no name */
-    const void *rows; /* structs that begin with a struct bench_row; the last has no name */
+    /* tables of structs that begin with a struct bench_row; the last of each has no name */
+    const void *rows[BENCH_TABLES];
     size_t row_size;
-    struct bench_chart chart;
     /*
-     * Optional functions. close() always runs, and accepts partly opened data. begin() and end()
-     * enclose the rows of a size. A function that returns false has printed an error.
+     * Optional functions; false after an error. close() always runs, and accepts partly opened
+     * data. begin() and end() enclose the rows of a size.
      */
     bool (*open)(void);
     void (*add_facts)(struct bench_machine *machine);
@@ -128,6 +121,9 @@ struct bench_result *bench_add(const struct bench_row *row, const char *size);
 /* The same for a result with its own name. */
 struct bench_result *bench_add_as(const struct bench_row *row, const char *name, const char *part,
                                   const char *size);
+
+/* Sets why the result was not measured. Returns false. */
+bool bench_not_measured(struct bench_result *result, const char *reason);
 
 void bench_set(struct bench_result *result, const char *name, struct bench_spread value);
 static inline void bench_set_number(struct bench_result *result, const char *name, double value)
@@ -157,7 +153,68 @@ size_t bench_parse_numbers(const char *option, const char *text, double least, d
 void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void bench_progress_end(void);
 
-/* ---- bench_report.c, bench_json.c, bench_chart.c --------------------------------------------- */
+/* ---- bench_measure.c ------------------------------------------------------------------------- */
+
+enum { BENCH_SUBJECTS = 2, BENCH_BLOCK_VALUES = 9 };
+
+/* Blocks, each of which yields values. */
+struct bench_blocks {
+    const char *key;   /* the name of the row, for the progress line */
+    unsigned warm_ups; /* the number of blocks before the ones that count */
+    unsigned blocks;   /* the maximum number of blocks */
+    double seconds;    /* the time limit in seconds, or INFINITY; at least 10 blocks are measured */
+    size_t values;     /* the number of values of a block */
+    bool (*block)(void *of, unsigned number, double *values); /* false after an error */
+    void *of;
+};
+
+/* Measures the blocks and sets the spread of each value. */
+bool bench_measure(const struct bench_blocks *blocks, struct bench_spread spreads[]);
+
+/* The result of one block of a subject; times are in microseconds per frame. */
+struct bench_block {
+    double wall, cpu;
+    /* the cost of the second half of the block / the cost of the first half; NaN for one frame */
+    double halves;
+    double waiting; /* the frames unfinished at the end of the block; NaN if not counted */
+};
+
+/*
+ * Blocks of two subjects, such as raw calls and grinterop, which alternate, A B B A, so that a
+ * drift of clocks or temperature affects both alike.
+ */
+struct bench_pairs {
+    const char *key;   /* warm_ups, blocks and seconds are for each subject */
+    unsigned subjects; /* 2, or 1 to measure only the first subject */
+    unsigned warm_ups, blocks;
+    double seconds;
+    bool (*enqueue)(void *of, unsigned subject, unsigned frames); /* for bench_time_block() */
+    bool (*block)(void *of, unsigned subject, struct bench_block *block);
+    void *of;
+};
+
+/* The result of a row: in microseconds per frame, or NaN if not measured; single ones are medians.
+ */
+struct bench_comparison {
+    struct bench_spread wall[BENCH_SUBJECTS];
+    double thread_cpu[BENCH_SUBJECTS];
+    struct bench_spread ratio, times; /* subject 1 / subject 0 in adjacent blocks; the reverse */
+    double halves, waiting[BENCH_SUBJECTS];
+};
+
+/* Enqueues the frames of a subject and measures their time, for the callback block(). */
+bool bench_time_block(const struct bench_pairs *pairs, unsigned subject, unsigned frames,
+                      struct bench_block *block);
+bool bench_compare(const struct bench_pairs *pairs, struct bench_comparison *result);
+
+/*
+ * Adds the values of the comparison to the result: microseconds per frame of both subjects, the
+ * subject of interest first, their ratio and CPU times.
+ */
+void bench_set_comparison(struct bench_result *result, const struct bench_comparison *of,
+                          const char *const subjects[BENCH_SUBJECTS]);
+
+/* ---- bench_report.c, bench_json.c ------------------------------------------------------------ */
 
 void bench_print_results(size_t from); /* those from this index on */
 void bench_print_goals(void);
@@ -174,21 +231,51 @@ void bench_each_goal(void (*take)(const struct bench_goal *goal, const struct be
 
 /* False after an error, which has been printed. */
 bool bench_write_json(const char *path, const struct bench_machine *machine);
-bool bench_write_chart(const char *path, const struct bench_machine *machine);
 
-/* ---- bench_machine.c: errors are printed ----------------------------------------------------- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+/*
+ * The last error of the thread is kept, until it is printed or becomes the reason why a row was not
+ * measured. These functions return false; bench_print_error() returns `good`.
+ */
+bool bench_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool bench_cuda_failed(CUresult result, const char *call);
+bool bench_grinterop_failed(const char *call);
+bool bench_out_of_memory(void);
+bool bench_print_error(bool good);
+const char *bench_last_error(void);
+static inline bool bench_cuda_ok(CUresult result, const char *call)
+{
+    return result == CUDA_SUCCESS || bench_cuda_failed(result, call);
+}
+static inline bool bench_grinterop_ok(bool good, const char *call)
+{
+    return good || bench_grinterop_failed(call);
+}
+bool bench_gl_ok(const char *doing); /* whether OpenGL has no error */
+
+/*
+ * Call a function of the CUDA driver or of grinterop by its name without cu or gr_. True on
+ * success. GR_NEW() sets an object to the result.
+ */
+#define CU(name, ...) bench_cuda_ok(bench_cuda->name(__VA_ARGS__), "cu" #name)
+#define GR(name, ...) bench_grinterop_ok(gr_##name(__VA_ARGS__) == GR_OK, "gr_" #name)
+#define GR_NEW(object, name, ...)                                                                  \
+    bench_grinterop_ok(((object) = gr_##name(__VA_ARGS__)) != NULL, "gr_" #name)
+
+/* ---- bench_machine.c ------------------------------------------------------------------------- */
+
+/* The driver API, once the device is open. */
+extern const gr_cuda_api *bench_cuda;
 
 /* Open or close the device. Closing also accepts a device that is unopened or only partly open. */
 bool bench_device_open(struct bench_device *device);
 bool bench_device_open_gl(struct bench_device *device);
 void bench_device_close(struct bench_device *device);
-bool bench_cuda_failed(CUresult result, const char *call);
-bool bench_grinterop_failed(const char *call);
-bool bench_out_of_memory(void);
-static inline bool bench_cuda_ok(CUresult result, const char *call)
-{
-    return result == CUDA_SUCCESS || bench_cuda_failed(result, call);
-}
+
+/* Enqueues a memory barrier, as grinterop does before a signal, if the driver has StreamBatchMemOp.
+ */
+CUresult bench_barrier(CUstream stream);
 
 /* describes the machine by means of the current CUDA context */
 void bench_describe_machine(struct bench_machine *machine);

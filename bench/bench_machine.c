@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Opens the CUDA device, context and stream, prints errors, and collects the facts needed to
- * compare results: driver, device and date.
+ * Opens the CUDA device, context and stream, keeps errors, and collects the facts needed to compare
+ * results: driver, device and date.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -13,61 +13,96 @@
 
 #include "bench/bench.h"
 
+const gr_cuda_api *bench_cuda;
+
 /* ---- Errors ---------------------------------------------------------------------------------- */
+
+static _Thread_local char last_error[400];
+
+bool bench_failed(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(last_error, sizeof(last_error), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+const char *bench_last_error(void)
+{
+    return last_error;
+}
+
+bool bench_print_error(bool good)
+{
+    if (!good && *last_error != '\0')
+        fprintf(stderr, "%s: %s\n", bench_program, last_error);
+    *last_error = '\0';
+    return good;
+}
 
 bool bench_cuda_failed(CUresult result, const char *call)
 {
     const char *name = NULL;
     gr_cuda()->GetErrorName(result, &name);
-    fprintf(stderr, "%s: %s: %s\n", bench_program, call, name ? name : "unknown error");
-    return false;
+    return bench_failed("%s: %s", call, name ? name : "unknown error");
 }
 
 bool bench_grinterop_failed(const char *call)
 {
-    gr_error error = *gr_last_error();
-    fprintf(stderr, "%s: %s: %s\n", bench_program, call, error.message);
-    return false;
+    const gr_error error = *gr_last_error();
+    return bench_failed("%s: %s", call, error.message);
+}
+
+bool bench_gl_ok(const char *doing)
+{
+    const GLenum error = glGetError();
+    return error == GL_NO_ERROR || bench_failed("%s: OpenGL error 0x%04x", doing, error);
 }
 
 bool bench_out_of_memory(void)
 {
-    fprintf(stderr, "%s: out of memory\n", bench_program);
-    return false;
+    return bench_failed("out of memory");
 }
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
 bool bench_device_open(struct bench_device *d)
 {
-    const gr_cuda_api *cuda = gr_cuda();
-    if (!cuda)
+    bench_cuda = gr_cuda();
+    if (!bench_cuda)
         return bench_grinterop_failed("gr_cuda");
-    return bench_cuda_ok(cuda->DeviceGet(&d->device, d->ordinal), "cuDeviceGet") &&
-           bench_cuda_ok(cuda->DevicePrimaryCtxRetain(&d->context, d->device),
-                         "cuDevicePrimaryCtxRetain") &&
-           bench_cuda_ok(cuda->CtxSetCurrent(d->context), "cuCtxSetCurrent") &&
-           bench_cuda_ok(cuda->StreamCreate(&d->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    return CU(DeviceGet, &d->device, d->ordinal) &&
+           CU(DevicePrimaryCtxRetain, &d->context, d->device) && CU(CtxSetCurrent, d->context) &&
+           CU(StreamCreate, &d->stream, CU_STREAM_NON_BLOCKING);
 }
 
 bool bench_device_open_gl(struct bench_device *d)
 {
     if (!gr_cuda())
         return bench_grinterop_failed("gr_cuda");
-    d->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = d->ordinal));
-    return d->egl ? bench_device_open(d) : bench_grinterop_failed("gr_egl_create");
+    return GR_NEW(d->egl, egl_create, &GR_INIT(gr_egl_options, .cuda_device = d->ordinal)) &&
+           bench_device_open(d);
 }
 
 void bench_device_close(struct bench_device *d)
 {
-    const gr_cuda_api *cuda = gr_cuda();
     if (d->stream)
-        cuda->StreamDestroy(d->stream);
+        bench_cuda->StreamDestroy(d->stream);
     if (d->context) {
-        cuda->CtxSetCurrent(NULL);
-        cuda->DevicePrimaryCtxRelease(d->device);
+        bench_cuda->CtxSetCurrent(NULL);
+        bench_cuda->DevicePrimaryCtxRelease(d->device);
     }
     gr_egl_free(d->egl);
+}
+
+/* Without it, a small fill may complete after the signal that follows it. */
+CUresult bench_barrier(CUstream stream)
+{
+    CUstreamBatchMemOpParams barrier = {
+        .memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
+                          .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
+    return bench_cuda->StreamBatchMemOp(stream, 1, &barrier, 0);
 }
 
 /* ---- Facts ----------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include "tools/options.h"
 
 const char *bench_only;
-static const char *json_path, *svg_path;
+static const char *json_path;
 static struct bench_machine machine;
 
 struct bench_result bench_results[BENCH_RESULTS];
@@ -68,7 +68,6 @@ static void read_options(int argc, char *argv[])
     static const struct option_row shared[] = {
         {"only", 0, "A,B", "only rows whose name or part begins with A or B", .text = &bench_only},
         {"json", 0, "FILE", "also write the numbers as JSON", .text = &json_path},
-        {"svg", 0, "FILE", "also draw a chart", .text = &svg_path},
         {0}};
     static struct option_row all[24];
     size_t count = 0;
@@ -103,6 +102,12 @@ struct bench_result *bench_add_as(const struct bench_row *row, const char *name,
 struct bench_result *bench_add(const struct bench_row *row, const char *size)
 {
     return bench_add_as(row, row->name, row->part, size);
+}
+
+bool bench_not_measured(struct bench_result *result, const char *reason)
+{
+    snprintf(result->note, sizeof(result->note), "%s", reason);
+    return result->measured = false;
 }
 
 void bench_set(struct bench_result *result, const char *name, struct bench_spread value)
@@ -159,7 +164,7 @@ static bool run_row(const struct bench_row *row, size_t size)
     if (!wants(row, size))
         return true;
     bench_progress("%s", row->name);
-    const bool good = row->run(row, size);
+    const bool good = bench_print_error(row->run(row, size));
     bench_progress_end();
     bench_print_results(from);
     return good;
@@ -167,15 +172,17 @@ static bool run_row(const struct bench_row *row, size_t size)
 
 static bool run_size(size_t size)
 {
-    bool good = !bench_setup.begin || bench_setup.begin(size);
-    const char *at = bench_setup.rows;
-    for (const struct bench_row *row; good; at += bench_setup.row_size) {
-        row = (const struct bench_row *)(const void *)at;
-        if (!row->name)
-            break;
-        good = run_row(row, size);
+    bool good = !bench_setup.begin || bench_print_error(bench_setup.begin(size));
+    for (size_t table = 0; good && bench_setup.rows[table]; table++) {
+        const char *at = bench_setup.rows[table];
+        for (const struct bench_row *row; good; at += bench_setup.row_size) {
+            row = (const struct bench_row *)(const void *)at;
+            if (!row->name)
+                break;
+            good = run_row(row, size);
+        }
     }
-    return (!bench_setup.end || bench_setup.end(size)) && good;
+    return (!bench_setup.end || bench_print_error(bench_setup.end(size))) && good;
 }
 
 static bool run(void)
@@ -193,15 +200,14 @@ static bool run(void)
 
 static bool open_and_run(void)
 {
-    if (!bench_setup.open())
+    if (!bench_print_error(bench_setup.open()))
         return false;
     bench_describe_machine(&machine);
     if (bench_setup.add_facts)
         bench_setup.add_facts(&machine);
     print_head();
     const bool good = run();
-    return (!json_path || bench_write_json(json_path, &machine)) &&
-           (!svg_path || bench_write_chart(svg_path, &machine)) && good;
+    return (!json_path || bench_write_json(json_path, &machine)) && good;
 }
 
 int main(int argc, char *argv[])

@@ -172,9 +172,8 @@ const struct bench_setup bench_setup = {
              "the grinterop ring with frames in flight. Or OpenGL or Vulkan draws a "
              "picture of w by w pixels, and CUDA filters it.",
     .options = options,
-    .rows = frames_kinds,
+    .rows = {frames_kinds},
     .row_size = sizeof(*frames_kinds),
-    .chart = {"A frame's cost", "\302\265s per frame", "times_in_order", "bound"},
     .open = open,
     .add_facts = add_facts,
     .sizes = sizes,

@@ -4,57 +4,122 @@
  * by side in one run. It prints how the numbers were measured, since the OpenGL and CUDA queues are
  * so deep that a short loop would not wait for the GPU.
  */
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+
 #include "bench/map/map.h"
 #include "tools/options.h"
 
 const char bench_program[] = "bench_map";
 
-struct map_bench map_bench = {.effort = {.blocks = 601,
-                                         .room_seconds = 4,
-                                         .full_blocks = 11,
-                                         .frames = 100,
-                                         .fill_frames = 1500,
-                                         .fill_seconds = 0.5,
-                                         .many = 10000}};
+struct map_bench map = {.effort = {.blocks = 601,
+                                   .room_seconds = 4,
+                                   .full_blocks = 11,
+                                   .frames = 100,
+                                   .fill_frames = 1500,
+                                   .fill_seconds = 0.5,
+                                   .many = 10000}};
 
 static bool be_quick(const char *text, void *into)
 {
     (void)text, (void)into;
-    map_bench.effort = (struct map_effort){.blocks = 61,
-                                           .room_seconds = 0.5,
-                                           .full_blocks = 3,
-                                           .frames = 20,
-                                           .fill_frames = 600,
-                                           .fill_seconds = 0.2,
-                                           .many = 10};
+    map.effort = (struct map_effort){.blocks = 61,
+                                     .room_seconds = 0.5,
+                                     .full_blocks = 3,
+                                     .frames = 20,
+                                     .fill_frames = 600,
+                                     .fill_seconds = 0.2,
+                                     .many = 10};
     return true;
 }
 
 static const struct option_row options[] = {
-    BENCH_OPTION_DEVICE(&map_bench.on.ordinal),
+    BENCH_OPTION_DEVICE(&map.on.ordinal),
     {"room-seconds", 0, "S", "time limit of a row of drained blocks",
-     .real = {&map_bench.effort.room_seconds, 0, 3600}},
+     .real = {&map.effort.room_seconds, 0, 3600}},
     {"full-blocks", 0, "N", "blocks of each subject in a row with the queues full",
-     .count = {&map_bench.effort.full_blocks, 2, 10000}},
-    {"many", 0, "N", "resources of the rows many/", .count = {&map_bench.effort.many, 2, 100000}},
+     .count = {&map.effort.full_blocks, 2, 10000}},
+    {"many", 0, "N", "resources of the rows many/", .count = {&map.effort.many, 2, 100000}},
     {"quick", 0, NULL, "61 drained blocks, 3 full ones of up to 20 frames, 10 resources",
      .own = {be_quick, NULL}},
     {0},
 };
 
+/* ---- The objects ----------------------------------------------------------------------------- */
+
+static unsigned make_buffer(void)
+{
+    GLuint name = 0;
+    void *zeros = calloc(1, MAP_BYTES);
+    glGenBuffers(1, &name);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    glBufferStorage(GL_COPY_WRITE_BUFFER, MAP_BYTES, zeros, 0);
+    free(zeros);
+    return name;
+}
+
 static bool open(void)
 {
-    return map_open(&map_bench);
+    if (!bench_device_open_gl(&map.on))
+        return false;
+    if (epoxy_gl_version() < 44 && !epoxy_has_gl_extension("GL_ARB_buffer_storage"))
+        return bench_failed("glBufferStorage needs OpenGL 4.4");
+    for (unsigned i = 0; i < MAP_RESOURCES; i++) {
+        map.names[i] = make_buffer();
+        if (!GR_NEW(map.resources[i], from_gl_buffer, map.names[i], GR_WRITE_DISCARD))
+            return false;
+        map.handles[i] = gr_resource_get_info(map.resources[i])->graphics;
+    }
+    map.spare = make_buffer();
+    /* The last buffer stays bound as the target of the copies. */
+    map.sink = make_buffer();
+    glGenProgramPipelines(1, &map.pipeline);
+    glBindProgramPipeline(map.pipeline);
+    return bench_gl_ok("make the buffers");
 }
 
 static void close(void)
 {
-    map_close(&map_bench);
+    for (unsigned i = 0; i < MAP_RESOURCES; i++)
+        gr_resource_free(map.resources[i]);
+    if (map.on.egl) {
+        glDeleteBuffers(MAP_RESOURCES, map.names);
+        glDeleteBuffers(1, &map.spare);
+        glDeleteBuffers(1, &map.sink);
+        glDeleteProgramPipelines(1, &map.pipeline);
+    }
+    bench_device_close(&map.on);
 }
+
+bool map_drain(void)
+{
+    if (!CU(StreamSynchronize, map.on.stream))
+        return false;
+    glFinish();
+    return true;
+}
+
+bool map_check_work(void)
+{
+    float words[2] = {0, 0};
+    if (!map_drain())
+        return false;
+    glGetBufferSubData(GL_COPY_WRITE_BUFFER, 0, 4, &words[0]);
+    glGetBufferSubData(GL_COPY_WRITE_BUFFER, MAP_BYTES - 4, 4, &words[1]);
+    if (!bench_gl_ok("read the copies"))
+        return false;
+    return (words[0] == 1 && words[1] == 1) ||
+           bench_failed("OpenGL copied %g and %g instead of the 1 that CUDA wrote, so the frames "
+                        "are invalid; no results are shown",
+                        (double)words[0], (double)words[1]);
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
 
 static void add_facts(struct bench_machine *machine)
 {
-    const struct map_effort *effort = &map_bench.effort;
+    const struct map_effort *effort = &map.effort;
     bench_add_opengl(machine);
     bench_add_fact(machine, "buffers", "buffers",
                    "%d bytes each, immutable storage (glBufferStorage), registered for "
@@ -87,9 +152,8 @@ const struct bench_setup bench_setup = {
              "and with grinterop, alternating: CPU time with room in the queues, sustained time "
              "with the queues full. Then it creates, maps and frees thousands of resources.",
     .options = options,
-    .rows = map_kinds,
+    .rows = {map_kinds},
     .row_size = sizeof(*map_kinds),
-    .chart = {"A map and a release", "\302\265s per frame", "ratio", NULL},
     .open = open,
     .add_facts = add_facts,
     .goals = goals,

@@ -7,12 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <epoxy/gl.h>
 #include <grinterop/vk.h>
 
 #include "bench/map/map.h"
-
-enum { ROUNDS = 9 };
 
 static struct {
     gr_vk_headless *headless;
@@ -27,21 +24,20 @@ static gr_resource *make(const char *kind, size_t size)
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                      .size = size,
                                      .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
-    const bool packed = strcmp(kind, "packed") == 0;
     const gr_gl_options options =
         GR_INIT(gr_gl_options,
                 .transports = strcmp(kind, "interop") == 0 ? GR_TRANSPORT_INTEROP
                               : strcmp(kind, "copy") == 0  ? GR_TRANSPORT_COPY
                                                            : GR_TRANSPORT_SHARED,
-                .packed = packed);
+                .packed = strcmp(kind, "packed") == 0);
     return many.device ? gr_create_vk_buffer(many.device, &info, GR_WRITE_DISCARD)
                        : gr_create_gl_buffer(size, GR_WRITE_DISCARD, &options);
 }
 
 static bool open_vulkan(void)
 {
-    many.headless = gr_vk_headless_create(
-        &GR_INIT(gr_vk_headless_options, .cuda_device = map_bench.on.ordinal));
+    many.headless =
+        gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = map.on.ordinal));
     const gr_vk_headless_info *h = many.headless ? gr_vk_headless_get_info(many.headless) : NULL;
     many.device = !h ? NULL
                      : gr_vk_device_from_vk(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
@@ -53,8 +49,8 @@ static bool open_vulkan(void)
 static double free_memory(void)
 {
     size_t left = 0, total = 0;
-    map_drain(&map_bench);
-    bench_cuda_ok(map_bench.cuda->MemGetInfo(&left, &total), "cuMemGetInfo");
+    map_drain();
+    CU(MemGetInfo, &left, &total);
     return (double)left;
 }
 
@@ -67,40 +63,31 @@ static bool make_all(const char *kind, size_t size, struct bench_result *result)
 {
     const double before = free_memory(), most = before / 2 / (2 << 20);
     double start = bench_now_us();
-    while (many.count < map_bench.effort.many && many.count < most &&
-           bench_now_us() - start < map_bench.effort.fill_seconds * 2e6 &&
+    while (many.count < map.effort.many && many.count < most &&
+           bench_now_us() - start < map.effort.fill_seconds * 2e6 &&
            (many.resources[many.count] = make(kind, size)))
         if (many.count++ == 0)
             start = bench_now_us();
-    if (many.count < 2) {
-        snprintf(result->note, sizeof(result->note), "%s", gr_last_error()->message);
-        return result->measured = false;
-    }
+    if (many.count < 2)
+        return bench_not_measured(result, gr_last_error()->message);
     bench_set_number(result, "create_us", (bench_now_us() - start) / (many.count - 1));
     bench_set_number(result, "device_bytes", (before - free_memory()) / many.count);
+    snprintf(result->note, sizeof(result->note), "%u buffers", many.count);
     return true;
 }
 
-static bool map_all(struct bench_result *result)
+static bool map_all(void *of, unsigned number, double *us)
 {
-    double maps[ROUNDS], releases[ROUNDS];
-    for (int round = -1; round < ROUNDS; round++) {
-        const double begin = bench_now_us();
-        if (gr_map_many(many.resources, many.count, map_bench.on.stream, NULL, many.buffers) !=
-            GR_OK)
-            return bench_grinterop_failed("gr_map_many");
-        const double mapped = bench_now_us();
-        if (gr_buffer_release_many(many.buffers, many.count, GR_STREAM_OF_MAP, NULL) != GR_OK)
-            return bench_grinterop_failed("gr_buffer_release_many");
-        const double released = bench_now_us();
-        if (!map_drain(&map_bench))
-            return false;
-        maps[round < 0 ? 0 : round] = (mapped - begin) / many.count;
-        releases[round < 0 ? 0 : round] = (released - mapped) / many.count;
-    }
-    bench_set(result, "map_us", bench_spread_of(maps, ROUNDS));
-    bench_set(result, "release_us", bench_spread_of(releases, ROUNDS));
-    return true;
+    (void)of, (void)number;
+    const double begin = bench_now_us();
+    if (!GR(map_many, many.resources, many.count, map.on.stream, NULL, many.buffers))
+        return false;
+    const double mapped = bench_now_us();
+    if (!GR(buffer_release_many, many.buffers, many.count, GR_STREAM_OF_MAP, NULL))
+        return false;
+    us[0] = (mapped - begin) / many.count;
+    us[1] = (bench_now_us() - mapped) / many.count;
+    return map_drain();
 }
 
 static void free_all(struct bench_result *result)
@@ -109,7 +96,7 @@ static void free_all(struct bench_result *result)
     const unsigned count = many.count;
     while (many.count > 0)
         gr_resource_free(many.resources[--many.count]);
-    map_drain(&map_bench);
+    map_drain();
     if (result->measured)
         bench_set_number(result, "free_us", (bench_now_us() - start) / count);
 }
@@ -117,13 +104,17 @@ static void free_all(struct bench_result *result)
 static bool measure(const struct bench_row *row, const char *kind, size_t bytes)
 {
     char name[64];
+    struct bench_spread us[2];
     snprintf(name, sizeof(name), "%s/%zu", row->name, bytes >> 10);
     struct bench_result *result = bench_add_as(row, name, row->part, "");
     snprintf(result->what, sizeof(result->what), "buffers of %zu KiB", bytes >> 10);
     const bool made = make_all(kind, bytes, result);
-    if (made)
-        snprintf(result->note, sizeof(result->note), "%u buffers", many.count);
-    const bool good = !made || map_all(result);
+    const bool good =
+        !made || bench_measure(&(struct bench_blocks){name, 1, 9, INFINITY, 2, map_all, NULL}, us);
+    if (made && good) {
+        bench_set(result, "map_us", us[0]);
+        bench_set(result, "release_us", us[1]);
+    }
     free_all(result);
     return good;
 }
@@ -131,19 +122,15 @@ static bool measure(const struct bench_row *row, const char *kind, size_t bytes)
 bool map_many(const struct bench_row *row, size_t size)
 {
     const char *kind = strrchr(row->name, '/') + 1;
-    const unsigned count = map_bench.effort.many;
-    many.resources = calloc(count, sizeof(*many.resources));
-    many.buffers = calloc(count, sizeof(*many.buffers));
-    bool good = many.resources && many.buffers;
     (void)size;
-    if (good && strcmp(kind, "vulkan") == 0 && !open_vulkan()) {
-        struct bench_result *result = bench_add(row, "");
-        result->measured = false;
-        snprintf(result->note, sizeof(result->note), "%s", gr_last_error()->message);
-    } else if (good) {
+    many.resources = calloc(map.effort.many, sizeof(*many.resources));
+    many.buffers = calloc(map.effort.many, sizeof(*many.buffers));
+    bool good = (many.resources && many.buffers) || bench_out_of_memory();
+    if (good && strcmp(kind, "vulkan") == 0 && !open_vulkan())
+        bench_not_measured(bench_add(row, ""), gr_last_error()->message);
+    else
         for (size_t bytes = 1 << 10; good && bytes <= 1 << 20; bytes <<= bytes > 1 << 10 ? 4 : 6)
             good = measure(row, kind, bytes);
-    }
     gr_vk_device_free(many.device);
     gr_vk_headless_free(many.headless);
     free(many.resources);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Declarations that all files of bench_map share: the objects being mapped, the rows of the table,
- * and the two subjects that every row compares.
+ * What all files of bench_map share: the objects that are mapped, and the rows of the table, which
+ * compare two subjects.
  */
 #ifndef BENCH_MAP_H
 #define BENCH_MAP_H
@@ -9,7 +9,7 @@
 #include <grinterop/gl.h>
 #include <grinterop/gr.h>
 
-#include "bench/bench_pairs.h"
+#include "bench/bench.h"
 
 enum { MAP_RESOURCES = 32, MAP_BYTES = 65536 };
 
@@ -28,8 +28,7 @@ struct map_effort {
  * One OpenGL context, one stream and 32 buffers that are registered once. Both subjects map the
  * same CUgraphicsResource objects, so that only the calls differ.
  */
-struct map_bench {
-    const gr_cuda_api *cuda;
+extern struct map_bench {
     struct bench_device on;
     struct map_effort effort;
     unsigned names[MAP_RESOURCES], sink, spare, pipeline;
@@ -37,40 +36,25 @@ struct map_bench {
     CUgraphicsResource handles[MAP_RESOURCES];
     CUdeviceptr pointers[MAP_RESOURCES];
     gr_buffer *buffers[MAP_RESOURCES];
-};
-
-extern struct map_bench map_bench;
-
-/* Enqueues one frame. False after an error, which has been printed. */
-typedef bool (*map_frame_fn)(struct map_bench *bench, unsigned resources, bool work);
-
-enum map_part { MAP_ROOM, MAP_ONLY, MAP_FRAME, MAP_REGISTER, MAP_MANY };
+} map;
 
 /* One row of the table. */
 struct map_kind {
     struct bench_row row;
-    enum map_part part;
+    bool work; /* whether CUDA also fills the buffers and OpenGL copies them */
     unsigned resources;
-    unsigned calls;       /* the number of maps per frame, and of releases */
     unsigned room_frames; /* the frames in a drained block, few enough to fit into the queues */
     /* the frames in a block with full queues, limited by map_effort.frames; 0: drained blocks */
     unsigned full_frames;
-    map_frame_fn frame[BENCH_SUBJECTS];
+    bool (*frame[BENCH_SUBJECTS])(unsigned resources, bool work); /* enqueues one frame */
 };
 
-/* rows.c */
 extern const struct map_kind map_kinds[];
-bool map_drain(struct map_bench *bench);
+bool map_drain(void);
+bool map_check_work(void); /* whether OpenGL copied the values that CUDA wrote */
 
-/* objects.c */
-bool map_open(struct map_bench *bench);
-void map_close(struct map_bench *bench);
-bool map_check_work(struct map_bench *bench); /* whether OpenGL copied the values that CUDA wrote */
-
-/* measure.c */
+/* measure.c, many.c: the functions of the rows; the latter handles thousands of resources */
 bool map_measure(const struct bench_row *row, size_t size);
-
-/* many.c: creates, maps and frees thousands of resources */
 bool map_many(const struct bench_row *row, size_t size);
 
 #endif

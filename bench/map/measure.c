@@ -6,8 +6,6 @@
  * its own subject.
  */
 #define _GNU_SOURCE
-#include <unistd.h>
-
 #include "bench/map/map.h"
 
 /*
@@ -19,18 +17,9 @@ static const double FULL_IF_SLOWER = 1.1, FULL_IF_QUEUED = 2;
 
 enum { WARM_UP_BLOCKS = 3, CHUNK_FRAMES = 50 };
 
-/* The result of a row. */
-struct row {
-    struct bench_comparison of; /* `halves` is from drained blocks only */
-    double queued;              /* with full queues: the frames left after the last block */
-    bool full; /* whether the queues were full, so that the GPU was the bottleneck */
-};
-
 /* The state of a row during its measurement. */
 struct run {
-    struct map_bench *bench;
     const struct map_kind *kind;
-    const struct map_effort *effort;
     struct bench_pairs pairs;
     /* with full queues: frames per block, frames in the queues, and the subject of those frames */
     unsigned frames, depth, last;
@@ -38,10 +27,9 @@ struct run {
 
 static bool enqueue(void *of, unsigned subject, unsigned frames)
 {
-    const struct run *run = of;
-    const bool work = run->kind->part == MAP_FRAME;
+    const struct map_kind *kind = ((const struct run *)of)->kind;
     for (unsigned i = 0; i < frames; i++)
-        if (!run->kind->frame[subject](run->bench, run->kind->resources, work))
+        if (!kind->frame[subject](kind->resources, kind->work))
             return false;
     return true;
 }
@@ -49,8 +37,7 @@ static bool enqueue(void *of, unsigned subject, unsigned frames)
 static bool drained_block(void *of, unsigned subject, struct bench_block *block)
 {
     const struct run *run = of;
-    return map_drain(run->bench) &&
-           bench_time_block(&run->pairs, subject, run->kind->room_frames, block);
+    return map_drain() && bench_time_block(&run->pairs, subject, run->kind->room_frames, block);
 }
 
 static bool full_block(void *of, unsigned subject, struct bench_block *block)
@@ -65,43 +52,33 @@ static bool full_block(void *of, unsigned subject, struct bench_block *block)
 /*
  * Drains the queues and computes the number of frames that they held, from the duration of a frame.
  */
-static bool count_queued(struct map_bench *bench, double frame_us, double *frames)
+static bool count_queued(double frame_us, double *frames)
 {
-    double start = bench_now_us();
-    if (!map_drain(bench))
-        return false;
+    const double start = bench_now_us();
+    const bool good = map_drain();
     *frames = (bench_now_us() - start) / frame_us;
-    return true;
+    return good;
 }
 
 /* Fills the queues to determine how many frames they hold, and then fills them again. */
 static bool fill_queues(struct run *run)
 {
-    const struct map_effort *effort = run->effort;
-    const unsigned full = run->kind->full_frames;
+    const unsigned full = run->kind->full_frames, most = map.effort.fill_frames;
     const unsigned frames = full < CHUNK_FRAMES ? full : CHUNK_FRAMES;
-    double start = bench_now_us(), pace = 0, queued = 0;
-    for (unsigned done = 0; done < effort->fill_frames; done += frames) {
+    const double start = bench_now_us();
+    double pace = 0, queued = 0;
+    for (unsigned done = 0; done < most; done += frames) {
         struct bench_block chunk;
         if (!bench_time_block(&run->pairs, done / frames % 2, frames, &chunk))
             return false;
         pace = chunk.wall;
-        if (bench_now_us() - start > effort->fill_seconds * 1e6)
+        if (bench_now_us() - start > map.effort.fill_seconds * 1e6)
             break;
     }
-    if (!count_queued(run->bench, pace, &queued))
+    if (!count_queued(pace, &queued))
         return false;
-    run->depth = (unsigned)fmin(fmax(ceil(queued), 1), effort->fill_frames);
+    run->depth = (unsigned)fmin(fmax(ceil(queued), 1), most);
     return enqueue(run, 0, run->depth + run->depth / 4);
-}
-
-static bool measure_drained(struct run *run, struct row *row)
-{
-    run->pairs.block = drained_block;
-    run->pairs.warm_ups = WARM_UP_BLOCKS;
-    run->pairs.blocks = run->effort->blocks;
-    run->pairs.seconds = run->effort->room_seconds;
-    return bench_compare(&run->pairs, &row->of) && map_drain(run->bench);
 }
 
 static bool enqueueing_alone(struct run *run, double *least)
@@ -116,52 +93,51 @@ static bool enqueueing_alone(struct run *run, double *least)
     return true;
 }
 
-static bool measure_full(struct run *run, struct row *row)
+static bool measure_full(struct run *run, struct bench_comparison *of, char *note)
 {
     const unsigned frames = run->kind->full_frames;
-    double alone;
-    run->frames = frames < run->effort->frames ? frames : run->effort->frames;
+    double alone, queued;
+    run->frames = frames < map.effort.frames ? frames : map.effort.frames;
     run->pairs.block = full_block;
-    run->pairs.blocks = run->effort->full_blocks;
+    run->pairs.blocks = map.effort.full_blocks;
     run->pairs.seconds = INFINITY;
-    if (!enqueueing_alone(run, &alone) || !fill_queues(run) ||
-        !bench_compare(&run->pairs, &row->of))
+    if (!enqueueing_alone(run, &alone) || !fill_queues(run) || !bench_compare(&run->pairs, of) ||
+        !count_queued(of->wall[0].median, &queued))
         return false;
-    const double pace = row->of.wall[0].median;
-    row->of.halves = NAN;
-    if (!count_queued(run->bench, pace, &row->queued))
-        return false;
-    row->full = pace > alone * FULL_IF_SLOWER && row->queued >= FULL_IF_QUEUED;
-    return run->kind->part != MAP_FRAME || map_check_work(run->bench);
+    const bool full = of->wall[0].median > alone * FULL_IF_SLOWER && queued >= FULL_IF_QUEUED;
+    snprintf(note, BENCH_NOTE,
+             full ? "full (%.0f frames waiting)" : "NOT full: enqueueing is the bottleneck",
+             queued);
+    return !run->kind->work || map_check_work();
 }
 
-/* Adds the values and the notes on the queues. */
-static void report(const struct run *run, const struct row *row)
+static bool measure_drained(struct run *run, struct bench_comparison *of, char *note)
+{
+    run->pairs.block = drained_block;
+    run->pairs.warm_ups = WARM_UP_BLOCKS;
+    run->pairs.blocks = map.effort.blocks;
+    run->pairs.seconds = map.effort.room_seconds;
+    if (!bench_compare(&run->pairs, of) || !map_drain())
+        return false;
+    if (!isnan(of->halves))
+        snprintf(note, BENCH_NOTE, "2nd half of a block x%.2f", of->halves);
+    return true;
+}
+
+bool map_measure(const struct bench_row *row, size_t size)
 {
     static const char *const subjects[] = {"raw", "grinterop"};
-    struct bench_result *result = bench_add(&run->kind->row, "");
-    bench_set_comparison(result, &row->of, subjects);
-    if (run->kind->full_frames == 0 && !isnan(row->of.halves))
-        snprintf(result->note, sizeof(result->note), "2nd half of a block x%.2f", row->of.halves);
-    else if (run->kind->full_frames)
-        snprintf(result->note, sizeof(result->note),
-                 row->full ? "full (%.0f frames waiting)"
-                           : "NOT full: enqueueing is the bottleneck",
-                 row->queued);
-}
-
-bool map_measure(const struct bench_row *of, size_t size)
-{
-    const struct map_kind *kind = (const struct map_kind *)(const void *)of;
+    const struct map_kind *kind = (const struct map_kind *)(const void *)row;
     struct run run = {
-        .bench = &map_bench,
         .kind = kind,
-        .effort = &map_bench.effort,
-        .pairs = {.key = of->name, .subjects = BENCH_SUBJECTS, .enqueue = enqueue, .of = &run}};
-    struct row row = {0};
+        .pairs = {.key = row->name, .subjects = BENCH_SUBJECTS, .enqueue = enqueue, .of = &run}};
+    struct bench_comparison of = {0};
+    char note[BENCH_NOTE] = "";
     (void)size;
-    if (!(kind->full_frames ? measure_full(&run, &row) : measure_drained(&run, &row)))
+    if (!(kind->full_frames ? measure_full : measure_drained)(&run, &of, note))
         return false;
-    report(&run, &row);
+    struct bench_result *result = bench_add(row, "");
+    bench_set_comparison(result, &of, subjects);
+    snprintf(result->note, BENCH_NOTE, "%s", note);
     return true;
 }

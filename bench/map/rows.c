@@ -18,237 +18,182 @@
 
 static const unsigned FILL_VALUE = 0x3f800000u;
 
-bool map_drain(struct map_bench *bench)
+static bool fill_one(unsigned i)
 {
-    if (!bench_cuda_ok(bench->cuda->StreamSynchronize(bench->on.stream), "cuStreamSynchronize"))
-        return false;
-    glFinish();
-    return true;
+    return CU(MemsetD32Async, map.pointers[i], FILL_VALUE, MAP_BYTES / 4, map.on.stream);
 }
 
-static bool fill_one(struct map_bench *bench, unsigned i)
-{
-    return bench_cuda_ok(bench->cuda->MemsetD32Async(bench->pointers[i], FILL_VALUE, MAP_BYTES / 4,
-                                                     bench->on.stream),
-                         "cuMemsetD32Async");
-}
-
-static bool fill(struct map_bench *bench, unsigned resources)
+static bool fill(unsigned resources)
 {
     for (unsigned i = 0; i < resources; i++)
-        if (!fill_one(bench, i))
+        if (!fill_one(i))
             return false;
     return true;
 }
 
-static void copy_one(const struct map_bench *bench, unsigned i)
+static void copy_one(unsigned i)
 {
-    glBindBuffer(GL_COPY_READ_BUFFER, bench->names[i]);
+    glBindBuffer(GL_COPY_READ_BUFFER, map.names[i]);
     glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, MAP_BYTES);
 }
 
-static void copy(const struct map_bench *bench, unsigned resources)
+static void copy(unsigned resources)
 {
     for (unsigned i = 0; i < resources; i++)
-        copy_one(bench, i);
+        copy_one(i);
 }
 
-static bool raw_pointer(struct map_bench *bench, unsigned i)
+static bool raw_pointer(unsigned i)
 {
     size_t size;
-    return bench_cuda_ok(bench->cuda->GraphicsResourceGetMappedPointer(&bench->pointers[i], &size,
-                                                                       bench->handles[i]),
-                         "cuGraphicsResourceGetMappedPointer");
+    return CU(GraphicsResourceGetMappedPointer, &map.pointers[i], &size, map.handles[i]);
 }
 
-static bool raw_map_one(struct map_bench *bench, unsigned i)
+static bool raw_map_one(unsigned i)
 {
-    if (!bench_cuda_ok(bench->cuda->GraphicsMapResources(1, &bench->handles[i], bench->on.stream),
-                       "cuGraphicsMapResources"))
+    return CU(GraphicsMapResources, 1, &map.handles[i], map.on.stream) && raw_pointer(i);
+}
+
+static bool raw_release_one(unsigned i)
+{
+    return CU(GraphicsUnmapResources, 1, &map.handles[i], map.on.stream);
+}
+
+static bool grinterop_map_one(unsigned i)
+{
+    if (!GR_NEW(map.buffers[i], map, map.resources[i], map.on.stream))
         return false;
-    return raw_pointer(bench, i);
-}
-
-static bool raw_release_one(struct map_bench *bench, unsigned i)
-{
-    return bench_cuda_ok(
-        bench->cuda->GraphicsUnmapResources(1, &bench->handles[i], bench->on.stream),
-        "cuGraphicsUnmapResources");
-}
-
-static bool grinterop_map_one(struct map_bench *bench, unsigned i)
-{
-    bench->buffers[i] = gr_map(bench->resources[i], bench->on.stream);
-    if (!bench->buffers[i])
-        return bench_grinterop_failed("gr_map");
-    bench->pointers[i] = gr_buffer_ptr(bench->buffers[i]);
+    map.pointers[i] = gr_buffer_ptr(map.buffers[i]);
     return true;
 }
 
-static bool grinterop_release_one(struct map_bench *bench, unsigned i)
+static bool grinterop_release_one(unsigned i)
 {
-    return gr_buffer_release(bench->buffers[i]) == GR_OK ||
-           bench_grinterop_failed("gr_buffer_release");
+    return GR(buffer_release, map.buffers[i]);
 }
 
-/* ---- By raw calls that make the checks of grinterop ------------------------------------------ */
-
 /* Asks the drivers what grinterop asks them at each map, and again at each release. */
-static bool check(const struct map_bench *bench)
+static bool check(void)
 {
     CUcontext context;
     CUstreamCaptureStatus capture;
-    return glIsProgramPipeline(bench->pipeline) &&
-           bench_cuda_ok(bench->cuda->CtxGetCurrent(&context), "cuCtxGetCurrent") &&
-           bench_cuda_ok(bench->cuda->StreamIsCapturing(bench->on.stream, &capture),
-                         "cuStreamIsCapturing");
+    return glIsProgramPipeline(map.pipeline) && CU(CtxGetCurrent, &context) &&
+           CU(StreamIsCapturing, map.on.stream, &capture);
 }
 
-static bool checked_map_one(struct map_bench *bench, unsigned i)
+static bool checked_map_one(unsigned i)
 {
-    return check(bench) && raw_map_one(bench, i);
+    return check() && raw_map_one(i);
 }
 
-static bool checked_release_one(struct map_bench *bench, unsigned i)
+static bool checked_release_one(unsigned i)
 {
-    return check(bench) && raw_release_one(bench, i);
+    return check() && raw_release_one(i);
 }
 
 /* ---- One call per resource ------------------------------------------------------------------- */
 
-typedef bool (*one_fn)(struct map_bench *bench, unsigned i);
-
-static inline bool pairs(struct map_bench *bench, unsigned resources, bool work, one_fn map,
-                         one_fn release)
-{
-    for (unsigned i = 0; i < resources; i++) {
-        if (!map(bench, i) || (work && !fill_one(bench, i)) || !release(bench, i))
-            return false;
-        if (work)
-            copy_one(bench, i);
+/* Defines the frames of a subject, so that the calls are not by pointers to functions. */
+#define PAIRS(subject)                                                                             \
+    static bool subject##_pairs(unsigned resources, bool work)                                     \
+    {                                                                                              \
+        for (unsigned i = 0; i < resources; i++) {                                                 \
+            if (!subject##_map_one(i) || (work && !fill_one(i)) || !subject##_release_one(i))      \
+                return false;                                                                      \
+            if (work)                                                                              \
+                copy_one(i);                                                                       \
+        }                                                                                          \
+        return true;                                                                               \
     }
-    return true;
-}
+#define SINGLY(subject)                                                                            \
+    static bool subject##_singly(unsigned resources, bool work)                                    \
+    {                                                                                              \
+        for (unsigned i = 0; i < resources; i++)                                                   \
+            if (!subject##_map_one(i))                                                             \
+                return false;                                                                      \
+        if (work && !fill(resources))                                                              \
+            return false;                                                                          \
+        for (unsigned i = 0; i < resources; i++)                                                   \
+            if (!subject##_release_one(i))                                                         \
+                return false;                                                                      \
+        if (work)                                                                                  \
+            copy(resources);                                                                       \
+        return true;                                                                               \
+    }
 
-static inline bool singly(struct map_bench *bench, unsigned resources, bool work, one_fn map,
-                          one_fn release)
-{
-    for (unsigned i = 0; i < resources; i++)
-        if (!map(bench, i))
-            return false;
-    if (work && !fill(bench, resources))
-        return false;
-    for (unsigned i = 0; i < resources; i++)
-        if (!release(bench, i))
-            return false;
-    if (work)
-        copy(bench, resources);
-    return true;
-}
-
-static bool raw_pairs(struct map_bench *bench, unsigned resources, bool work)
-{
-    return pairs(bench, resources, work, raw_map_one, raw_release_one);
-}
-
-static bool grinterop_pairs(struct map_bench *bench, unsigned resources, bool work)
-{
-    return pairs(bench, resources, work, grinterop_map_one, grinterop_release_one);
-}
-
-static bool checked_pairs(struct map_bench *bench, unsigned resources, bool work)
-{
-    return pairs(bench, resources, work, checked_map_one, checked_release_one);
-}
-
-static bool raw_singly(struct map_bench *bench, unsigned resources, bool work)
-{
-    return singly(bench, resources, work, raw_map_one, raw_release_one);
-}
-
-static bool grinterop_singly(struct map_bench *bench, unsigned resources, bool work)
-{
-    return singly(bench, resources, work, grinterop_map_one, grinterop_release_one);
-}
+PAIRS(raw)
+PAIRS(grinterop)
+PAIRS(checked)
+SINGLY(raw)
+SINGLY(grinterop)
 
 /* ---- One call for all ------------------------------------------------------------------------ */
 
-static bool raw_batch(struct map_bench *bench, unsigned resources, bool work)
+static bool raw_batch(unsigned resources, bool work)
 {
-    if (!bench_cuda_ok(
-            bench->cuda->GraphicsMapResources(resources, bench->handles, bench->on.stream),
-            "cuGraphicsMapResources"))
+    if (!CU(GraphicsMapResources, resources, map.handles, map.on.stream))
         return false;
     for (unsigned i = 0; i < resources; i++)
-        if (!raw_pointer(bench, i))
+        if (!raw_pointer(i))
             return false;
-    if (work && !fill(bench, resources))
-        return false;
-    if (!bench_cuda_ok(
-            bench->cuda->GraphicsUnmapResources(resources, bench->handles, bench->on.stream),
-            "cuGraphicsUnmapResources"))
+    if ((work && !fill(resources)) ||
+        !CU(GraphicsUnmapResources, resources, map.handles, map.on.stream))
         return false;
     if (work)
-        copy(bench, resources);
+        copy(resources);
     return true;
 }
 
-static bool grinterop_batch(struct map_bench *bench, unsigned resources, bool work)
+static bool grinterop_batch(unsigned resources, bool work)
 {
-    if (gr_map_many(bench->resources, resources, bench->on.stream, NULL, bench->buffers) != GR_OK)
-        return bench_grinterop_failed("gr_map_many");
-    for (unsigned i = 0; i < resources; i++)
-        bench->pointers[i] = gr_buffer_ptr(bench->buffers[i]);
-    if (work && !fill(bench, resources))
+    if (!GR(map_many, map.resources, resources, map.on.stream, NULL, map.buffers))
         return false;
-    if (gr_buffer_release_many(bench->buffers, resources, GR_STREAM_OF_MAP, NULL) != GR_OK)
-        return bench_grinterop_failed("gr_buffer_release_many");
+    for (unsigned i = 0; i < resources; i++)
+        map.pointers[i] = gr_buffer_ptr(map.buffers[i]);
+    if ((work && !fill(resources)) ||
+        !GR(buffer_release_many, map.buffers, resources, GR_STREAM_OF_MAP, NULL))
+        return false;
     if (work)
-        copy(bench, resources);
+        copy(resources);
     return true;
 }
 
 /* ---- Registration ---------------------------------------------------------------------------- */
 
-static bool raw_register(struct map_bench *bench, unsigned resources, bool work)
+static bool raw_register(unsigned resources, bool work)
 {
     (void)resources, (void)work;
     CUgraphicsResource handle;
-    if (!bench_cuda_ok(
-            bench->cuda->GraphicsGLRegisterBuffer(&handle, bench->spare, GR_WRITE_DISCARD),
-            "cuGraphicsGLRegisterBuffer"))
-        return false;
-    return bench_cuda_ok(bench->cuda->GraphicsUnregisterResource(handle),
-                         "cuGraphicsUnregisterResource");
+    return CU(GraphicsGLRegisterBuffer, &handle, map.spare, GR_WRITE_DISCARD) &&
+           CU(GraphicsUnregisterResource, handle);
 }
 
-static bool grinterop_register(struct map_bench *bench, unsigned resources, bool work)
+static bool grinterop_register(unsigned resources, bool work)
 {
     (void)resources, (void)work;
-    gr_resource *resource = gr_from_gl_buffer(bench->spare, GR_WRITE_DISCARD);
-    if (!resource)
-        return bench_grinterop_failed("gr_from_gl_buffer");
-    gr_status status = gr_resource_close(resource, GR_STREAM_OF_MAP);
+    gr_resource *resource;
+    if (!GR_NEW(resource, from_gl_buffer, map.spare, GR_WRITE_DISCARD))
+        return false;
+    const bool good = GR(resource_close, resource, GR_STREAM_OF_MAP);
     gr_resource_free(resource);
-    if (status != GR_OK)
-        return bench_grinterop_failed("gr_resource_close");
-    return true;
+    return good;
 }
 
-#define ROW(name, what, part, title, ...)                                                          \
+/* ---- The table ------------------------------------------------------------------------------- */
+
+#define ROW(name, what, title, ...)                                                                \
     {                                                                                              \
-        {name, what, title, map_measure}, part, __VA_ARGS__                                        \
+        {name, what, title, map_measure}, __VA_ARGS__                                              \
     }
 #define ROOM(name, what, ...)                                                                      \
-    ROW(name, what, MAP_ROOM, "Map and release, room in the queues: CPU time", __VA_ARGS__)
+    ROW(name, what, "Map and release, room in the queues: CPU time", false, __VA_ARGS__)
 #define ONLY(name, what, ...)                                                                      \
-    ROW(name, what, MAP_ONLY, "Map and release, queues full: sustained time", __VA_ARGS__)
+    ROW(name, what, "Map and release, queues full: sustained time", false, __VA_ARGS__)
 #define FRAME(name, what, ...)                                                                     \
-    ROW(name, what, MAP_FRAME, "Map, fill, release, copy, queues full: sustained time", __VA_ARGS__)
-
+    ROW(name, what, "Map, fill, release, copy, queues full: sustained time", true, __VA_ARGS__)
 #define MANY(name)                                                                                 \
     {                                                                                              \
-        .row = {name, "buffers", "Many resources, each", map_many}, .part = MAP_MANY               \
+        .row = { name, "buffers", "Many resources, each", map_many }                               \
     }
 
 /*
@@ -258,20 +203,20 @@ static bool grinterop_register(struct map_bench *bench, unsigned resources, bool
  * between OpenGL and CUDA.
  */
 const struct map_kind map_kinds[] = {
-    ROOM("room/one", "one resource", 1, 1, 16, 0, {raw_pairs, grinterop_pairs}),
-    ROOM("room/checks", "raw with checks", 1, 1, 16, 0, {raw_pairs, checked_pairs}),
-    ROOM("room/pairs", "32 pairs", 32, 32, 1, 0, {raw_pairs, grinterop_pairs}),
-    ROOM("room/singly", "32 singly", 32, 32, 1, 0, {raw_singly, grinterop_singly}),
-    ROOM("room/batch", "32 in one batch", 32, 1, 4, 0, {raw_batch, grinterop_batch}),
-    ONLY("map/one", "one resource", 1, 1, 16, 100, {raw_pairs, grinterop_pairs}),
-    ONLY("map/pairs", "32 pairs", 32, 32, 1, 5, {raw_pairs, grinterop_pairs}),
-    ONLY("map/singly", "32 singly", 32, 32, 1, 50, {raw_singly, grinterop_singly}),
-    ONLY("map/batch", "32 in one batch", 32, 1, 4, 100, {raw_batch, grinterop_batch}),
-    FRAME("frame/one", "one resource", 1, 1, 16, 100, {raw_pairs, grinterop_pairs}),
-    FRAME("frame/pairs", "32 pairs", 32, 32, 1, 5, {raw_pairs, grinterop_pairs}),
-    FRAME("frame/singly", "32 singly", 32, 32, 1, 50, {raw_singly, grinterop_singly}),
-    FRAME("frame/batch", "32 in one batch", 32, 1, 2, 50, {raw_batch, grinterop_batch}),
-    ROW("register/one", "one resource", MAP_REGISTER, "Register and unregister", 1, 1, 8, 0,
+    ROOM("room/one", "one resource", 1, 16, 0, {raw_pairs, grinterop_pairs}),
+    ROOM("room/checks", "raw with checks", 1, 16, 0, {raw_pairs, checked_pairs}),
+    ROOM("room/pairs", "32 pairs", 32, 1, 0, {raw_pairs, grinterop_pairs}),
+    ROOM("room/singly", "32 singly", 32, 1, 0, {raw_singly, grinterop_singly}),
+    ROOM("room/batch", "32 in one batch", 32, 4, 0, {raw_batch, grinterop_batch}),
+    ONLY("map/one", "one resource", 1, 16, 100, {raw_pairs, grinterop_pairs}),
+    ONLY("map/pairs", "32 pairs", 32, 1, 5, {raw_pairs, grinterop_pairs}),
+    ONLY("map/singly", "32 singly", 32, 1, 50, {raw_singly, grinterop_singly}),
+    ONLY("map/batch", "32 in one batch", 32, 4, 100, {raw_batch, grinterop_batch}),
+    FRAME("frame/one", "one resource", 1, 16, 100, {raw_pairs, grinterop_pairs}),
+    FRAME("frame/pairs", "32 pairs", 32, 1, 5, {raw_pairs, grinterop_pairs}),
+    FRAME("frame/singly", "32 singly", 32, 1, 50, {raw_singly, grinterop_singly}),
+    FRAME("frame/batch", "32 in one batch", 32, 2, 50, {raw_batch, grinterop_batch}),
+    ROW("register/one", "one resource", "Register and unregister", false, 1, 8, 0,
         {raw_register, grinterop_register}),
     MANY("many/interop"),
     MANY("many/copy"),

@@ -185,9 +185,8 @@ const struct bench_setup bench_setup = {
         "a texture and glTexSubImage2D(), and gr_fetch_framebuffer(), compared with the same "
         "by hand.",
     .options = options,
-    .rows = kinds,
+    .rows = {kinds},
     .row_size = sizeof(*kinds),
-    .chart = {"Publishing to textures", "\302\265s per picture", NULL, NULL},
     .open = open,
     .add_facts = add_facts,
     .sizes = sizes,

@@ -7,7 +7,7 @@
 #include <grinterop/gl.h>
 #include <grinterop/publish.h>
 
-#include "bench/bench_pairs.h"
+#include "bench/bench.h"
 
 #define MOST_PAIRS  64
 #define MOST_BLOCKS 1000

@@ -136,9 +136,8 @@ const struct bench_setup bench_setup = {
              "turn. Then frames of copied resources, in order and with in_flight, and of shared "
              "ones.",
     .options = options,
-    .rows = vkb_kinds,
+    .rows = {vkb_kinds},
     .row_size = sizeof(*vkb_kinds),
-    .chart = {"CUDA and Vulkan", "\302\265s per frame", "ratio", NULL},
     .open = open,
     .add_facts = add_facts,
     .wants = wants,

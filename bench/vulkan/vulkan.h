@@ -14,7 +14,7 @@
 #include <grinterop/submit.h>
 #include <grinterop/vk.h>
 
-#include "bench/bench_pairs.h"
+#include "bench/bench.h"
 
 enum {
     VKB_RESOURCES = 32,

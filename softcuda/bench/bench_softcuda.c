@@ -86,9 +86,8 @@ const struct bench_setup bench_setup = {
     .about = "Measures the software CUDA driver beside OpenMP loops and memcpy(). Other programs "
              "on the machine affect both sides differently: see the quartiles.",
     .options = options,
-    .rows = rows,
+    .rows = {rows},
     .row_size = sizeof(*rows),
-    .chart = {"The software CUDA driver", "\302\265s", NULL, NULL},
     .open = open_all,
     .add_facts = add_facts,
     .close = close_all,
