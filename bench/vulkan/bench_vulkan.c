@@ -37,30 +37,28 @@ static const struct option_row options[] = {
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
 
-static void describe_vulkan(const struct vkb *bench, char *text, size_t size)
+static void describe_vulkan(struct bench_machine *machine)
 {
-    const gr_vk_headless_info *h = bench->handles;
-    PFN_vkGetPhysicalDeviceProperties2 get =
-        (PFN_vkGetPhysicalDeviceProperties2)h->get_instance_proc_addr(
-            h->instance, "vkGetPhysicalDeviceProperties2");
     VkPhysicalDeviceDriverProperties driver = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
-    VkPhysicalDeviceProperties2 properties = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
-    get(h->physical_device, &properties);
-    uint32_t version = properties.properties.apiVersion;
-    snprintf(text, size, "%s, %s %s, Vulkan %u.%u.%u", properties.properties.deviceName,
-             driver.driverName, driver.driverInfo, VK_API_VERSION_MAJOR(version),
-             VK_API_VERSION_MINOR(version), VK_API_VERSION_PATCH(version));
+    VkPhysicalDeviceProperties2 of = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                      .pNext = &driver};
+    bench_vk.GetPhysicalDeviceProperties2(bench_vk.on.physical_device, &of);
+    const uint32_t version = of.properties.apiVersion;
+    bench_add_fact(machine, "Vulkan", "vulkan", "%s, %s %s, Vulkan %u.%u.%u",
+                   of.properties.deviceName, driver.driverName, driver.driverInfo,
+                   VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version),
+                   VK_API_VERSION_PATCH(version));
 }
 
-static void add_queues(const struct vkb *bench, struct bench_machine *machine)
+static void add_queues(struct bench_machine *machine)
 {
-    static const char *const NAMES[VKB_QUEUES] = {"graphics", "compute", "transfer"};
-    char texts[VKB_QUEUES][64];
-    for (unsigned q = 0; q < VKB_QUEUES; q++)
-        if (bench->queues[q] != VK_NULL_HANDLE)
-            snprintf(texts[q], sizeof(texts[q]), "%s (family %u)", NAMES[q], bench->families[q]);
+    static const char *const NAMES[BENCH_QUEUES] = {"graphics", "compute", "transfer"};
+    char texts[BENCH_QUEUES][64];
+    for (unsigned q = 0; q < BENCH_QUEUES; q++)
+        if (bench_vk.queues[q].queue != VK_NULL_HANDLE)
+            snprintf(texts[q], sizeof(texts[q]), "%s (family %u)", NAMES[q],
+                     bench_vk.queues[q].family);
         else
             snprintf(texts[q], sizeof(texts[q]), "%s: not available", NAMES[q]);
     bench_add_fact(machine, "queues", "queues", "%s, %s, %s", texts[0], texts[1], texts[2]);
@@ -69,17 +67,15 @@ static void add_queues(const struct vkb *bench, struct bench_machine *machine)
 static void add_facts(struct bench_machine *machine)
 {
     const struct vkb_effort *effort = &vkb.effort;
-    char text[1024];
-    describe_vulkan(&vkb, text, sizeof(text));
-    bench_add_fact(machine, "Vulkan", "vulkan", "%s", text);
+    describe_vulkan(machine);
     bench_add_fact(machine, "sharing", "sharing", "%s",
-                   gr_vk_device_get_info(vkb.wrap)->description);
-    add_queues(&vkb, machine);
+                   gr_vk_device_get_info(vkb.device)->description);
+    add_queues(machine);
     bench_add_fact(machine, "points", "points", "timeline semaphores, %s on both sides%s",
                    vkb.through_host
                        ? "through the host (cuLaunchHostFunc, vkWaitSemaphores, vkSignalSemaphore)"
                        : "exported by Vulkan and imported into CUDA",
-                   vkb.through_host || vkb.batch_mem_op
+                   vkb.through_host || vkb.barriers
                        ? ""
                        : ", without a memory barrier before the signals of raw calls");
     bench_add_fact(machine, "buffers", "buffers",
@@ -93,18 +89,24 @@ static void add_facts(struct bench_machine *machine)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
+bool vkb_drain(void)
+{
+    return CU(StreamSynchronize, vkb.on.stream) && VK(DeviceWaitIdle, bench_vk.on.device);
+}
+
 static bool open(void)
 {
-    if (!vkb_open(&vkb))
+    if (!bench_device_open(&vkb.on) || !bench_vk_open(vkb.on.ordinal))
         return false;
-    vkb_try_barriers(&vkb);
-    return true;
+    vkb.device = bench_vk_wrap(&bench_vk.queues[BENCH_GRAPHICS], GR_TRANSPORT_ANY, false);
+    return vkb.device && vkb_make_spares() && vkb_open_sides();
 }
 
 static bool wants(const struct bench_row *row, size_t size)
 {
     (void)size;
-    return vkb.queues[vkb_queue_of((const struct vkb_kind *)(const void *)row)] != VK_NULL_HANDLE;
+    const unsigned queue = ((const struct vkb_kind *)(const void *)row)->queue;
+    return bench_vk.queues[queue].queue != VK_NULL_HANDLE;
 }
 
 /*
@@ -125,7 +127,16 @@ static const struct bench_goal *goals(void)
 
 static void close(void)
 {
-    vkb_close(&vkb);
+    /* Pending work may still use these objects after an error. */
+    if (vkb.device) {
+        vkb_drain();
+        vkb_close_sides();
+        bench_vk_free(&vkb_spare_buffer);
+        bench_vk_free(&vkb_spare_image);
+    }
+    gr_vk_device_free(vkb.device);
+    bench_vk_close();
+    bench_device_close(&vkb.on);
 }
 
 const struct bench_setup bench_setup = {
@@ -136,8 +147,8 @@ const struct bench_setup bench_setup = {
              "turn. Then frames of copied resources, in order and with in_flight, and of shared "
              "ones.",
     .options = options,
-    .rows = {vkb_kinds},
-    .row_size = sizeof(*vkb_kinds),
+    .rows = {vkb_import_rows, vkb_map_rows, vkb_trip_rows, vkb_staged_rows},
+    .row_size = sizeof(*vkb_import_rows),
     .open = open,
     .add_facts = add_facts,
     .wants = wants,

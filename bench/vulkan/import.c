@@ -14,7 +14,24 @@
 
 #include "bench/vulkan/vulkan.h"
 
-bool vkb_import_memory(struct vkb *bench, const struct vkb_object *object, bool dedicated,
+enum { IMAGE_SIZE = 256 };
+
+struct bench_vk_object vkb_spare_buffer, vkb_spare_image;
+
+VkImageCreateInfo vkb_image_info(uint32_t width, uint32_t height)
+{
+    return bench_vk_image_info(VK_FORMAT_R8G8B8A8_UNORM, width, height,
+                               VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_SAMPLED_BIT |
+                                   VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
+}
+
+bool vkb_make_spares(void)
+{
+    const VkImageCreateInfo image = vkb_image_info(IMAGE_SIZE, IMAGE_SIZE);
+    return vkb_make_buffer(&vkb_spare_buffer) && bench_vk_image(&vkb_spare_image, &image, true);
+}
+
+bool vkb_import_memory(const struct bench_vk_object *object, bool dedicated,
                        CUexternalMemory *memory)
 {
     const VkMemoryGetFdInfoKHR wanted = {.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
@@ -22,141 +39,132 @@ bool vkb_import_memory(struct vkb *bench, const struct vkb_object *object, bool 
                                          .handleType =
                                              VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     int fd = -1;
-    if (!vkb_ok(bench->vk.vkGetMemoryFdKHR(bench->handles->device, &wanted, &fd),
-                "vkGetMemoryFdKHR"))
+    if (!VK(GetMemoryFdKHR, bench_vk.on.device, &wanted, &fd))
         return false;
     const CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
         .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
         .handle.fd = fd,
         .size = object->memory_size,
         .flags = dedicated ? CUDA_EXTERNAL_MEMORY_DEDICATED : 0};
-    CUresult result = bench->cuda->ImportExternalMemory(memory, &desc);
-    if (result == CUDA_SUCCESS)
+    if (CU(ImportExternalMemory, memory, &desc))
         return true;
     close(fd);
-    return bench_cuda_failed(result, "cuImportExternalMemory");
+    return false;
 }
 
-static bool destroy_memory(struct vkb *bench, CUexternalMemory memory)
+static bool use_once(CUdeviceptr pointer)
 {
-    return bench_cuda_ok(bench->cuda->DestroyExternalMemory(memory), "cuDestroyExternalMemory");
+    return CU(MemsetD32Async, pointer, 1, VKB_BYTES / 8, vkb.on.stream);
 }
 
-static bool use_once(struct vkb *bench, CUdeviceptr pointer)
-{
-    return bench_cuda_ok(bench->cuda->MemsetD32Async(pointer, 1, VKB_BYTES / 8, bench->on.stream),
-                         "cuMemsetD32Async");
-}
+/* ---- By raw calls ---------------------------------------------------------------------------- */
 
-static bool use_and_wait(struct vkb *bench, CUdeviceptr pointer)
+static bool import_raw(bool used)
 {
-    if (!use_once(bench, pointer))
-        return false;
-    return bench_cuda_ok(bench->cuda->StreamSynchronize(bench->on.stream), "cuStreamSynchronize");
-}
-
-static bool import_buffer_raw(struct vkb *bench, bool used)
-{
-    CUexternalMemory memory;
-    if (!vkb_import_memory(bench, &bench->spare_buffer, false, &memory))
-        return false;
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = VKB_BYTES};
-    CUdeviceptr pointer;
-    if (!bench_cuda_ok(bench->cuda->ExternalMemoryGetMappedBuffer(&pointer, memory, &desc),
-                       "cuExternalMemoryGetMappedBuffer"))
-        return false;
-    if (used && !use_and_wait(bench, pointer))
-        return false;
-    if (!bench_cuda_ok(bench->cuda->MemFree(pointer), "cuMemFree"))
-        return false;
-    return destroy_memory(bench, memory);
-}
-
-bool vkb_import_buffer_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
-{
-    (void)side, (void)kind;
-    return import_buffer_raw(bench, false);
-}
-
-bool vkb_import_used_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
-{
-    (void)side, (void)kind;
-    return import_buffer_raw(bench, true);
-}
-
-bool vkb_import_image_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
-{
-    (void)side, (void)kind;
     CUexternalMemory memory;
-    if (!vkb_import_memory(bench, &bench->spare_image, true, &memory))
-        return false;
+    CUdeviceptr pointer;
+    return vkb_import_memory(&vkb_spare_buffer, false, &memory) &&
+           CU(ExternalMemoryGetMappedBuffer, &pointer, memory, &desc) &&
+           (!used || (use_once(pointer) && CU(StreamSynchronize, vkb.on.stream))) &&
+           CU(MemFree, pointer) && CU(DestroyExternalMemory, memory);
+}
+
+static bool buffer_raw(struct vkb_side *side, const struct vkb_kind *kind)
+{
+    (void)side, (void)kind;
+    return import_raw(false);
+}
+
+static bool used_raw(struct vkb_side *side, const struct vkb_kind *kind)
+{
+    (void)side, (void)kind;
+    return import_raw(true);
+}
+
+static bool image_raw(struct vkb_side *side, const struct vkb_kind *kind)
+{
     const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC desc = {
-        .arrayDesc = {.Width = VKB_IMAGE_WIDTH,
-                      .Height = VKB_IMAGE_HEIGHT,
+        .arrayDesc = {.Width = IMAGE_SIZE,
+                      .Height = IMAGE_SIZE,
                       .Format = CU_AD_FORMAT_UNSIGNED_INT8,
                       .NumChannels = 4,
                       .Flags = CUDA_ARRAY3D_SURFACE_LDST},
         .numLevels = 1};
+    CUexternalMemory memory;
     CUmipmappedArray mipmapped;
     CUarray level;
-    if (!bench_cuda_ok(
-            bench->cuda->ExternalMemoryGetMappedMipmappedArray(&mipmapped, memory, &desc),
-            "cuExternalMemoryGetMappedMipmappedArray"))
-        return false;
-    if (!bench_cuda_ok(bench->cuda->MipmappedArrayGetLevel(&level, mipmapped, 0),
-                       "cuMipmappedArrayGetLevel"))
-        return false;
-    if (!bench_cuda_ok(bench->cuda->MipmappedArrayDestroy(mipmapped), "cuMipmappedArrayDestroy"))
-        return false;
-    return destroy_memory(bench, memory);
+    (void)side, (void)kind;
+    return vkb_import_memory(&vkb_spare_image, true, &memory) &&
+           CU(ExternalMemoryGetMappedMipmappedArray, &mipmapped, memory, &desc) &&
+           CU(MipmappedArrayGetLevel, &level, mipmapped, 0) &&
+           CU(MipmappedArrayDestroy, mipmapped) && CU(DestroyExternalMemory, memory);
 }
 
-static bool end_resource(gr_resource *resource, const char *made_by)
+/* ---- By grinterop ---------------------------------------------------------------------------- */
+
+gr_resource *vkb_import_grinterop(const struct bench_vk_object *object)
+{
+    gr_resource *resource;
+    GR_NEW(resource, from_vk_buffer, vkb.device,
+           &GR_INIT(gr_vk_buffer_desc, .buffer = object->buffer, .memory = object->memory,
+                    .memory_size = object->memory_size, .size = VKB_BYTES),
+           GR_READ_WRITE);
+    return resource;
+}
+
+static bool end_resource(gr_resource *resource)
 {
     if (!resource)
-        return bench_grinterop_failed(made_by);
-    gr_status status = gr_resource_close(resource, GR_STREAM_OF_MAP);
+        return false;
+    const bool good = GR(resource_close, resource, GR_STREAM_OF_MAP);
     gr_resource_free(resource);
-    return status == GR_OK || bench_grinterop_failed("gr_resource_close");
+    return good;
 }
 
-gr_resource *vkb_import_grinterop(struct vkb *bench, const struct vkb_object *object)
-{
-    const gr_vk_buffer_desc info =
-        GR_INIT(gr_vk_buffer_desc, .buffer = object->buffer, .memory = object->memory,
-                .memory_size = object->memory_size, .size = VKB_BYTES);
-    return gr_from_vk_buffer(bench->wrap, &info, GR_READ_WRITE);
-}
-
-bool vkb_import_buffer_grinterop(struct vkb *bench, struct vkb_side *side,
-                                 const struct vkb_kind *kind)
+static bool buffer_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
 {
     (void)side, (void)kind;
-    return end_resource(vkb_import_grinterop(bench, &bench->spare_buffer), "gr_from_vk_buffer");
+    return end_resource(vkb_import_grinterop(&vkb_spare_buffer));
 }
 
-bool vkb_import_used_grinterop(struct vkb *bench, struct vkb_side *side,
-                               const struct vkb_kind *kind)
+static bool used_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
 {
+    gr_resource *resource = vkb_import_grinterop(&vkb_spare_buffer);
+    gr_buffer *buffer;
     (void)side, (void)kind;
-    gr_resource *resource = vkb_import_grinterop(bench, &bench->spare_buffer);
     if (!resource)
-        return bench_grinterop_failed("gr_from_vk_buffer");
-    gr_buffer *buffer = gr_map(resource, bench->on.stream);
-    bool good = buffer ? use_once(bench, gr_buffer_ptr(buffer)) : bench_grinterop_failed("gr_map");
-    if (gr_buffer_release(buffer) != GR_OK)
-        good = bench_grinterop_failed("gr_buffer_release");
-    return end_resource(resource, "gr_from_vk_buffer") && good;
+        return false;
+    bool good = GR_NEW(buffer, map, resource, vkb.on.stream) && use_once(gr_buffer_ptr(buffer));
+    good = GR(buffer_release, buffer) && good;
+    return end_resource(resource) && good;
 }
 
-bool vkb_import_image_grinterop(struct vkb *bench, struct vkb_side *side,
-                                const struct vkb_kind *kind)
+static bool image_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
 {
+    static VkImageCreateInfo info;
+    gr_resource *resource;
     (void)side, (void)kind;
-    const struct vkb_object *object = &bench->spare_image;
-    const gr_vk_image_desc info =
-        GR_INIT(gr_vk_image_desc, .create_info = &vkb_image_info, .image = object->image,
-                .memory = object->memory, .memory_size = object->memory_size, .dedicated = true);
-    return end_resource(gr_from_vk_image(bench->wrap, &info, GR_SURFACE_LOAD_STORE),
-                        "gr_from_vk_image");
+    if (info.extent.width == 0)
+        info = vkb_image_info(IMAGE_SIZE, IMAGE_SIZE);
+    GR_NEW(resource, from_vk_image, vkb.device,
+           &GR_INIT(gr_vk_image_desc, .create_info = &info, .image = vkb_spare_image.image,
+                    .memory = vkb_spare_image.memory, .memory_size = vkb_spare_image.memory_size,
+                    .dedicated = true),
+           GR_SURFACE_LOAD_STORE);
+    return end_resource(resource);
 }
+
+#define IMPORT(name, what, raw, grinterop)                                                         \
+    {                                                                                              \
+        .row = {name, what, "Export from Vulkan, import, destroy", vkb_measure},                   \
+        .part = VKB_IMPORT, .frame = {raw, grinterop}, .resources = 1, .room_frames = 4,           \
+        .submits = 1, .copies = 1                                                                  \
+    }
+
+const struct vkb_kind vkb_import_rows[] = {
+    IMPORT("import/buffer", "buffer", buffer_raw, buffer_grinterop),
+    IMPORT("import/used", "buffer, filled", used_raw, used_grinterop),
+    IMPORT("import/image", "image", image_raw, image_grinterop),
+    {.part = 0},
+};

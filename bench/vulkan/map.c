@@ -10,26 +10,17 @@
 #define _GNU_SOURCE
 #include "bench/vulkan/vulkan.h"
 
-static bool has_waits(const struct vkb_kind *kind)
+static bool raw(struct vkb_side *side, const struct vkb_kind *kind)
 {
-    return kind->part != VKB_ROOM_RELEASE;
-}
-
-/* ---- By raw calls ---------------------------------------------------------------------------- */
-
-bool vkb_map_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
-{
-    for (unsigned i = 0; has_waits(kind) && i < kind->points; i++)
-        if (!vkb_raw_wait(bench, side, ++side->drawn))
+    for (unsigned i = 0; kind->part == VKB_BOTH && i < kind->points; i++)
+        if (!vkb_raw_wait(side, ++side->drawn))
             return false;
     for (unsigned i = 0; i < kind->points; i++)
-        if (!vkb_raw_signal(bench, side, ++side->computed))
+        if (!vkb_raw_signal(side, ++side->computed))
             return false;
     side->done[side->frames % VKB_FRAMES] = side->computed;
     return true;
 }
-
-/* ---- By grinterop ---------------------------------------------------------------------------- */
 
 /*
  * Begins the Vulkan use that the next map waits for. The submit of an application would wait for
@@ -37,49 +28,59 @@ bool vkb_map_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind
  */
 static bool begin_use(struct vkb_side *side, unsigned first, unsigned n)
 {
-    gr_submit *submit = gr_submit_begin(side->resources + first, n);
-    if (!submit)
-        return bench_grinterop_failed("gr_submit_begin");
+    gr_submit *submit;
+    if (!GR_NEW(submit, submit_begin, side->resources + first, n))
+        return false;
     side->drawn = submit->signal_values[0];
     if (side->frames > 0)
         side->done[(side->frames - 1) % VKB_FRAMES] = submit->wait_values[0];
-    gr_status status = gr_submit_commit(submit);
+    const bool good = GR(submit_commit, submit);
     gr_submit_free(submit);
-    return status == GR_OK || bench_grinterop_failed("gr_submit_commit");
+    return good;
 }
 
-static bool map_one(struct vkb *bench, struct vkb_side *side, unsigned i)
+static bool singly(struct vkb_side *side, const struct vkb_kind *kind)
 {
-    side->mapped[i] = gr_map(side->resources[i], bench->on.stream);
-    if (!side->mapped[i])
-        return bench_grinterop_failed("gr_map");
-    side->pointers[i] = gr_buffer_ptr(side->mapped[i]);
-    return true;
-}
-
-bool vkb_map_singly_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
-{
-    for (unsigned i = 0; i < kind->resources; i++)
-        if ((has_waits(kind) && !begin_use(side, i, 1)) || !map_one(bench, side, i))
-            return false;
     for (unsigned i = 0; i < kind->resources; i++) {
-        if (gr_buffer_release(side->mapped[i]) != GR_OK)
-            return bench_grinterop_failed("gr_buffer_release");
+        if ((kind->part == VKB_BOTH && !begin_use(side, i, 1)) ||
+            !GR_NEW(side->mapped[i], map, side->resources[i], vkb.on.stream))
+            return false;
+        side->pointers[i] = gr_buffer_ptr(side->mapped[i]);
+    }
+    for (unsigned i = 0; i < kind->resources; i++) {
+        if (!GR(buffer_release, side->mapped[i]))
+            return false;
         side->mapped[i] = NULL;
     }
     return true;
 }
 
-bool vkb_map_batch_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+static bool batch(struct vkb_side *side, const struct vkb_kind *kind)
 {
-    if (has_waits(kind) && !begin_use(side, 0, kind->resources))
+    const unsigned n = kind->resources;
+    if ((kind->part == VKB_BOTH && !begin_use(side, 0, n)) ||
+        !GR(map_many, side->resources, n, vkb.on.stream, NULL, side->mapped))
         return false;
-    if (gr_map_many(side->resources, kind->resources, bench->on.stream, NULL, side->mapped) !=
-        GR_OK)
-        return bench_grinterop_failed("gr_map_many");
-    for (unsigned i = 0; i < kind->resources; i++)
+    for (unsigned i = 0; i < n; i++)
         side->pointers[i] = gr_buffer_ptr(side->mapped[i]);
-    if (gr_buffer_release_many(side->mapped, kind->resources, GR_STREAM_OF_MAP, NULL) != GR_OK)
-        return bench_grinterop_failed("gr_buffer_release_many");
-    return true;
+    return GR(buffer_release_many, side->mapped, n, GR_STREAM_OF_MAP, NULL);
 }
+
+/* Drained blocks are so short that they never wait for room in the CUDA queue. */
+#define ROW(name, what, of, title, grinterop, resource_count, point_count, frames)                 \
+    {                                                                                              \
+        .row = {name, what, "Map and release, " title ", room in the queues: CPU time",            \
+                vkb_measure},                                                                      \
+        .part = of, .frame = {raw, grinterop}, .resources = resource_count, .points = point_count, \
+        .room_frames = frames, .paced_by_release = true, .submits = 1, .copies = 1                 \
+    }
+
+const struct vkb_kind vkb_map_rows[] = {
+#define ROWS(prefix, of, title)                                                                    \
+    ROW(prefix "/one", "one resource", of, title, singly, 1, 1, 32),                               \
+        ROW(prefix "/singly", "32 singly", of, title, singly, 32, 32, 1),                          \
+        ROW(prefix "/batch", "32 in one batch", of, title, batch, 32, 1, 16)
+    ROWS("release", VKB_RELEASE, "release semaphore only"),
+    ROWS("both", VKB_BOTH, "both semaphores"),
+    {.part = 0},
+};

@@ -21,9 +21,7 @@ static const uint64_t TIMEOUT_NS = 20000000000;
 
 /* The state of a row during its measurement. */
 struct run {
-    struct vkb *bench;
     const struct vkb_kind *kind;
-    const struct vkb_effort *effort;
     struct bench_pairs pairs;
     /* with full queues: the frames in flight, and the frames between waits */
     unsigned ahead, step;
@@ -36,15 +34,14 @@ struct run {
 static VkSemaphore pace_semaphore(const struct run *run, unsigned s)
 {
     const bool shares = run->kind->part == VKB_STAGED;
-    const struct vkb_side *side = &run->bench->sides[shares ? VKB_GRINTEROP : s];
+    const struct vkb_side *side = &vkb.sides[shares ? VKB_GRINTEROP : s];
     return run->kind->paced_by_release ? side->release : side->acquire;
 }
 
 /* Waits until no more than `ahead` frames are in flight. */
 static bool throttle(const struct run *run, unsigned s)
 {
-    struct vkb *bench = run->bench;
-    const struct vkb_side *side = &bench->sides[s];
+    const struct vkb_side *side = &vkb.sides[s];
     if (side->frames <= run->ahead)
         return true;
     VkSemaphore semaphore = pace_semaphore(run, s);
@@ -53,31 +50,24 @@ static bool throttle(const struct run *run, unsigned s)
                                       .semaphoreCount = 1,
                                       .pSemaphores = &semaphore,
                                       .pValues = &value};
-    return vkb_ok(bench->vk.vkWaitSemaphores(bench->handles->device, &info, TIMEOUT_NS),
-                  "vkWaitSemaphores");
+    return VK(WaitSemaphores, bench_vk.on.device, &info, TIMEOUT_NS);
 }
 
 /*
- * Whether a frame is unfinished: the semaphore has reached `value`, but the frame is complete only
- * at `done`. `done` is 0 if it is not known yet, as for the newest frame.
+ * A frame is unfinished if its `done` is greater than the value of the semaphore, or 0: it is not
+ * known yet, as for the newest frame.
  */
-static bool is_waiting(uint64_t done, uint64_t value)
-{
-    return done == 0 || done > value;
-}
-
 static bool count_waiting(const struct run *run, unsigned s, double *waiting)
 {
-    struct vkb *bench = run->bench;
-    const struct vkb_side *side = &bench->sides[s];
+    const struct vkb_side *side = &vkb.sides[s];
     uint64_t value;
-    if (!vkb_ok(bench->vk.vkGetSemaphoreCounterValue(bench->handles->device, pace_semaphore(run, s),
-                                                     &value),
-                "vkGetSemaphoreCounterValue"))
+    if (!VK(GetSemaphoreCounterValue, bench_vk.on.device, pace_semaphore(run, s), &value))
         return false;
     *waiting = 0;
-    for (uint64_t i = 1; i <= run->ahead && i <= side->frames; i++)
-        *waiting += is_waiting(side->done[(side->frames - i) % VKB_FRAMES], value);
+    for (uint64_t i = 1; i <= run->ahead && i <= side->frames; i++) {
+        const uint64_t done = side->done[(side->frames - i) % VKB_FRAMES];
+        *waiting += done == 0 || done > value;
+    }
     return true;
 }
 
@@ -87,15 +77,14 @@ static bool count_waiting(const struct run *run, unsigned s, double *waiting)
  */
 static bool signal_beforehand(const struct run *run, unsigned s, unsigned frames)
 {
-    struct vkb *bench = run->bench;
-    const struct vkb_side *side = &bench->sides[s];
-    if (run->kind->part != VKB_ROOM_BOTH)
+    const struct vkb_side *side = &vkb.sides[s];
+    if (run->kind->part != VKB_BOTH)
         return true;
     const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
                                         .semaphore = side->acquire,
                                         .value =
                                             side->drawn + (uint64_t)frames * run->kind->points};
-    return vkb_ok(bench->vk.vkSignalSemaphore(bench->handles->device, &info), "vkSignalSemaphore");
+    return VK(SignalSemaphore, bench_vk.on.device, &info);
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
@@ -103,10 +92,10 @@ static bool signal_beforehand(const struct run *run, unsigned s, unsigned frames
 static bool enqueue(void *of, unsigned s, unsigned frames)
 {
     const struct run *run = of;
-    struct vkb_side *side = &run->bench->sides[s];
+    struct vkb_side *side = &vkb.sides[s];
     for (unsigned i = 0; i < frames; i++) {
         side->done[side->frames % VKB_FRAMES] = 0;
-        if (!run->kind->frame[s](run->bench, side, run->kind))
+        if (!run->kind->frame[s](side, run->kind))
             return false;
         side->frames++;
         if (run->step != 0 && side->frames % run->step == 0 && !throttle(run, s))
@@ -130,7 +119,7 @@ static bool timed_block(const struct run *run, unsigned s, unsigned frames,
 static bool drained_block(void *of, unsigned s, struct bench_block *block)
 {
     const struct run *run = of;
-    return vkb_drain(run->bench) && timed_block(run, s, run->frames, block);
+    return vkb_drain() && timed_block(run, s, run->frames, block);
 }
 
 static bool full_block(void *of, unsigned s, struct bench_block *block)
@@ -147,9 +136,9 @@ static bool measure_drained(struct run *run, struct bench_comparison *of)
     run->frames = run->kind->room_frames;
     run->pairs.block = drained_block;
     run->pairs.warm_ups = WARM_UP_BLOCKS;
-    run->pairs.blocks = run->effort->blocks;
-    run->pairs.seconds = run->effort->room_seconds;
-    return bench_compare(&run->pairs, of) && vkb_drain(run->bench);
+    run->pairs.blocks = vkb.effort.blocks;
+    run->pairs.seconds = vkb.effort.room_seconds;
+    return bench_compare(&run->pairs, of) && vkb_drain();
 }
 
 /* Chooses the number of frames in a block: a multiple of run->step. */
@@ -158,7 +147,7 @@ static bool choose_frames(struct run *run)
     struct bench_block probe;
     if (!untimed_block(run, 0, 2 * run->ahead) || !timed_block(run, 0, 2 * run->ahead, &probe))
         return false;
-    double wanted = run->effort->block_ms * 1e3 / probe.wall;
+    double wanted = vkb.effort.block_ms * 1e3 / probe.wall;
     wanted = fmin(fmax(wanted, run->ahead), MOST_FRAMES);
     run->frames = (unsigned)ceil(wanted / run->step) * run->step;
     return true;
@@ -167,15 +156,15 @@ static bool choose_frames(struct run *run)
 static bool measure_full(struct run *run, struct bench_comparison *of)
 {
     run->pairs.block = full_block;
-    run->pairs.blocks = run->effort->full_blocks;
+    run->pairs.blocks = vkb.effort.full_blocks;
     run->pairs.seconds = INFINITY;
-    if (!choose_frames(run) || !bench_compare(&run->pairs, of) || !vkb_drain(run->bench))
+    if (!choose_frames(run) || !bench_compare(&run->pairs, of) || !vkb_drain())
         return false;
     of->halves = NAN;
     if (run->kind->part == VKB_STAGED)
-        return vkb_close_staged(run->bench);
+        return vkb_close_staged();
     return run->kind->part < VKB_PING_PONG || run->pairs.subjects < VKB_SIDES ||
-           vkb_check_work(run->bench, run->kind);
+           vkb_check_work(run->kind);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -185,7 +174,7 @@ static void choose_ahead(struct run *run)
 {
     if (run->kind->room_frames != 0)
         return;
-    unsigned ahead = run->effort->in_flight;
+    unsigned ahead = vkb.effort.in_flight;
     unsigned whole = run->kind->submits * run->kind->copies;
     run->step = (ahead / 4 + whole - 1) / whole * whole;
     run->ahead = ahead < 2 * run->step ? 2 * run->step : ahead / run->step * run->step;
@@ -197,26 +186,24 @@ static void choose_ahead(struct run *run)
  */
 static bool begin_row(struct run *run)
 {
-    struct vkb *bench = run->bench;
-    if (!vkb_drain(bench))
+    if (!vkb_drain())
         return false;
     for (unsigned s = 0; s < VKB_SIDES; s++) {
-        struct vkb_side *side = &bench->sides[s];
+        struct vkb_side *side = &vkb.sides[s];
         side->frames = 0;
         side->submit_count = 0;
         memset(side->done, 0, sizeof(side->done));
         memset(side->waits_for, 0, sizeof(side->waits_for));
     }
-    struct vkb_side *side = &bench->sides[VKB_GRINTEROP];
-    gr_semaphore *acquire =
-        run->kind->part == VKB_ROOM_RELEASE ? GR_SEMAPHORE_NONE : side->gr_acquire;
+    struct vkb_side *side = &vkb.sides[VKB_GRINTEROP];
+    gr_semaphore *acquire = run->kind->part == VKB_RELEASE ? GR_SEMAPHORE_NONE : side->gr_acquire;
     for (unsigned i = 0; i < VKB_RESOURCES; i++)
-        if (gr_resource_set_sync(side->resources[i], acquire, side->gr_release) != GR_OK)
-            return bench_grinterop_failed("gr_resource_set_sync");
+        if (!GR(resource_set_sync, side->resources[i], acquire, side->gr_release))
+            return false;
     choose_ahead(run);
-    if (run->kind->part == VKB_STAGED && !vkb_open_staged(bench, run->kind))
+    if (run->kind->part == VKB_STAGED && !vkb_open_staged(run->kind))
         return false;
-    return run->kind->part < VKB_STAGED || vkb_record(bench, run->kind);
+    return run->kind->part < VKB_STAGED || vkb_record(run->kind);
 }
 
 /*
@@ -238,7 +225,7 @@ static void report(const struct run *run, const struct bench_comparison *of)
     const double waiting =
         both ? fmin(of->waiting[VKB_RAW], of->waiting[VKB_GRINTEROP]) : of->waiting[VKB_RAW];
     snprintf(result->note, sizeof(result->note), "fills of %zu KiB; %s (%.0f of %u frames waiting)",
-             run->bench->fill >> 10,
+             vkb.fill >> 10,
              waiting >= run->ahead / 2.0 ? "full" : "NOT full: the thread is the bottleneck",
              waiting, run->ahead);
 }
@@ -246,9 +233,7 @@ static void report(const struct run *run, const struct bench_comparison *of)
 bool vkb_measure(const struct bench_row *row, size_t size)
 {
     const struct vkb_kind *kind = (const struct vkb_kind *)(const void *)row;
-    struct run run = {.bench = &vkb,
-                      .kind = kind,
-                      .effort = &vkb.effort,
+    struct run run = {.kind = kind,
                       .pairs = {.key = row->name,
                                 .subjects = kind->frame[VKB_GRINTEROP] ? VKB_SIDES : 1,
                                 .enqueue = enqueue,
@@ -261,7 +246,8 @@ bool vkb_measure(const struct bench_row *row, size_t size)
         report(&run, &of);
         return true;
     }
-    fprintf(stderr, "bench_vulkan: row %s could not be measured\n", row->name);
+    bench_print_error(false);
+    fprintf(stderr, "%s: row %s could not be measured\n", bench_program, row->name);
     fflush(stdout);
     /* Pending work may never end, and closing the objects would wait for it. */
     _Exit(EXIT_FAILURE);

@@ -16,18 +16,11 @@
 
 #include "bench/vulkan/vulkan.h"
 
-enum vkb_queue vkb_queue_of(const struct vkb_kind *kind)
-{
-    return kind->part >= VKB_PING_PONG ? (enum vkb_queue)(kind->part - VKB_PING_PONG)
-                                       : VKB_GRAPHICS;
-}
-
 /* ---- Command buffers ------------------------------------------------------------------------- */
 
 static const VkAccessFlags COPY_ACCESS = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
 
-static void barrier_raw(struct vkb *bench, VkCommandBuffer commands, VkBuffer buffer,
-                        uint32_t family, bool to_cuda)
+static void barrier_raw(VkCommandBuffer commands, VkBuffer buffer, uint32_t family, bool to_cuda)
 {
     const VkBufferMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
@@ -37,102 +30,67 @@ static void barrier_raw(struct vkb *bench, VkCommandBuffer commands, VkBuffer bu
         .dstQueueFamilyIndex = to_cuda ? VK_QUEUE_FAMILY_EXTERNAL : family,
         .buffer = buffer,
         .size = VK_WHOLE_SIZE};
-    bench->vk.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                   to_cuda ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT
-                                           : VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                   0, 0, NULL, 1, &barrier, 0, NULL);
+    bench_vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                to_cuda ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT
+                                        : VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                0, 0, NULL, 1, &barrier, 0, NULL);
 }
 
-static bool barrier_grinterop(VkCommandBuffer commands, gr_resource *resource, uint32_t family,
-                              bool to_cuda)
+static bool barrier(const struct vkb_side *side, VkCommandBuffer commands, unsigned i,
+                    uint32_t family, bool to_cuda)
 {
     const gr_vk_use copy = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
                                    .access = COPY_ACCESS, .queue_family = &family);
-    if ((to_cuda ? gr_vk_cmd_to_cuda : gr_vk_cmd_from_cuda)(commands, &resource, 1, &copy) == GR_OK)
-        return true;
-    return bench_grinterop_failed(to_cuda ? "gr_vk_cmd_to_cuda" : "gr_vk_cmd_from_cuda");
-}
-
-static bool barrier(struct vkb *bench, struct vkb_side *side, VkCommandBuffer commands,
-                    unsigned resource, uint32_t family, bool to_cuda)
-{
-    if (side->resources[resource])
-        return barrier_grinterop(commands, side->resources[resource], family, to_cuda);
-    barrier_raw(bench, commands, side->buffers[resource].buffer, family, to_cuda);
+    if (side->resources[i])
+        return to_cuda ? GR(vk_cmd_to_cuda, commands, &side->resources[i], 1, &copy)
+                       : GR(vk_cmd_from_cuda, commands, &side->resources[i], 1, &copy);
+    barrier_raw(commands, side->buffers[i].buffer, family, to_cuda);
     return true;
 }
 
-static bool record_copy(struct vkb *bench, struct vkb_side *side, VkCommandBuffer commands,
-                        unsigned resource, uint32_t family)
+static bool record_one(struct vkb_side *side, unsigned i, const struct vkb_kind *kind)
 {
-    const VkBuffer buffer = side->buffers[resource].buffer;
     const VkBufferCopy region = {.dstOffset = VKB_BYTES / 2, .size = VKB_BYTES / 2};
-    if (!barrier(bench, side, commands, resource, family, false))
+    struct bench_vk_queue *queue = &bench_vk.queues[kind->queue];
+    const unsigned first = i * kind->copies % kind->resources;
+    VkCommandBuffer commands = side->commands[i] = bench_vk_record(queue, 0);
+    if (!commands)
         return false;
-    bench->vk.vkCmdCopyBuffer(commands, buffer, buffer, 1, &region);
-    return barrier(bench, side, commands, resource, family, true);
+    for (unsigned r = first; r < first + kind->copies; r++) {
+        const VkBuffer buffer = side->buffers[r].buffer;
+        if (kind->part == VKB_STAGED) {
+            vkb_record_staged(side, commands);
+            continue;
+        }
+        if (!barrier(side, commands, r, queue->family, false))
+            return false;
+        bench_vk.CmdCopyBuffer(commands, buffer, buffer, 1, &region);
+        if (!barrier(side, commands, r, queue->family, true))
+            return false;
+    }
+    return VK(EndCommandBuffer, commands);
 }
 
-static bool record_one(struct vkb *bench, struct vkb_side *side, unsigned i,
-                       const struct vkb_kind *kind)
+/* Records the command buffers of the row, and destroys those of the previous rows. */
+bool vkb_record(const struct vkb_kind *kind)
 {
-    uint32_t family = bench->families[vkb_queue_of(kind)];
-    VkCommandBuffer commands = side->commands[i];
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    if (!vkb_ok(bench->vk.vkBeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer"))
-        return false;
-    unsigned first = i * kind->copies % kind->resources;
-    for (unsigned resource = first; resource < first + kind->copies; resource++)
-        if (!(kind->part == VKB_STAGED ? vkb_record_staged(bench, side, commands)
-                                       : record_copy(bench, side, commands, resource, family)))
-            return false;
-    return vkb_ok(bench->vk.vkEndCommandBuffer(commands), "vkEndCommandBuffer");
-}
-
-static bool record_side(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
-{
-    const VkCommandBufferAllocateInfo info = {.sType =
-                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = bench->pool,
-                                              .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                              .commandBufferCount = VKB_FRAMES};
-    if (!vkb_ok(bench->vk.vkAllocateCommandBuffers(bench->handles->device, &info, side->commands),
-                "vkAllocateCommandBuffers"))
-        return false;
-    for (unsigned i = 0; i < VKB_FRAMES; i++)
-        if (!record_one(bench, side, i, kind))
-            return false;
+    for (unsigned q = 0; q < BENCH_QUEUES; q++)
+        bench_vk_end_commands(&bench_vk.queues[q]);
+    for (unsigned s = 0; s < VKB_SIDES; s++)
+        for (unsigned i = 0; i < VKB_FRAMES; i++)
+            if (!record_one(&vkb.sides[s], i, kind))
+                return false;
     return true;
 }
 
-/* Creates the command buffers of the row in a new pool, and destroys the previous pool. */
-bool vkb_record(struct vkb *bench, const struct vkb_kind *kind)
-{
-    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                          .queueFamilyIndex = bench->families[vkb_queue_of(kind)]};
-    bench->vk.vkDestroyCommandPool(bench->handles->device, bench->pool, NULL);
-    bench->pool = VK_NULL_HANDLE;
-    if (!vkb_ok(bench->vk.vkCreateCommandPool(bench->handles->device, &info, NULL, &bench->pool),
-                "vkCreateCommandPool"))
-        return false;
-    return record_side(bench, &bench->sides[VKB_RAW], kind) &&
-           record_side(bench, &bench->sides[VKB_GRINTEROP], kind);
-}
-
-static bool hand_over(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
-{
-    VkResult result = bench->vk.vkQueueSubmit(bench->queues[vkb_queue_of(kind)], side->submit_count,
-                                              side->infos, VK_NULL_HANDLE);
-    side->submit_count = 0;
-    return vkb_ok(result, "vkQueueSubmit");
-}
+/* ---- Submits --------------------------------------------------------------------------------- */
 
 /*
  * Submits the command buffer of the frame, now or together with those of the next frames. `wait`
  * may be VK_NULL_HANDLE.
  */
-static bool submit(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind,
-                   VkSemaphore wait, uint64_t wait_value, VkSemaphore signal, uint64_t signal_value)
+static bool submit(struct vkb_side *side, const struct vkb_kind *kind, VkSemaphore wait,
+                   uint64_t wait_value, VkSemaphore signal, uint64_t signal_value)
 {
     static const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_TRANSFER_BIT;
     const uint32_t waits = wait != VK_NULL_HANDLE;
@@ -155,18 +113,22 @@ static bool submit(struct vkb *bench, struct vkb_side *side, const struct vkb_ki
                        .pCommandBuffers = &side->commands[side->frames / kind->copies % VKB_FRAMES],
                        .signalSemaphoreCount = 1,
                        .pSignalSemaphores = &s->signal};
-    return ++side->submit_count < kind->submits || hand_over(bench, side, kind);
+    if (++side->submit_count < kind->submits)
+        return true;
+    const unsigned n = side->submit_count;
+    side->submit_count = 0;
+    return VK(QueueSubmit, bench_vk.queues[kind->queue].queue, n, side->infos, VK_NULL_HANDLE);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
-bool vkb_ping_pong_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+static bool ping_pong_raw(struct vkb_side *side, const struct vkb_kind *kind)
 {
     unsigned i = (unsigned)(side->frames % kind->resources);
-    if (side->waits_for[i] != 0 && !vkb_raw_wait(bench, side, side->waits_for[i]))
+    if (side->waits_for[i] != 0 && !vkb_raw_wait(side, side->waits_for[i]))
         return false;
-    if (!vkb_fill(bench, side, i) || !vkb_raw_signal(bench, side, ++side->computed) ||
-        !submit(bench, side, kind, side->release, side->computed, side->acquire, ++side->drawn))
+    if (!vkb_fill(side, i) || !vkb_raw_signal(side, ++side->computed) ||
+        !submit(side, kind, side->release, side->computed, side->acquire, ++side->drawn))
         return false;
     side->waits_for[i] = side->drawn;
     side->done[side->frames % VKB_FRAMES] = side->drawn;
@@ -177,16 +139,16 @@ bool vkb_ping_pong_raw(struct vkb *bench, struct vkb_side *side, const struct vk
  * Submits through a grinterop submit. The resources share one pair of semaphores, and CUDA has
  * released each resource.
  */
-static bool submit_begun(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind,
+static bool submit_begun(struct vkb_side *side, const struct vkb_kind *kind,
                          gr_resource *const resources[], size_t n)
 {
-    gr_submit *points = gr_submit_begin(resources, n);
-    if (!points)
-        return bench_grinterop_failed("gr_submit_begin");
+    gr_submit *points;
+    if (!GR_NEW(points, submit_begin, resources, n))
+        return false;
     side->drawn = points->signal_values[0];
-    bool made = submit(bench, side, kind, gr_vk_semaphore(points->waits[0]), points->wait_values[0],
+    bool made = submit(side, kind, gr_vk_semaphore(points->waits[0]), points->wait_values[0],
                        gr_vk_semaphore(points->signals[0]), points->signal_values[0]) &&
-                gr_submit_commit(points) == GR_OK;
+                GR(submit_commit, points);
     gr_submit_free(points);
     return made;
 }
@@ -199,18 +161,16 @@ static bool set_done_value(struct vkb_side *side, unsigned n, uint64_t value)
     return true;
 }
 
-bool vkb_ping_pong_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+static bool ping_pong_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
 {
     unsigned i = (unsigned)(side->frames % kind->resources);
-    gr_buffer *buffer = gr_map(side->resources[i], bench->on.stream);
-    if (!buffer)
-        return bench_grinterop_failed("gr_map");
+    gr_buffer *buffer;
+    if (!GR_NEW(buffer, map, side->resources[i], vkb.on.stream))
+        return false;
     side->pointers[i] = gr_buffer_ptr(buffer);
-    bool filled = vkb_fill(bench, side, i);
-    if (gr_buffer_release(buffer) != GR_OK)
-        return bench_grinterop_failed("gr_buffer_release");
-    return filled && submit_begun(bench, side, kind, &side->resources[i], 1) &&
-           set_done_value(side, 1, side->drawn);
+    const bool filled = vkb_fill(side, i);
+    return GR(buffer_release, buffer) && filled &&
+           submit_begun(side, kind, &side->resources[i], 1) && set_done_value(side, 1, side->drawn);
 }
 
 /*
@@ -223,91 +183,121 @@ static bool ends_batch(const struct vkb_side *side, const struct vkb_kind *kind,
     return (side->frames + 1) % kind->copies == 0;
 }
 
-static bool fill_batch(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind,
-                       unsigned first)
+static bool fill_batch(struct vkb_side *side, const struct vkb_kind *kind, unsigned first)
 {
     for (unsigned i = first; i < first + kind->copies; i++)
-        if (!vkb_fill(bench, side, i))
+        if (!vkb_fill(side, i))
             return false;
     return true;
 }
 
-bool vkb_batch_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+static bool batch_raw(struct vkb_side *side, const struct vkb_kind *kind)
 {
     unsigned first;
     if (!ends_batch(side, kind, &first))
         return true;
-    if (side->waits_for[first] != 0 && !vkb_raw_wait(bench, side, side->waits_for[first]))
+    if (side->waits_for[first] != 0 && !vkb_raw_wait(side, side->waits_for[first]))
         return false;
-    if (!fill_batch(bench, side, kind, first) || !vkb_raw_signal(bench, side, ++side->computed) ||
-        !submit(bench, side, kind, side->release, side->computed, side->acquire, ++side->drawn))
+    if (!fill_batch(side, kind, first) || !vkb_raw_signal(side, ++side->computed) ||
+        !submit(side, kind, side->release, side->computed, side->acquire, ++side->drawn))
         return false;
     side->waits_for[first] = side->drawn;
     return set_done_value(side, kind->copies, side->drawn);
 }
 
-bool vkb_batch_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+static bool batch_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
 {
     unsigned first, n = kind->copies;
     if (!ends_batch(side, kind, &first))
         return true;
     gr_buffer **mapped = side->mapped + first;
-    if (gr_map_many(side->resources + first, n, bench->on.stream, NULL, mapped) != GR_OK)
-        return bench_grinterop_failed("gr_map_many");
+    if (!GR(map_many, side->resources + first, n, vkb.on.stream, NULL, mapped))
+        return false;
     for (unsigned i = 0; i < n; i++)
         side->pointers[first + i] = gr_buffer_ptr(mapped[i]);
-    bool filled = fill_batch(bench, side, kind, first);
-    gr_status released = gr_buffer_release_many(mapped, n, GR_STREAM_OF_MAP, NULL);
+    const bool filled = fill_batch(side, kind, first);
+    const bool released = GR(buffer_release_many, mapped, n, GR_STREAM_OF_MAP, NULL);
     memset(mapped, 0, n * sizeof(*mapped));
-    if (released != GR_OK)
-        return bench_grinterop_failed("gr_buffer_release_many");
-    return filled && submit_begun(bench, side, kind, side->resources + first, n) &&
+    return released && filled && submit_begun(side, kind, side->resources + first, n) &&
            set_done_value(side, kind->copies, side->drawn);
 }
 
-bool vkb_cuda_alone(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+static bool cuda_alone(struct vkb_side *side, const struct vkb_kind *kind)
 {
     unsigned i = (unsigned)(side->frames % kind->resources);
     side->done[side->frames % VKB_FRAMES] = side->computed + 1;
-    return vkb_fill(bench, side, i) && vkb_raw_signal(bench, side, ++side->computed);
+    return vkb_fill(side, i) && vkb_raw_signal(side, ++side->computed);
 }
 
-bool vkb_queue_alone(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+static bool queue_alone(struct vkb_side *side, const struct vkb_kind *kind)
 {
     side->done[side->frames % VKB_FRAMES] = side->drawn + 1;
-    return submit(bench, side, kind, VK_NULL_HANDLE, 0, side->acquire, ++side->drawn);
+    return submit(side, kind, VK_NULL_HANDLE, 0, side->acquire, ++side->drawn);
 }
 
 /* ---- Verification ---------------------------------------------------------------------------- */
 
-static bool check_one(struct vkb *bench, const struct vkb_side *side, unsigned i)
+static bool check_one(const struct vkb_side *side, unsigned i)
 {
     unsigned words[2] = {0, 0}, wanted = side->written[i];
-    size_t half = VKB_BYTES / 2;
+    const size_t half = VKB_BYTES / 2;
     const CUdeviceptr copied = side->pointers[i] + half;
-    if (!bench_cuda_ok(bench->cuda->MemcpyDtoH(&words[0], copied, 4), "cuMemcpyDtoH") ||
-        !bench_cuda_ok(bench->cuda->MemcpyDtoH(&words[1], copied + half - 4, 4), "cuMemcpyDtoH"))
+    if (!CU(MemcpyDtoH, &words[0], copied, 4) || !CU(MemcpyDtoH, &words[1], copied + half - 4, 4))
         return false;
-    if (words[0] == wanted && words[1] == wanted)
-        return true;
-    fprintf(stderr,
-            "bench_vulkan: the round trips failed: CUDA reads %u and %u where Vulkan should have "
-            "copied %u\n",
-            words[0], words[1], wanted);
-    return false;
+    return (words[0] == wanted && words[1] == wanted) ||
+           bench_failed("the round trips failed: CUDA reads %u and %u where Vulkan should have "
+                        "copied %u",
+                        words[0], words[1], wanted);
 }
 
 /*
  * Checks the copies. CUDA wrote the first half and reads the copy in the second half, which
  * verifies both directions.
  */
-bool vkb_check_work(struct vkb *bench, const struct vkb_kind *kind)
+bool vkb_check_work(const struct vkb_kind *kind)
 {
-    if (!vkb_drain(bench))
+    if (!vkb_drain())
         return false;
     for (unsigned s = 0; s < VKB_SIDES; s++)
         for (unsigned i = 0; i < kind->resources; i++)
-            if (!check_one(bench, &bench->sides[s], i))
+            if (!check_one(&vkb.sides[s], i))
                 return false;
     return true;
 }
+
+/* ---- The rows -------------------------------------------------------------------------------- */
+
+#define TRIP(prefix, of, way, what, n, by_raw, by_grinterop, in_call, in_submit, by_release)       \
+    {                                                                                              \
+        .row = {prefix "/" way, what,                                                              \
+                "Round trip by the " prefix " queue, queues full: sustained time", vkb_measure},   \
+        .part = VKB_PING_PONG, .frame = {by_raw, by_grinterop}, .resources = n, .points = 1,       \
+        .paced_by_release = by_release, .queue = of, .submits = in_call, .copies = in_submit       \
+    }
+#define PING_PONG(prefix, of, way, what, n, in_call)                                               \
+    TRIP(prefix, of, way, what, n, ping_pong_raw, ping_pong_grinterop, in_call, 1, false)
+#define TRIPS(prefix, of)                                                                          \
+    TRIP(prefix, of, "cuda", "CUDA alone", 1, cuda_alone, NULL, 1, 1, true),                       \
+        TRIP(prefix, of, "queue", "queue alone", 1, queue_alone, NULL, 1, 1, false),               \
+        TRIP(prefix, of, "queue8x", "it, 8 in a call", 1, queue_alone, NULL, 8, 1, false),         \
+        PING_PONG(prefix, of, "1", "one, in order", 1, 1),                                         \
+        PING_PONG(prefix, of, "2", "2 in turn", 2, 1),                                             \
+        PING_PONG(prefix, of, "4", "4 in turn", 4, 1),                                             \
+        PING_PONG(prefix, of, "8", "8 in turn", 8, 1),                                             \
+        PING_PONG(prefix, of, "8x", "8 in one call", 8, 8),                                        \
+        PING_PONG(prefix, of, "16x", "16 in one call", 16, 16),                                    \
+        TRIP(prefix, of, "8b", "batches of 8", 16, batch_raw, batch_grinterop, 1, 8, false)
+
+/*
+ * "CUDA alone" and "queue alone" are the parts of a round trip. Their sum is the bound for one
+ * resource in order, and the longer part is the bound for several resources. Both parts signal, so
+ * that their completion is known. "8 in a call" is one vkQueueSubmit call for 8 round trips, each
+ * with its own semaphore values. "Batches of 8" are two batches in turn: the 8 resources of a batch
+ * share one submit with one wait and one signal.
+ */
+const struct vkb_kind vkb_trip_rows[] = {
+    TRIPS("graphics", BENCH_GRAPHICS),
+    TRIPS("compute", BENCH_COMPUTE),
+    TRIPS("transfer", BENCH_TRANSFER),
+    {.part = 0},
+};

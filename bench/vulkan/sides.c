@@ -5,72 +5,31 @@
  * grinterop: host functions in the stream wait for the Vulkan semaphores and signal them.
  */
 #define _GNU_SOURCE
-#include <string.h>
-#include <unistd.h>
-
-#include "tests/support/cuda_symbol.h"
 #include "bench/vulkan/vulkan.h"
+
+bool vkb_make_buffer(struct bench_vk_object *object)
+{
+    return bench_vk_buffer(object, VKB_BYTES,
+                           VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+                           true);
+}
 
 /* ---- By raw calls ---------------------------------------------------------------------------- */
 
-static bool make_semaphore(struct vkb *bench, VkSemaphore *semaphore)
+static bool open_raw(struct vkb_side *side)
 {
-    const VkExportSemaphoreCreateInfo exported = {
-        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
-        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
-    const VkSemaphoreTypeCreateInfo timeline = {.sType =
-                                                    VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                                .pNext = bench->through_host ? NULL : &exported,
-                                                .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                        .pNext = &timeline};
-    return vkb_ok(bench->vk.vkCreateSemaphore(bench->handles->device, &info, NULL, semaphore),
-                  "vkCreateSemaphore");
-}
-
-static bool import_semaphore(struct vkb *bench, VkSemaphore semaphore,
-                             CUexternalSemaphore *imported)
-{
-    PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)bench->handles->get_instance_proc_addr(
-        bench->handles->instance, "vkGetDeviceProcAddr");
-    PFN_vkGetSemaphoreFdKHR get_fd =
-        (PFN_vkGetSemaphoreFdKHR)get(bench->handles->device, "vkGetSemaphoreFdKHR");
-    const VkSemaphoreGetFdInfoKHR wanted = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
-                                            .semaphore = semaphore,
-                                            .handleType =
-                                                VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
-    int fd = -1;
-    if (!vkb_ok(get_fd(bench->handles->device, &wanted, &fd), "vkGetSemaphoreFdKHR"))
-        return false;
-    const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {
-        .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD, .handle.fd = fd};
-    CUresult result = bench->cuda->ImportExternalSemaphore(imported, &desc);
-    if (result == CUDA_SUCCESS)
-        return true;
-    close(fd);
-    return bench_cuda_failed(result, "cuImportExternalSemaphore");
-}
-
-static bool import_buffer(struct vkb *bench, struct vkb_side *side, unsigned i)
-{
-    if (!vkb_make_buffer(bench, &side->buffers[i]) ||
-        !vkb_import_memory(bench, &side->buffers[i], false, &side->imports[i]))
-        return false;
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = VKB_BYTES};
-    return bench_cuda_ok(
-        bench->cuda->ExternalMemoryGetMappedBuffer(&side->pointers[i], side->imports[i], &desc),
-        "cuExternalMemoryGetMappedBuffer");
-}
-
-bool vkb_open_raw(struct vkb *bench, struct vkb_side *side)
-{
-    if (!make_semaphore(bench, &side->acquire) || !make_semaphore(bench, &side->release))
-        return false;
-    if (!bench->through_host && (!import_semaphore(bench, side->acquire, &side->cuda_acquire) ||
-                                 !import_semaphore(bench, side->release, &side->cuda_release)))
+    const bool exported = !vkb.through_host;
+    if (!bench_vk_timeline(&side->acquire, exported) ||
+        !bench_vk_timeline(&side->release, exported) ||
+        (exported && (!bench_import_timeline(bench_vk_export(side->acquire), &side->cuda_acquire) ||
+                      !bench_import_timeline(bench_vk_export(side->release), &side->cuda_release))))
         return false;
     for (unsigned i = 0; i < VKB_RESOURCES; i++)
-        if (!import_buffer(bench, side, i))
+        if (!vkb_make_buffer(&side->buffers[i]) ||
+            !vkb_import_memory(&side->buffers[i], false, &side->imports[i]) ||
+            !CU(ExternalMemoryGetMappedBuffer, &side->pointers[i], side->imports[i], &desc))
             return false;
     return true;
 }
@@ -82,7 +41,7 @@ static void wait_on_host(void *argument)
                                       .semaphoreCount = 1,
                                       .pSemaphores = &point->semaphore,
                                       .pValues = &point->value};
-    point->bench->vk.vkWaitSemaphores(point->bench->handles->device, &info, UINT64_MAX);
+    bench_vk.WaitSemaphores(bench_vk.on.device, &info, UINT64_MAX);
 }
 
 static void signal_on_host(void *argument)
@@ -91,98 +50,67 @@ static void signal_on_host(void *argument)
     const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
                                         .semaphore = point->semaphore,
                                         .value = point->value};
-    point->bench->vk.vkSignalSemaphore(point->bench->handles->device, &info);
+    bench_vk.SignalSemaphore(bench_vk.on.device, &info);
 }
 
 /*
  * Enqueues a host function. The entries of `points` are used in turn. There are more than the
  * frames in flight of a row need.
  */
-static bool enqueue_on_host(struct vkb *bench, void (*function)(void *), VkSemaphore semaphore,
-                            uint64_t value)
+static bool enqueue_on_host(void (*function)(void *), VkSemaphore semaphore, uint64_t value)
 {
-    struct vkb_point *point = &bench->points[bench->point++ % VKB_POINTS];
-    *point = (struct vkb_point){bench, semaphore, value};
-    return bench_cuda_ok(bench->cuda->LaunchHostFunc(bench->on.stream, function, point),
-                         "cuLaunchHostFunc");
+    struct vkb_point *point = &vkb.points[vkb.point++ % VKB_POINTS];
+    *point = (struct vkb_point){semaphore, value};
+    return CU(LaunchHostFunc, vkb.on.stream, function, point);
 }
 
-bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value)
+bool vkb_raw_wait(const struct vkb_side *side, uint64_t value)
 {
-    if (bench->through_host)
-        return enqueue_on_host(bench, wait_on_host, side->acquire, value);
+    if (vkb.through_host)
+        return enqueue_on_host(wait_on_host, side->acquire, value);
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = value};
-    return bench_cuda_ok(
-        bench->cuda->WaitExternalSemaphoresAsync(&side->cuda_acquire, &params, 1, bench->on.stream),
-        "cuWaitExternalSemaphoresAsync");
+    return CU(WaitExternalSemaphoresAsync, &side->cuda_acquire, &params, 1, vkb.on.stream);
 }
 
-/*
- * Enqueues a memory barrier, as grinterop does. Without it, a small fill may complete after the
- * signal that follows it.
- */
-static CUresult raw_barrier(struct vkb *bench)
+bool vkb_raw_signal(const struct vkb_side *side, uint64_t value)
 {
-    CUstreamBatchMemOpParams barrier = {
-        .memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
-                          .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
-    return bench->batch_mem_op(bench->on.stream, 1, &barrier, 0);
-}
-
-void vkb_try_barriers(struct vkb *bench)
-{
-    void *symbol = cuda_symbol("cuStreamBatchMemOp", 11070);
-    memcpy(&bench->batch_mem_op, &symbol, sizeof(symbol));
-    if (symbol && raw_barrier(bench) != CUDA_SUCCESS)
-        bench->batch_mem_op = NULL;
-}
-
-bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t value)
-{
-    if (bench->through_host)
-        return enqueue_on_host(bench, signal_on_host, side->release, value);
-    if (!bench_cuda_ok(bench->batch_mem_op ? raw_barrier(bench) : CUDA_SUCCESS,
-                       "cuStreamBatchMemOp"))
+    if (vkb.through_host)
+        return enqueue_on_host(signal_on_host, side->release, value);
+    if (vkb.barriers && !bench_cuda_ok(bench_barrier(vkb.on.stream), "cuStreamBatchMemOp"))
         return false;
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params = {.params.fence.value = value};
-    return bench_cuda_ok(bench->cuda->SignalExternalSemaphoresAsync(&side->cuda_release, &params, 1,
-                                                                    bench->on.stream),
-                         "cuSignalExternalSemaphoresAsync");
+    return CU(SignalExternalSemaphoresAsync, &side->cuda_release, &params, 1, vkb.on.stream);
 }
 
-void vkb_close_raw(struct vkb *bench, struct vkb_side *side)
+static void close_raw(struct vkb_side *side)
 {
     for (unsigned i = 0; i < VKB_RESOURCES; i++) {
         if (side->pointers[i])
-            bench->cuda->MemFree(side->pointers[i]);
+            bench_cuda->MemFree(side->pointers[i]);
         if (side->imports[i])
-            bench->cuda->DestroyExternalMemory(side->imports[i]);
+            bench_cuda->DestroyExternalMemory(side->imports[i]);
     }
     if (side->cuda_acquire)
-        bench->cuda->DestroyExternalSemaphore(side->cuda_acquire);
+        bench_cuda->DestroyExternalSemaphore(side->cuda_acquire);
     if (side->cuda_release)
-        bench->cuda->DestroyExternalSemaphore(side->cuda_release);
-    bench->vk.vkDestroySemaphore(bench->handles->device, side->acquire, NULL);
-    bench->vk.vkDestroySemaphore(bench->handles->device, side->release, NULL);
+        bench_cuda->DestroyExternalSemaphore(side->cuda_release);
+    bench_vk.DestroySemaphore(bench_vk.on.device, side->acquire, NULL);
+    bench_vk.DestroySemaphore(bench_vk.on.device, side->release, NULL);
 }
 
 /* ---- By grinterop ---------------------------------------------------------------------------- */
 
-bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side)
+static bool open_grinterop(struct vkb_side *side)
 {
-    side->gr_acquire = gr_semaphore_create_vk(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    side->gr_release = gr_semaphore_create_vk(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    if (!side->gr_acquire || !side->gr_release)
-        return bench_grinterop_failed("gr_semaphore_create_vk");
+    if (!GR_NEW(side->gr_acquire, semaphore_create_vk, vkb.device, VK_SEMAPHORE_TYPE_TIMELINE) ||
+        !GR_NEW(side->gr_release, semaphore_create_vk, vkb.device, VK_SEMAPHORE_TYPE_TIMELINE))
+        return false;
     side->acquire = gr_vk_semaphore(side->gr_acquire);
     side->release = gr_vk_semaphore(side->gr_release);
-    for (unsigned i = 0; i < VKB_RESOURCES; i++) {
-        if (!vkb_make_buffer(bench, &side->buffers[i]))
+    for (unsigned i = 0; i < VKB_RESOURCES; i++)
+        if (!vkb_make_buffer(&side->buffers[i]) ||
+            !(side->resources[i] = vkb_import_grinterop(&side->buffers[i])))
             return false;
-        side->resources[i] = vkb_import_grinterop(bench, &side->buffers[i]);
-        if (!side->resources[i])
-            return bench_grinterop_failed("gr_from_vk_buffer");
-    }
     return true;
 }
 
@@ -196,23 +124,28 @@ static void close_grinterop(struct vkb_side *side)
     gr_semaphore_free(side->gr_release);
 }
 
-void vkb_close_sides(struct vkb *bench)
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+bool vkb_open_sides(void)
 {
-    vkb_close_raw(bench, &bench->sides[VKB_RAW]);
-    close_grinterop(&bench->sides[VKB_GRINTEROP]);
-    for (unsigned s = 0; s < VKB_SIDES; s++)
-        for (unsigned i = 0; i < VKB_RESOURCES; i++)
-            vkb_end_object(bench, &bench->sides[s].buffers[i]);
+    vkb.through_host = !gr_vk_device_get_info(vkb.device)->has_semaphores;
+    vkb.barriers = bench_cuda->StreamBatchMemOp && bench_barrier(vkb.on.stream) == CUDA_SUCCESS;
+    return open_raw(&vkb.sides[VKB_RAW]) && open_grinterop(&vkb.sides[VKB_GRINTEROP]);
 }
 
-/* ---- The CUDA work, the same on both sides --------------------------------------------------- */
+void vkb_close_sides(void)
+{
+    close_raw(&vkb.sides[VKB_RAW]);
+    close_grinterop(&vkb.sides[VKB_GRINTEROP]);
+    for (unsigned s = 0; s < VKB_SIDES; s++)
+        for (unsigned i = 0; i < VKB_RESOURCES; i++)
+            bench_vk_free(&vkb.sides[s].buffers[i]);
+}
 
 /* Fills the start of the buffer with a number that no earlier frame of the row used. */
-bool vkb_fill(struct vkb *bench, struct vkb_side *side, unsigned resource)
+bool vkb_fill(struct vkb_side *side, unsigned resource)
 {
-    unsigned number = (unsigned)side->frames + 1;
-    CUresult result = bench->cuda->MemsetD32Async(side->pointers[resource], number, bench->fill / 4,
-                                                  bench->on.stream);
+    const unsigned number = (unsigned)side->frames + 1;
     side->written[resource] = number;
-    return bench_cuda_ok(result, "cuMemsetD32Async");
+    return CU(MemsetD32Async, side->pointers[resource], number, vkb.fill / 4, vkb.on.stream);
 }

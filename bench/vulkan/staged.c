@@ -23,96 +23,85 @@ static struct {
 
 /* ---- The objects of a row -------------------------------------------------------------------- */
 
-static gr_resource *make_object(struct vkb *bench, const struct vkb_kind *kind)
+static gr_resource *make_object(const struct vkb_kind *kind)
 {
-    return kind->image ? gr_create_vk_image(bench->wrap, &staged.image, GR_WRITE_DISCARD)
-                       : gr_create_vk_buffer(bench->wrap, &staged.buffer, GR_WRITE_DISCARD);
+    return kind->image ? gr_create_vk_image(vkb.device, &staged.image, GR_WRITE_DISCARD)
+                       : gr_create_vk_buffer(vkb.device, &staged.buffer, GR_WRITE_DISCARD);
 }
 
-static gr_resource *make_copied(struct vkb *bench, const struct vkb_kind *kind)
+static gr_resource *make_copied(const struct vkb_kind *kind)
 {
-    const bool by_host = kind->in_flight == VKB_HOST;
-    const unsigned in_flight = by_host ? 0 : kind->in_flight;
     const gr_vk_image_desc image =
         GR_INIT(gr_vk_image_desc, .create_info = &staged.image, .image = gr_vk_image(staged.object),
-                .in_flight = in_flight);
+                .in_flight = kind->in_flight);
     const gr_vk_buffer_desc buffer =
-        GR_INIT(gr_vk_buffer_desc, .buffer = gr_vk_buffer(staged.object), .size = bench->fill,
-                .in_flight = in_flight);
-    gr_vk_device *device = by_host ? staged.host : bench->wrap;
+        GR_INIT(gr_vk_buffer_desc, .buffer = gr_vk_buffer(staged.object), .size = vkb.fill,
+                .in_flight = kind->in_flight);
+    gr_vk_device *device = kind->by_host ? staged.host : vkb.device;
     return kind->image ? gr_from_vk_image(device, &image, GR_WRITE_DISCARD)
                        : gr_from_vk_buffer(device, &buffer, GR_WRITE_DISCARD);
 }
 
-static bool make_resources(struct vkb *bench, const struct vkb_kind *kind)
+static bool make_resources(const struct vkb_kind *kind)
 {
-    const struct vkb_side *side = &bench->sides[VKB_GRINTEROP];
-    if (!(staged.to = gr_create_vk_buffer(bench->wrap, &staged.buffer, GR_READ_ONLY)) ||
-        !(staged.object = make_object(bench, kind)) ||
-        !(staged.resources[0] = make_object(bench, kind)) ||
-        !(staged.resources[1] = make_copied(bench, kind)))
+    const struct vkb_side *side = &vkb.sides[VKB_GRINTEROP];
+    if (!GR_NEW(staged.to, create_vk_buffer, vkb.device, &staged.buffer, GR_READ_ONLY) ||
+        !(staged.object = make_object(kind)) || !(staged.resources[0] = make_object(kind)) ||
+        !(staged.resources[1] = make_copied(kind)))
         return bench_grinterop_failed("a resource");
     for (unsigned s = 0; s < VKB_SIDES; s++)
-        if (gr_resource_set_sync(staged.resources[s], side->gr_acquire, side->gr_release) != GR_OK)
-            return bench_grinterop_failed("gr_resource_set_sync");
-    return !kind->image ||
-           gr_vk_hand_over(staged.resources, VKB_SIDES, VK_IMAGE_LAYOUT_UNDEFINED) == GR_OK ||
-           bench_grinterop_failed("gr_vk_hand_over");
+        if (!GR(resource_set_sync, staged.resources[s], side->gr_acquire, side->gr_release))
+            return false;
+    return !kind->image || GR(vk_hand_over, staged.resources, VKB_SIDES, VK_IMAGE_LAYOUT_UNDEFINED);
 }
 
-bool vkb_open_staged(struct vkb *bench, const struct vkb_kind *kind)
+bool vkb_open_staged(const struct vkb_kind *kind)
 {
-    bench->fill = kind->bytes < bench->effort.most_bytes ? kind->bytes : bench->effort.most_bytes;
+    vkb.fill = kind->bytes < vkb.effort.most_bytes ? kind->bytes : vkb.effort.most_bytes;
     if (kind->image)
-        bench->fill -= bench->fill % ROW_BYTES;
-    staged.image = vkb_image_info;
-    staged.image.extent = (VkExtent3D){ROW_BYTES / 4, (uint32_t)(bench->fill / ROW_BYTES), 1};
+        vkb.fill -= vkb.fill % ROW_BYTES;
+    staged.image = vkb_image_info(ROW_BYTES / 4, (uint32_t)(vkb.fill / ROW_BYTES));
     staged.image.usage |= VK_IMAGE_USAGE_TRANSFER_DST_BIT;
     staged.buffer = (VkBufferCreateInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                         .size = bench->fill,
+                                         .size = vkb.fill,
                                          .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                                   VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    staged.host = vkb_wrap(bench, GR_TRANSPORT_COPY);
-    return staged.host && make_resources(bench, kind) &&
-           bench_cuda_ok(bench->cuda->MemAlloc(&staged.linear, bench->fill), "cuMemAlloc");
+    staged.host = bench_vk_wrap(&bench_vk.queues[BENCH_GRAPHICS], GR_TRANSPORT_COPY, false);
+    return staged.host && make_resources(kind) && CU(MemAlloc, &staged.linear, vkb.fill);
 }
 
-bool vkb_record_staged(struct vkb *bench, const struct vkb_side *side, VkCommandBuffer commands)
+void vkb_record_staged(const struct vkb_side *side, VkCommandBuffer commands)
 {
-    const gr_resource *of = side == bench->sides ? staged.resources[0] : staged.resources[1];
-    const VkBufferImageCopy texels = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+    const gr_resource *of = staged.resources[side - vkb.sides];
+    const VkBufferImageCopy texels = {.imageSubresource = BENCH_VK_COLOUR,
                                       .imageExtent = staged.image.extent};
     if (gr_vk_image(of) == VK_NULL_HANDLE)
-        bench->vk.vkCmdCopyBuffer(commands, gr_vk_buffer(of), gr_vk_buffer(staged.to), 1,
-                                  &(VkBufferCopy){.size = bench->fill});
+        bench_vk.CmdCopyBuffer(commands, gr_vk_buffer(of), gr_vk_buffer(staged.to), 1,
+                               &(VkBufferCopy){.size = vkb.fill});
     else
-        bench->vk.vkCmdCopyImageToBuffer(commands, gr_vk_image(of),
-                                         VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-                                         gr_vk_buffer(staged.to), 1, &texels);
-    return true;
+        bench_vk.CmdCopyImageToBuffer(commands, gr_vk_image(of),
+                                      VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, gr_vk_buffer(staged.to),
+                                      1, &texels);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
-static bool write_frame(struct vkb *bench, gr_resource *resource, const struct vkb_kind *kind)
+static bool write_frame(gr_resource *resource, const struct vkb_kind *kind)
 {
-    gr_buffer *buffer = gr_map(resource, bench->on.stream);
-    if (!buffer)
-        return bench_grinterop_failed("gr_map");
-    bool good = bench_cuda_ok(
-        bench->cuda->MemsetD32Async(kind->image ? staged.linear : gr_buffer_ptr(buffer),
-                                    ++staged.number, bench->fill / 4, bench->on.stream),
-        "cuMemsetD32Async");
     const gr_linear_desc from = GR_INIT(gr_linear_desc, .device = staged.linear);
-    if (kind->image && gr_buffer_copy_from_linear(buffer, 0, 0, &from, GR_STREAM_OF_MAP) != GR_OK)
-        good = bench_grinterop_failed("gr_buffer_copy_from_linear");
-    return (gr_buffer_release(buffer) == GR_OK || bench_grinterop_failed("gr_buffer_release")) &&
-           good;
+    gr_buffer *buffer;
+    if (!GR_NEW(buffer, map, resource, vkb.on.stream))
+        return false;
+    bool good = CU(MemsetD32Async, kind->image ? staged.linear : gr_buffer_ptr(buffer),
+                   ++staged.number, vkb.fill / 4, vkb.on.stream);
+    if (kind->image)
+        good = GR(buffer_copy_from_linear, buffer, 0, 0, &from, GR_STREAM_OF_MAP) && good;
+    return GR(buffer_release, buffer) && good;
 }
 
-bool vkb_staged(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+static bool frame(struct vkb_side *side, const struct vkb_kind *kind)
 {
-    gr_resource **resource = &staged.resources[side - bench->sides];
+    gr_resource **resource = &staged.resources[side - vkb.sides];
     const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
                                   .access = VK_ACCESS_2_TRANSFER_READ_BIT,
                                   .layout = kind->image ? VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL
@@ -120,38 +109,60 @@ bool vkb_staged(struct vkb *bench, struct vkb_side *side, const struct vkb_kind 
     const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                .commandBufferCount = 1,
                                .pCommandBuffers = &side->commands[side->frames % VKB_FRAMES]};
-    if (!write_frame(bench, *resource, kind))
+    gr_submit *submit;
+    if (!write_frame(*resource, kind) || !GR_NEW(submit, submit_begin, resource, 1))
         return false;
-    gr_submit *submit = gr_submit_begin(resource, 1);
-    if (!submit)
-        return bench_grinterop_failed("gr_submit_begin");
     side->done[side->frames % VKB_FRAMES] = submit->signal_values[0];
-    const gr_status status = gr_vk_submit(
-        submit, &GR_INIT(gr_vk_submit_desc, .info_v1 = &info, .first = &use, .last = &use));
+    const bool good =
+        GR(vk_submit, submit,
+           &GR_INIT(gr_vk_submit_desc, .info_v1 = &info, .first = &use, .last = &use));
     gr_submit_free(submit);
-    return status == GR_OK || bench_grinterop_failed("gr_vk_submit");
+    return good;
 }
 
 /* ---- The end of a row ------------------------------------------------------------------------ */
 
 /* Checks the last frame, and ends the objects. */
-bool vkb_close_staged(struct vkb *bench)
+bool vkb_close_staged(void)
 {
     unsigned words[2] = {0};
-    gr_buffer *buffer = gr_map(staged.to, bench->on.stream);
+    gr_buffer *buffer = gr_map(staged.to, vkb.on.stream);
     const CUdeviceptr at = gr_buffer_ptr(buffer);
-    bench->cuda->MemcpyDtoH(&words[0], at, 4);
-    bench->cuda->MemcpyDtoH(&words[1], at + bench->fill - 4, 4);
+    bench_cuda->MemcpyDtoH(&words[0], at, 4);
+    bench_cuda->MemcpyDtoH(&words[1], at + vkb.fill - 4, 4);
     gr_buffer_release(buffer);
     for (unsigned s = 0; s < VKB_SIDES; s++)
         gr_resource_free(staged.resources[s]);
     gr_resource_free(staged.object);
     gr_resource_free(staged.to);
     gr_vk_device_free(staged.host);
-    bench->cuda->MemFree(staged.linear);
-    if (words[0] == staged.number && words[1] == staged.number)
-        return true;
-    fprintf(stderr, "bench_vulkan: Vulkan copied %u and %u where CUDA wrote %u\n", words[0],
-            words[1], staged.number);
-    return false;
+    bench_cuda->MemFree(staged.linear);
+    return (words[0] == staged.number && words[1] == staged.number) ||
+           bench_failed("Vulkan copied %u and %u where CUDA wrote %u", words[0], words[1],
+                        staged.number);
 }
+
+/* ---- The rows -------------------------------------------------------------------------------- */
+
+#define ROW(key, text, size, is_image, ...)                                                        \
+    {                                                                                              \
+        .row = {"staged/" key, text, "Copied, beside shared memory: sustained time", vkb_measure}, \
+        .part = VKB_STAGED, .frame = {frame, frame}, .resources = 1, .points = 1, .submits = 1,    \
+        .copies = 1, .bytes = size, .image = is_image, __VA_ARGS__                                 \
+    }
+/* The rows of a size: in order, with frames in flight, and through host memory. */
+#define ROWS(key, text, size, image)                                                               \
+    ROW(key "/0", text ", in order", size, image, .in_flight = 0),                                 \
+        ROW(key "/2", text ", in_flight 2", size, image, .in_flight = 2),                          \
+        ROW(key "/4", text ", in_flight 4", size, image, .in_flight = 4),                          \
+        ROW(key "/8", text ", in_flight 8", size, image, .in_flight = 8),                          \
+        ROW(key "/16", text ", in_flight 16", size, image, .in_flight = 16),                       \
+        ROW(key "/host", text ", through the host", size, image, .by_host = true)
+
+const struct vkb_kind vkb_staged_rows[] = {
+    ROWS("64K", "64 KiB", 1 << 16, false),
+    ROWS("1M", "1 MiB", 1 << 20, false),
+    ROWS("16M", "16 MiB", 1 << 24, false),
+    ROWS("image", "RGBA8 1080p", 1920 * 1080 * 4, true),
+    {.part = 0},
+};

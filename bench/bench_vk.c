@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The Vulkan device of the benchmarks, and its objects. */
+#define _GNU_SOURCE
+#include "bench/bench_vk.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
+struct bench_vk bench_vk;
+
+bool bench_vk_failed(VkResult result, const char *call)
+{
+    return bench_failed("%s: VkResult %d", call, (int)result);
+}
+
+/* ---- The device ------------------------------------------------------------------------------ */
+
+static bool find_functions(void)
+{
+    const gr_vk_device_desc *on = &bench_vk.on;
+    const PFN_vkGetDeviceProcAddr of_device =
+        (PFN_vkGetDeviceProcAddr)on->get_instance_proc_addr(on->instance, "vkGetDeviceProcAddr");
+    const char *missing = of_device ? NULL : "vkGetDeviceProcAddr";
+    if (missing)
+        return bench_failed("the Vulkan driver has no %s", missing);
+#define FIND(name) bench_vk.name = (PFN_vk##name)of_device(on->device, "vk" #name);
+#define FIND_NEEDED(name)                                                                          \
+    FIND(name)                                                                                     \
+    if (!bench_vk.name)                                                                            \
+        missing = "vk" #name;
+#define FIND_OF_INSTANCE(name)                                                                     \
+    bench_vk.name = (PFN_vk##name)on->get_instance_proc_addr(on->instance, "vk" #name);
+    BENCH_VK_FUNCTIONS(FIND_NEEDED)
+    BENCH_VK_INSTANCE_FUNCTIONS(FIND_OF_INSTANCE)
+    BENCH_VK_EXPORTS(FIND)
+    return !missing || bench_failed("the Vulkan driver has no %s", missing);
+}
+
+bool bench_vk_open(int cuda_device)
+{
+    if (!GR_NEW(bench_vk.headless, vk_headless_create,
+                &GR_INIT(gr_vk_headless_options, .cuda_device = cuda_device)))
+        return false;
+    const gr_vk_headless_info *h = gr_vk_headless_get_info(bench_vk.headless);
+    bench_vk.on = GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = h->get_instance_proc_addr,
+                          .instance = h->instance, .physical_device = h->physical_device,
+                          .device = h->device);
+    bench_vk.synchronization2 = h->synchronization2;
+    bench_vk.queues[BENCH_GRAPHICS] = (struct bench_vk_queue){h->graphics, h->graphics_family, 0};
+    bench_vk.queues[BENCH_COMPUTE] = (struct bench_vk_queue){h->compute, h->compute_family, 0};
+    bench_vk.queues[BENCH_TRANSFER] = (struct bench_vk_queue){h->transfer, h->transfer_family, 0};
+    return find_functions();
+}
+
+void bench_vk_close(void)
+{
+    const gr_vk_device_desc *on = &bench_vk.on;
+    for (unsigned q = 0; q < BENCH_QUEUES; q++)
+        bench_vk_end_commands(&bench_vk.queues[q]);
+    if (!bench_vk.headless && on->device != VK_NULL_HANDLE)
+        ((PFN_vkDestroyDevice)on->get_instance_proc_addr(on->instance, "vkDestroyDevice"))(
+            on->device, NULL);
+    if (!bench_vk.headless && on->instance != VK_NULL_HANDLE)
+        ((PFN_vkDestroyInstance)on->get_instance_proc_addr(on->instance, "vkDestroyInstance"))(
+            on->instance, NULL);
+    gr_vk_headless_free(bench_vk.headless);
+    memset(&bench_vk, 0, sizeof(bench_vk));
+}
+
+gr_vk_device *bench_vk_wrap(const struct bench_vk_queue *queue, unsigned transports,
+                            bool synchronization2)
+{
+    gr_vk_device_desc desc = bench_vk.on;
+    gr_vk_device *device;
+    desc.queue = queue->queue;
+    desc.queue_family = queue->family;
+    desc.transports = transports;
+    desc.synchronization2 = synchronization2 && bench_vk.synchronization2;
+    GR_NEW(device, vk_device_from_vk, &desc);
+    return device;
+}
+
+/* ---- Mesa on the CPU, which is foreign to the GPU on which CUDA computes ----------------------
+ */
+
+#define OF_INSTANCE(name)                                                                          \
+    ((PFN_##name)bench_vk.on.get_instance_proc_addr(bench_vk.on.instance, #name))
+
+static bool create_instance(gr_vk_device_desc *on)
+{
+    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                           .apiVersion = VK_API_VERSION_1_2};
+    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                       .pApplicationInfo = &application};
+    void *file = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *found = file ? dlsym(file, "vkGetInstanceProcAddr") : NULL;
+    memcpy(&on->get_instance_proc_addr, &found, sizeof(found));
+    if (!found)
+        return bench_failed("libvulkan.so.1 is missing");
+    return bench_vk_ok(OF_INSTANCE(vkCreateInstance)(&info, NULL, &on->instance),
+                       "vkCreateInstance");
+}
+
+static bool choose_device(gr_vk_device_desc *on)
+{
+    VkPhysicalDevice devices[8];
+    uint32_t count = sizeof(devices) / sizeof(*devices);
+    const VkResult result = OF_INSTANCE(vkEnumeratePhysicalDevices)(on->instance, &count, devices);
+    for (uint32_t i = 0; result >= 0 && i < count; i++) {
+        VkPhysicalDeviceProperties properties;
+        OF_INSTANCE(vkGetPhysicalDeviceProperties)(devices[i], &properties);
+        on->physical_device = devices[i];
+        if (properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU)
+            return true;
+    }
+    return bench_failed("no Vulkan driver draws on the CPU: install Mesa's lavapipe, and check "
+                        "VK_DRIVER_FILES");
+}
+
+/* Mesa's only queue family supports all commands. */
+static bool create_device(gr_vk_device_desc *on)
+{
+    static const float priority = 1;
+    const char *names[16];
+    uint32_t count = sizeof(names) / sizeof(*names);
+    if (!GR(vk_device_extensions, on, names, &count))
+        return false;
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        .timelineSemaphore = VK_TRUE};
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .pNext = &timeline,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue,
+                                     .enabledExtensionCount = count,
+                                     .ppEnabledExtensionNames = names};
+    return bench_vk_ok(OF_INSTANCE(vkCreateDevice)(on->physical_device, &info, NULL, &on->device),
+                       "vkCreateDevice");
+}
+
+bool bench_vk_open_software(void)
+{
+    gr_vk_device_desc *on = &bench_vk.on;
+    *on = GR_INIT(gr_vk_device_desc, .transports = GR_TRANSPORT_COPY);
+    if (!create_instance(on) || !choose_device(on) || !create_device(on))
+        return false;
+    OF_INSTANCE(vkGetDeviceQueue)(on->device, 0, 0, &bench_vk.queues[BENCH_GRAPHICS].queue);
+    return find_functions();
+}
+
+/* ---- Commands -------------------------------------------------------------------------------- */
+
+VkCommandBuffer bench_vk_record(struct bench_vk_queue *queue, VkCommandBufferUsageFlags usage)
+{
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .queueFamilyIndex = queue->family};
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = usage};
+    VkCommandBuffer commands = NULL;
+    if (queue->pool == VK_NULL_HANDLE &&
+        !VK(CreateCommandPool, bench_vk.on.device, &pool, NULL, &queue->pool))
+        return NULL;
+    const VkCommandBufferAllocateInfo info = {.sType =
+                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              .commandPool = queue->pool,
+                                              .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                              .commandBufferCount = 1};
+    return VK(AllocateCommandBuffers, bench_vk.on.device, &info, &commands) &&
+                   VK(BeginCommandBuffer, commands, &begin)
+               ? commands
+               : NULL;
+}
+
+void bench_vk_end_commands(struct bench_vk_queue *queue)
+{
+    if (queue->pool != VK_NULL_HANDLE)
+        bench_vk.DestroyCommandPool(bench_vk.on.device, queue->pool, NULL);
+    queue->pool = VK_NULL_HANDLE;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static bool allocate(struct bench_vk_object *object, const VkMemoryRequirements *needs,
+                     VkMemoryPropertyFlags properties, bool exported)
+{
+    const VkMemoryDedicatedAllocateInfo dedicated = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO, .image = object->image};
+    const VkExportMemoryAllocateInfo export = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
+        .pNext = object->image != VK_NULL_HANDLE ? &dedicated : NULL,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkPhysicalDeviceMemoryProperties has;
+    bench_vk.GetPhysicalDeviceMemoryProperties(bench_vk.on.physical_device, &has);
+    uint32_t type = 0;
+    while (type < has.memoryTypeCount &&
+           (!(needs->memoryTypeBits >> type & 1) ||
+            (has.memoryTypes[type].propertyFlags & properties) != properties))
+        type++;
+    if (type == has.memoryTypeCount)
+        return bench_failed("Vulkan has no memory of the required type");
+    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                       .pNext = exported ? &export : NULL,
+                                       .allocationSize = needs->size,
+                                       .memoryTypeIndex = type};
+    object->memory_size = needs->size;
+    return VK(AllocateMemory, bench_vk.on.device, &info, NULL, &object->memory);
+}
+
+bool bench_vk_buffer(struct bench_vk_object *object, VkDeviceSize size, VkBufferUsageFlags usage,
+                     bool exported)
+{
+    const VkDevice device = bench_vk.on.device;
+    const VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .pNext = exported ? &external : NULL,
+                                     .size = size,
+                                     .usage = usage};
+    VkMemoryRequirements needs;
+    if (!VK(CreateBuffer, device, &info, NULL, &object->buffer))
+        return false;
+    bench_vk.GetBufferMemoryRequirements(device, object->buffer, &needs);
+    return allocate(object, &needs,
+                    exported ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+                             : VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                   VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                    exported) &&
+           VK(BindBufferMemory, device, object->buffer, object->memory, 0) &&
+           (exported || VK(MapMemory, device, object->memory, 0, size, 0, &object->bytes));
+}
+
+VkImageCreateInfo bench_vk_image_info(VkFormat format, uint32_t width, uint32_t height,
+                                      VkImageUsageFlags usage)
+{
+    return (VkImageCreateInfo){.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                               .imageType = VK_IMAGE_TYPE_2D,
+                               .format = format,
+                               .extent = {width, height, 1},
+                               .mipLevels = 1,
+                               .arrayLayers = 1,
+                               .samples = VK_SAMPLE_COUNT_1_BIT,
+                               .usage = usage};
+}
+
+bool bench_vk_image(struct bench_vk_object *object, const VkImageCreateInfo *like, bool exported)
+{
+    const VkDevice device = bench_vk.on.device;
+    const VkExternalMemoryImageCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkImageCreateInfo info = *like;
+    VkMemoryRequirements needs;
+    info.pNext = exported ? &external : NULL;
+    if (!VK(CreateImage, device, &info, NULL, &object->image))
+        return false;
+    bench_vk.GetImageMemoryRequirements(device, object->image, &needs);
+    if (!allocate(object, &needs, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, exported) ||
+        !VK(BindImageMemory, device, object->image, object->memory, 0))
+        return false;
+    const VkImageViewCreateInfo view = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+        .image = object->image,
+        .viewType = VK_IMAGE_VIEW_TYPE_2D,
+        .format = like->format,
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
+    };
+    return exported || VK(CreateImageView, device, &view, NULL, &object->view);
+}
+
+void bench_vk_free(struct bench_vk_object *object)
+{
+    const VkDevice device = bench_vk.on.device;
+    if (object->view != VK_NULL_HANDLE)
+        bench_vk.DestroyImageView(device, object->view, NULL);
+    if (object->image != VK_NULL_HANDLE)
+        bench_vk.DestroyImage(device, object->image, NULL);
+    if (object->buffer != VK_NULL_HANDLE)
+        bench_vk.DestroyBuffer(device, object->buffer, NULL);
+    if (object->memory != VK_NULL_HANDLE)
+        bench_vk.FreeMemory(device, object->memory, NULL);
+    *object = (struct bench_vk_object){0};
+}
+
+/* ---- Timeline semaphores --------------------------------------------------------------------- */
+
+bool bench_vk_timeline(VkSemaphore *semaphore, bool exported)
+{
+    const VkExportSemaphoreCreateInfo export = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .pNext = exported ? &export : NULL,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &type};
+    return VK(CreateSemaphore, bench_vk.on.device, &info, NULL, semaphore);
+}
+
+int bench_vk_export(VkSemaphore semaphore)
+{
+    const VkSemaphoreGetFdInfoKHR info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
+                                          .semaphore = semaphore,
+                                          .handleType =
+                                              VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    int fd = -1;
+    if (!bench_vk.GetSemaphoreFdKHR)
+        bench_failed("Vulkan exports no timeline semaphores here");
+    else if (!VK(GetSemaphoreFdKHR, bench_vk.on.device, &info, &fd))
+        fd = -1;
+    return fd;
+}
+
+bool bench_import_timeline(int fd, CUexternalSemaphore *semaphore)
+{
+    const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {
+        .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD, .handle.fd = fd};
+    if (fd < 0)
+        return false;
+    if (CU(ImportExternalSemaphore, semaphore, &desc))
+        return true;
+    *semaphore = NULL;
+    close(fd); /* A failed import does not take ownership of the descriptor. */
+    return false;
+}
