@@ -60,7 +60,7 @@ struct bench_row {
     bool (*run)(const struct bench_row *row, size_t size);
 };
 
-enum { BENCH_VALUES = 8, BENCH_RESULTS = 512, BENCH_NOTE = 500, BENCH_TABLES = 5 };
+enum { BENCH_VALUES = 8, BENCH_RESULTS = 512, BENCH_NOTE = 500, BENCH_TABLES = 7 };
 
 /* The result of a row at one size. */
 struct bench_result {

@@ -38,7 +38,8 @@ void bench_print_results(size_t from)
 {
     for (size_t i = from; i < bench_result_count; i++) {
         const struct bench_result *result = &bench_results[i];
-        if (i == 0 || result->part != result[-1].part || strcmp(result->size, result[-1].size) != 0)
+        if (i == 0 || strcmp(result->part, result[-1].part) != 0 ||
+            strcmp(result->size, result[-1].size) != 0)
             print_titles(result);
         print_result(result);
     }

@@ -10,22 +10,25 @@
 
 const char bench_program[] = "bench_frames";
 
+static size_t mesh_count = 3;
+static int meshes[FRAMES_MESHES] = {64, 256, 1024};
+
 /* ---- Options --------------------------------------------------------------------------------- */
 
 static bool parse_meshes(const char *text, void *into)
 {
     (void)into;
     double mesh[FRAMES_MESHES];
-    frames_bench.meshes = bench_parse_numbers("meshes", text, 2, 4096, mesh, FRAMES_MESHES);
-    for (size_t m = 0; m < frames_bench.meshes; m++)
-        frames_bench.mesh[m] = (int)mesh[m];
-    return frames_bench.meshes > 0;
+    mesh_count = bench_parse_numbers("meshes", text, 2, 4096, mesh, FRAMES_MESHES);
+    for (size_t m = 0; m < mesh_count; m++)
+        meshes[m] = (int)mesh[m];
+    return mesh_count > 0;
 }
 
 static bool be_quick(const char *text, void *into)
 {
     (void)text;
-    frames_bench.effort = (struct frames_effort){
+    frames_effort = (struct frames_effort){
         .rounds = 2, .frames = 24, .most_frames = 48, .block_seconds = 0.01, .most_seconds = 0.05};
     return parse_meshes("16,32,64", into);
 }
@@ -34,29 +37,29 @@ static bool parse_gl_device(const char *text, void *into)
 {
     (void)into;
     if (strcmp(text, "software") != 0)
-        return bench_parse_device("gl-device", text, &frames_bench.f.gl_ordinal);
-    frames_bench.f.gl_ordinal = FRAMES_SOFTWARE_GL;
+        return bench_parse_device("gl-device", text, &scene.gl_ordinal);
+    scene.gl_ordinal = FRAMES_SOFTWARE_GL;
     return true;
 }
 
 static const struct option_row options[] = {
-    FRAMES_OPTIONS_DEVICE(&frames_bench.f),
+    FRAMES_OPTIONS_DEVICE,
     {"gl-device", 0, "N",
      "the CUDA device on which OpenGL and Vulkan draw; \"software\": they draw on the CPU, with "
      "Mesa, without interop to compare with",
      .own = {parse_gl_device, NULL}},
     {"meshes", 0, "A,B,C", "points per side of up to three meshes (default 64,256,1024)",
      .own = {parse_meshes, NULL}},
-    {"rounds", 0, "N", "blocks of each row", .count = {&frames_bench.effort.rounds, 1, 64}},
+    {"rounds", 0, "N", "blocks of each row", .count = {&frames_effort.rounds, 1, 64}},
     {"block-seconds", 0, "S",
      "minimum duration of a block; the interop blocks that a row is compared with last half as "
      "long",
-     .real = {&frames_bench.effort.block_seconds, 1e-6, 60}},
-    {"most-seconds", 0, "S", "and at most", .real = {&frames_bench.effort.most_seconds, 1e-6, 60}},
+     .real = {&frames_effort.block_seconds, 1e-6, 60}},
+    {"most-seconds", 0, "S", "and at most", .real = {&frames_effort.most_seconds, 1e-6, 60}},
     {"latency", 0, "HZ",
      "also measure the latency of frames at this rate, from the call and from the end of the "
      "kernel, in rows in which OpenGL draws",
-     .real = {&frames_bench.effort.latency_hz, 1, 1e6}},
+     .real = {&frames_effort.latency_hz, 1, 1e6}},
     {"quick", 0, NULL, "tiny meshes (16,32,64) and blocks: a test of this program",
      .own = {be_quick, NULL}},
     {0},
@@ -73,14 +76,14 @@ static const char SOFTWARE[] =
 
 static bool wants(const struct bench_row *row, size_t mesh)
 {
-    const struct frames *f = &frames_bench.f;
-    const bool across = frames_is_across(f);
+    const bool across = frames_is_across();
     (void)mesh;
     if (((const struct frames_kind *)(const void *)row)->across && !across)
         return false;
-    return bench_only || bench_is_selected(row->name, f->gl_ordinal == FRAMES_SOFTWARE_GL ? SOFTWARE
-                                                      : across                            ? ACROSS
-                                                                                          : "");
+    return bench_only ||
+           bench_is_selected(row->name, scene.gl_ordinal == FRAMES_SOFTWARE_GL ? SOFTWARE
+                                        : across                               ? ACROSS
+                                                                               : "");
 }
 
 #define SMALL  "64 x 64 points (64 KiB)"
@@ -116,53 +119,32 @@ static const struct bench_goal *goals(void)
                                                {0}};
     static const struct bench_goal on_cpu[] = {
         {"copy/4", NULL, "us_a_frame", "draw|transfer", false, 1.2}, {0}};
-    return frames_bench.f.gl_ordinal == FRAMES_SOFTWARE_GL ? on_cpu
-           : frames_is_across(&frames_bench.f)             ? on_two
-                                                           : on_one;
+    return scene.gl_ordinal == FRAMES_SOFTWARE_GL ? on_cpu : frames_is_across() ? on_two : on_one;
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-static bool open(void)
-{
-    return frames_print_error(frames_open(&frames_bench.f));
-}
-
 static void add_facts(struct bench_machine *machine)
 {
-    frames_add_facts(&frames_bench.f, machine);
+    frames_add_facts(machine);
     bench_add_fact(machine, "frames", "frames",
                    "CUDA writes w x w points of 16 bytes, drawn into %d x %d pixels", FRAMES_TARGET,
                    FRAMES_TARGET);
-    bench_add_fact(machine, "blocks", "blocks",
-                   "%u of each row, of %g to %g s, from empty queues until all APIs are idle%s",
-                   frames_bench.effort.rounds, frames_bench.effort.block_seconds,
-                   frames_bench.effort.most_seconds,
-                   frames_bench.f.gl_ordinal == FRAMES_SOFTWARE_GL
-                       ? ""
-                       : ", alternating with raw interop in order");
+    bench_add_fact(
+        machine, "blocks", "blocks",
+        "%u of each row, of %g to %g s, from empty queues until all APIs are idle%s",
+        frames_effort.rounds, frames_effort.block_seconds, frames_effort.most_seconds,
+        scene.gl_ordinal == FRAMES_SOFTWARE_GL ? "" : ", alternating with raw interop in order");
 }
 
 static size_t sizes(void)
 {
-    return frames_bench.meshes;
+    return mesh_count;
 }
 
 static bool begin(size_t mesh)
 {
-    return frames_print_error(frames_set_mesh(&frames_bench.f, frames_bench.mesh[mesh]) &&
-                              frames_open_base());
-}
-
-static bool end(size_t mesh)
-{
-    (void)mesh;
-    return frames_print_error(frames_close_base());
-}
-
-static void close(void)
-{
-    frames_close(&frames_bench.f);
+    return frames_set_mesh(meshes[mesh]) && frames_open_base();
 }
 
 const struct bench_setup bench_setup = {
@@ -172,13 +154,14 @@ const struct bench_setup bench_setup = {
              "the grinterop ring with frames in flight. Or OpenGL or Vulkan draws a "
              "picture of w by w pixels, and CUDA filters it.",
     .options = options,
-    .rows = {frames_kinds},
-    .row_size = sizeof(*frames_kinds),
-    .open = open,
+    .rows = {frames_draw_rows, frames_hand_rows, frames_vulkan_rows, frames_read_rows,
+             frames_hand_read_rows, frames_vulkan_read_rows},
+    .row_size = sizeof(*frames_draw_rows),
+    .open = frames_open,
     .add_facts = add_facts,
     .sizes = sizes,
     .begin = begin,
-    .end = end,
+    .end = frames_close_base,
     .wants = wants,
     .goals = goals,
-    .close = close};
+    .close = frames_close};

@@ -20,47 +20,46 @@ struct ends {
     double at;
 };
 
-static void close_ends(struct frames *f, struct ends *ends)
+static void close_ends(struct ends *ends)
 {
-    f->ended = NULL;
-    f->cuda->EventDestroy(ends->first);
+    scene.ended = NULL;
+    bench_cuda->EventDestroy(ends->first);
     for (unsigned i = 0; i < FRAMES; i++)
-        f->cuda->EventDestroy(ends->events[i]);
+        bench_cuda->EventDestroy(ends->events[i]);
 }
 
 /* The stream is idle, so the event happens between both readings of the clock of the CPU. */
-static bool read_clock(struct frames *f, struct ends *ends)
+static bool read_clock(struct ends *ends)
 {
     const double before = bench_now_us();
     const bool good =
-        frames_cuda_ok(f, f->cuda->EventRecord(ends->first, f->on.stream), "cuEventRecord") &&
-        frames_cuda_ok(f, f->cuda->EventSynchronize(ends->first), "cuEventSynchronize");
+        CU(EventRecord, ends->first, scene.on.stream) && CU(EventSynchronize, ends->first);
     ends->at = (before + bench_now_us()) / 2;
     return good;
 }
 
-static bool open_ends(struct frames *f, struct ends *ends)
+static bool open_ends(struct ends *ends)
 {
-    bool good = frames_cuda_ok(f, f->cuda->EventCreate(&ends->first, 0), "cuEventCreate");
+    bool good = CU(EventCreate, &ends->first, 0);
     for (unsigned i = 0; good && i < FRAMES; i++)
-        good = frames_cuda_ok(f, f->cuda->EventCreate(&ends->events[i], 0), "cuEventCreate");
+        good = CU(EventCreate, &ends->events[i], 0);
     for (unsigned i = 0; good && i < CLOCK_READS; i++) /* the first ones are slow */
-        good = read_clock(f, ends);
-    f->launched = 0;
-    f->ended = ends->events;
+        good = read_clock(ends);
+    scene.launched = 0;
+    scene.ended = ends->events;
     return good;
 }
 
-static double end_of(const struct frames *f, const struct ends *ends, unsigned i)
+static double end_of(const struct ends *ends, unsigned i)
 {
     float ms = NAN;
-    f->cuda->EventElapsedTime(&ms, ends->first, ends->events[i]);
+    bench_cuda->EventElapsedTime(&ms, ends->first, ends->events[i]);
     return ends->at + (double)ms * 1e3;
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
-static bool draw_all(struct frames *f, struct frames_run *run, double hz, double *began)
+static bool draw_all(struct frames_run *run, double hz, double *began)
 {
     const double start = bench_now_us();
     bool good = true;
@@ -68,42 +67,41 @@ static bool draw_all(struct frames *f, struct frames_run *run, double hz, double
         while (bench_now_us() - start < i * 1e6 / hz)
             continue;
         began[i] = bench_now_us();
-        good = run->kind->frame(f, run);
+        good = run->kind->frame(run);
         glFlush();
     }
-    return frames_drain(f) && good;
+    return frames_drain() && good;
 }
 
-bool frames_latency(struct frames *f, struct frames_run *run, double hz,
-                    struct bench_result *result)
+bool frames_latency(struct frames_run *run, double hz, struct bench_result *result)
 {
     unsigned queries[FRAMES];
     double began[FRAMES], latencies[FRAMES], from_kernel[FRAMES];
     GLint64 origin = 0;
     struct ends ends = {0};
-    bool good = open_ends(f, &ends);
+    bool good = open_ends(&ends);
     glGenQueries(FRAMES, queries);
-    f->queries = queries;
-    f->drawn = 0;
-    f->frames_left = FRAMES;
+    scene.queries = queries;
+    scene.drawn = 0;
+    scene.frames_left = FRAMES;
     glGetInteger64v(GL_TIMESTAMP, &origin);
     const double here = bench_now_us();
-    good = good && draw_all(f, run, hz, began);
-    f->queries = NULL;
-    for (unsigned i = SKIPPED; good && i < f->drawn; i++) {
+    good = good && draw_all(run, hz, began);
+    scene.queries = NULL;
+    for (unsigned i = SKIPPED; good && i < scene.drawn; i++) {
         GLuint64 end = 0;
         glGetQueryObjectui64v(queries[i], GL_QUERY_RESULT, &end);
         const double drawn = (double)((GLint64)end - origin) / 1e3 + here;
         latencies[i - SKIPPED] = drawn - began[i];
-        from_kernel[i - SKIPPED] = drawn - end_of(f, &ends, i);
+        from_kernel[i - SKIPPED] = drawn - end_of(&ends, i);
     }
     glDeleteQueries(FRAMES, queries);
-    close_ends(f, &ends);
-    if (!good || f->drawn <= SKIPPED)
-        return good && frames_gl_ok("glQueryCounter");
-    const size_t count = f->drawn - SKIPPED;
+    close_ends(&ends);
+    if (!good || scene.drawn <= SKIPPED)
+        return good && bench_gl_ok("glQueryCounter");
+    const size_t count = scene.drawn - SKIPPED;
     bench_set(result, "latency_us", bench_spread_of(latencies, count));
     bench_set_number(result, "worst_latency_us", latencies[count - 1]); /* they are sorted */
     bench_set(result, "kernel_to_draw_us", bench_spread_of(from_kernel, count));
-    return frames_gl_ok("glQueryCounter");
+    return bench_gl_ok("glQueryCounter");
 }

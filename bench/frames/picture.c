@@ -9,30 +9,29 @@
 
 #include <epoxy/gl.h>
 
-#include "bench/frames/glsl.h"
 #include "examples/support/shader.h"
 #include "bench/frames/frames.h"
 
 GLSL(picture, vert);
 GLSL(picture, frag);
 
-bool frames_picture_open(struct frames *f)
+bool frames_picture_open(void)
 {
-    struct frames_picture *p = &f->picture;
+    struct frames_picture *p = &scene.picture;
     glGenFramebuffers(1, &p->framebuffer);
     glGenRenderbuffers(1, &p->colour);
     glGenVertexArrays(1, &p->vertex_array);
     p->program = shader_program(picture_vert.text, picture_frag.text);
     p->phase = glGetUniformLocation(p->program, "phase");
-    return p->program != 0 && frames_gl_ok("prepare a picture");
+    return p->program != 0 && bench_gl_ok("prepare a picture");
 }
 
-static void end_mesh(struct frames *f)
+static void end_mesh(void)
 {
-    struct frames_picture *p = &f->picture;
+    struct frames_picture *p = &scene.picture;
     glDeleteBuffers(1, &p->alone);
     if (p->filtered != 0)
-        f->cuda->MemFree(p->filtered);
+        bench_cuda->MemFree(p->filtered);
     free(p->reference);
     free(p->result);
     p->alone = 0;
@@ -40,10 +39,10 @@ static void end_mesh(struct frames *f)
     p->reference = p->result = NULL;
 }
 
-void frames_picture_close(struct frames *f)
+void frames_picture_close(void)
 {
-    const struct frames_picture *p = &f->picture;
-    end_mesh(f);
+    const struct frames_picture *p = &scene.picture;
+    end_mesh();
     glDeleteProgram(p->program);
     glDeleteVertexArrays(1, &p->vertex_array);
     glDeleteFramebuffers(1, &p->framebuffer);
@@ -53,51 +52,47 @@ void frames_picture_close(struct frames *f)
 /* ---- A frame --------------------------------------------------------------------------------- */
 
 /* Draws the picture. Restores the OpenGL state, since other rows draw in between. */
-void frames_picture_draw(struct frames *f, unsigned name)
+void frames_picture_draw(unsigned name)
 {
-    const struct frames_picture *p = &f->picture;
+    const struct frames_picture *p = &scene.picture;
     glBindFramebuffer(GL_FRAMEBUFFER, p->framebuffer);
-    glViewport(0, 0, f->mesh, f->mesh);
+    glViewport(0, 0, scene.mesh, scene.mesh);
     glBindVertexArray(p->vertex_array);
     glUseProgram(p->program);
-    glUniform1f(p->phase, frames_next_phase(f));
+    glUniform1f(p->phase, frames_next_phase());
     glDrawArrays(GL_TRIANGLES, 0, 3);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, name);
-    glReadPixels(0, 0, f->mesh, f->mesh, GL_RGBA, GL_FLOAT, NULL);
+    glReadPixels(0, 0, scene.mesh, scene.mesh, GL_RGBA, GL_FLOAT, NULL);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    glUseProgram(f->program);
-    glBindVertexArray(f->vertex_array);
+    glUseProgram(scene.program);
+    glBindVertexArray(scene.vertex_array);
     glViewport(0, 0, FRAMES_TARGET, FRAMES_TARGET);
-    glBindFramebuffer(GL_FRAMEBUFFER, f->framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, scene.framebuffer);
 }
 
-bool frames_picture_filter(struct frames *f, CUdeviceptr pixels)
+bool frames_picture_filter(CUdeviceptr pixels)
 {
-    int mesh = f->mesh;
-    void *arguments[] = {&pixels, &f->picture.filtered, &mesh};
+    int mesh = scene.mesh;
+    void *arguments[] = {&pixels, &scene.picture.filtered, &mesh};
     const unsigned count = (unsigned)(mesh * mesh);
-    return frames_cuda_ok(f,
-                          f->cuda->LaunchKernel(f->filter, (count + 255) / 256, 1, 1, 256, 1, 1, 0,
-                                                f->on.stream, arguments, NULL),
-                          "cuLaunchKernel");
+    return CU(LaunchKernel, scene.filter, (count + 255) / 256, 1, 1, 256, 1, 1, 0, scene.on.stream,
+              arguments, NULL);
 }
 
 /* ---- Verification ---------------------------------------------------------------------------- */
 
-static bool fetch(struct frames *f, float *into)
+static bool fetch(float *into)
 {
-    return frames_drain(f) &&
-           frames_cuda_ok(f, f->cuda->MemcpyDtoH(into, f->picture.filtered, f->bytes),
-                          "cuMemcpyDtoH");
+    return frames_drain() && CU(MemcpyDtoH, into, scene.picture.filtered, scene.bytes);
 }
 
-bool frames_picture_wrong(struct frames *f, int *wrong)
+bool frames_picture_wrong(int *wrong)
 {
-    const struct frames_picture *p = &f->picture;
+    const struct frames_picture *p = &scene.picture;
     *wrong = 0;
-    if (!fetch(f, p->result))
+    if (!fetch(p->result))
         return false;
-    for (size_t i = 0; i < f->bytes / 16; i++)
+    for (size_t i = 0; i < scene.bytes / 16; i++)
         *wrong += memcmp(&p->result[4 * i], &p->reference[4 * i], 16) != 0;
     return true;
 }
@@ -106,39 +101,34 @@ bool frames_picture_wrong(struct frames *f, int *wrong)
  * Makes the expected result: copies the last picture to CUDA through the host, without shared
  * memory.
  */
-static bool make_reference(struct frames *f)
+static bool make_reference(void)
 {
-    const struct frames_picture *p = &f->picture;
-    f->frames_left = 1;
-    frames_picture_draw(f, p->alone);
+    const struct frames_picture *p = &scene.picture;
+    scene.frames_left = 1;
+    frames_picture_draw(p->alone);
     glBindBuffer(GL_ARRAY_BUFFER, p->alone);
-    glGetBufferSubData(GL_ARRAY_BUFFER, 0, (GLsizeiptr)f->bytes, p->result);
-    return frames_gl_ok("draw the reference") &&
-           frames_cuda_ok(
-               f, f->cuda->MemcpyHtoDAsync(f->scratch[1], p->result, f->bytes, f->on.stream),
-               "cuMemcpyHtoDAsync") &&
-           frames_picture_filter(f, f->scratch[1]) && fetch(f, p->reference);
+    glGetBufferSubData(GL_ARRAY_BUFFER, 0, (GLsizeiptr)scene.bytes, p->result);
+    return bench_gl_ok("draw the reference") &&
+           CU(MemcpyHtoDAsync, scene.scratch[1], p->result, scene.bytes, scene.on.stream) &&
+           frames_picture_filter(scene.scratch[1]) && fetch(p->reference);
 }
 
-bool frames_picture_set_mesh(struct frames *f)
+bool frames_picture_set_mesh(void)
 {
-    struct frames_picture *p = &f->picture;
-    end_mesh(f);
+    struct frames_picture *p = &scene.picture;
+    end_mesh();
     glBindFramebuffer(GL_FRAMEBUFFER, p->framebuffer);
     glBindRenderbuffer(GL_RENDERBUFFER, p->colour);
-    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA32F, f->mesh, f->mesh);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA32F, scene.mesh, scene.mesh);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, p->colour);
-    glBindFramebuffer(GL_FRAMEBUFFER, f->framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, scene.framebuffer);
     glGenBuffers(1, &p->alone);
     glBindBuffer(GL_ARRAY_BUFFER, p->alone);
-    glBufferStorage(GL_ARRAY_BUFFER, (GLsizeiptr)f->bytes, NULL, 0);
-    p->reference = malloc(f->bytes);
-    p->result = malloc(f->bytes);
-    if (!p->reference || !p->result) {
-        frames_set_error("out of memory");
-        return false;
-    }
-    return frames_gl_ok("make a picture") &&
-           frames_cuda_ok(f, f->cuda->MemAlloc(&p->filtered, f->bytes), "cuMemAlloc") &&
-           make_reference(f);
+    glBufferStorage(GL_ARRAY_BUFFER, (GLsizeiptr)scene.bytes, NULL, 0);
+    p->reference = malloc(scene.bytes);
+    p->result = malloc(scene.bytes);
+    if (!p->reference || !p->result)
+        return bench_out_of_memory();
+    return bench_gl_ok("make a picture") && CU(MemAlloc, &p->filtered, scene.bytes) &&
+           make_reference();
 }

@@ -3,87 +3,98 @@
 #define _GNU_SOURCE
 #include "bench/frames/frames.h"
 
-/* ---- Unsynchronised -------------------------------------------------------------------------- */
-
-bool frames_read_alone(struct frames *f, struct frames_run *run)
+static bool alone(struct frames_run *run)
 {
     (void)run;
-    frames_picture_draw(f, f->picture.alone);
-    return frames_picture_filter(f, f->scratch[f->frames_left % FRAMES_ALONE]);
+    frames_picture_draw(scene.picture.alone);
+    return frames_picture_filter(scene.scratch[scene.frames_left % FRAMES_ALONE]);
 }
 
-/* ---- In order: one buffer -------------------------------------------------------------------- */
-
-bool frames_read_open_raw(struct frames *f, struct frames_run *run)
-{
-    return frames_open_raw(f, run, GR_READ_ONLY);
-}
-
-bool frames_read_raw(struct frames *f, struct frames_run *run)
+static bool raw(struct frames_run *run)
 {
     CUdeviceptr pixels;
-    frames_picture_draw(f, run->name);
-    return frames_map_raw(f, run, &pixels) && frames_picture_filter(f, pixels) &&
-           frames_unmap_raw(f, run);
+    frames_picture_draw(run->names[0]);
+    return frames_map_raw(run, &pixels) && frames_picture_filter(pixels) && frames_unmap_raw(run);
 }
 
-bool frames_read_open(struct frames *f, struct frames_run *run)
+static bool grinterop(struct frames_run *run)
 {
-    if (!frames_make_buffer(f, run))
+    gr_buffer *buffer;
+    frames_picture_draw(gr_gl_name(run->resource));
+    if (!GR_NEW(buffer, map, run->resource, scene.on.stream))
         return false;
-    run->resource = gr_from_gl_buffer(run->name, GR_READ_ONLY);
-    return run->resource || frames_grinterop_failed("gr_from_gl_buffer");
-}
-
-bool frames_read_open_peer(struct frames *f, struct frames_run *run)
-{
-    return frames_open_peer(f, run, GR_READ_ONLY);
-}
-
-bool frames_read_frame(struct frames *f, struct frames_run *run)
-{
-    frames_picture_draw(f, gr_gl_name(run->resource));
-    gr_buffer *buffer = gr_map(run->resource, f->on.stream);
-    if (!buffer)
-        return frames_grinterop_failed("gr_map");
-    const bool launched = frames_picture_filter(f, gr_buffer_ptr(buffer));
-    if (gr_buffer_release(buffer) != GR_OK)
-        return frames_grinterop_failed("gr_buffer_release");
-    return launched;
+    const bool launched = frames_picture_filter(gr_buffer_ptr(buffer));
+    return GR(buffer_release, buffer) && launched;
 }
 
 /* ---- In flight ------------------------------------------------------------------------------- */
 
-bool frames_read_open_ring(struct frames *f, struct frames_run *run)
-{
-    return frames_open_ring(f, run, GR_SIDE_GRAPHICS);
-}
-
-bool frames_read_slots(struct frames *f, struct frames_run *run)
+bool frames_read_slots(struct frames_run *run)
 {
     const unsigned n = run->kind->group;
-    if (gr_ring_acquire_read(run->ring, f->on.stream, run->slots, n, 0) != GR_OK)
-        return frames_grinterop_failed("gr_ring_acquire_read");
+    if (!GR(ring_acquire_read, run->ring, scene.on.stream, run->slots, n, 0))
+        return false;
     for (unsigned i = 0; i < n; i++)
-        if (!frames_picture_filter(f, gr_buffer_ptr(run->slots[i]->buffer))) {
+        if (!frames_picture_filter(gr_buffer_ptr(run->slots[i]->buffer))) {
             gr_ring_cancel_read(run->ring, run->slots, n);
             return false;
         }
     return frames_ring_give_back(run);
 }
 
-bool frames_read_draw_slots(struct frames *f, struct frames_run *run)
+static bool draw_slots(struct frames_run *run)
 {
     const unsigned n = run->kind->group;
-    if (gr_ring_acquire_write(run->ring, GR_STREAM_NONE, run->slots, n, 0) != GR_OK)
-        return frames_grinterop_failed("gr_ring_acquire_write");
+    if (!GR(ring_acquire_write, run->ring, GR_STREAM_NONE, run->slots, n, 0))
+        return false;
     for (unsigned i = 0; i < n; i++)
-        frames_picture_draw(f, gr_gl_name(run->slots[i]->resource));
-    return gr_ring_hand_over(run->ring, run->slots, n) == GR_OK ||
-           frames_grinterop_failed("gr_ring_hand_over");
+        frames_picture_draw(gr_gl_name(run->slots[i]->resource));
+    return GR(ring_hand_over, run->ring, run->slots, n);
 }
 
-bool frames_read_ring(struct frames *f, struct frames_run *run)
+static bool ring(struct frames_run *run)
 {
-    return frames_read_draw_slots(f, run) && frames_read_slots(f, run);
+    return draw_slots(run) && frames_read_slots(run);
 }
+
+static bool copy_ring(struct frames_run *run)
+{
+    return frames_get_ahead(run, draw_slots) && frames_read_slots(run);
+}
+
+/* ---- The rows -------------------------------------------------------------------------------- */
+
+#define READ(key, label, slots, group, open, frame, by, ...)                                       \
+    {                                                                                              \
+        FRAMES_ROW(FRAMES_READS, key, label), slots, group, open, frame, frames_close_gl,          \
+            .transport = by, .reads = true, __VA_ARGS__                                            \
+    }
+#define STAGED(n)                                                                                  \
+    READ("read/staged/" #n, "in_flight " #n, n, 1, frames_open_one, grinterop, GR_TRANSPORT_PEER, )
+#define RING(key, label, slots, group)                                                             \
+    READ(key, label, slots, group, frames_open_ring, ring, GR_TRANSPORT_SHARED, .created = true)
+
+enum { BASE = 1 };
+
+const struct frames_kind frames_read_rows[] = {
+    {FRAMES_ROW(FRAMES_READS, "read/bound", "both, unsynchronised"), 1, 1, NULL, alone, NULL,
+     .unchecked = true, .reads = true},
+    [BASE] = READ("read/raw", "interop, raw calls", 1, 1, frames_open_raw, raw, 0, ),
+    READ("read/grinterop", "interop, grinterop", 1, 1, frames_open_one, grinterop, 0, ),
+    READ("read/peer", "peer, grinterop", 1, 1, frames_open_one, grinterop, GR_TRANSPORT_PEER,
+         .across = true),
+    STAGED(2),
+    STAGED(4),
+    STAGED(8),
+    STAGED(16),
+    READ("read/copy", "copy, grinterop", 1, 1, frames_open_one, grinterop, GR_TRANSPORT_COPY, ),
+    READ("read/copy/1", "copy, 1 in flight", 3, 1, frames_open_ring, copy_ring,
+         GR_TRANSPORT_COPY, ),
+    READ("read/copy/4", "copy, 4 in flight", 6, 1, frames_open_ring, copy_ring,
+         GR_TRANSPORT_COPY, ),
+    RING("read/ring/1", "ring, 1 in flight", 3, 1),
+    RING("read/ring/16", "ring, 16 in flight", 18, 1),
+    RING("read/ring/64", "ring, groups of 64", 128, 64),
+    {.slots = 0},
+};
+const struct frames_kind *const frames_read_base = &frames_read_rows[BASE];

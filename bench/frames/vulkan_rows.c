@@ -1,150 +1,99 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The rows in which Vulkan draws: a ring of buffers that grinterop creates, and one command buffer
- * per slot, recorded in advance. A group is one submit.
+ * The rows in which CUDA writes a mesh and Vulkan draws it: a ring of resources that grinterop
+ * creates, and the command buffers of each slot, recorded in advance. A group is one submit.
  */
 #include "bench/frames/vulkan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* A value of a timeline semaphore; VK_NULL_HANDLE: none. */
+struct point {
+    VkSemaphore semaphore;
+    uint64_t value;
+};
+
+static struct {
+    gr_vk_device *shared, *copying; /* the device: sharing memory, copying through the host */
+    gr_vk_device *peer;             /* copying from GPU to GPU, or NULL */
+    gr_semaphore *moved;            /* the transfer queue signals each copy by the next value */
+    uint64_t moves;                 /* the last value of `moved` */
+    struct frames_vulkan_draw draw;
+    struct bench_vk_object pixels;
+} vulkan;
+
+static struct bench_vk_queue *const GRAPHICS = &bench_vk.queues[BENCH_GRAPHICS];
+static struct bench_vk_queue *const TRANSFER = &bench_vk.queues[BENCH_TRANSFER];
+
 /* ---- The device ------------------------------------------------------------------------------ */
 
-static const struct frames_vulkan_plan POINTS = {.format = VK_FORMAT_R8G8B8A8_UNORM,
-                                                 .size = FRAMES_TARGET,
-                                                 .vert = &mesh_vert,
-                                                 .frag = &mesh_frag,
-                                                 .points = true};
-
-gr_vk_device_desc frames_vulkan_copying(const struct frames_vulkan *k, unsigned transport,
-                                        VkQueue queue, uint32_t family)
+bool frames_vulkan_open(void)
 {
-    gr_vk_device_desc desc = k->on;
-    desc.queue = queue;
-    desc.queue_family = family;
-    desc.transports = transport;
-    return desc;
-}
-
-static gr_vk_device *wrap_for_copies(const struct frames_vulkan *k, unsigned transport)
-{
-    const gr_vk_device_desc desc =
-        frames_vulkan_copying(k, transport, k->vulkan.queue, k->vulkan.family);
-    return gr_vk_device_from_vk(&desc);
-}
-
-/* The device for a row. The device for copies from GPU to GPU is wrapped when first needed. */
-static gr_vk_device *device_for(struct frames_vulkan *k, unsigned copied)
-{
-    if (copied == GR_TRANSPORT_PEER && !k->peer)
-        k->peer = wrap_for_copies(k, copied);
-    return !copied ? k->vulkan.shared : copied == GR_TRANSPORT_PEER ? k->peer : k->copying;
-}
-
-static bool open_device(const struct frames *f, struct frames_vulkan *k)
-{
-    if (f->gl_ordinal == FRAMES_SOFTWARE_GL)
-        return frames_software_vulkan_open(&k->on) && vulkan_open_own(&k->vulkan, &k->on);
-    if (!vulkan_open_on(&k->vulkan, f->gl_ordinal))
-        return false;
-    const gr_vk_headless_info *on = gr_vk_headless_get_info(k->vulkan.headless);
-    k->on = GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
-                    .instance = on->instance, .physical_device = on->physical_device,
-                    .device = on->device);
-    return true;
-}
-
-void frames_vulkan_open(struct frames *f)
-{
-    f->vulkan = calloc(1, sizeof(*f->vulkan));
-    struct frames_vulkan *k = f->vulkan;
-    if (k && open_device(f, k) && (k->copying = wrap_for_copies(k, GR_TRANSPORT_COPY)) &&
-        frames_vulkan_draw_init(&k->vulkan, &POINTS, &k->draw) &&
-        vulkan_buffer_init(&k->vulkan, FRAMES_PIXELS, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &k->pixels))
-        return;
-    gr_error error = *gr_last_error();
-    snprintf(f->no_vulkan, sizeof(f->no_vulkan), "no Vulkan: %.380s", error.message);
-    frames_vulkan_close(f);
-}
-
-void frames_vulkan_close(struct frames *f)
-{
-    struct frames_vulkan *k = f->vulkan;
-    if (!k)
-        return;
-    if (k->vulkan.device != VK_NULL_HANDLE) {
-        vulkan_buffer_free(&k->vulkan, &k->pixels);
-        frames_vulkan_draw_free(&k->vulkan, &k->draw);
-    }
-    frames_transfer_queue_close(k);
-    gr_vk_device_free(k->copying);
-    gr_vk_device_free(k->peer);
-    vulkan_close(&k->vulkan);
-    if (f->gl_ordinal == FRAMES_SOFTWARE_GL)
-        frames_software_vulkan_close(&k->on);
-    free(k);
-    f->vulkan = NULL;
-}
-
-bool frames_vulkan_drain(const struct frames *f)
-{
-    if (!f->vulkan)
+    const bool on_cpu = scene.gl_ordinal == FRAMES_SOFTWARE_GL;
+    if ((on_cpu ? bench_vk_open_software() : bench_vk_open(scene.gl_ordinal)) &&
+        (vulkan.shared = bench_vk_wrap(GRAPHICS, on_cpu ? GR_TRANSPORT_COPY : 0, true)) &&
+        (vulkan.copying = bench_vk_wrap(GRAPHICS, GR_TRANSPORT_COPY, false)) &&
+        frames_vulkan_draw_init(&vulkan.draw, true, FRAMES_TARGET) &&
+        bench_vk_buffer(&vulkan.pixels, FRAMES_PIXELS, VK_BUFFER_USAGE_TRANSFER_DST_BIT, false))
         return true;
-    const struct vulkan *v = &f->vulkan->vulkan;
-    VkResult result = v->DeviceWaitIdle(v->device);
-    if (result != VK_SUCCESS)
-        frames_set_error("vkDeviceWaitIdle: VkResult %d", (int)result);
-    return result == VK_SUCCESS;
+    snprintf(scene.no_vulkan, sizeof(scene.no_vulkan), "no Vulkan: %.380s", bench_last_error());
+    return false;
 }
 
-bool frames_vulkan_available(const struct frames *f)
+void frames_vulkan_close(void)
 {
-    if (!f->vulkan)
-        frames_set_error("%s", f->no_vulkan);
-    return f->vulkan;
+    bench_vk_free(&vulkan.pixels);
+    frames_vulkan_draw_free(&vulkan.draw);
+    gr_semaphore_free(vulkan.moved);
+    gr_vk_device_free(vulkan.copying);
+    gr_vk_device_free(vulkan.peer);
+    gr_vk_device_free(vulkan.shared);
 }
 
-void frames_vulkan_describe(const struct frames *f, char *text, size_t size)
+bool frames_vulkan_drain(void)
 {
-    snprintf(text, size, "%s",
-             f->vulkan ? gr_vk_device_get_info(f->vulkan->vulkan.shared)->description
-                       : f->no_vulkan);
+    return *scene.no_vulkan != '\0' || VK(DeviceWaitIdle, bench_vk.on.device);
+}
+
+const char *frames_vulkan_describe(void)
+{
+    return *scene.no_vulkan != '\0' ? scene.no_vulkan
+                                    : gr_vk_device_get_info(vulkan.shared)->description;
 }
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 
-VkCommandBuffer frames_vulkan_begin(const struct frames *f, gr_resource *resource,
-                                    const gr_vk_use *use)
+VkCommandBuffer frames_vulkan_begin(gr_resource *resource, const gr_vk_use *use)
 {
     VkCommandBuffer commands =
-        vulkan_record(&f->vulkan->vulkan, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
-    if (!commands)
-        frames_set_error("no command buffer");
-    else if (gr_vk_cmd_from_cuda(commands, &resource, 1, use) != GR_OK)
-        frames_grinterop_failed("gr_vk_cmd_from_cuda");
-    else
-        return commands;
-    return NULL;
+        bench_vk_record(GRAPHICS, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    return commands && GR(vk_cmd_from_cuda, commands, &resource, 1, use) ? commands : NULL;
 }
 
-bool frames_vulkan_end(const struct frames *f, VkCommandBuffer commands, gr_resource *resource,
-                       const gr_vk_use *use)
+bool frames_vulkan_end(VkCommandBuffer commands, gr_resource *resource, const gr_vk_use *use)
 {
-    if (gr_vk_cmd_to_cuda(commands, &resource, 1, use) != GR_OK)
-        return frames_grinterop_failed("gr_vk_cmd_to_cuda");
-    return f->vulkan->vulkan.EndCommandBuffer(commands) == VK_SUCCESS;
+    return GR(vk_cmd_to_cuda, commands, &resource, 1, use) && VK(EndCommandBuffer, commands);
 }
 
-struct frames_point frames_first_point(gr_semaphore *const semaphores[], const uint64_t values[],
-                                       size_t n)
+static void barrier(VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
+                    VkPipelineStageFlags to, VkAccessFlags access)
 {
-    return n ? (struct frames_point){gr_vk_semaphore(semaphores[0]), values[0]}
-             : (struct frames_point){VK_NULL_HANDLE, 0};
+    const VkMemoryBarrier all = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                 .srcAccessMask = written,
+                                 .dstAccessMask = access};
+    bench_vk.CmdPipelineBarrier(commands, from, to, 0, 1, &all, 0, NULL, 0, NULL);
 }
 
-bool frames_vulkan_submit_to(const struct vulkan *v, const VkCommandBuffer commands[], uint32_t n,
-                             const struct frames_point *wait, VkPipelineStageFlags stage,
-                             const struct frames_point *signal)
+static struct point first_point(gr_semaphore *const semaphores[], const uint64_t values[], size_t n)
+{
+    return n ? (struct point){gr_vk_semaphore(semaphores[0]), values[0]}
+             : (struct point){VK_NULL_HANDLE, 0};
+}
+
+static bool submit_to(const struct bench_vk_queue *queue, const VkCommandBuffer commands[],
+                      uint32_t n, const struct point *wait, VkPipelineStageFlags stage,
+                      const struct point *signal)
 {
     const uint32_t waits = wait->semaphore != VK_NULL_HANDLE;
     const uint32_t signals = signal->semaphore != VK_NULL_HANDLE;
@@ -163,154 +112,274 @@ bool frames_vulkan_submit_to(const struct vulkan *v, const VkCommandBuffer comma
                                .pCommandBuffers = commands,
                                .signalSemaphoreCount = signals,
                                .pSignalSemaphores = &signal->semaphore};
-    VkResult result = v->QueueSubmit(v->queue, 1, &info, VK_NULL_HANDLE);
-    if (result != VK_SUCCESS)
-        frames_set_error("vkQueueSubmit: VkResult %d", (int)result);
-    return result == VK_SUCCESS;
+    return VK(QueueSubmit, queue->queue, 1, &info, VK_NULL_HANDLE);
 }
 
-bool frames_vulkan_submit(const struct frames *f, const VkCommandBuffer commands[], uint32_t n,
-                          const gr_submit *points, VkPipelineStageFlags stage)
+bool frames_vulkan_submit(const VkCommandBuffer commands[], uint32_t n, const gr_submit *points,
+                          VkPipelineStageFlags stage)
 {
-    struct frames_point wait = {VK_NULL_HANDLE, 0}, signal = wait;
+    struct point wait = {VK_NULL_HANDLE, 0}, signal = wait;
     if (points) {
-        wait = frames_first_point(points->waits, points->wait_values, points->wait_count);
-        signal = frames_first_point(points->signals, points->signal_values, points->signal_count);
+        wait = first_point(points->waits, points->wait_values, points->wait_count);
+        signal = first_point(points->signals, points->signal_values, points->signal_count);
     }
-    return frames_vulkan_submit_to(&f->vulkan->vulkan, commands, n, &wait, stage, &signal);
+    return submit_to(GRAPHICS, commands, n, &wait, stage, &signal);
 }
 
 /* Copies the target to host memory. The copy is not part of any frame. */
-bool frames_vulkan_read(struct frames *f)
+bool frames_vulkan_read(void)
 {
-    struct frames_vulkan *k = f->vulkan;
-    const struct vulkan *v = &k->vulkan;
-    const VkBufferImageCopy all = {.imageSubresource = vulkan_colour_layer(),
+    const VkBufferImageCopy all = {.imageSubresource = BENCH_VK_COLOUR,
                                    .imageExtent = {FRAMES_TARGET, FRAMES_TARGET, 1}};
-    VkCommandBuffer commands = vulkan_record(v, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    VkCommandBuffer commands =
+        bench_vk_record(GRAPHICS, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     if (!commands)
         return false;
-    v->CmdCopyImageToBuffer(commands, k->draw.image.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-                            k->pixels.buffer, 1, &all);
-    vulkan_show_host(v, commands);
-    if (v->EndCommandBuffer(commands) != VK_SUCCESS || !vulkan_run(v, commands)) {
-        frames_set_error("the picture could not be read");
+    bench_vk.CmdCopyImageToBuffer(commands, vulkan.draw.image.image,
+                                  VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, vulkan.pixels.buffer, 1,
+                                  &all);
+    barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+            VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    if (!VK(EndCommandBuffer, commands) || !frames_vulkan_submit(&commands, 1, NULL, 0) ||
+        !frames_vulkan_drain())
         return false;
-    }
-    memcpy(f->pixels, k->pixels.bytes, FRAMES_PIXELS);
+    memcpy(scene.pixels, vulkan.pixels.bytes, FRAMES_PIXELS);
     return true;
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------ */
+/* ---- Rings ----------------------------------------------------------------------------------- */
 
-static bool make_slots(struct frames *f, struct frames_run *run,
-                       const struct frames_vulkan_slots *slots, gr_resource *resources[],
-                       unsigned *made)
+/* The device for a row. The device for copies from GPU to GPU is wrapped when first needed. */
+static gr_vk_device *device_for(unsigned transport)
 {
-    gr_vk_device *device = device_for(f->vulkan, run->kind->copied);
-    const uint32_t families[] = {f->vulkan->vulkan.family, f->vulkan->transfer.family};
-    const VkBufferCreateInfo buffer = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = f->bytes,
-        .usage = slots->usage,
-        .sharingMode = slots->two_families ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
-        .queueFamilyIndexCount = slots->two_families ? 2 : 0,
-        .pQueueFamilyIndices = families};
-    const VkImageCreateInfo image = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-                                     .imageType = VK_IMAGE_TYPE_2D,
-                                     .format = VK_FORMAT_R32G32B32A32_SFLOAT,
-                                     .extent = {(uint32_t)f->mesh, (uint32_t)f->mesh, 1},
-                                     .mipLevels = 1,
-                                     .arrayLayers = 1,
-                                     .samples = VK_SAMPLE_COUNT_1_BIT,
-                                     .usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
-    bool good = device || frames_grinterop_failed("gr_vk_device_from_vk");
-    while (good && *made < run->kind->slots) {
-        const unsigned slot = *made;
-        resources[slot] = run->kind->image ? gr_create_vk_image(device, &image, slots->flags)
-                                           : gr_create_vk_buffer(device, &buffer, slots->flags);
-        if (!resources[slot])
-            return frames_grinterop_failed(run->kind->image ? "gr_create_vk_image"
-                                                            : "gr_create_vk_buffer");
-        ++*made;
-        good = slots->record(f, run, resources[slot], slot);
-    }
-    return good;
+    if (transport == GR_TRANSPORT_PEER && !vulkan.peer)
+        vulkan.peer = bench_vk_wrap(GRAPHICS, transport, false);
+    return !transport                       ? vulkan.shared
+           : transport == GR_TRANSPORT_PEER ? vulkan.peer
+                                            : vulkan.copying;
 }
 
-bool frames_vulkan_make_ring(struct frames *f, struct frames_run *run,
-                             const struct frames_vulkan_slots *slots)
+/* With two command buffers per slot, the graphics and the transfer queue use the buffers. */
+static gr_resource *make_resource(const struct frames_kind *kind, bool two_families,
+                                  VkBufferUsageFlags usage)
+{
+    const unsigned flags = kind->reads ? GR_READ_ONLY : GR_WRITE_DISCARD;
+    const uint32_t families[] = {GRAPHICS->family, TRANSFER->family};
+    const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                       .size = scene.bytes,
+                                       .usage = usage,
+                                       .sharingMode = two_families ? VK_SHARING_MODE_CONCURRENT
+                                                                   : VK_SHARING_MODE_EXCLUSIVE,
+                                       .queueFamilyIndexCount = two_families ? 2 : 0,
+                                       .pQueueFamilyIndices = families};
+    const VkImageCreateInfo image =
+        bench_vk_image_info(VK_FORMAT_R32G32B32A32_SFLOAT, (uint32_t)scene.mesh,
+                            (uint32_t)scene.mesh, VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
+    gr_vk_device *device = device_for(kind->transport);
+    gr_resource *resource = NULL;
+    if (device && kind->image)
+        GR_NEW(resource, create_vk_image, device, &image, flags);
+    else if (device)
+        GR_NEW(resource, create_vk_buffer, device, &buffer, flags);
+    return resource;
+}
+
+bool frames_vulkan_make_ring(struct frames_run *run, unsigned commands, VkBufferUsageFlags usage,
+                             bool (*record)(struct frames_run *run, gr_resource *resource,
+                                            unsigned slot))
 {
     gr_resource *resources[FRAMES_MOST_SLOTS];
-    const gr_ring_options options = GR_INIT(gr_ring_options, .producer = slots->producer);
+    const struct frames_kind *kind = run->kind;
+    const gr_ring_options options =
+        GR_INIT(gr_ring_options, .producer = kind->reads ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA);
     unsigned made = 0;
-    run->commands = calloc((size_t)run->kind->slots * slots->commands, sizeof(VkCommandBuffer));
-    if (!run->commands) {
-        frames_set_error("out of memory");
-        return false;
+    bool good = true;
+    if (*scene.no_vulkan != '\0')
+        return bench_failed("%s", scene.no_vulkan);
+    run->commands = calloc((size_t)kind->slots * commands, sizeof(VkCommandBuffer));
+    if (!run->commands)
+        return bench_out_of_memory();
+    while (good && made < kind->slots &&
+           (good = (resources[made] = make_resource(kind, commands == 2, usage)))) {
+        good = record(run, resources[made], made);
+        made++;
     }
-    if (make_slots(f, run, slots, resources, &made) &&
-        !(run->ring = gr_ring_create(resources, made, &options)))
-        frames_grinterop_failed("gr_ring_create");
+    if (good)
+        GR_NEW(run->ring, ring_create, resources, made, &options);
     while (made-- > 0)
         gr_resource_free(resources[made]);
     return run->ring;
 }
 
-static bool record_points(struct frames *f, struct frames_run *run, gr_resource *vertices,
-                          unsigned slot)
+bool frames_vulkan_close_ring(struct frames_run *run)
 {
-    const gr_vk_use drawing = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT,
-                                      .access = VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT);
-    VkCommandBuffer commands = frames_vulkan_begin(f, vertices, &drawing);
-    run->commands[slot] = commands;
-    if (!commands)
-        return false;
-    frames_vulkan_draw_points(&f->vulkan->vulkan, &f->vulkan->draw, commands,
-                              gr_vk_buffer(vertices), (uint32_t)(f->mesh * f->mesh));
-    if (!frames_vulkan_end(f, commands, vertices, &drawing))
-        return false;
-    /* A row that only draws needs a mesh, which is written once. */
-    return !run->kind->unchecked || slot > 0 ||
-           (frames_write_mapped(f, vertices) && frames_drain(f));
-}
-
-bool frames_vulkan_open_ring(struct frames *f, struct frames_run *run)
-{
-    static const struct frames_vulkan_slots slots = {.usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
-                                                     .flags = GR_WRITE_DISCARD,
-                                                     .producer = GR_SIDE_CUDA,
-                                                     .commands = 1,
-                                                     .record = record_points};
-    return frames_vulkan_available(f) && frames_vulkan_make_ring(f, run, &slots);
-}
-
-bool frames_vulkan_close_ring(struct frames *f, struct frames_run *run)
-{
-    bool good = frames_drain(f);
+    const bool good = frames_drain();
     gr_ring_free(run->ring);
+    gr_resource_free(run->resource);
     free(run->commands);
+    bench_vk_end_commands(GRAPHICS);
+    bench_vk_end_commands(TRANSFER);
     return good;
 }
 
-bool frames_vulkan_draw_only(struct frames *f, struct frames_run *run)
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+static const gr_vk_use DRAWING = {.struct_size = sizeof(gr_vk_use),
+                                  .stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT,
+                                  .access = VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT};
+
+static bool record_points(struct frames_run *run, gr_resource *vertices, unsigned slot)
 {
-    return frames_vulkan_submit(f, run->commands, 1, NULL, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT);
+    VkCommandBuffer commands = run->commands[slot] = frames_vulkan_begin(vertices, &DRAWING);
+    if (!commands)
+        return false;
+    frames_vulkan_draw_points(&vulkan.draw, commands, gr_vk_buffer(vertices));
+    if (!frames_vulkan_end(commands, vertices, &DRAWING))
+        return false;
+    /* A row that only draws needs a mesh, which is written once. */
+    return !run->kind->unchecked || slot > 0 || (frames_write_mapped(vertices) && frames_drain());
 }
 
-bool frames_vulkan_frame(struct frames *f, struct frames_run *run)
+static bool open_buffers(struct frames_run *run)
+{
+    return frames_vulkan_make_ring(run, 1, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, record_points);
+}
+
+static bool draw_only(struct frames_run *run)
+{
+    return frames_vulkan_submit(run->commands, 1, NULL, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT);
+}
+
+static bool draw(struct frames_run *run)
 {
     const unsigned n = run->kind->group;
     VkCommandBuffer commands[FRAMES_MOST_GROUP];
-    if (!frames_ring_write(f, run))
+    if (!frames_ring_write(run))
         return false;
     for (unsigned i = 0; i < n; i++)
         commands[i] = run->commands[run->slots[i]->index];
     gr_submit *points = run->slots[0]->submit;
     const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT |
-                                        (run->kind->copied ? VK_PIPELINE_STAGE_TRANSFER_BIT : 0);
-    if (frames_vulkan_submit(f, commands, n, points, stages) && gr_submit_commit(points) == GR_OK)
+                                        (run->kind->transport ? VK_PIPELINE_STAGE_TRANSFER_BIT : 0);
+    if (frames_vulkan_submit(commands, n, points, stages) && GR(submit_commit, points))
         return frames_ring_give_back(run);
     gr_ring_cancel_read(run->ring, run->slots, n);
     return false;
 }
+
+/* ---- Images: Vulkan copies the texels to the buffer that it draws -----------------------------
+ */
+
+static const gr_vk_use READING = {.struct_size = sizeof(gr_vk_use),
+                                  .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                  .access = VK_ACCESS_TRANSFER_READ_BIT,
+                                  .layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
+
+static bool record_image(struct frames_run *run, gr_resource *image, unsigned slot)
+{
+    const VkBuffer vertices = gr_vk_buffer(run->resource);
+    const uint32_t side = (uint32_t)scene.mesh;
+    const VkBufferImageCopy texels = {.imageSubresource = BENCH_VK_COLOUR,
+                                      .imageExtent = {side, side, 1}};
+    /* CUDA can map a new image only after it was handed over. */
+    if (!GR(vk_hand_over, &image, 1, VK_IMAGE_LAYOUT_UNDEFINED))
+        return false;
+    VkCommandBuffer commands = run->commands[slot] = frames_vulkan_begin(image, &READING);
+    if (!commands)
+        return false;
+    barrier(commands, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT, 0, VK_PIPELINE_STAGE_TRANSFER_BIT,
+            VK_ACCESS_TRANSFER_WRITE_BIT);
+    bench_vk.CmdCopyImageToBuffer(commands, gr_vk_image(image), READING.layout, vertices, 1,
+                                  &texels);
+    barrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+            VK_PIPELINE_STAGE_VERTEX_INPUT_BIT, VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT);
+    frames_vulkan_draw_points(&vulkan.draw, commands, vertices);
+    return frames_vulkan_end(commands, image, &READING);
+}
+
+static bool open_images(struct frames_run *run)
+{
+    const VkBufferCreateInfo vertices = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                         .size = scene.bytes,
+                                         .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
+                                                  VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    if (*scene.no_vulkan != '\0')
+        return bench_failed("%s", scene.no_vulkan);
+    return GR_NEW(run->resource, create_vk_buffer, vulkan.shared, &vertices, GR_READ_WRITE) &&
+           frames_vulkan_make_ring(run, 1, 0, record_image);
+}
+
+/* ---- The transfer queue: the copy of a frame overlaps the drawing of the frame before ----------
+ */
+
+/* For each slot: the copy from the staging memory, and the drawing. */
+static bool record_both(struct frames_run *run, gr_resource *vertices, unsigned slot)
+{
+    static const gr_vk_use moving = {.struct_size = sizeof(gr_vk_use),
+                                     .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                     .access = VK_ACCESS_TRANSFER_WRITE_BIT};
+    const VkCommandBufferUsageFlags reused = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
+    VkCommandBuffer copy = run->commands[2 * slot] = bench_vk_record(TRANSFER, reused);
+    VkCommandBuffer draw = run->commands[2 * slot + 1] = bench_vk_record(GRAPHICS, reused);
+    if (!copy || !draw || !GR(vk_cmd_from_cuda, copy, &vertices, 1, &moving) ||
+        !VK(EndCommandBuffer, copy))
+        return false;
+    frames_vulkan_draw_points(&vulkan.draw, draw, gr_vk_buffer(vertices));
+    return frames_vulkan_end(draw, vertices, &DRAWING);
+}
+
+static bool open_two_queues(struct frames_run *run)
+{
+    if (*scene.no_vulkan == '\0' && TRANSFER->queue == VK_NULL_HANDLE)
+        return bench_failed("the device has no transfer queue");
+    if (*scene.no_vulkan == '\0' && !vulkan.moved &&
+        !GR_NEW(vulkan.moved, semaphore_create_vk, vulkan.copying, VK_SEMAPHORE_TYPE_TIMELINE))
+        return false;
+    return frames_vulkan_make_ring(run, 2, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, record_both);
+}
+
+static bool move_and_draw(struct frames_run *run)
+{
+    if (!frames_ring_write(run))
+        return false;
+    gr_submit *points = run->slots[0]->submit;
+    const VkCommandBuffer *commands = &run->commands[2 * run->slots[0]->index];
+    const struct point released =
+        first_point(points->waits, points->wait_values, points->wait_count);
+    const struct point drawn =
+        first_point(points->signals, points->signal_values, points->signal_count);
+    const struct point moved = {gr_vk_semaphore(vulkan.moved), ++vulkan.moves};
+    if (submit_to(TRANSFER, commands, 1, &released, VK_PIPELINE_STAGE_TRANSFER_BIT, &moved) &&
+        submit_to(GRAPHICS, commands + 1, 1, &moved, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT, &drawn) &&
+        GR(submit_commit, points))
+        return frames_ring_give_back(run);
+    gr_ring_cancel_read(run->ring, run->slots, 1);
+    return false;
+}
+
+/* ---- The rows -------------------------------------------------------------------------------- */
+
+#define ROW(key, label, slots, group, open, frame, by, ...)                                        \
+    {                                                                                              \
+        FRAMES_ROW("Vulkan, gr_ring", "vulkan/" key, label), slots, group, open, frame,            \
+            frames_vulkan_close_ring, .transport = by, .vulkan = true, __VA_ARGS__                 \
+    }
+#define PEER GR_TRANSPORT_PEER
+#define HOST GR_TRANSPORT_COPY
+
+const struct frames_kind frames_vulkan_rows[] = {
+    ROW("draw", "draw alone", 1, 1, open_buffers, draw_only, 0, .unchecked = true),
+    ROW("1", "1 in flight", 3, 1, open_buffers, draw, 0, ),
+    ROW("16", "16 in flight", 18, 1, open_buffers, draw, 0, ),
+    ROW("64", "groups of 64", 128, 64, open_buffers, draw, 0, ),
+    ROW("copy/1", "copy, 1 in flight", 3, 1, open_buffers, draw, HOST, ),
+    ROW("copy/4", "copy, 4 in flight", 6, 1, open_buffers, draw, HOST, ),
+    ROW("peer/1", "peer, 1 in flight", 3, 1, open_buffers, draw, PEER, .across = true),
+    ROW("peer/4", "peer, 4 in flight", 6, 1, open_buffers, draw, PEER, .across = true),
+    ROW("image/copy", "image, copy, 1 in flight", 3, 1, open_images, draw, HOST, .image = true),
+    ROW("image/peer", "image, peer, 1 in flight", 3, 1, open_images, draw, PEER, .image = true,
+        .across = true),
+    ROW("copy/queue", "copy on the transfer queue, 4", 6, 1, open_two_queues, move_and_draw,
+        HOST, ),
+    {.slots = 0},
+};

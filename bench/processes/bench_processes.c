@@ -12,57 +12,55 @@ const char bench_program[] = "bench_processes";
 
 enum { MOST_BLOCKS = 64 };
 
-static struct options {
-    struct processes p;
-    const char *child;
-    double meshes[FRAMES_MESHES];
-    size_t mesh_count;
-} o = {.p = {.slots = 6, .frames = 1000, .blocks = 5}, .meshes = {64, 256}, .mesh_count = 2};
+struct processes processes = {.slots = 6, .frames = 1000, .blocks = 5};
+static const char *child;
+static double meshes[FRAMES_MESHES] = {64, 256};
+static size_t mesh_count = 2;
 
 static bool parse_meshes(const char *text, void *into)
 {
     (void)into;
-    o.mesh_count = bench_parse_numbers("meshes", text, 2, 4096, o.meshes, FRAMES_MESHES);
-    return o.mesh_count > 0;
+    mesh_count = bench_parse_numbers("meshes", text, 2, 4096, meshes, FRAMES_MESHES);
+    return mesh_count > 0;
 }
 
 static bool be_quick(const char *text, void *into)
 {
     (void)text, (void)into;
-    o.p.frames = 10;
-    o.p.blocks = 2;
-    o.meshes[0] = 16;
-    o.mesh_count = 1;
+    processes.frames = 10;
+    processes.blocks = 2;
+    meshes[0] = 16;
+    mesh_count = 1;
     return true;
 }
 
 static const struct option_row options[] = {
-    FRAMES_OPTIONS_DEVICE(&o.p.f),
+    FRAMES_OPTIONS_DEVICE,
     {"gl-device", 0, "N", "the CUDA device on which OpenGL draws",
-     .whole = {&o.p.f.gl_ordinal, 0, 1000}},
-    {"slots", 0, "N", "slots of the ring", .whole = {&o.p.slots, 1, FRAMES_MOST_SLOTS}},
-    {"frames", 0, "N", "frames of a block", .whole = {&o.p.frames, 1, 1000000}},
-    {"blocks", 0, "N", "blocks of a row", .whole = {&o.p.blocks, 1, MOST_BLOCKS}},
+     .whole = {&scene.gl_ordinal, 0, 1000}},
+    {"slots", 0, "N", "slots of the ring", .whole = {&processes.slots, 1, FRAMES_MOST_SLOTS}},
+    {"frames", 0, "N", "frames of a block", .whole = {&processes.frames, 1, 1000000}},
+    {"blocks", 0, "N", "blocks of a row", .whole = {&processes.blocks, 1, MOST_BLOCKS}},
     {"meshes", 0, "A,B", "frames have A * A * 16 bytes (default 64,256)",
      .own = {parse_meshes, NULL}},
     {"quick", 0, NULL, "a few small frames: a test of this program", .own = {be_quick, NULL}},
-    {"child", 0, "FDS", NULL, .text = &o.child},
+    {"child", 0, "FDS", NULL, .text = &child},
     {0},
 };
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* The last frame of a row that failed was wrong, too: consumer.c has printed the cause. */
+/* A row whose last frame is wrong has failed, too. */
 static bool measure(const struct bench_row *row, size_t mesh)
 {
     double us[MOST_BLOCKS];
     char size[32];
     (void)mesh;
-    o.p.kind = (const struct processes_kind *)(const void *)row;
-    if (!processes_consume(&o.p, us))
+    processes.kind = (const struct processes_kind *)(const void *)row;
+    if (!processes_consume(us))
         return false;
-    snprintf(size, sizeof(size), "%zu KiB", o.p.f.bytes >> 10);
-    bench_set(bench_add(row, size), "frame_us", bench_spread_of(us, (size_t)o.p.blocks));
+    snprintf(size, sizeof(size), "%zu KiB", scene.bytes >> 10);
+    bench_set(bench_add(row, size), "frame_us", bench_spread_of(us, (size_t)processes.blocks));
     return true;
 }
 
@@ -102,38 +100,33 @@ static const struct bench_goal *goals(void)
 /* The process of the other side does all its work here, and exits. */
 static bool open(void)
 {
-    if (!o.child)
-        return frames_print_error(frames_open(&o.p.f));
+    if (!child)
+        return frames_open();
     for (size_t i = 0; i < KINDS; i++)
         if (bench_is_selected(kinds[i].row.name, bench_only))
-            o.p.kind = &kinds[i];
-    o.p.f.mesh = (int)o.meshes[0];
-    o.p.f.bytes = (size_t)o.p.f.mesh * (size_t)o.p.f.mesh * 16;
-    _Exit(processes_child(&o.p, o.child) ? 0 : 1);
+            processes.kind = &kinds[i];
+    scene.mesh = (int)meshes[0];
+    scene.bytes = (size_t)scene.mesh * (size_t)scene.mesh * 16;
+    _Exit(bench_print_error(processes_child(child)) ? 0 : 1);
 }
 
 static void add_facts(struct bench_machine *machine)
 {
-    frames_add_facts(&o.p.f, machine);
-    bench_add_fact(machine, "frames", "frames", "%d slots; %d blocks of %d frames", o.p.slots,
-                   o.p.blocks, o.p.frames);
+    frames_add_facts(machine);
+    bench_add_fact(machine, "frames", "frames", "%d slots; %d blocks of %d frames", processes.slots,
+                   processes.blocks, processes.frames);
     if (!epoxy_has_gl_extension("GL_NV_timeline_semaphore"))
         bench_add_fact(machine, "raw", "raw", "this OpenGL has no GL_NV_timeline_semaphore");
 }
 
 static size_t sizes(void)
 {
-    return o.mesh_count;
+    return mesh_count;
 }
 
 static bool begin(size_t mesh)
 {
-    return frames_print_error(frames_set_mesh(&o.p.f, (int)o.meshes[mesh]));
-}
-
-static void close(void)
-{
-    frames_close(&o.p.f);
+    return frames_set_mesh((int)meshes[mesh]);
 }
 
 const struct bench_setup bench_setup = {
@@ -148,4 +141,4 @@ const struct bench_setup bench_setup = {
     .begin = begin,
     .wants = wants,
     .goals = goals,
-    .close = close};
+    .close = frames_close};

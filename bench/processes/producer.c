@@ -1,107 +1,101 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The side that fills frames with CUDA: a thread, or a process without OpenGL. */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
-#include <grinterop/ring.h>
 #include <grinterop/share.h>
 
 #include "bench/processes/processes.h"
 
-enum { PATIENCE_MS = 20000 };
-
-static bool fill(const struct processes *p, CUdeviceptr pointer, int frame)
+bool processes_page_map(int fd)
 {
-    return bench_cuda_ok(
-        p->f.cuda->MemsetD32Async(pointer, (unsigned)frame, p->f.bytes / 4, p->f.on.stream),
-        "cuMemsetD32Async");
+    void *page = mmap(NULL, sizeof(*processes.page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    processes.page = page == MAP_FAILED ? NULL : page;
+    return processes.page || bench_failed("cannot map the page of the counters");
 }
 
-static bool fill_slot(struct processes *p, int frame)
+bool processes_await(_Atomic uint64_t *counter, uint64_t value)
 {
-    const gr_slot *slot;
-    if (gr_ring_acquire_write(p->ring, p->f.on.stream, &slot, 1, PATIENCE_MS) != GR_OK)
-        return bench_grinterop_failed("gr_ring_acquire_write");
-    if (!fill(p, gr_buffer_ptr(slot->buffer), frame)) {
-        gr_ring_cancel_write(p->ring, &slot, 1);
-        return false;
+    const double begin = bench_now_us();
+    while (atomic_load(counter) < value) {
+        if (atomic_load(&processes.page->failed) ||
+            bench_now_us() - begin > PROCESSES_PATIENCE_MS * 1e3)
+            return bench_failed("the other side has stopped");
+        sched_yield();
     }
-    return gr_ring_hand_over(p->ring, &slot, 1) == GR_OK ||
-           bench_grinterop_failed("gr_ring_hand_over");
-}
-
-static bool fill_by_hand(struct processes *p, int frame)
-{
-    const uint64_t number = (uint64_t)frame, slots = (uint64_t)p->slots;
-    if (number > slots && (!processes_await(p->page, &p->page->given, number - slots) ||
-                           !hand_cuda_wait(&p->f, &p->hand, number - slots)))
-        return false;
-    if (!fill(p, p->hand.buffers[frame % p->slots].pointer, frame) ||
-        !hand_cuda_signal(&p->f, &p->hand, number))
-        return false;
-    atomic_store(&p->page->handed, number);
     return true;
 }
 
-bool processes_produce(struct processes *p)
+static bool fill(CUdeviceptr pointer, int frame)
 {
-    bool good = bench_cuda_ok(p->f.cuda->CtxSetCurrent(p->f.on.context), "cuCtxSetCurrent");
-    for (int frame = 1; good && frame <= processes_total(p); frame++)
-        good = p->kind->raw ? fill_by_hand(p, frame) : fill_slot(p, frame);
-    if (!good && p->kind->raw)
-        atomic_store(&p->page->failed, true);
+    return CU(MemsetD32Async, pointer, (unsigned)frame, scene.bytes / 4, scene.on.stream);
+}
+
+static bool fill_slot(int frame)
+{
+    const gr_slot *slot;
+    if (!GR(ring_acquire_write, processes.ring, scene.on.stream, &slot, 1, PROCESSES_PATIENCE_MS))
+        return false;
+    if (fill(gr_buffer_ptr(slot->buffer), frame))
+        return GR(ring_hand_over, processes.ring, &slot, 1);
+    gr_ring_cancel_write(processes.ring, &slot, 1);
+    return false;
+}
+
+static bool fill_by_hand(int frame)
+{
+    const uint64_t number = (uint64_t)frame, slots = (uint64_t)processes.slots;
+    if (number > slots && (!processes_await(&processes.page->given, number - slots) ||
+                           !hand_cuda_wait(&processes.hand, number - slots)))
+        return false;
+    if (!fill(processes.hand.buffers[frame % processes.slots].pointer, frame) ||
+        !hand_cuda_signal(&processes.hand, number))
+        return false;
+    atomic_store(&processes.page->handed, number);
+    return true;
+}
+
+bool processes_produce(void)
+{
+    bool good = CU(CtxSetCurrent, scene.on.context);
+    for (int frame = 1; good && frame <= processes_total(); frame++)
+        good = processes.kind->raw ? fill_by_hand(frame) : fill_slot(frame);
+    if (!good && processes.kind->raw)
+        atomic_store(&processes.page->failed, true);
     else if (!good)
-        gr_ring_stop(p->ring);
-    p->f.cuda->StreamSynchronize(p->f.on.stream);
-    return good;
+        gr_ring_stop(processes.ring);
+    bench_cuda->StreamSynchronize(scene.on.stream);
+    return bench_print_error(good); /* of this thread */
 }
 
 /* ---- A process of its own -------------------------------------------------------------------- */
 
-static bool import_memory(struct processes *p, int fd, struct hand_buffer *b)
-{
-    const gr_cuda_api *cuda = p->f.cuda;
-    const CUmemAccessDesc access = {
-        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = p->f.on.ordinal},
-        .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    b->size = hand_buffer_size(&p->f);
-    return b->size > 0 &&
-           bench_cuda_ok(
-               cuda->MemImportFromShareableHandle(&b->memory, (void *)(intptr_t)fd,
-                                                  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-               "cuMemImportFromShareableHandle") &&
-           bench_cuda_ok(cuda->MemAddressReserve(&b->pointer, b->size, 0, 0, 0),
-                         "cuMemAddressReserve") &&
-           bench_cuda_ok(cuda->MemMap(b->pointer, b->size, 0, b->memory, 0), "cuMemMap") &&
-           bench_cuda_ok(cuda->MemSetAccess(b->pointer, b->size, &access, 1), "cuMemSetAccess");
-}
-
 /* The descriptors of the page, of both timelines, and of the slots. */
-static bool import_all(struct processes *p, const int *fds)
+static bool import_all(const int *fds)
 {
-    p->page = processes_page_map(fds[0]);
-    bool good = p->page && hand_import_into_cuda(&p->f, fds[1], &p->hand.drawn.cuda) &&
-                hand_import_into_cuda(&p->f, fds[2], &p->hand.computed.cuda);
-    for (int i = 0; good && i < p->slots; i++)
-        good = import_memory(p, fds[3 + i], &p->hand.buffers[i]);
-    if (!good)
-        frames_print_error(false);
+    bool good = processes_page_map(fds[0]) &&
+                bench_import_timeline(fds[1], &processes.hand.drawn.cuda) &&
+                bench_import_timeline(fds[2], &processes.hand.computed.cuda);
+    for (int i = 0; good && i < processes.slots; i++)
+        good = hand_buffer_import(&processes.hand.buffers[i], fds[3 + i]);
     return good;
 }
 
-bool processes_child(struct processes *p, const char *descriptors)
+bool processes_child(const char *descriptors)
 {
     int fds[3 + FRAMES_MOST_SLOTS] = {0};
     char *text = (char *)descriptors;
     for (int i = 0; *text != '\0' && i < 3 + FRAMES_MOST_SLOTS; i++)
         fds[i] = (int)strtol(text + (*text == ','), &text, 10);
-    p->f.cuda = gr_cuda();
-    if (!bench_device_open(&p->f.on))
+    if (!bench_device_open(&scene.on))
         return false;
-    if (p->kind->raw)
-        return import_all(p, fds) && processes_produce(p);
-    p->ring = gr_ring_receive(fds[0], NULL, 0, NULL, PATIENCE_MS);
-    const bool good = p->ring ? processes_produce(p) : bench_grinterop_failed("gr_ring_receive");
-    gr_ring_free(p->ring);
+    if (processes.kind->raw)
+        return import_all(fds) && processes_produce();
+    const bool good =
+        GR_NEW(processes.ring, ring_receive, fds[0], NULL, 0, NULL, PROCESSES_PATIENCE_MS) &&
+        processes_produce();
+    gr_ring_free(processes.ring);
     return good;
 }

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Frames in flight on shared storage, by raw calls. There are two timeline semaphores: CUDA signals
+ * one with the number of the frame it has written, OpenGL signals the other with the number of the
+ * frame it has drawn. Every frame waits and signals.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+
+#include "bench/frames/hand.h"
+
+/* Both semaphores begin at this value. So a wait for it or less never blocks. */
+enum { FIRST = 64 };
+
+static bool open_hand(struct frames_run *run)
+{
+    struct frames_hand *h = run->hand = calloc(1, sizeof(*h));
+    if (!h)
+        return bench_out_of_memory();
+    h->frame = FIRST;
+    if (!hand_make(h, run->kind->slots))
+        return false;
+    /* rows in which CUDA reads need no mesh */
+    for (unsigned i = 0; i < run->kind->slots && !run->kind->reads; i++)
+        if (!frames_launch(h->buffers[i].pointer))
+            return false;
+    if (!hand_cuda_signal(h, h->frame))
+        return false;
+    hand_gl_signal(h, h->frame, NULL);
+    return frames_drain() && bench_gl_ok("glSignalSemaphoreEXT");
+}
+
+static bool close_hand(struct frames_run *run)
+{
+    const bool good = frames_drain();
+    if (run->hand)
+        hand_end(run->hand);
+    free(run->hand);
+    return good;
+}
+
+/* Begins the next frame. Returns the value of the frame that last used its slot. */
+static uint64_t next_frame(struct frames_hand *h, const struct frames_run *run,
+                           const struct hand_buffer **buffer)
+{
+    h->frame++;
+    *buffer = &h->buffers[h->frame % run->kind->slots];
+    const uint64_t before = h->frame > run->kind->slots ? h->frame - run->kind->slots : 0;
+    return before < FIRST ? FIRST : before;
+}
+
+static bool draw(struct frames_run *run)
+{
+    struct frames_hand *h = run->hand;
+    const struct hand_buffer *buffer;
+    const uint64_t before = next_frame(h, run, &buffer);
+    if (!hand_cuda_wait(h, before) || !frames_launch(buffer->pointer) ||
+        !hand_cuda_signal(h, h->frame))
+        return false;
+    hand_gl_wait(h, h->frame, &buffer->name);
+    frames_draw(buffer->name);
+    hand_gl_signal(h, h->frame, &buffer->name);
+    glFlush();
+    return true;
+}
+
+/* A frame in the reverse direction: OpenGL writes the slot and CUDA reads it. */
+static bool read(struct frames_run *run)
+{
+    struct frames_hand *h = run->hand;
+    const struct hand_buffer *buffer;
+    const uint64_t before = next_frame(h, run, &buffer);
+    hand_gl_wait(h, before, &buffer->name);
+    frames_picture_draw(buffer->name);
+    hand_gl_signal(h, h->frame, &buffer->name);
+    glFlush();
+    return hand_cuda_wait(h, h->frame) && frames_picture_filter(buffer->pointer) &&
+           hand_cuda_signal(h, h->frame);
+}
+
+#define ROW(part, key, label, slots, frame, is_read)                                               \
+    {                                                                                              \
+        FRAMES_ROW(part, key, label), slots, 1, open_hand, frame, close_hand, .reads = is_read     \
+    }
+
+const struct frames_kind frames_hand_rows[] = {
+    ROW("OpenGL, raw calls", "hand/1", "shared, 1 in flight", 3, draw, false),
+    ROW("OpenGL, raw calls", "hand/16", "shared, 16 in flight", 18, draw, false),
+    {.slots = 0},
+};
+
+const struct frames_kind frames_hand_read_rows[] = {
+    ROW(FRAMES_READS, "read/hand/1", "raw shared, 1 in flight", 3, read, true),
+    ROW(FRAMES_READS, "read/hand/16", "raw shared, 16 in flight", 18, read, true),
+    {.slots = 0},
+};
