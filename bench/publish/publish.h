@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Declarations that all files of bench_publish share. */
+/* What all files of bench_publish share. Functions that return false have set the error. */
 #ifndef BENCH_PUBLISH_H
 #define BENCH_PUBLISH_H
 
-#include <grinterop/egl.h>
 #include <grinterop/gl.h>
 #include <grinterop/publish.h>
 
 #include "bench/bench.h"
 
-#define MOST_PAIRS  64
-#define MOST_BLOCKS 1000
-
-#define PUBLISH_STAGED     1 /* the index of the pair whose texture has in_flight */
-#define PUBLISH_NO_STAGING 1 /* as publish_kind.in_flight: no `staging` is passed */
+enum {
+    PUBLISH_PAIRS = 64,
+    PUBLISH_BLOCKS = 1000,
+    PUBLISH_STAGED = 1 /* the index of the pair whose texture has in_flight */
+};
 
 struct publish_size {
     unsigned width, height;
@@ -26,15 +25,17 @@ struct publish_kind {
     gr_layout layout;
     unsigned channels;      /* 0: the tensor has two dimensions, and YUV420 has further tensors */
     unsigned bytes, pixels; /* `bytes` bytes of the tensor hold `pixels` pixels */
+    bool fetch;             /* the textures are fetched to the tensors */
     unsigned slots, group;  /* rings: their slots, and the frames per call */
+    bool texture;           /* one texture instead of a ring */
     unsigned in_flight;     /* textures and `staging` of framebuffers; 0: no staging buffers */
     unsigned framebuffer;   /* framebuffers: the index of the kind */
-    bool fetch;             /* the textures are fetched to the tensors */
+    bool library_staging;   /* framebuffers: no `staging` is passed */
+    bool one_size;          /* whether the row is measured at the first size only */
 };
 
 /* Pairs of tensors and textures. The caches are too small to hold all of them. */
-struct publish_bench {
-    const gr_cuda_api *cuda;
+extern struct publish {
     struct bench_device on;
     int gl_ordinal; /* the CUDA device that draws; -1: the same */
     int transport;  /* the index of a word of --transport; -1: the default for one GPU */
@@ -42,30 +43,21 @@ struct publish_bench {
     bool quick, fetch;
     unsigned blocks, frames, ring_frames; /* the last is a multiple of 16 */
     unsigned pairs, mebibytes;
-    gr_tensor *tensors[MOST_PAIRS], *chroma[MOST_PAIRS][2];
-    unsigned names[MOST_PAIRS];
-    gr_resource *resources[MOST_PAIRS];
-    gr_buffer *buffers[MOST_PAIRS];
+    gr_tensor *tensors[PUBLISH_PAIRS], *chroma[PUBLISH_PAIRS][2];
+    unsigned names[PUBLISH_PAIRS];
+    gr_resource *resources[PUBLISH_PAIRS];
+    gr_buffer *buffers[PUBLISH_PAIRS];
     void *host; /* an RGBA8 picture in host memory */
     size_t source_bytes, target_bytes;
-};
+} publish;
 
-extern struct publish_bench publish_bench;
-
-/* objects.c: errors are printed. publish_end() accepts partly created data. */
-bool publish_make(struct publish_bench *bench, const struct publish_kind *kind,
-                  struct publish_size size);
-void publish_end(struct publish_bench *bench);
-/* The options of the pair: its further tensors. */
-gr_publish_options publish_options(const struct publish_bench *bench, unsigned i);
+extern const struct publish_kind publish_tensor_rows[], publish_ring_rows[],
+    publish_framebuffer_rows[];
 extern const struct publish_size publish_sizes[2];
-struct bench_result *publish_add(const struct bench_row *row, struct publish_size size);
 
-/* measure.c, rings.c, framebuffers.c: the functions of the rows */
-bool publish_tensor(const struct bench_row *row, size_t size);
-bool publish_ring(const struct bench_row *row, size_t size);
-bool publish_texture(const struct bench_row *row, size_t size);
-bool publish_framebuffer(const struct bench_row *row, size_t size);
-bool publish_draws(const struct bench_row *row, size_t size);
+/* tensors.c: publish_end() accepts partly created data. */
+bool publish_make(const struct publish_kind *kind, struct publish_size size);
+void publish_end(void);
+struct bench_result *publish_add(const struct bench_row *row, struct publish_size size);
 
 #endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The pairs of tensors and textures, and the rows that publish and fetch them. Events before and
+ * after many pictures measure the GPU time. All pictures are enqueued before the first one begins,
+ * since a call can take longer than the work on the GPU.
+ */
+#define _GNU_SOURCE
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <epoxy/gl.h>
+#include <grinterop/image.h>
+
+#include "bench/publish/publish.h"
+
+/* ---- The objects ----------------------------------------------------------------------------- */
+
+const struct publish_size publish_sizes[2] = {{1920, 1080}, {3840, 2160}};
+
+struct bench_result *publish_add(const struct bench_row *row, struct publish_size size)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%u x %u", size.width, size.height);
+    return bench_add(row, text);
+}
+
+/* Fills the tensor. Its values do not affect the time, but memory that was never written would. */
+static bool make_tensor(gr_tensor **tensor, const gr_tensor_desc *desc)
+{
+    if (!GR_NEW(*tensor, tensor_create, desc, publish.on.stream))
+        return false;
+    const gr_tensor_info *info = gr_tensor_get_info(*tensor);
+    return CU(MemsetD8Async, info->ptr, 0x35, info->bytes, publish.on.stream);
+}
+
+static bool make_source(const struct publish_kind *kind, struct publish_size size, unsigned i)
+{
+    const int64_t width = size.width, height = size.height, channels = kind->channels;
+    const int64_t hwc[] = {height, width, channels}, chw[] = {channels, height, width};
+    const int64_t yuv[] = {kind->layout == GR_LAYOUT_YUV420 ? height : height * 3 / 2, width};
+    const bool planes = kind->layout == GR_LAYOUT_CHW || kind->layout == GR_LAYOUT_YUV444;
+    const int64_t half[] = {height / 2, width / 2};
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = kind->dtype,
+                                        .layout = kind->layout, .ndim = channels ? 3 : 2,
+                                        .shape = !channels ? yuv
+                                                 : planes  ? chw
+                                                           : hwc);
+    const gr_tensor_desc chroma =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = half);
+    return make_tensor(&publish.tensors[i], &desc) &&
+           (kind->layout != GR_LAYOUT_YUV420 || (make_tensor(&publish.chroma[i][0], &chroma) &&
+                                                 make_tensor(&publish.chroma[i][1], &chroma)));
+}
+
+static bool make_texture(const struct publish_kind *kind, struct publish_size size, unsigned i)
+{
+    static const unsigned transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
+                                          GR_TRANSPORT_PEER};
+    const unsigned in_flight = i == PUBLISH_STAGED ? kind->in_flight : 0;
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .in_flight = in_flight,
+                .transports = in_flight               ? GR_TRANSPORT_PEER
+                              : publish.transport < 0 ? 0
+                                                      : transports[publish.transport]);
+    glGenTextures(1, &publish.names[i]);
+    glBindTexture(GL_TEXTURE_2D, publish.names[i]);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, (GLsizei)size.width, (GLsizei)size.height);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    return GR_NEW(publish.resources[i], from_gl_image_with, publish.names[i], GL_TEXTURE_2D,
+                  (kind->fetch ? 0 : GR_WRITE_DISCARD) |
+                      (publish.plain ? 0 : GR_SURFACE_LOAD_STORE),
+                  &options);
+}
+
+bool publish_make(const struct publish_kind *kind, struct publish_size size)
+{
+    const size_t pixels = (size_t)size.width * size.height;
+    publish.source_bytes = pixels * kind->bytes / kind->pixels;
+    publish.target_bytes = pixels * 4;
+    publish.fetch = kind->fetch;
+    publish.host = malloc(publish.target_bytes);
+    if (!publish.host)
+        return bench_out_of_memory();
+    memset(publish.host, 0x53, publish.target_bytes);
+    const size_t room = (size_t)publish.mebibytes << 20;
+    const size_t count = room / (publish.source_bytes + publish.target_bytes) + 1;
+    for (; publish.pairs < count && publish.pairs < PUBLISH_PAIRS; publish.pairs++)
+        if (!make_source(kind, size, publish.pairs) || !make_texture(kind, size, publish.pairs))
+            return false;
+    return true;
+}
+
+void publish_end(void)
+{
+    for (unsigned i = 0; i < PUBLISH_PAIRS; i++) {
+        gr_buffer_release(publish.buffers[i]);
+        gr_resource_free(publish.resources[i]);
+        gr_tensor_free(publish.tensors[i]);
+        gr_tensor_free(publish.chroma[i][0]);
+        gr_tensor_free(publish.chroma[i][1]);
+        if (publish.names[i])
+            glDeleteTextures(1, &publish.names[i]);
+        publish.buffers[i] = NULL;
+        publish.resources[i] = NULL;
+        publish.tensors[i] = publish.chroma[i][0] = publish.chroma[i][1] = NULL;
+        publish.names[i] = 0;
+    }
+    if (publish.on.egl)
+        gr_tensor_collect(10000);
+    publish.pairs = 0;
+    free(publish.host);
+    publish.host = NULL;
+}
+
+/* ---- GPU time -------------------------------------------------------------------------------- */
+
+/*
+ * The stream waits for `gate`, and the events enclose the pictures. The baseline is the driver copy
+ * of an RGBA8 picture to a texture. Its source is a separate allocation, since the tensor may be
+ * smaller than an RGBA8 picture.
+ */
+static struct {
+    sem_t gate;
+    CUevent begin, end;
+    CUdeviceptr copy_from;
+    struct publish_size size;
+    unsigned frames;
+} timing;
+
+static void CUDA_CB wait_for(void *semaphore)
+{
+    sem_wait(semaphore);
+}
+
+/* The options of the pair: its further tensors. */
+static gr_publish_options options_of(unsigned i)
+{
+    return GR_INIT(gr_publish_options, .chroma = publish.chroma[i][0],
+                   .chroma_v = publish.chroma[i][1]);
+}
+
+static bool publish_one(unsigned i)
+{
+    const gr_publish_options options = options_of(i);
+    return publish.fetch ? GR(buffer_fetch, publish.buffers[i], publish.tensors[i], &options,
+                              publish.on.stream)
+                         : GR(buffer_publish, publish.buffers[i], publish.tensors[i], &options,
+                              publish.on.stream);
+}
+
+static bool copy_one(unsigned i)
+{
+    CUarray array;
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    if (!GR_NEW(array, buffer_array, publish.buffers[i], 0, 0))
+        return false;
+    bench_cuda->Array3DGetDescriptor(&d, array);
+    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .srcDevice = timing.copy_from + i * publish.target_bytes,
+                                .srcPitch = d.Width * 4,
+                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .dstArray = array,
+                                .WidthInBytes = d.Width * 4,
+                                .Height = d.Height};
+    return CU(Memcpy2DAsync, &copy, publish.on.stream);
+}
+
+static bool time_on_gpu(bool (*one)(unsigned i), unsigned frames, double *gpu, double *call)
+{
+    float ms = 0;
+    bool good = CU(LaunchHostFunc, publish.on.stream, wait_for, &timing.gate) &&
+                CU(EventRecord, timing.begin, publish.on.stream);
+    const double before = bench_now_us();
+    for (unsigned i = 0; i < frames && good; i++)
+        good = one(i % publish.pairs);
+    *call = (bench_now_us() - before) / frames;
+    good = good && CU(EventRecord, timing.end, publish.on.stream);
+    sem_post(&timing.gate);
+    if (!CU(StreamSynchronize, publish.on.stream) || !good ||
+        !CU(EventElapsedTime, &ms, timing.begin, timing.end))
+        return false;
+    *gpu = (double)ms * 1e3 / frames;
+    return true;
+}
+
+/* ---- Whole pictures -------------------------------------------------------------------------- */
+
+static bool time_whole(unsigned frames, double *us)
+{
+    glFinish();
+    bench_cuda->StreamSynchronize(publish.on.stream);
+    const double before = bench_now_us();
+    for (unsigned i = 0; i < frames; i++) {
+        const unsigned pair = i % publish.pairs;
+        const gr_publish_options options = options_of(pair);
+        gr_resource *resource = publish.resources[pair];
+        if (!(publish.fetch
+                  ? GR(fetch, resource, publish.tensors[pair], &options, publish.on.stream)
+                  : GR(publish, resource, publish.tensors[pair], &options, publish.on.stream)))
+            return false;
+    }
+    bench_cuda->StreamSynchronize(publish.on.stream);
+    glFinish();
+    *us = (bench_now_us() - before) / frames;
+    return true;
+}
+
+/* Measures the upload from host memory, without CUDA. */
+static void time_upload(unsigned frames, double *us)
+{
+    const GLsizei width = (GLsizei)timing.size.width, height = (GLsizei)timing.size.height;
+    glFinish();
+    const double before = bench_now_us();
+    for (unsigned i = 0; i < frames; i++) {
+        glBindTexture(GL_TEXTURE_2D, publish.names[i % publish.pairs]);
+        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE,
+                        publish.host);
+    }
+    glBindTexture(GL_TEXTURE_2D, 0);
+    glFinish();
+    *us = (bench_now_us() - before) / frames;
+}
+
+/* ---- A row ----------------------------------------------------------------------------------- */
+
+enum { GPU, COPY, CALL, WHOLE, UPLOAD, VALUES };
+
+static bool map_all(void)
+{
+    for (unsigned i = 0; i < publish.pairs; i++)
+        if (!GR_NEW(publish.buffers[i], map, publish.resources[i], publish.on.stream))
+            return false;
+    return true;
+}
+
+static bool release_all(void)
+{
+    for (unsigned i = 0; i < publish.pairs; i++) {
+        if (!GR(buffer_release, publish.buffers[i]))
+            return false;
+        publish.buffers[i] = NULL;
+    }
+    return true;
+}
+
+static bool one_block(void *of, unsigned number, double *values)
+{
+    const unsigned frames = timing.frames;
+    double copy_call;
+    (void)of, (void)number;
+    if (!map_all() || !time_on_gpu(publish_one, frames, &values[GPU], &values[CALL]) ||
+        !time_on_gpu(copy_one, frames, &values[COPY], &copy_call) || !release_all() ||
+        !time_whole(frames, &values[WHOLE]))
+        return false;
+    time_upload(frames / 4 + 1, &values[UPLOAD]);
+    return true;
+}
+
+/*
+ * Launches each kernel once, since the driver loads a kernel at its first launch. In a measurement,
+ * loading would block until `gate` opens.
+ */
+static bool load_kernels(void)
+{
+    return map_all() && publish_one(0) && CU(StreamSynchronize, publish.on.stream) && release_all();
+}
+
+/*
+ * Adds the values. The share is the bandwidth of the tensor, in percent of the bytes that the
+ * driver copy reads and writes in the same time.
+ */
+static bool measure(const struct bench_row *row)
+{
+    static const char *const names[VALUES] = {"gpu_us", "copy_us", "call_us", "with_map_us",
+                                              "upload_us"};
+    const double bytes = (double)(publish.source_bytes + publish.target_bytes);
+    double warm_up[VALUES];
+    struct bench_spread spreads[VALUES];
+    timing.frames = publish.pairs;
+    if (!load_kernels() || !one_block(NULL, 0, warm_up))
+        return false;
+    timing.frames = publish.frames > publish.pairs ? publish.frames : publish.pairs;
+    if (!bench_measure(
+            &(struct bench_blocks){row->name, 0, publish.blocks, INFINITY, VALUES, one_block, NULL},
+            spreads))
+        return false;
+    struct bench_result *result = publish_add(row, timing.size);
+    for (size_t i = 0; i < VALUES; i++)
+        bench_set(result, names[i], spreads[i]);
+    const double gpu = spreads[GPU].median, copy = spreads[COPY].median;
+    bench_set_number(result, "gb_per_s", bytes / gpu / 1e3);
+    bench_set_number(result, "percent_of_copy",
+                     100 * (bytes / gpu) / ((double)publish.target_bytes * 2 / copy));
+    return true;
+}
+
+static bool measure_tensor(const struct bench_row *row, size_t size)
+{
+    memset(&timing, 0, sizeof(timing));
+    timing.size = publish_sizes[size];
+    sem_init(&timing.gate, 0, 0);
+    const bool good = publish_make((const struct publish_kind *)(const void *)row, timing.size) &&
+                      CU(EventCreate, &timing.begin, 0) && CU(EventCreate, &timing.end, 0) &&
+                      CU(MemAlloc, &timing.copy_from, publish.target_bytes * publish.pairs) &&
+                      measure(row);
+    publish_end();
+    bench_cuda->MemFree(timing.copy_from);
+    bench_cuda->EventDestroy(timing.begin);
+    bench_cuda->EventDestroy(timing.end);
+    sem_destroy(&timing.gate);
+    return good;
+}
+
+#define TENSOR(name, ...)                                                                          \
+    {                                                                                              \
+        {name, "", "Tensors to textures", measure_tensor}, __VA_ARGS__, .fetch = false             \
+    }
+#define FETCH(name, ...)                                                                           \
+    {                                                                                              \
+        {name, "", "Textures to tensors", measure_tensor}, __VA_ARGS__, .fetch = true              \
+    }
+
+const struct publish_kind publish_tensor_rows[] = {
+    TENSOR("RGBA8", GR_DTYPE_U8, GR_LAYOUT_HWC, 4, 4, 1),
+    TENSOR("HWC u8 x 3", GR_DTYPE_U8, GR_LAYOUT_HWC, 3, 3, 1),
+    TENSOR("CHW f16", GR_DTYPE_F16, GR_LAYOUT_CHW, 3, 6, 1),
+    TENSOR("bool", GR_DTYPE_BOOL, GR_LAYOUT_HWC, 1, 1, 1),
+    TENSOR("CHW i16", GR_DTYPE_I16, GR_LAYOUT_CHW, 3, 6, 1),
+    TENSOR("HWC f64 x 3", GR_DTYPE_F64, GR_LAYOUT_HWC, 3, 24, 1),
+    TENSOR("NV12", GR_DTYPE_U8, GR_LAYOUT_NV12, 0, 3, 2),
+    TENSOR("YUV420", GR_DTYPE_U8, GR_LAYOUT_YUV420, 0, 3, 2),
+    TENSOR("YUYV", GR_DTYPE_U8, GR_LAYOUT_YUYV, 2, 2, 1),
+    FETCH("to NV12", GR_DTYPE_U8, GR_LAYOUT_NV12, 0, 3, 2),
+    FETCH("to P016", GR_DTYPE_U16, GR_LAYOUT_P016, 0, 3, 1),
+    FETCH("to YUV420", GR_DTYPE_U8, GR_LAYOUT_YUV420, 0, 3, 2),
+    FETCH("to YUV444", GR_DTYPE_U8, GR_LAYOUT_YUV444, 3, 3, 1),
+    {.slots = 0},
+};
