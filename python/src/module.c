@@ -197,10 +197,33 @@ static PyObject *create(PyObject *spec, PyModuleDef *Py_UNUSED(definition))
 #ifdef Py_GIL_DISABLED
 PyObject *turn;
 
+/*
+ * Called in a child of os.fork(), too: the lock may have been passed to a thread that waited for
+ * it, which the child does not have. The thread that forked may hold the former object.
+ */
+static PyObject *renew_turn(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(none))
+{
+    PyObject *fresh = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
+    if (!fresh)
+        return NULL;
+    turn = fresh;
+    Py_RETURN_NONE;
+}
+
 static bool make_turn(void)
 {
-    turn = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
-    return turn;
+    static PyMethodDef renew = {"renew_turn", renew_turn, METH_NOARGS, NULL};
+    PyObject *os = PyImport_ImportModule("os");
+    PyObject *at_fork = os ? PyObject_GetAttrString(os, "register_at_fork") : NULL;
+    PyObject *function = at_fork ? PyCFunction_New(&renew, NULL) : NULL;
+    PyObject *none = function ? PyTuple_New(0) : NULL;
+    PyObject *named = none ? Py_BuildValue("{s:O}", "after_in_child", function) : NULL;
+    PyObject *done = named ? PyObject_Call(at_fork, none, named) : NULL;
+    PyObject *made = done ? renew_turn(NULL, NULL) : NULL;
+    PyObject *const used[] = {os, at_fork, function, none, named, done, made};
+    for (size_t i = 0; i < sizeof(used) / sizeof(*used); i++)
+        Py_XDECREF(used[i]);
+    return made;
 }
 #else
 static bool make_turn(void)

@@ -203,7 +203,7 @@ def test_a_child_gets_errors_while_threads_of_the_parent_work(cuda):
             tensor.close()
 
     kept = grinterop.Tensor.alloc(64, stream=cuda)
-    threads = [threading.Thread(target=work) for _ in range(3)]
+    threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
         thread.start()
     try:
