@@ -10,7 +10,7 @@
 
 /* A state that has a target or one value. */
 struct state {
-    GLenum target;    /* what is bound or enabled */
+    GLenum target;    /* the binding point, or the name of the flag */
     GLenum query;     /* the constant for glGetIntegerv() */
     GLenum otherwise; /* the target to use where a deleted buffer is bound; 0: none */
 };
@@ -222,28 +222,35 @@ static inline void get_value(struct gl_saved *saved, enum gl_state i)
     glGetIntegerv(states[i].query, &saved->value[i]);
 }
 
-static bool is_flag(enum gl_state i)
-{
-    return i >= GL_STATE_SCISSOR && i <= GL_STATE_FRAMEBUFFER_SRGB;
-}
-
 /* Saves a state, and sets it as enum gl_state says. */
 static void get(struct gl_saved *saved, enum gl_state i)
 {
-    if (i == GL_STATE_ERRORS)
+    switch (i) {
+    case GL_STATE_ERRORS:
         saved->value[i] = (GLint)gl_errors_take();
-    else if (i == GL_STATE_PIXELS)
+        break;
+    case GL_STATE_PIXELS:
         get_pixels(saved);
-    else if (is_flag(i))
+        break;
+    case GL_STATE_SCISSOR:
+    case GL_STATE_RASTERIZER_DISCARD:
+    case GL_STATE_FRAMEBUFFER_SRGB:
         saved->value[i] = glIsEnabled(states[i].target);
-    else if (i != GL_STATE_SHADER)
+        if (saved->value[i])
+            glDisable(states[i].target);
+        break;
+    case GL_STATE_CLAMP:
         get_value(saved, i);
-    else if (!gl_shader_bindings_get(&saved->shader, saved->ours))
-        saved->states &= ~GL_SAVE(SHADER);
-    if (i == GL_STATE_CLAMP)
         glClampColor(GL_CLAMP_READ_COLOR, GL_FALSE);
-    if (is_flag(i) && saved->value[i])
-        glDisable(states[i].target);
+        break;
+    case GL_STATE_SHADER:
+        if (!gl_shader_bindings_get(&saved->shader, saved->ours))
+            saved->states &= ~GL_SAVE(SHADER);
+        break;
+    default:
+        get_value(saved, i);
+        break;
+    }
 }
 
 bool gl_save(struct gl_saved *saved, unsigned these)
@@ -262,28 +269,45 @@ void gl_restore(struct gl_saved *saved)
             continue;
         const GLenum target = states[i].target;
         const GLuint value = (GLuint)saved->value[i];
-        if (i >= GL_STATE_COPY_READ && i <= GL_STATE_PIXEL_UNPACK)
-            glBindBuffer(target, value);
-        else if (i == GL_STATE_ERRORS)
+        switch (i) {
+        case GL_STATE_ERRORS:
             raise_error(value);
-        else if (i == GL_STATE_PIXELS)
+            break;
+        case GL_STATE_PIXELS:
             set_pixels(saved);
-        else if (i <= GL_STATE_DRAW_FRAMEBUFFER)
+            break;
+        case GL_STATE_READ_FRAMEBUFFER:
+        case GL_STATE_DRAW_FRAMEBUFFER:
             glBindFramebuffer(target, value);
-        else if (i == GL_STATE_READ_BUFFER)
+            break;
+        case GL_STATE_READ_BUFFER:
             glReadBuffer(value);
-        else if (i == GL_STATE_CLAMP)
+            break;
+        case GL_STATE_CLAMP:
             glClampColor(GL_CLAMP_READ_COLOR, value);
-        else if (is_flag(i) && value)
-            glEnable(target);
-        else if (i == GL_STATE_ACTIVE_TEXTURE)
+            break;
+        case GL_STATE_SCISSOR:
+        case GL_STATE_RASTERIZER_DISCARD:
+        case GL_STATE_FRAMEBUFFER_SRGB:
+            if (value)
+                glEnable(target);
+            break;
+        case GL_STATE_ACTIVE_TEXTURE:
             glActiveTexture(value);
-        else if (i == GL_STATE_TEXTURE)
+            break;
+        case GL_STATE_TEXTURE:
             glBindTexture(saved->target, value);
-        else if (i == GL_STATE_RENDERBUFFER)
+            break;
+        case GL_STATE_RENDERBUFFER:
             glBindRenderbuffer(target, value);
-        else if (i == GL_STATE_SHADER)
+            break;
+        case GL_STATE_SHADER:
             gl_shader_bindings_set(&saved->shader);
+            break;
+        default:
+            glBindBuffer(target, value);
+            break;
+        }
     }
 }
 
