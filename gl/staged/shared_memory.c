@@ -115,7 +115,7 @@ static gr_status from_gl(gr_resource *const resources[], size_t n, gl_chosen *wh
     bool due = false;
     (void)read;
     for (size_t i = 0; i < n; i++) {
-        if (which && !which(resources[i]))
+        if (!which(resources[i]))
             continue;
         staging_of(resources[i])->used |= (uint64_t)1 << gl_staged_of(resources[i])->turn;
         due |= resources[i]->in_a_ring ||

@@ -59,7 +59,7 @@ void gl_shader_drop(struct gl_shader *shader);
 
 /*
  * Passes a use to a holder that may have none yet. Otherwise ends it; then the shader lives as long
- * as the context, unless the holder has it. Both may be NULL.
+ * as the context, unless the holder has it. `holder` may be NULL.
  */
 void gl_shader_pass(struct gl_shader *shader, struct gl_shader **holder);
 

@@ -187,7 +187,7 @@ gr_status gr_external_check_all(const gr_external_memory_desc *info, unsigned fl
 /* Returns the number of mip levels of a complete chain. */
 unsigned gr_whole_chain(size_t width, size_t height, size_t depth);
 
-/* Convert a checked description of an image: to that of a resource, and to the driver's struct. */
+/* Both convert a checked description of an image: into a gr_image_info, or a struct of CUDA. */
 gr_image_info gr_external_image_info(const gr_external_image_desc *image);
 void gr_external_array_desc(const gr_external_part_desc *part, unsigned flags,
                             CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc);
