@@ -42,6 +42,12 @@ struct hostile hostile_pair(int *socket);
  */
 struct shared_ring hostile_ring(struct hostile *peer, bool here_writes, gr_ring_mode mode);
 
+/*
+ * The same with OpenGL's buffers. `role` is the role of this process. Returns NULL if OpenGL cannot
+ * share its buffers.
+ */
+gr_ring *hostile_opengl_ring(struct hostile *peer, gr_side producer, gr_ring_role role);
+
 /* Receives the messages of the ring. */
 void hostile_take(struct hostile *peer);
 

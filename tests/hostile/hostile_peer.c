@@ -104,6 +104,24 @@ struct shared_ring hostile_ring(struct hostile *peer, bool here_writes, gr_ring_
     return r;
 }
 
+gr_ring *hostile_opengl_ring(struct hostile *peer, gr_side producer, gr_ring_role role)
+{
+    gr_resource *resources[HOSTILE_SLOTS];
+    int socket;
+    for (int i = 0; i < HOSTILE_SLOTS; i++) {
+        resources[i] = gr_create_gl_buffer(SLOT_SIZE, GR_READ_WRITE, &by_sharing);
+        if (!resources[i])
+            return NULL;
+    }
+    gr_ring *ring = must_make(
+        gr_ring_create(resources, HOSTILE_SLOTS, &GR_INIT(gr_ring_options, .producer = producer)));
+    free_resources(resources, HOSTILE_SLOTS);
+    *peer = hostile_pair(&socket);
+    assert_ok(gr_ring_send(socket, ring, role, NULL, 0, SOON));
+    hostile_take(peer);
+    return ring;
+}
+
 void hostile_end(struct hostile *peer)
 {
     if (peer->page)

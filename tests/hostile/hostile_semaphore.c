@@ -245,3 +245,37 @@ VULKAN_TEST(a_reset_after_the_ring_was_freed_is_repaired, 2)
     hostile_end(&peer);
     shared_ring_end(&r);
 }
+
+/*
+ * Work on one stream has not begun to write slot 0 when the peer gives the slot back and signals
+ * both semaphores, so that the next use of the slot, on another stream, ends first. In the second
+ * run the slots are still mapped when the ring ends.
+ *
+ * Catches: the ring freed the memory of the slot after the last use, under the first one.
+ */
+TEST(memory_outlives_work_with_a_slot_that_came_back_too_early, 2)
+{
+    struct hostile peer;
+    const gr_slot *slot, *slots[HOSTILE_SLOTS];
+    atomic_bool opens = false;
+    gr_ring *ring = hostile_opengl_ring(&peer, GR_SIDE_CUDA, GR_RING_PRODUCER);
+    if (!ring)
+        skip("%s", error_text());
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, SOON));
+    CU(LaunchHostFunc(fx.stream, pass_gate, &opens));
+    CU(MemsetD8Async(gr_buffer_ptr(slot->buffer), 1, SLOT_SIZE, fx.stream));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
+    hostile_set(&peer.sent, 1);
+    hostile_set(&peer.received, 1);
+    hostile_give_back(&peer, 0, 1, 1);
+    assert_ok(gr_ring_acquire_write(ring, fx.other, slots, HOSTILE_SLOTS, SOON));
+    if (_i == 0)
+        assert_ok(gr_ring_cancel_write(ring, slots, HOSTILE_SLOTS));
+    ck_assert(stream_ends_within(fx.other, ENOUGH_MS));
+    gr_ring_free(ring);
+    atomic_store(&opens, true);
+    ck_assert(stream_ends_within(fx.stream, ENOUGH_MS));
+    ck_assert(stream_ends_within(fx.other, ENOUGH_MS));
+    gr_resource_free(gr_create_gl_buffer(SLOT_SIZE, GR_READ_WRITE, &by_sharing));
+    hostile_end(&peer);
+}

@@ -262,27 +262,12 @@ VULKAN_TEST(the_watching_thread_survives_a_failing_poll)
 
 /* ---- OpenGL, which blocks in this thread ----------------------------------------------------- */
 
-/*
- * Creates a ring of OpenGL buffers, in which this process has the given role. Returns NULL if
- * OpenGL cannot share the buffers.
+/* A ring in which OpenGL in this process has the given role. NULL if it cannot share its buffers.
  */
 static gr_ring *opengl_ring(struct hostile *peer, gr_ring_role role)
 {
-    gr_resource *resources[HOSTILE_SLOTS];
-    int socket;
-    for (int i = 0; i < HOSTILE_SLOTS; i++) {
-        resources[i] = gr_create_gl_buffer(SLOT_SIZE, GR_READ_WRITE, &by_sharing);
-        if (!resources[i])
-            return NULL;
-    }
-    gr_side producer = role == GR_RING_CONSUMER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS;
-    gr_ring *ring = must_make(
-        gr_ring_create(resources, HOSTILE_SLOTS, &GR_INIT(gr_ring_options, .producer = producer)));
-    free_resources(resources, HOSTILE_SLOTS);
-    *peer = hostile_pair(&socket);
-    assert_ok(gr_ring_send(socket, ring, role, NULL, 0, SOON));
-    hostile_take(peer);
-    return ring;
+    return hostile_opengl_ring(peer, role == GR_RING_CONSUMER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
+                               role);
 }
 
 /* OpenGL writes a frame, so that the peer can acquire the slot and return it. */

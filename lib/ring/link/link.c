@@ -7,6 +7,8 @@
 
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
+#include "lib/cuda/driver.h"
+#include "lib/cuda/event.h"
 #include "lib/message/foreign_fd.h"
 #include "lib/ring/ring.h"
 #include "lib/sync/sync.h"
@@ -202,6 +204,26 @@ static void raise_theirs(struct gr_link *link)
 }
 
 /*
+ * Lets the end of each slot follow all work of this process, which is done when `after` passes. A
+ * peer that gives slots back too early breaks the order between two streams of this process, so
+ * that the last use of a slot need not follow its earlier uses.
+ */
+static void order_slots(const struct gr_link *link, CUevent after)
+{
+    GR_ENTERED pushed = false;
+    if (gr_context_enter(&link->context, &pushed, "gr_ring_free") != GR_OK)
+        return;
+    for (uint32_t i = 0; i < link->count; i++) {
+        const struct gr_ring_slot *slot = &link->state->slots[i];
+        gr_resource *resource = slot->state == GR_SLOT_NONE ? NULL : slot->api.resource;
+        if (resource && !resource->mapped)
+            (void)gr_work_mark(&resource->sync.work, link->passed);
+        else if (resource && gr_event_capture(resource->mapped->stream) == CUDA_SUCCESS)
+            gr_driver()->StreamWaitEvent(resource->mapped->stream, after, 0);
+    }
+}
+
+/*
  * Ends the link. The socket stays open and watched until this process has sent all its signals and
  * has received all signals that it waits for. To each process, the end of the socket means that the
  * other process signals no more.
@@ -213,8 +235,11 @@ static void end_link(struct gr_link *link)
     gr_link_wake(link, true);
     gr_link_forget_ring(link);
     raise_theirs(link);
-    link->ending = (struct gr_ending){
-        .context = link->context, .after = work_left(link), .end = end_after_work};
+    const CUevent after = work_left(link);
+    if (after)
+        order_slots(link, after);
+    link->ending =
+        (struct gr_ending){.context = link->context, .after = after, .end = end_after_work};
     gr_ending_start(&link->ending);
 }
 
