@@ -272,16 +272,29 @@ void gr_ring_unlock_and_end_left(gr_ring *ring)
         gr_ring_end_left(ring);
 }
 
+/* Records an event after the last work, for a peer may have signalled the semaphore itself. */
+static void mark_last_work(gr_resource *resource)
+{
+    struct gr_last_work *work = &resource->sync.work;
+    GR_ENTERED pushed = false;
+    if (work->stream && gr_context_enter(&resource->context, &pushed, __func__) == GR_OK)
+        (void)gr_work_mark_or_finish(work, work->stream);
+}
+
 /*
  * Ends the use of a slot. If the application still holds the slot's buffer, queries of this buffer
  * return 0 from then on.
  */
-static void end_use(const gr_slot *slot)
+static void end_use(const gr_ring *ring, const gr_slot *slot)
 {
     if (slot->submit)
         gr_submit_settle(slot->submit, slot->resource);
-    if (slot->resource->mapped && gr_resource_unmap_anyhow(slot->resource, "gr_ring_free") != GR_OK)
+    if (!slot->resource->mapped)
+        return;
+    if (gr_resource_unmap_anyhow(slot->resource, "gr_ring_free") != GR_OK)
         gr_error_warn("gr_ring_free");
+    else if (ring->link)
+        mark_last_work(slot->resource);
 }
 
 /*
@@ -295,7 +308,7 @@ void gr_ring_end_all(gr_ring *ring)
         struct gr_ring_slot *slot = &ring->state.slots[i];
         if (slot->state == GR_SLOT_NONE)
             continue;
-        end_use(&slot->api);
+        end_use(ring, &slot->api);
         end_event(slot->api.resource, slot->after);
         hand_back(ring, slot->api.resource);
     }

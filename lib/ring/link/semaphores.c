@@ -384,7 +384,22 @@ gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side,
 
 /* ---- The last work --------------------------------------------------------------------------- */
 
-/* Records the event once more, after all waits of the streams. */
+/* Sets *event to an event after the two values that work may wait for, or to a new one. */
+static gr_status event_after_values(const struct gr_link *link, CUevent *event)
+{
+    gr_semaphore_point points[2];
+    size_t n = 0;
+    for (int i = 0; i < 2; i++) {
+        const struct gr_gauge *gauge = i ? &link->theirs : &link->mine;
+        if (gauge->awaited)
+            points[n++] =
+                GR_INIT(gr_semaphore_point, .semaphore = gauge->semaphore, .value = gauge->awaited);
+    }
+    *event = NULL;
+    return n ? gr_semaphore_event_after(points, n, NULL, event) : gr_event_create(event);
+}
+
+/* Records the event, or records it once more, after all work of the streams. */
 static bool record_after_streams(const struct gr_link *link, CUevent event)
 {
     const struct gr_driver_api *cu = gr_driver();
@@ -396,21 +411,13 @@ static bool record_after_streams(const struct gr_link *link, CUevent event)
            cu->EventRecord(event, link->passed) == CUDA_SUCCESS;
 }
 
-/* Sets *event to an event after all work, or to NULL if there is no work. False after an error. */
+/*
+ * Sets *event to an event after all work: the values alone do not show it, because the peer may
+ * have signalled them, too. False, with NULL, after an error.
+ */
 static bool event_after_all(const struct gr_link *link, CUevent *event)
 {
-    gr_semaphore_point points[2];
-    size_t n = 0;
-    for (int i = 0; i < 2; i++) {
-        const struct gr_gauge *gauge = i ? &link->theirs : &link->mine;
-        if (gauge->awaited)
-            points[n++] =
-                GR_INIT(gr_semaphore_point, .semaphore = gauge->semaphore, .value = gauge->awaited);
-    }
-    *event = NULL;
-    if (!n)
-        return true;
-    if (gr_semaphore_event_after(points, n, NULL, event) != GR_OK)
+    if (event_after_values(link, event) != GR_OK)
         return false;
     if (record_after_streams(link, *event))
         return true;
