@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #if CUDA_VERSION >= 12030
-GROUP("capture", add_case)
+GROUP("capture", add_graph_case)
 
 CUstream new_stream(unsigned flags)
 {
@@ -22,126 +22,49 @@ void capture_begin(CUstream stream, CUstreamCaptureMode mode)
 
 CUgraph capture_end(CUstream stream)
 {
-    CUgraph graph = NULL;
-    DRV(cuStreamEndCapture, (stream, &graph));
-    return graph;
+    DRV(cuGraphDestroy, (g.graph));
+    DRV(cuStreamEndCapture, (stream, &g.graph));
+    return g.graph;
+}
+
+void fork_stream(CUstream stream, CUstream other)
+{
+    CU(EventRecord(g.event, stream));
+    CU(StreamWaitEvent(other, g.event, 0));
 }
 
 /* Queues nothing during the capture. Work of another stream joins through events. */
 SOFT_TEST(captured_work_runs_at_each_launch)
 {
-    CUdeviceptr a = new_memory(), b = new_memory();
-    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING),
-             other = new_stream(CU_STREAM_NON_BLOCKING);
-    CUevent fork = NULL, join = NULL;
-    CU(EventCreate(&fork, CU_EVENT_DEFAULT));
-    CU(EventCreate(&join, CU_EVENT_DEFAULT));
-    capture_begin(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
-    DRV(cuMemsetD32Async, (a, 9, COUNT, stream));
-    CU(EventRecord(fork, stream));
-    CU(StreamWaitEvent(other, fork, 0));
-    DRV(cuMemcpyDtoDAsync_v2, (b, a, SIZE, other));
-    CU(EventRecord(join, other));
+    CUstream other = new_stream(CU_STREAM_NON_BLOCKING);
+    capture_begin(fx.stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    DRV(cuMemsetD32Async, (g.a, 9, COUNT, fx.stream));
+    fork_stream(fx.stream, other);
+    DRV(cuMemcpyDtoDAsync_v2, (g.b, g.a, SIZE, other));
+    CU(EventRecord(g.join, other));
     DRV(cuStreamDestroy_v2, (other)); /* its work stays in the capture */
-    CU(StreamWaitEvent(stream, join, 0));
+    CU(StreamWaitEvent(fx.stream, g.join, 0));
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     const CUgraphNode *nodes = NULL;
-    CUgraph graph = NULL, captured = NULL;
+    CUgraph captured = NULL;
     size_t count = 0;
-    DRV(cuStreamGetCaptureInfo_v3, (stream, &status, NULL, &captured, &nodes, NULL, &count));
+    DRV(cuStreamGetCaptureInfo_v3, (fx.stream, &status, NULL, &captured, &nodes, NULL, &count));
     ck_assert_int_eq(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
     ck_assert_uint_eq(count, 2);
-    graph = capture_end(stream);
-    ck_assert_ptr_eq(graph, captured);
-    expect_words(a, 0);
-    count = 0;
-    DRV(cuGraphGetEdges_v2, (graph, NULL, NULL, NULL, &count));
-    ck_assert_uint_eq(count, 1);
-    CUgraphExec exec = instantiate(graph);
+    ck_assert_ptr_eq(capture_end(fx.stream), captured);
+    expect_words(g.a, 0);
+    expect_size(captured, 2, 1);
+    g.exec = instantiate(captured);
     for (int i = 0; i < 2; i++) {
-        CU(MemsetD8Async(b, 0, SIZE, stream));
-        DRV(cuGraphLaunch, (exec, stream));
-        CU(StreamSynchronize(stream));
-        expect_words(b, 9);
+        CU(MemsetD8Async(g.b, 0, SIZE, fx.stream));
+        launch_exec(g.exec);
+        expect_words(g.b, 9);
     }
-    DRV(cuGraphExecDestroy, (exec));
-    DRV(cuGraphDestroy, (graph));
-    CU(StreamDestroy(stream));
-    CU(EventDestroy(fork));
-    CU(EventDestroy(join));
-    CU(MemFree(a));
-    CU(MemFree(b));
 }
 
-static CUresult alloc_during_capture(CUstream stream)
-{
-    CUdeviceptr memory = 0;
-    (void)stream;
-    return DRIVER(cuMemAlloc_v2)(&memory, SIZE);
-}
+/* ---- Calls that end a capture ---------------------------------------------------------------- */
 
-static CUresult synchronise(CUstream stream)
-{
-    return DRIVER(cuStreamSynchronize)(stream);
-}
-
-static CUresult synchronise_another(CUstream stream)
-{
-    (void)stream;
-    return DRIVER(cuStreamSynchronize)(fx.stream);
-}
-
-static CUresult query_another(CUstream stream)
-{
-    (void)stream;
-    return DRIVER(cuStreamQuery)(fx.stream);
-}
-
-static CUresult query(CUstream stream)
-{
-    return DRIVER(cuStreamQuery)(stream);
-}
-
-static CUresult synchronise_context(CUstream stream)
-{
-    (void)stream;
-    return DRIVER(cuCtxSynchronize)();
-}
-
-static CUresult use_legacy_stream(CUstream stream)
-{
-    (void)stream;
-    return DRIVER(cuStreamSynchronize)(NULL);
-}
-
-static CUresult wait_for_uncaptured_event(CUstream stream)
-{
-    CUevent event = NULL;
-    CU(EventCreate(&event, CU_EVENT_DEFAULT));
-    CU(EventRecord(event, fx.stream));
-    CUresult result = DRIVER(cuStreamWaitEvent)(stream, event, 0);
-    CU(EventDestroy(event));
-    return result;
-}
-
-static CUdeviceptr plain, ordered; /* for the calls below */
-
-static CUresult free_memory(CUstream stream)
-{
-    (void)stream;
-    return DRIVER(cuMemFree_v2)(plain);
-}
-
-static CUresult alloc_in_order(CUstream stream)
-{
-    CUdeviceptr memory = 0;
-    return DRIVER(cuMemAllocAsync)(&memory, SIZE, stream);
-}
-
-static CUresult free_in_order(CUstream stream)
-{
-    return DRIVER(cuMemFreeAsync)(ordered, stream);
-}
+static CUdeviceptr ordered; /* allocated in stream order */
 
 static void CUDA_CB never_called(CUstream stream, CUresult status, void *data)
 {
@@ -150,299 +73,227 @@ static void CUDA_CB never_called(CUstream stream, CUresult status, void *data)
     ck_abort_msg("called with %d", (int)status);
 }
 
-static CUresult add_callback(CUstream stream)
+static CUresult wait_for_uncaptured_event(CUstream stream)
 {
-    return DRIVER(cuStreamAddCallback)(stream, never_called, NULL, 0);
+    CU(EventRecord(g.event, fx.stream));
+    return DRIVER(cuStreamWaitEvent)(stream, g.event, 0);
 }
 
-static CUresult write_value(CUstream stream)
+static CUresult query_event(void)
 {
-    return DRIVER(cuStreamWriteValue32_v2)(stream, plain, 1, CU_STREAM_WRITE_VALUE_DEFAULT);
-}
-
-static CUresult query_event(CUstream stream)
-{
-    CUevent event = NULL;
-    (void)stream;
-    CU(EventCreate(&event, CU_EVENT_DEFAULT));
-    CUresult result = DRIVER(cuEventQuery)(event);
-    ck_assert_int_eq(DRIVER(cuEventSynchronize)(event), result);
-    CU(EventDestroy(event));
+    CUresult result = DRIVER(cuEventQuery)(g.event);
+    ck_assert_int_eq(DRIVER(cuEventSynchronize)(g.event), result);
     return result;
 }
 
-/* Calls that a captured stream forbids. Each invalidates the capture. */
-static const struct forbidden {
-    CUresult (*call)(CUstream stream);
-    CUstreamCaptureMode mode;
-    CUresult result;
-} forbidden[] = {
-    {alloc_during_capture, CU_STREAM_CAPTURE_MODE_GLOBAL, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED},
-    {alloc_during_capture, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
-     CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED},
-    {free_memory, CU_STREAM_CAPTURE_MODE_GLOBAL, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED},
-    {query_event, CU_STREAM_CAPTURE_MODE_GLOBAL, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED},
-    {alloc_in_order, CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED},
-    {free_in_order, CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED},
-    {add_callback, CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED},
-    {write_value, CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED},
-    {synchronise_another, CU_STREAM_CAPTURE_MODE_GLOBAL, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED},
-    {query_another, CU_STREAM_CAPTURE_MODE_GLOBAL, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED},
-    {synchronise, CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED},
-    {query, CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED},
-    {synchronise_context, CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED},
-    {use_legacy_stream, CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT},
-    {wait_for_uncaptured_event, CU_STREAM_CAPTURE_MODE_RELAXED,
-     CUDA_ERROR_STREAM_CAPTURE_ISOLATION},
-};
+/*
+ * X(call, mode of the capture, code): calls that a capture of `stream` forbids. Each invalidates
+ * the capture.
+ */
+#define FORBIDDEN                                                                                  \
+    X(DRIVER(cuMemAlloc_v2)(&memory, SIZE), GLOBAL, UNSUPPORTED)                                   \
+    X(DRIVER(cuMemAlloc_v2)(&memory, SIZE), THREAD_LOCAL, UNSUPPORTED)                             \
+    X(DRIVER(cuMemFree_v2)(g.a), GLOBAL, UNSUPPORTED)                                              \
+    X(query_event(), GLOBAL, UNSUPPORTED)                                                          \
+    X(DRIVER(cuMemAllocAsync)(&memory, SIZE, stream), RELAXED, UNSUPPORTED)                        \
+    X(DRIVER(cuMemFreeAsync)(ordered, stream), RELAXED, UNSUPPORTED)                               \
+    X(DRIVER(cuStreamAddCallback)(stream, never_called, NULL, 0), RELAXED, UNSUPPORTED)            \
+    X(DRIVER(cuStreamWriteValue32_v2)(stream, g.a, 1, 0), RELAXED, UNSUPPORTED)                    \
+    X(DRIVER(cuStreamSynchronize)(fx.stream), GLOBAL, UNSUPPORTED)                                 \
+    X(DRIVER(cuStreamQuery)(fx.stream), GLOBAL, UNSUPPORTED)                                       \
+    X(DRIVER(cuStreamSynchronize)(stream), RELAXED, UNSUPPORTED)                                   \
+    X(DRIVER(cuStreamQuery)(stream), RELAXED, UNSUPPORTED)                                         \
+    X(DRIVER(cuCtxSynchronize)(), RELAXED, UNSUPPORTED)                                            \
+    X(DRIVER(cuStreamSynchronize)(NULL), RELAXED, IMPLICIT)                                        \
+    X(wait_for_uncaptured_event(stream), RELAXED, ISOLATION)
 
 SOFT_TEST(forbidden_calls_invalidate_a_capture)
 {
     CUstream stream = new_stream(CU_STREAM_DEFAULT);
-    plain = new_memory();
+    CUstreamCaptureStatus status;
+    CUdeviceptr memory = 0;
+    CUgraph graph;
     DRV(cuMemAllocAsync, (&ordered, SIZE, stream));
-    for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++) {
-        CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-        CUgraph graph = (CUgraph)1;
-        capture_begin(stream, forbidden[i].mode);
-        ck_assert_msg(forbidden[i].call(stream) == forbidden[i].result, "row %zu", i);
-        DRV(cuStreamIsCapturing, (stream, &status));
-        ck_assert_int_eq(status, CU_STREAM_CAPTURE_STATUS_INVALIDATED);
-        GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuLaunchHostFunc, (stream, add_to, NULL));
-        GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture, (stream, &graph));
-        ck_assert_ptr_null(graph);
-        CU(StreamSynchronize(stream));
-    }
-    expect_words(plain, 0);
+#define X(call, mode, code)                                                                        \
+    capture_begin(stream, CU_STREAM_CAPTURE_MODE_##mode);                                          \
+    assert_result(CUDA_ERROR_STREAM_CAPTURE_##code, call, #call);                                  \
+    DRV(cuStreamIsCapturing, (stream, &status));                                                   \
+    ck_assert_int_eq(status, CU_STREAM_CAPTURE_STATUS_INVALIDATED);                                \
+    GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuLaunchHostFunc, (stream, add_to, NULL));             \
+    graph = g.graph;                                                                               \
+    GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture, (stream, &graph));                 \
+    ck_assert_ptr_null(graph);                                                                     \
+    CU(StreamSynchronize(stream));
+    FORBIDDEN
+#undef X
+    expect_words(g.a, 0);
+    ck_assert_uint_eq(memory, 0);
     DRV(cuMemFreeAsync, (ordered, stream));
-    CU(MemFree(plain));
     CU(StreamDestroy(stream));
 }
 
 SOFT_TEST(captures_end_only_where_they_began)
 {
-    CUdeviceptr a = new_memory();
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING),
              other = new_stream(CU_STREAM_NON_BLOCKING);
+    const CUstreamCaptureMode global = CU_STREAM_CAPTURE_MODE_GLOBAL;
     CUgraph graph = NULL;
-    CUevent event = NULL;
-    CU(EventCreate(&event, CU_EVENT_DEFAULT));
     GIVES(ERROR_ILLEGAL_STATE, cuStreamEndCapture, (stream, &graph));
-    GIVES(ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamBeginCapture_v2,
-          (NULL, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    capture_begin(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
-    GIVES(ERROR_ILLEGAL_STATE, cuStreamBeginCapture_v2, (stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    CU(EventRecord(event, stream));
-    GIVES(ERROR_CAPTURED_EVENT, cuEventQuery, (event));
-    CU(StreamWaitEvent(other, event, 0));
-    DRV(cuMemsetD32Async, (a, 1, COUNT, other));
+    GIVES(ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamBeginCapture_v2, (NULL, global));
+    capture_begin(stream, global);
+    GIVES(ERROR_ILLEGAL_STATE, cuStreamBeginCapture_v2, (stream, global));
+    fork_stream(stream, other);
+    GIVES(ERROR_CAPTURED_EVENT, cuEventQuery, (g.event));
+    DRV(cuMemsetD32Async, (g.a, 1, COUNT, other));
     GIVES(ERROR_STREAM_CAPTURE_UNJOINED, cuStreamEndCapture, (stream, &graph));
-    capture_begin(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
-    CU(EventRecord(event, stream));
-    CU(StreamWaitEvent(other, event, 0));
+    capture_begin(stream, global);
+    fork_stream(stream, other);
     GIVES(ERROR_STREAM_CAPTURE_UNMATCHED, cuStreamEndCapture, (other, &graph));
     GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture, (stream, &graph));
-    capture_begin(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
-    capture_begin(other, CU_STREAM_CAPTURE_MODE_GLOBAL);
-    CU(EventRecord(event, stream));
-    GIVES(ERROR_STREAM_CAPTURE_MERGE, cuStreamWaitEvent, (other, event, 0));
+    capture_begin(stream, global);
+    capture_begin(other, global);
+    CU(EventRecord(g.event, stream));
+    GIVES(ERROR_STREAM_CAPTURE_MERGE, cuStreamWaitEvent, (other, g.event, 0));
     CU(StreamDestroy(stream)); /* ends the capture */
     CU(StreamDestroy(other));
-    CU(EventDestroy(event));
-    expect_words(a, 0);
-    CU(MemFree(a));
+    expect_words(g.a, 0);
 }
 
 SOFT_TEST(unsafe_calls_are_allowed_by_the_mode_of_the_thread)
 {
-    CUdeviceptr a = 0;
-    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr memory = 0;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    capture_begin(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    capture_begin(fx.stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
     DRV(cuThreadExchangeStreamCaptureMode, (&mode));
     ck_assert_int_eq(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
-    CU(MemAlloc(&a, SIZE));
-    DRV(cuMemsetD32Async, (a, 8, COUNT, stream));
+    CU(MemAlloc(&memory, SIZE));
+    DRV(cuMemsetD32Async, (memory, 8, COUNT, fx.stream));
     DRV(cuThreadExchangeStreamCaptureMode, (&mode));
     ck_assert_int_eq(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
-    CUgraph graph = capture_end(stream);
-    CUgraphExec exec = instantiate(graph);
-    DRV(cuGraphLaunch, (exec, stream));
-    CU(StreamSynchronize(stream));
-    expect_words(a, 8);
-    DRV(cuGraphExecDestroy, (exec));
-    DRV(cuGraphDestroy, (graph));
-    CU(StreamDestroy(stream));
-    CU(MemFree(a));
+    run_graph(capture_end(fx.stream));
+    expect_words(memory, 8);
+    CU(MemFree(memory));
 }
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-struct in_thread {
-    CUstream stream;
-    bool ends;
-    CUresult result;
-    CUgraph graph;
-};
+static CUresult allocated, ended;
 
-static void *use_capture(void *arguments)
+/* Allocates memory, then ends the capture of fx.stream. */
+static void *use_capture(void *graph)
 {
-    struct in_thread *t = arguments;
     CUdeviceptr memory = 0;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     DRIVER(cuCtxSetCurrent)(fx.context);
-    if (t->ends) {
-        t->result = DRIVER(cuStreamEndCapture)(t->stream, &t->graph);
-        return NULL;
-    }
-    t->result = DRIVER(cuMemAlloc_v2)(&memory, SIZE);
-    if (t->result != CUDA_SUCCESS)
-        return NULL;
+    allocated = DRIVER(cuMemAlloc_v2)(&memory, SIZE);
     DRIVER(cuMemFree_v2)(memory);
     DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
+    ended = DRIVER(cuStreamEndCapture)(fx.stream, graph);
     return NULL;
 }
 
-static CUresult in_thread(CUstream stream, bool ends, CUgraph *graph)
-{
-    struct in_thread t = {.stream = stream, .ends = ends};
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, use_capture, &t), 0);
-    ck_assert_int_eq(pthread_join(thread, NULL), 0);
-    *graph = t.graph;
-    return t.result;
-}
-
-/* What another thread may do, by the mode of the capture. */
-static const struct other_thread {
+/* What another thread may do, by the mode of the capture, and how the capture then ends. */
+static const struct {
     CUstreamCaptureMode mode;
-    CUresult allocates, ends;
+    CUresult allocates, ends, after;
 } other_thread[] = {
     {CU_STREAM_CAPTURE_MODE_GLOBAL, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-     CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD},
-    {CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CUDA_SUCCESS, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD},
-    {CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_SUCCESS, CUDA_SUCCESS},
+     CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED},
+    {CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CUDA_SUCCESS, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
+     CUDA_SUCCESS},
+    {CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_SUCCESS, CUDA_SUCCESS, CUDA_ERROR_ILLEGAL_STATE},
 };
 
 SOFT_TEST(modes_apply_to_other_threads)
 {
-    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
-    INVALID(cuStreamBeginCapture_v2, (stream, (CUstreamCaptureMode)3));
+    CUstreamCaptureMode mode = (CUstreamCaptureMode)3;
+    INVALID(cuStreamBeginCapture_v2, (fx.stream, mode));
     for (size_t i = 0; i < sizeof(other_thread) / sizeof(*other_thread); i++) {
-        const struct other_thread *row = &other_thread[i];
-        CUgraph graph = NULL;
-        capture_begin(stream, row->mode);
-        ck_assert_int_eq(in_thread(stream, false, &graph), row->allocates);
-        ck_assert_int_eq(in_thread(stream, true, &graph), row->ends);
-        if (row->ends != CUDA_SUCCESS)
-            assert_result(row->allocates == CUDA_SUCCESS ? CUDA_SUCCESS
-                                                         : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
-                          DRIVER(cuStreamEndCapture)(stream, &graph), "cuStreamEndCapture");
+        CUgraph graph = NULL, own = NULL;
+        pthread_t thread;
+        capture_begin(fx.stream, other_thread[i].mode);
+        ck_assert_int_eq(pthread_create(&thread, NULL, use_capture, &graph), 0);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+        ck_assert_int_eq(allocated, other_thread[i].allocates);
+        ck_assert_int_eq(ended, other_thread[i].ends);
+        assert_result(other_thread[i].after, DRIVER(cuStreamEndCapture)(fx.stream, &own),
+                      "cuStreamEndCapture");
         if (graph)
             DRV(cuGraphDestroy, (graph));
+        if (own)
+            DRV(cuGraphDestroy, (own));
     }
-    CUstreamCaptureMode mode = (CUstreamCaptureMode)3;
     INVALID(cuThreadExchangeStreamCaptureMode, (&mode));
-    CU(StreamDestroy(stream));
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
 SOFT_TEST(external_events_become_nodes)
 {
-    CUdeviceptr a = new_memory();
-    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
-    CUevent event = NULL;
+    const CUgraphNodeType types[] = {CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_MEMSET,
+                                     CU_GRAPH_NODE_TYPE_EVENT_RECORD};
     CUgraphNode nodes[3] = {0};
-    CUgraphNodeType first = CU_GRAPH_NODE_TYPE_EMPTY, last = first;
     size_t count = 3;
-    CU(EventCreate(&event, CU_EVENT_DEFAULT));
-    GIVES(ERROR_ILLEGAL_STATE, cuEventRecordWithFlags, (event, stream, CU_EVENT_RECORD_EXTERNAL));
-    GIVES(ERROR_ILLEGAL_STATE, cuStreamWaitEvent, (stream, event, CU_EVENT_WAIT_EXTERNAL));
-    capture_begin(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
-    DRV(cuStreamWaitEvent, (stream, event, CU_EVENT_WAIT_EXTERNAL));
-    DRV(cuMemsetD32Async, (a, 4, COUNT, stream));
-    DRV(cuEventRecordWithFlags, (event, stream, CU_EVENT_RECORD_EXTERNAL));
-    CUgraph graph = capture_end(stream);
+    GIVES(ERROR_ILLEGAL_STATE, cuEventRecordWithFlags,
+          (g.event, fx.stream, CU_EVENT_RECORD_EXTERNAL));
+    GIVES(ERROR_ILLEGAL_STATE, cuStreamWaitEvent, (fx.stream, g.event, CU_EVENT_WAIT_EXTERNAL));
+    capture_begin(fx.stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+    DRV(cuStreamWaitEvent, (fx.stream, g.event, CU_EVENT_WAIT_EXTERNAL));
+    DRV(cuMemsetD32Async, (g.a, 4, COUNT, fx.stream));
+    DRV(cuEventRecordWithFlags, (g.event, fx.stream, CU_EVENT_RECORD_EXTERNAL));
+    CUgraph graph = capture_end(fx.stream);
     DRV(cuGraphGetNodes, (graph, nodes, &count));
     ck_assert_uint_eq(count, 3);
-    DRV(cuGraphNodeGetType, (nodes[0], &first));
-    DRV(cuGraphNodeGetType, (nodes[2], &last));
-    ck_assert_int_eq(first, CU_GRAPH_NODE_TYPE_WAIT_EVENT);
-    ck_assert_int_eq(last, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
-    CUgraphExec exec = instantiate(graph);
-    DRV(cuGraphLaunch, (exec, stream));
-    CU(EventSynchronize(event));
-    expect_words(a, 4);
-    DRV(cuGraphExecDestroy, (exec));
-    DRV(cuGraphDestroy, (graph));
-    CU(StreamDestroy(stream));
-    CU(EventDestroy(event));
-    CU(MemFree(a));
+    for (int i = 0; i < 3; i++) {
+        CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+        DRV(cuGraphNodeGetType, (nodes[i], &type));
+        ck_assert_int_eq(type, types[i]);
+    }
+    g.exec = instantiate(graph);
+    DRV(cuGraphLaunch, (g.exec, fx.stream));
+    CU(EventSynchronize(g.event));
+    expect_words(g.a, 4);
 }
 
 /* The result of each wait depends on the captures of the event and the stream. */
 SOFT_TEST(captured_events_are_bound_to_their_capture)
 {
-    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING),
-             other = new_stream(CU_STREAM_NON_BLOCKING);
     CUgraph graph = NULL;
-    CUevent event = NULL;
-    CU(EventCreate(&event, CU_EVENT_DEFAULT));
-    capture_begin(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
-    CU(EventRecord(event, stream));
-    GIVES(ERROR_CAPTURED_EVENT, cuEventSynchronize, (event));
-    GIVES(ERROR_STREAM_CAPTURE_IMPLICIT, cuStreamWaitEvent, (NULL, event, 0));
-    GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamWaitEvent, (other, event, 0));
-    GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture, (stream, &graph));
+    capture_begin(fx.stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+    CU(EventRecord(g.event, fx.stream));
+    GIVES(ERROR_CAPTURED_EVENT, cuEventSynchronize, (g.event));
+    GIVES(ERROR_STREAM_CAPTURE_IMPLICIT, cuStreamWaitEvent, (NULL, g.event, 0));
+    GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamWaitEvent, (fx.other, g.event, 0));
+    GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture, (fx.stream, &graph));
 
-    capture_begin(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
-    CU(EventRecord(event, stream));
-    graph = capture_end(stream);
-    DRV(cuGraphDestroy, (graph));
-    GIVES(ERROR_CAPTURED_EVENT, cuStreamWaitEvent, (other, event, 0));
-    capture_begin(other, CU_STREAM_CAPTURE_MODE_RELAXED);
-    GIVES(ERROR_STREAM_CAPTURE_ISOLATION, cuStreamWaitEvent, (other, event, 0));
-    GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture, (other, NULL));
-    CU(EventRecord(event, other)); /* the event leaves the capture */
-    CU(EventSynchronize(event));
-    CU(StreamDestroy(stream));
-    CU(StreamDestroy(other));
-    CU(EventDestroy(event));
+    capture_begin(fx.stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+    CU(EventRecord(g.event, fx.stream));
+    capture_end(fx.stream);
+    DRV(cuGraphDestroy, (g.graph));
+    g.graph = NULL;
+    GIVES(ERROR_CAPTURED_EVENT, cuStreamWaitEvent, (fx.other, g.event, 0));
+    capture_begin(fx.other, CU_STREAM_CAPTURE_MODE_RELAXED);
+    GIVES(ERROR_STREAM_CAPTURE_ISOLATION, cuStreamWaitEvent, (fx.other, g.event, 0));
+    GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture, (fx.other, NULL));
+    CU(EventRecord(g.event, fx.other)); /* the event leaves the capture */
+    CU(EventSynchronize(g.event));
 }
 
 /* Work of another stream is joined if the origin waits for it, also if more work follows. */
 SOFT_TEST(joined_streams_can_go_on)
 {
-    CUdeviceptr a = new_memory(), b = new_memory();
-    CUstream stream = new_stream(CU_STREAM_DEFAULT), other = new_stream(CU_STREAM_NON_BLOCKING);
-    CUevent fork = NULL, join = NULL;
-    CU(EventCreate(&fork, CU_EVENT_DEFAULT));
-    CU(EventCreate(&join, CU_EVENT_DEFAULT));
+    CUstream stream = new_stream(CU_STREAM_DEFAULT);
     capture_begin(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-    CU(EventRecord(fork, stream));
-    CU(StreamWaitEvent(other, fork, 0));
-    DRV(cuMemsetD32Async, (a, 3, COUNT, other));
-    CU(EventRecord(join, other));
-    CU(StreamWaitEvent(stream, join, 0));
-    CU(StreamWaitEvent(stream, join, 0)); /* adds nothing */
-    DRV(cuMemcpyDtoDAsync_v2, (b, a, SIZE, stream));
-    CUgraph graph = capture_end(stream);
-    size_t count = 0;
-    DRV(cuGraphGetEdges_v2, (graph, NULL, NULL, NULL, &count));
-    ck_assert_uint_eq(count, 1);
-    CU(StreamSynchronize(other)); /* has left the capture */
-    CUgraphExec exec = instantiate(graph);
-    DRV(cuGraphLaunch, (exec, stream));
-    CU(StreamSynchronize(stream));
-    expect_words(b, 3);
-    DRV(cuGraphExecDestroy, (exec));
-    DRV(cuGraphDestroy, (graph));
+    fork_stream(stream, fx.other);
+    DRV(cuMemsetD32Async, (g.a, 3, COUNT, fx.other));
+    CU(EventRecord(g.join, fx.other));
+    CU(StreamWaitEvent(stream, g.join, 0));
+    CU(StreamWaitEvent(stream, g.join, 0)); /* adds nothing */
+    DRV(cuMemcpyDtoDAsync_v2, (g.b, g.a, SIZE, stream));
+    expect_size(capture_end(stream), 2, 1);
+    CU(StreamSynchronize(fx.other)); /* has left the capture */
+    run_graph(g.graph);
+    expect_words(g.b, 3);
     CU(StreamDestroy(stream));
-    CU(StreamDestroy(other));
-    CU(EventDestroy(fork));
-    CU(EventDestroy(join));
-    CU(MemFree(a));
-    CU(MemFree(b));
 }
 #endif

@@ -4,48 +4,40 @@
 #include "soft_calls_graph.h"
 
 #if CUDA_VERSION >= 12030
-GROUP("captured graphs", add_case)
+GROUP("captured graphs", add_graph_case)
 
 SOFT_TEST(captured_launches_become_child_graphs)
 {
-    CUdeviceptr a = new_memory();
-    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
-    CUgraph inner = new_graph(), graph = NULL;
+    CUgraph graph = NULL;
     CUgraphNode node = NULL;
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
     size_t count = 1;
-    add_fill(inner, NULL, a, 6);
-    CUgraphExec exec = instantiate(inner);
-    capture_begin(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
-    DRV(cuGraphLaunch, (exec, stream));
-    GIVES(ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamSynchronize, (stream));
-    GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuGraphLaunch, (exec, stream));
-    GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture, (stream, &graph));
+    add_fill(g.other, NULL, g.a, 6);
+    CUgraphExec exec = instantiate(g.other);
+    capture_begin(fx.stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+    DRV(cuGraphLaunch, (exec, fx.stream));
+    GIVES(ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamSynchronize, (fx.stream));
+    GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuGraphLaunch, (exec, fx.stream));
+    GIVES(ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture, (fx.stream, &graph));
 
-    capture_begin(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
-    DRV(cuGraphLaunch, (exec, stream));
-    graph = capture_end(stream);
+    capture_begin(fx.stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+    DRV(cuGraphLaunch, (exec, fx.stream));
+    graph = capture_end(fx.stream);
     DRV(cuGraphExecDestroy, (exec));
-    DRV(cuGraphDestroy, (inner));
+    DRV(cuGraphDestroy, (g.other));
+    g.other = NULL;
     DRV(cuGraphGetNodes, (graph, &node, &count));
     DRV(cuGraphNodeGetType, (node, &type));
     ck_assert(count == 1 && type == CU_GRAPH_NODE_TYPE_GRAPH);
-    expect_words(a, 0);
-    exec = instantiate(graph);
-    DRV(cuGraphLaunch, (exec, stream));
-    CU(StreamSynchronize(stream));
-    expect_words(a, 6);
-    DRV(cuGraphExecDestroy, (exec));
-    DRV(cuGraphDestroy, (graph));
-    CU(StreamDestroy(stream));
-    CU(MemFree(a));
+    expect_words(g.a, 0);
+    run_graph(graph);
+    expect_words(g.a, 6);
 }
 
 /* The program adds nodes to the graph during the capture. */
 SOFT_TEST(a_capture_is_queried_and_changed)
 {
-    CUdeviceptr a = new_memory(), b = new_memory();
-    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    CUstream stream = fx.stream;
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
     cuuint64_t id = 0, later = 0;
     CUgraph graph = NULL;
@@ -57,7 +49,7 @@ SOFT_TEST(a_capture_is_queried_and_changed)
     capture_begin(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
     DRV(cuStreamGetCaptureInfo_v3, (stream, &status, &id, &graph, &from, &data, &count));
     ck_assert(status == CU_STREAM_CAPTURE_STATUS_ACTIVE && id && graph && count == 0);
-    CUgraphNode fill = add_fill(graph, NULL, a, 7), other = add_fill(graph, NULL, b, 8);
+    CUgraphNode fill = add_fill(graph, NULL, g.a, 7), other = add_fill(graph, NULL, g.b, 8);
     INVALID(cuStreamUpdateCaptureDependencies_v2, (stream, NULL, NULL, 1, 0));
     INVALID(cuStreamUpdateCaptureDependencies_v2, (stream, &fill, NULL, 1, 2));
     DRV(cuStreamUpdateCaptureDependencies_v2,
@@ -70,52 +62,37 @@ SOFT_TEST(a_capture_is_queried_and_changed)
     DRV(cuStreamUpdateCaptureDependencies_v2,
         (stream, &fill, NULL, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
     DRV(cuStreamGetCaptureInfo_v3, (stream, &status, NULL, NULL, NULL, NULL, NULL));
-    DRV(cuMemcpyDtoDAsync_v2, (b, a, SIZE, stream));
+    DRV(cuMemcpyDtoDAsync_v2, (g.b, g.a, SIZE, stream));
     DRV(cuStreamEndCapture, (stream, NULL));
     DRV(cuGraphAddDependencies_v2, (graph, &other, &fill, NULL, 1));
-    CUgraphExec exec = instantiate(graph);
-    DRV(cuGraphLaunch, (exec, stream));
-    CU(StreamSynchronize(stream));
-    expect_words(b, 7);
-    DRV(cuGraphExecDestroy, (exec));
+    run_graph(graph);
+    expect_words(g.b, 7);
     DRV(cuGraphDestroy, (graph));
-    CU(StreamDestroy(stream));
-    CU(MemFree(a));
-    CU(MemFree(b));
 }
 
 /* A node that the program removes from the graph makes the next captured call fail. */
 SOFT_TEST(removed_nodes_are_no_dependencies)
 {
-    CUdeviceptr a = new_memory();
-    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
     CUstreamCaptureStatus status;
     CUgraph graph = NULL;
     const CUgraphNode *from = NULL;
-    capture_begin(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
-    DRV(cuMemsetD32Async, (a, 1, COUNT, stream));
-    DRV(cuStreamGetCaptureInfo_v3, (stream, &status, NULL, &graph, &from, NULL, NULL));
+    capture_begin(fx.stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+    DRV(cuMemsetD32Async, (g.a, 1, COUNT, fx.stream));
+    DRV(cuStreamGetCaptureInfo_v3, (fx.stream, &status, NULL, &graph, &from, NULL, NULL));
     DRV(cuGraphDestroyNode, (from[0]));
-    INVALID(cuMemsetD32Async, (a, 2, COUNT, stream));
-    ck_assert_ptr_eq(capture_end(stream), graph);
-    size_t count = 1;
-    DRV(cuGraphGetNodes, (graph, NULL, &count));
-    ck_assert_uint_eq(count, 0);
-    DRV(cuGraphDestroy, (graph));
-    CU(StreamDestroy(stream));
-    CU(MemFree(a));
+    INVALID(cuMemsetD32Async, (g.a, 2, COUNT, fx.stream));
+    ck_assert_ptr_eq(capture_end(fx.stream), graph);
+    expect_size(graph, 0, 0);
 }
 
 /* The context of a captured stream ends; other contexts are free of the capture. */
 SOFT_TEST(a_capture_ends_with_its_context)
 {
     CUcontext context = NULL;
-    CUstream stream = NULL, forked = NULL;
     CUevent event = NULL;
-    CUdeviceptr a = 0;
+    CUdeviceptr memory = 0;
     DRV(cuCtxCreate_v2, (&context, 0, fx.device));
-    stream = new_stream(CU_STREAM_DEFAULT);
-    forked = new_stream(CU_STREAM_NON_BLOCKING);
+    CUstream stream = new_stream(CU_STREAM_DEFAULT), forked = new_stream(CU_STREAM_NON_BLOCKING);
     CU(EventCreate(&event, CU_EVENT_DEFAULT));
     capture_begin(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
     CU(EventRecord(event, stream));
@@ -124,41 +101,37 @@ SOFT_TEST(a_capture_ends_with_its_context)
     unsigned flags = 9;
     DRV(cuStreamGetFlags, (NULL, &flags)); /* the legacy stream of another context */
     ck_assert_uint_eq(flags, CU_STREAM_DEFAULT);
-    GIVES(ERROR_STREAM_CAPTURE_UNSUPPORTED, cuMemAlloc_v2, (&a, SIZE));
+    GIVES(ERROR_STREAM_CAPTURE_UNSUPPORTED, cuMemAlloc_v2, (&memory, SIZE));
     DRV(cuCtxDestroy_v2, (context));
-    a = new_memory();
-    CU(MemFree(a));
+    CU(MemAlloc(&memory, SIZE));
+    CU(MemFree(memory));
     DRV(cuCtxSynchronize, ());
 }
 
 /* In programs with a default stream per thread, NULL is a stream that can be captured. */
 SOFT_TEST(per_thread_streams_are_captured)
 {
-    CUdeviceptr a = new_memory();
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUgraph graph = NULL;
-    CUgraphExec exec = NULL;
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {.flags = 0};
     unsigned char byte = 0;
     TWIN(cuStreamBeginCapture_v2, _ptsz, (NULL, CU_STREAM_CAPTURE_MODE_RELAXED));
     TWIN(cuStreamIsCapturing, _ptsz, (NULL, &status));
     ck_assert_int_eq(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
     assert_result(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                  DRIVER_TWIN(cuMemcpyDtoH_v2, _ptds)(&byte, a, 1), "a copy that waits");
+                  DRIVER_TWIN(cuMemcpyDtoH_v2, _ptds)(&byte, g.a, 1), "a copy that waits");
     assert_result(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
                   DRIVER_TWIN(cuStreamEndCapture, _ptsz)(NULL, &graph), "cuStreamEndCapture");
     TWIN(cuStreamBeginCapture_v2, _ptsz, (NULL, CU_STREAM_CAPTURE_MODE_RELAXED));
-    TWIN(cuMemsetD32Async, _ptsz, (a, 5, COUNT, NULL));
+    TWIN(cuMemsetD32Async, _ptsz, (g.a, 5, COUNT, NULL));
     TWIN(cuStreamUpdateCaptureDependencies_v2, _ptsz, (NULL, NULL, NULL, 0, 0));
     TWIN(cuStreamGetCaptureInfo_v3, _ptsz, (NULL, &status, NULL, NULL, NULL, NULL, NULL));
     TWIN(cuStreamEndCapture, _ptsz, (NULL, &graph));
-    TWIN(cuGraphInstantiateWithParams, _ptsz, (&exec, graph, &params));
-    TWIN(cuGraphUpload, _ptsz, (exec, NULL));
-    TWIN(cuGraphLaunch, _ptsz, (exec, NULL));
+    TWIN(cuGraphInstantiateWithParams, _ptsz, (&g.exec, graph, &params));
+    TWIN(cuGraphUpload, _ptsz, (g.exec, NULL));
+    TWIN(cuGraphLaunch, _ptsz, (g.exec, NULL));
     TWIN(cuStreamSynchronize, _ptsz, (NULL));
-    expect_words(a, 5);
-    DRV(cuGraphExecDestroy, (exec));
+    expect_words(g.a, 5);
     DRV(cuGraphDestroy, (graph));
-    CU(MemFree(a));
 }
 #endif

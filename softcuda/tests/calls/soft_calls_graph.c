@@ -4,10 +4,52 @@
 #include "soft_calls_graph.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #if CUDA_VERSION >= 12030
-GROUP("graphs", add_case)
+GROUP("graphs", add_graph_case)
+
+struct graph_things g;
+
+static CUdeviceptr new_memory(void)
+{
+    CUdeviceptr memory = 0;
+    CU(MemAlloc(&memory, SIZE));
+    CU(MemsetD8Async(memory, 0, SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    return memory;
+}
+
+static void begin(void)
+{
+    g = (struct graph_things){.graph = new_graph(),
+                              .other = new_graph(),
+                              .a = new_memory(),
+                              .b = new_memory(),
+                              .c = new_memory()};
+    CU(EventCreate(&g.event, CU_EVENT_DEFAULT));
+    CU(EventCreate(&g.join, CU_EVENT_DEFAULT));
+}
+
+static void end(void)
+{
+    if (g.exec)
+        DRV(cuGraphExecDestroy, (g.exec));
+    if (g.graph)
+        DRV(cuGraphDestroy, (g.graph));
+    if (g.other)
+        DRV(cuGraphDestroy, (g.other));
+    if (g.event)
+        CU(EventDestroy(g.event));
+    CU(EventDestroy(g.join));
+    CU(MemFree(g.a));
+    CU(MemFree(g.b));
+    CU(MemFree(g.c));
+}
+
+TCase *add_graph_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_case(suite, name), begin, end);
+}
 
 CUgraph new_graph(void)
 {
@@ -23,13 +65,17 @@ CUgraphExec instantiate(CUgraph graph)
     return exec;
 }
 
-CUdeviceptr new_memory(void)
+void launch_exec(CUgraphExec exec)
 {
-    CUdeviceptr memory = 0;
-    CU(MemAlloc(&memory, SIZE));
-    CU(MemsetD8Async(memory, 0, SIZE, fx.stream));
+    DRV(cuGraphLaunch, (exec, fx.stream));
     CU(StreamSynchronize(fx.stream));
-    return memory;
+}
+
+void run_graph(CUgraph graph)
+{
+    CUgraphExec exec = instantiate(graph);
+    launch_exec(exec);
+    DRV(cuGraphExecDestroy, (exec));
 }
 
 void expect_words(CUdeviceptr memory, unsigned value)
@@ -40,11 +86,33 @@ void expect_words(CUdeviceptr memory, unsigned value)
     free(words);
 }
 
+void expect_size(CUgraph graph, size_t nodes, size_t edges)
+{
+    size_t count = 99;
+    DRV(cuGraphGetNodes, (graph, NULL, &count));
+    ck_assert_uint_eq(count, nodes);
+    DRV(cuGraphGetEdges_v2, (graph, NULL, NULL, NULL, &count));
+    ck_assert_uint_eq(count, edges);
+}
+
+CUgraphNode find_in_clone(CUgraphNode node, CUgraph clone)
+{
+    CUgraphNode found = NULL;
+    DRV(cuGraphNodeFindInClone, (&found, node, clone));
+    ck_assert(found && found != node);
+    return found;
+}
+
+CUDA_MEMSET_NODE_PARAMS fill_params(CUdeviceptr to, unsigned value)
+{
+    return (CUDA_MEMSET_NODE_PARAMS){
+        .dst = to, .elementSize = 4, .value = value, .width = COUNT, .height = 1};
+}
+
 CUgraphNode add_fill(CUgraph graph, CUgraphNode after, CUdeviceptr to, unsigned value)
 {
     CUgraphNode node = NULL;
-    const CUDA_MEMSET_NODE_PARAMS params = {
-        .dst = to, .elementSize = 4, .value = value, .width = COUNT, .height = 1};
+    const CUDA_MEMSET_NODE_PARAMS params = fill_params(to, value);
     DRV(cuGraphAddMemsetNode, (&node, graph, &after, after != NULL, &params, fx.context));
     return node;
 }
@@ -68,17 +136,18 @@ CUgraphNode add_copy(CUgraph graph, CUgraphNode after, CUdeviceptr to, CUdevicep
     return node;
 }
 
+CUgraphNode add_child(CUgraph graph, CUgraphNode after, CUgraph child)
+{
+    CUgraphNode node = NULL;
+    DRV(cuGraphAddChildGraphNode, (&node, graph, &after, after != NULL, child));
+    return node;
+}
+
 CUgraphNode add_empty(CUgraph graph)
 {
     CUgraphNode node = NULL;
     DRV(cuGraphAddEmptyNode, (&node, graph, NULL, 0));
     return node;
-}
-
-void CUDA_CB wait_for_byte(void *flag)
-{
-    while (!__atomic_load_n((unsigned char *)flag, __ATOMIC_ACQUIRE))
-        usleep(100);
 }
 
 void CUDA_CB add_to(void *number)
@@ -89,148 +158,123 @@ void CUDA_CB add_to(void *number)
 /* The edges, not the order of the calls, determine the order in which the nodes run. */
 SOFT_TEST(a_launch_is_ordered_by_edges_and_by_its_stream)
 {
-    static unsigned char may_run;
-    may_run = 0;
-    CUdeviceptr a = new_memory(), b = new_memory(), c = new_memory();
-    CUgraph graph = new_graph();
-    const CUgraphNode copy = add_copy(graph, NULL, b, a), fill = add_fill(graph, NULL, a, 7);
-    DRV(cuGraphAddDependencies_v2, (graph, &fill, &copy, NULL, 1));
-    CUgraphExec exec = instantiate(graph);
-
-    DRV(cuLaunchHostFunc, (fx.stream, wait_for_byte, &may_run));
-    CU(MemsetD8Async(a, 1, SIZE, fx.stream)); /* before the graph, which overwrites it */
+    const CUgraphNode copy = add_copy(g.graph, NULL, g.b, g.a),
+                      fill = add_fill(g.graph, NULL, g.a, 7);
+    DRV(cuGraphAddDependencies_v2, (g.graph, &fill, &copy, NULL, 1));
+    CUgraphExec exec = instantiate(g.graph);
+    struct gate *gate = gate_put(fx.stream);
+    CU(MemsetD8Async(g.a, 1, SIZE, fx.stream)); /* before the graph, which overwrites it */
     DRV(cuGraphLaunch, (exec, fx.stream));
-    DRV(cuMemcpyDtoDAsync_v2, (c, b, SIZE, fx.stream)); /* after the graph */
+    DRV(cuMemcpyDtoDAsync_v2, (g.c, g.b, SIZE, fx.stream)); /* after the graph */
     GIVES(ERROR_NOT_READY, cuStreamQuery, (fx.stream));
     /* The launch keeps what it needs. */
     DRV(cuGraphExecDestroy, (exec));
-    DRV(cuGraphDestroy, (graph));
-    __atomic_store_n(&may_run, 1, __ATOMIC_RELEASE);
+    DRV(cuGraphDestroy, (g.graph));
+    g.graph = NULL;
+    gate_open(gate);
     CU(StreamSynchronize(fx.stream));
-    expect_words(a, 7);
-    expect_words(b, 7);
-    expect_words(c, 7);
+    expect_words(g.a, 7);
+    expect_words(g.b, 7);
+    expect_words(g.c, 7);
     INVALID(cuGraphLaunch, (exec, fx.stream));
-    CU(MemFree(a));
-    CU(MemFree(b));
-    CU(MemFree(c));
 }
 
 SOFT_TEST(graphs_answer_queries_about_nodes_and_edges)
 {
-    CUdeviceptr a = new_memory();
-    CUgraph graph = new_graph(), clone = NULL;
-    const CUgraphNode first = add_fill(graph, NULL, a, 1), last = add_copy(graph, first, a, a);
-    CUgraphNode nodes[3] = {0}, to[3] = {0}, found = NULL;
+    const CUgraphNode first = add_fill(g.graph, NULL, g.a, 1),
+                      last = add_copy(g.graph, first, g.a, g.a);
+    CUgraphNode from[3] = {0}, to[3] = {0}, found = NULL;
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-    size_t count = 0;
-    DRV(cuGraphGetNodes, (graph, NULL, &count));
-    ck_assert_uint_eq(count, 2);
+    size_t count = 3;
+    expect_size(g.graph, 2, 1);
+    DRV(cuGraphGetEdges_v2, (g.graph, from, to, NULL, &count));
+    ck_assert(count == 1 && from[0] == first && to[0] == last && !from[1] && !to[2]);
     count = 3;
-    DRV(cuGraphGetEdges_v2, (graph, nodes, to, NULL, &count));
-    ck_assert_uint_eq(count, 1);
-    ck_assert(nodes[0] == first && to[0] == last && !nodes[1] && !to[2]);
+    DRV(cuGraphGetRootNodes, (g.graph, from, &count));
+    ck_assert(count == 1 && from[0] == first);
     count = 3;
-    DRV(cuGraphGetRootNodes, (graph, nodes, &count));
-    ck_assert(count == 1 && nodes[0] == first);
+    DRV(cuGraphNodeGetDependencies_v2, (last, from, NULL, &count));
+    ck_assert(count == 1 && from[0] == first);
     count = 3;
-    DRV(cuGraphNodeGetDependencies_v2, (last, nodes, NULL, &count));
-    ck_assert(count == 1 && nodes[0] == first);
-    count = 3;
-    DRV(cuGraphNodeGetDependentNodes_v2, (first, nodes, NULL, &count));
-    ck_assert(count == 1 && nodes[0] == last);
+    DRV(cuGraphNodeGetDependentNodes_v2, (first, to, NULL, &count));
+    ck_assert(count == 1 && to[0] == last);
     DRV(cuGraphNodeGetType, (last, &type));
     ck_assert_int_eq(type, CU_GRAPH_NODE_TYPE_MEMCPY);
 
-    DRV(cuGraphClone, (&clone, graph));
-    DRV(cuGraphNodeFindInClone, (&found, last, clone));
-    ck_assert(found && found != last);
-    INVALID(cuGraphNodeFindInClone, (&found, last, graph));
+    CUgraph clone = NULL;
+    DRV(cuGraphClone, (&clone, g.graph));
+    find_in_clone(last, clone);
+    INVALID(cuGraphNodeFindInClone, (&found, last, g.graph));
     DRV(cuGraphDestroyNode, (first));
-    GIVES(ERROR_INVALID_VALUE, cuGraphNodeGetType, (first, &type));
-    count = 0;
-    DRV(cuGraphNodeGetDependencies_v2, (last, NULL, NULL, &count));
-    ck_assert_uint_eq(count, 0);
-    count = 0;
-    DRV(cuGraphGetNodes, (clone, NULL, &count));
-    ck_assert_uint_eq(count, 2);
+    INVALID(cuGraphNodeGetType, (first, &type));
+    expect_size(g.graph, 1, 0);
+    expect_size(clone, 2, 1);
     DRV(cuGraphDestroy, (clone));
-    DRV(cuGraphDestroy, (graph));
-    CU(MemFree(a));
 }
 
 SOFT_TEST(invalid_graphs_are_refused)
 {
-    CUdeviceptr a = new_memory();
-    CUgraph graph = new_graph(), other = new_graph();
-    CUgraphNode foreign = add_fill(other, NULL, a, 1), node = NULL;
-    const CUgraphNode first = add_fill(graph, NULL, a, 1), last = add_fill(graph, first, a, 2);
-    const CUgraphNode twice[] = {first, first};
-    CUgraphExec exec = NULL;
-    CUDA_MEMCPY3D outside = copy_params(a, a);
+    CUgraphNode foreign = add_fill(g.other, NULL, g.a, 1), node = NULL;
+    const CUgraphNode first = add_fill(g.graph, NULL, g.a, 1),
+                      last = add_fill(g.graph, first, g.a, 2), twice[] = {first, first};
+    CUDA_MEMCPY3D outside = copy_params(g.a, g.a);
     outside.WidthInBytes = SIZE + 513;
     INVALID(cuGraphCreate, (NULL, 0));
-    INVALID(cuGraphAddEmptyNode, (&node, graph, &foreign, 1));
-    INVALID(cuGraphAddEmptyNode, (&node, graph, twice, 2));
-    INVALID(cuGraphAddEmptyNode, (&node, graph, NULL, 1));
-    INVALID(cuGraphAddMemcpyNode, (&node, graph, NULL, 0, &outside, fx.context));
-    INVALID(cuGraphAddEventRecordNode, (&node, graph, NULL, 0, NULL));
-    INVALID(cuGraphAddDependencies_v2, (graph, &first, &last, NULL, 1)); /* exists */
-    INVALID(cuGraphAddDependencies_v2, (graph, &first, &first, NULL, 1));
-    INVALID(cuGraphRemoveDependencies_v2, (graph, &last, &first, NULL, 1)); /* does not exist */
-    DRV(cuGraphAddDependencies_v2, (graph, &last, &first, NULL, 1));
-    INVALID(cuGraphInstantiateWithFlags, (&exec, graph, 0)); /* a cycle */
+    INVALID(cuGraphAddEmptyNode, (&node, g.graph, &foreign, 1));
+    INVALID(cuGraphAddEmptyNode, (&node, g.graph, twice, 2));
+    INVALID(cuGraphAddEmptyNode, (&node, g.graph, NULL, 1));
+    INVALID(cuGraphAddMemcpyNode, (&node, g.graph, NULL, 0, &outside, fx.context));
+    INVALID(cuGraphAddEventRecordNode, (&node, g.graph, NULL, 0, NULL));
+    INVALID(cuGraphAddDependencies_v2, (g.graph, &first, &last, NULL, 1)); /* exists */
+    INVALID(cuGraphAddDependencies_v2, (g.graph, &first, &first, NULL, 1));
+    INVALID(cuGraphRemoveDependencies_v2, (g.graph, &last, &first, NULL, 1)); /* does not exist */
+    DRV(cuGraphAddDependencies_v2, (g.graph, &last, &first, NULL, 1));
+    INVALID(cuGraphInstantiateWithFlags, (&g.exec, g.graph, 0)); /* a cycle */
     GIVES(ERROR_NOT_SUPPORTED, cuGraphInstantiateWithFlags,
-          (&exec, other, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH));
+          (&g.exec, g.other, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH));
     CUgraphNodeParams conditional = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
-    GIVES(ERROR_NOT_SUPPORTED, cuGraphAddNode_v2, (&node, graph, NULL, NULL, 0, &conditional));
-    ck_assert_ptr_null(node);
-    DRV(cuGraphDestroy, (graph));
-    INVALID(cuGraphDestroy, (graph));
-    DRV(cuGraphDestroy, (other));
-    CU(MemFree(a));
+    GIVES(ERROR_NOT_SUPPORTED, cuGraphAddNode_v2, (&node, g.graph, NULL, NULL, 0, &conditional));
+    ck_assert(!node && !g.exec);
+    DRV(cuGraphDestroy, (g.graph));
+    INVALID(cuGraphDestroy, (g.graph));
+    g.graph = NULL;
 }
 
 SOFT_TEST(child_graphs_events_and_host_functions_run_in_graphs)
 {
     unsigned calls = 0;
-    CUdeviceptr a = new_memory();
-    CUevent event = NULL;
-    CU(EventCreate(&event, CU_EVENT_DEFAULT));
-    CUgraph child = new_graph(), graph = new_graph(), embedded = NULL;
+    CUgraph embedded = NULL;
     const CUDA_HOST_NODE_PARAMS host = {.fn = add_to, .userData = &calls};
     CUDA_HOST_NODE_PARAMS has = {0};
     CUgraphNode node = NULL, before = NULL;
-    DRV(cuGraphAddHostNode, (&node, child, NULL, 0, &host));
+    DRV(cuGraphAddHostNode, (&node, g.other, NULL, 0, &host));
     DRV(cuGraphHostNodeGetParams, (node, &has));
     ck_assert(has.fn == add_to && has.userData == &calls);
-    DRV(cuGraphAddChildGraphNode, (&before, graph, NULL, 0, child));
+    before = add_child(g.graph, NULL, g.other);
     DRV(cuGraphChildGraphNodeGetGraph, (before, &embedded));
-    ck_assert(embedded && embedded != child);
+    ck_assert(embedded && embedded != g.other);
     INVALID(cuGraphDestroy, (embedded));
-    DRV(cuGraphAddChildGraphNode, (&node, graph, &before, 1, child));
-    DRV(cuGraphAddEventRecordNode, (&before, graph, &node, 1, event));
-    DRV(cuGraphAddEventWaitNode, (&node, graph, &before, 1, event));
-    add_fill(graph, node, a, 5);
-    CUgraphExec exec = instantiate(graph);
-    DRV(cuGraphDestroy, (child));
-    DRV(cuGraphDestroy, (graph));
-    DRV(cuGraphLaunch, (exec, fx.stream));
-    DRV(cuGraphLaunch, (exec, fx.stream));
-    CU(EventSynchronize(event));
+    node = add_child(g.graph, before, g.other);
+    DRV(cuGraphAddEventRecordNode, (&before, g.graph, &node, 1, g.event));
+    DRV(cuGraphAddEventWaitNode, (&node, g.graph, &before, 1, g.event));
+    add_fill(g.graph, node, g.a, 5);
+    g.exec = instantiate(g.graph);
+    DRV(cuGraphDestroy, (g.other));
+    DRV(cuGraphDestroy, (g.graph));
+    g.graph = g.other = NULL;
+    DRV(cuGraphLaunch, (g.exec, fx.stream));
+    DRV(cuGraphLaunch, (g.exec, fx.stream));
+    CU(EventSynchronize(g.event));
     CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(calls, 4);
-    expect_words(a, 5);
-    DRV(cuGraphExecDestroy, (exec));
-    CU(EventDestroy(event));
-    CU(MemFree(a));
+    expect_words(g.a, 5);
 }
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
 SOFT_TEST(edges_have_data)
 {
-    CUgraph graph = new_graph(), clone = NULL;
+    CUgraph graph = g.graph, clone = NULL;
     CUgraphNode first = add_empty(graph), second = add_empty(graph), last = NULL;
     const CUgraphNode both[] = {first, second};
     const CUgraphEdgeData data[] = {{.from_port = 1}, {.from_port = 2}};
@@ -255,36 +299,31 @@ SOFT_TEST(edges_have_data)
     DRV(cuGraphAddDependencies_v2, (graph, &first, &last, &data[1], 1));
     DRV(cuGraphClone, (&clone, graph));
     DRV(cuGraphDestroyNode, (last));
-    count = 3;
-    DRV(cuGraphGetEdges_v2, (graph, from, to, NULL, &count));
-    ck_assert_uint_eq(count, 0);
+    expect_size(graph, 2, 0);
     count = 3;
     DRV(cuGraphGetEdges_v2, (clone, from, to, got, &count));
     ck_assert(count == 1 && got[0].from_port == 2);
     DRV(cuGraphDestroy, (clone));
-    DRV(cuGraphDestroy, (graph));
 }
 
 SOFT_TEST(some_functions_are_not_supported)
 {
     CUgraphNode node = NULL;
-    CUgraph graph = new_graph();
     CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = SIZE};
-    GIVES(ERROR_NOT_SUPPORTED, cuGraphAddMemAllocNode, (&node, graph, NULL, 0, &params));
-    GIVES(ERROR_NOT_SUPPORTED, cuGraphAddMemFreeNode, (&node, graph, NULL, 0, 0));
+    GIVES(ERROR_NOT_SUPPORTED, cuGraphAddMemAllocNode, (&node, g.graph, NULL, 0, &params));
+    GIVES(ERROR_NOT_SUPPORTED, cuGraphAddMemFreeNode, (&node, g.graph, NULL, 0, 0));
     GIVES(ERROR_NOT_SUPPORTED, cuGraphNodeSetEnabled, (NULL, node, 0));
-    GIVES(ERROR_NOT_SUPPORTED, cuGraphDebugDotPrint, (graph, "/dev/null", 0));
-    GIVES(ERROR_NOT_SUPPORTED, cuGraphExecChildGraphNodeSetParams, (NULL, node, graph));
+    GIVES(ERROR_NOT_SUPPORTED, cuGraphDebugDotPrint, (g.graph, "/dev/null", 0));
+    GIVES(ERROR_NOT_SUPPORTED, cuGraphExecChildGraphNodeSetParams, (NULL, node, g.graph));
     GIVES(ERROR_NOT_SUPPORTED, cuStreamBeginCaptureToGraph,
-          (fx.stream, graph, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_RELAXED));
-    DRV(cuGraphDestroy, (graph));
+          (fx.stream, g.graph, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_RELAXED));
 }
 
 /* Calls that fail, and leave a graph of two nodes with one edge as it was. */
 SOFT_TEST(invalid_edges_and_queries_are_refused)
 {
-    CUgraph graph = new_graph(), other = new_graph(), clone = NULL;
-    CUgraphNode first = add_empty(graph), last = add_empty(graph), foreign = add_empty(other);
+    CUgraph graph = g.graph, clone = NULL;
+    CUgraphNode first = add_empty(graph), last = add_empty(graph), foreign = add_empty(g.other);
     CUgraphNode node = NULL;
     size_t count = 1;
     DRV(cuGraphAddDependencies_v2, (graph, &first, &last, NULL, 1));
@@ -304,15 +343,10 @@ SOFT_TEST(invalid_edges_and_queries_are_refused)
     INVALID(cuGraphGetEdges_v2, (graph, &node, NULL, NULL, &count));
     INVALID(cuGraphNodeGetDependencies_v2, (last, NULL, NULL, NULL));
     INVALID(cuGraphNodeGetDependentNodes_v2, (first, NULL, NULL, NULL));
-    DRV(cuGraphGetNodes, (graph, NULL, &count));
-    ck_assert_uint_eq(count, 2);
-    DRV(cuGraphGetEdges_v2, (graph, NULL, NULL, NULL, &count));
-    ck_assert_uint_eq(count, 1);
+    expect_size(graph, 2, 1);
     DRV(cuGraphClone, (&clone, graph));
     INVALID(cuGraphNodeFindInClone, (NULL, first, clone));
     ck_assert_ptr_null(node);
     DRV(cuGraphDestroy, (clone));
-    DRV(cuGraphDestroy, (graph));
-    DRV(cuGraphDestroy, (other));
 }
 #endif

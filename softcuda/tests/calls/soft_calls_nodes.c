@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #if CUDA_VERSION >= 12030
-GROUP("graph nodes", add_case)
 
 /* The parameters of struct scale in soft_kernels.cu. */
 struct factor {
@@ -15,13 +14,12 @@ struct factor {
 };
 
 /*
- * A graph with one node of each type. The first nodes fill `bytes`, copy from one of `words`, call
- * a host function and run a kernel. The values of the nodes depend on a number.
+ * The graph has one node of each type. The first nodes fill `a`, copy from one of `words` to `b`,
+ * call a host function and run a kernel that writes `c`. The values of the nodes depend on a
+ * number.
  */
 static struct nodes {
-    CUdeviceptr bytes, words[2], copied, out;
-    CUgraph graph, child;
-    CUevent event, other_event;
+    CUdeviceptr words[2];
     CUmodule module;
     CUfunction kernel;
     unsigned calls[8];
@@ -34,7 +32,7 @@ static void *kernel_params[] = {&kernel_out, &kernel_factor};
 
 static CUDA_KERNEL_NODE_PARAMS launch_with(unsigned value)
 {
-    kernel_out = n.out;
+    kernel_out = g.c;
     kernel_factor.factor = (unsigned char)value;
     return (CUDA_KERNEL_NODE_PARAMS){.func = n.kernel,
                                      .gridDimX = 1,
@@ -49,12 +47,12 @@ static CUDA_KERNEL_NODE_PARAMS launch_with(unsigned value)
 static CUDA_MEMSET_NODE_PARAMS fill_with(unsigned value)
 {
     return (CUDA_MEMSET_NODE_PARAMS){
-        .dst = n.bytes, .elementSize = 1, .value = value, .width = SIZE, .height = 1};
+        .dst = g.a, .elementSize = 1, .value = value, .width = SIZE, .height = 1};
 }
 
 static CUDA_MEMCPY3D copy_of(unsigned value)
 {
-    return copy_params(n.copied, n.words[value % 2]);
+    return copy_params(g.b, n.words[value % 2]);
 }
 
 static CUDA_HOST_NODE_PARAMS call_with(unsigned value)
@@ -83,10 +81,10 @@ static CUgraphNodeParams any_params(CUgraphNodeType type, unsigned value)
         memcpy(&any.host, &call, sizeof(call));
         break;
     case CU_GRAPH_NODE_TYPE_GRAPH:
-        any.graph.graph = n.child;
+        any.graph.graph = g.other;
         break;
     default:
-        any.eventRecord.event = value ? n.other_event : n.event;
+        any.eventRecord.event = value ? g.join : g.event;
     }
     return any;
 }
@@ -96,7 +94,7 @@ static CUgraphNode add_any(CUgraphNodeType type)
     CUgraphNode node = NULL;
     CUgraphNodeParams any = any_params(type, 0);
     CUgraphNodeType got = CU_GRAPH_NODE_TYPE_CONDITIONAL;
-    DRV(cuGraphAddNode_v2, (&node, n.graph, NULL, NULL, 0, &any));
+    DRV(cuGraphAddNode_v2, (&node, g.graph, NULL, NULL, 0, &any));
     DRV(cuGraphNodeGetType, (node, &got));
     ck_assert_int_eq(got, type);
     return node;
@@ -105,20 +103,13 @@ static CUgraphNode add_any(CUgraphNodeType type)
 static void create_nodes(void)
 {
     memset(&n, 0, sizeof(n));
-    n.bytes = new_memory();
-    n.copied = new_memory();
-    n.out = new_memory();
     for (int i = 0; i < 2; i++) {
-        n.words[i] = new_memory();
+        CU(MemAlloc(&n.words[i], SIZE));
         CU(MemsetD8Async(n.words[i], (unsigned char)(0x50 + i), SIZE, fx.stream));
     }
     CU(StreamSynchronize(fx.stream));
     n.module = new_module();
     n.kernel = function_of(n.module, "add_counters");
-    CU(EventCreate(&n.event, CU_EVENT_DEFAULT));
-    CU(EventCreate(&n.other_event, CU_EVENT_DEFAULT));
-    DRV(cuGraphCreate, (&n.child, 0));
-    DRV(cuGraphCreate, (&n.graph, 0));
     n.fill = add_any(CU_GRAPH_NODE_TYPE_MEMSET);
     n.copy = add_any(CU_GRAPH_NODE_TYPE_MEMCPY);
     n.host = add_any(CU_GRAPH_NODE_TYPE_HOST);
@@ -131,28 +122,27 @@ static void create_nodes(void)
 
 static void destroy_nodes(void)
 {
-    DRV(cuGraphDestroy, (n.graph));
-    DRV(cuGraphDestroy, (n.child));
     DRV(cuModuleUnload, (n.module));
-    CU(EventDestroy(n.event));
-    CU(EventDestroy(n.other_event));
-    CU(MemFree(n.bytes));
-    CU(MemFree(n.copied));
-    CU(MemFree(n.out));
     CU(MemFree(n.words[0]));
     CU(MemFree(n.words[1]));
 }
+
+static TCase *add_nodes_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_graph_case(suite, name), create_nodes, destroy_nodes);
+}
+
+GROUP("graph nodes", add_nodes_case)
 
 /* Launches the graph and checks what each node wrote. */
 static void expect_launch(CUgraphExec exec, unsigned value)
 {
     const unsigned calls = n.calls[value];
-    DRV(cuGraphLaunch, (exec, fx.stream));
-    CU(StreamSynchronize(fx.stream));
-    expect_words(n.bytes, value * 0x01010101u);
-    expect_words(n.copied, value % 2 ? 0x51515151u : 0x50505050u);
+    launch_exec(exec);
+    expect_words(g.a, value * 0x01010101u);
+    expect_words(g.b, value % 2 ? 0x51515151u : 0x50505050u);
     ck_assert_uint_eq(n.calls[value], calls + 1);
-    unsigned *out = soft_bytes(n.out, SIZE);
+    unsigned *out = soft_bytes(g.c, SIZE);
     ck_assert_uint_eq(out[0], 10 * value); /* the sum of the kernel's counters is 10 */
     free(out);
 }
@@ -210,13 +200,13 @@ static void expect_params(unsigned value, CUevent event)
     CUevent record = NULL, wait = NULL;
     DRV(cuGraphKernelNodeGetParams_v2, (n.launch, &launch));
     ck_assert(launch.func == n.kernel && launch.ctx == fx.context && launch.blockDimX == 1);
-    ck_assert_uint_eq(*(CUdeviceptr *)launch.kernelParams[0], n.out);
+    ck_assert_uint_eq(*(CUdeviceptr *)launch.kernelParams[0], g.c);
     ck_assert_uint_eq(((struct factor *)launch.kernelParams[1])->factor, value);
     DRV(cuGraphMemsetNodeGetParams, (n.fill, &fill));
-    ck_assert(fill.dst == n.bytes && fill.elementSize == 1 && fill.value == value);
+    ck_assert(fill.dst == g.a && fill.elementSize == 1 && fill.value == value);
     ck_assert(fill.width == SIZE && fill.height == 1);
     DRV(cuGraphMemcpyNodeGetParams, (n.copy, &copy));
-    ck_assert(copy.dstDevice == n.copied && copy.srcDevice == n.words[value % 2]);
+    ck_assert(copy.dstDevice == g.b && copy.srcDevice == n.words[value % 2]);
     ck_assert(copy.WidthInBytes == SIZE && copy.Height == 1 && copy.Depth == 1);
     ck_assert(copy.srcMemoryType == CU_MEMORYTYPE_DEVICE);
     ck_assert(copy.dstMemoryType == CU_MEMORYTYPE_DEVICE);
@@ -229,34 +219,31 @@ static void expect_params(unsigned value, CUevent event)
 
 SOFT_TEST(nodes_of_each_type_are_changed)
 {
-    create_nodes();
-    CUgraphExec exec = instantiate(n.graph);
-    expect_params(0, n.event);
+    CUgraphExec exec = instantiate(g.graph);
+    expect_params(0, g.event);
     expect_launch(exec, 0);
     set_in_exec(exec, 1);
     expect_launch(exec, 1);
     set_any(exec, 2);
     expect_launch(exec, 2);
-    DRV(cuEventQuery, (n.other_event));
-    expect_params(0, n.event); /* the graph itself has not changed */
+    DRV(cuEventQuery, (g.join));
+    expect_params(0, g.event); /* the graph itself has not changed */
     DRV(cuGraphExecDestroy, (exec));
 
     set_in_graph(3);
-    expect_params(3, n.event);
-    exec = instantiate(n.graph);
+    expect_params(3, g.event);
+    exec = instantiate(g.graph);
     expect_launch(exec, 3);
     DRV(cuGraphExecDestroy, (exec));
     set_any(NULL, 4);
-    expect_params(4, n.other_event);
-    exec = instantiate(n.graph);
+    expect_params(4, g.join);
+    exec = instantiate(g.graph);
     expect_launch(exec, 4);
     DRV(cuGraphExecDestroy, (exec));
-    destroy_nodes();
 }
 
 SOFT_TEST(fills_have_elements_of_each_size)
 {
-    create_nodes();
     CUDA_MEMSET_NODE_PARAMS fill = fill_with(0x1122);
     fill.elementSize = 2;
     fill.width = COUNT;
@@ -265,36 +252,30 @@ SOFT_TEST(fills_have_elements_of_each_size)
     DRV(cuGraphMemsetNodeSetParams, (n.fill, &fill));
     DRV(cuGraphMemsetNodeGetParams, (n.fill, &fill));
     ck_assert(fill.elementSize == 2 && fill.pitch == SIZE / 2 && fill.height == 2);
-    CUgraphExec exec = instantiate(n.graph);
-    DRV(cuGraphLaunch, (exec, fx.stream));
-    CU(StreamSynchronize(fx.stream));
-    expect_words(n.bytes, 0x11221122);
+    g.exec = instantiate(g.graph);
+    launch_exec(g.exec);
+    expect_words(g.a, 0x11221122);
     fill.elementSize = 4;
     fill.value = 0x33445566;
     fill.width = COUNT / 2;
-    DRV(cuGraphExecMemsetNodeSetParams, (exec, n.fill, &fill, NULL));
-    DRV(cuGraphLaunch, (exec, fx.stream));
-    CU(StreamSynchronize(fx.stream));
-    expect_words(n.bytes, 0x33445566);
+    DRV(cuGraphExecMemsetNodeSetParams, (g.exec, n.fill, &fill, NULL));
+    launch_exec(g.exec);
+    expect_words(g.a, 0x33445566);
 
     fill.width = 0; /* does nothing */
-    DRV(cuGraphExecMemsetNodeSetParams, (exec, n.fill, &fill, NULL));
+    DRV(cuGraphExecMemsetNodeSetParams, (g.exec, n.fill, &fill, NULL));
     DRV(cuGraphMemsetNodeSetParams, (n.fill, &fill));
-    CU(MemsetD8Async(n.bytes, 7, SIZE, fx.stream));
-    DRV(cuGraphLaunch, (exec, fx.stream));
-    CU(StreamSynchronize(fx.stream));
-    expect_words(n.bytes, 0x07070707);
+    CU(MemsetD8Async(g.a, 7, SIZE, fx.stream));
+    launch_exec(g.exec);
+    expect_words(g.a, 0x07070707);
     DRV(cuGraphMemsetNodeGetParams, (n.fill, &fill));
     ck_assert(fill.dst == 0 && fill.elementSize == 0);
-    DRV(cuGraphExecDestroy, (exec));
-    destroy_nodes();
 }
 
 SOFT_TEST(copies_have_sides_on_the_host_and_rows)
 {
     enum { ROWS = 4, WIDTH = 16, PITCH = 64 };
     unsigned char from[ROWS * PITCH], to[2 * ROWS * WIDTH] = {0};
-    create_nodes();
     pattern_fill(from, sizeof(from), 1);
     CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                           .srcHost = from,
@@ -315,27 +296,23 @@ SOFT_TEST(copies_have_sides_on_the_host_and_rows)
     ck_assert(has.srcPitch == PITCH && has.srcHeight == ROWS);
     ck_assert(has.dstPitch == WIDTH && has.dstHeight == ROWS);
     ck_assert(has.WidthInBytes == WIDTH && has.Height == ROWS && has.Depth == 1);
-    CUgraphExec exec = instantiate(n.graph);
-    DRV(cuGraphLaunch, (exec, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    g.exec = instantiate(g.graph);
+    launch_exec(g.exec);
     for (int row = 0; row < ROWS; row++)
         ck_assert_mem_eq(to + row * WIDTH, from + row * PITCH, WIDTH);
     ck_assert_uint_eq(to[ROWS * WIDTH], 0);
-    DRV(cuGraphExecDestroy, (exec));
-    destroy_nodes();
 }
 
 /* Each row has another node than the call is for. */
 SOFT_TEST(parameters_of_other_types_are_refused)
 {
-    create_nodes();
-    CUgraphExec exec = instantiate(n.graph);
     CUDA_KERNEL_NODE_PARAMS launch = launch_with(1);
     CUDA_MEMSET_NODE_PARAMS fill = fill_with(1);
     CUDA_MEMCPY3D copy = copy_of(1);
     CUDA_HOST_NODE_PARAMS call = call_with(1);
     CUevent event = NULL;
     CUgraph graph = NULL;
+    g.exec = instantiate(g.graph);
     INVALID(cuGraphKernelNodeGetParams_v2, (n.fill, &launch));
     INVALID(cuGraphMemsetNodeGetParams, (n.copy, &fill));
     INVALID(cuGraphMemcpyNodeGetParams, (n.host, &copy));
@@ -355,89 +332,75 @@ SOFT_TEST(parameters_of_other_types_are_refused)
     INVALID(cuGraphMemsetNodeSetParams, (n.copy, &fill));
     INVALID(cuGraphMemcpyNodeSetParams, (n.host, &copy));
     INVALID(cuGraphHostNodeSetParams, (n.launch, &call));
-    INVALID(cuGraphExecMemcpyNodeSetParams, (exec, n.fill, &copy, fx.context));
-    INVALID(cuGraphExecHostNodeSetParams, (exec, NULL, &call));
+    INVALID(cuGraphExecMemcpyNodeSetParams, (g.exec, n.fill, &copy, fx.context));
+    INVALID(cuGraphExecHostNodeSetParams, (g.exec, NULL, &call));
     INVALID(cuGraphExecHostNodeSetParams, (NULL, n.host, &call));
-    expect_params(0, n.event);
-    expect_launch(exec, 0);
-    DRV(cuGraphExecDestroy, (exec));
-    destroy_nodes();
+    expect_params(0, g.event);
+    expect_launch(g.exec, 0);
 }
 
 SOFT_TEST(invalid_parameters_are_refused)
 {
-    create_nodes();
     CUgraphNode node = NULL;
-    CUgraphExec exec = instantiate(n.graph);
     CUDA_MEMSET_NODE_PARAMS fill = fill_with(1);
     CUDA_HOST_NODE_PARAMS call = call_with(1);
     CUgraphNodeParams any = any_params(CU_GRAPH_NODE_TYPE_GRAPH, 1);
-    const CUcontext context = (CUcontext)n.graph; /* not a context */
+    const CUcontext context = (CUcontext)g.graph; /* not a context */
+    g.exec = instantiate(g.graph);
     fill.elementSize = 3;
-    INVALID(cuGraphAddMemsetNode, (&node, n.graph, NULL, 0, &fill, fx.context));
+    INVALID(cuGraphAddMemsetNode, (&node, g.graph, NULL, 0, &fill, fx.context));
     fill.elementSize = 1;
-    GIVES(ERROR_INVALID_CONTEXT, cuGraphAddMemsetNode, (&node, n.graph, NULL, 0, &fill, context));
-    INVALID(cuGraphAddMemsetNode, (NULL, n.graph, NULL, 0, &fill, fx.context));
-    INVALID(cuGraphAddMemsetNode, (&node, n.graph, NULL, 1, &fill, fx.context));
-    INVALID(cuGraphAddKernelNode_v2, (&node, n.graph, NULL, 0, NULL));
-    INVALID(cuGraphAddMemcpyNode, (&node, n.graph, NULL, 0, NULL, fx.context));
-    INVALID(cuGraphAddMemsetNode, (&node, n.graph, NULL, 0, NULL, fx.context));
-    INVALID(cuGraphAddHostNode, (&node, n.graph, NULL, 0, NULL));
-    INVALID(cuGraphAddChildGraphNode, (&node, n.graph, NULL, 0, NULL));
-    INVALID(cuGraphAddEventWaitNode, (&node, n.graph, NULL, 0, NULL));
+    GIVES(ERROR_INVALID_CONTEXT, cuGraphAddMemsetNode, (&node, g.graph, NULL, 0, &fill, context));
+    INVALID(cuGraphAddMemsetNode, (NULL, g.graph, NULL, 0, &fill, fx.context));
+    INVALID(cuGraphAddMemsetNode, (&node, g.graph, NULL, 1, &fill, fx.context));
+    INVALID(cuGraphAddKernelNode_v2, (&node, g.graph, NULL, 0, NULL));
+    INVALID(cuGraphAddMemcpyNode, (&node, g.graph, NULL, 0, NULL, fx.context));
+    INVALID(cuGraphAddMemsetNode, (&node, g.graph, NULL, 0, NULL, fx.context));
+    INVALID(cuGraphAddHostNode, (&node, g.graph, NULL, 0, NULL));
+    INVALID(cuGraphAddChildGraphNode, (&node, g.graph, NULL, 0, NULL));
+    INVALID(cuGraphAddEventWaitNode, (&node, g.graph, NULL, 0, NULL));
     GIVES(ERROR_NOT_SUPPORTED, cuGraphNodeSetParams, (n.embedded, &any));
-    GIVES(ERROR_NOT_SUPPORTED, cuGraphExecNodeSetParams, (exec, n.embedded, &any));
+    GIVES(ERROR_NOT_SUPPORTED, cuGraphExecNodeSetParams, (g.exec, n.embedded, &any));
     any.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
     GIVES(ERROR_NOT_SUPPORTED, cuGraphNodeSetParams, (n.fill, &any));
-    GIVES(ERROR_NOT_SUPPORTED, cuGraphExecNodeSetParams, (exec, n.fill, &any));
+    GIVES(ERROR_NOT_SUPPORTED, cuGraphExecNodeSetParams, (g.exec, n.fill, &any));
     CU(CtxSetCurrent(NULL));
-    GIVES(ERROR_INVALID_CONTEXT, cuGraphAddHostNode, (&node, n.graph, NULL, 0, &call));
+    GIVES(ERROR_INVALID_CONTEXT, cuGraphAddHostNode, (&node, g.graph, NULL, 0, &call));
     CU(CtxSetCurrent(fx.context));
     ck_assert_ptr_null(node);
-    size_t count = 0;
-    DRV(cuGraphGetNodes, (n.graph, NULL, &count));
-    ck_assert_uint_eq(count, 8);
-    DRV(cuGraphExecDestroy, (exec));
-    destroy_nodes();
+    expect_size(g.graph, 8, 0);
 }
 
 /* A kernel takes its parameters also as one buffer. The module outlives its unloading. */
 SOFT_TEST(kernel_nodes_hold_their_module)
 {
     CUmodule module = new_module();
-    CUdeviceptr a = new_memory();
-    CUgraph graph = NULL;
     CUgraphNode node = NULL;
     struct {
         CUdeviceptr out;
         struct factor by;
-    } buffer = {a, {.factor = 3}};
+    } buffer = {g.c, {.factor = 3}};
     size_t size = sizeof(buffer);
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
                      CU_LAUNCH_PARAM_END};
-    CUDA_KERNEL_NODE_PARAMS params = {.func = function_of(module, "add_counters"),
-                                      .gridDimX = 1,
-                                      .gridDimY = 1,
-                                      .gridDimZ = 1,
-                                      .blockDimX = 1,
-                                      .blockDimY = 1,
-                                      .blockDimZ = 1};
-    DRV(cuGraphCreate, (&graph, 0));
-    INVALID(cuGraphAddKernelNode_v2, (&node, graph, NULL, 0, &params)); /* no parameters */
+    CUDA_KERNEL_NODE_PARAMS params = launch_with(0);
+    params.func = function_of(module, "add_counters");
+    params.kernelParams = NULL;
+    INVALID(cuGraphAddKernelNode_v2, (&node, g.other, NULL, 0, &params)); /* no parameters */
     params.extra = extra;
-    DRV(cuGraphAddKernelNode_v2, (&node, graph, NULL, 0, &params));
+    DRV(cuGraphAddKernelNode_v2, (&node, g.other, NULL, 0, &params));
     buffer.by.factor = 0;
-    CUgraphExec exec = instantiate(graph);
+    CUgraphExec exec = instantiate(g.other);
     params.blockDimX = 2000;
     INVALID(cuGraphExecKernelNodeSetParams_v2, (exec, node, &params));
-    DRV(cuGraphDestroy, (graph));
+    DRV(cuGraphDestroy, (g.other));
+    g.other = NULL;
     DRV(cuModuleUnload, (module));
     DRV(cuGraphLaunch, (exec, fx.stream));
     DRV(cuGraphExecDestroy, (exec));
     CU(StreamSynchronize(fx.stream));
-    unsigned *out = soft_bytes(a, SIZE);
+    unsigned *out = soft_bytes(g.c, SIZE);
     ck_assert_uint_eq(out[0], 30);
     free(out);
-    CU(MemFree(a));
 }
 #endif
