@@ -56,12 +56,25 @@ CONCURRENT_TEST(read_mostly_advice_applies_per_page)
 /* Catches: memory at the address of a freed allocation still had the advice of that allocation. */
 CONCURRENT_TEST(advice_ends_when_memory_is_freed)
 {
+    const CUmem_range_attribute asked = CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY;
+    CUdeviceptr kept[] = {managed(), managed()};
+    DRV(cuMemAdvise, (kept[0], SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, fx.device));
+    DRV(cuMemAdvise, (kept[1], SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, fx.device));
     for (int i = 0; i < 40; i++) {
         CUdeviceptr memory = managed();
-        ck_assert_int_eq(attribute(memory, SIZE, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY), 0);
+        ck_assert_int_eq(attribute(memory, SIZE, asked), 0);
         DRV(cuMemAdvise, (memory, SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, fx.device));
         DRV(cuMemFree_v2, (memory));
     }
+    /* The frees have not changed other memory, whether its address is lower or higher. */
+    ck_assert_int_eq(attribute(kept[0], SIZE, asked), 1);
+    DRV(cuMemFree_v2, (kept[0]));
+    ck_assert_int_eq(attribute(kept[1], SIZE, asked), 1);
+    kept[0] = managed();
+    DRV(cuMemAdvise, (kept[0], SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, fx.device));
+    DRV(cuMemFree_v2, (kept[1]));
+    ck_assert_int_eq(attribute(kept[0], SIZE, asked), 1);
+    DRV(cuMemFree_v2, (kept[0]));
 }
 
 CONCURRENT_TEST(preferred_location_can_be_set_per_page)

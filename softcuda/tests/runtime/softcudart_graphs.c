@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Graphs and stream capture. */
+/* Graphs. softcudart_calls.c tests captures. */
 #define GROUP "graphs"
 #include "softcudart.h"
 
@@ -43,6 +43,8 @@ static void CUDART_CB count_up(void *number)
 
 static unsigned *memory[2]; /* of COUNT words */
 static cudaStream_t stream;
+static cudaGraph_t graph;
+static cudaGraphExec_t exec; /* NULL at first */
 
 static const char *start(void)
 {
@@ -52,47 +54,37 @@ static const char *start(void)
     }
     CUDA(cudaDeviceSynchronize()); /* the stream does not wait for the fills */
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CUDA(cudaGraphCreate(&graph, 0));
+    exec = NULL;
     return NULL;
 }
 
 static const char *stop(void)
 {
+    if (exec)
+        CUDA(cudaGraphExecDestroy(exec));
+    CUDA(cudaGraphDestroy(graph));
     CUDA(cudaStreamDestroy(stream));
     CUDA(cudaFree(memory[0]));
     CUDA(cudaFree(memory[1]));
     return NULL;
 }
 
-static const char *end(cudaGraph_t graph, cudaGraphExec_t exec)
-{
-    CUDA(cudaGraphExecDestroy(exec));
-    CUDA(cudaGraphDestroy(graph));
-    return stop();
-}
-
-/* Launches the graph and waits. */
-static const char *launch(cudaGraphExec_t exec)
-{
-    CUDA(cudaGraphUpload(exec, stream));
-    CUDA(cudaGraphLaunch(exec, stream));
-    CUDA(cudaStreamSynchronize(stream));
-    return NULL;
-}
-
-static int all_words_are(const unsigned *device, unsigned value)
+/* Launches the graph, and checks the words in memory[1]. */
+static const char *launch(unsigned expected)
 {
     unsigned words[COUNT];
-    if (cudaMemcpy(words, device, SIZE, cudaMemcpyDeviceToHost) != cudaSuccess)
-        return 0;
+    CUDA(cudaGraphLaunch(exec, stream));
+    CUDA(cudaStreamSynchronize(stream));
+    CUDA(cudaMemcpy(words, memory[1], SIZE, cudaMemcpyDeviceToHost));
     for (int i = 0; i < COUNT; i++)
-        if (words[i] != value)
-            return 0;
-    return 1;
+        REQUIRE(words[i] == expected);
+    return NULL;
 }
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
-static unsigned step, calls;
+static unsigned step, calls[2];
 static unsigned *target;
 static void *arguments[] = {&target, &step};
 
@@ -123,20 +115,15 @@ static struct cudaMemcpy3DParms copy_params(size_t bytes)
     return copy;
 }
 
-static struct cudaHostNodeParams host_params(void)
-{
-    return (struct cudaHostNodeParams){.fn = count_up, .userData = &calls};
-}
-
 /* A chain of nodes: each step writes into memory[0], or copies from it to memory[1]. */
 static cudaGraphNode_t fill, kernel, copy, plain, host;
 
-static const char *add_nodes(cudaGraph_t graph)
+static const char *add_nodes(void)
 {
     const struct cudaMemsetParams with = fill_params(10);
     const struct cudaKernelNodeParams by = kernel_params(2);
     const struct cudaMemcpy3DParms box = copy_params(SIZE);
-    const struct cudaHostNodeParams call = host_params();
+    const struct cudaHostNodeParams call = {.fn = count_up, .userData = &calls[0]};
     struct cudaHostNodeParams has;
     CUDA(cudaGraphAddMemsetNode(&fill, graph, NULL, 0, &with));
     CUDA(cudaGraphAddKernelNode(&kernel, graph, &fill, 1, &by));
@@ -145,73 +132,56 @@ static const char *add_nodes(cudaGraph_t graph)
                                   cudaMemcpyDefault));
     CUDA(cudaGraphAddHostNode(&host, graph, &plain, 1, &call));
     CUDA(cudaGraphHostNodeGetParams(host, &has));
-    REQUIRE(has.fn == count_up && has.userData == &calls);
+    REQUIRE(has.fn == count_up && has.userData == &calls[0]);
     return NULL;
 }
+
+/* Changes a node of the executable graph or, if it is NULL, of the graph itself. */
+#define CHANGE(name, node, ...)                                                                    \
+    (exec ? cudaGraphExec##name(exec, node, __VA_ARGS__) : cudaGraph##name(node, __VA_ARGS__))
 
 /* The 3D copy now copies only the first word, and the plain copy the others. */
-static const char *change_in(cudaGraphExec_t exec)
+static const char *change(unsigned value, unsigned more)
 {
-    const struct cudaMemsetParams with = fill_params(20);
-    const struct cudaKernelNodeParams by = kernel_params(3);
+    const struct cudaMemsetParams with = fill_params(value);
+    const struct cudaKernelNodeParams by = kernel_params(more);
     const struct cudaMemcpy3DParms box = copy_params(4);
-    const struct cudaHostNodeParams call = {.fn = count_up, .userData = &step};
-    CUDA(cudaGraphExecMemsetNodeSetParams(exec, fill, &with));
-    CUDA(cudaGraphExecKernelNodeSetParams(exec, kernel, &by));
-    CUDA(cudaGraphExecMemcpyNodeSetParams(exec, copy, &box));
-    CUDA(cudaGraphExecMemcpyNodeSetParams1D(exec, plain, memory[1] + 1, memory[0] + 1, SIZE - 4,
-                                            cudaMemcpyDeviceToDevice));
-    CUDA(cudaGraphExecHostNodeSetParams(exec, host, &call));
-    return NULL;
-}
-
-static const char *change(void)
-{
-    const struct cudaMemsetParams with = fill_params(30);
-    const struct cudaKernelNodeParams by = kernel_params(5);
-    const struct cudaMemcpy3DParms box = copy_params(4);
-    const struct cudaHostNodeParams call = {.fn = count_up, .userData = &step};
-    CUDA(cudaGraphMemsetNodeSetParams(fill, &with));
-    CUDA(cudaGraphKernelNodeSetParams(kernel, &by));
-    CUDA(cudaGraphMemcpyNodeSetParams(copy, &box));
-    CUDA(cudaGraphMemcpyNodeSetParams1D(plain, memory[1], memory[0], SIZE,
-                                        cudaMemcpyDeviceToDevice));
-    CUDA(cudaGraphHostNodeSetParams(host, &call));
+    const struct cudaHostNodeParams call = {.fn = count_up, .userData = &calls[1]};
+    CUDA(CHANGE(MemsetNodeSetParams, fill, &with));
+    CUDA(CHANGE(KernelNodeSetParams, kernel, &by));
+    CUDA(CHANGE(MemcpyNodeSetParams, copy, &box));
+    CUDA(CHANGE(MemcpyNodeSetParams1D, plain, memory[1] + 1, memory[0] + 1, SIZE - 4,
+                cudaMemcpyDeviceToDevice));
+    CUDA(CHANGE(HostNodeSetParams, host, &call));
     return NULL;
 }
 
 CASE(of_each_kind_of_node)
 {
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t exec = NULL;
     PASS_ON(start());
-    calls = 0;
-    CUDA(cudaGraphCreate(&graph, 0));
-    PASS_ON(add_nodes(graph));
+    calls[0] = calls[1] = 0;
+    PASS_ON(add_nodes());
     CUDA(cudaGraphInstantiate(&exec, graph, 0));
-    PASS_ON(launch(exec));
-    REQUIRE(all_words_are(memory[1], 12) && calls == 1);
-    PASS_ON(change_in(exec));
-    PASS_ON(launch(exec));
-    REQUIRE(all_words_are(memory[1], 23) && calls == 1 && step == 4);
+    PASS_ON(launch(12));
+    REQUIRE(calls[0] == 1);
+    PASS_ON(change(20, 3));
+    PASS_ON(launch(23));
     CUDA(cudaGraphExecDestroy(exec));
-    PASS_ON(change());
+    exec = NULL;
+    PASS_ON(change(30, 5));
     CUDA(cudaGraphInstantiateWithFlags(&exec, graph, cudaGraphInstantiateFlagUpload));
-    PASS_ON(launch(exec));
-    REQUIRE(all_words_are(memory[1], 35) && calls == 1 && step == 6);
-    return end(graph, exec);
+    PASS_ON(launch(35));
+    REQUIRE(calls[0] == 1 && calls[1] == 2);
+    return stop();
 }
 
 CASE(of_nodes_of_any_type)
 {
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t exec = NULL;
     cudaGraphNode_t nodes[3];
     struct cudaGraphNodeParams any[3];
-    struct cudaKernelNodeParams by;
-    struct cudaMemsetParams with;
     PASS_ON(start());
-    by = kernel_params(7), with = fill_params(40);
+    const struct cudaKernelNodeParams by = kernel_params(7);
+    const struct cudaMemsetParams with = fill_params(40);
     memset(any, 0, sizeof(any));
     any[0].type = cudaGraphNodeTypeMemset;
     memcpy(&any[0].memset, &with, sizeof(with));
@@ -219,43 +189,36 @@ CASE(of_nodes_of_any_type)
     memcpy(&any[1].kernel, &by, sizeof(by));
     any[2].type = cudaGraphNodeTypeMemcpy;
     any[2].memcpy.copyParams = copy_params(SIZE);
-    CUDA(cudaGraphCreate(&graph, 0));
     for (int i = 0; i < 3; i++)
         CUDA(cudaGraphAddNode(&nodes[i], graph, i ? &nodes[i - 1] : NULL, NULL, i != 0, &any[i]));
     CUDA(cudaGraphInstantiate(&exec, graph, 0));
-    PASS_ON(launch(exec));
-    REQUIRE(all_words_are(memory[1], 47));
+    PASS_ON(launch(47));
     step = 8; /* a parameter of the kernel */
-    CUDA(cudaGraphExecNodeSetParams(exec, nodes[1], &any[1]));
-    PASS_ON(launch(exec));
-    REQUIRE(all_words_are(memory[1], 48));
+    CUDA(CHANGE(NodeSetParams, nodes[1], &any[1]));
+    PASS_ON(launch(48));
     CUDA(cudaGraphExecDestroy(exec));
+    exec = NULL;
     step = 9;
-    CUDA(cudaGraphNodeSetParams(nodes[1], &any[1]));
+    CUDA(CHANGE(NodeSetParams, nodes[1], &any[1]));
     CUDA(cudaGraphInstantiate(&exec, graph, 0));
-    PASS_ON(launch(exec));
-    REQUIRE(all_words_are(memory[1], 49));
-    return end(graph, exec);
+    PASS_ON(launch(49));
+    return stop();
 }
 
 CASE(of_invalid_parameters)
 {
-    cudaGraph_t graph = NULL;
+    const enum cudaMemcpyKind none = (enum cudaMemcpyKind)9;
     cudaGraphNode_t node = NULL;
-    struct cudaKernelNodeParams by;
-    struct cudaMemcpy3DParms box;
     PASS_ON(start());
-    by = kernel_params(1), box = copy_params(SIZE);
-    CUDA(cudaGraphCreate(&graph, 0));
+    struct cudaKernelNodeParams by = kernel_params(1);
+    struct cudaMemcpy3DParms box = copy_params(SIZE + 4096);
     by.func = &step;
     FAILS(cudaErrorInvalidDeviceFunction, cudaGraphAddKernelNode(&node, graph, NULL, 0, &by));
-    box.extent.width = SIZE + 4096;
     FAILS(cudaErrorInvalidValue, cudaGraphAddMemcpyNode(&node, graph, NULL, 0, &box));
-    box.kind = (enum cudaMemcpyKind)9;
+    box.kind = none;
     FAILS(cudaErrorInvalidMemcpyDirection, cudaGraphAddMemcpyNode(&node, graph, NULL, 0, &box));
     FAILS(cudaErrorInvalidMemcpyDirection,
-          cudaGraphAddMemcpyNode1D(&node, graph, NULL, 0, memory[1], memory[0], SIZE,
-                                   (enum cudaMemcpyKind)9));
+          cudaGraphAddMemcpyNode1D(&node, graph, NULL, 0, memory[1], memory[0], SIZE, none));
     FAILS(cudaErrorInvalidValue, cudaGraphAddKernelNode(&node, graph, NULL, 0, NULL));
     FAILS(cudaErrorInvalidValue, cudaGraphAddMemsetNode(&node, graph, NULL, 0, NULL));
     FAILS(cudaErrorInvalidValue, cudaGraphAddHostNode(&node, graph, NULL, 0, NULL));
@@ -263,7 +226,6 @@ CASE(of_invalid_parameters)
     FAILS(cudaErrorInvalidValue, cudaGraphNodeSetParams(node, NULL));
     FAILS(cudaErrorInvalidValue, cudaGraphExecNodeSetParams(NULL, node, NULL));
     REQUIRE(!node);
-    CUDA(cudaGraphDestroy(graph));
     return stop();
 }
 
@@ -271,12 +233,11 @@ CASE(of_invalid_parameters)
 
 CASE(of_edges)
 {
-    cudaGraph_t graph = NULL;
     cudaGraphNode_t a, b, c, from[2], to[2];
     enum cudaGraphNodeType type;
     cudaEvent_t event = NULL, got[2] = {NULL};
     size_t count = 2;
-    CUDA(cudaGraphCreate(&graph, 0));
+    PASS_ON(start());
     CUDA(cudaEventCreate(&event));
     CUDA(cudaGraphAddEmptyNode(&a, graph, NULL, 0));
     CUDA(cudaGraphAddEventRecordNode(&b, graph, NULL, 0, event));
@@ -300,62 +261,34 @@ CASE(of_edges)
     count = 2;
     CUDA(cudaGraphGetRootNodes(graph, from, &count));
     REQUIRE(count == 2 && from[0] == a && from[1] == b);
-    CUDA(cudaGraphDestroy(graph));
     CUDA(cudaEventDestroy(event));
-    return NULL;
+    return stop();
 }
 
-CASE(of_children_and_clones)
+CASE(of_children_clones_and_updates)
 {
-    cudaGraph_t graph = NULL, child = NULL, clone = NULL;
+    cudaGraph_t child = NULL, clone = NULL;
     cudaGraphNode_t node, found = NULL;
+    cudaGraphExecUpdateResultInfo info;
     size_t count = 0;
-    CUDA(cudaGraphCreate(&graph, 0));
+    PASS_ON(start());
     CUDA(cudaGraphCreate(&child, 0));
-    CUDA(cudaGraphAddEmptyNode(&node, graph, NULL, 0));
     CUDA(cudaGraphAddChildGraphNode(&node, graph, NULL, 0, child));
     CUDA(cudaGraphDestroy(child));
     CUDA(cudaGraphChildGraphNodeGetGraph(node, &child));
-    REQUIRE(child);
     FAILS(cudaErrorInvalidValue, cudaGraphDestroy(child));
     CUDA(cudaGraphClone(&clone, graph));
     CUDA(cudaGraphNodeFindInClone(&found, node, clone));
     REQUIRE(found && found != node);
+    CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    CUDA(cudaGraphExecUpdate(exec, clone, &info));
+    REQUIRE(info.result == cudaGraphExecUpdateSuccess);
+    CUDA(cudaGraphAddEmptyNode(&node, clone, NULL, 0));
     CUDA(cudaGraphGetNodes(clone, NULL, &count));
     REQUIRE(count == 2);
-    CUDA(cudaGraphDestroy(clone));
-    CUDA(cudaGraphDestroy(graph));
-    return NULL;
-}
-
-CASE(of_updates)
-{
-    cudaGraph_t graph = NULL, other = NULL;
-    cudaGraphExec_t exec = NULL;
-    cudaGraphNode_t node;
-    cudaGraphExecUpdateResultInfo info;
-    cudaGraphInstantiateParams params;
-    struct cudaMemsetParams with;
-    PASS_ON(start());
-    with = fill_params(1);
-    memset(&params, 0, sizeof(params));
-    CUDA(cudaGraphCreate(&graph, 0));
-    CUDA(cudaGraphCreate(&other, 0));
-    CUDA(cudaGraphAddMemsetNode(&node, graph, NULL, 0, &with));
-    with.value = 2;
-    CUDA(cudaGraphAddMemsetNode(&node, other, NULL, 0, &with));
-    CUDA(cudaGraphInstantiateWithParams(&exec, graph, &params));
-    REQUIRE(params.result_out == cudaGraphInstantiateSuccess);
-    CUDA(cudaGraphExecUpdate(exec, other, &info));
-    REQUIRE(info.result == cudaGraphExecUpdateSuccess);
-    PASS_ON(launch(exec));
-    REQUIRE(all_words_are(memory[0], 2));
-    CUDA(cudaGraphAddEmptyNode(&node, other, NULL, 0));
-    FAILS(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(exec, other, &info));
+    FAILS(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(exec, clone, &info));
     REQUIRE(info.result == cudaGraphExecUpdateErrorTopologyChanged);
-    CUDA(cudaGraphExecDestroy(exec));
-    CUDA(cudaGraphDestroy(other));
-    CUDA(cudaGraphDestroy(graph));
+    CUDA(cudaGraphDestroy(clone));
     return stop();
 }
 
@@ -363,8 +296,7 @@ CASE(of_user_objects)
 {
     unsigned destroyed = 0;
     cudaUserObject_t object = NULL;
-    cudaGraph_t graph = NULL;
-    CUDA(cudaGraphCreate(&graph, 0));
+    PASS_ON(start());
     CUDA(cudaUserObjectCreate(&object, &destroyed, count_up, 1, cudaUserObjectNoDestructorSync));
     CUDA(cudaUserObjectRetain(object, 1));
     CUDA(cudaUserObjectRelease(object, 1));
@@ -372,49 +304,7 @@ CASE(of_user_objects)
     CUDA(cudaGraphReleaseUserObject(graph, object, 1));
     CUDA(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove));
     REQUIRE(destroyed == 0);
-    CUDA(cudaGraphDestroy(graph));
+    PASS_ON(stop());
     REQUIRE(destroyed == 1);
     return NULL;
-}
-
-/* ---- Capture --------------------------------------------------------------------------------- */
-
-CASE(of_captured_streams)
-{
-    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-    cudaGraph_t graph = NULL, captured = NULL;
-    cudaGraphExec_t exec = NULL;
-    cudaGraphNode_t node;
-    unsigned *extra = NULL;
-    size_t count = 0;
-    struct cudaMemsetParams with;
-    PASS_ON(start());
-    with = fill_params(3);
-    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    FAILS(cudaErrorStreamCaptureUnsupported, cudaMalloc((void **)&extra, SIZE));
-    FAILS(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(stream, &graph));
-    REQUIRE(!graph && !extra);
-    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
-    CUDA(cudaMalloc((void **)&extra, SIZE));
-    CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
-    REQUIRE(mode == cudaStreamCaptureModeRelaxed);
-    CUDA(cudaStreamIsCapturing(stream, &status));
-    REQUIRE(status == cudaStreamCaptureStatusActive);
-    CUDA(cudaStreamGetCaptureInfo(stream, &status, NULL, &captured, NULL, NULL, &count));
-    REQUIRE(captured && count == 0);
-    CUDA(cudaGraphAddMemsetNode(&node, captured, NULL, 0, &with));
-    CUDA(cudaStreamUpdateCaptureDependencies(stream, &node, NULL, 1,
-                                             cudaStreamSetCaptureDependencies));
-    CUDA(cudaMemcpyAsync(extra, memory[0], SIZE, cudaMemcpyDeviceToDevice, stream));
-    CUDA(cudaStreamEndCapture(stream, &graph));
-    REQUIRE(graph == captured && all_words_are(memory[0], 0));
-    CUDA(cudaGraphInstantiate(&exec, graph, 0));
-    PASS_ON(launch(exec));
-    REQUIRE(all_words_are(extra, 3));
-    CUDA(cudaGraphExecDestroy(exec));
-    CUDA(cudaGraphDestroy(graph));
-    CUDA(cudaFree(extra));
-    return stop();
 }

@@ -122,35 +122,28 @@ CASE(launched_as_closures)
 }
 
 /* A launch with <<< >>> returns no error. It sets the last error. */
-CASE(refused_if_the_launch_is_invalid)
+static cudaError_t launch(const gr_cuhost_kernel *kernel, unsigned blocks, unsigned threads,
+                          size_t shared, const void *closure)
 {
-    const struct closure closure = {0};
-    gr_cuhost_run(&closure_kernel, &stub, &closure);
-    REQUIRE(cudaGetLastError() == cudaErrorMissingConfiguration);
-    configure(1, 1025, 0, NULL);
-    gr_cuhost_run(&closure_kernel, &stub, &closure);
-    REQUIRE(cudaGetLastError() == cudaErrorInvalidConfiguration);
-    configure(0, 64, 0, NULL);
-    gr_cuhost_run(&closure_kernel, &stub, &closure);
-    REQUIRE(cudaGetLastError() == cudaErrorInvalidConfiguration);
-    configure(1, 1, 1 << 20, NULL);
-    gr_cuhost_run(&closure_kernel, &stub, &closure);
-    REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
-    FAILS(cudaErrorInvalidDeviceFunction,
-          cudaLaunchKernel(&never_added, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL));
-    return NULL;
+    configure(blocks, threads, shared, NULL);
+    gr_cuhost_run(kernel, &stub, closure);
+    return cudaGetLastError();
 }
 
-/* The program contains records that are too old for this driver. */
-CASE(built_for_older_records)
+CASE(refused_if_the_launch_is_invalid)
 {
-    static gr_cuhost_kernel older;
+    static gr_cuhost_kernel older; /* the runtime keeps its address */
     const struct closure closure = {0};
     older = closure_kernel;
-    older.abi = GR_CUHOST_ABI - 1;
-    configure(1, 1, 0, NULL);
-    gr_cuhost_run(&older, &stub, &closure);
-    REQUIRE(cudaGetLastError() == cudaErrorNoKernelImageForDevice);
+    gr_cuhost_run(&closure_kernel, &stub, &closure);
+    REQUIRE(cudaGetLastError() == cudaErrorMissingConfiguration);
+    REQUIRE(launch(&closure_kernel, 1, 1025, 0, &closure) == cudaErrorInvalidConfiguration);
+    REQUIRE(launch(&closure_kernel, 0, 64, 0, &closure) == cudaErrorInvalidConfiguration);
+    REQUIRE(launch(&closure_kernel, 1, 1, 1 << 20, &closure) == cudaErrorInvalidValue);
+    older.abi = GR_CUHOST_ABI - 1; /* the program contains records that are too old */
+    REQUIRE(launch(&older, 1, 1, 0, &closure) == cudaErrorNoKernelImageForDevice);
+    FAILS(cudaErrorInvalidDeviceFunction,
+          cudaLaunchKernel(&never_added, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL));
     return NULL;
 }
 

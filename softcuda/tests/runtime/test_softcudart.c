@@ -50,11 +50,10 @@ int main(int argc, char **argv)
     run("errors"); /* contains the first CUDA call of the process */
     run("devices");
     run("memory");
-    run("copies");
     run("arrays");
-    run("streams");
-    run("graphs");
+    run("calls");
     run("twins");
+    run("graphs");
     run("ipc");
 #ifndef REAL_CUDART
     run("kernels");

@@ -81,22 +81,6 @@ SOFT_TEST(runtime_accepts_mapped_memory)
     assert_gl_bytes(name, SIZE, 0x42);
 }
 
-SOFT_TEST(runtime_returns_driver_functions)
-{
-    void *function = NULL;
-    enum cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
-    int version = 0;
-    RT(GetDriverEntryPointByVersion("cuDriverGetVersion", &function, 12000, cudaEnableDefault,
-                                    &status));
-    ck_assert_int_eq(status, cudaDriverEntryPointSuccess);
-    CUresult (*get_version)(int *);
-    memcpy(&get_version, &function, sizeof(function));
-    ck_assert_int_eq(get_version(&version), CUDA_SUCCESS);
-    ck_assert_int_ge(version, 13000);
-    RT(GetDriverEntryPointByVersion("cuNoSuchThing", &function, 12000, cudaEnableDefault, &status));
-    ck_assert_int_eq(status, cudaDriverEntryPointSymbolNotFound);
-}
-
 GROUP("opengl", add_case)
 
 SOFT_TEST(runtime_maps_a_buffer)
