@@ -23,13 +23,19 @@
     } while (0)
 
 /*
- * A row for a call that crashes the NVIDIA driver, or that the NVIDIA driver accepts. The code is
- * only checked on the software driver.
+ * A row for a call that crashes the NVIDIA driver, that the NVIDIA driver accepts, or for which its
+ * code is not known. The code is only checked on the software driver.
  */
 #define CALL_SOFT(code, call)                                                                      \
     do {                                                                                           \
         if (gr_cuda_is_software())                                                                 \
             CALL(code, call);                                                                      \
+    } while (0)
+
+#define CALL_SOFT_WITH(code, change, call)                                                         \
+    do {                                                                                           \
+        if (gr_cuda_is_software())                                                                 \
+            CALL_WITH(code, change, call);                                                         \
     } while (0)
 
 void conformance_note(const char *call, CUresult got, CUresult wanted);

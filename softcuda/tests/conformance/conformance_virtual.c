@@ -63,6 +63,17 @@ TEST(allocation_codes)
     prop.location.type = CU_MEM_LOCATION_TYPE_INVALID;
     CALL(ERROR_INVALID_VALUE, MemCreate(&a, size, &prop, 0));
     prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    CUmemAllocationProp good = prop;
+#define CREATE(code, change) CALL_SOFT_WITH(code, change, MemCreate(&a, size, &changed, 0))
+    CREATE(ERROR_INVALID_VALUE, win32HandleMetaData = &a);
+    CREATE(ERROR_INVALID_VALUE, requestedHandleTypes = (CUmemAllocationHandleType)0x40);
+    CREATE(ERROR_NOT_SUPPORTED, requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32);
+    CREATE(ERROR_NOT_SUPPORTED, requestedHandleTypes = (CUmemAllocationHandleType)8);
+    CREATE(ERROR_NOT_SUPPORTED, location.type = (CUmemLocationType)2);
+    CREATE(ERROR_NOT_SUPPORTED, allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL);
+    CREATE(ERROR_NOT_SUPPORTED, allocFlags.gpuDirectRDMACapable = 1);
+#undef CREATE
+    ck_assert_uint_eq(a, 0);
 
     CALL(SUCCESS, MemCreate(&a, size, &prop, 0));
     CALL(SUCCESS, MemCreate(&b, 2 * size, &prop, 0));
@@ -72,6 +83,7 @@ TEST(allocation_codes)
     ck_assert_int_eq(seen.requestedHandleTypes, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     CALL(SUCCESS, MemRelease(a));
     CALL_SOFT(ERROR_INVALID_VALUE, MemRelease(a)); /* undefined on a GPU */
+    CALL_SOFT(ERROR_INVALID_VALUE, MemGetAllocationPropertiesFromHandle(&seen, a));
     CALL(SUCCESS, MemRelease(b));
     CALL_SOFT(ERROR_INVALID_VALUE, MemRelease(0));
 }
@@ -94,6 +106,26 @@ TEST(reservation_codes)
     CALL(SUCCESS, MemAddressFree(p, 2 * size));
     CALL(SUCCESS, MemAddressFree(q, size));
     CALL_SOFT(ERROR_INVALID_VALUE, MemAddressFree(q, size));
+    CALL_SOFT(ERROR_INVALID_VALUE, MemAddressReserve(&q, size, 0, 1, 0));
+    CALL_SOFT(ERROR_OUT_OF_MEMORY, MemAddressReserve(&q, SIZE_MAX - 0xffff, 0, 0, 0));
+}
+
+/* A hint that is in use is ignored. */
+TEST(reservation_uses_the_hint_if_it_is_free)
+{
+    size_t size = share_granule();
+    CUdeviceptr first = 0, again = 0, beside = 0;
+    CU(MemAddressReserve(&first, size, 0, 0, 0));
+    CALL(SUCCESS, MemAddressReserve(&beside, size, 0, first, 0));
+    ck_assert_uint_ne(beside, first);
+    CU(MemAddressFree(beside, size));
+    CU(MemAddressFree(first, size));
+    if (!gr_cuda_is_software() || sanitizer())
+        return;
+    /* These addresses are free: they are far below the system's own mappings. */
+    CU(MemAddressReserve(&again, size, 0, (CUdeviceptr)1 << 36, 0));
+    ck_assert_uint_eq(again, (CUdeviceptr)1 << 36);
+    CU(MemAddressFree(again, size));
 }
 
 TEST(mapping_codes)
@@ -111,6 +143,8 @@ TEST(mapping_codes)
     CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p + 3 * size, 2 * size, 0, two, 0));
     CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p, size, size, two, 0));
     CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p, size, 0, 0, 0));
+    CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p, size, 4096, one, 0));
+    CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p + 4 * size, size, 0, one, 0));
 
     CALL(SUCCESS, MemMap(p, size, 0, one, 0));
     CALL(ERROR_INVALID_VALUE, MemMap(p, size, 0, one, 0));
@@ -152,7 +186,14 @@ TEST(access_codes)
     CALL_SOFT(ERROR_INVALID_VALUE, MemSetAccess(p, size, &access, 0));
     access.flags = (CUmemAccess_flags)8;
     CALL(ERROR_INVALID_VALUE, MemSetAccess(p, size, &access, 1));
+    access.flags = (CUmemAccess_flags)2;
+    CALL_SOFT(ERROR_INVALID_VALUE, MemSetAccess(p, size, &access, 1));
     access = share_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    access.location.type = (CUmemLocationType)2; /* the host */
+    CALL_SOFT(ERROR_NOT_SUPPORTED, MemSetAccess(p, size, &access, 1));
+    CALL_SOFT(ERROR_NOT_SUPPORTED, MemGetAccess(&flags, &access.location, p));
+    access = share_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    CALL_SOFT(ERROR_INVALID_VALUE, MemGetAccess(&flags, &access.location, p + size));
     access.location.id = 999;
     CALL(ERROR_INVALID_VALUE, MemSetAccess(p, size, &access, 1));
     access.location.id = fx.device;
@@ -199,6 +240,47 @@ TEST(two_mappings_share_the_bytes_of_an_allocation)
     share_unmap(second, size);
     CU(MemRelease(a));
     CU(MemRelease(b));
+}
+
+static void set_access(CUdeviceptr at, size_t size, CUmemAccess_flags flags)
+{
+    const CUmemAccessDesc access = share_access(flags);
+    unsigned long long seen = 99;
+    CU(MemSetAccess(at, size, &access, 1));
+    CALL(SUCCESS, MemGetAccess(&seen, &access.location, at + size - 1));
+    ck_assert_uint_eq(seen, flags);
+}
+
+/* Of two adjacent mappings, the second is found, too, although the search begins at the first. */
+TEST(access_to_each_mapping_can_be_changed)
+{
+    if (!gr_cuda_is_software())
+        skip("on a GPU an access without permission ends the CUDA context");
+    size_t size = share_granule();
+    CUmemGenericAllocationHandle first = share_create(size), second = share_create(size), found = 0;
+    CUdeviceptr p = 0;
+    CU(MemAddressReserve(&p, 3 * size, 0, 0, 0));
+    CU(MemMap(p + size, size, 0, second, 0));
+    CU(MemMap(p, size, 0, first, 0));
+    set_access(p, 2 * size, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    share_write(p, size, 1);
+    share_write(p + size, size, 2);
+    set_access(p + size, size, CU_MEM_ACCESS_FLAGS_PROT_READ);
+    share_assert(p + size, size, 2);
+    set_access(p + size, size, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    CALL(ERROR_INVALID_VALUE, MemsetD8(p + size, 1, size));
+    set_access(p + size, size, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    share_write(p + size, size, 3);
+    share_assert(p, size, 1);
+    share_assert(p + size, size, 3);
+    CALL(SUCCESS, MemRetainAllocationHandle(&found, (void *)(uintptr_t)(p + size + 8)));
+    ck_assert_uint_eq(found, second);
+    CALL(ERROR_INVALID_VALUE, MemRetainAllocationHandle(&found, (void *)(uintptr_t)(p + 2 * size)));
+    CU(MemUnmap(p, 2 * size));
+    CU(MemAddressFree(p, 3 * size));
+    CU(MemRelease(first));
+    CU(MemRelease(second));
+    CU(MemRelease(second));
 }
 
 /* Memory exists while it has a mapping or a handle. */
