@@ -133,28 +133,23 @@ SOFT_TEST(map_uses_the_opengl_context_of_its_resource)
 
 #define SIDE 4
 
-static GLuint texture_of(unsigned side, GLenum format, unsigned char value)
-{
-    GLuint name = 0;
-    unsigned char texels[4 * 64];
-    memset(texels, value, sizeof(texels));
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
-    glTexImage2D(GL_TEXTURE_2D, 0, (GLint)format, (GLsizei)side, (GLsizei)side, 0, GL_RGBA,
-                 GL_UNSIGNED_BYTE, texels);
-    glBindTexture(GL_TEXTURE_2D, 0);
-    return name;
-}
-
 static void give_storage(GLuint name, unsigned side, GLenum format, unsigned char value)
 {
     unsigned char texels[4 * 64];
     memset(texels, value, sizeof(texels));
     glBindTexture(GL_TEXTURE_2D, name);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
     glTexImage2D(GL_TEXTURE_2D, 0, (GLint)format, (GLsizei)side, (GLsizei)side, 0, GL_RGBA,
                  GL_UNSIGNED_BYTE, texels);
     glBindTexture(GL_TEXTURE_2D, 0);
+}
+
+static GLuint texture_of(unsigned side, GLenum format, unsigned char value)
+{
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    give_storage(name, side, format, value);
+    return name;
 }
 
 static CUgraphicsResource registered_image(GLuint name)

@@ -92,36 +92,25 @@ SOFT_TEST(truncated_module_files_are_refused)
     }
 }
 
-/* Returns a copy of the image, whose header the caller then changes. */
-static ElfW(Ehdr) * copy_image(void)
-{
-    void *copy = must_allocate(image_size());
-    memcpy(copy, soft_kernels()->host, image_size());
-    return copy;
-}
-
 SOFT_TEST(images_that_are_no_modules_are_refused)
 {
     CUmodule module = NULL;
-    ElfW(Ehdr) *copy = copy_image();
+    ElfW(Ehdr) *copy = must_allocate(image_size());
+    memcpy(copy, soft_kernels()->host, image_size());
     const ElfW(Ehdr) good = *copy;
-    copy->e_ident[EI_CLASS] = ELFCLASS32;
-    GIVES(ERROR_INVALID_IMAGE, cuModuleLoadData, (&module, copy));
-    *copy = good;
-    copy->e_machine = EM_68K;
-    GIVES(ERROR_INVALID_IMAGE, cuModuleLoadData, (&module, copy));
-    *copy = good;
-    copy->e_machine = 190; /* a GPU */
-    GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData, (&module, copy));
-    *copy = good;
-    copy->e_type = ET_EXEC;
-    GIVES(ERROR_INVALID_IMAGE, cuModuleLoadData, (&module, copy));
-    *copy = good;
-    copy->e_phentsize++;
-    GIVES(ERROR_INVALID_IMAGE, cuModuleLoadData, (&module, copy));
-    *copy = good;
-    copy->e_version = 99; /* the loader refuses this version */
-    GIVES(ERROR_INVALID_IMAGE, cuModuleLoadData, (&module, copy));
+#define LOAD(code, change)                                                                         \
+    do {                                                                                           \
+        *copy = good;                                                                              \
+        copy->change;                                                                              \
+        assert_result(CUDA_##code, DRIVER(cuModuleLoadData)(&module, copy), #change);              \
+    } while (0)
+    LOAD(ERROR_INVALID_IMAGE, e_ident[EI_CLASS] = ELFCLASS32);
+    LOAD(ERROR_INVALID_IMAGE, e_machine = EM_68K);
+    LOAD(ERROR_NO_BINARY_FOR_GPU, e_machine = 190); /* a GPU */
+    LOAD(ERROR_INVALID_IMAGE, e_type = ET_EXEC);
+    LOAD(ERROR_INVALID_IMAGE, e_phentsize++);
+    LOAD(ERROR_INVALID_IMAGE, e_version = 99); /* the loader refuses this version */
+#undef LOAD
     free(copy);
     GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData, (&module, "/* a comment */ .version 8.0"));
     GIVES(ERROR_INVALID_IMAGE, cuModuleLoadData, (&module, "/* that has no end .version 8.0"));
@@ -161,53 +150,8 @@ SOFT_TEST(compiler_logs_are_empty)
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
-SOFT_TEST(module_variables_can_be_copied)
-{
-    CUmodule module = new_module();
-    CUdeviceptr counters = 0, again = 0;
-    size_t size = 0;
-    unsigned numbers[4] = {0}, expected[4] = {1, 2, 3, 4}, sum = 0;
-    DRV(cuModuleGetGlobal_v2, (&counters, &size, module, "counters"));
-    ck_assert_uint_eq(size, sizeof(numbers));
-    DRV(cuMemcpyDtoH_v2, (numbers, counters, size));
-    ck_assert_mem_eq(numbers, expected, sizeof(numbers));
-    DRV(cuModuleGetGlobal_v2, (&again, NULL, module, "counters"));
-    ck_assert_uint_eq(again, counters);
-    size = 0;
-    DRV(cuModuleGetGlobal_v2, (NULL, &size, module, "counters"));
-    ck_assert_uint_eq(size, sizeof(numbers));
-    /* A kernel reads the values that cuMemsetD32 has set in the variable. */
-    DRV(cuMemsetD32_v2, (counters, 10, 4));
-    CU(CtxSynchronize());
-    CUdeviceptr out = soft_memory(&sum, sizeof(sum));
-    struct {
-        unsigned char factor;
-        double rest;
-    } by = {3, 0};
-    void *parameters[] = {&out, &by};
-    CU(LaunchKernel(function_of(module, "add_counters"), 1, 1, 1, 1, 1, 1, 0, fx.stream, parameters,
-                    NULL));
-    CU(StreamSynchronize(fx.stream));
-    CU(MemcpyDtoH(&sum, out, sizeof(sum)));
-    ck_assert_uint_eq(sum, 120);
-    INVALID(cuMemsetD32_v2, (counters, 10, 5));
-    INVALID(cuMemFree_v2, (counters));
-    INVALID(cuMemFreeAsync, (counters, fx.stream));
-    GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2, (&again, &size, module, "no_such_variable"));
-    GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2, (&again, &size, module, "round_each"));
-    GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2,
-          (&again, &size, module, "environ")); /* a variable of the C library */
-    INVALID(cuModuleGetGlobal_v2, (&again, &size, module, NULL));
-    INVALID(cuModuleGetGlobal_v2, (NULL, NULL, module, "counters"));
-    DRV(cuModuleUnload, (module));
-    INVALID(cuMemcpyDtoH_v2, (numbers, counters, sizeof(numbers)));
-    GIVES(ERROR_INVALID_HANDLE, cuModuleGetGlobal_v2, (&again, &size, module, "counters"));
-    CU(MemFree(out));
-}
-
-/* ---- Libraries ------------------------------------------------------------------------------- */
-
-static unsigned run_in(CUfunction function)
+/* Runs add_counters with the factor 2. */
+static unsigned twice_the_sum(CUfunction function)
 {
     unsigned sum = 0;
     CUdeviceptr out = soft_memory(&sum, sizeof(sum));
@@ -223,6 +167,41 @@ static unsigned run_in(CUfunction function)
     return sum;
 }
 
+SOFT_TEST(module_variables_can_be_copied)
+{
+    CUmodule module = new_module();
+    CUdeviceptr counters = 0, again = 0;
+    size_t size = 0;
+    unsigned numbers[4] = {0}, expected[4] = {1, 2, 3, 4};
+    DRV(cuModuleGetGlobal_v2, (&counters, &size, module, "counters"));
+    ck_assert_uint_eq(size, sizeof(numbers));
+    DRV(cuMemcpyDtoH_v2, (numbers, counters, size));
+    ck_assert_mem_eq(numbers, expected, sizeof(numbers));
+    DRV(cuModuleGetGlobal_v2, (&again, NULL, module, "counters"));
+    ck_assert_uint_eq(again, counters);
+    size = 0;
+    DRV(cuModuleGetGlobal_v2, (NULL, &size, module, "counters"));
+    ck_assert_uint_eq(size, sizeof(numbers));
+    /* A kernel reads the values that cuMemsetD32 has set in the variable. */
+    DRV(cuMemsetD32_v2, (counters, 10, 4));
+    CU(CtxSynchronize());
+    ck_assert_uint_eq(twice_the_sum(function_of(module, "add_counters")), 80);
+    INVALID(cuMemsetD32_v2, (counters, 10, 5));
+    INVALID(cuMemFree_v2, (counters));
+    INVALID(cuMemFreeAsync, (counters, fx.stream));
+    GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2, (&again, &size, module, "no_such_variable"));
+    GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2, (&again, &size, module, "round_each"));
+    GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2,
+          (&again, &size, module, "environ")); /* a variable of the C library */
+    INVALID(cuModuleGetGlobal_v2, (&again, &size, module, NULL));
+    INVALID(cuModuleGetGlobal_v2, (NULL, NULL, module, "counters"));
+    DRV(cuModuleUnload, (module));
+    INVALID(cuMemcpyDtoH_v2, (numbers, counters, sizeof(numbers)));
+    GIVES(ERROR_INVALID_HANDLE, cuModuleGetGlobal_v2, (&again, &size, module, "counters"));
+}
+
+/* ---- Libraries ------------------------------------------------------------------------------- */
+
 SOFT_TEST(library_has_kernels_and_variables)
 {
     char path[32];
@@ -237,13 +216,13 @@ SOFT_TEST(library_has_kernels_and_variables)
     unlink(path);
     DRV(cuLibraryGetKernel, (&kernel, library, "add_counters"));
     DRV(cuKernelGetFunction, (&function, kernel));
-    ck_assert_uint_eq(run_in(function), 20);
-    ck_assert_uint_eq(run_in((CUfunction)kernel), 20);
+    ck_assert_uint_eq(twice_the_sum(function), 20);
+    ck_assert_uint_eq(twice_the_sum((CUfunction)kernel), 20);
     DRV(cuLibraryGetGlobal, (&counters, &size, library, "counters"));
     ck_assert_uint_eq(size, 4 * sizeof(unsigned));
     DRV(cuMemsetD32_v2, (counters, 1, 4));
     CU(CtxSynchronize());
-    ck_assert_uint_eq(run_in(function), 8);
+    ck_assert_uint_eq(twice_the_sum(function), 8);
     GIVES(ERROR_NOT_SUPPORTED, cuFuncGetModule, (&module, function));
     GIVES(ERROR_NOT_FOUND, cuLibraryGetKernel, (&kernel, library, "no_such_kernel"));
     INVALID(cuKernelGetFunction, (NULL, kernel));

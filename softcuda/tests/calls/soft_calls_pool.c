@@ -117,22 +117,22 @@ SOFT_TEST(device_allocates_from_its_current_pool)
 SOFT_TEST(invalid_pool_properties_are_refused)
 {
     CUmemoryPool pool = NULL;
-    CUmemPoolProps good = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                           .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}};
-    CUmemPoolProps bad = good;
-    bad.allocType = CU_MEM_ALLOCATION_TYPE_INVALID;
-    INVALID(cuMemPoolCreate, (&pool, &bad));
-    bad = good;
-    bad.location.type = CU_MEM_LOCATION_TYPE_INVALID;
-    INVALID(cuMemPoolCreate, (&pool, &bad));
-    bad = good;
-    bad.location.id = 999;
-    INVALID(cuMemPoolCreate, (&pool, &bad));
-    bad = good;
-    bad.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    GIVES(ERROR_NOT_SUPPORTED, cuMemPoolCreate, (&pool, &bad));
-    bad.location.type = (CUmemLocationType)2; /* the host; CUDA 12.0 has no name for it */
-    INVALID(cuMemPoolCreate, (&pool, &bad));
+    const CUmemPoolProps good = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, fx.device}};
+#define CREATE(code, ...)                                                                          \
+    do {                                                                                           \
+        CUmemPoolProps changed = good;                                                             \
+        __VA_ARGS__;                                                                               \
+        assert_result(CUDA_##code, DRIVER(cuMemPoolCreate)(&pool, &changed), #__VA_ARGS__);        \
+    } while (0)
+    CREATE(ERROR_INVALID_VALUE, changed.allocType = CU_MEM_ALLOCATION_TYPE_INVALID);
+    CREATE(ERROR_INVALID_VALUE, changed.location.type = CU_MEM_LOCATION_TYPE_INVALID);
+    CREATE(ERROR_INVALID_VALUE, changed.location.id = 999);
+    CREATE(ERROR_NOT_SUPPORTED, changed.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    /* The host, for which CUDA 12.0 has no name. */
+    CREATE(ERROR_INVALID_VALUE, changed.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+           changed.location.type = (CUmemLocationType)2);
+#undef CREATE
     INVALID(cuMemPoolCreate, (NULL, &good));
     ck_assert_ptr_eq(pool, NULL);
 }

@@ -21,20 +21,46 @@ static CUDA_TEXTURE_DESC plain(unsigned flags)
                                .maxMipmapLevelClamp = 10};
 }
 
+/* The descriptions of a texture. A view whose width is 0 is not passed. */
+struct parts {
+    CUDA_RESOURCE_DESC resource;
+    CUDA_TEXTURE_DESC reading;
+    CUDA_RESOURCE_VIEW_DESC view;
+};
+
+static CUresult create(CUtexObject *texture, const struct parts *of)
+{
+    return DRIVER(cuTexObjectCreate)(texture, &of->resource, &of->reading,
+                                     of->view.width ? &of->view : NULL);
+}
+
+/* A texture like `good` with one change is refused. */
+#define REFUSED(code, change)                                                                      \
+    do {                                                                                           \
+        struct parts changed = good;                                                               \
+        CUtexObject none_ = 0;                                                                     \
+        changed.change;                                                                            \
+        assert_result(CUDA_##code, create(&none_, &changed), #change);                             \
+        ck_assert_uint_eq(none_, 0);                                                               \
+    } while (0)
+
 /*
  * Runs the kernel, which reads texels and writes `size` bytes, and compares these with the expected
  * bytes.
  */
-static void assert_texels(const char *kernel, CUtexObject texture, int width, int height, float of,
-                          const void *expected, size_t size)
+static void assert_texels(const char *kernel, const struct parts *parts, int width, int height,
+                          float of, const void *expected, size_t size)
 {
     unsigned char zeros[256] = {0};
     CUdeviceptr out = soft_memory(zeros, sizeof(zeros));
+    CUtexObject texture = 0;
     void *parameters[] = {&texture, &out, &width, &height, &of};
+    ck_assert_int_eq(create(&texture, parts), CUDA_SUCCESS);
     ck_assert_int_eq(soft_run(kernel, parameters), CUDA_SUCCESS);
     unsigned char *found = soft_bytes(out, size);
     ck_assert_mem_eq(found, expected, size);
     free(found);
+    DRV(cuTexObjectDestroy, (texture));
     CU(MemFree(out));
 }
 
@@ -43,14 +69,14 @@ SOFT_TEST(texture_reads_linear_memory)
     unsigned char bytes[TEXELS];
     pattern_fill(bytes, sizeof(bytes), 1);
     CUdeviceptr memory = soft_memory(bytes, sizeof(bytes));
-    const CUDA_RESOURCE_DESC good = {.resType = CU_RESOURCE_TYPE_LINEAR,
-                                     .res.linear = {.devPtr = memory,
-                                                    .format = CU_AD_FORMAT_UNSIGNED_INT8,
-                                                    .numChannels = 1,
-                                                    .sizeInBytes = TEXELS}};
-    const CUDA_TEXTURE_DESC reading = plain(0);
-    CUtexObject texture = 0, none = 0;
-    DRV(cuTexObjectCreate, (&texture, &good, &reading, NULL));
+    const struct parts good = {.resource = {.resType = CU_RESOURCE_TYPE_LINEAR,
+                                            .res.linear = {.devPtr = memory,
+                                                           .format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                                           .numChannels = 1,
+                                                           .sizeInBytes = TEXELS}},
+                               .reading = plain(0)};
+    CUtexObject texture = 0;
+    ck_assert_int_eq(create(&texture, &good), CUDA_SUCCESS);
     int count = TEXELS;
     unsigned char zeros[TEXELS] = {0};
     CUdeviceptr out = soft_memory(zeros, sizeof(zeros));
@@ -60,25 +86,16 @@ SOFT_TEST(texture_reads_linear_memory)
     assert_pattern(found, TEXELS, 1);
     free(found);
     DRV(cuTexObjectDestroy, (texture));
-#define REFUSED(change)                                                                            \
-    do {                                                                                           \
-        CUDA_RESOURCE_DESC changed = good;                                                         \
-        changed.change;                                                                            \
-        assert_result(CUDA_ERROR_INVALID_VALUE,                                                    \
-                      DRIVER(cuTexObjectCreate)(&none, &changed, &reading, NULL), #change);        \
-    } while (0)
-    REFUSED(res.linear.devPtr = memory + 1);
-    REFUSED(res.linear.devPtr = 0);
-    REFUSED(res.linear.devPtr = (CUdeviceptr)1 << 41);
-    REFUSED(res.linear.sizeInBytes = 0);
-    REFUSED(res.linear.sizeInBytes = TEXELS + 1);
-    REFUSED(res.linear.sizeInBytes = ((size_t)1 << 28) + 1);
-    REFUSED(res.linear.numChannels = 3);
-    REFUSED(flags = 1);
-    REFUSED(resType = (CUresourcetype)9);
-    CUDA_RESOURCE_VIEW_DESC view = {.width = TEXELS};
-    INVALID(cuTexObjectCreate, (&none, &good, &reading, &view));
-    ck_assert_uint_eq(none, 0);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.linear.devPtr = memory + 1);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.linear.devPtr = 0);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.linear.devPtr = (CUdeviceptr)1 << 41);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.linear.sizeInBytes = 0);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.linear.sizeInBytes = TEXELS + 1);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.linear.sizeInBytes = ((size_t)1 << 28) + 1);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.linear.numChannels = 3);
+    REFUSED(ERROR_INVALID_VALUE, resource.flags = 1);
+    REFUSED(ERROR_INVALID_VALUE, resource.resType = (CUresourcetype)9);
+    REFUSED(ERROR_INVALID_VALUE, view.width = TEXELS);
     CU(MemFree(memory));
     CU(MemFree(out));
 }
@@ -91,31 +108,35 @@ SOFT_TEST(texture_reads_pitched_rows)
     for (int i = 0; i < 5 * 8; i++)
         expected[i] = bytes[i / 5 * 32 + i % 5];
     CUdeviceptr memory = soft_memory(bytes, sizeof(bytes));
-    const CUDA_RESOURCE_DESC good = {.resType = CU_RESOURCE_TYPE_PITCH2D,
-                                     .res.pitch2D = {.devPtr = memory,
-                                                     .format = CU_AD_FORMAT_UNSIGNED_INT8,
-                                                     .numChannels = 1,
-                                                     .width = 5,
-                                                     .height = 8,
-                                                     .pitchInBytes = 32}};
-    const CUDA_TEXTURE_DESC reading = plain(0);
-    CUtexObject texture = 0, none = 0;
-    DRV(cuTexObjectCreate, (&texture, &good, &reading, NULL));
-    assert_texels("sample_texels", texture, 5, 8, 0, expected, sizeof(expected));
-    DRV(cuTexObjectDestroy, (texture));
-    REFUSED(res.pitch2D.width = 0);
-    REFUSED(res.pitch2D.width = 33);
-    REFUSED(res.pitch2D.width = 131073);
-    REFUSED(res.pitch2D.height = 0);
-    REFUSED(res.pitch2D.height = 9);
-    REFUSED(res.pitch2D.height = 65001);
-    REFUSED(res.pitch2D.pitchInBytes = 31);
-    REFUSED(res.pitch2D.pitchInBytes = (size_t)1 << 32);
-    REFUSED(res.pitch2D.numChannels = 0);
-    REFUSED(res.pitch2D.devPtr = memory + 8);
-#undef REFUSED
-    ck_assert_uint_eq(none, 0);
+    const struct parts good = {.resource = {.resType = CU_RESOURCE_TYPE_PITCH2D,
+                                            .res.pitch2D = {.devPtr = memory,
+                                                            .format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                                            .numChannels = 1,
+                                                            .width = 5,
+                                                            .height = 8,
+                                                            .pitchInBytes = 32}},
+                               .reading = plain(0)};
+    assert_texels("sample_texels", &good, 5, 8, 0, expected, sizeof(expected));
+    REFUSED(ERROR_INVALID_VALUE, resource.res.pitch2D.width = 0);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.pitch2D.width = 33);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.pitch2D.width = 131073);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.pitch2D.height = 0);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.pitch2D.height = 9);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.pitch2D.height = 65001);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.pitch2D.pitchInBytes = 31);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.pitch2D.pitchInBytes = (size_t)1 << 32);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.pitch2D.numChannels = 0);
+    REFUSED(ERROR_INVALID_VALUE, resource.res.pitch2D.devPtr = memory + 8);
     CU(MemFree(memory));
+}
+
+/* ---- Arrays ---------------------------------------------------------------------------------- */
+
+static struct parts parts_of(CUarray array)
+{
+    return (struct parts){
+        .resource = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array},
+        .reading = plain(0)};
 }
 
 /* Creates an array of 4 x 2 elements of 4 bytes each. */
@@ -135,37 +156,26 @@ SOFT_TEST(texture_view_changes_the_format)
     unsigned words[8];
     pattern_fill(words, sizeof(words), 1);
     CUarray array = array_of_words(words);
-    const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
-                                         .res.array.hArray = array};
-    const CUDA_RESOURCE_VIEW_DESC good = {
-        .format = CU_RES_VIEW_FORMAT_UINT_1X32, .width = 4, .height = 2};
-    const CUDA_TEXTURE_DESC reading = plain(0);
+    struct parts good = parts_of(array);
+    good.view =
+        (CUDA_RESOURCE_VIEW_DESC){.format = CU_RES_VIEW_FORMAT_UINT_1X32, .width = 4, .height = 2};
     CUDA_RESOURCE_VIEW_DESC seen = {0};
-    CUtexObject texture = 0, none = 0;
-    DRV(cuTexObjectCreate, (&texture, &resource, &reading, &good));
-    assert_texels("sample_words", texture, 4, 2, 0, words, sizeof(words));
+    CUtexObject texture = 0;
+    assert_texels("sample_words", &good, 4, 2, 0, words, sizeof(words));
+    ck_assert_int_eq(create(&texture, &good), CUDA_SUCCESS);
     DRV(cuTexObjectGetResourceViewDesc, (&seen, texture));
     ck_assert_int_eq(seen.format, CU_RES_VIEW_FORMAT_UINT_1X32);
     ck_assert_uint_eq(seen.width, 4);
     DRV(cuTexObjectDestroy, (texture));
-#define REFUSED(change)                                                                            \
-    do {                                                                                           \
-        CUDA_RESOURCE_VIEW_DESC changed = good;                                                    \
-        changed.change;                                                                            \
-        assert_result(CUDA_ERROR_INVALID_VALUE,                                                    \
-                      DRIVER(cuTexObjectCreate)(&none, &resource, &reading, &changed), #change);   \
-    } while (0)
-    REFUSED(format = CU_RES_VIEW_FORMAT_UINT_1X8);
-    REFUSED(format = CU_RES_VIEW_FORMAT_UNSIGNED_BC1);
-    REFUSED(width = 5);
-    REFUSED(height = 1);
-    REFUSED(depth = 1);
-    REFUSED(firstMipmapLevel = 1);
-    REFUSED(lastMipmapLevel = 1);
-    REFUSED(firstLayer = 1);
-    REFUSED(lastLayer = 1);
-#undef REFUSED
-    ck_assert_uint_eq(none, 0);
+    REFUSED(ERROR_INVALID_VALUE, view.format = CU_RES_VIEW_FORMAT_UINT_1X8);
+    REFUSED(ERROR_INVALID_VALUE, view.format = CU_RES_VIEW_FORMAT_UNSIGNED_BC1);
+    REFUSED(ERROR_INVALID_VALUE, view.width = 5);
+    REFUSED(ERROR_INVALID_VALUE, view.height = 1);
+    REFUSED(ERROR_INVALID_VALUE, view.depth = 1);
+    REFUSED(ERROR_INVALID_VALUE, view.firstMipmapLevel = 1);
+    REFUSED(ERROR_INVALID_VALUE, view.lastMipmapLevel = 1);
+    REFUSED(ERROR_INVALID_VALUE, view.firstLayer = 1);
+    REFUSED(ERROR_INVALID_VALUE, view.lastLayer = 1);
     DRV(cuArrayDestroy, (array));
 }
 
@@ -178,7 +188,16 @@ static void fill_array(CUarray array, size_t width, size_t height, size_t depth,
     DRV(cuMemcpy3D_v2, (&copy));
 }
 
-/* All bytes of layer i or level i are 0x10 + i. */
+/* Layers or levels 1 and 2, which the view selects, have the bytes 0x11 and 0x12. */
+static void assert_selected(const char *kernel, const struct parts *parts)
+{
+    unsigned char expected[16];
+    for (int i = 0; i < 2; i++) {
+        memset(expected, 0x11 + i, sizeof(expected));
+        assert_texels(kernel, parts, 4, 4, (float)i, expected, sizeof(expected));
+    }
+}
+
 SOFT_TEST(texture_view_selects_layers)
 {
     CUDA_ARRAY3D_DESCRIPTOR shape = flat;
@@ -188,21 +207,11 @@ SOFT_TEST(texture_view_selects_layers)
     CUarray array = NULL;
     DRV(cuArray3DCreate_v2, (&array, &shape));
     fill_array(array, 4, 4, 3, 0);
-    const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
-                                         .res.array.hArray = array};
-    CUDA_RESOURCE_VIEW_DESC view = {
+    struct parts good = parts_of(array);
+    good.view = (CUDA_RESOURCE_VIEW_DESC){
         .width = 4, .height = 4, .depth = 3, .firstLayer = 1, .lastLayer = 2};
-    const CUDA_TEXTURE_DESC reading = plain(0);
-    CUtexObject texture = 0;
-    unsigned char expected[16];
-    DRV(cuTexObjectCreate, (&texture, &resource, &reading, &view));
-    for (int layer = 0; layer < 2; layer++) {
-        memset(expected, 0x11 + layer, sizeof(expected));
-        assert_texels("sample_layer", texture, 4, 4, (float)layer, expected, sizeof(expected));
-    }
-    DRV(cuTexObjectDestroy, (texture));
-    view.lastLayer = 3;
-    INVALID(cuTexObjectCreate, (&texture, &resource, &reading, &view));
+    assert_selected("sample_layer", &good);
+    REFUSED(ERROR_INVALID_VALUE, view.lastLayer = 3);
     DRV(cuArrayDestroy, (array));
 }
 
@@ -215,23 +224,17 @@ SOFT_TEST(texture_view_selects_levels)
         DRV(cuMipmappedArrayGetLevel, (&level, levels, i));
         fill_array(level, 8u >> i, 8u >> i, 1, (int)i);
     }
-    const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
-                                         .res.mipmap.hMipmappedArray = levels};
-    CUDA_RESOURCE_VIEW_DESC view = {
-        .width = 8, .height = 8, .firstMipmapLevel = 1, .lastMipmapLevel = 2};
-    CUDA_TEXTURE_DESC reading = plain(CU_TRSF_NORMALIZED_COORDINATES);
-    CUtexObject texture = 0;
-    unsigned char expected[16];
-    DRV(cuTexObjectCreate, (&texture, &resource, &reading, &view));
-    for (int level = 0; level < 2; level++) {
-        memset(expected, 0x11 + level, sizeof(expected));
-        assert_texels("sample_level", texture, 4, 4, (float)level, expected, sizeof(expected));
-    }
-    DRV(cuTexObjectDestroy, (texture));
-    view.lastMipmapLevel = 3;
-    INVALID(cuTexObjectCreate, (&texture, &resource, &reading, &view));
-    reading = plain(0); /* mip levels require normalised coordinates */
-    INVALID(cuTexObjectCreate, (&texture, &resource, &reading, NULL));
+    struct parts good = {
+        .resource = {.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
+                     .res.mipmap.hMipmappedArray = levels},
+        .reading = plain(CU_TRSF_NORMALIZED_COORDINATES),
+        .view = {.width = 8, .height = 8, .firstMipmapLevel = 1, .lastMipmapLevel = 2}};
+    assert_selected("sample_level", &good);
+    REFUSED(ERROR_INVALID_VALUE, view.lastMipmapLevel = 3);
+    good.view.width = 0;
+    REFUSED(ERROR_INVALID_VALUE, reading = plain(0)); /* levels require normalised coordinates */
+    REFUSED(ERROR_INVALID_VALUE, resource.res.mipmap.hMipmappedArray = NULL);
+    REFUSED(ERROR_INVALID_HANDLE, resource.res.mipmap.hMipmappedArray = (CUmipmappedArray)0x1234);
     DRV(cuMipmappedArrayDestroy, (levels));
 }
 
@@ -239,50 +242,33 @@ SOFT_TEST(texture_descriptions_can_be_queried)
 {
     unsigned words[8] = {0};
     CUarray array = array_of_words(words);
-    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array},
-                       seen = {0};
-    CUDA_TEXTURE_DESC reading = plain(0), read = {0};
-    CUDA_RESOURCE_VIEW_DESC view;
-    CUtexObject texture = 0, none = 0;
-    reading.addressMode[1] = CU_TR_ADDRESS_MODE_WRAP;
-    DRV(cuTexObjectCreate, (&texture, &resource, &reading, NULL));
-    DRV(cuTexObjectGetResourceDesc, (&seen, texture));
-    ck_assert_ptr_eq(seen.res.array.hArray, array);
-    DRV(cuTexObjectGetTextureDesc, (&read, texture));
-    ck_assert_int_eq(read.addressMode[1], CU_TR_ADDRESS_MODE_WRAP);
-    ck_assert_uint_eq(read.flags, CU_TRSF_READ_AS_INTEGER);
-    INVALID(cuTexObjectGetResourceViewDesc, (&view, texture));
+    struct parts good = parts_of(array), seen = {0};
+    CUtexObject texture = 0;
+    good.reading.addressMode[1] = CU_TR_ADDRESS_MODE_WRAP;
+    ck_assert_int_eq(create(&texture, &good), CUDA_SUCCESS);
+    DRV(cuTexObjectGetResourceDesc, (&seen.resource, texture));
+    ck_assert_ptr_eq(seen.resource.res.array.hArray, array);
+    DRV(cuTexObjectGetTextureDesc, (&seen.reading, texture));
+    ck_assert_int_eq(seen.reading.addressMode[1], CU_TR_ADDRESS_MODE_WRAP);
+    ck_assert_uint_eq(seen.reading.flags, CU_TRSF_READ_AS_INTEGER);
+    INVALID(cuTexObjectGetResourceViewDesc, (&seen.view, texture));
     INVALID(cuTexObjectGetTextureDesc, (NULL, texture));
     DRV(cuTexObjectDestroy, (texture));
-    INVALID(cuTexObjectGetTextureDesc, (&read, texture));
+    INVALID(cuTexObjectGetTextureDesc, (&seen.reading, texture));
     DRV(cuTexObjectDestroy, (texture)); /* allowed for a destroyed object, as on a GPU */
 
-    for (int i = 0; i < 3; i++) {
-        CUDA_TEXTURE_DESC bad = plain(0);
-        bad.addressMode[i] = (CUaddress_mode)4;
-        INVALID(cuTexObjectCreate, (&none, &resource, &bad, NULL));
-    }
-    CUDA_TEXTURE_DESC bad = plain(0);
-    bad.filterMode = (CUfilter_mode)2;
-    INVALID(cuTexObjectCreate, (&none, &resource, &bad, NULL));
-    bad = plain(0);
-    bad.mipmapFilterMode = (CUfilter_mode)2;
-    INVALID(cuTexObjectCreate, (&none, &resource, &bad, NULL));
-    bad = plain(0x8000);
-    INVALID(cuTexObjectCreate, (&none, &resource, &bad, NULL));
-    INVALID(cuTexObjectCreate, (NULL, &resource, &reading, NULL));
-    INVALID(cuTexObjectCreate, (&none, NULL, &reading, NULL));
-    INVALID(cuTexObjectCreate, (&none, &resource, NULL, NULL));
-    resource.res.array.hArray = NULL;
-    INVALID(cuTexObjectCreate, (&none, &resource, &reading, NULL));
-    resource.res.array.hArray = (CUarray)0x1234;
-    GIVES(ERROR_INVALID_HANDLE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
-    resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-    resource.res.mipmap.hMipmappedArray = NULL;
-    INVALID(cuTexObjectCreate, (&none, &resource, &reading, NULL));
-    resource.res.mipmap.hMipmappedArray = (CUmipmappedArray)0x1234;
-    GIVES(ERROR_INVALID_HANDLE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
-    ck_assert_uint_eq(none, 0);
+    for (int i = 0; i < 3; i++)
+        REFUSED(ERROR_INVALID_VALUE, reading.addressMode[i] = (CUaddress_mode)4);
+    REFUSED(ERROR_INVALID_VALUE, reading.filterMode = (CUfilter_mode)2);
+    REFUSED(ERROR_INVALID_VALUE, reading.mipmapFilterMode = (CUfilter_mode)2);
+    REFUSED(ERROR_INVALID_VALUE, reading = plain(0x8000));
+    REFUSED(ERROR_INVALID_VALUE, resource.res.array.hArray = NULL);
+    REFUSED(ERROR_INVALID_HANDLE, resource.res.array.hArray = (CUarray)0x1234);
+    texture = 0;
+    INVALID(cuTexObjectCreate, (NULL, &good.resource, &good.reading, NULL));
+    INVALID(cuTexObjectCreate, (&texture, NULL, &good.reading, NULL));
+    INVALID(cuTexObjectCreate, (&texture, &good.resource, NULL, NULL));
+    ck_assert_uint_eq(texture, 0);
     DRV(cuArrayDestroy, (array));
 }
 
@@ -293,7 +279,7 @@ SOFT_TEST(surface_resource_can_be_queried)
     shape.Flags = CUDA_ARRAY3D_SURFACE_LDST;
     DRV(cuArray3DCreate_v2, (&array, &shape));
     const CUDA_RESOURCE_DESC good = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
-    CUDA_RESOURCE_DESC seen = {0}, bad = good;
+    CUDA_RESOURCE_DESC seen = {0};
     CUsurfObject surface = 0, none = 0;
     DRV(cuSurfObjectCreate, (&surface, &good));
     DRV(cuSurfObjectGetResourceDesc, (&seen, surface));
@@ -301,16 +287,17 @@ SOFT_TEST(surface_resource_can_be_queried)
     INVALID(cuTexObjectGetResourceDesc, (&seen, surface)); /* the object is not a texture */
     DRV(cuSurfObjectDestroy, (surface));
     INVALID(cuSurfObjectGetResourceDesc, (&seen, surface));
-    bad.flags = 1;
-    INVALID(cuSurfObjectCreate, (&none, &bad));
-    bad = good;
-    bad.resType = CU_RESOURCE_TYPE_LINEAR;
-    INVALID(cuSurfObjectCreate, (&none, &bad));
-    bad = good;
-    bad.res.array.hArray = NULL;
-    INVALID(cuSurfObjectCreate, (&none, &bad));
-    bad.res.array.hArray = (CUarray)0x1234;
-    GIVES(ERROR_INVALID_HANDLE, cuSurfObjectCreate, (&none, &bad));
+#define REFUSED_SURFACE(code, change)                                                              \
+    do {                                                                                           \
+        CUDA_RESOURCE_DESC changed = good;                                                         \
+        changed.change;                                                                            \
+        assert_result(CUDA_##code, DRIVER(cuSurfObjectCreate)(&none, &changed), #change);          \
+    } while (0)
+    REFUSED_SURFACE(ERROR_INVALID_VALUE, flags = 1);
+    REFUSED_SURFACE(ERROR_INVALID_VALUE, resType = CU_RESOURCE_TYPE_LINEAR);
+    REFUSED_SURFACE(ERROR_INVALID_VALUE, res.array.hArray = NULL);
+    REFUSED_SURFACE(ERROR_INVALID_HANDLE, res.array.hArray = (CUarray)0x1234);
+#undef REFUSED_SURFACE
     INVALID(cuSurfObjectCreate, (NULL, &good));
     INVALID(cuSurfObjectCreate, (&none, NULL));
     ck_assert_uint_eq(none, 0);

@@ -44,25 +44,14 @@ static const unsigned char *bytes_of(CUdeviceptr from)
 }
 
 /*
- * Checks that `count` elements of this size have the value, and that the bytes after these elements
- * are still 0.
+ * Checks that `count` elements of this size have the value in each of these rows, and that the
+ * other bytes are 0.
  */
-static void assert_elements(uint32_t value, size_t size, size_t count)
+static void assert_rows(uint32_t value, size_t size, size_t count, size_t rows)
 {
     unsigned char expected[SIZE] = {0};
-    for (size_t i = 0; i < count; i++)
-        memcpy(expected + i * size, &value, size); /* the least significant bytes */
-    ck_assert_mem_eq(bytes_of(memory), expected, SIZE);
-}
-
-/* Checks two rows of `count` elements. */
-static void assert_rows(uint32_t value, size_t size, size_t count)
-{
-    unsigned char expected[SIZE] = {0};
-    for (size_t i = 0; i < count; i++) {
-        memcpy(expected + i * size, &value, size);
-        memcpy(expected + PITCH + i * size, &value, size);
-    }
+    for (size_t i = 0; i < count * rows; i++) /* the least significant bytes */
+        memcpy(expected + i / count * PITCH + i % count * size, &value, size);
     ck_assert_mem_eq(bytes_of(memory), expected, SIZE);
 }
 
@@ -71,31 +60,22 @@ GROUP("per-thread twins", add_case)
 SOFT_TEST(per_thread_fills_use_the_threads_own_stream)
 {
     block_a_stream();
-    TWIN(cuMemsetD8_v2, _ptds, (memory, 0x11, 5));
-    assert_elements(0x11, 1, 5);
-    TWIN(cuMemsetD16_v2, _ptds, (memory, 0x2223, 4));
-    assert_elements(0x2223, 2, 4);
-    TWIN(cuMemsetD32_v2, _ptds, (memory, 0x33343536, 3));
-    assert_elements(0x33343536, 4, 3);
-    TWIN(cuMemsetD8Async, _ptsz, (memory, 0x41, 13, NULL));
-    assert_elements(0x41, 1, 13);
-    TWIN(cuMemsetD16Async, _ptsz, (memory, 0x5152, 7, NULL));
-    assert_elements(0x5152, 2, 7);
-    TWIN(cuMemsetD32Async, _ptsz, (memory, 0x61626364, 4, NULL));
-    assert_elements(0x61626364, 4, 4);
-    TWIN(cuMemsetD8_v2, _ptds, (memory, 0, SIZE));
-    TWIN(cuMemsetD2D8_v2, _ptds, (memory, PITCH, 0x71, 5, 2));
-    assert_rows(0x71, 1, 5);
-    TWIN(cuMemsetD2D16_v2, _ptds, (memory, PITCH, 0x7273, 3, 2));
-    assert_rows(0x7273, 2, 3);
-    TWIN(cuMemsetD2D32_v2, _ptds, (memory, PITCH, 0x74757677, 2, 2));
-    assert_rows(0x74757677, 4, 2);
-    TWIN(cuMemsetD2D8Async, _ptsz, (memory, PITCH, 0x81, 9, 2, NULL));
-    assert_rows(0x81, 1, 9);
-    TWIN(cuMemsetD2D16Async, _ptsz, (memory, PITCH, 0x8283, 5, 2, NULL));
-    assert_rows(0x8283, 2, 5);
-    TWIN(cuMemsetD2D32Async, _ptsz, (memory, PITCH, 0x84858687, 3, 2, NULL));
-    assert_rows(0x84858687, 4, 3);
+#define FILL(bits, size, value, count)                                                             \
+    do {                                                                                           \
+        TWIN(cuMemsetD8_v2, _ptds, (memory, 0, SIZE));                                             \
+        TWIN(cuMemsetD##bits##_v2, _ptds, (memory, value, count));                                 \
+        assert_rows(value, size, count, 1);                                                        \
+        TWIN(cuMemsetD##bits##Async, _ptsz, (memory, value + 1, count, NULL));                     \
+        assert_rows(value + 1, size, count, 1);                                                    \
+        TWIN(cuMemsetD2D##bits##_v2, _ptds, (memory, PITCH, value + 2, count, 2));                 \
+        assert_rows(value + 2, size, count, 2);                                                    \
+        TWIN(cuMemsetD2D##bits##Async, _ptsz, (memory, PITCH, value + 3, count, 2, NULL));         \
+        assert_rows(value + 3, size, count, 2);                                                    \
+    } while (0)
+    FILL(8, 1, 0x11, 5);
+    FILL(16, 2, 0x2223, 4);
+    FILL(32, 4, 0x33343536, 3);
+#undef FILL
     unblock_the_stream();
 }
 

@@ -16,31 +16,22 @@ TEST(invalid_import_codes)
 {
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     int fd = share_export(handle), file = memfd_create("no memory", MFD_CLOEXEC);
-    CUDA_EXTERNAL_MEMORY_HANDLE_DESC good = share_description(fd, SHARE_SIZE), d = good;
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC good = share_description(fd, SHARE_SIZE);
     CUexternalMemory memory = NULL;
     CALL(ERROR_INVALID_VALUE, ImportExternalMemory(NULL, &good));
     CALL(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, NULL));
-    d.type = (CUexternalMemoryHandleType)0;
-    CALL(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
-    d.type = (CUexternalMemoryHandleType)99;
-    CALL(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
-    d = good;
-    d.flags = 2;
-    CALL(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
-    for (int type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32; type <= 9; type++) {
-        d = good;
-        d.type = (CUexternalMemoryHandleType)type;
-        CALL_SOFT(ERROR_NOT_SUPPORTED, ImportExternalMemory(&memory, &d));
-    }
-    d = share_description(fd, 0);
-    CALL_SOFT(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
-    d = share_description(fd, 2 * SHARE_SIZE);
-    CALL_SOFT(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
-    d = share_description(-1, SHARE_SIZE);
-    CALL_SOFT(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
+#define IMPORT(row, code, change) row(code, change, ImportExternalMemory(&memory, &changed))
+    IMPORT(CALL_WITH, ERROR_INVALID_VALUE, type = (CUexternalMemoryHandleType)0);
+    IMPORT(CALL_WITH, ERROR_INVALID_VALUE, type = (CUexternalMemoryHandleType)99);
+    IMPORT(CALL_WITH, ERROR_INVALID_VALUE, flags = 2);
+    for (int type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32; type <= 9; type++)
+        IMPORT(CALL_SOFT_WITH, ERROR_NOT_SUPPORTED, type = (CUexternalMemoryHandleType)type);
+    IMPORT(CALL_SOFT_WITH, ERROR_INVALID_VALUE, size = 0);
+    IMPORT(CALL_SOFT_WITH, ERROR_INVALID_VALUE, size = 2 * SHARE_SIZE);
+    IMPORT(CALL_SOFT_WITH, ERROR_INVALID_VALUE, handle.fd = -1);
     ck_assert_int_eq(ftruncate(file, 2 * SHARE_SIZE), 0);
-    d = share_description(file, SHARE_SIZE);
-    CALL_SOFT(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
+    IMPORT(CALL_SOFT_WITH, ERROR_INVALID_VALUE, handle.fd = file);
+#undef IMPORT
     /* After a failure the caller still owns the descriptors. */
     ck_assert(share_is_open(file) && share_is_open(fd));
     ck_assert_ptr_null(memory);

@@ -12,22 +12,19 @@ GROUP("external semaphores", add_conformance_case)
 TEST(semaphore_import_codes)
 {
     CUexternalSemaphore kept = (CUexternalSemaphore)&kept, semaphore = kept;
-    CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
+    CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC good = {.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
                                                 .handle.fd = -1};
-    CALL(ERROR_INVALID_VALUE, ImportExternalSemaphore(NULL, &desc));
+    CALL(ERROR_INVALID_VALUE, ImportExternalSemaphore(NULL, &good));
     CALL(ERROR_INVALID_VALUE, ImportExternalSemaphore(&semaphore, NULL));
-    desc.flags = 1;
-    CALL(ERROR_INVALID_VALUE, ImportExternalSemaphore(&semaphore, &desc));
-    desc.flags = 0;
-    desc.type = (CUexternalSemaphoreHandleType)0;
-    CALL(ERROR_INVALID_VALUE, ImportExternalSemaphore(&semaphore, &desc));
-    desc.type = (CUexternalSemaphoreHandleType)9999;
-    CALL(ERROR_INVALID_VALUE, ImportExternalSemaphore(&semaphore, &desc));
+    CALL_WITH(ERROR_INVALID_VALUE, flags = 1, ImportExternalSemaphore(&semaphore, &changed));
+    CALL_WITH(ERROR_INVALID_VALUE, type = (CUexternalSemaphoreHandleType)0,
+              ImportExternalSemaphore(&semaphore, &changed));
+    CALL_WITH(ERROR_INVALID_VALUE, type = (CUexternalSemaphoreHandleType)9999,
+              ImportExternalSemaphore(&semaphore, &changed));
     ck_assert_ptr_eq(semaphore, kept);
 
     CALL(SUCCESS, CtxSetCurrent(NULL));
-    desc.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD;
-    CALL(ERROR_INVALID_CONTEXT, ImportExternalSemaphore(&semaphore, &desc));
+    CALL(ERROR_INVALID_CONTEXT, ImportExternalSemaphore(&semaphore, &good));
     CALL(SUCCESS, CtxSetCurrent(fx.context));
 }
 

@@ -54,24 +54,20 @@ TEST(allocation_codes)
     CALL(ERROR_INVALID_VALUE, MemCreate(&a, size + 4096, &prop, 0));
     CALL(ERROR_INVALID_VALUE, MemCreate(&a, size, &prop, 1));
     CALL(ERROR_OUT_OF_MEMORY, MemCreate(&a, (size_t)1 << 50, &prop, 0));
-    prop.type = CU_MEM_ALLOCATION_TYPE_INVALID;
-    CALL(ERROR_INVALID_VALUE, MemCreate(&a, size, &prop, 0));
-    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    prop.location.id = 999;
-    CALL(ERROR_INVALID_DEVICE, MemCreate(&a, size, &prop, 0));
-    prop.location.id = fx.device;
-    prop.location.type = CU_MEM_LOCATION_TYPE_INVALID;
-    CALL(ERROR_INVALID_VALUE, MemCreate(&a, size, &prop, 0));
-    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     CUmemAllocationProp good = prop;
-#define CREATE(code, change) CALL_SOFT_WITH(code, change, MemCreate(&a, size, &changed, 0))
-    CREATE(ERROR_INVALID_VALUE, win32HandleMetaData = &a);
-    CREATE(ERROR_INVALID_VALUE, requestedHandleTypes = (CUmemAllocationHandleType)0x40);
-    CREATE(ERROR_NOT_SUPPORTED, requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32);
-    CREATE(ERROR_NOT_SUPPORTED, requestedHandleTypes = (CUmemAllocationHandleType)8);
-    CREATE(ERROR_NOT_SUPPORTED, location.type = (CUmemLocationType)2);
-    CREATE(ERROR_NOT_SUPPORTED, allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL);
-    CREATE(ERROR_NOT_SUPPORTED, allocFlags.gpuDirectRDMACapable = 1);
+#define CREATE(row, code, change) row(code, change, MemCreate(&a, size, &changed, 0))
+    CREATE(CALL_WITH, ERROR_INVALID_VALUE, type = CU_MEM_ALLOCATION_TYPE_INVALID);
+    CREATE(CALL_WITH, ERROR_INVALID_DEVICE, location.id = 999);
+    CREATE(CALL_WITH, ERROR_INVALID_VALUE, location.type = CU_MEM_LOCATION_TYPE_INVALID);
+    CREATE(CALL_SOFT_WITH, ERROR_INVALID_VALUE, win32HandleMetaData = &a);
+    CREATE(CALL_SOFT_WITH, ERROR_INVALID_VALUE,
+           requestedHandleTypes = (CUmemAllocationHandleType)0x40);
+    CREATE(CALL_SOFT_WITH, ERROR_NOT_SUPPORTED, requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32);
+    CREATE(CALL_SOFT_WITH, ERROR_NOT_SUPPORTED,
+           requestedHandleTypes = (CUmemAllocationHandleType)8);
+    CREATE(CALL_SOFT_WITH, ERROR_NOT_SUPPORTED, location.type = (CUmemLocationType)2);
+    CREATE(CALL_SOFT_WITH, ERROR_NOT_SUPPORTED, allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL);
+    CREATE(CALL_SOFT_WITH, ERROR_NOT_SUPPORTED, allocFlags.gpuDirectRDMACapable = 1);
 #undef CREATE
     ck_assert_uint_eq(a, 0);
 
