@@ -159,22 +159,6 @@ SOFT_TEST(captures_end_only_where_they_began)
     expect_words(g.a, 0);
 }
 
-SOFT_TEST(unsafe_calls_are_allowed_by_the_mode_of_the_thread)
-{
-    CUdeviceptr memory = 0;
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    capture_begin(fx.stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
-    DRV(cuThreadExchangeStreamCaptureMode, (&mode));
-    ck_assert_int_eq(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
-    CU(MemAlloc(&memory, SIZE));
-    DRV(cuMemsetD32Async, (memory, 8, COUNT, fx.stream));
-    DRV(cuThreadExchangeStreamCaptureMode, (&mode));
-    ck_assert_int_eq(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
-    run_graph(capture_end(fx.stream));
-    expect_words(memory, 8);
-    CU(MemFree(memory));
-}
-
 /* ---- Threads --------------------------------------------------------------------------------- */
 
 static CUresult allocated, ended;
@@ -234,9 +218,6 @@ SOFT_TEST(external_events_become_nodes)
                                      CU_GRAPH_NODE_TYPE_EVENT_RECORD};
     CUgraphNode nodes[3] = {0};
     size_t count = 3;
-    GIVES(ERROR_ILLEGAL_STATE, cuEventRecordWithFlags,
-          (g.event, fx.stream, CU_EVENT_RECORD_EXTERNAL));
-    GIVES(ERROR_ILLEGAL_STATE, cuStreamWaitEvent, (fx.stream, g.event, CU_EVENT_WAIT_EXTERNAL));
     capture_begin(fx.stream, CU_STREAM_CAPTURE_MODE_RELAXED);
     DRV(cuStreamWaitEvent, (fx.stream, g.event, CU_EVENT_WAIT_EXTERNAL));
     DRV(cuMemsetD32Async, (g.a, 4, COUNT, fx.stream));

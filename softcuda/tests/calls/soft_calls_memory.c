@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Memory: allocation, fills, and queries of pointers. */
+/* Memory: managed memory, and queries of pointers. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -9,79 +9,17 @@
 
 GROUP("memory", add_case)
 
-SOFT_TEST(pinned_memory_flags_can_be_queried)
-{
-    const unsigned given[3] = {0, CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_WRITECOMBINED};
-    unsigned flags = 0;
-    for (int i = 0; i < 3; i++) {
-        void *pinned = NULL;
-        DRV(cuMemHostAlloc, (&pinned, 100, given[i]));
-        DRV(cuMemHostGetFlags, (&flags, pinned));
-        ck_assert_uint_eq(flags, given[i] | CU_MEMHOSTALLOC_DEVICEMAP);
-        INVALID(cuMemHostGetFlags, (NULL, pinned));
-        INVALID(cuMemHostRegister_v2, (pinned, 100, 0));
-        INVALID(cuMemHostUnregister, (pinned));
-        DRV(cuMemFreeHost, (pinned));
-    }
-    CUdeviceptr memory = 0;
-    DRV(cuMemAlloc_v2, (&memory, 100));
-    INVALID(cuMemHostGetFlags, (&flags, (void *)(uintptr_t)memory));
-    GIVES(ERROR_NOT_SUPPORTED, cuMemHostRegister_v2,
-          ((void *)(uintptr_t)memory, 100, CU_MEMHOSTREGISTER_IOMEMORY));
-    DRV(cuMemFree_v2, (memory));
-}
-
-/* ---- Managed memory and pitch ---------------------------------------------------------------- */
-
 SOFT_TEST(managed_memory_is_accessible_to_the_host)
 {
     CUdeviceptr memory = 0;
-    int value = -1;
-    void *host = NULL;
-    DRV(cuMemAllocManaged, (&memory, SIZE, CU_MEM_ATTACH_GLOBAL));
-    DRV(cuPointerGetAttribute, (&value, CU_POINTER_ATTRIBUTE_IS_MANAGED, memory));
-    ck_assert_int_eq(value, 1);
-    DRV(cuPointerGetAttribute, (&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, memory));
-    ck_assert_ptr_eq(host, (void *)(uintptr_t)memory);
-    DRV(cuMemsetD8_v2,
-        (memory, 0x5a, SIZE)); /* the call waits, because the host can access the memory */
-    assert_bytes(host, SIZE, 0x5a);
-    DRV(cuMemFree_v2, (memory));
     DRV(cuMemAllocManaged, (&memory, SIZE, CU_MEM_ATTACH_HOST));
+    /* The fill waits, because the host can access the memory. */
+    DRV(cuMemsetD8_v2, (memory, 0x5a, SIZE));
+    assert_bytes((void *)(uintptr_t)memory, SIZE, 0x5a);
     DRV(cuMemFree_v2, (memory));
     INVALID(cuMemAllocManaged, (&memory, SIZE, 0));
     INVALID(cuMemAllocManaged, (&memory, SIZE, CU_MEM_ATTACH_SINGLE));
     INVALID(cuMemAllocManaged, (&memory, 0, CU_MEM_ATTACH_GLOBAL));
-}
-
-SOFT_TEST(pitched_allocation_has_room_for_its_rows)
-{
-    CUdeviceptr memory = 0;
-    size_t pitch = 0;
-    const unsigned elements[3] = {4, 8, 16};
-    for (int i = 0; i < 3; i++) {
-        DRV(cuMemAllocPitch_v2, (&memory, &pitch, 1, 2, elements[i]));
-        ck_assert_uint_ge(pitch, elements[i]);
-        DRV(cuMemsetD2D8_v2, (memory, pitch, 1, pitch, 2));
-        INVALID(cuMemsetD2D8_v2, (memory, pitch, 1, pitch + 1, 2));
-        DRV(cuMemFree_v2, (memory));
-    }
-    GIVES(ERROR_OUT_OF_MEMORY, cuMemAllocPitch_v2, (&memory, &pitch, SIZE_MAX, 1, 4));
-    GIVES(ERROR_OUT_OF_MEMORY, cuMemAllocPitch_v2, (&memory, &pitch, SIZE, SIZE_MAX / 2, 4));
-}
-
-/* Sizes that overflow are refused. */
-SOFT_TEST(fills_whose_sizes_overflow_are_refused)
-{
-    CUdeviceptr memory = soft_memory((unsigned char[64]){0}, 64);
-    INVALID(cuMemsetD32_v2, (memory, 1, SIZE_MAX / 2));
-    INVALID(cuMemsetD2D32_v2, (memory, SIZE_MAX / 2 + 1, 1, 1, 4));
-    INVALID(cuMemsetD2D8_v2, (memory, SIZE_MAX / 2 + 1, 1, SIZE_MAX / 2, 2));
-    INVALID(cuMemsetD16_v2, (memory + 1, 1, 2));
-    INVALID(cuMemsetD2D16_v2, (memory, 5, 1, 2, 2));
-    DRV(cuMemsetD2D16_v2, (memory, 5, 1, 2, 1)); /* one row needs no pitch */
-    CU(CtxSynchronize());
-    CU(MemFree(memory));
 }
 
 /* ---- Queries of pointers --------------------------------------------------------------------- */

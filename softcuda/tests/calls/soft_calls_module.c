@@ -257,27 +257,3 @@ SOFT_TEST(library_options_are_checked)
     GIVES(ERROR_FILE_NOT_FOUND, cuLibraryLoadFromFile,
           (&library, "/no/such/file", NULL, NULL, 0, NULL, NULL, 0));
 }
-
-GROUP("look-ups", add_case)
-
-/*
- * The first version of cuGetProcAddress returns no status, so a missing function is an error. All
- * results are the same as on an H200.
- */
-SOFT_TEST(get_proc_address_without_status_returns_errors)
-{
-    void *found = NULL;
-    DRV(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 0));
-    ck_assert_ptr_ne(found, NULL);
-    void *const before = found;
-    GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuNoSuchFunction", &found, 12000, 0));
-    GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("noFunctionOfCuda", &found, 12000, 0));
-    GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemAllocAsync", &found, 11000, 0));
-    ck_assert_ptr_eq(found, before);
-    /* Only base names are valid. */
-    GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemAlloc_v2", &found, 12000, 0));
-    GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemcpy_ptds", &found, 12000, 0));
-    DRV(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 3));
-    INVALID(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 8));
-    INVALID(cuGetProcAddress, (NULL, &found, 12000, 0));
-}

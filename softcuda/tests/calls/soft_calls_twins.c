@@ -404,18 +404,3 @@ SOFT_TEST(batch_waits_for_and_writes_64_bit_words)
     ck_assert_uint_eq(words[1], 0x200000002);
     CU(MemFree(two));
 }
-
-SOFT_TEST(invalid_word_operations_are_refused)
-{
-    uint64_t word = 0;
-    CUdeviceptr one = soft_memory(&word, sizeof(word));
-    GIVES(ERROR_NOT_SUPPORTED, cuStreamWaitValue32_v2, (NULL, one, 0, CU_STREAM_WAIT_VALUE_FLUSH));
-    INVALID(cuStreamWaitValue32_v2, (NULL, one, 0, 4));
-    INVALID(cuStreamWaitValue64_v2, (NULL, one + 4, 0, 0));
-    INVALID(cuStreamWriteValue64_v2, (NULL, one + 4, 0, 0));
-    INVALID(cuStreamWriteValue64_v2, (NULL, one + 8, 0, 0));
-    INVALID(cuStreamWriteValue32_v2, (NULL, one, 0, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
-    CU(MemcpyDtoH(&word, one, sizeof(word)));
-    ck_assert_uint_eq(word, 0);
-    CU(MemFree(one));
-}

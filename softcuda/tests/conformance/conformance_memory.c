@@ -125,6 +125,15 @@ TEST(device_memory_codes)
     CALL(ERROR_INVALID_VALUE, MemAllocPitch(&q, &pitch, 100, 0, 4));
     CALL(ERROR_INVALID_VALUE, MemAllocPitch(NULL, &pitch, 100, 10, 4));
     CALL(ERROR_INVALID_VALUE, MemAllocPitch(&q, NULL, 100, 10, 4));
+    CALL_SOFT(ERROR_OUT_OF_MEMORY, MemAllocPitch(&q, &pitch, SIZE_MAX, 1, 4));
+    CALL_SOFT(ERROR_OUT_OF_MEMORY, MemAllocPitch(&q, &pitch, 4096, SIZE_MAX / 2, 4));
+    for (unsigned element = 4; element <= 16; element *= 2) {
+        CU(MemAllocPitch(&q, &pitch, 1, 2, element));
+        ck_assert_uint_ge(pitch, element);
+        CALL_SOFT(SUCCESS, MemsetD2D8(q, pitch, 1, pitch, 2));
+        CALL_SOFT(ERROR_INVALID_VALUE, MemsetD2D8(q, pitch, 1, pitch + 1, 2));
+        CU(MemFree(q));
+    }
 }
 
 TEST(stream_ordered_memory_codes)
@@ -148,6 +157,7 @@ TEST(pinned_memory_codes)
 {
     void *pinned = NULL, *own = aligned_alloc(4096, 8192);
     CUdeviceptr q = 0;
+    unsigned flags = 0;
     CALL(SUCCESS, MemAllocHost(&pinned, 100));
     CALL(ERROR_INVALID_VALUE, MemAllocHost(NULL, 100));
     CALL(SUCCESS, MemHostGetDevicePointer(&q, pinned, 0));
@@ -158,6 +168,21 @@ TEST(pinned_memory_codes)
     CALL(ERROR_INVALID_VALUE, MemFreeHost(pinned));
     CALL(ERROR_INVALID_VALUE, MemFreeHost(own));
     CALL(ERROR_INVALID_VALUE, MemHostAlloc(&pinned, 100, 0xff00));
+    const unsigned given[] = {0, CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_WRITECOMBINED};
+    for (int i = 0; i < 3 && gr_cuda_is_software(); i++) {
+        CALL(SUCCESS, MemHostAlloc(&pinned, 100, given[i]));
+        CALL(SUCCESS, MemHostGetFlags(&flags, pinned));
+        ck_assert_uint_eq(flags, given[i] | CU_MEMHOSTALLOC_DEVICEMAP);
+        CALL(ERROR_INVALID_VALUE, MemHostGetFlags(NULL, pinned));
+        CALL(ERROR_INVALID_VALUE, MemHostRegister(pinned, 100, 0));
+        CALL(ERROR_INVALID_VALUE, MemHostUnregister(pinned));
+        CALL(SUCCESS, MemFreeHost(pinned));
+    }
+    CU(MemAlloc(&q, 100));
+    CALL_SOFT(ERROR_INVALID_VALUE, MemHostGetFlags(&flags, (void *)(uintptr_t)q));
+    CALL_SOFT(ERROR_NOT_SUPPORTED,
+              MemHostRegister((void *)(uintptr_t)q, 100, CU_MEMHOSTREGISTER_IOMEMORY));
+    CU(MemFree(q));
 
     CALL(ERROR_INVALID_VALUE, MemHostRegister(NULL, 4096, 0));
     CALL(ERROR_INVALID_VALUE, MemHostRegister(own, 0, 0));
@@ -212,6 +237,14 @@ TEST(fill_codes)
     CALL(SUCCESS, MemsetD2D8Async(q, 10, 0, 10, 10, fx.stream));
     CALL(ERROR_INVALID_VALUE, MemsetD2D8Async(q, 5, 0, 10, 10, fx.stream));
     CALL(SUCCESS, MemsetD2D8Async(q, 10, 0, 0, 10, fx.stream));
+    /* Sizes that overflow, and wrong alignments. One row needs no pitch. */
+    CALL_SOFT(ERROR_INVALID_VALUE, MemsetD32(q, 1, SIZE_MAX / 2));
+    CALL_SOFT(ERROR_INVALID_VALUE, MemsetD2D32(q, SIZE_MAX / 2 + 1, 1, 1, 4));
+    CALL_SOFT(ERROR_INVALID_VALUE, MemsetD2D8(q, SIZE_MAX / 2 + 1, 1, SIZE_MAX / 2, 2));
+    CALL_SOFT(ERROR_INVALID_VALUE, MemsetD16(q + 1, 1, 2));
+    CALL_SOFT(ERROR_INVALID_VALUE, MemsetD2D16(q, 5, 1, 2, 2));
+    CALL_SOFT(SUCCESS, MemsetD2D16(q, 5, 1, 2, 1));
+    CU(CtxSynchronize());
     CU(StreamSynchronize(fx.stream));
     CU(MemFree(q));
 }

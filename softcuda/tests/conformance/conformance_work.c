@@ -142,6 +142,12 @@ TEST(memory_operation_codes)
     all[1].operation = (CUstreamBatchMemOpType)99;
     CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1, &all[1], 0));
     CALL(ERROR_INVALID_VALUE, StreamWriteValue32(fx.stream, word + 2, 5, 0));
+    CALL_SOFT(ERROR_INVALID_VALUE, StreamWriteValue32(NULL, word, 5, 1)); /* without a barrier */
+    CALL_SOFT(ERROR_INVALID_VALUE, StreamWriteValue64(NULL, word + 4, 5, 0));
+    CALL_SOFT(ERROR_INVALID_VALUE, StreamWriteValue64(NULL, word + 8, 5, 0));
+    CALL_SOFT(ERROR_INVALID_VALUE, StreamWaitValue64(NULL, word + 4, 0, 0));
+    CALL_SOFT(ERROR_INVALID_VALUE, StreamWaitValue32(NULL, word, 0, 4));
+    CALL_SOFT(ERROR_NOT_SUPPORTED, StreamWaitValue32(NULL, word, 0, CU_STREAM_WAIT_VALUE_FLUSH));
     CU(StreamSynchronize(fx.stream));
     CU(MemFree(word));
 }
@@ -330,5 +336,30 @@ TEST(symbol_lookup_codes)
         LOOK_UP(ERROR_INVALID_VALUE, (NULL, &found, 12000, 0, &status));
         LOOK_UP(ERROR_INVALID_VALUE, ("cuMemAlloc", NULL, 12000, 0, &status));
     }
+#undef LOOK_UP
+}
+
+/* The first version returns no status, so a missing function is an error. */
+TEST(symbol_lookup_codes_without_a_status)
+{
+    PFN_cuGetProcAddress_v11030 look_up = NULL;
+    void *found = cuda_symbol("cuGetProcAddress", 11030);
+    assert_made(found);
+    memcpy(&look_up, &found, sizeof(look_up));
+#define LOOK_UP(code, call) conformance_note(#call, look_up call, CUDA_##code)
+    LOOK_UP(SUCCESS, ("cuMemAlloc", &found, 12000, 0));
+    ck_assert_ptr_eq(found, cuda_symbol("cuMemAlloc", 3020));
+    void *const kept = found;
+    LOOK_UP(ERROR_NOT_FOUND, ("cuNoSuchFunction", &found, 12000, 0));
+    LOOK_UP(ERROR_NOT_FOUND, ("noFunctionOfCuda", &found, 12000, 0));
+    LOOK_UP(ERROR_NOT_FOUND, ("cuMemAllocAsync", &found, 11000, 0));
+    /* Only base names are valid. */
+    LOOK_UP(ERROR_NOT_FOUND, ("cuMemAlloc_v2", &found, 12000, 0));
+    LOOK_UP(ERROR_NOT_FOUND, ("cuMemcpy_ptds", &found, 12000, 0));
+    ck_assert_ptr_eq(found, kept);
+    LOOK_UP(SUCCESS, ("cuMemAlloc", &found, 12000, 3));
+    LOOK_UP(ERROR_INVALID_VALUE, ("cuMemAlloc", &found, 12000, 8));
+    if (gr_cuda_is_software())
+        LOOK_UP(ERROR_INVALID_VALUE, (NULL, &found, 12000, 0));
 #undef LOOK_UP
 }

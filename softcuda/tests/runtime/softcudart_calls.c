@@ -441,6 +441,7 @@ CASE(capture_streams)
     REQUIRE(!graph && !extra);
     CUDA(cudaStreamBeginCapture(OWN, cudaStreamCaptureModeGlobal));
     CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
+    REQUIRE(mode == cudaStreamCaptureModeGlobal);
     CUDA(cudaMalloc(&extra, SIZE));
     CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
     REQUIRE(mode == cudaStreamCaptureModeRelaxed);
