@@ -147,31 +147,27 @@ static void expect_launch(CUgraphExec exec, unsigned value)
     free(out);
 }
 
-static void set_in_graph(unsigned value)
+/* Changes the nodes of the executable graph or, if `exec` is NULL, of the graph itself. */
+static void set_each(CUgraphExec exec, unsigned value)
 {
     const CUDA_KERNEL_NODE_PARAMS launch = launch_with(value);
     const CUDA_MEMSET_NODE_PARAMS fill = fill_with(value);
     const CUDA_MEMCPY3D copy = copy_of(value);
     const CUDA_HOST_NODE_PARAMS call = call_with(value);
-    DRV(cuGraphKernelNodeSetParams_v2, (n.launch, &launch));
-    DRV(cuGraphMemsetNodeSetParams, (n.fill, &fill));
-    DRV(cuGraphMemcpyNodeSetParams, (n.copy, &copy));
-    DRV(cuGraphHostNodeSetParams, (n.host, &call));
+    if (exec) {
+        DRV(cuGraphExecKernelNodeSetParams_v2, (exec, n.launch, &launch));
+        DRV(cuGraphExecMemsetNodeSetParams, (exec, n.fill, &fill, fx.context));
+        DRV(cuGraphExecMemcpyNodeSetParams, (exec, n.copy, &copy, fx.context));
+        DRV(cuGraphExecHostNodeSetParams, (exec, n.host, &call));
+    } else {
+        DRV(cuGraphKernelNodeSetParams_v2, (n.launch, &launch));
+        DRV(cuGraphMemsetNodeSetParams, (n.fill, &fill));
+        DRV(cuGraphMemcpyNodeSetParams, (n.copy, &copy));
+        DRV(cuGraphHostNodeSetParams, (n.host, &call));
+    }
 }
 
-static void set_in_exec(CUgraphExec exec, unsigned value)
-{
-    const CUDA_KERNEL_NODE_PARAMS launch = launch_with(value);
-    const CUDA_MEMSET_NODE_PARAMS fill = fill_with(value);
-    const CUDA_MEMCPY3D copy = copy_of(value);
-    const CUDA_HOST_NODE_PARAMS call = call_with(value);
-    DRV(cuGraphExecKernelNodeSetParams_v2, (exec, n.launch, &launch));
-    DRV(cuGraphExecMemsetNodeSetParams, (exec, n.fill, &fill, fx.context));
-    DRV(cuGraphExecMemcpyNodeSetParams, (exec, n.copy, &copy, fx.context));
-    DRV(cuGraphExecHostNodeSetParams, (exec, n.host, &call));
-}
-
-/* Changes the nodes by the calls for any type. `exec`: NULL changes the graph itself. */
+/* Does the same by the calls for any type. */
 static void set_any(CUgraphExec exec, unsigned value)
 {
     const struct {
@@ -219,27 +215,22 @@ static void expect_params(unsigned value, CUevent event)
 
 SOFT_TEST(nodes_of_each_type_are_changed)
 {
-    CUgraphExec exec = instantiate(g.graph);
+    g.exec = instantiate(g.graph);
     expect_params(0, g.event);
-    expect_launch(exec, 0);
-    set_in_exec(exec, 1);
-    expect_launch(exec, 1);
-    set_any(exec, 2);
-    expect_launch(exec, 2);
+    expect_launch(g.exec, 0);
+    set_each(g.exec, 1);
+    expect_launch(g.exec, 1);
+    set_any(g.exec, 2);
+    expect_launch(g.exec, 2);
     DRV(cuEventQuery, (g.join));
     expect_params(0, g.event); /* the graph itself has not changed */
-    DRV(cuGraphExecDestroy, (exec));
-
-    set_in_graph(3);
-    expect_params(3, g.event);
-    exec = instantiate(g.graph);
-    expect_launch(exec, 3);
-    DRV(cuGraphExecDestroy, (exec));
-    set_any(NULL, 4);
-    expect_params(4, g.join);
-    exec = instantiate(g.graph);
-    expect_launch(exec, 4);
-    DRV(cuGraphExecDestroy, (exec));
+    for (unsigned value = 3; value < 5; value++) {
+        (value == 3 ? set_each : set_any)(NULL, value);
+        expect_params(value, value == 3 ? g.event : g.join);
+        CUgraphExec exec = instantiate(g.graph);
+        expect_launch(exec, value);
+        DRV(cuGraphExecDestroy, (exec));
+    }
 }
 
 SOFT_TEST(fills_have_elements_of_each_size)

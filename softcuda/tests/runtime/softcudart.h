@@ -55,6 +55,11 @@ void softcudart_list(struct softcudart_case *one);
     }                                                                                              \
     static const char *title(void)
 
+/* The beginning of a gr_cuhost_kernel, as in the output of grinterop-nvcc. */
+#define RECORD(title, params, sizes, offsets, bytes)                                               \
+    .abi = GR_CUHOST_ABI, .size = sizeof(gr_cuhost_kernel), .param_count = (params),               \
+    .name = (title), .param_sizes = (sizes), .param_offsets = (offsets), .params_size = (bytes)
+
 /*
  * With this argument, the program runs as the second process of softcudart_ipc.c.
  * softcudart_second_process() returns its exit status.

@@ -20,15 +20,8 @@ static void run_add(const gr_cuhost_block *first, unsigned count, void *const *p
 static const uint32_t sizes[] = {sizeof(unsigned *), sizeof(unsigned)};
 static const uint32_t offsets[] = {0, sizeof(unsigned *)};
 static const gr_cuhost_kernel add_kernel = {
-    .abi = GR_CUHOST_ABI,
-    .size = sizeof(add_kernel),
-    .param_count = 2,
-    .name = "graph_add",
-    .param_sizes = sizes,
-    .param_offsets = offsets,
-    .params_size = sizeof(unsigned *) + sizeof(unsigned),
-    .run_blocks = run_add,
-};
+    RECORD("graph_add", 2, sizes, offsets, sizeof(unsigned *) + sizeof(unsigned)),
+    .run_blocks = run_add};
 static const char add_stub;
 
 __attribute__((constructor)) static void register_kernel(void)

@@ -52,27 +52,13 @@ static void run_closure(const gr_cuhost_block *first, unsigned count, void *cons
 static const uint32_t scale_sizes[] = {sizeof(unsigned *), sizeof(unsigned)};
 static const uint32_t scale_offsets[] = {0, sizeof(unsigned *)};
 static const gr_cuhost_kernel scale_kernel = {
-    .abi = GR_CUHOST_ABI,
-    .size = sizeof(scale_kernel),
-    .param_count = 2,
-    .name = "scale",
-    .param_sizes = scale_sizes,
-    .param_offsets = scale_offsets,
-    .params_size = sizeof(unsigned *) + sizeof(unsigned),
-    .run_blocks = run_scale,
-};
+    RECORD("scale", 2, scale_sizes, scale_offsets, sizeof(unsigned *) + sizeof(unsigned)),
+    .run_blocks = run_scale};
 static const uint32_t closure_sizes[] = {sizeof(struct closure)};
 static const uint32_t closure_offsets[] = {0};
 static const gr_cuhost_kernel closure_kernel = {
-    .abi = GR_CUHOST_ABI,
-    .size = sizeof(closure_kernel),
-    .param_count = 1,
-    .name = "scale",
-    .param_sizes = closure_sizes,
-    .param_offsets = closure_offsets,
-    .params_size = sizeof(struct closure),
-    .run_blocks = run_closure,
-};
+    RECORD("scale", 1, closure_sizes, closure_offsets, sizeof(struct closure)),
+    .run_blocks = run_closure};
 
 /* The address by which the program launches the kernel. */
 static const char stub;
@@ -354,14 +340,8 @@ static void run_assertion_of_threads(const gr_cuhost_block *block, const unsigne
 }
 
 static const gr_cuhost_kernel assertion_kernels[] = {
-    {.abi = GR_CUHOST_ABI,
-     .size = sizeof(gr_cuhost_kernel),
-     .name = "asserts",
-     .run_blocks = run_assertion},
-    {.abi = GR_CUHOST_ABI,
-     .size = sizeof(gr_cuhost_kernel),
-     .flags = GR_CUHOST_SYNC,
-     .name = "asserts",
+    {RECORD("asserts", 0, NULL, NULL, 0), .run_blocks = run_assertion},
+    {RECORD("asserts", 0, NULL, NULL, 0), .flags = GR_CUHOST_SYNC,
      .run_thread = run_assertion_of_threads},
 };
 
@@ -389,52 +369,41 @@ static void store_status(cudaStream_t stream, cudaError_t status, void *unused)
     told = status;
 }
 
-/* Kernels, fills, copies and host functions behind a failed kernel are dropped. */
-static const char *drops_queued_work(void)
-{
-    unsigned *numbers, *others;
-    CUDA(cudaHostAlloc((void **)&numbers, NUMBER * sizeof(*numbers), 0));
-    CUDA(cudaMalloc((void **)&others, sizeof(*others)));
-    memset(numbers, 0x11, NUMBER * sizeof(*numbers));
-    CUDA(cudaLaunchHostFunc(NULL, wait_until_it_may_fail, NULL));
-    configure(BLOCKS, THREADS, 0, NULL);
-    const unsigned char unused = 0;
-    gr_cuhost_run(&assertion_kernels[0], NULL, &unused);
-    const struct closure arguments = {numbers, 3};
-    configure(BLOCKS, THREADS, 0, NULL);
-    gr_cuhost_run(&closure_kernel, NULL, &arguments);
-    CUDA(cudaMemsetAsync(numbers, 0x22, 64, NULL));
-    CUDA(cudaMemcpyAsync(numbers + 16, others, sizeof(*others), cudaMemcpyDefault, NULL));
-    CUDA(cudaLaunchHostFunc(NULL, count_function, NULL));
-    CUDA(cudaStreamAddCallback(NULL, store_status, NULL, 0));
-    may_fail = true;
-    REQUIRE(cudaDeviceSynchronize() == cudaErrorAssert);
-    for (unsigned i = 0; i < NUMBER; i++)
-        REQUIRE(numbers[i] == 0x11111111);
-    REQUIRE(functions == 0);
-    REQUIRE(told == cudaErrorAssert);
-    CUDA(cudaDeviceReset());
-    return NULL;
-}
-
-/* This is the last case, because it destroys the context. */
+/*
+ * Kernels, fills, copies and host functions behind a failed kernel are dropped. This is the last
+ * case, because it destroys the context.
+ */
 CASE(assertions)
 {
-    const char *error = drops_queued_work();
-    if (error)
-        return error;
-    went_on[0] = 0;
     static const unsigned nowhere[3];
+    const unsigned char unused = 0;
     /* Outside a kernel, the call returns. */
     gr_cuhost_assert("i < n", "host.c", 7, nowhere, nowhere);
     for (int i = 0; i < 2; i++) {
+        unsigned *numbers, *others;
         void *memory = NULL;
-        const unsigned char unused = 0;
+        CUDA(cudaHostAlloc((void **)&numbers, NUMBER * sizeof(*numbers), 0));
+        CUDA(cudaMalloc((void **)&others, sizeof(*others)));
+        memset(numbers, 0x11, NUMBER * sizeof(*numbers));
+        may_fail = false;
+        told = cudaSuccess;
+        went_on[i] = 0;
+        CUDA(cudaLaunchHostFunc(NULL, wait_until_it_may_fail, NULL));
         configure(BLOCKS, THREADS, 0, NULL);
         gr_cuhost_run(&assertion_kernels[i], NULL, &unused);
+        const struct closure arguments = {numbers, 3};
+        configure(BLOCKS, THREADS, 0, NULL);
+        gr_cuhost_run(&closure_kernel, NULL, &arguments);
+        CUDA(cudaMemsetAsync(numbers, 0x22, 64, NULL));
+        CUDA(cudaMemcpyAsync(numbers + 16, others, sizeof(*others), cudaMemcpyDefault, NULL));
+        CUDA(cudaLaunchHostFunc(NULL, count_function, NULL));
+        CUDA(cudaStreamAddCallback(NULL, store_status, NULL, 0));
+        may_fail = true;
         REQUIRE(cudaDeviceSynchronize() == cudaErrorAssert);
         REQUIRE(cudaMalloc(&memory, 64) == cudaErrorAssert);
-        REQUIRE(went_on[i] == 0);
+        for (unsigned k = 0; k < NUMBER; k++)
+            REQUIRE(numbers[k] == 0x11111111);
+        REQUIRE(functions == 0 && told == cudaErrorAssert && went_on[i] == 0);
         CUDA(cudaDeviceReset());
         CUDA(cudaMalloc(&memory, 64));
         CUDA(cudaFree(memory));
