@@ -8,84 +8,82 @@ GROUP("arrays", add_case)
 const CUDA_ARRAY3D_DESCRIPTOR flat = {
     .Width = 8, .Height = 8, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
 
+enum {
+    LAYERED = CUDA_ARRAY3D_LAYERED,
+    CUBE = CUDA_ARRAY3D_CUBEMAP,
+    GATHER = CUDA_ARRAY3D_TEXTURE_GATHER
+};
+
 /*
- * Creates an array like `flat` with a change, and expects the code. Destroys an array that was
- * created.
+ * Creates an array like `flat`, with the changes to this array `a`, and expects the code. Destroys
+ * an array that was created.
  */
 #define CREATE(code, ...)                                                                          \
     do {                                                                                           \
-        CUDA_ARRAY3D_DESCRIPTOR changed = flat;                                                    \
+        CUDA_ARRAY3D_DESCRIPTOR a = flat;                                                          \
         CUarray made = NULL;                                                                       \
         __VA_ARGS__;                                                                               \
-        assert_result(CUDA_##code, DRIVER(cuArray3DCreate_v2)(&made, &changed), #__VA_ARGS__);     \
+        assert_result(CUDA_##code, DRIVER(cuArray3DCreate_v2)(&made, &a), #__VA_ARGS__);           \
         if (made)                                                                                  \
             DRV(cuArrayDestroy, (made));                                                           \
     } while (0)
 
 SOFT_TEST(arrays_of_all_kinds_can_be_created)
 {
-    CREATE(SUCCESS, changed.Height = 0);
-    CREATE(SUCCESS, changed.Depth = 3);
-    CREATE(SUCCESS, changed.Flags = CUDA_ARRAY3D_LAYERED, changed.Depth = 3);
-    CREATE(SUCCESS, changed.Flags = CUDA_ARRAY3D_LAYERED, changed.Height = 0, changed.Depth = 3);
-    CREATE(SUCCESS, changed.Flags = CUDA_ARRAY3D_CUBEMAP, changed.Depth = 6);
-    CREATE(SUCCESS, changed.Flags = CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED,
-           changed.Depth = 12);
-    CREATE(SUCCESS, changed.Flags = CUDA_ARRAY3D_TEXTURE_GATHER);
-    CREATE(SUCCESS, changed.Flags = CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_LAYERED,
-           changed.Depth = 2);
-    CREATE(SUCCESS, changed.Width = 131072, changed.Height = 0);
+    CREATE(SUCCESS, a.Height = 0);
+    CREATE(SUCCESS, a.Depth = 3);
+    CREATE(SUCCESS, a.Flags = LAYERED, a.Depth = 3);
+    CREATE(SUCCESS, a.Flags = LAYERED, a.Height = 0, a.Depth = 3);
+    CREATE(SUCCESS, a.Flags = CUBE, a.Depth = 6);
+    CREATE(SUCCESS, a.Flags = CUBE | LAYERED, a.Depth = 12);
+    CREATE(SUCCESS, a.Flags = GATHER);
+    CREATE(SUCCESS, a.Flags = GATHER | LAYERED, a.Depth = 2);
+    CREATE(SUCCESS, a.Width = 131072, a.Height = 0);
     const int formats[] = {CU_AD_FORMAT_UNSIGNED_INT8,  CU_AD_FORMAT_UNSIGNED_INT16,
                            CU_AD_FORMAT_UNSIGNED_INT32, CU_AD_FORMAT_SIGNED_INT8,
                            CU_AD_FORMAT_SIGNED_INT16,   CU_AD_FORMAT_SIGNED_INT32,
                            CU_AD_FORMAT_HALF,           CU_AD_FORMAT_FLOAT};
     for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
         for (unsigned channels = 1; channels <= 4; channels *= 2)
-            CREATE(SUCCESS, changed.Format = (CUarray_format)formats[i],
-                   changed.NumChannels = channels);
+            CREATE(SUCCESS, a.Format = (CUarray_format)formats[i], a.NumChannels = channels);
 }
 
 SOFT_TEST(invalid_array_descriptors_are_refused)
 {
     CUarray array = NULL;
-    CREATE(ERROR_INVALID_VALUE, changed.Width = 0);
-    CREATE(ERROR_INVALID_VALUE, changed.NumChannels = 3);
-    CREATE(ERROR_INVALID_VALUE, changed.Format = (CUarray_format)5);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = 0x8000);
-    CREATE(ERROR_INVALID_VALUE, changed.Height = 0, changed.Depth = 3);
-    CREATE(ERROR_INVALID_VALUE, changed.Width = 131073, changed.Height = 0);
-    CREATE(ERROR_INVALID_VALUE, changed.Width = 131073);
-    CREATE(ERROR_INVALID_VALUE, changed.Height = 65537);
-    CREATE(ERROR_INVALID_VALUE, changed.Width = 16385, changed.Depth = 3);
-    CREATE(ERROR_INVALID_VALUE, changed.Height = 16385, changed.Depth = 3);
-    CREATE(ERROR_INVALID_VALUE, changed.Depth = 16385);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_LAYERED);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_LAYERED, changed.Depth = 2049);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_LAYERED, changed.Depth = 1,
-           changed.Width = 32769);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_CUBEMAP, changed.Depth = 5);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_CUBEMAP, changed.Depth = 12);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_CUBEMAP, changed.Depth = 6,
-           changed.Height = 4);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_CUBEMAP, changed.Depth = 6,
-           changed.Width = 32769, changed.Height = 32769);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED,
-           changed.Depth = 7);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_TEXTURE_GATHER, changed.Height = 0);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_TEXTURE_GATHER, changed.Depth = 2);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_TEXTURE_GATHER, changed.Width = 32769);
-    CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_TEXTURE_GATHER,
-           changed.Height = 32769);
-    CREATE(ERROR_NOT_SUPPORTED, changed.Format = CU_AD_FORMAT_NV12);
+    CREATE(ERROR_INVALID_VALUE, a.Width = 0);
+    CREATE(ERROR_INVALID_VALUE, a.NumChannels = 3);
+    CREATE(ERROR_INVALID_VALUE, a.Format = (CUarray_format)5);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = 0x8000);
+    CREATE(ERROR_INVALID_VALUE, a.Height = 0, a.Depth = 3);
+    CREATE(ERROR_INVALID_VALUE, a.Width = 131073, a.Height = 0);
+    CREATE(ERROR_INVALID_VALUE, a.Width = 131073);
+    CREATE(ERROR_INVALID_VALUE, a.Height = 65537);
+    CREATE(ERROR_INVALID_VALUE, a.Width = 16385, a.Depth = 3);
+    CREATE(ERROR_INVALID_VALUE, a.Height = 16385, a.Depth = 3);
+    CREATE(ERROR_INVALID_VALUE, a.Depth = 16385);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = LAYERED);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = LAYERED, a.Depth = 2049);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = LAYERED, a.Depth = 1, a.Width = 32769);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = CUBE, a.Depth = 5);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = CUBE, a.Depth = 12);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = CUBE, a.Depth = 6, a.Height = 4);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = CUBE, a.Depth = 6, a.Width = 32769, a.Height = 32769);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = CUBE | LAYERED, a.Depth = 7);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = CUBE | LAYERED);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = GATHER, a.Height = 0);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = GATHER, a.Depth = 2);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = GATHER, a.Width = 32769);
+    CREATE(ERROR_INVALID_VALUE, a.Flags = GATHER, a.Height = 32769);
+    CREATE(ERROR_NOT_SUPPORTED, a.Format = CU_AD_FORMAT_NV12);
     /* Formats of CUDA 12.8: BC1, BC4 and 10:10:10:2 texels. */
-    CREATE(ERROR_NOT_SUPPORTED, changed.Format = (CUarray_format)0x91, changed.NumChannels = 4,
-           changed.Flags = CUDA_ARRAY3D_SURFACE_LDST);
-    CREATE(ERROR_INVALID_VALUE, changed.Format = (CUarray_format)0x97, changed.NumChannels = 4);
-    CREATE(ERROR_INVALID_VALUE, changed.Format = (CUarray_format)0x50, changed.NumChannels = 2);
-    CREATE(ERROR_NOT_SUPPORTED, changed.Flags = CUDA_ARRAY3D_SPARSE);
-    CREATE(ERROR_OUT_OF_MEMORY, changed.Width = 16384, changed.Height = 16384,
-           changed.Depth = 16384, changed.Format = CU_AD_FORMAT_FLOAT, changed.NumChannels = 4);
+    CREATE(ERROR_NOT_SUPPORTED, a.Format = (CUarray_format)0x91, a.NumChannels = 4,
+           a.Flags = CUDA_ARRAY3D_SURFACE_LDST);
+    CREATE(ERROR_INVALID_VALUE, a.Format = (CUarray_format)0x97, a.NumChannels = 4);
+    CREATE(ERROR_INVALID_VALUE, a.Format = (CUarray_format)0x50, a.NumChannels = 2);
+    CREATE(ERROR_NOT_SUPPORTED, a.Flags = CUDA_ARRAY3D_SPARSE);
+    CREATE(ERROR_OUT_OF_MEMORY, a.Width = 16384, a.Height = 16384, a.Depth = 16384,
+           a.Format = CU_AD_FORMAT_FLOAT, a.NumChannels = 4);
     INVALID(cuArray3DCreate_v2, (NULL, &flat));
     INVALID(cuArrayCreate_v2, (&array, NULL));
     ck_assert_ptr_eq(array, NULL);

@@ -102,6 +102,8 @@ static CUgraphNode add_any(CUgraphNodeType type)
 
 static void create_nodes(void)
 {
+    if (!gr_cuda_is_software())
+        return;
     memset(&n, 0, sizeof(n));
     for (int i = 0; i < 2; i++) {
         CU(MemAlloc(&n.words[i], SIZE));
@@ -122,6 +124,8 @@ static void create_nodes(void)
 
 static void destroy_nodes(void)
 {
+    if (!gr_cuda_is_software())
+        return;
     DRV(cuModuleUnload, (n.module));
     CU(MemFree(n.words[0]));
     CU(MemFree(n.words[1]));

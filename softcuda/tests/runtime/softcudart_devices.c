@@ -29,29 +29,26 @@ CASE(properties_are_attributes)
     return NULL;
 }
 
-CASE(chosen_by_properties)
-{
-    struct cudaDeviceProp prop;
-    int device = -1;
-    memset(&prop, 0, sizeof(prop));
-    prop.major = 1;
-    CUDA(cudaChooseDevice(&device, &prop));
-    REQUIRE(device >= 0);
-    return NULL;
-}
-
 CASE(invalid_devices)
 {
     struct cudaDeviceProp prop;
-    int count = 0, value;
+    int devices[] = {0, -1}, count = 0, value, runtime = 0;
     CUDA(cudaGetDeviceCount(&count));
     FAILS(cudaErrorInvalidDevice, cudaSetDevice(count));
     FAILS(cudaErrorInvalidDevice, cudaSetDevice(-1));
     FAILS(cudaErrorInvalidDevice, cudaGetDeviceProperties(&prop, count));
     FAILS(cudaErrorInvalidDevice, cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, count));
+    FAILS(cudaErrorInvalidDevice, cudaSetValidDevices(devices + 1, 1));
+    FAILS(cudaErrorInvalidValue, cudaSetValidDevices(devices, count + 1));
+    FAILS(cudaErrorInvalidValue, cudaSetValidDevices(devices, -1));
+    FAILS(cudaErrorInvalidValue, cudaSetValidDevices(NULL, 1));
     FAILS(cudaErrorInvalidValue, cudaDeviceGetAttribute(NULL, cudaDevAttrWarpSize, 0));
     FAILS(cudaErrorInvalidValue, cudaGetDeviceProperties(NULL, 0));
     FAILS(cudaErrorInvalidValue, cudaGetDevice(NULL));
+    FAILS(cudaErrorInvalidValue, cudaRuntimeGetVersion(NULL));
+    CUDA(cudaDriverGetVersion(&value));
+    CUDA(cudaRuntimeGetVersion(&runtime));
+    REQUIRE(value >= 13000 && runtime >= 13000 && runtime < 14000);
     return NULL;
 }
 
@@ -78,18 +75,18 @@ CASE(current_device_per_thread)
     return NULL;
 }
 
-CASE(valid_devices)
+CASE(chosen_devices)
 {
-    int devices[] = {0, -1}, device = -1, count = 0;
-    CUDA(cudaSetValidDevices(devices, 1));
+    struct cudaDeviceProp prop;
+    int first = 0, device = -1;
+    memset(&prop, 0, sizeof(prop));
+    prop.major = 1;
+    CUDA(cudaChooseDevice(&device, &prop));
+    REQUIRE(device >= 0);
+    CUDA(cudaSetValidDevices(&first, 1));
     CUDA(cudaGetDevice(&device));
     REQUIRE(device == 0);
     CUDA(cudaSetValidDevices(NULL, 0));
-    CUDA(cudaGetDeviceCount(&count));
-    FAILS(cudaErrorInvalidDevice, cudaSetValidDevices(devices + 1, 1));
-    FAILS(cudaErrorInvalidValue, cudaSetValidDevices(devices, count + 1));
-    FAILS(cudaErrorInvalidValue, cudaSetValidDevices(devices, -1));
-    FAILS(cudaErrorInvalidValue, cudaSetValidDevices(NULL, 1));
     return NULL;
 }
 
@@ -112,16 +109,6 @@ CASE(limits_and_flags)
     REQUIRE(cache == cudaFuncCachePreferL1);
     CUDA(cudaDeviceSetCacheConfig(cudaFuncCachePreferNone));
     CUDA(cudaInitDevice(0, 0, 0));
-    return NULL;
-}
-
-CASE(versions)
-{
-    int driver = 0, runtime = 0;
-    CUDA(cudaDriverGetVersion(&driver));
-    CUDA(cudaRuntimeGetVersion(&runtime));
-    REQUIRE(driver >= 13000 && runtime >= 13000 && runtime < 14000);
-    FAILS(cudaErrorInvalidValue, cudaRuntimeGetVersion(NULL));
     return NULL;
 }
 
