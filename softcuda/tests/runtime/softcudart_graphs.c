@@ -250,10 +250,12 @@ CASE(of_edges)
     count = 2;
     CUDA(cudaGraphNodeGetDependentNodes(a, to, NULL, &count));
     REQUIRE(count == 1 && to[0] == b);
-    CUDA(cudaGraphRemoveDependencies(graph, &a, &b, NULL, 1));
     count = 2;
     CUDA(cudaGraphGetRootNodes(graph, from, &count));
-    REQUIRE(count == 2 && from[0] == a && from[1] == b);
+    REQUIRE(count == 1 && from[0] == a);
+    CUDA(cudaGraphRemoveDependencies(graph, &a, &b, NULL, 1));
+    CUDA(cudaGraphGetEdges(graph, NULL, NULL, NULL, &count));
+    REQUIRE(count == 0);
     CUDA(cudaEventDestroy(event));
     return stop();
 }

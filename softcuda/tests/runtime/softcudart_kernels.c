@@ -135,6 +135,8 @@ CASE(refused_if_the_launch_is_invalid)
 
 CASE(launched_by_address)
 {
+    /* The runtime keeps the first and the last address in the same list. */
+    static const char others[16 * 1024 + 1];
     unsigned *memory = NULL, factor = 7;
     void *params[] = {&memory, &factor};
     cudaLaunchConfig_t config;
@@ -147,6 +149,11 @@ CASE(launched_by_address)
     factor = 9;
     CUDA(cudaLaunchKernelExC(&config, &stub, params));
     PASS_ON(is_scaled(memory, 9));
+    gr_cuhost_add_kernel(&scale_kernel, "scale", &others[0]);
+    gr_cuhost_add_kernel(&closure_kernel, "scale", &others[16 * 1024]);
+    factor = 8;
+    CUDA(cudaLaunchKernelExC(&config, &others[0], params));
+    PASS_ON(is_scaled(memory, 8));
     config.gridDim.x = 0;
     FAILS(cudaErrorInvalidConfiguration, cudaLaunchKernelExC(&config, &stub, params));
     CUDA(cudaFree(memory));
