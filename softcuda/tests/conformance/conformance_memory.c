@@ -126,7 +126,7 @@ TEST(device_memory_codes)
     CALL(ERROR_INVALID_VALUE, MemAllocPitch(NULL, &pitch, 100, 10, 4));
     CALL(ERROR_INVALID_VALUE, MemAllocPitch(&q, NULL, 100, 10, 4));
     CALL_SOFT(ERROR_OUT_OF_MEMORY, MemAllocPitch(&q, &pitch, SIZE_MAX, 1, 4));
-    CALL_SOFT(ERROR_OUT_OF_MEMORY, MemAllocPitch(&q, &pitch, 4096, SIZE_MAX / 2, 4));
+    CALL_SOFT(ERROR_OUT_OF_MEMORY, MemAllocPitch(&q, &pitch, 4096, SIZE_MAX / 4096 + 2, 4));
     for (unsigned element = 4; element <= 16; element *= 2) {
         CU(MemAllocPitch(&q, &pitch, 1, 2, element));
         ck_assert_uint_ge(pitch, element);
