@@ -12,7 +12,6 @@
 #include <linux/sched.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -70,25 +69,6 @@ static CUevent opened(const char *name)
     return event;
 }
 
-/*
- * A blocked stream waits until the gate is set, but only for some seconds, because a failed test
- * never sets it.
- */
-static atomic_bool gate;
-
-static void CUDA_CB wait_for_gate(void *unused)
-{
-    (void)unused;
-    for (int i = 0; i < 100000 && !atomic_load(&gate); i++)
-        usleep(100);
-}
-
-static void hold_until_gate(CUstream stream)
-{
-    atomic_store(&gate, false);
-    CU(LaunchHostFunc(stream, wait_for_gate, NULL));
-}
-
 GROUP("events of other processes", add_case)
 
 EVENT_TEST(shared_event_orders_streams_of_one_process)
@@ -98,12 +78,12 @@ EVENT_TEST(shared_event_orders_streams_of_one_process)
     DRV(cuEventQuery, (event));
     DRV(cuEventSynchronize, (event));
     DRV(cuStreamWaitEvent, (fx.stream, event, 0));
-    hold_until_gate(fx.stream);
+    struct gate *gate = gate_put(fx.stream);
     DRV(cuEventRecord, (event, fx.stream));
     DRV(cuStreamWaitEvent, (fx.other, event, 0));
     GIVES(ERROR_NOT_READY, cuEventQuery, (event));
     GIVES(ERROR_NOT_READY, cuStreamQuery, (fx.other));
-    atomic_store(&gate, true);
+    gate_open(gate);
     DRV(cuEventSynchronize, (event));
     DRV(cuEventQuery, (event));
     CU(StreamSynchronize(fx.other));
@@ -120,7 +100,7 @@ SOFT_TEST(wait_uses_the_latest_record_at_its_call)
     CUstream third = NULL;
     CUevent event = new_event();
     DRV(cuStreamCreate, (&third, CU_STREAM_NON_BLOCKING));
-    hold_until_gate(fx.stream);
+    struct gate *gate = gate_put(fx.stream);
     DRV(cuEventRecord, (event, fx.stream));
     DRV(cuStreamWaitEvent, (third, event, 0));
     DRV(cuEventRecord, (event, fx.other));
@@ -129,7 +109,7 @@ SOFT_TEST(wait_uses_the_latest_record_at_its_call)
     usleep(2000);
     GIVES(ERROR_NOT_READY, cuStreamQuery, (third));
     DRV(cuEventDestroy_v2, (event));
-    atomic_store(&gate, true);
+    gate_open(gate);
     DRV(cuStreamSynchronize, (third));
     DRV(cuStreamDestroy_v2, (third));
 }
@@ -209,7 +189,7 @@ EVENT_TEST(events_order_the_work_of_two_processes)
     DRV(cuIpcGetMemHandle, (&handle, memory));
     put_handle("MEMORY", &handle);
     CUevent filled = exported("FILLED"), answered = exported("ANSWERED");
-    hold_until_gate(fx.stream);
+    struct gate *gate = gate_put(fx.stream);
     DRV(cuMemsetD8Async, (memory, 5, SIZE, fx.stream));
     DRV(cuEventRecord, (filled, fx.stream));
     struct child_process child = child_start("take_a_turn");
@@ -217,7 +197,7 @@ EVENT_TEST(events_order_the_work_of_two_processes)
     GIVES(ERROR_NOT_READY, cuEventQuery, (answered));
     DRV(cuStreamWaitEvent, (fx.other, answered, 0));
     DRV(cuMemcpyDtoDAsync_v2, (copy, memory, SIZE, fx.other));
-    atomic_store(&gate, true);
+    gate_open(gate);
     CU(StreamSynchronize(fx.other));
     DRV(cuMemcpyDtoH_v2, (&seen, copy, 1));
     ck_assert_int_eq(seen, 6);
@@ -270,7 +250,7 @@ CHILD(dies_before_the_record)
 {
     fixture_setup();
     CUevent event = opened("EVENT");
-    hold_until_gate(fx.stream);
+    gate_put(fx.stream);
     DRV(cuEventRecord, (event, fx.stream));
     raise(SIGKILL);
     return 1;
@@ -371,13 +351,14 @@ SOFT_TEST(reuse_of_a_pid_does_not_hide_a_death)
 }
 
 static CUevent to_be_reached;
+static struct gate *gate_of_child;
 
 static void *reach_later_and_exit(void *unused)
 {
     (void)unused;
     usleep(300000);
     DRV(cuCtxSetCurrent, (fx.context));
-    atomic_store(&gate, true);
+    gate_open(gate_of_child);
     DRV(cuEventSynchronize, (to_be_reached));
     _exit(0);
 }
@@ -389,7 +370,7 @@ CHILD(goes_on_without_its_first_thread)
     alarm(50);
     fixture_setup();
     to_be_reached = opened("EVENT");
-    hold_until_gate(fx.stream);
+    gate_of_child = gate_put(fx.stream);
     DRV(cuEventRecord, (to_be_reached, fx.stream));
     child_check(pthread_create(&thread, NULL, reach_later_and_exit, NULL) == 0);
     child_check(write(STDOUT_FILENO, &(char){QUEUED}, 1) == 1);
@@ -417,7 +398,7 @@ SOFT_TEST(context_ends_although_a_record_is_never_reached)
 {
     CUstream stream = NULL;
     CUevent event = new_event();
-    hold_until_gate(fx.stream);
+    struct gate *gate = gate_put(fx.stream);
     DRV(cuEventRecord, (event, fx.stream));
     CUcontext context = context_that_waits(event, &stream);
     time_t before = time(NULL);
@@ -425,7 +406,7 @@ SOFT_TEST(context_ends_although_a_record_is_never_reached)
     ck_assert_int_le(time(NULL) - before, 8);
     DRV(cuCtxSetCurrent, (fx.context));
     GIVES(ERROR_NOT_READY, cuEventQuery, (event));
-    atomic_store(&gate, true);
+    gate_open(gate);
     DRV(cuEventSynchronize, (event));
     DRV(cuEventDestroy_v2, (event));
 }
