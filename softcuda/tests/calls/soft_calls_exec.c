@@ -32,7 +32,7 @@ SOFT_TEST(executable_graphs_are_updated)
     DRV(cuGraphDestroy, (larger));
 }
 
-/* Expects the result of an update by the clone, and the node that it reports. Ends the clone. */
+/* Checks the result of an update and the node that it reports, and destroys the clone. */
 static void expect_update(CUgraphExecUpdateResult wanted, CUgraph clone, CUgraphNode differs)
 {
     CUgraphExecUpdateResultInfo info;

@@ -8,8 +8,7 @@
 #define COUNT 256
 #define SIZE  (COUNT * sizeof(unsigned))
 
-/* The objects of each case. The end of the case destroys those that the case has not set to NULL.
- */
+/* The objects of each case. Its end destroys those that are not NULL. */
 extern struct graph_things {
     CUgraph graph, other;
     CUgraphExec exec;    /* NULL at first */
