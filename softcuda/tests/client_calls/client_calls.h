@@ -10,4 +10,11 @@
 
 #define SIZE ((size_t)64 * 1024)
 
+/*
+ * Pass a CUipcMemHandle or a CUipcEventHandle to a child in the environment variable with this
+ * name, as hexadecimal digits (client_calls_ipc.c).
+ */
+void put_handle(const char *name, const void *handle);
+void take_handle(const char *name, void *handle);
+
 #endif

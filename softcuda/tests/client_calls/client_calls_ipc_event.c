@@ -6,7 +6,6 @@
 #include "client_calls.h"
 
 #include "tests/support/child_check.h"
-#include "handle_text.h"
 #include "softcuda/tests/kernels/soft_launch.h"
 
 #include <linux/sched.h>
