@@ -69,7 +69,7 @@ TEST(allocation_codes)
     CREATE(CALL_SOFT_WITH, ERROR_NOT_SUPPORTED, allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL);
     CREATE(CALL_SOFT_WITH, ERROR_NOT_SUPPORTED, allocFlags.gpuDirectRDMACapable = 1);
 #undef CREATE
-    ck_assert_uint_eq(a, 0);
+    ck_assert(a == 0 || !gr_cuda_is_software());
 
     CALL(SUCCESS, MemCreate(&a, size, &prop, 0));
     CALL(SUCCESS, MemCreate(&b, 2 * size, &prop, 0));
@@ -109,19 +109,18 @@ TEST(reservation_codes)
 /* A hint that is in use is ignored. */
 TEST(reservation_uses_the_hint_if_it_is_free)
 {
+    if (!gr_cuda_is_software())
+        skip("NVIDIA does not document when its driver uses a hint");
     size_t size = share_granule();
-    CUdeviceptr first = 0, again = 0, beside = 0;
-    CU(MemAddressReserve(&first, size, 0, 0, 0));
+    const CUdeviceptr wanted = (CUdeviceptr)1 << 36; /* far below the system's own mappings */
+    CUdeviceptr first = 0, beside = 0;
+    CALL(SUCCESS, MemAddressReserve(&first, size, 0, wanted, 0));
+    if (!sanitizer())
+        ck_assert_uint_eq(first, wanted);
     CALL(SUCCESS, MemAddressReserve(&beside, size, 0, first, 0));
     ck_assert_uint_ne(beside, first);
     CU(MemAddressFree(beside, size));
     CU(MemAddressFree(first, size));
-    if (!gr_cuda_is_software() || sanitizer())
-        return;
-    /* These addresses are free: they are far below the system's own mappings. */
-    CU(MemAddressReserve(&again, size, 0, (CUdeviceptr)1 << 36, 0));
-    ck_assert_uint_eq(again, (CUdeviceptr)1 << 36);
-    CU(MemAddressFree(again, size));
 }
 
 TEST(mapping_codes)
