@@ -160,11 +160,18 @@ static void check_format(const char *format, size_t size, unsigned flags)
     image_delete(&image);
 }
 
+/* The sanitizers look at memory and threads, for which some formats of each size are enough. */
+#ifdef SANITIZER
+#define STEP 4
+#else
+#define STEP 1
+#endif
+
 static void check_all(size_t size)
 {
     need_publish_kernels();
     tensors_on_host = sizes[size].on_host;
-    for (size_t f = 0; f < sizeof(formats) / sizeof(formats[0]); f++) {
+    for (size_t f = size % STEP; f < sizeof(formats) / sizeof(formats[0]); f += STEP) {
         check_format(formats[f], size, GR_SURFACE_LOAD_STORE);
         check_format(formats[f], size, GR_READ_WRITE);
     }
