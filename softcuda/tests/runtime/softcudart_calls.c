@@ -355,6 +355,7 @@ CASE(wait_for_events)
     REQUIRE(cudaGetLastError() == cudaSuccess); /* not ready is not an error */
     is_open = true;
     CUDA(cudaEventSynchronize(event));
+    CUDA(cudaStreamSynchronize(OWN));
     CUDA(cudaStreamQuery(OWN));
     CUDA(cudaEventElapsedTime(&ms, start, event));
     REQUIRE(ms >= 0 && !was_late);
