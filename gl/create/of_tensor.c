@@ -27,6 +27,15 @@ static gr_status check_options(const gr_gl_options *options, const char *call)
                    wrong);
 }
 
+/* Precedes the check of the memory, since OpenGL ES cannot use exportable memory either. */
+static gr_status check_context(struct gl_context *context, const char *call)
+{
+    GR_TRY(gl_context_begin(context, call, "will own the object"));
+    return gl_context_refuse_es(context, "A buffer in the memory of a tensor",
+                                "direct state access",
+                                "gr_publish() with a buffer of gr_from_gl_buffer()", call);
+}
+
 static gr_status attempt(void *wish, const struct gr_transport_choice *choice,
                          gr_transport transport)
 {
@@ -39,15 +48,14 @@ gr_resource *gr_create_gl_buffer_of(gr_tensor *tensor, unsigned flags, const gr_
     struct gl_wish wish = {.flags = flags, .call = __func__, .choice.call = __func__};
     gr_gl_options own;
     if (GR_TAKE(gr_gl_options, &own, options, __func__) != GR_OK ||
-        check_options(&own, __func__) != GR_OK)
+        check_options(&own, __func__) != GR_OK || gr_tensor_check(tensor, __func__) != GR_OK ||
+        check_context(&wish.context, __func__) != GR_OK)
         return NULL;
     wish.memory = gr_tensor_memory_make(tensor, flags, __func__);
     if (!wish.memory)
         return NULL;
     gr_transport_add(&wish.choice, GR_TRANSPORT_SHARED, GR_TRANSPORT_SHARED);
-    gr_status status = gl_context_begin(&wish.context, __func__, "will own the object");
-    if (status == GR_OK)
-        status = gr_choose_transport(&wish.choice, attempt, &wish);
+    gr_status status = gr_choose_transport(&wish.choice, attempt, &wish);
     gr_tensor_memory_drop(wish.memory);
     return gl_object_finish(wish.made, status, &wish.choice, __func__);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <grinterop/framebuffer.h>
+#include <grinterop/publish.h>
 #include <grinterop/tensor.h>
 
 GROUP("refusals", add_es_case)
@@ -19,6 +20,18 @@ TEST(objects_are_not_created)
     assert_null(gr_create_gl_image(&desc, 0, NULL), GR_ERR_UNSUPPORTED, 0, "gr_from_gl_image()");
     assert_null(gr_create_gl_buffer(64, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 "GR_TRANSPORT_INTEROP or GR_TRANSPORT_COPY");
+    const int64_t size = 64;
+    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(
+        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = &size), fx.stream));
+    assert_null(gr_create_gl_buffer_of(tensor, GR_READ_WRITE, NULL), GR_ERR_UNSUPPORTED, 0,
+                "A buffer in the memory of a tensor needs direct state access, which OpenGL ES "
+                "does not have. Use gr_publish() with a buffer of gr_from_gl_buffer(), or a "
+                "context of OpenGL");
+    const GLuint name = gl_buffer_filled(64, 1);
+    GR_AUTO(gr_resource) *buffer = must_register(name);
+    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 7, 64, fx.stream));
+    assert_ok(gr_publish(buffer, tensor, NULL, fx.stream));
+    assert_gl_bytes(name, 64, 7);
     ck_assert(!gr_gl_probe(GR_TRANSPORT_SHARED)->usable);
     ck_assert(!gr_gl_probe(GR_TRANSPORT_PEER)->usable);
     ck_assert(gr_gl_probe(GR_TRANSPORT_COPY)->usable);
