@@ -130,17 +130,26 @@ def exportable_memory() -> Iterator[None]:
         resource = GraphicsResource.from_tensor(points)  # draw resource.gl_name
 
     It serves the frameworks that the program has imported, on this thread; RMM on all threads, for
-    the current device. A tensor of its own takes at least 2 MiB; small tensors share such a block.
-    Freed memory stays in a pool, which later tensors within exportable_memory() reuse.
+    the current device. PyTorch without CUDA is left alone beside the others. A tensor of its own
+    takes at least 2 MiB; small tensors share such a block. Freed memory stays in a pool, which
+    later tensors within exportable_memory() reuse.
 
     Raises:
-        UnsupportedError: None of the three is imported, or its version has no such pools.
+        UnsupportedError: None of the three is imported, PyTorch alone is and has no CUDA, or a
+            version has no such pools.
     """
     torch, cupy, rmm = (sys.modules.get(name) for name in ("torch", "cupy", "rmm"))
     if torch is None and cupy is None and rmm is None:
         raise _unsupported(
             "import torch, cupy or rmm first: exportable_memory() serves their tensors"
         )
+    if torch is not None and not torch.cuda.is_available():
+        if cupy is None and rmm is None:
+            raise _unsupported(
+                "PyTorch has no CUDA here (torch.cuda.is_available() is False): use a PyTorch that "
+                "was built with CUDA, on a machine with a GPU, or import cupy or rmm"
+            )
+        torch = None
     if torch is not None and not hasattr(torch.cuda, "use_mem_pool"):
         raise _unsupported("this PyTorch has no torch.cuda.use_mem_pool(): install 2.6 or newer")
     with ExitStack() as stack:

@@ -4,6 +4,8 @@
 import gc
 import sys
 import weakref
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import grinterop
 import numpy as np
@@ -123,12 +125,75 @@ def test_threads_allocate_at_once():
     elsewhere(work, work, work)
 
 
-def test_a_framework_must_be_imported(monkeypatch):
-    for name in ("torch", "cupy", "rmm"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    with pytest.raises(grinterop.UnsupportedError, match="import torch, cupy or rmm first"):
+# ---- Frameworks that cannot be served ------------------------------------------------------------
+
+
+def torch_of(*, available):
+    """A PyTorch of the CPU, or one that is older than use_mem_pool()."""
+    cuda = SimpleNamespace(is_available=lambda: available)
+    if not available:
+        cuda.use_mem_pool = cuda.memory = cuda.MemPool = None
+    return SimpleNamespace(cuda=cuda)
+
+
+CPU, OLD, NO_BINDINGS = torch_of(available=False), torch_of(available=True), SimpleNamespace()
+RMM = {"rmm": NO_BINDINGS, "cuda.bindings.runtime": None}
+
+
+@pytest.fixture
+def imported(monkeypatch):
+    """A function that imports modules in place of the frameworks. Its `uses` are CuPy's."""
+    uses = []
+
+    @contextmanager
+    def using_allocator(malloc):
+        uses.append("begin")
+        yield
+        uses.append("end")
+
+    def run(modules):
+        for name in ("torch", "cupy", "rmm"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        for name, module in modules.items():
+            monkeypatch.setitem(sys.modules, name, cupy if module == "cupy" else module)
+
+    allocator = SimpleNamespace(malloc=None)
+    cupy = SimpleNamespace(cuda=SimpleNamespace(
+        using_allocator=using_allocator, CFunctionAllocator=lambda *address: allocator,
+        MemoryPool=lambda malloc: allocator,
+    ))
+    monkeypatch.setattr(_memory, "_pools", {})
+    run.uses = uses
+    return run
+
+
+@pytest.mark.parametrize(
+    "modules, text",
+    [
+        ({}, "^import torch, cupy or rmm first"),
+        ({"torch": CPU}, r"^PyTorch has no CUDA here .* built with CUDA, .* import cupy or rmm"),
+        ({"torch": OLD}, r"use_mem_pool\(\): install 2\.6 or newer"),
+        ({"torch": OLD, "cupy": "cupy"}, "install 2.6 or newer"),
+        (RMM, r"without cuda\.bindings: install a newer one"),
+        ({"torch": CPU, **RMM}, "without cuda.bindings"),
+    ],
+)
+def test_frameworks_without_pools_are_refused(imported, modules, text):
+    imported(modules)
+    with pytest.raises(grinterop.UnsupportedError, match=text) as error:
         with grinterop.exportable_memory():
             pass
+    assert error.value.call == "exportable_memory" and not imported.uses
+
+
+def test_pytorch_of_the_cpu_is_left_alone_beside_cupy(imported):
+    imported({"torch": CPU, "cupy": "cupy"})
+    with grinterop.exportable_memory():
+        assert imported.uses == ["begin"]
+    assert imported.uses == ["begin", "end"]
+
+
+# ---- Frameworks ----------------------------------------------------------------------------------
 
 
 def test_torch_draws_its_tensors(cuda):
