@@ -5,6 +5,7 @@ import gc
 import sys
 import weakref
 from contextlib import contextmanager
+from functools import partial
 from types import SimpleNamespace
 
 import grinterop
@@ -63,19 +64,74 @@ def test_other_memory_is_refused_with_the_way_out(cuda):
     refuses(grinterop.InvalidValueError, lambda: Tensor.alloc(4, memory="host", exportable=True))
 
 
-def test_vulkan_has_the_memory_of_the_tensor(cuda):
+@pytest.fixture
+def vulkan(cuda):
     try:
         device = VulkanDevice.headless(0)
     except grinterop.CUDAError as error:
         pytest.skip(str(error))
+    with device:
+        yield device
+
+
+@pytest.fixture(params=["OpenGL", "Vulkan"])
+def from_tensor(request):
+    """GraphicsResource.from_tensor() or that of a VulkanDevice."""
+    if request.param == "OpenGL":
+        return GraphicsResource.from_tensor
+    return partial(request.getfixturevalue("vulkan").from_tensor, usage=0x23)
+
+
+def test_vulkan_has_the_memory_of_the_tensor(cuda, vulkan):
     tensor = Tensor.alloc((4096,), stream=cuda, exportable=True)
-    resource = device.from_tensor(tensor, 0x23)
+    resource = vulkan.from_tensor(tensor, 0x23)
     assert resource.vk_buffer and "in the memory of a tensor" in resource.describe()
     with resource.map(stream=cuda) as buffer:
         assert buffer.handle == tensor.handle and buffer.size == 4096
     with pytest.raises(grinterop.UnsupportedError, match=r"grinterop\.exportable_memory\(\)"):
-        device.from_tensor(Tensor.alloc((64,), stream=cuda), 0x23)
-    refuses(TypeError, lambda: device.from_tensor(7, 0x23), device.from_tensor)
+        vulkan.from_tensor(Tensor.alloc((64,), stream=cuda), 0x23)
+    refuses(TypeError, lambda: vulkan.from_tensor(7, 0x23), vulkan.from_tensor)
+    refuses(
+        grinterop.InvalidValueError, lambda: vulkan.from_tensor(tensor, 0),
+        match="`usage` is 0: state what Vulkan does with the buffer",
+    )
+    vulkan.close()
+    refuses(RuntimeError, lambda: vulkan.from_tensor(tensor, 0x23), match="^VulkanDevice has been")
+
+
+@pytest.mark.parametrize(
+    "size, read_only, flags, text",
+    [
+        (64, True, "read_write", 'read-only, but `flags` let CUDA write: pass "read_only"'),
+        (64, True, "write_discard", 'pass "read_only"'),
+        (0, False, "read_write", "has no elements: pass one with elements in memory of a CUDA"),
+        (64, False, "surface_load_store", "for images; a buffer takes read_only or write_discard"),
+    ],
+)
+def test_tensors_that_are_no_buffers_are_refused(from_tensor, size, read_only, flags, text):
+    tensor = Tensor.alloc((size,), exportable=True).view(read_only=read_only)
+    refuses(grinterop.InvalidValueError, lambda: from_tensor(tensor, flags=flags), match=text)
+    if read_only:
+        from_tensor(tensor, flags="read_only").close()
+
+
+@pytest.mark.parametrize("exportable", [True, False])
+def test_a_context_of_opengl_must_be_current(egl, exportable):
+    tensor = Tensor.alloc((64,), exportable=exportable)
+    try:
+        with grinterop.EglContext(0, es=True):
+            refuses(
+                grinterop.UnsupportedError, lambda: GraphicsResource.from_tensor(tensor),
+                match="OpenGL ES does not have. Use publish.. with a buffer of "
+                "GraphicsResource.from_gl_buffer.., or a context of OpenGL",
+            )
+        grinterop.EglContext.release_current()
+        refuses(
+            grinterop.CUDAError, lambda: GraphicsResource.from_tensor(tensor),
+            match="^No OpenGL context is current on this thread. Make current the context that",
+        )
+    finally:
+        egl.make_current()
 
 
 def test_memory_of_the_allocator_is_drawn(cuda):
