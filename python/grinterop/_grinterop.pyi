@@ -331,8 +331,10 @@ class GraphicsResource(_Samples):
     ) -> Self:
         """Creates an OpenGL buffer in the memory of a tensor: draw it by its gl_name. map() returns
         that memory, copies nothing, and orders CUDA with OpenGL: use the tensor only while the
-        resource is mapped. The resource keeps the tensor. To read the bytes by OpenGL, copy them
-        to another buffer: glGetBufferSubData() of this one may return old bytes.
+        resource is mapped. The resource keeps the tensor. After resize_() or set_() of a PyTorch
+        tensor create the resource again: it keeps the old memory, which later tensors may get. To
+        read the bytes by OpenGL, copy them to another buffer: glGetBufferSubData() of this one may
+        return old bytes.
 
             with grinterop.exportable_memory():
                 points = torch.empty((n, 3), device="cuda")
