@@ -4,7 +4,7 @@
 import gc
 import sys
 import weakref
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from types import SimpleNamespace
 
@@ -252,10 +252,80 @@ def test_pytorch_of_the_cpu_is_left_alone_beside_cupy(imported):
 # ---- Frameworks ----------------------------------------------------------------------------------
 
 
+def framework(name):
+    """The module, which needs a GPU."""
+    module = pytest.importorskip(name)
+    if grinterop.is_software() or (name == "torch" and not module.cuda.is_available()):
+        pytest.skip(f"{name} needs a GPU")
+    return module
+
+
+# Functions that allocate 8192 bytes, and that return those from an offset on.
+PARTS = {
+    "grinterop": (lambda _: Tensor.alloc((8192,), exportable=True), lambda whole, offset:
+                  whole.view((8192 - offset,), offset=offset)),
+    "torch": (lambda torch: torch.empty(8192, dtype=torch.uint8, device="cuda"),
+              lambda whole, offset: whole[offset:]),
+    "cupy": (lambda cupy: cupy.empty(8192, "u1"), lambda whole, offset: whole[offset:]),
+    "rmm": (lambda rmm: rmm.DeviceBuffer(size=8192), lambda whole, offset:
+            Tensor.from_dlpack(whole).view((8192 - offset,), offset=offset)),
+}
+
+
+@pytest.mark.parametrize("first", ["tensor", "resource"])
+@pytest.mark.parametrize("offset", [0, 4096])
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_are_drawn_and_end_in_any_order(cuda, name, offset, first):
+    own = name == "grinterop"
+    module = None if own else framework(name)
+    allocate, part_of = PARTS[name]
+    with nullcontext() if own else grinterop.exportable_memory():
+        whole = allocate(module)
+        part = part_of(whole, offset)
+        place = Tensor.from_dlpack(part).handle, 8192 - offset
+        if offset and b"Mesa" in gl.GetString(gl.VERSION):
+            refuses(
+                grinterop.UnsupportedError, lambda: GraphicsResource.from_tensor(part),
+                match="begins 4096 bytes after the start of its allocation",
+            )
+            return
+        resource = GraphicsResource.from_tensor(part)
+        if first == "tensor":
+            del whole, part
+            gc.collect()
+        other = allocate(module)  # in other memory
+    with resource.map(stream=cuda) as buffer:
+        assert (buffer.handle, buffer.size) == place
+        buffer.fill(7, stream=cuda)
+    assert Tensor.from_dlpack(other).handle != place[0] - offset
+    assert gl.read_buffer(resource.gl_name, place[1]) == b"\7" * place[1]
+    resource.close()
+    if first == "resource":
+        assert Tensor.from_dlpack(part).tobytes(stream=cuda) == b"\7" * place[1]
+
+
+@pytest.mark.parametrize("change", ["resize_", "set_"])
+def test_a_resource_keeps_the_old_memory_of_a_tensor(cuda, change):
+    torch = framework("torch")
+    stream = torch.cuda.current_stream()
+    with grinterop.exportable_memory():
+        tensor = torch.empty(4096, dtype=torch.uint8, device="cuda")
+        old = tensor.data_ptr()
+        resource = GraphicsResource.from_tensor(tensor)
+        if change == "resize_":
+            tensor.resize_(4 << 20)
+        else:
+            tensor.set_(torch.empty(8192, dtype=torch.uint8, device="cuda"))
+    assert tensor.data_ptr() != old
+    with resource.map(stream=stream) as buffer:
+        assert (buffer.handle, buffer.size) == (old, 4096)
+    resource.close()
+    with GraphicsResource.from_tensor(tensor).map(stream=stream) as buffer:
+        assert (buffer.handle, buffer.size) == (tensor.data_ptr(), tensor.nbytes)
+
+
 def test_torch_draws_its_tensors(cuda):
-    torch = pytest.importorskip("torch")
-    if grinterop.is_software() or not torch.cuda.is_available():
-        pytest.skip("PyTorch needs a GPU")
+    torch = framework("torch")
     with grinterop.exportable_memory():
         tensors = [torch.full((n,), n, dtype=torch.int32, device="cuda") for n in (1000, 1 << 20)]
     for tensor in tensors:
@@ -270,9 +340,7 @@ def test_torch_draws_its_tensors(cuda):
 
 
 def test_cupy_draws_its_arrays(cuda):
-    cupy = pytest.importorskip("cupy")
-    if grinterop.is_software():
-        pytest.skip("CuPy needs a GPU")
+    cupy = framework("cupy")
     with grinterop.exportable_memory():
         arrays = [cupy.full(n, n, "i4") for n in (1000, 1 << 20)]
     for array in arrays:
@@ -284,9 +352,7 @@ def test_cupy_draws_its_arrays(cuda):
 
 
 def test_rmm_draws_its_buffers(cuda):
-    rmm = pytest.importorskip("rmm")
-    if grinterop.is_software():
-        pytest.skip("RMM needs a GPU")
+    rmm = framework("rmm")
     before = rmm.mr.get_current_device_resource()
     with grinterop.exportable_memory():
         buffers = [rmm.DeviceBuffer(size=size) for size in (1000, 4 << 20)]
