@@ -10,6 +10,8 @@
 
 #include <grinterop/gr.hpp>
 
+#include <cstring>
+
 #include <check.h>
 #include <epoxy/gl.h>
 
@@ -68,6 +70,12 @@ template <typename Call> grinterop::error hpp_thrown(Call call)
         return error;
     }
     throw std::logic_error("nothing was thrown");
+}
+
+/* Whether the message of the error contains the text. */
+inline bool hpp_says(const grinterop::error &thrown, const char *text)
+{
+    return std::strstr(thrown.what(), text) != nullptr;
 }
 
 constexpr std::size_t hpp_size = 1000;

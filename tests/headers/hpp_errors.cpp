@@ -10,11 +10,6 @@ static_assert(std::is_nothrow_copy_constructible<error>::value, "std::terminate(
 static_assert(std::is_base_of<std::runtime_error, error>::value,
               "code without grinterop can catch it");
 
-static bool says(const error &thrown, const char *text)
-{
-    return std::strstr(thrown.what(), text) != nullptr;
-}
-
 /*
  * The exception has the fields of the error record, and keeps them when the thread records another
  * error.
@@ -28,7 +23,7 @@ static void an_error_has_the_fields_of_the_record()
     EXPECT(twice.status == GR_ERR_STATE && record.status == GR_ERR_STATE);
     EXPECT(std::strcmp(twice.call, "gr_map") == 0 && std::strcmp(record.call, "gr_map") == 0);
     EXPECT(twice.domain == record.domain && twice.code == record.code);
-    EXPECT(says(twice, record.message) && says(twice, "(gr_map"));
+    EXPECT(hpp_says(twice, record.message) && hpp_says(twice, "(gr_map"));
 
     hpp_thrown([] { grinterop::resource(gr_from_gl_buffer(0, GR_READ_WRITE)); });
     EXPECT(gr_last_error()->status == GR_ERR_INVALID_VALUE);
@@ -49,10 +44,10 @@ static void a_driver_error_has_its_code_and_name()
         [] { grinterop::check(fx.cu->EventRecord(nullptr, fx.stream), "cuEventRecord"); });
     EXPECT(refused.status == GR_ERR_CUDA && refused.domain == GR_DOMAIN_CUDA);
     EXPECT(refused.code != 0 && std::strncmp(refused.code_name, "CUDA_ERROR_", 11) == 0);
-    EXPECT(std::strcmp(refused.call, "cuEventRecord") == 0 && says(refused, refused.code_name));
+    EXPECT(std::strcmp(refused.call, "cuEventRecord") == 0 && hpp_says(refused, refused.code_name));
     grinterop::check(CUDA_SUCCESS, "nothing");
     const error unknown = hpp_thrown([] { grinterop::check(CUresult(1001), "cuNone"); });
-    EXPECT(unknown.code == 1001 && unknown.code_name[0] == '\0' && says(unknown, "(cuNone)"));
+    EXPECT(unknown.code == 1001 && unknown.code_name[0] == '\0' && hpp_says(unknown, "(cuNone)"));
 }
 
 static void must_returns_the_created_object()
