@@ -150,7 +150,7 @@ static gr_status find_device(struct gr_allocation *found, const char *call)
     if (properties.location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return refuse_memory("it is not on a CUDA device", call);
     if (!(properties.requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))
-        return refuse_memory("cuMemCreate() made it without a type of handles to export", call);
+        return refuse_memory("cuMemCreate() got no CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR", call);
     found->device = properties.location.id;
     return GR_OK;
 }

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { SIZE = 65536, PART = 4096, LATE_MS = 60 };
+enum { SIZE = 65536, PART = 4096, GRANULE = 2 << 20, LATE_MS = 60 };
 
 static void begin_offsets(void)
 {
@@ -69,12 +69,10 @@ static void fill_tensor(gr_tensor *tensor, int value)
 
 GROUP("tensors", add_shared_case)
 
-static const int64_t sizes[] = {1, 64, PART, SIZE + 7, (2 << 20) - 64, 2 << 20};
-
-TENSOR_TEST(opengl_and_a_tensor_have_the_same_bytes, sizeof(sizes) / sizeof(*sizes))
+/* OpenGL reads what CUDA writes to the tensor, and CUDA reads what OpenGL writes. */
+static void check_bytes(gr_tensor *tensor)
 {
-    const size_t size = (size_t)sizes[_i];
-    GR_AUTO(gr_tensor) *tensor = must_export(sizes[_i]);
+    const size_t size = gr_tensor_get_info(tensor)->bytes;
     GR_AUTO(gr_resource) *resource = must_make(gr_create_gl_buffer_of(tensor, GR_READ_WRITE, NULL));
     gr_buffer *buffer = must_map(resource);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), ptr_of(tensor));
@@ -93,6 +91,14 @@ TENSOR_TEST(opengl_and_a_tensor_have_the_same_bytes, sizeof(sizes) / sizeof(*siz
     assert_ok(gr_buffer_release(buffer));
     free(host);
     assert_described(resource, "transport shared (in the memory of a tensor)");
+}
+
+static const int64_t sizes[] = {1, 64, PART, SIZE + 7, (2 << 20) - 64, 2 << 20};
+
+TENSOR_TEST(opengl_and_a_tensor_have_the_same_bytes, sizeof(sizes) / sizeof(*sizes))
+{
+    GR_AUTO(gr_tensor) *tensor = must_export(sizes[_i]);
+    check_bytes(tensor);
 }
 
 TENSOR_TEST(a_tensor_and_its_buffer_end_in_any_order, 4)
@@ -202,6 +208,59 @@ TENSOR_TEST(a_tensor_with_gaps_is_a_buffer_with_them)
     assert_ok(gr_buffer_release(buffer));
 }
 
+/* Two allocations of the program, of GRANULE bytes, at consecutive addresses. */
+struct range {
+    CUdeviceptr ptr;
+    CUmemGenericAllocationHandle allocations[2];
+};
+
+static struct range must_reserve(CUmemAllocationHandleType exports)
+{
+    struct range range;
+    const CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device};
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .requestedHandleTypes = exports,
+                                      .location = location};
+    const CUmemAccessDesc access = {location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CU(MemAddressReserve(&range.ptr, 2 * GRANULE, 0, 0, 0));
+    for (size_t i = 0; i < 2; i++) {
+        CU(MemCreate(&range.allocations[i], GRANULE, &prop, 0));
+        CU(MemMap(range.ptr + i * GRANULE, GRANULE, 0, range.allocations[i], 0));
+    }
+    CU(MemSetAccess(range.ptr, 2 * GRANULE, &access, 1));
+    return range;
+}
+
+static void end_range(const struct range *range)
+{
+    CU(StreamSynchronize(fx.stream));
+    CU(MemUnmap(range->ptr, 2 * GRANULE));
+    CU(MemAddressFree(range->ptr, 2 * GRANULE));
+    for (size_t i = 0; i < 2; i++)
+        CU(MemRelease(range->allocations[i]));
+}
+
+static gr_tensor *must_wrap(const struct range *range, size_t offset, int64_t size)
+{
+    const gr_tensor_desc desc = bytes_of(&size, false);
+    void *data = (void *)(uintptr_t)(range->ptr + offset);
+    return must_make(gr_tensor_from_memory(&desc, data, GR_STREAM_NONE, NULL, NULL));
+}
+
+static const struct {
+    size_t offset;
+    int64_t size;
+} in_range[] = {{0, GRANULE}, {2 * PART, PART}, {GRANULE, SIZE + 3}, {GRANULE + 2 * PART, SIZE}};
+
+TENSOR_TEST(memory_of_the_program_is_a_buffer, sizeof(in_range) / sizeof(*in_range))
+{
+    const struct range range = must_reserve(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    gr_tensor *tensor = must_wrap(&range, in_range[_i].offset, in_range[_i].size);
+    check_bytes(tensor);
+    gr_tensor_free(tensor);
+    end_range(&range);
+}
+
 GROUP("refused tensors", add_shared_case)
 
 #define REFUSED(tensor, flags, options, status, text)                                              \
@@ -215,6 +274,27 @@ TENSOR_TEST(memory_that_cannot_be_exported_is_refused)
     assert_null(gr_create_gl_buffer_of(tensor, GR_READ_WRITE, NULL), GR_ERR_UNSUPPORTED,
                 CUDA_ERROR_INVALID_VALUE, "exportable_memory()");
     assert_gl_clean();
+}
+
+/* The message names the cause, and how to allocate the memory instead. */
+static void assert_range_refused(const struct range *range, size_t offset, int64_t size,
+                                 const char *cause)
+{
+    GR_AUTO(gr_tensor) *tensor = must_wrap(range, offset, size);
+    REFUSED(tensor, GR_READ_WRITE, NULL, GR_ERR_UNSUPPORTED, cause);
+    REFUSED(tensor, GR_READ_WRITE, NULL, GR_ERR_UNSUPPORTED, "Allocate it by gr_tensor_create()");
+    assert_gl_clean();
+}
+
+TENSOR_TEST(memory_of_the_program_that_cannot_be_imported_is_refused)
+{
+    const struct range shared = must_reserve(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    assert_range_refused(&shared, 0, 2 * GRANULE, "spans several allocations");
+    assert_range_refused(&shared, GRANULE - 1, 2, "spans several allocations");
+    end_range(&shared);
+    const struct range private = must_reserve((CUmemAllocationHandleType)0);
+    assert_range_refused(&private, 0, GRANULE, "got no CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR");
+    end_range(&private);
 }
 
 TENSOR_TEST(tensors_without_device_memory_are_refused)
