@@ -18,7 +18,7 @@
 #include <grinterop/gl.h>
 
 extern "C" {
-#include "tests/support/support.h"
+#include "tests/support/shared_buffer.h"
 }
 #undef fail /* Check defines this macro, which conflicts with C++ streams */
 

@@ -104,10 +104,19 @@ static void the_pointer_of_a_mapped_image_throws()
     glDeleteTextures(1, &texture);
 }
 
+static void contradicting_options_throw()
+{
+    gr_egl_options egl = GR_INIT(gr_egl_options);
+    egl.es = egl.compatibility = true;
+    const error both = hpp_thrown([&] { grinterop::egl(gr_egl_create(&egl)); });
+    EXPECT(both.status == GR_ERR_INVALID_VALUE);
+    EXPECT(hpp_says(both, "`compatibility` and `es` are set"));
+}
+
 static const hpp_case cases[] = {
     HPP_CASE(an_error_has_the_fields_of_the_record), HPP_CASE(a_driver_error_has_its_code_and_name),
     HPP_CASE(must_returns_the_created_object),       HPP_CASE(members_of_empty_objects_throw),
-    HPP_CASE(the_pointer_of_a_mapped_image_throws),
+    HPP_CASE(the_pointer_of_a_mapped_image_throws),  HPP_CASE(contradicting_options_throw),
 };
 
 HPP_PART(errors)

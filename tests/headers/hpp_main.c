@@ -39,16 +39,16 @@ GROUP("mappings", add_case)
 
 PART(TEST, mappings)
 
-static TCase *add_all_rings_case(Suite *suite, const char *name)
+static TCase *add_sharing_case(Suite *suite, const char *name)
 {
-    return with_first_use(add_case(suite, name), use_sharing);
+    return with_sharing(add_case(suite, name));
 }
 
-GROUP("rings", add_all_rings_case)
+GROUP("rings", add_sharing_case)
 
 PART(TEST, rings)
 
-GROUP("tensors", add_case)
+GROUP("tensors", add_sharing_case)
 
 PART(TEST, tensors)
 

@@ -35,6 +35,8 @@ static bool has(const ring &of, unsigned free, unsigned writing, unsigned ready,
 static void frames_are_written_and_read_in_scopes()
 {
     const ring frames = make_ring();
+    const auto age = [&] { return grinterop::must(gr_ring_get_info(frames.get()))->newest_age_ns; };
+    EXPECT(age() == 0);
     for (int i = 1; i <= 5; i++) {
         {
             const slot written = frames.acquire_write(fx.stream, 0);
@@ -47,7 +49,7 @@ static void frames_are_written_and_read_in_scopes()
         EXPECT(read && read->frame == static_cast<uint64_t>(i) && !read.buffer());
         EXPECT(!gl_bytes_differ(gr_gl_name(read->resource), hpp_size, i));
     }
-    EXPECT(has(frames, 2, 0, 0, 0));
+    EXPECT(has(frames, 2, 0, 0, 0) && age() > 0);
 }
 
 static void hand_over_and_give_back_empty_the_slot()

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Images, tensors, submits, and classes of the program that own C objects. */
+#include <grinterop/framebuffer.h>
+
 #include "hpp_cases.hpp"
 
 #include <array>
@@ -142,6 +144,75 @@ static void tensors_are_published_and_fetched()
     EXPECT(hpp_thrown([&] { grinterop::fetch(mapping(), to); }).status == GR_ERR_INVALID_VALUE);
 }
 
+/* Two layers of 4 x 1 texels. CUDA registers packed formats only with GR_TRANSPORT_COPY. */
+static resource make_layers(GLenum format)
+{
+    gr_gl_options options = GR_INIT(gr_gl_options);
+    options.transports = GR_TRANSPORT_COPY;
+    GLuint name;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, name);
+    glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, format, 4, 1, 2);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, 0);
+    return resource(gr_from_gl_image_with(name, GL_TEXTURE_2D_ARRAY, GR_READ_WRITE, &options));
+}
+
+static void a_tensor_has_all_layers_of_an_image()
+{
+    const std::int64_t layers[] = {2, 1, 4, 4};
+    gr_tensor_desc desc = desc_of(GR_MEMORY_DEVICE);
+    desc.ndim = 4;
+    desc.shape = layers;
+    const texels bytes = some_texels();
+    const tensor from = tensor_of(bytes), to = tensor_of(texels{});
+    const resource image = make_layers(GL_RGBA8);
+    gr_publish_options all = GR_INIT(gr_publish_options);
+    all.layer = GR_ALL_LAYERS;
+    grinterop::publish(image, from.view(desc), fx.stream, &all);
+    grinterop::fetch(image, to.view(desc), fx.stream, &all);
+    EXPECT(bytes_of(to) == bytes);
+
+    desc.dtype = GR_DTYPE_U32;
+    desc.ndim = 3;
+    const auto packed = hpp_thrown(
+        [&] { grinterop::publish(make_layers(GL_RGB10_A2), from.view(desc), fx.stream, &all); });
+    EXPECT(packed.status == GR_ERR_INVALID_VALUE && hpp_says(packed, "10:10:10:2 image"));
+    EXPECT(hpp_says(packed, "gr_map_linear()"));
+}
+
+static void a_sample_that_does_not_exist_throws()
+{
+    const resource image = make_image();
+    const tensor to = tensor_of(some_texels());
+    gr_framebuffer_options options = GR_INIT(gr_framebuffer_options);
+    options.sample = 1;
+    GLuint name;
+    glGenFramebuffers(1, &name);
+    glBindFramebuffer(GL_FRAMEBUFFER, name);
+    glFramebufferTexture(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, gr_gl_name(image.get()), 0);
+    const auto none = hpp_thrown(
+        [&] { grinterop::check(gr_fetch_framebuffer(name, to.get(), &options, fx.stream)); });
+    glDeleteFramebuffers(1, &name);
+    EXPECT(none.status == GR_ERR_INVALID_VALUE && hpp_says(none, "has 0 samples: leave it 0"));
+}
+
+static void a_tensor_is_an_opengl_buffer()
+{
+    const tensor plain = tensor_of(some_texels());
+    const auto refused =
+        hpp_thrown([&] { resource(gr_create_gl_buffer_of(plain.get(), GR_READ_WRITE, nullptr)); });
+    EXPECT(refused.status == GR_ERR_UNSUPPORTED && refused.code == CUDA_ERROR_INVALID_VALUE);
+    EXPECT(hpp_says(refused, "gr_tensor_create() with `exportable`"));
+    if (fx.device != 0 || shared_missing())
+        return;
+    gr_tensor_desc desc = desc_of(GR_MEMORY_DEVICE);
+    desc.exportable = true;
+    const tensor of = tensor::create(desc, fx.stream);
+    const resource buffer(gr_create_gl_buffer_of(of.get(), GR_READ_WRITE, nullptr));
+    const mapping mapped = buffer.map(fx.stream);
+    EXPECT(mapped.pointer() == of.info().ptr && mapped.size() == of.info().bytes);
+}
+
 /* Without semaphores: the submit of an OpenGL resource has none. */
 static void a_submit_is_committed_once()
 {
@@ -188,6 +259,9 @@ static const hpp_case cases[] = {
     HPP_CASE(tensors_are_created_copied_and_viewed),
     HPP_CASE(the_end_of_a_mapping_revokes_its_tensor),
     HPP_CASE(tensors_are_published_and_fetched),
+    HPP_CASE(a_tensor_has_all_layers_of_an_image),
+    HPP_CASE(a_sample_that_does_not_exist_throws),
+    HPP_CASE(a_tensor_is_an_opengl_buffer),
     HPP_CASE(a_submit_is_committed_once),
     HPP_CASE(a_program_derives_its_own_owners),
 };

@@ -16,6 +16,7 @@ extern "C" {
 using grinterop::resource;
 using grinterop::semaphore;
 using grinterop::submit;
+using grinterop::tensor;
 using grinterop::vk_device;
 
 /* Waits until the submits are done, before the objects of the case are destroyed. */
@@ -140,6 +141,29 @@ static void commands_may_have_their_own_barriers()
     EXPECT(has_bytes(buffer, 7));
 }
 
+static void a_tensor_is_a_vulkan_buffer()
+{
+    const vk_device device = vk_device::from_vk(vulkan_desc(nullptr));
+    const VkBufferCreateInfo info = vulkan_buffer_info(hpp_size);
+    const std::int64_t size = hpp_size;
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc);
+    desc.dtype = GR_DTYPE_U8;
+    desc.ndim = 1;
+    desc.shape = &size;
+    const auto buffer_of = [&](const tensor &of) {
+        return resource(gr_create_vk_buffer_of(device.get(), &info, of.get(), GR_READ_WRITE));
+    };
+    const auto refused = hpp_thrown([&] { buffer_of(tensor::create(desc, fx.stream)); });
+    EXPECT(refused.status == GR_ERR_UNSUPPORTED && refused.code == CUDA_ERROR_INVALID_VALUE);
+    EXPECT(hpp_says(refused, "gr_tensor_create() with `exportable`"));
+    if (vulkan_image_missing())
+        return;
+    desc.exportable = true;
+    const tensor of = tensor::create(desc, fx.stream);
+    const resource buffer = buffer_of(of);
+    EXPECT(buffer.map(fx.stream).pointer() == of.info().ptr);
+}
+
 static void a_device_that_cannot_be_wrapped_throws()
 {
     EXPECT(hpp_thrown([] { vk_device::from_vk(gr_vk_device_desc()); }).status ==
@@ -152,6 +176,7 @@ static const hpp_case cases[] = {
     HPP_CASE(a_vulkan_submit_commits_or_is_undone),
     HPP_CASE(a_submit_uses_each_resource_in_its_own_way),
     HPP_CASE(commands_may_have_their_own_barriers),
+    HPP_CASE(a_tensor_is_a_vulkan_buffer),
     HPP_CASE(a_device_that_cannot_be_wrapped_throws),
 };
 
