@@ -15,6 +15,7 @@
 #include <cuda.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,8 @@
       (CUmemGenericAllocationHandle * handle, size_t size, const CUmemAllocationProp *prop,        \
        unsigned long long flags),                                                                  \
       (handle, size, prop, flags))                                                                 \
+    X(cuMemGetAllocationPropertiesFromHandle,                                                      \
+      (CUmemAllocationProp * prop, CUmemGenericAllocationHandle handle), (prop, handle))           \
     X(cuMemFree, (CUdeviceptr pointer), (pointer))                                                 \
     X(cuMemAllocHost, (void **pointer, size_t size), (pointer, size))                              \
     X(cuMemHostRegister, (void *pointer, size_t size, unsigned flags), (pointer, size, flags))     \
@@ -224,6 +227,18 @@ static CUresult CUDAAPI pretend_array(CUarray *array, CUgraphicsResource resourc
     return failing_cuGraphicsSubResourceGetMappedArray(array, resource, layer, level);
 }
 
+/* Whether memory of cuMemCreate() seems to be on the host. */
+static atomic_bool on_host;
+
+static CUresult CUDAAPI pretend_properties(CUmemAllocationProp *prop,
+                                           CUmemGenericAllocationHandle handle)
+{
+    const CUresult result = failing_cuMemGetAllocationPropertiesFromHandle(prop, handle);
+    if (result == CUDA_SUCCESS && on_host)
+        prop->location.type = (CUmemLocationType)2; /* HOST, which an older cuda.h lacks */
+    return result;
+}
+
 /* ISO C cannot convert a function pointer to void *. */
 #define FAULT_ADDRESS(name, parameters, arguments)                                                 \
     if (index == INDEX_##name) {                                                                   \
@@ -236,6 +251,10 @@ static void *wrapper_of(ptrdiff_t index)
     FAULTS(FAULT_ADDRESS)
     if (index == INDEX_cuGraphicsSubResourceGetMappedArray) {
         cuGraphicsSubResourceGetMappedArray_fn function = pretend_array;
+        memcpy(&address, &function, sizeof(address));
+    }
+    if (index == INDEX_cuMemGetAllocationPropertiesFromHandle) {
+        cuMemGetAllocationPropertiesFromHandle_fn function = pretend_properties;
         memcpy(&address, &function, sizeof(address));
     }
     return address;
@@ -464,10 +483,16 @@ static void give_other_arrays(bool other)
     pthread_mutex_unlock(&lock);
 }
 
+static void give_host_memory(bool host)
+{
+    on_host = host;
+}
+
 static void reset(void)
 {
     pthread_mutex_lock(&lock);
     other_arrays = false;
+    on_host = false;
     for (size_t i = 0; i < FAULT_COUNT; i++) {
         faults[i].left = 0;
         faults[i].calls = 0;
@@ -485,5 +510,6 @@ EXPORTED const struct fault_api fault_api = {
     .last_refusal = last_refusal,
     .context = context,
     .give_other_arrays = give_other_arrays,
+    .give_host_memory = give_host_memory,
     .reset = reset,
 };

@@ -33,6 +33,8 @@ struct fault_api {
     struct CUctx_st *(*context)(const char *name);
     /* Makes the driver report the array of the next layer for each layer of a mapped image. */
     void (*give_other_arrays)(bool other);
+    /* Makes the driver report the host as the location of all memory of cuMemCreate(). */
+    void (*give_host_memory)(bool host);
     /* Cancels all settings and resets the counts to 0. */
     void (*reset)(void);
 };

@@ -7,6 +7,8 @@
 #include "fault.h"
 #include "tests/support/next.h"
 
+#include <grinterop/tensor.h>
+
 #include "lib/cuda/driver_functions.h"
 
 #include <stdio.h>
@@ -70,6 +72,19 @@ TEST(the_message_of_a_refused_registration_names_the_copy_transport)
             assert_says("libnvidia-gl");
         kernel = NULL;
     }
+}
+
+/* cuMemCreate() of the software driver cannot allocate memory of the host. */
+TEST(the_message_of_memory_on_the_host_names_the_way_out)
+{
+    static const int64_t size = SIZE;
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                        .shape = &size, .exportable = true);
+    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(&desc, fx.stream));
+    fault->give_host_memory(true);
+    assert_null(gr_create_gl_buffer_of(tensor, GR_READ_WRITE, NULL), GR_ERR_UNSUPPORTED, 0,
+                "it is not on a CUDA device. Allocate it by gr_tensor_create() with `exportable`");
+    fault->reset();
 }
 
 /* The strings that OpenGL reports; NULL: the real ones. */
