@@ -85,7 +85,7 @@ bool frames_open_one(struct frames_run *run)
 /* Creates the ring, which holds references to the resources. */
 bool frames_open_ring(struct frames_run *run)
 {
-    gr_resource *resources[FRAMES_MOST_SLOTS];
+    gr_resource *resources[FRAMES_MOST_SLOTS] = {NULL};
     const struct frames_kind *kind = run->kind;
     const gr_ring_options options =
         GR_INIT(gr_ring_options, .producer = kind->reads ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA);
