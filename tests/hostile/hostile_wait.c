@@ -262,8 +262,7 @@ VULKAN_TEST(the_watching_thread_survives_a_failing_poll)
 
 /* ---- OpenGL, which blocks in this thread ----------------------------------------------------- */
 
-/* A ring in which OpenGL in this process has the given role. NULL if it cannot share its buffers.
- */
+/* A ring in which OpenGL here has the given role. NULL if it cannot share its buffers. */
 static gr_ring *opengl_ring(struct hostile *peer, gr_ring_role role)
 {
     return hostile_opengl_ring(peer, role == GR_RING_CONSUMER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,

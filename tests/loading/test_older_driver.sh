@@ -20,8 +20,9 @@ for test in bad_context external map_many tensor threads vk_sync; do
     check "CUDA 11.2: test_$test" 0 env FAULT_DRIVER_CUDA=11020 "$(built test_$test)" &&
         says out '100%: Checks: '
 done
-# The other groups convert more formats, by the same calls.
-for group in copies levels yuv 'before the map'; do
+# The groups left out, table and packed formats, convert more formats by the same calls.
+for group in buffers order rings formats layers copies levels linear refusals 'before the map' \
+    strides vulkan_shapes vulkan yuv to_yuv yuv_rules; do
     check "CUDA 11.2: test_publish, $group" 0 env FAULT_DRIVER_CUDA=11020 CK_RUN_CASE="$group" \
         "$(built test_publish)" && says out '100%: Checks: '
 done

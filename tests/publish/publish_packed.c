@@ -90,17 +90,12 @@ static const struct packed formats[] = {
      {5, 6, 5},
      {0, 5, 11}},
 };
-#define FORMATS   (sizeof(formats) / sizeof(*formats))
-#define OF_OPENGL 4 /* the formats that OpenGL has, too, come first */
+#define FORMATS    (sizeof(formats) / sizeof(*formats))
+#define OF_OPENGL  4 /* the formats that OpenGL has, too, come first */
+#define STEP       EACH_NTH(3)
+#define MOST_COUNT (TEXELS * 4)
 
-/* The sanitizers look at memory and threads, for which some formats are enough. */
-#ifdef SANITIZER
-#define STEP 3
-#else
-#define STEP 1
-#endif
 #define IN_STEPS(count) (((count) + STEP - 1) / STEP)
-#define MOST_COUNT      (TEXELS * 4)
 
 /* ---- What the specifications say ------------------------------------------------------------- */
 

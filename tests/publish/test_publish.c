@@ -160,18 +160,12 @@ static void check_format(const char *format, size_t size, unsigned flags)
     image_delete(&image);
 }
 
-/* The sanitizers look at memory and threads, for which some formats of each size are enough. */
-#ifdef SANITIZER
-#define STEP 4
-#else
-#define STEP 1
-#endif
-
 static void check_all(size_t size)
 {
+    const size_t step = EACH_NTH(4);
     need_publish_kernels();
     tensors_on_host = sizes[size].on_host;
-    for (size_t f = size % STEP; f < sizeof(formats) / sizeof(formats[0]); f += STEP) {
+    for (size_t f = size % step; f < sizeof(formats) / sizeof(formats[0]); f += step) {
         check_format(formats[f], size, GR_SURFACE_LOAD_STORE);
         check_format(formats[f], size, GR_READ_WRITE);
     }

@@ -247,6 +247,16 @@ void skip_say(const char *function, const char *format, ...) __attribute__((form
 #define SANITIZER "ThreadSanitizer"
 #endif
 
+/*
+ * The step of a loop over formats. A sanitizer looks at memory and threads, for which each `n`th
+ * format is enough; builds without one try all.
+ */
+#ifdef SANITIZER
+#define EACH_NTH(n) (n)
+#else
+#define EACH_NTH(n) 1
+#endif
+
 /* The sanitizer's name, or NULL. */
 const char *sanitizer(void);
 

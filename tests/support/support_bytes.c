@@ -75,29 +75,11 @@ unsigned char pattern_byte(unsigned seed, size_t i)
     return (unsigned char)((((uint32_t)i + seed * 40503u) * 2654435761u) >> 24);
 }
 
-/*
- * The next bytes of a pattern, at most PART of them. Without sanitizers and counters of coverage,
- * which took most of the time of tests with large buffers; memcpy() and memcmp() check the memory.
- */
-#define PART 4096
-#define PLAIN                                                                                      \
-    __attribute__((no_sanitize_address, no_sanitize_thread, no_profile_instrument_function))
-
-PLAIN static size_t next_part(unsigned char part[PART], size_t at, size_t size, unsigned seed)
-{
-    const size_t count = size - at < PART ? size - at : PART;
-    for (size_t i = 0; i < count; i++)
-        part[i] = (unsigned char)((((uint32_t)(at + i) + seed * 40503u) * 2654435761u) >> 24);
-    return count;
-}
-
 void pattern_fill(void *bytes, size_t size, unsigned seed)
 {
-    unsigned char part[PART];
-    for (size_t at = 0, count; at < size; at += count) {
-        count = next_part(part, at, size, seed);
-        memcpy((unsigned char *)bytes + at, part, count);
-    }
+    unsigned char *out = bytes;
+    for (size_t i = 0; i < size; i++)
+        out[i] = pattern_byte(seed, i);
 }
 
 /* The fields of one side of a copy between host memory and an array. */
@@ -129,23 +111,15 @@ static const char *difference(size_t at, size_t size, unsigned got, unsigned wan
 const char *pattern_differs(const void *bytes, size_t size, unsigned seed)
 {
     const unsigned char *in = bytes;
-    unsigned char part[PART];
-    for (size_t at = 0, count; at < size; at += count) {
-        count = next_part(part, at, size, seed);
-        size_t i = memcmp(in + at, part, count) == 0 ? count : 0;
-        while (i < count && in[at + i] == part[i])
-            i++;
-        if (i < count)
-            return difference(at + i, size, in[at + i], part[i]);
-    }
+    for (size_t i = 0; i < size; i++)
+        if (in[i] != pattern_byte(seed, i))
+            return difference(i, size, in[i], pattern_byte(seed, i));
     return NULL;
 }
 
 const char *bytes_differ(const void *bytes, size_t size, int value)
 {
     const unsigned char *in = bytes;
-    if (size == 0 || (in[0] == (unsigned char)value && memcmp(in, in + 1, size - 1) == 0))
-        return NULL;
     for (size_t i = 0; i < size; i++)
         if (in[i] != (unsigned char)value)
             return difference(i, size, in[i], (unsigned char)value);
