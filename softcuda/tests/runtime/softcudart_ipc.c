@@ -6,9 +6,12 @@
 #define GROUP "ipc"
 #include "softcudart.h"
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SIZE   ((size_t)1000)
@@ -114,21 +117,30 @@ int softcudart_second_process(void)
 
 /* ---- The first process ----------------------------------------------------------------------- */
 
-/* Runs the second process, and passes the handles to it. */
+/*
+ * Runs the second process, and passes the handles to its standard input. Not by a shell: with clang
+ * and AddressSanitizer, a shell cannot load the library that run-test preloads.
+ */
 static const char *run_other(const struct handles *given)
 {
-    char program[2000], command[4096];
-    const char *emulator = getenv("GR_TEST_EMULATOR");
+    char program[4096], option[] = SOFTCUDART_SECOND, *emulator = getenv("GR_TEST_EMULATOR");
+    char *emulated[] = {emulator, program, option, NULL};
+    char **command = emulated + (emulator && *emulator ? 0 : 1);
+    posix_spawn_file_actions_t actions;
+    int ends[2], status = -1;
+    pid_t other = 0;
     ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
     REQUIRE(length > 0);
     program[length] = 0;
-    snprintf(command, sizeof(command), "%s '%s' %s", emulator ? emulator : "", program,
-             SOFTCUDART_SECOND);
-    FILE *to_it = popen(command, "w");
-    REQUIRE(to_it);
-    size_t written = fwrite(given, sizeof(*given), 1, to_it);
-    REQUIRE(pclose(to_it) == 0);
-    REQUIRE(written == 1);
+    REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
+    REQUIRE(write(ends[1], given, sizeof(*given)) == (ssize_t)sizeof(*given));
+    close(ends[1]);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+    int failed = posix_spawnp(&other, command[0], &actions, NULL, command, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[0]);
+    REQUIRE(failed == 0 && waitpid(other, &status, 0) == other && status == 0);
     return NULL;
 }
 
