@@ -183,10 +183,11 @@ typedef struct gr_tensor_desc {
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  a field of `desc`, or `stream`, is invalid; or strides are negative or
- *                           overlap; the message names the field
- *     GR_ERR_UNSUPPORTED    the device has no managed memory
+ *                           overlap; or `exportable` is set for other memory than that of a device;
+ *                           the message names the field
+ *     GR_ERR_UNSUPPORTED    the device has no managed memory, or none that is exportable
  *
- * Wraps cuMemAllocAsync, cuMemAlloc, cuMemAllocHost, cuMemAllocManaged.
+ * Wraps cuMemAllocAsync, cuMemAlloc, cuMemAllocHost, cuMemAllocManaged, cuMemCreate.
  */
 GR_API gr_tensor *gr_tensor_create(const gr_tensor_desc *desc, CUstream stream);
 
@@ -223,15 +224,17 @@ GR_API gr_tensor *gr_tensor_from_memory(const gr_tensor_desc *desc, void *data, 
  *     gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
  *
  * If `desc` is NULL, a buffer becomes a tensor of U8 with shape (size), and an image a tensor (H,
- * W, C) or (D, H, W, C) of its format and pitch. With GR_MEMORY_ARRAY the tensor is the CUDA array
- * of level 0 and layer 0 of an image mapped by gr_map().
+ * W, C) or (D, H, W, C) of its format and pitch; packed texels are (H, W) or (D, H, W) of U32 or
+ * U16. With GR_MEMORY_ARRAY the tensor is the CUDA array of level 0 and layer 0 of an image mapped
+ * by gr_map().
  *
  * Owner    the caller, who frees the tensor before it releases the buffer: the release revokes the
  *          tensor
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `buffer` is NULL; a field of `desc` is invalid; the tensor exceeds the
- *                           buffer
+ *                           buffer; or it has several dimensions, no `strides`, and other rows than
+ *                           the image, which has a pitch
  *     GR_ERR_STATE          the mapping has ended; or `buffer` is an image mapped by gr_map(),
  *                           without GR_MEMORY_ARRAY
  */
@@ -296,7 +299,7 @@ GR_API gr_status gr_tensor_collect(unsigned timeout_ms);
 typedef struct gr_tensor_info {
     /* the CUDA address of element 0; 0: the tensor was revoked, or has no elements */
     CUdeviceptr ptr;
-    void *data;             /* the host address of element 0; NULL: the host has no access */
+    void *data;             /* the host address of element 0; NULL for device memory */
     gr_dtype dtype;         /* the type of an element */
     unsigned ndim;          /* the number of dimensions */
     const int64_t *shape;   /* the sizes of the dimensions */
@@ -328,7 +331,7 @@ GR_API const gr_tensor_info *gr_tensor_get_info(const gr_tensor *tensor);
 
 /*
  * Makes `stream` wait for the work so far in the tensor's stream, and for known writes in other
- * streams.
+ * streams. The calling thread does not wait.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `stream` is invalid
@@ -375,8 +378,8 @@ GR_API gr_status gr_tensor_copy(gr_tensor *to, const gr_tensor *from, CUstream s
  * dimension fastest. `bytes` must be gr_tensor_info.bytes.
  *
  * The host memory must live until the stream has done the copy: wait for the stream before you read
- * the memory, by cuStreamSynchronize, in cuda.h gr_cuda()->StreamSynchronize(). With pageable
- * memory the call may block the thread.
+ * the memory, by cuStreamSynchronize, for which <grinterop/cuda.h> has
+ * gr_cuda()->StreamSynchronize(). With pageable memory the call may block the thread.
  *
  * Errors: as for gr_tensor_copy(), and
  *     GR_ERR_INVALID_VALUE  the memory is NULL, or `bytes` is wrong

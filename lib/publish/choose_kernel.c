@@ -238,9 +238,10 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
          (gr_dtype_is_number(to->dtype) && is_fraction(from))))
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "%s, and %s, whose values are from 0 to 1: set `scale` to convert integers "
+            "%s, and %s, whose values are %s: set `scale` to convert integers "
             "of 32 and 64 bits, such as %s for values from 0 to 255.%s",
-            GR_SENTENCE(tensor), GR_PHRASE(fetch ? from : to), fetch ? "255" : "1.0 / 255",
+            GR_SENTENCE(tensor), GR_PHRASE(fetch ? from : to),
+            from->packed || to->packed ? "floats" : "from 0 to 1", fetch ? "255" : "1.0 / 255",
             from->packed || to->packed ? " For packed texels as integers use gr_map_linear()."
                                        : "");
     if ((unsigned)o->matrix > GR_YUV_BT2020)
@@ -518,7 +519,9 @@ static gr_status refuse_types(const struct gr_picture *from, const struct gr_pic
                               const char *call)
 {
     return gr_fail(GR_ERR_UNSUPPORTED, call, "%s, and %s: %s", GR_SENTENCE(from), GR_PHRASE(to),
-                   from->is_yuv || to->is_yuv
+                   from->is_yuv && to->packed
+                       ? "YUV is not converted to packed texels. Publish RGB."
+                   : from->is_yuv || to->is_yuv
                        ? "YUV is converted from and to uint8, uint16, float16, bfloat16 and "
                          "float32 only."
                        : "complex numbers are only copied unchanged. Use tensors of real "

@@ -128,7 +128,7 @@ static gr_status describe_image(const gr_image_info *info, enum gr_slices slices
     const struct packed *packed = packed_of(info);
     const gr_dtype dtype = packed ? packed->dtype : gr_array_dtype(info->format);
     if (!dtype)
-        return gr_image_refuse_packed(info->format, call);
+        return gr_image_refuse_compressed(info->format, call);
     *p = (struct gr_picture){
         .dtype = dtype,
         .packed = packed ? packed->element : 0,

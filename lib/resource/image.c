@@ -45,17 +45,13 @@ gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned 
     return gr_image_check_range(buffer->resource, level, layer, call);
 }
 
-gr_status gr_image_refuse_packed(unsigned format, const char *call)
+gr_status gr_image_refuse_compressed(unsigned format, const char *call)
 {
-    return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
-        "CUDA describes the image by format 0x%x, whose texels are packed or compressed: "
-        "they are not the channels of a tensor. Map it by gr_map_linear(), "
-        "and describe to gr_buffer_tensor() %s.",
-        format,
-        gr_format_is_compressed(format) ? "the 8 or 16 uint8 of each block"
-        : gr_word_bytes(format) == 2    ? "each texel as one uint16"
-                                        : "each texel as one uint32");
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "CUDA describes the image by format 0x%x, whose texels are compressed: they are "
+                   "not the channels of a tensor. Map it by gr_map_linear(), and describe to "
+                   "gr_buffer_tensor() the 8 or 16 uint8 of each block, with `strides`.",
+                   format);
 }
 
 static unsigned texel_bytes(unsigned format, unsigned channels)

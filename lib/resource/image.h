@@ -27,8 +27,8 @@ static inline size_t gr_level_extent(size_t extent, unsigned level)
     return extent ? extent : 1;
 }
 
-/* Refuses the texels of a packed or compressed format, which are no tensors. */
-gr_status gr_image_refuse_packed(unsigned format, const char *call);
+/* Refuses an image of compressed blocks, which are no tensor. */
+gr_status gr_image_refuse_compressed(unsigned format, const char *call);
 
 /* Describes the image before it is mapped. False if the description is known only after a map. */
 bool gr_image_info_if_known(const gr_resource *resource, gr_image_info *info);

@@ -61,27 +61,33 @@ static gr_status query(const gr_buffer *buffer, gr_image_info *info, const char 
     return gr_image_query(buffer, info);
 }
 
-/* Describes an image: (H, W, C), or (D, H, W, C) for a 3D image. */
+/*
+ * Describes an image: (H, W, C), or (D, H, W, C) for a 3D image. Packed texels, which CUDA has as
+ * integers, have no dimension of channels.
+ */
 static gr_status describe_image(const gr_buffer *buffer, struct described *d, const char *call)
 {
     gr_image_info info;
     GR_TRY(query(buffer, &info, call));
-    if (!gr_array_dtype(info.format))
-        return gr_image_refuse_packed(info.format, call);
+    const gr_dtype plain = gr_array_dtype(info.format);
+    const size_t word = plain ? 0 : info.texel_bytes;
+    const size_t channels = word ? 1 : info.channels;
+    d->desc.dtype = word == 4 ? GR_DTYPE_U32 : word == 2 ? GR_DTYPE_U16 : plain;
+    if (!d->desc.dtype)
+        return gr_image_refuse_compressed(info.format, call);
     size_t rows = gr_level_extent(info.height, buffer->level);
     int64_t shape[] = {(int64_t)(buffer->size / buffer->pitch / rows), (int64_t)rows,
-                       (int64_t)gr_level_extent(info.width, buffer->level), info.channels};
+                       (int64_t)gr_level_extent(info.width, buffer->level), (int64_t)channels};
     int64_t strides[] = {(int64_t)(buffer->pitch * rows), (int64_t)buffer->pitch, info.texel_bytes,
-                         info.texel_bytes / info.channels};
+                         info.texel_bytes / channels};
     unsigned first = buffer->resource->is_3d ? 0 : 1;
     for (unsigned i = first; i < 4; i++) {
         d->shape[i - first] = shape[i];
         d->strides[i - first] = strides[i];
     }
-    d->desc.ndim = 4 - first;
+    d->desc.ndim = (word ? 3 : 4) - first;
     d->desc.strides = d->strides;
-    d->desc.dtype = gr_array_dtype(info.format);
-    d->desc.layout = first ? GR_LAYOUT_HWC : GR_LAYOUT_SHAPE;
+    d->desc.layout = first && !word ? GR_LAYOUT_HWC : GR_LAYOUT_SHAPE;
     return GR_OK;
 }
 
@@ -114,6 +120,27 @@ static gr_status check_memory(const gr_buffer *buffer, gr_memory memory, const c
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "`memory` is %d, but a mapping is device memory: leave it 0.", (int)memory);
+}
+
+/*
+ * Refuses a tensor of several dimensions without strides whose rows would not be those of the
+ * image.
+ */
+static gr_status check_pitch(const gr_buffer *buffer, const gr_tensor_desc *desc, const char *call)
+{
+    size_t bytes = gr_dtype_size(desc->dtype);
+    bool has_pitch =
+        buffer->size <= buffer->pitch || !buffer->pitch || desc->strides || desc->ndim < 2;
+    for (unsigned i = desc->ndim; i-- > 0 && !has_pitch;) {
+        bytes *= (size_t)desc->shape[i];
+        has_pitch = bytes == buffer->pitch;
+    }
+    if (has_pitch)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The rows of the image have a pitch of %zu, those of the tensor have not: set "
+                   "`strides`.",
+                   buffer->pitch);
 }
 
 /* Creates a tensor of the array of level 0 and layer 0, for an image that gr_map() mapped. */
@@ -152,6 +179,8 @@ gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
         status = gr_shape_init(&shape, &d.desc, __func__);
     if (status == GR_OK)
         status = gr_shape_check_room(&shape, d.desc.offset, buffer->size, "buffer", __func__);
+    if (status == GR_OK)
+        status = check_pitch(buffer, &d.desc, __func__);
     if (status != GR_OK)
         return NULL;
     gr_endings_collect();

@@ -398,6 +398,8 @@ static void check_yuv(const struct packed *f, gr_buffer *buffer)
         ck_assert_double_le(fabs(yuv[i] - (i < TEXELS ? wanted : 128)), 1.5);
     assert_fails(gr_buffer_publish(buffer, tensor, &full, fx.stream), GR_ERR_UNSUPPORTED, 0,
                  f->noun);
+    assert_fails(gr_buffer_publish(buffer, tensor, &full, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                 "Publish RGB");
     tensors_end();
 }
 
@@ -411,6 +413,8 @@ static void check_refusals(const struct packed *f, gr_buffer *buffer)
                  "gr_map_linear()");
     assert_fails(gr_buffer_publish(buffer, words, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0,
                  f->noun);
+    assert_fails(gr_buffer_publish(buffer, words, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "whose values are floats");
     assert_ok(
         gr_buffer_publish(buffer, words, &GR_INIT(gr_publish_options, .scale = ones), fx.stream));
     assert_invalid(gr_buffer_fetch(buffer, tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 3, two, NULL),
@@ -422,17 +426,16 @@ static void check_refusals(const struct packed *f, gr_buffer *buffer)
     tensors_end();
 }
 
-/* The words, as the message advises, and a conversion of linear memory. */
+/* The words, and a conversion of linear memory. */
 static void check_linear(const struct packed *f, gr_resource *resource)
 {
-    const int64_t shape[] = {SIDE, SIDE};
     gr_buffer *buffer = must_make(gr_map_linear(resource, 0, 0, fx.stream));
-    const int64_t strides[] = {(int64_t)gr_buffer_get_info(buffer)->pitch, f->bytes};
-    assert_null(gr_buffer_tensor(buffer, NULL), GR_ERR_UNSUPPORTED, 0,
-                f->bytes == 2 ? "each texel as one uint16" : "each texel as one uint32");
-    GR_AUTO(gr_tensor) *words = must_make(gr_buffer_tensor(
-        buffer, &GR_INIT(gr_tensor_desc, .dtype = f->bytes == 2 ? GR_DTYPE_U16 : GR_DTYPE_U32,
-                         .ndim = 2, .shape = shape, .strides = strides)));
+    GR_AUTO(gr_tensor) *words = must_make(gr_buffer_tensor(buffer, NULL));
+    const gr_tensor_info *info = gr_tensor_get_info(words);
+    ck_assert_int_eq(info->dtype, f->bytes == 2 ? GR_DTYPE_U16 : GR_DTYPE_U32);
+    ck_assert_uint_eq(info->ndim, 2);
+    ck_assert(info->shape[0] == SIDE && info->shape[1] == SIDE);
+    ck_assert_uint_eq((size_t)info->strides[0], gr_buffer_get_info(buffer)->pitch);
     assert_ok(gr_tensor_copy_from_host(words, texels, (size_t)TEXELS * f->bytes, fx.stream));
     CU(StreamSynchronize(fx.stream));
     check_values(f, buffer);

@@ -492,19 +492,25 @@ static void read_as_integers(gr_dtype dtype, unsigned ndim, const int64_t *shape
     CU(StreamSynchronize(fx.stream));
 }
 
-VULKAN_TEST(packed_texels_are_not_tensors)
+VULKAN_TEST(packed_texels_are_integers)
 {
-    uint32_t texels[16], got[16];
+    uint32_t texels[16], got[16], rows[4][64];
     pattern_fill(texels, sizeof(texels), 3);
     struct vulkan_image image =
         map_filled(VK_FORMAT_A2B10G10R10_UNORM_PACK32, GR_READ_WRITE, texels);
     must_release(buffer);
     buffer = must_make(gr_map_linear(image.resource, 0, 0, fx.stream));
     ck_assert_uint_eq(gr_buffer_get_info(buffer)->pitch, 256);
-    assert_null(gr_buffer_tensor(buffer, NULL), GR_ERR_UNSUPPORTED, 0, "each texel as one uint32");
     static const int64_t strides[] = {256, 4};
     read_as_integers(GR_DTYPE_U32, 2, (int64_t[]){4, 4}, strides, got, sizeof(got));
     ck_assert_mem_eq(got, texels, sizeof(texels));
+    assert_null(gr_buffer_tensor(buffer, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U32, .ndim = 2,
+                                                  .shape = (int64_t[]){4, 4})),
+                GR_ERR_INVALID_VALUE, 0, "a pitch of 256");
+    read_as_integers(GR_DTYPE_U32, 2, (int64_t[]){4, 64}, NULL, rows, sizeof(rows));
+    ck_assert_mem_eq(rows[1], texels + 4, 16);
+    read_as_integers(GR_DTYPE_U32, 1, (int64_t[]){4 * 64}, NULL, rows, sizeof(rows));
+    ck_assert_mem_eq(rows[3], texels + 12, 16);
     vulkan_image_end(&image, buffer);
 }
 
