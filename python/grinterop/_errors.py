@@ -298,4 +298,4 @@ def last_error() -> Error | None:
     return Error(status, DOMAINS[domain], code, name, _python_names(call), _python_names(message))
 
 
-_grinterop._set_makers(_make, _warn)
+_grinterop._set_makers(_make, _warn, _python_names)

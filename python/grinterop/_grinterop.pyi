@@ -84,6 +84,7 @@ _Dtype: TypeAlias = object  # checked by its name
 _Number: TypeAlias = SupportsFloat | None
 _Values: TypeAlias = SupportsFloat | Sequence[SupportsFloat] | None
 _Transport: TypeAlias = Literal["without copy", "interop", "shared", "copy", "peer", "any", None]
+_Transports: TypeAlias = _Transport | Sequence[_Transport]
 _VulkanTransport: TypeAlias = Literal["without copy", "copy", "peer", "any", None]
 _Layout: TypeAlias = Literal[
     "shape", "hwc", "chw", "nv12", "p016", "nv16", "yuv444", "yuv420", "yuv422", "yuyv", "uyvy",
@@ -238,14 +239,14 @@ class GraphicsResource(_Samples):
     @classmethod
     def from_gl_buffer(
         cls, gl_buffer: SupportsIndex, *, flags: _Flags = None, stream: _Stream,
-        transports: _Transport = None, share_group: bool = False, follow_storage: bool = False,
+        transports: _Transports = None, share_group: bool = False, follow_storage: bool = False,
         in_flight: SupportsIndex = 0,
     ) -> _MappingResource: ...
     @overload
     @classmethod
     def from_gl_buffer(
         cls, gl_buffer: SupportsIndex, *, flags: _Flags = None, stream: None = None,
-        transports: _Transport = None, share_group: bool = False, follow_storage: bool = False,
+        transports: _Transports = None, share_group: bool = False, follow_storage: bool = False,
         in_flight: SupportsIndex = 0,
     ) -> Self:
         """Registers an OpenGL buffer of the current context with CUDA.
@@ -258,9 +259,9 @@ class GraphicsResource(_Samples):
             flags: What CUDA does with the buffer: see GraphicsResource.
             stream: If given, `with` maps the buffer in this stream and returns a Buffer; otherwise
                 it returns the resource. Both close the resource at the end.
-            transports: None or 'without copy' allows 'interop' and 'shared', 'any' all of them.
-                'peer' copies from GPU to GPU, and 'copy' through host memory, which works
-                everywhere.
+            transports: The allowed ones, as a name or several: 'interop', 'shared', 'peer' (copies
+                from GPU to GPU) and 'copy' (through host memory, which works everywhere). None or
+                'without copy' allows the first two, 'any' all.
             share_group: Any context that shares objects with the current one can map and close it.
             follow_storage: A map registers the buffer again if its storage was replaced.
             in_flight: 2 to 64 staging buffers, so that CUDA and OpenGL work on several frames at
@@ -275,7 +276,7 @@ class GraphicsResource(_Samples):
     @classmethod
     def from_gl_image(
         cls, image: SupportsIndex, target: SupportsIndex, *, flags: _Flags = None,
-        transports: _Transport = None, share_group: bool = False, follow_storage: bool = False,
+        transports: _Transports = None, share_group: bool = False, follow_storage: bool = False,
         in_flight: SupportsIndex = 0,
     ) -> Self:
         """Registers an OpenGL texture or renderbuffer with CUDA, like from_gl_buffer().
@@ -288,7 +289,7 @@ class GraphicsResource(_Samples):
             target: GL_TEXTURE_2D (0x0DE1), GL_TEXTURE_3D, GL_TEXTURE_2D_ARRAY,
                 GL_TEXTURE_RECTANGLE, GL_TEXTURE_CUBE_MAP or GL_RENDERBUFFER, as a number.
             flags: With 'surface_load_store', kernels and publish() write without an extra copy.
-            transports: As for from_gl_buffer(); depth needs 'copy' or 'any'.
+            transports: As for from_gl_buffer(); depth and packed formats need 'copy' or 'any'.
             share_group, follow_storage, in_flight: As for from_gl_buffer().
 
         Raises:
@@ -297,7 +298,7 @@ class GraphicsResource(_Samples):
         """
     @classmethod
     def create_gl_buffer(
-        cls, size: SupportsIndex, *, flags: _Flags = None, transports: _Transport = None,
+        cls, size: SupportsIndex, *, flags: _Flags = None, transports: _Transports = None,
         packed: bool = False, in_flight: SupportsIndex = 0,
     ) -> Self:
         """Creates an OpenGL buffer in shared memory: draw it by its gl_name. A Ring needs such
@@ -313,7 +314,7 @@ class GraphicsResource(_Samples):
     def create_gl_image(
         cls, target: SupportsIndex, internal_format: SupportsIndex, width: SupportsIndex,
         height: SupportsIndex, depth: SupportsIndex = 0, levels: SupportsIndex = 0, *,
-        flags: _Flags = None, transports: _Transport = None, in_flight: SupportsIndex = 0,
+        flags: _Flags = None, transports: _Transports = None, in_flight: SupportsIndex = 0,
     ) -> Self:
         """Creates an OpenGL texture in shared memory: draw it by its gl_name.
 
@@ -1353,5 +1354,6 @@ def _release_many(
     buffers: Sequence[Buffer], stream: _Stream | None = None, wait_event: _Event = None,
 ) -> None: ...
 def _set_makers(
-    error: Callable[..., BaseException], warning: Callable[[type, Exception], None], /,
+    error: Callable[..., BaseException], warning: Callable[[type, Exception], None],
+    names: Callable[[str], str], /,
 ) -> None: ...

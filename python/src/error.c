@@ -9,11 +9,19 @@
 
 #include "lib/cuda/driver_functions.h"
 
-static PyObject *maker, *warner;
+static PyObject *maker, *warner, *namer;
 
 PyObject *text_of(const char *text)
 {
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+PyObject *text_in_python(const char *text)
+{
+    PyObject *names = Py_XNewRef(namer);
+    PyObject *result = names ? PyObject_CallFunction(names, "N", text_of(text)) : text_of(text);
+    Py_XDECREF(names);
+    return result;
 }
 
 /* The fields of an error, as the argument tuple for _make in _errors.py. */
@@ -182,11 +190,12 @@ void warn_of_end(PyTypeObject *type)
 
 static PyObject *set_makers(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyObject *error, *warning;
-    if (!PyArg_ParseTuple(args, "OO:_set_makers", &error, &warning))
+    PyObject *error, *warning, *names;
+    if (!PyArg_ParseTuple(args, "OOO:_set_makers", &error, &warning, &names))
         return NULL;
     keep_as(&maker, error);
     keep_as(&warner, warning);
+    keep_as(&namer, names);
     return Py_NewRef(Py_None);
 }
 

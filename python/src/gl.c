@@ -8,6 +8,25 @@
 static const struct named transports[] = {
     {"without copy", 0}, GL_TRANSPORTS, {"any", GR_TRANSPORT_ANY}, {0}};
 
+/* Returns the bits of one name or of several; 0 for None. */
+static bool transports_of(PyObject *object, unsigned *bits)
+{
+    *bits = 0;
+    if (!is_given(object) || PyUnicode_Check(object))
+        return value_of(object, "transport", transports, bits);
+    PyObject *names = items_of(object, "transports: expected a name, or several");
+    bool are_names = names && PyTuple_Size(names) > 0;
+    if (names && !are_names)
+        PyErr_SetString(PyExc_ValueError, "transports is empty: name those that are allowed");
+    for (Py_ssize_t i = 0; are_names && i < PyTuple_Size(names); i++) {
+        unsigned one;
+        are_names = value_of(PyTuple_GetItem(names, i), "transport", transports, &one);
+        *bits |= one ? one : GR_TRANSPORT_INTEROP | GR_TRANSPORT_SHARED;
+    }
+    Py_XDECREF(names);
+    return are_names;
+}
+
 static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywords)
 {
     ENTER();
@@ -21,8 +40,7 @@ static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywor
                      "in_flight"),
                GL_NAME(&gl_name), FLAGS(&flags), &stream, &transport, TRUTH(&options.share_group),
                TRUTH(&options.follow_storage), UNSIGNED(&options.in_flight)) ||
-        !stream_or(stream, NULL, &checked) ||
-        !value_of(transport, "transport", transports, &options.transports))
+        !stream_or(stream, NULL, &checked) || !transports_of(transport, &options.transports))
         return NULL;
     WITHOUT_GIL(resource = gr_from_gl_buffer_with(gl_name, flags, &options));
     PyObject *self = resource_new((PyTypeObject *)type, resource);
@@ -43,7 +61,7 @@ static PyObject *from_gl_image(PyObject *type, PyObject *args, PyObject *keyword
                GL_NAME(&gl_name), UNSIGNED(&gl_target), FLAGS(&flags), &transport,
                TRUTH(&options.share_group), TRUTH(&options.follow_storage),
                UNSIGNED(&options.in_flight)) ||
-        !value_of(transport, "transport", transports, &options.transports))
+        !transports_of(transport, &options.transports))
         return NULL;
     WITHOUT_GIL(resource = gr_from_gl_image_with(gl_name, gl_target, flags, &options));
     return resource_new((PyTypeObject *)type, resource);
@@ -59,7 +77,7 @@ static PyObject *create_gl_buffer(PyObject *type, PyObject *args, PyObject *keyw
     if (!PARSE("O&|$O&OO&O&:create_gl_buffer",
                NAMES("size", "flags", "transports", "packed", "in_flight"), SIZE(&size),
                FLAGS(&flags), &transport, TRUTH(&options.packed), UNSIGNED(&options.in_flight)) ||
-        !value_of(transport, "transport", transports, &options.transports))
+        !transports_of(transport, &options.transports))
         return NULL;
     WITHOUT_GIL(resource = gr_create_gl_buffer(size, flags, &options));
     return resource_new((PyTypeObject *)type, resource);
@@ -78,7 +96,7 @@ static PyObject *create_gl_image(PyObject *type, PyObject *args, PyObject *keywo
                UNSIGNED(&desc.target), UNSIGNED(&desc.internal_format), UNSIGNED(&desc.width),
                UNSIGNED(&desc.height), UNSIGNED(&desc.depth), UNSIGNED(&desc.levels), FLAGS(&flags),
                &transport, UNSIGNED(&options.in_flight)) ||
-        !value_of(transport, "transport", transports, &options.transports))
+        !transports_of(transport, &options.transports))
         return NULL;
     WITHOUT_GIL(resource = gr_create_gl_image(&desc, flags, &options));
     return resource_new((PyTypeObject *)type, resource);

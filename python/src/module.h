@@ -68,6 +68,8 @@ PyObject *fail_as(gr_status status, const char *call, PyObject *message);
 
 /* A str from a text of the library. Invalid UTF-8 is replaced. */
 PyObject *text_of(const char *text);
+/* A text of the library, with the names of Python. */
+PyObject *text_in_python(const char *text);
 
 /*
  * For destructors: turns the exception that is set into a CUDAWarning that names the dropped type.

@@ -118,7 +118,7 @@ PyObject *resource_describe(PyObject *object, PyObject *Py_UNUSED(none))
         return NULL;
     gr_resource_describe(own(object), line, sizeof(line));
     exclusive_end(object);
-    return text_of(line);
+    return text_in_python(line);
 }
 
 PyGetSetDef resource_properties[] = {

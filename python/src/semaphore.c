@@ -207,7 +207,7 @@ static PyObject *describe(PyObject *self, PyObject *Py_UNUSED(none))
     if (!semaphore)
         return NULL;
     gr_semaphore_describe(semaphore, line, sizeof(line));
-    return text_of(line);
+    return text_in_python(line);
 }
 
 PROPERTY_IN_CALL(handle, handle_of(open_of(self)))

@@ -269,7 +269,7 @@ static PyObject *describe(PyObject *object, PyObject *Py_UNUSED(none))
     vulkan_object *self = open_of(object);
     if (!self)
         return NULL;
-    return text_of(gr_vk_device_get_info(self->device)->description);
+    return text_in_python(gr_vk_device_get_info(self->device)->description);
 }
 
 /* ---- The type -------------------------------------------------------------------------------- */

@@ -30,7 +30,14 @@ def checked(*parts):
     return error
 
 
-_grinterop._set_makers(checked, _errors._warn)
+def named(text):
+    """Replaces the C names of a description, which must leave none."""
+    text = _errors._python_names(text)
+    assert not C_NAMES.search(text), text
+    return text
+
+
+_grinterop._set_makers(checked, _errors._warn, named)
 
 
 @pytest.fixture(scope="session")

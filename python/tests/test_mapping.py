@@ -395,8 +395,15 @@ def test_copied_resource_has_no_cuda_handle(vbo, cuda):
         assert resource.transport == "copy" and resource.handle == 0
         with resource.map(stream=cuda) as buffer:
             assert buffer.handle
-    with pytest.raises(ValueError, match="transport"):
-        GraphicsResource.from_gl_buffer(vbo, transports="carrier pigeon")
+    with GraphicsResource.from_gl_buffer(vbo, transports=("shared", "copy")) as resource:
+        assert resource.transport == "copy"
+    with GraphicsResource.from_gl_buffer(vbo, transports=["without copy"]) as resource:
+        assert resource.transport == "interop"
+    for wrong, text in [("carrier pigeon", "transport"), (["copy", "mail"], "mail"), ([], "empty")]:
+        with pytest.raises(ValueError, match=text):
+            GraphicsResource.from_gl_buffer(vbo, transports=wrong)
+    with pytest.raises(TypeError, match="transports"):
+        GraphicsResource.from_gl_buffer(vbo, transports=4)
 
 
 # ---- Frames in flight ----------------------------------------------------------------------------

@@ -335,6 +335,7 @@ def test_depth_is_published_and_fetched_by_copy(egl, cuda):
         grinterop.fetch(depth, back, stream=cuda)
         cuda.sync()
         assert (back == array).all()
+        assert "GR_" not in depth.describe()
 
 
 def test_publish_fills_a_mapping(picture, cuda):
