@@ -119,7 +119,8 @@ gr_status gr_allocation_export(CUmemGenericAllocationHandle allocation, int *fd)
 /* ---- Memory that others allocated ------------------------------------------------------------ */
 
 #define INSTEAD                                                                                    \
-    "Allocate it by gr_tensor_create() with `exportable`, or in Python within "                    \
+    "Allocate it by gr_tensor_create() with `exportable`, by cuMemCreate() with "                  \
+    "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, or in Python within "                               \
     "grinterop.exportable_memory(); or copy the tensor to a buffer by gr_publish()."
 
 static gr_status refuse_memory(const char *why, const char *call)

@@ -43,8 +43,8 @@ static gr_status check(const gr_tensor *tensor, unsigned flags, const char *call
     const gr_tensor_info *info = &tensor->info;
     if (info->memory != GR_MEMORY_DEVICE || !info->bytes)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensor %s: pass one with elements in memory of a CUDA device "
-                       "(GR_MEMORY_DEVICE).",
+                       "The tensor %s: pass one with elements in memory of a CUDA device that "
+                       "other APIs can import (gr_tensor_desc.exportable).",
                        info->bytes ? "is not in device memory" : "has no elements");
     if ((tensor->root ? tensor->root : tensor)->user.revoke)
         return gr_fail(GR_ERR_INVALID_VALUE, call,

@@ -194,7 +194,9 @@ static gr_status check_pair(const gr_resource *resource, const gr_semaphore *acq
     if (acquire == release && acquire != GR_SEMAPHORE_NONE)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`acquire` and `release` are the same semaphore: each side must signal its "
-                       "own semaphore, because values only grow.");
+                       "own semaphore, because values only grow. For one timeline whose values you "
+                       "count, pass GR_SEMAPHORE_NONE twice, and use gr_semaphore_wait() and "
+                       "gr_semaphore_signal().");
     return GR_OK;
 }
 

@@ -331,6 +331,7 @@ TEST(no_stream_waits_for_the_value_of_a_cancelled_submit)
     need_software();
     gr_semaphore *both = make_semaphore(true);
     make_resources(2, GR_SEMAPHORE_NONE, both);
+    assert_invalid(gr_resource_set_sync(resources[1], both, both), "GR_SEMAPHORE_NONE twice");
     assert_ok(gr_resource_set_sync(resources[1], both, GR_SEMAPHORE_NONE));
     for (int i = 0; i < 4; i++) {
         use_by_cuda(resources[0], i % 2 ? fx.stream : fx.other);
