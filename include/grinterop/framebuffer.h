@@ -85,22 +85,24 @@ typedef struct gr_framebuffer_options {
  * issued before. `framebuffer` 0 is the default framebuffer. `options` may be NULL.
  *
  * Shapes and conversions are those of gr_fetch(): (H,W,C) or (H,W) of the rectangle, and row 0 is
- * the lowest. The values are converted as for an image of the attachment's format; depth is a float
- * from 0 to 1, stencil is an integer. Multisampled attachments are resolved as by
- * glBlitFramebuffer(): for depth, stencil and integers the result is one of the samples, and
- * `sample` selects one of any attachment. Only the first layer of a layered attachment is read.
+ * the lowest. The values are converted as for an image of the attachment's format, but 10:10:10:2
+ * passes through 16 bits per channel; depth is a float from 0 to 1, stencil is an integer. OpenGL
+ * may give an attachment more samples than the program asked for. Multisampled attachments are
+ * resolved as by glBlitFramebuffer(): for depth, stencil and integers the result is one of the
+ * samples, and `sample` selects one of any attachment. Only the first layer of a layered attachment
+ * is read.
  *
- * With the OpenGL of the NVIDIA driver a compute shader reads framebuffer objects. Textures are
- * fastest: on an H100, renderbuffers and samples of 1920 x 1080 pixels take 165 us more. Its
- * program and textures, up to four of up to 32 MiB, live as long as the `staging` buffers that it
- * has written; after a NULL, as long as the current context. glReadPixels(), which is slower there,
- * reads the rest: the default framebuffer, packed colours, depth of unsized formats, arrays of 1D
- * textures and cube maps, and everything while conditional rendering, transform feedback or a
- * GL_COMPUTE_SHADER_INVOCATIONS query is active, the current program was deleted, failed to link
- * again or has subroutine uniforms, another context has deleted an object that is bound, or the
- * context has no errors. OpenGL may discard a resolve of samples while conditional rendering is
- * active. That is refused, but cannot be detected before OpenGL 4.5. Fractions of 24 bits may
- * differ from those of glReadPixels() in the last bits of a float.
+ * With the OpenGL of the NVIDIA driver a compute shader reads framebuffer objects; with Mesa it
+ * only reads a `sample`. Textures are fastest: on an H100, renderbuffers and samples of 1920 x 1080
+ * pixels take 165 us more. Its program and textures, up to four of up to 32 MiB, live as long as
+ * the `staging` buffers that it has written; after a NULL, as long as the current context.
+ * glReadPixels(), which is slower there, reads the rest: the default framebuffer, packed colours,
+ * depth of unsized formats, arrays of 1D textures and cube maps, and everything while conditional
+ * rendering, transform feedback or a GL_COMPUTE_SHADER_INVOCATIONS query is active, the current
+ * program was deleted, failed to link again or has subroutine uniforms, another context has deleted
+ * an object that is bound, or the context has no errors. OpenGL may discard a resolve of samples
+ * while conditional rendering is active. That is refused, but cannot be detected before OpenGL 4.5.
+ * Fractions of 24 bits may differ from those of glReadPixels() in the last bits of a float.
  *
  * Owner    the call creates no object. gr_tensor_free() may be called at once: the memory of the
  *          tensor is freed in stream order
@@ -159,9 +161,10 @@ GR_API gr_status gr_fetch_framebuffer_many(unsigned int framebuffer, gr_tensor *
  *     gr_ring_give_back(ring, slots, 16);
  *
  * Pixels   rows without padding, the lowest first, in the channels and bits of the attachment: 3
- *          channels become 4, packed ones 8 bits each, depth float32 from 0 to 1, stencil u8.
- *          Describe them in `pixels` as gr_publish_options.target: without it gr_buffer_fetch()
- *          assumes the shape and dtype of the tensor. It does not convert depth to distances
+ *          channels become 4, depth float32 from 0 to 1, stencil u8. Packed channels are widened:
+ *          those of 10:10:10:2 to u16, of 11:11:10 to f16, of up to 8 bits to u8. Describe them in
+ *          `pixels` as gr_publish_options.target: without it gr_buffer_fetch() assumes the shape
+ *          and dtype of the tensor. It does not convert depth to distances
  * Options  may be NULL; z_near, z_far, conversion and staging must be 0
  *
  * Thread, state and errors: as for gr_fetch_framebuffer(), and

@@ -34,7 +34,8 @@
  *             Values are clamped to the range of the type, which is -1 to 1 for i8 and i16 that are
  *             not numbers. They are rounded to the nearest integer, ties to even; NaN becomes 0.
  *             Anything but 0 becomes true. Floats of packed texels are rounded to nearest, ties to
- *             even; negative values become 0, and too large ones the largest. 9:9:9:5 is rounded by
+ *             even; negative values become 0, and too large ones the largest. 11:11:10 keeps NaN
+ *             and infinity; in 9:9:9:5 they become 0 and the largest value. 9:9:9:5 is rounded by
  *             the algorithm of EXT_texture_shared_exponent.
  * Types       all except complex numbers, which are only copied. If one of the types is f64 or an
  *             integer of 32 or 64 bits, kernels compute with 53 bits, otherwise with the 24 bits of
