@@ -16,6 +16,16 @@
     "Allow GR_TRANSPORT_INTEROP, or GR_TRANSPORT_COPY if one device draws and another computes; "  \
     "GR_TRANSPORT_ANY uses the best that works."
 
+/* A buffer in the memory of a tensor has no other transport. */
+#define INSTEAD_OF_TENSOR                                                                          \
+    "Copy the tensor by gr_publish() to a buffer of gr_from_gl_buffer_with() that allows "         \
+    "GR_TRANSPORT_ANY."
+
+static const char *instead_of(const struct gl_wish *wish)
+{
+    return wish && wish->memory ? INSTEAD_OF_TENSOR : INSTEAD;
+}
+
 /* Whether CUDA exports memory to OpenGL as a file descriptor, which Windows does not have. */
 #ifdef _WIN32
 #define HAS_DESCRIPTORS false
@@ -23,7 +33,8 @@
 #define HAS_DESCRIPTORS true
 #endif
 
-static gr_status check_opengl(const struct gl_context *context, const char *call)
+static gr_status check_opengl(const struct gl_context *context, const struct gl_wish *wish,
+                              const char *call)
 {
     GR_TRY(gl_context_refuse_es(context, "Sharing storage (GR_TRANSPORT_SHARED, GR_TRANSPORT_PEER)",
                                 "direct state access",
@@ -31,19 +42,21 @@ static gr_status check_opengl(const struct gl_context *context, const char *call
                                 "own",
                                 call));
     if (!HAS_DESCRIPTORS)
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "OpenGL storage is shared by file descriptors, which Windows does not have. " INSTEAD);
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "OpenGL storage is shared by file descriptors, which Windows does not have. "
+                       "%s",
+                       instead_of(wish));
     const char *memory = epoxy_has_gl_extension("GL_EXT_memory_object") ? "" : "memory_object";
     const char *fd = epoxy_has_gl_extension("GL_EXT_memory_object_fd") ? "" : "memory_object_fd";
     if (context->direct && !*memory && !*fd)
         return GR_OK;
     const char *renderer = (const char *)glGetString(GL_RENDERER);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "OpenGL storage cannot be shared here: %.120s lacks%s%s%s%s%s. " INSTEAD,
+                   "OpenGL storage cannot be shared here: %.120s lacks%s%s%s%s%s. %s",
                    renderer ? renderer : "this OpenGL", *memory ? " GL_EXT_" : "", memory,
                    *fd ? " GL_EXT_" : "", fd,
-                   context->direct ? "" : " GL_ARB_direct_state_access (OpenGL 4.5)");
+                   context->direct ? "" : " GL_ARB_direct_state_access (OpenGL 4.5)",
+                   instead_of(wish));
 }
 
 /* ---- The devices ----------------------------------------------------------------------------- */
@@ -52,7 +65,8 @@ static gr_status check_opengl(const struct gl_context *context, const char *call
  * Chooses the device of the current CUDA context if OpenGL draws on it, otherwise the first device
  * that draws.
  */
-static gr_status find_drawing(CUdevice current, CUdevice *drawing, const char *call)
+static gr_status find_drawing(CUdevice current, CUdevice *drawing, const struct gl_wish *wish,
+                              const char *call)
 {
     CUresult result = gl_drawing_device(drawing);
     if (result == CUDA_SUCCESS) {
@@ -66,17 +80,24 @@ static gr_status find_drawing(CUdevice current, CUdevice *drawing, const char *c
                 result == CUDA_ERROR_OPERATING_SYSTEM;
     if (!says)
         return gr_fail_cuda(result, "cuGLGetDevices", "%s: %s", call, text);
+    if (wish && wish->memory) {
+        gl_diagnose_devices(text, sizeof(text));
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "OpenGL storage cannot be shared: OpenGL draws on no CUDA device. %s. %s",
+                       text, instead_of(wish));
+    }
     return gr_fail_code(GR_ERR_UNSUPPORTED, GR_DOMAIN_NONE, 0, NULL, call,
                         "OpenGL storage cannot be shared: OpenGL draws on no CUDA device. %s",
                         text);
 }
 
-static gr_status refuse_pair(CUdevice drawing, CUdevice current, bool is_image, const char *call)
+static gr_status refuse_pair(CUdevice drawing, CUdevice current, const struct gl_wish *wish,
+                             const char *call)
 {
     char draws[200], computes[200];
     gr_device_text(drawing, draws, sizeof(draws));
     gr_device_text(current, computes, sizeof(computes));
-    if (is_image)
+    if (wish && wish->image)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "Images cannot be shared between two devices: OpenGL draws on %s, CUDA "
                        "computes on %s. Share a buffer (gr_create_gl_buffer()) and let OpenGL copy "
@@ -86,22 +107,22 @@ static gr_status refuse_pair(CUdevice drawing, CUdevice current, bool is_image, 
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "OpenGL storage cannot be shared between these two devices: OpenGL draws on %s; "
                    "CUDA computes on %s, which has no peer access to the OpenGL device "
-                   "(cuDeviceCanAccessPeer; nvidia-smi topo -p2p r). " INSTEAD,
-                   draws, computes);
+                   "(cuDeviceCanAccessPeer; nvidia-smi topo -p2p r). %s",
+                   draws, computes, instead_of(wish));
 }
 
-static gr_status check_devices(bool is_image, CUdevice *drawing, const char *call)
+static gr_status check_devices(const struct gl_wish *wish, CUdevice *drawing, const char *call)
 {
     CUdevice current;
     gr_status status = gr_current_device(&current);
     bool reaches = false;
     if (status == GR_OK)
-        status = find_drawing(current, drawing, call);
+        status = find_drawing(current, drawing, wish, call);
     if (status != GR_OK || *drawing == current)
         return status;
-    if (!is_image)
+    if (!wish || !wish->image)
         status = gr_device_reaches(current, *drawing, &reaches);
-    return status != GR_OK || reaches ? status : refuse_pair(*drawing, current, is_image, call);
+    return status != GR_OK || reaches ? status : refuse_pair(*drawing, current, wish, call);
 }
 
 void gl_shared_format_devices(CUdevice drawing, char *text, size_t size)
@@ -117,7 +138,7 @@ void gl_shared_format_devices(CUdevice drawing, char *text, size_t size)
              computes);
 }
 
-static gr_status check_driver(CUdevice device, const char *call)
+static gr_status check_driver(CUdevice device, const struct gl_wish *wish, const char *call)
 {
     const struct gr_driver_api *cu = gr_driver();
     int maps = 0, exports = 0;
@@ -134,16 +155,17 @@ static gr_status check_driver(CUdevice device, const char *call)
         return GR_OK;
     char text[200];
     gr_device_text(device, text, sizeof(text));
-    return gr_fail(GR_ERR_UNSUPPORTED, call, "%s cannot %s, which sharing needs. " INSTEAD, text,
-                   maps ? "export memory as file descriptors" : "map exported memory");
+    return gr_fail(GR_ERR_UNSUPPORTED, call, "%s cannot %s, which sharing needs. %s", text,
+                   maps ? "export memory as file descriptors" : "map exported memory",
+                   instead_of(wish));
 }
 
-gr_status gl_shared_check(const struct gl_context *context, bool is_image, CUdevice *drawing,
-                          const char *call)
+gr_status gl_shared_check(const struct gl_context *context, const struct gl_wish *wish,
+                          CUdevice *drawing, const char *call)
 {
-    GR_TRY(check_opengl(context, call));
-    GR_TRY(check_devices(is_image, drawing, call));
-    return check_driver(*drawing, call);
+    GR_TRY(check_opengl(context, wish, call));
+    GR_TRY(check_devices(wish, drawing, call));
+    return check_driver(*drawing, wish, call);
 }
 
 /* ---- For the application --------------------------------------------------------------------- */
@@ -165,7 +187,7 @@ static gr_status probe(const struct gl_context *context, const struct gr_context
                        char *reason, size_t size)
 {
     CUdevice drawing;
-    GR_TRY(gl_shared_check(context, false, &drawing, "gr_gl_probe"));
+    GR_TRY(gl_shared_check(context, NULL, &drawing, "gr_gl_probe"));
     GL_SAVED(before, GL_SAVE(ERRORS));
     struct gl_timeline *t = gl_timeline_hold(context, cuda, drawing, "gr_gl_probe");
     if (!t)

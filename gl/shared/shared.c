@@ -234,7 +234,7 @@ struct gl_shared *gl_shared_of(const gr_resource *resource)
 static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda,
                             struct gl_wish *wish)
 {
-    GR_TRY(gl_shared_check(&r->gl.context, wish->image, &r->device, wish->call));
+    GR_TRY(gl_shared_check(&r->gl.context, wish, &r->device, wish->call));
     if (wish->memory)
         snprintf(wish->choice.reason, sizeof(wish->choice.reason), "in the memory of a tensor");
     else if (!wish->choice.reason[0])

@@ -16,15 +16,18 @@
 #include "lib/sync/sync.h"
 #include "gl/object/object.h"
 
+struct gl_wish;
+
 /* ---- Checks: check.c ------------------------------------------------------------------------- */
 
 /*
  * Records what is missing. The OpenGL context and a CUDA context are current. *drawing receives the
- * CUDA device that draws and has the storage. This is the device of the CUDA context, or, for
- * buffers, a device whose memory the CUDA device can access.
+ * CUDA device that draws and has the storage. `wish` is the object, or NULL for any buffer. This is
+ * the device of the CUDA context, or, for buffers, a device whose memory the CUDA device can
+ * access.
  */
-gr_status gl_shared_check(const struct gl_context *context, bool is_image, CUdevice *drawing,
-                          const char *call);
+gr_status gl_shared_check(const struct gl_context *context, const struct gl_wish *wish,
+                          CUdevice *drawing, const char *call);
 
 /*
  * Writes "storage on ..., CUDA on ..., which reaches it by peer access"; "" if both are the same

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <grinterop/publish.h>
+#include <grinterop/tensor.h>
+
 #define REGISTER "cuGraphicsGLRegisterBuffer"
 
 #define BOTH (GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER)
@@ -135,6 +138,24 @@ PEER_TEST(without_peer_access_peer_is_not_used)
     let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_UNKNOWN, 0);
     assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, CUDA_ERROR_UNKNOWN,
                 "cuDeviceCanAccessPeer");
+}
+
+/* A buffer in the memory of a tensor has no other transport, so the way out is a copy. */
+PEER_TEST(without_peer_access_a_tensor_is_copied)
+{
+    const int64_t size = SIZE;
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                        .shape = &size, .exportable = true);
+    const GLuint name = gl_buffer_filled(SIZE, 0);
+    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(&desc, fx.stream));
+    let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
+    assert_null(gr_create_gl_buffer_of(tensor, GR_READ_WRITE, NULL), GR_ERR_UNSUPPORTED, 0,
+                "(cuDeviceCanAccessPeer; nvidia-smi topo -p2p r). Copy the tensor by gr_publish() "
+                "to a buffer of gr_from_gl_buffer_with() that allows GR_TRANSPORT_ANY.");
+    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 7, SIZE, fx.stream));
+    GR_AUTO(gr_resource) *copy = by(GR_TRANSPORT_ANY, name);
+    assert_ok(gr_publish(copy, tensor, NULL, fx.stream));
+    assert_gl_bytes(name, SIZE, 7);
 }
 
 PEER_TEST(the_probe_names_both_gpus)

@@ -3,6 +3,7 @@
 #include "gl_parts_pretend.h"
 #include "gl_shared.h"
 
+#include <grinterop/publish.h>
 #include <grinterop/share.h>
 #include <grinterop/tensor.h>
 
@@ -352,6 +353,30 @@ TENSOR_TEST(wrong_options_are_refused)
     assert_ok(gr_egl_make_current(NULL));
     REFUSED(tensor, GR_READ_WRITE, NULL, GR_ERR_GL, "No OpenGL context is current");
     assert_ok(gr_egl_make_current(fx.egl));
+}
+
+/* Follows the advice of a message: any transport of an ordinary buffer accepts the tensor. */
+static void assert_copy_works(gr_tensor *tensor)
+{
+    const GLuint name = gl_buffer_filled(SIZE, 0);
+    GR_AUTO(gr_resource) *buffer =
+        must_make(gr_from_gl_buffer_with(name, GR_WRITE_DISCARD, &by_any));
+    fill_tensor(tensor, 0x44);
+    assert_ok(gr_publish(buffer, tensor, NULL, fx.stream));
+    assert_gl_bytes(name, SIZE, 0x44);
+}
+
+/* The function accepts no other transport, so the message must not advise one. */
+TENSOR_TEST(where_storage_is_not_shared_the_message_advises_a_copy)
+{
+    static const char *const denied[] = {"GL_EXT_memory_object_fd", NULL};
+    GR_AUTO(gr_tensor) *tensor = must_export(SIZE);
+    denied_extensions = denied;
+    REFUSED(tensor, GR_READ_WRITE, NULL, GR_ERR_UNSUPPORTED,
+            "lacks GL_EXT_memory_object_fd. Copy the tensor by gr_publish() to a buffer of "
+            "gr_from_gl_buffer_with() that allows GR_TRANSPORT_ANY.");
+    assert_copy_works(tensor);
+    assert_gl_clean();
 }
 
 static const char *no_other_device(void)
