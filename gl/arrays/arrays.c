@@ -56,32 +56,37 @@ static struct extent extent_of(const struct gl_resource *r, unsigned level)
     return e;
 }
 
+static gr_status refuse_es(const struct gl_resource *r, const struct gl_stored *stored, bool reads,
+                           bool writes, const char *call)
+{
+    const char *other = gl_format_for_es(r->format, stored);
+    if (r->format->depth)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "%s has the format %s, which GR_TRANSPORT_COPY cannot copy: OpenGL ES "
+                       "cannot read depth. Use %s.",
+                       gl_object_text(&r->base).text, r->format->name, r->format->instead_es);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "%s has the format %s, which GR_TRANSPORT_COPY cannot copy: OpenGL ES cannot %s "
+                   "its texels as CUDA has them. Use %s%s.",
+                   gl_object_text(&r->base).text, r->format->name, reads ? "write" : "read",
+                   reads    ? "GR_READ_ONLY, or "
+                   : writes ? "GR_WRITE_DISCARD, or "
+                            : "",
+                   other ? other : "a format that OpenGL ES draws to");
+}
+
 /*
- * Returns why OpenGL ES cannot move the texels, and what to use, or NULL. Always tries to read,
- * which leaves an error if the context is lost, where queries return 0.
+ * Checks whether OpenGL ES can move the texels. Always tries to read, which leaves an error if the
+ * context is lost, where queries return 0.
  */
-static const char *es_obstacle(const struct gl_resource *r, unsigned flags)
+static gr_status check_es(const struct gl_resource *r, unsigned flags, const char *call)
 {
     const struct gl_texel_source base = {.target = r->target, .format = r->format, .name = r->name};
     struct gl_stored stored;
+    GL_SAVED(before, GL_SAVE(ERRORS));
     gl_image_stored(r->name, r->target->target, &stored);
     const bool reads = gl_es_reads(&base);
-    if (r->format->depth)
-        return "OpenGL ES cannot read depth. Copy it to a GL_R32F texture by a shader";
-    if (!reads && !(flags & GR_WRITE_DISCARD))
-        return "OpenGL ES cannot read its texels as CUDA has them. Use GR_WRITE_DISCARD, or a "
-               "format of 1, 2 or 4 channels that OpenGL ES draws to";
-    if (!(flags & GR_READ_ONLY) &&
-        (!stored.bits[0] || (r->format->channels == 4 && !stored.bits[3])))
-        return "OpenGL ES cannot write its texels as CUDA has them. Use GR_READ_ONLY, or a format "
-               "of 1, 2 or 4 channels";
-    return NULL;
-}
-
-static gr_status check_es(const struct gl_resource *r, unsigned flags, const char *call)
-{
-    GL_SAVED(before, GL_SAVE(ERRORS));
-    const char *why = es_obstacle(r, flags);
+    const bool writes = stored.bits[0] && (r->format->channels != 4 || stored.bits[3]);
     const GLenum error = gl_errors_take();
     if (error != GL_NO_ERROR)
         return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
@@ -89,10 +94,10 @@ static gr_status check_es(const struct gl_resource *r, unsigned flags, const cha
                             "%s: OpenGL does not report whether %s can "
                             "be read.",
                             call, gl_object_text(&r->base).text);
-    return why ? gr_fail(GR_ERR_UNSUPPORTED, call,
-                         "%s has the format %s, which GR_TRANSPORT_COPY cannot copy: %s.",
-                         gl_object_text(&r->base).text, r->format->name, why)
-               : GR_OK;
+    if (!r->format->depth && (reads || flags & GR_WRITE_DISCARD) &&
+        (writes || flags & GR_READ_ONLY))
+        return GR_OK;
+    return refuse_es(r, &stored, reads, writes, call);
 }
 
 static gr_status check(const struct gl_resource *r, unsigned flags, const char *call)

@@ -86,6 +86,9 @@ bool gl_group_is_current(const struct gl_group *group);
 gr_status gl_context_begin(struct gl_context *context, const char *call, const char *format, ...)
     GR_PRINTF(3, 4);
 
+/* Whether an OpenGL ES context is current, for messages of checks before gl_context_begin(). */
+bool gl_context_is_es(void);
+
 /*
  * Refuses an OpenGL ES context. `what` is the subject of the sentence "... needs", `lacks` what ES
  * does not have, and `instead` completes "Use ...".

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include <epoxy/gl.h>
+
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/fork.h"
@@ -45,6 +47,12 @@ gr_status gl_context_begin(struct gl_context *context, const char *call, const c
                    "No OpenGL context is current on this thread. Make current the context that %s "
                    "(" GL_NATIVE_MAKE ").",
                    what);
+}
+
+bool gl_context_is_es(void)
+{
+    struct gl_native native;
+    return gl_native_current(&native) && gl_native_is_callable(&native) && !epoxy_is_desktop_gl();
 }
 
 gr_status gl_context_refuse_es(const struct gl_context *context, const char *what,

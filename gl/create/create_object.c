@@ -103,10 +103,6 @@ static gr_status share_plain(struct gl_names *names, struct gl_wish *wish, gr_tr
 
 static gr_status create_plain(struct gl_wish *wish, gr_transport transport)
 {
-    GR_TRY(gl_context_refuse_es(&wish->context, "Creating objects", "direct state access",
-                                "gr_from_gl_buffer() or gr_from_gl_image() with an object of your "
-                                "own",
-                                wish->call));
     if (!wish->context.direct)
         return gr_fail(
             GR_ERR_UNSUPPORTED, wish->call,
@@ -133,6 +129,15 @@ static gr_status attempt(void *of, const struct gr_transport_choice *choice, gr_
                                             : create_plain(wish, transport);
 }
 
+static gr_status check_context(struct gl_context *context, const char *call)
+{
+    GR_TRY(gl_context_begin(context, call, "will own the object"));
+    return gl_context_refuse_es(context, "Creating objects", "direct state access",
+                                "gr_from_gl_buffer() or gr_from_gl_image() with an object of your "
+                                "own",
+                                call);
+}
+
 static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
 {
     const unsigned uncopied = GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP;
@@ -155,13 +160,14 @@ static gr_resource *create(struct gl_wish *wish, const gr_gl_options *options)
         return NULL;
     }
     const unsigned by_frames = own.in_flight ? GR_TRANSPORT_PEER : 0;
-    if (gl_in_flight_check(&own, wish->flags, wish->call) != GR_OK)
+    if (gl_in_flight_check(&own, wish->flags, wish->call) != GR_OK ||
+        check_context(&wish->context, wish->call) != GR_OK)
         return NULL;
-    if (own.in_flight && gl_staged_check_format(format, wish->call) != GR_OK)
+    if (own.in_flight && gl_staged_check_format(format, &wish->context, wish->call) != GR_OK)
         return NULL;
     unsigned allowed = gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY | by_frames,
                                             uncopied | by_frames, wish->call);
-    if (!allowed || gl_context_begin(&wish->context, wish->call, "will own the object") != GR_OK)
+    if (!allowed)
         return NULL;
     wish->packed = own.packed;
     wish->in_flight = own.in_flight;

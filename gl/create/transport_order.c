@@ -21,8 +21,10 @@ static void refuse_set(unsigned wanted, const char *call)
     if (wanted & GR_TRANSPORT_SHARED)
         gr_fail(GR_ERR_UNSUPPORTED, call,
                 "GR_TRANSPORT_SHARED needs storage that grinterop allocates: OpenGL cannot share "
-                "the storage of an existing object. Create it by gr_create_gl_buffer() or "
-                "gr_create_gl_image(), or allow another transport.");
+                "the storage of an existing object. %s.",
+                gl_context_is_es() ? "Allow GR_TRANSPORT_INTEROP or GR_TRANSPORT_COPY"
+                                   : "Create it by gr_create_gl_buffer() or gr_create_gl_image(), "
+                                     "or allow another transport");
     else if (wanted & GR_TRANSPORT_PEER)
         gr_fail(GR_ERR_UNSUPPORTED, call,
                 "GR_TRANSPORT_PEER needs `in_flight` for an object that grinterop creates: set "
@@ -178,7 +180,7 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed
     r->in_flight = options->in_flight;
     gr_status status = options->share_group ? gl_context_join_group(&r->context, call) : GR_OK;
     if (status == GR_OK && r->in_flight && r->target)
-        status = gl_staged_check_format(r->format, call);
+        status = gl_staged_check_format(r->format, &r->context, call);
     if (status == GR_OK) {
         gl_transports_order(&choice, &order, allowed);
         status = gr_choose_transport(&choice, attempt, &existing);
@@ -198,8 +200,9 @@ static unsigned take(gr_gl_options *own, unsigned flags, const gr_gl_options *op
         return 0;
     if (own->packed) {
         gr_fail(GR_ERR_UNSUPPORTED, call,
-                "`packed` is for new buffers, because existing storage stays where it is: create "
-                "the buffer by gr_create_gl_buffer().");
+                "`packed` is for new buffers, because existing storage stays where it is: %s.",
+                gl_context_is_es() ? "leave it false"
+                                   : "create the buffer by gr_create_gl_buffer()");
         return 0;
     }
     return gl_transports_select(

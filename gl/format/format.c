@@ -19,6 +19,7 @@
 #define READ_DEPTH "gr_fetch_framebuffer() to read the depth into a tensor, or "
 #define BY_COPY    "GR_TRANSPORT_COPY in gr_gl_options.transports to read and write it"
 #define COPY_COLOR "a GL_RGBA8 image that a shader copies the colours into"
+#define COPY_DEPTH "a GL_R32F texture that a shader copies the depth into"
 
 enum kind { NORMALIZED, SRGB_COLOR, FLOATS, INTEGER };
 
@@ -36,23 +37,32 @@ enum kind { NORMALIZED, SRGB_COLOR, FLOATS, INTEGER };
      .name = "GL_" #gl,                                                                            \
      .refused = NO_DEPTH,                                                                          \
      .instead = READ_DEPTH BY_COPY,                                                                \
+     .instead_es = COPY_DEPTH,                                                                     \
      .format = CU_AD_FORMAT_FLOAT,                                                                 \
      .channels = 1,                                                                                \
      .depth = true,                                                                                \
      .integers = size,                                                                             \
      .transfer_format = GL_DEPTH_COMPONENT,                                                        \
      .transfer_type = GL_FLOAT},
+/* OpenGL ES reads GL_RGB10_A2 always, but not each of the others, and may lack GL_RGBA16. */
 #define PACKED(gl, element, transfer, type, wide)                                                  \
     {.internal = GL_##gl,                                                                          \
      .name = "GL_" #gl,                                                                            \
      .refused = NO_PACKED,                                                                         \
      .instead = "GL_" #wide ", or " BY_COPY,                                                       \
+     .instead_es = (GL_##transfer) == GL_RGBA ? "GL_RGBA16F, or " BY_COPY : "GL_" #wide,           \
      .format = GR_FORMAT_##element,                                                                \
      .channels = (GL_##transfer) == GL_RGBA ? 4 : 3,                                               \
      .normalized = (GL_##wide) != GL_RGBA16F,                                                      \
      .packed = true,                                                                               \
      .transfer_format = GL_##transfer,                                                             \
      .transfer_type = GL_##type},
+#define STENCIL(gl, other)                                                                         \
+    {.internal = GL_##gl,                                                                          \
+     .name = "GL_" #gl,                                                                            \
+     .refused = NO_STENCIL,                                                                        \
+     .instead = READ_DEPTH "GL_" #other ", and " BY_COPY,                                          \
+     .instead_es = COPY_DEPTH},
 #define REFUSED(gl, why, use)                                                                      \
     {.internal = GL_##gl, .name = "GL_" #gl, .refused = why, .instead = use},
 static const struct gl_format formats[] = {
@@ -70,10 +80,12 @@ const struct gl_format *gl_format_of(unsigned int internal)
     return NULL;
 }
 
-gr_status gl_format_refuse(const struct gl_format *format, unsigned int name, const char *call)
+gr_status gl_format_refuse(const struct gl_format *format, unsigned int name,
+                           const struct gl_context *context, const char *call)
 {
     return gr_fail(GR_ERR_UNSUPPORTED, call, "OpenGL image %u has the format %s: %s. Use %s.", name,
-                   format->name, format->refused, format->instead);
+                   format->name, format->refused,
+                   context->es && format->instead_es ? format->instead_es : format->instead);
 }
 
 static const struct gl_colour_format colour_formats[] = {
@@ -137,30 +149,59 @@ const char *gl_stored_text(const struct gl_stored *stored, char text[GL_STORED_T
     return text;
 }
 
-/* Returns the name of a format for the same components, or NULL. */
-static const char *listed_for(const struct gl_stored *stored)
+/*
+ * Returns the name of a format for the same components, or NULL. OpenGL ES may lack formats of 16
+ * bit fractions, and may not read those of 16 bit floats as CUDA has them.
+ */
+static const char *listed_for(const struct gl_stored *stored, bool es)
 {
+    unsigned int component = stored->component ? stored->component : GL_UNSIGNED_NORMALIZED;
     int channels = 0, most = 0;
     for (int i = 0; i < 4; i++) {
         channels += stored->bits[i] > 0;
         most = stored->bits[i] > most ? stored->bits[i] : most;
     }
-    const struct gl_colour_format *f =
-        gl_colour_format_of(stored->component ? stored->component : GL_UNSIGNED_NORMALIZED, most);
+    if (es && most > 8 && (component == GL_UNSIGNED_NORMALIZED || component == GL_FLOAT)) {
+        component = GL_FLOAT;
+        most = 32;
+    }
+    const struct gl_colour_format *f = gl_colour_format_of(component, most);
     return f && channels ? gl_format_of(f->formats[channels > 2 ? 2 : channels - 1])->name : NULL;
 }
 
+const char *gl_format_for_es(const struct gl_format *format, const struct gl_stored *stored)
+{
+    const char *listed = format->srgb ? "GL_SRGB8_ALPHA8" : listed_for(stored, true);
+    return listed && strcmp(listed, format->name) != 0 ? listed : NULL;
+}
+
+gr_status gl_format_refuse_es(const struct gl_format *format, const struct gl_stored *stored,
+                              unsigned int name, const struct gl_context *context, const char *call)
+{
+    const bool has_three = stored->bits[2] && !stored->bits[3];
+    const char *listed = gl_format_for_es(format, stored);
+    const struct gl_format refused = {
+        .name = format->name,
+        .refused = has_three ? "the software CUDA driver accepts no 3 channels from OpenGL ES"
+                             : "the software CUDA driver does not accept it from OpenGL ES",
+        .instead = listed ? listed : "GL_RGBA8"};
+    return gl_format_refuse(&refused, name, context, call);
+}
+
 gr_status gl_format_refuse_stored(unsigned int internal, const struct gl_stored *stored,
-                                  unsigned int name, const char *call)
+                                  unsigned int name, const struct gl_context *context,
+                                  const char *call)
 {
     char bits[GL_STORED_TEXT], text[GL_STORED_TEXT + 32];
     const struct gl_format *known = gl_format_of(internal);
-    const char *listed = listed_for(stored), *of = *gl_stored_text(stored, bits) ? " of " : "";
+    const char *listed = listed_for(stored, context->es),
+               *of = *gl_stored_text(stored, bits) ? " of " : "";
     const struct gl_format format = {
         .name = text,
         .refused = stored->depth        ? NO_DEPTH
                    : stored->compressed ? COMPRESSED
                                         : "grinterop does not support it",
+        .instead_es = stored->depth ? COPY_DEPTH : NULL,
         .instead = stored->depth        ? READ_DEPTH "GL_DEPTH_COMPONENT24, and " BY_COPY
                    : stored->compressed ? COPY_COLOR
                    : listed             ? listed
@@ -169,7 +210,7 @@ gr_status gl_format_refuse_stored(unsigned int internal, const struct gl_stored 
         snprintf(text, sizeof(text), "%s%s%s", known->name, of, bits);
     else
         snprintf(text, sizeof(text), "0x%04X%s%s", internal, of, bits);
-    return gl_format_refuse(&format, name, call);
+    return gl_format_refuse(&format, name, context, call);
 }
 
 /* clang-format off */
@@ -188,8 +229,7 @@ static const struct gl_target targets[] = {
     TARGET(TEXTURE_CUBE_MAP_ARRAY, TEXTURE_BINDING_CUBE_MAP_ARRAY,
            "a GL_TEXTURE_2D_ARRAY with 6 layers for each cube, or a GL_TEXTURE_CUBE_MAP for each"),
     TARGET(TEXTURE_2D_MULTISAMPLE, TEXTURE_BINDING_2D_MULTISAMPLE,
-           "a GL_TEXTURE_2D that glBlitFramebuffer resolves it into, or gr_fetch_framebuffer(), "
-           "which resolves it"),
+           "a GL_TEXTURE_2D that glBlitFramebuffer resolves it into"),
     TARGET(TEXTURE_2D_MULTISAMPLE_ARRAY, TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY,
            "a GL_TEXTURE_2D_ARRAY that it is resolved into"),
     TARGET(TEXTURE_BUFFER, TEXTURE_BINDING_BUFFER,

@@ -19,6 +19,7 @@ struct gl_format {
     const char *name;       /* such as "GL_RGBA8" */
     const char *refused;    /* why CUDA refuses the format, or NULL */
     const char *instead;    /* what to use instead */
+    const char *instead_es; /* the same in OpenGL ES, or NULL if that works there, too */
     unsigned format;        /* the format of one channel in CUDA, or GR_FORMAT_... if `packed` */
     unsigned char channels; /* the number of channels in CUDA: 4 if OpenGL has 3 */
     bool normalized;        /* integers represent fractions */
@@ -33,7 +34,8 @@ struct gl_format {
 const struct gl_format *gl_format_of(unsigned int internal);
 
 /* Refuses image `name` because of its format, and says what to use instead. */
-gr_status gl_format_refuse(const struct gl_format *format, unsigned int name, const char *call);
+gr_status gl_format_refuse(const struct gl_format *format, unsigned int name,
+                           const struct gl_context *context, const char *call);
 
 /* What OpenGL stores for a format that does not say so: one without a size or without a row. */
 struct gl_stored {
@@ -57,7 +59,19 @@ bool gl_format_holds(const struct gl_format *format, const struct gl_stored *sto
 
 /* Refuses image `name`, whose format has no row, or no size and bits that CUDA refuses. */
 gr_status gl_format_refuse_stored(unsigned int internal, const struct gl_stored *stored,
-                                  unsigned int name, const char *call);
+                                  unsigned int name, const struct gl_context *context,
+                                  const char *call);
+
+/*
+ * Returns the name of a format for the same components whose texels OpenGL ES reads and writes;
+ * NULL if there is no other.
+ */
+const char *gl_format_for_es(const struct gl_format *format, const struct gl_stored *stored);
+
+/* Refuses image `name`, whose texels the software driver cannot transfer in OpenGL ES. */
+gr_status gl_format_refuse_es(const struct gl_format *format, const struct gl_stored *stored,
+                              unsigned int name, const struct gl_context *context,
+                              const char *call);
 
 /* The formats that hold colours of a component type with at most so many bits per component. */
 struct gl_colour_format {

@@ -185,15 +185,23 @@ static gr_status check_view(const struct gl_resource *r, const char *call)
                    r->name, r->view.level, r->view.layer);
 }
 
+/* The software driver copies the texels by OpenGL, and OpenGL ES copies fewer formats. */
+static bool lacks_es_copy(const struct gl_resource *r, CUresult result)
+{
+    return result == CUDA_ERROR_NOT_SUPPORTED && r->target && r->context.es &&
+           gr_driver_traits()->mesa_draws;
+}
+
 static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle, const char *call)
 {
     const struct gr_driver_api *cu = gr_driver();
     CUgraphicsResource registered = NULL;
     if (r->format && r->format->refused)
-        return gl_format_refuse(r->format, r->name, call);
+        return gl_format_refuse(r->format, r->name, &r->context, call);
     GR_TRY(check_view(r, call));
     if (r->target && !gl_format_holds(r->format, &r->stored, true))
-        return gl_format_refuse_stored((unsigned)r->level.internal, &r->stored, r->name, call);
+        return gl_format_refuse_stored((unsigned)r->level.internal, &r->stored, r->name,
+                                       &r->context, call);
     CUresult result =
         r->target ? cu->GraphicsGLRegisterImage(&registered, r->name, r->target->target, flags)
                   : cu->GraphicsGLRegisterBuffer(&registered, r->name, flags);
@@ -203,7 +211,13 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle,
     /* OpenGL chose the storage, such as that of GL_BGRA, which CUDA does not accept */
     if (r->target && !gl_format_has_size(r->format) && result != CUDA_ERROR_OUT_OF_MEMORY &&
         result != CUDA_ERROR_CONTEXT_IS_DESTROYED && !gr_cuda_is_sticky(result))
-        return gl_format_refuse_stored((unsigned)r->level.internal, &r->stored, r->name, call);
+        return gl_format_refuse_stored((unsigned)r->level.internal, &r->stored, r->name,
+                                       &r->context, call);
+    if (lacks_es_copy(r, result)) {
+        struct gl_stored stored;
+        gl_image_stored(r->name, r->target->target, &stored);
+        return gl_format_refuse_es(r->format, &stored, r->name, &r->context, call);
+    }
     char text[620], what[160];
     gl_object_describe(&r->base, what, sizeof(what));
     gl_diagnose(result, text, sizeof(text));

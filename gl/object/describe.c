@@ -97,15 +97,12 @@ static gr_status check_target(unsigned int name, unsigned int target, unsigned f
                               const char *call)
 {
     const struct gl_target *t = gl_target_of(target);
-    if (t && !t->instead)
-        return GR_OK;
-    if (!t && gl_target_of(name))
-        return refuse_swapped(name, "OpenGL image name", "name", call);
-    if (!t && gl_target_of(flags))
-        return refuse_swapped(flags, "value of `flags`", "flags", call);
     if (t)
-        return gr_fail(GR_ERR_UNSUPPORTED, call, "CUDA does not accept %s. Use %s.", t->name,
-                       t->instead);
+        return GR_OK;
+    if (gl_target_of(name))
+        return refuse_swapped(name, "OpenGL image name", "name", call);
+    if (gl_target_of(flags))
+        return refuse_swapped(flags, "value of `flags`", "flags", call);
     if (target >= GL_TEXTURE_CUBE_MAP_POSITIVE_X && target <= GL_TEXTURE_CUBE_MAP_NEGATIVE_Z)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The target is one face of a cube: pass GL_TEXTURE_CUBE_MAP, and select the "
@@ -117,11 +114,21 @@ static gr_status check_target(unsigned int name, unsigned int target, unsigned f
         target);
 }
 
+/* The other way to resolve samples, which OpenGL ES does not have. */
+static const char *or_fetch(const struct gl_resource *r)
+{
+    return r->context.es ? "" : ", or gr_fetch_framebuffer(), which resolves it";
+}
+
 static gr_status check_name(const struct gl_resource *r, const char *call)
 {
     unsigned int name = r->name;
     const struct gl_target *target = r->target, *own = target;
     bool renderbuffer = target->target == GL_RENDERBUFFER;
+    if (target->instead)
+        return gr_fail(GR_ERR_UNSUPPORTED, call, "CUDA does not accept %s. Use %s%s.", target->name,
+                       target->instead,
+                       target->target == GL_TEXTURE_2D_MULTISAMPLE ? or_fetch(r) : "");
     if (target->target == GL_TEXTURE_RECTANGLE)
         GR_TRY(
             gl_context_refuse_es(&r->context, "This image", target->name, "a GL_TEXTURE_2D", call));
@@ -166,15 +173,15 @@ static gr_status read_storage(struct gl_resource *r, struct gl_image_storage *st
     if (storage->base.samples > 0)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "OpenGL image %u has %d samples per pixel, which CUDA does not accept. Use "
-                       "an image with one sample that glBlitFramebuffer resolves it into, or "
-                       "gr_fetch_framebuffer(), which resolves it.",
-                       r->name, storage->base.samples);
+                       "an image with one sample that glBlitFramebuffer resolves it into%s.",
+                       r->name, storage->base.samples, or_fetch(r));
     if (r->format && r->format->refused && !r->format->depth && !r->format->packed)
-        return gl_format_refuse(r->format, r->name, call);
+        return gl_format_refuse(r->format, r->name, &r->context, call);
     if (!gl_format_has_size(r->format))
         gl_image_stored(r->name, r->target->target, &r->stored);
     if (!gl_format_holds(r->format, &r->stored, false))
-        return gl_format_refuse_stored((unsigned)r->level.internal, &r->stored, r->name, call);
+        return gl_format_refuse_stored((unsigned)r->level.internal, &r->stored, r->name,
+                                       &r->context, call);
     if (storage->first_level != 0) /* level 0 of CUDA would have wrong data */
         storage->incomplete = "its GL_TEXTURE_BASE_LEVEL is not 0";
     if (!storage->incomplete)

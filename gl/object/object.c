@@ -93,7 +93,8 @@ bool gl_object_is_gone(const gr_resource *resource)
 gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
 {
     return gl_context_refuse(&gl_of(resource)->context, gl_object_text(resource).text,
-                             resource->in_a_ring && !resource->backend->is_external
+                             resource->in_a_ring && !resource->backend->is_external &&
+                                     !gl_of(resource)->context.es
                                  ? " In a ring of resources that gr_create_gl_buffer() or "
                                    "gr_create_gl_image() made with GR_TRANSPORT_SHARED, the CUDA "
                                    "side needs no OpenGL context and can run on any thread."

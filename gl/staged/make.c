@@ -105,10 +105,11 @@ bool gl_staged_refuses(const struct gl_format *format, char *text, size_t size)
     return true;
 }
 
-gr_status gl_staged_check_format(const struct gl_format *format, const char *call)
+gr_status gl_staged_check_format(const struct gl_format *format, const struct gl_context *context,
+                                 const char *call)
 {
     char text[160];
-    if (!gl_staged_refuses(format, text, sizeof(text)))
+    if (context->es || !gl_staged_refuses(format, text, sizeof(text)))
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "%s. Allow GR_TRANSPORT_COPY, and leave `in_flight` 0.", text);
@@ -117,7 +118,7 @@ gr_status gl_staged_check_format(const struct gl_format *format, const char *cal
 /* The choice of the transport may have found what the context reaches. */
 static gr_status make_peer(struct gl_resource *r, unsigned flags, void **handle, const char *call)
 {
-    GR_TRY(gl_staged_check_format(r->format, call));
+    GR_TRY(gl_staged_check_format(r->format, &r->context, call));
     GR_TRY(r->reach ? GR_OK : gl_peer_check(&r->reach, call));
     return make_staged(r, &gl_shared_memory, flags, handle, call);
 }

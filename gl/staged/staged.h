@@ -116,10 +116,12 @@ void gl_staged_end(struct gr_ending *ending, bool alive);
 
 /*
  * Whether OpenGL cannot copy the format from memory of CUDA; writes why. `format` is NULL for
- * buffers. gl_staged_check_format() records the reason.
+ * buffers. gl_staged_check_format() records the reason, except in OpenGL ES, which later checks
+ * refuse for another reason.
  */
 bool gl_staged_refuses(const struct gl_format *format, char *text, size_t size);
-gr_status gl_staged_check_format(const struct gl_format *format, const char *call);
+gr_status gl_staged_check_format(const struct gl_format *format, const struct gl_context *context,
+                                 const char *call);
 
 /*
  * For a read_only buffer: lets OpenGL write the next staging buffer in place of the object, and

@@ -17,6 +17,7 @@ enum kind { NORMALIZED, SRGB_COLOR, FLOATS, INTEGER };
      GL_##type, (of_gl) == 3 && (kind) != INTEGER},
 #define DEPTH(gl, size)
 #define PACKED(gl, element, transfer, type, wide)
+#define STENCIL(gl, other)
 #define REFUSED(gl, why, use)
 static const soft_gl_format formats[] = {
 #include "gl/format/formats.def"
