@@ -16,6 +16,7 @@
  *     gr_from_gl_buffer(), gr_from_gl_image()      for an existing object
  *     gr_create_gl_buffer(), gr_create_gl_image()  for a new object, also for several frames in
  *                                                  flight (ring.h)
+ *     gr_create_gl_buffer_of()                     for a new buffer in the memory of a tensor
  *     gr_map_gl_buffer()                           for a single use
  *
  * All functions use the OpenGL context that is current on the calling thread, by EGL, GLX or WGL:
@@ -386,7 +387,7 @@ typedef struct gr_gl_image_desc {
 
     /*
      * A sized colour format: GL_RGBA8, GL_R32F, ... (docs/formats.md). With GR_TRANSPORT_COPY also
-     * GL_DEPTH_COMPONENT16, 24 or 32F.
+     * GL_DEPTH_COMPONENT16, 24 or 32F, and with it or GR_TRANSPORT_PEER the packed formats.
      */
     unsigned int internal_format;
 

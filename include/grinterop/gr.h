@@ -60,7 +60,7 @@
  *           is current, or with gr_gl_options.share_group one that shares objects with it. Bindings
  *           and pending errors are preserved. grinterop recognises each OpenGL context by one empty
  *           program pipeline object with a label, which it leaves in the context. OpenGL 3.2 or
- *           newer is required.
+ *           OpenGL ES 3.1, or newer, is required.
  * Threads   Two threads may use two resources at the same time. One thread at a time may use a
  *           resource and its buffers.
  * Memory    Maps and releases do not allocate.
@@ -524,7 +524,8 @@ GR_API const gr_resource_info *gr_resource_get_info(const gr_resource *resource)
 /*
  * Writes one line about the resource: kind, size, flags, transport and state. Writes at most `size`
  * bytes with the terminating zero and returns the length of the whole line, like snprintf. For NULL
- * the line is "no resource (NULL)".
+ * the line is "no resource (NULL)". "with host waits" after an OpenGL object means that OpenGL has
+ * no semaphores that CUDA can use: the thread waits in maps and releases.
  */
 GR_API int gr_resource_describe(const gr_resource *resource, char *text, size_t size);
 

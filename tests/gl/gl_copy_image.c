@@ -130,6 +130,21 @@ COPY_TEST(packed_texels_pass_both_ways_unchanged, image_target_count)
 }
 
 /* Several groups of the shader, whole words, and the limit of layers. */
+COPY_TEST(packed_images_are_created, 2)
+{
+    const gr_gl_options frames =
+        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER, .in_flight = 2);
+    const gr_gl_image_desc desc = GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D,
+                                          .internal_format = GL_RGB10_A2, .width = 8, .height = 8);
+    if (_i && !must_make(gr_gl_probe(GR_TRANSPORT_PEER))->usable)
+        skip("OpenGL shares no memory with CUDA");
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_create_gl_image(&desc, GR_WRITE_DISCARD, _i ? &frames : &by_any));
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport,
+                     _i ? GR_TRANSPORT_PEER : GR_TRANSPORT_COPY);
+    assert_ok(gr_buffer_release(must_map_image(resource)));
+}
+
 COPY_TEST(every_size_passes_both_ways)
 {
     static const struct {
