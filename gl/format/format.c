@@ -227,7 +227,7 @@ static const struct gl_target targets[] = {
     TARGET(TEXTURE_1D, TEXTURE_BINDING_1D, "a GL_TEXTURE_2D of height 1"),
     TARGET(TEXTURE_1D_ARRAY, TEXTURE_BINDING_1D_ARRAY, "a GL_TEXTURE_2D with a row for each layer"),
     TARGET(TEXTURE_CUBE_MAP_ARRAY, TEXTURE_BINDING_CUBE_MAP_ARRAY,
-           "a GL_TEXTURE_2D_ARRAY with 6 layers for each cube, or a GL_TEXTURE_CUBE_MAP for each"),
+           "a GL_TEXTURE_2D_ARRAY with 6 layers for each cube, such as a glTextureView() of it"),
     TARGET(TEXTURE_2D_MULTISAMPLE, TEXTURE_BINDING_2D_MULTISAMPLE,
            "a GL_TEXTURE_2D that glBlitFramebuffer resolves it into"),
     TARGET(TEXTURE_2D_MULTISAMPLE_ARRAY, TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY,

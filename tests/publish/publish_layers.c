@@ -192,6 +192,22 @@ static void check_shared(const char *format, const char *target, unsigned flags)
     check_types(&image, resource, resource);
 }
 
+/* The faces of the cubes are the layers of the view. */
+static void check_views(const struct image *view, GLuint cubes, const gr_gl_options *options)
+{
+    const struct size s = size_of(view, &parts[0]);
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_from_gl_image_with(view->name, view->target->target, GR_READ_WRITE, options));
+    check(view, resource, resource, GR_DTYPE_U8, GR_LAYOUT_SHAPE);
+    image_fill(view, 1);
+    assert_ok(gr_publish(resource, make_tensor(&s, GR_DTYPE_F32, GR_LAYOUT_CHW, 3), &parts[0],
+                         fx.stream));
+    glGetTextureImage(cubes, 0, GL_RGBA, GL_UNSIGNED_BYTE, sizeof(got), got);
+    ck_assert_mem_eq(got, expected, count_of(&s));
+    tensors_end();
+    gr_resource_close(resource, fx.stream);
+}
+
 static const char *const targets[] = {"2D_ARRAY", "CUBE", "2D"};
 static const char *const formats[] = {"RGBA8", "R32F"};
 
@@ -233,6 +249,31 @@ TEST(all_layers_of_a_3d_image_are_its_slices)
     struct image image = image_filled("RGBA8", "3D", 13, 11, 2, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     check(&image, resource, resource, GR_DTYPE_U8, GR_LAYOUT_HWC);
+}
+
+/* CUDA does not register cube arrays, but their views as arrays. */
+TEST(cube_arrays_are_published_through_a_view)
+{
+    const GLsizei layers = 12, side = 11;
+    struct image view = {.format = image_format("RGBA8"),
+                         .target = image_target("2D_ARRAY"),
+                         .width = side,
+                         .height = side,
+                         .slices = 1,
+                         .layers = layers,
+                         .levels = 2};
+    GLuint cubes;
+    need_publish_kernels();
+    glCreateTextures(GL_TEXTURE_CUBE_MAP_ARRAY, 1, &cubes);
+    glTextureStorage3D(cubes, 2, GL_RGBA8, side, side, layers);
+    assert_null(gr_from_gl_image(cubes, GL_TEXTURE_CUBE_MAP_ARRAY, GR_READ_WRITE),
+                GR_ERR_UNSUPPORTED, 0, "glTextureView()");
+    glGenTextures(1, &view.name);
+    glTextureView(view.name, GL_TEXTURE_2D_ARRAY, cubes, GL_RGBA8, 0, 2, 0, layers);
+    check_views(&view, cubes, &by_interop);
+    check_views(&view, cubes, &by_copy);
+    glDeleteTextures(1, &view.name);
+    glDeleteTextures(1, &cubes);
 }
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
