@@ -45,6 +45,13 @@ static void take_fds(const struct cmsghdr *header, struct gr_foreign_fds *fds)
     }
 }
 
+static pid_t sender_of(const struct cmsghdr *header)
+{
+    struct ucred sender;
+    memcpy(&sender, CMSG_DATA(header), sizeof(sender));
+    return sender.pid;
+}
+
 int gr_socket_option(int socket, int option, int value)
 {
     int before = -1;
@@ -64,12 +71,15 @@ ssize_t gr_foreign_receive(int socket, void *bytes, size_t size, struct gr_forei
                          .msg_control = control.bytes,
                          .msg_controllen = sizeof(control.bytes)};
     fds->count = 0;
+    fds->sender = 0;
     ssize_t received = recvmsg(socket, &got, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     fds->lost = received >= 0 && got.msg_flags & MSG_CTRUNC;
     for (struct cmsghdr *h = received < 0 ? NULL : CMSG_FIRSTHDR(&got); h; h = CMSG_NXTHDR(&got, h))
         if (h->cmsg_level == SOL_SOCKET &&
             (h->cmsg_type == SCM_RIGHTS || h->cmsg_type == RIGHTS_OF_PIDFD))
             take_fds(h, fds);
+        else if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_CREDENTIALS)
+            fds->sender = sender_of(h);
     return received;
 }
 

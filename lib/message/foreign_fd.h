@@ -17,6 +17,8 @@ struct gr_foreign_fds {
     size_t count;
     /* some descriptors were lost, because this process could not open all; the others are closed */
     bool lost;
+    /* the process that sent the bytes, if the socket has SO_PASSCRED and sees it; otherwise 0 */
+    pid_t sender;
     int fds[GR_FOREIGN_FDS_MOST];
 };
 

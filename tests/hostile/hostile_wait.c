@@ -58,8 +58,8 @@ ssize_t recvmsg(int socket, struct msghdr *message, int flags)
 }
 
 /*
- * How many of the next poll() calls with two descriptors fail. Only the thread that watches a peer
- * polls two descriptors.
+ * How many of the next poll() calls with three descriptors fail. Only the thread that watches a
+ * peer polls three descriptors.
  */
 static atomic_int failing_polls;
 
@@ -69,9 +69,9 @@ static atomic_int long_polls;
 int poll(struct pollfd *fds, nfds_t n, int ms)
 {
     NEXT(poll);
-    for (; n == 2 && atomic_load(&long_polls) > 0; atomic_fetch_sub(&long_polls, 1))
+    for (; n == 3 && atomic_load(&long_polls) > 0; atomic_fetch_sub(&long_polls, 1))
         sleep_ms(1);
-    if (n != 2 || atomic_load(&failing_polls) == 0)
+    if (n != 3 || atomic_load(&failing_polls) == 0)
         return next(fds, n, ms);
     atomic_fetch_sub(&failing_polls, 1);
     errno = ENOMEM;

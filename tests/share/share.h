@@ -35,6 +35,9 @@ TCase *add_share_case(Suite *suite, const char *name);
  */
 struct peer peer_start(const char *job);
 
+/* The same, but the peer's end of the socket stays open in this process. */
+struct peer peer_start_sharing_its_end(const char *job, int *end);
+
 /* Starts a child that dies before it does anything. */
 struct peer peer_that_dies_before(void);
 
@@ -72,6 +75,7 @@ void job_consumes_all(int socket);
 void job_consumes_the_newest(int socket);
 void job_dies_in_a_frame(int socket);
 void job_dies_after(int socket);
+void job_dies_at_once(int socket);
 void job_kernel_fails(int socket);
 void job_ends_at_once(int socket);
 

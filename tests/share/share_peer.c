@@ -77,6 +77,7 @@ static const struct {
     {"consumes_the_newest", job_consumes_the_newest},
     {"dies_in_a_frame", job_dies_in_a_frame},
     {"dies_after", job_dies_after},
+    {"dies_at_once", job_dies_at_once},
     {"kernel_fails", job_kernel_fails},
     {"ends_at_once", job_ends_at_once},
 };
@@ -202,14 +203,22 @@ static void serve(void)
     ck_abort_msg("the serving child did not start");
 }
 
-struct peer peer_start(const char *job)
+struct peer peer_start_sharing_its_end(const char *job, int *end)
 {
     serve();
     struct pair pair = pair_make();
     send_job(control, job, pair.there);
-    close(pair.there);
+    *end = pair.there;
     busy = true;
     return (struct peer){.socket = pair.here};
+}
+
+struct peer peer_start(const char *job)
+{
+    int end;
+    struct peer peer = peer_start_sharing_its_end(job, &end);
+    close(end);
+    return peer;
 }
 
 /*

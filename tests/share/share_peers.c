@@ -37,6 +37,12 @@ void job_dies_after(int socket)
     raise(SIGKILL);
 }
 
+void job_dies_at_once(int socket)
+{
+    (void)peer_ring(socket);
+    raise(SIGKILL);
+}
+
 /* The job frees its ring while its work is pending, and lives until that work is done. */
 void job_ends_at_once(int socket)
 {
@@ -104,6 +110,22 @@ VULKAN_TEST(sending_to_a_dead_peer_fails_and_keeps_the_ring)
     ck_assert_uint_eq(vulkan_reads(&r), 1);
     close(peer.socket);
     shared_ring_end(&r);
+}
+
+/* Many programs forget to close the end of the socket that they passed to a child. */
+VULKAN_TEST(the_end_of_a_peer_is_noticed_while_its_socket_is_open_here, 2)
+{
+    const gr_slot *slot;
+    int end;
+    struct peer peer = peer_start_sharing_its_end(_i ? "dies_at_once" : "dies_after", &end);
+    struct shared_ring r =
+        shared_ring_sent(peer.socket, SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS, GR_RING_CONSUMER);
+    if (_i == 0)
+        ck_assert_uint_eq(vulkan_reads(&r), 1);
+    peer_end_killed(&peer, true);
+    must_be_over(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));
+    shared_ring_end(&r);
+    close(end);
 }
 
 VULKAN_TEST(a_pending_vulkan_read_ends_when_the_cuda_peer_dies, 2)

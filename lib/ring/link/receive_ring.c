@@ -163,7 +163,8 @@ static gr_status begin_link(struct receiving *r, gr_ring *ring)
     if (!ring->link)
         return gr_last_error()->status;
     ring->link_ops = &gr_link_shared;
-    r->page = NULL; /* the link owns the page now */
+    r->page = NULL;                 /* the link owns the page now */
+    gr_link_wake(ring->link, true); /* tells the other process who this is */
     return GR_OK;
 }
 

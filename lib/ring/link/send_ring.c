@@ -396,6 +396,8 @@ static void attach_link(const struct sending *s)
         ring->given = gr_pair_hold(s->before);
     if (ring->state.stopped)
         ring->link_ops->stop(ring->link);
+    else if (s->link)
+        gr_link_wake(s->link, true); /* tells the other process who this is */
     gr_ring_notify(ring);
 }
 

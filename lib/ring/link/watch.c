@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Watches the socket of a shared ring in a thread. A byte means that the page has changed. End of
- * file means that the peer has died, or has freed its ring after its last signal. A peer whose
- * semaphore falls back to a smaller value, which no grinterop peer does, also counts as dead,
- * because waits for the semaphore could last forever.
+ * file means that the peer has died, or has freed its ring after its last signal. If a third
+ * process or this one keeps the peer's end open, that file does not end: the end of the process
+ * that sent the first byte means the same. A peer whose semaphore falls back to a smaller value,
+ * which no grinterop peer does, also counts as dead, because waits for the semaphore could last
+ * forever.
  */
 #define _GNU_SOURCE
 #include "lib/ring/link/link.h"
@@ -12,6 +14,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
@@ -23,6 +26,9 @@
 /* The headers of the C library may be older than the kernel. */
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
 #endif
 
 /* The time, in milliseconds, for the GPU of a dead peer to finish its work. */
@@ -40,6 +46,18 @@ static void notify(struct gr_link *link)
 }
 
 /*
+ * Opens the process of the peer. Kernels before Linux 5.3 cannot, and then only the socket tells
+ * its end. False if the process has ended.
+ */
+static bool open_peer(struct gr_link *link, pid_t pid)
+{
+    if (link->peer >= 0 || pid <= 0 || pid == getpid())
+        return true;
+    link->peer = (int)syscall(SYS_pidfd_open, pid, 0);
+    return link->peer >= 0 || errno != ESRCH;
+}
+
+/*
  * Reads all available bytes. Returns why the peer is gone: at the end of the file, or if the peer
  * sent descriptors. No grinterop peer sends descriptors, and this process would have to keep
  * closing them.
@@ -53,6 +71,8 @@ static enum gr_gone drain(struct gr_link *link)
     gr_foreign_close(fds.fds, fds.count);
     if (fds.count || fds.lost)
         return GR_GONE_DESCRIPTORS;
+    if (got > 0 && !open_peer(link, fds.sender))
+        return GR_GONE_SOCKET;
     if (got > 0 || (got < 0 && (error == EAGAIN || error == EWOULDBLOCK || error == EINTR)))
         return GR_GONE_NOT;
     return GR_GONE_SOCKET;
@@ -76,16 +96,20 @@ static int wait_for(struct pollfd fds[], nfds_t n, int ms)
 static bool watch_peer(struct gr_link *link)
 {
     struct pollfd fds[] = {{.fd = link->quit, .events = POLLIN},
-                           {.fd = link->socket, .events = POLLIN}};
+                           {.fd = link->socket, .events = POLLIN},
+                           {.fd = -1, .events = POLLIN}};
     double due = gr_clock_ms() + CHECK_MS;
     for (;;) {
         enum gr_gone gone = GR_GONE_NOT;
         unsigned before = GR_GONE_NOT;
-        int ready = wait_for(fds, 2, CHECK_MS);
+        fds[2].fd = link->peer;
+        int ready = wait_for(fds, 3, CHECK_MS);
         if (ready > 0 && fds[0].revents)
             return false;
-        if (ready > 0)
+        if (ready > 0 && fds[1].revents)
             gone = drain(link);
+        if (ready > 0 && fds[2].revents && !gone)
+            gone = GR_GONE_SOCKET;
         if (gr_clock_ms() >= due) {
             due = gr_clock_ms() + CHECK_MS;
             if (!gr_link_check_values(link))
@@ -131,18 +155,20 @@ static void end_thread(struct gr_link *link)
 /*
  * Sets the options of the socket. Out-of-band bytes are received inline, because the kernel would
  * otherwise close the descriptors of unread bytes in this process. Descriptors are refused if the
- * kernel can do so (Linux 6.16).
+ * kernel can do so (Linux 6.16). The kernel names the sender of each byte.
  */
 static void take_over_socket(struct gr_link *link)
 {
     link->oob_inline = gr_socket_option(link->socket, SO_OOBINLINE, 1);
     link->pass_rights = gr_socket_option(link->socket, SO_PASSRIGHTS, 0);
+    link->pass_cred = gr_socket_option(link->socket, SO_PASSCRED, 1);
 }
 
 void gr_link_restore_socket(struct gr_link *link)
 {
     gr_socket_option(link->socket, SO_OOBINLINE, link->oob_inline);
     gr_socket_option(link->socket, SO_PASSRIGHTS, link->pass_rights);
+    gr_socket_option(link->socket, SO_PASSCRED, link->pass_cred);
 }
 
 gr_status gr_link_start_watch(struct gr_link *link, const char *call)
@@ -168,6 +194,8 @@ void gr_link_end_watch(struct gr_link *link)
         end_thread(link);
     if (link->quit >= 0)
         close(link->quit);
+    if (link->peer >= 0)
+        close(link->peer);
     gr_lock_end(&link->ring_lock);
 }
 
