@@ -346,7 +346,7 @@ typedef struct gr_vk_submit_desc {
  * resources. The submit is then committed: the next map of each resource waits for it. With
  * synchronization2 this function makes one call of vkQueueSubmit2. Without it, the submit is
  * translated for vkQueueSubmit, with all signals after all commands. `info_v1` is submitted by
- * vkQueueSubmit.
+ * vkQueueSubmit. If copies come before your commands, your waits also stop the stage TRANSFER.
  *
  * Thread   no other thread may use the queue during the call, as for vkQueueSubmit
  * Memory   the barriers are in command buffers of grinterop, which are reused when their submits

@@ -16,6 +16,7 @@
 unsigned pools;                /* the number of created command pools */
 static VkResult submit_result; /* if not VK_SUCCESS, submits fail with this error */
 unsigned submits[2];           /* the number of submits by vkQueueSubmit2 and by vkQueueSubmit */
+static VkPipelineStageFlags2 first_stages; /* of the first wait of the last submit */
 
 static VKAPI_ATTR VkResult VKAPI_CALL count_pool(VkDevice device,
                                                  const VkCommandPoolCreateInfo *info,
@@ -39,6 +40,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL submit2(VkQueue queue, uint32_t n, const V
 {
     if (is_refused(WITH_SYNCHRONIZATION2))
         return submit_result;
+    first_stages = info->waitSemaphoreInfoCount ? info->pWaitSemaphoreInfos->stageMask : 0;
     return ((PFN_vkQueueSubmit2)vulkan_device_function(vk.h->device, "vkQueueSubmit2KHR"))(
         queue, n, info, fence);
 }
@@ -46,6 +48,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL submit2(VkQueue queue, uint32_t n, const V
 static VKAPI_ATTR VkResult VKAPI_CALL submit1(VkQueue queue, uint32_t n, const VkSubmitInfo *info,
                                               VkFence fence)
 {
+    first_stages = info->waitSemaphoreCount ? *info->pWaitDstStageMask : 0;
     return is_refused(PLAIN) ? submit_result : vk.QueueSubmit(queue, n, info, fence);
 }
 
@@ -182,17 +185,24 @@ VULKAN_TEST(frames_pass_both_ways_without_a_host_wait, DEVICE_KINDS)
     end_device();
 }
 
+static VkSemaphore new_timeline(uint64_t value)
+{
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+                                            .initialValue = value};
+    const VkSemaphoreCreateInfo create = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                          .pNext = &type};
+    VkSemaphore made = VK_NULL_HANDLE;
+    VK(CreateSemaphore(vk.h->device, &create, NULL, &made));
+    return made;
+}
+
 /* The submit keeps the signals and waits of the application. */
 VULKAN_TEST(semaphores_of_the_application_are_kept, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    const VkSemaphoreCreateInfo create = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                          .pNext = &type};
-    VkSemaphore own = VK_NULL_HANDLE;
-    VK(CreateSemaphore(vk.h->device, &create, NULL, &own));
+    VkSemaphore own = new_timeline(0);
     const VkSemaphoreSubmitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
                                         .semaphore = own,
                                         .value = 1,
@@ -225,6 +235,40 @@ VULKAN_TEST(semaphores_of_the_application_are_kept, DEVICE_KINDS)
     uint64_t value = 0;
     VK(GetSemaphoreCounterValue(vk.h->device, own, &value));
     ck_assert_uint_eq(value, 2);
+    end_device();
+    vk.DestroySemaphore(vk.h->device, own, NULL);
+}
+
+/*
+ * The copies before the commands wait, too. Catches: the bytes of CUDA were copied to an image of a
+ * swapchain before its semaphore was signalled, if the program waited at a later stage.
+ */
+VULKAN_TEST(copies_wait_for_semaphores_of_the_application, DEVICE_KINDS)
+{
+    begin_device(_i);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    VkSemaphore own = new_timeline(1);
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = 1,
+        .pWaitSemaphoreValues = (const uint64_t[]){1}};
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .pNext = &values,
+                               .waitSemaphoreCount = 1,
+                               .pWaitSemaphores = &own,
+                               .pWaitDstStageMask = &stage};
+    for (int i = 0; i < 2; i++) { /* the first submit has no barrier before its commands */
+        gr_submit *submit = must_make(gr_submit_begin(&resource, 1));
+        assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .queue = vk.h->graphics,
+                                                .info_v1 = &info, .first = i ? &copying : NULL,
+                                                .last = &copying)));
+        gr_submit_free(submit);
+        ck_assert_uint_eq(first_stages,
+                          stage | (i && _i / COPIED ? VK_PIPELINE_STAGE_TRANSFER_BIT : 0));
+        gr_buffer *mapped = must_map(resource);
+        must_release(mapped);
+    }
     end_device();
     vk.DestroySemaphore(vk.h->device, own, NULL);
 }

@@ -176,6 +176,67 @@ VULKAN_TEST(images_that_cannot_be_imported_are_copied, 4)
     end_copying();
 }
 
+/* Records a copy of the picture, and then gives it a layout of the program's own. */
+static VkCommandBuffer record_show(VkImage image, VkImageLayout shown, struct vulkan_host *seen)
+{
+    VkCommandBuffer commands = vulkan_begin();
+    const VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                      .imageExtent = {64, 16, 1}};
+    const VkImageMemoryBarrier show = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_TRANSFER_READ_BIT,
+        .oldLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+        .newLayout = shown,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .image = image,
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
+    };
+    vk.CmdCopyImageToBuffer(commands, image, show.oldLayout, seen->buffer, 1, &region);
+    vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                          VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &show);
+    return commands;
+}
+
+/*
+ * As docs/vulkan.md advises for swapchains: an empty submit hands the image over, and Vulkan keeps
+ * it in the layout for the presentation after the submit that draws.
+ */
+VULKAN_TEST(an_empty_submit_hands_an_image_of_a_swapchain_over, 3)
+{
+    const VkImageCreateInfo info = picture_info(TRANSFERS);
+    begin_sharing(_i == 2 ? GR_TRANSPORT_COPY : GR_TRANSPORT_ANY);
+    VkImage own = hidden_image(&info);
+    const gr_vk_image_desc desc =
+        GR_INIT(gr_vk_image_desc, .create_info = &info, .image = own, .in_flight = _i == 1 ? 2 : 0);
+    struct vulkan_image image = {.format = vulkan_format(info.format),
+                                 .shape = vulkan_shape("2D"),
+                                 .info = info,
+                                 .image = own,
+                                 .resource = must_make(gr_from_vk_image(
+                                     copying, &desc, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE)),
+                                 .cudas = true};
+    const size_t size = vulkan_image_bytes(&image, 0);
+    static unsigned char expected[64 * 16 * 4];
+    const gr_vk_use draws = transfers(VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
+    const gr_vk_use nothing = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
+    struct vulkan_host *seen = vulkan_host(size);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_ok(submit_with(&image.resource, 1, VK_NULL_HANDLE, NULL, &nothing));
+        gr_buffer *buffer = must_map_vulkan(&image);
+        cuda_image_fill(buffer, &image, i);
+        must_release(buffer);
+        VkCommandBuffer show = record_show(own, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, seen);
+        assert_ok(submit_with(&image.resource, 1, show, &draws, NULL));
+        VK(QueueWaitIdle(vk.h->graphics));
+        vulkan_image_pattern(&image, 0, 0, i, expected);
+        ck_assert_mem_eq(seen->bytes, expected, size);
+    }
+    gr_resource_free(image.resource);
+    vk.DestroyImage(vk.h->device, own, NULL);
+    end_copying();
+}
+
 VULKAN_TEST(the_missing_usage_is_named_with_the_reason_for_the_copy)
 {
     begin_sharing(GR_TRANSPORT_ANY);

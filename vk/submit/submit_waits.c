@@ -234,6 +234,15 @@ static VkPipelineStageFlags2 waiting_stages(const struct making *m)
     return m->stages;
 }
 
+/* Whether copies to resources come before the commands of the application. */
+static bool copies_first(const struct making *m)
+{
+    for (size_t i = 0; m->has_first && i < m->resource_count; i++)
+        if (m->first_of[i] && vk_copy_of(gr_external_of(m->resources[i])))
+            return true;
+    return false;
+}
+
 /* Returns the value of a semaphore in lists that may be shorter or NULL: those of binary ones. */
 static uint64_t value_at(const uint64_t values[], uint32_t count, uint32_t i)
 {
@@ -263,11 +272,15 @@ static VkSemaphoreSubmitInfo own_signal(const struct making *m, uint32_t i)
 static void add_points(struct making *m)
 {
     const VkPipelineStageFlags2 stages = waiting_stages(m);
+    /* an image of a swapchain is copied to after the wait for it, whose stages are later ones */
+    const VkPipelineStageFlags2 also = copies_first(m) ? VK_PIPELINE_STAGE_2_TRANSFER_BIT : 0;
     const VkSubmitInfo2 *info = m->info;
     const gr_submit *submit = m->submit;
     VkSemaphoreSubmitInfo *p = m->points;
-    for (uint32_t i = 0; i < info->waitSemaphoreInfoCount; i++)
-        *p++ = own_wait(m, i);
+    for (uint32_t i = 0; i < info->waitSemaphoreInfoCount; i++) {
+        *p = own_wait(m, i);
+        p++->stageMask |= also;
+    }
     for (size_t i = 0; i < submit->wait_count; i++)
         *p++ = point(gr_vk_semaphore(submit->waits[i]), submit->wait_values[i], stages);
     m->made.pWaitSemaphoreInfos = m->points;
