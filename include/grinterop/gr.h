@@ -69,7 +69,8 @@
  *           inherits the file descriptors of grinterop; exec() closes them.
  * Unload    dlclose() unloads grinterop, or your plug-in that contains the static library, only
  *           until the first object exists or a driver is loaded. Later the file stays loaded,
- *           because streams, threads and exit handlers may call it.
+ *           because streams, threads and exit handlers may call it. A plug-in that shares grinterop
+ *           first removes its log functions, and waits until its tensors have called `end`.
  * Rights    A set-uid program ignores GR_CUDA_DRIVER, GR_LOG and GR_COMPAT.
  */
 #ifndef GR_GR_H
