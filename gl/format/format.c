@@ -182,7 +182,7 @@ gr_status gl_format_refuse_es(const struct gl_format *format, const struct gl_st
     const char *listed = gl_format_for_es(format, stored);
     const struct gl_format refused = {
         .name = format->name,
-        .refused = has_three ? "the software CUDA driver accepts no 3 channels from OpenGL ES"
+        .refused = has_three ? "the software CUDA driver does not accept 3 channels from OpenGL ES"
                              : "the software CUDA driver does not accept it from OpenGL ES",
         .instead = listed ? listed : "GL_RGBA8"};
     return gl_format_refuse(&refused, name, context, call);

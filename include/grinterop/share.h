@@ -115,8 +115,9 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  * This process keeps `role`. The other process gets the other role, and uses CUDA for it. From then
  * on each process calls only the functions of its role.
  *
- * If the other process dies, acquires return GR_ERR_SYSTEM (before Linux 5.3 only if no living
- * process has its end of the socket open); frames already handed over can still be read. Streams
+ * If the other process dies, acquires return GR_ERR_SYSTEM. Close its end of the socket in this
+ * process: otherwise only a pidfd reports its death, which needs Linux 5.3 and a process that this
+ * one can see. Frames already handed over can still be read. Streams
  * and graphics work of this process that wait for the dead process are released a moment later; the
  * frame that it was writing may be incomplete. A process that decreases the value of its semaphore
  * is treated as dead after some seconds.

@@ -23,8 +23,8 @@
  * the next submit waits for `release`. Any number of resources can share a pair of semaphores. With
  * timeline semaphores each use has its own value, and values only grow, so:
  *
- * - Signal a semaphore from one queue only. A timeline of your own, of which you count the values
- *   of all sides, needs no submits: docs/vulkan.md, "An engine with one timeline".
+ * - Signal a semaphore from one queue only. If you count the values of one timeline for all sides
+ *   yourself, you need no submits: docs/vulkan.md, "An engine with one timeline".
  * - Begin submits in the order in which you submit them.
  *
  * grinterop orders the CUDA side itself, also over several streams: each map waits for the previous

@@ -233,8 +233,8 @@ GR_API gr_tensor *gr_tensor_from_memory(const gr_tensor_desc *desc, void *data, 
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `buffer` is NULL; a field of `desc` is invalid; the tensor exceeds the
- *                           buffer; or it has several dimensions, no `strides`, and other rows than
- *                           the image, which has a pitch
+ *                           buffer; or it has several dimensions and no `strides`, and reaches into
+ *                           the padding between the rows of an image
  *     GR_ERR_STATE          the mapping has ended; or `buffer` is an image mapped by gr_map(),
  *                           without GR_MEMORY_ARRAY
  */

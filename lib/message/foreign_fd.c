@@ -45,6 +45,14 @@ static void take_fds(const struct cmsghdr *header, struct gr_foreign_fds *fds)
     }
 }
 
+/* A pidfd that the program asked for is not part of a message of grinterop. */
+static void close_pidfd(const struct cmsghdr *header)
+{
+    int fd;
+    memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+    close(fd);
+}
+
 static pid_t sender_of(const struct cmsghdr *header)
 {
     struct ucred sender;
@@ -75,9 +83,10 @@ ssize_t gr_foreign_receive(int socket, void *bytes, size_t size, struct gr_forei
     ssize_t received = recvmsg(socket, &got, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     fds->lost = received >= 0 && got.msg_flags & MSG_CTRUNC;
     for (struct cmsghdr *h = received < 0 ? NULL : CMSG_FIRSTHDR(&got); h; h = CMSG_NXTHDR(&got, h))
-        if (h->cmsg_level == SOL_SOCKET &&
-            (h->cmsg_type == SCM_RIGHTS || h->cmsg_type == RIGHTS_OF_PIDFD))
+        if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS)
             take_fds(h, fds);
+        else if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == RIGHTS_OF_PIDFD)
+            close_pidfd(h);
         else if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_CREDENTIALS)
             fds->sender = sender_of(h);
     return received;

@@ -20,7 +20,8 @@ static bool transports_of(PyObject *object, unsigned *bits)
         PyErr_SetString(PyExc_ValueError, "transports is empty: name those that are allowed");
     for (Py_ssize_t i = 0; are_names && i < PyTuple_Size(names); i++) {
         unsigned one;
-        are_names = value_of(PyTuple_GetItem(names, i), "transport", transports, &one);
+        PyObject *name = PyTuple_GetItem(names, i);
+        are_names = value_of(is_given(name) ? name : names, "transport", transports, &one);
         *bits |= one ? one : GR_TRANSPORT_INTEROP | GR_TRANSPORT_SHARED;
     }
     Py_XDECREF(names);

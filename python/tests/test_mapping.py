@@ -399,7 +399,8 @@ def test_copied_resource_has_no_cuda_handle(vbo, cuda):
         assert resource.transport == "copy"
     with GraphicsResource.from_gl_buffer(vbo, transports=["without copy"]) as resource:
         assert resource.transport == "interop"
-    for wrong, text in [("carrier pigeon", "transport"), (["copy", "mail"], "mail"), ([], "empty")]:
+    for wrong, text in [("carrier pigeon", "transport"), (["copy", "mail"], "mail"), ([], "empty"),
+                        (["copy", None], "None")]:
         with pytest.raises(ValueError, match=text):
             GraphicsResource.from_gl_buffer(vbo, transports=wrong)
     with pytest.raises(TypeError, match="transports"):

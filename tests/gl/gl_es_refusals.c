@@ -113,10 +113,12 @@ static const struct {
     const gr_gl_options *way;
     const char *text;
 } formats[] = {
-    {"RGB8", "RGBA8", &by_interop, "accepts no 3 channels from OpenGL ES. Use GL_RGBA8."},
+    {"RGB8", "RGBA8", &by_interop, "does not accept 3 channels from OpenGL ES. Use GL_RGBA8."},
     {"SRGB8", "SRGB8_ALPHA8", &by_interop, "3 channels from OpenGL ES. Use GL_SRGB8_ALPHA8."},
-    {"RGB32F", "RGBA32F", &by_interop, "accepts no 3 channels from OpenGL ES. Use GL_RGBA32F."},
-    {"RGB16I", "RGBA16I", &by_interop, "accepts no 3 channels from OpenGL ES. Use GL_RGBA16I."},
+    {"RGB32F", "RGBA32F", &by_interop,
+     "does not accept 3 channels from OpenGL ES. Use GL_RGBA32F."},
+    {"RGB16I", "RGBA16I", &by_interop,
+     "does not accept 3 channels from OpenGL ES. Use GL_RGBA16I."},
     {"RGB8", "RGBA8", &by_copy,
      "cannot write its texels as CUDA has them. Use GR_READ_ONLY, or "
      "GL_RGBA8."},

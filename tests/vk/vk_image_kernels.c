@@ -511,6 +511,9 @@ VULKAN_TEST(packed_texels_are_integers)
     ck_assert_mem_eq(rows[1], texels + 4, 16);
     read_as_integers(GR_DTYPE_U32, 1, (int64_t[]){4 * 64}, NULL, rows, sizeof(rows));
     ck_assert_mem_eq(rows[3], texels + 12, 16);
+    read_as_integers(GR_DTYPE_U8, 2, (int64_t[]){4, 4}, NULL, got, 16); /* the first row */
+    ck_assert_mem_eq(got, texels, 16);
+    read_as_integers(GR_DTYPE_U8, 3, (int64_t[]){0, 4, 4}, NULL, got, 0);
     vulkan_image_end(&image, buffer);
 }
 

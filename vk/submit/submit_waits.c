@@ -272,7 +272,8 @@ static VkSemaphoreSubmitInfo own_signal(const struct making *m, uint32_t i)
 static void add_points(struct making *m)
 {
     const VkPipelineStageFlags2 stages = waiting_stages(m);
-    /* an image of a swapchain is copied to after the wait for it, whose stages are later ones */
+    /* copies would otherwise run before a wait at a later stage, such as that for a swapchain image
+     */
     const VkPipelineStageFlags2 also = copies_first(m) ? VK_PIPELINE_STAGE_2_TRANSFER_BIT : 0;
     const VkSubmitInfo2 *info = m->info;
     const gr_submit *submit = m->submit;

@@ -114,6 +114,7 @@ static void init_link(struct gr_link *link, gr_ring *ring, gr_ring_role role, in
         .socket = socket,
         .oob_inline = -1,
         .pass_rights = -1,
+        .pass_pidfd = -1,
         .pass_cred = -1,
         .peer = -1,
         .quit = -1,

@@ -96,9 +96,10 @@ struct gr_link {
 
     /* For watch.c: */
     int socket;
-    int peer;                               /* a pidfd of the other process; -1: not known */
-    int oob_inline, pass_rights, pass_cred; /* the socket options before; -1: unchanged */
-    int quit;                               /* an eventfd that ends the thread; -1: none */
+    int peer; /* a pidfd of the other process; -1: not known */
+    /* the socket options before the change; -1: unchanged */
+    int oob_inline, pass_rights, pass_pidfd, pass_cred;
+    int quit; /* an eventfd that ends the thread; -1: none */
     bool watches;
     pthread_t thread;
     struct gr_lock ring_lock; /* protects `ring` */

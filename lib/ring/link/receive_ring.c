@@ -164,7 +164,7 @@ static gr_status begin_link(struct receiving *r, gr_ring *ring)
         return gr_last_error()->status;
     ring->link_ops = &gr_link_shared;
     r->page = NULL;                 /* the link owns the page now */
-    gr_link_wake(ring->link, true); /* tells the other process who this is */
+    gr_link_wake(ring->link, true); /* lets the peer open a pidfd of this process */
     return GR_OK;
 }
 

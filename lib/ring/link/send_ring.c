@@ -397,7 +397,7 @@ static void attach_link(const struct sending *s)
     if (ring->state.stopped)
         ring->link_ops->stop(ring->link);
     else if (s->link)
-        gr_link_wake(s->link, true); /* tells the other process who this is */
+        gr_link_wake(s->link, true); /* lets the peer open a pidfd of this process */
     gr_ring_notify(ring);
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Watches the socket of a shared ring in a thread. A byte means that the page has changed. End of
- * file means that the peer has died, or has freed its ring after its last signal. If a third
- * process or this one keeps the peer's end open, that file does not end: the end of the process
- * that sent the first byte means the same. A peer whose semaphore falls back to a smaller value,
- * which no grinterop peer does, also counts as dead, because waits for the semaphore could last
- * forever.
+ * file means that the peer has died, or has freed its ring after its last signal. If the peer's end
+ * is still open in another process, there is no end of file. Then a pidfd of the process that sent
+ * the first byte reports its end. A peer whose semaphore falls back to a smaller value, which no
+ * grinterop peer does, also counts as dead, because waits for the semaphore could last forever.
  */
 #define _GNU_SOURCE
 #include "lib/ring/link/link.h"
@@ -27,6 +26,9 @@
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
 #endif
+#ifndef SO_PASSPIDFD
+#define SO_PASSPIDFD 76
+#endif
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -46,8 +48,8 @@ static void notify(struct gr_link *link)
 }
 
 /*
- * Opens the process of the peer. Kernels before Linux 5.3 cannot, and then only the socket tells
- * its end. False if the process has ended.
+ * Opens the process of the peer. Without a pidfd, as before Linux 5.3 or in a sandbox, only the
+ * socket reports its end. False if the process has ended.
  */
 static bool open_peer(struct gr_link *link, pid_t pid)
 {
@@ -161,6 +163,7 @@ static void take_over_socket(struct gr_link *link)
 {
     link->oob_inline = gr_socket_option(link->socket, SO_OOBINLINE, 1);
     link->pass_rights = gr_socket_option(link->socket, SO_PASSRIGHTS, 0);
+    link->pass_pidfd = gr_socket_option(link->socket, SO_PASSPIDFD, 0);
     link->pass_cred = gr_socket_option(link->socket, SO_PASSCRED, 1);
 }
 
@@ -168,6 +171,7 @@ void gr_link_restore_socket(struct gr_link *link)
 {
     gr_socket_option(link->socket, SO_OOBINLINE, link->oob_inline);
     gr_socket_option(link->socket, SO_PASSRIGHTS, link->pass_rights);
+    gr_socket_option(link->socket, SO_PASSPIDFD, link->pass_pidfd);
     gr_socket_option(link->socket, SO_PASSCRED, link->pass_cred);
 }
 
