@@ -409,19 +409,26 @@ static PyObject *pair_of(PyObject *object)
     return result;
 }
 
+/* For the messages about a stream that is none. */
+#define STREAMS                                                                                    \
+    "a CudaContext, an object with __cuda_stream__(), or a handle, where 0 is the legacy default " \
+    "stream"
+
 bool stream_of(PyObject *object, CUstream *stream)
 {
     if (PyLong_Check(object))
         return stream_from_number(object, stream);
     if (Py_TYPE(object) == context_type)
         return context_stream(object, stream);
+    if (Py_IsNone(object)) {
+        PyErr_SetString(PyExc_TypeError, "None is not a CUDA stream: pass " STREAMS);
+        return false;
+    }
     PyObject *pair = pair_of(object), *handle = NULL;
     if (!pair && !PyErr_Occurred())
         handle = PyIndex_Check(object)
                      ? Py_NewRef(object)
-                     : handle_of(object, of_streams,
-                                 "expected a CUDA stream: a handle or an object with "
-                                 "__cuda_stream__()");
+                     : handle_of(object, of_streams, "expected a CUDA stream: " STREAMS);
     bool is_stream = pair     ? stream_from_pair(pair, stream)
                      : handle ? stream_from_number(handle, stream)
                               : false;
@@ -434,7 +441,8 @@ bool stream_given(PyObject *object, const char *call, CUstream *stream)
 {
     if (object)
         return stream_of(object, stream);
-    PyErr_Format(PyExc_TypeError, "%s() needs keyword-only argument stream", call);
+    PyErr_Format(PyExc_TypeError, "%s() needs the keyword-only argument stream: pass " STREAMS,
+                 call);
     return false;
 }
 

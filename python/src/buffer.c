@@ -78,7 +78,11 @@ PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *str
 bool buffer_usable(buffer_object *self)
 {
     if (!self->buffer)
-        PyErr_SetString(PyExc_RuntimeError, "Buffer has been closed: its mapping has ended");
+        PyErr_SetString(PyExc_RuntimeError,
+                        self->of_ring ? "Buffer has been closed: its slot was handed over, given "
+                                        "back or cancelled, or its Slots object was dropped: keep "
+                                        "that object while you use the slot"
+                                      : "Buffer has been closed: its mapping has ended");
     return self->buffer;
 }
 

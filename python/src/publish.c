@@ -221,17 +221,13 @@ static PyObject *dispatch(PyObject *target, struct work *work)
     return into_resource((resource_object *)target, work);
 }
 
-/* Reads the stream. The stream may be omitted if the target is a Buffer, which has a stream. */
-static bool stream_of_work(PyObject *target, PyObject *given, CUstream *stream)
+/* Reads the stream. It may be omitted, or None, if the target is a Buffer, which has a stream. */
+static bool stream_of_work(PyObject *target, PyObject *given, const char *call, CUstream *stream)
 {
-    if (is_given(given))
-        return stream_of(given, stream);
+    if (is_given(given) || Py_TYPE(target) != buffer_type)
+        return stream_given(given, call, stream);
     *stream = GR_STREAM_OF_MAP;
-    if (Py_TYPE(target) == buffer_type)
-        return true;
-    PyErr_SetString(PyExc_TypeError, "missing keyword-only argument stream: it may be omitted "
-                                     "only for a Buffer, which has a stream");
-    return false;
+    return true;
 }
 
 static void tensor_end(PyObject *tensor)
@@ -288,10 +284,10 @@ static PyObject *run(struct work *work, PyObject *const *args, Py_ssize_t count,
     struct given given;
     PyObject *tensor, *result = NULL;
     work->options.options = GR_INIT(gr_publish_options);
-    if (!arguments_of(work->fetch ? "fetch" : "publish", &parameters, args, count, keywords,
-                      &given.target) ||
+    const char *call = work->fetch ? "fetch" : "publish";
+    if (!arguments_of(call, &parameters, args, count, keywords, &given.target) ||
         !is_target(given.target = core_own(given.target)) ||
-        !stream_of_work(given.target, given.stream, &work->stream) ||
+        !stream_of_work(given.target, given.stream, call, &work->stream) ||
         !flags_of_options(&given, &work->options.options) ||
         !names_of_options(&given, &work->options) || !numbers_of_options(&given, &work->options) ||
         !timeout_of(given.timeout, &work->timeout_ms) ||
@@ -499,7 +495,7 @@ static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObje
     struct reads reads = {0};
     CUstream on;
     PyObject *result = NULL;
-    if (!stream_of(stream, &on))
+    if (!stream_given(stream, "fetch_framebuffer", &on))
         return NULL;
     if (PyDict_Check(object) && is_given(attachment)) {
         PyErr_SetString(PyExc_ValueError, "attachment: the keys of the dict name the attachments");
@@ -539,10 +535,6 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
         !rectangle_of(rectangle, &options) || !names_of_options(&given, &conversion) ||
         !numbers_of_options(&given, &conversion))
         return NULL;
-    if (!is_given(given.stream)) {
-        PyErr_SetString(PyExc_TypeError, "missing keyword-only argument stream");
-        return NULL;
-    }
     return read_framebuffer(framebuffer, object, attachment, given.stream, &options, staging);
 }
 

@@ -108,6 +108,24 @@ def test_map_requires_stream_as_its_only_keyword_argument(resource):
     )
 
 
+def test_none_is_not_a_stream(resource, cuda):
+    """Catches: "missing keyword-only argument stream", although it was passed."""
+    tensor = Tensor.alloc(4096)
+    calls = {
+        "publish": lambda **stream: grinterop.publish(resource, tensor, **stream),
+        "fetch": lambda **stream: grinterop.fetch(resource, tensor, **stream),
+        "fetch_framebuffer": lambda **stream: grinterop.fetch_framebuffer(0, tensor, **stream),
+        "map_linear": resource.map_linear,
+    }
+    for name, call in calls.items():
+        needs = rf"{name}\(\) needs the keyword-only argument stream: pass a CudaContext"
+        refuses(TypeError, call, match=needs)
+        refuses(TypeError, lambda: call(stream=None), match="None is not a CUDA stream: pass a")
+    refuses(TypeError, lambda: resource.map(stream=None), match="None is not a CUDA stream")
+    with resource.map(stream=cuda) as buffer:
+        grinterop.publish(buffer, tensor, stream=None)
+
+
 def test_mapping_keeps_its_stream(resource):
     stream = Stream((0, 1))
     seen = weakref.ref(stream)
