@@ -181,10 +181,11 @@ static gr_status refuse_stream(const struct gr_ring_side *side, CUstream stream,
                        "when you create the ring.",
                        does, stream ? "a CUDA stream" : "NULL", does, instead);
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "In this ring CUDA %s and needs a stream, but the stream is %s. For a default "
-                   "stream pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD. If the graphics API %s, "
-                   "set gr_ring_options.producer to %s when you create the ring.",
-                   does, stream ? "none (GR_STREAM_NONE)" : "NULL", does, instead);
+                   "In this ring CUDA %s and needs a stream, but %s. Pass the stream of that work, "
+                   "or GR_STREAM_LEGACY or GR_STREAM_PER_THREAD for a default stream. If the "
+                   "graphics API %s, set gr_ring_options.producer to %s when you create the ring.",
+                   does, stream ? "none was passed (GR_STREAM_NONE)" : "the stream is NULL", does,
+                   instead);
 }
 
 static gr_status check_stream(const struct gr_ring_side *side, CUstream stream, const char *call)

@@ -27,7 +27,8 @@ gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
     return gr_fail(
         GR_ERR_STATE, call,
         "The tensor's mapping has ended, since the buffer was released, or the resource unmapped "
-        "or closed: map the resource again and create a tensor of the new mapping.");
+        "or closed: map the resource again, or acquire another slot of its ring, and create a "
+        "tensor of that mapping.");
 }
 
 gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape,

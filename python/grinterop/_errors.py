@@ -183,6 +183,7 @@ _NAMES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"pass GR_STREAM_NONE", "omit `stream`"),
     (r" \(GR_STREAM_NONE\)", ""),
     (r"GR_STREAM_NONE is", "Omitting `stream` is"),
+    (r"Pass the stream of that work", "Pass the stream of that work, such as a CudaContext"),
     (r"GR_STREAM_OF_MAP", "None"),
     (r"GR_STREAM_LEGACY", "1 (legacy)"),
     (r"GR_STREAM_PER_THREAD", "2 (per thread)"),

@@ -1016,11 +1016,12 @@ class Ring(_Closes):
     def acquire_write(
         self, n: SupportsIndex = 1, *, stream: None = None, timeout: _Number = None,
     ) -> Slots[None]:
-        """Acquires slots to write to.
+        """Acquires slots to write to. Keep the returned object while you use them: see Slots.
 
         Args:
             n: The number of slots: all or none are acquired.
-            stream: The stream of the CUDA side. The graphics side passes none.
+            stream: The stream of the CUDA side, such as a CudaContext. The graphics side passes
+                none.
             timeout: Seconds; None waits forever.
 
         Returns:
@@ -1101,6 +1102,9 @@ class Ring(_Closes):
 class Slots(_With, Generic[_Buffer_co]):
     """Acquired slots of a Ring. The end of their `with` hands them over or gives them back, or
     cancels them if an exception left the block. len() is their number.
+
+    Keep the object while you use a slot: if it is dropped, the slots are cancelled and their
+    Buffers closed, as in `ring.acquire_write(stream=stream).buffer.tensor()`.
     """
     @classmethod
     def __class_getitem__(cls, types: Any, /) -> GenericAlias: ...

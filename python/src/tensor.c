@@ -273,14 +273,15 @@ static PyObject *call_clone(PyObject *self, PyObject *args, PyObject *keywords)
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-static PyObject *copy_between(gr_tensor *to, gr_tensor *from, PyObject *given)
+/* `call` is for the message. */
+static PyObject *copy_between(gr_tensor *to, gr_tensor *from, PyObject *given, const char *call)
 {
     CUstream stream;
     gr_status status;
     if (!to || !from || !stream_or(given, GR_STREAM_LEGACY, &stream))
         return NULL;
     WITHOUT_GIL(status = gr_tensor_copy(to, from, stream));
-    return none_or_fail(status);
+    return status == GR_OK ? Py_NewRef(Py_None) : fail_with("gr_tensor_copy", call);
 }
 
 static PyObject *call_copy(PyObject *self, PyObject *args, PyObject *keywords, bool from)
@@ -294,7 +295,8 @@ static PyObject *call_copy(PyObject *self, PyObject *args, PyObject *keywords, b
         return NULL;
     PyObject *to = from ? self : other, *source = from ? other : self, *done = NULL;
     if (call_begin(other)) {
-        done = copy_between(tensor_of(to), tensor_of(source), given);
+        done = copy_between(tensor_of(to), tensor_of(source), given,
+                            from ? "Tensor.copy_from" : "Tensor.copy_to");
         call_end(other);
     }
     Py_DECREF(other);

@@ -70,9 +70,10 @@ def test_buffers_end_with_their_context(egl, doomed):
 
 
 def test_messages_about_the_stream_use_python_names(ring, cuda):
-    with pytest.raises(ValueError, match="1 .legacy. or 2 .per thread.. If the graphics") as wrong:
+    with pytest.raises(ValueError, match="a stream, but none was passed. Pass the st") as wrong:
         ring.acquire_write()
     assert 'set producer to "graphics"' in str(wrong.value)
+    assert "such as a CudaContext, or 1 (legacy) or 2 (per thread) for a def" in str(wrong.value)
     assert "GR_" not in str(wrong.value)
     with pytest.raises(ValueError, match="a CUDA stream: omit `stream`. ") as wrong:
         ring.acquire_read(stream=cuda)
@@ -104,6 +105,29 @@ def test_slots_are_handed_over_once(ring, cuda):
     slots = ring.acquire_read()
     refuses(RuntimeError, slots.hand_over, match="give_back")
     slots.give_back()
+
+
+def test_buffer_of_an_ended_slot_says_how_it_ended(ring, cuda):
+    refuses(
+        RuntimeError,
+        lambda: ring.acquire_write(stream=cuda).buffer.tensor((64,)),
+        lambda: ring.acquire_write(stream=cuda).buffer.fill(0, stream=cuda),
+        match="its Slots object was dropped: keep that object",
+    )
+    with ring.acquire_write(stream=cuda) as slot:
+        buffer = slot.buffer
+    refuses(RuntimeError, buffer.tensor, match="its slot was handed over")
+
+
+def test_tensor_of_an_ended_slot_names_the_call_and_the_ring(ring, cuda):
+    """Catches: copy_from() reported a call of copy_to(), and advised to map the resource."""
+    with pytest.warns(ResourceWarning), ring.acquire_write(stream=cuda) as slot:
+        tensor = slot.buffer.tensor()
+    other = grinterop.Tensor.alloc(256, memory="pinned")
+    for call in (tensor.copy_from, tensor.copy_to):
+        with pytest.raises(grinterop.StateError, match="or acquire another slot") as wrong:
+            call(other, stream=cuda)
+        assert wrong.value.call == f"Tensor.{call.__name__}"
 
 
 def test_exception_cancels_slots(ring, cuda):
