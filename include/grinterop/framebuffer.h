@@ -44,7 +44,8 @@ typedef struct gr_framebuffer_options {
     /*
      * For depth: the near and far planes of the perspective projection. The tensor then receives
      * distances from the camera plane, in the unit of `z_near`. `z_far` may be INFINITY. If the
-     * depth is 1 at `z_near` and 0 at `z_far`, set `reverse_z`. If both planes are 0, the tensor
+     * depth is 1 at `z_near` and 0 at `z_far`, set `reverse_z`. Either may be the farther plane:
+     * swapping both has the same effect as changing `reverse_z`. If both planes are 0, the tensor
      * receives the depth values of the framebuffer, from 0 to 1. Tensors of integers need `scale`
      * in `conversion`, an array of 4 numbers: if the first is 1000.0f / 65535 and `z_near` is in
      * metres, the tensor receives millimetres in uint16.

@@ -935,8 +935,9 @@ def fetch_framebuffer(
     """Reads a colour, depth or stencil attachment of an OpenGL framebuffer into a tensor, in stream
     order.
 
-        grinterop.fetch_framebuffer(name, {"color": rgb, "depth": metres}, stream=stream,
+        grinterop.fetch_framebuffer(name, {"color": rgb, "depth": metres}, stream=cuda,
                                     near=0.1, far=100, staging=staging)
+        cuda.sync()  # before NumPy reads the arrays
 
     Shapes are (H, W) or (H, W, C) of the rectangle, and row 0 is the lowest. The framebuffer may be
     multisampled, or belong to a window.
@@ -948,8 +949,10 @@ def fetch_framebuffer(
             glReadBuffer().
         x, y, width, height: The rectangle in pixels. 0 as a size extends it to the edge.
         near, far, reverse_z: The planes of the perspective projection, as float32: depth becomes
-            the distance from the camera, in their unit. scale=1000 / 65535 makes millimetres in
-            uint16 of metres. For an orthographic projection: scale=far - near and bias=near.
+            the distance from the camera, in their unit. The depth is 0 at `near` and 1 at `far`,
+            or the reverse with reverse_z. Either may be the farther plane: swapping both has the
+            same effect as changing reverse_z. scale=1000 / 65535 makes millimetres in uint16 of metres.
+            For an orthographic projection: scale=far - near and bias=near.
         layout, bgr, flip, scale, bias, alpha, srgb, matrix, full_range, bits, high_bits,
             chroma_position, wait_event: As for fetch(). A dict takes no scale and no bias.
         staging: A GraphicsResource of an OpenGL buffer, to be used by every call: 16 bytes per
@@ -1044,9 +1047,13 @@ class Ring(_Closes):
     @property
     def _lines(self) -> dict[Any, Any]: ...
     def info(self) -> _RingInfo:
-        """Counts of frames and slots by state, and the age of the newest frame, as a dict.
+        """Counts of frames and slots, and the age of the newest frame, as a dict.
 
-        ``newest_age_ns`` is in nanoseconds. 0: no frame was handed over, or its age is unknown.
+        - ``written``, ``read``, ``dropped``: the frames so far. A ring of mode 'newest' drops
+          unread frames.
+        - ``slots``: all slots; ``free``, ``writing``, ``ready``, ``reading``: those in each state.
+        - ``newest_age_ns``: the nanoseconds since the newest frame was handed over. 0: none was, or
+          it is unknown.
         """
     @overload
     async def read(
@@ -1069,7 +1076,7 @@ class Ring(_Closes):
     @classmethod
     def receive(cls, socket: _Socket, *, timeout: _Number = None) -> tuple[Self, bytes]:
         """Receives a ring that another process sent by send(). This process has the other role, and
-        uses CUDA for it. `resource` of its Slots is None.
+        uses CUDA for it: `buffer` of its Slots is a Buffer, and `resource` is None.
 
         Args:
             socket: A connected Unix socket, or its descriptor.
@@ -1086,7 +1093,7 @@ class Ring(_Closes):
         timeout: _Number = None,
     ) -> None:
         """Sends the ring to another process. If one of both processes ends, calls of the other one
-        raise CUDAError.
+        raise CUDAError with the status "GR_ERR_SYSTEM".
 
         Args:
             socket: A connected Unix socket, or its descriptor. The ring uses a copy of it from now
@@ -1128,7 +1135,9 @@ class Slots(_With, Generic[_Buffer_co]):
         """The indices of all slots."""
     @property
     def resource(self) -> GraphicsResource:
-        """The GraphicsResource of the first slot; None in a ring from Ring.receive()."""
+        """The GraphicsResource of the first slot. In a ring from Ring.receive() it is None, and so
+        has no gl_name: the other process has the OpenGL or Vulkan object. Use `buffer` there.
+        """
     @property
     def resources(self) -> tuple[GraphicsResource, ...]:
         """The GraphicsResources of all slots, or Nones."""

@@ -52,6 +52,19 @@ def test_depth_is_read_as_distances(framebuffer, cuda, far, distance):
     assert np.allclose(distances, distance)
 
 
+def test_either_plane_may_be_the_farther_one(framebuffer, cuda):
+    gl.BindFramebuffer(gl.FRAMEBUFFER, framebuffer)
+    gl.ClearDepth(0.25)
+    gl.Clear(gl.DEPTH_BUFFER_BIT)
+    for near, far, reverse in [(0.5, 4, True), (4, 0.5, False), (0.5, 4, False), (4, 0.5, True)]:
+        first, last = (far, near) if reverse else (near, far)
+        distances = read(
+            framebuffer, (4, 8), "f4", cuda, attachment="depth", near=near, far=far,
+            reverse_z=reverse,
+        )
+        assert np.allclose(distances, 1 / (0.75 / first + 0.25 / last))
+
+
 def test_a_sample_is_read(egl, cuda):
     egl.make_current()
     target = gl.Target(8, 4)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Rings: slots that alternate between CUDA and OpenGL."""
 
+import re
 import socket
 import threading
 import time
@@ -44,6 +45,7 @@ def test_frame_passes_from_cuda_to_opengl_and_back(ring, resources, cuda):
         assert slot.frame == 1 and slot.buffer is None
         assert slot.resource.gl_name == resources[0].gl_name
     assert ring.info().pop("newest_age_ns") > 0
+    assert set(re.findall("``(\\w+)``", Ring.info.__doc__)) == set(ring.info())
     assert ring.info() | {"free": 3, "newest_age_ns": 9} == {
         "written": 1, "read": 1, "dropped": 0, "slots": 3, "free": 3, "writing": 0, "ready": 0,
         "reading": 0, "newest_age_ns": 9,
@@ -182,6 +184,13 @@ def test_both_ends_of_a_shared_ring_count_all_frames(egl, cuda):
                 assert (counts["written"], counts["dropped"], counts["ready"]) == (5, 3, 2)
                 assert 0 < counts["newest_age_ns"] < time.monotonic_ns() - before
             assert " ready=2 " in repr(consumer)
+            with producer.acquire_write(stream=cuda) as slot:
+                assert slot.buffer.size == 256 and slot.resource is None
+        egl.make_current()
+        with pytest.raises(grinterop.CUDAError, match="The other process") as gone:
+            for _ in range(4):
+                consumer.acquire_read(timeout=30).give_back()
+        assert (gone.value.status, gone.value.code_name) == ("GR_ERR_SYSTEM", "")
 
 
 def test_invalid_rings_are_refused(resources):
