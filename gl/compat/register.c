@@ -11,6 +11,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/flags.h"
+#include "lib/base/log.h"
 #include "lib/base/machine.h"
 #include "gl/staged/staged.h"
 
@@ -40,13 +41,13 @@ static unsigned bits_of(const char *word, size_t length)
     return 0;
 }
 
-/* Records an error, and prints the first one. */
+/* Records an error, and prints the first one, unless the log prints it. */
 static gr_status refuse_word(const char *word, size_t length, const char *why, const char *call)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     gr_status status = gr_fail(GR_ERR_INVALID_VALUE, call, "GR_COMPAT names \"%.*s\", %s.",
                                (int)(length < 40 ? length : 40), word, why);
-    if (!atomic_flag_test_and_set(&said))
+    if (!atomic_flag_test_and_set(&said) && !gr_log_prints(GR_LOG_ERROR))
         fprintf(stderr, "grinterop: %s\n", gr_last_error()->message);
     return status;
 }
@@ -110,6 +111,25 @@ static gr_status read_selection(struct selection *selection, const char *call)
     return GR_OK;
 }
 
+/* The number of frames in flight of a registration with these flags, or 0. */
+static unsigned frames_of(const struct selection *selection, unsigned flags)
+{
+    const unsigned access = flags & GR_BUFFER_FLAGS;
+    return access == GR_READ_ONLY || access == GR_WRITE_DISCARD ? selection->in_flight : 0;
+}
+
+/* Refuses here what the registration would refuse without naming the variable. */
+static gr_status check_selection(const struct selection *selection, unsigned flags,
+                                 const char *call)
+{
+    if (selection->transports != GR_TRANSPORT_SHARED || frames_of(selection, flags))
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "GR_COMPAT names \"shared\", but OpenGL cannot share the storage of an existing "
+                   "object: use interop, copy, peer or any, or leave it unset for interop. "
+                   "gr_create_gl_buffer() and gr_create_gl_image() create shared objects.");
+}
+
 /* ---- Register -------------------------------------------------------------------------------- */
 
 struct wish {
@@ -163,10 +183,8 @@ static bool is_other_target(void *of, size_t i, const struct gr_error_record *er
 
 static gr_resource *make(unsigned name, unsigned target, unsigned flags, struct selection selection)
 {
-    const unsigned access = flags & GR_BUFFER_FLAGS;
     struct wish wish = {name, target, flags, selection, NULL};
-    if (access != GR_READ_ONLY && access != GR_WRITE_DISCARD)
-        wish.selection.in_flight = 0;
+    wish.selection.in_flight = frames_of(&selection, flags);
     if (target == GL_TEXTURE_3D)
         gr_try(2, attempt_target, is_other_target, &wish);
     else
@@ -234,6 +252,8 @@ static CUresult register_object(CUgraphicsResource *resource, unsigned name, uns
     struct selection selection;
     if (read_selection(&selection, call) != GR_OK)
         return CUDA_ERROR_INVALID_VALUE;
+    if (check_selection(&selection, flags, call) != GR_OK)
+        return compat_code();
     gr_error_call_begin(call);
     gr_resource *made = make(name, target, flags, selection);
     gr_error_call_end();

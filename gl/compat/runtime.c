@@ -26,17 +26,27 @@ static CUresult kept_error(bool take)
     return code;
 }
 
+static gr_status find_context(void *of, size_t i)
+{
+    (void)i;
+    if (compat_begin() == CUDA_SUCCESS)
+        compat_cuda()->CtxGetCurrent(of);
+    return GR_OK;
+}
+
+/* Logs no error: a driver that does not start is reported by the call that follows. */
 static bool has_context(void)
 {
     CUcontext current = NULL;
-    return compat_begin() == CUDA_SUCCESS &&
-           compat_cuda()->CtxGetCurrent(&current) == CUDA_SUCCESS && current;
+    gr_try(1, find_context, NULL, &current);
+    return current;
 }
 
 static CUresult explain_runtime(CUresult code)
 {
     if (code == CUDA_SUCCESS)
         return code;
+    (void)compat_begin(); /* logs why the driver does not start, if that is the cause */
     return COMPAT_REFUSE(code, "cudaFree",
                          "The CUDA runtime of the program did not start. The runtime that NVIDIA's "
                          "nvcc links needs an NVIDIA GPU and its driver: without them compile the "

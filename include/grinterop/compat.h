@@ -28,8 +28,9 @@
  * failures. cudaGetLastError() also returns the errors of the calls above.
  *
  * gr_last_error() explains each failure; it names, for example, the GPU that OpenGL draws on.
- * GR_LOG=error prints these messages. grinterop refuses calls that would crash the driver later. An
- * environment variable selects the transport:
+ * GR_LOG=error prints these messages, which name the function of the driver API also after a call
+ * of the runtime API. grinterop refuses calls that would crash the driver later. An environment
+ * variable selects the transport:
  *
  *     GR_COMPAT=interop   registers the object with the CUDA driver (the default)
  *     GR_COMPAT=copy      copies through host memory: OpenGL may be on the CPU or another GPU

@@ -121,6 +121,11 @@ void gr_log_remove(gr_log_fn fn, void *user)
     gr_unlock(&sinks_lock);
 }
 
+bool gr_log_prints(gr_log_level level)
+{
+    return (int)level <= sinks[0].level;
+}
+
 /* The maximum length of a logged line. */
 #define LINE_SIZE 1200
 
@@ -155,7 +160,7 @@ void gr_log(gr_log_level level, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
-    if ((int)level <= sinks[0].level)
+    if (gr_log_prints(level))
         write_line(level, line);
     for (int i = 1; i < GR_LOG_SINKS; i++)
         if ((int)level <= sinks[i].level)

@@ -27,6 +27,9 @@ static inline bool gr_log_wanted(gr_log_level level)
     return (int)level <= atomic_load_explicit(&gr_log_threshold, memory_order_relaxed);
 }
 
+/* Whether lines of a level go to standard error. */
+GR_API bool gr_log_prints(gr_log_level level);
+
 void gr_log(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
 
 /*

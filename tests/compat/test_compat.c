@@ -302,7 +302,10 @@ static void register_fails(const char *compat, CUresult code, gr_status status, 
 
 TEST(invalid_words_in_gr_compat_are_reported)
 {
-    register_fails("shared", CUDA_ERROR_NOT_SUPPORTED, GR_ERR_UNSUPPORTED, "gr_create_gl_buffer");
+    register_fails(
+        "shared", CUDA_ERROR_NOT_SUPPORTED, GR_ERR_UNSUPPORTED,
+        "GR_COMPAT names \"shared\", but OpenGL cannot share the storage of an existing ");
+    register_fails("in_flight|shared", CUDA_ERROR_NOT_SUPPORTED, GR_ERR_UNSUPPORTED, "\"shared\"");
     register_fails("copied", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE, "\"copied\"");
     register_fails("interop|cop", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE, "\"cop\"");
     register_fails("in_flights", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE,

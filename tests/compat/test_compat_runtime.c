@@ -71,6 +71,34 @@ TEST_UNLESS(no_runtime(), cuda_writes_a_vertex_buffer_in_each_frame)
     RT(cudaGetLastError());
 }
 
+CHILD(registers_with_a_wrong_setting)
+{
+    struct cudaGraphicsResource *resource = NULL;
+    return cudaGraphicsGLRegisterBuffer(&resource, 1, 0) == cudaSuccess;
+}
+
+/* Catches: with GR_LOG=error, both were printed twice. */
+TEST_UNLESS(no_runtime(), a_wrong_setting_is_printed_once, 4)
+{
+    static const char *const rows[][2] = {
+        {"GR_COMPAT", "GR_COMPAT names \"wrong\""},
+        {"GR_CUDA_DRIVER", "CUDA driver wrong could not be loaded"}};
+    const char *const *row = rows[_i / 2], *const driver = getenv("GR_CUDA_DRIVER");
+    char text[4096], kept[256];
+    snprintf(kept, sizeof(kept), "%s", driver ? driver : "");
+    setenv("GR_LOG", _i % 2 ? "none" : "error", 1);
+    setenv(row[0], "wrong", 1);
+    int status = child_run("registers_with_a_wrong_setting", text, sizeof(text));
+    unsetenv("GR_LOG");
+    unsetenv(row[0]);
+    if (kept[0])
+        setenv("GR_CUDA_DRIVER", kept, 1);
+    ck_assert_msg(status == 0, "%s", text);
+    const char *first = strstr(text, row[1]);
+    const bool is_printed = _i != 3; /* without a log, that of the driver is not */
+    ck_assert_msg(!first == !is_printed && (!first || !strstr(first + 1, row[1])), "%s", text);
+}
+
 CHILD(registers_without_a_device)
 {
     struct cudaGraphicsResource *resource = NULL;
