@@ -88,7 +88,7 @@ static gr_status select_word(struct selection *selection, const char *word, size
     const unsigned bits = bits_of(word, length);
     if (length && !bits)
         return refuse_word(word, length,
-                           "which is not a transport: use interop, copy, peer, shared, any or "
+                           "which is not a transport: use interop, copy, peer, any or "
                            "in_flight, or leave it unset for interop",
                            call);
     selection->transports |= bits;
