@@ -171,12 +171,14 @@ GR_API gr_vk_device *gr_vk_device_from_vk(const gr_vk_device_desc *desc);
 /*
  * Releases the caller's reference. Objects created from the device keep it alive.
  *
- * At the end of a program wait until your queues are idle, then free the resources and semaphores,
- * then this object, and destroy the VkDevice last.
+ * At the end of a program wait until your queues are idle, free this object and the resources and
+ * semaphores of the device in any order, and destroy the VkDevice last.
  *
- * Waits    for the work of CUDA with freed objects, and at most 2 s for submits with copied ones.
- *          Objects whose stream captures a graph end after the capture, and need the VkDevice until
- *          then
+ * Waits    if it frees the last of these objects: for the CUDA work with freed objects, and at most
+ *          2 s for Vulkan work that this CUDA work or a copied resource needs. If a resource, its
+ *          buffer or a semaphore is the last, its free or release waits, unless the VkDevice is of
+ *          gr_vk_headless_create(): grinterop destroys such a device after the work. Objects whose
+ *          stream captures a graph end after the capture, and need the VkDevice until then
  */
 GR_API void gr_vk_device_free(gr_vk_device *device);
 

@@ -42,6 +42,8 @@ struct gr_semaphore_ops {
      * because a CUDA context has failed and never signals. NULL: the host cannot signal.
      */
     void (*signal_in_place)(gr_semaphore *semaphore, uint64_t value);
+    /* gr_semaphore_free(): drops the reference of the caller. NULL: gr_semaphore_drop(). */
+    void (*free)(gr_semaphore *semaphore);
     /* Ends an unused semaphore and frees its memory. The CUDA context is current if possible. */
     void (*destroy)(gr_semaphore *semaphore);
 };

@@ -89,9 +89,10 @@ static void complain(void *user, const char *text)
     __atomic_fetch_add(&complaints, 1, __ATOMIC_RELAXED);
 }
 
-enum order { UNORDERED, BY_A_SEMAPHORE, BY_DEFAULT, ORDERS };
+enum order { UNORDERED, BY_A_SEMAPHORE, BY_DEFAULT, ORDERS, COPIED = ORDERS };
 
-static gr_resource *make_ordered(gr_vk_device *device, enum order order)
+/* If `kept` is not NULL, the caller gets the semaphore, if there is one. */
+static gr_resource *make_ordered(gr_vk_device *device, enum order order, gr_semaphore **kept)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     gr_resource *resource = must_make(gr_create_vk_buffer(device, &info, GR_READ_WRITE));
@@ -101,24 +102,33 @@ static gr_resource *make_ordered(gr_vk_device *device, enum order order)
         gr_semaphore *computed = gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE);
         assert_made(computed);
         assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, computed));
-        gr_semaphore_free(computed);
+        if (kept)
+            *kept = computed;
+        else
+            gr_semaphore_free(computed);
     }
     return resource;
 }
 
-/* CUDA uses the resource while the gate is closed, and then the resource is freed. */
+/* CUDA uses the resource while the gate is closed. */
 static struct gate *leave_to_the_stream(gr_resource *resource)
 {
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 1500); /* a call that waits is detected, but still ends */
+    gate_open_after(gate, 700); /* a call that waits is detected, but still ends */
     fill_mapped(resource, 0x44);
-    gr_resource_free(resource);
     return gate;
 }
 
 static void assert_no_call_waited(struct gate *gate)
 {
     ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
+}
+
+static gr_vk_device *wrap(const gr_vk_headless_info *h, VkDevice device, unsigned transports)
+{
+    return must_make(gr_vk_device_from_vk(
+        &GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
+                 device, .queue_family = h->graphics_family, .transports = transports)));
 }
 
 /* Creates a headless device and wraps it. A resource refers to the wrap by its VkDevice handle. */
@@ -129,37 +139,120 @@ static gr_vk_device *wrap_headless(gr_vk_headless **headless)
     *headless = gr_vk_headless_create(&options);
     assert_made(*headless);
     const gr_vk_headless_info *h = gr_vk_headless_get_info(*headless);
-    return must_make(gr_vk_device_from_vk(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
-                                                   h->instance, h->physical_device, h->device,
-                                                   h->graphics, h->graphics_family)));
+    return wrap(h, h->device, 0);
+}
+
+/* A VkDevice of the test. The headless device provides the VkInstance with the validation layer. */
+struct own_device {
+    gr_vk_headless *headless;
+    VkDevice device;
+    gr_vk_device *wrap;
+    PFN_vkDestroyDevice destroy;
+};
+
+static VkDevice create_device(const gr_vk_headless_info *h)
+{
+    const char *names[32];
+    uint32_t count = 32;
+    const float priority = 1;
+    VkDevice device = VK_NULL_HANDLE;
+    assert_ok(gr_vk_device_extensions(
+        &GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device),
+        names, &count));
+    const VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        .timelineSemaphore = VK_TRUE};
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueFamilyIndex = h->graphics_family,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .pNext = &timeline,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue,
+                                     .enabledExtensionCount = count,
+                                     .ppEnabledExtensionNames = names};
+    PFN_vkCreateDevice create =
+        (PFN_vkCreateDevice)h->get_instance_proc_addr(h->instance, "vkCreateDevice");
+    ck_assert_int_eq(create(h->physical_device, &info, NULL, &device), VK_SUCCESS);
+    return device;
+}
+
+static struct own_device create_own(unsigned transports)
+{
+    struct own_device own;
+    gr_vk_device_free(wrap_headless(&own.headless));
+    const gr_vk_headless_info *h = gr_vk_headless_get_info(own.headless);
+    own.device = create_device(h);
+    own.wrap = wrap(h, own.device, transports);
+    own.destroy = (PFN_vkDestroyDevice)h->get_instance_proc_addr(h->instance, "vkDestroyDevice");
+    return own;
+}
+
+static void destroy_own(const struct own_device *own)
+{
+    own->destroy(own->device, NULL);
+    gates_open();
+    CU(CtxSynchronize());
+    assert_ok(gr_tensor_collect(1000)); /* frees the objects whose free was deferred */
+    gr_vk_headless_free(own->headless);
+    child_check(__atomic_load_n(&complaints, __ATOMIC_RELAXED) == 0);
+}
+
+/* The object that the program frees last. */
+enum last { THE_DEVICE, THE_RESOURCE, THE_BUFFER, THE_SEMAPHORE, LASTS };
+
+static void free_own_device(enum order order, enum last last)
+{
+    struct own_device own = create_own(order == COPIED ? GR_TRANSPORT_COPY : 0);
+    gr_semaphore *semaphore = NULL;
+    gr_resource *resource =
+        make_ordered(own.wrap, order, last == THE_SEMAPHORE ? &semaphore : NULL);
+    gr_buffer *buffer = last == THE_BUFFER ? must_map(resource) : NULL;
+    struct gate *gate = buffer ? gate_put(fx.stream) : leave_to_the_stream(resource);
+    if (buffer)
+        gate_open_after(gate, 700);
+    if (last != THE_RESOURCE)
+        gr_resource_free(resource);
+    assert_no_call_waited(gate);
+    if (last != THE_DEVICE) {
+        gr_vk_device_free(own.wrap);
+        assert_no_call_waited(gate);
+    }
+    if (last == THE_DEVICE)
+        gr_vk_device_free(own.wrap);
+    else if (last == THE_RESOURCE)
+        gr_resource_free(resource);
+    else if (last == THE_BUFFER)
+        assert_ok(gr_buffer_release(buffer));
+    else
+        gr_semaphore_free(semaphore);
+    child_check(gate_is_open(gate));
+    destroy_own(&own);
 }
 
 /*
- * Freeing the wrap must wait for the pending work, because the VkDevice may be destroyed next. The
- * device has a validation layer that would report remaining objects. Runs in a child, since an
- * object that outlives its device ends the process. The child skips the teardown of the fixture,
- * since the NVIDIA OpenGL makes no context current once a Vulkan instance has ended.
+ * The program may destroy its VkDevice after the last of these calls, whose order it chooses. So
+ * this call must wait for the pending work. The instance has a validation layer that reports
+ * remaining objects. Runs in a child, since an object that outlives its device ends the process.
+ * The child skips the teardown of the fixture, since the NVIDIA OpenGL makes no context current
+ * once a Vulkan instance has ended.
+ *
+ * Catches: only gr_vk_device_free() waited. If a resource was freed later, the stream signalled a
+ * semaphore of the destroyed VkDevice.
  */
 CHILD(free_the_device_of_pending_work)
 {
     leaves_all_open = true;
     fixture_setup();
-    for (int i = 0; i < ORDERS; i++) {
-        gr_vk_headless *headless;
-        gr_vk_device *device = wrap_headless(&headless);
-        struct gate *gate = leave_to_the_stream(make_ordered(device, (enum order)i));
-        assert_no_call_waited(gate);
-        gr_vk_device_free(device);
-        child_check(gate_is_open(gate));
-        gr_vk_headless_free(headless);
-        child_check(__atomic_load_n(&complaints, __ATOMIC_RELAXED) == 0);
-    }
-    gates_open();
-    CU(CtxSynchronize());
+    for (int order = 0; order <= COPIED; order++)
+        for (int last = 0; last < LASTS; last++)
+            if (last != THE_SEMAPHORE || order == BY_A_SEMAPHORE)
+                free_own_device((enum order)order, (enum last)last);
     return 0;
 }
 
-VULKAN_TEST(freeing_a_device_waits_for_its_freed_resources)
+VULKAN_TEST(the_last_free_of_a_device_waits_for_pending_work)
 {
     expect_child("free_the_device_of_pending_work");
 }
@@ -176,10 +269,11 @@ CHILD(free_a_headless_device_before_its_work)
     for (int i = 0; i <= ORDERS; i++) {
         gr_vk_headless *headless;
         gr_vk_device *device = wrap_headless(&headless);
-        gr_resource *resource = make_ordered(device, (enum order)(i % ORDERS));
+        gr_resource *resource = make_ordered(device, (enum order)(i % ORDERS), NULL);
         gr_vk_device_free(device);
         gr_vk_headless_free(headless);
         struct gate *gate = leave_to_the_stream(resource);
+        gr_resource_free(resource);
         /*
          * Without semaphores the free destroys the device, which may take the driver a long time.
          */
@@ -298,6 +392,29 @@ CHILD(exit_while_a_stream_waits)
     child_check(buffer);
     fprintf(stderr, "the stream waits\n");
     return 0;
+}
+
+/* A stream waits for such a submit, and the program frees everything. */
+CHILD(free_while_a_stream_waits)
+{
+    leaves_all_open = true;
+    fixture_setup();
+    struct own_device own = create_own(0);
+    gr_resource *resource = make_ordered(own.wrap, BY_DEFAULT, NULL);
+    child_check(begin_and_commit(resource));
+    fill_mapped(resource, 0x45);
+    gr_resource_free(resource);
+    gr_vk_device_free(own.wrap);
+    child_check(fx.cu->StreamQuery(fx.stream) == CUDA_SUCCESS);
+    destroy_own(&own);
+    return 0;
+}
+
+VULKAN_TEST(the_last_free_of_a_device_ends_a_wait_for_vulkan)
+{
+    if (vk.exports)
+        skip("the GPU waits, not the host");
+    expect_child("free_while_a_stream_waits");
 }
 
 VULKAN_TEST(a_process_may_exit_with_everything_open)

@@ -12,6 +12,7 @@
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/exit.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/cuda/end_after_event.h"
@@ -308,7 +309,7 @@ static gr_vk_device *new_device(const gr_vk_device_desc *info)
         gr_fail_memory("gr_vk_device_from_vk");
         return NULL;
     }
-    device->holds = device->pins = 1;
+    device->uses = device->holds = device->pins = 1;
     device->physical_device = info->physical_device;
     device->device = info->device;
     device->headless = vk_headless_hold(info->device);
@@ -342,56 +343,81 @@ gr_vk_device *gr_vk_device_from_vk(const gr_vk_device_desc *given)
 
 /* ---- Lifetime -------------------------------------------------------------------------------- */
 
-static void unpin(gr_vk_device *device)
+void vk_device_unpin(gr_vk_device *device)
 {
     if (atomic_fetch_sub_explicit(&device->pins, 1, memory_order_acq_rel) > 1)
         return;
-    gr_context_drop(&device->context);
     gr_lock_end(&device->lock);
     vk_headless_drop(device->headless);
     free(device);
 }
 
-static void drop(gr_vk_device *device, bool wait)
+void vk_device_drop(gr_vk_device *device)
 {
-    if (atomic_fetch_sub_explicit(&device->holds, 1, memory_order_acq_rel) > 1)
+    if (!device || atomic_fetch_sub_explicit(&device->holds, 1, memory_order_acq_rel) > 1)
         return;
     if (device->end_recordings)
         device->end_recordings(device);
     if (device->end_pair)
-        device->end_pair(device, wait);
-    unpin(device);
-}
-
-void vk_device_drop(gr_vk_device *device)
-{
-    if (device)
-        drop(device, false);
+        device->end_pair(device);
+    gr_context_drop(&device->context);
+    vk_device_unpin(device);
 }
 
 void vk_device_hold_by(gr_vk_device *device, enum vk_semaphore_owner owner)
 {
-    atomic_fetch_add_explicit(owner == VK_OF_DEVICE ? &device->pins : &device->holds, 1,
-                              memory_order_relaxed);
+    (owner == VK_OF_DEVICE ? vk_device_pin : vk_device_hold)(device);
 }
 
 void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner)
 {
-    (owner == VK_OF_DEVICE ? unpin : vk_device_drop)(device);
+    (owner == VK_OF_DEVICE ? vk_device_unpin : vk_device_drop)(device);
 }
 
 /*
- * Ends closed resources first: they may still wait for a semaphore of the device, which the
- * application is about to destroy.
+ * Waits until the streams have passed all points of the device. The host functions of a failed or
+ * destroyed context never run: their points, and the struct of the device, are leaked.
  */
+static void finish_points(gr_vk_device *device)
+{
+    unsigned polls = 0;
+    while (atomic_load(&device->points) > 0 && !gr_is_exiting() &&
+           !gr_context_is_gone(&device->context) && !gr_context_has_failed(&device->context)) {
+        const bool waits = atomic_load(&device->waiting) > 0 && !atomic_load(&device->gives_up);
+        if (waits && device->patience.at == 0)
+            device->patience = gr_deadline_in(GR_DRAWN_PATIENCE_MS);
+        if (waits && gr_deadline_is_over(&device->patience)) {
+            gr_log(GR_LOG_WARNING, "A CUDA stream goes on without its wait for Vulkan, which has "
+                                   "not signalled a semaphore for 2 s: the Vulkan device was "
+                                   "freed. Was a committed submit never passed to a queue?");
+            atomic_store(&device->gives_up, true);
+        }
+        gr_host_pause(&polls);
+    }
+}
+
+void vk_device_begin_use(gr_vk_device *device)
+{
+    atomic_fetch_add_explicit(&device->uses, 1, memory_order_relaxed);
+}
+
+void vk_device_end_use(gr_vk_device *device, bool always)
+{
+    if (atomic_fetch_sub_explicit(&device->uses, 1, memory_order_acq_rel) > 1 ||
+        (device->headless && !always))
+        return;
+    GR_KEEP_ERROR();
+    GR_RELAXED();
+    finish_points(device); /* first, since freed objects may wait for them in a stream */
+    gr_endings_finish(&device->context, device, &device->patience);
+}
+
 void gr_vk_device_free(gr_vk_device *device)
 {
     if (!device || !gr_live_end(GR_LIVE_VK_DEVICE, device, __func__))
         return;
-    GR_RELAXED();
-    gr_endings_finish(&device->context, device, &device->patience);
-    device->freed = true;
-    drop(device, true);
+    vk_device_end_use(device, true);
+    vk_device_drop(device);
 }
 
 /* ---- Argument checks ------------------------------------------------------------------------- */

@@ -37,8 +37,13 @@ enum vk_semaphore_owner {
  * objects that the device owns, such as the semaphore pair of its resources, do not hold the
  * device: they end after the last hold. They only pin this struct, which is freed with the last
  * pin.
+ *
+ * The application may destroy its VkDevice after the call that ends the last use. So this call
+ * waits until no stream and no deferred object needs the VkDevice: vk_device_end_use().
  */
 struct gr_vk_device {
+    /* one use by the application, and one per resource and per semaphore of the application */
+    atomic_uint uses;
     /* the number of references by the application, resources and semaphores */
     atomic_uint holds;
     /* one pin for all holds together, and one per object that the device owns */
@@ -54,8 +59,13 @@ struct gr_vk_device {
     /* the transports that the application allows, and that the device supports */
     unsigned transports;
     char why[400]; /* why GR_TRANSPORT_EXTERNAL is not among them: the end of a sentence */
-    bool freed;    /* gr_vk_device_free() was called: the VkDevice may end with the last resource */
-    struct gr_deadline patience; /* for the submits with copied resources that were closed */
+    struct gr_deadline patience; /* for Vulkan work that the last use waits for */
+    /*
+     * For semaphores through the host: the number of waits and signals that are in streams, the
+     * number of waits that block a stream, and whether these end without their signal.
+     */
+    atomic_uint points, waiting;
+    atomic_bool gives_up;
     VkDeviceSize host_alignment; /* the alignment of importable host memory; 0: no imports */
     VkPhysicalDeviceMemoryProperties memory;
     struct vk_identity identity;
@@ -76,11 +86,9 @@ struct gr_vk_device {
     struct gr_semaphore_pair *pair; /* created for the first resource, or NULL */
     /* the recordings (vk/sync/sync.h), the least recently used first */
     struct vk_recording *recordings;
-    /*
-     * After the last hold, these functions end the pair and the recordings. NULL if there are none.
-     * If `wait` is set, the thread waits until no stream uses the pair.
+    /* After the last hold, these functions end the pair and the recordings, unless they are NULL.
      */
-    void (*end_pair)(gr_vk_device *device, bool wait);
+    void (*end_pair)(gr_vk_device *device);
     void (*end_recordings)(gr_vk_device *device);
 };
 
@@ -90,6 +98,23 @@ static inline void vk_device_hold(gr_vk_device *device)
     atomic_fetch_add_explicit(&device->holds, 1, memory_order_relaxed);
 }
 void vk_device_drop(gr_vk_device *device);
+
+/* Add and drop a pin. vk_device_unpin() calls no CUDA function: host functions in streams call it.
+ */
+static inline void vk_device_pin(gr_vk_device *device)
+{
+    atomic_fetch_add_explicit(&device->pins, 1, memory_order_relaxed);
+}
+void vk_device_unpin(gr_vk_device *device);
+
+/*
+ * Add and end a use of a device that the caller holds. The end of the last use waits until the CUDA
+ * work that needs the VkDevice is done, and at most GR_DRAWN_PATIENCE_MS for Vulkan work. grinterop
+ * destroys the VkDevice of a headless device itself, after that work, so only gr_vk_device_free()
+ * waits for it: `always`.
+ */
+void vk_device_begin_use(gr_vk_device *device);
+void vk_device_end_use(gr_vk_device *device, bool always);
 
 /* Add and drop the reference of a semaphore with that owner: a pin or a hold. */
 void vk_device_hold_by(gr_vk_device *device, enum vk_semaphore_owner owner);

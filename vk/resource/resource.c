@@ -32,12 +32,7 @@ static void destroy(gr_resource *resource)
     gr_external_end(&r->external);
     if (r->owned)
         vk_binding_end(&r->binding);
-    /*
-     * If gr_vk_device_free() was called, the application may destroy the VkDevice after this call.
-     * So free the deferred staging memory first.
-     */
-    if (gr_external_is_copied(&r->external) && device->freed)
-        gr_endings_finish(&device->context, device, &device->patience);
+    vk_device_end_use(device, false);
     vk_device_drop(device);
     free(r);
 }
@@ -67,12 +62,8 @@ static gr_status export_semaphore(const gr_resource *resource, const gr_semaphor
 
 static gr_semaphore *create_semaphore(const gr_resource *resource)
 {
-    gr_semaphore *semaphore =
-        vk_semaphore_create(vk_resource_of(resource)->binding.device, VK_SEMAPHORE_TYPE_TIMELINE,
-                            VK_OF_SEMAPHORE, "gr_ring_send");
-    if (semaphore)
-        gr_live_remove(GR_LIVE_SEMAPHORE, semaphore); /* the ring owns the semaphore */
-    return semaphore;
+    return vk_semaphore_create(vk_resource_of(resource)->binding.device, VK_SEMAPHORE_TYPE_TIMELINE,
+                               VK_OF_SEMAPHORE, "gr_ring_send");
 }
 
 #endif
@@ -216,6 +207,7 @@ gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external
     if (status == GR_OK) {
         r->why = NULL;
         vk_device_hold(b->device);
+        vk_device_begin_use(b->device);
         begin_order(r, pair);
         return &r->external.base;
     }

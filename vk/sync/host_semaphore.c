@@ -13,6 +13,7 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/clock.h"
 #include "lib/base/error.h"
+#include "lib/base/exit.h"
 #include "lib/base/fork.h"
 #include "lib/base/log.h"
 #include "lib/base/lock.h"
@@ -28,16 +29,12 @@
 #define EXIT_PAUSES 2000
 
 /*
- * A semaphore through the host. Host functions may run after the last reference is dropped. They
- * must not call CUDA, and dropping the device might call CUDA. So the semaphore keeps all
- * objects alive that host functions need.
+ * A semaphore through the host. Host functions may run after the last reference is dropped. So the
+ * struct remains, and pins that of the device, until the last of them has ended. The end of the
+ * last use of the device waits for them: device->points.
  */
 struct host_semaphore {
     struct vk_semaphore base;
-    struct vk_functions vk;
-    VkDevice handle;
-    /* a reference to the owner of the VkDevice; NULL: the application owns it */
-    gr_vk_headless *headless;
     struct gr_lock lock;      /* protects the following members */
     struct host_point *spare; /* points that are not in use */
     size_t queued;            /* the number of points in streams */
@@ -82,6 +79,7 @@ static void begin_exit(void)
 
 static void watch_exit(void)
 {
+    gr_exit_watch();
     if (atexit(begin_exit) != 0)
         gr_log(GR_LOG_WARNING, "host waits will not end when the process exits");
 }
@@ -114,8 +112,10 @@ static gr_status take_point(struct host_semaphore *s, bool is_signal, const char
             s->spare = point->next;
         else
             point = malloc(sizeof(*point));
-        if (point)
+        if (point) {
             s->queued++;
+            atomic_fetch_add(&s->base.device->points, 1);
+        }
     }
     gr_unlock(&s->lock);
     if (failure != VK_SUCCESS)
@@ -134,23 +134,31 @@ static void end_host_part(struct host_semaphore *s)
         s->spare = next;
     }
     if (s->base.owner != VK_OF_APPLICATION)
-        s->vk.vkDestroySemaphore(s->handle, s->base.semaphore, NULL);
-    vk_headless_drop(s->headless);
+        s->base.device->vk.vkDestroySemaphore(s->base.device->device, s->base.semaphore, NULL);
     gr_lock_end(&s->lock);
     free(s);
 }
 
-/* Makes a point unused. If there are no references, the last point destroys the semaphore. */
+/*
+ * Makes a point unused. If there are no references, the last point destroys the semaphore. Then the
+ * VkDevice may end, but not the struct of the device.
+ */
 static void return_point(struct host_point *point)
 {
     struct host_semaphore *s = point->s;
+    gr_vk_device *device = s->base.device;
     gr_lock(&s->lock);
     point->next = s->spare;
     s->spare = point;
     bool last = --s->queued == 0 && s->orphaned;
+    if (!last) /* with the lock: without it another thread may free the semaphore and the device */
+        atomic_fetch_sub(&device->points, 1);
     gr_unlock(&s->lock);
-    if (last)
-        end_host_part(s);
+    if (!last)
+        return;
+    end_host_part(s);
+    atomic_fetch_sub(&device->points, 1);
+    vk_device_unpin(device);
 }
 
 static void return_points(struct host_point *points)
@@ -176,6 +184,7 @@ static void note_failure(struct host_semaphore *s, VkResult result, const char *
 
 static void wait_here(struct host_semaphore *s, uint64_t value)
 {
+    gr_vk_device *device = s->base.device;
     const VkSemaphoreWaitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
         .semaphoreCount = 1,
@@ -183,10 +192,18 @@ static void wait_here(struct host_semaphore *s, uint64_t value)
         .pValues = &value,
     };
     VkResult result = VK_TIMEOUT;
-    while (result == VK_TIMEOUT && !atomic_load(&exiting))
-        result = s->vk.vkWaitSemaphores(s->handle, &info, WAIT_SLICE);
+    atomic_fetch_add(&device->waiting, 1);
+    while (result == VK_TIMEOUT && !atomic_load(&exiting) && !atomic_load(&device->gives_up))
+        result = device->vk.vkWaitSemaphores(device->device, &info, WAIT_SLICE);
+    atomic_fetch_sub(&device->waiting, 1);
     if (result < 0)
         note_failure(s, result, "vkWaitSemaphores");
+}
+
+static VkResult raise_to(const struct host_semaphore *s, uint64_t value, uint64_t *now)
+{
+    const gr_vk_device *device = s->base.device;
+    return vk_semaphore_raise(&device->vk, device->device, s->base.semaphore, value, now);
 }
 
 /*
@@ -201,7 +218,7 @@ static void signal_here(struct host_semaphore *s, uint64_t value)
     VkResult result = s->failure;
     bool failed_before = result != VK_SUCCESS;
     if (!failed_before)
-        result = vk_semaphore_raise(&s->vk, s->handle, s->base.semaphore, value, &now);
+        result = raise_to(s, value, &now);
     gr_unlock(&s->lock);
     if (result < 0 && !failed_before)
         note_failure(s, result, now < value ? "vkSignalSemaphore" : "vkGetSemaphoreCounterValue");
@@ -272,20 +289,21 @@ static gr_status signal_by_host(const gr_semaphore_point points[], size_t n, CUs
     return enqueue(points, n, true, stream);
 }
 
-/*
- * Destroys the semaphore. Points in streams keep the struct alive, so the device need not wait for
- * them.
- */
+/* Destroys the semaphore, or leaves that to the points in streams. */
 static void destroy_host(gr_semaphore *semaphore)
 {
     struct host_semaphore *s = (struct host_semaphore *)semaphore;
-    vk_device_drop_by(s->base.device, s->base.owner);
+    gr_vk_device *device = s->base.device;
+    const enum vk_semaphore_owner owner = s->base.owner;
     gr_lock(&s->lock);
     s->orphaned = true;
     bool last = s->queued == 0;
     gr_unlock(&s->lock);
-    if (last)
+    if (last) {
         end_host_part(s);
+        vk_device_unpin(device);
+    }
+    vk_device_drop_by(device, owner);
 }
 
 static void signal_host_in_place(gr_semaphore *semaphore, uint64_t value)
@@ -293,7 +311,7 @@ static void signal_host_in_place(gr_semaphore *semaphore, uint64_t value)
     struct host_semaphore *s = (struct host_semaphore *)semaphore;
     uint64_t now;
     GR_LOCKED(&s->lock);
-    vk_semaphore_raise(&s->vk, s->handle, s->base.semaphore, value, &now);
+    raise_to(s, value, &now);
 }
 
 static const struct gr_semaphore_ops host_ops = {
@@ -302,25 +320,9 @@ static const struct gr_semaphore_ops host_ops = {
     .signal_in_place = signal_host_in_place,
     .describe = vk_semaphore_describe,
     .value = vk_semaphore_value,
+    .free = vk_semaphore_free,
     .destroy = destroy_host,
 };
-
-static bool has_queued(struct host_semaphore *s)
-{
-    GR_LOCKED(&s->lock);
-    return s->queued > 0;
-}
-
-void vk_host_semaphore_finish(gr_semaphore *semaphore)
-{
-    if (semaphore->ops != &host_ops)
-        return;
-    while (has_queued((struct host_semaphore *)semaphore) && !atomic_load(&exiting)) {
-        if (gr_context_has_failed(&semaphore->context))
-            return; /* CUDA drops the host functions; their points and the struct are leaked */
-        gr_sleep_us(100);
-    }
-}
 
 /* Without memory for them the points are allocated when they are needed. */
 static void make_points(struct host_semaphore *s)
@@ -345,13 +347,12 @@ gr_semaphore *vk_semaphore_by_host(const struct vk_semaphore *draft, uint64_t va
         return NULL;
     }
     s->base = *draft;
-    s->vk = draft->device->vk;
-    s->handle = draft->device->device;
-    s->headless = vk_headless_hold(s->handle);
     s->failure = VK_SUCCESS;
     make_points(s);
-    if (gr_semaphore_init(&s->base.base, &host_ops, context, true, value) == GR_OK)
+    if (gr_semaphore_init(&s->base.base, &host_ops, context, true, value) == GR_OK) {
+        vk_device_pin(draft->device);
         return &s->base.base;
+    }
     s->base.owner = VK_OF_APPLICATION; /* the VkSemaphore stays with the caller */
     end_host_part(s);
     return NULL;

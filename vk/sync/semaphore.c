@@ -38,8 +38,18 @@ static const struct gr_semaphore_ops imported_ops = {
     .signal_in_place = signal_in_place,
     .describe = vk_semaphore_describe,
     .value = vk_semaphore_value,
+    .free = vk_semaphore_free,
     .destroy = destroy,
 };
+
+void vk_semaphore_free(gr_semaphore *semaphore)
+{
+    gr_vk_device *device = ((const struct vk_semaphore *)semaphore)->device;
+    vk_device_hold(device);
+    gr_semaphore_drop(semaphore);
+    vk_device_end_use(device, false);
+    vk_device_drop(device);
+}
 
 VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
 {
@@ -120,8 +130,16 @@ static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_
         gr_semaphore_describe(semaphore, text, sizeof(text));
         gr_log(GR_LOG_DEBUG, "%s: %s", call, text);
     }
-    if (owner != VK_OF_DEVICE)
-        gr_live_add(GR_LIVE_SEMAPHORE, semaphore);
+    return semaphore;
+}
+
+/* Passes a new semaphore to the application. NULL is allowed. */
+static gr_semaphore *give(gr_vk_device *device, gr_semaphore *semaphore)
+{
+    if (!semaphore)
+        return NULL;
+    vk_device_begin_use(device);
+    gr_live_add(GR_LIVE_SEMAPHORE, semaphore);
     return semaphore;
 }
 
@@ -195,7 +213,7 @@ gr_semaphore *gr_semaphore_create_vk(gr_vk_device *device, VkSemaphoreType type)
                 device->identity.name);
         return NULL;
     }
-    return vk_semaphore_create(device, type, VK_OF_SEMAPHORE, __func__);
+    return give(device, vk_semaphore_create(device, type, VK_OF_SEMAPHORE, __func__));
 }
 
 /* ---- From the application -------------------------------------------------------------------- */
@@ -257,7 +275,7 @@ gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_d
     if (check_way(device, &info, __func__) != GR_OK ||
         check_value(device, &info, __func__) != GR_OK)
         return NULL;
-    return make_semaphore(device, &info, VK_OF_APPLICATION, __func__);
+    return give(device, make_semaphore(device, &info, VK_OF_APPLICATION, __func__));
 }
 
 /* ---- The pair of a device -------------------------------------------------------------------- */
@@ -266,12 +284,8 @@ gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_d
  * Ends the pair. Resources that are about to end may still hold it, and drop the last reference
  * later.
  */
-static void end_pair(gr_vk_device *device, bool wait)
+static void end_pair(gr_vk_device *device)
 {
-    if (wait) {
-        vk_host_semaphore_finish(device->pair->acquire);
-        vk_host_semaphore_finish(device->pair->release);
-    }
     gr_pair_drop(device->pair);
 }
 

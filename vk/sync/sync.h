@@ -18,6 +18,7 @@ struct vk_semaphore {
 
 /*
  * Implements gr_semaphore_create_vk() with checked arguments, for any owner except the application.
+ * Does not count as a use of the device.
  */
 gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
                                   enum vk_semaphore_owner owner, const char *call);
@@ -63,10 +64,7 @@ VkResult vk_semaphore_raise(const struct vk_functions *vk, VkDevice device, VkSe
 gr_semaphore *vk_semaphore_by_host(const struct vk_semaphore *draft, uint64_t value,
                                    const struct gr_context *context, const char *call);
 
-/*
- * Waits until the streams have passed all waits and signals of the semaphore. Does nothing for
- * other semaphores.
- */
-void vk_host_semaphore_finish(gr_semaphore *semaphore);
+/* The operation free() of both kinds: the reference of the application is a use of the device. */
+void vk_semaphore_free(gr_semaphore *semaphore);
 
 #endif
