@@ -132,9 +132,10 @@ GR_API gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n);
 
 /*
  * Commits a submit: from now on a map of its resources waits for its signals. Call this function
- * after the graphics API has accepted the submit, because a stream would wait forever for a missing
- * submit. gr_vk_submit() commits by itself. The slots of a ring can be handed on only after the
- * commit.
+ * after the graphics API has accepted the submit. Without a submit a stream waits forever after the
+ * next map, and calls that free, close or destroy objects of its CUDA context do not return: after
+ * 2 s GR_LOG=warning names the semaphore. gr_vk_submit() commits by itself. The slots of a ring can
+ * be handed on only after the commit.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `submit` is NULL

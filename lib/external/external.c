@@ -93,6 +93,7 @@ gr_status gr_external_unregister(gr_resource *resource)
         left.ending.context = resource->context;
         left.ending.after = work->recorded ? work->event : NULL;
         (void)gr_ending_wait(&left.ending, left.ending.owner, &patience);
+        gr_sync_warn_of_wait(&left.sync, &resource->context);
         end_leftover(&left, true);
     }
     resource->ptr = 0;

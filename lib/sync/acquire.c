@@ -17,6 +17,11 @@ struct waits {
 static gr_status flush_waits(struct waits *waits, CUstream stream)
 {
     gr_status status = gr_semaphore_enqueue(waits->points, waits->n, true, stream);
+    for (size_t i = 0; i < waits->n; i++) {
+        const gr_semaphore_point *point = &waits->points[i];
+        if (atomic_load_explicit(&point->semaphore->awaited, memory_order_relaxed) < point->value)
+            atomic_store_explicit(&point->semaphore->awaited, point->value, memory_order_relaxed);
+    }
     waits->n = 0;
     return status;
 }

@@ -75,6 +75,8 @@ struct gr_semaphore {
     bool retaken;
     /* Binary: an open submit will wait for the last signal. */
     bool claimed;
+    /* Timelines: the greatest value that a stream waits for in a map; for messages, no lock. */
+    _Atomic uint64_t awaited;
     /* Timelines: the stream of the last signal by CUDA, and its value. */
     CUstream last;
     uint64_t last_value;
@@ -297,6 +299,13 @@ gr_status gr_sync_record_end(gr_resource *resource, const char *call);
  * Blocks until CUDA's last work with an unmapped resource is done. The CUDA context is current.
  */
 gr_status gr_sync_finish_work(gr_resource *resource, const char *call);
+
+/*
+ * Call this function before the driver call that ends an import, which blocks until all work in the
+ * CUDA context is done. If a stream waits for graphics work, logs a warning after 2 s, because the
+ * driver call may then never return.
+ */
+void gr_sync_warn_of_wait(const struct gr_sync *sync, const struct gr_context *context);
 
 /*
  * Returns an event after the last use of an unmapped resource by the graphics API, or by CUDA if

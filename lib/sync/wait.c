@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Lets the host wait for CUDA's last work with a resource. */
 #include "lib/cuda/driver.h"
+#include "lib/base/clock.h"
 #include "lib/base/error.h"
+#include "lib/base/log.h"
 #include "lib/cuda/event.h"
 #include "lib/resource/resource.h"
 #include "lib/sync/sync.h"
@@ -20,6 +22,36 @@ static gr_status refuse_timeout(const gr_resource *resource, unsigned timeout_ms
                    "CUDA's work with the resource is not done after %u ms: wait longer, or find "
                    "what its stream waits for.%s",
                    timeout_ms, semaphore);
+}
+
+/* Whether a stream waits for a signal of the graphics API, if that can be queried. */
+static bool is_awaited(const gr_semaphore *acquire)
+{
+    uint64_t now;
+    return acquire && acquire->timeline && !acquire->of_application && acquire->ops->value &&
+           acquire->ops->value(acquire, &now) &&
+           now < atomic_load_explicit(&acquire->awaited, memory_order_relaxed);
+}
+
+void gr_sync_warn_of_wait(const struct gr_sync *sync, const struct gr_context *context)
+{
+    struct gr_deadline deadline = {0};
+    unsigned polls = 0;
+    char semaphore[300];
+    while (is_awaited(sync->acquire) && !gr_context_has_failed(context)) {
+        if (polls == 0)
+            deadline = gr_deadline_in(GR_DRAWN_PATIENCE_MS);
+        if (gr_deadline_is_over(&deadline)) {
+            gr_semaphore_describe_wait(sync->acquire, semaphore, sizeof(semaphore));
+            gr_log(GR_LOG_WARNING,
+                   "The free or close of a resource blocks until all work in its CUDA context is "
+                   "done, and a stream has waited for graphics work for 2 s. Was a committed "
+                   "submit never passed to a queue?%s",
+                   semaphore);
+            return;
+        }
+        gr_host_pause(&polls);
+    }
 }
 
 static gr_status wait_for(const gr_resource *resource, bool is_new, unsigned timeout_ms,

@@ -417,6 +417,38 @@ VULKAN_TEST(the_last_free_of_a_device_ends_a_wait_for_vulkan)
     expect_child("free_while_a_stream_waits");
 }
 
+static void keep_line(void *user, gr_log_level level, const char *line)
+{
+    (void)level;
+    snprintf(user, 800, "%s", line);
+}
+
+/*
+ * A stream waits for a submit that Vulkan delays. Freeing a resource blocks until the stream goes
+ * on, since the driver ends the import of an unused object after all work in the CUDA context.
+ */
+VULKAN_TEST(a_free_that_blocks_for_vulkan_is_logged)
+{
+    char line[800] = "";
+    gr_resource *resource = must_create(SIZE, GR_READ_WRITE);
+    gr_resource *other = must_create(SIZE, GR_READ_WRITE);
+    struct vulkan_gate *gate = vulkan_gate();
+    gr_submit *submit = vulkan_begin_submit(&resource, 1);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x46);
+    vulkan_submit_begun(commands, submit, gate);
+    vulkan_gate_open_after(gate, 2500);
+    gr_buffer *buffer = must_map(resource);
+    assert_ok(gr_log_add(GR_LOG_WARNING, keep_line, line));
+    gr_resource_free(other);
+    gr_log_remove(keep_line, line);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    vulkan_finish();
+    ck_assert_msg(strstr(line, "a stream has waited for graphics work for 2 s"), "%s", line);
+    ck_assert_msg(strstr(line, "present value"), "%s", line);
+}
+
 VULKAN_TEST(a_process_may_exit_with_everything_open)
 {
     expect_child("exit_with_all_open");
