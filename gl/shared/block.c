@@ -201,7 +201,7 @@ static void trim(struct pool *pool)
         return;
     pool->emptied = false;
     GR_KEEP_ERROR();
-    bool alive = gr_context_enter(&pool->cuda, &pushed, __func__) == GR_OK;
+    bool alive = gr_context_try(&pool->cuda, &pushed);
     while ((spare = take_spare(pool)))
         end_block(spare, alive);
     gr_context_leave(pushed);

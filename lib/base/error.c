@@ -194,7 +194,8 @@ gr_status gr_try(size_t count, gr_status (*way)(void *of, size_t i),
 
 void gr_error_warn(const char *what)
 {
-    gr_log(GR_LOG_WARNING, "%s: %s", what, last.message);
+    const bool is_named = strncmp(last.message, what, strlen(what)) == 0;
+    gr_log(GR_LOG_WARNING, "%s%s%s", is_named ? "" : what, is_named ? "" : ": ", last.message);
 }
 
 gr_status gr_error_set_call(const char *call)

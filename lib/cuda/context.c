@@ -56,20 +56,6 @@ int gr_capture_mode(int mode)
     return (int)exchanged;
 }
 
-bool gr_context_has_failed(const struct gr_context *context)
-{
-    bool pushed;
-    GR_KEEP_ERROR();
-    gr_status status = gr_context_enter(context, &pushed, __func__);
-    bool failed = status == GR_ERR_DEVICE_LOST;
-    if (status == GR_OK) {
-        GR_RELAXED();
-        failed = gr_cuda_is_sticky(gr_driver()->StreamQuery(CU_STREAM_PER_THREAD));
-        gr_context_leave(pushed);
-    }
-    return failed;
-}
-
 gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why,
                             const char *call)
 {
@@ -153,17 +139,47 @@ static inline bool is_current(const struct gr_driver_api *cu, const struct gr_co
 }
 
 /* Other failures of the query than a destroyed context are left to the push. */
-gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call)
+static inline CUresult enter(const struct gr_context *context, bool *pushed,
+                             const char **driver_call)
 {
     const struct gr_driver_api *cu = gr_driver();
     *pushed = false;
     if (is_current(cu, context))
-        return GR_OK;
+        return CUDA_SUCCESS;
+    *driver_call = "cuCtxGetId";
     if (gr_context_is_gone(context))
-        return refuse(CUDA_ERROR_CONTEXT_IS_DESTROYED, "cuCtxGetId", call);
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    *driver_call = "cuCtxPushCurrent";
     CUresult result = cu->CtxPushCurrent(context->handle);
     *pushed = result == CUDA_SUCCESS;
-    return result == CUDA_SUCCESS ? GR_OK : refuse(result, "cuCtxPushCurrent", call);
+    return result;
+}
+
+gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call)
+{
+    const char *driver_call;
+    const CUresult result = enter(context, pushed, &driver_call);
+    return result == CUDA_SUCCESS ? GR_OK : refuse(result, driver_call, call);
+}
+
+bool gr_context_try(const struct gr_context *context, bool *pushed)
+{
+    const char *driver_call;
+    return enter(context, pushed, &driver_call) == CUDA_SUCCESS;
+}
+
+bool gr_context_has_failed(const struct gr_context *context)
+{
+    bool pushed;
+    const char *driver_call;
+    const CUresult result = enter(context, &pushed, &driver_call);
+    bool failed = gr_cuda_is_sticky(result);
+    if (result == CUDA_SUCCESS) {
+        GR_RELAXED();
+        failed = gr_cuda_is_sticky(gr_driver()->StreamQuery(CU_STREAM_PER_THREAD));
+        gr_context_leave(pushed);
+    }
+    return failed;
 }
 
 void gr_context_pop(void)

@@ -92,6 +92,10 @@ static inline void gr_capture_mode_at_end(const int *mode)
  * context is usually current.
  */
 gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call);
+
+/* The same for the end of objects, which needs no driver if the context ended. No error, no log. */
+bool gr_context_try(const struct gr_context *context, bool *pushed);
+
 void gr_context_pop(void);
 static inline void gr_context_leave(bool pushed)
 {

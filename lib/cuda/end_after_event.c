@@ -64,7 +64,7 @@ static struct gr_ending *take(_Atomic(struct gr_ending *) *link)
 static enum waits_for what_for(const struct gr_ending *ending)
 {
     GR_ENTERED pushed = false;
-    if (gr_context_enter(&ending->context, &pushed, __func__) != GR_OK)
+    if (!gr_context_try(&ending->context, &pushed))
         return NOTHING;
     if (!ending->uses)
         return use_of(ending);
@@ -115,7 +115,7 @@ static void end(struct gr_ending *ending)
     void (*finally)(struct gr_ending *) = ending->finally;
     CUevent after = ending->after;
     bool pushed;
-    const bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
+    const bool alive = gr_context_try(&context, &pushed);
     ending->end(ending, alive);
     if (alive && after)
         gr_driver()->EventDestroy(after);

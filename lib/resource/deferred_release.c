@@ -32,7 +32,10 @@ static bool is_unbound(const gr_resource *resource)
 static void release_now(gr_buffer *buffer)
 {
     GR_KEEP_ERROR();
-    if (gr_buffer_release_taken(buffer, "gr_buffer_release_later") != GR_OK)
+    gr_attempt_begin(); /* the warning is enough */
+    const gr_status status = gr_buffer_release_taken(buffer, "gr_buffer_release_later");
+    gr_attempt_end();
+    if (status != GR_OK)
         gr_error_warn("gr_buffer_release_later");
 }
 
@@ -47,8 +50,7 @@ static void leave_own_stream(gr_buffer *buffer)
         return;
     GR_KEEP_ERROR();
     gr_resource_take_turn(buffer->resource); /* closing the resource drops the context */
-    if (gr_buffer_is_live(buffer) &&
-        gr_context_enter(&buffer->resource->context, &pushed, __func__) == GR_OK) {
+    if (gr_buffer_is_live(buffer) && gr_context_try(&buffer->resource->context, &pushed)) {
         gr_driver()->CtxSynchronize();
         gr_context_leave(pushed);
     }

@@ -203,7 +203,10 @@ static void park(gr_resource *resource)
 static void unregister(gr_resource *resource)
 {
     GR_KEEP_ERROR();
-    if (gr_resource_unregister(resource, "gr_resource_free") != GR_OK)
+    gr_attempt_begin(); /* the warning is enough */
+    const gr_status status = gr_resource_unregister(resource, "gr_resource_free");
+    gr_attempt_end();
+    if (status != GR_OK)
         gr_error_warn("gr_resource_free");
 }
 

@@ -190,7 +190,7 @@ gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_
 static void end_event(const gr_resource *resource, CUevent event)
 {
     GR_ENTERED pushed = false;
-    if (event && gr_context_enter(&resource->context, &pushed, __func__) == GR_OK)
+    if (event && gr_context_try(&resource->context, &pushed))
         gr_driver()->EventDestroy(event);
 }
 
@@ -206,7 +206,7 @@ static bool slot_work_is_over(gr_resource *resource, CUevent *after)
     GR_ENTERED pushed = false;
     *after = NULL;
     if (!gr_sync_is_submitted(resource) || resource->backend->api == GR_GRAPHICS_EXTERNAL ||
-        gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
+        !gr_context_try(&resource->context, &pushed))
         return true;
     if (!event)
         (void)gr_sync_take_last_use(resource, &event, "gr_ring_free");
@@ -277,7 +277,7 @@ static void mark_last_work(gr_resource *resource)
 {
     struct gr_last_work *work = &resource->sync.work;
     GR_ENTERED pushed = false;
-    if (work->stream && gr_context_enter(&resource->context, &pushed, __func__) == GR_OK)
+    if (work->stream && gr_context_try(&resource->context, &pushed))
         (void)gr_work_mark_or_finish(work, work->stream);
 }
 
@@ -291,7 +291,10 @@ static void end_use(const gr_ring *ring, const gr_slot *slot)
         gr_submit_settle(slot->submit, slot->resource);
     if (!slot->resource->mapped)
         return;
-    if (gr_resource_unmap_anyhow(slot->resource, "gr_ring_free") != GR_OK)
+    gr_attempt_begin(); /* the warning is enough */
+    const gr_status status = gr_resource_unmap_anyhow(slot->resource, "gr_ring_free");
+    gr_attempt_end();
+    if (status != GR_OK)
         gr_error_warn("gr_ring_free");
     else if (ring->link)
         mark_last_work(slot->resource);

@@ -133,7 +133,7 @@ gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, bo
 static void wait_for_release(gr_resource *resource)
 {
     GR_ENTERED pushed = false;
-    if (gr_context_enter(&resource->context, &pushed, __func__) == GR_OK)
+    if (gr_context_try(&resource->context, &pushed))
         (void)gr_sync_finish_work(resource, __func__);
 }
 

@@ -4,6 +4,7 @@
  * the resource.
  */
 #include "tests/support/child_check.h"
+#include "tests/support/support_cuda.h"
 #include "tests/support/support_vulkan.h"
 #include "vk_life.h"
 
@@ -421,6 +422,38 @@ static void keep_line(void *user, gr_log_level level, const char *line)
 {
     (void)level;
     snprintf(user, 800, "%s", line);
+}
+
+struct lines {
+    int count;
+    char last[800];
+};
+
+static void count_line(void *user, gr_log_level level, const char *line)
+{
+    struct lines *lines = user;
+    (void)level;
+    lines->count++;
+    keep_line(lines->last, level, line);
+}
+
+/* Catches: an error and a warning with the same text, and names of internal functions. */
+VULKAN_TEST(frees_after_the_cuda_context_are_logged_once)
+{
+    struct lines lines = {0};
+    CUcontext second = new_context(NULL);
+    gr_vk_device *device = vulkan_wrap();
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    gr_resource *resource = must_make(gr_create_vk_buffer(device, &info, GR_READ_WRITE));
+    gr_semaphore *semaphore = must_make(gr_semaphore_create_vk(device, VK_SEMAPHORE_TYPE_TIMELINE));
+    end_context(second);
+    assert_ok(gr_log_add(GR_LOG_WARNING, count_line, &lines));
+    gr_resource_free(resource);
+    gr_semaphore_free(semaphore);
+    gr_vk_device_free(device);
+    gr_log_remove(count_line, &lines);
+    ck_assert_int_eq(lines.count, 1);
+    ck_assert_msg(strncmp(lines.last, "gr_resource_free could not use", 30) == 0, "%s", lines.last);
 }
 
 /*

@@ -107,7 +107,7 @@ static void end_streams(struct gr_link *link)
     const struct gr_driver_api *cu = gr_driver();
     const CUstream streams[] = {link->out, link->in, link->passed};
     GR_ENTERED pushed = false;
-    if (!link->mark || gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
+    if (!link->mark || !gr_context_try(&link->context, &pushed))
         return;
     end_probe(&link->arriving, link->theirs.semaphore);
     for (int i = 0; i < 2; i++) {
@@ -160,7 +160,7 @@ static void serve(struct gr_link *link)
         return;
     GR_KEEP_ERROR();
     GR_ENTERED pushed = false;
-    if (gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
+    if (!gr_context_try(&link->context, &pushed))
         return;
     serve_one(&link->theirs);
     serve_one(&link->mine);
@@ -195,8 +195,7 @@ static bool have_not_fallen(struct gr_link *link)
 {
     bool sound = true;
     GR_ENTERED pushed = false;
-    if ((!link->theirs.awaited && !link->mine.awaited) ||
-        gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
+    if ((!link->theirs.awaited && !link->mine.awaited) || !gr_context_try(&link->context, &pushed))
         return true;
     if (!link->theirs.serving)
         sound = has_not_fallen(&link->theirs);
@@ -333,7 +332,7 @@ void gr_link_follow(struct gr_link *link, const struct gr_ring_side *side, size_
 {
     CUstream last = NULL;
     GR_ENTERED pushed = false;
-    if (gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
+    if (!gr_context_try(&link->context, &pushed))
         return;
     for (size_t i = 0; i < n; i++) {
         const gr_buffer *mapped = side->resources[i]->mapped;
