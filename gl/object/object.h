@@ -54,7 +54,7 @@ struct gl_resource {
     struct gl_names
         *owned; /* objects that grinterop created and deletes with the resource, or NULL */
     /* the name of the transport, and the reason for its choice if there is one to report */
-    char transport[640];
+    char transport[800];
     size_t way_at; /* the offset of `way` in `transport` */
 };
 

@@ -3,6 +3,7 @@
 #include "lib/resource/choose_transport.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/base/cuda_abi.h"
 #include "lib/base/error.h"
@@ -48,19 +49,32 @@ static bool leads_on(const struct row *row, const struct gr_error_record *error,
            error->code != CUDA_ERROR_INVALID_VALUE;
 }
 
+/* Ends a reason that snprintf() cut, as its result `length` says, after a whole word. */
+static void end_reason(struct gr_transport_choice *choice, int length)
+{
+    static const char more[] = "...";
+    if (length < (int)sizeof(choice->reason))
+        return;
+    char *end = choice->reason + sizeof(choice->reason) - sizeof(more);
+    while (*end != ' ')
+        end--; /* there is a space after the name of the transport */
+    memcpy(end, more, sizeof(more));
+}
+
 static void keep_reason(struct gr_transport_choice *choice, const struct row *row,
                         const struct gr_error_record *error)
 {
     const bool has_code = error->code_name[0];
-    snprintf(choice->reason, sizeof(choice->reason), "%s was not chosen: %.40s%s%.44s%s%.270s",
-             row->name, error->code_name, has_code ? " by " : "", has_code ? error->call : "",
-             has_code ? ": " : "", error->message);
+    end_reason(choice,
+               snprintf(choice->reason, sizeof(choice->reason), "%s was not chosen: %s%s%s%s%s",
+                        row->name, error->code_name, has_code ? " by " : "",
+                        has_code ? error->call : "", has_code ? ": " : "", error->message));
 }
 
 void gr_transport_skip(struct gr_transport_choice *choice, gr_transport transport, const char *why)
 {
-    snprintf(choice->reason, sizeof(choice->reason), "%s was not chosen: %.370s",
-             row_of(transport)->name, why);
+    end_reason(choice, snprintf(choice->reason, sizeof(choice->reason), "%s was not chosen: %s",
+                                row_of(transport)->name, why));
 }
 
 static void write_text(struct gr_transport_choice *choice, const struct row *row)

@@ -15,10 +15,10 @@ struct gr_transport_choice {
 
     /*
      * The reason for the transport; "" if there is none to report. The caller may give the reason
-     * for the first of `order`; the failure of that one replaces it.
+     * for the first of `order`; the failure of that one replaces it. A longer one ends in "...".
      */
-    char reason[400];
-    char text[420]; /* the result: the name of the transport, and the reason */
+    char reason[560];
+    char text[580]; /* the result: the name of the transport, and the reason */
 };
 
 /* Refuses a value of the option `transports` that has unknown bits. */

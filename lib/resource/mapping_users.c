@@ -107,7 +107,7 @@ gr_status gr_mapping_users_order(gr_resource *resource, CUstream stream, const c
 /* Logs a warning that tensors became unusable. */
 static void warn(const gr_buffer *buffer, unsigned count, const char *call)
 {
-    char text[640];
+    char text[1200];
     if (!gr_log_wanted(GR_LOG_WARNING))
         return;
     gr_resource_format(buffer->resource, text, sizeof(text));

@@ -437,7 +437,7 @@ GR_AT_LOAD static void describe_what_lives(void)
 void gr_resource_write_each(const char *call, gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        char text[640];
+        char text[1200];
         gr_resource_format(resources[i], text, sizeof(text));
         gr_log(GR_LOG_DEBUG, "%s: %s", call, text);
     }

@@ -113,7 +113,7 @@ PyObject *resource_represent(PyObject *object)
 PyObject *resource_describe(PyObject *object, PyObject *Py_UNUSED(none))
 {
     ENTER();
-    char line[1024];
+    char line[1200];
     if (!exclusive_begin(object))
         return NULL;
     gr_resource_describe(own(object), line, sizeof(line));

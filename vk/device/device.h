@@ -58,7 +58,7 @@ struct gr_vk_device {
     bool synchronization2; /* the feature is enabled, and the functions for it were found */
     /* the transports that the application allows, and that the device supports */
     unsigned transports;
-    char why[400]; /* why GR_TRANSPORT_EXTERNAL is not among them: the end of a sentence */
+    char why[560]; /* why GR_TRANSPORT_EXTERNAL is not among them: the end of a sentence */
     struct gr_deadline patience; /* for Vulkan work that the last use waits for */
     /*
      * For semaphores through the host: the number of waits and signals that are in streams, the
@@ -81,7 +81,7 @@ struct gr_vk_device {
     /* the device has no pair, because the code that wraps the device synchronises the resources */
     bool without_pair;
     gr_vk_device_info info;
-    char text[1100];                /* the description of the device */
+    char text[1260];                /* the description of the device */
     struct gr_lock lock;            /* protects the following members */
     struct gr_semaphore_pair *pair; /* created for the first resource, or NULL */
     /* the recordings (vk/sync/sync.h), the least recently used first */

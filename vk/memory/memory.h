@@ -97,7 +97,7 @@ struct vk_resource {
     /* several queue families use the resource, so no family owns it */
     bool concurrent;
     bool owned;                /* the Vulkan objects are destroyed with the resource */
-    char transport[520];       /* for gr_resource_describe(), if the resource is copied */
+    char transport[720];       /* for gr_resource_describe(), if the resource is copied */
     const char *why;           /* while the resource is made: why it is copied */
     unsigned in_flight;        /* the number of staging buffers that take turns; 0: none do */
     VkImageAspectFlags aspect; /* the fields from here on are for images only */
