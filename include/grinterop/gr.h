@@ -429,7 +429,8 @@ GR_API gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms);
  *
  * Blocks   until all work in the CUDA context is done, also in streams that do not use the
  *          resource, as the wrapped functions do. Other threads that call CUDA in this context
- *          block with it
+ *          block with it. Exception: imported memory (Vulkan, external.h, GR_TRANSPORT_SHARED) that
+ *          a stream still uses. This call then does not block, and a later call ends the import
  * Thread   for an OpenGL resource, where its OpenGL context is current
  *
  * Errors:
@@ -452,7 +453,8 @@ GR_API gr_status gr_resource_close(gr_resource *resource, CUstream stream);
  * registration: free resources before their context.
  *
  * Blocks   as gr_resource_close() does, when the registration ends. To avoid that while other work
- *          runs, keep the resource and free it later
+ *          runs, keep the resource and free it later. After gr_vk_device_free() the last free of a
+ *          device waits for CUDA: vk_device.h
  * Thread   any
  */
 GR_API void gr_resource_free(gr_resource *resource);
