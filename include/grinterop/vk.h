@@ -77,7 +77,8 @@ extern "C" {
  * of gr.h. Kernels may write to an image with GR_SURFACE_LOAD_STORE or VK_IMAGE_USAGE_STORAGE_BIT.
  *
  * Owner    the caller frees the resource, which destroys the VkBuffer or VkImage and its memory:
- *          the Vulkan work with it must be done
+ *          the Vulkan work with it must be done, also the submits of gr_vk_hand_over() and
+ *          gr_vk_submit(). vkQueueWaitIdle() waits for them
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  an argument is NULL; a wrong sType, a usage of 0, an invalid size,
@@ -122,6 +123,9 @@ GR_API gr_resource *gr_create_vk_buffer_of(gr_vk_device *device, const VkBufferC
 /*
  * Return the Vulkan buffer, image or memory of a resource. For the image of a buffer, and the
  * buffer of an image, they return VK_NULL_HANDLE without an error.
+ *
+ * Valid    until gr_resource_free() for objects that grinterop created, also after
+ *          gr_resource_close()
  *
  * Errors: VK_NULL_HANDLE after
  *     GR_ERR_INVALID_VALUE  `resource` is NULL
