@@ -142,10 +142,10 @@ GR_API VkDeviceMemory gr_vk_memory(const gr_resource *resource);
  * VkExportMemoryAllocateInfo. Both structs have the handle type
  * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, on Windows OPAQUE_WIN32_BIT.
  *
- * If gr_vk_device_desc.transports allows copies, neither struct is needed, and `memory` may be
- * VK_NULL_HANDLE: `memory_size`, `offset` and `dedicated` are then ignored, and the buffer is
- * copied. Pass that for objects made without these structs, because the NVIDIA driver exports
- * their memory, too.
+ * If gr_vk_device_desc.transports allows copies, neither struct is needed. For an object made
+ * without them `memory` must be VK_NULL_HANDLE, because the NVIDIA driver exports such memory, too,
+ * and CUDA then sees other bytes. With VK_NULL_HANDLE the object is copied, even if its memory was
+ * made for export, and `memory_size`, `offset` and `dedicated` are ignored.
  */
 typedef struct gr_vk_buffer_desc {
     size_t struct_size;
