@@ -17,11 +17,6 @@ struct waits {
 static gr_status flush_waits(struct waits *waits, CUstream stream)
 {
     gr_status status = gr_semaphore_enqueue(waits->points, waits->n, true, stream);
-    for (size_t i = 0; i < waits->n; i++) {
-        const gr_semaphore_point *point = &waits->points[i];
-        if (atomic_load_explicit(&point->semaphore->awaited, memory_order_relaxed) < point->value)
-            atomic_store_explicit(&point->semaphore->awaited, point->value, memory_order_relaxed);
-    }
     waits->n = 0;
     return status;
 }
@@ -30,6 +25,7 @@ static gr_status flush_waits(struct waits *waits, CUstream stream)
 static gr_status add_wait(struct waits *waits, gr_semaphore *semaphore, uint64_t value,
                           CUstream stream)
 {
+    atomic_store_explicit(&semaphore->awaited, value, memory_order_relaxed);
     for (size_t i = 0; i < waits->n; i++) {
         gr_semaphore_point *point = &waits->points[i];
         if (point->semaphore != semaphore)

@@ -75,7 +75,7 @@ struct gr_semaphore {
     bool retaken;
     /* Binary: an open submit will wait for the last signal. */
     bool claimed;
-    /* Timelines: the greatest value that a stream waits for in a map; for messages, no lock. */
+    /* Timelines: the value that a stream waits for in the last map; for messages, no lock. */
     _Atomic uint64_t awaited;
     /* Timelines: the stream of the last signal by CUDA, and its value. */
     CUstream last;
