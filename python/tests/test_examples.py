@@ -76,6 +76,31 @@ def test_rgbd_points_are_on_the_scene(samples, tolerance, cuda, tmp_path):
         assert np.quantile(errors, 0.9) < tolerance, name
 
 
+def seen_by_skybox(example, width, height, angle):
+    """The direction that each pixel of skybox.py sees, from the bottom row up."""
+    rows, columns = np.indices((height, width), "f4")
+    x = ((2 * columns + 1) / width - 1) * width / height
+    y, z = (2 * rows + 1) / height - 1, -example.FOCAL
+    sine, cosine = np.sin(angle), np.cos(angle)
+    rays = np.stack((cosine * x + sine * z, y, cosine * z - sine * x), -1)
+    return rays / np.linalg.norm(rays, axis=-1, keepdims=True)
+
+
+# A pixel is between texels, whose floats have 5 or 6 bits after the leading one.
+def test_skybox_draws_the_sky_in_all_directions(cuda, tmp_path):
+    av = pytest.importorskip("av")
+    example = pytest.importorskip("skybox")
+    options = ("--frames", 2, "--size", "192x54", "--side", 128, "--output", tmp_path)
+    done = run("skybox.py", *options)
+    assert done.returncode == 0, done.stderr
+    with av.open(str(tmp_path / "skybox-0001.png")) as film:
+        drawn = next(film.decode(video=0)).to_ndarray(format="rgb24")[::-1]
+    for angle, right in ((1 / 100, True), (0.5, False)):
+        colors = example.sky(np, seen_by_skybox(example, 192, 54, angle), 0.05 + 1 / 50)
+        wanted = 255 * (1 - np.exp(-example.EXPOSURE * colors))
+        assert (np.quantile(abs(drawn - wanted), 0.97) < 4) == right
+
+
 # ---- Other libraries -----------------------------------------------------------------------------
 
 
