@@ -26,20 +26,15 @@ static CUresult kept_error(bool take)
     return code;
 }
 
-static gr_status find_context(void *of, size_t i)
-{
-    (void)i;
-    if (compat_begin() == CUDA_SUCCESS)
-        compat_cuda()->CtxGetCurrent(of);
-    return GR_OK;
-}
-
 /* Logs no error: a driver that does not start is reported by the call that follows. */
 static bool has_context(void)
 {
     CUcontext current = NULL;
-    gr_try(1, find_context, NULL, &current);
-    return current;
+    gr_attempt_begin();
+    const CUresult begun = compat_begin();
+    gr_attempt_end();
+    return begun == CUDA_SUCCESS && compat_cuda()->CtxGetCurrent(&current) == CUDA_SUCCESS &&
+           current;
 }
 
 static CUresult explain_runtime(CUresult code)

@@ -179,12 +179,11 @@ gr_status gl_format_refuse_es(const struct gl_format *format, const struct gl_st
                               unsigned int name, const struct gl_context *context, const char *call)
 {
     const bool has_three = stored->bits[2] && !stored->bits[3];
-    const char *listed = gl_format_for_es(format, stored);
     const struct gl_format refused = {
         .name = format->name,
         .refused = has_three ? "the software CUDA driver does not accept 3 channels from OpenGL ES"
                              : "the software CUDA driver does not accept it from OpenGL ES",
-        .instead = listed ? listed : "GL_RGBA8"};
+        .instead = gl_format_for_es(format, stored)};
     return gl_format_refuse(&refused, name, context, call);
 }
 

@@ -68,7 +68,10 @@ gr_status gl_format_refuse_stored(unsigned int internal, const struct gl_stored 
  */
 const char *gl_format_for_es(const struct gl_format *format, const struct gl_stored *stored);
 
-/* Refuses image `name`, whose texels the software driver cannot transfer in OpenGL ES. */
+/*
+ * Refuses image `name`, whose texels the software driver cannot transfer in OpenGL ES. There must
+ * be another format.
+ */
 gr_status gl_format_refuse_es(const struct gl_format *format, const struct gl_stored *stored,
                               unsigned int name, const struct gl_context *context,
                               const char *call);

@@ -185,11 +185,17 @@ static gr_status check_view(const struct gl_resource *r, const char *call)
                    r->name, r->view.level, r->view.layer);
 }
 
-/* The software driver copies the texels by OpenGL, and OpenGL ES copies fewer formats. */
-static bool lacks_es_copy(const struct gl_resource *r, CUresult result)
+/*
+ * The software driver copies the texels by OpenGL, and OpenGL ES copies fewer formats. Whether the
+ * format is the reason, and another one for the same components would do.
+ */
+static bool lacks_es_copy(const struct gl_resource *r, CUresult result, struct gl_stored *stored)
 {
-    return result == CUDA_ERROR_NOT_SUPPORTED && r->target && r->context.es &&
-           gr_driver_traits()->mesa_draws;
+    if (result != CUDA_ERROR_NOT_SUPPORTED || !r->target || !r->context.es ||
+        !gr_driver_traits()->mesa_draws)
+        return false;
+    gl_image_stored(r->name, r->target->target, stored);
+    return gl_format_for_es(r->format, stored);
 }
 
 static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle, const char *call)
@@ -213,11 +219,9 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, void **handle,
         result != CUDA_ERROR_CONTEXT_IS_DESTROYED && !gr_cuda_is_sticky(result))
         return gl_format_refuse_stored((unsigned)r->level.internal, &r->stored, r->name,
                                        &r->context, call);
-    if (lacks_es_copy(r, result)) {
-        struct gl_stored stored;
-        gl_image_stored(r->name, r->target->target, &stored);
+    struct gl_stored stored;
+    if (lacks_es_copy(r, result, &stored))
         return gl_format_refuse_es(r->format, &stored, r->name, &r->context, call);
-    }
     char text[620], what[160];
     gl_object_describe(&r->base, what, sizeof(what));
     gl_diagnose(result, text, sizeof(text));
