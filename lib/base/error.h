@@ -62,8 +62,8 @@ static inline void *gr_check_memory(void *memory, const char *call)
  * Failures between gr_attempt_begin() and gr_attempt_end() are logged at debug level only, because
  * the caller has an alternative.
  */
-void gr_attempt_begin(void);
-void gr_attempt_end(void);
+GR_API void gr_attempt_begin(void);
+GR_API void gr_attempt_end(void);
 
 /*
  * Tries `count` ways to the same end, at least one, the best one first, until one succeeds.

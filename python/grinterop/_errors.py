@@ -116,8 +116,9 @@ _IN_PYTHON = """
     create_gl_buffer_of=GraphicsResource.from_tensor
     create_gl_image=GraphicsResource.create_gl_image create_vk_buffer=VulkanDevice.create_buffer
     create_vk_buffer_of=VulkanDevice.from_tensor
-    create_vk_image=VulkanDevice.create_image cuda_context_create=CudaContext cuda_load=load
-    dtype_parse=dtype egl_create=EglContext egl_make_current=EglContext.make_current fetch=fetch
+    create_vk_image=VulkanDevice.create_image cuda_context_create=CudaContext
+    cuda_context_free=CudaContext.close cuda_load=load dtype_parse=dtype
+    egl_create=EglContext egl_make_current=EglContext.make_current fetch=fetch
     fetch_framebuffer=fetch_framebuffer fetch_framebuffer_many=fetch_framebuffer
     flags_parse=flags from_external_memory=GraphicsResource
     from_gl_buffer=GraphicsResource.from_gl_buffer

@@ -51,7 +51,7 @@ def refused(*calls):
 def held(launch_host):  # noqa: F811
     if not grinterop.is_software():
         pytest.skip("on a GPU the stream is in order without waiting on the CPU")
-    return lambda: launch_host(slow([], 0.4))
+    return lambda: launch_host(slow([], 1))
 
 
 # ---- Another thread ------------------------------------------------------------------------------
