@@ -150,11 +150,11 @@ TEST(another_format_is_named_that_works, sizeof(formats) / sizeof(formats[0]))
 TEST(flags_are_named_that_work)
 {
     const struct image three = image_make("RGB8", "2D", 8, 8, 1);
-    GR_AUTO(gr_resource) *read =
-        must_make(gr_from_gl_image_with(three.name, GL_TEXTURE_2D, GR_READ_ONLY, &by_copy));
+    gr_resource_free(
+        must_make(gr_from_gl_image_with(three.name, GL_TEXTURE_2D, GR_READ_ONLY, &by_copy)));
     const struct image packed = image_make("RGB9_E5", "2D", 8, 8, 1);
-    GR_AUTO(gr_resource) *written =
-        must_make(gr_from_gl_image_with(packed.name, GL_TEXTURE_2D, GR_WRITE_DISCARD, &by_copy));
+    gr_resource_free(
+        must_make(gr_from_gl_image_with(packed.name, GL_TEXTURE_2D, GR_WRITE_DISCARD, &by_copy)));
     es_check_image("RGB10_A2", "2D", 1, &by_copy);
 }
 
