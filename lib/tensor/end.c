@@ -15,7 +15,7 @@
 bool gr_tensor_enter(const struct gr_context *context, bool *pushed)
 {
     *pushed = false;
-    return !gr_is_exiting() && gr_context_try(context, pushed);
+    return !gr_is_exiting() && (gr_context_try(context, pushed) || gr_context_try(context, pushed));
 }
 
 /*

@@ -146,7 +146,8 @@ gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdevicept
 
 /*
  * Makes the context current if the driver may be called: the context exists, and the process is not
- * exiting.
+ * exiting. Tries twice, because after a failure memory is leaked, or the use of a stream is not
+ * noted, and the memory may be freed under its work.
  */
 bool gr_tensor_enter(const struct gr_context *context, bool *pushed);
 

@@ -154,14 +154,13 @@ gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const st
     return gr_tensor_begin_checked_use(tensor, stream, at, write, call);
 }
 
-/* Tries twice to enter the context: without the use, the memory may be freed under the work. */
 void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                        bool wrote)
 {
     GR_ENTERED pushed = false;
     if (is_own(tensor, stream, at))
         return;
-    if (gr_tensor_enter(at, &pushed) || gr_tensor_enter(at, &pushed))
+    if (gr_tensor_enter(at, &pushed))
         gr_uses_add(uses_of(tensor), stream, wrote);
 }
 
