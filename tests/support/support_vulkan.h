@@ -251,6 +251,9 @@ void vulkan_cmd_write(VkCommandBuffer commands, VkBuffer buffer, const struct vu
 void vulkan_cmd_copy_to_host(VkCommandBuffer commands, VkBuffer buffer,
                              const struct vulkan_host *to, VkDeviceSize offset, VkDeviceSize size);
 
+/* Creates a timeline of the application. The caller destroys it. */
+VkSemaphore vulkan_timeline(bool exported, uint64_t value);
+
 /*
  * Transfer the bytes at once, in a submit without semaphores, and wait for that submit on the host.
  */

@@ -376,6 +376,22 @@ void vulkan_cmd_write(VkCommandBuffer commands, VkBuffer buffer, const struct vu
     hand_over(commands, buffer, true);
 }
 
+VkSemaphore vulkan_timeline(bool exported, uint64_t value)
+{
+    const VkExportSemaphoreCreateInfo export = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .pNext = exported ? &export : NULL,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+                                            .initialValue = value};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &type};
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    VK(CreateSemaphore(vk.h->device, &info, NULL, &semaphore));
+    return semaphore;
+}
+
 void vulkan_fill(VkBuffer buffer, VkDeviceSize size, int value)
 {
     VkCommandBuffer commands = vulkan_begin();

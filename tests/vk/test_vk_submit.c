@@ -185,24 +185,12 @@ VULKAN_TEST(frames_pass_both_ways_without_a_host_wait, DEVICE_KINDS)
     end_device();
 }
 
-static VkSemaphore new_timeline(uint64_t value)
-{
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-                                            .initialValue = value};
-    const VkSemaphoreCreateInfo create = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                          .pNext = &type};
-    VkSemaphore made = VK_NULL_HANDLE;
-    VK(CreateSemaphore(vk.h->device, &create, NULL, &made));
-    return made;
-}
-
 /* The submit keeps the signals and waits of the application. */
 VULKAN_TEST(semaphores_of_the_application_are_kept, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
-    VkSemaphore own = new_timeline(0);
+    VkSemaphore own = vulkan_timeline(false, 0);
     const VkSemaphoreSubmitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
                                         .semaphore = own,
                                         .value = 1,
@@ -247,7 +235,7 @@ VULKAN_TEST(copies_wait_for_semaphores_of_the_application, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
-    VkSemaphore own = new_timeline(1);
+    VkSemaphore own = vulkan_timeline(false, 1);
     const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     const VkTimelineSemaphoreSubmitInfo values = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,

@@ -176,7 +176,7 @@ VULKAN_TEST(images_that_cannot_be_imported_are_copied, 4)
     end_copying();
 }
 
-/* Records a copy of the picture, and then gives it a layout of the program's own. */
+/* Records a copy of the picture, then a barrier to the layout in which the program shows it. */
 static VkCommandBuffer record_show(VkImage image, VkImageLayout shown, struct vulkan_host *seen)
 {
     VkCommandBuffer commands = vulkan_begin();

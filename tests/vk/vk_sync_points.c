@@ -67,22 +67,6 @@ VULKAN_TEST(a_manual_wait_ends_after_vkSignalSemaphore)
 
 /* ---- From the application -------------------------------------------------------------------- */
 
-static VkSemaphore own_timeline(bool exported, uint64_t value)
-{
-    const VkExportSemaphoreCreateInfo export = {
-        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
-        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                            .pNext = exported ? &export : NULL,
-                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-                                            .initialValue = value};
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                        .pNext = &type};
-    VkSemaphore semaphore = VK_NULL_HANDLE;
-    VK(CreateSemaphore(vk.h->device, &info, NULL, &semaphore));
-    return semaphore;
-}
-
 /* Waits in the thread of the application for a release, which signals the value. */
 static void wait_on_host(VkSemaphore semaphore, uint64_t value)
 {
@@ -95,7 +79,7 @@ static void wait_on_host(VkSemaphore semaphore, uint64_t value)
 
 static void check_own(bool through_host)
 {
-    VkSemaphore own[2] = {own_timeline(!through_host, 10), own_timeline(!through_host, 20)};
+    VkSemaphore own[2] = {vulkan_timeline(!through_host, 10), vulkan_timeline(!through_host, 20)};
     gr_semaphore *made[2];
     for (int i = 0; i < 2; i++) {
         const gr_vk_semaphore_desc info =
