@@ -5,6 +5,7 @@
 #include "lib/cuda/context.h"
 #include "lib/cuda/device.h"
 #include "lib/cuda/driver.h"
+#include "lib/cuda/end_after_event.h"
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/cuda/event.h"
@@ -30,9 +31,6 @@ static gr_status open_context(struct primary *c, CUdevice device, const char *ca
     return GR_OK;
 }
 
-/* After this time the log says what the call waits for. */
-#define PATIENCE_MS 2000
-
 /* Closes the context, even one that open_context() did not complete. */
 static void close_context(struct primary *c)
 {
@@ -40,7 +38,7 @@ static void close_context(struct primary *c)
     CUcontext current = NULL;
     /* a reset has ended the stream; the lines below may end the context, and so do this first */
     if (c->shown.stream && !gr_context_is_gone(&c->context)) {
-        if (gr_event_poll(NULL, c->shown.stream, PATIENCE_MS) == CUDA_ERROR_NOT_READY)
+        if (gr_event_poll(NULL, c->shown.stream, GR_DRAWN_PATIENCE_MS) == CUDA_ERROR_NOT_READY)
             gr_log(GR_LOG_WARNING,
                    "gr_cuda_context_free: the work in the stream of the context is not done after "
                    "2 s. If the stream waits for graphics work that was never submitted, this call "

@@ -34,8 +34,7 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
                    "%s, with the transport %s, is in memory that grinterop cannot export. Create "
                    "it by gr_create_gl_buffer() or gr_create_gl_image() with GR_TRANSPORT_SHARED "
                    "(not in OpenGL ES), by gr_create_vk_buffer() or gr_create_vk_image(), or from "
-                   "a Vulkan object "
-                   "whose memory can be exported.",
+                   "a Vulkan object whose memory can be exported.",
                    text, resource->backend->name);
 }
 

@@ -86,8 +86,7 @@ struct gr_vk_device {
     struct gr_semaphore_pair *pair; /* created for the first resource, or NULL */
     /* the recordings (vk/sync/sync.h), the least recently used first */
     struct vk_recording *recordings;
-    /* After the last hold, these functions end the pair and the recordings, unless they are NULL.
-     */
+    /* these functions, unless NULL, end the pair and the recordings after the last hold */
     void (*end_pair)(gr_vk_device *device);
     void (*end_recordings)(gr_vk_device *device);
 };
@@ -99,7 +98,7 @@ static inline void vk_device_hold(gr_vk_device *device)
 }
 void vk_device_drop(gr_vk_device *device);
 
-/* Add and drop a pin. vk_device_unpin() calls no CUDA function: host functions in streams call it.
+/* Add and drop a pin. Host functions in streams call vk_device_unpin(), which does not call CUDA.
  */
 static inline void vk_device_pin(gr_vk_device *device)
 {
