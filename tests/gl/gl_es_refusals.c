@@ -122,7 +122,7 @@ static const struct {
     {"RGB8", "RGBA8", &by_copy,
      "cannot write its texels as CUDA has them. Use GR_READ_ONLY, or "
      "GL_RGBA8."},
-    {"SRGB8", "SRGB8_ALPHA8", &by_copy, "cannot read its texels as CUDA has them. Use GL_SRGB8_"},
+    {"SRGB8", "SRGB8_ALPHA8", &by_copy, "GL_SRGB8_ALPHA8."}, /* NVIDIA's driver can read GL_SRGB8 */
     {"RGB32F", "RGBA32F", &by_copy, "cannot read its texels as CUDA has them. Use GL_RGBA32F."},
     {"RGB10_A2", "RGBA16F", &by_interop, "Use GL_RGBA16F, or GR_TRANSPORT_COPY in "},
     {"R11F_G11F_B10F", "RGBA16F", &by_interop, "Use GL_RGBA16F."},

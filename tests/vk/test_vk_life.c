@@ -242,20 +242,41 @@ static void free_own_device(enum order order, enum last last)
  * Catches: only gr_vk_device_free() waited. If a resource was freed later, the stream signalled a
  * semaphore of the destroyed VkDevice.
  */
-CHILD(free_the_device_of_pending_work)
+static int free_own_devices(enum last last)
 {
     leaves_all_open = true;
     fixture_setup();
     for (int order = 0; order <= COPIED; order++)
-        for (int last = 0; last < LASTS; last++)
-            if (last != THE_SEMAPHORE || order == BY_A_SEMAPHORE)
-                free_own_device((enum order)order, (enum last)last);
+        if (last != THE_SEMAPHORE || order == BY_A_SEMAPHORE)
+            free_own_device((enum order)order, last);
     return 0;
 }
 
-VULKAN_TEST(the_last_free_of_a_device_waits_for_pending_work)
+CHILD(free_the_device_last)
 {
-    expect_child("free_the_device_of_pending_work");
+    return free_own_devices(THE_DEVICE);
+}
+
+CHILD(free_the_resource_last)
+{
+    return free_own_devices(THE_RESOURCE);
+}
+
+CHILD(free_the_buffer_last)
+{
+    return free_own_devices(THE_BUFFER);
+}
+
+CHILD(free_the_semaphore_last)
+{
+    return free_own_devices(THE_SEMAPHORE);
+}
+
+VULKAN_TEST(the_last_free_of_a_device_waits_for_pending_work, LASTS)
+{
+    static const char *const children[LASTS] = {"free_the_device_last", "free_the_resource_last",
+                                                "free_the_buffer_last", "free_the_semaphore_last"};
+    expect_child(children[_i]);
 }
 
 /*
