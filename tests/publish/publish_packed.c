@@ -131,18 +131,18 @@ static double value_of(const struct packed *f, uint32_t texel, unsigned c)
 static unsigned nearest_small_float(double value, unsigned bits)
 {
     const unsigned infinite = 31u << (bits - 5);
-    unsigned best = 0;
+    unsigned below = 0, above = infinite - 1;
     if (isnan(value))
         return infinite + 1;
     if (isinf(value))
         return value > 0 ? infinite : 0;
-    for (unsigned i = 1; i < infinite; i++) {
-        const double gain =
-            fabs(value - small_float(best, bits)) - fabs(value - small_float(i, bits));
-        if (gain > 0 || (gain == 0 && i % 2 == 0))
-            best = i;
+    while (above - below > 1) { /* a greater pattern has a greater value */
+        const unsigned middle = (below + above) / 2;
+        *(small_float(middle, bits) <= value ? &below : &above) = middle;
     }
-    return best;
+    const double gain =
+        fabs(value - small_float(below, bits)) - fabs(value - small_float(above, bits));
+    return gain > 0 || (gain == 0 && above % 2 == 0) ? above : below;
 }
 
 static double clamped(double value, double most)

@@ -20,13 +20,18 @@
 #include <stdint.h>
 
 #include <check.h>
-#include <pthread.h>
 #include <epoxy/gl.h>
 
 #include <grinterop/cuda.h>
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 #include <grinterop/gr.h>
+
+/*
+ * Check notes in a file each assertion that holds, to tell where a case in its own process
+ * crashed. These cases share one process, and the notes took up to 40 % of its CPU time.
+ */
+#define _mark_point(file, line) ((void)0)
 
 /* ---- The fixture ----------------------------------------------------------------------------- */
 
