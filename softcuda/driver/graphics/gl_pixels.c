@@ -213,7 +213,7 @@ void soft_gl_pixels_read(soft_gl_pixels *pixels, unsigned level, unsigned face,
 {
     GLenum target = image_target(pixels, face);
     soft_gl_level size;
-    if (soft_gl_is_es()) {
+    if (pixels->before.es) {
         soft_gl_pixels_describe(pixels, level, face, &size);
         soft_gl_es_read(pixels, target, level, &size, format, to);
         return;

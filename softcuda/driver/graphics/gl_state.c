@@ -20,9 +20,9 @@ static const struct {
 };
 #define ES_PARAMETERS 10
 
-static size_t store_count(void)
+static size_t store_count(const soft_gl_state *state)
 {
-    return epoxy_is_desktop_gl() ? SOFT_GL_STORE_PARAMETERS : ES_PARAMETERS;
+    return state->es ? ES_PARAMETERS : SOFT_GL_STORE_PARAMETERS;
 }
 
 static const struct {
@@ -36,18 +36,17 @@ static const struct {
 
 static bool is_compatibility(void)
 {
-    if (epoxy_gl_version() < 32)
-        return epoxy_gl_version() < 31 || epoxy_has_gl_extension("GL_ARB_compatibility");
+    const int version = epoxy_gl_version();
     GLint profile = 0;
-    if (!epoxy_is_desktop_gl())
-        return false;
+    if (version < 32)
+        return version < 31 || epoxy_has_gl_extension("GL_ARB_compatibility");
     glGetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
     return profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
 }
 
 static void set_transfer(soft_gl_state *before)
 {
-    before->has_transfer = is_compatibility();
+    before->has_transfer = !before->es && is_compatibility();
     if (!before->has_transfer)
         return;
     for (size_t i = 0; i < SOFT_GL_TRANSFER_PARAMETERS; i++) {
@@ -68,17 +67,17 @@ static GLuint unbind(GLenum target, GLenum binding)
 
 void soft_gl_state_set(soft_gl_state *before)
 {
+    before->es = !epoxy_is_desktop_gl();
     before->pack_buffer = unbind(GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING);
     before->unpack_buffer = unbind(GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING);
-    for (size_t i = 0; i < store_count(); i++) {
+    for (size_t i = 0; i < store_count(before); i++) {
         glGetIntegerv(store[i].name, &before->store[i]);
         glPixelStorei(store[i].name, store[i].plain);
     }
     set_transfer(before);
-    const bool es = !epoxy_is_desktop_gl();
-    before->invert_name = es ? GL_PACK_REVERSE_ROW_ORDER_ANGLE : GL_PACK_INVERT_MESA;
-    before->has_invert =
-        epoxy_has_gl_extension(es ? "GL_ANGLE_pack_reverse_row_order" : "GL_MESA_pack_invert");
+    before->invert_name = before->es ? GL_PACK_REVERSE_ROW_ORDER_ANGLE : GL_PACK_INVERT_MESA;
+    before->has_invert = epoxy_has_gl_extension(before->es ? "GL_ANGLE_pack_reverse_row_order"
+                                                           : "GL_MESA_pack_invert");
     if (before->has_invert) {
         glGetIntegerv(before->invert_name, &before->invert);
         glPixelStorei(before->invert_name, GL_FALSE);
@@ -98,7 +97,7 @@ void soft_gl_state_restore(const soft_gl_state *before)
     for (size_t i = 0; before->has_transfer && i < SOFT_GL_TRANSFER_PARAMETERS; i++)
         if (before->transfer[i] != transfer[i].plain)
             glPixelTransferf(transfer[i].name, before->transfer[i]);
-    for (size_t i = 0; i < store_count(); i++)
+    for (size_t i = 0; i < store_count(before); i++)
         glPixelStorei(store[i].name, before->store[i]);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, before->pack_buffer);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, before->unpack_buffer);

@@ -12,6 +12,7 @@
 #define SOFT_GL_TRANSFER_PARAMETERS 12
 
 typedef struct {
+    bool es; /* OpenGL ES, which has fewer parameters */
     int store[SOFT_GL_STORE_PARAMETERS];
     unsigned pack_buffer;
     unsigned unpack_buffer;
