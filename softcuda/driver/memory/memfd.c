@@ -5,7 +5,9 @@
  */
 #include "softcuda/driver/memory/memfd.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -46,6 +48,8 @@ static const unsigned char mesa_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 
 /* llvmpipe accesses a few bytes after the end of a buffer. */
 #define ROOM_FOR_MESA 64
 
+#define POISON_AT_ONCE ((size_t)64 << 10)
+
 /* ---- Own files ------------------------------------------------------------------------------- */
 
 /* Data begin at a page boundary. AArch64 kernels may have pages of 64 KiB. */
@@ -54,27 +58,51 @@ static size_t data_offset(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* False if there is no memory for a page. */
+static bool write_all(int fd, const void *bytes, size_t size, size_t offset)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t more = pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
+        if (more < 0 && errno == EINTR)
+            continue;
+        if (more <= 0)
+            return false;
+        done += (size_t)more;
+    }
+    return true;
+}
+
+/* Takes half as long as through a mapping, where each page costs a fault. */
+static bool write_poison(int fd, size_t size, size_t offset)
+{
+    const size_t most = size < POISON_AT_ONCE ? size : POISON_AT_ONCE;
+    unsigned char *poison = malloc(most);
+    bool written = poison != NULL;
+    if (written)
+        memset(poison, SOFT_POISON, most);
+    for (size_t done = 0; written && done < size; done += most)
+        written = write_all(fd, poison, size - done < most ? size - done : most, offset + done);
+    free(poison);
+    return written;
+}
+
+/*
+ * Writes all pages now, so that they exist: an access to a page that cannot be allocated would kill
+ * the process.
+ */
 static bool fill(int fd, size_t size, int device)
 {
-    size_t offset = data_offset(), whole = offset + size + ROOM_FOR_MESA;
-    /*
-     * Allocates all pages now: an access to a page that cannot be allocated would kill the process.
-     */
-    if (posix_fallocate(fd, 0, (off_t)whole) != 0)
-        return false;
-    unsigned char *bytes = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (bytes == MAP_FAILED)
-        return false;
+    static const char room[ROOM_FOR_MESA];
+    const size_t offset = data_offset(), whole = offset + size + ROOM_FOR_MESA;
     header head = {.size = whole, .offset = offset};
     memcpy(head.uuid, mesa_uuid, sizeof(head.uuid));
-    memcpy(bytes, &head, sizeof(head));
     mark own = {.device = (uint32_t)device};
     memcpy(own.name, mark_name, sizeof(own.name));
-    memcpy(bytes + sizeof(head), &own, sizeof(own));
-    memcpy(bytes + offset - sizeof(head.offset), &head.offset, sizeof(head.offset));
-    memset(bytes + offset, SOFT_POISON, size);
-    munmap(bytes, whole);
-    return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+    return write_all(fd, &head, sizeof(head), 0) &&
+           write_all(fd, &own, sizeof(own), sizeof(head)) &&
+           write_all(fd, &head.offset, sizeof(head.offset), offset - sizeof(head.offset)) &&
+           write_poison(fd, size, offset) && write_all(fd, room, sizeof(room), offset + size) &&
+           fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
 CUresult soft_memfd_create(size_t size, int device, soft_memfd *file)
