@@ -33,6 +33,7 @@ struct gate {
 };
 
 struct fixture fx;
+bool fixture_ends_context;
 
 static struct gate gates[MOST_GATES];
 static int gate_count;
@@ -376,6 +377,8 @@ void fixture_teardown(void)
     CU(StreamDestroy(fx.stream));
     CU(StreamDestroy(fx.other));
     CU(CtxSetCurrent(NULL));
+    if (fixture_ends_context && gr_cuda_is_software())
+        CU(DevicePrimaryCtxReset(fx.device));
     CU(DevicePrimaryCtxRelease(fx.device));
     gr_egl_free(fx.egl);
     /* a case may have freed a resource of another context, whose work is not awaited above */

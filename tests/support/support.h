@@ -63,6 +63,8 @@ extern struct fixture fx;
  */
 void fixture_setup(void);
 void fixture_teardown(void);
+/* Whether the teardown destroys what a case left in the primary context of the software driver. */
+extern bool fixture_ends_context;
 
 /* The number of the CUDA device that computes. */
 int fixture_cuda_device(void);

@@ -246,7 +246,6 @@ SOFT_TEST(stream_priority_is_clamped_to_its_range)
         DRV(cuStreamCreateWithPriority, (&stream, CU_STREAM_NON_BLOCKING, wanted[i]));
         DRV(cuStreamGetPriority, (stream, &priority));
         ck_assert_int_eq(priority, given[i]);
-        DRV(cuStreamDestroy_v2, (stream));
     }
 }
 

@@ -147,7 +147,6 @@ static void expect_launch_without_event(void)
     add_fill(g.graph, add_child(g.graph, NULL, g.other), g.a, 1);
     g.exec = instantiate(g.graph);
     CU(EventDestroy(g.event));
-    g.event = NULL;
     GIVES(ERROR_INVALID_HANDLE, cuGraphLaunch, (g.exec, fx.stream));
     CU(StreamSynchronize(fx.stream));
     expect_words(g.a, 0);

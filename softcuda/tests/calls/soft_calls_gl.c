@@ -91,7 +91,6 @@ SOFT_TEST(cuda_sees_only_bytes_that_the_application_has_mapped)
     glUnmapBuffer(GL_ARRAY_BUFFER);
     assert_gl_bytes(name, SIZE, 0x3d);
     glBindBuffer(GL_ARRAY_BUFFER, 0);
-    CU(GraphicsUnregisterResource(resource));
 }
 
 SOFT_TEST(deleted_buffer_maps_without_its_bytes)
@@ -124,7 +123,6 @@ SOFT_TEST(map_uses_the_opengl_context_of_its_resource)
     assert_gl_bytes(other, SIZE, 0x11);
     assert_ok(gr_egl_make_current(fx.egl));
     assert_gl_bytes(name, SIZE, 0x3b);
-    CU(GraphicsUnregisterResource(resource));
     gr_egl_free(second);
     assert_ok(gr_egl_make_current(fx.egl));
 }
@@ -253,7 +251,6 @@ static void exchange_a_buffer(void)
         glGetBufferSubData(GL_ARRAY_BUFFER, 0, SIZE, bytes);
         assert_bytes(bytes, SIZE, access[i] == GL_READ_ONLY ? 0x40 + i : 0x50);
     }
-    CU(GraphicsUnregisterResource(resource));
 }
 
 static void exchange_an_image(void)
@@ -272,7 +269,6 @@ static void exchange_an_image(void)
     map_image_and_fill(resource, texels, 0x3b);
     read_texture(name, texels);
     assert_bytes(texels, sizeof(texels), 0x3b);
-    CU(GraphicsUnregisterResource(resource));
 }
 
 static void make_old_opengl(void)

@@ -42,12 +42,6 @@ static void end(void)
         DRV(cuGraphDestroy, (g.graph));
     if (g.other)
         DRV(cuGraphDestroy, (g.other));
-    if (g.event)
-        CU(EventDestroy(g.event));
-    CU(EventDestroy(g.join));
-    CU(MemFree(g.a));
-    CU(MemFree(g.b));
-    CU(MemFree(g.c));
 }
 
 TCase *add_graph_case(Suite *suite, const char *name)

@@ -8,7 +8,7 @@
 #define COUNT 256
 #define SIZE  (COUNT * sizeof(unsigned))
 
-/* The objects of each case. Its end destroys those that are not NULL. */
+/* The objects of each case. Its end destroys those graphs that are not NULL. */
 extern struct graph_things {
     CUgraph graph, other;
     CUgraphExec exec;    /* NULL at first */

@@ -164,7 +164,6 @@ SOFT_TEST(copies_outside_an_array_are_refused)
     ck_assert_int_ne(missing, CUDA_SUCCESS);
     DRV(cuMemcpyAtoH_v2, (read, array, 0, 16));
     assert_pattern(read, sizeof(read), 1);
-    DRV(cuArrayDestroy, (array));
 }
 
 GROUP("arrays", add_case)
@@ -203,5 +202,4 @@ SOFT_TEST(copies_whose_extents_overflow_are_refused)
     REFUSED(copy.srcHost = NULL);
     REFUSED(copy.dstPitch = 1);
 #undef REFUSED
-    DRV(cuMemFree_v2, (memory));
 }

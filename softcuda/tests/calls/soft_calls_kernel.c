@@ -14,7 +14,6 @@ SOFT_TEST(unregistered_and_outdated_kernels_are_refused)
     GIVES(ERROR_NOT_FOUND, cuModuleGetFunction, (&function, module, "without_registration"));
     GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleGetFunction, (&function, module, "of_before"));
     ck_assert_ptr_eq(function, NULL);
-    DRV(cuModuleUnload, (module));
 }
 
 SOFT_TEST(kernel_queries_return_properties)
@@ -78,7 +77,6 @@ SOFT_TEST(kernel_attributes_can_be_set)
     INVALID(cuFuncSetAttribute, (function, carveout, 101));
     INVALID(cuFuncSetAttribute, (function, carveout, -2));
     INVALID(cuFuncSetAttribute, (function, CU_FUNC_ATTRIBUTE_NUM_REGS, 1));
-    DRV(cuModuleUnload, (module));
 }
 
 static size_t CUDA_CB kilobyte_per_thread(int threads)
@@ -122,7 +120,6 @@ SOFT_TEST(occupancy_follows_the_limits_of_a_block)
     INVALID(cuOccupancyMaxPotentialBlockSize, (NULL, &block, function, NULL, 0, 0));
     INVALID(cuOccupancyMaxPotentialBlockSize, (&grid, NULL, function, NULL, 0, 0));
     INVALID(cuOccupancyMaxPotentialBlockSizeWithFlags, (&grid, &block, function, NULL, 0, 0, 2));
-    DRV(cuModuleUnload, (module));
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
@@ -169,7 +166,6 @@ SOFT_TEST(launch_attributes_are_ignored_or_refused)
     GIVES(ERROR_INVALID_HANDLE, cuLaunchKernelEx, (&config, NULL, NULL, NULL));
     CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(counter_of(module), 7); /* three launches have run */
-    DRV(cuModuleUnload, (module));
 }
 
 SOFT_TEST(per_thread_launches_use_the_threads_own_stream)
@@ -186,9 +182,7 @@ SOFT_TEST(per_thread_launches_use_the_threads_own_stream)
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
     CU(StreamSynchronize(blocking));
-    CU(StreamDestroy(blocking));
     ck_assert_uint_eq(counter_of(module), 6);
-    DRV(cuModuleUnload, (module));
 }
 
 /*
@@ -228,8 +222,6 @@ SOFT_TEST(kernel_parameters_can_be_in_one_buffer)
     DRV(cuLaunchKernel, (none, 1, 1, 1, 1, 1, 1, 0, fx.stream, NULL, empty));
     CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(counter_of(module), 5);
-    CU(MemFree(packed.out));
-    DRV(cuModuleUnload, (module));
 }
 
 /* The parameters are larger than SOFT_PAYLOAD, the space for data in the record of a task. */
@@ -251,6 +243,4 @@ SOFT_TEST(kernel_parameters_can_exceed_a_task_record)
     CU(StreamSynchronize(fx.stream));
     CU(MemcpyDtoH(&sum, out, sizeof(sum)));
     ck_assert_uint_eq(sum, 499 * 500 / 2);
-    CU(MemFree(out));
-    DRV(cuModuleUnload, (module));
 }

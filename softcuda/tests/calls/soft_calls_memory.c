@@ -67,8 +67,6 @@ SOFT_TEST(pointer_attributes_describe_the_memory)
     DRV(cuMemHostAlloc, (&pinned, 100, 0));
     assert_attributes(memory, 100, CU_MEMORYTYPE_DEVICE);
     assert_attributes((CUdeviceptr)(uintptr_t)pinned, 100, CU_MEMORYTYPE_HOST);
-    DRV(cuMemFree_v2, (memory));
-    DRV(cuMemFreeHost, (pinned));
 }
 
 /* cuPointerGetAttributes returns the attributes that exist, and defaults for the others. */
@@ -98,7 +96,6 @@ SOFT_TEST(missing_pointer_attributes_have_defaults)
     ck_assert_uint_eq(managed, 0);
     ck_assert_uint_eq(start, memory);
     ck_assert_uint_eq(size, 100);
-    DRV(cuMemFree_v2, (memory));
 
     start = 7;
     size = 7;

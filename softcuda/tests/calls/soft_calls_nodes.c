@@ -122,18 +122,9 @@ static void create_nodes(void)
     n.empty = add_any(CU_GRAPH_NODE_TYPE_EMPTY);
 }
 
-static void destroy_nodes(void)
-{
-    if (!gr_cuda_is_software())
-        return;
-    DRV(cuModuleUnload, (n.module));
-    CU(MemFree(n.words[0]));
-    CU(MemFree(n.words[1]));
-}
-
 static TCase *add_nodes_case(Suite *suite, const char *name)
 {
-    return with_fixture(add_graph_case(suite, name), create_nodes, destroy_nodes);
+    return with_fixture(add_graph_case(suite, name), create_nodes, NULL);
 }
 
 GROUP("graph nodes", add_nodes_case)

@@ -60,8 +60,6 @@ static void assert_texels(const char *kernel, const struct parts *parts, int wid
     unsigned char *found = soft_bytes(out, size);
     ck_assert_mem_eq(found, expected, size);
     free(found);
-    DRV(cuTexObjectDestroy, (texture));
-    CU(MemFree(out));
 }
 
 SOFT_TEST(texture_reads_linear_memory)
@@ -85,7 +83,6 @@ SOFT_TEST(texture_reads_linear_memory)
     unsigned char *found = soft_bytes(out, TEXELS);
     assert_pattern(found, TEXELS, 1);
     free(found);
-    DRV(cuTexObjectDestroy, (texture));
     REFUSED(ERROR_INVALID_VALUE, resource.res.linear.devPtr = memory + 1);
     REFUSED(ERROR_INVALID_VALUE, resource.res.linear.devPtr = 0);
     REFUSED(ERROR_INVALID_VALUE, resource.res.linear.devPtr = (CUdeviceptr)1 << 41);
@@ -96,8 +93,6 @@ SOFT_TEST(texture_reads_linear_memory)
     REFUSED(ERROR_INVALID_VALUE, resource.flags = 1);
     REFUSED(ERROR_INVALID_VALUE, resource.resType = (CUresourcetype)9);
     REFUSED(ERROR_INVALID_VALUE, view.width = TEXELS);
-    CU(MemFree(memory));
-    CU(MemFree(out));
 }
 
 /* The memory has 8 rows of 32 bytes. The first 5 bytes of each row are texels. */
@@ -127,7 +122,6 @@ SOFT_TEST(texture_reads_pitched_rows)
     REFUSED(ERROR_INVALID_VALUE, resource.res.pitch2D.pitchInBytes = (size_t)1 << 32);
     REFUSED(ERROR_INVALID_VALUE, resource.res.pitch2D.numChannels = 0);
     REFUSED(ERROR_INVALID_VALUE, resource.res.pitch2D.devPtr = memory + 8);
-    CU(MemFree(memory));
 }
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
@@ -166,7 +160,6 @@ SOFT_TEST(texture_view_changes_the_format)
     DRV(cuTexObjectGetResourceViewDesc, (&seen, texture));
     ck_assert_int_eq(seen.format, CU_RES_VIEW_FORMAT_UINT_1X32);
     ck_assert_uint_eq(seen.width, 4);
-    DRV(cuTexObjectDestroy, (texture));
     REFUSED(ERROR_INVALID_VALUE, view.format = CU_RES_VIEW_FORMAT_UINT_1X8);
     REFUSED(ERROR_INVALID_VALUE, view.format = CU_RES_VIEW_FORMAT_UNSIGNED_BC1);
     REFUSED(ERROR_INVALID_VALUE, view.width = 5);
@@ -176,7 +169,6 @@ SOFT_TEST(texture_view_changes_the_format)
     REFUSED(ERROR_INVALID_VALUE, view.lastMipmapLevel = 1);
     REFUSED(ERROR_INVALID_VALUE, view.firstLayer = 1);
     REFUSED(ERROR_INVALID_VALUE, view.lastLayer = 1);
-    DRV(cuArrayDestroy, (array));
 }
 
 static void fill_array(CUarray array, size_t width, size_t height, size_t depth, int first)
@@ -212,7 +204,6 @@ SOFT_TEST(texture_view_selects_layers)
         .width = 4, .height = 4, .depth = 3, .firstLayer = 1, .lastLayer = 2};
     assert_selected("sample_layer", &good);
     REFUSED(ERROR_INVALID_VALUE, view.lastLayer = 3);
-    DRV(cuArrayDestroy, (array));
 }
 
 SOFT_TEST(texture_view_selects_levels)
@@ -235,7 +226,6 @@ SOFT_TEST(texture_view_selects_levels)
     REFUSED(ERROR_INVALID_VALUE, reading = plain(0)); /* levels require normalised coordinates */
     REFUSED(ERROR_INVALID_VALUE, resource.res.mipmap.hMipmappedArray = NULL);
     REFUSED(ERROR_INVALID_HANDLE, resource.res.mipmap.hMipmappedArray = (CUmipmappedArray)0x1234);
-    DRV(cuMipmappedArrayDestroy, (levels));
 }
 
 SOFT_TEST(texture_descriptions_can_be_queried)
@@ -269,7 +259,6 @@ SOFT_TEST(texture_descriptions_can_be_queried)
     INVALID(cuTexObjectCreate, (&texture, NULL, &good.reading, NULL));
     INVALID(cuTexObjectCreate, (&texture, &good.resource, NULL, NULL));
     ck_assert_uint_eq(texture, 0);
-    DRV(cuArrayDestroy, (array));
 }
 
 SOFT_TEST(surface_resource_can_be_queried)
@@ -301,5 +290,4 @@ SOFT_TEST(surface_resource_can_be_queried)
     INVALID(cuSurfObjectCreate, (NULL, &good));
     INVALID(cuSurfObjectCreate, (&none, NULL));
     ck_assert_uint_eq(none, 0);
-    DRV(cuArrayDestroy, (array));
 }

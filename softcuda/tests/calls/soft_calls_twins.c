@@ -30,8 +30,6 @@ static void unblock_the_stream(void)
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
     CU(StreamSynchronize(blocking));
-    CU(StreamDestroy(blocking));
-    CU(MemFree(memory));
 }
 
 /* Uses a per-thread variant to read the bytes that the thread's own stream has written. */
@@ -108,7 +106,6 @@ SOFT_TEST(per_thread_copies_use_the_threads_own_stream)
     TWIN(cuMemcpyPeerAsync, _ptsz, (other, fx.context, memory, fx.context, SIZE, NULL));
     assert_pattern(bytes_of(other), SIZE, 4);
     unblock_the_stream();
-    CU(MemFree(other));
 }
 
 /* Copies the first 8 bytes of rows 1 and 2 to rows 0 and 1. */
@@ -171,8 +168,6 @@ SOFT_TEST(per_thread_array_copies_use_the_threads_own_stream)
     TWIN(cuMemcpyAtoH_v2, _ptds, (read, array, 0, SIZE));
     assert_pattern(read, SIZE, 1);
     unblock_the_stream();
-    DRV(cuArrayDestroy, (array));
-    DRV(cuArrayDestroy, (second));
 }
 
 SOFT_TEST(per_thread_allocations_use_the_threads_own_stream)
@@ -244,8 +239,6 @@ SOFT_TEST(per_thread_events_use_the_threads_own_stream)
     gate_open(second);
     CU(EventSynchronize(later));
     unblock_the_stream();
-    CU(EventDestroy(event));
-    CU(EventDestroy(later));
 }
 
 /* For NULL, a per-thread variant returns the same as the plain call for CU_STREAM_PER_THREAD. */
@@ -313,7 +306,6 @@ SOFT_TEST(per_thread_maps_use_the_threads_own_stream)
     TWIN(cuGraphicsUnmapResources, _ptsz, (1, &resource, NULL));
     unblock_the_stream();
     assert_gl_bytes(name, SIZE, 0x3b);
-    CU(GraphicsUnregisterResource(resource));
 }
 
 GROUP("streams", add_case)
@@ -342,7 +334,6 @@ SOFT_TEST(event_flags_for_captures_are_refused)
     GIVES(ERROR_ILLEGAL_STATE, cuStreamWaitEvent, (fx.stream, event, CU_EVENT_WAIT_EXTERNAL));
     DRV(cuEventRecordWithFlags, (event, fx.stream, CU_EVENT_RECORD_DEFAULT));
     CU(EventSynchronize(event));
-    DRV(cuEventDestroy_v2, (event));
 }
 
 /* ---- Words that a stream writes or waits for ------------------------------------------------- */
@@ -367,7 +358,6 @@ static void wait_for_word(uint64_t first, uint64_t second, uint64_t value, unsig
             DRV(cuStreamWriteValue32_v2, (fx.other, word, (cuuint32_t)second, 0));
         CU(StreamSynchronize(fx.stream));
         CU(StreamSynchronize(fx.other));
-        CU(MemFree(word));
     }
 }
 
@@ -402,5 +392,4 @@ SOFT_TEST(batch_waits_for_and_writes_64_bit_words)
     CU(StreamSynchronize(fx.stream));
     CU(MemcpyDtoH(words, two, sizeof(words)));
     ck_assert_uint_eq(words[1], 0x200000002);
-    CU(MemFree(two));
 }

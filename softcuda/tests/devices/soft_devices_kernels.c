@@ -80,13 +80,11 @@ SOFT_TEST(disabling_peer_access_waits_for_kernels)
     use_device(1);
     CU(CtxEnablePeerAccess(two.context[0], 0));
     struct gate *gate = gate_put(two.stream[1]);
-    CUmodule module = launch_on(1, "write_at", (void *[]){&two.memory[0], &offset});
+    launch_on(1, "write_at", (void *[]){&two.memory[0], &offset});
     gate_open_after(gate, 50);
     CU(CtxDisablePeerAccess(two.context[0]));
     CU(StreamSynchronize(two.stream[1]));
     assert_written(two.memory[0], DEVICE_BYTE(0));
-    use_device(1);
-    CU(ModuleUnload(module));
 }
 
 SOFT_TEST(kernel_with_pool_access_writes_pool_memory)
@@ -127,8 +125,6 @@ SOFT_TEST(kernel_writes_host_memory_pinned_by_another_device)
     memset(pinned, 1, SIZE);
     ck_assert_int_eq(write_on(1, (CUdeviceptr)(uintptr_t)pinned), CUDA_SUCCESS);
     ck_assert_int_eq(((unsigned char *)pinned)[24], 0x5a);
-    use_device(0);
-    CU(MemFreeHost(pinned));
 }
 
 GROUP("OpenGL and two devices", add_two_case)

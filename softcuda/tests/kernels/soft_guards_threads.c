@@ -131,5 +131,4 @@ SOFT_TEST(large_frame_fits_if_the_stack_limit_allows, 2)
     for (unsigned i = 0; i < sizeof(bytes); i++)
         ck_assert_uint_eq(bytes[i], i);
     CU(CtxSetLimit(CU_LIMIT_STACK_SIZE, before));
-    CU(MemFree(out));
 }

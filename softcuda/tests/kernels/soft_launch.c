@@ -9,6 +9,8 @@
 
 KERNEL_IMAGE(soft_kernels);
 
+START(fixture_ends_context = true)
+
 static CUmodule module;
 
 const struct kernel_image *soft_kernels(void)
@@ -28,18 +30,9 @@ static void begin_kernels(void)
         soft_kernels_load();
 }
 
-static void end_kernels(void)
-{
-    CU(CtxSynchronize());
-    if (module)
-        CU(ModuleUnload(module));
-}
-
 TCase *add_soft_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_checked_fixture(made, begin_kernels, end_kernels);
-    return made;
+    return with_fixture(add_case(suite, name), begin_kernels, NULL);
 }
 
 static struct extents at_least_1(struct extents e)

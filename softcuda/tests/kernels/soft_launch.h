@@ -15,7 +15,7 @@
     TEST_UNLESS(gr_cuda_is_software() ? NULL : "it tests the software CUDA driver", __VA_ARGS__)
 
 /*
- * Adds a case whose fixture loads and unloads the kernels. A child that launches kernels must call
+ * Adds a case whose fixture loads the kernels. A child that launches kernels must call
  * soft_kernels_load() first.
  */
 TCase *add_soft_case(Suite *suite, const char *name);

@@ -90,8 +90,6 @@ SOFT_TEST(block_sums_by_barriers_are_correct, sizeof(shapes) / sizeof(*shapes))
         assert_number(sums, b, sum);
     }
     free(sums);
-    CU(MemFree(in));
-    CU(MemFree(out));
 }
 
 static void assert_rotated(CUdeviceptr memory, const struct shape *shape, unsigned rounds)
@@ -113,7 +111,6 @@ SOFT_TEST(barriers_in_a_loop_separate_its_rounds, sizeof(shapes) / sizeof(*shape
     launch("rotate", shape, fx.stream, (void *[]){&values, &rounds});
     CU(StreamSynchronize(fx.stream));
     assert_rotated(values, shape, rounds);
-    CU(MemFree(values));
 }
 
 SOFT_TEST(threads_keep_their_indices_across_barriers, sizeof(shapes) / sizeof(*shapes))
@@ -230,7 +227,6 @@ SOFT_TEST(blocks_of_all_sizes_run_in_sequence)
         launch("rotate", &shape, fx.stream, (void *[]){&values, &rounds});
         CU(StreamSynchronize(fx.stream));
         assert_rotated(values, &shape, rounds);
-        CU(MemFree(values));
     }
 }
 
@@ -250,8 +246,6 @@ SOFT_TEST(two_launches_with_barriers_run_at_once)
     CU(StreamSynchronize(fx.other));
     assert_rotated(one, &first, 4 * rounds);
     assert_rotated(two, &second, 4 * other_rounds);
-    CU(MemFree(one));
-    CU(MemFree(two));
 }
 
 GROUP("what is refused", add_soft_case)
@@ -351,7 +345,6 @@ CHILD(launch_wrongly)
     CU(CtxSetCurrent(NULL));
     CU_GIVES(CUDA_ERROR_INVALID_CONTEXT, MemAlloc(&out, 16));
     CU(CtxSetCurrent(fx.context));
-    CU(ModuleUnload(module));
     fixture_teardown();
     return 0;
 }

@@ -165,7 +165,6 @@ SOFT_TEST(first_and_last_bytes_of_allocations_are_accessible, sizeof(sizes) / si
     CU(MemAllocHost(&host, size));
     ck_assert_uint_eq((uintptr_t)host % 4096, 0);
     check_ends((CUdeviceptr)(uintptr_t)host, size);
-    CU(MemFreeHost(host));
 }
 
 SOFT_TEST(first_and_last_bytes_of_mapped_buffers_are_accessible, sizeof(sizes) / sizeof(*sizes))

@@ -57,9 +57,6 @@ static void read_behind_writer(bool wait, int seen)
     assert_bytes(copy, SIZE, seen);
     gate_open(gate);
     CU(StreamSynchronize(fx.stream));
-    CU(EventDestroy(written));
-    CU(MemFree(memory));
-    CU(MemFreeHost(copy));
 }
 
 SOFT_TEST(missing_wait_for_a_writer_is_visible)
@@ -86,7 +83,6 @@ SOFT_TEST(missing_wait_for_the_map_is_visible)
     assert_bytes(copy, SIZE, 0x3a);
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
-    CU(MemFreeHost(copy));
 }
 
 /* If no work is queued, the stream reaches the map immediately. */
@@ -122,7 +118,6 @@ SOFT_TEST(release_does_not_wait_for_other_streams)
     assert_gl_bytes(name, SIZE, 0x3a);
     gate_open(gate);
     CU(StreamSynchronize(fx.other));
-    CU(MemFree(copy));
     gr_resource_free(resource);
 }
 
@@ -278,8 +273,6 @@ SOFT_TEST(legacy_stream_waits_for_blocking_streams)
     ck_assert(!waits_for(second, blocking));
     ck_assert(!waits_for(fx.other, fx.stream));
     ck_assert(!waits_for(CU_STREAM_PER_THREAD, fx.stream));
-    CU(StreamDestroy(blocking));
-    CU(StreamDestroy(second));
 }
 
 GROUP("kernels", add_case)
@@ -313,9 +306,6 @@ SOFT_TEST(kernels_run_on_all_cores)
             ck_assert_msg(ids[i] != ids[k], "blocks %u and %u of %u ran on one thread", k, i,
                           cores);
     free(ids);
-    CU(MemFree(arrived));
-    CU(MemFree(threads));
-    CU(ModuleUnload(module));
 }
 
 GROUP("arithmetic", add_soft_case)
@@ -336,7 +326,6 @@ SOFT_TEST(products_are_rounded_separately)
         ck_assert_float_eq(results[i], 0);
     ck_assert_float_eq(results[4], 0x1p-24f);
     free(results);
-    CU(MemFree(out));
 }
 
 GROUP("memory", add_case)

@@ -413,5 +413,4 @@ SOFT_TEST(wait_outlasts_the_destruction_of_its_stream)
     unsigned char found[TEXELS];
     DRV(cuMemcpyDtoH_v2, (found, memory, TEXELS));
     assert_bytes(found, TEXELS, NEW);
-    CU(MemFree(memory));
 }

@@ -26,7 +26,6 @@ SEMAPHORE_TEST(destroyed_semaphore_completes_its_pending_work)
     CU(StreamSynchronize(fx.stream));
     put_wait(seen, 1, fx.stream);
     CU(StreamSynchronize(fx.stream));
-    CU(DestroyExternalSemaphore(seen));
 }
 
 CHILD(signal_backwards)
@@ -47,7 +46,6 @@ CHILD(signal_backwards)
     CU(StreamSynchronize(fx.stream));
     child_check(soft.value(host) == 6);
     soft.close(host);
-    CU(DestroyExternalSemaphore(t));
     fixture_teardown();
     return 0;
 }
@@ -128,7 +126,6 @@ CHILD(destroy_before_the_signal)
     child_check(soft.value(behind) == 2);
     soft.close(behind);
     CU(CtxSetCurrent(fx.context));
-    CU(DestroyExternalSemaphore(here));
     fixture_teardown();
     return 0;
 }

@@ -39,9 +39,6 @@ static void read_behind_writer(CUexternalSemaphoreHandleType type)
     CU(StreamSynchronize(fx.other));
     assert_bytes(copy, SIZE, 2);
     CU(StreamSynchronize(fx.stream));
-    CU(DestroyExternalSemaphore(written));
-    CU(MemFree(memory));
-    CU(MemFreeHost(copy));
 }
 
 SEMAPHORE_TEST(reader_waits_for_the_writer)
@@ -75,7 +72,6 @@ SEMAPHORE_TEST(timeline_wait_needs_at_least_its_value)
     put_signal(t, ~0ull, fx.other);
     CU(StreamSynchronize(fx.stream));
     soft.close(host);
-    CU(DestroyExternalSemaphore(t));
 }
 
 /* One signal releases one wait and resets the semaphore. */
@@ -100,7 +96,6 @@ SEMAPHORE_TEST(binary_wait_resets_the_semaphore)
     assert_waits(passed[0] ? fx.other : fx.stream);
     put_signal(b, 0, CU_STREAM_LEGACY);
     CU(CtxSynchronize());
-    CU(DestroyExternalSemaphore(b));
 }
 
 /*
@@ -123,8 +118,6 @@ SEMAPHORE_TEST(one_call_signals_or_waits_for_many_semaphores)
     assert_waits(fx.stream);
     CU(SignalExternalSemaphoresAsync(&all[MANY - 1], &signals[MANY - 1], 1, fx.other));
     CU(StreamSynchronize(fx.stream));
-    for (unsigned i = 0; i < MANY; i++)
-        CU(DestroyExternalSemaphore(all[i]));
     free(signals);
     free(waits);
 }
@@ -154,11 +147,6 @@ SEMAPHORE_TEST(wait_blocks_default_streams_by_the_legacy_rules)
     assert_waits(CU_STREAM_LEGACY);
     put_signal(t, 2, fx.stream);
     CU(StreamSynchronize(CU_STREAM_LEGACY));
-
-    CU(MemFree(memory));
-    CU(StreamDestroy(blocking));
-    CU(StreamDestroy(second));
-    CU(DestroyExternalSemaphore(t));
 }
 
 static void *per_thread_symbol(const char *name)
@@ -196,7 +184,6 @@ SEMAPHORE_TEST(per_thread_calls_use_the_threads_own_stream)
     CU(StreamSynchronize(CU_STREAM_PER_THREAD));
     put_wait(t, 2, fx.stream);
     CU(StreamSynchronize(fx.stream));
-    CU(DestroyExternalSemaphore(t));
 }
 
 static void CUDA_CB count_up(void *user)
@@ -221,8 +208,6 @@ SEMAPHORE_TEST(two_streams_take_turns)
     CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(count, 2 * ROUNDS);
     CU(StreamSynchronize(fx.other));
-    CU(DestroyExternalSemaphore(t));
-    CU(DestroyExternalSemaphore(b));
 }
 
 /* ---- The host -------------------------------------------------------------------------------- */
@@ -251,7 +236,6 @@ SEMAPHORE_TEST(host_signals_and_waits)
     assert_result(CUDA_ERROR_INVALID_VALUE, soft.signal(host, 5), "signal");
     assert_result(CUDA_ERROR_INVALID_VALUE, soft.signal(NULL, 6), "signal");
     assert_result(CUDA_ERROR_INVALID_VALUE, soft.wait(NULL, 6, 0), "wait");
-    CU(DestroyExternalSemaphore(t));
     ck_assert_uint_eq(soft.value(host), 5);
     soft.close(host);
 

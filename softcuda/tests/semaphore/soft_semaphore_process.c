@@ -110,8 +110,6 @@ CHILD(take_turns)
     }
     CU(StreamSynchronize(fx.stream));
     child_check(wrong == 0);
-    CU(DestroyExternalSemaphore(here));
-    CU(DestroyExternalSemaphore(there));
     return 0;
 }
 
@@ -140,8 +138,6 @@ SEMAPHORE_TEST(two_processes_take_turns)
     CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(wrong, 0);
     ck_assert_uint_eq(*number, 2 * ROUNDS);
-    CU(DestroyExternalSemaphore(here));
-    CU(DestroyExternalSemaphore(there));
     munmap((void *)number, sizeof(unsigned));
     for (int i = 0; i < FDS; i++)
         close(fds[i]);
@@ -184,8 +180,6 @@ SEMAPHORE_TEST(semaphores_still_work_after_a_peer_died)
     put_signal(there, 0, fx.other);
     put_wait(there, 0, fx.stream);
     CU(StreamSynchronize(fx.stream));
-    CU(DestroyExternalSemaphore(here));
-    CU(DestroyExternalSemaphore(there));
     for (int i = 0; i < FDS; i++)
         close(fds[i]);
 }
@@ -211,7 +205,6 @@ SEMAPHORE_TEST(wait_notices_a_value_without_a_wake_up)
     assert_waits(fx.stream);
     __atomic_store_n(&shared[at], first + 1, __ATOMIC_RELEASE);
     CU(StreamSynchronize(fx.stream));
-    CU(DestroyExternalSemaphore(t));
     munmap(shared, (size_t)file.st_size);
 }
 

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+START(fixture_ends_context = true)
+
 /* ---- Helpers --------------------------------------------------------------------------------- */
 
 int make_fd(bool timeline, unsigned long long value)
@@ -106,7 +108,6 @@ SEMAPHORE_TEST(successful_import_takes_the_descriptor)
     ck_assert_ptr_ne(a, b);
     CU(DestroyExternalSemaphore(a));
     CU_GIVES(CUDA_ERROR_INVALID_HANDLE, DestroyExternalSemaphore(a));
-    CU(DestroyExternalSemaphore(b));
 }
 
 static void refuse_and_close(int fd, const char *what)
@@ -199,7 +200,6 @@ SEMAPHORE_TEST(invalid_calls_are_refused)
     assert_waits(fx.stream);
     put_signal(two[0], 1, fx.other);
     CU(StreamSynchronize(fx.stream));
-    CU(DestroyExternalSemaphore(two[0]));
 }
 
 SEMAPHORE_TEST(semaphore_ends_with_its_context)
@@ -218,7 +218,6 @@ SEMAPHORE_TEST(semaphore_ends_with_its_context)
     CU_GIVES(CUDA_ERROR_INVALID_HANDLE, DestroyExternalSemaphore(there));
     CU(CtxSetCurrent(fx.context));
     CU(StreamSynchronize(fx.stream));
-    CU(DestroyExternalSemaphore(here));
 }
 
 /* ---- The program ----------------------------------------------------------------------------- */
