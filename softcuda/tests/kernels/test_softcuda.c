@@ -235,46 +235,6 @@ SOFT_TEST(copies_and_fills_refuse_stale_pointers)
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoHAsync(&byte, stale, 1, fx.stream));
 }
 
-GROUP("missing waits", add_case)
-
-/* Whether work submitted to `second` waits for work that is blocked in `first`. */
-static bool waits_for(CUstream second, CUstream first)
-{
-    CUevent event = NULL;
-    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    struct gate *gate = gate_put(first);
-    CU(EventRecord(event, second));
-    /* Work that does not wait finishes in much less than 100 ms. */
-    CUresult result = CUDA_ERROR_NOT_READY;
-    for (int i = 0; i < 100 && result == CUDA_ERROR_NOT_READY; i++) {
-        sleep_ms(1);
-        result = fx.cu->EventQuery(event);
-    }
-    gate_open(gate);
-    CU(EventSynchronize(event));
-    CU(CtxSynchronize());
-    CU(EventDestroy(event));
-    return result == CUDA_ERROR_NOT_READY;
-}
-
-SOFT_TEST(legacy_stream_waits_for_blocking_streams)
-{
-    CUstream blocking = NULL, second = NULL;
-    CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
-    CU(StreamCreate(&second, CU_STREAM_DEFAULT));
-    ck_assert(waits_for(CU_STREAM_LEGACY, blocking));
-    ck_assert(waits_for(NULL, blocking));
-    ck_assert(waits_for(blocking, CU_STREAM_LEGACY));
-    ck_assert(waits_for(CU_STREAM_LEGACY, CU_STREAM_PER_THREAD));
-    ck_assert(waits_for(CU_STREAM_PER_THREAD, CU_STREAM_LEGACY));
-    ck_assert(waits_for(fx.stream, fx.stream));
-    ck_assert(!waits_for(CU_STREAM_LEGACY, fx.stream));
-    ck_assert(!waits_for(fx.stream, CU_STREAM_LEGACY));
-    ck_assert(!waits_for(second, blocking));
-    ck_assert(!waits_for(fx.other, fx.stream));
-    ck_assert(!waits_for(CU_STREAM_PER_THREAD, fx.stream));
-}
-
 GROUP("kernels", add_case)
 
 SOFT_TEST(kernels_run_on_all_cores)

@@ -27,27 +27,14 @@ static cudaMemoryType type_of(const void *pointer)
     return attributes.type;
 }
 
-static int last_prefetch(const void *pointer, size_t size)
-{
-    int place = -7;
-    CUDA(cudaMemRangeGetAttribute(&place, sizeof(place), cudaMemRangeAttributeLastPrefetchLocation,
-                                  pointer, size));
-    return place;
-}
-
 int main()
 {
-    cudaMemLocation device = {};
-    device.type = cudaMemLocationTypeDevice;
     EXPECT(type_of(counts) == cudaMemoryTypeManaged, "counts");
     EXPECT(type_of(counts + 4) == cudaMemoryTypeManaged, "its end");
     EXPECT(type_of(&sum) == cudaMemoryTypeManaged, "sum");
     EXPECT(type_of(&scale) == cudaMemoryTypeManaged, "scale");
     EXPECT(type_of(&hidden) == cudaMemoryTypeManaged, "hidden");
     EXPECT(type_of(&plain) == cudaMemoryTypeUnregistered, "a __device__ variable");
-    CUDA(cudaMemAdvise(counts, sizeof(counts), cudaMemAdviseSetPreferredLocation, device));
-    CUDA(cudaMemPrefetchAsync(counts, sizeof(counts), device, 0, nullptr));
-    EXPECT(last_prefetch(counts, sizeof(counts)) == 0, "a prefetch");
     add<<<1, 5>>>(10);
     CUDA(cudaGetLastError());
     CUDA(cudaDeviceSynchronize());
