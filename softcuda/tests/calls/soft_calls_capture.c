@@ -226,8 +226,7 @@ SOFT_TEST(external_events_become_nodes)
     ck_assert_uint_eq(count, 3);
     for (int i = 0; i < 3; i++) {
         CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-        DRV(cuGraphNodeGetType, (nodes[i], &type));
-        ck_assert_int_eq(type, types[i]);
+        READS(type, types[i], cuGraphNodeGetType, (nodes[i], &type));
     }
     g.exec = instantiate(graph);
     DRV(cuGraphLaunch, (g.exec, fx.stream));

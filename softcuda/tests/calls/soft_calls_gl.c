@@ -33,8 +33,7 @@ static void map_and_fill(CUgraphicsResource resource, const void *expected, int 
     size_t size = 0;
     unsigned char bytes[SIZE];
     CU(GraphicsMapResources(1, &resource, fx.stream));
-    CU(GraphicsResourceGetMappedPointer(&mapped, &size, resource));
-    ck_assert_uint_eq(size, SIZE);
+    CU_READS(size, SIZE, GraphicsResourceGetMappedPointer(&mapped, &size, resource));
     CU(MemcpyDtoHAsync(bytes, mapped, SIZE, fx.stream));
     CU(MemsetD8Async(mapped, (unsigned char)value, SIZE, fx.stream));
     CU(GraphicsUnmapResources(1, &resource, fx.stream));

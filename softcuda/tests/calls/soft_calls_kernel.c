@@ -22,8 +22,7 @@ SOFT_TEST(kernel_queries_return_properties)
     CUfunction function = function_of(module, "add_counters");
     int value = -1;
     ck_assert_ptr_eq(function_of(module, "add_counters"), function);
-    DRV(cuFuncGetModule, (&found, function));
-    ck_assert_ptr_eq(found, module);
+    READS(found, module, cuFuncGetModule, (&found, function));
     INVALID(cuFuncGetModule, (NULL, function));
     DRV(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
     ck_assert_int_eq(value, 1024);
@@ -40,11 +39,9 @@ SOFT_TEST(kernel_queries_return_properties)
     DRV(cuFuncGetName, (&name, function));
     ck_assert_str_eq(name, "add_counters");
     INVALID(cuFuncGetName, (NULL, function));
-    DRV(cuFuncGetParamInfo, (function, 1, &offset, &size));
-    ck_assert_uint_eq(offset, 8);
+    READS(offset, 8, cuFuncGetParamInfo, (function, 1, &offset, &size));
     ck_assert_uint_eq(size, 16);
-    DRV(cuFuncGetParamInfo, (function, 0, &offset, NULL));
-    ck_assert_uint_eq(offset, 0);
+    READS(offset, 0, cuFuncGetParamInfo, (function, 0, &offset, NULL));
     INVALID(cuFuncGetParamInfo, (function, 2, &offset, &size));
     INVALID(cuFuncGetParamInfo, (function, 0, NULL, &size));
 #endif
@@ -59,21 +56,17 @@ SOFT_TEST(kernel_attributes_can_be_set)
     CUmodule module = new_module();
     CUfunction function = function_of(module, "without_parameters");
     int value = -7;
-    DRV(cuFuncGetAttribute, (&value, shared, function));
-    ck_assert_int_eq(value, 49152);
+    READS(value, 49152, cuFuncGetAttribute, (&value, shared, function));
     INVALID(cuLaunchKernel, (function, 1, 1, 1, 1, 1, 1, 65536, fx.stream, NULL, NULL));
     DRV(cuFuncSetAttribute, (function, shared, 65536));
     DRV(cuLaunchKernel, (function, 1, 1, 1, 1, 1, 1, 65536, fx.stream, NULL, NULL));
     CU(StreamSynchronize(fx.stream));
-    DRV(cuFuncGetAttribute, (&value, shared, function));
-    ck_assert_int_eq(value, 65536);
+    READS(value, 65536, cuFuncGetAttribute, (&value, shared, function));
     INVALID(cuFuncSetAttribute, (function, shared, 101377));
     INVALID(cuFuncSetAttribute, (function, shared, -1));
-    DRV(cuFuncGetAttribute, (&value, carveout, function));
-    ck_assert_int_eq(value, -1);
+    READS(value, -1, cuFuncGetAttribute, (&value, carveout, function));
     DRV(cuFuncSetAttribute, (function, carveout, 100));
-    DRV(cuFuncGetAttribute, (&value, carveout, function));
-    ck_assert_int_eq(value, 100);
+    READS(value, 100, cuFuncGetAttribute, (&value, carveout, function));
     INVALID(cuFuncSetAttribute, (function, carveout, 101));
     INVALID(cuFuncSetAttribute, (function, carveout, -2));
     INVALID(cuFuncSetAttribute, (function, CU_FUNC_ATTRIBUTE_NUM_REGS, 1));
@@ -93,25 +86,19 @@ SOFT_TEST(occupancy_follows_the_limits_of_a_block)
     ck_assert_int_eq(blocks, 16); /* 2048 threads fit 16 blocks */
     DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 128, 40000));
     ck_assert_int_eq(blocks, 2); /* 101376 bytes of shared memory fit 2 blocks */
-    DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 1024, 40000));
-    ck_assert_int_eq(blocks, 2);
-    DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 128, 49153));
-    ck_assert_int_eq(blocks, 0);
-    DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 1025, 0));
-    ck_assert_int_eq(blocks, 0);
+    READS(blocks, 2, cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 1024, 40000));
+    READS(blocks, 0, cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 128, 49153));
+    READS(blocks, 0, cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 1025, 0));
     INVALID(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 0, 0));
     INVALID(cuOccupancyMaxActiveBlocksPerMultiprocessor, (NULL, function, 128, 0));
     INVALID(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (&blocks, function, 128, 0, 2));
 
     CU(DeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, fx.device));
-    DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, 0));
-    ck_assert_int_eq(block, 1024);
+    READS(block, 1024, cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, 0));
     ck_assert_int_eq(grid, 2 * processors);
-    DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, 100));
-    ck_assert_int_eq(block, 100);
+    READS(block, 100, cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, 100));
     ck_assert_int_eq(grid, 20 * processors);
-    DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, 5000));
-    ck_assert_int_eq(block, 1024);
+    READS(block, 1024, cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, 5000));
     /* The shared memory would suffice for 48 threads. A block of whole warps has 32. */
     DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, kilobyte_per_thread, 0, 0));
     ck_assert_int_eq(block, 32);

@@ -142,8 +142,7 @@ SOFT_TEST(compiler_logs_are_empty)
     INVALID(cuModuleLoadDataEx, (&module, soft_kernels()->host, 1, NULL, values));
     INVALID(cuModuleLoadDataEx, (&module, soft_kernels()->host, 1, options, NULL));
     CUmoduleLoadingMode mode = CU_MODULE_LAZY_LOADING;
-    DRV(cuModuleGetLoadingMode, (&mode));
-    ck_assert_int_eq(mode, CU_MODULE_EAGER_LOADING);
+    READS(mode, CU_MODULE_EAGER_LOADING, cuModuleGetLoadingMode, (&mode));
 }
 
 /* ---- Variables ------------------------------------------------------------------------------- */
@@ -170,15 +169,11 @@ SOFT_TEST(module_variables_can_be_copied)
     CUdeviceptr counters = 0, again = 0;
     size_t size = 0;
     unsigned numbers[4] = {0}, expected[4] = {1, 2, 3, 4};
-    DRV(cuModuleGetGlobal_v2, (&counters, &size, module, "counters"));
-    ck_assert_uint_eq(size, sizeof(numbers));
+    READS(size, sizeof(numbers), cuModuleGetGlobal_v2, (&counters, &size, module, "counters"));
     DRV(cuMemcpyDtoH_v2, (numbers, counters, size));
     ck_assert_mem_eq(numbers, expected, sizeof(numbers));
-    DRV(cuModuleGetGlobal_v2, (&again, NULL, module, "counters"));
-    ck_assert_uint_eq(again, counters);
-    size = 0;
-    DRV(cuModuleGetGlobal_v2, (NULL, &size, module, "counters"));
-    ck_assert_uint_eq(size, sizeof(numbers));
+    READS(again, counters, cuModuleGetGlobal_v2, (&again, NULL, module, "counters"));
+    READS(size, sizeof(numbers), cuModuleGetGlobal_v2, (NULL, &size, module, "counters"));
     /* A kernel reads the values that cuMemsetD32 has set in the variable. */
     DRV(cuMemsetD32_v2, (counters, 10, 4));
     CU(CtxSynchronize());
@@ -215,8 +210,7 @@ SOFT_TEST(library_has_kernels_and_variables)
     DRV(cuKernelGetFunction, (&function, kernel));
     ck_assert_uint_eq(twice_the_sum(function), 20);
     ck_assert_uint_eq(twice_the_sum((CUfunction)kernel), 20);
-    DRV(cuLibraryGetGlobal, (&counters, &size, library, "counters"));
-    ck_assert_uint_eq(size, 4 * sizeof(unsigned));
+    READS(size, 4 * sizeof(unsigned), cuLibraryGetGlobal, (&counters, &size, library, "counters"));
     DRV(cuMemsetD32_v2, (counters, 1, 4));
     CU(CtxSynchronize());
     ck_assert_uint_eq(twice_the_sum(function), 8);

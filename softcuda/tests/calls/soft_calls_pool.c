@@ -75,11 +75,9 @@ SOFT_TEST(pool_attributes_can_be_set)
     int value = 0;
     for (int i = 0; i < 3; i++) {
         int before = -1, after = -1;
-        DRV(cuMemPoolGetAttribute, (pool, reuse[i], &before));
-        ck_assert_int_eq(before, 1);
+        READS(before, 1, cuMemPoolGetAttribute, (pool, reuse[i], &before));
         DRV(cuMemPoolSetAttribute, (pool, reuse[i], &value));
-        DRV(cuMemPoolGetAttribute, (pool, reuse[i], &after));
-        ck_assert_int_eq(after, 0);
+        READS(after, 0, cuMemPoolGetAttribute, (pool, reuse[i], &after));
     }
     ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), 0);
     DRV(cuMemPoolSetAttribute, (pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
@@ -95,8 +93,7 @@ SOFT_TEST(device_allocates_from_its_current_pool)
     CUdeviceptr memory = 0;
     DRV(cuDeviceGetDefaultMemPool, (&normal, fx.device));
     DRV(cuDeviceSetMemPool, (fx.device, pool));
-    DRV(cuDeviceGetMemPool, (&current, fx.device));
-    ck_assert_ptr_eq(current, pool);
+    READS(current, pool, cuDeviceGetMemPool, (&current, fx.device));
     DRV(cuMemAllocAsync, (&memory, SIZE, fx.stream));
     ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), SIZE);
     DRV(cuPointerGetAttribute, (&asked, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, memory));
@@ -108,8 +105,7 @@ SOFT_TEST(device_allocates_from_its_current_pool)
      * destroyed.
      */
     DRV(cuMemPoolDestroy, (pool));
-    DRV(cuDeviceGetMemPool, (&current, fx.device));
-    ck_assert_ptr_eq(current, normal);
+    READS(current, normal, cuDeviceGetMemPool, (&current, fx.device));
     INVALID(cuMemPoolDestroy, (normal));
     INVALID(cuDeviceSetMemPool, (fx.device, pool));
 }
@@ -145,8 +141,7 @@ SOFT_TEST(pool_access_can_be_queried_and_set)
                   none = here;
     host.type = (CUmemLocationType)2;
     none.id = 999;
-    DRV(cuMemPoolGetAccess, (&flags, pool, &here));
-    ck_assert_int_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    READS(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, cuMemPoolGetAccess, (&flags, pool, &here));
     INVALID(cuMemPoolGetAccess, (&flags, pool, &none));
     INVALID(cuMemPoolGetAccess, (&flags, pool, &host));
     INVALID(cuMemPoolGetAccess, (NULL, pool, &here));
@@ -181,11 +176,9 @@ SOFT_TEST(allocations_of_zero_bytes_return_null)
 {
     CUdeviceptr memory = 1;
     void *pinned = &memory, *own = aligned_alloc(SIZE, SIZE);
-    DRV(cuMemAllocAsync, (&memory, 0, fx.stream));
-    ck_assert_uint_eq(memory, 0);
+    READS(memory, 0, cuMemAllocAsync, (&memory, 0, fx.stream));
     DRV(cuMemFreeAsync, (0, fx.stream));
-    DRV(cuMemHostAlloc, (&pinned, 0, 0));
-    ck_assert_ptr_eq(pinned, NULL);
+    READS(pinned, NULL, cuMemHostAlloc, (&pinned, 0, 0));
     DRV(cuMemFreeHost, (NULL));
     /* The calls that free device memory refuse registered host memory. */
     DRV(cuMemHostRegister, (own, SIZE, 0));

@@ -7,6 +7,7 @@
 #define GR_TESTS_CLIENT_CALLS_H
 
 #include "tests/support/driver_symbol.h"
+#include "softcuda/tests/reads.h"
 
 #define SIZE ((size_t)64 * 1024)
 

@@ -37,26 +37,22 @@ TEST(context_cache_settings_are_stored)
     CUsharedconfig banks = (CUsharedconfig)99;
     DRV(cuCtxGetCacheConfig, (&before));
     DRV(cuCtxSetCacheConfig, (CU_FUNC_CACHE_PREFER_SHARED));
-    DRV(cuCtxGetCacheConfig, (&cache));
-    ck_assert_int_eq(cache, CU_FUNC_CACHE_PREFER_SHARED);
+    READS(cache, CU_FUNC_CACHE_PREFER_SHARED, cuCtxGetCacheConfig, (&cache));
     DRV(cuCtxSetCacheConfig, (before));
     INVALID(cuCtxSetCacheConfig, ((CUfunc_cache)17));
     INVALID(cuCtxGetCacheConfig, (NULL));
-    DRV(cuCtxGetSharedMemConfig, (&banks));
-    ck_assert_int_eq(banks, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
+    READS(banks, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE, cuCtxGetSharedMemConfig, (&banks));
 }
 
 TEST(detach_by_the_last_user_ends_the_context)
 {
     CUcontext context = NULL, attached = NULL, current = NULL;
     DRV(cuCtxCreate_v2, (&context, 0, fx.device));
-    DRV(cuCtxAttach, (&attached, 0));
-    ck_assert_ptr_eq(attached, context);
+    READS(attached, context, cuCtxAttach, (&attached, 0));
     INVALID(cuCtxAttach, (&attached, 1));
     INVALID(cuCtxAttach, (NULL, 0));
     DRV(cuCtxDetach, (context)); /* undoes cuCtxAttach */
-    DRV(cuCtxGetCurrent, (&current));
-    ck_assert_ptr_eq(current, context);
+    READS(current, context, cuCtxGetCurrent, (&current));
     DRV(cuCtxSynchronize, ());
     GIVES(ERROR_INVALID_CONTEXT, cuCtxDetach, (fx.context)); /* fx.context is not current */
     /* Undoes the creation, and ends the context. */
@@ -125,11 +121,9 @@ TEST(fill_with_sync_memops_is_complete_at_return)
     unsigned on = 1, seen = 99;
     unsigned char bytes[16] = {0};
     DRV(cuMemAlloc_v2, (&memory, SIZE));
-    DRV(cuPointerGetAttribute, (&seen, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory));
-    ck_assert_uint_eq(seen, 0);
+    READS(seen, 0, cuPointerGetAttribute, (&seen, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory));
     DRV(cuPointerSetAttribute, (&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory + 8));
-    DRV(cuPointerGetAttribute, (&seen, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory));
-    ck_assert_uint_eq(seen, 1);
+    READS(seen, 1, cuPointerGetAttribute, (&seen, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory));
     DRV(cuMemsetD8_v2, (memory, 7, SIZE));
     DRV(cuStreamQuery, (CU_STREAM_LEGACY));
     DRV(cuMemcpyDtoH_v2, (bytes, memory, sizeof(bytes)));

@@ -9,8 +9,7 @@ static CUdeviceptr mapped(GLuint name)
 {
     CUdeviceptr pointer = 0;
     size_t size = 0;
-    DRV(cuGLMapBufferObjectAsync_v2, (&pointer, &size, name, fx.stream));
-    ck_assert_uint_eq(size, SIZE);
+    READS(size, SIZE, cuGLMapBufferObjectAsync_v2, (&pointer, &size, name, fx.stream));
     return pointer;
 }
 
@@ -94,8 +93,7 @@ TEST(mapped_pointer_is_reported_as_device_memory)
     ck_assert_uint_eq(type, CU_MEMORYTYPE_DEVICE);
     DRV(cuPointerGetAttribute, (&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, pointer));
     ck_assert_int_eq(device, fx.device);
-    DRV(cuMemGetAddressRange_v2, (&base, &size, pointer + 5));
-    ck_assert_uint_eq(base, pointer);
+    READS(base, pointer, cuMemGetAddressRange_v2, (&base, &size, pointer + 5));
     ck_assert_uint_eq(size, SIZE);
     INVALID(cuGraphicsResourceGetMappedMipmappedArray, (NULL, resource));
     DRV(cuGraphicsUnmapResources, (1, &resource, fx.stream));

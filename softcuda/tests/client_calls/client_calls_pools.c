@@ -69,8 +69,7 @@ HOST_POOL_TEST(host_pool_memory_is_accessible_to_host_and_device)
     DRV(cuMemsetD8Async, (memory, 4, SIZE / 2, fx.stream));
     CU(StreamSynchronize(fx.stream));
     unsigned char last = 0;
-    DRV(cuMemcpyDtoH_v2, (&last, copy + SIZE - 1, 1));
-    ck_assert_int_eq(last, 9);
+    READS(last, 9, cuMemcpyDtoH_v2, (&last, copy + SIZE - 1, 1));
     ck_assert_int_eq(*(unsigned char *)(uintptr_t)memory, 4);
     DRV(cuMemFreeAsync, (memory, fx.stream));
     CU(StreamSynchronize(fx.stream));
@@ -121,8 +120,7 @@ HOST_POOL_TEST(current_pool_can_be_set_per_location)
 
     CUmemoryPool other = new_pool(CU_MEM_ALLOCATION_TYPE_PINNED, host);
     DRV(cuMemSetMemPool, (&there, CU_MEM_ALLOCATION_TYPE_PINNED, other));
-    DRV(cuMemGetMemPool, (&current, &there, CU_MEM_ALLOCATION_TYPE_PINNED));
-    ck_assert_ptr_eq(current, other);
+    READS(current, other, cuMemGetMemPool, (&current, &there, CU_MEM_ALLOCATION_TYPE_PINNED));
     INVALID(cuMemSetMemPool, (&here, CU_MEM_ALLOCATION_TYPE_PINNED, other));
     /*
      * When the current host pool is destroyed, the NVIDIA driver uses the pool of the device

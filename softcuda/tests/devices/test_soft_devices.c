@@ -19,8 +19,7 @@ SOFT_TEST(device_count_is_the_requested_number)
     CUdevice device = 7;
     CU(DeviceGetCount(&count));
     ck_assert_int_eq(count, 3);
-    CU(DeviceGet(&device, 2));
-    ck_assert_int_eq(device, 2);
+    CU_READS(device, 2, DeviceGet(&device, 2));
 }
 
 TWO_TEST(devices_have_different_ids)
@@ -32,10 +31,8 @@ TWO_TEST(devices_have_different_ids)
     for (int i = 0; i < 2; i++) {
         CU(DeviceGetUuid(&uuid[i], two.device[i]));
         CU(DeviceGetPCIBusId(bus[i], sizeof(bus[i]), two.device[i]));
-        CU(DeviceGetByPCIBusId(&found, bus[i]));
-        ck_assert_int_eq(found, two.device[i]);
-        CU(DeviceGetByPCIBusId(&found, bus[i] + strlen("0000:")));
-        ck_assert_int_eq(found, two.device[i]);
+        CU_READS(found, two.device[i], DeviceGetByPCIBusId(&found, bus[i]));
+        CU_READS(found, two.device[i], DeviceGetByPCIBusId(&found, bus[i] + strlen("0000:")));
         CU(DeviceGetAttribute(&number[i], CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, two.device[i]));
     }
     ck_assert_mem_ne(uuid[0].bytes, uuid[1].bytes, sizeof(uuid[0].bytes));
@@ -58,8 +55,7 @@ SOFT_TEST(allocations_count_for_their_own_device)
     for (int i = 0; i < 2; i++) {
         use_device(i);
         CU(MemGetInfo(&before[i], &total[i]));
-        CU(DeviceTotalMem(&all, two.device[i]));
-        ck_assert_uint_eq(all, total[i]);
+        CU_READS(all, total[i], DeviceTotalMem(&all, two.device[i]));
     }
     CU(MemAlloc(&memory, 3 * SIZE));
     for (int i = 0; i < 2; i++) {
@@ -97,21 +93,17 @@ SOFT_TEST(primary_contexts_are_independent)
     CUcontext again = NULL;
     unsigned flags = 9;
     int active = 9;
-    CU(DevicePrimaryCtxGetState(2, &flags, &active));
-    ck_assert_int_eq(active, 0);
+    CU_READS(active, 0, DevicePrimaryCtxGetState(2, &flags, &active));
     CU(DevicePrimaryCtxSetFlags(2, CU_CTX_SCHED_SPIN));
-    CU(DevicePrimaryCtxGetState(two.device[1], &flags, &active));
-    ck_assert_int_eq(active, 1);
+    CU_READS(active, 1, DevicePrimaryCtxGetState(two.device[1], &flags, &active));
     ck_assert_uint_eq(flags, 0);
     CU(DevicePrimaryCtxRetain(&again, 2));
     ck_assert_ptr_ne(again, two.context[1]);
-    CU(DevicePrimaryCtxGetState(2, &flags, &active));
-    ck_assert_int_eq(active, 1);
+    CU_READS(active, 1, DevicePrimaryCtxGetState(2, &flags, &active));
     ck_assert_uint_eq(flags, CU_CTX_SCHED_SPIN);
     CU(DevicePrimaryCtxRelease(2));
     CU_GIVES(CUDA_ERROR_INVALID_CONTEXT, DevicePrimaryCtxRelease(2));
-    CU(DevicePrimaryCtxGetState(two.device[1], &flags, &active));
-    ck_assert_int_eq(active, 1);
+    CU_READS(active, 1, DevicePrimaryCtxGetState(two.device[1], &flags, &active));
 }
 
 TWO_TEST(event_record_needs_a_stream_of_the_same_device)
