@@ -12,6 +12,7 @@
 #include <cuda_runtime_api.h>
 
 #include <stddef.h>
+#include <string.h>
 
 /* A call that must succeed. */
 #define CUDA(call)                                                                                 \
@@ -19,6 +20,14 @@
         cudaError_t got_ = (call);                                                                 \
         if (got_ != cudaSuccess)                                                                   \
             FAIL("%s returned %s", #call, cudaGetErrorName(got_));                                 \
+    } while (0)
+
+/* A query that must overwrite `value` with the expected value. */
+#define READS(value, expected, call)                                                               \
+    do {                                                                                           \
+        memset(&(value), 0x5a, sizeof(value));                                                     \
+        CUDA(call);                                                                                \
+        REQUIRE((value) == (expected));                                                            \
     } while (0)
 
 /*
@@ -40,20 +49,26 @@ struct softcudart_case {
     const char *group;
     int line; /* orders the cases of a group */
     const char *name;
-    const char *(*run)(void);
+    void (*run)(void);
     struct softcudart_case *next;
 };
 void softcudart_list(struct softcudart_case *one);
 
-/* A case in the GROUP of the file. It returns NULL, or the error text of FAIL(). */
+/* Runs code in which FAIL() ends the run. Returns the text of the failure, or NULL. */
+const char *softcudart_run(void (*run)(void));
+_Noreturn void softcudart_end(const char *wrong);
+#undef FAIL
+#define FAIL(...) softcudart_end(fail_at(__FILE__, __LINE__, __VA_ARGS__))
+
+/* A case in the GROUP of the file. Its end resets the devices, with all objects but graphs. */
 #define CASE(title)                                                                                \
-    static const char *title(void);                                                                \
+    static void title(void);                                                                       \
     __attribute__((constructor)) static void list_##title(void)                                    \
     {                                                                                              \
         static struct softcudart_case listed = {GROUP, __LINE__, #title, title, NULL};             \
         softcudart_list(&listed);                                                                  \
     }                                                                                              \
-    static const char *title(void)
+    static void title(void)
 
 /* The beginning of a gr_cuhost_kernel, as in the output of grinterop-nvcc. */
 #define RECORD(title, params, sizes, offsets, bytes)                                               \

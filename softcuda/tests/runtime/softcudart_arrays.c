@@ -2,8 +2,6 @@
 #define GROUP "arrays"
 #include "softcudart.h"
 
-#include <string.h>
-
 enum { WIDTH = 32, HEIGHT = 8 };
 
 static struct cudaChannelFormatDesc bytes4(void)
@@ -41,7 +39,6 @@ CASE(created_in_each_common_format)
         REQUIRE(flags == cudaArraySurfaceLoadStore);
         CUDA(cudaFreeArray(array));
     }
-    return NULL;
 }
 
 CASE(refused_if_the_format_is_invalid)
@@ -56,7 +53,6 @@ CASE(refused_if_the_format_is_invalid)
     FAILS(cudaErrorInvalidChannelDescriptor, cudaMallocArray(&array, &uneven, WIDTH, HEIGHT, 0));
     FAILS(cudaErrorInvalidValue, cudaMallocArray(NULL, &good, WIDTH, HEIGHT, 0));
     FAILS(cudaErrorInvalidValue, cudaMallocArray(&array, &good, 0, 0, 0));
-    return NULL;
 }
 
 CASE(with_levels)
@@ -72,18 +68,16 @@ CASE(with_levels)
     REQUIRE(has.width == WIDTH / 4 && has.height == HEIGHT / 4);
     FAILS(cudaErrorInvalidValue, cudaGetMipmappedArrayLevel(&level, mipmap, 3));
     CUDA(cudaFreeMipmappedArray(mipmap));
-    return NULL;
 }
 
 /* Creates an array for surfaces, and its description. */
-static const char *new_resource(cudaArray_t *array, struct cudaResourceDesc *resource)
+static void new_resource(cudaArray_t *array, struct cudaResourceDesc *resource)
 {
     const struct cudaChannelFormatDesc desc = bytes4();
     CUDA(cudaMallocArray(array, &desc, WIDTH, HEIGHT, cudaArraySurfaceLoadStore));
     memset(resource, 0, sizeof(*resource));
     resource->resType = cudaResourceTypeArray;
     resource->res.array.array = *array;
-    return NULL;
 }
 
 CASE(as_textures)
@@ -92,7 +86,7 @@ CASE(as_textures)
     struct cudaTextureDesc texture, has;
     cudaTextureObject_t object = 0;
     cudaArray_t array = NULL;
-    PASS_ON(new_resource(&array, &resource));
+    new_resource(&array, &resource);
     memset(&texture, 0, sizeof(texture));
     texture.addressMode[0] = cudaAddressModeWrap;
     texture.addressMode[1] = cudaAddressModeClamp;
@@ -111,8 +105,6 @@ CASE(as_textures)
     CUDA(cudaDestroyTextureObject(object));
     CUDA(cudaDestroyTextureObject(0));
     FAILS(cudaErrorInvalidValue, cudaCreateTextureObject(NULL, &resource, &texture, NULL));
-    CUDA(cudaFreeArray(array));
-    return NULL;
 }
 
 CASE(linear_memory_as_texture)
@@ -132,9 +124,6 @@ CASE(linear_memory_as_texture)
     CUDA(cudaGetTextureObjectResourceDesc(&has, object));
     REQUIRE(has.res.linear.devPtr == memory && has.res.linear.sizeInBytes == 4096);
     REQUIRE(has.res.linear.desc.x == 32 && has.res.linear.desc.f == cudaChannelFormatKindFloat);
-    CUDA(cudaDestroyTextureObject(object));
-    CUDA(cudaFree(memory));
-    return NULL;
 }
 
 CASE(as_surfaces)
@@ -142,13 +131,11 @@ CASE(as_surfaces)
     struct cudaResourceDesc resource, has;
     cudaSurfaceObject_t object = 0;
     cudaArray_t array = NULL;
-    PASS_ON(new_resource(&array, &resource));
+    new_resource(&array, &resource);
     CUDA(cudaCreateSurfaceObject(&object, &resource));
     CUDA(cudaGetSurfaceObjectResourceDesc(&has, object));
     REQUIRE(has.res.array.array == array);
     CUDA(cudaDestroySurfaceObject(object));
     resource.resType = cudaResourceTypeLinear;
     FAILS(cudaErrorInvalidChannelDescriptor, cudaCreateSurfaceObject(&object, &resource));
-    CUDA(cudaFreeArray(array));
-    return NULL;
 }

@@ -10,7 +10,6 @@
 #include "softcudart.h"
 
 #include <stdatomic.h>
-#include <string.h>
 #include <unistd.h>
 
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
@@ -37,30 +36,29 @@ static void CUDART_CB wait_at_gate(void *unused)
     was_late = !is_open;
 }
 
-static const char *block(cudaStream_t stream)
+static void block(cudaStream_t stream)
 {
     is_open = was_late = false;
     CUDA(cudaLaunchHostFunc(stream, wait_at_gate, NULL));
-    return NULL;
 }
 
 /*
  * Blocks a stream that the legacy stream waits for. A per-thread variant that used the legacy
  * stream would wait, too.
  */
-static const char *hold(void)
+static void hold(void)
 {
     CUDA(cudaStreamCreate(&blocked));
-    return OWN ? NULL : block(blocked);
+    if (!OWN)
+        block(blocked);
 }
 
-static const char *release(void)
+static void release(void)
 {
     is_open = true;
     CUDA(cudaStreamSynchronize(blocked));
     CUDA(cudaStreamDestroy(blocked));
     REQUIRE(!was_late);
-    return NULL;
 }
 
 /* ---- Copies and fills ------------------------------------------------------------------------ */
@@ -73,7 +71,7 @@ CASE(copy_bytes)
     void *a = NULL, *b = NULL;
     CUDA(cudaMalloc(&a, SIZE));
     CUDA(cudaMalloc(&b, SIZE));
-    PASS_ON(hold());
+    hold();
     for (int i = 0; i < 4; i++) {
         const enum cudaMemcpyKind *kinds = each[i % 2];
         softcudart_pattern(bytes, SIZE);
@@ -93,10 +91,7 @@ CASE(copy_bytes)
     CUDA(cudaMemcpy(back, a, 0, cudaMemcpyDeviceToHost));
     CUDA(cudaMemcpy(back, bytes + 1, SIZE - 1, cudaMemcpyHostToHost));
     REQUIRE(softcudart_is_pattern(back, SIZE - 1, 1));
-    PASS_ON(release());
-    CUDA(cudaFree(a));
-    CUDA(cudaFree(b));
-    return NULL;
+    release();
 }
 
 CASE(fill_with_a_byte)
@@ -104,7 +99,7 @@ CASE(fill_with_a_byte)
     void *memory = NULL;
     CUDA(cudaMalloc(&memory, SIZE));
     const struct cudaPitchedPtr box = {memory, W, W, H};
-    PASS_ON(hold());
+    hold();
     CUDA(cudaMemset(memory, 0x11, SIZE));
     CUDA(cudaMemsetAsync(memory, 0x22, W, OWN));
     CUDA(cudaMemset2D(memory, W, 0x33, 4, H));
@@ -117,9 +112,7 @@ CASE(fill_with_a_byte)
     CUDA(cudaMemcpy(back, memory, SIZE, cudaMemcpyDeviceToHost));
     REQUIRE(back[0] == 0x66 && back[W * (H - 1)] == 0x66 && back[1] == 0x55);
     REQUIRE(back[W * H] == 0x55 && back[SIZE - 1] == 0x55);
-    PASS_ON(release());
-    CUDA(cudaFree(memory));
-    return NULL;
+    release();
 }
 
 CASE(copy_rows)
@@ -129,16 +122,14 @@ CASE(copy_rows)
     softcudart_pattern(bytes, SIZE);
     CUDA(cudaMallocPitch(&memory, &pitch, W, H));
     REQUIRE(pitch > W && pitch % 64 == 0);
-    PASS_ON(hold());
+    hold();
     CUDA(cudaMemcpy2D(memory, pitch, bytes, W, W, H, cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy2DAsync(back, W, memory, pitch, W, H, cudaMemcpyDefault, OWN));
     CUDA(cudaStreamSynchronize(OWN));
     REQUIRE(softcudart_is_pattern(back, W * H, 0));
-    PASS_ON(release());
+    release();
     FAILS(cudaErrorInvalidPitchValue,
           cudaMemcpy2D(back, W - 1, memory, pitch, W, H, cudaMemcpyDeviceToHost));
-    CUDA(cudaFree(memory));
-    return NULL;
 }
 
 static struct cudaMemcpy3DParms copy_of(struct cudaPitchedPtr to, struct cudaPitchedPtr from,
@@ -162,16 +153,14 @@ CASE(copy_boxes)
     REQUIRE(box.pitch > W && box.xsize == W && box.ysize == H);
     struct cudaMemcpy3DParms in = copy_of(box, given, cudaMemcpyHostToDevice),
                              out = copy_of(seen, box, cudaMemcpyDeviceToHost);
-    PASS_ON(hold());
+    hold();
     CUDA(cudaMemcpy3D(&in));
     CUDA(cudaMemcpy3DAsync(&out, OWN));
     CUDA(cudaStreamSynchronize(OWN));
     REQUIRE(softcudart_is_pattern(back, SIZE, 0));
-    PASS_ON(release());
+    release();
     in.kind = (enum cudaMemcpyKind)9;
     FAILS(cudaErrorInvalidMemcpyDirection, cudaMemcpy3D(&in));
-    CUDA(cudaFree(box.ptr));
-    return NULL;
 }
 
 /* Copies in both directions between two devices or, if there is only one, within it. */
@@ -207,30 +196,26 @@ CASE(copy_between_devices)
         REQUIRE(memcmp(back, bytes, SIZE) == 0);
     }
     FAILS(cudaErrorInvalidDevice, cudaMemcpyPeer(first, 99, second, other, SIZE));
-    CUDA(cudaFree(first));
-    CUDA(cudaFree(second));
-    return NULL;
 }
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
 enum { ROW = W * 4, BYTES = ROW * H / 2 }; /* of an array of 4-byte elements, half as high */
 
-static const char *new_array(cudaArray_t *array, size_t depth)
+static void new_array(cudaArray_t *array, size_t depth)
 {
     const struct cudaChannelFormatDesc desc =
         cudaCreateChannelDesc(8, 8, 8, 8, cudaChannelFormatKindUnsigned);
     CUDA(cudaMalloc3DArray(array, &desc, (struct cudaExtent){W, H / 2, depth}, 0));
-    return NULL;
 }
 
 CASE(copy_rectangles_of_arrays)
 {
     cudaArray_t a = NULL, b = NULL;
     softcudart_pattern(bytes, BYTES);
-    PASS_ON(new_array(&a, 0));
-    PASS_ON(new_array(&b, 0));
-    PASS_ON(hold());
+    new_array(&a, 0);
+    new_array(&b, 0);
+    hold();
     CUDA(cudaMemcpy2DToArray(a, 0, 0, bytes, ROW, ROW, H / 2, cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy2DArrayToArray(b, 0, 0, a, 0, 0, ROW, H / 2, cudaMemcpyDeviceToDevice));
     CUDA(cudaMemcpy2DFromArray(back, ROW, b, 0, 0, ROW, H / 2, cudaMemcpyDeviceToHost));
@@ -244,16 +229,13 @@ CASE(copy_rectangles_of_arrays)
     CUDA(cudaMemcpy2DToArrayAsync(b, 0, 2, bytes, 0, ROW, 1, cudaMemcpyHostToDevice, OWN));
     CUDA(cudaMemcpy2DFromArray(back, 0, b, 0, 2, ROW, 1, cudaMemcpyDeviceToHost));
     REQUIRE(softcudart_is_pattern(back, ROW, 0));
-    PASS_ON(release());
+    release();
     FAILS(cudaErrorInvalidPitchValue,
           cudaMemcpy2DToArray(b, 0, 2, bytes, 0, ROW, 2, cudaMemcpyHostToDevice));
     FAILS(cudaErrorInvalidMemcpyDirection,
           cudaMemcpy2DToArray(b, 0, 2, bytes, ROW, ROW, 2, (enum cudaMemcpyKind)9));
     FAILS(cudaErrorInvalidValue,
           cudaMemcpy2DFromArray(back, ROW, a, 4, 0, ROW, 1, cudaMemcpyDeviceToHost));
-    CUDA(cudaFreeArray(a));
-    CUDA(cudaFreeArray(b));
-    return NULL;
 }
 
 /* The older functions copy bytes that continue in the next row of the array. */
@@ -261,9 +243,9 @@ CASE(copy_across_rows_of_arrays)
 {
     cudaArray_t a = NULL, b = NULL;
     softcudart_pattern(bytes, BYTES);
-    PASS_ON(new_array(&a, 0));
-    PASS_ON(new_array(&b, 0));
-    PASS_ON(hold());
+    new_array(&a, 0);
+    new_array(&b, 0);
+    hold();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
     CUDA(cudaMemcpyToArray(a, 0, 0, bytes, BYTES, cudaMemcpyHostToDevice));
@@ -277,10 +259,7 @@ CASE(copy_across_rows_of_arrays)
     REQUIRE(softcudart_is_pattern(back, ROW - 4, 0));
     REQUIRE(softcudart_is_pattern(back + ROW - 4, 8, 0));
     REQUIRE(softcudart_is_pattern(back + ROW + 4, ROW - 4, ROW + 4));
-    PASS_ON(release());
-    CUDA(cudaFreeArray(a));
-    CUDA(cudaFreeArray(b));
-    return NULL;
+    release();
 }
 
 /* The width of a copy to or from an array is in elements of the array. */
@@ -291,7 +270,7 @@ CASE(copy_boxes_of_arrays)
     struct cudaMemcpy3DParms copy = copy_of(none, given, cudaMemcpyHostToDevice);
     cudaArray_t array = NULL;
     softcudart_pattern(bytes, SIZE);
-    PASS_ON(new_array(&array, D));
+    new_array(&array, D);
     copy.dstArray = array;
     copy.extent.height = H / 4;
     CUDA(cudaMemcpy3D(&copy));
@@ -303,8 +282,6 @@ CASE(copy_boxes_of_arrays)
     REQUIRE(softcudart_is_pattern(back, 20, ROW * (H / 4 + 1) + 8));
     copy.srcPtr.ptr = bytes;
     FAILS(cudaErrorInvalidValue, cudaMemcpy3D(&copy)); /* two sources */
-    CUDA(cudaFreeArray(array));
-    return NULL;
 }
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
@@ -320,8 +297,7 @@ CASE(query_streams)
     CUDA(cudaStreamGetId(cudaStreamPerThread, &own));
     CUDA(cudaStreamGetId(cudaStreamLegacy, &legacy));
     REQUIRE(id == own && id != legacy);
-    CUDA(cudaStreamIsCapturing(OWN, &status));
-    REQUIRE(status == cudaStreamCaptureStatusNone);
+    READS(status, cudaStreamCaptureStatusNone, cudaStreamIsCapturing(OWN, &status));
     CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest));
     CUDA(cudaStreamGetFlags(stream, &flags));
@@ -332,7 +308,6 @@ CASE(query_streams)
     CUDA(cudaStreamDestroy(stream));
     FAILS(cudaErrorInvalidValue, cudaStreamCreateWithFlags(&stream, 0x40));
     FAILS(cudaErrorInvalidResourceHandle, cudaStreamDestroy(NULL));
-    return NULL;
 }
 
 /* The thread's own stream waits for an event of another stream, which the gate blocks. */
@@ -346,7 +321,7 @@ CASE(wait_for_events)
     CUDA(cudaEventCreate(&event));
     CUDA(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
     CUDA(cudaEventRecord(start, OWN));
-    PASS_ON(block(first));
+    block(first);
     CUDA(cudaEventRecord(untimed, first));
     CUDA(cudaStreamWaitEvent(OWN, untimed, 0));
     CUDA(cudaEventRecordWithFlags(event, OWN, cudaEventRecordDefault));
@@ -360,11 +335,6 @@ CASE(wait_for_events)
     CUDA(cudaEventElapsedTime(&ms, start, event));
     REQUIRE(ms >= 0 && !was_late);
     FAILS(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, start, untimed));
-    CUDA(cudaEventDestroy(start));
-    CUDA(cudaEventDestroy(event));
-    CUDA(cudaEventDestroy(untimed));
-    CUDA(cudaStreamDestroy(first));
-    return NULL;
 }
 
 static int times;
@@ -399,8 +369,6 @@ CASE(call_back)
     CUDA(cudaStreamSynchronize(stream));
     REQUIRE(times == 3 && called_with == stream);
     FAILS(cudaErrorInvalidValue, cudaStreamAddCallback(stream, call_with_stream, &one, 1));
-    CUDA(cudaStreamDestroy(stream));
-    return NULL;
 }
 
 CASE(allocate_in_stream_order)
@@ -408,7 +376,7 @@ CASE(allocate_in_stream_order)
     void *memory = NULL, *other = NULL;
     cudaMemPool_t pool = NULL;
     CUDA(cudaDeviceGetDefaultMemPool(&pool, 0));
-    PASS_ON(hold());
+    hold();
     CUDA(cudaMallocAsync(&memory, SIZE, OWN));
     CUDA(cudaMallocFromPoolAsync(&other, SIZE, pool, OWN));
     CUDA(cudaMemsetAsync(memory, 0x19, SIZE, OWN));
@@ -418,7 +386,7 @@ CASE(allocate_in_stream_order)
     CUDA(cudaFreeAsync(other, OWN));
     CUDA(cudaStreamSynchronize(OWN));
     REQUIRE(back[0] == 0x19 && back[SIZE - 1] == 0x19);
-    return release();
+    release();
 }
 
 /* ---- Captures -------------------------------------------------------------------------------- */
@@ -446,18 +414,16 @@ CASE(capture_streams)
     CUDA(cudaMalloc(&extra, SIZE));
     CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
     REQUIRE(mode == cudaStreamCaptureModeRelaxed);
-    CUDA(cudaStreamIsCapturing(OWN, &status));
-    REQUIRE(status == cudaStreamCaptureStatusActive);
+    READS(status, cudaStreamCaptureStatusActive, cudaStreamIsCapturing(OWN, &status));
     CUDA(cudaStreamGetCaptureInfo(OWN, &status, NULL, &captured, NULL, NULL, &count));
     REQUIRE(captured && count == 0);
     CUDA(cudaGraphAddMemsetNode(&node, captured, NULL, 0, &fill));
     CUDA(
         cudaStreamUpdateCaptureDependencies(OWN, &node, NULL, 1, cudaStreamSetCaptureDependencies));
     CUDA(cudaMemcpyAsync(extra, memory, SIZE, cudaMemcpyDeviceToDevice, OWN));
-    CUDA(cudaStreamEndCapture(OWN, &graph));
-    REQUIRE(graph == captured);
+    READS(graph, captured, cudaStreamEndCapture(OWN, &graph));
     memset(&params, 0, sizeof(params));
-    PASS_ON(hold());
+    hold();
     CUDA(cudaGraphInstantiateWithParams(&exec, graph, &params));
     REQUIRE(params.result_out == cudaGraphInstantiateSuccess);
     CUDA(cudaMemset(memory, 0, SIZE));
@@ -465,12 +431,9 @@ CASE(capture_streams)
     CUDA(cudaGraphLaunch(exec, OWN));
     CUDA(cudaMemcpy(back, extra, SIZE, cudaMemcpyDeviceToHost));
     REQUIRE(back[0] == 0x77 && back[SIZE - 1] == 0x77);
-    PASS_ON(release());
+    release();
     CUDA(cudaGraphExecDestroy(exec));
     CUDA(cudaGraphDestroy(graph));
-    CUDA(cudaFree(memory));
-    CUDA(cudaFree(extra));
-    return NULL;
 }
 
 CASE(return_functions_of_the_driver)
@@ -491,5 +454,4 @@ CASE(return_functions_of_the_driver)
 #ifndef REAL_CUDART /* with NULL for the name, the libcudart of NVIDIA crashes */
     FAILS(cudaErrorInvalidValue, cudaGetDriverEntryPointByVersion(NULL, &own, 12000, 0, NULL));
 #endif
-    return NULL;
 }

@@ -3,7 +3,6 @@
 #include "softcudart.h"
 
 #include <pthread.h>
-#include <string.h>
 
 CASE(properties_are_attributes)
 {
@@ -19,14 +18,11 @@ CASE(properties_are_attributes)
     REQUIRE(prop.sharedMemPerBlock == 49152 && prop.totalGlobalMem > 0);
     REQUIRE(prop.multiProcessorCount > 0 && prop.major > 0);
     REQUIRE(prop.unifiedAddressing == 1 && prop.canMapHostMemory == 1);
-    CUDA(cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, 0));
-    REQUIRE(value == prop.major);
+    READS(value, prop.major, cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, 0));
     CUDA(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerMultiProcessor, 0));
     REQUIRE(value == prop.maxThreadsPerMultiProcessor);
     CUDA(cudaDeviceGetPCIBusId(bus, (int)sizeof(bus), 0));
-    CUDA(cudaDeviceGetByPCIBusId(&device, bus));
-    REQUIRE(device == 0);
-    return NULL;
+    READS(device, 0, cudaDeviceGetByPCIBusId(&device, bus));
 }
 
 CASE(invalid_devices)
@@ -49,7 +45,6 @@ CASE(invalid_devices)
     CUDA(cudaDriverGetVersion(&value));
     CUDA(cudaRuntimeGetVersion(&runtime));
     REQUIRE(value >= 13000 && runtime >= 13000 && runtime < 14000);
-    return NULL;
 }
 
 static void *device_of_thread(void *seen)
@@ -66,13 +61,11 @@ CASE(current_device_per_thread)
     pthread_t thread;
     CUDA(cudaGetDeviceCount(&count));
     CUDA(cudaSetDevice(count - 1));
-    CUDA(cudaGetDevice(&device));
-    REQUIRE(device == count - 1);
+    READS(device, count - 1, cudaGetDevice(&device));
     REQUIRE(pthread_create(&thread, NULL, device_of_thread, &of_thread) == 0);
     pthread_join(thread, NULL);
     REQUIRE(of_thread == 0);
     CUDA(cudaSetDevice(0));
-    return NULL;
 }
 
 CASE(chosen_devices)
@@ -84,10 +77,8 @@ CASE(chosen_devices)
     CUDA(cudaChooseDevice(&device, &prop));
     REQUIRE(device >= 0);
     CUDA(cudaSetValidDevices(&first, 1));
-    CUDA(cudaGetDevice(&device));
-    REQUIRE(device == 0);
+    READS(device, 0, cudaGetDevice(&device));
     CUDA(cudaSetValidDevices(NULL, 0));
-    return NULL;
 }
 
 CASE(limits_and_flags)
@@ -105,11 +96,9 @@ CASE(limits_and_flags)
     CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     REQUIRE(least == 0 && greatest <= 0);
     CUDA(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1));
-    CUDA(cudaDeviceGetCacheConfig(&cache));
-    REQUIRE(cache == cudaFuncCachePreferL1);
+    READS(cache, cudaFuncCachePreferL1, cudaDeviceGetCacheConfig(&cache));
     CUDA(cudaDeviceSetCacheConfig(cudaFuncCachePreferNone));
     CUDA(cudaInitDevice(0, 0, 0));
-    return NULL;
 }
 
 /* A reset destroys all resources. The next call initialises the device again. */
@@ -127,24 +116,21 @@ CASE(reset_destroys_resources)
     CUDA(cudaDeviceReset());
     CUDA(cudaDeviceReset());
     CUDA(cudaDeviceSynchronize());
-    return NULL;
 }
 
 CASE(peer_access_can_be_enabled_and_disabled)
 {
     int count = 0, can = -1;
     CUDA(cudaGetDeviceCount(&count));
-    CUDA(cudaDeviceCanAccessPeer(&can, 0, 0));
-    REQUIRE(can == 0);
+    READS(can, 0, cudaDeviceCanAccessPeer(&can, 0, 0));
     FAILS(cudaErrorPeerAccessUnsupported, cudaDeviceEnablePeerAccess(0, 0));
     if (count < 2)
-        return NULL;
+        return;
     CUDA(cudaDeviceCanAccessPeer(&can, 0, 1));
     if (!can)
-        return NULL;
+        return;
     CUDA(cudaDeviceEnablePeerAccess(1, 0));
     FAILS(cudaErrorPeerAccessAlreadyEnabled, cudaDeviceEnablePeerAccess(1, 0));
     CUDA(cudaDeviceDisablePeerAccess(1));
     FAILS(cudaErrorPeerAccessNotEnabled, cudaDeviceDisablePeerAccess(1));
-    return NULL;
 }

@@ -3,7 +3,6 @@
 #include "softcudart.h"
 
 #include <pthread.h>
-#include <string.h>
 
 /* The first runtime call of a program initialises CUDA. */
 CASE(starts_implicitly)
@@ -16,7 +15,6 @@ CASE(starts_implicitly)
     CUDA(cudaFree(memory));
     CUDA(cudaGetDeviceCount(&count));
     REQUIRE(count >= 1);
-    return NULL;
 }
 
 CASE(have_names_and_texts)
@@ -29,7 +27,6 @@ CASE(have_names_and_texts)
             0);
     REQUIRE(strcmp(cudaGetErrorName((cudaError_t)54321), "unrecognized error code") == 0);
     REQUIRE(strcmp(cudaGetErrorString((cudaError_t)54321), "unrecognized error code") == 0);
-    return NULL;
 }
 
 CASE(last_error_persists)
@@ -40,8 +37,6 @@ CASE(last_error_persists)
     REQUIRE(cudaPeekAtLastError() == cudaErrorInvalidValue);
     REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
     REQUIRE(cudaGetLastError() == cudaSuccess);
-    CUDA(cudaFree(memory));
-    return NULL;
 }
 
 static void *fail_in_thread(void *seen)
@@ -61,7 +56,6 @@ CASE(last_error_per_thread)
     pthread_join(thread, NULL);
     REQUIRE(seen);
     REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
-    return NULL;
 }
 
 #ifndef REAL_CUDART
@@ -73,6 +67,5 @@ CASE(not_supported)
     FAILS(cudaErrorNotSupported, cudaGraphConditionalHandleCreate(&handle, NULL, 0, 0));
     FAILS(cudaErrorNotSupported, cudaGraphAddMemcpyNodeToSymbol(&node, NULL, NULL, 0, NULL, NULL, 0,
                                                                 0, cudaMemcpyHostToDevice));
-    return NULL;
 }
 #endif

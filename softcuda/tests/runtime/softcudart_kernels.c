@@ -10,7 +10,6 @@
 #include <grinterop/cuhost_launch.h>
 
 #include <stdatomic.h>
-#include <string.h>
 #include <unistd.h>
 
 static unsigned variable[4]; /* a __device__ variable */
@@ -73,13 +72,12 @@ __attribute__((constructor)) static void add(void)
 
 enum { BLOCKS = 5, THREADS = 64, NUMBER = BLOCKS * THREADS };
 
-static const char *is_scaled(const unsigned *memory, unsigned factor)
+static void is_scaled(const unsigned *memory, unsigned factor)
 {
     unsigned numbers[NUMBER];
     CUDA(cudaMemcpy(numbers, memory, sizeof(numbers), cudaMemcpyDeviceToHost));
     for (unsigned i = 0; i < NUMBER; i++)
         REQUIRE(numbers[i] == i * factor);
-    return NULL;
 }
 
 static void configure(unsigned blocks, unsigned threads, size_t shared, cudaStream_t stream)
@@ -101,10 +99,7 @@ CASE(launched_as_closures)
     memset(&closure, 0, sizeof(closure)); /* the launch has copied the closure */
     CUDA(cudaGetLastError());
     CUDA(cudaStreamSynchronize(stream));
-    PASS_ON(is_scaled(memory, 3));
-    CUDA(cudaStreamDestroy(stream));
-    CUDA(cudaFree(memory));
-    return NULL;
+    is_scaled(memory, 3);
 }
 
 /* A launch with <<< >>> returns no error. It sets the last error. */
@@ -130,7 +125,6 @@ CASE(refused_if_the_launch_is_invalid)
     REQUIRE(launch(&older, 1, 1, 0, &closure) == cudaErrorNoKernelImageForDevice);
     FAILS(cudaErrorInvalidDeviceFunction,
           cudaLaunchKernel(&never_added, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL));
-    return NULL;
 }
 
 CASE(launched_by_address)
@@ -142,22 +136,20 @@ CASE(launched_by_address)
     cudaLaunchConfig_t config;
     CUDA(cudaMalloc((void **)&memory, NUMBER * sizeof(unsigned)));
     CUDA(cudaLaunchKernel(&stub, (dim3){BLOCKS, 1, 1}, (dim3){THREADS, 1, 1}, params, 0, NULL));
-    PASS_ON(is_scaled(memory, 7));
+    is_scaled(memory, 7);
     memset(&config, 0, sizeof(config));
     config.gridDim = (dim3){BLOCKS, 1, 1};
     config.blockDim = (dim3){THREADS, 1, 1};
     factor = 9;
     CUDA(cudaLaunchKernelExC(&config, &stub, params));
-    PASS_ON(is_scaled(memory, 9));
+    is_scaled(memory, 9);
     gr_cuhost_add_kernel(&scale_kernel, "scale", &others[0]);
     gr_cuhost_add_kernel(&closure_kernel, "scale", &others[16 * 1024]);
     factor = 8;
     CUDA(cudaLaunchKernelExC(&config, &others[0], params));
-    PASS_ON(is_scaled(memory, 8));
+    is_scaled(memory, 8);
     config.gridDim.x = 0;
     FAILS(cudaErrorInvalidConfiguration, cudaLaunchKernelExC(&config, &stub, params));
-    CUDA(cudaFree(memory));
-    return NULL;
 }
 
 CASE(attributes)
@@ -173,14 +165,12 @@ CASE(attributes)
     CUDA(cudaFuncGetParamInfo(&stub, 1, &offset, &size));
     REQUIRE(offset == sizeof(unsigned *) && size == sizeof(unsigned));
     FAILS(cudaErrorInvalidValue, cudaFuncGetParamInfo(&stub, 2, &offset, &size));
-    CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &stub, 256, 0));
-    REQUIRE(blocks == 8);
+    READS(blocks, 8, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &stub, 256, 0));
     CUDA(cudaOccupancyAvailableDynamicSMemPerBlock(&size, &stub, 2, 256));
     REQUIRE(size > 0 && size <= 49152);
     CUDA(cudaFuncSetCacheConfig(&stub, cudaFuncCachePreferShared));
     FAILS(cudaErrorInvalidDeviceFunction, cudaFuncGetAttributes(&has, never_added));
     FAILS(cudaErrorInvalidValue, cudaFuncGetAttributes(NULL, &stub));
-    return NULL;
 }
 
 /*
@@ -196,14 +186,12 @@ CASE(attributes_of_closures)
     gr_cuhost_run(&closure_kernel, &stub, &closure);
     CUDA(cudaGetLastError());
     CUDA(cudaDeviceSynchronize());
-    PASS_ON(is_scaled(closure.out, 2));
+    is_scaled(closure.out, 2);
     REQUIRE(shared_size == 65536);
     CUDA(cudaFuncSetAttribute(&stub, cudaFuncAttributeMaxDynamicSharedMemorySize, 49152));
     configure(BLOCKS, THREADS, 65536, NULL);
     gr_cuhost_run(&closure_kernel, &stub, &closure);
     REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
-    CUDA(cudaFree(closure.out));
-    return NULL;
 }
 
 CASE(variables)
@@ -218,8 +206,7 @@ CASE(variables)
     CUDA(cudaMemcpyToSymbol(variable, numbers, 8, 8, cudaMemcpyDefault));
     CUDA(cudaMemcpyFromSymbol(back, variable, sizeof(back), 0, cudaMemcpyDeviceToHost));
     REQUIRE(back[0] == 1 && back[1] == 2 && back[2] == 1 && back[3] == 2);
-    CUDA(cudaGetSymbolSize(&size, constant));
-    REQUIRE(size == sizeof(constant));
+    READS(size, sizeof(constant), cudaGetSymbolSize(&size, constant));
     CUDA(cudaGetSymbolAddress(&address, constant));
     CUDA(cudaMemset(address, 0, size));
     CUDA(cudaMemcpyFromSymbolAsync(back, variable, 4, 4, cudaMemcpyDeviceToHost, NULL));
@@ -230,7 +217,6 @@ CASE(variables)
     FAILS(cudaErrorInvalidMemcpyDirection,
           cudaMemcpyToSymbol(variable, numbers, 8, 0, cudaMemcpyDeviceToHost));
     FAILS(cudaErrorInvalidSymbol, cudaGetSymbolSize(&size, never_added));
-    return NULL;
 }
 
 /* The results for `__managed__ unsigned managed[5]` are the same on an H200. */
@@ -263,13 +249,10 @@ CASE(managed_variables)
           cudaStreamAttachMemAsync(stream, managed + 1, 0, cudaMemAttachGlobal));
     FAILS(cudaErrorInvalidValue, cudaFree(managed));
     FAILS(cudaErrorInvalidValue, cudaIpcGetMemHandle(&handle, managed));
-    CUDA(cudaGetSymbolAddress(&address, managed));
-    REQUIRE(address == managed);
+    READS(address, managed, cudaGetSymbolAddress(&address, managed));
     CUDA(cudaMemsetAsync(managed, 1, sizeof(managed), stream));
     CUDA(cudaStreamSynchronize(stream));
     REQUIRE(managed[0] == 0x01010101 && managed[4] == 0x01010101);
-    CUDA(cudaStreamDestroy(stream));
-    return NULL;
 }
 
 /* A variable is removed when its library is unloaded: later allocations may have its addresses. */
@@ -297,7 +280,6 @@ CASE(removed_variables)
     CUDA(cudaHostUnregister(gone));
     CUDA(cudaPointerGetAttributes(&attributes, managed));
     REQUIRE(attributes.type == cudaMemoryTypeManaged);
-    return NULL;
 }
 
 /* A library with GPU code is refused. */
@@ -310,7 +292,6 @@ CASE(libraries)
     FAILS(cudaErrorFileNotFound,
           cudaLibraryLoadFromFile(&library, "/nonexistent", NULL, NULL, 0, NULL, NULL, 0));
     FAILS(cudaErrorInvalidResourceHandle, cudaLibraryUnload(NULL));
-    return NULL;
 }
 
 /*
@@ -415,5 +396,4 @@ CASE(assertions)
         CUDA(cudaMalloc(&memory, 64));
         CUDA(cudaFree(memory));
     }
-    return NULL;
 }

@@ -2,7 +2,7 @@
 /* The runtime API on the software driver: data and error codes, in groups of cases. */
 #include "softcudart.h"
 
-#include <string.h>
+#include <setjmp.h>
 
 unsigned char softcudart_byte(size_t i)
 {
@@ -34,12 +34,40 @@ void softcudart_list(struct softcudart_case *one)
     *link = one;
 }
 
+static jmp_buf end;
+static const char *text;
+
+_Noreturn void softcudart_end(const char *wrong)
+{
+    text = wrong;
+    longjmp(end, 1);
+}
+
+const char *softcudart_run(void (*run)(void))
+{
+    if (setjmp(end) != 0)
+        return text;
+    run();
+    return NULL;
+}
+
+static void reset_devices(void)
+{
+    int count = 0;
+    (void)cudaGetDeviceCount(&count);
+    while (count-- > 0) {
+        (void)cudaSetDevice(count);
+        (void)cudaDeviceReset();
+    }
+    (void)cudaGetLastError();
+}
+
 static void run(const char *group)
 {
     for (const struct softcudart_case *one = cases; one; one = one->next)
         if (strcmp(one->group, group) == 0) {
-            plain_case(group, one->name, one->run());
-            (void)cudaGetLastError();
+            plain_case(group, one->name, softcudart_run(one->run));
+            reset_devices();
         }
 }
 
