@@ -120,9 +120,6 @@ static unsigned counter_of(CUmodule module)
     return counters[3];
 }
 
-#define ONE_THREAD                                                                                 \
-    .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1
-
 /*
  * Attributes of a launch that are hints are ignored. Attributes that change the meaning of the
  * launch are refused.
@@ -133,7 +130,7 @@ SOFT_TEST(launch_attributes_are_ignored_or_refused)
     CUfunction function = function_of(module, "without_parameters");
     CUlaunchAttribute attributes[2] = {{.id = CU_LAUNCH_ATTRIBUTE_PRIORITY},
                                        {.id = CU_LAUNCH_ATTRIBUTE_IGNORE}};
-    CUlaunchConfig config = {ONE_THREAD, .hStream = fx.stream, .attrs = attributes, .numAttrs = 2};
+    CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, fx.stream, attributes, 2};
     DRV(cuLaunchKernelEx, (&config, function, NULL, NULL));
     attributes[1].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE; /* value 0: not cooperative */
     DRV(cuLaunchKernelEx, (&config, function, NULL, NULL));
@@ -153,23 +150,6 @@ SOFT_TEST(launch_attributes_are_ignored_or_refused)
     GIVES(ERROR_INVALID_HANDLE, cuLaunchKernelEx, (&config, NULL, NULL, NULL));
     CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(counter_of(module), 7); /* three launches have run */
-}
-
-SOFT_TEST(per_thread_launches_use_the_threads_own_stream)
-{
-    CUmodule module = new_module();
-    CUfunction function = function_of(module, "without_parameters");
-    CUstream blocking = NULL;
-    CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
-    struct gate *gate = gate_put(blocking);
-    CUlaunchConfig config = {ONE_THREAD};
-    TWIN(cuLaunchKernel, _ptsz, (function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
-    TWIN(cuLaunchKernelEx, _ptsz, (&config, function, NULL, NULL));
-    TWIN(cuStreamSynchronize, _ptsz, (NULL)); /* the legacy stream would wait for the gate */
-    ck_assert(!gate_is_open(gate));
-    gate_open(gate);
-    CU(StreamSynchronize(blocking));
-    ck_assert_uint_eq(counter_of(module), 6);
 }
 
 /*

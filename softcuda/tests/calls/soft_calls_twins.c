@@ -13,23 +13,36 @@
 #define SIZE  64
 #define PITCH 16
 
-static CUstream blocking;
 static struct gate *gate;
-static CUdeviceptr memory;
+static CUdeviceptr memory, other; /* SIZE zeros */
+static CUgraphicsResource resource;
+static GLuint name; /* the buffer of the resource */
 
 static void block_a_stream(void)
 {
     unsigned char zeros[SIZE] = {0};
+    CUstream blocking = NULL;
+    if (!gr_cuda_is_software())
+        return; /* all cases are skipped */
     memory = soft_memory(zeros, SIZE);
+    other = soft_memory(zeros, SIZE);
+    name = gl_buffer_filled(SIZE, 0x3a);
+    CU(GraphicsGLRegisterBuffer(&resource, name, 0));
     CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
     gate = gate_put(blocking);
 }
 
 static void unblock_the_stream(void)
 {
+    if (!gr_cuda_is_software())
+        return;
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
-    CU(StreamSynchronize(blocking));
+}
+
+static TCase *add_blocked_case(Suite *suite, const char *title)
+{
+    return with_fixture(add_case(suite, title), block_a_stream, unblock_the_stream);
 }
 
 /* Uses a per-thread variant to read the bytes that the thread's own stream has written. */
@@ -53,11 +66,10 @@ static void assert_rows(uint32_t value, size_t size, size_t count, size_t rows)
     ck_assert_mem_eq(bytes_of(memory), expected, SIZE);
 }
 
-GROUP("per-thread twins", add_case)
+GROUP("per-thread twins", add_blocked_case)
 
 SOFT_TEST(per_thread_fills_use_the_threads_own_stream)
 {
-    block_a_stream();
 #define FILL(bits, size, value, count)                                                             \
     do {                                                                                           \
         TWIN(cuMemsetD8_v2, _ptds, (memory, 0, SIZE));                                             \
@@ -74,14 +86,11 @@ SOFT_TEST(per_thread_fills_use_the_threads_own_stream)
     FILL(16, 2, 0x2223, 4);
     FILL(32, 4, 0x33343536, 3);
 #undef FILL
-    unblock_the_stream();
 }
 
 SOFT_TEST(per_thread_copies_use_the_threads_own_stream)
 {
     unsigned char bytes[SIZE], read[SIZE] = {0};
-    CUdeviceptr other = soft_memory(read, SIZE);
-    block_a_stream();
     pattern_fill(bytes, SIZE, 1);
     TWIN(cuMemcpyHtoD_v2, _ptds, (memory, bytes, SIZE));
     assert_pattern(bytes_of(memory), SIZE, 1);
@@ -105,13 +114,11 @@ SOFT_TEST(per_thread_copies_use_the_threads_own_stream)
     TWIN(cuMemsetD8_v2, _ptds, (other, 0, SIZE));
     TWIN(cuMemcpyPeerAsync, _ptsz, (other, fx.context, memory, fx.context, SIZE, NULL));
     assert_pattern(bytes_of(other), SIZE, 4);
-    unblock_the_stream();
 }
 
 /* Copies the first 8 bytes of rows 1 and 2 to rows 0 and 1. */
 SOFT_TEST(per_thread_2d_and_3d_copies_use_the_threads_own_stream)
 {
-    block_a_stream();
     unsigned char bytes[SIZE], expected[SIZE] = {0};
     pattern_fill(bytes, SIZE, 1);
 #define ROWS                                                                                       \
@@ -140,7 +147,6 @@ SOFT_TEST(per_thread_2d_and_3d_copies_use_the_threads_own_stream)
     EACH(TWIN(cuMemcpy3DPeer, _ptds, (&peers)));
     EACH(TWIN(cuMemcpy3DPeerAsync, _ptsz, (&peers, NULL)));
 #undef EACH
-    unblock_the_stream();
 }
 
 SOFT_TEST(per_thread_array_copies_use_the_threads_own_stream)
@@ -151,7 +157,6 @@ SOFT_TEST(per_thread_array_copies_use_the_threads_own_stream)
     CUarray array = NULL, second = NULL;
     DRV(cuArrayCreate_v2, (&array, &row));
     DRV(cuArrayCreate_v2, (&second, &row));
-    block_a_stream();
     pattern_fill(bytes, SIZE, 1);
     TWIN(cuMemcpyHtoA_v2, _ptds, (array, 0, bytes, SIZE));
     TWIN(cuMemcpyAtoA_v2, _ptds, (second, 0, array, 0, SIZE));
@@ -167,7 +172,6 @@ SOFT_TEST(per_thread_array_copies_use_the_threads_own_stream)
     TWIN(cuMemcpyHtoAAsync_v2, _ptsz, (array, 0, bytes, SIZE, NULL));
     TWIN(cuMemcpyAtoH_v2, _ptds, (read, array, 0, SIZE));
     assert_pattern(read, SIZE, 1);
-    unblock_the_stream();
 }
 
 SOFT_TEST(per_thread_allocations_use_the_threads_own_stream)
@@ -175,7 +179,6 @@ SOFT_TEST(per_thread_allocations_use_the_threads_own_stream)
     CUmemoryPool pool = NULL;
     CUdeviceptr a = 0, b = 0;
     DRV(cuDeviceGetDefaultMemPool, (&pool, fx.device));
-    block_a_stream();
     TWIN(cuMemAllocAsync, _ptsz, (&a, SIZE, NULL));
     TWIN(cuMemAllocFromPoolAsync, _ptsz, (&b, SIZE, pool, NULL));
     TWIN(cuMemsetD8Async, _ptsz, (a, 0x31, SIZE, NULL));
@@ -185,7 +188,6 @@ SOFT_TEST(per_thread_allocations_use_the_threads_own_stream)
     TWIN(cuMemFreeAsync, _ptsz, (b, NULL));
     TWIN(cuStreamSynchronize, _ptsz, (NULL));
     INVALID(cuMemsetD8_v2, (a, 0, SIZE));
-    unblock_the_stream();
 }
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
@@ -207,13 +209,11 @@ static void CUDA_CB count_callback(CUstream stream, CUresult status, void *user)
 SOFT_TEST(per_thread_host_functions_use_the_threads_own_stream)
 {
     int calls = 0;
-    block_a_stream();
     TWIN(cuLaunchHostFunc, _ptsz, (NULL, count_call, &calls));
     TWIN(cuStreamAddCallback, _ptsz, (NULL, count_callback, &calls, 0));
     TWIN(cuStreamSynchronize, _ptsz, (NULL));
     TWIN(cuStreamQuery, _ptsz, (NULL));
     ck_assert_int_eq(calls, 2);
-    unblock_the_stream();
 }
 
 SOFT_TEST(per_thread_events_use_the_threads_own_stream)
@@ -221,7 +221,6 @@ SOFT_TEST(per_thread_events_use_the_threads_own_stream)
     CUevent event = NULL, later = NULL;
     CU(EventCreate(&event, 0));
     CU(EventCreate(&later, 0));
-    block_a_stream();
     TWIN(cuEventRecord, _ptsz, (event, NULL));
     CU(EventSynchronize(event));
     struct gate *second = gate_put(CU_STREAM_PER_THREAD);
@@ -238,7 +237,6 @@ SOFT_TEST(per_thread_events_use_the_threads_own_stream)
     CU_GIVES(CUDA_ERROR_NOT_READY, EventQuery(later));
     gate_open(second);
     CU(EventSynchronize(later));
-    unblock_the_stream();
 }
 
 /* For NULL, a per-thread variant returns the same as the plain call for CU_STREAM_PER_THREAD. */
@@ -273,7 +271,6 @@ SOFT_TEST(per_thread_word_operations_use_the_threads_own_stream)
 {
     uint32_t word = 0;
     uint64_t wide = 0;
-    block_a_stream();
     CUstreamBatchMemOpParams barrier = {
         .memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
                           .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
@@ -287,24 +284,33 @@ SOFT_TEST(per_thread_word_operations_use_the_threads_own_stream)
     memcpy(&wide, bytes_of(memory) + 8, sizeof(wide));
     ck_assert_uint_eq(word, 5);
     ck_assert_uint_eq(wide, 0x123456789abcdefull);
-    unblock_the_stream();
 }
 
 SOFT_TEST(per_thread_maps_use_the_threads_own_stream)
 {
-    GLuint name = gl_buffer_filled(SIZE, 0x3a);
-    CUgraphicsResource resource = NULL;
     CUdeviceptr mapped = 0;
     size_t size = 0;
-    CU(GraphicsGLRegisterBuffer(&resource, name, 0));
-    block_a_stream();
     TWIN(cuGraphicsMapResources, _ptsz, (1, &resource, NULL));
     CU_READS(size, SIZE, GraphicsResourceGetMappedPointer(&mapped, &size, resource));
     assert_bytes(bytes_of(mapped), SIZE, 0x3a);
     TWIN(cuMemsetD8Async, _ptsz, (mapped, 0x3b, SIZE, NULL));
     TWIN(cuGraphicsUnmapResources, _ptsz, (1, &resource, NULL));
-    unblock_the_stream();
     assert_gl_bytes(name, SIZE, 0x3b);
+}
+
+SOFT_TEST(per_thread_launches_use_the_threads_own_stream)
+{
+    CUmodule module = new_module();
+    CUfunction function = function_of(module, "without_parameters"); /* counts its launches */
+    const CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, NULL, NULL, 0};
+    CUdeviceptr counters = 0;
+    unsigned count[4];
+    TWIN(cuLaunchKernel, _ptsz, (function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    TWIN(cuLaunchKernelEx, _ptsz, (&config, function, NULL, NULL));
+    TWIN(cuStreamSynchronize, _ptsz, (NULL));
+    DRV(cuModuleGetGlobal_v2, (&counters, NULL, module, "counters"));
+    TWIN(cuMemcpyDtoH_v2, _ptds, (count, counters, sizeof(count)));
+    ck_assert_uint_eq(count[3], 6);
 }
 
 GROUP("streams", add_case)
