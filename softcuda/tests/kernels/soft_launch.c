@@ -83,6 +83,14 @@ void *soft_bytes(CUdeviceptr memory, size_t size)
     return bytes;
 }
 
+unsigned soft_word(CUdeviceptr memory)
+{
+    unsigned word = 0;
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(&word, memory, sizeof(word)));
+    return word;
+}
+
 /* With a sanitizer, the child exits instead of dying by the signal. */
 void expect_death(const char *child, const char *text, const char *also)
 {

@@ -221,20 +221,6 @@ SOFT_TEST(stale_pointers_fault_with_a_message)
                  ", which is byte 0 of device memory after cuMemFree\n");
 }
 
-/* Copies and fills are checked when they are submitted. */
-SOFT_TEST(copies_and_fills_refuse_stale_pointers)
-{
-    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
-    assert_made(buffer);
-    CUdeviceptr stale = gr_buffer_ptr(buffer);
-    unsigned char byte;
-    CU(MemsetD8Async(stale, 1, SIZE, fx.stream));
-    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8Async(stale, 1, SIZE + 1, fx.stream));
-    assert_ok(gr_buffer_release(buffer));
-    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8Async(stale, 1, SIZE, fx.stream));
-    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoHAsync(&byte, stale, 1, fx.stream));
-}
-
 GROUP("kernels", add_case)
 
 SOFT_TEST(kernels_run_on_all_cores)

@@ -223,14 +223,6 @@ DIES(unified_copy_to_kept_pointer, "driver: a copy accessed address 0x", NOT_MAP
     return 0;
 }
 
-DIES(kernel_with_kept_pointer, "driver: kernel write_at accessed address 0x", NOT_MAPPED)
-{
-    begin();
-    CUdeviceptr pointer = kept_pointer();
-    soft_run("write_at", (void *[]){&pointer, &(long long){0}});
-    return 0;
-}
-
 /* ---- A texture is drawn while it is mapped --------------------------------------------------- */
 
 GROUP("drawn while mapped", add_case)
