@@ -13,6 +13,8 @@ CUresult cuProfilerStart(void);
 CUresult cuProfilerStop(void);
 CUresult cuProfilerInitialize(const char *config, const char *output, int mode);
 
+START(fixture_ends_context = true)
+
 GROUP("contexts", add_case)
 
 TEST(context_flags_can_be_changed)

@@ -120,7 +120,6 @@ SOFT_TEST(export_keeps_the_writes_of_running_work)
     DRV(cuMemcpyDtoH_v2, (bytes, memory, sizeof(bytes)));
     for (size_t i = 0; i < PIECES; i++)
         ck_assert_msg(bytes[i * PIECE] == 3, "piece %zu has %u", i, bytes[i * PIECE]);
-    DRV(cuMemFree_v2, (memory));
 }
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
@@ -246,10 +245,9 @@ SOFT_TEST(handle_of_freed_memory_is_refused)
     put_handle("MEMORY", &handle);
     expect_child("fails_to_open_freed_memory");
     /* The new memory may have the address and the descriptor of the freed memory. */
-    CUdeviceptr memory = exported(SIZE, &other);
+    exported(SIZE, &other);
     ck_assert_mem_ne(&other, &handle, sizeof(handle));
     expect_child("fails_to_open_freed_memory");
-    DRV(cuMemFree_v2, (memory));
 }
 
 /* Flips each byte of the handle in turn. A few bytes have no effect. */

@@ -110,7 +110,6 @@ SOFT_TEST(wait_uses_the_latest_record_at_its_call)
     DRV(cuEventDestroy_v2, (event));
     gate_open(gate);
     DRV(cuStreamSynchronize, (third));
-    DRV(cuStreamDestroy_v2, (third));
 }
 
 EVENT_TEST(plain_events_have_no_ipc_handle)
@@ -238,9 +237,8 @@ CHILD(opens_changed_events)
 
 SOFT_TEST(changed_event_handles_are_refused)
 {
-    CUevent event = exported("EVENT");
+    exported("EVENT");
     expect_child("opens_changed_events");
-    DRV(cuEventDestroy_v2, (event));
 }
 
 /* Records an event, but dies before its stream reaches the record. */
@@ -288,7 +286,6 @@ SOFT_TEST(host_wait_fails_if_the_recording_process_died)
     DRV(cuEventRecord, (event, fx.stream)); /* a record by a live process */
     DRV(cuEventSynchronize, (event));
     DRV(cuEventQuery, (event));
-    DRV(cuEventDestroy_v2, (event));
 }
 
 /* Creates a context with a stream that waits for the event. */
@@ -314,7 +311,6 @@ SOFT_TEST(context_fails_if_its_stream_waits_for_a_dead_process)
     DRIVER(cuCtxDestroy_v2)(context);
     DRV(cuCtxSetCurrent, (fx.context));
     CU(CtxSynchronize());
-    DRV(cuEventDestroy_v2, (event));
 }
 
 /*
@@ -345,7 +341,6 @@ SOFT_TEST(reuse_of_a_pid_does_not_hide_a_death)
     GIVES(ERROR_EXTERNAL_DEVICE, cuEventSynchronize, (event));
     ck_assert_int_eq(kill(other, SIGKILL), 0);
     ck_assert_int_eq(waitpid(other, NULL, 0), other);
-    DRV(cuEventDestroy_v2, (event));
 }
 
 static CUevent to_be_reached;
@@ -385,7 +380,6 @@ SOFT_TEST(process_without_its_first_thread_counts_as_alive)
     DRV(cuEventSynchronize, (event));
     int status = child_end(&child, text, sizeof(text));
     ck_assert_msg(status == 0, "the child ended with 0x%x: %.3500s", (unsigned)status, text);
-    DRV(cuEventDestroy_v2, (event));
 }
 
 /*
@@ -406,5 +400,4 @@ SOFT_TEST(context_ends_although_a_record_is_never_reached)
     GIVES(ERROR_NOT_READY, cuEventQuery, (event));
     gate_open(gate);
     DRV(cuEventSynchronize, (event));
-    DRV(cuEventDestroy_v2, (event));
 }

@@ -221,9 +221,6 @@ IMPORT_TEST(copy_reaches_one_layer_of_an_image)
     c.dstZ = 4;
     c.dstXInBytes = 92;
     CALL(ERROR_INVALID_VALUE, Memcpy3DAsync(&c, fx.stream));
-    CU(MipmappedArrayDestroy(mipmap));
-    CU(MemFree(linear));
-    CU(DestroyExternalMemory(memory));
     CU(MemRelease(handle));
 }
 
@@ -269,10 +266,6 @@ IMPORT_TEST(surface_writes_an_external_image)
     CU(MipmappedArrayGetLevel(&array, mipmap, 1));
     store(array, in, (int)(level.row / 4), (int)level.rows);
     assert_rows(linear + first.slice_pitch, &level, bytes, "surface", 1);
-    CU(MipmappedArrayDestroy(mipmap));
-    CU(MemFree(linear));
-    CU(MemFree(in));
-    CU(DestroyExternalMemory(memory));
     CU(MemRelease(handle));
     free(bytes);
 }

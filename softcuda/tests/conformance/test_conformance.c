@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+START(fixture_ends_context = true)
+
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 static char differences[8192];
