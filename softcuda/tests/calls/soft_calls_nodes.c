@@ -330,6 +330,7 @@ SOFT_TEST(invalid_parameters_are_refused)
     g.exec = instantiate(g.graph);
     fill.elementSize = 3;
     INVALID(cuGraphAddMemsetNode, (&node, g.graph, NULL, 0, &fill, fx.context));
+    INVALID(cuGraphExecMemsetNodeSetParams, (g.exec, n.fill, &fill, fx.context));
     fill.elementSize = 1;
     GIVES(ERROR_INVALID_CONTEXT, cuGraphAddMemsetNode, (&node, g.graph, NULL, 0, &fill, context));
     INVALID(cuGraphAddMemsetNode, (NULL, g.graph, NULL, 0, &fill, fx.context));
