@@ -9,8 +9,6 @@
 
 bool thread_sanitizer(void);
 
-void allocate_managed(CUdeviceptr *memory, size_t size);
-
 /*
  * For child processes: begin() sets up the fixture and the kernels; allocated() also allocates
  * device memory.

@@ -2,6 +2,7 @@
 /* Out-of-bounds accesses to device and host memory, and the messages that name this memory. */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
+#include "softcuda/tests/conformance/conformance_share.h"
 #include "soft_guards.h"
 
 #include <stdlib.h>
@@ -56,7 +57,7 @@ DIES(past_managed_memory, KERNEL,
 {
     CUdeviceptr memory = 0;
     begin();
-    allocate_managed(&memory, SIZE);
+    CU(MemAllocManaged(&memory, SIZE, CU_MEM_ATTACH_GLOBAL));
     return write_at(memory, END);
 }
 
@@ -121,59 +122,28 @@ DIES(past_freed_memory, KERNEL,
     return write_at(memory, END);
 }
 
-static CUmemGenericAllocationHandle granule(int *fd)
-{
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-    CUmemGenericAllocationHandle handle = 0;
-    CU(MemCreate(&handle, GRANULE, &prop, 0));
-    CU(MemExportToShareableHandle(fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    return handle;
-}
-
-/* Returns memory of a mapping that fills its whole reservation. */
-static CUdeviceptr mapped_granule(void)
-{
-    CUdeviceptr address = 0;
-    int fd = -1;
-    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
-                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    begin();
-    CU(MemAddressReserve(&address, GRANULE, 0, 0, 0));
-    CU(MemMap(address, GRANULE, 0, granule(&fd), 0));
-    CU(MemSetAccess(address, GRANULE, &access, 1));
-    return address;
-}
-
 DIES(past_a_mapping, KERNEL,
      ", which is 0 bytes past the end of a mapping of cuMemMap (2097152 bytes at ")
 {
-    return write_at(mapped_granule(), GRANULE);
+    begin();
+    return write_at(share_map(share_create(GRANULE), GRANULE), GRANULE);
 }
 
 DIES(before_a_mapping, KERNEL,
      ", which is 1 bytes before the beginning of a mapping of cuMemMap (2097152 ")
 {
-    return write_at(mapped_granule(), -1);
+    begin();
+    return write_at(share_map(share_create(GRANULE), GRANULE), -1);
 }
 
 /*
- * Returns a view of SIZE bytes in the middle of imported memory. The bytes around it in the same
- * pages are accessible.
+ * A view of SIZE bytes in the middle of imported memory. The bytes around it in the same pages are
+ * accessible.
  */
 static CUdeviceptr external_buffer(void)
 {
-    CUDA_EXTERNAL_MEMORY_HANDLE_DESC import = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
-                                               .size = GRANULE};
-    CUDA_EXTERNAL_MEMORY_BUFFER_DESC view = {.offset = 8192 + 256, .size = SIZE};
-    CUexternalMemory memory = NULL;
-    CUdeviceptr buffer = 0;
     begin();
-    granule(&import.handle.fd);
-    CU(ImportExternalMemory(&memory, &import));
-    CU(ExternalMemoryGetMappedBuffer(&buffer, memory, &view));
-    return buffer;
+    return share_map_buffer(share_import(share_create(GRANULE), GRANULE), 8192 + 256, SIZE);
 }
 
 DIES(past_external_memory, KERNEL,
@@ -336,7 +306,7 @@ CHILD(to_cuda_memory)
 {
     void *pinned = NULL;
     CUdeviceptr managed = 0, memory = allocated(64);
-    allocate_managed(&managed, 64);
+    CU(MemAllocManaged(&managed, 64, CU_MEM_ATTACH_GLOBAL));
     CU(MemAllocHost(&pinned, 64));
     soft_run("write_vector_at", (void *[]){&managed, &(long long){0}});
     soft_run("wait_until", (void *[]){&memory});

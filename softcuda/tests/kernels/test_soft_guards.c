@@ -4,7 +4,6 @@
  * the object, and the kernel. Accesses within bounds succeed, up to the last byte.
  */
 #define _GNU_SOURCE
-#include "tests/support/cuda_symbol.h"
 #include "tests/support/child_check.h"
 #include "soft_guards.h"
 
@@ -18,14 +17,6 @@
 bool thread_sanitizer(void)
 {
     return sanitizer() && strcmp(sanitizer(), "ThreadSanitizer") == 0;
-}
-
-void allocate_managed(CUdeviceptr *memory, size_t size)
-{
-    PFN_cuMemAllocManaged_v6000 allocate = NULL;
-    void *symbol = cuda_symbol("cuMemAllocManaged", 6000);
-    memcpy(&allocate, &symbol, sizeof(symbol));
-    ck_assert_int_eq(allocate(memory, size, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
 }
 
 int write_at(CUdeviceptr base, long long offset)
@@ -108,14 +99,6 @@ GROUP("accesses that do not", add_soft_case)
 
 static const size_t sizes[] = {1, 255, 256, 512, 513, SIZE, 4095, 4096, 4097, 70000};
 
-static void find_range(CUdeviceptr address, CUdeviceptr *base, size_t *size)
-{
-    PFN_cuMemGetAddressRange_v3020 find = NULL;
-    void *symbol = cuda_symbol("cuMemGetAddressRange", 3020);
-    memcpy(&find, &symbol, sizeof(symbol));
-    ck_assert_int_eq(find(base, size, address), CUDA_SUCCESS);
-}
-
 /* A kernel writes the first and the last byte of the memory. */
 static void write_ends(CUdeviceptr memory, size_t size)
 {
@@ -139,7 +122,7 @@ static void check_ends(CUdeviceptr memory, size_t size)
     CUdeviceptr base = 0;
     size_t found = 0;
     ck_assert_uint_eq(memory % 512, 0);
-    find_range(memory + size - 1, &base, &found);
+    CU(MemGetAddressRange(&base, &found, memory + size - 1));
     ck_assert_uint_eq(base, memory);
     ck_assert_uint_eq(found, size);
     write_ends(memory, size);
@@ -156,7 +139,7 @@ SOFT_TEST(first_and_last_bytes_of_allocations_are_accessible, sizeof(sizes) / si
     CU(MemAlloc(&memory, size));
     check_ends(memory, size);
     CU(MemFree(memory));
-    allocate_managed(&memory, size);
+    CU(MemAllocManaged(&memory, size, CU_MEM_ATTACH_GLOBAL));
     check_ends(memory, size);
     CU(MemFree(memory));
     CU(MemAllocAsync(&memory, size, fx.stream));

@@ -4,7 +4,6 @@
  * a wrong byte, or as a fault with a message.
  */
 #define _GNU_SOURCE
-#include "tests/support/cuda_symbol.h"
 #include "tests/support/child_check.h"
 #include "soft_launch.h"
 
@@ -337,14 +336,10 @@ GROUP("what it is", add_case)
 
 CHILD(call_missing_function)
 {
-    PFN_cuTexRefCreate_v2000 create_reference = NULL;
     CUtexref reference = NULL;
     child_check(gr_cuda_load(false) == GR_OK);
-    void *symbol = cuda_symbol("cuTexRefCreate", 2000);
-    child_check(symbol);
-    memcpy(&create_reference, &symbol, sizeof(symbol));
-    child_check(create_reference(&reference) == CUDA_ERROR_NOT_SUPPORTED);
-    child_check(create_reference(&reference) == CUDA_ERROR_NOT_SUPPORTED);
+    for (int i = 0; i < 2; i++)
+        child_check(gr_cuda()->TexRefCreate(&reference) == CUDA_ERROR_NOT_SUPPORTED);
     return 0;
 }
 
@@ -359,13 +354,9 @@ CHILD(get_export_table)
 {
     static const CUuuid id = {.bytes = {0x6b}};
     const void *table = NULL;
-    PFN_cuGetExportTable_v3000 get = NULL;
     child_check(gr_cuda_load(false) == GR_OK);
-    void *symbol = cuda_symbol("cuGetExportTable", 3000);
-    child_check(symbol);
-    memcpy(&get, &symbol, sizeof(symbol));
-    child_check(get(&table, &id) == CUDA_ERROR_NOT_SUPPORTED);
-    child_check(get(&table, &id) == CUDA_ERROR_NOT_SUPPORTED);
+    for (int i = 0; i < 2; i++)
+        child_check(gr_cuda()->GetExportTable(&table, &id) == CUDA_ERROR_NOT_SUPPORTED);
     child_check(!table);
     return 0;
 }

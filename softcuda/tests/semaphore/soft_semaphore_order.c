@@ -4,7 +4,7 @@
  * driver ensure.
  */
 #define _GNU_SOURCE
-#include "tests/support/cuda_symbol.h"
+#include "tests/support/driver_symbol.h"
 #include "soft_semaphore.h"
 
 #include <fcntl.h>
@@ -149,36 +149,13 @@ SEMAPHORE_TEST(wait_blocks_default_streams_by_the_legacy_rules)
     CU(StreamSynchronize(CU_STREAM_LEGACY));
 }
 
-static void *per_thread_symbol(const char *name)
-{
-    PFN_cuGetProcAddress_v12000 look_up = NULL;
-    CUdriverProcAddressQueryResult status;
-    void *symbol = cuda_symbol("cuGetProcAddress", 12000);
-    assert_made(symbol);
-    memcpy(&look_up, &symbol, sizeof(look_up));
-    symbol = NULL;
-    assert_result(
-        CUDA_SUCCESS,
-        look_up(name, &symbol, 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status),
-        name);
-    assert_made(symbol);
-    return symbol;
-}
-
 SEMAPHORE_TEST(per_thread_calls_use_the_threads_own_stream)
 {
-    PFN_cuWaitExternalSemaphoresAsync_v10000_ptsz wait_ptsz = NULL;
-    PFN_cuSignalExternalSemaphoresAsync_v10000_ptsz signal_ptsz = NULL;
-    void *symbol = per_thread_symbol("cuWaitExternalSemaphoresAsync");
-    memcpy(&wait_ptsz, &symbol, sizeof(symbol));
-    symbol = per_thread_symbol("cuSignalExternalSemaphoresAsync");
-    memcpy(&signal_ptsz, &symbol, sizeof(symbol));
-
     CUexternalSemaphore t = make_semaphore(TIMELINE);
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS wait = {.params.fence.value = 1};
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal = {.params.fence.value = 2};
-    assert_result(CUDA_SUCCESS, wait_ptsz(&t, &wait, 1, NULL), "wait");
-    assert_result(CUDA_SUCCESS, signal_ptsz(&t, &signal, 1, NULL), "signal");
+    TWIN(cuWaitExternalSemaphoresAsync, _ptsz, (&t, &wait, 1, NULL));
+    TWIN(cuSignalExternalSemaphoresAsync, _ptsz, (&t, &signal, 1, NULL));
     assert_waits(CU_STREAM_PER_THREAD);
     put_signal(t, 1, fx.stream);
     CU(StreamSynchronize(CU_STREAM_PER_THREAD));
