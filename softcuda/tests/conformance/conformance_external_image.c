@@ -93,8 +93,7 @@ static void assert_rows(CUdeviceptr memory, const struct level *level, const uns
                         const char *name, unsigned index)
 {
     size_t size = level->slice_pitch * level->slices;
-    unsigned char *linear = malloc(size);
-    ck_assert_ptr_nonnull(linear);
+    unsigned char *linear = must_allocate(size);
     CU(MemcpyDtoH(linear, memory, size));
     for (size_t z = 0; z < level->slices; z++)
         for (size_t y = 0; y < level->rows; y++)

@@ -66,8 +66,7 @@ int share_export(CUmemGenericAllocationHandle handle)
 
 void share_write(CUdeviceptr pointer, size_t size, unsigned seed)
 {
-    unsigned char *bytes = malloc(size);
-    ck_assert_ptr_nonnull(bytes);
+    unsigned char *bytes = must_allocate(size);
     pattern_fill(bytes, size, seed);
     CU(MemcpyHtoD(pointer, bytes, size));
     free(bytes);
@@ -76,11 +75,9 @@ void share_write(CUdeviceptr pointer, size_t size, unsigned seed)
 
 void share_assert(CUdeviceptr pointer, size_t size, unsigned seed)
 {
-    unsigned char *bytes = malloc(size);
-    ck_assert_ptr_nonnull(bytes);
+    unsigned char *bytes = must_allocate(size);
     CU(MemcpyDtoH(bytes, pointer, size));
-    assert_pattern(bytes, size, seed);
-    free(bytes);
+    assert_no_difference(pattern_differs_once(bytes, size, seed));
 }
 
 CUDA_EXTERNAL_MEMORY_HANDLE_DESC share_description(int fd, size_t size)

@@ -82,8 +82,8 @@ DIES(past_pool_memory, KERNEL,
 static gr_buffer *mapped_buffer(void)
 {
     begin();
-    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
-    child_check(buffer);
+    gr_buffer *buffer =
+        must_make(gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream));
     return buffer;
 }
 
@@ -106,9 +106,8 @@ DIES(before_a_mapped_buffer, KERNEL, ", which is 3073 bytes before the beginning
 DIES(past_an_unmapped_buffer, KERNEL, ", which is 124 bytes past the end of OpenGL buffer ")
 {
     begin();
-    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    child_check(buffer);
+    gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
+    gr_buffer *buffer = must_map(resource);
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     child_check(gr_buffer_release(buffer) == GR_OK);
     return write_at(stale, END + 100);

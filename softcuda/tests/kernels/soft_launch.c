@@ -77,8 +77,7 @@ CUdeviceptr soft_memory(const void *bytes, size_t size)
 
 void *soft_bytes(CUdeviceptr memory, size_t size)
 {
-    void *bytes = malloc(size);
-    ck_assert(bytes);
+    void *bytes = must_allocate(size);
     CU(MemcpyDtoH(bytes, memory, size));
     return bytes;
 }

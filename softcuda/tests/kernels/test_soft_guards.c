@@ -154,13 +154,10 @@ SOFT_TEST(first_and_last_bytes_of_mapped_buffers_are_accessible, sizeof(sizes) /
 {
     size_t size = sizes[_i];
     GLuint name = gl_buffer_filled(size, 1);
-    unsigned char *bytes = malloc(size);
-    ck_assert(bytes);
-    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
-    assert_made(resource);
+    unsigned char *bytes = must_allocate(size);
+    gr_resource *resource = must_register(name);
     for (int i = 0; i < 2; i++) {
-        gr_buffer *buffer = gr_map(resource, fx.stream);
-        assert_made(buffer);
+        gr_buffer *buffer = must_map(resource);
         ck_assert_uint_eq(gr_buffer_ptr(buffer) % 512, 0);
         write_ends(gr_buffer_ptr(buffer), size);
         assert_ok(gr_buffer_release(buffer));

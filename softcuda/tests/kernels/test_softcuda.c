@@ -71,8 +71,7 @@ SOFT_TEST(missing_wait_for_the_map_is_visible)
     unsigned char *copy = pinned(SIZE);
     gr_resource *resource = must_register_as(name, GR_READ_ONLY);
     struct gate *gate = gate_put(fx.stream);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_map(resource);
     CU(MemcpyDtoHAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.other));
     CU(StreamSynchronize(fx.other));
     assert_bytes(copy, SIZE, DISCARDED);
@@ -90,8 +89,7 @@ SOFT_TEST(map_in_an_idle_context_fills_the_memory_at_once)
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     gr_resource *resource = must_register_as(name, GR_READ_ONLY);
     CU(CtxSynchronize());
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_map(resource);
     CU(StreamQuery(fx.stream));
     assert_bytes((const unsigned char *)(uintptr_t)gr_buffer_ptr(buffer), SIZE, 0x3a);
     assert_ok(gr_buffer_release(buffer));
@@ -103,8 +101,7 @@ SOFT_TEST(release_does_not_wait_for_other_streams)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     gr_resource *resource = must_register(name);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_map(resource);
     CU(StreamSynchronize(fx.stream));
     struct gate *gate = gate_put(fx.other);
     CUdeviceptr copy = 0;
@@ -149,8 +146,7 @@ SOFT_TEST(fresh_memory_is_poisoned)
 SOFT_TEST(discarded_bytes_are_visible)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
-    gr_buffer *buffer = gr_map_gl_buffer(name, GR_WRITE_DISCARD, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map_gl_buffer(name, GR_WRITE_DISCARD, fx.stream));
     CU(StreamSynchronize(fx.stream));
     assert_device_bytes(gr_buffer_ptr(buffer), DISCARDED);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 5, SIZE / 2, fx.stream));
@@ -181,8 +177,8 @@ static int run_kernel_on(CUdeviceptr memory)
 CHILD(use_after_unmap)
 {
     begin_child();
-    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
-    child_check(buffer);
+    gr_buffer *buffer =
+        must_make(gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream));
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     child_check(gr_resource_unmap(NULL, fx.stream) != GR_OK);
     child_check(gr_buffer_release(buffer) == GR_OK);
@@ -192,10 +188,8 @@ CHILD(use_after_unmap)
 CHILD(use_between_maps)
 {
     begin_child();
-    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
-    child_check(resource);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    child_check(buffer);
+    gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
+    gr_buffer *buffer = must_map(resource);
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     child_check(gr_buffer_release(buffer) == GR_OK);
     return run_kernel_on(stale);
@@ -378,8 +372,7 @@ SOFT_TEST(device_reports_that_it_is_not_a_gpu)
     ck_assert_msg(strstr(name, "no GPU"), "%s", name);
     ck_assert_msg(strstr(name, "software"), "%s", name);
     ck_assert_msg(!strstr(name, "NVIDIA"), "%s", name);
-    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(16, 1), GR_READ_WRITE);
-    assert_made(resource);
+    gr_resource *resource = must_register(gl_buffer_filled(16, 1));
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "software CUDA driver"), "%s", text);
     gr_resource_free(resource);

@@ -4,14 +4,13 @@
  * so memory, contexts and streams can be passed between them.
  */
 #define _GNU_SOURCE
+#include "tests/support/soft_semaphores.h"
 #include "tests/support/support.h"
+#include "softcuda/tests/conformance/conformance_share.h"
 #include "softcuda/tests/kernels/soft_launch.h"
-
-#include "softcuda/driver/stream/shared_semaphore.h"
 
 #include <cuda_gl_interop.h>
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 #include <grinterop/cuhost_launch.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -169,21 +168,15 @@ GROUP("external", add_case)
 
 SOFT_TEST(runtime_imports_memory)
 {
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
     struct cudaExternalMemoryHandleDesc desc;
     struct cudaExternalMemoryBufferDesc view;
-    CUmemGenericAllocationHandle handle;
+    const CUmemGenericAllocationHandle handle = share_create(2 << 20);
     cudaExternalMemory_t memory = NULL;
     void *mapped = NULL;
     unsigned char *bytes = must_allocate(SIZE);
-    int fd = -1;
-    CU(MemCreate(&handle, 2 << 20, &prop, 0));
-    CU(MemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     memset(&desc, 0, sizeof(desc));
     desc.type = cudaExternalMemoryHandleTypeOpaqueFd;
-    desc.handle.fd = fd;
+    desc.handle.fd = share_export(handle);
     desc.size = 2 << 20;
     RT(ImportExternalMemory(&memory, &desc));
     memset(&view, 0, sizeof(view));
@@ -201,17 +194,14 @@ SOFT_TEST(runtime_imports_memory)
 
 SOFT_TEST(runtime_signals_and_waits_for_semaphores)
 {
-    PFN_gr_softcuda_semaphore_create create;
-    void *symbol = dlsym(RTLD_DEFAULT, "gr_softcuda_semaphore_create");
     struct cudaExternalSemaphoreHandleDesc desc;
     struct cudaExternalSemaphoreSignalParams signal;
     struct cudaExternalSemaphoreWaitParams wait;
     cudaExternalSemaphore_t semaphore = NULL;
-    ck_assert_ptr_nonnull(symbol);
-    memcpy(&create, &symbol, sizeof(symbol));
+    ck_assert(soft_semaphores_load());
     memset(&desc, 0, sizeof(desc));
     desc.type = cudaExternalSemaphoreHandleTypeTimelineSemaphoreFd;
-    ck_assert_int_eq(create(1, 0, &desc.handle.fd), CUDA_SUCCESS);
+    ck_assert_int_eq(soft.create(1, 0, &desc.handle.fd), CUDA_SUCCESS);
     RT(ImportExternalSemaphore(&semaphore, &desc));
     memset(&signal, 0, sizeof(signal));
     memset(&wait, 0, sizeof(wait));
