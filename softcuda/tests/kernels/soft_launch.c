@@ -78,6 +78,7 @@ CUdeviceptr soft_memory(const void *bytes, size_t size)
 void *soft_bytes(CUdeviceptr memory, size_t size)
 {
     void *bytes = must_allocate(size);
+    CU(StreamSynchronize(fx.stream));
     CU(MemcpyDtoH(bytes, memory, size));
     return bytes;
 }

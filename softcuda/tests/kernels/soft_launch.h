@@ -42,8 +42,8 @@ void soft_launch_shared(const char *name, struct extents grid, struct extents bl
 CUresult soft_run(const char *name, void **parameters);
 
 /*
- * soft_memory() allocates device memory with these bytes. soft_bytes() returns a host copy of
- * device memory, which the caller frees. soft_word() waits for fx.stream and reads one word.
+ * soft_memory() allocates device memory with these bytes. soft_bytes() waits for fx.stream and
+ * returns a host copy of device memory, which the caller frees. soft_word() reads one word.
  */
 CUdeviceptr soft_memory(const void *bytes, size_t size);
 void *soft_bytes(CUdeviceptr memory, size_t size);
@@ -57,11 +57,17 @@ void expect_death(const char *child, const char *text, const char *also);
  */
 void expect_message_once(const char *child, const char *text, const char *also);
 
-/* Defines a child, and the test that it dies with this message. */
-#define DIES(title, text, also)                                                                    \
-    SOFT_TEST(dies_##title)                                                                        \
+/*
+ * Define a child and its test: that it dies with this message, that it prints the message once, or
+ * that it returns 0.
+ */
+#define DIES(title, text, also) IN_CHILD(dies_, title, expect_death(#title, text, also))
+#define SAYS(title, text, also) IN_CHILD(says_, title, expect_message_once(#title, text, also))
+#define PASSES(title)           IN_CHILD(passes_, title, expect_child(#title))
+#define IN_CHILD(prefix, title, expectation)                                                       \
+    SOFT_TEST(prefix##title)                                                                       \
     {                                                                                              \
-        expect_death(#title, text, also);                                                          \
+        expectation;                                                                               \
     }                                                                                              \
     CHILD(title)
 

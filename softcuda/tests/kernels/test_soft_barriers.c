@@ -61,18 +61,6 @@ static void assert_number(const unsigned *values, unsigned i, unsigned wanted)
     ck_assert_msg(values[i] == wanted, "number %u is %u, expected %u", i, values[i], wanted);
 }
 
-/*
- * Waits for the stream, copies the memory to the host and frees the memory. The caller frees the
- * copy.
- */
-static void *read_and_free(CUdeviceptr memory, size_t size)
-{
-    CU(StreamSynchronize(fx.stream));
-    void *bytes = soft_bytes(memory, size);
-    CU(MemFree(memory));
-    return bytes;
-}
-
 GROUP("barriers", add_soft_case)
 
 SOFT_TEST(block_sums_by_barriers_are_correct, sizeof(shapes) / sizeof(*shapes))
@@ -81,7 +69,6 @@ SOFT_TEST(block_sums_by_barriers_are_correct, sizeof(shapes) / sizeof(*shapes))
     unsigned blocks = volume(shape->grid), threads = volume(shape->block);
     CUdeviceptr in = numbers(blocks * threads), out = numbers(blocks);
     launch("block_sum", shape, fx.stream, (void *[]){&in, &out});
-    CU(StreamSynchronize(fx.stream));
     unsigned *sums = soft_bytes(out, blocks * sizeof(*sums));
     for (unsigned b = 0; b < blocks; b++) {
         unsigned sum = 0;
@@ -109,7 +96,6 @@ SOFT_TEST(barriers_in_a_loop_separate_its_rounds, sizeof(shapes) / sizeof(*shape
     unsigned rounds = 37;
     CUdeviceptr values = numbers(volume(shape->grid) * volume(shape->block));
     launch("rotate", shape, fx.stream, (void *[]){&values, &rounds});
-    CU(StreamSynchronize(fx.stream));
     assert_rotated(values, shape, rounds);
 }
 
@@ -121,7 +107,7 @@ SOFT_TEST(threads_keep_their_indices_across_barriers, sizeof(shapes) / sizeof(*s
     unsigned threads = volume(shape->block), count = volume(shape->grid) * threads;
     CUdeviceptr out = numbers(9 * count);
     launch("who", shape, fx.stream, (void *[]){&out});
-    unsigned *seen = read_and_free(out, 9 * count * sizeof(*seen));
+    unsigned *seen = soft_bytes(out, 9 * count * sizeof(*seen));
     for (unsigned i = 0; i < count; i++) {
         unsigned t = i % threads, b = i / threads;
         const unsigned wanted[9] = {t % x,     t / x % y, t / x / y,   t % x,      t / x % y,
@@ -141,7 +127,7 @@ SOFT_TEST(barrier_ignores_threads_that_have_exited, 4)
     CUdeviceptr memory = numbers(THREADS);
     soft_launch("leave", (struct extents){.x = 1}, (struct extents){.x = THREADS}, fx.stream,
                 (void *[]){&memory, &stay});
-    unsigned *counts = read_and_free(memory, THREADS * sizeof(*counts));
+    unsigned *counts = soft_bytes(memory, THREADS * sizeof(*counts));
     /* At the last barrier of thread i, the threads from i to stay - 1 are still running. */
     for (unsigned i = 0; i < THREADS; i++)
         assert_number(counts, i, i < stay ? stay - i : number_at(i));
@@ -154,7 +140,7 @@ SOFT_TEST(block_votes_count_predicates, sizeof(shapes) / sizeof(*shapes))
     struct shape shape = {.grid = {.x = 1}, .block = shapes[_i].block};
     CUdeviceptr memory = numbers(5 * threads);
     launch("vote", &shape, fx.stream, (void *[]){&memory, &threads});
-    int *results = read_and_free(memory, 5 * threads * sizeof(*results));
+    int *results = soft_bytes(memory, 5 * threads * sizeof(*results));
     const int wanted[5] = {(int)threads / 2, 1, 0, 1, 0};
     for (unsigned i = 0; i < threads; i++)
         ck_assert_mem_eq(results + 5 * (size_t)i, wanted, sizeof(wanted));
@@ -205,7 +191,7 @@ SOFT_TEST(warp_lanes_exchange_values, sizeof(shapes) / sizeof(*shapes))
     const unsigned blocks = volume(shape->grid), threads = volume(shape->block);
     CUdeviceptr memory = numbers(8 * blocks * threads);
     launch("warps", shape, fx.stream, (void *[]){&memory});
-    unsigned *got = read_and_free(memory, 8 * sizeof(*got) * blocks * threads);
+    unsigned *got = soft_bytes(memory, 8 * sizeof(*got) * blocks * threads);
     for (unsigned i = 0; i < blocks * threads; i++)
         assert_warps(got + 8 * i, i % threads, threads);
     free(got);
@@ -225,7 +211,6 @@ SOFT_TEST(blocks_of_all_sizes_run_in_sequence)
         const struct shape shape = {{.x = 5}, {.x = sizes[i]}};
         CUdeviceptr values = numbers(5 * sizes[i]);
         launch("rotate", &shape, fx.stream, (void *[]){&values, &rounds});
-        CU(StreamSynchronize(fx.stream));
         assert_rotated(values, &shape, rounds);
     }
 }
@@ -292,7 +277,6 @@ CHILD(no_memory_for_stacks)
     soft_kernels_load();
     CUdeviceptr values = numbers(1024);
     launch("rotate", &small, fx.stream, (void *[]){&values, &rounds});
-    CU(StreamSynchronize(fx.stream));
     assert_rotated(values, &small, rounds);
 
     struct rlimit limit;
@@ -362,30 +346,38 @@ SOFT_TEST(wrong_launches_are_explained, 6)
     expect_message_once("launch_wrongly", lines[_i], lines[_i]);
 }
 
-/* The kernels run for more than three times the GR_SOFT_PATIENCE of this process. */
-CHILD(long_launches)
+static void begin_impatiently(void)
 {
-    unsigned *set = NULL;
-    pthread_t thread;
     setenv("GR_SOFT_PATIENCE", "1", 1);
     fixture_setup();
     soft_kernels_load();
-    CU(MemAllocHost((void **)&set, sizeof(*set)));
-    *set = 0;
-    child_check(pthread_create(&thread, NULL, set_later, set) == 0);
-    soft_launch("wait_until", (struct extents){.x = 2}, (struct extents){.x = 1}, fx.stream,
-                (void *[]){&set});
-    CU(StreamSynchronize(fx.stream));
-    child_check(*set == 1);
-    pthread_join(thread, NULL);
-    return 0;
 }
 
-/* Catches: a kernel whose blocks waited for each other hung without a message. */
-SOFT_TEST(long_launch_is_reported)
+/* Launches a kernel for each word, which waits until the thread sets the word. */
+static void wait_for_words(unsigned count, void *(*set)(void *))
 {
-    expect_message_once("long_launches", "driver: kernel",
-                        "driver: kernel wait_until has run for 1 seconds: it never ");
+    unsigned *words = NULL;
+    pthread_t thread;
+    CU(MemAllocHost((void **)&words, count * sizeof(*words)));
+    memset(words, 0, count * sizeof(*words));
+    child_check(pthread_create(&thread, NULL, set, words) == 0);
+    for (unsigned *word = words; word < words + count; word++)
+        soft_launch("wait_until", (struct extents){.x = 2}, (struct extents){.x = 1}, fx.stream,
+                    (void *[]){&word});
+    CU(StreamSynchronize(fx.stream));
+    child_check(words[count - 1] == 1);
+    pthread_join(thread, NULL);
+}
+
+/*
+ * The kernel runs for more than three times the GR_SOFT_PATIENCE. Catches: a kernel whose blocks
+ * waited for each other hung without a message.
+ */
+SAYS(long_launches, "driver: kernel", "driver: kernel wait_until has run for 1 seconds: it never ")
+{
+    begin_impatiently();
+    wait_for_words(1, set_later);
+    return 0;
 }
 
 static void *set_each(void *words)
@@ -397,30 +389,16 @@ static void *set_each(void *words)
     return NULL;
 }
 
-/* Each kernel is shorter than the GR_SOFT_PATIENCE of this process, but all together are longer. */
-CHILD(short_launches)
+/*
+ * Each kernel is shorter than the GR_SOFT_PATIENCE, but all together are longer. Catches: the time
+ * of earlier launches that a waiting thread ran counted for the last one.
+ */
+PASSES(short_launches)
 {
-    unsigned *words = NULL;
-    pthread_t thread;
-    setenv("GR_SOFT_PATIENCE", "1", 1);
-    fixture_setup();
-    soft_kernels_load();
+    begin_impatiently();
     FILE *log = tmpfile();
     child_check(log && dup2(fileno(log), STDERR_FILENO) == STDERR_FILENO);
-    CU(MemAllocHost((void **)&words, 3 * sizeof(*words)));
-    memset(words, 0, 3 * sizeof(*words));
-    child_check(pthread_create(&thread, NULL, set_each, words) == 0);
-    for (unsigned *word = words; word < words + 3; word++)
-        soft_launch("wait_until", (struct extents){.x = 2}, (struct extents){.x = 1}, fx.stream,
-                    (void *[]){&word});
-    CU(StreamSynchronize(fx.stream));
-    pthread_join(thread, NULL);
+    wait_for_words(3, set_each);
     child_check(lseek(STDERR_FILENO, 0, SEEK_END) == 0);
     return 0;
-}
-
-/* Catches: the time of earlier launches that a waiting thread ran counted for the last one. */
-SOFT_TEST(short_launches_are_not_reported)
-{
-    expect_child("short_launches");
 }

@@ -328,7 +328,7 @@ SOFT_TEST(modules_with_gpu_code_are_refused)
 
 GROUP("what it is", add_case)
 
-CHILD(call_missing_function)
+SAYS(call_missing_function, "cuTexRefCreate", "cuTexRefCreate is not implemented")
 {
     CUtexref reference = NULL;
     child_check(gr_cuda_load(false) == GR_OK);
@@ -337,14 +337,11 @@ CHILD(call_missing_function)
     return 0;
 }
 
-SOFT_TEST(missing_entry_point_is_reported_once)
-{
-    expect_message_once("call_missing_function", "cuTexRefCreate",
-                        "cuTexRefCreate is not implemented");
-}
-
-/* Makes the first call that libcudart of NVIDIA makes. */
-CHILD(get_export_table)
+/*
+ * Makes the first call that libcudart of NVIDIA makes. Catches: a program that was also linked with
+ * it got no message about the mistake.
+ */
+SAYS(get_export_table, "this program runs NVIDIA's libcudart, ", "do not link it")
 {
     static const CUuuid id = {.bytes = {0x6b}};
     const void *table = NULL;
@@ -353,16 +350,6 @@ CHILD(get_export_table)
         child_check(gr_cuda()->GetExportTable(&table, &id) == CUDA_ERROR_NOT_SUPPORTED);
     child_check(!table);
     return 0;
-}
-
-/*
- * Catches: a program that was also linked with the runtime of NVIDIA got no message about the
- * mistake.
- */
-SOFT_TEST(nvidia_runtime_is_reported)
-{
-    expect_message_once("get_export_table", "this program runs NVIDIA's libcudart, ",
-                        "do not link it");
 }
 
 SOFT_TEST(device_reports_that_it_is_not_a_gpu)
