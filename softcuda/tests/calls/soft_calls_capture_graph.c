@@ -88,10 +88,9 @@ SOFT_TEST(removed_nodes_are_no_dependencies)
 /* The context of a captured stream ends; other contexts are free of the capture. */
 SOFT_TEST(a_capture_ends_with_its_context)
 {
-    CUcontext context = NULL;
     CUevent event = NULL;
     CUdeviceptr memory = 0;
-    DRV(cuCtxCreate_v2, (&context, 0, fx.device));
+    CUcontext context = new_context(NULL);
     CUstream stream = new_stream(CU_STREAM_DEFAULT), forked = new_stream(CU_STREAM_NON_BLOCKING);
     CU(EventCreate(&event, CU_EVENT_DEFAULT));
     capture_begin(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);

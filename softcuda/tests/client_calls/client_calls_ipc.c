@@ -195,11 +195,10 @@ CHILD(opens_in_two_contexts)
 {
     CUipcMemHandle handle;
     CUdeviceptr memory = 0, other = 0;
-    CUcontext context = NULL;
     fixture_setup();
     take_handle("MEMORY", &handle);
     DRV(cuIpcOpenMemHandle_v2, (&memory, handle, LAZY));
-    DRV(cuCtxCreate_v2, (&context, 0, fx.device));
+    CUcontext context = new_context(NULL);
     GIVES(ERROR_INVALID_HANDLE, cuIpcOpenMemHandle_v2, (&other, handle, LAZY));
     DRV(cuCtxSetCurrent, (fx.context));
     DRV(cuIpcCloseMemHandle, (memory));

@@ -291,9 +291,7 @@ SOFT_TEST(host_wait_fails_if_the_recording_process_died)
 /* Creates a context with a stream that waits for the event. */
 static CUcontext context_that_waits(CUevent event, CUstream *stream)
 {
-    CUcontext context = NULL;
-    DRV(cuCtxCreate_v2, (&context, 0, fx.device));
-    DRV(cuStreamCreate, (stream, CU_STREAM_NON_BLOCKING));
+    CUcontext context = new_context(stream);
     DRV(cuStreamWaitEvent, (*stream, event, 0));
     return context;
 }

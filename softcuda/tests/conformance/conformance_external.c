@@ -145,8 +145,7 @@ IMPORT_TEST(kernels_access_mapped_buffers)
 IMPORT_TEST(context_end_destroys_its_imports)
 {
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
-    CUcontext second = NULL;
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     CUexternalMemory memory = share_import(handle, SHARE_SIZE);
     CUdeviceptr p = share_map_buffer(memory, 0, 4096);
     CU(CtxDestroy(second));

@@ -229,14 +229,11 @@ static void store(CUarray array, CUdeviceptr in, int width, int height)
     const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
                                          .res.array.hArray = array};
     CUmodule module = NULL;
-    CUfunction kernel = NULL;
     CUsurfObject surface = 0;
     void *parameters[] = {&surface, &in, &width, &height};
     ck_assert(kernel_image_load(&image_kernels_image, &module));
-    CU(ModuleGetFunction(&kernel, module, "store_uint8x4"));
     CU(SurfObjectCreate(&surface, &resource));
-    CU(LaunchKernel(kernel, (unsigned)(width * height + 63) / 64, 1, 1, 64, 1, 1, 0, fx.stream,
-                    parameters, NULL));
+    launch_kernel(module, "store_uint8x4", (size_t)(width * height), parameters);
     CU(StreamSynchronize(fx.stream));
     CU(SurfObjectDestroy(surface));
     CU(ModuleUnload(module));

@@ -89,9 +89,8 @@ TEST(event_codes)
 
 TEST(codes_for_an_event_of_another_context)
 {
-    CUcontext second = NULL;
     CUevent event = NULL;
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     CU(EventCreate(&event, 0));
     CALL(ERROR_INVALID_HANDLE, EventRecord(event, fx.stream));
     CALL(SUCCESS, StreamWaitEvent(fx.stream, event, 0));
@@ -281,17 +280,15 @@ TEST(codes_for_a_launch_in_another_context)
     need_kernels();
     CUmodule module = NULL;
     CUfunction f = NULL;
-    CUcontext second = NULL;
     CUdeviceptr memory = 0;
     unsigned long long count = 0;
     void *p[] = {&memory, &count};
     ck_assert(kernel_image_load(&image, &module));
     CU(ModuleGetFunction(&f, module, "add_one"));
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     LAUNCH(ERROR_INVALID_HANDLE, f, 1, 1, 1, 32, 1, 1, 0, NULL, p, NULL);
     LAUNCH(SUCCESS, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, NULL);
-    CU(CtxDestroy(second));
-    CU(CtxSetCurrent(fx.context));
+    end_context(second);
     CU(StreamSynchronize(fx.stream));
     CU(ModuleUnload(module));
 }

@@ -84,10 +84,8 @@ CHILD(destroy_while_a_stream_waits)
     alarm(40);
     fixture_setup();
     child_check(soft_semaphores_load());
-    CUcontext context = NULL;
     CUstream stream = NULL;
-    CU(CtxCreate(&context, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext context = new_context(&stream);
     int fd = make_fd(true, 0);
     gr_softcuda_semaphore *behind = NULL;
     child_check(soft.open(fd, &behind) == CUDA_SUCCESS);
@@ -111,12 +109,11 @@ CHILD(destroy_before_the_signal)
     alarm(40);
     fixture_setup();
     child_check(soft_semaphores_load());
-    CUcontext context = NULL;
     int fd = make_fd(true, 0);
     gr_softcuda_semaphore *behind = NULL;
     child_check(soft.open(fd, &behind) == CUDA_SUCCESS);
     CUexternalSemaphore here = import_copy(fd, TIMELINE);
-    CU(CtxCreate(&context, 0, fx.device));
+    CUcontext context = new_context(NULL);
     CUexternalSemaphore there = import_fd(fd, TIMELINE);
     put_wait(there, 1, CU_STREAM_LEGACY);
     put_signal(there, 2, CU_STREAM_LEGACY);

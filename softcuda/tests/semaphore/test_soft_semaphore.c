@@ -204,10 +204,9 @@ SEMAPHORE_TEST(invalid_calls_are_refused)
 
 SEMAPHORE_TEST(semaphore_ends_with_its_context)
 {
-    CUcontext second = NULL;
     CUexternalSemaphore here = make_semaphore(TIMELINE), there = NULL;
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS one = {.params.fence.value = 1};
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     there = make_semaphore(TIMELINE);
     CU_GIVES(CUDA_ERROR_INVALID_HANDLE,
              SignalExternalSemaphoresAsync(&here, &one, 1, CU_STREAM_LEGACY));
