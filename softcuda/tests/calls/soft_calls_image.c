@@ -5,8 +5,7 @@
 
 GROUP("arrays", add_case)
 
-const CUDA_ARRAY3D_DESCRIPTOR flat = {
-    .Width = 8, .Height = 8, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
+const CUDA_ARRAY3D_DESCRIPTOR flat = {8, 8, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0};
 
 enum {
     LAYERED = CUDA_ARRAY3D_LAYERED,
@@ -91,17 +90,13 @@ SOFT_TEST(invalid_array_descriptors_are_refused)
 
 SOFT_TEST(array_queries_return_the_descriptor)
 {
-    const CUDA_ARRAY_DESCRIPTOR given = {
-        .Width = 5, .Height = 3, .Format = CU_AD_FORMAT_HALF, .NumChannels = 2};
+    const CUDA_ARRAY_DESCRIPTOR given = {5, 3, CU_AD_FORMAT_HALF, 2};
     CUDA_ARRAY_DESCRIPTOR described = {0};
     CUDA_ARRAY3D_DESCRIPTOR deep = {.Depth = 7};
     CUarray array = NULL, plane = NULL;
     DRV(cuArrayCreate_v2, (&array, &given));
     DRV(cuArrayGetDescriptor_v2, (&described, array));
-    ck_assert_uint_eq(described.Width, 5);
-    ck_assert_uint_eq(described.Height, 3);
-    ck_assert_int_eq(described.Format, CU_AD_FORMAT_HALF);
-    ck_assert_uint_eq(described.NumChannels, 2);
+    ck_assert_mem_eq(&described, &given, sizeof(given));
     DRV(cuArray3DGetDescriptor_v2, (&deep, array));
     ck_assert_uint_eq(deep.Depth, 0);
     INVALID(cuArrayGetDescriptor_v2, (NULL, array));
@@ -116,7 +111,6 @@ SOFT_TEST(mipmapped_array_has_the_whole_chain_of_levels)
     CUDA_ARRAY3D_DESCRIPTOR long_row = flat, described;
     CUmipmappedArray levels = NULL;
     CUarray level = NULL;
-    long_row.Width = 8;
     long_row.Height = 0;
     DRV(cuMipmappedArrayCreate, (&levels, &long_row, 99)); /* the whole chain */
     for (unsigned i = 0; i < 4; i++) {
@@ -136,18 +130,13 @@ SOFT_TEST(mipmapped_array_has_the_whole_chain_of_levels)
     INVALID(cuMipmappedArrayCreate, (&levels, NULL, 1));
     long_row.NumChannels = 3;
     INVALID(cuMipmappedArrayCreate, (&levels, &long_row, 1));
-    const CUDA_ARRAY3D_DESCRIPTOR huge = {.Width = 16384,
-                                          .Height = 16384,
-                                          .Depth = 16384,
-                                          .Format = CU_AD_FORMAT_FLOAT,
-                                          .NumChannels = 4};
+    const CUDA_ARRAY3D_DESCRIPTOR huge = {16384, 16384, 16384, CU_AD_FORMAT_FLOAT, 4, 0};
     GIVES(ERROR_OUT_OF_MEMORY, cuMipmappedArrayCreate, (&levels, &huge, 15));
 }
 
 SOFT_TEST(copies_outside_an_array_are_refused)
 {
-    const CUDA_ARRAY_DESCRIPTOR words = {
-        .Width = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
+    const CUDA_ARRAY_DESCRIPTOR words = {4, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1};
     unsigned char bytes[16], read[16] = {0};
     CUarray array = NULL, none = (CUarray)0x1234;
     DRV(cuArrayCreate_v2, (&array, &words));

@@ -134,8 +134,7 @@ static struct parts parts_of(CUarray array)
 /* Creates an array of 4 x 2 elements of 4 bytes each. */
 static CUarray array_of_words(const unsigned words[8])
 {
-    const CUDA_ARRAY_DESCRIPTOR shape = {
-        .Width = 4, .Height = 2, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    const CUDA_ARRAY_DESCRIPTOR shape = {4, 2, CU_AD_FORMAT_UNSIGNED_INT8, 4};
     CUarray array = NULL;
     DRV(cuArrayCreate_v2, (&array, &shape));
     const CUDA_MEMCPY3D copy = copy_to_array(array, words, 16, 2, 1);

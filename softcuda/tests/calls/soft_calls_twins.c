@@ -152,8 +152,7 @@ SOFT_TEST(per_thread_2d_and_3d_copies_use_the_threads_own_stream)
 SOFT_TEST(per_thread_array_copies_use_the_threads_own_stream)
 {
     unsigned char bytes[SIZE], read[SIZE];
-    const CUDA_ARRAY_DESCRIPTOR row = {
-        .Width = SIZE, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
+    const CUDA_ARRAY_DESCRIPTOR row = {SIZE, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1};
     CUarray array = NULL, second = NULL;
     DRV(cuArrayCreate_v2, (&array, &row));
     DRV(cuArrayCreate_v2, (&second, &row));

@@ -293,12 +293,7 @@ static void assert_array(CUarray array, size_t side, int level, int layer)
 {
     unsigned char got[4] = {0};
     CUDA_ARRAY_DESCRIPTOR d;
-    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                                .srcArray = array,
-                                .dstMemoryType = CU_MEMORYTYPE_HOST,
-                                .dstHost = got,
-                                .WidthInBytes = sizeof(got),
-                                .Height = 1};
+    const CUDA_MEMCPY2D copy = array_copy(array, got, sizeof(got), 1, false);
     CU(ArrayGetDescriptor(&d, array));
     ck_assert_uint_eq(d.Width, side);
     CU(Memcpy2DAsync(&copy, fx.stream));

@@ -125,8 +125,7 @@ TWO_TEST(peer_copies_of_boxes_work_from_either_context, 2)
 
 static CUarray make_array(int i)
 {
-    const CUDA_ARRAY_DESCRIPTOR descriptor = {
-        .Width = 16, .Height = 16, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    const CUDA_ARRAY_DESCRIPTOR descriptor = {16, 16, CU_AD_FORMAT_UNSIGNED_INT8, 4};
     CUarray array = NULL;
     use_device(i);
     CU(ArrayCreate(&array, &descriptor));

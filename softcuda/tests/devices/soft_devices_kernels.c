@@ -258,11 +258,8 @@ CHILD(given_a_mapped_buffer)
 
 CHILD(given_a_surface)
 {
-    CUDA_ARRAY3D_DESCRIPTOR descriptor = {.Width = 16,
-                                          .Height = 16,
-                                          .Format = CU_AD_FORMAT_UNSIGNED_INT8,
-                                          .NumChannels = 4,
-                                          .Flags = CUDA_ARRAY3D_SURFACE_LDST};
+    CUDA_ARRAY3D_DESCRIPTOR descriptor = {
+        16, 16, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SURFACE_LDST};
     CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY};
     CUsurfObject surface = 0;
     begin();
