@@ -8,9 +8,6 @@
 
 #include "tests/support/child_check.h"
 
-#include <stdio.h>
-#include <string.h>
-
 GROUP("devices", add_case)
 
 /* test_soft_devices.c finds devices by valid addresses. */

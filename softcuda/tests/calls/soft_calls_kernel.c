@@ -3,8 +3,6 @@
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
-#include <string.h>
-
 GROUP("kernels", add_case)
 
 SOFT_TEST(unregistered_and_outdated_kernels_are_refused)

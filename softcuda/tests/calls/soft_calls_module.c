@@ -7,7 +7,6 @@
 
 #include <elf.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 #include "tests/support/child_check.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The header that declares these functions is not in every CUDA Toolkit. */
 CUresult cuProfilerStart(void);

@@ -3,7 +3,6 @@
 #include "soft_launch.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
