@@ -40,7 +40,4 @@
 
 void conformance_note(const char *call, CUresult got, CUresult wanted);
 
-/* Adds a case that consists of rows. The case fails at its end if a row recorded a wrong code. */
-TCase *add_conformance_case(Suite *suite, const char *name);
-
 #endif

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-GROUP("external memory", add_conformance_case)
+GROUP("external memory", add_case)
 
 TEST(invalid_import_codes)
 {
@@ -160,7 +160,7 @@ IMPORT_TEST(context_end_destroys_its_imports)
  * Each driver imports different handles, so the behaviour of semaphores is tested elsewhere: in
  * test_soft_semaphore.c, and in the tests of the APIs that create semaphores.
  */
-GROUP("external semaphores", add_conformance_case)
+GROUP("external semaphores", add_case)
 
 TEST(semaphore_import_codes)
 {

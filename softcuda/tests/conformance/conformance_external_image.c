@@ -126,7 +126,7 @@ static size_t check_levels(CUmipmappedArray mipmap, const struct shape *shape, C
     return offset;
 }
 
-GROUP("images in external memory", add_conformance_case)
+GROUP("images in external memory", add_case)
 
 IMPORT_TEST(image_rows_match_the_layout_of_lavapipe)
 {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-GROUP("devices and contexts", add_conformance_case)
+GROUP("devices and contexts", add_case)
 
 TEST(device_call_codes)
 {
@@ -99,7 +99,7 @@ TEST(context_limit_codes)
     CALL(ERROR_INVALID_VALUE, CtxGetLimit(&limit, (CUlimit)99));
 }
 
-GROUP("memory", add_conformance_case)
+GROUP("memory", add_case)
 
 TEST(device_memory_codes)
 {

@@ -15,7 +15,7 @@ static void *as_handle(int fd)
     return (void *)(intptr_t)fd;
 }
 
-GROUP("virtual memory", add_conformance_case)
+GROUP("virtual memory", add_case)
 
 TEST(granularity_codes)
 {

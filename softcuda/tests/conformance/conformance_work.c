@@ -9,7 +9,7 @@
 
 #include "examples/support/kernel_image.h"
 
-GROUP("streams and events", add_conformance_case)
+GROUP("streams and events", add_case)
 
 TEST(stream_codes)
 {
@@ -176,7 +176,7 @@ TEST(host_function_codes)
         conformance_note("a call within a host function", inside[i], CUDA_ERROR_NOT_PERMITTED);
 }
 
-GROUP("modules and launches", add_conformance_case)
+GROUP("modules and launches", add_case)
 
 /* The symbols of the images that support.c embeds. */
 KERNEL_IMAGE_SYMBOLS(kernel_image_test_kernels_gpu)
@@ -293,7 +293,7 @@ TEST(codes_for_a_launch_in_another_context)
     CU(ModuleUnload(module));
 }
 
-GROUP("look-ups", add_conformance_case)
+GROUP("look-ups", add_case)
 
 TEST(symbol_lookup_codes)
 {
