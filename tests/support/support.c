@@ -209,19 +209,24 @@ int __lsan_is_turned_off(void)
 
 /* ---- The fixture ----------------------------------------------------------------------------- */
 
+#define FD_NAME 256
+
 /* The file behind a descriptor, as a path or as "/memfd:NAME (deleted)". */
-static void fd_name(int fd, char name[64])
+static void fd_name(int fd, char name[FD_NAME])
 {
     char path[32];
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(path, name, 63);
+    ssize_t length = readlink(path, name, FD_NAME - 1);
     name[length > 0 ? length : 0] = '\0';
 }
 
-/* Mesa 25 may open a memory file for a display at any time, and keeps it open. */
+/*
+ * Mesa 25 may open a memory file for a display at any time, and keeps it open. A thread of Mesa
+ * writes compiled shaders to files.
+ */
 static bool is_mesa_file(const char *name)
 {
-    return strncmp(name, "/memfd:allocation fd", 20) == 0;
+    return strncmp(name, "/memfd:allocation fd", 20) == 0 || strstr(name, "/mesa_shader_cache");
 }
 
 /* The NVIDIA driver opens the device file of a GPU on first use and may close it at any time. */
@@ -237,7 +242,7 @@ int open_fds(void)
     int count = -1; /* does not count the descriptor of the folder itself */
     struct dirent *entry;
     while ((entry = readdir(folder))) {
-        char name[64] = "";
+        char name[FD_NAME] = "";
         if (readlinkat(dirfd(folder), entry->d_name, name, sizeof(name) - 1) >= 0 &&
             !is_mesa_file(name) && !is_nvidia_file(name))
             count++;
@@ -274,7 +279,7 @@ int device_past_last(char *text, size_t size)
  * The file behind each descriptor before a case. Messages use these files to name descriptors that
  * the case left open or closed.
  */
-static char fd_names[MOST_FDS][64], changed_fds[1024];
+static char fd_names[MOST_FDS][FD_NAME], changed_fds[1024];
 
 static void remember_fds(void)
 {
@@ -287,11 +292,11 @@ static const char *name_changed_fds(void)
     size_t used = 0;
     changed_fds[0] = '\0';
     for (int fd = 0; fd < MOST_FDS && used + 160 < sizeof(changed_fds); fd++) {
-        char name[64];
+        char name[FD_NAME];
         fd_name(fd, name);
         if (strcmp(name, fd_names[fd]) != 0)
             used += (size_t)snprintf(changed_fds + used, sizeof(changed_fds) - used,
-                                     " %d was \"%s\", is \"%s\"", fd, fd_names[fd], name);
+                                     " %d was \"%.63s\", is \"%.63s\"", fd, fd_names[fd], name);
     }
     return changed_fds;
 }
