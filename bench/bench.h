@@ -12,8 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include <grinterop/cuda.h>
-#include <grinterop/egl.h>
+#include "bench/scope.h"
 
 /* The program name, which is the prefix of error messages. Each program defines it. */
 extern const char bench_program[];
@@ -24,7 +23,6 @@ struct bench_device {
     CUdevice device;
     CUcontext context;
     CUstream stream;
-    gr_egl *egl; /* OpenGL on the same device, opened by bench_device_open_gl() */
 };
 
 /* The quartiles of a set of samples. A single number has NaN as quartiles. */
@@ -54,10 +52,9 @@ struct bench_row {
     const char *what;
     const char *part; /* the title of the part of the table; --only accepts it, too */
     /*
-     * Measures the row at one size and adds its results. False after an error; then no further row
-     * is measured.
+     * Measures the row at one size and adds its results. After an error no further row is measured.
      */
-    bool (*run)(const struct bench_row *row, size_t size);
+    void (*run)(const struct bench_row *row, size_t size);
 };
 
 enum { BENCH_VALUES = 8, BENCH_RESULTS = 512, BENCH_NOTE = 500, BENCH_TABLES = 7 };
@@ -96,18 +93,13 @@ struct bench_setup {
     /* tables of structs that begin with a struct bench_row; the last of each has no name */
     const void *rows[BENCH_TABLES];
     size_t row_size;
-    /*
-     * Optional functions; false after an error. close() always runs, and accepts partly opened
-     * data. begin() and end() enclose the rows of a size.
-     */
-    bool (*open)(void);
+    /* Optional functions. What open() keeps ends with the program; begin(): with its size. */
+    void (*open)(void);
     void (*add_facts)(struct bench_machine *machine);
     size_t (*sizes)(void);
-    bool (*begin)(size_t size);
-    bool (*end)(size_t size);
+    void (*begin)(size_t size);
     bool (*wants)(const struct bench_row *row, size_t size);
     const struct bench_goal *(*goals)(void); /* the last goal has no rows */
-    void (*close)(void);
 };
 
 /* Each program defines its setup. main() is in bench_main.c. */
@@ -122,8 +114,8 @@ struct bench_result *bench_add(const struct bench_row *row, const char *size);
 struct bench_result *bench_add_as(const struct bench_row *row, const char *name, const char *part,
                                   const char *size);
 
-/* Sets why the result was not measured. Returns false. */
-bool bench_not_measured(struct bench_result *result, const char *reason);
+/* Sets why the result was not measured. */
+void bench_not_measured(struct bench_result *result, const char *reason);
 
 void bench_set(struct bench_result *result, const char *name, struct bench_spread value);
 static inline void bench_set_number(struct bench_result *result, const char *name, double value)
@@ -164,12 +156,12 @@ struct bench_blocks {
     unsigned blocks;   /* the maximum number of blocks */
     double seconds;    /* the time limit in seconds, or INFINITY; at least 10 blocks are measured */
     size_t values;     /* the number of values of a block */
-    bool (*block)(void *of, unsigned number, double *values); /* false after an error */
+    void (*block)(void *of, unsigned number, double *values);
     void *of;
 };
 
 /* Measures the blocks and sets the spread of each value. */
-bool bench_measure(const struct bench_blocks *blocks, struct bench_spread spreads[]);
+void bench_measure(const struct bench_blocks *blocks, struct bench_spread spreads[]);
 
 /* The result of one block of a subject; times are in microseconds per frame. */
 struct bench_block {
@@ -188,8 +180,8 @@ struct bench_pairs {
     unsigned subjects; /* 2, or 1 to measure only the first subject */
     unsigned warm_ups, blocks;
     double seconds;
-    bool (*enqueue)(void *of, unsigned subject, unsigned frames); /* for bench_time_block() */
-    bool (*block)(void *of, unsigned subject, struct bench_block *block);
+    void (*enqueue)(void *of, unsigned subject, unsigned frames); /* for bench_time_block() */
+    void (*block)(void *of, unsigned subject, struct bench_block *block);
     void *of;
 };
 
@@ -203,9 +195,9 @@ struct bench_comparison {
 };
 
 /* Enqueues the frames of a subject and measures their time, for the callback block(). */
-bool bench_time_block(const struct bench_pairs *pairs, unsigned subject, unsigned frames,
+void bench_time_block(const struct bench_pairs *pairs, unsigned subject, unsigned frames,
                       struct bench_block *block);
-bool bench_compare(const struct bench_pairs *pairs, struct bench_comparison *result);
+struct bench_comparison bench_compare(const struct bench_pairs *pairs);
 
 /*
  * Adds the values of the comparison to the result: microseconds per frame of both subjects, the
@@ -232,46 +224,11 @@ void bench_each_goal(void (*take)(const struct bench_goal *goal, const struct be
 /* False after an error, which has been printed. */
 bool bench_write_json(const char *path, const struct bench_machine *machine);
 
-/* ---- Errors ---------------------------------------------------------------------------------- */
-
-/*
- * The last error of the thread is kept, until it is printed or becomes the reason why a row was not
- * measured. These functions return false; bench_print_error() returns `good`.
- */
-bool bench_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
-bool bench_cuda_failed(CUresult result, const char *call);
-bool bench_grinterop_failed(const char *call);
-bool bench_out_of_memory(void);
-bool bench_print_error(bool good);
-const char *bench_last_error(void);
-static inline bool bench_cuda_ok(CUresult result, const char *call)
-{
-    return result == CUDA_SUCCESS || bench_cuda_failed(result, call);
-}
-static inline bool bench_grinterop_ok(bool good, const char *call)
-{
-    return good || bench_grinterop_failed(call);
-}
-bool bench_gl_ok(const char *doing); /* whether OpenGL has no error */
-
-/*
- * Call a function of the CUDA driver or of grinterop by its name without cu or gr_. True on
- * success. GR_NEW() sets an object to the result.
- */
-#define CU(name, ...) bench_cuda_ok(bench_cuda->name(__VA_ARGS__), "cu" #name)
-#define GR(name, ...) bench_grinterop_ok(gr_##name(__VA_ARGS__) == GR_OK, "gr_" #name)
-#define GR_NEW(object, name, ...)                                                                  \
-    bench_grinterop_ok(((object) = gr_##name(__VA_ARGS__)) != NULL, "gr_" #name)
-
 /* ---- bench_machine.c ------------------------------------------------------------------------- */
 
-/* The driver API, once the device is open. */
-extern const gr_cuda_api *bench_cuda;
-
-/* Open or close the device. Closing also accepts a device that is unopened or only partly open. */
-bool bench_device_open(struct bench_device *device);
-bool bench_device_open_gl(struct bench_device *device);
-void bench_device_close(struct bench_device *device);
+/* Open CUDA, and OpenGL, on a device. OpenGL is opened first, and ends last. */
+void bench_device_open(struct bench_device *device);
+void bench_open_gl(int cuda_device);
 
 /* Enqueues a memory barrier, as grinterop does before a signal, if the driver has StreamBatchMemOp.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Opens the CUDA device, context and stream, keeps errors, and collects the facts needed to compare
- * results: driver, device and date.
+ * Opens the CUDA device, context and stream, and collects the facts needed to compare results:
+ * driver, device and date.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -9,91 +9,47 @@
 
 #include <epoxy/gl.h>
 
-#include <grinterop/gr.h>
+#include <grinterop/egl.h>
 
 #include "bench/bench.h"
 
-const gr_cuda_api *bench_cuda;
-
-/* ---- Errors ---------------------------------------------------------------------------------- */
-
-static _Thread_local char last_error[400];
-
-bool bench_failed(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(last_error, sizeof(last_error), format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-const char *bench_last_error(void)
-{
-    return last_error;
-}
-
-bool bench_print_error(bool good)
-{
-    if (!good && *last_error != '\0')
-        fprintf(stderr, "%s: %s\n", bench_program, last_error);
-    *last_error = '\0';
-    return good;
-}
-
-bool bench_cuda_failed(CUresult result, const char *call)
-{
-    const char *name = NULL;
-    gr_cuda()->GetErrorName(result, &name);
-    return bench_failed("%s: %s", call, name ? name : "unknown error");
-}
-
-bool bench_grinterop_failed(const char *call)
-{
-    const gr_error error = *gr_last_error();
-    return bench_failed("%s: %s", call, error.message);
-}
-
-bool bench_gl_ok(const char *doing)
-{
-    const GLenum error = glGetError();
-    return error == GL_NO_ERROR || bench_failed("%s: OpenGL error 0x%04x", doing, error);
-}
-
-bool bench_out_of_memory(void)
-{
-    return bench_failed("out of memory");
-}
-
 /* ---- The device ------------------------------------------------------------------------------ */
 
-bool bench_device_open(struct bench_device *d)
+static void end_stream(void *stream)
+{
+    CU(StreamDestroy, stream);
+}
+
+static void end_context(void *of)
+{
+    const struct bench_device *d = of;
+    CU(CtxSetCurrent, NULL);
+    CU(DevicePrimaryCtxRelease, d->device);
+}
+
+static void load_cuda(void)
 {
     bench_cuda = gr_cuda();
     if (!bench_cuda)
-        return bench_grinterop_failed("gr_cuda");
-    return CU(DeviceGet, &d->device, d->ordinal) &&
-           CU(DevicePrimaryCtxRetain, &d->context, d->device) && CU(CtxSetCurrent, d->context) &&
-           CU(StreamCreate, &d->stream, CU_STREAM_NON_BLOCKING);
+        bench_fail_grinterop("gr_cuda");
 }
 
-bool bench_device_open_gl(struct bench_device *d)
+void bench_device_open(struct bench_device *d)
 {
-    if (!gr_cuda())
-        return bench_grinterop_failed("gr_cuda");
-    return GR_NEW(d->egl, egl_create, &GR_INIT(gr_egl_options, .cuda_device = d->ordinal)) &&
-           bench_device_open(d);
+    load_cuda();
+    CU(DeviceGet, &d->device, d->ordinal);
+    CU(DevicePrimaryCtxRetain, &d->context, d->device);
+    bench_later(end_context, d);
+    CU(CtxSetCurrent, d->context);
+    CU(StreamCreate, &d->stream, CU_STREAM_NON_BLOCKING);
+    bench_later(end_stream, d->stream);
 }
 
-void bench_device_close(struct bench_device *d)
+void bench_open_gl(int cuda_device)
 {
-    if (d->stream)
-        bench_cuda->StreamDestroy(d->stream);
-    if (d->context) {
-        bench_cuda->CtxSetCurrent(NULL);
-        bench_cuda->DevicePrimaryCtxRelease(d->device);
-    }
-    gr_egl_free(d->egl);
+    gr_egl *egl;
+    load_cuda();
+    GR_KEEP(egl, egl_create, &GR_INIT(gr_egl_options, .cuda_device = cuda_device));
 }
 
 /* Without it, a small fill may complete after the signal that follows it. */

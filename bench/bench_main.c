@@ -104,10 +104,10 @@ struct bench_result *bench_add(const struct bench_row *row, const char *size)
     return bench_add_as(row, row->name, row->part, size);
 }
 
-bool bench_not_measured(struct bench_result *result, const char *reason)
+void bench_not_measured(struct bench_result *result, const char *reason)
 {
     snprintf(result->note, sizeof(result->note), "%s", reason);
-    return result->measured = false;
+    result->measured = false;
 }
 
 void bench_set(struct bench_result *result, const char *name, struct bench_spread value)
@@ -158,31 +158,44 @@ static bool wants(const struct bench_row *row, size_t size)
     return !bench_setup.wants || bench_setup.wants(row, size);
 }
 
-static bool run_row(const struct bench_row *row, size_t size)
+struct step {
+    const struct bench_row *row;
+    size_t size;
+};
+
+static void call_row(void *of)
+{
+    const struct step *step = of;
+    step->row->run(step->row, step->size);
+}
+
+static void run_row(const struct bench_row *row, size_t size)
 {
     const size_t from = bench_result_count;
     if (!wants(row, size))
-        return true;
+        return;
     bench_progress("%s", row->name);
-    const bool good = bench_print_error(row->run(row, size));
+    const bool good = bench_print_error(bench_scope(call_row, &(struct step){row, size}));
     bench_progress_end();
     bench_print_results(from);
-    return good;
+    if (!good)
+        bench_give_up();
 }
 
-static bool run_size(size_t size)
+static void run_size(void *of)
 {
-    bool good = !bench_setup.begin || bench_print_error(bench_setup.begin(size));
-    for (size_t table = 0; good && bench_setup.rows[table]; table++) {
+    const size_t size = *(size_t *)of;
+    if (bench_setup.begin)
+        bench_setup.begin(size);
+    for (size_t table = 0; bench_setup.rows[table]; table++) {
         const char *at = bench_setup.rows[table];
-        for (const struct bench_row *row; good; at += bench_setup.row_size) {
-            row = (const struct bench_row *)(const void *)at;
+        for (;; at += bench_setup.row_size) {
+            const struct bench_row *row = (const struct bench_row *)(const void *)at;
             if (!row->name)
                 break;
-            good = run_row(row, size);
+            run_row(row, size);
         }
     }
-    return (!bench_setup.end || bench_print_error(bench_setup.end(size))) && good;
 }
 
 static bool run(void)
@@ -190,7 +203,7 @@ static bool run(void)
     const size_t sizes = bench_setup.sizes ? bench_setup.sizes() : 1;
     bool good = true;
     for (size_t size = 0; good && size < sizes; size++)
-        good = run_size(size);
+        good = bench_print_error(bench_scope(run_size, &size));
     if (good)
         bench_print_goals();
     for (size_t i = 0; i < bench_result_count; i++)
@@ -198,22 +211,21 @@ static bool run(void)
     return good;
 }
 
-static bool open_and_run(void)
+static void run_all(void *none)
 {
-    if (!bench_print_error(bench_setup.open()))
-        return false;
+    (void)none;
+    bench_setup.open();
     bench_describe_machine(&machine);
     if (bench_setup.add_facts)
         bench_setup.add_facts(&machine);
     print_head();
     const bool good = run();
-    return (!json_path || bench_write_json(json_path, &machine)) && good;
+    if ((json_path && !bench_write_json(json_path, &machine)) || !good)
+        bench_give_up();
 }
 
 int main(int argc, char *argv[])
 {
     read_options(argc, argv);
-    const bool good = open_and_run();
-    bench_setup.close();
-    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+    return bench_print_error(bench_scope(run_all, NULL)) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

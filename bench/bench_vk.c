@@ -9,39 +9,48 @@
 
 struct bench_vk bench_vk;
 
-bool bench_vk_failed(VkResult result, const char *call)
+void bench_fail_vk(VkResult result, const char *call)
 {
-    return bench_failed("%s: VkResult %d", call, (int)result);
+    bench_fail("%s: VkResult %d", call, (int)result);
 }
+
+#define DEFINE_END(Object)                                                                         \
+    void bench_vk_end_##Object(void *object)                                                       \
+    {                                                                                              \
+        bench_vk.Destroy##Object(bench_vk.on.device, object, NULL);                                \
+    }
+BENCH_VK_OBJECTS(DEFINE_END)
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-static bool find_functions(void)
+#define OF_INSTANCE(name)                                                                          \
+    ((PFN_##name)bench_vk.on.get_instance_proc_addr(bench_vk.on.instance, #name))
+
+static void find_functions(void)
 {
-    const gr_vk_device_desc *on = &bench_vk.on;
-    const PFN_vkGetDeviceProcAddr of_device =
-        (PFN_vkGetDeviceProcAddr)on->get_instance_proc_addr(on->instance, "vkGetDeviceProcAddr");
-    const char *missing = of_device ? NULL : "vkGetDeviceProcAddr";
-    if (missing)
-        return bench_failed("the Vulkan driver has no %s", missing);
-#define FIND(name) bench_vk.name = (PFN_vk##name)of_device(on->device, "vk" #name);
+    const PFN_vkGetDeviceProcAddr of_device = OF_INSTANCE(vkGetDeviceProcAddr);
+    const char *missing = NULL;
+    if (!of_device)
+        bench_fail("the Vulkan driver has no vkGetDeviceProcAddr");
+#define FIND(name) bench_vk.name = (PFN_vk##name)of_device(bench_vk.on.device, "vk" #name);
 #define FIND_NEEDED(name)                                                                          \
     FIND(name)                                                                                     \
     if (!bench_vk.name)                                                                            \
         missing = "vk" #name;
-#define FIND_OF_INSTANCE(name)                                                                     \
-    bench_vk.name = (PFN_vk##name)on->get_instance_proc_addr(on->instance, "vk" #name);
+#define FIND_BOTH(name)        FIND_NEEDED(Create##name) FIND_NEEDED(Destroy##name)
+#define FIND_OF_INSTANCE(name) bench_vk.name = OF_INSTANCE(vk##name);
     BENCH_VK_FUNCTIONS(FIND_NEEDED)
+    BENCH_VK_OBJECTS(FIND_BOTH)
     BENCH_VK_INSTANCE_FUNCTIONS(FIND_OF_INSTANCE)
     BENCH_VK_EXPORTS(FIND)
-    return !missing || bench_failed("the Vulkan driver has no %s", missing);
+    if (missing)
+        bench_fail("the Vulkan driver has no %s", missing);
 }
 
-bool bench_vk_open(int cuda_device)
+void bench_vk_open(int cuda_device)
 {
-    if (!GR_NEW(bench_vk.headless, vk_headless_create,
-                &GR_INIT(gr_vk_headless_options, .cuda_device = cuda_device)))
-        return false;
+    GR_NEW(bench_vk.headless, vk_headless_create,
+           &GR_INIT(gr_vk_headless_options, .cuda_device = cuda_device));
     const gr_vk_headless_info *h = gr_vk_headless_get_info(bench_vk.headless);
     bench_vk.on = GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = h->get_instance_proc_addr,
                           .instance = h->instance, .physical_device = h->physical_device,
@@ -50,20 +59,17 @@ bool bench_vk_open(int cuda_device)
     bench_vk.queues[BENCH_GRAPHICS] = (struct bench_vk_queue){h->graphics, h->graphics_family, 0};
     bench_vk.queues[BENCH_COMPUTE] = (struct bench_vk_queue){h->compute, h->compute_family, 0};
     bench_vk.queues[BENCH_TRANSFER] = (struct bench_vk_queue){h->transfer, h->transfer_family, 0};
-    return find_functions();
+    find_functions();
 }
 
-void bench_vk_close(void)
+void bench_vk_close(void *none)
 {
     const gr_vk_device_desc *on = &bench_vk.on;
-    for (unsigned q = 0; q < BENCH_QUEUES; q++)
-        bench_vk_end_commands(&bench_vk.queues[q]);
+    (void)none;
     if (!bench_vk.headless && on->device != VK_NULL_HANDLE)
-        ((PFN_vkDestroyDevice)on->get_instance_proc_addr(on->instance, "vkDestroyDevice"))(
-            on->device, NULL);
+        OF_INSTANCE(vkDestroyDevice)(on->device, NULL);
     if (!bench_vk.headless && on->instance != VK_NULL_HANDLE)
-        ((PFN_vkDestroyInstance)on->get_instance_proc_addr(on->instance, "vkDestroyInstance"))(
-            on->instance, NULL);
+        OF_INSTANCE(vkDestroyInstance)(on->instance, NULL);
     gr_vk_headless_free(bench_vk.headless);
     memset(&bench_vk, 0, sizeof(bench_vk));
 }
@@ -77,17 +83,14 @@ gr_vk_device *bench_vk_wrap(const struct bench_vk_queue *queue, unsigned transpo
     desc.queue_family = queue->family;
     desc.transports = transports;
     desc.synchronization2 = synchronization2 && bench_vk.synchronization2;
-    GR_NEW(device, vk_device_from_vk, &desc);
+    GR_KEEP(device, vk_device_from_vk, &desc);
     return device;
 }
 
 /* ---- Mesa on the CPU, which is foreign to the GPU on which CUDA computes ----------------------
  */
 
-#define OF_INSTANCE(name)                                                                          \
-    ((PFN_##name)bench_vk.on.get_instance_proc_addr(bench_vk.on.instance, #name))
-
-static bool create_instance(gr_vk_device_desc *on)
+static void create_instance(gr_vk_device_desc *on)
 {
     const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                            .apiVersion = VK_API_VERSION_1_2};
@@ -97,12 +100,11 @@ static bool create_instance(gr_vk_device_desc *on)
     void *found = file ? dlsym(file, "vkGetInstanceProcAddr") : NULL;
     memcpy(&on->get_instance_proc_addr, &found, sizeof(found));
     if (!found)
-        return bench_failed("libvulkan.so.1 is missing");
-    return bench_vk_ok(OF_INSTANCE(vkCreateInstance)(&info, NULL, &on->instance),
-                       "vkCreateInstance");
+        bench_fail("libvulkan.so.1 is missing");
+    bench_check_vk(OF_INSTANCE(vkCreateInstance)(&info, NULL, &on->instance), "vkCreateInstance");
 }
 
-static bool choose_device(gr_vk_device_desc *on)
+static void choose_device(gr_vk_device_desc *on)
 {
     VkPhysicalDevice devices[8];
     uint32_t count = sizeof(devices) / sizeof(*devices);
@@ -112,20 +114,19 @@ static bool choose_device(gr_vk_device_desc *on)
         OF_INSTANCE(vkGetPhysicalDeviceProperties)(devices[i], &properties);
         on->physical_device = devices[i];
         if (properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU)
-            return true;
+            return;
     }
-    return bench_failed("no Vulkan driver draws on the CPU: install Mesa's lavapipe, and check "
-                        "VK_DRIVER_FILES");
+    bench_fail("no Vulkan driver draws on the CPU: install Mesa's lavapipe, and check "
+               "VK_DRIVER_FILES");
 }
 
 /* Mesa's only queue family supports all commands. */
-static bool create_device(gr_vk_device_desc *on)
+static void create_device(gr_vk_device_desc *on)
 {
     static const float priority = 1;
     const char *names[16];
     uint32_t count = sizeof(names) / sizeof(*names);
-    if (!GR(vk_device_extensions, on, names, &count))
-        return false;
+    GR(vk_device_extensions, on, names, &count);
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
         .timelineSemaphore = VK_TRUE};
@@ -138,21 +139,27 @@ static bool create_device(gr_vk_device_desc *on)
                                      .pQueueCreateInfos = &queue,
                                      .enabledExtensionCount = count,
                                      .ppEnabledExtensionNames = names};
-    return bench_vk_ok(OF_INSTANCE(vkCreateDevice)(on->physical_device, &info, NULL, &on->device),
-                       "vkCreateDevice");
+    bench_check_vk(OF_INSTANCE(vkCreateDevice)(on->physical_device, &info, NULL, &on->device),
+                   "vkCreateDevice");
 }
 
-bool bench_vk_open_software(void)
+void bench_vk_open_software(void)
 {
     gr_vk_device_desc *on = &bench_vk.on;
     *on = GR_INIT(gr_vk_device_desc, .transports = GR_TRANSPORT_COPY);
-    if (!create_instance(on) || !choose_device(on) || !create_device(on))
-        return false;
+    create_instance(on);
+    choose_device(on);
+    create_device(on);
     OF_INSTANCE(vkGetDeviceQueue)(on->device, 0, 0, &bench_vk.queues[BENCH_GRAPHICS].queue);
-    return find_functions();
+    find_functions();
 }
 
 /* ---- Commands -------------------------------------------------------------------------------- */
+
+static void forget_pool(void *queue)
+{
+    ((struct bench_vk_queue *)queue)->pool = VK_NULL_HANDLE;
+}
 
 VkCommandBuffer bench_vk_record(struct bench_vk_queue *queue, VkCommandBufferUsageFlags usage)
 {
@@ -160,31 +167,29 @@ VkCommandBuffer bench_vk_record(struct bench_vk_queue *queue, VkCommandBufferUsa
                                           .queueFamilyIndex = queue->family};
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = usage};
-    VkCommandBuffer commands = NULL;
-    if (queue->pool == VK_NULL_HANDLE &&
-        !VK(CreateCommandPool, bench_vk.on.device, &pool, NULL, &queue->pool))
-        return NULL;
+    VkCommandBuffer commands;
+    if (queue->pool == VK_NULL_HANDLE) {
+        VK_KEEP(CommandPool, &pool, &queue->pool);
+        bench_later(forget_pool, queue);
+    }
     const VkCommandBufferAllocateInfo info = {.sType =
                                                   VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                               .commandPool = queue->pool,
                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                               .commandBufferCount = 1};
-    return VK(AllocateCommandBuffers, bench_vk.on.device, &info, &commands) &&
-                   VK(BeginCommandBuffer, commands, &begin)
-               ? commands
-               : NULL;
-}
-
-void bench_vk_end_commands(struct bench_vk_queue *queue)
-{
-    if (queue->pool != VK_NULL_HANDLE)
-        bench_vk.DestroyCommandPool(bench_vk.on.device, queue->pool, NULL);
-    queue->pool = VK_NULL_HANDLE;
+    VK(AllocateCommandBuffers, bench_vk.on.device, &info, &commands);
+    VK(BeginCommandBuffer, commands, &begin);
+    return commands;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static bool allocate(struct bench_vk_object *object, const VkMemoryRequirements *needs,
+static void end_memory(void *memory)
+{
+    bench_vk.FreeMemory(bench_vk.on.device, memory, NULL);
+}
+
+static void allocate(struct bench_vk_object *object, const VkMemoryRequirements *needs,
                      VkMemoryPropertyFlags properties, bool exported)
 {
     const VkMemoryDedicatedAllocateInfo dedicated = {
@@ -201,17 +206,17 @@ static bool allocate(struct bench_vk_object *object, const VkMemoryRequirements 
             (has.memoryTypes[type].propertyFlags & properties) != properties))
         type++;
     if (type == has.memoryTypeCount)
-        return bench_failed("Vulkan has no memory of the required type");
+        bench_fail("Vulkan has no memory of the required type");
     const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                        .pNext = exported ? &export : NULL,
                                        .allocationSize = needs->size,
                                        .memoryTypeIndex = type};
     object->memory_size = needs->size;
-    return VK(AllocateMemory, bench_vk.on.device, &info, NULL, &object->memory);
+    VK(AllocateMemory, bench_vk.on.device, &info, NULL, &object->memory);
+    bench_later(end_memory, object->memory);
 }
 
-bool bench_vk_buffer(struct bench_vk_object *object, VkDeviceSize size, VkBufferUsageFlags usage,
-                     bool exported)
+struct bench_vk_object bench_vk_buffer(VkDeviceSize size, VkBufferUsageFlags usage, bool exported)
 {
     const VkDevice device = bench_vk.on.device;
     const VkExternalMemoryBufferCreateInfo external = {
@@ -221,17 +226,18 @@ bool bench_vk_buffer(struct bench_vk_object *object, VkDeviceSize size, VkBuffer
                                      .pNext = exported ? &external : NULL,
                                      .size = size,
                                      .usage = usage};
+    struct bench_vk_object object = {0};
     VkMemoryRequirements needs;
-    if (!VK(CreateBuffer, device, &info, NULL, &object->buffer))
-        return false;
-    bench_vk.GetBufferMemoryRequirements(device, object->buffer, &needs);
-    return allocate(object, &needs,
-                    exported ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
-                             : VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-                                   VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-                    exported) &&
-           VK(BindBufferMemory, device, object->buffer, object->memory, 0) &&
-           (exported || VK(MapMemory, device, object->memory, 0, size, 0, &object->bytes));
+    VK_KEEP(Buffer, &info, &object.buffer);
+    bench_vk.GetBufferMemoryRequirements(device, object.buffer, &needs);
+    allocate(&object, &needs,
+             exported ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+                      : VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+             exported);
+    VK(BindBufferMemory, device, object.buffer, object.memory, 0);
+    if (!exported)
+        VK(MapMemory, device, object.memory, 0, size, 0, &object.bytes);
+    return object;
 }
 
 VkImageCreateInfo bench_vk_image_info(VkFormat format, uint32_t width, uint32_t height,
@@ -247,48 +253,35 @@ VkImageCreateInfo bench_vk_image_info(VkFormat format, uint32_t width, uint32_t 
                                .usage = usage};
 }
 
-bool bench_vk_image(struct bench_vk_object *object, const VkImageCreateInfo *like, bool exported)
+struct bench_vk_object bench_vk_image(const VkImageCreateInfo *like, bool exported)
 {
     const VkDevice device = bench_vk.on.device;
     const VkExternalMemoryImageCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkImageCreateInfo info = *like;
+    struct bench_vk_object object = {0};
     VkMemoryRequirements needs;
     info.pNext = exported ? &external : NULL;
-    if (!VK(CreateImage, device, &info, NULL, &object->image))
-        return false;
-    bench_vk.GetImageMemoryRequirements(device, object->image, &needs);
-    if (!allocate(object, &needs, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, exported) ||
-        !VK(BindImageMemory, device, object->image, object->memory, 0))
-        return false;
+    VK_KEEP(Image, &info, &object.image);
+    bench_vk.GetImageMemoryRequirements(device, object.image, &needs);
+    allocate(&object, &needs, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, exported);
+    VK(BindImageMemory, device, object.image, object.memory, 0);
     const VkImageViewCreateInfo view = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-        .image = object->image,
+        .image = object.image,
         .viewType = VK_IMAGE_VIEW_TYPE_2D,
         .format = like->format,
         .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
     };
-    return exported || VK(CreateImageView, device, &view, NULL, &object->view);
-}
-
-void bench_vk_free(struct bench_vk_object *object)
-{
-    const VkDevice device = bench_vk.on.device;
-    if (object->view != VK_NULL_HANDLE)
-        bench_vk.DestroyImageView(device, object->view, NULL);
-    if (object->image != VK_NULL_HANDLE)
-        bench_vk.DestroyImage(device, object->image, NULL);
-    if (object->buffer != VK_NULL_HANDLE)
-        bench_vk.DestroyBuffer(device, object->buffer, NULL);
-    if (object->memory != VK_NULL_HANDLE)
-        bench_vk.FreeMemory(device, object->memory, NULL);
-    *object = (struct bench_vk_object){0};
+    if (!exported)
+        VK_KEEP(ImageView, &view, &object.view);
+    return object;
 }
 
 /* ---- Timeline semaphores --------------------------------------------------------------------- */
 
-bool bench_vk_timeline(VkSemaphore *semaphore, bool exported)
+VkSemaphore bench_vk_timeline(bool exported)
 {
     const VkExportSemaphoreCreateInfo export = {
         .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
@@ -298,7 +291,9 @@ bool bench_vk_timeline(VkSemaphore *semaphore, bool exported)
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                         .pNext = &type};
-    return VK(CreateSemaphore, bench_vk.on.device, &info, NULL, semaphore);
+    VkSemaphore semaphore;
+    VK_KEEP(Semaphore, &info, &semaphore);
+    return semaphore;
 }
 
 int bench_vk_export(VkSemaphore semaphore)
@@ -307,23 +302,27 @@ int bench_vk_export(VkSemaphore semaphore)
                                           .semaphore = semaphore,
                                           .handleType =
                                               VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
-    int fd = -1;
+    int fd;
     if (!bench_vk.GetSemaphoreFdKHR)
-        bench_failed("Vulkan exports no timeline semaphores here");
-    else if (!VK(GetSemaphoreFdKHR, bench_vk.on.device, &info, &fd))
-        fd = -1;
+        bench_fail("Vulkan exports no timeline semaphores here");
+    VK(GetSemaphoreFdKHR, bench_vk.on.device, &info, &fd);
     return fd;
 }
 
-bool bench_import_timeline(int fd, CUexternalSemaphore *semaphore)
+static void end_import(void *semaphore)
+{
+    CU(DestroyExternalSemaphore, semaphore);
+}
+
+CUexternalSemaphore bench_import_timeline(int fd)
 {
     const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {
         .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD, .handle.fd = fd};
-    if (fd < 0)
-        return false;
-    if (CU(ImportExternalSemaphore, semaphore, &desc))
-        return true;
-    *semaphore = NULL;
-    close(fd); /* A failed import does not take ownership of the descriptor. */
-    return false;
+    CUexternalSemaphore semaphore;
+    const CUresult result = bench_cuda->ImportExternalSemaphore(&semaphore, &desc);
+    if (result != CUDA_SUCCESS)
+        close(fd); /* A failed import does not take ownership of the descriptor. */
+    bench_check_cuda(result, "cuImportExternalSemaphore");
+    bench_later(end_import, semaphore);
+    return semaphore;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Vulkan for the benchmarks: one device, its functions, queues and commands, and memory and
- * semaphores by raw calls. Functions that return false or NULL have set the error.
+ * semaphores by raw calls. All objects are kept.
  */
 #ifndef BENCH_VK_H
 #define BENCH_VK_H
@@ -26,26 +26,8 @@
     X(CmdEndRenderPass)                                                                            \
     X(CmdPipelineBarrier)                                                                          \
     X(CmdPushConstants)                                                                            \
-    X(CreateBuffer)                                                                                \
-    X(CreateCommandPool)                                                                           \
-    X(CreateFramebuffer)                                                                           \
     X(CreateGraphicsPipelines)                                                                     \
-    X(CreateImage)                                                                                 \
-    X(CreateImageView)                                                                             \
-    X(CreatePipelineLayout)                                                                        \
-    X(CreateRenderPass)                                                                            \
-    X(CreateSemaphore)                                                                             \
-    X(CreateShaderModule)                                                                          \
-    X(DestroyBuffer)                                                                               \
-    X(DestroyCommandPool)                                                                          \
-    X(DestroyFramebuffer)                                                                          \
-    X(DestroyImage)                                                                                \
-    X(DestroyImageView)                                                                            \
     X(DestroyPipeline)                                                                             \
-    X(DestroyPipelineLayout)                                                                       \
-    X(DestroyRenderPass)                                                                           \
-    X(DestroySemaphore)                                                                            \
-    X(DestroyShaderModule)                                                                         \
     X(DeviceWaitIdle)                                                                              \
     X(EndCommandBuffer)                                                                            \
     X(FreeMemory)                                                                                  \
@@ -56,6 +38,17 @@
     X(QueueSubmit)                                                                                 \
     X(SignalSemaphore)                                                                             \
     X(WaitSemaphores)
+/* The objects that VK_KEEP() creates. */
+#define BENCH_VK_OBJECTS(X)                                                                        \
+    X(Buffer)                                                                                      \
+    X(CommandPool)                                                                                 \
+    X(Framebuffer)                                                                                 \
+    X(Image)                                                                                       \
+    X(ImageView)                                                                                   \
+    X(PipelineLayout)                                                                              \
+    X(RenderPass)                                                                                  \
+    X(Semaphore)                                                                                   \
+    X(ShaderModule)
 #define BENCH_VK_INSTANCE_FUNCTIONS(X)                                                             \
     X(GetPhysicalDeviceMemoryProperties)                                                           \
     X(GetPhysicalDeviceProperties2)
@@ -68,7 +61,7 @@
 struct bench_vk_queue {
     VkQueue queue;
     uint32_t family;
-    VkCommandPool pool; /* created by the first bench_vk_record() */
+    VkCommandPool pool; /* created by the first bench_vk_record() of a scope */
 };
 
 enum { BENCH_GRAPHICS, BENCH_COMPUTE, BENCH_TRANSFER, BENCH_QUEUES };
@@ -78,37 +71,46 @@ extern struct bench_vk {
     gr_vk_device_desc on;     /* the device, without a queue */
     bool synchronization2;
     struct bench_vk_queue queues[BENCH_QUEUES];
-#define BENCH_VK_MEMBER(name) PFN_vk##name name;
+#define BENCH_VK_MEMBER(name)  PFN_vk##name name;
+#define BENCH_VK_MEMBERS(name) BENCH_VK_MEMBER(Create##name) BENCH_VK_MEMBER(Destroy##name)
     BENCH_VK_FUNCTIONS(BENCH_VK_MEMBER)
+    BENCH_VK_OBJECTS(BENCH_VK_MEMBERS)
     BENCH_VK_INSTANCE_FUNCTIONS(BENCH_VK_MEMBER)
     BENCH_VK_EXPORTS(BENCH_VK_MEMBER)
-#undef BENCH_VK_MEMBER
 } bench_vk;
 
-bool bench_vk_failed(VkResult result, const char *call);
-static inline bool bench_vk_ok(VkResult result, const char *call)
+_Noreturn void bench_fail_vk(VkResult result, const char *call);
+static inline void bench_check_vk(VkResult result, const char *call)
 {
-    return result == VK_SUCCESS || bench_vk_failed(result, call);
+    if (result != VK_SUCCESS)
+        bench_fail_vk(result, call);
 }
 
-/* Calls a Vulkan function by its name without vk. True on success. */
-#define VK(name, ...) bench_vk_ok(bench_vk.name(__VA_ARGS__), "vk" #name)
+/*
+ * VK() calls a Vulkan function by its name without vk. VK_KEEP() creates an object, which the scope
+ * destroys: VK_KEEP(Buffer, &info, &buffer).
+ */
+#define VK(name, ...) bench_check_vk(bench_vk.name(__VA_ARGS__), "vk" #name)
+#define VK_KEEP(Object, info, made)                                                                \
+    (VK(Create##Object, bench_vk.on.device, info, NULL, made),                                     \
+     bench_later(bench_vk_end_##Object, *(made)))
+#define BENCH_VK_DECLARE_END(Object) void bench_vk_end_##Object(void *object);
+BENCH_VK_OBJECTS(BENCH_VK_DECLARE_END)
 
 /*
- * Opens Vulkan on that CUDA device, or Mesa on the CPU. bench_vk_close() accepts a device that is
- * unopened or only partly open.
+ * Opens Vulkan on that CUDA device, or Mesa on the CPU. bench_vk_close() is for bench_later(). It
+ * accepts a device that is unopened or only partly open.
  */
-bool bench_vk_open(int cuda_device);
-bool bench_vk_open_software(void);
-void bench_vk_close(void);
+void bench_vk_open(int cuda_device);
+void bench_vk_open_software(void);
+void bench_vk_close(void *none);
 
 /* The device and that queue for grinterop. */
 gr_vk_device *bench_vk_wrap(const struct bench_vk_queue *queue, unsigned transports,
                             bool synchronization2);
 
-/* Begins a command buffer, which lives until bench_vk_end_commands(). */
+/* Begins a command buffer. */
 VkCommandBuffer bench_vk_record(struct bench_vk_queue *queue, VkCommandBufferUsageFlags usage);
-void bench_vk_end_commands(struct bench_vk_queue *queue);
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -126,10 +128,8 @@ struct bench_vk_object {
  * Objects that are exported have device memory that CUDA can import, dedicated to images, since
  * some drivers require it. Other buffers have host memory, and other images a view.
  */
-bool bench_vk_buffer(struct bench_vk_object *object, VkDeviceSize size, VkBufferUsageFlags usage,
-                     bool exported);
-bool bench_vk_image(struct bench_vk_object *object, const VkImageCreateInfo *info, bool exported);
-void bench_vk_free(struct bench_vk_object *object);
+struct bench_vk_object bench_vk_buffer(VkDeviceSize size, VkBufferUsageFlags usage, bool exported);
+struct bench_vk_object bench_vk_image(const VkImageCreateInfo *info, bool exported);
 
 /* A colour image with one level and layer. */
 VkImageCreateInfo bench_vk_image_info(VkFormat format, uint32_t width, uint32_t height,
@@ -138,8 +138,8 @@ static const VkImageSubresourceLayers BENCH_VK_COLOUR = {VK_IMAGE_ASPECT_COLOR_B
 
 /* ---- Timeline semaphores --------------------------------------------------------------------- */
 
-bool bench_vk_timeline(VkSemaphore *semaphore, bool exported);
-int bench_vk_export(VkSemaphore semaphore); /* a descriptor that the caller owns, or -1 */
-bool bench_import_timeline(int fd, CUexternalSemaphore *semaphore); /* takes the descriptor */
+VkSemaphore bench_vk_timeline(bool exported);
+int bench_vk_export(VkSemaphore semaphore);        /* a descriptor that the caller owns */
+CUexternalSemaphore bench_import_timeline(int fd); /* takes the descriptor */
 
 #endif

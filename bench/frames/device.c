@@ -11,8 +11,7 @@
 
 #include <epoxy/gl.h>
 
-#include "examples/support/kernel_image.h"
-#include "examples/support/shader.h"
+#include "tests/support/own_egl.h"
 
 KERNEL_IMAGE(mesh);
 GLSL(mesh, vert);
@@ -47,13 +46,13 @@ static float phase_of(unsigned frames_left)
     return (float)(frames_left % FRAMES_PHASES * 23 % FRAMES_PHASES) / FRAMES_PHASES;
 }
 
-static bool launch(CUdeviceptr vertices, float phase)
+static void launch(CUdeviceptr vertices, float phase)
 {
     int mesh = scene.mesh;
     void *arguments[] = {&vertices, &mesh, &phase};
     const unsigned count = (unsigned)(mesh * mesh);
-    return CU(LaunchKernel, scene.kernel, (count + 255) / 256, 1, 1, 256, 1, 1, 0, scene.on.stream,
-              arguments, NULL);
+    CU(LaunchKernel, scene.kernel, (count + 255) / 256, 1, 1, 256, 1, 1, 0, scene.on.stream,
+       arguments, NULL);
 }
 
 float frames_next_phase(void)
@@ -62,10 +61,11 @@ float frames_next_phase(void)
     return phase_of(scene.frames_left);
 }
 
-bool frames_launch(CUdeviceptr vertices)
+void frames_launch(CUdeviceptr vertices)
 {
-    return launch(vertices, frames_next_phase()) &&
-           (!scene.ended || CU(EventRecord, scene.ended[scene.launched++], scene.on.stream));
+    launch(vertices, frames_next_phase());
+    if (scene.ended)
+        CU(EventRecord, scene.ended[scene.launched++], scene.on.stream);
 }
 
 void frames_draw(unsigned name)
@@ -77,13 +77,23 @@ void frames_draw(unsigned name)
         glQueryCounter(scene.queries[scene.drawn++], GL_TIMESTAMP);
 }
 
-bool frames_drain(void)
+void frames_drain(void)
 {
     glFinish();
-    if (!CU(StreamSynchronize, scene.on.stream))
-        return false;
+    CU(StreamSynchronize, scene.on.stream);
     glFinish();
-    return frames_vulkan_drain();
+    frames_vulkan_drain();
+}
+
+static void drain(void *none)
+{
+    (void)none;
+    frames_drain();
+}
+
+void frames_drain_later(void)
+{
+    bench_later(drain, NULL);
 }
 
 void frames_read(void)
@@ -106,48 +116,31 @@ int frames_count_wrong(unsigned tolerance)
 /* ---- A mesh ---------------------------------------------------------------------------------- */
 
 /* Makes the expected picture of the last frame, without shared memory. */
-static bool make_reference(void)
+static void make_reference(void)
 {
-    void *vertices = malloc(scene.bytes);
-    if (!vertices)
-        return bench_out_of_memory();
-    bool good = launch(scene.scratch[0], phase_of(0)) && frames_drain() &&
-                CU(MemcpyDtoH, vertices, scene.scratch[0], scene.bytes);
-    if (good) {
-        glGenBuffers(FRAMES_ALONE, scene.plain);
-        for (int i = 0; i < FRAMES_ALONE; i++) {
-            glBindBuffer(GL_ARRAY_BUFFER, scene.plain[i]);
-            glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)scene.bytes, vertices, GL_STATIC_DRAW);
-        }
-        frames_draw(scene.plain[0]);
-        frames_read();
-        memcpy(scene.reference, scene.pixels, FRAMES_PIXELS);
-        good = bench_gl_ok("draw the reference");
-    }
-    free(vertices);
-    return good;
-}
-
-static void end_mesh(void)
-{
-    glDeleteBuffers(FRAMES_ALONE, scene.plain);
+    void *vertices = bench_alloc(scene.bytes);
+    launch(scene.scratch[0], phase_of(0));
+    frames_drain();
+    CU(MemcpyDtoH, vertices, scene.scratch[0], scene.bytes);
     for (int i = 0; i < FRAMES_ALONE; i++) {
-        if (scene.scratch[i] != 0)
-            bench_cuda->MemFree(scene.scratch[i]);
-        scene.plain[i] = 0;
-        scene.scratch[i] = 0;
+        scene.plain[i] = bench_gl_buffer();
+        glBindBuffer(GL_ARRAY_BUFFER, scene.plain[i]);
+        glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)scene.bytes, vertices, GL_STATIC_DRAW);
     }
+    frames_draw(scene.plain[0]);
+    frames_read();
+    memcpy(scene.reference, scene.pixels, FRAMES_PIXELS);
+    bench_check_gl("draw the reference");
 }
 
-bool frames_set_mesh(int mesh)
+void frames_set_mesh(int mesh)
 {
-    end_mesh();
     scene.mesh = mesh;
     scene.bytes = (size_t)mesh * (size_t)mesh * 16;
     for (int i = 0; i < FRAMES_ALONE; i++)
-        if (!CU(MemAlloc, &scene.scratch[i], scene.bytes))
-            return false;
-    return make_reference() && frames_picture_set_mesh();
+        scene.scratch[i] = bench_cuda_alloc(scene.bytes);
+    make_reference();
+    frames_picture_set_mesh();
 }
 
 const char *frames_size(char text[48])
@@ -160,83 +153,69 @@ const char *frames_size(char text[48])
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-static bool open_cuda(void)
+static void open_cuda(void)
 {
-    return bench_device_open(&scene.on) && kernel_image_load(&mesh_image, &scene.module) &&
-           CU(ModuleGetFunction, &scene.kernel, scene.module, "mesh") &&
-           CU(ModuleGetFunction, &scene.filter, scene.module, "filter");
+    bench_device_open(&scene.on);
+    CUmodule module = bench_cuda_module(&mesh_image);
+    CU(ModuleGetFunction, &scene.kernel, module, "mesh");
+    CU(ModuleGetFunction, &scene.filter, module, "filter");
 }
 
-static bool open_gl(void)
+static void close_software_gl(void *own)
 {
-    if (scene.gl_ordinal != FRAMES_SOFTWARE_GL)
-        return GR_NEW(scene.on.egl, egl_create,
-                      &GR_INIT(gr_egl_options, .cuda_device = scene.gl_ordinal));
-    const char *reason = own_egl_open_software(&scene.software_gl);
-    return !reason || bench_failed("%s", reason);
+    own_egl_close(own);
 }
 
-static bool open_target(void)
+static void open_gl(void)
 {
-    scene.has_target = true;
-    glGenRenderbuffers(1, &scene.colour);
-    glBindRenderbuffer(GL_RENDERBUFFER, scene.colour);
+    static struct own_egl own;
+    if (scene.gl_ordinal != FRAMES_SOFTWARE_GL) {
+        bench_open_gl(scene.gl_ordinal);
+        return;
+    }
+    const char *reason = own_egl_open_software(&own);
+    if (reason)
+        bench_fail("%s", reason);
+    bench_later(close_software_gl, &own);
+}
+
+static void open_target(void)
+{
+    const unsigned colour = bench_gl_renderbuffer();
+    glBindRenderbuffer(GL_RENDERBUFFER, colour);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, FRAMES_TARGET, FRAMES_TARGET);
-    glGenFramebuffers(1, &scene.framebuffer);
+    scene.framebuffer = bench_gl_framebuffer();
     glBindFramebuffer(GL_FRAMEBUFFER, scene.framebuffer);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, scene.colour);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colour);
     glViewport(0, 0, FRAMES_TARGET, FRAMES_TARGET);
     glClearColor(0, 0, 0, 1);
 
-    glGenVertexArrays(1, &scene.vertex_array);
+    scene.vertex_array = bench_gl_vertex_array();
     glBindVertexArray(scene.vertex_array);
     glEnableVertexAttribArray(0);
     glVertexAttribFormat(0, 4, GL_FLOAT, GL_FALSE, 0);
     glVertexAttribBinding(0, 0);
-    scene.program = shader_program(mesh_vert.text, mesh_frag.text);
+    scene.program = bench_gl_program(mesh_vert.text, mesh_frag.text);
     glUseProgram(scene.program);
-    return scene.program != 0 && bench_gl_ok("make a target");
+    bench_check_gl("make a target");
 }
 
-bool frames_open(void)
+void frames_open(void)
 {
-    if (!gr_cuda())
-        return bench_grinterop_failed("gr_cuda");
-    scene.reference = malloc(FRAMES_PIXELS);
-    scene.pixels = malloc(FRAMES_PIXELS);
-    if (!scene.reference || !scene.pixels)
-        return bench_out_of_memory();
-    if (!open_gl() || !open_cuda() || !open_target() || !frames_picture_open())
-        return false;
-    frames_vulkan_open();
-    return true;
-}
-
-void frames_close(void)
-{
-    frames_vulkan_close();
-    if (scene.has_target) {
-        end_mesh();
-        frames_picture_close();
-        glDeleteProgram(scene.program);
-        glDeleteVertexArrays(1, &scene.vertex_array);
-        glDeleteFramebuffers(1, &scene.framebuffer);
-        glDeleteRenderbuffers(1, &scene.colour);
-    }
-    if (scene.module)
-        bench_cuda->ModuleUnload(scene.module);
-    bench_device_close(&scene.on);
-    own_egl_close(&scene.software_gl);
-    bench_vk_close();
-    free(scene.reference);
-    free(scene.pixels);
+    bench_later(bench_vk_close, NULL); /* after the end of OpenGL */
+    scene.reference = bench_alloc(FRAMES_PIXELS);
+    scene.pixels = bench_alloc(FRAMES_PIXELS);
+    open_gl();
+    open_cuda();
+    open_target();
+    frames_picture_open();
+    if (!bench_try(frames_vulkan_open, NULL))
+        snprintf(scene.no_vulkan, sizeof(scene.no_vulkan), "no Vulkan: %.380s", bench_last_error());
 }
 
 void frames_add_facts(struct bench_machine *machine)
 {
     const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
-    if (!shared)
-        bench_grinterop_failed("gr_gl_probe");
     bench_add_opengl(machine);
     bench_add_fact(machine, NULL, "vulkan", "%s", frames_vulkan_describe());
     if (scene.gl_ordinal == FRAMES_SOFTWARE_GL || frames_is_across())
@@ -245,5 +224,6 @@ void frames_add_facts(struct bench_machine *machine)
                        frames_is_across() ? "OpenGL and Vulkan draw on device"
                                           : "OpenGL and Vulkan draw on the CPU, not a device:",
                        scene.gl_ordinal);
-    bench_add_fact(machine, "shared", "shared", "%s", shared ? shared->reason : bench_last_error());
+    bench_add_fact(machine, "shared", "shared", "%s",
+                   shared ? shared->reason : gr_last_error()->message);
 }

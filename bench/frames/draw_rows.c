@@ -10,169 +10,148 @@
 
 /* ---- The bound: unsynchronised --------------------------------------------------------------- */
 
-static bool kernel_alone(struct frames_run *run)
+static void kernel_alone(struct frames_run *run)
 {
     (void)run;
-    return frames_launch(scene.scratch[scene.frames_left % FRAMES_ALONE]);
+    frames_launch(scene.scratch[scene.frames_left % FRAMES_ALONE]);
 }
 
-static bool draw_alone(struct frames_run *run)
+static void draw_alone(struct frames_run *run)
 {
     (void)run;
     frames_draw(scene.plain[scene.plain_turn++ % FRAMES_ALONE]);
-    return true;
 }
 
-static bool unsynchronised(struct frames_run *run)
+static void unsynchronised(struct frames_run *run)
 {
-    return kernel_alone(run) && draw_alone(run);
+    kernel_alone(run);
+    draw_alone(run);
 }
 
-static bool open_host(struct frames_run *run)
+static void end_host(void *host)
 {
-    return CU(MemAllocHost, &run->host, scene.bytes);
+    CU(MemFreeHost, host);
+}
+
+static void open_host(struct frames_run *run)
+{
+    CU(MemAllocHost, &run->host, scene.bytes);
+    bench_later(end_host, run->host);
 }
 
 /* The kernel, then the copy of all bytes to the host: any copy to OpenGL takes at least this time.
  */
-static bool transfer(struct frames_run *run)
+static void transfer(struct frames_run *run)
 {
     const CUdeviceptr from = scene.scratch[scene.frames_left % FRAMES_ALONE];
-    return frames_launch(from) &&
-           CU(MemcpyDtoHAsync, run->host, from, scene.bytes, scene.on.stream);
-}
-
-static bool close_host(struct frames_run *run)
-{
-    return !run->host || CU(MemFreeHost, run->host);
+    frames_launch(from);
+    CU(MemcpyDtoHAsync, run->host, from, scene.bytes, scene.on.stream);
 }
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
-static bool make_buffer(unsigned *name)
+static unsigned make_buffer(void)
 {
-    glGenBuffers(1, name);
-    glBindBuffer(GL_ARRAY_BUFFER, *name);
+    const unsigned name = bench_gl_buffer();
+    glBindBuffer(GL_ARRAY_BUFFER, name);
     glBufferStorage(GL_ARRAY_BUFFER, (GLsizeiptr)scene.bytes, NULL, 0);
-    return bench_gl_ok("glBufferStorage");
+    bench_check_gl("glBufferStorage");
+    return name;
 }
 
-/* The resource of a buffer, which OpenGL or grinterop creates. NULL after an error. */
-static gr_resource *make_resource(const struct frames_kind *kind, unsigned *name)
+/* The resource of a buffer, which OpenGL or grinterop creates. */
+static gr_resource *make_resource(const struct frames_kind *kind)
 {
     const unsigned flags = kind->reads ? GR_READ_ONLY : GR_WRITE_DISCARD;
     const bool is_staged = kind->transport == GR_TRANSPORT_PEER && kind->slots > 1;
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = kind->transport,
                                           .in_flight = is_staged ? kind->slots : 0);
-    gr_resource *resource = NULL;
+    gr_resource *resource;
     if (kind->created)
-        GR_NEW(resource, create_gl_buffer, scene.bytes, flags, &options);
-    else if (!make_buffer(name))
-        return NULL;
+        GR_KEEP(resource, create_gl_buffer, scene.bytes, flags, &options);
     else if (kind->transport)
-        GR_NEW(resource, from_gl_buffer_with, *name, flags, &options);
+        GR_KEEP(resource, from_gl_buffer_with, make_buffer(), flags, &options);
     else
-        GR_NEW(resource, from_gl_buffer, *name, flags);
+        GR_KEEP(resource, from_gl_buffer, make_buffer(), flags);
     return resource;
 }
 
-bool frames_open_one(struct frames_run *run)
+void frames_open_one(struct frames_run *run)
 {
-    run->resource = make_resource(run->kind, run->names);
-    return run->resource;
+    run->resource = make_resource(run->kind);
 }
 
-/* Creates the ring, which holds references to the resources. */
-bool frames_open_ring(struct frames_run *run)
+void frames_open_ring(struct frames_run *run)
 {
-    gr_resource *resources[FRAMES_MOST_SLOTS] = {NULL};
+    gr_resource *resources[FRAMES_MOST_SLOTS];
     const struct frames_kind *kind = run->kind;
     const gr_ring_options options =
         GR_INIT(gr_ring_options, .producer = kind->reads ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA);
-    unsigned made = 0;
-    while (made < kind->slots &&
-           (resources[made] = make_resource(kind, kind->created ? NULL : &run->names[made])))
-        made++;
-    if (made == kind->slots)
-        GR_NEW(run->ring, ring_create, resources, made, &options);
-    while (made-- > 0)
-        gr_resource_free(resources[made]);
-    return run->ring;
-}
-
-bool frames_close_gl(struct frames_run *run)
-{
-    const bool good = !run->handle || CU(GraphicsUnregisterResource, run->handle);
-    gr_ring_free(run->ring);
-    gr_resource_free(run->resource);
-    glDeleteTextures(1, &run->texture);
-    glDeleteBuffers(FRAMES_MOST_COPIES, run->names);
-    return good;
+    for (unsigned i = 0; i < kind->slots; i++)
+        resources[i] = make_resource(kind);
+    GR_KEEP(run->ring, ring_create, resources, kind->slots, &options);
 }
 
 /* ---- In order -------------------------------------------------------------------------------- */
 
-bool frames_open_raw(struct frames_run *run)
+void frames_open_raw(struct frames_run *run)
 {
-    return make_buffer(run->names) && CU(GraphicsGLRegisterBuffer, &run->handle, run->names[0],
-                                         run->kind->reads ? GR_READ_ONLY : GR_WRITE_DISCARD);
+    run->name = make_buffer();
+    run->handle =
+        bench_cuda_register(run->name, run->kind->reads ? GR_READ_ONLY : GR_WRITE_DISCARD);
 }
 
-bool frames_map_raw(const struct frames_run *run, CUdeviceptr *pointer)
+CUdeviceptr frames_map_raw(const struct frames_run *run)
 {
     CUgraphicsResource handle = run->handle;
+    CUdeviceptr pointer;
     size_t size;
-    return CU(GraphicsMapResources, 1, &handle, scene.on.stream) &&
-           CU(GraphicsResourceGetMappedPointer, pointer, &size, handle);
+    CU(GraphicsMapResources, 1, &handle, scene.on.stream);
+    CU(GraphicsResourceGetMappedPointer, &pointer, &size, handle);
+    return pointer;
 }
 
-bool frames_unmap_raw(struct frames_run *run)
+void frames_unmap_raw(struct frames_run *run)
 {
-    return CU(GraphicsUnmapResources, 1, &run->handle, scene.on.stream);
+    CU(GraphicsUnmapResources, 1, &run->handle, scene.on.stream);
 }
 
-static bool raw(struct frames_run *run)
+static void raw(struct frames_run *run)
 {
-    CUdeviceptr vertices;
-    if (!frames_map_raw(run, &vertices) || !frames_launch(vertices) || !frames_unmap_raw(run))
-        return false;
-    frames_draw(run->names[0]);
-    return true;
+    frames_launch(frames_map_raw(run));
+    frames_unmap_raw(run);
+    frames_draw(run->name);
 }
 
-bool frames_write_mapped(gr_resource *resource)
+void frames_write_mapped(gr_resource *resource)
 {
     gr_buffer *buffer;
-    if (!GR_NEW(buffer, map, resource, scene.on.stream))
-        return false;
-    const bool launched = frames_launch(gr_buffer_ptr(buffer));
-    return GR(buffer_release, buffer) && launched;
+    GR_NEW(buffer, map, resource, scene.on.stream);
+    frames_launch(gr_buffer_ptr(buffer));
+    GR(buffer_release, buffer);
 }
 
-static bool grinterop(struct frames_run *run)
+static void grinterop(struct frames_run *run)
 {
-    if (!frames_write_mapped(run->resource))
-        return false;
+    frames_write_mapped(run->resource);
     frames_draw(gr_gl_name(run->resource));
-    return true;
 }
 
 /* ---- Textures -------------------------------------------------------------------------------- */
 
-static bool open_image(struct frames_run *run)
+static void open_image(struct frames_run *run)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = run->kind->transport);
-    if (!make_buffer(run->names))
-        return false;
-    glGenTextures(1, &run->texture);
+    run->name = make_buffer();
+    run->texture = bench_gl_texture();
     glBindTexture(GL_TEXTURE_2D, run->texture);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA32F, scene.mesh, scene.mesh);
-    return GR_NEW(run->resource, from_gl_image_with, run->texture, GL_TEXTURE_2D, GR_WRITE_DISCARD,
-                  &options);
+    GR_KEEP(run->resource, from_gl_image_with, run->texture, GL_TEXTURE_2D, GR_WRITE_DISCARD,
+            &options);
 }
 
 /* CUDA copies the next mesh into the array of the texture, one vertex per texel. */
-static bool write_array(gr_buffer *buffer)
+static void write_array(gr_buffer *buffer)
 {
     const CUdeviceptr mesh = scene.scratch[scene.frames_left % FRAMES_ALONE];
     const size_t row = scene.bytes / (size_t)scene.mesh;
@@ -183,70 +162,64 @@ static bool write_array(gr_buffer *buffer)
                                 .dstArray = gr_buffer_array(buffer, 0, 0),
                                 .WidthInBytes = row,
                                 .Height = (size_t)scene.mesh};
-    return frames_launch(mesh) && CU(Memcpy2DAsync, &copy, scene.on.stream);
+    frames_launch(mesh);
+    CU(Memcpy2DAsync, &copy, scene.on.stream);
 }
 
 /* OpenGL copies the texels to the buffer that it draws. */
-static bool image(struct frames_run *run)
+static void image(struct frames_run *run)
 {
     gr_buffer *buffer;
-    if (!GR_NEW(buffer, map, run->resource, scene.on.stream))
-        return false;
-    const bool written = write_array(buffer);
-    if (!GR(buffer_release, buffer))
-        return false;
+    GR_NEW(buffer, map, run->resource, scene.on.stream);
+    write_array(buffer);
+    GR(buffer_release, buffer);
     glBindTexture(GL_TEXTURE_2D, run->texture);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, run->names[0]);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, run->name);
     glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_FLOAT, NULL);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    frames_draw(run->names[0]);
-    return written;
+    frames_draw(run->name);
 }
 
 /* ---- In flight ------------------------------------------------------------------------------- */
 
-static bool write_slots(struct frames_run *run)
+static void write_slots(struct frames_run *run)
 {
     const unsigned n = run->kind->group;
-    if (!GR(ring_acquire_write, run->ring, scene.on.stream, run->slots, n, 0))
-        return false;
+    GR(ring_acquire_write, run->ring, scene.on.stream, run->slots, n, 0);
     for (unsigned i = 0; i < n; i++)
-        if (run->kind->image ? !write_array(run->slots[i]->buffer)
-                             : !frames_launch(gr_buffer_ptr(run->slots[i]->buffer))) {
-            gr_ring_cancel_write(run->ring, run->slots, n);
-            return false;
-        }
-    return GR(ring_hand_over, run->ring, run->slots, n);
+        if (run->kind->image)
+            write_array(run->slots[i]->buffer);
+        else
+            frames_launch(gr_buffer_ptr(run->slots[i]->buffer));
+    GR(ring_hand_over, run->ring, run->slots, n);
 }
 
-bool frames_ring_write(struct frames_run *run)
+void frames_ring_write(struct frames_run *run)
 {
-    return write_slots(run) &&
-           GR(ring_acquire_read, run->ring, GR_STREAM_NONE, run->slots, run->kind->group, 0);
+    write_slots(run);
+    GR(ring_acquire_read, run->ring, GR_STREAM_NONE, run->slots, run->kind->group, 0);
 }
 
 /*
  * If graphics reads, gives back half of the ring at once: OpenGL then signals once for these slots,
  * and CUDA waits once.
  */
-bool frames_ring_give_back(struct frames_run *run)
+void frames_ring_give_back(struct frames_run *run)
 {
     memcpy(run->read + run->read_count, run->slots, run->kind->group * sizeof(run->slots[0]));
     run->read_count += run->kind->group;
     if (!run->kind->reads && run->read_count < run->kind->slots / 2)
-        return true;
-    const unsigned n = run->read_count;
+        return;
+    GR(ring_give_back, run->ring, run->read, run->read_count);
     run->read_count = 0;
-    return GR(ring_give_back, run->ring, run->read, n);
 }
 
-static bool ring(struct frames_run *run)
+static void ring(struct frames_run *run)
 {
-    if (!frames_ring_write(run))
-        return false;
+    frames_ring_write(run);
     for (unsigned i = 0; i < run->kind->group; i++)
         frames_draw(gr_gl_name(run->slots[i]->resource));
-    return frames_ring_give_back(run);
+    frames_ring_give_back(run);
 }
 
 /*
@@ -255,22 +228,19 @@ static bool ring(struct frames_run *run)
  * the reader, or until the block has no frames left. So the first call of a block writes several
  * frames, and the last calls write none.
  */
-bool frames_get_ahead(struct frames_run *run, frames_fn write)
+void frames_get_ahead(struct frames_run *run, frames_fn write)
 {
     const unsigned in_flight = run->kind->slots - 2;
     while (scene.frames_left > 0 && gr_ring_get_info(run->ring)->ready < in_flight)
-        if (!write(run))
-            return false;
-    return true;
+        write(run);
 }
 
-static bool copy_ring(struct frames_run *run)
+static void copy_ring(struct frames_run *run)
 {
-    if (!frames_get_ahead(run, write_slots) ||
-        !GR(ring_acquire_read, run->ring, GR_STREAM_NONE, run->slots, 1, 0))
-        return false;
+    frames_get_ahead(run, write_slots);
+    GR(ring_acquire_read, run->ring, GR_STREAM_NONE, run->slots, 1, 0);
     frames_draw(gr_gl_name(run->slots[0]->resource));
-    return GR(ring_give_back, run->ring, run->slots, 1);
+    GR(ring_give_back, run->ring, run->slots, 1);
 }
 
 /* ---- The rows -------------------------------------------------------------------------------- */
@@ -281,24 +251,24 @@ static bool copy_ring(struct frames_run *run)
     }
 #define IN_ORDER(key, label, open, frame, by, ...)                                                 \
     {                                                                                              \
-        FRAMES_ROW("OpenGL, in order", key, label), 1, 1, open, frame, frames_close_gl,            \
-            .transport = by, __VA_ARGS__                                                           \
+        FRAMES_ROW("OpenGL, in order", key, label), 1, 1, open, frame, .transport = by,            \
+                                                                       __VA_ARGS__                 \
     }
 #define RING(key, label, slots, group)                                                             \
     {                                                                                              \
         FRAMES_ROW("OpenGL, gr_ring", key, label), slots, group, frames_open_ring, ring,           \
-            frames_close_gl, .transport = GR_TRANSPORT_SHARED, .created = true                     \
+            .transport = GR_TRANSPORT_SHARED, .created = true                                      \
     }
 #define COPY(key, label, slots, is_created)                                                        \
     {                                                                                              \
         FRAMES_ROW("OpenGL, gr_ring", key, label), slots, 1, frames_open_ring, copy_ring,          \
-            frames_close_gl, .transport = GR_TRANSPORT_COPY, .created = is_created                 \
+            .transport = GR_TRANSPORT_COPY, .created = is_created                                  \
     }
 /* Only peer is allowed, so that Mesa has staging buffers, too. */
 #define STAGED(n)                                                                                  \
     {                                                                                              \
         FRAMES_ROW("OpenGL, in_flight", "staged/" #n, "in_flight " #n), n, 1, frames_open_one,     \
-            grinterop, frames_close_gl, .transport = GR_TRANSPORT_PEER                             \
+            grinterop, .transport = GR_TRANSPORT_PEER                                              \
     }
 
 enum { BASE = 4 };
@@ -308,10 +278,10 @@ enum { BASE = 4 };
  * The ring also has slots for these two frames.
  */
 const struct frames_kind frames_draw_rows[] = {
-    BOUND("kernel", "kernel alone", NULL, kernel_alone, NULL),
-    BOUND("draw", "draw alone", NULL, draw_alone, NULL),
-    BOUND("bound", "both, unsynchronised", NULL, unsynchronised, NULL),
-    BOUND("transfer", "kernel and transfer", open_host, transfer, close_host),
+    BOUND("kernel", "kernel alone", NULL, kernel_alone),
+    BOUND("draw", "draw alone", NULL, draw_alone),
+    BOUND("bound", "both, unsynchronised", NULL, unsynchronised),
+    BOUND("transfer", "kernel and transfer", open_host, transfer),
     [BASE] = IN_ORDER("raw", "interop, raw calls", frames_open_raw, raw, 0, ),
     IN_ORDER("grinterop", "interop, grinterop", frames_open_one, grinterop, 0, ),
     IN_ORDER("copy", "copy, grinterop", frames_open_one, grinterop, GR_TRANSPORT_COPY, ),

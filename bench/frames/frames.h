@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * What all files of bench_frames share: the devices and the objects that every row uses, and the
- * rows of the tables. Functions that return false have set the error.
+ * rows of the tables.
  */
 #ifndef FRAMES_H
 #define FRAMES_H
 
-#include <grinterop/egl.h>
 #include <grinterop/gl.h>
 #include <grinterop/ring.h>
 
 #include "bench/bench_vk.h"
 #include "bench/frames/glsl.h"
-#include "tests/support/own_egl.h"
 
 enum {
     FRAMES_TARGET = 512, /* pixels per side of the render target */
@@ -22,7 +20,6 @@ enum {
     FRAMES_MOST_GROUP = 64,
     FRAMES_MOST_SLOTS = 256,
     FRAMES_MESHES = 3,
-    FRAMES_MOST_COPIES = 6,  /* the maximum number of ring slots of buffers that OpenGL owns */
     FRAMES_PHASES = 61,      /* the number of different meshes, and of different pictures */
     FRAMES_SOFTWARE_GL = -1, /* the device number that means OpenGL on the CPU */
 };
@@ -38,13 +35,10 @@ struct frames_picture {
 
 /* One OpenGL context, one stream, a render target, and buffers that are not shared. */
 extern struct frames_scene {
-    struct bench_device on; /* the device on which CUDA computes, and the OpenGL context */
+    struct bench_device on; /* the device on which CUDA computes */
     int gl_ordinal; /* the CUDA device on which OpenGL and Vulkan draw, or FRAMES_SOFTWARE_GL */
-    CUmodule module;
     CUfunction kernel, filter;
-    struct own_egl software_gl; /* instead of on.egl */
-    bool has_target;
-    unsigned framebuffer, colour, program, vertex_array;
+    unsigned framebuffer, program, vertex_array;
     char no_vulkan[400]; /* why Vulkan is not available; "" if it is */
     struct frames_picture picture;
 
@@ -69,9 +63,9 @@ struct frames_hand;
 /* The state of a row during its measurement. */
 struct frames_run {
     const struct frames_kind *kind;
-    gr_resource *resource;              /* for rows with one resource */
-    CUgraphicsResource handle;          /* for raw interop */
-    unsigned names[FRAMES_MOST_COPIES]; /* the OpenGL buffers that grinterop did not create */
+    gr_resource *resource;     /* for rows with one resource */
+    CUgraphicsResource handle; /* for raw interop */
+    unsigned name; /* the OpenGL buffer of raw interop, or that a texture is copied to */
     unsigned texture;
     gr_ring *ring;
     VkCommandBuffer *commands; /* the command buffers, one or more per slot */
@@ -82,21 +76,20 @@ struct frames_run {
     unsigned read_count;
 };
 
-typedef bool (*frames_fn)(struct frames_run *run);
+typedef void (*frames_fn)(struct frames_run *run);
 
 /* The description of one row. */
 struct frames_kind {
     struct bench_row row;
     unsigned slots, group; /* with in_flight, its staging buffers are the slots */
-    /* frame: passes `group` frames; close: is called even if open failed */
-    frames_fn open, frame, close;
-    unsigned transport; /* the transport of the resources; 0: not chosen */
-    bool created;       /* whether grinterop creates the OpenGL buffers */
-    bool image;         /* whether the resources are images */
-    bool unchecked;     /* whether the picture does not come from CUDA, so it can't be checked */
-    bool reads;         /* whether OpenGL draws a picture and CUDA filters it */
-    bool vulkan;        /* whether Vulkan draws the mesh */
-    bool across;        /* whether the row needs CUDA and OpenGL on different devices */
+    frames_fn open, frame; /* frame: passes `group` frames */
+    unsigned transport;    /* the transport of the resources; 0: not chosen */
+    bool created;          /* whether grinterop creates the OpenGL buffers */
+    bool image;            /* whether the resources are images */
+    bool unchecked;        /* whether the picture does not come from CUDA, so it can't be checked */
+    bool reads;            /* whether OpenGL draws a picture and CUDA filters it */
+    bool vulkan;           /* whether Vulkan draws the mesh */
+    bool across;           /* whether the row needs CUDA and OpenGL on different devices */
 };
 
 #define FRAMES_ROW(part, key, label)                                                               \
@@ -122,64 +115,61 @@ extern const struct frames_kind *const frames_base, *const frames_read_base;
 
 /* device.c */
 bool frames_parse_device(const char *text, void *into);
-bool frames_open(void);
-void frames_close(void);
+void frames_open(void);
 void frames_add_facts(struct bench_machine *machine);
 bool frames_is_across(void); /* whether CUDA and OpenGL use two GPUs */
-bool frames_set_mesh(int mesh);
+void frames_set_mesh(int mesh);
 const char *frames_size(char text[48]); /* the text of the size of the mesh */
-bool frames_drain(void);                /* waits for all APIs */
+void frames_drain(void);                /* waits for all APIs */
+void frames_drain_later(void);          /* at the end of the scope, before its objects end */
 float frames_next_phase(void);
-bool frames_launch(CUdeviceptr vertices); /* computes the next frame */
+void frames_launch(CUdeviceptr vertices); /* computes the next frame */
 void frames_draw(unsigned name);
 void frames_read(void);
 int frames_count_wrong(unsigned tolerance);
 
 /* picture.c: the picture that OpenGL draws for CUDA to read */
-bool frames_picture_open(void);
-void frames_picture_close(void);
-bool frames_picture_set_mesh(void);
+void frames_picture_open(void);
+void frames_picture_set_mesh(void);
 void frames_picture_draw(unsigned name); /* draws the next frame */
-bool frames_picture_filter(CUdeviceptr pixels);
-bool frames_picture_wrong(int *wrong); /* counts the pixels that differ */
+void frames_picture_filter(CUdeviceptr pixels);
+int frames_picture_wrong(void); /* the number of pixels that differ */
 
 /* draw_rows.c: the OpenGL resources of a row, in both directions */
-bool frames_open_raw(struct frames_run *run);
-bool frames_map_raw(const struct frames_run *run, CUdeviceptr *pointer);
-bool frames_unmap_raw(struct frames_run *run);
-bool frames_open_one(struct frames_run *run);
-bool frames_open_ring(struct frames_run *run);
-bool frames_close_gl(struct frames_run *run);
+void frames_open_raw(struct frames_run *run);
+CUdeviceptr frames_map_raw(const struct frames_run *run);
+void frames_unmap_raw(struct frames_run *run);
+void frames_open_one(struct frames_run *run);
+void frames_open_ring(struct frames_run *run);
 
 /*
  * draw_rows.c: frames of a ring. frames_ring_write() also acquires the frames for the renderer, and
  * frames_get_ahead() writes those that a copy needs in advance.
  */
-bool frames_write_mapped(gr_resource *resource); /* maps, writes one mesh, releases */
-bool frames_ring_write(struct frames_run *run);
-bool frames_ring_give_back(struct frames_run *run);
-bool frames_get_ahead(struct frames_run *run, frames_fn write);
+void frames_write_mapped(gr_resource *resource); /* maps, writes one mesh, releases */
+void frames_ring_write(struct frames_run *run);
+void frames_ring_give_back(struct frames_run *run);
+void frames_get_ahead(struct frames_run *run, frames_fn write);
 
 /* read_rows.c: reads the next slots and gives them back */
-bool frames_read_slots(struct frames_run *run);
+void frames_read_slots(struct frames_run *run);
 
-/* vulkan_rows.c */
-bool frames_vulkan_open(void);
-void frames_vulkan_close(void);
-bool frames_vulkan_drain(void);
-bool frames_vulkan_read(void);
+/* vulkan_rows.c: frames_vulkan_need() fails if there is no Vulkan. */
+void frames_vulkan_open(void *none);
+void frames_vulkan_need(void);
+void frames_vulkan_drain(void);
+void frames_vulkan_read(void);
 const char *frames_vulkan_describe(void);
 
 /* latency.c: adds the latencies of the frames of a row in which OpenGL draws. */
-bool frames_latency(struct frames_run *run, double hz, struct bench_result *result);
+void frames_latency(struct frames_run *run, double hz, struct bench_result *result);
 
 /*
- * measure.c: measures a row; without Vulkan, for example, the result has a reason. The other
- * functions open and close the rows that it is compared with.
+ * measure.c: measures a row; after an error, as without Vulkan, the result has the reason. The
+ * other function opens the rows that it is compared with.
  */
-bool frames_measure(const struct bench_row *row, size_t mesh);
-bool frames_open_base(void);
-bool frames_close_base(size_t mesh);
+void frames_measure(const struct bench_row *row, size_t mesh);
+void frames_open_base(void);
 
 /* How long and how often to measure. Blocks of raw interop last half of block_seconds. */
 extern struct frames_effort {

@@ -32,17 +32,16 @@ struct frames_hand {
     uint64_t frame; /* the number of the frame that is being enqueued */
 };
 
-/* Create buffers and the timelines; hand_end() accepts partly created data. */
-bool hand_make(struct frames_hand *hand, unsigned slots);
-void hand_end(struct frames_hand *hand);
+/* Creates the buffers and the timelines, which end with the scope. */
+void hand_make(struct frames_hand *hand, unsigned slots);
 
 /* The same buffer in another process: imports the memory by its descriptor, and maps it. */
-bool hand_buffer_import(struct hand_buffer *buffer, int fd);
-/* Returns a descriptor that the caller owns, or -1 after an error. */
+void hand_buffer_import(struct hand_buffer *buffer, int fd);
+/* Returns a descriptor that the caller owns. */
 int hand_buffer_export(const struct hand_buffer *buffer);
 
-bool hand_cuda_signal(const struct frames_hand *hand, uint64_t value);
-bool hand_cuda_wait(const struct frames_hand *hand, uint64_t value);
+void hand_cuda_signal(const struct frames_hand *hand, uint64_t value);
+void hand_cuda_wait(const struct frames_hand *hand, uint64_t value);
 /* The signal and the wait name the buffer, unless it is NULL. */
 void hand_gl_signal(const struct frames_hand *hand, uint64_t value, const unsigned *buffer);
 void hand_gl_wait(const struct frames_hand *hand, uint64_t value, const unsigned *buffer);

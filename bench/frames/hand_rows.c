@@ -5,8 +5,6 @@
  * frame it has drawn. Every frame waits and signals.
  */
 #define _GNU_SOURCE
-#include <stdlib.h>
-
 #include <epoxy/gl.h>
 
 #include "bench/frames/hand.h"
@@ -14,31 +12,19 @@
 /* Both semaphores begin at this value. So a wait for it or less never blocks. */
 enum { FIRST = 64 };
 
-static bool open_hand(struct frames_run *run)
+static void open_hand(struct frames_run *run)
 {
-    struct frames_hand *h = run->hand = calloc(1, sizeof(*h));
-    if (!h)
-        return bench_out_of_memory();
+    struct frames_hand *h = run->hand = bench_alloc(sizeof(*h));
     h->frame = FIRST;
-    if (!hand_make(h, run->kind->slots))
-        return false;
+    hand_make(h, run->kind->slots);
+    frames_drain_later();
     /* rows in which CUDA reads need no mesh */
     for (unsigned i = 0; i < run->kind->slots && !run->kind->reads; i++)
-        if (!frames_launch(h->buffers[i].pointer))
-            return false;
-    if (!hand_cuda_signal(h, h->frame))
-        return false;
+        frames_launch(h->buffers[i].pointer);
+    hand_cuda_signal(h, h->frame);
     hand_gl_signal(h, h->frame, NULL);
-    return frames_drain() && bench_gl_ok("glSignalSemaphoreEXT");
-}
-
-static bool close_hand(struct frames_run *run)
-{
-    const bool good = frames_drain();
-    if (run->hand)
-        hand_end(run->hand);
-    free(run->hand);
-    return good;
+    frames_drain();
+    bench_check_gl("glSignalSemaphoreEXT");
 }
 
 /* Begins the next frame. Returns the value of the frame that last used its slot. */
@@ -51,23 +37,21 @@ static uint64_t next_frame(struct frames_hand *h, const struct frames_run *run,
     return before < FIRST ? FIRST : before;
 }
 
-static bool draw(struct frames_run *run)
+static void draw(struct frames_run *run)
 {
     struct frames_hand *h = run->hand;
     const struct hand_buffer *buffer;
-    const uint64_t before = next_frame(h, run, &buffer);
-    if (!hand_cuda_wait(h, before) || !frames_launch(buffer->pointer) ||
-        !hand_cuda_signal(h, h->frame))
-        return false;
+    hand_cuda_wait(h, next_frame(h, run, &buffer));
+    frames_launch(buffer->pointer);
+    hand_cuda_signal(h, h->frame);
     hand_gl_wait(h, h->frame, &buffer->name);
     frames_draw(buffer->name);
     hand_gl_signal(h, h->frame, &buffer->name);
     glFlush();
-    return true;
 }
 
 /* A frame in the reverse direction: OpenGL writes the slot and CUDA reads it. */
-static bool read(struct frames_run *run)
+static void read(struct frames_run *run)
 {
     struct frames_hand *h = run->hand;
     const struct hand_buffer *buffer;
@@ -76,13 +60,14 @@ static bool read(struct frames_run *run)
     frames_picture_draw(buffer->name);
     hand_gl_signal(h, h->frame, &buffer->name);
     glFlush();
-    return hand_cuda_wait(h, h->frame) && frames_picture_filter(buffer->pointer) &&
-           hand_cuda_signal(h, h->frame);
+    hand_cuda_wait(h, h->frame);
+    frames_picture_filter(buffer->pointer);
+    hand_cuda_signal(h, h->frame);
 }
 
 #define ROW(part, key, label, slots, frame, is_read)                                               \
     {                                                                                              \
-        FRAMES_ROW(part, key, label), slots, 1, open_hand, frame, close_hand, .reads = is_read     \
+        FRAMES_ROW(part, key, label), slots, 1, open_hand, frame, .reads = is_read                 \
     }
 
 const struct frames_kind frames_hand_rows[] = {

@@ -20,34 +20,24 @@ struct ends {
     double at;
 };
 
-static void close_ends(struct ends *ends)
-{
-    scene.ended = NULL;
-    bench_cuda->EventDestroy(ends->first);
-    for (unsigned i = 0; i < FRAMES; i++)
-        bench_cuda->EventDestroy(ends->events[i]);
-}
-
 /* The stream is idle, so the event happens between both readings of the clock of the CPU. */
-static bool read_clock(struct ends *ends)
+static void read_clock(struct ends *ends)
 {
     const double before = bench_now_us();
-    const bool good =
-        CU(EventRecord, ends->first, scene.on.stream) && CU(EventSynchronize, ends->first);
+    CU(EventRecord, ends->first, scene.on.stream);
+    CU(EventSynchronize, ends->first);
     ends->at = (before + bench_now_us()) / 2;
-    return good;
 }
 
-static bool open_ends(struct ends *ends)
+static void open_ends(struct ends *ends)
 {
-    bool good = CU(EventCreate, &ends->first, 0);
-    for (unsigned i = 0; good && i < FRAMES; i++)
-        good = CU(EventCreate, &ends->events[i], 0);
-    for (unsigned i = 0; good && i < CLOCK_READS; i++) /* the first ones are slow */
-        good = read_clock(ends);
+    ends->first = bench_cuda_event();
+    for (unsigned i = 0; i < FRAMES; i++)
+        ends->events[i] = bench_cuda_event();
+    for (unsigned i = 0; i < CLOCK_READS; i++) /* the first ones are slow */
+        read_clock(ends);
     scene.launched = 0;
     scene.ended = ends->events;
-    return good;
 }
 
 static double end_of(const struct ends *ends, unsigned i)
@@ -59,49 +49,48 @@ static double end_of(const struct ends *ends, unsigned i)
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
-static bool draw_all(struct frames_run *run, double hz, double *began)
+static void draw_all(struct frames_run *run, double hz, double *began)
 {
     const double start = bench_now_us();
-    bool good = true;
-    for (unsigned i = 0; good && i < FRAMES; i++) {
+    for (unsigned i = 0; i < FRAMES; i++) {
         while (bench_now_us() - start < i * 1e6 / hz)
             continue;
         began[i] = bench_now_us();
-        good = run->kind->frame(run);
+        run->kind->frame(run);
         glFlush();
     }
-    return frames_drain() && good;
+    frames_drain();
 }
 
-bool frames_latency(struct frames_run *run, double hz, struct bench_result *result)
+void frames_latency(struct frames_run *run, double hz, struct bench_result *result)
 {
     unsigned queries[FRAMES];
     double began[FRAMES], latencies[FRAMES], from_kernel[FRAMES];
     GLint64 origin = 0;
-    struct ends ends = {0};
-    bool good = open_ends(&ends);
-    glGenQueries(FRAMES, queries);
+    struct ends ends;
+    open_ends(&ends);
+    for (unsigned i = 0; i < FRAMES; i++)
+        queries[i] = bench_gl_query();
     scene.queries = queries;
     scene.drawn = 0;
     scene.frames_left = FRAMES;
     glGetInteger64v(GL_TIMESTAMP, &origin);
     const double here = bench_now_us();
-    good = good && draw_all(run, hz, began);
+    draw_all(run, hz, began);
     scene.queries = NULL;
-    for (unsigned i = SKIPPED; good && i < scene.drawn; i++) {
+    scene.ended = NULL;
+    for (unsigned i = SKIPPED; i < scene.drawn; i++) {
         GLuint64 end = 0;
         glGetQueryObjectui64v(queries[i], GL_QUERY_RESULT, &end);
         const double drawn = (double)((GLint64)end - origin) / 1e3 + here;
         latencies[i - SKIPPED] = drawn - began[i];
         from_kernel[i - SKIPPED] = drawn - end_of(&ends, i);
     }
-    glDeleteQueries(FRAMES, queries);
-    close_ends(&ends);
-    if (!good || scene.drawn <= SKIPPED)
-        return good && bench_gl_ok("glQueryCounter");
+    bench_check_gl("glQueryCounter");
+    if (scene.drawn <= SKIPPED)
+        return;
     const size_t count = scene.drawn - SKIPPED;
     bench_set(result, "latency_us", bench_spread_of(latencies, count));
     bench_set_number(result, "worst_latency_us", latencies[count - 1]); /* they are sorted */
     bench_set(result, "kernel_to_draw_us", bench_spread_of(from_kernel, count));
-    return bench_gl_ok("glQueryCounter");
 }

@@ -7,8 +7,6 @@
  * The last picture of the block is compared with a picture made without sharing.
  */
 #define _GNU_SOURCE
-#include <stdlib.h>
-
 #include "bench/frames/frames.h"
 
 struct frames_effort frames_effort = {
@@ -33,25 +31,24 @@ enum { BASE, ROW };
 
 static struct pair {
     struct frames_run *run[BENCH_SUBJECTS];
+    struct bench_result *result;
     unsigned frames[BENCH_SUBJECTS];
     int wrong; /* the most wrong pixels of a last picture of the row */
 } pair;
 
-static bool block(struct frames_run *run, unsigned frames, struct bench_block *block)
+static void block(struct frames_run *run, unsigned frames, struct bench_block *block)
 {
     scene.frames_left = frames;
     const double cpu = bench_thread_cpu_us(), start = bench_now_us();
     for (unsigned i = 0; i < frames; i += run->kind->group)
-        if (!run->kind->frame(run))
-            return false;
+        run->kind->frame(run);
     const double enqueued = bench_now_us();
     block->cpu = (bench_thread_cpu_us() - cpu) / frames;
-    if (!frames_drain())
-        return false;
+    frames_drain();
     const double end = bench_now_us();
     block->wall = (end - start) / frames;
     block->waiting = (end - enqueued) / block->wall;
-    return bench_gl_ok("draw");
+    bench_check_gl("draw");
 }
 
 /* ---- How long -------------------------------------------------------------------------------- */
@@ -72,50 +69,45 @@ static unsigned frames_of_block(const struct frames_kind *kind, double frame_us)
 }
 
 /* Two untimed blocks of both subjects, which also give the number of frames of a timed block. */
-static bool warm_up(void)
+static void warm_up(void)
 {
     const struct frames_kind *kind = pair.run[ROW]->kind;
     const unsigned least = 2 * kind->slots > LEAST_FRAMES ? 2 * kind->slots : LEAST_FRAMES;
     struct bench_block row, base = {.wall = INFINITY};
-    for (unsigned i = 0; i < 2; i++)
-        if (!block(pair.run[ROW], round_up(least, kind->group), &row) ||
-            (pair.run[BASE] && !block(pair.run[BASE], LEAST_FRAMES, &base)))
-            return false;
+    for (unsigned i = 0; i < 2; i++) {
+        block(pair.run[ROW], round_up(least, kind->group), &row);
+        if (pair.run[BASE])
+            block(pair.run[BASE], LEAST_FRAMES, &base);
+    }
     const double wanted = fmax(frames_effort.block_seconds / 2 * 1e6 / base.wall, LEAST_FRAMES);
     pair.frames[BASE] = round_up(fmin(wanted, frames_effort.most_frames), 1);
     pair.frames[ROW] = frames_of_block(kind, row.wall);
-    return true;
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-/* Counts the wrong pixels of the last picture, if there are more than before. */
-static bool check(const struct frames_kind *kind)
+/* Counts the wrong pixels of the last picture. */
+static int count_wrong(const struct frames_kind *kind)
 {
-    int wrong = 0;
     if (kind->unchecked)
-        return true;
-    if (kind->reads) {
-        if (!frames_picture_wrong(&wrong))
-            return false;
-    } else {
-        if (!kind->vulkan)
-            frames_read();
-        else if (!frames_vulkan_read())
-            return false;
-        wrong = frames_count_wrong(kind->vulkan ? VULKAN_TOLERANCE : 0);
-    }
-    pair.wrong = wrong > pair.wrong ? wrong : pair.wrong;
-    return true;
+        return 0;
+    if (kind->reads)
+        return frames_picture_wrong();
+    if (kind->vulkan)
+        frames_vulkan_read();
+    else
+        frames_read();
+    return frames_count_wrong(kind->vulkan ? VULKAN_TOLERANCE : 0);
 }
 
-static bool timed_block(void *of, unsigned subject, struct bench_block *result)
+static void timed_block(void *of, unsigned subject, struct bench_block *result)
 {
     (void)of;
     if (!pair.run[subject])
-        return true;
-    return block(pair.run[subject], pair.frames[subject], result) &&
-           (subject == BASE || check(pair.run[ROW]->kind));
+        return;
+    block(pair.run[subject], pair.frames[subject], result);
+    const int wrong = subject == ROW ? count_wrong(pair.run[ROW]->kind) : 0;
+    pair.wrong = wrong > pair.wrong ? wrong : pair.wrong;
 }
 
 static void report(const struct bench_comparison *of, struct bench_result *result)
@@ -133,20 +125,25 @@ static void report(const struct bench_comparison *of, struct bench_result *resul
                                                                                      : "NOT full");
 }
 
-static bool measure(struct bench_result *result)
+static void measure(void *none)
 {
-    const struct frames_kind *kind = pair.run[ROW]->kind;
+    struct frames_run *run = pair.run[ROW];
+    const struct frames_kind *kind = run->kind;
     const struct bench_pairs pairs = {.key = kind->row.name,
                                       .subjects = BENCH_SUBJECTS,
                                       .blocks = frames_effort.rounds,
                                       .seconds = INFINITY,
                                       .block = timed_block};
-    struct bench_comparison of;
-    if (!warm_up() || !bench_compare(&pairs, &of))
-        return false;
-    report(&of, result);
-    return frames_effort.latency_hz <= 0 || kind->vulkan || kind->reads || kind->group > 1 ||
-           !kind->open || frames_latency(pair.run[ROW], frames_effort.latency_hz, result);
+    (void)none;
+    if (kind->open)
+        kind->open(run);
+    frames_drain_later();
+    warm_up();
+    const struct bench_comparison of = bench_compare(&pairs);
+    report(&of, pair.result);
+    if (frames_effort.latency_hz > 0 && !kind->vulkan && !kind->reads && kind->group == 1 &&
+        kind->open)
+        frames_latency(run, frames_effort.latency_hz, pair.result);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -159,39 +156,32 @@ static bool has_base(void)
     return scene.gl_ordinal != FRAMES_SOFTWARE_GL;
 }
 
-bool frames_open_base(void)
+void frames_open_base(void)
 {
     base = (struct frames_run){.kind = frames_base};
     read_base = (struct frames_run){.kind = frames_read_base};
-    return !has_base() || (frames_base->open(&base) && frames_read_base->open(&read_base));
+    if (has_base()) {
+        base.kind->open(&base);
+        read_base.kind->open(&read_base);
+    }
 }
 
-bool frames_close_base(size_t mesh)
-{
-    (void)mesh;
-    const bool good = !has_base() || frames_read_base->close(&read_base);
-    return (!has_base() || frames_base->close(&base)) && good;
-}
-
-bool frames_measure(const struct bench_row *row, size_t mesh)
+void frames_measure(const struct bench_row *row, size_t mesh)
 {
     const struct frames_kind *kind = (const struct frames_kind *)(const void *)row;
     char size[48];
-    struct frames_run *run = calloc(1, sizeof(*run));
-    (void)mesh;
-    if (!run)
-        return bench_out_of_memory();
+    struct frames_run *run = bench_alloc(sizeof(*run));
     struct bench_result *result = bench_add(row, frames_size(size));
+    (void)mesh;
     run->kind = kind;
-    pair = (struct pair){.run = {!has_base() ? NULL : kind->reads ? &read_base : &base, run}};
-    bool good = (!kind->open || kind->open(run)) && measure(result);
-    if (!good)
+    pair = (struct pair){.run = {!has_base()   ? NULL
+                                 : kind->reads ? &read_base
+                                               : &base,
+                                 run},
+                         .result = result};
+    /* An error may have left them. */
+    scene.queries = NULL;
+    scene.ended = NULL;
+    if (!bench_scope(measure, NULL))
         bench_not_measured(result, bench_last_error());
-    /* Pending work must end before its objects are freed. */
-    good = frames_drain() && good;
-    good = (!kind->close || kind->close(run)) && good;
-    if (result->measured && !good)
-        snprintf(result->note, sizeof(result->note), "%s", bench_last_error());
-    free(run);
-    return true;
 }

@@ -4,49 +4,24 @@
  * the mesh. OpenGL copies the picture into a buffer, and CUDA filters it into CUDA memory.
  */
 #define _GNU_SOURCE
-#include <stdlib.h>
 #include <string.h>
 
 #include <epoxy/gl.h>
 
-#include "examples/support/shader.h"
 #include "bench/frames/frames.h"
 
 GLSL(picture, vert);
 GLSL(picture, frag);
 
-bool frames_picture_open(void)
+void frames_picture_open(void)
 {
     struct frames_picture *p = &scene.picture;
-    glGenFramebuffers(1, &p->framebuffer);
-    glGenRenderbuffers(1, &p->colour);
-    glGenVertexArrays(1, &p->vertex_array);
-    p->program = shader_program(picture_vert.text, picture_frag.text);
+    p->framebuffer = bench_gl_framebuffer();
+    p->colour = bench_gl_renderbuffer();
+    p->vertex_array = bench_gl_vertex_array();
+    p->program = bench_gl_program(picture_vert.text, picture_frag.text);
     p->phase = glGetUniformLocation(p->program, "phase");
-    return p->program != 0 && bench_gl_ok("prepare a picture");
-}
-
-static void end_mesh(void)
-{
-    struct frames_picture *p = &scene.picture;
-    glDeleteBuffers(1, &p->alone);
-    if (p->filtered != 0)
-        bench_cuda->MemFree(p->filtered);
-    free(p->reference);
-    free(p->result);
-    p->alone = 0;
-    p->filtered = 0;
-    p->reference = p->result = NULL;
-}
-
-void frames_picture_close(void)
-{
-    const struct frames_picture *p = &scene.picture;
-    end_mesh();
-    glDeleteProgram(p->program);
-    glDeleteVertexArrays(1, &p->vertex_array);
-    glDeleteFramebuffers(1, &p->framebuffer);
-    glDeleteRenderbuffers(1, &p->colour);
+    bench_check_gl("prepare a picture");
 }
 
 /* ---- A frame --------------------------------------------------------------------------------- */
@@ -70,65 +45,64 @@ void frames_picture_draw(unsigned name)
     glBindFramebuffer(GL_FRAMEBUFFER, scene.framebuffer);
 }
 
-bool frames_picture_filter(CUdeviceptr pixels)
+void frames_picture_filter(CUdeviceptr pixels)
 {
     int mesh = scene.mesh;
     void *arguments[] = {&pixels, &scene.picture.filtered, &mesh};
     const unsigned count = (unsigned)(mesh * mesh);
-    return CU(LaunchKernel, scene.filter, (count + 255) / 256, 1, 1, 256, 1, 1, 0, scene.on.stream,
-              arguments, NULL);
+    CU(LaunchKernel, scene.filter, (count + 255) / 256, 1, 1, 256, 1, 1, 0, scene.on.stream,
+       arguments, NULL);
 }
 
 /* ---- Verification ---------------------------------------------------------------------------- */
 
-static bool fetch(float *into)
+static void fetch(float *into)
 {
-    return frames_drain() && CU(MemcpyDtoH, into, scene.picture.filtered, scene.bytes);
+    frames_drain();
+    CU(MemcpyDtoH, into, scene.picture.filtered, scene.bytes);
 }
 
-bool frames_picture_wrong(int *wrong)
+int frames_picture_wrong(void)
 {
     const struct frames_picture *p = &scene.picture;
-    *wrong = 0;
-    if (!fetch(p->result))
-        return false;
+    int wrong = 0;
+    fetch(p->result);
     for (size_t i = 0; i < scene.bytes / 16; i++)
-        *wrong += memcmp(&p->result[4 * i], &p->reference[4 * i], 16) != 0;
-    return true;
+        wrong += memcmp(&p->result[4 * i], &p->reference[4 * i], 16) != 0;
+    return wrong;
 }
 
 /*
  * Makes the expected result: copies the last picture to CUDA through the host, without shared
  * memory.
  */
-static bool make_reference(void)
+static void make_reference(void)
 {
     const struct frames_picture *p = &scene.picture;
     scene.frames_left = 1;
     frames_picture_draw(p->alone);
     glBindBuffer(GL_ARRAY_BUFFER, p->alone);
     glGetBufferSubData(GL_ARRAY_BUFFER, 0, (GLsizeiptr)scene.bytes, p->result);
-    return bench_gl_ok("draw the reference") &&
-           CU(MemcpyHtoDAsync, scene.scratch[1], p->result, scene.bytes, scene.on.stream) &&
-           frames_picture_filter(scene.scratch[1]) && fetch(p->reference);
+    bench_check_gl("draw the reference");
+    CU(MemcpyHtoDAsync, scene.scratch[1], p->result, scene.bytes, scene.on.stream);
+    frames_picture_filter(scene.scratch[1]);
+    fetch(p->reference);
 }
 
-bool frames_picture_set_mesh(void)
+void frames_picture_set_mesh(void)
 {
     struct frames_picture *p = &scene.picture;
-    end_mesh();
     glBindFramebuffer(GL_FRAMEBUFFER, p->framebuffer);
     glBindRenderbuffer(GL_RENDERBUFFER, p->colour);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA32F, scene.mesh, scene.mesh);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, p->colour);
     glBindFramebuffer(GL_FRAMEBUFFER, scene.framebuffer);
-    glGenBuffers(1, &p->alone);
+    p->alone = bench_gl_buffer();
     glBindBuffer(GL_ARRAY_BUFFER, p->alone);
     glBufferStorage(GL_ARRAY_BUFFER, (GLsizeiptr)scene.bytes, NULL, 0);
-    p->reference = malloc(scene.bytes);
-    p->result = malloc(scene.bytes);
-    if (!p->reference || !p->result)
-        return bench_out_of_memory();
-    return bench_gl_ok("make a picture") && CU(MemAlloc, &p->filtered, scene.bytes) &&
-           make_reference();
+    p->reference = bench_alloc(scene.bytes);
+    p->result = bench_alloc(scene.bytes);
+    p->filtered = bench_cuda_alloc(scene.bytes);
+    bench_check_gl("make a picture");
+    make_reference();
 }

@@ -16,9 +16,8 @@ struct frames_vulkan_draw {
     VkPipeline pipeline;
 };
 
-/* vulkan_draw.c: the free function cleans up in any case. */
-bool frames_vulkan_draw_init(struct frames_vulkan_draw *draw, bool points, int size);
-void frames_vulkan_draw_free(struct frames_vulkan_draw *draw);
+/* vulkan_draw.c */
+void frames_vulkan_draw_init(struct frames_vulkan_draw *draw, bool points, int size);
 void frames_vulkan_draw_points(const struct frames_vulkan_draw *draw, VkCommandBuffer commands,
                                VkBuffer vertices);
 /* Draws the picture and copies it to the buffer. */
@@ -29,20 +28,19 @@ void frames_vulkan_draw_picture(const struct frames_vulkan_draw *draw, VkCommand
  * vulkan_rows.c: creates the resources and the ring of a row. record() records `commands` command
  * buffers for each slot.
  */
-bool frames_vulkan_make_ring(struct frames_run *run, unsigned commands, VkBufferUsageFlags usage,
-                             bool (*record)(struct frames_run *run, gr_resource *resource,
+void frames_vulkan_make_ring(struct frames_run *run, unsigned commands, VkBufferUsageFlags usage,
+                             void (*record)(struct frames_run *run, gr_resource *resource,
                                             unsigned slot));
-bool frames_vulkan_close_ring(struct frames_run *run);
 
 /* Record the Vulkan commands between two CUDA uses of a resource of a ring. */
 VkCommandBuffer frames_vulkan_begin(gr_resource *resource, const gr_vk_use *use);
-bool frames_vulkan_end(VkCommandBuffer commands, gr_resource *resource, const gr_vk_use *use);
+void frames_vulkan_end(VkCommandBuffer commands, gr_resource *resource, const gr_vk_use *use);
 
 /*
  * Submits n commands. Unless `points` is NULL, `stage` waits for the semaphore of the submit, which
  * the resources of a ring share, and the other semaphore is signalled.
  */
-bool frames_vulkan_submit(const VkCommandBuffer commands[], uint32_t n, const gr_submit *points,
+void frames_vulkan_submit(const VkCommandBuffer commands[], uint32_t n, const gr_submit *points,
                           VkPipelineStageFlags stage);
 
 #endif

@@ -6,7 +6,7 @@
 
 extern const struct glsl mesh_vert, mesh_frag, picture_vert, picture_frag;
 
-static bool make_pass(VkFormat format, VkRenderPass *pass)
+static VkRenderPass make_pass(VkFormat format)
 {
     const VkAttachmentDescription colour = {.format = format,
                                             .samples = VK_SAMPLE_COUNT_1_BIT,
@@ -33,7 +33,9 @@ static bool make_pass(VkFormat format, VkRenderPass *pass)
                                          .pSubpasses = &subpass,
                                          .dependencyCount = 2,
                                          .pDependencies = order};
-    return VK(CreateRenderPass, bench_vk.on.device, &info, NULL, pass);
+    VkRenderPass pass;
+    VK_KEEP(RenderPass, &info, &pass);
+    return pass;
 }
 
 static VkShaderModule module_of(const struct glsl *shader)
@@ -41,21 +43,39 @@ static VkShaderModule module_of(const struct glsl *shader)
     const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                            .codeSize = (size_t)(shader->spirv_end - shader->spirv),
                                            .pCode = (const uint32_t *)(const void *)shader->spirv};
-    VkShaderModule module = VK_NULL_HANDLE;
+    VkShaderModule module;
     if (info.codeSize == 0)
-        bench_failed("the program was built without glslangValidator");
-    else
-        VK(CreateShaderModule, bench_vk.on.device, &info, NULL, &module);
+        bench_fail("the program was built without glslangValidator");
+    VK_KEEP(ShaderModule, &info, &module);
     return module;
+}
+
+static void end_pipeline(void *pipeline)
+{
+    bench_vk.DestroyPipeline(bench_vk.on.device, pipeline, NULL);
 }
 
 /*
  * Makes the pipeline. Clip space is flipped, so that rows are stored in the same order as in
  * OpenGL.
  */
-static bool make_pipeline(struct frames_vulkan_draw *d,
-                          const VkPipelineShaderStageCreateInfo stages[2])
+static void make_pipeline(struct frames_vulkan_draw *d)
 {
+    const VkPushConstantRange phase = {VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(float)};
+    const VkPipelineLayoutCreateInfo layout = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .pushConstantRangeCount = !d->points,
+                                               .pPushConstantRanges = &phase};
+    const VkPipelineShaderStageCreateInfo stages[2] = {
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_VERTEX_BIT,
+         .module = module_of(d->points ? &mesh_vert : &picture_vert),
+         .pName = "main"},
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
+         .module = module_of(d->points ? &mesh_frag : &picture_frag),
+         .pName = "main"},
+    };
     const VkExtent2D size = d->area.extent;
     const VkViewport view = {0, 0, (float)size.width, (float)size.height, 0, 1};
     const VkVertexInputBindingDescription binding = {.stride = 16};
@@ -86,6 +106,7 @@ static bool make_pipeline(struct frames_vulkan_draw *d,
         .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
         .attachmentCount = 1,
         .pAttachments = &colours};
+    VK_KEEP(PipelineLayout, &layout, &d->layout);
     const VkGraphicsPipelineCreateInfo info = {.sType =
                                                    VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
                                                .stageCount = 2,
@@ -98,37 +119,11 @@ static bool make_pipeline(struct frames_vulkan_draw *d,
                                                .pColorBlendState = &blend,
                                                .layout = d->layout,
                                                .renderPass = d->pass};
-    return VK(CreateGraphicsPipelines, bench_vk.on.device, VK_NULL_HANDLE, 1, &info, NULL,
-              &d->pipeline);
+    VK(CreateGraphicsPipelines, bench_vk.on.device, VK_NULL_HANDLE, 1, &info, NULL, &d->pipeline);
+    bench_later(end_pipeline, d->pipeline);
 }
 
-static bool open_pipeline(struct frames_vulkan_draw *d)
-{
-    const VkPushConstantRange phase = {VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(float)};
-    const VkPipelineLayoutCreateInfo layout = {.sType =
-                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                               .pushConstantRangeCount = !d->points,
-                                               .pPushConstantRanges = &phase};
-    if (!VK(CreatePipelineLayout, bench_vk.on.device, &layout, NULL, &d->layout))
-        return false;
-    VkPipelineShaderStageCreateInfo stages[2] = {
-        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-         .stage = VK_SHADER_STAGE_VERTEX_BIT,
-         .module = module_of(d->points ? &mesh_vert : &picture_vert),
-         .pName = "main"},
-        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-         .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
-         .module = module_of(d->points ? &mesh_frag : &picture_frag),
-         .pName = "main"},
-    };
-    bool good = stages[0].module != VK_NULL_HANDLE && stages[1].module != VK_NULL_HANDLE &&
-                make_pipeline(d, stages);
-    bench_vk.DestroyShaderModule(bench_vk.on.device, stages[0].module, NULL);
-    bench_vk.DestroyShaderModule(bench_vk.on.device, stages[1].module, NULL);
-    return good;
-}
-
-bool frames_vulkan_draw_init(struct frames_vulkan_draw *d, bool points, int size)
+void frames_vulkan_draw_init(struct frames_vulkan_draw *d, bool points, int size)
 {
     const uint32_t side = (uint32_t)size;
     const VkFormat format = points ? VK_FORMAT_R8G8B8A8_UNORM : VK_FORMAT_R32G32B32A32_SFLOAT;
@@ -136,8 +131,8 @@ bool frames_vulkan_draw_init(struct frames_vulkan_draw *d, bool points, int size
         format, side, side, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
     d->points = points;
     d->area = (VkRect2D){.extent = {side, side}};
-    if (!bench_vk_image(&d->image, &image, false) || !make_pass(format, &d->pass))
-        return false;
+    d->image = bench_vk_image(&image, false);
+    d->pass = make_pass(format);
     const VkFramebufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
                                           .renderPass = d->pass,
                                           .attachmentCount = 1,
@@ -145,22 +140,8 @@ bool frames_vulkan_draw_init(struct frames_vulkan_draw *d, bool points, int size
                                           .width = side,
                                           .height = side,
                                           .layers = 1};
-    return VK(CreateFramebuffer, bench_vk.on.device, &info, NULL, &d->framebuffer) &&
-           open_pipeline(d);
-}
-
-void frames_vulkan_draw_free(struct frames_vulkan_draw *d)
-{
-    if (d->pipeline != VK_NULL_HANDLE)
-        bench_vk.DestroyPipeline(bench_vk.on.device, d->pipeline, NULL);
-    if (d->layout != VK_NULL_HANDLE)
-        bench_vk.DestroyPipelineLayout(bench_vk.on.device, d->layout, NULL);
-    if (d->framebuffer != VK_NULL_HANDLE)
-        bench_vk.DestroyFramebuffer(bench_vk.on.device, d->framebuffer, NULL);
-    if (d->pass != VK_NULL_HANDLE)
-        bench_vk.DestroyRenderPass(bench_vk.on.device, d->pass, NULL);
-    bench_vk_free(&d->image);
-    *d = (struct frames_vulkan_draw){.points = false};
+    VK_KEEP(Framebuffer, &info, &d->framebuffer);
+    make_pipeline(d);
 }
 
 /* ---- Commands -------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
  */
 #include "bench/frames/vulkan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A value of a timeline semaphore; VK_NULL_HANDLE: none. */
@@ -16,7 +15,6 @@ struct point {
 
 static struct {
     gr_vk_device *shared, *copying; /* the device: sharing memory, copying through the host */
-    gr_vk_device *peer;             /* copying from GPU to GPU, or NULL */
     gr_semaphore *moved;            /* the transfer queue signals each copy by the next value */
     uint64_t moves;                 /* the last value of `moved` */
     struct frames_vulkan_draw draw;
@@ -28,32 +26,30 @@ static struct bench_vk_queue *const TRANSFER = &bench_vk.queues[BENCH_TRANSFER];
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-bool frames_vulkan_open(void)
+void frames_vulkan_open(void *none)
 {
     const bool on_cpu = scene.gl_ordinal == FRAMES_SOFTWARE_GL;
-    if ((on_cpu ? bench_vk_open_software() : bench_vk_open(scene.gl_ordinal)) &&
-        (vulkan.shared = bench_vk_wrap(GRAPHICS, on_cpu ? GR_TRANSPORT_COPY : 0, true)) &&
-        (vulkan.copying = bench_vk_wrap(GRAPHICS, GR_TRANSPORT_COPY, false)) &&
-        frames_vulkan_draw_init(&vulkan.draw, true, FRAMES_TARGET) &&
-        bench_vk_buffer(&vulkan.pixels, FRAMES_PIXELS, VK_BUFFER_USAGE_TRANSFER_DST_BIT, false))
-        return true;
-    snprintf(scene.no_vulkan, sizeof(scene.no_vulkan), "no Vulkan: %.380s", bench_last_error());
-    return false;
+    (void)none;
+    if (on_cpu)
+        bench_vk_open_software();
+    else
+        bench_vk_open(scene.gl_ordinal);
+    vulkan.shared = bench_vk_wrap(GRAPHICS, on_cpu ? GR_TRANSPORT_COPY : 0, true);
+    vulkan.copying = bench_vk_wrap(GRAPHICS, GR_TRANSPORT_COPY, false);
+    frames_vulkan_draw_init(&vulkan.draw, true, FRAMES_TARGET);
+    vulkan.pixels = bench_vk_buffer(FRAMES_PIXELS, VK_BUFFER_USAGE_TRANSFER_DST_BIT, false);
 }
 
-void frames_vulkan_close(void)
+void frames_vulkan_need(void)
 {
-    bench_vk_free(&vulkan.pixels);
-    frames_vulkan_draw_free(&vulkan.draw);
-    gr_semaphore_free(vulkan.moved);
-    gr_vk_device_free(vulkan.copying);
-    gr_vk_device_free(vulkan.peer);
-    gr_vk_device_free(vulkan.shared);
+    if (*scene.no_vulkan != '\0')
+        bench_fail("%s", scene.no_vulkan);
 }
 
-bool frames_vulkan_drain(void)
+void frames_vulkan_drain(void)
 {
-    return *scene.no_vulkan != '\0' || VK(DeviceWaitIdle, bench_vk.on.device);
+    if (*scene.no_vulkan == '\0')
+        VK(DeviceWaitIdle, bench_vk.on.device);
 }
 
 const char *frames_vulkan_describe(void)
@@ -68,12 +64,14 @@ VkCommandBuffer frames_vulkan_begin(gr_resource *resource, const gr_vk_use *use)
 {
     VkCommandBuffer commands =
         bench_vk_record(GRAPHICS, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
-    return commands && GR(vk_cmd_from_cuda, commands, &resource, 1, use) ? commands : NULL;
+    GR(vk_cmd_from_cuda, commands, &resource, 1, use);
+    return commands;
 }
 
-bool frames_vulkan_end(VkCommandBuffer commands, gr_resource *resource, const gr_vk_use *use)
+void frames_vulkan_end(VkCommandBuffer commands, gr_resource *resource, const gr_vk_use *use)
 {
-    return GR(vk_cmd_to_cuda, commands, &resource, 1, use) && VK(EndCommandBuffer, commands);
+    GR(vk_cmd_to_cuda, commands, &resource, 1, use);
+    VK(EndCommandBuffer, commands);
 }
 
 static void barrier(VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
@@ -91,7 +89,7 @@ static struct point first_point(gr_semaphore *const semaphores[], const uint64_t
              : (struct point){VK_NULL_HANDLE, 0};
 }
 
-static bool submit_to(const struct bench_vk_queue *queue, const VkCommandBuffer commands[],
+static void submit_to(const struct bench_vk_queue *queue, const VkCommandBuffer commands[],
                       uint32_t n, const struct point *wait, VkPipelineStageFlags stage,
                       const struct point *signal)
 {
@@ -112,10 +110,10 @@ static bool submit_to(const struct bench_vk_queue *queue, const VkCommandBuffer 
                                .pCommandBuffers = commands,
                                .signalSemaphoreCount = signals,
                                .pSignalSemaphores = &signal->semaphore};
-    return VK(QueueSubmit, queue->queue, 1, &info, VK_NULL_HANDLE);
+    VK(QueueSubmit, queue->queue, 1, &info, VK_NULL_HANDLE);
 }
 
-bool frames_vulkan_submit(const VkCommandBuffer commands[], uint32_t n, const gr_submit *points,
+void frames_vulkan_submit(const VkCommandBuffer commands[], uint32_t n, const gr_submit *points,
                           VkPipelineStageFlags stage)
 {
     struct point wait = {VK_NULL_HANDLE, 0}, signal = wait;
@@ -123,45 +121,40 @@ bool frames_vulkan_submit(const VkCommandBuffer commands[], uint32_t n, const gr
         wait = first_point(points->waits, points->wait_values, points->wait_count);
         signal = first_point(points->signals, points->signal_values, points->signal_count);
     }
-    return submit_to(GRAPHICS, commands, n, &wait, stage, &signal);
+    submit_to(GRAPHICS, commands, n, &wait, stage, &signal);
 }
 
 /* Copies the target to host memory. The copy is not part of any frame. */
-bool frames_vulkan_read(void)
+void frames_vulkan_read(void)
 {
     const VkBufferImageCopy all = {.imageSubresource = BENCH_VK_COLOUR,
                                    .imageExtent = {FRAMES_TARGET, FRAMES_TARGET, 1}};
     VkCommandBuffer commands =
         bench_vk_record(GRAPHICS, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    if (!commands)
-        return false;
     bench_vk.CmdCopyImageToBuffer(commands, vulkan.draw.image.image,
                                   VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, vulkan.pixels.buffer, 1,
                                   &all);
     barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
             VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-    if (!VK(EndCommandBuffer, commands) || !frames_vulkan_submit(&commands, 1, NULL, 0) ||
-        !frames_vulkan_drain())
-        return false;
+    VK(EndCommandBuffer, commands);
+    frames_vulkan_submit(&commands, 1, NULL, 0);
+    frames_vulkan_drain();
     memcpy(scene.pixels, vulkan.pixels.bytes, FRAMES_PIXELS);
-    return true;
 }
 
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
-/* The device for a row. The device for copies from GPU to GPU is wrapped when first needed. */
+/* The device for a row. Few rows need the device for copies from GPU to GPU. */
 static gr_vk_device *device_for(unsigned transport)
 {
-    if (transport == GR_TRANSPORT_PEER && !vulkan.peer)
-        vulkan.peer = bench_vk_wrap(GRAPHICS, transport, false);
     return !transport                       ? vulkan.shared
-           : transport == GR_TRANSPORT_PEER ? vulkan.peer
+           : transport == GR_TRANSPORT_PEER ? bench_vk_wrap(GRAPHICS, transport, false)
                                             : vulkan.copying;
 }
 
 /* With two command buffers per slot, the graphics and the transfer queue use the buffers. */
-static gr_resource *make_resource(const struct frames_kind *kind, bool two_families,
-                                  VkBufferUsageFlags usage)
+static gr_resource *make_resource(const struct frames_kind *kind, gr_vk_device *device,
+                                  bool two_families, VkBufferUsageFlags usage)
 {
     const unsigned flags = kind->reads ? GR_READ_ONLY : GR_WRITE_DISCARD;
     const uint32_t families[] = {GRAPHICS->family, TRANSFER->family};
@@ -175,51 +168,30 @@ static gr_resource *make_resource(const struct frames_kind *kind, bool two_famil
     const VkImageCreateInfo image =
         bench_vk_image_info(VK_FORMAT_R32G32B32A32_SFLOAT, (uint32_t)scene.mesh,
                             (uint32_t)scene.mesh, VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
-    gr_vk_device *device = device_for(kind->transport);
-    gr_resource *resource = NULL;
-    if (device && kind->image)
-        GR_NEW(resource, create_vk_image, device, &image, flags);
-    else if (device)
-        GR_NEW(resource, create_vk_buffer, device, &buffer, flags);
+    gr_resource *resource;
+    if (kind->image)
+        GR_KEEP(resource, create_vk_image, device, &image, flags);
+    else
+        GR_KEEP(resource, create_vk_buffer, device, &buffer, flags);
     return resource;
 }
 
-bool frames_vulkan_make_ring(struct frames_run *run, unsigned commands, VkBufferUsageFlags usage,
-                             bool (*record)(struct frames_run *run, gr_resource *resource,
+void frames_vulkan_make_ring(struct frames_run *run, unsigned commands, VkBufferUsageFlags usage,
+                             void (*record)(struct frames_run *run, gr_resource *resource,
                                             unsigned slot))
 {
     gr_resource *resources[FRAMES_MOST_SLOTS];
     const struct frames_kind *kind = run->kind;
     const gr_ring_options options =
         GR_INIT(gr_ring_options, .producer = kind->reads ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA);
-    unsigned made = 0;
-    bool good = true;
-    if (*scene.no_vulkan != '\0')
-        return bench_failed("%s", scene.no_vulkan);
-    run->commands = calloc((size_t)kind->slots * commands, sizeof(VkCommandBuffer));
-    if (!run->commands)
-        return bench_out_of_memory();
-    while (good && made < kind->slots &&
-           (good = (resources[made] = make_resource(kind, commands == 2, usage)))) {
-        good = record(run, resources[made], made);
-        made++;
+    frames_vulkan_need();
+    gr_vk_device *device = device_for(kind->transport);
+    run->commands = bench_alloc((size_t)kind->slots * commands * sizeof(VkCommandBuffer));
+    for (unsigned i = 0; i < kind->slots; i++) {
+        resources[i] = make_resource(kind, device, commands == 2, usage);
+        record(run, resources[i], i);
     }
-    if (good)
-        GR_NEW(run->ring, ring_create, resources, made, &options);
-    while (made-- > 0)
-        gr_resource_free(resources[made]);
-    return run->ring;
-}
-
-bool frames_vulkan_close_ring(struct frames_run *run)
-{
-    const bool good = frames_drain();
-    gr_ring_free(run->ring);
-    gr_resource_free(run->resource);
-    free(run->commands);
-    bench_vk_end_commands(GRAPHICS);
-    bench_vk_end_commands(TRANSFER);
-    return good;
+    GR_KEEP(run->ring, ring_create, resources, kind->slots, &options);
 }
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
@@ -228,43 +200,41 @@ static const gr_vk_use DRAWING = {.struct_size = sizeof(gr_vk_use),
                                   .stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT,
                                   .access = VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT};
 
-static bool record_points(struct frames_run *run, gr_resource *vertices, unsigned slot)
+static void record_points(struct frames_run *run, gr_resource *vertices, unsigned slot)
 {
     VkCommandBuffer commands = run->commands[slot] = frames_vulkan_begin(vertices, &DRAWING);
-    if (!commands)
-        return false;
     frames_vulkan_draw_points(&vulkan.draw, commands, gr_vk_buffer(vertices));
-    if (!frames_vulkan_end(commands, vertices, &DRAWING))
-        return false;
+    frames_vulkan_end(commands, vertices, &DRAWING);
     /* A row that only draws needs a mesh, which is written once. */
-    return !run->kind->unchecked || slot > 0 || (frames_write_mapped(vertices) && frames_drain());
+    if (run->kind->unchecked && slot == 0) {
+        frames_write_mapped(vertices);
+        frames_drain();
+    }
 }
 
-static bool open_buffers(struct frames_run *run)
+static void open_buffers(struct frames_run *run)
 {
-    return frames_vulkan_make_ring(run, 1, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, record_points);
+    frames_vulkan_make_ring(run, 1, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, record_points);
 }
 
-static bool draw_only(struct frames_run *run)
+static void draw_only(struct frames_run *run)
 {
-    return frames_vulkan_submit(run->commands, 1, NULL, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT);
+    frames_vulkan_submit(run->commands, 1, NULL, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT);
 }
 
-static bool draw(struct frames_run *run)
+static void draw(struct frames_run *run)
 {
     const unsigned n = run->kind->group;
     VkCommandBuffer commands[FRAMES_MOST_GROUP];
-    if (!frames_ring_write(run))
-        return false;
+    frames_ring_write(run);
     for (unsigned i = 0; i < n; i++)
         commands[i] = run->commands[run->slots[i]->index];
     gr_submit *points = run->slots[0]->submit;
-    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT |
-                                        (run->kind->transport ? VK_PIPELINE_STAGE_TRANSFER_BIT : 0);
-    if (frames_vulkan_submit(commands, n, points, stages) && GR(submit_commit, points))
-        return frames_ring_give_back(run);
-    gr_ring_cancel_read(run->ring, run->slots, n);
-    return false;
+    frames_vulkan_submit(commands, n, points,
+                         VK_PIPELINE_STAGE_VERTEX_INPUT_BIT |
+                             (run->kind->transport ? VK_PIPELINE_STAGE_TRANSFER_BIT : 0));
+    GR(submit_commit, points);
+    frames_ring_give_back(run);
 }
 
 /* ---- Images: Vulkan copies the texels to the buffer that it draws -----------------------------
@@ -275,18 +245,15 @@ static const gr_vk_use READING = {.struct_size = sizeof(gr_vk_use),
                                   .access = VK_ACCESS_TRANSFER_READ_BIT,
                                   .layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
 
-static bool record_image(struct frames_run *run, gr_resource *image, unsigned slot)
+static void record_image(struct frames_run *run, gr_resource *image, unsigned slot)
 {
     const VkBuffer vertices = gr_vk_buffer(run->resource);
     const uint32_t side = (uint32_t)scene.mesh;
     const VkBufferImageCopy texels = {.imageSubresource = BENCH_VK_COLOUR,
                                       .imageExtent = {side, side, 1}};
     /* CUDA can map a new image only after it was handed over. */
-    if (!GR(vk_hand_over, &image, 1, VK_IMAGE_LAYOUT_UNDEFINED))
-        return false;
+    GR(vk_hand_over, &image, 1, VK_IMAGE_LAYOUT_UNDEFINED);
     VkCommandBuffer commands = run->commands[slot] = frames_vulkan_begin(image, &READING);
-    if (!commands)
-        return false;
     barrier(commands, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT, 0, VK_PIPELINE_STAGE_TRANSFER_BIT,
             VK_ACCESS_TRANSFER_WRITE_BIT);
     bench_vk.CmdCopyImageToBuffer(commands, gr_vk_image(image), READING.layout, vertices, 1,
@@ -294,26 +261,25 @@ static bool record_image(struct frames_run *run, gr_resource *image, unsigned sl
     barrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_VERTEX_INPUT_BIT, VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT);
     frames_vulkan_draw_points(&vulkan.draw, commands, vertices);
-    return frames_vulkan_end(commands, image, &READING);
+    frames_vulkan_end(commands, image, &READING);
 }
 
-static bool open_images(struct frames_run *run)
+static void open_images(struct frames_run *run)
 {
     const VkBufferCreateInfo vertices = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                          .size = scene.bytes,
                                          .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
                                                   VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    if (*scene.no_vulkan != '\0')
-        return bench_failed("%s", scene.no_vulkan);
-    return GR_NEW(run->resource, create_vk_buffer, vulkan.shared, &vertices, GR_READ_WRITE) &&
-           frames_vulkan_make_ring(run, 1, 0, record_image);
+    frames_vulkan_need();
+    GR_KEEP(run->resource, create_vk_buffer, vulkan.shared, &vertices, GR_READ_WRITE);
+    frames_vulkan_make_ring(run, 1, 0, record_image);
 }
 
 /* ---- The transfer queue: the copy of a frame overlaps the drawing of the frame before ----------
  */
 
 /* For each slot: the copy from the staging memory, and the drawing. */
-static bool record_both(struct frames_run *run, gr_resource *vertices, unsigned slot)
+static void record_both(struct frames_run *run, gr_resource *vertices, unsigned slot)
 {
     static const gr_vk_use moving = {.struct_size = sizeof(gr_vk_use),
                                      .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
@@ -321,27 +287,25 @@ static bool record_both(struct frames_run *run, gr_resource *vertices, unsigned 
     const VkCommandBufferUsageFlags reused = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
     VkCommandBuffer copy = run->commands[2 * slot] = bench_vk_record(TRANSFER, reused);
     VkCommandBuffer draw = run->commands[2 * slot + 1] = bench_vk_record(GRAPHICS, reused);
-    if (!copy || !draw || !GR(vk_cmd_from_cuda, copy, &vertices, 1, &moving) ||
-        !VK(EndCommandBuffer, copy))
-        return false;
+    GR(vk_cmd_from_cuda, copy, &vertices, 1, &moving);
+    VK(EndCommandBuffer, copy);
     frames_vulkan_draw_points(&vulkan.draw, draw, gr_vk_buffer(vertices));
-    return frames_vulkan_end(draw, vertices, &DRAWING);
+    frames_vulkan_end(draw, vertices, &DRAWING);
 }
 
-static bool open_two_queues(struct frames_run *run)
+static void open_two_queues(struct frames_run *run)
 {
-    if (*scene.no_vulkan == '\0' && TRANSFER->queue == VK_NULL_HANDLE)
-        return bench_failed("the device has no transfer queue");
-    if (*scene.no_vulkan == '\0' && !vulkan.moved &&
-        !GR_NEW(vulkan.moved, semaphore_create_vk, vulkan.copying, VK_SEMAPHORE_TYPE_TIMELINE))
-        return false;
-    return frames_vulkan_make_ring(run, 2, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, record_both);
+    frames_vulkan_need();
+    if (TRANSFER->queue == VK_NULL_HANDLE)
+        bench_fail("the device has no transfer queue");
+    GR_KEEP(vulkan.moved, semaphore_create_vk, vulkan.copying, VK_SEMAPHORE_TYPE_TIMELINE);
+    vulkan.moves = 0;
+    frames_vulkan_make_ring(run, 2, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, record_both);
 }
 
-static bool move_and_draw(struct frames_run *run)
+static void move_and_draw(struct frames_run *run)
 {
-    if (!frames_ring_write(run))
-        return false;
+    frames_ring_write(run);
     gr_submit *points = run->slots[0]->submit;
     const VkCommandBuffer *commands = &run->commands[2 * run->slots[0]->index];
     const struct point released =
@@ -349,12 +313,10 @@ static bool move_and_draw(struct frames_run *run)
     const struct point drawn =
         first_point(points->signals, points->signal_values, points->signal_count);
     const struct point moved = {gr_vk_semaphore(vulkan.moved), ++vulkan.moves};
-    if (submit_to(TRANSFER, commands, 1, &released, VK_PIPELINE_STAGE_TRANSFER_BIT, &moved) &&
-        submit_to(GRAPHICS, commands + 1, 1, &moved, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT, &drawn) &&
-        GR(submit_commit, points))
-        return frames_ring_give_back(run);
-    gr_ring_cancel_read(run->ring, run->slots, 1);
-    return false;
+    submit_to(TRANSFER, commands, 1, &released, VK_PIPELINE_STAGE_TRANSFER_BIT, &moved);
+    submit_to(GRAPHICS, commands + 1, 1, &moved, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT, &drawn);
+    GR(submit_commit, points);
+    frames_ring_give_back(run);
 }
 
 /* ---- The rows -------------------------------------------------------------------------------- */
@@ -362,7 +324,7 @@ static bool move_and_draw(struct frames_run *run)
 #define ROW(key, label, slots, group, open, frame, by, ...)                                        \
     {                                                                                              \
         FRAMES_ROW("Vulkan, gr_ring", "vulkan/" key, label), slots, group, open, frame,            \
-            frames_vulkan_close_ring, .transport = by, .vulkan = true, __VA_ARGS__                 \
+            .transport = by, .vulkan = true, __VA_ARGS__                                           \
     }
 #define PEER GR_TRANSPORT_PEER
 #define HOST GR_TRANSPORT_COPY

@@ -4,8 +4,6 @@
  * by side in one run. It prints how the numbers were measured, since the OpenGL and CUDA queues are
  * so deep that a short loop would not wait for the GPU.
  */
-#include <stdlib.h>
-
 #include <epoxy/gl.h>
 
 #include "bench/map/map.h"
@@ -50,69 +48,49 @@ static const struct option_row options[] = {
 
 static unsigned make_buffer(void)
 {
-    GLuint name = 0;
-    void *zeros = calloc(1, MAP_BYTES);
-    glGenBuffers(1, &name);
+    static const char zeros[MAP_BYTES];
+    const unsigned name = bench_gl_buffer();
     glBindBuffer(GL_COPY_WRITE_BUFFER, name);
     glBufferStorage(GL_COPY_WRITE_BUFFER, MAP_BYTES, zeros, 0);
-    free(zeros);
     return name;
 }
 
-static bool open(void)
+static void open(void)
 {
-    if (!bench_device_open_gl(&map.on))
-        return false;
+    bench_open_gl(map.on.ordinal);
+    bench_device_open(&map.on);
     if (epoxy_gl_version() < 44 && !epoxy_has_gl_extension("GL_ARB_buffer_storage"))
-        return bench_failed("glBufferStorage needs OpenGL 4.4");
+        bench_fail("glBufferStorage needs OpenGL 4.4");
     for (unsigned i = 0; i < MAP_RESOURCES; i++) {
         map.names[i] = make_buffer();
-        if (!GR_NEW(map.resources[i], from_gl_buffer, map.names[i], GR_WRITE_DISCARD))
-            return false;
+        GR_KEEP(map.resources[i], from_gl_buffer, map.names[i], GR_WRITE_DISCARD);
         map.handles[i] = gr_resource_get_info(map.resources[i])->graphics;
     }
     map.spare = make_buffer();
     /* The last buffer stays bound as the target of the copies. */
-    map.sink = make_buffer();
-    glGenProgramPipelines(1, &map.pipeline);
+    make_buffer();
+    map.pipeline = bench_gl_program_pipeline();
     glBindProgramPipeline(map.pipeline);
-    return bench_gl_ok("make the buffers");
+    bench_check_gl("make the buffers");
 }
 
-static void close(void)
+void map_drain(void)
 {
-    for (unsigned i = 0; i < MAP_RESOURCES; i++)
-        gr_resource_free(map.resources[i]);
-    if (map.on.egl) {
-        glDeleteBuffers(MAP_RESOURCES, map.names);
-        glDeleteBuffers(1, &map.spare);
-        glDeleteBuffers(1, &map.sink);
-        glDeleteProgramPipelines(1, &map.pipeline);
-    }
-    bench_device_close(&map.on);
-}
-
-bool map_drain(void)
-{
-    if (!CU(StreamSynchronize, map.on.stream))
-        return false;
+    CU(StreamSynchronize, map.on.stream);
     glFinish();
-    return true;
 }
 
-bool map_check_work(void)
+void map_check_work(void)
 {
     float words[2] = {0, 0};
-    if (!map_drain())
-        return false;
+    map_drain();
     glGetBufferSubData(GL_COPY_WRITE_BUFFER, 0, 4, &words[0]);
     glGetBufferSubData(GL_COPY_WRITE_BUFFER, MAP_BYTES - 4, 4, &words[1]);
-    if (!bench_gl_ok("read the copies"))
-        return false;
-    return (words[0] == 1 && words[1] == 1) ||
-           bench_failed("OpenGL copied %g and %g instead of the 1 that CUDA wrote, so the frames "
-                        "are invalid; no results are shown",
-                        (double)words[0], (double)words[1]);
+    bench_check_gl("read the copies");
+    if (words[0] != 1 || words[1] != 1)
+        bench_fail("OpenGL copied %g and %g instead of the 1 that CUDA wrote, so the frames are "
+                   "invalid; no results are shown",
+                   (double)words[0], (double)words[1]);
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
@@ -156,5 +134,4 @@ const struct bench_setup bench_setup = {
     .row_size = sizeof(*map_kinds),
     .open = open,
     .add_facts = add_facts,
-    .goals = goals,
-    .close = close};
+    .goals = goals};

@@ -4,7 +4,6 @@
  * them. Without Vulkan its rows have a reason instead of times.
  */
 #define _GNU_SOURCE
-#include <stdlib.h>
 #include <string.h>
 
 #include <grinterop/vk.h>
@@ -12,8 +11,7 @@
 #include "bench/map/map.h"
 
 static struct {
-    gr_vk_headless *headless;
-    gr_vk_device *device;
+    gr_vk_device *device; /* NULL: OpenGL */
     gr_resource **resources;
     gr_buffer **buffers;
     unsigned count;
@@ -34,21 +32,21 @@ static gr_resource *make(const char *kind, size_t size)
                        : gr_create_gl_buffer(size, GR_WRITE_DISCARD, &options);
 }
 
-static bool open_vulkan(void)
+static void open_vulkan(void *none)
 {
-    many.headless =
-        gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = map.on.ordinal));
-    const gr_vk_headless_info *h = many.headless ? gr_vk_headless_get_info(many.headless) : NULL;
-    many.device = !h ? NULL
-                     : gr_vk_device_from_vk(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
-                                                     h->instance, h->physical_device, h->device,
-                                                     h->graphics, h->graphics_family));
-    return many.device;
+    gr_vk_headless *headless;
+    (void)none;
+    GR_KEEP(headless, vk_headless_create,
+            &GR_INIT(gr_vk_headless_options, .cuda_device = map.on.ordinal));
+    const gr_vk_headless_info *h = gr_vk_headless_get_info(headless);
+    GR_KEEP(many.device, vk_device_from_vk,
+            &GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
+                     h->device, h->graphics, h->graphics_family));
 }
 
 static double free_memory(void)
 {
-    size_t left = 0, total = 0;
+    size_t left, total;
     map_drain();
     CU(MemGetInfo, &left, &total);
     return (double)left;
@@ -68,40 +66,37 @@ static bool make_all(const char *kind, size_t size, struct bench_result *result)
            (many.resources[many.count] = make(kind, size)))
         if (many.count++ == 0)
             start = bench_now_us();
-    if (many.count < 2)
-        return bench_not_measured(result, gr_last_error()->message);
+    if (many.count < 2) {
+        bench_not_measured(result, gr_last_error()->message);
+        return false;
+    }
     bench_set_number(result, "create_us", (bench_now_us() - start) / (many.count - 1));
     bench_set_number(result, "device_bytes", (before - free_memory()) / many.count);
     snprintf(result->note, sizeof(result->note), "%u buffers", many.count);
     return true;
 }
 
-static bool map_all(void *of, unsigned number, double *us)
+static void map_all(void *of, unsigned number, double *us)
 {
     (void)of, (void)number;
     const double begin = bench_now_us();
-    if (!GR(map_many, many.resources, many.count, map.on.stream, NULL, many.buffers))
-        return false;
+    GR(map_many, many.resources, many.count, map.on.stream, NULL, many.buffers);
     const double mapped = bench_now_us();
-    if (!GR(buffer_release_many, many.buffers, many.count, GR_STREAM_OF_MAP, NULL))
-        return false;
+    GR(buffer_release_many, many.buffers, many.count, GR_STREAM_OF_MAP, NULL);
     us[0] = (mapped - begin) / many.count;
     us[1] = (bench_now_us() - mapped) / many.count;
-    return map_drain();
+    map_drain();
 }
 
-static void free_all(struct bench_result *result)
+static void free_all(void *none)
 {
-    const double start = bench_now_us();
-    const unsigned count = many.count;
+    (void)none;
     while (many.count > 0)
         gr_resource_free(many.resources[--many.count]);
     map_drain();
-    if (result->measured)
-        bench_set_number(result, "free_us", (bench_now_us() - start) / count);
 }
 
-static bool measure(const struct bench_row *row, const char *kind, size_t bytes)
+static void measure(const struct bench_row *row, const char *kind, size_t bytes)
 {
     char name[64];
     struct bench_spread us[2];
@@ -109,32 +104,30 @@ static bool measure(const struct bench_row *row, const char *kind, size_t bytes)
     struct bench_result *result = bench_add_as(row, name, row->part, "");
     snprintf(result->what, sizeof(result->what), "buffers of %zu KiB", bytes >> 10);
     const bool made = make_all(kind, bytes, result);
-    const bool good =
-        !made || bench_measure(&(struct bench_blocks){name, 1, 9, INFINITY, 2, map_all, NULL}, us);
-    if (made && good) {
+    if (made) {
+        bench_measure(&(struct bench_blocks){name, 1, 9, INFINITY, 2, map_all, NULL}, us);
         bench_set(result, "map_us", us[0]);
         bench_set(result, "release_us", us[1]);
     }
-    free_all(result);
-    return good;
+    const double start = bench_now_us();
+    const unsigned count = many.count;
+    free_all(NULL);
+    if (made)
+        bench_set_number(result, "free_us", (bench_now_us() - start) / count);
 }
 
-bool map_many(const struct bench_row *row, size_t size)
+void map_many(const struct bench_row *row, size_t size)
 {
     const char *kind = strrchr(row->name, '/') + 1;
     (void)size;
-    many.resources = calloc(map.effort.many, sizeof(*many.resources));
-    many.buffers = calloc(map.effort.many, sizeof(*many.buffers));
-    bool good = (many.resources && many.buffers) || bench_out_of_memory();
-    if (good && strcmp(kind, "vulkan") == 0 && !open_vulkan())
-        bench_not_measured(bench_add(row, ""), gr_last_error()->message);
-    else
-        for (size_t bytes = 1 << 10; good && bytes <= 1 << 20; bytes <<= bytes > 1 << 10 ? 4 : 6)
-            good = measure(row, kind, bytes);
-    gr_vk_device_free(many.device);
-    gr_vk_headless_free(many.headless);
-    free(many.resources);
-    free(many.buffers);
     memset(&many, 0, sizeof(many));
-    return good;
+    many.resources = bench_alloc(map.effort.many * sizeof(*many.resources));
+    many.buffers = bench_alloc(map.effort.many * sizeof(*many.buffers));
+    if (strcmp(kind, "vulkan") == 0 && !bench_try(open_vulkan, NULL)) {
+        bench_not_measured(bench_add(row, ""), bench_last_error());
+        return;
+    }
+    bench_later(free_all, NULL); /* after an error */
+    for (size_t bytes = 1 << 10; bytes <= 1 << 20; bytes <<= bytes > 1 << 10 ? 4 : 6)
+        measure(row, kind, bytes);
 }

@@ -31,7 +31,7 @@ struct map_effort {
 extern struct map_bench {
     struct bench_device on;
     struct map_effort effort;
-    unsigned names[MAP_RESOURCES], sink, spare, pipeline;
+    unsigned names[MAP_RESOURCES], spare, pipeline;
     gr_resource *resources[MAP_RESOURCES];
     CUgraphicsResource handles[MAP_RESOURCES];
     CUdeviceptr pointers[MAP_RESOURCES];
@@ -46,15 +46,15 @@ struct map_kind {
     unsigned room_frames; /* the frames in a drained block, few enough to fit into the queues */
     /* the frames in a block with full queues, limited by map_effort.frames; 0: drained blocks */
     unsigned full_frames;
-    bool (*frame[BENCH_SUBJECTS])(unsigned resources, bool work); /* enqueues one frame */
+    void (*frame[BENCH_SUBJECTS])(unsigned resources, bool work); /* enqueues one frame */
 };
 
 extern const struct map_kind map_kinds[];
-bool map_drain(void);
-bool map_check_work(void); /* whether OpenGL copied the values that CUDA wrote */
+void map_drain(void);
+void map_check_work(void); /* checks that OpenGL copied the values that CUDA wrote */
 
 /* measure.c, many.c: the functions of the rows; the latter handles thousands of resources */
-bool map_measure(const struct bench_row *row, size_t size);
-bool map_many(const struct bench_row *row, size_t size);
+void map_measure(const struct bench_row *row, size_t size);
+void map_many(const struct bench_row *row, size_t size);
 
 #endif

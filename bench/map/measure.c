@@ -25,119 +25,111 @@ struct run {
     unsigned frames, depth, last;
 };
 
-static bool enqueue(void *of, unsigned subject, unsigned frames)
+static void enqueue(void *of, unsigned subject, unsigned frames)
 {
     const struct map_kind *kind = ((const struct run *)of)->kind;
     for (unsigned i = 0; i < frames; i++)
-        if (!kind->frame[subject](kind->resources, kind->work))
-            return false;
-    return true;
+        kind->frame[subject](kind->resources, kind->work);
 }
 
-static bool drained_block(void *of, unsigned subject, struct bench_block *block)
+static void drained_block(void *of, unsigned subject, struct bench_block *block)
 {
     const struct run *run = of;
-    return map_drain() && bench_time_block(&run->pairs, subject, run->kind->room_frames, block);
+    map_drain();
+    bench_time_block(&run->pairs, subject, run->kind->room_frames, block);
 }
 
-static bool full_block(void *of, unsigned subject, struct bench_block *block)
+static void full_block(void *of, unsigned subject, struct bench_block *block)
 {
     struct run *run = of;
-    if (subject != run->last && !enqueue(run, subject, run->depth))
-        return false;
+    if (subject != run->last)
+        enqueue(run, subject, run->depth);
     run->last = subject;
-    return bench_time_block(&run->pairs, subject, run->frames, block);
+    bench_time_block(&run->pairs, subject, run->frames, block);
 }
 
 /*
  * Drains the queues and computes the number of frames that they held, from the duration of a frame.
  */
-static bool count_queued(double frame_us, double *frames)
+static double count_queued(double frame_us)
 {
     const double start = bench_now_us();
-    const bool good = map_drain();
-    *frames = (bench_now_us() - start) / frame_us;
-    return good;
+    map_drain();
+    return (bench_now_us() - start) / frame_us;
 }
 
 /* Fills the queues to determine how many frames they hold, and then fills them again. */
-static bool fill_queues(struct run *run)
+static void fill_queues(struct run *run)
 {
     const unsigned full = run->kind->full_frames, most = map.effort.fill_frames;
     const unsigned frames = full < CHUNK_FRAMES ? full : CHUNK_FRAMES;
     const double start = bench_now_us();
-    double pace = 0, queued = 0;
+    struct bench_block chunk = {.wall = 0};
     for (unsigned done = 0; done < most; done += frames) {
-        struct bench_block chunk;
-        if (!bench_time_block(&run->pairs, done / frames % 2, frames, &chunk))
-            return false;
-        pace = chunk.wall;
+        bench_time_block(&run->pairs, done / frames % 2, frames, &chunk);
         if (bench_now_us() - start > map.effort.fill_seconds * 1e6)
             break;
     }
-    if (!count_queued(pace, &queued))
-        return false;
-    run->depth = (unsigned)fmin(fmax(ceil(queued), 1), most);
-    return enqueue(run, 0, run->depth + run->depth / 4);
+    run->depth = (unsigned)fmin(fmax(ceil(count_queued(chunk.wall)), 1), most);
+    enqueue(run, 0, run->depth + run->depth / 4);
 }
 
-static bool enqueueing_alone(struct run *run, double *least)
+static double enqueueing_alone(struct run *run)
 {
-    *least = INFINITY;
+    double least = INFINITY;
     for (unsigned i = 0; i < WARM_UP_BLOCKS; i++) {
         struct bench_block block;
-        if (!drained_block(run, 0, &block))
-            return false;
-        *least = fmin(*least, block.wall);
+        drained_block(run, 0, &block);
+        least = fmin(least, block.wall);
     }
-    return true;
+    return least;
 }
 
-static bool measure_full(struct run *run, struct bench_comparison *of, char *note)
+static struct bench_comparison measure_full(struct run *run, char *note)
 {
     const unsigned frames = run->kind->full_frames;
-    double alone, queued;
     run->frames = frames < map.effort.frames ? frames : map.effort.frames;
     run->pairs.block = full_block;
     run->pairs.blocks = map.effort.full_blocks;
     run->pairs.seconds = INFINITY;
-    if (!enqueueing_alone(run, &alone) || !fill_queues(run) || !bench_compare(&run->pairs, of) ||
-        !count_queued(of->wall[0].median, &queued))
-        return false;
-    const bool full = of->wall[0].median > alone * FULL_IF_SLOWER && queued >= FULL_IF_QUEUED;
+    const double alone = enqueueing_alone(run);
+    fill_queues(run);
+    const struct bench_comparison of = bench_compare(&run->pairs);
+    const double queued = count_queued(of.wall[0].median);
+    const bool full = of.wall[0].median > alone * FULL_IF_SLOWER && queued >= FULL_IF_QUEUED;
     snprintf(note, BENCH_NOTE,
              full ? "full (%.0f frames waiting)" : "NOT full: enqueueing is the bottleneck",
              queued);
-    return !run->kind->work || map_check_work();
+    if (run->kind->work)
+        map_check_work();
+    return of;
 }
 
-static bool measure_drained(struct run *run, struct bench_comparison *of, char *note)
+static struct bench_comparison measure_drained(struct run *run, char *note)
 {
     run->pairs.block = drained_block;
     run->pairs.warm_ups = WARM_UP_BLOCKS;
     run->pairs.blocks = map.effort.blocks;
     run->pairs.seconds = map.effort.room_seconds;
-    if (!bench_compare(&run->pairs, of) || !map_drain())
-        return false;
-    if (!isnan(of->halves))
-        snprintf(note, BENCH_NOTE, "2nd half of a block x%.2f", of->halves);
-    return true;
+    const struct bench_comparison of = bench_compare(&run->pairs);
+    map_drain();
+    if (!isnan(of.halves))
+        snprintf(note, BENCH_NOTE, "2nd half of a block x%.2f", of.halves);
+    return of;
 }
 
-bool map_measure(const struct bench_row *row, size_t size)
+void map_measure(const struct bench_row *row, size_t size)
 {
     static const char *const subjects[] = {"raw", "grinterop"};
     const struct map_kind *kind = (const struct map_kind *)(const void *)row;
     struct run run = {
         .kind = kind,
         .pairs = {.key = row->name, .subjects = BENCH_SUBJECTS, .enqueue = enqueue, .of = &run}};
-    struct bench_comparison of = {0};
     char note[BENCH_NOTE] = "";
     (void)size;
-    if (!(kind->full_frames ? measure_full : measure_drained)(&run, &of, note))
-        return false;
+    const struct bench_comparison of =
+        (kind->full_frames ? measure_full : measure_drained)(&run, note);
     struct bench_result *result = bench_add(row, "");
     bench_set_comparison(result, &of, subjects);
     snprintf(result->note, BENCH_NOTE, "%s", note);
-    return true;
 }

@@ -18,17 +18,15 @@
 
 static const unsigned FILL_VALUE = 0x3f800000u;
 
-static bool fill_one(unsigned i)
+static void fill_one(unsigned i)
 {
-    return CU(MemsetD32Async, map.pointers[i], FILL_VALUE, MAP_BYTES / 4, map.on.stream);
+    CU(MemsetD32Async, map.pointers[i], FILL_VALUE, MAP_BYTES / 4, map.on.stream);
 }
 
-static bool fill(unsigned resources)
+static void fill(unsigned resources)
 {
     for (unsigned i = 0; i < resources; i++)
-        if (!fill_one(i))
-            return false;
-    return true;
+        fill_one(i);
 }
 
 static void copy_one(unsigned i)
@@ -43,82 +41,81 @@ static void copy(unsigned resources)
         copy_one(i);
 }
 
-static bool raw_pointer(unsigned i)
+static void raw_pointer(unsigned i)
 {
     size_t size;
-    return CU(GraphicsResourceGetMappedPointer, &map.pointers[i], &size, map.handles[i]);
+    CU(GraphicsResourceGetMappedPointer, &map.pointers[i], &size, map.handles[i]);
 }
 
-static bool raw_map_one(unsigned i)
+static void raw_map_one(unsigned i)
 {
-    return CU(GraphicsMapResources, 1, &map.handles[i], map.on.stream) && raw_pointer(i);
+    CU(GraphicsMapResources, 1, &map.handles[i], map.on.stream);
+    raw_pointer(i);
 }
 
-static bool raw_release_one(unsigned i)
+static void raw_release_one(unsigned i)
 {
-    return CU(GraphicsUnmapResources, 1, &map.handles[i], map.on.stream);
+    CU(GraphicsUnmapResources, 1, &map.handles[i], map.on.stream);
 }
 
-static bool grinterop_map_one(unsigned i)
+static void grinterop_map_one(unsigned i)
 {
-    if (!GR_NEW(map.buffers[i], map, map.resources[i], map.on.stream))
-        return false;
+    GR_NEW(map.buffers[i], map, map.resources[i], map.on.stream);
     map.pointers[i] = gr_buffer_ptr(map.buffers[i]);
-    return true;
 }
 
-static bool grinterop_release_one(unsigned i)
+static void grinterop_release_one(unsigned i)
 {
-    return GR(buffer_release, map.buffers[i]);
+    GR(buffer_release, map.buffers[i]);
 }
 
 /* Asks the drivers what grinterop asks them at each map, and again at each release. */
-static bool check(void)
+static void check(void)
 {
     CUcontext context;
     CUstreamCaptureStatus capture;
-    return glIsProgramPipeline(map.pipeline) && CU(CtxGetCurrent, &context) &&
-           CU(StreamIsCapturing, map.on.stream, &capture);
+    if (!glIsProgramPipeline(map.pipeline))
+        bench_fail("OpenGL has lost its program pipeline");
+    CU(CtxGetCurrent, &context);
+    CU(StreamIsCapturing, map.on.stream, &capture);
 }
 
-static bool checked_map_one(unsigned i)
+static void checked_map_one(unsigned i)
 {
-    return check() && raw_map_one(i);
+    check();
+    raw_map_one(i);
 }
 
-static bool checked_release_one(unsigned i)
+static void checked_release_one(unsigned i)
 {
-    return check() && raw_release_one(i);
+    check();
+    raw_release_one(i);
 }
 
 /* ---- One call per resource ------------------------------------------------------------------- */
 
 /* Defines the frames of a subject, so that the calls are not by pointers to functions. */
 #define PAIRS(subject)                                                                             \
-    static bool subject##_pairs(unsigned resources, bool work)                                     \
+    static void subject##_pairs(unsigned resources, bool work)                                     \
     {                                                                                              \
         for (unsigned i = 0; i < resources; i++) {                                                 \
-            if (!subject##_map_one(i) || (work && !fill_one(i)) || !subject##_release_one(i))      \
-                return false;                                                                      \
+            subject##_map_one(i);                                                                  \
+            if (work)                                                                              \
+                fill_one(i);                                                                       \
+            subject##_release_one(i);                                                              \
             if (work)                                                                              \
                 copy_one(i);                                                                       \
         }                                                                                          \
-        return true;                                                                               \
     }
 #define SINGLY(subject)                                                                            \
-    static bool subject##_singly(unsigned resources, bool work)                                    \
+    static void subject##_singly(unsigned resources, bool work)                                    \
     {                                                                                              \
         for (unsigned i = 0; i < resources; i++)                                                   \
-            if (!subject##_map_one(i))                                                             \
-                return false;                                                                      \
-        if (work && !fill(resources))                                                              \
-            return false;                                                                          \
+            subject##_map_one(i);                                                                  \
+        fill(work ? resources : 0);                                                                \
         for (unsigned i = 0; i < resources; i++)                                                   \
-            if (!subject##_release_one(i))                                                         \
-                return false;                                                                      \
-        if (work)                                                                                  \
-            copy(resources);                                                                       \
-        return true;                                                                               \
+            subject##_release_one(i);                                                              \
+        copy(work ? resources : 0);                                                                \
     }
 
 PAIRS(raw)
@@ -129,54 +126,43 @@ SINGLY(grinterop)
 
 /* ---- One call for all ------------------------------------------------------------------------ */
 
-static bool raw_batch(unsigned resources, bool work)
+static void raw_batch(unsigned resources, bool work)
 {
-    if (!CU(GraphicsMapResources, resources, map.handles, map.on.stream))
-        return false;
+    CU(GraphicsMapResources, resources, map.handles, map.on.stream);
     for (unsigned i = 0; i < resources; i++)
-        if (!raw_pointer(i))
-            return false;
-    if ((work && !fill(resources)) ||
-        !CU(GraphicsUnmapResources, resources, map.handles, map.on.stream))
-        return false;
-    if (work)
-        copy(resources);
-    return true;
+        raw_pointer(i);
+    fill(work ? resources : 0);
+    CU(GraphicsUnmapResources, resources, map.handles, map.on.stream);
+    copy(work ? resources : 0);
 }
 
-static bool grinterop_batch(unsigned resources, bool work)
+static void grinterop_batch(unsigned resources, bool work)
 {
-    if (!GR(map_many, map.resources, resources, map.on.stream, NULL, map.buffers))
-        return false;
+    GR(map_many, map.resources, resources, map.on.stream, NULL, map.buffers);
     for (unsigned i = 0; i < resources; i++)
         map.pointers[i] = gr_buffer_ptr(map.buffers[i]);
-    if ((work && !fill(resources)) ||
-        !GR(buffer_release_many, map.buffers, resources, GR_STREAM_OF_MAP, NULL))
-        return false;
-    if (work)
-        copy(resources);
-    return true;
+    fill(work ? resources : 0);
+    GR(buffer_release_many, map.buffers, resources, GR_STREAM_OF_MAP, NULL);
+    copy(work ? resources : 0);
 }
 
 /* ---- Registration ---------------------------------------------------------------------------- */
 
-static bool raw_register(unsigned resources, bool work)
+static void raw_register(unsigned resources, bool work)
 {
     (void)resources, (void)work;
     CUgraphicsResource handle;
-    return CU(GraphicsGLRegisterBuffer, &handle, map.spare, GR_WRITE_DISCARD) &&
-           CU(GraphicsUnregisterResource, handle);
+    CU(GraphicsGLRegisterBuffer, &handle, map.spare, GR_WRITE_DISCARD);
+    CU(GraphicsUnregisterResource, handle);
 }
 
-static bool grinterop_register(unsigned resources, bool work)
+static void grinterop_register(unsigned resources, bool work)
 {
     (void)resources, (void)work;
     gr_resource *resource;
-    if (!GR_NEW(resource, from_gl_buffer, map.spare, GR_WRITE_DISCARD))
-        return false;
-    const bool good = GR(resource_close, resource, GR_STREAM_OF_MAP);
+    GR_NEW(resource, from_gl_buffer, map.spare, GR_WRITE_DISCARD);
+    GR(resource_close, resource, GR_STREAM_OF_MAP);
     gr_resource_free(resource);
-    return good;
 }
 
 /* ---- The table ------------------------------------------------------------------------------- */

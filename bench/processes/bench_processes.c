@@ -51,17 +51,15 @@ static const struct option_row options[] = {
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* A row whose last frame is wrong has failed, too. */
-static bool measure(const struct bench_row *row, size_t mesh)
+static void measure(const struct bench_row *row, size_t mesh)
 {
     double us[MOST_BLOCKS];
     char size[32];
     (void)mesh;
     processes.kind = (const struct processes_kind *)(const void *)row;
-    if (!processes_consume(us))
-        return false;
+    processes_consume(us);
     snprintf(size, sizeof(size), "%zu KiB", scene.bytes >> 10);
     bench_set(bench_add(row, size), "frame_us", bench_spread_of(us, (size_t)processes.blocks));
-    return true;
 }
 
 #define ROW(name, what)                                                                            \
@@ -98,16 +96,18 @@ static const struct bench_goal *goals(void)
 /* ---- The run --------------------------------------------------------------------------------- */
 
 /* The process of the other side does all its work here, and exits. */
-static bool open(void)
+static void open(void)
 {
-    if (!child)
-        return frames_open();
+    if (!child) {
+        frames_open();
+        return;
+    }
     for (size_t i = 0; i < KINDS; i++)
         if (bench_is_selected(kinds[i].row.name, bench_only))
             processes.kind = &kinds[i];
     scene.mesh = (int)meshes[0];
     scene.bytes = (size_t)scene.mesh * (size_t)scene.mesh * 16;
-    _Exit(bench_print_error(processes_child(child)) ? 0 : 1);
+    _Exit(bench_print_error(bench_scope(processes_child, (void *)child)) ? 0 : 1);
 }
 
 static void add_facts(struct bench_machine *machine)
@@ -124,9 +124,9 @@ static size_t sizes(void)
     return mesh_count;
 }
 
-static bool begin(size_t mesh)
+static void begin(size_t mesh)
 {
-    return frames_set_mesh((int)meshes[mesh]);
+    frames_set_mesh((int)meshes[mesh]);
 }
 
 const struct bench_setup bench_setup = {
@@ -140,5 +140,4 @@ const struct bench_setup bench_setup = {
     .sizes = sizes,
     .begin = begin,
     .wants = wants,
-    .goals = goals,
-    .close = frames_close};
+    .goals = goals};

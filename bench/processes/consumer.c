@@ -35,7 +35,7 @@ static void *produce(void *user)
 }
 
 /* Neither CUDA nor OpenGL survives a fork, so the process executes the program anew. */
-static bool spawn(char *descriptors)
+static void spawn(char *descriptors)
 {
     char program[] = "/proc/self/exe", child[] = "--child", texts[6][48];
     char *arguments[] = {program,  child,    descriptors, texts[0], texts[1],
@@ -46,67 +46,62 @@ static bool spawn(char *descriptors)
     snprintf(texts[3], sizeof(texts[3]), "--blocks=%d", processes.blocks);
     snprintf(texts[4], sizeof(texts[4]), "--meshes=%d", scene.mesh);
     snprintf(texts[5], sizeof(texts[5]), "--cuda-device=%d", scene.on.ordinal);
-    const int failed = posix_spawn(&producer.pid, program, NULL, NULL, arguments, environ);
-    return failed == 0 || bench_failed("posix_spawn: %s", strerror(failed));
+    errno = posix_spawn(&producer.pid, program, NULL, NULL, arguments, environ);
+    if (errno != 0)
+        bench_fail("posix_spawn: %s", strerror(errno));
 }
 
-static bool start_ring(void)
+static void start_ring(void)
 {
     int ends[2];
     char list[16];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 ||
         fcntl(ends[1], F_SETFD, 0) != 0)
-        return bench_failed("socketpair: %s", strerror(errno));
+        bench_fail("socketpair: %s", strerror(errno));
     snprintf(list, sizeof(list), "%d", ends[1]);
-    const bool good = spawn(list);
+    spawn(list);
     close(ends[1]);
-    if (good &&
-        GR(ring_send, ends[0], processes.ring, GR_RING_CONSUMER, NULL, 0, PROCESSES_PATIENCE_MS))
-        return true;
-    close(ends[0]);
-    return false;
+    GR(ring_send, ends[0], processes.ring, GR_RING_CONSUMER, NULL, 0, PROCESSES_PATIENCE_MS);
 }
 
-/* Appends a copy of the descriptor that the new process inherits. */
-static bool add(char *list, size_t size, int fd, int *copy)
-{
-    const size_t length = strlen(list);
-    *copy = fd < 0 ? -1 : dup(fd);
-    snprintf(list + length, size - length, "%s%d", length ? "," : "", *copy);
-    return *copy >= 0;
-}
-
-/* The descriptors of the page, of both timelines, and of the slots. */
-static bool start_by_hand(int page)
+/*
+ * The descriptors of the page, of both timelines, and of the slots. The new process inherits copies
+ * of them.
+ */
+static void start_by_hand(int page)
 {
     const struct frames_hand *hand = &processes.hand;
     const int count = 3 + processes.slots;
-    int fds[3 + FRAMES_MOST_SLOTS] = {page, bench_vk_export(hand->drawn.vulkan),
-                                      bench_vk_export(hand->computed.vulkan)};
     int copies[3 + FRAMES_MOST_SLOTS];
-    char list[512] = "";
-    bool good = true;
+    char list[16 * (3 + FRAMES_MOST_SLOTS)] = "";
+    size_t length = 0;
     for (int i = 0; i < count; i++) {
-        if (i >= 3)
-            fds[i] = hand_buffer_export(&hand->buffers[i - 3]);
-        good = add(list, sizeof(list), fds[i], &copies[i]) && good;
-        if (i > 0 && fds[i] >= 0)
-            close(fds[i]);
+        const int fd = i == 0   ? page
+                       : i == 1 ? bench_vk_export(hand->drawn.vulkan)
+                       : i == 2 ? bench_vk_export(hand->computed.vulkan)
+                                : hand_buffer_export(&hand->buffers[i - 3]);
+        copies[i] = dup(fd);
+        if (copies[i] < 0)
+            bench_fail("dup: %s", strerror(errno));
+        if (i > 0)
+            close(fd);
+        length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%d", i > 0 ? "," : "",
+                                   copies[i]);
     }
-    good = good && spawn(list);
+    spawn(list);
     for (int i = 0; i < count; i++)
-        if (copies[i] >= 0)
-            close(copies[i]);
-    return good;
+        close(copies[i]);
 }
 
-static bool start(int page)
+static void start(int page)
 {
     const struct processes_kind *kind = processes.kind;
-    if (kind->apart)
-        return kind->raw ? start_by_hand(page) : start_ring();
-    const int failed = pthread_create(&producer.thread, NULL, produce, NULL);
-    return failed == 0 || bench_failed("pthread_create: %s", strerror(failed));
+    if (kind->apart && kind->raw)
+        start_by_hand(page);
+    else if (kind->apart)
+        start_ring();
+    else if ((errno = pthread_create(&producer.thread, NULL, produce, NULL)) != 0)
+        bench_fail("pthread_create: %s", strerror(errno));
 }
 
 /* The other side has printed its error. */
@@ -126,110 +121,102 @@ static void copy(unsigned name)
     glCopyNamedBufferSubData(name, processes.target, 0, 0, (GLsizeiptr)scene.bytes);
 }
 
-static bool copy_slot(void)
+static void copy_slot(void)
 {
     const gr_slot *slot;
-    if (!GR(ring_acquire_read, processes.ring, GR_STREAM_NONE, &slot, 1, PROCESSES_PATIENCE_MS))
-        return false;
+    GR(ring_acquire_read, processes.ring, GR_STREAM_NONE, &slot, 1, PROCESSES_PATIENCE_MS);
     copy(gr_gl_name(slot->resource));
-    return GR(ring_give_back, processes.ring, &slot, 1);
+    GR(ring_give_back, processes.ring, &slot, 1);
 }
 
-static bool copy_by_hand(int frame)
+static void copy_by_hand(int frame)
 {
     const unsigned *name = &processes.hand.buffers[frame % processes.slots].name;
-    if (!processes_await(&processes.page->handed, (uint64_t)frame))
-        return false;
+    processes_await(&processes.page->handed, (uint64_t)frame);
     hand_gl_wait(&processes.hand, (uint64_t)frame, name);
     copy(*name);
     hand_gl_signal(&processes.hand, (uint64_t)frame, name);
     glFlush();
     atomic_store(&processes.page->given, (uint64_t)frame);
-    return true;
 }
 
 /* The first block is not measured. */
-static bool copy_all(double *us)
+static void copy_all(void *us)
 {
     double before = 0;
     for (int frame = 1; frame <= processes_total(); frame++) {
-        if (!(processes.kind->raw ? copy_by_hand(frame) : copy_slot()))
-            return false;
+        if (processes.kind->raw)
+            copy_by_hand(frame);
+        else
+            copy_slot();
         if (frame % processes.frames != 0)
             continue;
         glFinish();
         const double now = bench_now_us();
         if (frame > processes.frames)
-            us[frame / processes.frames - 2] = (now - before) / processes.frames;
+            ((double *)us)[frame / processes.frames - 2] = (now - before) / processes.frames;
         before = now;
     }
-    return true;
 }
 
-static bool last_is_right(void)
+static void check_last(void)
 {
     const unsigned wanted = (unsigned)processes_total();
     unsigned first = 0, last = 0;
     glGetNamedBufferSubData(processes.target, 0, sizeof(first), &first);
     glGetNamedBufferSubData(processes.target, (GLintptr)(scene.bytes - sizeof(last)), sizeof(last),
                             &last);
-    return (first == wanted && last == wanted) ||
-           bench_failed("the last frame has the values %u and %u, not %u", first, last, wanted);
+    if (first != wanted || last != wanted)
+        bench_fail("the last frame has the values %u and %u, not %u", first, last, wanted);
 }
 
 /* ---- A row ----------------------------------------------------------------------------------- */
 
-static bool make_ring(void)
+static void make_ring(void)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
-    gr_resource *slots[FRAMES_MOST_SLOTS] = {NULL};
-    int made = 0;
-    while (made < processes.slots &&
-           GR_NEW(slots[made], create_gl_buffer, scene.bytes, GR_WRITE_DISCARD, &options))
-        made++;
-    if (made == processes.slots)
-        GR_NEW(processes.ring, ring_create, slots, (size_t)made, NULL);
-    while (made-- > 0)
-        gr_resource_free(slots[made]);
-    return processes.ring;
+    gr_resource *slots[FRAMES_MOST_SLOTS];
+    for (int i = 0; i < processes.slots; i++)
+        GR_KEEP(slots[i], create_gl_buffer, scene.bytes, GR_WRITE_DISCARD, &options);
+    GR_KEEP(processes.ring, ring_create, slots, (size_t)processes.slots, NULL);
 }
 
-static bool run(int page, double *us)
+static void close_page(void *page)
 {
-    if (page < 0 || ftruncate(page, sizeof(*processes.page)) != 0)
-        return bench_failed("memfd_create: %s", strerror(errno));
-    if (!processes_page_map(page) ||
-        !(processes.kind->raw ? hand_make(&processes.hand, (unsigned)processes.slots)
-                              : make_ring()))
-        return false;
+    close((int)(intptr_t)page);
+}
+
+static void finish(void *none)
+{
+    (void)none;
     glFinish();
-    if (!start(page))
-        return false;
-    bool good = copy_all(us);
+}
+
+void processes_consume(double *us)
+{
+    const int page = memfd_create("bench_processes", 0);
+    bench_later(close_page, (void *)(intptr_t)page);
+    if (page < 0 || ftruncate(page, sizeof(*processes.page)) != 0)
+        bench_fail("memfd_create: %s", strerror(errno));
+    processes_page_map(page);
+    processes.target = bench_gl_buffer();
+    glBindBuffer(GL_COPY_WRITE_BUFFER, processes.target);
+    glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)scene.bytes, NULL, 0);
+    processes.ring = NULL;
+    processes.hand = (struct frames_hand){0};
+    if (processes.kind->raw)
+        hand_make(&processes.hand, (unsigned)processes.slots);
+    else
+        make_ring();
+    bench_later(finish, NULL);
+    glFinish();
+    start(page);
+    const bool good = bench_try(copy_all, us);
     if (!good) {
         atomic_store(&processes.page->failed, true);
         gr_ring_stop(processes.ring);
     }
-    good = join() && good;
-    return good && last_is_right();
-}
-
-bool processes_consume(double *us)
-{
-    const int page = memfd_create("bench_processes", 0);
-    glCreateBuffers(1, &processes.target);
-    glNamedBufferStorage(processes.target, (GLsizeiptr)scene.bytes, NULL, 0);
-    const bool good = run(page, us);
-    glFinish();
-    gr_ring_free(processes.ring);
-    hand_end(&processes.hand);
-    if (processes.page)
-        munmap(processes.page, sizeof(*processes.page));
-    if (page >= 0)
-        close(page);
-    glDeleteBuffers(1, &processes.target);
-    processes.ring = NULL;
-    processes.page = NULL;
-    processes.hand = (struct frames_hand){0};
-    return good;
+    if (!join() || !good)
+        bench_give_up();
+    check_last();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What all files of bench_processes share. Functions that return false have set the error. */
+/* What all files of bench_processes share. */
 #ifndef BENCH_PROCESSES_H
 #define BENCH_PROCESSES_H
 
@@ -30,16 +30,16 @@ extern struct processes {
     unsigned target; /* the buffer to which OpenGL copies each frame */
 } processes;
 
-/* producer.c: fills all frames with CUDA. */
+/* producer.c: fills all frames with CUDA. False after an error, which has been printed. */
 bool processes_produce(void);
 /* The same as a process of its own, which inherited the descriptors in the list. */
-bool processes_child(const char *descriptors);
+void processes_child(void *descriptors);
 /* The page, and waiting for a counter of it, which a side polls without sleeping. */
-bool processes_page_map(int fd);
-bool processes_await(_Atomic uint64_t *counter, uint64_t value);
+void processes_page_map(int fd);
+void processes_await(_Atomic uint64_t *counter, uint64_t value);
 
 /* consumer.c: starts the producer, and copies all frames. Writes the times per frame in us. */
-bool processes_consume(double *us);
+void processes_consume(double *us);
 
 static inline int processes_total(void)
 {

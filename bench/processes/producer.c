@@ -9,93 +9,98 @@
 
 #include "bench/processes/processes.h"
 
-bool processes_page_map(int fd)
+static void unmap(void *page)
 {
-    void *page = mmap(NULL, sizeof(*processes.page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    processes.page = page == MAP_FAILED ? NULL : page;
-    return processes.page || bench_failed("cannot map the page of the counters");
+    munmap(page, sizeof(*processes.page));
 }
 
-bool processes_await(_Atomic uint64_t *counter, uint64_t value)
+void processes_page_map(int fd)
+{
+    void *page = mmap(NULL, sizeof(*processes.page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (page == MAP_FAILED)
+        bench_fail("cannot map the page of the counters");
+    bench_later(unmap, page);
+    processes.page = page;
+}
+
+void processes_await(_Atomic uint64_t *counter, uint64_t value)
 {
     const double begin = bench_now_us();
     while (atomic_load(counter) < value) {
         if (atomic_load(&processes.page->failed) ||
             bench_now_us() - begin > PROCESSES_PATIENCE_MS * 1e3)
-            return bench_failed("the other side has stopped");
+            bench_fail("the other side has stopped");
         sched_yield();
     }
-    return true;
 }
 
-static bool fill(CUdeviceptr pointer, int frame)
+static void fill(CUdeviceptr pointer, int frame)
 {
-    return CU(MemsetD32Async, pointer, (unsigned)frame, scene.bytes / 4, scene.on.stream);
+    CU(MemsetD32Async, pointer, (unsigned)frame, scene.bytes / 4, scene.on.stream);
 }
 
-static bool fill_slot(int frame)
+static void fill_slot(int frame)
 {
     const gr_slot *slot;
-    if (!GR(ring_acquire_write, processes.ring, scene.on.stream, &slot, 1, PROCESSES_PATIENCE_MS))
-        return false;
-    if (fill(gr_buffer_ptr(slot->buffer), frame))
-        return GR(ring_hand_over, processes.ring, &slot, 1);
-    gr_ring_cancel_write(processes.ring, &slot, 1);
-    return false;
+    GR(ring_acquire_write, processes.ring, scene.on.stream, &slot, 1, PROCESSES_PATIENCE_MS);
+    fill(gr_buffer_ptr(slot->buffer), frame);
+    GR(ring_hand_over, processes.ring, &slot, 1);
 }
 
-static bool fill_by_hand(int frame)
+static void fill_by_hand(int frame)
 {
     const uint64_t number = (uint64_t)frame, slots = (uint64_t)processes.slots;
-    if (number > slots && (!processes_await(&processes.page->given, number - slots) ||
-                           !hand_cuda_wait(&processes.hand, number - slots)))
-        return false;
-    if (!fill(processes.hand.buffers[frame % processes.slots].pointer, frame) ||
-        !hand_cuda_signal(&processes.hand, number))
-        return false;
+    if (number > slots) {
+        processes_await(&processes.page->given, number - slots);
+        hand_cuda_wait(&processes.hand, number - slots);
+    }
+    fill(processes.hand.buffers[frame % processes.slots].pointer, frame);
+    hand_cuda_signal(&processes.hand, number);
     atomic_store(&processes.page->handed, number);
-    return true;
+}
+
+static void fill_all(void *none)
+{
+    (void)none;
+    CU(CtxSetCurrent, scene.on.context);
+    for (int frame = 1; frame <= processes_total(); frame++)
+        (processes.kind->raw ? fill_by_hand : fill_slot)(frame);
 }
 
 bool processes_produce(void)
 {
-    bool good = CU(CtxSetCurrent, scene.on.context);
-    for (int frame = 1; good && frame <= processes_total(); frame++)
-        good = processes.kind->raw ? fill_by_hand(frame) : fill_slot(frame);
+    const bool good = bench_print_error(bench_try(fill_all, NULL));
     if (!good && processes.kind->raw)
         atomic_store(&processes.page->failed, true);
     else if (!good)
         gr_ring_stop(processes.ring);
     bench_cuda->StreamSynchronize(scene.on.stream);
-    return bench_print_error(good); /* of this thread */
+    return good;
 }
 
 /* ---- A process of its own -------------------------------------------------------------------- */
 
 /* The descriptors of the page, of both timelines, and of the slots. */
-static bool import_all(const int *fds)
+static void import_all(const int *fds)
 {
-    bool good = processes_page_map(fds[0]) &&
-                bench_import_timeline(fds[1], &processes.hand.drawn.cuda) &&
-                bench_import_timeline(fds[2], &processes.hand.computed.cuda);
-    for (int i = 0; good && i < processes.slots; i++)
-        good = hand_buffer_import(&processes.hand.buffers[i], fds[3 + i]);
-    return good;
+    processes_page_map(fds[0]);
+    processes.hand.drawn.cuda = bench_import_timeline(fds[1]);
+    processes.hand.computed.cuda = bench_import_timeline(fds[2]);
+    for (int i = 0; i < processes.slots; i++)
+        hand_buffer_import(&processes.hand.buffers[i], fds[3 + i]);
 }
 
-bool processes_child(const char *descriptors)
+void processes_child(void *descriptors)
 {
     int fds[3 + FRAMES_MOST_SLOTS] = {0};
-    char *text = (char *)descriptors;
+    char *text = descriptors;
     for (int i = 0; *text != '\0' && i < 3 + FRAMES_MOST_SLOTS; i++)
         fds[i] = (int)strtol(text + (*text == ','), &text, 10);
-    if (!bench_device_open(&scene.on))
-        return false;
+    bench_device_open(&scene.on);
     if (processes.kind->raw)
-        return import_all(fds) && processes_produce();
-    const bool good =
-        GR_NEW(processes.ring, ring_receive, fds[0], NULL, 0, NULL, PROCESSES_PATIENCE_MS) &&
-        processes_produce();
-    gr_ring_free(processes.ring);
-    return good;
+        import_all(fds);
+    else
+        GR_KEEP(processes.ring, ring_receive, fds[0], NULL, 0, NULL, PROCESSES_PATIENCE_MS);
+    if (!processes_produce())
+        bench_give_up();
 }

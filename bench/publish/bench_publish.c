@@ -65,11 +65,10 @@ static const struct bench_goal *goals(void)
     return all;
 }
 
-static bool open(void)
+static void open(void)
 {
-    const int ordinal = publish.gl_ordinal < 0 ? publish.on.ordinal : publish.gl_ordinal;
-    return GR_NEW(publish.on.egl, egl_create, &GR_INIT(gr_egl_options, .cuda_device = ordinal)) &&
-           bench_device_open(&publish.on);
+    bench_open_gl(publish.gl_ordinal < 0 ? publish.on.ordinal : publish.gl_ordinal);
+    bench_device_open(&publish.on);
 }
 
 static void add_facts(struct bench_machine *machine)
@@ -92,12 +91,6 @@ static size_t sizes(void)
     return sizeof(publish_sizes) / sizeof(*publish_sizes);
 }
 
-static void close(void)
-{
-    publish_end();
-    bench_device_close(&publish.on);
-}
-
 const struct bench_setup bench_setup = {
     .about =
         "Measures gr_publish() of tensors to OpenGL textures, compared with the driver copy to "
@@ -110,5 +103,4 @@ const struct bench_setup bench_setup = {
     .add_facts = add_facts,
     .sizes = sizes,
     .wants = wants,
-    .goals = goals,
-    .close = close};
+    .goals = goals};

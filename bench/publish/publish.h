@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What all files of bench_publish share. Functions that return false have set the error. */
+/* What all files of bench_publish share. */
 #ifndef BENCH_PUBLISH_H
 #define BENCH_PUBLISH_H
 
@@ -55,9 +55,9 @@ extern const struct publish_kind publish_tensor_rows[], publish_ring_rows[],
     publish_framebuffer_rows[];
 extern const struct publish_size publish_sizes[2];
 
-/* tensors.c: publish_end() accepts partly created data. */
-bool publish_make(const struct publish_kind *kind, struct publish_size size);
-void publish_end(void);
+/* tensors.c: makes the pairs, which end with the row */
+void publish_make(const struct publish_kind *kind, struct publish_size size);
+void publish_collect_later(void); /* collects all tensors after the end of those of the row */
 struct bench_result *publish_add(const struct bench_row *row, struct publish_size size);
 
 #endif

@@ -23,40 +23,32 @@ static struct run {
     double began[MOST_FRAMES];
 } run;
 
-static bool make_ring(void)
+static void make_ring(void)
 {
     const gr_gl_image_desc desc =
         GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
                 .width = run.size.width, .height = run.size.height);
-    gr_resource *slots[MOST_SLOTS] = {NULL};
-    unsigned made = 0;
-    while (made < run.kind->slots &&
-           GR_NEW(slots[made], create_gl_image, &desc, GR_SURFACE_LOAD_STORE, NULL))
-        made++;
-    if (made == run.kind->slots)
-        GR_NEW(run.ring, ring_create, slots, made, NULL);
-    while (made-- > 0)
-        gr_resource_free(slots[made]);
-    return run.ring;
+    gr_resource *slots[MOST_SLOTS];
+    for (unsigned i = 0; i < run.kind->slots; i++)
+        GR_KEEP(slots[i], create_gl_image, &desc, GR_SURFACE_LOAD_STORE, NULL);
+    GR_KEEP(run.ring, ring_create, slots, run.kind->slots, NULL);
 }
 
-static bool write_batch(unsigned frame)
+static void write_batch(unsigned frame)
 {
     const gr_slot *slots[MOST_SLOTS];
     const unsigned n = run.kind->group;
     const CUstream stream = publish.on.stream;
-    if (run.kind->texture)
-        return GR(publish, publish.resources[PUBLISH_STAGED],
-                  publish.tensors[frame % publish.pairs], NULL, stream);
-    if (!GR(ring_acquire_write, run.ring, stream, slots, n, GR_WAIT_FOREVER))
-        return false;
+    if (run.kind->texture) {
+        GR(publish, publish.resources[PUBLISH_STAGED], publish.tensors[frame % publish.pairs], NULL,
+           stream);
+        return;
+    }
+    GR(ring_acquire_write, run.ring, stream, slots, n, GR_WAIT_FOREVER);
     for (unsigned i = 0; i < n; i++)
-        if (!GR(buffer_publish, slots[i]->buffer, publish.tensors[(frame + i) % publish.pairs],
-                NULL, stream)) {
-            gr_ring_cancel_write(run.ring, slots, n);
-            return false;
-        }
-    return GR(ring_hand_over, run.ring, slots, n);
+        GR(buffer_publish, slots[i]->buffer, publish.tensors[(frame + i) % publish.pairs], NULL,
+           stream);
+    GR(ring_hand_over, run.ring, slots, n);
 }
 
 /* Copies the texture as a draw would read it. */
@@ -68,19 +60,18 @@ static void copy_frame(unsigned frame, unsigned name)
     run.copied[frame % run.kind->slots] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
 }
 
-static bool read_batch(unsigned frame)
+static void read_batch(unsigned frame)
 {
     const gr_slot *slots[MOST_SLOTS];
     const unsigned n = run.kind->group;
     if (run.kind->texture) {
         copy_frame(frame, publish.names[PUBLISH_STAGED]);
-        return true;
+        return;
     }
-    if (!GR(ring_acquire_read, run.ring, GR_STREAM_NONE, slots, n, GR_WAIT_FOREVER))
-        return false;
+    GR(ring_acquire_read, run.ring, GR_STREAM_NONE, slots, n, GR_WAIT_FOREVER);
     for (unsigned i = 0; i < n; i++)
         copy_frame(frame + i, gr_gl_name(slots[i]->resource));
-    return GR(ring_give_back, run.ring, slots, n);
+    GR(ring_give_back, run.ring, slots, n);
 }
 
 /* Waits until OpenGL has finished the last frame that used this place of the ring. */
@@ -95,7 +86,7 @@ static void await_copy(unsigned frame)
 
 enum { WALL, LATENCY, VALUES };
 
-static bool one_block(void *of, unsigned number, double *values)
+static void one_block(void *of, unsigned number, double *values)
 {
     const unsigned frames = run.frames, n = run.kind->group;
     GLint64 origin;
@@ -110,8 +101,8 @@ static bool one_block(void *of, unsigned number, double *values)
             await_copy(k);
         for (unsigned k = i; k < i + n; k++)
             run.began[k] = bench_now_us() - before;
-        if (!write_batch(i) || !read_batch(i))
-            return false;
+        write_batch(i);
+        read_batch(i);
     }
     glFinish();
     values[WALL] = (bench_now_us() - before) / frames;
@@ -121,43 +112,44 @@ static bool one_block(void *of, unsigned number, double *values)
         latencies[i] = (double)((GLint64)end - origin) / 1e3 - run.began[i];
     }
     values[LATENCY] = bench_spread_of(latencies, frames).median;
-    return true;
 }
 
-static bool measure(const struct bench_row *row)
+static void measure(const struct bench_row *row)
 {
     double warm_up[VALUES];
     struct bench_spread spreads[VALUES];
     run.frames = run.kind->group;
-    if (!one_block(NULL, 0, warm_up))
-        return false;
+    one_block(NULL, 0, warm_up);
     run.frames = publish.ring_frames;
-    if (!bench_measure(
-            &(struct bench_blocks){row->name, 0, publish.blocks, INFINITY, VALUES, one_block, NULL},
-            spreads))
-        return false;
+    bench_measure(
+        &(struct bench_blocks){row->name, 0, publish.blocks, INFINITY, VALUES, one_block, NULL},
+        spreads);
     struct bench_result *result = publish_add(row, run.size);
     bench_set(result, "frame_us", spreads[WALL]);
     bench_set(result, "latency_us", spreads[LATENCY]);
     bench_set_number(result, "frames_per_s", 1e6 / spreads[WALL].median);
-    return true;
 }
 
-static bool measure_ring(const struct bench_row *row, size_t number)
+static void end_copies(void *none)
+{
+    (void)none;
+    for (unsigned i = 0; i < run.kind->slots; i++)
+        await_copy(i);
+    glDeleteQueries(MOST_FRAMES, run.queries);
+}
+
+static void measure_ring(const struct bench_row *row, size_t number)
 {
     const struct publish_kind *kind = (const struct publish_kind *)(const void *)row;
     run =
         (struct run){.kind = kind,
                      .size = publish.quick ? (struct publish_size){64, 36} : publish_sizes[number]};
+    publish_make(kind, run.size);
+    if (!kind->texture)
+        make_ring();
     glGenQueries(MOST_FRAMES, run.queries);
-    const bool good =
-        publish_make(kind, run.size) && (kind->texture || make_ring()) && measure(row);
-    for (unsigned i = 0; i < kind->slots; i++)
-        await_copy(i);
-    glDeleteQueries(MOST_FRAMES, run.queries);
-    gr_ring_free(run.ring);
-    publish_end();
-    return good;
+    bench_later(end_copies, NULL);
+    measure(row);
 }
 
 /* Publishes CHW f16, as a network or a renderer in CUDA writes it. */

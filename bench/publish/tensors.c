@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include <semaphore.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <epoxy/gl.h>
@@ -26,15 +25,16 @@ struct bench_result *publish_add(const struct bench_row *row, struct publish_siz
 }
 
 /* Fills the tensor. Its values do not affect the time, but memory that was never written would. */
-static bool make_tensor(gr_tensor **tensor, const gr_tensor_desc *desc)
+static gr_tensor *make_tensor(const gr_tensor_desc *desc)
 {
-    if (!GR_NEW(*tensor, tensor_create, desc, publish.on.stream))
-        return false;
-    const gr_tensor_info *info = gr_tensor_get_info(*tensor);
-    return CU(MemsetD8Async, info->ptr, 0x35, info->bytes, publish.on.stream);
+    gr_tensor *tensor;
+    GR_KEEP(tensor, tensor_create, desc, publish.on.stream);
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    CU(MemsetD8Async, info->ptr, 0x35, info->bytes, publish.on.stream);
+    return tensor;
 }
 
-static bool make_source(const struct publish_kind *kind, struct publish_size size, unsigned i)
+static void make_source(const struct publish_kind *kind, struct publish_size size, unsigned i)
 {
     const int64_t width = size.width, height = size.height, channels = kind->channels;
     const int64_t hwc[] = {height, width, channels}, chw[] = {channels, height, width};
@@ -48,12 +48,12 @@ static bool make_source(const struct publish_kind *kind, struct publish_size siz
                                                            : hwc);
     const gr_tensor_desc chroma =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = half);
-    return make_tensor(&publish.tensors[i], &desc) &&
-           (kind->layout != GR_LAYOUT_YUV420 || (make_tensor(&publish.chroma[i][0], &chroma) &&
-                                                 make_tensor(&publish.chroma[i][1], &chroma)));
+    publish.tensors[i] = make_tensor(&desc);
+    for (unsigned c = 0; c < 2; c++)
+        publish.chroma[i][c] = kind->layout == GR_LAYOUT_YUV420 ? make_tensor(&chroma) : NULL;
 }
 
-static bool make_texture(const struct publish_kind *kind, struct publish_size size, unsigned i)
+static void make_texture(const struct publish_kind *kind, struct publish_size size, unsigned i)
 {
     static const unsigned transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
                                           GR_TRANSPORT_PEER};
@@ -63,54 +63,42 @@ static bool make_texture(const struct publish_kind *kind, struct publish_size si
                 .transports = in_flight               ? GR_TRANSPORT_PEER
                               : publish.transport < 0 ? 0
                                                       : transports[publish.transport]);
-    glGenTextures(1, &publish.names[i]);
+    publish.names[i] = bench_gl_texture();
     glBindTexture(GL_TEXTURE_2D, publish.names[i]);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, (GLsizei)size.width, (GLsizei)size.height);
     glBindTexture(GL_TEXTURE_2D, 0);
-    return GR_NEW(publish.resources[i], from_gl_image_with, publish.names[i], GL_TEXTURE_2D,
-                  (kind->fetch ? 0 : GR_WRITE_DISCARD) |
-                      (publish.plain ? 0 : GR_SURFACE_LOAD_STORE),
-                  &options);
+    GR_KEEP(publish.resources[i], from_gl_image_with, publish.names[i], GL_TEXTURE_2D,
+            (kind->fetch ? 0 : GR_WRITE_DISCARD) | (publish.plain ? 0 : GR_SURFACE_LOAD_STORE),
+            &options);
 }
 
-bool publish_make(const struct publish_kind *kind, struct publish_size size)
+static void collect(void *none)
+{
+    (void)none;
+    gr_tensor_collect(10000);
+}
+
+void publish_collect_later(void)
+{
+    bench_later(collect, NULL);
+}
+
+void publish_make(const struct publish_kind *kind, struct publish_size size)
 {
     const size_t pixels = (size_t)size.width * size.height;
     publish.source_bytes = pixels * kind->bytes / kind->pixels;
     publish.target_bytes = pixels * 4;
     publish.fetch = kind->fetch;
-    publish.host = malloc(publish.target_bytes);
-    if (!publish.host)
-        return bench_out_of_memory();
+    publish.host = bench_alloc(publish.target_bytes);
     memset(publish.host, 0x53, publish.target_bytes);
     const size_t room = (size_t)publish.mebibytes << 20;
     const size_t count = room / (publish.source_bytes + publish.target_bytes) + 1;
-    for (; publish.pairs < count && publish.pairs < PUBLISH_PAIRS; publish.pairs++)
-        if (!make_source(kind, size, publish.pairs) || !make_texture(kind, size, publish.pairs))
-            return false;
-    return true;
-}
-
-void publish_end(void)
-{
-    for (unsigned i = 0; i < PUBLISH_PAIRS; i++) {
-        gr_buffer_release(publish.buffers[i]);
-        gr_resource_free(publish.resources[i]);
-        gr_tensor_free(publish.tensors[i]);
-        gr_tensor_free(publish.chroma[i][0]);
-        gr_tensor_free(publish.chroma[i][1]);
-        if (publish.names[i])
-            glDeleteTextures(1, &publish.names[i]);
-        publish.buffers[i] = NULL;
-        publish.resources[i] = NULL;
-        publish.tensors[i] = publish.chroma[i][0] = publish.chroma[i][1] = NULL;
-        publish.names[i] = 0;
+    publish_collect_later();
+    for (publish.pairs = 0; publish.pairs < count && publish.pairs < PUBLISH_PAIRS;
+         publish.pairs++) {
+        make_source(kind, size, publish.pairs);
+        make_texture(kind, size, publish.pairs);
     }
-    if (publish.on.egl)
-        gr_tensor_collect(10000);
-    publish.pairs = 0;
-    free(publish.host);
-    publish.host = NULL;
 }
 
 /* ---- GPU time -------------------------------------------------------------------------------- */
@@ -140,21 +128,20 @@ static gr_publish_options options_of(unsigned i)
                    .chroma_v = publish.chroma[i][1]);
 }
 
-static bool publish_one(unsigned i)
+static void publish_one(unsigned i)
 {
     const gr_publish_options options = options_of(i);
-    return publish.fetch ? GR(buffer_fetch, publish.buffers[i], publish.tensors[i], &options,
-                              publish.on.stream)
-                         : GR(buffer_publish, publish.buffers[i], publish.tensors[i], &options,
-                              publish.on.stream);
+    if (publish.fetch)
+        GR(buffer_fetch, publish.buffers[i], publish.tensors[i], &options, publish.on.stream);
+    else
+        GR(buffer_publish, publish.buffers[i], publish.tensors[i], &options, publish.on.stream);
 }
 
-static bool copy_one(unsigned i)
+static void copy_one(unsigned i)
 {
     CUarray array;
     CUDA_ARRAY3D_DESCRIPTOR d;
-    if (!GR_NEW(array, buffer_array, publish.buffers[i], 0, 0))
-        return false;
+    GR_NEW(array, buffer_array, publish.buffers[i], 0, 0);
     bench_cuda->Array3DGetDescriptor(&d, array);
     const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                                 .srcDevice = timing.copy_from + i * publish.target_bytes,
@@ -163,30 +150,36 @@ static bool copy_one(unsigned i)
                                 .dstArray = array,
                                 .WidthInBytes = d.Width * 4,
                                 .Height = d.Height};
-    return CU(Memcpy2DAsync, &copy, publish.on.stream);
+    CU(Memcpy2DAsync, &copy, publish.on.stream);
 }
 
-static bool time_on_gpu(bool (*one)(unsigned i), unsigned frames, double *gpu, double *call)
+static void time_on_gpu(void (*one)(unsigned i), unsigned frames, double *gpu, double *call)
 {
     float ms = 0;
-    bool good = CU(LaunchHostFunc, publish.on.stream, wait_for, &timing.gate) &&
-                CU(EventRecord, timing.begin, publish.on.stream);
+    CU(LaunchHostFunc, publish.on.stream, wait_for, &timing.gate);
+    CU(EventRecord, timing.begin, publish.on.stream);
     const double before = bench_now_us();
-    for (unsigned i = 0; i < frames && good; i++)
-        good = one(i % publish.pairs);
+    for (unsigned i = 0; i < frames; i++)
+        one(i % publish.pairs);
     *call = (bench_now_us() - before) / frames;
-    good = good && CU(EventRecord, timing.end, publish.on.stream);
+    CU(EventRecord, timing.end, publish.on.stream);
     sem_post(&timing.gate);
-    if (!CU(StreamSynchronize, publish.on.stream) || !good ||
-        !CU(EventElapsedTime, &ms, timing.begin, timing.end))
-        return false;
+    CU(StreamSynchronize, publish.on.stream);
+    CU(EventElapsedTime, &ms, timing.begin, timing.end);
     *gpu = (double)ms * 1e3 / frames;
-    return true;
+}
+
+/* After an error the stream may still wait for the gate. */
+static void open_gate(void *none)
+{
+    (void)none;
+    sem_post(&timing.gate);
+    CU(StreamSynchronize, publish.on.stream);
 }
 
 /* ---- Whole pictures -------------------------------------------------------------------------- */
 
-static bool time_whole(unsigned frames, double *us)
+static double time_whole(unsigned frames)
 {
     glFinish();
     bench_cuda->StreamSynchronize(publish.on.stream);
@@ -195,19 +188,18 @@ static bool time_whole(unsigned frames, double *us)
         const unsigned pair = i % publish.pairs;
         const gr_publish_options options = options_of(pair);
         gr_resource *resource = publish.resources[pair];
-        if (!(publish.fetch
-                  ? GR(fetch, resource, publish.tensors[pair], &options, publish.on.stream)
-                  : GR(publish, resource, publish.tensors[pair], &options, publish.on.stream)))
-            return false;
+        if (publish.fetch)
+            GR(fetch, resource, publish.tensors[pair], &options, publish.on.stream);
+        else
+            GR(publish, resource, publish.tensors[pair], &options, publish.on.stream);
     }
     bench_cuda->StreamSynchronize(publish.on.stream);
     glFinish();
-    *us = (bench_now_us() - before) / frames;
-    return true;
+    return (bench_now_us() - before) / frames;
 }
 
 /* Measures the upload from host memory, without CUDA. */
-static void time_upload(unsigned frames, double *us)
+static double time_upload(unsigned frames)
 {
     const GLsizei width = (GLsizei)timing.size.width, height = (GLsizei)timing.size.height;
     glFinish();
@@ -219,58 +211,55 @@ static void time_upload(unsigned frames, double *us)
     }
     glBindTexture(GL_TEXTURE_2D, 0);
     glFinish();
-    *us = (bench_now_us() - before) / frames;
+    return (bench_now_us() - before) / frames;
 }
 
 /* ---- A row ----------------------------------------------------------------------------------- */
 
 enum { GPU, COPY, CALL, WHOLE, UPLOAD, VALUES };
 
-static bool map_all(void)
+static void map_all(void)
 {
     for (unsigned i = 0; i < publish.pairs; i++)
-        if (!GR_NEW(publish.buffers[i], map, publish.resources[i], publish.on.stream))
-            return false;
-    return true;
+        GR_NEW(publish.buffers[i], map, publish.resources[i], publish.on.stream);
 }
 
-static bool release_all(void)
+static void release_all(void)
 {
-    for (unsigned i = 0; i < publish.pairs; i++) {
-        if (!GR(buffer_release, publish.buffers[i]))
-            return false;
-        publish.buffers[i] = NULL;
-    }
-    return true;
+    for (unsigned i = 0; i < publish.pairs; i++)
+        GR(buffer_release, publish.buffers[i]);
 }
 
-static bool one_block(void *of, unsigned number, double *values)
+static void one_block(void *of, unsigned number, double *values)
 {
     const unsigned frames = timing.frames;
     double copy_call;
     (void)of, (void)number;
-    if (!map_all() || !time_on_gpu(publish_one, frames, &values[GPU], &values[CALL]) ||
-        !time_on_gpu(copy_one, frames, &values[COPY], &copy_call) || !release_all() ||
-        !time_whole(frames, &values[WHOLE]))
-        return false;
-    time_upload(frames / 4 + 1, &values[UPLOAD]);
-    return true;
+    map_all();
+    time_on_gpu(publish_one, frames, &values[GPU], &values[CALL]);
+    time_on_gpu(copy_one, frames, &values[COPY], &copy_call);
+    release_all();
+    values[WHOLE] = time_whole(frames);
+    values[UPLOAD] = time_upload(frames / 4 + 1);
 }
 
 /*
  * Launches each kernel once, since the driver loads a kernel at its first launch. In a measurement,
  * loading would block until `gate` opens.
  */
-static bool load_kernels(void)
+static void load_kernels(void)
 {
-    return map_all() && publish_one(0) && CU(StreamSynchronize, publish.on.stream) && release_all();
+    map_all();
+    publish_one(0);
+    CU(StreamSynchronize, publish.on.stream);
+    release_all();
 }
 
 /*
  * Adds the values. The share is the bandwidth of the tensor, in percent of the bytes that the
  * driver copy reads and writes in the same time.
  */
-static bool measure(const struct bench_row *row)
+static void measure(const struct bench_row *row)
 {
     static const char *const names[VALUES] = {"gpu_us", "copy_us", "call_us", "with_map_us",
                                               "upload_us"};
@@ -278,13 +267,12 @@ static bool measure(const struct bench_row *row)
     double warm_up[VALUES];
     struct bench_spread spreads[VALUES];
     timing.frames = publish.pairs;
-    if (!load_kernels() || !one_block(NULL, 0, warm_up))
-        return false;
+    load_kernels();
+    one_block(NULL, 0, warm_up);
     timing.frames = publish.frames > publish.pairs ? publish.frames : publish.pairs;
-    if (!bench_measure(
-            &(struct bench_blocks){row->name, 0, publish.blocks, INFINITY, VALUES, one_block, NULL},
-            spreads))
-        return false;
+    bench_measure(
+        &(struct bench_blocks){row->name, 0, publish.blocks, INFINITY, VALUES, one_block, NULL},
+        spreads);
     struct bench_result *result = publish_add(row, timing.size);
     for (size_t i = 0; i < VALUES; i++)
         bench_set(result, names[i], spreads[i]);
@@ -292,24 +280,18 @@ static bool measure(const struct bench_row *row)
     bench_set_number(result, "gb_per_s", bytes / gpu / 1e3);
     bench_set_number(result, "percent_of_copy",
                      100 * (bytes / gpu) / ((double)publish.target_bytes * 2 / copy));
-    return true;
 }
 
-static bool measure_tensor(const struct bench_row *row, size_t size)
+static void measure_tensor(const struct bench_row *row, size_t size)
 {
-    memset(&timing, 0, sizeof(timing));
     timing.size = publish_sizes[size];
+    publish_make((const struct publish_kind *)(const void *)row, timing.size);
+    timing.begin = bench_cuda_event();
+    timing.end = bench_cuda_event();
+    timing.copy_from = bench_cuda_alloc(publish.target_bytes * publish.pairs);
     sem_init(&timing.gate, 0, 0);
-    const bool good = publish_make((const struct publish_kind *)(const void *)row, timing.size) &&
-                      CU(EventCreate, &timing.begin, 0) && CU(EventCreate, &timing.end, 0) &&
-                      CU(MemAlloc, &timing.copy_from, publish.target_bytes * publish.pairs) &&
-                      measure(row);
-    publish_end();
-    bench_cuda->MemFree(timing.copy_from);
-    bench_cuda->EventDestroy(timing.begin);
-    bench_cuda->EventDestroy(timing.end);
-    sem_destroy(&timing.gate);
-    return good;
+    bench_later(open_gate, NULL);
+    measure(row);
 }
 
 #define TENSOR(name, ...)                                                                          \

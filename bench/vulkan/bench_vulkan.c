@@ -89,17 +89,27 @@ static void add_facts(struct bench_machine *machine)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-bool vkb_drain(void)
+void vkb_drain(void)
 {
-    return CU(StreamSynchronize, vkb.on.stream) && VK(DeviceWaitIdle, bench_vk.on.device);
+    CU(StreamSynchronize, vkb.on.stream);
+    VK(DeviceWaitIdle, bench_vk.on.device);
 }
 
-static bool open(void)
+static void drain(void *none)
 {
-    if (!bench_device_open(&vkb.on) || !bench_vk_open(vkb.on.ordinal))
-        return false;
+    (void)none;
+    vkb_drain();
+}
+
+static void open(void)
+{
+    bench_device_open(&vkb.on);
+    bench_later(bench_vk_close, NULL);
+    bench_vk_open(vkb.on.ordinal);
     vkb.device = bench_vk_wrap(&bench_vk.queues[BENCH_GRAPHICS], GR_TRANSPORT_ANY, false);
-    return vkb.device && vkb_make_spares() && vkb_open_sides();
+    vkb_make_spares();
+    vkb_open_sides();
+    bench_later(drain, NULL); /* pending work may still use these objects after an error */
 }
 
 static bool wants(const struct bench_row *row, size_t size)
@@ -125,20 +135,6 @@ static const struct bench_goal *goals(void)
     return all;
 }
 
-static void close(void)
-{
-    /* Pending work may still use these objects after an error. */
-    if (vkb.device) {
-        vkb_drain();
-        vkb_close_sides();
-        bench_vk_free(&vkb_spare_buffer);
-        bench_vk_free(&vkb_spare_image);
-    }
-    gr_vk_device_free(vkb.device);
-    bench_vk_close();
-    bench_device_close(&vkb.on);
-}
-
 const struct bench_setup bench_setup = {
     .title = "Vulkan memory by raw CUDA driver calls, side by side with grinterop",
     .about = "Measures, with raw CUDA driver calls and with grinterop, alternating: import and "
@@ -152,5 +148,4 @@ const struct bench_setup bench_setup = {
     .open = open,
     .add_facts = add_facts,
     .wants = wants,
-    .goals = goals,
-    .close = close};
+    .goals = goals};

@@ -16,7 +16,7 @@
 
 enum { IMAGE_SIZE = 256 };
 
-struct bench_vk_object vkb_spare_buffer, vkb_spare_image;
+static struct bench_vk_object spare_buffer, spare_image;
 
 VkImageCreateInfo vkb_image_info(uint32_t width, uint32_t height)
 {
@@ -25,64 +25,68 @@ VkImageCreateInfo vkb_image_info(uint32_t width, uint32_t height)
                                    VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
 }
 
-bool vkb_make_spares(void)
+void vkb_make_spares(void)
 {
     const VkImageCreateInfo image = vkb_image_info(IMAGE_SIZE, IMAGE_SIZE);
-    return vkb_make_buffer(&vkb_spare_buffer) && bench_vk_image(&vkb_spare_image, &image, true);
+    spare_buffer = vkb_make_buffer();
+    spare_image = bench_vk_image(&image, true);
 }
 
-bool vkb_import_memory(const struct bench_vk_object *object, bool dedicated,
-                       CUexternalMemory *memory)
+CUexternalMemory vkb_import_memory(const struct bench_vk_object *object, bool dedicated)
 {
     const VkMemoryGetFdInfoKHR wanted = {.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
                                          .memory = object->memory,
                                          .handleType =
                                              VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
-    int fd = -1;
-    if (!VK(GetMemoryFdKHR, bench_vk.on.device, &wanted, &fd))
-        return false;
+    CUexternalMemory memory;
+    int fd;
+    VK(GetMemoryFdKHR, bench_vk.on.device, &wanted, &fd);
     const CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
         .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
         .handle.fd = fd,
         .size = object->memory_size,
         .flags = dedicated ? CUDA_EXTERNAL_MEMORY_DEDICATED : 0};
-    if (CU(ImportExternalMemory, memory, &desc))
-        return true;
-    close(fd);
-    return false;
+    const CUresult result = bench_cuda->ImportExternalMemory(&memory, &desc);
+    if (result != CUDA_SUCCESS)
+        close(fd);
+    bench_check_cuda(result, "cuImportExternalMemory");
+    return memory;
 }
 
-static bool use_once(CUdeviceptr pointer)
+static void use_once(CUdeviceptr pointer)
 {
-    return CU(MemsetD32Async, pointer, 1, VKB_BYTES / 8, vkb.on.stream);
+    CU(MemsetD32Async, pointer, 1, VKB_BYTES / 8, vkb.on.stream);
 }
 
 /* ---- By raw calls ---------------------------------------------------------------------------- */
 
-static bool import_raw(bool used)
+static void import_raw(bool used)
 {
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = VKB_BYTES};
-    CUexternalMemory memory;
+    CUexternalMemory memory = vkb_import_memory(&spare_buffer, false);
     CUdeviceptr pointer;
-    return vkb_import_memory(&vkb_spare_buffer, false, &memory) &&
-           CU(ExternalMemoryGetMappedBuffer, &pointer, memory, &desc) &&
-           (!used || (use_once(pointer) && CU(StreamSynchronize, vkb.on.stream))) &&
-           CU(MemFree, pointer) && CU(DestroyExternalMemory, memory);
+    CU(ExternalMemoryGetMappedBuffer, &pointer, memory, &desc);
+    if (used) {
+        use_once(pointer);
+        CU(StreamSynchronize, vkb.on.stream);
+    }
+    CU(MemFree, pointer);
+    CU(DestroyExternalMemory, memory);
 }
 
-static bool buffer_raw(struct vkb_side *side, const struct vkb_kind *kind)
+static void buffer_raw(struct vkb_side *side, const struct vkb_kind *kind)
 {
     (void)side, (void)kind;
-    return import_raw(false);
+    import_raw(false);
 }
 
-static bool used_raw(struct vkb_side *side, const struct vkb_kind *kind)
+static void used_raw(struct vkb_side *side, const struct vkb_kind *kind)
 {
     (void)side, (void)kind;
-    return import_raw(true);
+    import_raw(true);
 }
 
-static bool image_raw(struct vkb_side *side, const struct vkb_kind *kind)
+static void image_raw(struct vkb_side *side, const struct vkb_kind *kind)
 {
     const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC desc = {
         .arrayDesc = {.Width = IMAGE_SIZE,
@@ -91,14 +95,14 @@ static bool image_raw(struct vkb_side *side, const struct vkb_kind *kind)
                       .NumChannels = 4,
                       .Flags = CUDA_ARRAY3D_SURFACE_LDST},
         .numLevels = 1};
-    CUexternalMemory memory;
     CUmipmappedArray mipmapped;
     CUarray level;
     (void)side, (void)kind;
-    return vkb_import_memory(&vkb_spare_image, true, &memory) &&
-           CU(ExternalMemoryGetMappedMipmappedArray, &mipmapped, memory, &desc) &&
-           CU(MipmappedArrayGetLevel, &level, mipmapped, 0) &&
-           CU(MipmappedArrayDestroy, mipmapped) && CU(DestroyExternalMemory, memory);
+    CUexternalMemory memory = vkb_import_memory(&spare_image, true);
+    CU(ExternalMemoryGetMappedMipmappedArray, &mipmapped, memory, &desc);
+    CU(MipmappedArrayGetLevel, &level, mipmapped, 0);
+    CU(MipmappedArrayDestroy, mipmapped);
+    CU(DestroyExternalMemory, memory);
 }
 
 /* ---- By grinterop ---------------------------------------------------------------------------- */
@@ -113,34 +117,30 @@ gr_resource *vkb_import_grinterop(const struct bench_vk_object *object)
     return resource;
 }
 
-static bool end_resource(gr_resource *resource)
+static void end_resource(gr_resource *resource)
 {
-    if (!resource)
-        return false;
-    const bool good = GR(resource_close, resource, GR_STREAM_OF_MAP);
+    GR(resource_close, resource, GR_STREAM_OF_MAP);
     gr_resource_free(resource);
-    return good;
 }
 
-static bool buffer_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
+static void buffer_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
 {
     (void)side, (void)kind;
-    return end_resource(vkb_import_grinterop(&vkb_spare_buffer));
+    end_resource(vkb_import_grinterop(&spare_buffer));
 }
 
-static bool used_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
+static void used_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
 {
-    gr_resource *resource = vkb_import_grinterop(&vkb_spare_buffer);
+    gr_resource *resource = vkb_import_grinterop(&spare_buffer);
     gr_buffer *buffer;
     (void)side, (void)kind;
-    if (!resource)
-        return false;
-    bool good = GR_NEW(buffer, map, resource, vkb.on.stream) && use_once(gr_buffer_ptr(buffer));
-    good = GR(buffer_release, buffer) && good;
-    return end_resource(resource) && good;
+    GR_NEW(buffer, map, resource, vkb.on.stream);
+    use_once(gr_buffer_ptr(buffer));
+    GR(buffer_release, buffer);
+    end_resource(resource);
 }
 
-static bool image_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
+static void image_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
 {
     static VkImageCreateInfo info;
     gr_resource *resource;
@@ -148,11 +148,11 @@ static bool image_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
     if (info.extent.width == 0)
         info = vkb_image_info(IMAGE_SIZE, IMAGE_SIZE);
     GR_NEW(resource, from_vk_image, vkb.device,
-           &GR_INIT(gr_vk_image_desc, .create_info = &info, .image = vkb_spare_image.image,
-                    .memory = vkb_spare_image.memory, .memory_size = vkb_spare_image.memory_size,
+           &GR_INIT(gr_vk_image_desc, .create_info = &info, .image = spare_image.image,
+                    .memory = spare_image.memory, .memory_size = spare_image.memory_size,
                     .dedicated = true),
            GR_SURFACE_LOAD_STORE);
-    return end_resource(resource);
+    end_resource(resource);
 }
 
 #define IMPORT(name, what, raw, grinterop)                                                         \

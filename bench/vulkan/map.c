@@ -10,60 +10,53 @@
 #define _GNU_SOURCE
 #include "bench/vulkan/vulkan.h"
 
-static bool raw(struct vkb_side *side, const struct vkb_kind *kind)
+static void raw(struct vkb_side *side, const struct vkb_kind *kind)
 {
     for (unsigned i = 0; kind->part == VKB_BOTH && i < kind->points; i++)
-        if (!vkb_raw_wait(side, ++side->drawn))
-            return false;
+        vkb_raw_wait(side, ++side->drawn);
     for (unsigned i = 0; i < kind->points; i++)
-        if (!vkb_raw_signal(side, ++side->computed))
-            return false;
+        vkb_raw_signal(side, ++side->computed);
     side->done[side->frames % VKB_FRAMES] = side->computed;
-    return true;
 }
 
 /*
  * Begins the Vulkan use that the next map waits for. The submit of an application would wait for
  * the last CUDA signal. The value of this signal shows when the previous frame is complete.
  */
-static bool begin_use(struct vkb_side *side, unsigned first, unsigned n)
+static void begin_use(struct vkb_side *side, unsigned first, unsigned n)
 {
     gr_submit *submit;
-    if (!GR_NEW(submit, submit_begin, side->resources + first, n))
-        return false;
+    GR_NEW(submit, submit_begin, side->resources + first, n);
     side->drawn = submit->signal_values[0];
     if (side->frames > 0)
         side->done[(side->frames - 1) % VKB_FRAMES] = submit->wait_values[0];
-    const bool good = GR(submit_commit, submit);
+    GR(submit_commit, submit);
     gr_submit_free(submit);
-    return good;
 }
 
-static bool singly(struct vkb_side *side, const struct vkb_kind *kind)
+static void singly(struct vkb_side *side, const struct vkb_kind *kind)
 {
+    gr_buffer *mapped[VKB_RESOURCES];
     for (unsigned i = 0; i < kind->resources; i++) {
-        if ((kind->part == VKB_BOTH && !begin_use(side, i, 1)) ||
-            !GR_NEW(side->mapped[i], map, side->resources[i], vkb.on.stream))
-            return false;
-        side->pointers[i] = gr_buffer_ptr(side->mapped[i]);
+        if (kind->part == VKB_BOTH)
+            begin_use(side, i, 1);
+        GR_NEW(mapped[i], map, side->resources[i], vkb.on.stream);
+        side->pointers[i] = gr_buffer_ptr(mapped[i]);
     }
-    for (unsigned i = 0; i < kind->resources; i++) {
-        if (!GR(buffer_release, side->mapped[i]))
-            return false;
-        side->mapped[i] = NULL;
-    }
-    return true;
+    for (unsigned i = 0; i < kind->resources; i++)
+        GR(buffer_release, mapped[i]);
 }
 
-static bool batch(struct vkb_side *side, const struct vkb_kind *kind)
+static void batch(struct vkb_side *side, const struct vkb_kind *kind)
 {
     const unsigned n = kind->resources;
-    if ((kind->part == VKB_BOTH && !begin_use(side, 0, n)) ||
-        !GR(map_many, side->resources, n, vkb.on.stream, NULL, side->mapped))
-        return false;
+    gr_buffer *mapped[VKB_RESOURCES];
+    if (kind->part == VKB_BOTH)
+        begin_use(side, 0, n);
+    GR(map_many, side->resources, n, vkb.on.stream, NULL, mapped);
     for (unsigned i = 0; i < n; i++)
-        side->pointers[i] = gr_buffer_ptr(side->mapped[i]);
-    return GR(buffer_release_many, side->mapped, n, GR_STREAM_OF_MAP, NULL);
+        side->pointers[i] = gr_buffer_ptr(mapped[i]);
+    GR(buffer_release_many, mapped, n, GR_STREAM_OF_MAP, NULL);
 }
 
 /* Drained blocks are so short that they never wait for room in the CUDA queue. */

@@ -39,132 +39,135 @@ static VkSemaphore pace_semaphore(const struct run *run, unsigned s)
 }
 
 /* Waits until no more than `ahead` frames are in flight. */
-static bool throttle(const struct run *run, unsigned s)
+static void throttle(const struct run *run, unsigned s)
 {
     const struct vkb_side *side = &vkb.sides[s];
     if (side->frames <= run->ahead)
-        return true;
+        return;
     VkSemaphore semaphore = pace_semaphore(run, s);
     uint64_t value = side->done[(side->frames - run->ahead - 1) % VKB_FRAMES];
     const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                       .semaphoreCount = 1,
                                       .pSemaphores = &semaphore,
                                       .pValues = &value};
-    return VK(WaitSemaphores, bench_vk.on.device, &info, TIMEOUT_NS);
+    VK(WaitSemaphores, bench_vk.on.device, &info, TIMEOUT_NS);
 }
 
 /*
  * A frame is unfinished if its `done` is greater than the value of the semaphore, or 0: it is not
  * known yet, as for the newest frame.
  */
-static bool count_waiting(const struct run *run, unsigned s, double *waiting)
+static double count_waiting(const struct run *run, unsigned s)
 {
     const struct vkb_side *side = &vkb.sides[s];
     uint64_t value;
-    if (!VK(GetSemaphoreCounterValue, bench_vk.on.device, pace_semaphore(run, s), &value))
-        return false;
-    *waiting = 0;
+    double waiting = 0;
+    VK(GetSemaphoreCounterValue, bench_vk.on.device, pace_semaphore(run, s), &value);
     for (uint64_t i = 1; i <= run->ahead && i <= side->frames; i++) {
         const uint64_t done = side->done[(side->frames - i) % VKB_FRAMES];
-        *waiting += done == 0 || done > value;
+        waiting += done == 0 || done > value;
     }
-    return true;
+    return waiting;
 }
 
 /*
  * Signals from the host the values that the maps of the next frames wait for, if no submit signals
  * them.
  */
-static bool signal_beforehand(const struct run *run, unsigned s, unsigned frames)
+static void signal_beforehand(const struct run *run, unsigned s, unsigned frames)
 {
     const struct vkb_side *side = &vkb.sides[s];
-    if (run->kind->part != VKB_BOTH)
-        return true;
     const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
                                         .semaphore = side->acquire,
                                         .value =
                                             side->drawn + (uint64_t)frames * run->kind->points};
-    return VK(SignalSemaphore, bench_vk.on.device, &info);
+    if (run->kind->part == VKB_BOTH)
+        VK(SignalSemaphore, bench_vk.on.device, &info);
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-static bool enqueue(void *of, unsigned s, unsigned frames)
+static void enqueue(void *of, unsigned s, unsigned frames)
 {
     const struct run *run = of;
     struct vkb_side *side = &vkb.sides[s];
     for (unsigned i = 0; i < frames; i++) {
         side->done[side->frames % VKB_FRAMES] = 0;
-        if (!run->kind->frame[s](side, run->kind))
-            return false;
+        run->kind->frame[s](side, run->kind);
         side->frames++;
-        if (run->step != 0 && side->frames % run->step == 0 && !throttle(run, s))
-            return false;
+        if (run->step != 0 && side->frames % run->step == 0)
+            throttle(run, s);
     }
-    return true;
 }
 
-static bool untimed_block(struct run *run, unsigned s, unsigned frames)
+static void untimed_block(struct run *run, unsigned s, unsigned frames)
 {
-    return signal_beforehand(run, s, frames) && enqueue(run, s, frames);
+    signal_beforehand(run, s, frames);
+    enqueue(run, s, frames);
 }
 
-static bool timed_block(const struct run *run, unsigned s, unsigned frames,
+static void timed_block(const struct run *run, unsigned s, unsigned frames,
                         struct bench_block *block)
 {
-    return signal_beforehand(run, s, frames) && bench_time_block(&run->pairs, s, frames, block) &&
-           (run->step == 0 || count_waiting(run, s, &block->waiting));
+    signal_beforehand(run, s, frames);
+    bench_time_block(&run->pairs, s, frames, block);
+    if (run->step != 0)
+        block->waiting = count_waiting(run, s);
 }
 
-static bool drained_block(void *of, unsigned s, struct bench_block *block)
+static void drained_block(void *of, unsigned s, struct bench_block *block)
 {
     const struct run *run = of;
-    return vkb_drain() && timed_block(run, s, run->frames, block);
+    vkb_drain();
+    timed_block(run, s, run->frames, block);
 }
 
-static bool full_block(void *of, unsigned s, struct bench_block *block)
+static void full_block(void *of, unsigned s, struct bench_block *block)
 {
     struct run *run = of;
-    if (s != run->last && !untimed_block(run, s, 2 * run->ahead))
-        return false;
+    if (s != run->last)
+        untimed_block(run, s, 2 * run->ahead);
     run->last = s;
-    return timed_block(run, s, run->frames, block);
+    timed_block(run, s, run->frames, block);
 }
 
-static bool measure_drained(struct run *run, struct bench_comparison *of)
+static struct bench_comparison measure_drained(struct run *run)
 {
     run->frames = run->kind->room_frames;
     run->pairs.block = drained_block;
     run->pairs.warm_ups = WARM_UP_BLOCKS;
     run->pairs.blocks = vkb.effort.blocks;
     run->pairs.seconds = vkb.effort.room_seconds;
-    return bench_compare(&run->pairs, of) && vkb_drain();
+    const struct bench_comparison of = bench_compare(&run->pairs);
+    vkb_drain();
+    return of;
 }
 
 /* Chooses the number of frames in a block: a multiple of run->step. */
-static bool choose_frames(struct run *run)
+static void choose_frames(struct run *run)
 {
     struct bench_block probe;
-    if (!untimed_block(run, 0, 2 * run->ahead) || !timed_block(run, 0, 2 * run->ahead, &probe))
-        return false;
+    untimed_block(run, 0, 2 * run->ahead);
+    timed_block(run, 0, 2 * run->ahead, &probe);
     double wanted = vkb.effort.block_ms * 1e3 / probe.wall;
     wanted = fmin(fmax(wanted, run->ahead), MOST_FRAMES);
     run->frames = (unsigned)ceil(wanted / run->step) * run->step;
-    return true;
 }
 
-static bool measure_full(struct run *run, struct bench_comparison *of)
+static struct bench_comparison measure_full(struct run *run)
 {
     run->pairs.block = full_block;
     run->pairs.blocks = vkb.effort.full_blocks;
     run->pairs.seconds = INFINITY;
-    if (!choose_frames(run) || !bench_compare(&run->pairs, of) || !vkb_drain())
-        return false;
-    of->halves = NAN;
+    choose_frames(run);
+    struct bench_comparison of = bench_compare(&run->pairs);
+    of.halves = NAN;
+    vkb_drain();
     if (run->kind->part == VKB_STAGED)
-        return vkb_close_staged();
-    return run->kind->part < VKB_PING_PONG || run->pairs.subjects < VKB_SIDES ||
-           vkb_check_work(run->kind);
+        vkb_check_staged();
+    else if (run->kind->part == VKB_PING_PONG && run->pairs.subjects == VKB_SIDES)
+        vkb_check_work(run->kind);
+    return of;
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -184,10 +187,9 @@ static void choose_ahead(struct run *run)
  * Drains the queues and prepares the row: counters, the semaphores of the grinterop resources, the
  * frames in flight, and the command buffers.
  */
-static bool begin_row(struct run *run)
+static void begin_row(struct run *run)
 {
-    if (!vkb_drain())
-        return false;
+    vkb_drain();
     for (unsigned s = 0; s < VKB_SIDES; s++) {
         struct vkb_side *side = &vkb.sides[s];
         side->frames = 0;
@@ -198,12 +200,12 @@ static bool begin_row(struct run *run)
     struct vkb_side *side = &vkb.sides[VKB_GRINTEROP];
     gr_semaphore *acquire = run->kind->part == VKB_RELEASE ? GR_SEMAPHORE_NONE : side->gr_acquire;
     for (unsigned i = 0; i < VKB_RESOURCES; i++)
-        if (!GR(resource_set_sync, side->resources[i], acquire, side->gr_release))
-            return false;
+        GR(resource_set_sync, side->resources[i], acquire, side->gr_release);
     choose_ahead(run);
-    if (run->kind->part == VKB_STAGED && !vkb_open_staged(run->kind))
-        return false;
-    return run->kind->part < VKB_STAGED || vkb_record(run->kind);
+    if (run->kind->part == VKB_STAGED)
+        vkb_open_staged(run->kind);
+    if (run->kind->part >= VKB_STAGED)
+        vkb_record(run->kind);
 }
 
 /*
@@ -230,7 +232,16 @@ static void report(const struct run *run, const struct bench_comparison *of)
              waiting, run->ahead);
 }
 
-bool vkb_measure(const struct bench_row *row, size_t size)
+static void measure(void *of)
+{
+    struct run *run = of;
+    begin_row(run);
+    const struct bench_comparison result =
+        (run->kind->room_frames == 0 ? measure_full : measure_drained)(run);
+    report(run, &result);
+}
+
+void vkb_measure(const struct bench_row *row, size_t size)
 {
     const struct vkb_kind *kind = (const struct vkb_kind *)(const void *)row;
     struct run run = {.kind = kind,
@@ -238,14 +249,10 @@ bool vkb_measure(const struct bench_row *row, size_t size)
                                 .subjects = kind->frame[VKB_GRINTEROP] ? VKB_SIDES : 1,
                                 .enqueue = enqueue,
                                 .of = &run}};
-    struct bench_comparison of = {0};
     (void)size;
     vkb.fill = VKB_BYTES / 2;
-    if (begin_row(&run) &&
-        (kind->room_frames == 0 ? measure_full(&run, &of) : measure_drained(&run, &of))) {
-        report(&run, &of);
-        return true;
-    }
+    if (bench_try(measure, &run))
+        return;
     bench_print_error(false);
     fprintf(stderr, "%s: row %s could not be measured\n", bench_program, row->name);
     fflush(stdout);

@@ -12,8 +12,6 @@
  * one submit copies a batch of resources, with one wait and one signal for all.
  */
 #define _GNU_SOURCE
-#include <string.h>
-
 #include "bench/vulkan/vulkan.h"
 
 /* ---- Command buffers ------------------------------------------------------------------------- */
@@ -36,51 +34,43 @@ static void barrier_raw(VkCommandBuffer commands, VkBuffer buffer, uint32_t fami
                                 0, 0, NULL, 1, &barrier, 0, NULL);
 }
 
-static bool barrier(const struct vkb_side *side, VkCommandBuffer commands, unsigned i,
+static void barrier(const struct vkb_side *side, VkCommandBuffer commands, unsigned i,
                     uint32_t family, bool to_cuda)
 {
     const gr_vk_use copy = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
                                    .access = COPY_ACCESS, .queue_family = &family);
-    if (side->resources[i])
-        return to_cuda ? GR(vk_cmd_to_cuda, commands, &side->resources[i], 1, &copy)
-                       : GR(vk_cmd_from_cuda, commands, &side->resources[i], 1, &copy);
-    barrier_raw(commands, side->buffers[i].buffer, family, to_cuda);
-    return true;
+    if (!side->resources[i])
+        barrier_raw(commands, side->buffers[i].buffer, family, to_cuda);
+    else if (to_cuda)
+        GR(vk_cmd_to_cuda, commands, &side->resources[i], 1, &copy);
+    else
+        GR(vk_cmd_from_cuda, commands, &side->resources[i], 1, &copy);
 }
 
-static bool record_one(struct vkb_side *side, unsigned i, const struct vkb_kind *kind)
+static void record_one(struct vkb_side *side, unsigned i, const struct vkb_kind *kind)
 {
     const VkBufferCopy region = {.dstOffset = VKB_BYTES / 2, .size = VKB_BYTES / 2};
     struct bench_vk_queue *queue = &bench_vk.queues[kind->queue];
     const unsigned first = i * kind->copies % kind->resources;
     VkCommandBuffer commands = side->commands[i] = bench_vk_record(queue, 0);
-    if (!commands)
-        return false;
     for (unsigned r = first; r < first + kind->copies; r++) {
         const VkBuffer buffer = side->buffers[r].buffer;
         if (kind->part == VKB_STAGED) {
             vkb_record_staged(side, commands);
             continue;
         }
-        if (!barrier(side, commands, r, queue->family, false))
-            return false;
+        barrier(side, commands, r, queue->family, false);
         bench_vk.CmdCopyBuffer(commands, buffer, buffer, 1, &region);
-        if (!barrier(side, commands, r, queue->family, true))
-            return false;
+        barrier(side, commands, r, queue->family, true);
     }
-    return VK(EndCommandBuffer, commands);
+    VK(EndCommandBuffer, commands);
 }
 
-/* Records the command buffers of the row, and destroys those of the previous rows. */
-bool vkb_record(const struct vkb_kind *kind)
+void vkb_record(const struct vkb_kind *kind)
 {
-    for (unsigned q = 0; q < BENCH_QUEUES; q++)
-        bench_vk_end_commands(&bench_vk.queues[q]);
     for (unsigned s = 0; s < VKB_SIDES; s++)
         for (unsigned i = 0; i < VKB_FRAMES; i++)
-            if (!record_one(&vkb.sides[s], i, kind))
-                return false;
-    return true;
+            record_one(&vkb.sides[s], i, kind);
 }
 
 /* ---- Submits --------------------------------------------------------------------------------- */
@@ -89,7 +79,7 @@ bool vkb_record(const struct vkb_kind *kind)
  * Submits the command buffer of the frame, now or together with those of the next frames. `wait`
  * may be VK_NULL_HANDLE.
  */
-static bool submit(struct vkb_side *side, const struct vkb_kind *kind, VkSemaphore wait,
+static void submit(struct vkb_side *side, const struct vkb_kind *kind, VkSemaphore wait,
                    uint64_t wait_value, VkSemaphore signal, uint64_t signal_value)
 {
     static const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_TRANSFER_BIT;
@@ -114,63 +104,68 @@ static bool submit(struct vkb_side *side, const struct vkb_kind *kind, VkSemapho
                        .signalSemaphoreCount = 1,
                        .pSignalSemaphores = &s->signal};
     if (++side->submit_count < kind->submits)
-        return true;
-    const unsigned n = side->submit_count;
+        return;
+    VK(QueueSubmit, bench_vk.queues[kind->queue].queue, side->submit_count, side->infos,
+       VK_NULL_HANDLE);
     side->submit_count = 0;
-    return VK(QueueSubmit, bench_vk.queues[kind->queue].queue, n, side->infos, VK_NULL_HANDLE);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
-static bool ping_pong_raw(struct vkb_side *side, const struct vkb_kind *kind)
+/* Records the semaphore value at which the last n frames are complete. */
+static void set_done_value(struct vkb_side *side, unsigned n)
 {
-    unsigned i = (unsigned)(side->frames % kind->resources);
-    if (side->waits_for[i] != 0 && !vkb_raw_wait(side, side->waits_for[i]))
-        return false;
-    if (!vkb_fill(side, i) || !vkb_raw_signal(side, ++side->computed) ||
-        !submit(side, kind, side->release, side->computed, side->acquire, ++side->drawn))
-        return false;
-    side->waits_for[i] = side->drawn;
-    side->done[side->frames % VKB_FRAMES] = side->drawn;
-    return true;
+    for (unsigned i = 0; i < n; i++)
+        side->done[(side->frames - i) % VKB_FRAMES] = side->drawn;
+}
+
+/*
+ * Fills n resources from the first one on, and submits their use by Vulkan: with one wait and one
+ * signal for all.
+ */
+static void trip_raw(struct vkb_side *side, const struct vkb_kind *kind, unsigned first, unsigned n)
+{
+    if (side->waits_for[first] != 0)
+        vkb_raw_wait(side, side->waits_for[first]);
+    for (unsigned i = first; i < first + n; i++)
+        vkb_fill(side, i);
+    vkb_raw_signal(side, ++side->computed);
+    submit(side, kind, side->release, side->computed, side->acquire, ++side->drawn);
+    side->waits_for[first] = side->drawn;
+    set_done_value(side, n);
+}
+
+static void ping_pong_raw(struct vkb_side *side, const struct vkb_kind *kind)
+{
+    trip_raw(side, kind, (unsigned)(side->frames % kind->resources), 1);
 }
 
 /*
  * Submits through a grinterop submit. The resources share one pair of semaphores, and CUDA has
  * released each resource.
  */
-static bool submit_begun(struct vkb_side *side, const struct vkb_kind *kind,
-                         gr_resource *const resources[], size_t n)
+static void submit_begun(struct vkb_side *side, const struct vkb_kind *kind, unsigned first,
+                         unsigned n)
 {
     gr_submit *points;
-    if (!GR_NEW(points, submit_begin, resources, n))
-        return false;
+    GR_NEW(points, submit_begin, side->resources + first, n);
     side->drawn = points->signal_values[0];
-    bool made = submit(side, kind, gr_vk_semaphore(points->waits[0]), points->wait_values[0],
-                       gr_vk_semaphore(points->signals[0]), points->signal_values[0]) &&
-                GR(submit_commit, points);
+    submit(side, kind, gr_vk_semaphore(points->waits[0]), points->wait_values[0],
+           gr_vk_semaphore(points->signals[0]), points->signal_values[0]);
+    GR(submit_commit, points);
     gr_submit_free(points);
-    return made;
+    set_done_value(side, n);
 }
 
-/* Records the semaphore value at which the last n frames are complete. */
-static bool set_done_value(struct vkb_side *side, unsigned n, uint64_t value)
-{
-    for (unsigned i = 0; i < n; i++)
-        side->done[(side->frames - i) % VKB_FRAMES] = value;
-    return true;
-}
-
-static bool ping_pong_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
+static void ping_pong_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
 {
     unsigned i = (unsigned)(side->frames % kind->resources);
     gr_buffer *buffer;
-    if (!GR_NEW(buffer, map, side->resources[i], vkb.on.stream))
-        return false;
+    GR_NEW(buffer, map, side->resources[i], vkb.on.stream);
     side->pointers[i] = gr_buffer_ptr(buffer);
-    const bool filled = vkb_fill(side, i);
-    return GR(buffer_release, buffer) && filled &&
-           submit_begun(side, kind, &side->resources[i], 1) && set_done_value(side, 1, side->drawn);
+    vkb_fill(side, i);
+    GR(buffer_release, buffer);
+    submit_begun(side, kind, i, 1);
 }
 
 /*
@@ -183,86 +178,66 @@ static bool ends_batch(const struct vkb_side *side, const struct vkb_kind *kind,
     return (side->frames + 1) % kind->copies == 0;
 }
 
-static bool fill_batch(struct vkb_side *side, const struct vkb_kind *kind, unsigned first)
-{
-    for (unsigned i = first; i < first + kind->copies; i++)
-        if (!vkb_fill(side, i))
-            return false;
-    return true;
-}
-
-static bool batch_raw(struct vkb_side *side, const struct vkb_kind *kind)
+static void batch_raw(struct vkb_side *side, const struct vkb_kind *kind)
 {
     unsigned first;
-    if (!ends_batch(side, kind, &first))
-        return true;
-    if (side->waits_for[first] != 0 && !vkb_raw_wait(side, side->waits_for[first]))
-        return false;
-    if (!fill_batch(side, kind, first) || !vkb_raw_signal(side, ++side->computed) ||
-        !submit(side, kind, side->release, side->computed, side->acquire, ++side->drawn))
-        return false;
-    side->waits_for[first] = side->drawn;
-    return set_done_value(side, kind->copies, side->drawn);
+    if (ends_batch(side, kind, &first))
+        trip_raw(side, kind, first, kind->copies);
 }
 
-static bool batch_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
+static void batch_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
 {
+    gr_buffer *mapped[VKB_RESOURCES];
     unsigned first, n = kind->copies;
     if (!ends_batch(side, kind, &first))
-        return true;
-    gr_buffer **mapped = side->mapped + first;
-    if (!GR(map_many, side->resources + first, n, vkb.on.stream, NULL, mapped))
-        return false;
-    for (unsigned i = 0; i < n; i++)
+        return;
+    GR(map_many, side->resources + first, n, vkb.on.stream, NULL, mapped);
+    for (unsigned i = 0; i < n; i++) {
         side->pointers[first + i] = gr_buffer_ptr(mapped[i]);
-    const bool filled = fill_batch(side, kind, first);
-    const bool released = GR(buffer_release_many, mapped, n, GR_STREAM_OF_MAP, NULL);
-    memset(mapped, 0, n * sizeof(*mapped));
-    return released && filled && submit_begun(side, kind, side->resources + first, n) &&
-           set_done_value(side, kind->copies, side->drawn);
+        vkb_fill(side, first + i);
+    }
+    GR(buffer_release_many, mapped, n, GR_STREAM_OF_MAP, NULL);
+    submit_begun(side, kind, first, n);
 }
 
-static bool cuda_alone(struct vkb_side *side, const struct vkb_kind *kind)
+static void cuda_alone(struct vkb_side *side, const struct vkb_kind *kind)
 {
-    unsigned i = (unsigned)(side->frames % kind->resources);
     side->done[side->frames % VKB_FRAMES] = side->computed + 1;
-    return vkb_fill(side, i) && vkb_raw_signal(side, ++side->computed);
+    vkb_fill(side, (unsigned)(side->frames % kind->resources));
+    vkb_raw_signal(side, ++side->computed);
 }
 
-static bool queue_alone(struct vkb_side *side, const struct vkb_kind *kind)
+static void queue_alone(struct vkb_side *side, const struct vkb_kind *kind)
 {
     side->done[side->frames % VKB_FRAMES] = side->drawn + 1;
-    return submit(side, kind, VK_NULL_HANDLE, 0, side->acquire, ++side->drawn);
+    submit(side, kind, VK_NULL_HANDLE, 0, side->acquire, ++side->drawn);
 }
 
 /* ---- Verification ---------------------------------------------------------------------------- */
 
-static bool check_one(const struct vkb_side *side, unsigned i)
+static void check_one(const struct vkb_side *side, unsigned i)
 {
     unsigned words[2] = {0, 0}, wanted = side->written[i];
     const size_t half = VKB_BYTES / 2;
     const CUdeviceptr copied = side->pointers[i] + half;
-    if (!CU(MemcpyDtoH, &words[0], copied, 4) || !CU(MemcpyDtoH, &words[1], copied + half - 4, 4))
-        return false;
-    return (words[0] == wanted && words[1] == wanted) ||
-           bench_failed("the round trips failed: CUDA reads %u and %u where Vulkan should have "
-                        "copied %u",
-                        words[0], words[1], wanted);
+    CU(MemcpyDtoH, &words[0], copied, 4);
+    CU(MemcpyDtoH, &words[1], copied + half - 4, 4);
+    if (words[0] != wanted || words[1] != wanted)
+        bench_fail("the round trips failed: CUDA reads %u and %u where Vulkan should have copied "
+                   "%u",
+                   words[0], words[1], wanted);
 }
 
 /*
  * Checks the copies. CUDA wrote the first half and reads the copy in the second half, which
  * verifies both directions.
  */
-bool vkb_check_work(const struct vkb_kind *kind)
+void vkb_check_work(const struct vkb_kind *kind)
 {
-    if (!vkb_drain())
-        return false;
+    vkb_drain();
     for (unsigned s = 0; s < VKB_SIDES; s++)
         for (unsigned i = 0; i < kind->resources; i++)
-            if (!check_one(&vkb.sides[s], i))
-                return false;
-    return true;
+            check_one(&vkb.sides[s], i);
 }
 
 /* ---- The rows -------------------------------------------------------------------------------- */

@@ -14,8 +14,7 @@ enum { ROW_BYTES = 4 * 1920 };
 static struct {
     VkImageCreateInfo image; /* of images */
     VkBufferCreateInfo buffer;
-    gr_vk_device *host;       /* copies through host memory only */
-    gr_resource *object, *to; /* owns the copied object; Vulkan copies the frames to `to` */
+    gr_resource *to;                   /* Vulkan copies the frames to it */
     gr_resource *resources[VKB_SIDES]; /* with imported memory; copied */
     CUdeviceptr linear;                /* CUDA copies it to images */
     unsigned number;                   /* the last one that CUDA wrote */
@@ -25,38 +24,36 @@ static struct {
 
 static gr_resource *make_object(const struct vkb_kind *kind)
 {
-    return kind->image ? gr_create_vk_image(vkb.device, &staged.image, GR_WRITE_DISCARD)
-                       : gr_create_vk_buffer(vkb.device, &staged.buffer, GR_WRITE_DISCARD);
+    gr_resource *object;
+    if (kind->image)
+        GR_KEEP(object, create_vk_image, vkb.device, &staged.image, GR_WRITE_DISCARD);
+    else
+        GR_KEEP(object, create_vk_buffer, vkb.device, &staged.buffer, GR_WRITE_DISCARD);
+    return object;
 }
 
 static gr_resource *make_copied(const struct vkb_kind *kind)
 {
+    const gr_resource *object = make_object(kind);
     const gr_vk_image_desc image =
-        GR_INIT(gr_vk_image_desc, .create_info = &staged.image, .image = gr_vk_image(staged.object),
+        GR_INIT(gr_vk_image_desc, .create_info = &staged.image, .image = gr_vk_image(object),
                 .in_flight = kind->in_flight);
-    const gr_vk_buffer_desc buffer =
-        GR_INIT(gr_vk_buffer_desc, .buffer = gr_vk_buffer(staged.object), .size = vkb.fill,
-                .in_flight = kind->in_flight);
-    gr_vk_device *device = kind->by_host ? staged.host : vkb.device;
-    return kind->image ? gr_from_vk_image(device, &image, GR_WRITE_DISCARD)
-                       : gr_from_vk_buffer(device, &buffer, GR_WRITE_DISCARD);
+    const gr_vk_buffer_desc buffer = GR_INIT(gr_vk_buffer_desc, .buffer = gr_vk_buffer(object),
+                                             .size = vkb.fill, .in_flight = kind->in_flight);
+    gr_vk_device *device =
+        kind->by_host ? bench_vk_wrap(&bench_vk.queues[BENCH_GRAPHICS], GR_TRANSPORT_COPY, false)
+                      : vkb.device;
+    gr_resource *copied;
+    if (kind->image)
+        GR_KEEP(copied, from_vk_image, device, &image, GR_WRITE_DISCARD);
+    else
+        GR_KEEP(copied, from_vk_buffer, device, &buffer, GR_WRITE_DISCARD);
+    return copied;
 }
 
-static bool make_resources(const struct vkb_kind *kind)
+void vkb_open_staged(const struct vkb_kind *kind)
 {
     const struct vkb_side *side = &vkb.sides[VKB_GRINTEROP];
-    if (!GR_NEW(staged.to, create_vk_buffer, vkb.device, &staged.buffer, GR_READ_ONLY) ||
-        !(staged.object = make_object(kind)) || !(staged.resources[0] = make_object(kind)) ||
-        !(staged.resources[1] = make_copied(kind)))
-        return bench_grinterop_failed("a resource");
-    for (unsigned s = 0; s < VKB_SIDES; s++)
-        if (!GR(resource_set_sync, staged.resources[s], side->gr_acquire, side->gr_release))
-            return false;
-    return !kind->image || GR(vk_hand_over, staged.resources, VKB_SIDES, VK_IMAGE_LAYOUT_UNDEFINED);
-}
-
-bool vkb_open_staged(const struct vkb_kind *kind)
-{
     vkb.fill = kind->bytes < vkb.effort.most_bytes ? kind->bytes : vkb.effort.most_bytes;
     if (kind->image)
         vkb.fill -= vkb.fill % ROW_BYTES;
@@ -66,8 +63,14 @@ bool vkb_open_staged(const struct vkb_kind *kind)
                                          .size = vkb.fill,
                                          .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                                   VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    staged.host = bench_vk_wrap(&bench_vk.queues[BENCH_GRAPHICS], GR_TRANSPORT_COPY, false);
-    return staged.host && make_resources(kind) && CU(MemAlloc, &staged.linear, vkb.fill);
+    GR_KEEP(staged.to, create_vk_buffer, vkb.device, &staged.buffer, GR_READ_ONLY);
+    staged.resources[0] = make_object(kind);
+    staged.resources[1] = make_copied(kind);
+    for (unsigned s = 0; s < VKB_SIDES; s++)
+        GR(resource_set_sync, staged.resources[s], side->gr_acquire, side->gr_release);
+    if (kind->image)
+        GR(vk_hand_over, staged.resources, VKB_SIDES, VK_IMAGE_LAYOUT_UNDEFINED);
+    staged.linear = bench_cuda_alloc(vkb.fill);
 }
 
 void vkb_record_staged(const struct vkb_side *side, VkCommandBuffer commands)
@@ -86,20 +89,19 @@ void vkb_record_staged(const struct vkb_side *side, VkCommandBuffer commands)
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
-static bool write_frame(gr_resource *resource, const struct vkb_kind *kind)
+static void write_frame(gr_resource *resource, const struct vkb_kind *kind)
 {
     const gr_linear_desc from = GR_INIT(gr_linear_desc, .device = staged.linear);
     gr_buffer *buffer;
-    if (!GR_NEW(buffer, map, resource, vkb.on.stream))
-        return false;
-    bool good = CU(MemsetD32Async, kind->image ? staged.linear : gr_buffer_ptr(buffer),
-                   ++staged.number, vkb.fill / 4, vkb.on.stream);
+    GR_NEW(buffer, map, resource, vkb.on.stream);
+    CU(MemsetD32Async, kind->image ? staged.linear : gr_buffer_ptr(buffer), ++staged.number,
+       vkb.fill / 4, vkb.on.stream);
     if (kind->image)
-        good = GR(buffer_copy_from_linear, buffer, 0, 0, &from, GR_STREAM_OF_MAP) && good;
-    return GR(buffer_release, buffer) && good;
+        GR(buffer_copy_from_linear, buffer, 0, 0, &from, GR_STREAM_OF_MAP);
+    GR(buffer_release, buffer);
 }
 
-static bool frame(struct vkb_side *side, const struct vkb_kind *kind)
+static void frame(struct vkb_side *side, const struct vkb_kind *kind)
 {
     gr_resource **resource = &staged.resources[side - vkb.sides];
     const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
@@ -110,36 +112,27 @@ static bool frame(struct vkb_side *side, const struct vkb_kind *kind)
                                .commandBufferCount = 1,
                                .pCommandBuffers = &side->commands[side->frames % VKB_FRAMES]};
     gr_submit *submit;
-    if (!write_frame(*resource, kind) || !GR_NEW(submit, submit_begin, resource, 1))
-        return false;
+    write_frame(*resource, kind);
+    GR_NEW(submit, submit_begin, resource, 1);
     side->done[side->frames % VKB_FRAMES] = submit->signal_values[0];
-    const bool good =
-        GR(vk_submit, submit,
-           &GR_INIT(gr_vk_submit_desc, .info_v1 = &info, .first = &use, .last = &use));
+    GR(vk_submit, submit,
+       &GR_INIT(gr_vk_submit_desc, .info_v1 = &info, .first = &use, .last = &use));
     gr_submit_free(submit);
-    return good;
 }
 
-/* ---- The end of a row ------------------------------------------------------------------------ */
-
-/* Checks the last frame, and ends the objects. */
-bool vkb_close_staged(void)
+/* Checks the last frame. */
+void vkb_check_staged(void)
 {
-    unsigned words[2] = {0};
-    gr_buffer *buffer = gr_map(staged.to, vkb.on.stream);
+    unsigned words[2];
+    gr_buffer *buffer;
+    GR_NEW(buffer, map, staged.to, vkb.on.stream);
     const CUdeviceptr at = gr_buffer_ptr(buffer);
-    bench_cuda->MemcpyDtoH(&words[0], at, 4);
-    bench_cuda->MemcpyDtoH(&words[1], at + vkb.fill - 4, 4);
-    gr_buffer_release(buffer);
-    for (unsigned s = 0; s < VKB_SIDES; s++)
-        gr_resource_free(staged.resources[s]);
-    gr_resource_free(staged.object);
-    gr_resource_free(staged.to);
-    gr_vk_device_free(staged.host);
-    bench_cuda->MemFree(staged.linear);
-    return (words[0] == staged.number && words[1] == staged.number) ||
-           bench_failed("Vulkan copied %u and %u where CUDA wrote %u", words[0], words[1],
-                        staged.number);
+    CU(MemcpyDtoH, &words[0], at, 4);
+    CU(MemcpyDtoH, &words[1], at + vkb.fill - 4, 4);
+    GR(buffer_release, buffer);
+    if (words[0] != staged.number || words[1] != staged.number)
+        bench_fail("Vulkan copied %u and %u where CUDA wrote %u", words[0], words[1],
+                   staged.number);
 }
 
 /* ---- The rows -------------------------------------------------------------------------------- */

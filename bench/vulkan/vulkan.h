@@ -60,12 +60,10 @@ struct vkb_side {
 
     /* raw side: the semaphores imported into CUDA; NULL if the host waits and signals */
     CUexternalSemaphore cuda_acquire, cuda_release;
-    CUexternalMemory imports[VKB_RESOURCES];
 
     /* grinterop side */
     gr_semaphore *gr_acquire, *gr_release;
     gr_resource *resources[VKB_RESOURCES];
-    gr_buffer *mapped[VKB_RESOURCES];
 };
 
 /* How long and how often to measure. */
@@ -98,7 +96,7 @@ struct vkb_kind {
     struct bench_row row;
     enum vkb_part part;
     /* Enqueues one frame of a side. NULL if a side has none. */
-    bool (*frame[VKB_SIDES])(struct vkb_side *side, const struct vkb_kind *kind);
+    void (*frame[VKB_SIDES])(struct vkb_side *side, const struct vkb_kind *kind);
     /* the resources per frame; in ping-pong: the resources used in turn */
     unsigned resources;
     unsigned points; /* the number of waits, and of signals, per frame: 1, or one per resource */
@@ -116,32 +114,29 @@ struct vkb_kind {
 
 extern const struct vkb_kind vkb_import_rows[], vkb_map_rows[], vkb_trip_rows[], vkb_staged_rows[];
 
-bool vkb_drain(void);
+void vkb_drain(void);
 
-/* sides.c: errors are set; the close functions accept partly opened sides. */
-bool vkb_open_sides(void);
-void vkb_close_sides(void);
-bool vkb_make_buffer(struct bench_vk_object *object);
-bool vkb_raw_wait(const struct vkb_side *side, uint64_t value);
-bool vkb_raw_signal(const struct vkb_side *side, uint64_t value);
-bool vkb_fill(struct vkb_side *side, unsigned resource);
+/* sides.c */
+void vkb_open_sides(void);
+struct bench_vk_object vkb_make_buffer(void);
+void vkb_raw_wait(const struct vkb_side *side, uint64_t value);
+void vkb_raw_signal(const struct vkb_side *side, uint64_t value);
+void vkb_fill(struct vkb_side *side, unsigned resource);
 
 /* import.c */
-extern struct bench_vk_object vkb_spare_buffer, vkb_spare_image; /* imported and destroyed */
 VkImageCreateInfo vkb_image_info(uint32_t width, uint32_t height);
-bool vkb_make_spares(void);
-bool vkb_import_memory(const struct bench_vk_object *object, bool dedicated,
-                       CUexternalMemory *memory);
+void vkb_make_spares(void); /* a buffer and an image, which are imported and destroyed */
+CUexternalMemory vkb_import_memory(const struct bench_vk_object *object, bool dedicated);
 gr_resource *vkb_import_grinterop(const struct bench_vk_object *object);
 
 /* ping_pong.c, staged.c: record the commands of the row, and check its work */
-bool vkb_record(const struct vkb_kind *kind);
-bool vkb_check_work(const struct vkb_kind *kind);
-bool vkb_open_staged(const struct vkb_kind *kind);
+void vkb_record(const struct vkb_kind *kind);
+void vkb_check_work(const struct vkb_kind *kind);
+void vkb_open_staged(const struct vkb_kind *kind);
 void vkb_record_staged(const struct vkb_side *side, VkCommandBuffer commands);
-bool vkb_close_staged(void);
+void vkb_check_staged(void);
 
 /* measure.c */
-bool vkb_measure(const struct bench_row *row, size_t size);
+void vkb_measure(const struct bench_row *row, size_t size);
 
 #endif

@@ -14,84 +14,77 @@ struct barrier_row {
 
 /* ---- Barriers alone -------------------------------------------------------------------------- */
 
-static bool launch_barriers(struct soft_bench *bench, const struct barrier_row *row,
+static void launch_barriers(struct soft_bench *bench, const struct barrier_row *row,
                             unsigned rounds, unsigned times)
 {
     const unsigned grid[2] = {1, 1}, block[2] = {row->threads, 1};
     for (unsigned i = 0; i < times; i++)
-        if (!soft_launch(bench, "meet", grid, block, (void *[]){&bench->to, &rounds}))
-            return false;
-    return soft_wait(bench);
+        soft_launch(bench, "meet", grid, block, (void *[]){&bench->to, &rounds});
+    soft_wait(bench);
 }
 
-static bool run_without_barriers(struct soft_bench *bench, void *row, unsigned times)
+static void run_without_barriers(struct soft_bench *bench, void *row, unsigned times)
 {
-    return launch_barriers(bench, row, 0, times);
+    launch_barriers(bench, row, 0, times);
 }
 
-static bool run_with_barriers(struct soft_bench *bench, void *row, unsigned times)
+static void run_with_barriers(struct soft_bench *bench, void *row, unsigned times)
 {
-    return launch_barriers(bench, row, ROUNDS, times);
+    launch_barriers(bench, row, ROUNDS, times);
 }
 
-static bool measure_barriers(struct soft_bench *bench, unsigned threads)
+static void measure_barriers(struct soft_bench *bench, unsigned threads)
 {
     static const struct soft_way ways[] = {{"no barrier", run_without_barriers},
                                            {"64 barriers", run_with_barriers}};
     struct barrier_row row = {.threads = threads};
     struct soft_time times[MOST_WAYS];
     char text[64];
-    if (!soft_measure(bench, ways, 2, &row, times))
-        return false;
+    soft_measure(bench, ways, 2, &row, times);
     snprintf(text, sizeof(text), "a block of %u", threads);
     soft_report(bench, text, ways, 2, times, threads);
     printf("  %-26s %.1f ns per barrier and thread\n", "",
            (times[1].us.median - times[0].us.median) * 1e3 / (threads * ROUNDS));
-    return true;
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-static bool by_loop(struct soft_bench *bench, void *data, unsigned times)
+static void by_loop(struct soft_bench *bench, void *data, unsigned times)
 {
     const struct barrier_row *row = data;
     (void)bench;
     for (unsigned i = 0; i < times; i++)
         sequential_sums(row->sums, row->numbers, row->rows, row->threads);
-    return true;
 }
 
-static bool by_tree(struct soft_bench *bench, void *data, unsigned times)
+static void by_tree(struct soft_bench *bench, void *data, unsigned times)
 {
     const struct barrier_row *row = data;
     const unsigned grid[2] = {row->rows, 1}, block[2] = {row->threads, 1};
     for (unsigned i = 0; i < times; i++)
-        if (!soft_launch(bench, "sum_tree", grid, block, (void *[]){&bench->to, &bench->from}))
-            return false;
-    return soft_wait(bench);
+        soft_launch(bench, "sum_tree", grid, block, (void *[]){&bench->to, &bench->from});
+    soft_wait(bench);
 }
 
-static bool by_rows(struct soft_bench *bench, void *data, unsigned times)
+static void by_rows(struct soft_bench *bench, void *data, unsigned times)
 {
     struct barrier_row *row = data;
     const unsigned grid[2] = {(row->rows + 63) / 64, 1}, block[2] = {64, 1};
     void *parameters[] = {&bench->to, &bench->from, &row->rows, &row->threads};
     for (unsigned i = 0; i < times; i++)
-        if (!soft_launch(bench, "sum_row", grid, block, parameters))
-            return false;
-    return soft_wait(bench);
+        soft_launch(bench, "sum_row", grid, block, parameters);
+    soft_wait(bench);
 }
 
 static const struct soft_way sums[] = {
     {"loop, one core", by_loop}, {"without barriers", by_rows}, {"with barriers", by_tree}};
 
-static bool compare(struct soft_bench *bench, struct barrier_row *row)
+static void compare(struct soft_bench *bench, struct barrier_row *row)
 {
     unsigned wanted = 0;
     for (unsigned w = 0; w < 3; w++) {
         memset(row->sums, 0, row->rows * sizeof(*row->sums));
-        if (!sums[w].run(bench, row, 1))
-            return false;
+        sums[w].run(bench, row, 1);
         unsigned sum = 0;
         for (unsigned i = 0; i < row->rows; i++)
             sum = sum * 31 + row->sums[i];
@@ -101,10 +94,9 @@ static bool compare(struct soft_bench *bench, struct barrier_row *row)
         }
         wanted = sum;
     }
-    return true;
 }
 
-static bool sum(struct soft_bench *bench, unsigned count, unsigned threads)
+static void sum(struct soft_bench *bench, unsigned count, unsigned threads)
 {
     unsigned *numbers = (unsigned *)(uintptr_t)bench->from;
     struct barrier_row row = {.threads = threads, .rows = count / threads, .numbers = numbers};
@@ -113,22 +105,18 @@ static bool sum(struct soft_bench *bench, unsigned count, unsigned threads)
     row.sums = (unsigned *)(uintptr_t)bench->to;
     for (unsigned i = 0; i < count; i++)
         numbers[i] = i * 2654435761u;
-    if (!compare(bench, &row) || !soft_measure(bench, sums, 3, &row, times))
-        return false;
+    compare(bench, &row);
+    soft_measure(bench, sums, 3, &row, times);
     snprintf(text, sizeof(text), "sums of %u, blocks of %u", count, threads);
     soft_report(bench, text, sums, 3, times, count);
-    return true;
 }
 
-bool soft_barrier_rows(struct soft_bench *bench)
+void soft_barrier_rows(struct soft_bench *bench)
 {
     static const unsigned blocks[] = {64, 256, 1024};
     const unsigned count = bench->most_bytes < 4u << 20 ? 1u << 14 : 1u << 20;
     for (unsigned i = 0; i < 3; i++)
-        if (!measure_barriers(bench, blocks[i]))
-            return false;
+        measure_barriers(bench, blocks[i]);
     for (unsigned i = 0; i < 2; i++)
-        if (!sum(bench, count, blocks[i]))
-            return false;
-    return true;
+        sum(bench, count, blocks[i]);
 }

@@ -37,11 +37,11 @@ static const struct option_row options[] = {
     {0},
 };
 
-static bool open_all(void)
+static void open_all(void)
 {
     o.bench.most_bytes = (size_t)o.mebibytes << 20;
     o.bench.sample_us = o.sample_us;
-    return soft_open(&o.bench);
+    soft_open(&o.bench);
 }
 
 static int cores(void)
@@ -60,14 +60,14 @@ static void add_facts(struct bench_machine *machine)
 
 struct soft_row {
     struct bench_row row;
-    bool (*measure)(struct soft_bench *bench);
+    void (*measure)(struct soft_bench *bench);
 };
 
-static bool run(const struct bench_row *row, size_t size)
+static void run(const struct bench_row *row, size_t size)
 {
     (void)size;
     o.bench.row = row;
-    return ((const struct soft_row *)(const void *)row)->measure(&o.bench);
+    ((const struct soft_row *)(const void *)row)->measure(&o.bench);
 }
 
 static const struct soft_row rows[] = {
@@ -77,11 +77,6 @@ static const struct soft_row rows[] = {
     {.measure = NULL},
 };
 
-static void close_all(void)
-{
-    soft_close(&o.bench);
-}
-
 const struct bench_setup bench_setup = {
     .about = "Measures the software CUDA driver beside OpenMP loops and memcpy(). Other programs "
              "on the machine affect both sides differently: see the quartiles.",
@@ -90,5 +85,4 @@ const struct bench_setup bench_setup = {
     .row_size = sizeof(*rows),
     .open = open_all,
     .add_facts = add_facts,
-    .close = close_all,
 };

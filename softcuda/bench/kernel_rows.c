@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Compares kernels without barriers with the same loops in OpenMP, on the same memory. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "softcuda/bench/softcuda.h"
@@ -10,13 +9,12 @@ struct kernel_row {
     struct loops loops;
 };
 
-static bool by_openmp(struct soft_bench *bench, void *data, unsigned times)
+static void by_openmp(struct soft_bench *bench, void *data, unsigned times)
 {
     const struct kernel_row *row = data;
     (void)bench;
     for (unsigned i = 0; i < times; i++)
         openmp_loop(row->kind, &row->loops);
-    return true;
 }
 
 static unsigned parts(unsigned whole, unsigned part)
@@ -24,7 +22,7 @@ static unsigned parts(unsigned whole, unsigned part)
     return (whole + part - 1) / part;
 }
 
-static bool launch(struct soft_bench *bench, const struct kernel_row *row)
+static void launch(struct soft_bench *bench, const struct kernel_row *row)
 {
     static const char *const names[] = {"saxpy", "polynomial", "stencil", "nothing"};
     const struct loops *l = &row->loops;
@@ -43,37 +41,33 @@ static bool launch(struct soft_bench *bench, const struct kernel_row *row)
     } else if (row->kind == LOOP_NOTHING) {
         grid[0] = block[0] = 1;
     }
-    return soft_launch(bench, names[row->kind], grid, block, parameters);
+    soft_launch(bench, names[row->kind], grid, block, parameters);
 }
 
 /* Waits for each launch, as OpenMP does, so the result includes the time of launches. */
-static bool by_module(struct soft_bench *bench, void *data, unsigned times)
+static void by_module(struct soft_bench *bench, void *data, unsigned times)
 {
-    for (unsigned i = 0; i < times; i++)
-        if (!launch(bench, data) || !soft_wait(bench))
-            return false;
-    return true;
+    for (unsigned i = 0; i < times; i++) {
+        launch(bench, data);
+        soft_wait(bench);
+    }
 }
 
 /* Queues all launches and waits once. */
-static bool by_module_in_a_row(struct soft_bench *bench, void *data, unsigned times)
+static void by_module_in_a_row(struct soft_bench *bench, void *data, unsigned times)
 {
     for (unsigned i = 0; i < times; i++)
-        if (!launch(bench, data))
-            return false;
-    return soft_wait(bench);
+        launch(bench, data);
+    soft_wait(bench);
 }
 
-static bool by_nvcc(struct soft_bench *bench, void *data, unsigned times)
+static void by_nvcc(struct soft_bench *bench, void *data, unsigned times)
 {
     const struct kernel_row *row = data;
     (void)bench;
     for (unsigned i = 0; i < times; i++)
-        if (!launch_loop(row->kind, &row->loops) || !launch_wait()) {
-            fprintf(stderr, "%s: a launch by <<< >>> failed\n", bench_program);
-            return false;
-        }
-    return true;
+        if (!launch_loop(row->kind, &row->loops) || !launch_wait())
+            bench_fail("a launch by <<< >>> failed");
 }
 
 /* ---- Check that all variants produce the same bytes ------------------------------------------ */
@@ -87,24 +81,21 @@ static void fill(const struct kernel_row *row)
     }
 }
 
-static bool compare(struct soft_bench *bench, const struct soft_way *ways, unsigned count,
+static void compare(struct soft_bench *bench, const struct soft_way *ways, unsigned count,
                     struct kernel_row *row)
 {
     const size_t bytes = sizeof(float) * row->loops.width * row->loops.height;
-    float *wanted = malloc(bytes);
-    bool good = wanted;
-    for (unsigned w = 0; good && w < count; w++) {
+    float *wanted = bench_alloc(bytes);
+    for (unsigned w = 0; w < count; w++) {
         fill(row);
-        good = ways[w].run(bench, row, 1);
+        ways[w].run(bench, row, 1);
         if (w == 0) {
             memcpy(wanted, row->loops.to, bytes);
-        } else if (good && memcmp(wanted, row->loops.to, bytes) != 0) {
+        } else if (memcmp(wanted, row->loops.to, bytes) != 0) {
             printf("  WRONG: %s differs from %s\n", ways[w].name, ways[0].name);
             bench->wrong++;
         }
     }
-    free(wanted);
-    return good;
 }
 
 /* ---- The rows -------------------------------------------------------------------------------- */
@@ -112,7 +103,7 @@ static bool compare(struct soft_bench *bench, const struct soft_way *ways, unsig
 static const struct soft_way ways[] = {
     {"OpenMP", by_openmp}, {"grinterop-nvcc", by_nvcc}, {"cuhost.h", by_module}};
 
-static bool one_row(struct soft_bench *bench, const char *name, struct kernel_row *row)
+static void one_row(struct soft_bench *bench, const char *name, struct kernel_row *row)
 {
     struct soft_time times[MOST_WAYS];
     char text[64];
@@ -120,37 +111,33 @@ static bool one_row(struct soft_bench *bench, const char *name, struct kernel_ro
     row->loops.to = (float *)(uintptr_t)bench->to;
     row->loops.from = (const float *)(uintptr_t)bench->from;
     if (n * sizeof(float) > bench->most_bytes)
-        return true;
+        return;
     if (row->kind == LOOP_STENCIL)
         snprintf(text, sizeof(text), "%s %u^2, %u x %u", name, row->loops.width, row->loops.block_x,
                  row->loops.block_y);
     else
         snprintf(text, sizeof(text), "%s %u, %u", name, n, row->loops.block_x);
-    if (!compare(bench, ways, 3, row) || !soft_measure(bench, ways, 3, row, times))
-        return false;
+    compare(bench, ways, 3, row);
+    soft_measure(bench, ways, 3, row, times);
     soft_report(bench, text, ways, 3, times, n);
-    return true;
 }
 
-static bool launches(struct soft_bench *bench)
+static void launches(struct soft_bench *bench)
 {
     static const struct soft_way empty[] = {
         {"OpenMP", by_openmp}, {"waited for", by_module}, {"in a row", by_module_in_a_row}};
     struct kernel_row row = {.kind = LOOP_NOTHING, .loops = {.width = 1, .height = 1}};
     struct soft_time times[MOST_WAYS];
     row.loops.block_x = row.loops.block_y = 1;
-    if (!soft_measure(bench, empty, 3, &row, times))
-        return false;
+    soft_measure(bench, empty, 3, &row, times);
     soft_report(bench, "one block of one thread", empty, 3, times, 1);
-    return true;
 }
 
-bool soft_kernel_rows(struct soft_bench *bench)
+void soft_kernel_rows(struct soft_bench *bench)
 {
     static const unsigned numbers[] = {1u << 12, 1u << 18, 1u << 24}, blocks[] = {64, 256};
     static const unsigned sides[] = {64, 512, 4096}, squares[] = {8, 16};
-    if (!launches(bench))
-        return false;
+    launches(bench);
     for (unsigned s = 0; s < 3; s++)
         for (unsigned b = 0; b < 2; b++) {
             const struct loops line = {
@@ -159,10 +146,8 @@ bool soft_kernel_rows(struct soft_bench *bench)
                                          .height = sides[s],
                                          .block_x = squares[b],
                                          .block_y = squares[b]};
-            if (!one_row(bench, "saxpy", &(struct kernel_row){LOOP_SAXPY, line}) ||
-                !one_row(bench, "polynomial", &(struct kernel_row){LOOP_POLYNOMIAL, line}) ||
-                !one_row(bench, "stencil", &(struct kernel_row){LOOP_STENCIL, square}))
-                return false;
+            one_row(bench, "saxpy", &(struct kernel_row){LOOP_SAXPY, line});
+            one_row(bench, "polynomial", &(struct kernel_row){LOOP_POLYNOMIAL, line});
+            one_row(bench, "stencil", &(struct kernel_row){LOOP_STENCIL, square});
         }
-    return true;
 }

@@ -25,53 +25,40 @@ static double now_us(const struct soft_bench *bench)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-static bool measure_once(struct soft_bench *bench, const struct soft_way *way, void *row,
-                         unsigned times, double *us)
+static double measure_once(struct soft_bench *bench, const struct soft_way *way, void *row,
+                           unsigned times)
 {
     usleep(REST_US);
     const double begin = now_us(bench);
-    if (!way->run(bench, row, times))
-        return false;
-    *us = (now_us(bench) - begin) / times;
-    return true;
+    way->run(bench, row, times);
+    return (now_us(bench) - begin) / times;
 }
 
 /* Finds how many repetitions fill the minimum duration of a sample. */
-static bool find_times(struct soft_bench *bench, const struct soft_way *way, void *row,
-                       unsigned *times)
+static unsigned find_times(struct soft_bench *bench, const struct soft_way *way, void *row)
 {
-    double us = 0;
-    *times = 1;
-    if (!measure_once(bench, way, row, 1, &us))
-        return false;
-    do {
-        if (!measure_once(bench, way, row, *times, &us))
-            return false;
-        if (us * *times >= bench->sample_us)
-            return true;
-        *times *= 2;
-    } while (*times < MOST_TIMES);
-    return true;
+    unsigned times = 1;
+    measure_once(bench, way, row, 1);
+    while (times < MOST_TIMES && measure_once(bench, way, row, times) * times < bench->sample_us)
+        times *= 2;
+    return times;
 }
 
-bool soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigned count, void *row,
+void soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigned count, void *row,
                   struct soft_time *times)
 {
     static double us[MOST_WAYS][MOST_SAMPLES], speed[MOST_WAYS][MOST_SAMPLES];
     unsigned repeats[MOST_WAYS];
     for (unsigned w = 0; w < count; w++)
-        if (!find_times(bench, &ways[w], row, &repeats[w]))
-            return false;
+        repeats[w] = find_times(bench, &ways[w], row);
     for (unsigned i = 0; i < bench->samples; i++)
         for (unsigned w = 0; w < count; w++) {
-            if (!measure_once(bench, &ways[w], row, repeats[w], &us[w][i]))
-                return false;
+            us[w][i] = measure_once(bench, &ways[w], row, repeats[w]);
             speed[w][i] = us[0][i] / us[w][i];
         }
     for (unsigned w = 0; w < count; w++)
         times[w] = (struct soft_time){bench_spread_of(us[w], bench->samples),
                                       bench_spread_of(speed[w], bench->samples)};
-    return true;
 }
 
 void soft_report(struct soft_bench *bench, const char *name, const struct soft_way *ways,

@@ -3,7 +3,6 @@
 #ifndef BENCH_SOFTCUDA_H
 #define BENCH_SOFTCUDA_H
 
-#include <grinterop/egl.h>
 #include <grinterop/gl.h>
 
 #include "bench/bench.h"
@@ -13,9 +12,7 @@
 #define MOST_SAMPLES 200
 
 struct soft_bench {
-    const gr_cuda_api *cuda;
     struct bench_device on;
-    gr_egl *egl;
     CUmodule module;
     unsigned samples;
     double sample_us;  /* the minimum duration of a sample */
@@ -28,11 +25,11 @@ struct soft_bench {
 
 /*
  * One variant of the work of a row. run() does the work the given number of times and waits until
- * it is complete. After an error, run() prints it and returns false.
+ * it is complete.
  */
 struct soft_way {
     const char *name;
-    bool (*run)(struct soft_bench *bench, void *row, unsigned times);
+    void (*run)(struct soft_bench *bench, void *row, unsigned times);
 };
 
 /* The microseconds per run of the work, and how many times faster the variant is than the first. */
@@ -41,7 +38,7 @@ struct soft_time {
 };
 
 /* sample.c: measures the variants in turns, so that a disturbance affects all of them. */
-bool soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigned count, void *row,
+void soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigned count, void *row,
                   struct soft_time *times);
 
 /*
@@ -50,23 +47,15 @@ bool soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigne
 void soft_report(struct soft_bench *bench, const char *name, const struct soft_way *ways,
                  unsigned count, const struct soft_time *times, double each);
 
-/*
- * kernel_rows.c, barrier_rows.c and map_rows.c: measure and report the rows. The functions return
- * false after an error.
- */
-bool soft_kernel_rows(struct soft_bench *bench);
-bool soft_barrier_rows(struct soft_bench *bench);
-bool soft_map_rows(struct soft_bench *bench);
+/* kernel_rows.c, barrier_rows.c and map_rows.c: measure and report the rows. */
+void soft_kernel_rows(struct soft_bench *bench);
+void soft_barrier_rows(struct soft_bench *bench);
+void soft_map_rows(struct soft_bench *bench);
 
-/*
- * objects.c: open and close the bench. These functions print their errors. soft_close() also
- * accepts a bench that was only partly opened.
- */
-bool soft_open(struct soft_bench *bench);
-bool soft_open_opengl(struct soft_bench *bench);
-void soft_close(struct soft_bench *bench);
-bool soft_launch(struct soft_bench *bench, const char *kernel, const unsigned grid[2],
+/* objects.c */
+void soft_open(struct soft_bench *bench);
+void soft_launch(struct soft_bench *bench, const char *kernel, const unsigned grid[2],
                  const unsigned block[2], void **parameters);
-bool soft_wait(struct soft_bench *bench);
+void soft_wait(struct soft_bench *bench);
 
 #endif
