@@ -77,6 +77,16 @@ void frames_draw(unsigned name)
         glQueryCounter(scene.queries[scene.drawn++], GL_TIMESTAMP);
 }
 
+void frames_compute(const struct frames_run *run, CUdeviceptr memory)
+{
+    (run->kind->reads ? frames_picture_filter : frames_launch)(memory);
+}
+
+void frames_paint(const struct frames_run *run, unsigned name)
+{
+    (run->kind->reads ? frames_picture_draw : frames_draw)(name);
+}
+
 void frames_drain(void)
 {
     glFinish();

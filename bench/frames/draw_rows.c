@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The rows in which CUDA writes a mesh and OpenGL draws it, and the resources of OpenGL rows. */
+/*
+ * The rows in which OpenGL draws: a mesh that CUDA writes, or a picture that CUDA filters. Each way
+ * to pass frames on serves both directions.
+ */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -10,22 +13,15 @@
 
 /* ---- The bound: unsynchronised --------------------------------------------------------------- */
 
-static void kernel_alone(struct frames_run *run)
+void frames_cuda_alone(struct frames_run *run)
 {
-    (void)run;
-    frames_launch(scene.scratch[scene.frames_left % FRAMES_ALONE]);
+    frames_compute(run, scene.scratch[scene.frames_left % FRAMES_ALONE]);
 }
 
-static void draw_alone(struct frames_run *run)
+static void gl_alone(struct frames_run *run)
 {
-    (void)run;
-    frames_draw(scene.plain[scene.plain_turn++ % FRAMES_ALONE]);
-}
-
-static void unsynchronised(struct frames_run *run)
-{
-    kernel_alone(run);
-    draw_alone(run);
+    frames_paint(run, run->kind->reads ? scene.picture.alone
+                                       : scene.plain[scene.plain_turn++ % FRAMES_ALONE]);
 }
 
 static void end_host(void *host)
@@ -41,12 +37,17 @@ static void open_host(struct frames_run *run)
 
 /* The kernel, then the copy of all bytes to the host: any copy to OpenGL takes at least this time.
  */
-static void transfer(struct frames_run *run)
+static void cuda_transfer(struct frames_run *run)
 {
     const CUdeviceptr from = scene.scratch[scene.frames_left % FRAMES_ALONE];
     frames_launch(from);
     CU(MemcpyDtoHAsync, run->host, from, scene.bytes, scene.on.stream);
 }
+
+static const struct frames_way kernel = {.cuda = frames_cuda_alone};
+static const struct frames_way drawing = {.graphics = gl_alone};
+static const struct frames_way both = {.cuda = frames_cuda_alone, .graphics = gl_alone};
+static const struct frames_way transfer = {.open = open_host, .cuda = cuda_transfer};
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
@@ -76,12 +77,12 @@ static gr_resource *make_resource(const struct frames_kind *kind)
     return resource;
 }
 
-void frames_open_one(struct frames_run *run)
+static void open_one(struct frames_run *run)
 {
     run->resource = make_resource(run->kind);
 }
 
-void frames_open_ring(struct frames_run *run)
+static void open_ring(struct frames_run *run)
 {
     gr_resource *resources[FRAMES_MOST_SLOTS];
     const struct frames_kind *kind = run->kind;
@@ -94,48 +95,44 @@ void frames_open_ring(struct frames_run *run)
 
 /* ---- In order -------------------------------------------------------------------------------- */
 
-void frames_open_raw(struct frames_run *run)
+static void open_raw(struct frames_run *run)
 {
     run->name = make_buffer();
     run->handle =
         bench_cuda_register(run->name, run->kind->reads ? GR_READ_ONLY : GR_WRITE_DISCARD);
 }
 
-CUdeviceptr frames_map_raw(const struct frames_run *run)
+static void cuda_raw(struct frames_run *run)
 {
-    CUgraphicsResource handle = run->handle;
     CUdeviceptr pointer;
     size_t size;
-    CU(GraphicsMapResources, 1, &handle, scene.on.stream);
-    CU(GraphicsResourceGetMappedPointer, &pointer, &size, handle);
-    return pointer;
-}
-
-void frames_unmap_raw(struct frames_run *run)
-{
+    CU(GraphicsMapResources, 1, &run->handle, scene.on.stream);
+    CU(GraphicsResourceGetMappedPointer, &pointer, &size, run->handle);
+    frames_compute(run, pointer);
     CU(GraphicsUnmapResources, 1, &run->handle, scene.on.stream);
 }
 
-static void raw(struct frames_run *run)
+static void gl_raw(struct frames_run *run)
 {
-    frames_launch(frames_map_raw(run));
-    frames_unmap_raw(run);
-    frames_draw(run->name);
+    frames_paint(run, run->name);
 }
 
-void frames_write_mapped(gr_resource *resource)
+static void cuda_grinterop(struct frames_run *run)
 {
     gr_buffer *buffer;
-    GR_NEW(buffer, map, resource, scene.on.stream);
-    frames_launch(gr_buffer_ptr(buffer));
+    GR_NEW(buffer, map, run->resource, scene.on.stream);
+    frames_compute(run, gr_buffer_ptr(buffer));
     GR(buffer_release, buffer);
 }
 
-static void grinterop(struct frames_run *run)
+static void gl_grinterop(struct frames_run *run)
 {
-    frames_write_mapped(run->resource);
-    frames_draw(gr_gl_name(run->resource));
+    frames_paint(run, gr_gl_name(run->resource));
 }
+
+static const struct frames_way raw = {.open = open_raw, .cuda = cuda_raw, .graphics = gl_raw};
+static const struct frames_way grinterop = {
+    .open = open_one, .cuda = cuda_grinterop, .graphics = gl_grinterop};
 
 /* ---- Textures -------------------------------------------------------------------------------- */
 
@@ -166,13 +163,17 @@ static void write_array(gr_buffer *buffer)
     CU(Memcpy2DAsync, &copy, scene.on.stream);
 }
 
-/* OpenGL copies the texels to the buffer that it draws. */
-static void image(struct frames_run *run)
+static void cuda_image(struct frames_run *run)
 {
     gr_buffer *buffer;
     GR_NEW(buffer, map, run->resource, scene.on.stream);
     write_array(buffer);
     GR(buffer_release, buffer);
+}
+
+/* OpenGL copies the texels to the buffer that it draws. */
+static void gl_image(struct frames_run *run)
+{
     glBindTexture(GL_TEXTURE_2D, run->texture);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, run->name);
     glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_FLOAT, NULL);
@@ -180,96 +181,79 @@ static void image(struct frames_run *run)
     frames_draw(run->name);
 }
 
+static const struct frames_way image = {
+    .open = open_image, .cuda = cuda_image, .graphics = gl_image};
+
 /* ---- In flight ------------------------------------------------------------------------------- */
 
-static void write_slots(struct frames_run *run)
+void frames_acquire(struct frames_run *run, CUstream stream, bool writes)
 {
-    const unsigned n = run->kind->group;
-    GR(ring_acquire_write, run->ring, scene.on.stream, run->slots, n, 0);
-    for (unsigned i = 0; i < n; i++)
-        if (run->kind->image)
-            write_array(run->slots[i]->buffer);
-        else
-            frames_launch(gr_buffer_ptr(run->slots[i]->buffer));
-    GR(ring_hand_over, run->ring, run->slots, n);
-}
-
-void frames_ring_write(struct frames_run *run)
-{
-    write_slots(run);
-    GR(ring_acquire_read, run->ring, GR_STREAM_NONE, run->slots, run->kind->group, 0);
+    if (writes)
+        GR(ring_acquire_write, run->ring, stream, run->slots, run->kind->group, 0);
+    else
+        GR(ring_acquire_read, run->ring, stream, run->slots, run->kind->group, 0);
 }
 
 /*
  * If graphics reads, gives back half of the ring at once: OpenGL then signals once for these slots,
  * and CUDA waits once.
  */
-void frames_ring_give_back(struct frames_run *run)
+static void give_back(struct frames_run *run)
 {
-    memcpy(run->read + run->read_count, run->slots, run->kind->group * sizeof(run->slots[0]));
-    run->read_count += run->kind->group;
-    if (!run->kind->reads && run->read_count < run->kind->slots / 2)
+    const struct frames_kind *kind = run->kind;
+    memcpy(run->read + run->read_count, run->slots, kind->group * sizeof(run->slots[0]));
+    run->read_count += kind->group;
+    if (!kind->reads && !kind->way->ahead && run->read_count < kind->slots / 2)
         return;
     GR(ring_give_back, run->ring, run->read, run->read_count);
     run->read_count = 0;
 }
 
-static void ring(struct frames_run *run)
+void frames_pass_on(struct frames_run *run, bool writes)
 {
-    frames_ring_write(run);
+    if (writes)
+        GR(ring_hand_over, run->ring, run->slots, run->kind->group);
+    else
+        give_back(run);
+}
+
+void frames_cuda_ring(struct frames_run *run)
+{
+    frames_acquire(run, scene.on.stream, !run->kind->reads);
     for (unsigned i = 0; i < run->kind->group; i++)
-        frames_draw(gr_gl_name(run->slots[i]->resource));
-    frames_ring_give_back(run);
+        if (run->kind->image)
+            write_array(run->slots[i]->buffer);
+        else
+            frames_compute(run, gr_buffer_ptr(run->slots[i]->buffer));
+    frames_pass_on(run, !run->kind->reads);
 }
 
-/*
- * With the copy transport and n frames in flight, the reader is n frames behind the writer, because
- * a copy blocks the thread until the frame is finished. Writes frames until n of them are ready for
- * the reader, or until the block has no frames left. So the first call of a block writes several
- * frames, and the last calls write none.
- */
-void frames_get_ahead(struct frames_run *run, frames_fn write)
+static void gl_ring(struct frames_run *run)
 {
-    const unsigned in_flight = run->kind->slots - 2;
-    while (scene.frames_left > 0 && gr_ring_get_info(run->ring)->ready < in_flight)
-        write(run);
+    frames_acquire(run, GR_STREAM_NONE, run->kind->reads);
+    for (unsigned i = 0; i < run->kind->group; i++)
+        frames_paint(run, gr_gl_name(run->slots[i]->resource));
+    frames_pass_on(run, run->kind->reads);
 }
 
-static void copy_ring(struct frames_run *run)
-{
-    frames_get_ahead(run, write_slots);
-    GR(ring_acquire_read, run->ring, GR_STREAM_NONE, run->slots, 1, 0);
-    frames_draw(gr_gl_name(run->slots[0]->resource));
-    GR(ring_give_back, run->ring, run->slots, 1);
-}
+static const struct frames_way ring = {
+    .open = open_ring, .cuda = frames_cuda_ring, .graphics = gl_ring};
+static const struct frames_way copy_ring = {
+    .open = open_ring, .cuda = frames_cuda_ring, .graphics = gl_ring, .ahead = true};
 
 /* ---- The rows -------------------------------------------------------------------------------- */
 
+/* Only peer is allowed for in_flight, so that Mesa has staging buffers, too. */
 #define BOUND(key, label, ...)                                                                     \
-    {                                                                                              \
-        FRAMES_ROW("Unsynchronised", key, label), 1, 1, __VA_ARGS__, .unchecked = true             \
-    }
-#define IN_ORDER(key, label, open, frame, by, ...)                                                 \
-    {                                                                                              \
-        FRAMES_ROW("OpenGL, in order", key, label), 1, 1, open, frame, .transport = by,            \
-                                                                       __VA_ARGS__                 \
-    }
+    FRAMES_ROW("Unsynchronised", key, label, 1, 1, __VA_ARGS__, .unchecked = true)
+#define IN_ORDER(key, label, ...) FRAMES_ROW("OpenGL, in order", key, label, 1, 1, __VA_ARGS__)
 #define RING(key, label, slots, group)                                                             \
-    {                                                                                              \
-        FRAMES_ROW("OpenGL, gr_ring", key, label), slots, group, frames_open_ring, ring,           \
-            .transport = GR_TRANSPORT_SHARED, .created = true                                      \
-    }
-#define COPY(key, label, slots, is_created)                                                        \
-    {                                                                                              \
-        FRAMES_ROW("OpenGL, gr_ring", key, label), slots, 1, frames_open_ring, copy_ring,          \
-            .transport = GR_TRANSPORT_COPY, .created = is_created                                  \
-    }
-/* Only peer is allowed, so that Mesa has staging buffers, too. */
+    FRAMES_ROW("OpenGL, gr_ring", key, label, slots, group, &ring, GR_TRANSPORT_SHARED, true)
+#define COPY(key, label, slots, created)                                                           \
+    FRAMES_ROW("OpenGL, gr_ring", key, label, slots, 1, &copy_ring, GR_TRANSPORT_COPY, created)
 #define STAGED(n)                                                                                  \
-    {                                                                                              \
-        FRAMES_ROW("OpenGL, in_flight", "staged/" #n, "in_flight " #n), n, 1, frames_open_one,     \
-            grinterop, .transport = GR_TRANSPORT_PEER                                              \
-    }
+    FRAMES_ROW("OpenGL, in_flight", "staged/" #n, "in_flight " #n, n, 1, &grinterop,               \
+               GR_TRANSPORT_PEER)
 
 enum { BASE = 4 };
 
@@ -278,22 +262,19 @@ enum { BASE = 4 };
  * The ring also has slots for these two frames.
  */
 const struct frames_kind frames_draw_rows[] = {
-    BOUND("kernel", "kernel alone", NULL, kernel_alone),
-    BOUND("draw", "draw alone", NULL, draw_alone),
-    BOUND("bound", "both, unsynchronised", NULL, unsynchronised),
-    BOUND("transfer", "kernel and transfer", open_host, transfer),
-    [BASE] = IN_ORDER("raw", "interop, raw calls", frames_open_raw, raw, 0, ),
-    IN_ORDER("grinterop", "interop, grinterop", frames_open_one, grinterop, 0, ),
-    IN_ORDER("copy", "copy, grinterop", frames_open_one, grinterop, GR_TRANSPORT_COPY, ),
-    IN_ORDER("copy/created", "copy, created", frames_open_one, grinterop, GR_TRANSPORT_COPY,
-             .created = true),
-    IN_ORDER("shared", "shared, grinterop", frames_open_one, grinterop, GR_TRANSPORT_SHARED,
-             .created = true),
-    IN_ORDER("peer", "peer, grinterop", frames_open_one, grinterop, GR_TRANSPORT_PEER,
-             .across = true),
-    IN_ORDER("image/interop", "texture, interop", open_image, image, GR_TRANSPORT_INTEROP, ),
-    IN_ORDER("image/copy", "texture, copy", open_image, image, GR_TRANSPORT_COPY, ),
-    IN_ORDER("image/peer", "texture, peer", open_image, image, GR_TRANSPORT_PEER, .across = true),
+    BOUND("kernel", "kernel alone", &kernel),
+    BOUND("draw", "draw alone", &drawing),
+    BOUND("bound", "both, unsynchronised", &both),
+    BOUND("transfer", "kernel and transfer", &transfer),
+    [BASE] = IN_ORDER("raw", "interop, raw calls", &raw),
+    IN_ORDER("grinterop", "interop, grinterop", &grinterop),
+    IN_ORDER("copy", "copy, grinterop", &grinterop, GR_TRANSPORT_COPY),
+    IN_ORDER("copy/created", "copy, created", &grinterop, GR_TRANSPORT_COPY, true),
+    IN_ORDER("shared", "shared, grinterop", &grinterop, GR_TRANSPORT_SHARED, true),
+    IN_ORDER("peer", "peer, grinterop", &grinterop, GR_TRANSPORT_PEER, .across = true),
+    IN_ORDER("image/interop", "texture, interop", &image, GR_TRANSPORT_INTEROP),
+    IN_ORDER("image/copy", "texture, copy", &image, GR_TRANSPORT_COPY),
+    IN_ORDER("image/peer", "texture, peer", &image, GR_TRANSPORT_PEER, .across = true),
     RING("ring/1", "1 in flight", 3, 1),
     RING("ring/2", "2 in flight", 4, 1),
     RING("ring/4", "4 in flight", 6, 1),
@@ -314,3 +295,30 @@ const struct frames_kind frames_draw_rows[] = {
     {.slots = 0},
 };
 const struct frames_kind *const frames_base = &frames_draw_rows[BASE];
+
+#define READ(key, label, slots, group, ...)                                                        \
+    FRAMES_ROW(FRAMES_READS, "read/" key, label, slots, group, __VA_ARGS__, .reads = true)
+#define READ_STAGED(n) READ("staged/" #n, "in_flight " #n, n, 1, &grinterop, GR_TRANSPORT_PEER)
+#define READ_RING(key, label, slots, group)                                                        \
+    READ("ring/" key, label, slots, group, &ring, GR_TRANSPORT_SHARED, true)
+
+enum { READ_BASE = 1 };
+
+const struct frames_kind frames_read_rows[] = {
+    READ("bound", "both, unsynchronised", 1, 1, &both, .unchecked = true),
+    [READ_BASE] = READ("raw", "interop, raw calls", 1, 1, &raw),
+    READ("grinterop", "interop, grinterop", 1, 1, &grinterop),
+    READ("peer", "peer, grinterop", 1, 1, &grinterop, GR_TRANSPORT_PEER, .across = true),
+    READ_STAGED(2),
+    READ_STAGED(4),
+    READ_STAGED(8),
+    READ_STAGED(16),
+    READ("copy", "copy, grinterop", 1, 1, &grinterop, GR_TRANSPORT_COPY),
+    READ("copy/1", "copy, 1 in flight", 3, 1, &copy_ring, GR_TRANSPORT_COPY),
+    READ("copy/4", "copy, 4 in flight", 6, 1, &copy_ring, GR_TRANSPORT_COPY),
+    READ_RING("1", "ring, 1 in flight", 3, 1),
+    READ_RING("16", "ring, 16 in flight", 18, 1),
+    READ_RING("64", "ring, groups of 64", 128, 64),
+    {.slots = 0},
+};
+const struct frames_kind *const frames_read_base = &frames_read_rows[READ_BASE];

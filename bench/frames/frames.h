@@ -78,23 +78,30 @@ struct frames_run {
 
 typedef void (*frames_fn)(struct frames_run *run);
 
+/* How the halves of a frame pass it on: CUDA computes it, and graphics draws it, or NULL. */
+struct frames_way {
+    frames_fn open, cuda, graphics;
+    /* whether the half that writes is frames ahead, since a copy blocks the thread */
+    bool ahead;
+};
+
 /* The description of one row. */
 struct frames_kind {
     struct bench_row row;
     unsigned slots, group; /* with in_flight, its staging buffers are the slots */
-    frames_fn open, frame; /* frame: passes `group` frames */
-    unsigned transport;    /* the transport of the resources; 0: not chosen */
-    bool created;          /* whether grinterop creates the OpenGL buffers */
-    bool image;            /* whether the resources are images */
-    bool unchecked;        /* whether the picture does not come from CUDA, so it can't be checked */
-    bool reads;            /* whether OpenGL draws a picture and CUDA filters it */
-    bool vulkan;           /* whether Vulkan draws the mesh */
-    bool across;           /* whether the row needs CUDA and OpenGL on different devices */
+    const struct frames_way *way;
+    unsigned transport; /* the transport of the resources; 0: not chosen */
+    bool created;       /* whether grinterop creates the OpenGL buffers */
+    bool image;         /* whether the resources are images */
+    bool unchecked;     /* whether the picture does not come from CUDA, so it can't be checked */
+    bool reads;         /* whether graphics draws a picture and CUDA filters it */
+    bool vulkan;        /* whether Vulkan draws the mesh */
+    bool across;        /* whether the row needs CUDA and OpenGL on different devices */
 };
 
-#define FRAMES_ROW(part, key, label)                                                               \
+#define FRAMES_ROW(part, key, label, most, of, ...)                                                \
     {                                                                                              \
-        key, label, part, frames_measure                                                           \
+        .row = {key, label, part, frames_measure}, .slots = most, .group = of, .way = __VA_ARGS__  \
     }
 #define FRAMES_READS "OpenGL draws, CUDA reads"
 
@@ -125,6 +132,9 @@ void frames_drain_later(void);          /* at the end of the scope, before its o
 float frames_next_phase(void);
 void frames_launch(CUdeviceptr vertices); /* computes the next frame */
 void frames_draw(unsigned name);
+/* The halves of the next frame, in the direction of the row. */
+void frames_compute(const struct frames_run *run, CUdeviceptr memory);
+void frames_paint(const struct frames_run *run, unsigned name);
 void frames_read(void);
 int frames_count_wrong(unsigned tolerance);
 
@@ -135,24 +145,12 @@ void frames_picture_draw(unsigned name); /* draws the next frame */
 void frames_picture_filter(CUdeviceptr pixels);
 int frames_picture_wrong(void); /* the number of pixels that differ */
 
-/* draw_rows.c: the OpenGL resources of a row, in both directions */
-void frames_open_raw(struct frames_run *run);
-CUdeviceptr frames_map_raw(const struct frames_run *run);
-void frames_unmap_raw(struct frames_run *run);
-void frames_open_one(struct frames_run *run);
-void frames_open_ring(struct frames_run *run);
-
-/*
- * draw_rows.c: frames of a ring. frames_ring_write() also acquires the frames for the renderer, and
- * frames_get_ahead() writes those that a copy needs in advance.
- */
-void frames_write_mapped(gr_resource *resource); /* maps, writes one mesh, releases */
-void frames_ring_write(struct frames_run *run);
-void frames_ring_give_back(struct frames_run *run);
-void frames_get_ahead(struct frames_run *run, frames_fn write);
-
-/* read_rows.c: reads the next slots and gives them back */
-void frames_read_slots(struct frames_run *run);
+/* draw_rows.c: the steps of CUDA, which other graphics share */
+void frames_cuda_alone(struct frames_run *run);
+void frames_cuda_ring(struct frames_run *run);
+/* Acquire the next slots of a ring, to write or to read, and pass them on. */
+void frames_acquire(struct frames_run *run, CUstream stream, bool writes);
+void frames_pass_on(struct frames_run *run, bool writes);
 
 /* vulkan_rows.c: frames_vulkan_need() fails if there is no Vulkan. */
 void frames_vulkan_open(void *none);
@@ -170,6 +168,7 @@ void frames_latency(struct frames_run *run, double hz, struct bench_result *resu
  */
 void frames_measure(const struct bench_row *row, size_t mesh);
 void frames_open_base(void);
+void frames_step(struct frames_run *run); /* passes `group` frames */
 
 /* How long and how often to measure. Blocks of raw interop last half of block_seconds. */
 extern struct frames_effort {

@@ -27,57 +27,48 @@ static void open_hand(struct frames_run *run)
     bench_check_gl("glSignalSemaphoreEXT");
 }
 
-/* Begins the next frame. Returns the value of the frame that last used its slot. */
-static uint64_t next_frame(struct frames_hand *h, const struct frames_run *run,
-                           const struct hand_buffer **buffer)
-{
-    h->frame++;
-    *buffer = &h->buffers[h->frame % run->kind->slots];
-    const uint64_t before = h->frame > run->kind->slots ? h->frame - run->kind->slots : 0;
-    return before < FIRST ? FIRST : before;
-}
-
-static void draw(struct frames_run *run)
+/*
+ * The half that writes a slot begins the next frame, and waits for the frame that last used the
+ * slot. The other half waits for the frame itself.
+ */
+static uint64_t wait_value(struct frames_run *run, bool writes, const struct hand_buffer **buffer)
 {
     struct frames_hand *h = run->hand;
+    const uint64_t slots = run->kind->slots;
+    h->frame += writes;
+    *buffer = &h->buffers[h->frame % slots];
+    return !writes ? h->frame : h->frame < FIRST + slots ? FIRST : h->frame - slots;
+}
+
+static void cuda_hand(struct frames_run *run)
+{
     const struct hand_buffer *buffer;
-    hand_cuda_wait(h, next_frame(h, run, &buffer));
-    frames_launch(buffer->pointer);
-    hand_cuda_signal(h, h->frame);
-    hand_gl_wait(h, h->frame, &buffer->name);
-    frames_draw(buffer->name);
-    hand_gl_signal(h, h->frame, &buffer->name);
+    hand_cuda_wait(run->hand, wait_value(run, !run->kind->reads, &buffer));
+    frames_compute(run, buffer->pointer);
+    hand_cuda_signal(run->hand, run->hand->frame);
+}
+
+static void gl_hand(struct frames_run *run)
+{
+    const struct hand_buffer *buffer;
+    const uint64_t value = wait_value(run, run->kind->reads, &buffer);
+    hand_gl_wait(run->hand, value, &buffer->name);
+    frames_paint(run, buffer->name);
+    hand_gl_signal(run->hand, run->hand->frame, &buffer->name);
     glFlush();
 }
 
-/* A frame in the reverse direction: OpenGL writes the slot and CUDA reads it. */
-static void read(struct frames_run *run)
-{
-    struct frames_hand *h = run->hand;
-    const struct hand_buffer *buffer;
-    const uint64_t before = next_frame(h, run, &buffer);
-    hand_gl_wait(h, before, &buffer->name);
-    frames_picture_draw(buffer->name);
-    hand_gl_signal(h, h->frame, &buffer->name);
-    glFlush();
-    hand_cuda_wait(h, h->frame);
-    frames_picture_filter(buffer->pointer);
-    hand_cuda_signal(h, h->frame);
-}
-
-#define ROW(part, key, label, slots, frame, is_read)                                               \
-    {                                                                                              \
-        FRAMES_ROW(part, key, label), slots, 1, open_hand, frame, .reads = is_read                 \
-    }
+static const struct frames_way hand = {.open = open_hand, .cuda = cuda_hand, .graphics = gl_hand};
 
 const struct frames_kind frames_hand_rows[] = {
-    ROW("OpenGL, raw calls", "hand/1", "shared, 1 in flight", 3, draw, false),
-    ROW("OpenGL, raw calls", "hand/16", "shared, 16 in flight", 18, draw, false),
+    FRAMES_ROW("OpenGL, raw calls", "hand/1", "shared, 1 in flight", 3, 1, &hand),
+    FRAMES_ROW("OpenGL, raw calls", "hand/16", "shared, 16 in flight", 18, 1, &hand),
     {.slots = 0},
 };
 
 const struct frames_kind frames_hand_read_rows[] = {
-    ROW(FRAMES_READS, "read/hand/1", "raw shared, 1 in flight", 3, read, true),
-    ROW(FRAMES_READS, "read/hand/16", "raw shared, 16 in flight", 18, read, true),
+    FRAMES_ROW(FRAMES_READS, "read/hand/1", "raw shared, 1 in flight", 3, 1, &hand, .reads = true),
+    FRAMES_ROW(FRAMES_READS, "read/hand/16", "raw shared, 16 in flight", 18, 1, &hand,
+               .reads = true),
     {.slots = 0},
 };

@@ -56,7 +56,7 @@ static void draw_all(struct frames_run *run, double hz, double *began)
         while (bench_now_us() - start < i * 1e6 / hz)
             continue;
         began[i] = bench_now_us();
-        run->kind->frame(run);
+        frames_step(run);
         glFlush();
     }
     frames_drain();

@@ -36,12 +36,31 @@ static struct pair {
     int wrong; /* the most wrong pixels of a last picture of the row */
 } pair;
 
+/*
+ * If the half that writes is ahead with n frames in flight, the other half is n frames behind it.
+ * Writes until n frames are ready, or until the block has no frames left. So the first call of a
+ * block writes several frames, and the last calls write none.
+ */
+void frames_step(struct frames_run *run)
+{
+    const struct frames_kind *kind = run->kind;
+    const frames_fn first = kind->reads ? kind->way->graphics : kind->way->cuda;
+    const frames_fn second = kind->reads ? kind->way->cuda : kind->way->graphics;
+    if (kind->way->ahead)
+        while (scene.frames_left > 0 && gr_ring_get_info(run->ring)->ready < kind->slots - 2)
+            first(run);
+    else if (first)
+        first(run);
+    if (second)
+        second(run);
+}
+
 static void block(struct frames_run *run, unsigned frames, struct bench_block *block)
 {
     scene.frames_left = frames;
     const double cpu = bench_thread_cpu_us(), start = bench_now_us();
     for (unsigned i = 0; i < frames; i += run->kind->group)
-        run->kind->frame(run);
+        frames_step(run);
     const double enqueued = bench_now_us();
     block->cpu = (bench_thread_cpu_us() - cpu) / frames;
     frames_drain();
@@ -135,14 +154,14 @@ static void measure(void *none)
                                       .seconds = INFINITY,
                                       .block = timed_block};
     (void)none;
-    if (kind->open)
-        kind->open(run);
+    if (kind->way->open)
+        kind->way->open(run);
     frames_drain_later();
     warm_up();
     const struct bench_comparison of = bench_compare(&pairs);
     report(&of, pair.result);
     if (frames_effort.latency_hz > 0 && !kind->vulkan && !kind->reads && kind->group == 1 &&
-        kind->open)
+        kind->way->open)
         frames_latency(run, frames_effort.latency_hz, pair.result);
 }
 
@@ -161,8 +180,8 @@ void frames_open_base(void)
     base = (struct frames_run){.kind = frames_base};
     read_base = (struct frames_run){.kind = frames_read_base};
     if (has_base()) {
-        base.kind->open(&base);
-        read_base.kind->open(&read_base);
+        base.kind->way->open(&base);
+        read_base.kind->way->open(&read_base);
     }
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The rows in which CUDA writes a mesh and Vulkan draws it: a ring of resources that grinterop
- * creates, and the command buffers of each slot, recorded in advance. A group is one submit.
+ * The rows in which Vulkan draws: a mesh that CUDA writes, or a picture that it copies into a
+ * buffer and CUDA filters. A ring has resources that grinterop creates, and the command buffers of
+ * each slot, recorded in advance, for each picture. A group is one submit.
  */
 #include "bench/frames/vulkan.h"
 
@@ -17,7 +18,7 @@ static struct {
     gr_vk_device *shared, *copying; /* the device: sharing memory, copying through the host */
     gr_semaphore *moved;            /* the transfer queue signals each copy by the next value */
     uint64_t moves;                 /* the last value of `moved` */
-    struct frames_vulkan_draw draw;
+    struct frames_vulkan_draw draw, picture;
     struct bench_vk_object pixels;
 } vulkan;
 
@@ -60,7 +61,7 @@ const char *frames_vulkan_describe(void)
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 
-VkCommandBuffer frames_vulkan_begin(gr_resource *resource, const gr_vk_use *use)
+static VkCommandBuffer begin(gr_resource *resource, const gr_vk_use *use)
 {
     VkCommandBuffer commands =
         bench_vk_record(GRAPHICS, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
@@ -68,7 +69,7 @@ VkCommandBuffer frames_vulkan_begin(gr_resource *resource, const gr_vk_use *use)
     return commands;
 }
 
-void frames_vulkan_end(VkCommandBuffer commands, gr_resource *resource, const gr_vk_use *use)
+static void end(VkCommandBuffer commands, gr_resource *resource, const gr_vk_use *use)
 {
     GR(vk_cmd_to_cuda, commands, &resource, 1, use);
     VK(EndCommandBuffer, commands);
@@ -113,17 +114,6 @@ static void submit_to(const struct bench_vk_queue *queue, const VkCommandBuffer 
     VK(QueueSubmit, queue->queue, 1, &info, VK_NULL_HANDLE);
 }
 
-void frames_vulkan_submit(const VkCommandBuffer commands[], uint32_t n, const gr_submit *points,
-                          VkPipelineStageFlags stage)
-{
-    struct point wait = {VK_NULL_HANDLE, 0}, signal = wait;
-    if (points) {
-        wait = first_point(points->waits, points->wait_values, points->wait_count);
-        signal = first_point(points->signals, points->signal_values, points->signal_count);
-    }
-    submit_to(GRAPHICS, commands, n, &wait, stage, &signal);
-}
-
 /* Copies the target to host memory. The copy is not part of any frame. */
 void frames_vulkan_read(void)
 {
@@ -137,7 +127,7 @@ void frames_vulkan_read(void)
     barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
             VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
     VK(EndCommandBuffer, commands);
-    frames_vulkan_submit(&commands, 1, NULL, 0);
+    submit_to(GRAPHICS, &commands, 1, &(struct point){0}, 0, &(struct point){0});
     frames_vulkan_drain();
     memcpy(scene.pixels, vulkan.pixels.bytes, FRAMES_PIXELS);
 }
@@ -176,9 +166,8 @@ static gr_resource *make_resource(const struct frames_kind *kind, gr_vk_device *
     return resource;
 }
 
-void frames_vulkan_make_ring(struct frames_run *run, unsigned commands, VkBufferUsageFlags usage,
-                             void (*record)(struct frames_run *run, gr_resource *resource,
-                                            unsigned slot))
+static void make_ring(struct frames_run *run, unsigned commands, VkBufferUsageFlags usage,
+                      void (*record)(struct frames_run *run, gr_resource *resource, unsigned slot))
 {
     gr_resource *resources[FRAMES_MOST_SLOTS];
     const struct frames_kind *kind = run->kind;
@@ -194,47 +183,91 @@ void frames_vulkan_make_ring(struct frames_run *run, unsigned commands, VkBuffer
     GR_KEEP(run->ring, ring_create, resources, kind->slots, &options);
 }
 
+/* The command buffers of the next slots; without slots, of the first one. */
+static void choose_commands(const struct frames_run *run, VkCommandBuffer commands[])
+{
+    for (unsigned i = 0; i < run->kind->group; i++) {
+        size_t at = run->slots[i] ? run->slots[i]->index : 0;
+        if (run->kind->reads)
+            at = at * FRAMES_PHASES + (size_t)lroundf(frames_next_phase() * FRAMES_PHASES);
+        commands[i] = run->commands[at];
+    }
+}
+
+static void graphics_ring(struct frames_run *run)
+{
+    VkCommandBuffer commands[FRAMES_MOST_GROUP];
+    frames_acquire(run, GR_STREAM_NONE, run->kind->reads);
+    choose_commands(run, commands);
+    gr_submit *points = run->slots[0]->submit;
+    const struct point wait = first_point(points->waits, points->wait_values, points->wait_count);
+    const struct point signal =
+        first_point(points->signals, points->signal_values, points->signal_count);
+    submit_to(GRAPHICS, commands, run->kind->group, &wait,
+              (run->kind->reads ? 0 : VK_PIPELINE_STAGE_VERTEX_INPUT_BIT) |
+                  (run->kind->reads || run->kind->transport ? VK_PIPELINE_STAGE_TRANSFER_BIT : 0),
+              &signal);
+    GR(submit_commit, points);
+    frames_pass_on(run, run->kind->reads);
+}
+
+static void graphics_alone(struct frames_run *run)
+{
+    VkCommandBuffer commands[FRAMES_MOST_GROUP];
+    choose_commands(run, commands);
+    submit_to(GRAPHICS, commands, 1, &(struct point){0}, 0, &(struct point){0});
+}
+
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
 static const gr_vk_use DRAWING = {.struct_size = sizeof(gr_vk_use),
                                   .stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT,
                                   .access = VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT};
 
+static void write_once(gr_resource *vertices)
+{
+    gr_buffer *buffer;
+    GR_NEW(buffer, map, vertices, scene.on.stream);
+    frames_launch(gr_buffer_ptr(buffer));
+    GR(buffer_release, buffer);
+    frames_drain();
+}
+
 static void record_points(struct frames_run *run, gr_resource *vertices, unsigned slot)
 {
-    VkCommandBuffer commands = run->commands[slot] = frames_vulkan_begin(vertices, &DRAWING);
+    VkCommandBuffer commands = run->commands[slot] = begin(vertices, &DRAWING);
     frames_vulkan_draw_points(&vulkan.draw, commands, gr_vk_buffer(vertices));
-    frames_vulkan_end(commands, vertices, &DRAWING);
-    /* A row that only draws needs a mesh, which is written once. */
-    if (run->kind->unchecked && slot == 0) {
-        frames_write_mapped(vertices);
-        frames_drain();
-    }
+    end(commands, vertices, &DRAWING);
+    /* A row that only draws needs a mesh. */
+    if (run->kind->unchecked && slot == 0)
+        write_once(vertices);
 }
 
 static void open_buffers(struct frames_run *run)
 {
-    frames_vulkan_make_ring(run, 1, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, record_points);
+    make_ring(run, 1, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, record_points);
 }
 
-static void draw_only(struct frames_run *run)
+static const gr_vk_use WRITING = {.struct_size = sizeof(gr_vk_use),
+                                  .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                  .access = VK_ACCESS_TRANSFER_WRITE_BIT};
+
+static void record_pictures(struct frames_run *run, gr_resource *pixels, unsigned slot)
 {
-    frames_vulkan_submit(run->commands, 1, NULL, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT);
+    for (unsigned i = 0; i < FRAMES_PHASES; i++) {
+        VkCommandBuffer commands = begin(pixels, &WRITING);
+        run->commands[slot * FRAMES_PHASES + i] = commands;
+        frames_vulkan_draw_picture(&vulkan.picture, commands, (float)i / FRAMES_PHASES,
+                                   gr_vk_buffer(pixels));
+        end(commands, pixels, &WRITING);
+    }
 }
 
-static void draw(struct frames_run *run)
+static void open_pictures(struct frames_run *run)
 {
-    const unsigned n = run->kind->group;
-    VkCommandBuffer commands[FRAMES_MOST_GROUP];
-    frames_ring_write(run);
-    for (unsigned i = 0; i < n; i++)
-        commands[i] = run->commands[run->slots[i]->index];
-    gr_submit *points = run->slots[0]->submit;
-    frames_vulkan_submit(commands, n, points,
-                         VK_PIPELINE_STAGE_VERTEX_INPUT_BIT |
-                             (run->kind->transport ? VK_PIPELINE_STAGE_TRANSFER_BIT : 0));
-    GR(submit_commit, points);
-    frames_ring_give_back(run);
+    frames_vulkan_need();
+    frames_vulkan_draw_init(&vulkan.picture, false, scene.mesh);
+    make_ring(run, FRAMES_PHASES, VK_BUFFER_USAGE_TRANSFER_DST_BIT, record_pictures);
 }
 
 /* ---- Images: Vulkan copies the texels to the buffer that it draws -----------------------------
@@ -253,7 +286,7 @@ static void record_image(struct frames_run *run, gr_resource *image, unsigned sl
                                       .imageExtent = {side, side, 1}};
     /* CUDA can map a new image only after it was handed over. */
     GR(vk_hand_over, &image, 1, VK_IMAGE_LAYOUT_UNDEFINED);
-    VkCommandBuffer commands = run->commands[slot] = frames_vulkan_begin(image, &READING);
+    VkCommandBuffer commands = run->commands[slot] = begin(image, &READING);
     barrier(commands, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT, 0, VK_PIPELINE_STAGE_TRANSFER_BIT,
             VK_ACCESS_TRANSFER_WRITE_BIT);
     bench_vk.CmdCopyImageToBuffer(commands, gr_vk_image(image), READING.layout, vertices, 1,
@@ -261,7 +294,7 @@ static void record_image(struct frames_run *run, gr_resource *image, unsigned sl
     barrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_VERTEX_INPUT_BIT, VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT);
     frames_vulkan_draw_points(&vulkan.draw, commands, vertices);
-    frames_vulkan_end(commands, image, &READING);
+    end(commands, image, &READING);
 }
 
 static void open_images(struct frames_run *run)
@@ -272,7 +305,7 @@ static void open_images(struct frames_run *run)
                                                   VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     frames_vulkan_need();
     GR_KEEP(run->resource, create_vk_buffer, vulkan.shared, &vertices, GR_READ_WRITE);
-    frames_vulkan_make_ring(run, 1, 0, record_image);
+    make_ring(run, 1, 0, record_image);
 }
 
 /* ---- The transfer queue: the copy of a frame overlaps the drawing of the frame before ----------
@@ -281,16 +314,13 @@ static void open_images(struct frames_run *run)
 /* For each slot: the copy from the staging memory, and the drawing. */
 static void record_both(struct frames_run *run, gr_resource *vertices, unsigned slot)
 {
-    static const gr_vk_use moving = {.struct_size = sizeof(gr_vk_use),
-                                     .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                     .access = VK_ACCESS_TRANSFER_WRITE_BIT};
     const VkCommandBufferUsageFlags reused = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
     VkCommandBuffer copy = run->commands[2 * slot] = bench_vk_record(TRANSFER, reused);
     VkCommandBuffer draw = run->commands[2 * slot + 1] = bench_vk_record(GRAPHICS, reused);
-    GR(vk_cmd_from_cuda, copy, &vertices, 1, &moving);
+    GR(vk_cmd_from_cuda, copy, &vertices, 1, &WRITING);
     VK(EndCommandBuffer, copy);
     frames_vulkan_draw_points(&vulkan.draw, draw, gr_vk_buffer(vertices));
-    frames_vulkan_end(draw, vertices, &DRAWING);
+    end(draw, vertices, &DRAWING);
 }
 
 static void open_two_queues(struct frames_run *run)
@@ -300,12 +330,12 @@ static void open_two_queues(struct frames_run *run)
         bench_fail("the device has no transfer queue");
     GR_KEEP(vulkan.moved, semaphore_create_vk, vulkan.copying, VK_SEMAPHORE_TYPE_TIMELINE);
     vulkan.moves = 0;
-    frames_vulkan_make_ring(run, 2, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, record_both);
+    make_ring(run, 2, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, record_both);
 }
 
 static void move_and_draw(struct frames_run *run)
 {
-    frames_ring_write(run);
+    frames_acquire(run, GR_STREAM_NONE, false);
     gr_submit *points = run->slots[0]->submit;
     const VkCommandBuffer *commands = &run->commands[2 * run->slots[0]->index];
     const struct point released =
@@ -316,32 +346,52 @@ static void move_and_draw(struct frames_run *run)
     submit_to(TRANSFER, commands, 1, &released, VK_PIPELINE_STAGE_TRANSFER_BIT, &moved);
     submit_to(GRAPHICS, commands + 1, 1, &moved, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT, &drawn);
     GR(submit_commit, points);
-    frames_ring_give_back(run);
+    frames_pass_on(run, false);
 }
 
 /* ---- The rows -------------------------------------------------------------------------------- */
 
-#define ROW(key, label, slots, group, open, frame, by, ...)                                        \
-    {                                                                                              \
-        FRAMES_ROW("Vulkan, gr_ring", "vulkan/" key, label), slots, group, open, frame,            \
-            .transport = by, .vulkan = true, __VA_ARGS__                                           \
-    }
+static const struct frames_way drawing = {.open = open_buffers, .graphics = graphics_alone};
+static const struct frames_way buffers = {
+    .open = open_buffers, .cuda = frames_cuda_ring, .graphics = graphics_ring};
+static const struct frames_way images = {
+    .open = open_images, .cuda = frames_cuda_ring, .graphics = graphics_ring};
+static const struct frames_way two_queues = {
+    .open = open_two_queues, .cuda = frames_cuda_ring, .graphics = move_and_draw};
+static const struct frames_way pictures = {
+    .open = open_pictures, .cuda = frames_cuda_ring, .graphics = graphics_ring};
+static const struct frames_way bound = {
+    .open = open_pictures, .cuda = frames_cuda_alone, .graphics = graphics_alone};
+
+#define ROW(key, label, slots, group, ...)                                                         \
+    FRAMES_ROW("Vulkan, gr_ring", "vulkan/" key, label, slots, group, __VA_ARGS__, .vulkan = true)
 #define PEER GR_TRANSPORT_PEER
 #define HOST GR_TRANSPORT_COPY
 
 const struct frames_kind frames_vulkan_rows[] = {
-    ROW("draw", "draw alone", 1, 1, open_buffers, draw_only, 0, .unchecked = true),
-    ROW("1", "1 in flight", 3, 1, open_buffers, draw, 0, ),
-    ROW("16", "16 in flight", 18, 1, open_buffers, draw, 0, ),
-    ROW("64", "groups of 64", 128, 64, open_buffers, draw, 0, ),
-    ROW("copy/1", "copy, 1 in flight", 3, 1, open_buffers, draw, HOST, ),
-    ROW("copy/4", "copy, 4 in flight", 6, 1, open_buffers, draw, HOST, ),
-    ROW("peer/1", "peer, 1 in flight", 3, 1, open_buffers, draw, PEER, .across = true),
-    ROW("peer/4", "peer, 4 in flight", 6, 1, open_buffers, draw, PEER, .across = true),
-    ROW("image/copy", "image, copy, 1 in flight", 3, 1, open_images, draw, HOST, .image = true),
-    ROW("image/peer", "image, peer, 1 in flight", 3, 1, open_images, draw, PEER, .image = true,
+    ROW("draw", "draw alone", 1, 1, &drawing, .unchecked = true),
+    ROW("1", "1 in flight", 3, 1, &buffers),
+    ROW("16", "16 in flight", 18, 1, &buffers),
+    ROW("64", "groups of 64", 128, 64, &buffers),
+    ROW("copy/1", "copy, 1 in flight", 3, 1, &buffers, HOST),
+    ROW("copy/4", "copy, 4 in flight", 6, 1, &buffers, HOST),
+    ROW("peer/1", "peer, 1 in flight", 3, 1, &buffers, PEER, .across = true),
+    ROW("peer/4", "peer, 4 in flight", 6, 1, &buffers, PEER, .across = true),
+    ROW("image/copy", "image, copy, 1 in flight", 3, 1, &images, HOST, .image = true),
+    ROW("image/peer", "image, peer, 1 in flight", 3, 1, &images, PEER, .image = true,
         .across = true),
-    ROW("copy/queue", "copy on the transfer queue, 4", 6, 1, open_two_queues, move_and_draw,
-        HOST, ),
+    ROW("copy/queue", "copy on the transfer queue, 4", 6, 1, &two_queues, HOST),
+    {.slots = 0},
+};
+
+#define READ(key, label, slots, group, ...)                                                        \
+    FRAMES_ROW("Vulkan draws, CUDA reads", "vulkan/read/" key, label, slots, group, __VA_ARGS__,   \
+               .reads = true)
+
+const struct frames_kind frames_vulkan_read_rows[] = {
+    READ("bound", "both, unsynchronised", 1, 1, &bound, .unchecked = true),
+    READ("1", "1 in flight", 3, 1, &pictures),
+    READ("16", "16 in flight", 18, 1, &pictures),
+    READ("64", "groups of 64", 128, 64, &pictures),
     {.slots = 0},
 };
