@@ -211,9 +211,6 @@ void bench_set_comparison(struct bench_result *result, const struct bench_compar
 void bench_print_results(size_t from); /* those from this index on */
 void bench_print_goals(void);
 
-/* The value of a result; NaN if it was not measured. */
-struct bench_spread bench_value(const struct bench_result *result, const char *name);
-
 /*
  * Calls take() for each goal and each result that it is for, with the figure that was reached.
  */
@@ -221,8 +218,7 @@ void bench_each_goal(void (*take)(const struct bench_goal *goal, const struct be
                                   double reached, bool good, void *to),
                      void *to);
 
-/* False after an error, which has been printed. */
-bool bench_write_json(const char *path, const struct bench_machine *machine);
+void bench_write_json(const char *path, const struct bench_machine *machine);
 
 /* ---- bench_machine.c ------------------------------------------------------------------------- */
 
@@ -250,9 +246,5 @@ struct bench_spread bench_spread_of(double *values, size_t count); /* sorts the 
 /* Formats a number; NaN is "-". A spread also has its quartiles, in brackets. */
 const char *bench_number(char text[32], double value);
 const char *bench_spread_text(char text[128], struct bench_spread value);
-
-/* Open and close an output file. NULL or false after an error, which has been printed. */
-FILE *bench_create(const char *path);
-bool bench_finish(FILE *file, const char *path);
 
 #endif

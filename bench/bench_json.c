@@ -4,11 +4,31 @@
  * null, since JSON has no NaN. Each row of the results is a line.
  */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+
 #include "bench/bench.h"
 
-static void put_text(FILE *file, const char *name, const char *value)
+static FILE *file;
+static const char *before, *between; /* what precedes the next member, and those after it */
+
+static void begin(const char *open, const char *first, const char *further)
 {
-    fprintf(file, "\"%s\": \"", name);
+    fputs(open, file);
+    before = first;
+    between = further;
+}
+
+static void put_name(const char *name)
+{
+    fprintf(file, "%s\"%s\": ", before, name);
+    before = between;
+}
+
+static void put_text(const char *name, const char *value)
+{
+    put_name(name);
+    fputc('"', file);
     for (; *value != '\0'; value++) {
         if (*value == '"' || *value == '\\')
             fputc('\\', file);
@@ -18,104 +38,94 @@ static void put_text(FILE *file, const char *name, const char *value)
     fputc('"', file);
 }
 
-static void put_number(FILE *file, const char *name, double value)
+static void put_bool(const char *name, bool value)
 {
-    fprintf(file, "\"%s\": ", name);
+    put_name(name);
+    fputs(value ? "true" : "false", file);
+}
+
+static void put_number(const char *name, double value)
+{
+    put_name(name);
     if (isfinite(value))
         fprintf(file, "%.6g", value);
     else
         fputs("null", file);
 }
 
-static void put_value(FILE *file, const char *name, struct bench_spread value)
+static void put_value(const char *name, struct bench_spread value)
 {
     if (isnan(value.q1)) {
-        put_number(file, name, value.median);
+        put_number(name, value.median);
         return;
     }
-    fprintf(file, "\"%s\": {", name);
-    put_number(file, "median", value.median);
-    fputs(", ", file);
-    put_number(file, "q1", value.q1);
-    fputs(", ", file);
-    put_number(file, "q3", value.q3);
+    put_name(name);
+    begin("{", "", ", ");
+    put_number("median", value.median);
+    put_number("q1", value.q1);
+    put_number("q3", value.q3);
     fputc('}', file);
 }
 
-static void put_result(FILE *file, const struct bench_result *result)
+static void put_result(const struct bench_result *result)
 {
-    fputs("{", file);
-    put_text(file, "row", result->name);
-    fputs(", ", file);
-    put_text(file, "size", result->size);
-    fprintf(file, ", \"measured\": %s, \"wrong\": %s", result->measured ? "true" : "false",
-            result->wrong ? "true" : "false");
-    for (size_t i = 0; i < result->count; i++) {
-        fputs(", ", file);
-        put_value(file, result->values[i].name, result->values[i].of);
-    }
-    fputs(", ", file);
-    put_text(file, "what", result->what);
-    fputs(", ", file);
-    put_text(file, "part", result->part);
-    fputs(", ", file);
-    put_text(file, "note", result->note);
-    fputs("}", file);
+    begin("{", "", ", ");
+    put_text("row", result->name);
+    put_text("size", result->size);
+    put_bool("measured", result->measured);
+    put_bool("wrong", result->wrong);
+    for (size_t i = 0; i < result->count; i++)
+        put_value(result->values[i].name, result->values[i].of);
+    put_text("what", result->what);
+    put_text("part", result->part);
+    put_text("note", result->note);
+    fputc('}', file);
 }
-
-struct writing {
-    FILE *file;
-    bool follows; /* whether the list already has a goal */
-};
 
 static void put_goal(const struct bench_goal *goal, const struct bench_result *result,
-                     double reached, bool good, void *to)
+                     double reached, bool good, void *follows)
 {
-    struct writing *writing = to;
-    fprintf(writing->file, "%s\n    {", writing->follows ? "," : "");
-    writing->follows = true;
-    put_text(writing->file, "row", result->name);
-    fputs(", ", writing->file);
-    put_text(writing->file, "size", result->size);
-    fputs(", ", writing->file);
-    put_text(writing->file, "value", goal->value);
-    fputs(", ", writing->file);
-    put_text(writing->file, "of", goal->of ? goal->of : "");
-    fputs(", ", writing->file);
-    put_number(writing->file, goal->at_least ? "at_least" : "at_most", goal->wanted);
-    fputs(", ", writing->file);
-    put_number(writing->file, "reached", reached);
-    fprintf(writing->file, ", \"good\": %s}", good ? "true" : "false");
+    begin(*(bool *)follows ? ",\n    {" : "\n    {", "", ", ");
+    *(bool *)follows = true;
+    put_text("row", result->name);
+    put_text("size", result->size);
+    put_text("value", goal->value);
+    put_text("of", goal->of ? goal->of : "");
+    put_number(goal->at_least ? "at_least" : "at_most", goal->wanted);
+    put_number("reached", reached);
+    put_bool("good", good);
+    fputc('}', file);
 }
 
-static void put_machine(FILE *file, const struct bench_machine *machine)
+static void put_machine(const struct bench_machine *machine)
 {
-    fputs("{\n  ", file);
-    put_text(file, "date", machine->date);
-    fputs(",\n  ", file);
-    put_text(file, "driver", machine->driver);
-    fprintf(file, ",\n  \"software_driver\": %s,\n  ", machine->software ? "true" : "false");
-    put_text(file, "device", machine->device);
+    begin("{", "\n  ", ",\n  ");
+    put_text("date", machine->date);
+    put_text("driver", machine->driver);
+    put_bool("software_driver", machine->software);
+    put_text("device", machine->device);
     for (size_t i = 0; i < machine->fact_count; i++)
-        if (machine->facts[i].key) {
-            fputs(",\n  ", file);
-            put_text(file, machine->facts[i].key, machine->facts[i].text);
-        }
+        if (machine->facts[i].key)
+            put_text(machine->facts[i].key, machine->facts[i].text);
 }
 
-bool bench_write_json(const char *path, const struct bench_machine *machine)
+void bench_write_json(const char *path, const struct bench_machine *machine)
 {
-    FILE *file = bench_create(path);
+    bool follows = false;
+    file = fopen(path, "w");
     if (!file)
-        return false;
-    put_machine(file, machine);
+        bench_fail("cannot write %s: %s", path, strerror(errno));
+    put_machine(machine);
     fputs(",\n  \"rows\": [", file);
     for (size_t i = 0; i < bench_result_count; i++) {
         fputs(i ? ",\n    " : "\n    ", file);
-        put_result(file, &bench_results[i]);
+        put_result(&bench_results[i]);
     }
     fputs("\n  ],\n  \"goals\": [", file);
-    bench_each_goal(put_goal, &(struct writing){.file = file});
+    bench_each_goal(put_goal, &follows);
     fputs("\n  ]\n}\n", file);
-    return bench_finish(file, path);
+    /* A full disk may show only when the file is closed. */
+    const bool failed = ferror(file) != 0;
+    if (fclose(file) != 0 || failed)
+        bench_fail("cannot write %s: %s", path, strerror(errno));
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Clocks, order statistics, number formatting and output files. Medians and quartiles are used
- * instead of means, so that one block disturbed by another process does not shift the result.
+ * Clocks, order statistics and number formatting. Medians and quartiles are used instead of means,
+ * so that one block disturbed by another process does not shift the result.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "bench/bench.h"
@@ -78,24 +76,4 @@ const char *bench_spread_text(char text[128], struct bench_spread value)
     snprintf(text, 128, "%.*f [%.*f %.*f]", digits, value.median, digits, value.q1, digits,
              value.q3);
     return text;
-}
-
-/* ---- Output files ---------------------------------------------------------------------------- */
-
-FILE *bench_create(const char *path)
-{
-    FILE *file = fopen(path, "w");
-    if (!file)
-        fprintf(stderr, "%s: cannot write %s: %s\n", bench_program, path, strerror(errno));
-    return file;
-}
-
-/* A full disk may show only when the file is closed. */
-bool bench_finish(FILE *file, const char *path)
-{
-    bool failed = ferror(file) != 0;
-    if (fclose(file) == 0 && !failed)
-        return true;
-    fprintf(stderr, "%s: cannot write %s: %s\n", bench_program, path, strerror(errno));
-    return false;
 }

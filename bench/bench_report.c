@@ -46,12 +46,13 @@ void bench_print_results(size_t from)
     fflush(stdout);
 }
 
-struct bench_spread bench_value(const struct bench_result *result, const char *name)
+/* The median of a value; NaN if it was not measured. */
+static double median_of(const struct bench_result *result, const char *name)
 {
     for (size_t i = 0; i < result->count; i++)
         if (strcmp(result->values[i].name, name) == 0)
-            return result->values[i].of;
-    return (struct bench_spread){NAN, NAN, NAN};
+            return result->values[i].of.median;
+    return NAN;
 }
 
 /* ---- Goals ----------------------------------------------------------------------------------- */
@@ -73,7 +74,7 @@ static double base_of(const struct bench_goal *goal, const char *size)
     double most = goal->of ? NAN : 1;
     for (size_t i = 0; goal->of && i < bench_result_count; i++)
         if (is_named(bench_results[i].name, goal->of) && strcmp(bench_results[i].size, size) == 0)
-            most = fmax(most, bench_value(&bench_results[i], goal->value).median);
+            most = fmax(most, median_of(&bench_results[i], goal->value));
     return most;
 }
 
@@ -88,8 +89,7 @@ void bench_each_goal(void (*take)(const struct bench_goal *goal, const struct be
             if ((goal->size && strcmp(goal->size, result->size) != 0) ||
                 !is_named(result->name, goal->rows))
                 continue;
-            const double reached =
-                bench_value(result, goal->value).median / base_of(goal, result->size);
+            const double reached = median_of(result, goal->value) / base_of(goal, result->size);
             if (!isnan(reached))
                 take(goal, result, reached,
                      goal->at_least ? reached >= goal->wanted : reached <= goal->wanted, to);
