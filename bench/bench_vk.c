@@ -62,10 +62,9 @@ void bench_vk_open(int cuda_device)
     find_functions();
 }
 
-void bench_vk_close(void *none)
+void bench_vk_close(void)
 {
     const gr_vk_device_desc *on = &bench_vk.on;
-    (void)none;
     if (!bench_vk.headless && on->device != VK_NULL_HANDLE)
         OF_INSTANCE(vkDestroyDevice)(on->device, NULL);
     if (!bench_vk.headless && on->instance != VK_NULL_HANDLE)

@@ -98,12 +98,12 @@ static inline void bench_check_vk(VkResult result, const char *call)
 BENCH_VK_OBJECTS(BENCH_VK_DECLARE_END)
 
 /*
- * Opens Vulkan on that CUDA device, or Mesa on the CPU. bench_vk_close() is for bench_later(). It
- * accepts a device that is unopened or only partly open.
+ * Opens Vulkan on that CUDA device, or Mesa on the CPU. bench_vk_close() is for bench_at_end().
+ * It accepts a device that is unopened or only partly open.
  */
 void bench_vk_open(int cuda_device);
 void bench_vk_open_software(void);
-void bench_vk_close(void *none);
+void bench_vk_close(void);
 
 /* The device and that queue for grinterop. */
 gr_vk_device *bench_vk_wrap(const struct bench_vk_queue *queue, unsigned transports,

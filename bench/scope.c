@@ -84,6 +84,7 @@ enum { MOST_KEPT = 4096 };
 static struct kept {
     void (*end)(void *of);
     void *of;
+    void (*plain_end)(void); /* instead of end() */
 } kept[MOST_KEPT];
 static size_t kept_count;
 
@@ -101,6 +102,15 @@ bool bench_try(void (*step)(void *of), void *of)
     return true;
 }
 
+static void end_kept(void *of)
+{
+    const struct kept *last = of;
+    if (last->end)
+        last->end(last->of);
+    else
+        last->plain_end();
+}
+
 bool bench_scope(void (*step)(void *of), void *of)
 {
     const size_t before = kept_count;
@@ -109,19 +119,29 @@ bool bench_scope(void (*step)(void *of), void *of)
     char reason[sizeof(last_error)];
     memcpy(reason, last_error, sizeof(reason));
     while (kept_count > before) {
-        const struct kept last = kept[--kept_count];
-        ended = bench_try(last.end, last.of) && ended;
+        struct kept last = kept[--kept_count];
+        ended = bench_try(end_kept, &last) && ended;
     }
     if (!done)
         memcpy(last_error, reason, sizeof(reason));
     return done && ended;
 }
 
-void bench_later(void (*end)(void *of), void *of)
+static void keep(struct kept more)
 {
     if (kept_count == MOST_KEPT)
         bench_fail("more than %d objects", MOST_KEPT);
-    kept[kept_count++] = (struct kept){end, of};
+    kept[kept_count++] = more;
+}
+
+void bench_later(void (*end)(void *of), void *of)
+{
+    keep((struct kept){.end = end, .of = of});
+}
+
+void bench_at_end(void (*end)(void))
+{
+    keep((struct kept){.plain_end = end});
 }
 
 /* ---- Objects --------------------------------------------------------------------------------- */

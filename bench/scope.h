@@ -24,8 +24,9 @@ bool bench_try(void (*step)(void *of), void *of);
  */
 bool bench_scope(void (*step)(void *of), void *of);
 
-/* Lets the scope call end(of) at its end. */
+/* Let the scope call end(of), or end(), at its end. */
 void bench_later(void (*end)(void *of), void *of);
+void bench_at_end(void (*end)(void));
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 

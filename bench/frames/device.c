@@ -95,17 +95,6 @@ void frames_drain(void)
     frames_vulkan_drain();
 }
 
-static void drain(void *none)
-{
-    (void)none;
-    frames_drain();
-}
-
-void frames_drain_later(void)
-{
-    bench_later(drain, NULL);
-}
-
 void frames_read(void)
 {
     glReadPixels(0, 0, FRAMES_TARGET, FRAMES_TARGET, GL_RGBA, GL_UNSIGNED_BYTE, scene.pixels);
@@ -212,7 +201,7 @@ static void open_target(void)
 
 void frames_open(void)
 {
-    bench_later(bench_vk_close, NULL); /* after the end of OpenGL */
+    bench_at_end(bench_vk_close); /* after the end of OpenGL */
     scene.reference = bench_alloc(FRAMES_PIXELS);
     scene.pixels = bench_alloc(FRAMES_PIXELS);
     open_gl();

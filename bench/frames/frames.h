@@ -128,7 +128,6 @@ bool frames_is_across(void); /* whether CUDA and OpenGL use two GPUs */
 void frames_set_mesh(int mesh);
 const char *frames_size(char text[48]); /* the text of the size of the mesh */
 void frames_drain(void);                /* waits for all APIs */
-void frames_drain_later(void);          /* at the end of the scope, before its objects end */
 float frames_next_phase(void);
 void frames_launch(CUdeviceptr vertices); /* computes the next frame */
 void frames_draw(unsigned name);

@@ -17,7 +17,7 @@ static void open_hand(struct frames_run *run)
     struct frames_hand *h = run->hand = bench_alloc(sizeof(*h));
     h->frame = FIRST;
     hand_make(h, run->kind->slots);
-    frames_drain_later();
+    bench_at_end(frames_drain);
     /* rows in which CUDA reads need no mesh */
     for (unsigned i = 0; i < run->kind->slots && !run->kind->reads; i++)
         frames_launch(h->buffers[i].pointer);

@@ -156,7 +156,7 @@ static void measure(void *none)
     (void)none;
     if (kind->way->open)
         kind->way->open(run);
-    frames_drain_later();
+    bench_at_end(frames_drain); /* pending work ends before its objects */
     warm_up();
     const struct bench_comparison of = bench_compare(&pairs);
     report(&of, pair.result);

@@ -6,8 +6,7 @@
 #define _GNU_SOURCE
 #include <string.h>
 
-#include <grinterop/vk.h>
-
+#include "bench/bench_vk.h"
 #include "bench/map/map.h"
 
 static struct {
@@ -34,14 +33,10 @@ static gr_resource *make(const char *kind, size_t size)
 
 static void open_vulkan(void *none)
 {
-    gr_vk_headless *headless;
     (void)none;
-    GR_KEEP(headless, vk_headless_create,
-            &GR_INIT(gr_vk_headless_options, .cuda_device = map.on.ordinal));
-    const gr_vk_headless_info *h = gr_vk_headless_get_info(headless);
-    GR_KEEP(many.device, vk_device_from_vk,
-            &GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
-                     h->device, h->graphics, h->graphics_family));
+    bench_at_end(bench_vk_close);
+    bench_vk_open(map.on.ordinal);
+    many.device = bench_vk_wrap(&bench_vk.queues[BENCH_GRAPHICS], 0, false);
 }
 
 static double free_memory(void)
@@ -88,9 +83,8 @@ static void map_all(void *of, unsigned number, double *us)
     map_drain();
 }
 
-static void free_all(void *none)
+static void free_all(void)
 {
-    (void)none;
     while (many.count > 0)
         gr_resource_free(many.resources[--many.count]);
     map_drain();
@@ -111,7 +105,7 @@ static void measure(const struct bench_row *row, const char *kind, size_t bytes)
     }
     const double start = bench_now_us();
     const unsigned count = many.count;
-    free_all(NULL);
+    free_all();
     if (made)
         bench_set_number(result, "free_us", (bench_now_us() - start) / count);
 }
@@ -127,7 +121,7 @@ void map_many(const struct bench_row *row, size_t size)
         bench_not_measured(bench_add(row, ""), bench_last_error());
         return;
     }
-    bench_later(free_all, NULL); /* after an error */
+    bench_at_end(free_all); /* after an error */
     for (size_t bytes = 1 << 10; bytes <= 1 << 20; bytes <<= bytes > 1 << 10 ? 4 : 6)
         measure(row, kind, bytes);
 }

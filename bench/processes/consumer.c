@@ -186,12 +186,6 @@ static void close_page(void *page)
     close((int)(intptr_t)page);
 }
 
-static void finish(void *none)
-{
-    (void)none;
-    glFinish();
-}
-
 void processes_consume(double *us)
 {
     const int page = memfd_create("bench_processes", 0);
@@ -208,7 +202,7 @@ void processes_consume(double *us)
         hand_make(&processes.hand, (unsigned)processes.slots);
     else
         make_ring();
-    bench_later(finish, NULL);
+    bench_at_end(glFinish);
     glFinish();
     start(page);
     const bool good = bench_try(copy_all, us);

@@ -135,7 +135,7 @@ static void make(const struct bench_row *row)
         gr_tensor_desc, .dtype = on.kind->dtype, .ndim = on.kind->ndim, .shape = on.kind->shape,
         .layout = on.kind->shape[0] == 3 ? GR_LAYOUT_CHW : GR_LAYOUT_SHAPE);
     draw();
-    publish_collect_later();
+    bench_at_end(publish_collect);
     for (int i = 0; i < 2; i++) {
         on.names[i] = bench_gl_buffer();
         glBindBuffer(GL_PIXEL_PACK_BUFFER, on.names[i]);

@@ -57,7 +57,7 @@ extern const struct publish_size publish_sizes[2];
 
 /* tensors.c: makes the pairs, which end with the row */
 void publish_make(const struct publish_kind *kind, struct publish_size size);
-void publish_collect_later(void); /* collects all tensors after the end of those of the row */
+void publish_collect(void); /* collects the tensors that were freed */
 struct bench_result *publish_add(const struct bench_row *row, struct publish_size size);
 
 #endif

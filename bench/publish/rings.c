@@ -130,9 +130,8 @@ static void measure(const struct bench_row *row)
     bench_set_number(result, "frames_per_s", 1e6 / spreads[WALL].median);
 }
 
-static void end_copies(void *none)
+static void end_copies(void)
 {
-    (void)none;
     for (unsigned i = 0; i < run.kind->slots; i++)
         await_copy(i);
     glDeleteQueries(MOST_FRAMES, run.queries);
@@ -148,7 +147,7 @@ static void measure_ring(const struct bench_row *row, size_t number)
     if (!kind->texture)
         make_ring();
     glGenQueries(MOST_FRAMES, run.queries);
-    bench_later(end_copies, NULL);
+    bench_at_end(end_copies);
     measure(row);
 }
 

@@ -72,15 +72,9 @@ static void make_texture(const struct publish_kind *kind, struct publish_size si
             &options);
 }
 
-static void collect(void *none)
+void publish_collect(void)
 {
-    (void)none;
     gr_tensor_collect(10000);
-}
-
-void publish_collect_later(void)
-{
-    bench_later(collect, NULL);
 }
 
 void publish_make(const struct publish_kind *kind, struct publish_size size)
@@ -93,7 +87,7 @@ void publish_make(const struct publish_kind *kind, struct publish_size size)
     memset(publish.host, 0x53, publish.target_bytes);
     const size_t room = (size_t)publish.mebibytes << 20;
     const size_t count = room / (publish.source_bytes + publish.target_bytes) + 1;
-    publish_collect_later();
+    bench_at_end(publish_collect);
     for (publish.pairs = 0; publish.pairs < count && publish.pairs < PUBLISH_PAIRS;
          publish.pairs++) {
         make_source(kind, size, publish.pairs);
@@ -170,9 +164,8 @@ static void time_on_gpu(void (*one)(unsigned i), unsigned frames, double *gpu, d
 }
 
 /* After an error the stream may still wait for the gate. */
-static void open_gate(void *none)
+static void open_gate(void)
 {
-    (void)none;
     sem_post(&timing.gate);
     CU(StreamSynchronize, publish.on.stream);
 }
@@ -290,7 +283,7 @@ static void measure_tensor(const struct bench_row *row, size_t size)
     timing.end = bench_cuda_event();
     timing.copy_from = bench_cuda_alloc(publish.target_bytes * publish.pairs);
     sem_init(&timing.gate, 0, 0);
-    bench_later(open_gate, NULL);
+    bench_at_end(open_gate);
     measure(row);
 }
 

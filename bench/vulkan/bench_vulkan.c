@@ -95,21 +95,15 @@ void vkb_drain(void)
     VK(DeviceWaitIdle, bench_vk.on.device);
 }
 
-static void drain(void *none)
-{
-    (void)none;
-    vkb_drain();
-}
-
 static void open(void)
 {
     bench_device_open(&vkb.on);
-    bench_later(bench_vk_close, NULL);
+    bench_at_end(bench_vk_close);
     bench_vk_open(vkb.on.ordinal);
     vkb.device = bench_vk_wrap(&bench_vk.queues[BENCH_GRAPHICS], GR_TRANSPORT_ANY, false);
     vkb_make_spares();
     vkb_open_sides();
-    bench_later(drain, NULL); /* pending work may still use these objects after an error */
+    bench_at_end(vkb_drain); /* pending work may still use these objects after an error */
 }
 
 static bool wants(const struct bench_row *row, size_t size)

@@ -60,30 +60,19 @@ static void use_once(CUdeviceptr pointer)
 
 /* ---- By raw calls ---------------------------------------------------------------------------- */
 
-static void import_raw(bool used)
+static void buffer_raw(struct vkb_side *side, const struct vkb_kind *kind)
 {
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = VKB_BYTES};
     CUexternalMemory memory = vkb_import_memory(&spare_buffer, false);
     CUdeviceptr pointer;
+    (void)side;
     CU(ExternalMemoryGetMappedBuffer, &pointer, memory, &desc);
-    if (used) {
+    if (kind->used) {
         use_once(pointer);
         CU(StreamSynchronize, vkb.on.stream);
     }
     CU(MemFree, pointer);
     CU(DestroyExternalMemory, memory);
-}
-
-static void buffer_raw(struct vkb_side *side, const struct vkb_kind *kind)
-{
-    (void)side, (void)kind;
-    import_raw(false);
-}
-
-static void used_raw(struct vkb_side *side, const struct vkb_kind *kind)
-{
-    (void)side, (void)kind;
-    import_raw(true);
 }
 
 static void image_raw(struct vkb_side *side, const struct vkb_kind *kind)
@@ -123,20 +112,20 @@ static void end_resource(gr_resource *resource)
     gr_resource_free(resource);
 }
 
-static void buffer_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
+static void use_by_map(gr_resource *resource)
 {
-    (void)side, (void)kind;
-    end_resource(vkb_import_grinterop(&spare_buffer));
-}
-
-static void used_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
-{
-    gr_resource *resource = vkb_import_grinterop(&spare_buffer);
     gr_buffer *buffer;
-    (void)side, (void)kind;
     GR_NEW(buffer, map, resource, vkb.on.stream);
     use_once(gr_buffer_ptr(buffer));
     GR(buffer_release, buffer);
+}
+
+static void buffer_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
+{
+    gr_resource *resource = vkb_import_grinterop(&spare_buffer);
+    (void)side;
+    if (kind->used)
+        use_by_map(resource);
     end_resource(resource);
 }
 
@@ -155,16 +144,16 @@ static void image_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
     end_resource(resource);
 }
 
-#define IMPORT(name, what, raw, grinterop)                                                         \
+#define IMPORT(name, what, raw, grinterop, fills)                                                  \
     {                                                                                              \
         .row = {name, what, "Export from Vulkan, import, destroy", vkb_measure},                   \
         .part = VKB_IMPORT, .frame = {raw, grinterop}, .resources = 1, .room_frames = 4,           \
-        .submits = 1, .copies = 1                                                                  \
+        .submits = 1, .copies = 1, .used = fills                                                   \
     }
 
 const struct vkb_kind vkb_import_rows[] = {
-    IMPORT("import/buffer", "buffer", buffer_raw, buffer_grinterop),
-    IMPORT("import/used", "buffer, filled", used_raw, used_grinterop),
-    IMPORT("import/image", "image", image_raw, image_grinterop),
+    IMPORT("import/buffer", "buffer", buffer_raw, buffer_grinterop, false),
+    IMPORT("import/used", "buffer, filled", buffer_raw, buffer_grinterop, true),
+    IMPORT("import/image", "image", image_raw, image_grinterop, false),
     {.part = 0},
 };

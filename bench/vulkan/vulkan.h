@@ -103,6 +103,7 @@ struct vkb_kind {
     unsigned room_frames; /* the frames in a drained block; 0 if the queues are full */
     /* whether a frame is complete at its CUDA signal instead of its Vulkan signal */
     bool paced_by_release;
+    bool used;          /* import: whether CUDA fills the buffer */
     unsigned queue;     /* such as BENCH_GRAPHICS */
     unsigned submits;   /* ping-pong: submits per vkQueueSubmit call */
     unsigned copies;    /* ping-pong: resources copied per submit */
