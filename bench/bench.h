@@ -52,9 +52,10 @@ struct bench_row {
     const char *what;
     const char *part; /* the title of the part of the table; --only accepts it, too */
     /*
-     * Measures the row at one size and adds its results. After an error no further row is measured.
+     * Measures the row, a struct that begins with this one, at bench_size, and adds its results.
+     * After an error no further row is measured.
      */
-    void (*run)(const struct bench_row *row, size_t size);
+    void (*run)(const void *row);
 };
 
 enum { BENCH_VALUES = 8, BENCH_RESULTS = 512, BENCH_NOTE = 500, BENCH_TABLES = 7 };
@@ -93,19 +94,20 @@ struct bench_setup {
     /* tables of structs that begin with a struct bench_row; the last of each has no name */
     const void *rows[BENCH_TABLES];
     size_t row_size;
+    const size_t *sizes; /* the number of sizes; NULL: one */
     /* Optional functions. What open() keeps ends with the program; begin(): with its size. */
     void (*open)(void);
     void (*add_facts)(struct bench_machine *machine);
-    size_t (*sizes)(void);
-    void (*begin)(size_t size);
-    bool (*wants)(const struct bench_row *row, size_t size);
-    const struct bench_goal *(*goals)(void); /* the last goal has no rows */
+    void (*begin)(void);
+    bool (*wants)(const void *row);
 };
 
 /* Each program defines its setup. main() is in bench_main.c. */
 extern const struct bench_setup bench_setup;
 
-extern const char *bench_only; /* the value of --only; NULL if there is none */
+extern const char *bench_only;               /* the value of --only; NULL if there is none */
+extern const struct bench_goal *bench_goals; /* set by open(); the last goal has no rows */
+extern size_t bench_size;                    /* the index of the size that is measured */
 
 /* Adds a result of the row; `size` may be "". The harness prints it when the row has run. */
 struct bench_result *bench_add(const struct bench_row *row, const char *size);
@@ -130,16 +132,10 @@ extern size_t bench_result_count;
 /* Whether the key of a row begins with one of the comma-separated prefixes. */
 bool bench_is_selected(const char *key, const char *beginnings);
 
-/* Option rows and parsers; the parsers print errors. */
 #define BENCH_OPTION_DEVICE(ordinal)                                                               \
     {                                                                                              \
         "device", 0, "N", "the CUDA device to use, as CUDA counts", .whole = { ordinal, 0, 1000 }  \
     }
-bool bench_parse_device(const char *option, const char *text, int *ordinal);
-
-/* Parses comma-separated numbers and returns their count, or 0 after an error. */
-size_t bench_parse_numbers(const char *option, const char *text, double least, double most,
-                           double *numbers, size_t room);
 
 /* Prints a progress line to stderr if that is a terminal. The next progress line replaces it. */
 void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -156,8 +152,7 @@ struct bench_blocks {
     unsigned blocks;   /* the maximum number of blocks */
     double seconds;    /* the time limit in seconds, or INFINITY; at least 10 blocks are measured */
     size_t values;     /* the number of values of a block */
-    void (*block)(void *of, unsigned number, double *values);
-    void *of;
+    void (*block)(double *values);
 };
 
 /* Measures the blocks and sets the spread of each value. */

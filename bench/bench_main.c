@@ -12,6 +12,8 @@
 #include "tools/options.h"
 
 const char *bench_only;
+const struct bench_goal *bench_goals;
+size_t bench_size;
 static const char *json_path;
 static struct bench_machine machine;
 
@@ -19,37 +21,6 @@ struct bench_result bench_results[BENCH_RESULTS];
 size_t bench_result_count;
 
 /* ---- Options --------------------------------------------------------------------------------- */
-
-bool bench_parse_device(const char *option, const char *text, int *ordinal)
-{
-    char *end;
-    const long device = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || device < 0 || device > 1000) {
-        fprintf(stderr, "--%s takes a number from 0 to 1000, not \"%s\".\n", option, text);
-        return false;
-    }
-    *ordinal = (int)device;
-    return true;
-}
-
-size_t bench_parse_numbers(const char *option, const char *text, double least, double most,
-                           double *numbers, size_t room)
-{
-    const char *from = text;
-    char *end;
-    for (size_t count = 0; count < room; from = end + 1) {
-        numbers[count++] = strtod(from, &end);
-        if (end == from || !(numbers[count - 1] >= least && numbers[count - 1] <= most))
-            break;
-        if (*end == '\0')
-            return count;
-        if (*end != ',')
-            break;
-    }
-    fprintf(stderr, "--%s takes up to %zu numbers from %g to %g, not \"%s\".\n", option, room,
-            least, most, text);
-    return 0;
-}
 
 bool bench_is_selected(const char *key, const char *beginnings)
 {
@@ -150,60 +121,54 @@ static void print_head(void)
     fflush(stdout);
 }
 
-static bool wants(const struct bench_row *row, size_t size)
+static bool wants(const struct bench_row *row)
 {
     if (bench_only && !bench_is_selected(row->name, bench_only) &&
         !bench_is_selected(row->part, bench_only))
         return false;
-    return !bench_setup.wants || bench_setup.wants(row, size);
+    return !bench_setup.wants || bench_setup.wants(row);
 }
 
-struct step {
-    const struct bench_row *row;
-    size_t size;
-};
-
-static void call_row(void *of)
+static void call_row(void *row)
 {
-    const struct step *step = of;
-    step->row->run(step->row, step->size);
+    ((const struct bench_row *)row)->run(row);
 }
 
-static void run_row(const struct bench_row *row, size_t size)
+static void run_row(const struct bench_row *row)
 {
     const size_t from = bench_result_count;
-    if (!wants(row, size))
+    if (!wants(row))
         return;
     bench_progress("%s", row->name);
-    const bool good = bench_print_error(bench_scope(call_row, &(struct step){row, size}));
+    const bool good = bench_print_error(bench_scope(call_row, (void *)row));
     bench_progress_end();
     bench_print_results(from);
     if (!good)
         bench_give_up();
 }
 
-static void run_size(void *of)
+static void run_size(void *none)
 {
-    const size_t size = *(size_t *)of;
+    (void)none;
     if (bench_setup.begin)
-        bench_setup.begin(size);
+        bench_setup.begin();
     for (size_t table = 0; bench_setup.rows[table]; table++) {
         const char *at = bench_setup.rows[table];
         for (;; at += bench_setup.row_size) {
             const struct bench_row *row = (const struct bench_row *)(const void *)at;
             if (!row->name)
                 break;
-            run_row(row, size);
+            run_row(row);
         }
     }
 }
 
 static bool run(void)
 {
-    const size_t sizes = bench_setup.sizes ? bench_setup.sizes() : 1;
+    const size_t sizes = bench_setup.sizes ? *bench_setup.sizes : 1;
     bool good = true;
-    for (size_t size = 0; good && size < sizes; size++)
-        good = bench_print_error(bench_scope(run_size, &size));
+    for (bench_size = 0; good && bench_size < sizes; bench_size++)
+        good = bench_print_error(bench_scope(run_size, NULL));
     if (good)
         bench_print_goals();
     for (size_t i = 0; i < bench_result_count; i++)

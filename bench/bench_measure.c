@@ -12,14 +12,14 @@ void bench_measure(const struct bench_blocks *b, struct bench_spread spreads[])
     double values[BENCH_BLOCK_VALUES];
     double *samples = bench_alloc(b->blocks * b->values * sizeof(*samples));
     for (unsigned i = 0; i < b->warm_ups; i++)
-        b->block(b->of, i, values);
+        b->block(values);
     const double end = bench_now_us() + b->seconds * 1e6;
     unsigned done = 0;
     for (; done < b->blocks; done++) {
         if (done >= LEAST_BLOCKS && done % 2 == 0 && bench_now_us() > end)
             break;
         bench_progress("%s: block %u of %u", b->key, done + 1, b->blocks);
-        b->block(b->of, done, values);
+        b->block(values);
         for (size_t v = 0; v < b->values; v++)
             samples[v * b->blocks + done] = values[v];
     }
@@ -48,14 +48,18 @@ void bench_time_block(const struct bench_pairs *pairs, unsigned subject, unsigne
 /* The values of a pair of blocks; the first three have one for each subject. */
 enum { WALL, CPU = 2, WAITING = 4, RATIO = 6, TIMES, HALVES, VALUES };
 
-static void take_pair(void *of, unsigned number, double *values)
+static const struct bench_pairs *compared;
+static unsigned number; /* of pairs so far */
+
+static void take_pair(double *values)
 {
-    const struct bench_pairs *pairs = of;
+    const struct bench_pairs *pairs = compared;
     struct bench_block pair[BENCH_SUBJECTS] = {{NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN}};
     for (unsigned turn = 0; turn < pairs->subjects; turn++) {
         const unsigned subject = (number + turn) % pairs->subjects;
         pairs->block(pairs->of, subject, &pair[subject]);
     }
+    number++;
     for (unsigned s = 0; s < BENCH_SUBJECTS; s++) {
         values[WALL + s] = pair[s].wall;
         values[CPU + s] = pair[s].cpu;
@@ -69,9 +73,11 @@ static void take_pair(void *of, unsigned number, double *values)
 struct bench_comparison bench_compare(const struct bench_pairs *pairs)
 {
     struct bench_spread s[VALUES];
-    bench_measure(&(struct bench_blocks){pairs->key, pairs->warm_ups, pairs->blocks, pairs->seconds,
-                                         VALUES, take_pair, (void *)pairs},
-                  s);
+    const struct bench_blocks blocks = {pairs->key,     pairs->warm_ups, pairs->blocks,
+                                        pairs->seconds, VALUES,          take_pair};
+    compared = pairs;
+    number = 0;
+    bench_measure(&blocks, s);
     return (struct bench_comparison){
         .wall = {s[WALL], s[WALL + 1]},
         .thread_cpu = {s[CPU].median, s[CPU + 1].median},

@@ -82,8 +82,7 @@ void bench_each_goal(void (*take)(const struct bench_goal *goal, const struct be
                                   double reached, bool good, void *to),
                      void *to)
 {
-    const struct bench_goal *goal = bench_setup.goals ? bench_setup.goals() : NULL;
-    for (; goal && goal->rows; goal++)
+    for (const struct bench_goal *goal = bench_goals; goal && goal->rows; goal++)
         for (size_t i = 0; i < bench_result_count; i++) {
             const struct bench_result *result = &bench_results[i];
             if ((goal->size && strcmp(goal->size, result->size) != 0) ||

@@ -10,36 +10,16 @@
 
 const char bench_program[] = "bench_frames";
 
-static size_t mesh_count = 3;
-static int meshes[FRAMES_MESHES] = {64, 256, 1024};
+struct frames_scene scene = {.meshes = {64, 256, 1024}, .mesh_count = 3};
 
 /* ---- Options --------------------------------------------------------------------------------- */
-
-static bool parse_meshes(const char *text, void *into)
-{
-    (void)into;
-    double mesh[FRAMES_MESHES];
-    mesh_count = bench_parse_numbers("meshes", text, 2, 4096, mesh, FRAMES_MESHES);
-    for (size_t m = 0; m < mesh_count; m++)
-        meshes[m] = (int)mesh[m];
-    return mesh_count > 0;
-}
 
 static bool be_quick(const char *text, void *into)
 {
     (void)text;
     frames_effort = (struct frames_effort){
         .rounds = 2, .frames = 24, .most_frames = 48, .block_seconds = 0.01, .most_seconds = 0.05};
-    return parse_meshes("16,32,64", into);
-}
-
-static bool parse_gl_device(const char *text, void *into)
-{
-    (void)into;
-    if (strcmp(text, "software") != 0)
-        return bench_parse_device("gl-device", text, &scene.gl_ordinal);
-    scene.gl_ordinal = FRAMES_SOFTWARE_GL;
-    return true;
+    return frames_parse_meshes("16,32,64", into);
 }
 
 static const struct option_row options[] = {
@@ -47,9 +27,9 @@ static const struct option_row options[] = {
     {"gl-device", 0, "N",
      "the CUDA device on which OpenGL and Vulkan draw; \"software\": they draw on the CPU, with "
      "Mesa, without interop to compare with",
-     .own = {parse_gl_device, NULL}},
+     .own = {frames_parse_gl_device, NULL}},
     {"meshes", 0, "A,B,C", "points per side of up to three meshes (default 64,256,1024)",
-     .own = {parse_meshes, NULL}},
+     .own = {frames_parse_meshes, NULL}},
     {"rounds", 0, "N", "blocks of each row", .count = {&frames_effort.rounds, 1, 64}},
     {"block-seconds", 0, "S",
      "minimum duration of a block; the interop blocks that a row is compared with last half as "
@@ -74,16 +54,16 @@ static const char ACROSS[] = "kernel,draw,bound,transfer,raw,grinterop,copy,peer
 static const char SOFTWARE[] =
     "kernel,draw,bound,transfer,copy,read/bound,read/copy,vulkan/draw,vulkan/copy/1,vulkan/copy/4";
 
-static bool wants(const struct bench_row *row, size_t mesh)
+static bool wants(const void *row)
 {
+    const struct frames_kind *kind = row;
     const bool across = frames_is_across();
-    (void)mesh;
-    if (((const struct frames_kind *)(const void *)row)->across && !across)
+    if (kind->across && !across)
         return false;
     return bench_only ||
-           bench_is_selected(row->name, scene.gl_ordinal == FRAMES_SOFTWARE_GL ? SOFTWARE
-                                        : across                               ? ACROSS
-                                                                               : "");
+           bench_is_selected(kind->row.name, scene.gl_ordinal == FRAMES_SOFTWARE_GL ? SOFTWARE
+                                             : across                               ? ACROSS
+                                                                                    : "");
 }
 
 #define SMALL  "64 x 64 points (64 KiB)"
@@ -103,23 +83,27 @@ static bool wants(const struct bench_row *row, size_t mesh)
  * If CUDA and OpenGL use two devices, there are no context switches, so one frame in flight is
  * enough.
  */
-static const struct bench_goal *goals(void)
+static const struct bench_goal on_one[] = {
+    SPEEDUP("ring/1", SMALL, 2.5),    SPEEDUP("ring/16", SMALL, 7),
+    SPEEDUP("group/64", SMALL, 11.5), SPEEDUP("ring/16", MEDIUM, 4.3),
+    SPEEDUP("group/64", MEDIUM, 5.7), BOUND("ring/", LARGE, 1.25),
+    BOUND("group/8", LARGE, 1.06),    {0}};
+static const struct bench_goal on_two[] = {BOUND("ring/1|hand/1", SMALL, 1.25),
+                                           BOUND("ring/1|hand/1", MEDIUM, 1.1),
+                                           BOUND("ring/1|hand/1", LARGE, 1.05),
+                                           SPEEDUP("ring/1|hand/1", SMALL, 30),
+                                           SPEEDUP("ring/1|hand/1", MEDIUM, 17),
+                                           SPEEDUP("ring/1|hand/1", LARGE, 2.8),
+                                           {0}};
+static const struct bench_goal on_cpu[] = {
+    {"copy/4", NULL, "us_a_frame", "draw|transfer", false, 1.2}, {0}};
+
+static void open(void)
 {
-    static const struct bench_goal on_one[] = {
-        SPEEDUP("ring/1", SMALL, 2.5),    SPEEDUP("ring/16", SMALL, 7),
-        SPEEDUP("group/64", SMALL, 11.5), SPEEDUP("ring/16", MEDIUM, 4.3),
-        SPEEDUP("group/64", MEDIUM, 5.7), BOUND("ring/", LARGE, 1.25),
-        BOUND("group/8", LARGE, 1.06),    {0}};
-    static const struct bench_goal on_two[] = {BOUND("ring/1|hand/1", SMALL, 1.25),
-                                               BOUND("ring/1|hand/1", MEDIUM, 1.1),
-                                               BOUND("ring/1|hand/1", LARGE, 1.05),
-                                               SPEEDUP("ring/1|hand/1", SMALL, 30),
-                                               SPEEDUP("ring/1|hand/1", MEDIUM, 17),
-                                               SPEEDUP("ring/1|hand/1", LARGE, 2.8),
-                                               {0}};
-    static const struct bench_goal on_cpu[] = {
-        {"copy/4", NULL, "us_a_frame", "draw|transfer", false, 1.2}, {0}};
-    return scene.gl_ordinal == FRAMES_SOFTWARE_GL ? on_cpu : frames_is_across() ? on_two : on_one;
+    bench_goals = scene.gl_ordinal == FRAMES_SOFTWARE_GL ? on_cpu
+                  : frames_is_across()                   ? on_two
+                                                         : on_one;
+    frames_open();
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
@@ -137,14 +121,9 @@ static void add_facts(struct bench_machine *machine)
         scene.gl_ordinal == FRAMES_SOFTWARE_GL ? "" : ", alternating with raw interop in order");
 }
 
-static size_t sizes(void)
+static void begin(void)
 {
-    return mesh_count;
-}
-
-static void begin(size_t mesh)
-{
-    frames_set_mesh(meshes[mesh]);
+    frames_begin();
     frames_open_base();
 }
 
@@ -158,9 +137,8 @@ const struct bench_setup bench_setup = {
     .rows = {frames_draw_rows, frames_hand_rows, frames_vulkan_rows, frames_read_rows,
              frames_hand_read_rows, frames_vulkan_read_rows},
     .row_size = sizeof(*frames_draw_rows),
-    .open = frames_open,
+    .open = open,
     .add_facts = add_facts,
-    .sizes = sizes,
+    .sizes = &scene.mesh_count,
     .begin = begin,
-    .wants = wants,
-    .goals = goals};
+    .wants = wants};

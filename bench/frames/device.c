@@ -17,18 +17,7 @@ KERNEL_IMAGE(mesh);
 GLSL(mesh, vert);
 GLSL(mesh, frag);
 
-struct frames_scene scene;
-
 /* ---- Which devices --------------------------------------------------------------------------- */
-
-bool frames_parse_device(const char *text, void *into)
-{
-    (void)into;
-    if (!bench_parse_device("device", text, &scene.on.ordinal))
-        return false;
-    scene.gl_ordinal = scene.on.ordinal;
-    return true;
-}
 
 bool frames_is_across(void)
 {
@@ -132,10 +121,10 @@ static void make_reference(void)
     bench_check_gl("draw the reference");
 }
 
-void frames_set_mesh(int mesh)
+void frames_begin(void)
 {
-    scene.mesh = mesh;
-    scene.bytes = (size_t)mesh * (size_t)mesh * 16;
+    scene.mesh = (int)scene.meshes[bench_size];
+    scene.bytes = (size_t)scene.mesh * (size_t)scene.mesh * 16;
     for (int i = 0; i < FRAMES_ALONE; i++)
         scene.scratch[i] = bench_cuda_alloc(scene.bytes);
     make_reference();

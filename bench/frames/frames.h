@@ -42,6 +42,8 @@ extern struct frames_scene {
     char no_vulkan[400]; /* why Vulkan is not available; "" if it is */
     struct frames_picture picture;
 
+    double meshes[FRAMES_MESHES]; /* the meshes to measure */
+    size_t mesh_count;
     int mesh;     /* the points per side of the mesh */
     size_t bytes; /* the bytes of the vertices of a mesh */
     /* OpenGL buffers that are not shared; each has the mesh of the last frame of a block */
@@ -111,7 +113,7 @@ extern const struct frames_kind frames_draw_rows[], frames_hand_rows[], frames_v
 /* Raw interop in order: CUDA writes, and CUDA reads. */
 extern const struct frames_kind *const frames_base, *const frames_read_base;
 
-/* Rows for the option table: the device of all APIs, and the device of CUDA. */
+/* Rows for the option table: the device of all APIs, that of CUDA, and those that draw; meshes. */
 /* clang-format off */
 #define FRAMES_OPTIONS_DEVICE                                                                      \
     {"device", 0, "N", "the CUDA device that computes and draws (default 0)",                      \
@@ -120,12 +122,16 @@ extern const struct frames_kind *const frames_base, *const frames_read_base;
      .whole = {&scene.on.ordinal, 0, 1000}}
 /* clang-format on */
 
-/* device.c */
+/* options.c: for the option tables */
 bool frames_parse_device(const char *text, void *into);
+bool frames_parse_gl_device(const char *text, void *into);
+bool frames_parse_meshes(const char *text, void *into);
+
+/* device.c */
 void frames_open(void);
 void frames_add_facts(struct bench_machine *machine);
-bool frames_is_across(void); /* whether CUDA and OpenGL use two GPUs */
-void frames_set_mesh(int mesh);
+bool frames_is_across(void);            /* whether CUDA and OpenGL use two GPUs */
+void frames_begin(void);                /* the mesh of the size */
 const char *frames_size(char text[48]); /* the text of the size of the mesh */
 void frames_drain(void);                /* waits for all APIs */
 float frames_next_phase(void);
@@ -165,7 +171,7 @@ void frames_latency(struct frames_run *run, double hz, struct bench_result *resu
  * measure.c: measures a row; after an error, as without Vulkan, the result has the reason. The
  * other function opens the rows that it is compared with.
  */
-void frames_measure(const struct bench_row *row, size_t mesh);
+void frames_measure(const void *row);
 void frames_open_base(void);
 void frames_step(struct frames_run *run); /* passes `group` frames */
 

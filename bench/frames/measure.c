@@ -185,13 +185,12 @@ void frames_open_base(void)
     }
 }
 
-void frames_measure(const struct bench_row *row, size_t mesh)
+void frames_measure(const void *row)
 {
-    const struct frames_kind *kind = (const struct frames_kind *)(const void *)row;
+    const struct frames_kind *kind = row;
     char size[48];
     struct frames_run *run = bench_alloc(sizeof(*run));
     struct bench_result *result = bench_add(row, frames_size(size));
-    (void)mesh;
     run->kind = kind;
     pair = (struct pair){.run = {!has_base()   ? NULL
                                  : kind->reads ? &read_base

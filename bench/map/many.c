@@ -71,9 +71,8 @@ static bool make_all(const char *kind, size_t size, struct bench_result *result)
     return true;
 }
 
-static void map_all(void *of, unsigned number, double *us)
+static void map_all(double *us)
 {
-    (void)of, (void)number;
     const double begin = bench_now_us();
     GR(map_many, many.resources, many.count, map.on.stream, NULL, many.buffers);
     const double mapped = bench_now_us();
@@ -99,7 +98,7 @@ static void measure(const struct bench_row *row, const char *kind, size_t bytes)
     snprintf(result->what, sizeof(result->what), "buffers of %zu KiB", bytes >> 10);
     const bool made = make_all(kind, bytes, result);
     if (made) {
-        bench_measure(&(struct bench_blocks){name, 1, 9, INFINITY, 2, map_all, NULL}, us);
+        bench_measure(&(struct bench_blocks){name, 1, 9, INFINITY, 2, map_all}, us);
         bench_set(result, "map_us", us[0]);
         bench_set(result, "release_us", us[1]);
     }
@@ -110,10 +109,10 @@ static void measure(const struct bench_row *row, const char *kind, size_t bytes)
         bench_set_number(result, "free_us", (bench_now_us() - start) / count);
 }
 
-void map_many(const struct bench_row *row, size_t size)
+void map_many(const void *of)
 {
+    const struct bench_row *row = of;
     const char *kind = strrchr(row->name, '/') + 1;
-    (void)size;
     memset(&many, 0, sizeof(many));
     many.resources = bench_alloc(map.effort.many * sizeof(*many.resources));
     many.buffers = bench_alloc(map.effort.many * sizeof(*many.buffers));

@@ -54,7 +54,7 @@ void map_drain(void);
 void map_check_work(void); /* checks that OpenGL copied the values that CUDA wrote */
 
 /* measure.c, many.c: the functions of the rows; the latter handles thousands of resources */
-void map_measure(const struct bench_row *row, size_t size);
-void map_many(const struct bench_row *row, size_t size);
+void map_measure(const void *row);
+void map_many(const void *row);
 
 #endif

@@ -118,15 +118,15 @@ static struct bench_comparison measure_drained(struct run *run, char *note)
     return of;
 }
 
-void map_measure(const struct bench_row *row, size_t size)
+void map_measure(const void *row)
 {
     static const char *const subjects[] = {"raw", "grinterop"};
-    const struct map_kind *kind = (const struct map_kind *)(const void *)row;
+    const struct map_kind *kind = row;
     struct run run = {
         .kind = kind,
-        .pairs = {.key = row->name, .subjects = BENCH_SUBJECTS, .enqueue = enqueue, .of = &run}};
+        .pairs = {
+            .key = kind->row.name, .subjects = BENCH_SUBJECTS, .enqueue = enqueue, .of = &run}};
     char note[BENCH_NOTE] = "";
-    (void)size;
     const struct bench_comparison of =
         (kind->full_frames ? measure_full : measure_drained)(&run, note);
     struct bench_result *result = bench_add(row, "");

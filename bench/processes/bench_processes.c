@@ -14,24 +14,14 @@ enum { MOST_BLOCKS = 64 };
 
 struct processes processes = {.slots = 6, .frames = 1000, .blocks = 5};
 static const char *child;
-static double meshes[FRAMES_MESHES] = {64, 256};
-static size_t mesh_count = 2;
-
-static bool parse_meshes(const char *text, void *into)
-{
-    (void)into;
-    mesh_count = bench_parse_numbers("meshes", text, 2, 4096, meshes, FRAMES_MESHES);
-    return mesh_count > 0;
-}
+struct frames_scene scene = {.meshes = {64, 256}, .mesh_count = 2};
 
 static bool be_quick(const char *text, void *into)
 {
-    (void)text, (void)into;
+    (void)text;
     processes.frames = 10;
     processes.blocks = 2;
-    meshes[0] = 16;
-    mesh_count = 1;
-    return true;
+    return frames_parse_meshes("16", into);
 }
 
 static const struct option_row options[] = {
@@ -42,7 +32,7 @@ static const struct option_row options[] = {
     {"frames", 0, "N", "frames of a block", .whole = {&processes.frames, 1, 1000000}},
     {"blocks", 0, "N", "blocks of a row", .whole = {&processes.blocks, 1, MOST_BLOCKS}},
     {"meshes", 0, "A,B", "frames have A * A * 16 bytes (default 64,256)",
-     .own = {parse_meshes, NULL}},
+     .own = {frames_parse_meshes, NULL}},
     {"quick", 0, NULL, "a few small frames: a test of this program", .own = {be_quick, NULL}},
     {"child", 0, "FDS", NULL, .text = &child},
     {0},
@@ -51,15 +41,15 @@ static const struct option_row options[] = {
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* A row whose last frame is wrong has failed, too. */
-static void measure(const struct bench_row *row, size_t mesh)
+static void measure(const void *row)
 {
     double us[MOST_BLOCKS];
     char size[32];
-    (void)mesh;
-    processes.kind = (const struct processes_kind *)(const void *)row;
+    processes.kind = row;
     processes_consume(us);
     snprintf(size, sizeof(size), "%zu KiB", scene.bytes >> 10);
-    bench_set(bench_add(row, size), "frame_us", bench_spread_of(us, (size_t)processes.blocks));
+    bench_set(bench_add(&processes.kind->row, size), "frame_us",
+              bench_spread_of(us, (size_t)processes.blocks));
 }
 
 #define ROW(name, what)                                                                            \
@@ -77,27 +67,23 @@ static const struct processes_kind kinds[] = {
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) - 1 };
 
 /* The raw calls need timelines. */
-static bool wants(const struct bench_row *row, size_t mesh)
+static bool wants(const void *row)
 {
-    (void)mesh;
-    return !((const struct processes_kind *)(const void *)row)->raw ||
+    return !((const struct processes_kind *)row)->raw ||
            epoxy_has_gl_extension("GL_NV_timeline_semaphore");
 }
 
-static const struct bench_goal *goals(void)
-{
-    static const struct bench_goal all[] = {
-        {"ring/processes", NULL, "frame_us", "ring/threads", false, 1.1},
-        {"ring/processes", NULL, "frame_us", "raw/processes", false, 1.1},
-        {0}};
-    return all;
-}
+static const struct bench_goal goals[] = {
+    {"ring/processes", NULL, "frame_us", "ring/threads", false, 1.1},
+    {"ring/processes", NULL, "frame_us", "raw/processes", false, 1.1},
+    {0}};
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
 /* The process of the other side does all its work here, and exits. */
 static void open(void)
 {
+    bench_goals = goals;
     if (!child) {
         frames_open();
         return;
@@ -105,7 +91,7 @@ static void open(void)
     for (size_t i = 0; i < KINDS; i++)
         if (bench_is_selected(kinds[i].row.name, bench_only))
             processes.kind = &kinds[i];
-    scene.mesh = (int)meshes[0];
+    scene.mesh = (int)scene.meshes[0];
     scene.bytes = (size_t)scene.mesh * (size_t)scene.mesh * 16;
     _Exit(bench_print_error(bench_scope(processes_child, (void *)child)) ? 0 : 1);
 }
@@ -119,16 +105,6 @@ static void add_facts(struct bench_machine *machine)
         bench_add_fact(machine, "raw", "raw", "this OpenGL has no GL_NV_timeline_semaphore");
 }
 
-static size_t sizes(void)
-{
-    return mesh_count;
-}
-
-static void begin(size_t mesh)
-{
-    frames_set_mesh((int)meshes[mesh]);
-}
-
 const struct bench_setup bench_setup = {
     .title = "frames between two threads and between two processes",
     .about = "CUDA fills frames in one thread or process, OpenGL copies them in another.",
@@ -137,7 +113,6 @@ const struct bench_setup bench_setup = {
     .row_size = sizeof(*kinds),
     .open = open,
     .add_facts = add_facts,
-    .sizes = sizes,
-    .begin = begin,
-    .wants = wants,
-    .goals = goals};
+    .sizes = &scene.mesh_count,
+    .begin = frames_begin,
+    .wants = wants};

@@ -43,30 +43,27 @@ static const struct option_row options[] = {
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-static bool wants(const struct bench_row *row, size_t size)
+static bool wants(const void *row)
 {
-    const struct publish_kind *kind = (const struct publish_kind *)(const void *)row;
-    return size == 0 || !(kind->one_size || (publish.quick && kind->slots));
+    const struct publish_kind *kind = row;
+    return bench_size == 0 || !(kind->one_size || (publish.quick && kind->slots));
 }
 
-static const struct bench_goal *goals(void)
-{
-    static const struct bench_goal all[] = {
-        {"RGBA8|HWC u8 x 3|CHW f16|bool|CHW i16|HWC f64 x 3|NV12|YUV420|YUYV|to NV12", NULL,
-         "percent_of_copy", NULL, true, 80},
-        {"to P016|to YUV420|to YUV444", NULL, "percent_of_copy", NULL, true, 60},
-        {"RGBA8, HWC u8|RGBA8, CHW f32|depth 24, f32|depth 32F, f32|depth 24, distance|depth 32F, "
-         "distance",
-         NULL, "ratio_alone", NULL, false, 1.08},
-        {"RGBA8 and depth 24", NULL, "ratio_alone", NULL, false, 1.10},
-        {"groups of 16", NULL, "ratio_alone", NULL, false, 1.15},
-        {"small draws", NULL, "ratio", NULL, false, 1.01},
-        {0}};
-    return all;
-}
+static const struct bench_goal goals[] = {
+    {"RGBA8|HWC u8 x 3|CHW f16|bool|CHW i16|HWC f64 x 3|NV12|YUV420|YUYV|to NV12", NULL,
+     "percent_of_copy", NULL, true, 80},
+    {"to P016|to YUV420|to YUV444", NULL, "percent_of_copy", NULL, true, 60},
+    {"RGBA8, HWC u8|RGBA8, CHW f32|depth 24, f32|depth 32F, f32|depth 24, distance|depth 32F, "
+     "distance",
+     NULL, "ratio_alone", NULL, false, 1.08},
+    {"RGBA8 and depth 24", NULL, "ratio_alone", NULL, false, 1.10},
+    {"groups of 16", NULL, "ratio_alone", NULL, false, 1.15},
+    {"small draws", NULL, "ratio", NULL, false, 1.01},
+    {0}};
 
 static void open(void)
 {
+    bench_goals = goals;
     bench_open_gl(publish.gl_ordinal < 0 ? publish.on.ordinal : publish.gl_ordinal);
     bench_device_open(&publish.on);
 }
@@ -86,11 +83,6 @@ static void add_facts(struct bench_machine *machine)
                    "for groups: the draw and the kernel");
 }
 
-static size_t sizes(void)
-{
-    return sizeof(publish_sizes) / sizeof(*publish_sizes);
-}
-
 const struct bench_setup bench_setup = {
     .about =
         "Measures gr_publish() of tensors to OpenGL textures, compared with the driver copy to "
@@ -101,6 +93,5 @@ const struct bench_setup bench_setup = {
     .row_size = sizeof(*publish_tensor_rows),
     .open = open,
     .add_facts = add_facts,
-    .sizes = sizes,
-    .wants = wants,
-    .goals = goals};
+    .sizes = &publish_size_count,
+    .wants = wants};

@@ -123,11 +123,11 @@ static void make_staging(int i)
                 in_flight ? &options : NULL);
 }
 
-static void make(const struct bench_row *row)
+static void make(const struct publish_kind *row)
 {
     static const int64_t plane[] = {HEIGHT, WIDTH};
     memset(&on, 0, sizeof(on));
-    on.row = (const struct publish_kind *)(const void *)row;
+    on.row = row;
     on.kind = &kinds[on.row->framebuffer];
     const gr_tensor_desc depths =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = plane);
@@ -283,21 +283,22 @@ static void time_block(void *subjects, unsigned subject, struct bench_block *blo
     block->wall = (bench_now_us() - before) / count;
 }
 
-static void measure_framebuffer(const struct bench_row *row, size_t size)
+static void measure_framebuffer(const void *of)
 {
+    const struct publish_kind *kind = of;
     static const char *const subjects[] = {"by_hand", "grinterop"};
-    struct bench_pairs pairs = {.key = row->name,
+    struct bench_pairs pairs = {.key = kind->row.name,
                                 .subjects = BENCH_SUBJECTS,
                                 .warm_ups = 1,
                                 .blocks = publish.blocks,
                                 .seconds = INFINITY,
                                 .block = time_block,
                                 .of = (void *)subjects_of[0]};
-    make(row);
+    make(kind);
     const struct bench_comparison times = bench_compare(&pairs);
     pairs.of = (void *)subjects_of[1];
     const struct bench_comparison against_alone = bench_compare(&pairs);
-    struct bench_result *result = publish_add(row, publish_sizes[size]);
+    struct bench_result *result = publish_add(&kind->row, publish_sizes[bench_size]);
     bench_set_comparison(result, &times, subjects);
     bench_set(result, "alone_us", against_alone.wall[0]);
     bench_set(result, "ratio_alone", against_alone.ratio);
@@ -311,9 +312,8 @@ enum { DRAWS = 20000 };
  * The CPU time of small draws. The first read creates an OpenGL context that shares objects with
  * this one, which must not make them slower.
  */
-static void draw_block(void *of, unsigned number, double *us)
+static void draw_block(double *us)
 {
-    (void)of, (void)number;
     glFinish();
     const double before = bench_thread_cpu_us();
     for (int i = 0; i < DRAWS; i++)
@@ -321,11 +321,12 @@ static void draw_block(void *of, unsigned number, double *us)
     *us = (bench_thread_cpu_us() - before) / DRAWS;
 }
 
-static void measure_draws(const struct bench_row *row, size_t size)
+static void measure_draws(const void *of)
 {
-    const struct bench_blocks draws = {row->name, 1, publish.blocks, INFINITY, 1, draw_block, NULL};
+    const struct publish_kind *kind = of;
+    const struct bench_blocks draws = {kind->row.name, 1, publish.blocks, INFINITY, 1, draw_block};
     struct bench_spread before, after;
-    make(row);
+    make(kind);
     glBindVertexArray(bench_gl_vertex_array());
     glUseProgram(
         bench_gl_program("#version 330\nvoid main() { gl_Position = vec4(0); }\n",
@@ -336,7 +337,7 @@ static void measure_draws(const struct bench_row *row, size_t size)
     bench_measure(&draws, &after);
     glFinish();
     glUseProgram(0);
-    struct bench_result *result = publish_add(row, publish_sizes[size]);
+    struct bench_result *result = publish_add(&kind->row, publish_sizes[bench_size]);
     bench_set(result, "before_us", before);
     bench_set(result, "after_us", after);
     bench_set_number(result, "ratio", after.median / before.median);

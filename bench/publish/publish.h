@@ -53,7 +53,8 @@ extern struct publish {
 
 extern const struct publish_kind publish_tensor_rows[], publish_ring_rows[],
     publish_framebuffer_rows[];
-extern const struct publish_size publish_sizes[2];
+extern const struct publish_size publish_sizes[];
+extern const size_t publish_size_count;
 
 /* tensors.c: makes the pairs, which end with the row */
 void publish_make(const struct publish_kind *kind, struct publish_size size);

@@ -86,12 +86,11 @@ static void await_copy(unsigned frame)
 
 enum { WALL, LATENCY, VALUES };
 
-static void one_block(void *of, unsigned number, double *values)
+static void one_block(double *values)
 {
     const unsigned frames = run.frames, n = run.kind->group;
     GLint64 origin;
     double latencies[MOST_FRAMES];
-    (void)of, (void)number;
     bench_cuda->StreamSynchronize(publish.on.stream);
     glFinish();
     glGetInteger64v(GL_TIMESTAMP, &origin);
@@ -119,11 +118,10 @@ static void measure(const struct bench_row *row)
     double warm_up[VALUES];
     struct bench_spread spreads[VALUES];
     run.frames = run.kind->group;
-    one_block(NULL, 0, warm_up);
+    one_block(warm_up);
     run.frames = publish.ring_frames;
-    bench_measure(
-        &(struct bench_blocks){row->name, 0, publish.blocks, INFINITY, VALUES, one_block, NULL},
-        spreads);
+    bench_measure(&(struct bench_blocks){row->name, 0, publish.blocks, INFINITY, VALUES, one_block},
+                  spreads);
     struct bench_result *result = publish_add(row, run.size);
     bench_set(result, "frame_us", spreads[WALL]);
     bench_set(result, "latency_us", spreads[LATENCY]);
@@ -137,12 +135,12 @@ static void end_copies(void)
     glDeleteQueries(MOST_FRAMES, run.queries);
 }
 
-static void measure_ring(const struct bench_row *row, size_t number)
+static void measure_ring(const void *row)
 {
-    const struct publish_kind *kind = (const struct publish_kind *)(const void *)row;
-    run =
-        (struct run){.kind = kind,
-                     .size = publish.quick ? (struct publish_size){64, 36} : publish_sizes[number]};
+    const struct publish_kind *kind = row;
+    run = (struct run){.kind = kind,
+                       .size = publish.quick ? (struct publish_size){64, 36}
+                                             : publish_sizes[bench_size]};
     publish_make(kind, run.size);
     if (!kind->texture)
         make_ring();

@@ -15,7 +15,8 @@
 
 /* ---- The objects ----------------------------------------------------------------------------- */
 
-const struct publish_size publish_sizes[2] = {{1920, 1080}, {3840, 2160}};
+const struct publish_size publish_sizes[] = {{1920, 1080}, {3840, 2160}};
+const size_t publish_size_count = sizeof(publish_sizes) / sizeof(*publish_sizes);
 
 struct bench_result *publish_add(const struct bench_row *row, struct publish_size size)
 {
@@ -223,11 +224,10 @@ static void release_all(void)
         GR(buffer_release, publish.buffers[i]);
 }
 
-static void one_block(void *of, unsigned number, double *values)
+static void one_block(double *values)
 {
     const unsigned frames = timing.frames;
     double copy_call;
-    (void)of, (void)number;
     map_all();
     time_on_gpu(publish_one, frames, &values[GPU], &values[CALL]);
     time_on_gpu(copy_one, frames, &values[COPY], &copy_call);
@@ -261,11 +261,10 @@ static void measure(const struct bench_row *row)
     struct bench_spread spreads[VALUES];
     timing.frames = publish.pairs;
     load_kernels();
-    one_block(NULL, 0, warm_up);
+    one_block(warm_up);
     timing.frames = publish.frames > publish.pairs ? publish.frames : publish.pairs;
-    bench_measure(
-        &(struct bench_blocks){row->name, 0, publish.blocks, INFINITY, VALUES, one_block, NULL},
-        spreads);
+    bench_measure(&(struct bench_blocks){row->name, 0, publish.blocks, INFINITY, VALUES, one_block},
+                  spreads);
     struct bench_result *result = publish_add(row, timing.size);
     for (size_t i = 0; i < VALUES; i++)
         bench_set(result, names[i], spreads[i]);
@@ -275,10 +274,10 @@ static void measure(const struct bench_row *row)
                      100 * (bytes / gpu) / ((double)publish.target_bytes * 2 / copy));
 }
 
-static void measure_tensor(const struct bench_row *row, size_t size)
+static void measure_tensor(const void *row)
 {
-    timing.size = publish_sizes[size];
-    publish_make((const struct publish_kind *)(const void *)row, timing.size);
+    timing.size = publish_sizes[bench_size];
+    publish_make(row, timing.size);
     timing.begin = bench_cuda_event();
     timing.end = bench_cuda_event();
     timing.copy_from = bench_cuda_alloc(publish.target_bytes * publish.pairs);

@@ -241,20 +241,19 @@ static void measure(void *of)
     report(run, &result);
 }
 
-void vkb_measure(const struct bench_row *row, size_t size)
+void vkb_measure(const void *row)
 {
-    const struct vkb_kind *kind = (const struct vkb_kind *)(const void *)row;
+    const struct vkb_kind *kind = row;
     struct run run = {.kind = kind,
-                      .pairs = {.key = row->name,
+                      .pairs = {.key = kind->row.name,
                                 .subjects = kind->frame[VKB_GRINTEROP] ? VKB_SIDES : 1,
                                 .enqueue = enqueue,
                                 .of = &run}};
-    (void)size;
     vkb.fill = VKB_BYTES / 2;
     if (bench_try(measure, &run))
         return;
     bench_print_error(false);
-    fprintf(stderr, "%s: row %s could not be measured\n", bench_program, row->name);
+    fprintf(stderr, "%s: row %s could not be measured\n", bench_program, kind->row.name);
     fflush(stdout);
     /* Pending work may never end, and closing the objects would wait for it. */
     _Exit(EXIT_FAILURE);

@@ -138,6 +138,6 @@ void vkb_record_staged(const struct vkb_side *side, VkCommandBuffer commands);
 void vkb_check_staged(void);
 
 /* measure.c */
-void vkb_measure(const struct bench_row *row, size_t size);
+void vkb_measure(const void *row);
 
 #endif

@@ -63,11 +63,10 @@ struct soft_row {
     void (*measure)(struct soft_bench *bench);
 };
 
-static void run(const struct bench_row *row, size_t size)
+static void run(const void *row)
 {
-    (void)size;
     o.bench.row = row;
-    ((const struct soft_row *)(const void *)row)->measure(&o.bench);
+    ((const struct soft_row *)row)->measure(&o.bench);
 }
 
 static const struct soft_row rows[] = {
