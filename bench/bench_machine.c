@@ -15,10 +15,7 @@
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-static void end_stream(void *stream)
-{
-    CU(StreamDestroy, stream);
-}
+BENCH_CUDA_END(end_stream, StreamDestroy)
 
 static void end_context(void *of)
 {

@@ -308,10 +308,7 @@ int bench_vk_export(VkSemaphore semaphore)
     return fd;
 }
 
-static void end_import(void *semaphore)
-{
-    CU(DestroyExternalSemaphore, semaphore);
-}
+BENCH_CUDA_END(end_import, DestroyExternalSemaphore)
 
 CUexternalSemaphore bench_import_timeline(int fd)
 {

@@ -175,10 +175,7 @@ CUdeviceptr bench_cuda_alloc(size_t bytes)
     return memory;
 }
 
-static void end_event(void *event)
-{
-    CU(EventDestroy, event);
-}
+BENCH_CUDA_END(end_event, EventDestroy)
 
 CUevent bench_cuda_event(void)
 {
@@ -188,10 +185,7 @@ CUevent bench_cuda_event(void)
     return event;
 }
 
-static void end_module(void *module)
-{
-    CU(ModuleUnload, module);
-}
+BENCH_CUDA_END(end_module, ModuleUnload)
 
 CUmodule bench_cuda_module(const struct kernel_image *image)
 {
@@ -202,10 +196,7 @@ CUmodule bench_cuda_module(const struct kernel_image *image)
     return module;
 }
 
-static void end_registration(void *handle)
-{
-    CU(GraphicsUnregisterResource, handle);
-}
+BENCH_CUDA_END(end_registration, GraphicsUnregisterResource)
 
 CUgraphicsResource bench_cuda_register(unsigned buffer, unsigned flags)
 {

@@ -68,6 +68,13 @@ extern const gr_cuda_api *bench_cuda;
 #define GR_KEEP(object, name, ...)                                                                 \
     (GR_NEW(object, name, __VA_ARGS__), bench_later(BENCH_END_OF(object), object))
 
+/* Defines a function for bench_later() that ends an object by a function of the driver. */
+#define BENCH_CUDA_END(end, name)                                                                  \
+    static void end(void *object)                                                                  \
+    {                                                                                              \
+        CU(name, object);                                                                          \
+    }
+
 /* ---- Objects that are kept ------------------------------------------------------------------- */
 
 /* X(name): the objects of grinterop that GR_KEEP() accepts. */

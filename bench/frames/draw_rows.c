@@ -24,10 +24,7 @@ static void gl_alone(struct frames_run *run)
                                        : scene.plain[scene.plain_turn++ % FRAMES_ALONE]);
 }
 
-static void end_host(void *host)
-{
-    CU(MemFreeHost, host);
-}
+BENCH_CUDA_END(end_host, MemFreeHost)
 
 static void open_host(struct frames_run *run)
 {

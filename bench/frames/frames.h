@@ -164,6 +164,25 @@ void frames_vulkan_drain(void);
 void frames_vulkan_read(void);
 const char *frames_vulkan_describe(void);
 
+/* The objects used to draw a frame: points, or a triangle with the phase as a push constant. */
+struct frames_vulkan_draw {
+    bool points;
+    VkRect2D area;
+    struct bench_vk_object image;
+    VkRenderPass pass;
+    VkFramebuffer framebuffer;
+    VkPipelineLayout layout;
+    VkPipeline pipeline;
+};
+
+/* vulkan_draw.c */
+void frames_vulkan_draw_init(struct frames_vulkan_draw *draw, bool points, int size);
+void frames_vulkan_draw_points(const struct frames_vulkan_draw *draw, VkCommandBuffer commands,
+                               VkBuffer vertices);
+/* Draws the picture and copies it to the buffer. */
+void frames_vulkan_draw_picture(const struct frames_vulkan_draw *draw, VkCommandBuffer commands,
+                                float phase, VkBuffer into);
+
 /* latency.c: adds the latencies of the frames of a row in which OpenGL draws. */
 void frames_latency(struct frames_run *run, double hz, struct bench_result *result);
 

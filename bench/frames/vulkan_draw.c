@@ -2,7 +2,7 @@
 /*
  * Vulkan rendering: a target, and a pipeline that draws the points or the picture as OpenGL does.
  */
-#include "bench/frames/vulkan.h"
+#include "bench/frames/frames.h"
 
 extern const struct glsl mesh_vert, mesh_frag, picture_vert, picture_frag;
 

@@ -4,7 +4,7 @@
  * buffer and CUDA filters. A ring has resources that grinterop creates, and the command buffers of
  * each slot, recorded in advance, for each picture. A group is one submit.
  */
-#include "bench/frames/vulkan.h"
+#include "bench/frames/frames.h"
 
 #include <string.h>
 

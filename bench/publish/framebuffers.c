@@ -21,54 +21,24 @@ KERNEL_IMAGE(by_hand);
 
 enum { WIDTH = 1920, HEIGHT = 1080, PIXELS = WIDTH * HEIGHT };
 
-#define COLOUR      GL_RGBA8, GL_COLOR_ATTACHMENT0, GL_RGBA, GL_UNSIGNED_BYTE
-#define DEPTH(BITS) GL_DEPTH_COMPONENT##BITS, GL_DEPTH_ATTACHMENT, GL_DEPTH_COMPONENT, GL_FLOAT
-#define HWC                                                                                        \
-    GR_DTYPE_U8, 3,                                                                                \
-    {                                                                                              \
-        HEIGHT, WIDTH, 4                                                                           \
-    }
-#define CHW                                                                                        \
-    GR_DTYPE_F32, 3,                                                                               \
-    {                                                                                              \
-        3, HEIGHT, WIDTH                                                                           \
-    }
-#define PLANE                                                                                      \
-    GR_DTYPE_F32, 2,                                                                               \
-    {                                                                                              \
-        HEIGHT, WIDTH                                                                              \
-    }
+enum { RGBA8, DEPTH24, DEPTH32F };
+static const struct format {
+    GLenum internal, attachment, format, type;
+} formats[] = {
+    [RGBA8] = {GL_RGBA8, GL_COLOR_ATTACHMENT0, GL_RGBA, GL_UNSIGNED_BYTE},
+    [DEPTH24] = {GL_DEPTH_COMPONENT24, GL_DEPTH_ATTACHMENT, GL_DEPTH_COMPONENT, GL_FLOAT},
+    [DEPTH32F] = {GL_DEPTH_COMPONENT32F, GL_DEPTH_ATTACHMENT, GL_DEPTH_COMPONENT, GL_FLOAT},
+};
 
 /* BOTH: with a depth of 24 bits in the same call. GROUPS: GROUP frames at once. */
-enum form { TEXTURE, RENDERBUFFER, BOTH, GROUPS };
-
-/* The kinds of framebuffers, by the index of a row. */
-static const struct kind {
-    GLenum internal, attachment, format, type;
-    gr_dtype dtype;
-    int ndim;
-    int64_t shape[3];
-    const char *kernel; /* the kernel of the conversion by hand; NULL for a copy */
-    enum form form;
-} kinds[] = {
-    {COLOUR, HWC, NULL, TEXTURE},
-    {COLOUR, CHW, "planes", TEXTURE},
-    {DEPTH(24), PLANE, NULL, TEXTURE},
-    {DEPTH(32F), PLANE, NULL, TEXTURE},
-    {DEPTH(24), PLANE, "distance", TEXTURE},
-    {DEPTH(32F), PLANE, "distance", TEXTURE},
-    {COLOUR, HWC, NULL, RENDERBUFFER},
-    {DEPTH(24), PLANE, NULL, RENDERBUFFER},
-    {COLOUR, HWC, NULL, BOTH},
-    {COLOUR, CHW, "planes", GROUPS},
-};
+enum { TEXTURE, RENDERBUFFER, BOTH, GROUPS };
 
 enum { GROUP = 16, SLOTS = 2 * GROUP + 2 };
 
 /* The staging buffers and both tensors are in `publish`. */
 static struct {
-    const struct publish_kind *row;
-    const struct kind *kind;
+    const struct publish_kind *kind;
+    const struct format *format;
     GLuint framebuffer, names[2];
     gr_tensor *depths; /* of BOTH */
     gr_ring *ring;     /* of GROUPS */
@@ -91,11 +61,11 @@ static void draw(void)
     if (on.kind->form == RENDERBUFFER) {
         const unsigned renderbuffer = bench_gl_renderbuffer();
         glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
-        glRenderbufferStorage(GL_RENDERBUFFER, on.kind->internal, WIDTH, HEIGHT);
-        glFramebufferRenderbuffer(GL_FRAMEBUFFER, on.kind->attachment, GL_RENDERBUFFER,
+        glRenderbufferStorage(GL_RENDERBUFFER, on.format->internal, WIDTH, HEIGHT);
+        glFramebufferRenderbuffer(GL_FRAMEBUFFER, on.format->attachment, GL_RENDERBUFFER,
                                   renderbuffer);
     } else {
-        attach_texture(on.kind->internal, on.kind->attachment);
+        attach_texture(on.format->internal, on.format->attachment);
     }
     if (on.kind->form == BOTH)
         attach_texture(GL_DEPTH_COMPONENT24, GL_DEPTH_ATTACHMENT);
@@ -114,33 +84,36 @@ static void make_ring(void)
 /* Creates two buffers to use in turn, or one with in_flight, or none. */
 static void make_staging(int i)
 {
-    const unsigned in_flight = on.row->in_flight;
+    const unsigned in_flight = on.kind->in_flight;
     const gr_gl_options options =
         GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER, .in_flight = in_flight);
     publish.resources[i] = NULL;
-    if (!on.row->library_staging && (!in_flight || i == 0))
+    if (!on.kind->library_staging && (!in_flight || i == 0))
         GR_KEEP(publish.resources[i], create_gl_buffer, (size_t)PIXELS * 8, GR_READ_ONLY,
                 in_flight ? &options : NULL);
 }
 
-static void make(const struct publish_kind *row)
+static void make(const struct publish_kind *kind)
 {
-    static const int64_t plane[] = {HEIGHT, WIDTH};
+    static const int64_t plane[] = {HEIGHT, WIDTH}, planes[] = {3, HEIGHT, WIDTH};
+    static const int64_t pixels[] = {HEIGHT, WIDTH, 4};
     memset(&on, 0, sizeof(on));
-    on.row = row;
-    on.kind = &kinds[on.row->framebuffer];
+    on.kind = kind;
+    on.format = &formats[kind->format];
     const gr_tensor_desc depths =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = plane);
-    const gr_tensor_desc desc = GR_INIT(
-        gr_tensor_desc, .dtype = on.kind->dtype, .ndim = on.kind->ndim, .shape = on.kind->shape,
-        .layout = on.kind->shape[0] == 3 ? GR_LAYOUT_CHW : GR_LAYOUT_SHAPE);
+    const gr_tensor_desc floats = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3,
+                                          .shape = planes, .layout = GR_LAYOUT_CHW);
+    const gr_tensor_desc bytes =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = pixels);
+    const gr_tensor_desc *desc = kind->format != RGBA8 ? &depths : kind->kernel ? &floats : &bytes;
     draw();
     bench_at_end(publish_collect);
     for (int i = 0; i < 2; i++) {
         on.names[i] = bench_gl_buffer();
         glBindBuffer(GL_PIXEL_PACK_BUFFER, on.names[i]);
         glBufferData(GL_PIXEL_PACK_BUFFER, PIXELS * 8, NULL, GL_STREAM_READ);
-        GR_KEEP(publish.tensors[i], tensor_create, &desc, publish.on.stream);
+        GR_KEEP(publish.tensors[i], tensor_create, desc, publish.on.stream);
         make_staging(i);
         on.handles[i] = bench_cuda_register(on.names[i], GR_READ_ONLY);
     }
@@ -157,10 +130,10 @@ static void make(const struct publish_kind *row)
 
 static void fetch(unsigned i)
 {
-    const bool distances = on.kind->kernel && on.kind->attachment == GL_DEPTH_ATTACHMENT;
+    const bool distances = on.kind->kernel && on.format->attachment == GL_DEPTH_ATTACHMENT;
     const gr_framebuffer_options options = GR_INIT(
-        gr_framebuffer_options, .attachment = on.kind->attachment, .z_near = distances ? 0.1f : 0,
-        .z_far = distances ? 100 : 0, .staging = publish.resources[on.row->in_flight ? 0 : i % 2]);
+        gr_framebuffer_options, .attachment = on.format->attachment, .z_near = distances ? 0.1f : 0,
+        .z_far = distances ? 100 : 0, .staging = publish.resources[on.kind->in_flight ? 0 : i % 2]);
     const gr_framebuffer_options depth =
         GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT);
     const gr_framebuffer_options *const both[] = {&options, &depth};
@@ -237,7 +210,7 @@ static void mapped(unsigned i, void (*work)(CUdeviceptr pixels))
 static void by_hand(unsigned i)
 {
     glBindBuffer(GL_PIXEL_PACK_BUFFER, on.names[i % 2]);
-    glReadPixels(0, 0, WIDTH, HEIGHT, on.kind->format, on.kind->type, NULL);
+    glReadPixels(0, 0, WIDTH, HEIGHT, on.format->format, on.format->type, NULL);
     if (on.kind->form == BOTH)
         glReadPixels(0, 0, WIDTH, HEIGHT, GL_DEPTH_COMPONENT, GL_FLOAT,
                      (void *)(uintptr_t)(PIXELS * 4));
@@ -345,37 +318,36 @@ static void measure_draws(const void *of)
 
 /* ---- The rows -------------------------------------------------------------------------------- */
 
-#define FRAMEBUFFER(name, index)                                                                   \
+#define ROW(part, name, what, of, ...)                                                             \
     {                                                                                              \
-        .row = {name, "", "Framebuffers to tensors", measure_framebuffer}, .framebuffer = index,   \
-        .one_size = true                                                                           \
+        .row = {name, what, part, measure_framebuffer}, .one_size = true, .format = of,            \
+        __VA_ARGS__                                                                                \
     }
+#define FRAMEBUFFER(name, of, by, made)                                                            \
+    ROW("Framebuffers to tensors", name, "", of, .kernel = by, .form = made)
 /* One `staging` with in_flight, or none, so that the library uses its own. */
-#define STAGED(name, what, index, ...)                                                             \
-    {                                                                                              \
-        .row = {name, what, "Framebuffers to tensors, in_flight", measure_framebuffer},            \
-        .framebuffer = index, .one_size = true, __VA_ARGS__                                        \
-    }
+#define STAGED(name, what, ...)                                                                    \
+    ROW("Framebuffers to tensors, in_flight", name, what, RGBA8, __VA_ARGS__)
 
 const struct publish_kind publish_framebuffer_rows[] = {
     {.row = {"small draws", "", "Framebuffers: 20,000 draws before and after the first read",
              measure_draws},
      .one_size = true},
-    FRAMEBUFFER("RGBA8, HWC u8", 0),
-    FRAMEBUFFER("RGBA8, CHW f32", 1),
-    FRAMEBUFFER("depth 24, f32", 2),
-    FRAMEBUFFER("depth 32F, f32", 3),
-    FRAMEBUFFER("depth 24, distance", 4),
-    FRAMEBUFFER("depth 32F, distance", 5),
-    FRAMEBUFFER("RGBA8 buffer, HWC u8", 6),
-    FRAMEBUFFER("depth 24 buffer, f32", 7),
-    FRAMEBUFFER("RGBA8 and depth 24", 8),
-    FRAMEBUFFER("groups of 16", 9),
-    STAGED("no staging, colour", "RGBA8", 0, .library_staging = true),
-    STAGED("in_flight 4, colour", "RGBA8", 0, .in_flight = 4),
-    STAGED("in_flight 8, colour", "RGBA8", 0, .in_flight = 8),
-    STAGED("no staging, both", "RGBA8 and depth 24", 8, .library_staging = true),
-    STAGED("in_flight 4, both", "RGBA8 and depth 24", 8, .in_flight = 4),
-    STAGED("in_flight 8, both", "RGBA8 and depth 24", 8, .in_flight = 8),
+    FRAMEBUFFER("RGBA8, HWC u8", RGBA8, NULL, TEXTURE),
+    FRAMEBUFFER("RGBA8, CHW f32", RGBA8, "planes", TEXTURE),
+    FRAMEBUFFER("depth 24, f32", DEPTH24, NULL, TEXTURE),
+    FRAMEBUFFER("depth 32F, f32", DEPTH32F, NULL, TEXTURE),
+    FRAMEBUFFER("depth 24, distance", DEPTH24, "distance", TEXTURE),
+    FRAMEBUFFER("depth 32F, distance", DEPTH32F, "distance", TEXTURE),
+    FRAMEBUFFER("RGBA8 buffer, HWC u8", RGBA8, NULL, RENDERBUFFER),
+    FRAMEBUFFER("depth 24 buffer, f32", DEPTH24, NULL, RENDERBUFFER),
+    FRAMEBUFFER("RGBA8 and depth 24", RGBA8, NULL, BOTH),
+    FRAMEBUFFER("groups of 16", RGBA8, "planes", GROUPS),
+    STAGED("no staging, colour", "RGBA8", .library_staging = true),
+    STAGED("in_flight 4, colour", "RGBA8", .in_flight = 4),
+    STAGED("in_flight 8, colour", "RGBA8", .in_flight = 8),
+    STAGED("no staging, both", "RGBA8 and depth 24", .library_staging = true, .form = BOTH),
+    STAGED("in_flight 4, both", "RGBA8 and depth 24", .in_flight = 4, .form = BOTH),
+    STAGED("in_flight 8, both", "RGBA8 and depth 24", .in_flight = 8, .form = BOTH),
     {.slots = 0},
 };

@@ -29,7 +29,8 @@ struct publish_kind {
     unsigned slots, group;  /* rings: their slots, and the frames per call */
     bool texture;           /* one texture instead of a ring */
     unsigned in_flight;     /* textures and `staging` of framebuffers; 0: no staging buffers */
-    unsigned framebuffer;   /* framebuffers: the index of the kind */
+    unsigned format, form;  /* framebuffers */
+    const char *kernel;     /* framebuffers: that of the conversion by hand; NULL for a copy */
     bool library_staging;   /* framebuffers: no `staging` is passed */
     bool one_size;          /* whether the row is measured at the first size only */
 };
@@ -43,6 +44,7 @@ extern struct publish {
     bool quick, fetch;
     unsigned blocks, frames, ring_frames; /* the last is a multiple of 16 */
     unsigned pairs, mebibytes;
+    unsigned block_frames; /* of the block that publish_measure() measures */
     gr_tensor *tensors[PUBLISH_PAIRS], *chroma[PUBLISH_PAIRS][2];
     unsigned names[PUBLISH_PAIRS];
     gr_resource *resources[PUBLISH_PAIRS];
@@ -59,6 +61,10 @@ extern const size_t publish_size_count;
 /* tensors.c: makes the pairs, which end with the row */
 void publish_make(const struct publish_kind *kind, struct publish_size size);
 void publish_collect(void); /* collects the tensors that were freed */
+/* Measures blocks of `frames` after one of `warm_up` frames, and adds their values. */
+struct bench_result *publish_measure(const struct bench_row *row, struct publish_size size,
+                                     void (*block)(double *values), const char *const names[],
+                                     size_t count, unsigned warm_up, unsigned frames);
 struct bench_result *publish_add(const struct bench_row *row, struct publish_size size);
 
 #endif

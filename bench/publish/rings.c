@@ -18,7 +18,7 @@ static struct run {
     const struct publish_kind *kind;
     struct publish_size size;
     gr_ring *ring; /* NULL for a texture */
-    unsigned frames, queries[MOST_FRAMES];
+    unsigned queries[MOST_FRAMES];
     GLsync copied[MOST_SLOTS]; /* follows the last copy from each slot; NULL: none */
     double began[MOST_FRAMES];
 } run;
@@ -88,7 +88,7 @@ enum { WALL, LATENCY, VALUES };
 
 static void one_block(double *values)
 {
-    const unsigned frames = run.frames, n = run.kind->group;
+    const unsigned frames = publish.block_frames, n = run.kind->group;
     GLint64 origin;
     double latencies[MOST_FRAMES];
     bench_cuda->StreamSynchronize(publish.on.stream);
@@ -113,21 +113,6 @@ static void one_block(double *values)
     values[LATENCY] = bench_spread_of(latencies, frames).median;
 }
 
-static void measure(const struct bench_row *row)
-{
-    double warm_up[VALUES];
-    struct bench_spread spreads[VALUES];
-    run.frames = run.kind->group;
-    one_block(warm_up);
-    run.frames = publish.ring_frames;
-    bench_measure(&(struct bench_blocks){row->name, 0, publish.blocks, INFINITY, VALUES, one_block},
-                  spreads);
-    struct bench_result *result = publish_add(row, run.size);
-    bench_set(result, "frame_us", spreads[WALL]);
-    bench_set(result, "latency_us", spreads[LATENCY]);
-    bench_set_number(result, "frames_per_s", 1e6 / spreads[WALL].median);
-}
-
 static void end_copies(void)
 {
     for (unsigned i = 0; i < run.kind->slots; i++)
@@ -137,6 +122,7 @@ static void end_copies(void)
 
 static void measure_ring(const void *row)
 {
+    static const char *const names[VALUES] = {"frame_us", "latency_us"};
     const struct publish_kind *kind = row;
     run = (struct run){.kind = kind,
                        .size = publish.quick ? (struct publish_size){64, 36}
@@ -146,7 +132,9 @@ static void measure_ring(const void *row)
         make_ring();
     glGenQueries(MOST_FRAMES, run.queries);
     bench_at_end(end_copies);
-    measure(row);
+    struct bench_result *result = publish_measure(&kind->row, run.size, one_block, names, VALUES,
+                                                  kind->group, publish.ring_frames);
+    bench_set_number(result, "frames_per_s", 1e6 / result->values[WALL].of.median);
 }
 
 /* Publishes CHW f16, as a network or a renderer in CUDA writes it. */

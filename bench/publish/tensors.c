@@ -25,6 +25,23 @@ struct bench_result *publish_add(const struct bench_row *row, struct publish_siz
     return bench_add(row, text);
 }
 
+struct bench_result *publish_measure(const struct bench_row *row, struct publish_size size,
+                                     void (*block)(double *values), const char *const names[],
+                                     size_t count, unsigned warm_up, unsigned frames)
+{
+    struct bench_spread spreads[BENCH_BLOCK_VALUES];
+    double values[BENCH_BLOCK_VALUES];
+    publish.block_frames = warm_up;
+    block(values);
+    publish.block_frames = frames;
+    bench_measure(&(struct bench_blocks){row->name, 0, publish.blocks, INFINITY, count, block},
+                  spreads);
+    struct bench_result *result = publish_add(row, size);
+    for (size_t i = 0; i < count; i++)
+        bench_set(result, names[i], spreads[i]);
+    return result;
+}
+
 /* Fills the tensor. Its values do not affect the time, but memory that was never written would. */
 static gr_tensor *make_tensor(const gr_tensor_desc *desc)
 {
@@ -108,7 +125,6 @@ static struct {
     CUevent begin, end;
     CUdeviceptr copy_from;
     struct publish_size size;
-    unsigned frames;
 } timing;
 
 static void CUDA_CB wait_for(void *semaphore)
@@ -226,7 +242,7 @@ static void release_all(void)
 
 static void one_block(double *values)
 {
-    const unsigned frames = timing.frames;
+    const unsigned frames = publish.block_frames;
     double copy_call;
     map_all();
     time_on_gpu(publish_one, frames, &values[GPU], &values[CALL]);
@@ -257,18 +273,11 @@ static void measure(const struct bench_row *row)
     static const char *const names[VALUES] = {"gpu_us", "copy_us", "call_us", "with_map_us",
                                               "upload_us"};
     const double bytes = (double)(publish.source_bytes + publish.target_bytes);
-    double warm_up[VALUES];
-    struct bench_spread spreads[VALUES];
-    timing.frames = publish.pairs;
     load_kernels();
-    one_block(warm_up);
-    timing.frames = publish.frames > publish.pairs ? publish.frames : publish.pairs;
-    bench_measure(&(struct bench_blocks){row->name, 0, publish.blocks, INFINITY, VALUES, one_block},
-                  spreads);
-    struct bench_result *result = publish_add(row, timing.size);
-    for (size_t i = 0; i < VALUES; i++)
-        bench_set(result, names[i], spreads[i]);
-    const double gpu = spreads[GPU].median, copy = spreads[COPY].median;
+    struct bench_result *result =
+        publish_measure(row, timing.size, one_block, names, VALUES, publish.pairs,
+                        publish.frames > publish.pairs ? publish.frames : publish.pairs);
+    const double gpu = result->values[GPU].of.median, copy = result->values[COPY].of.median;
     bench_set_number(result, "gb_per_s", bytes / gpu / 1e3);
     bench_set_number(result, "percent_of_copy",
                      100 * (bytes / gpu) / ((double)publish.target_bytes * 2 / copy));

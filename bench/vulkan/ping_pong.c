@@ -120,24 +120,29 @@ static void set_done_value(struct vkb_side *side, unsigned n)
 }
 
 /*
- * Fills n resources from the first one on, and submits their use by Vulkan: with one wait and one
- * signal for all.
+ * Whether the frame is the last one of a batch. As in other rows, a frame is one round trip of one
+ * resource. The last frame of a batch does the work of the whole batch.
  */
-static void trip_raw(struct vkb_side *side, const struct vkb_kind *kind, unsigned first, unsigned n)
+static bool ends_batch(const struct vkb_side *side, const struct vkb_kind *kind, unsigned *first)
 {
+    *first = (unsigned)(side->frames / kind->copies * kind->copies % kind->resources);
+    return (side->frames + 1) % kind->copies == 0;
+}
+
+/* With one wait and one signal for all resources of a batch, or for one resource. */
+static void trip_raw(struct vkb_side *side, const struct vkb_kind *kind)
+{
+    unsigned first;
+    if (!ends_batch(side, kind, &first))
+        return;
     if (side->waits_for[first] != 0)
         vkb_raw_wait(side, side->waits_for[first]);
-    for (unsigned i = first; i < first + n; i++)
+    for (unsigned i = first; i < first + kind->copies; i++)
         vkb_fill(side, i);
     vkb_raw_signal(side, ++side->computed);
     submit(side, kind, side->release, side->computed, side->acquire, ++side->drawn);
     side->waits_for[first] = side->drawn;
-    set_done_value(side, n);
-}
-
-static void ping_pong_raw(struct vkb_side *side, const struct vkb_kind *kind)
-{
-    trip_raw(side, kind, (unsigned)(side->frames % kind->resources), 1);
+    set_done_value(side, kind->copies);
 }
 
 /*
@@ -166,23 +171,6 @@ static void ping_pong_grinterop(struct vkb_side *side, const struct vkb_kind *ki
     vkb_fill(side, i);
     GR(buffer_release, buffer);
     submit_begun(side, kind, i, 1);
-}
-
-/*
- * Whether the frame is the last one of a batch. As in other rows, a frame is one round trip of one
- * resource. The last frame of a batch does the work of the whole batch.
- */
-static bool ends_batch(const struct vkb_side *side, const struct vkb_kind *kind, unsigned *first)
-{
-    *first = (unsigned)(side->frames / kind->copies * kind->copies % kind->resources);
-    return (side->frames + 1) % kind->copies == 0;
-}
-
-static void batch_raw(struct vkb_side *side, const struct vkb_kind *kind)
-{
-    unsigned first;
-    if (ends_batch(side, kind, &first))
-        trip_raw(side, kind, first, kind->copies);
 }
 
 static void batch_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
@@ -250,7 +238,7 @@ void vkb_check_work(const struct vkb_kind *kind)
         .paced_by_release = by_release, .queue = of, .submits = in_call, .copies = in_submit       \
     }
 #define PING_PONG(prefix, of, way, what, n, in_call)                                               \
-    TRIP(prefix, of, way, what, n, ping_pong_raw, ping_pong_grinterop, in_call, 1, false)
+    TRIP(prefix, of, way, what, n, trip_raw, ping_pong_grinterop, in_call, 1, false)
 #define TRIPS(prefix, of)                                                                          \
     TRIP(prefix, of, "cuda", "CUDA alone", 1, cuda_alone, NULL, 1, 1, true),                       \
         TRIP(prefix, of, "queue", "queue alone", 1, queue_alone, NULL, 1, 1, false),               \
@@ -261,7 +249,7 @@ void vkb_check_work(const struct vkb_kind *kind)
         PING_PONG(prefix, of, "8", "8 in turn", 8, 1),                                             \
         PING_PONG(prefix, of, "8x", "8 in one call", 8, 8),                                        \
         PING_PONG(prefix, of, "16x", "16 in one call", 16, 16),                                    \
-        TRIP(prefix, of, "8b", "batches of 8", 16, batch_raw, batch_grinterop, 1, 8, false)
+        TRIP(prefix, of, "8b", "batches of 8", 16, trip_raw, batch_grinterop, 1, 8, false)
 
 /*
  * "CUDA alone" and "queue alone" are the parts of a round trip. Their sum is the bound for one

@@ -17,10 +17,7 @@ struct bench_vk_object vkb_make_buffer(void)
 
 /* ---- By raw calls ---------------------------------------------------------------------------- */
 
-static void end_memory(void *memory)
-{
-    CU(DestroyExternalMemory, memory);
-}
+BENCH_CUDA_END(end_memory, DestroyExternalMemory)
 
 static void end_pointer(void *pointer)
 {
