@@ -2,7 +2,8 @@
 /*
  * Errors and lifetimes. An error ends the step in which it happens, so that steps are straight
  * code; its message is printed, or becomes the reason why a row was not measured. Objects that are
- * "kept" end with their scope, which is a row, the rows of a size, or the program.
+ * "kept" end with their scope, which is a row, the rows of a size, or the program. An error between
+ * a map and its release leaves the resource mapped.
  */
 #ifndef BENCH_SCOPE_H
 #define BENCH_SCOPE_H
@@ -36,8 +37,7 @@ _Noreturn void bench_fail_cuda(CUresult result, const char *call);
 _Noreturn void bench_fail_grinterop(const char *call);
 _Noreturn void bench_give_up(void);
 
-/* The last error of this thread. bench_print_error() prints it unless `good`, and returns `good`.
- */
+/* The last error of this thread, which bench_print_error() prints unless `good`. Returns `good`. */
 const char *bench_last_error(void);
 bool bench_print_error(bool good);
 
