@@ -197,9 +197,9 @@ void frames_measure(const void *row)
                                                : &base,
                                  run},
                          .result = result};
-    /* An error may have left them. */
-    scene.queries = NULL;
-    scene.ended = NULL;
     if (!bench_scope(measure, NULL))
         bench_not_measured(result, bench_last_error());
+    /* An error may have left them, and the next size draws before its first row. */
+    scene.queries = NULL;
+    scene.ended = NULL;
 }

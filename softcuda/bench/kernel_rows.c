@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Compares kernels without barriers with the same loops in OpenMP, on the same memory. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "softcuda/bench/softcuda.h"
@@ -85,7 +86,9 @@ static void compare(struct soft_bench *bench, const struct soft_way *ways, unsig
                     struct kernel_row *row)
 {
     const size_t bytes = sizeof(float) * row->loops.width * row->loops.height;
-    float *wanted = bench_alloc(bytes);
+    float *wanted = malloc(bytes);
+    if (!wanted)
+        bench_fail("out of memory");
     for (unsigned w = 0; w < count; w++) {
         fill(row);
         ways[w].run(bench, row, 1);
@@ -96,6 +99,7 @@ static void compare(struct soft_bench *bench, const struct soft_way *ways, unsig
             bench->wrong++;
         }
     }
+    free(wanted);
 }
 
 /* ---- The rows -------------------------------------------------------------------------------- */
