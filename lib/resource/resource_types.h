@@ -144,7 +144,8 @@ struct gr_resource {
     gr_buffer *current;
     gr_resource *after; /* the next resource of the group: gr_group_has() */
     bool is_image, is_3d;
-    bool in_a_ring;            /* the resource is in a ring, and only the ring may map it */
+    /* The resource is in a ring, and only the ring may map it. Cleared last, on any thread. */
+    atomic_bool in_a_ring;
     bool parked;               /* the end of the resource is deferred: backend->park() */
     bool claimed;              /* a thread is ending the resource */
     atomic_bool turn_is_taken; /* gr_resource_take_turn() */
