@@ -87,9 +87,10 @@ bool gl_native_current(struct gl_native *native)
     return false;
 }
 
+/* The library stays loaded: libglvnd patches its functions, which other threads may be in. */
 bool gl_native_has_es(void)
 {
-    void *library = dlopen(GL_NATIVE_ES, RTLD_LAZY | RTLD_LOCAL);
+    void *library = dlopen(GL_NATIVE_ES, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     if (library)
         dlclose(library);
     return library;
