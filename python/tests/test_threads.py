@@ -143,6 +143,7 @@ def test_threads_map_separate_resources_in_parallel(cuda):
     elsewhere(*[work] * 4)
 
 
+@pytest.mark.filterwarnings("ignore:1 tensor outlived:ResourceWarning")
 def test_one_thread_closes_or_drops_what_others_map(vulkan, cuda):
     """Each call succeeds or says why not. Without the GIL the calls overlap everywhere."""
     end, texts, mapped = time.monotonic() + 20, set(), []
