@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "softcuda/driver/memory/memfd.h"
+
 #if defined(__x86_64__)
 #define HOST_MACHINE EM_X86_64
 #elif defined(__aarch64__)
@@ -157,27 +159,13 @@ static CUresult open_descriptor(int fd, const char *name, void **object)
     return CUDA_ERROR_INVALID_IMAGE;
 }
 
-static bool write_all(int fd, const unsigned char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, bytes, size);
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0) {
-            bytes += n;
-            size -= (size_t)n;
-        }
-    }
-    return true;
-}
-
 static CUresult open_copy(const void *image, size_t size, const char *name, void **object)
 {
     int fd = memfd_create("libgrinterop-softcuda-module", MFD_CLOEXEC);
     if (fd < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
-    if (write_all(fd, image, size))
+    if (soft_file_write(fd, image, size, 0))
         result = open_descriptor(fd, name, object);
     close(fd);
     return result;

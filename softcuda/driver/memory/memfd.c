@@ -58,8 +58,7 @@ static size_t data_offset(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* False if there is no memory for a page. */
-static bool write_all(int fd, const void *bytes, size_t size, size_t offset)
+bool soft_file_write(int fd, const void *bytes, size_t size, size_t offset)
 {
     for (size_t done = 0; done < size;) {
         ssize_t more = pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
@@ -81,7 +80,8 @@ static bool write_poison(int fd, size_t size, size_t offset)
     if (written)
         memset(poison, SOFT_POISON, most);
     for (size_t done = 0; written && done < size; done += most)
-        written = write_all(fd, poison, size - done < most ? size - done : most, offset + done);
+        written =
+            soft_file_write(fd, poison, size - done < most ? size - done : most, offset + done);
     free(poison);
     return written;
 }
@@ -98,10 +98,11 @@ static bool fill(int fd, size_t size, int device)
     memcpy(head.uuid, mesa_uuid, sizeof(head.uuid));
     mark own = {.device = (uint32_t)device};
     memcpy(own.name, mark_name, sizeof(own.name));
-    return write_all(fd, &head, sizeof(head), 0) &&
-           write_all(fd, &own, sizeof(own), sizeof(head)) &&
-           write_all(fd, &head.offset, sizeof(head.offset), offset - sizeof(head.offset)) &&
-           write_poison(fd, size, offset) && write_all(fd, room, sizeof(room), offset + size) &&
+    return soft_file_write(fd, &head, sizeof(head), 0) &&
+           soft_file_write(fd, &own, sizeof(own), sizeof(head)) &&
+           soft_file_write(fd, &head.offset, sizeof(head.offset), offset - sizeof(head.offset)) &&
+           write_poison(fd, size, offset) &&
+           soft_file_write(fd, room, sizeof(room), offset + size) &&
            fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 

@@ -17,6 +17,9 @@ typedef struct {
     bool is_own;   /* created by soft_memfd_create(), in any process */
 } soft_memfd;
 
+/* Writes all bytes at an offset of the file. False on failure, as without memory for a page. */
+bool soft_file_write(int fd, const void *bytes, size_t size, size_t offset);
+
 /* Creates a file with `size` bytes of poisoned data. CUDA_ERROR_OUT_OF_MEMORY on failure. */
 CUresult soft_memfd_create(size_t size, int device, soft_memfd *file);
 
