@@ -114,6 +114,7 @@ static void end_kept(void *of)
 bool bench_scope(void (*step)(void *of), void *of)
 {
     const size_t before = kept_count;
+    *last_error = '\0'; /* of an earlier step whose failure was no error */
     const bool done = bench_try(step, of);
     bool ended = true;
     char reason[sizeof(last_error)];
