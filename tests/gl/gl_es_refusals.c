@@ -122,7 +122,6 @@ static const struct {
     {"RGB8", "RGBA8", &by_copy,
      "cannot write its texels as CUDA has them. Use GR_READ_ONLY, or "
      "GL_RGBA8."},
-    {"SRGB8", "SRGB8_ALPHA8", &by_copy, "GL_SRGB8_ALPHA8."}, /* NVIDIA's driver can read GL_SRGB8 */
     {"RGB32F", "RGBA32F", &by_copy, "cannot read its texels as CUDA has them. Use GL_RGBA32F."},
     {"RGB10_A2", "RGBA16F", &by_interop, "Use GL_RGBA16F, or GR_TRANSPORT_COPY in "},
     {"R11F_G11F_B10F", "RGBA16F", &by_interop, "Use GL_RGBA16F."},
@@ -145,6 +144,18 @@ TEST(another_format_is_named_that_works, sizeof(formats) / sizeof(formats[0]))
     assert_refused(&image, formats[_i].way, formats[_i].text);
     assert_gl_clean();
     es_check_image(formats[_i].other, "2D", 1, formats[_i].way);
+}
+
+TEST(srgb_of_three_channels_is_refused_as_the_driver_does)
+{
+    const struct image image = image_make("SRGB8", "2D", 8, 8, 1);
+    assert_refused(&image, &by_copy,
+                   gr_cuda_is_software()
+                       ? "cannot read its texels as CUDA has them. Use GL_SRGB8_ALPHA8."
+                       : "cannot write its texels as CUDA has them. Use GR_READ_ONLY, or "
+                         "GL_SRGB8_ALPHA8.");
+    assert_gl_clean();
+    es_check_image("SRGB8_ALPHA8", "2D", 1, &by_copy);
 }
 
 TEST(flags_are_named_that_work)
