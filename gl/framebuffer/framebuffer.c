@@ -94,15 +94,9 @@ static gr_status check_planes(struct part *p, const char *call)
     return GR_OK;
 }
 
-/*
- * Also checks immutable storage: its registration stays valid, but its name may be reused. CUDA
- * uses shared storage in any context, but its name is valid in one OpenGL context only, which the
- * check of the thread does not look at then.
- */
+/* Also checks immutable storage: its registration stays valid, but its name may be reused. */
 static gr_status check_storage(gr_resource *buffer, CUstream stream, const char *call)
 {
-    if (!buffer->backend->on_thread && !gl_object_on_thread(buffer))
-        return gl_object_refuse_thread(buffer, call);
     return gl_shared_of(buffer) ? GR_OK : gl_object_check_storage(&buffer, 1, stream, call);
 }
 
@@ -488,7 +482,9 @@ static gr_status take_copy(struct fetch *f, const gr_framebuffer_options *option
     GR_TRY(gr_resource_check_slot(f->staging, f->call));
     GR_TRY(gr_resource_check_open(f->staging, f->call));
     GR_TRY(check_buffer(f->staging, "buffer", f->call));
-    GR_TRY(gr_resource_check_thread(f->staging, f->call));
+    /* CUDA may use shared buffers of a ring on any thread, but OpenGL has the name in one context
+     */
+    GR_TRY(gr_resource_check_graphics_here(f->staging, f->call));
     const size_t size = f->staging->size;
     if (offset > size)
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,

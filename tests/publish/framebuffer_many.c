@@ -177,3 +177,28 @@ TEST(shared_buffers_of_another_context_are_refused)
     gr_egl_free(stranger);
     assert_ok(gr_egl_make_current(fx.egl));
 }
+
+/*
+ * Any thread may use the CUDA side of a ring of shared buffers. Catches: OpenGL, which had no
+ * buffer of that name, wrote to the address 0 instead.
+ */
+TEST(slots_of_another_context_are_refused)
+{
+    const gr_ring_options by_graphics = GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS);
+    const gr_slot *slot;
+    gr_resource *resources[2];
+    for (int i = 0; i < 2; i++)
+        resources[i] = must_make(gr_create_gl_buffer(MOST_BYTES, GR_READ_ONLY, NULL));
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(resources, 2, &by_graphics));
+    for (int i = 0; i < 2; i++)
+        gr_resource_free(resources[i]);
+    assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, 0));
+    gr_egl *stranger = must_make(gr_egl_create(NULL));
+    assert_fails(
+        gr_copy_framebuffer(make_framebuffer(attachment_rgba8, 0), slot->resource, 0, NULL),
+        GR_ERR_GL, 0, "was registered in another context");
+    gr_egl_free(stranger);
+    assert_ok(gr_egl_make_current(fx.egl));
+    assert_ok(gr_copy_framebuffer(make_framebuffer(attachment_rgba8, 0), slot->resource, 0, NULL));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
+}
