@@ -113,7 +113,8 @@ struct gr_sync {
     /* the value of `acquire` that the next map waits for; 0: none */
     uint64_t drawn;
     gr_semaphore *acquire, *release; /* references to the semaphores of `pair`, or NULL */
-    struct gr_submit_use *begun;     /* the use in the open submit of the resource, or NULL */
+    /* the use in the open submit of the resource, or NULL; another thread may free the submit */
+    _Atomic(struct gr_submit_use *) begun;
     bool decided; /* the order of the resource is defined: by semaphores, or explicitly by none */
     enum gr_holder held_by;
     bool owes; /* a release copied bytes that no committed submit has moved to the object */
