@@ -64,7 +64,8 @@ static int run(void *user)
 static PyObject *run_in_context(gr_buffer *buffer, struct work *work)
 {
     int result;
-    WITHOUT_GIL(result = in_context(gr_buffer_get_info(buffer)->context, run, work));
+    const CUcontext context = gr_buffer_get_info(buffer)->context; /* which writes the info */
+    WITHOUT_GIL(result = in_context(context, run, work));
     return result == CUDA_SUCCESS
                ? Py_NewRef(Py_None)
                : driver_fail(result, work->pattern_size ? "cuMemsetD8Async" : "cuMemcpyAsync");
