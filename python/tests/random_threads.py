@@ -4,9 +4,10 @@
     python3 random_threads.py --seed 1 --seconds 1800
 
 Some calls have random arguments, and some arguments make further calls when they are read or
-dropped. Nothing may crash or hang, and calls may raise only documented exceptions. All work uses
-one stream, and no memory is read after its mapping ends, since the driver's behaviour then is
-undefined. If cuda.core is installed, its objects are used too, and mappings are cuda.core Buffers.
+dropped. Nothing may crash or hang, calls may raise only documented exceptions, and OpenGL may
+report no error except that memory is short. All work uses one stream, and no memory is read after
+its mapping ends, since the driver's behaviour then is undefined. If cuda.core is installed, its
+objects are used too, and mappings are cuda.core Buffers.
 """
 
 import argparse
@@ -82,6 +83,8 @@ class Worker:
         try:
             call(*arguments)
         except ALLOWED as error:
+            if getattr(error, "domain", "") == "opengl" and not isinstance(error, MemoryError):
+                raise  # a check of the library let a wrong call of OpenGL pass
             self.errors[type(error).__name__] += 1
         except RuntimeError as error:
             if type(error) is not RuntimeError or not any(text in str(error) for text in STATES):
