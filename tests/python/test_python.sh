@@ -8,6 +8,8 @@
 # The dependencies of the tests (NumPy, cuda.core, Numba, pytest, ...) are installed into a virtual
 # environment in python/ of the build folder, in the versions of python/tests/requirements.txt.
 #
+# With ThreadSanitizer only random_threads.py runs, which needs only NumPy.
+#
 # GR_PYTHON  the Python to use; default python3
 
 top=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd) || exit 99
@@ -22,9 +24,10 @@ skip() {
 
 # ---- Whether it can run here ----
 
-case ${GR_SANITIZER:-no} in
-no) ;;
-*) skip "Python is not built with the sanitizer $GR_SANITIZER" ;;
+sanitizer=${GR_SANITIZER:-no}
+case $sanitizer in
+no | thread) ;;
+*) skip "Python is not built with the sanitizer $sanitizer" ;;
 esac
 [ -f .libs/libgrinterop.so ] || skip "there is no .libs/libgrinterop.so in $PWD"
 [ -w "$top" ] || skip "the source folder is read-only, so no package can be built"
@@ -42,6 +45,10 @@ command -v cmake >/dev/null || skip "there is no cmake"
 
 # The stamp is written last, so that an interrupted installation is started again.
 mkdir -p "$place" || exit 99
+if [ "$sanitizer" = thread ]; then
+    grep '^numpy==' "$requirements" >"$place/numpy.txt" || exit 99
+    requirements=$place/numpy.txt
+fi
 if ! cmp -s "$requirements" "$place/installed"; then
     rm -rf "$place/venv" "$place/installed"
     "$python" -m venv "$place/venv" || exit 99
@@ -58,6 +65,7 @@ cp -R "$top/python" "$place/source.new" && rm -rf "$place/source" &&
     mv "$place/source.new" "$place/source" || exit 99
 warnings=
 if grep -q '^WARN_CFLAGS = .*-Werror' Makefile; then warnings=-Werror; fi
+if [ "$sanitizer" = thread ]; then warnings="$warnings -fsanitize=thread"; fi
 {
     cmake -S "$top/python" -B "$place/objects" -DGRINTEROP_BUILD="$PWD" \
         -DPython_EXECUTABLE="$place/venv/bin/python" -DCMAKE_C_FLAGS="${CFLAGS-} $warnings" &&
@@ -75,5 +83,17 @@ if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     export LD_LIBRARY_PATH="$PWD/softcuda/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 fi
 export PYTHONPATH="$place/source" PYTHONDONTWRITEBYTECODE=1 GR_SOURCE="$top"
+if [ "$sanitizer" = thread ]; then
+    # Calls with random streams copy the same memory without an order.
+    { cat "$top/tests/support/suppressions/tsan.supp" && echo "race:soft_copy_run"; } \
+        >"$place/tsan.supp" || exit 99
+    export TSAN_OPTIONS="$TSAN_OPTIONS:suppressions=$place/tsan.supp"
+    cd "$place/source/tests" || exit 99
+    # shellcheck disable=SC2086 # the compiler may have a prefix
+    LD_PRELOAD=$(${CC:-gcc} -print-file-name=libtsan.so) "$place/venv/bin/python" \
+        random_threads.py --without-core --threads 4 --seconds 20 || exit
+    echo "100%: Checks: 1, Failures: 0, Errors: 0"
+    exit 0
+fi
 cd "$place" && exec "$place/venv/bin/python" -m pytest -q -p no:cacheprovider \
     -c "$place/source/tests/pytest.ini" "$place/source/tests" "$@"
