@@ -48,7 +48,7 @@
  *           Elements outside of the memory are refused.
  * Threads   Two threads may use two tensors at the same time. One thread at a time may use a tensor
  *           and its views, but any thread may free a tensor or an export at any time, without an
- *           OpenGL context, also at exit.
+ *           OpenGL context, also at exit, and another thread may end the mapping meanwhile.
  */
 #ifndef GR_TENSOR_H
 #define GR_TENSOR_H

@@ -284,7 +284,7 @@ static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on
                           ready_on, end, managed, call);
     if (tensor && exported && exported->user.revoke) {
         tensor->user.revoke = exported->user.revoke;
-        gr_mapping_users_add(exported->user.buffer, &tensor->user);
+        gr_mapping_users_join(&exported->user, &tensor->user);
     }
     if (tensor)
         gr_live_add(GR_LIVE_DLPACK_TAKEN, managed);

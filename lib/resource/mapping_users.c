@@ -14,9 +14,8 @@
 /* Protects the lists of all buffers, because users may be removed on any thread. */
 static struct gr_lock lock = GR_LOCK(MAPPING_USERS);
 
-void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user)
+static void add(gr_buffer *buffer, struct gr_mapping_user *user)
 {
-    GR_LOCKED(&lock);
     user->buffer = buffer;
     user->previous = NULL;
     user->next = buffer->users;
@@ -24,6 +23,22 @@ void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user)
         user->next->previous = user;
     buffer->users = user;
     buffer->user_count++;
+}
+
+void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user)
+{
+    GR_LOCKED(&lock);
+    add(buffer, user);
+}
+
+void gr_mapping_users_join(const struct gr_mapping_user *other, struct gr_mapping_user *user)
+{
+    gr_lock(&lock);
+    if (other->buffer)
+        add(other->buffer, user);
+    else
+        user->revoke(user);
+    gr_unlock(&lock);
 }
 
 static void take_out(struct gr_mapping_user *user)

@@ -3,8 +3,8 @@
  * Users of a mapping: the tensors that refer to the mapped bytes. The end of the mapping revokes
  * its users; gr_buffer_release_later() waits for the last user.
  *
- * Thread   a user may be removed on any thread; the other functions follow the thread rule of the
- *          resource
+ * Thread   a user may join another one and be removed on any thread; the other functions follow the
+ *          thread rule of the resource
  */
 #ifndef GR_LIB_RESOURCE_MAPPING_USERS_H
 #define GR_LIB_RESOURCE_MAPPING_USERS_H
@@ -21,7 +21,11 @@ struct gr_mapping_user {
     void (*revoke)(struct gr_mapping_user *user);
 };
 
+/* Adds a user whose fields are complete, because it may be revoked at once. */
 void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user);
+
+/* The same for the mapping of another user; revokes the new user if that mapping has ended. */
+void gr_mapping_users_join(const struct gr_mapping_user *other, struct gr_mapping_user *user);
 
 /*
  * Removes a user. The mapping keeps the user's streams, and the release of the mapping waits for

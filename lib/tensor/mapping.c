@@ -42,9 +42,10 @@ gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdevicept
     tensor->stream = buffer->stream;
     tensor->info.read_only = tensor->info.read_only || !gr_resource_writes(resource);
     tensor->user.revoke = revoke;
-    if (status == GR_OK)
-        gr_mapping_users_add(buffer, &tensor->user);
-    return gr_tensor_expose(tensor, status);
+    if (!gr_tensor_expose(tensor, status))
+        return NULL;
+    gr_mapping_users_add(buffer, &tensor->user);
+    return tensor;
 }
 
 /* ---- The default description of a mapping ---------------------------------------------------- */

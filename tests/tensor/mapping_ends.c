@@ -223,6 +223,49 @@ enum { ROUNDS = 150, HANDED = 4 };
 static gr_tensor *handed[HANDED]; /* accessed atomically */
 static bool over;                 /* accessed atomically */
 
+static void *view_what_is_handed(void *unused)
+{
+    static const int64_t shape[] = {1};
+    const gr_tensor_desc one =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+    (void)unused;
+    gr_tensor *tensor = NULL, *views[HANDED];
+    while (!(tensor = __atomic_load_n(&handed[0], __ATOMIC_ACQUIRE)))
+        continue;
+    for (int i = 0; i < HANDED; i++)
+        views[i] = gr_tensor_view(tensor, &one);
+    __atomic_store_n(&handed[0], NULL, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE))
+        continue;
+    for (int i = 0; i < HANDED; i++) {
+        ck_assert(!views[i] || gr_tensor_get_info(views[i])->revoked);
+        ck_assert(!views[i] || !gr_tensor_get_info(views[i])->ptr);
+        gr_tensor_free(views[i]);
+    }
+    return NULL;
+}
+
+/* Catches: a view that was created while the mapping ended stayed usable, or used no mapping. */
+TEST(one_thread_creates_views_while_another_releases_the_mapping, SORTS)
+{
+    make_or_skip(m, _i);
+    for (int round = 0; round < ROUNDS / 3; round++) {
+        pthread_t thread;
+        gr_buffer *buffer = must_map(m.resource);
+        gr_tensor *tensor = must_tensor(buffer);
+        __atomic_store_n(&over, false, __ATOMIC_RELEASE);
+        ck_assert_int_eq(pthread_create(&thread, NULL, view_what_is_handed, NULL), 0);
+        __atomic_store_n(&handed[0], tensor, __ATOMIC_RELEASE);
+        assert_ok(gr_buffer_release(buffer));
+        while (__atomic_load_n(&handed[0], __ATOMIC_ACQUIRE))
+            continue;
+        __atomic_store_n(&over, true, __ATOMIC_RELEASE);
+        pthread_join(thread, NULL);
+        gr_tensor_free(tensor);
+    }
+    gr_resource_free(m.resource);
+}
+
 static void *free_what_is_handed(void *unused)
 {
     (void)unused;
