@@ -201,9 +201,9 @@ void gr_external_end(struct gr_external *r)
 {
     if (!r->memory)
         return;
+    gr_submit_leave(&r->base.sync);
     /* the CUDA objects ended with their context */
     struct leftover left = {.memory = r->memory, .sync = r->base.sync};
-    gr_submit_leave(&r->base.sync);
     end_leftover(&left, false);
 }
 

@@ -18,7 +18,8 @@
 #include "lib/resource/resource.h"
 #include "lib/sync/submit_memory.h"
 
-static struct gr_lock lock = GR_LOCK(SUBMITS); /* protects `begun` of all resources */
+/* Protects the ends of uses. Checks read `begun` of a resource without it. */
+static struct gr_lock lock = GR_LOCK(SUBMITS);
 
 static struct gr_submit_made *made_of(gr_submit *submit)
 {
@@ -74,9 +75,9 @@ static void drop(struct gr_submit_made *s)
                                "the next map does not wait for the submitted work.");
     if (!s->committed) {
         gr_lock(&lock);
+        end(s);
         for (size_t i = 0; i < s->count; i++)
             settle_use(&s->uses[i], false);
-        end(s);
         gr_unlock(&lock);
     }
     for (size_t i = 0; i < s->shown.wait_count; i++)
