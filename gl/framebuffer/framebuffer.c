@@ -482,8 +482,7 @@ static gr_status take_copy(struct fetch *f, const gr_framebuffer_options *option
     GR_TRY(gr_resource_check_slot(f->staging, f->call));
     GR_TRY(gr_resource_check_open(f->staging, f->call));
     GR_TRY(check_buffer(f->staging, "buffer", f->call));
-    /* CUDA may use shared buffers of a ring on any thread, but OpenGL has the name in one context
-     */
+    /* gr_resource_check_thread() lets slots of a ring pass, whose name is of one context only */
     GR_TRY(gr_resource_check_graphics_here(f->staging, f->call));
     const size_t size = f->staging->size;
     if (offset > size)

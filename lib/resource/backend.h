@@ -34,9 +34,9 @@ struct gr_backend {
 
     /*
      * Whether this thread may use the resource now. For OpenGL: whether the OpenGL context of the
-     * resource is current. The core calls this function before every operation below. The function
-     * formats no text. NULL, like refuse_thread() and park(): any thread may use and free the
-     * resource.
+     * resource is current. The core calls this function before every operation below, unless
+     * `cuda_on_any_thread` makes that unnecessary. The function formats no text. NULL, like
+     * refuse_thread() and park(): any thread may use and free the resource.
      */
     bool (*on_thread)(const gr_resource *resource);
 
@@ -96,9 +96,9 @@ struct gr_backend {
 
     /*
      * For a ring: begin_use() starts the use by the graphics API after a release by CUDA, and
-     * end_use() ends this use before a map by CUDA. Both are called on a thread that may use the
-     * resources, and record errors. They are NULL if map() and unmap() already order both sides, or
-     * if submits of the application contain the signals and waits.
+     * end_use() ends this use before a map by CUDA. Both are called where the graphics API can use
+     * the resources, and record errors. They are NULL if map() and unmap() already order both
+     * sides, or if submits of the application contain the signals and waits.
      */
     gr_status (*begin_use)(gr_resource *const resources[], size_t n);
     gr_status (*end_use)(gr_resource *const resources[], size_t n);
@@ -206,7 +206,7 @@ static inline gr_status gr_resource_check_thread(const gr_resource *resource, co
                                            : resource->backend->refuse_thread(resource, call);
 }
 
-/* Like gr_resource_check_thread(), for the side of the graphics API in a ring. */
+/* Like gr_resource_check_thread(), for calls that use the graphics API, even in a ring. */
 static inline gr_status gr_resource_check_graphics_here(const gr_resource *resource,
                                                         const char *call)
 {
