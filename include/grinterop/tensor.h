@@ -48,7 +48,9 @@
  *           Elements outside of the memory are refused.
  * Threads   Two threads may use two tensors at the same time. One thread at a time may use a tensor
  *           and its views, but any thread may free a tensor or an export at any time, without an
- *           OpenGL context, also at exit, and another thread may end the mapping meanwhile.
+ *           OpenGL context, also at exit. Another thread may end the mapping during
+ *           gr_tensor_view() and gr_tensor_from_dlpack(), which then return a revoked tensor or
+ *           GR_ERR_STATE.
  */
 #ifndef GR_TENSOR_H
 #define GR_TENSOR_H

@@ -282,9 +282,11 @@ static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on
     gr_tensor *tensor =
         gr_tensor_wrap_as(&parsed.desc, parsed.data, parsed.names_device ? parsed.device : -1,
                           ready_on, end, managed, call);
+    if (!tensor && exported) /* a failure because the mapping ended meanwhile */
+        (void)check_unused(managed, exported, call);
     if (tensor && exported && exported->user.revoke) {
         tensor->user.revoke = exported->user.revoke;
-        gr_mapping_users_join(&exported->user, &tensor->user);
+        gr_mapping_users_join(&exported->user, &tensor->user, NULL);
     }
     if (tensor)
         gr_live_add(GR_LIVE_DLPACK_TAKEN, managed);

@@ -31,14 +31,17 @@ void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user)
     add(buffer, user);
 }
 
-void gr_mapping_users_join(const struct gr_mapping_user *other, struct gr_mapping_user *user)
+void gr_mapping_users_join(const struct gr_mapping_user *other, struct gr_mapping_user *user,
+                           CUstream *stream)
 {
-    gr_lock(&lock);
-    if (other->buffer)
-        add(other->buffer, user);
-    else
+    GR_LOCKED(&lock);
+    if (!other->buffer) {
         user->revoke(user);
-    gr_unlock(&lock);
+        return;
+    }
+    if (stream)
+        *stream = other->buffer->stream;
+    add(other->buffer, user);
 }
 
 static void take_out(struct gr_mapping_user *user)

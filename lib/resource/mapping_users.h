@@ -24,8 +24,12 @@ struct gr_mapping_user {
 /* Adds a user whose fields are complete, because it may be revoked at once. */
 void gr_mapping_users_add(gr_buffer *buffer, struct gr_mapping_user *user);
 
-/* The same for the mapping of another user; revokes the new user if that mapping has ended. */
-void gr_mapping_users_join(const struct gr_mapping_user *other, struct gr_mapping_user *user);
+/*
+ * The same for the mapping of another user, whose stream is written to `stream` unless that is
+ * NULL. Revokes the new user if that mapping has ended.
+ */
+void gr_mapping_users_join(const struct gr_mapping_user *other, struct gr_mapping_user *user,
+                           CUstream *stream);
 
 /*
  * Removes a user. The mapping keeps the user's streams, and the release of the mapping waits for

@@ -28,17 +28,17 @@ static gr_status inherit(const gr_tensor *tensor, gr_tensor_desc *desc, const ch
 
 /*
  * Completes a view of a tensor of a mapping, which is a user of that mapping, too. The mapping may
- * end meanwhile on another thread, so that only the tensor is read.
+ * end meanwhile on another thread, so only the tensor is read. If the tensor is an import, its own
+ * stream is not the one of the mapping, whose release would not wait for the view.
  */
 static gr_tensor *join_mapping(gr_tensor *view, const gr_tensor *tensor, const char *call)
 {
     const gr_status status = gr_context_hold(&tensor->context, &view->context, call);
     view->info.device = tensor->info.device;
-    view->stream = tensor->stream;
     view->user.revoke = tensor->user.revoke;
     if (!gr_tensor_expose(view, status))
         return NULL;
-    gr_mapping_users_join(&tensor->user, &view->user);
+    gr_mapping_users_join(&tensor->user, &view->user, &view->stream);
     return view;
 }
 

@@ -149,6 +149,30 @@ TEST(tensors_outlive_the_cuda_context)
     assert_ok(gr_tensor_collect(0));
 }
 
+/* The import's own stream is not that of the mapping. */
+TEST(the_release_waits_for_a_view_of_an_import, SORTS)
+{
+    const gr_tensor_desc whole =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){SIZE});
+    make_or_skip(m, _i);
+    gr_buffer *buffer = must_map(m.resource);
+    gr_tensor *tensor = must_tensor(buffer), *source = pinned_filled(0x4C);
+    void *export = must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other));
+    gr_tensor *import = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.other));
+    gr_tensor *view = must_make(gr_tensor_view(import, &whole));
+    gr_tensor_free(import);
+    gate_open_after(gate_put(fx.other), 60);
+    assert_ok(gr_tensor_copy(view, source, fx.other));
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_int_eq(fx.cu->StreamQuery(fx.other), CUDA_SUCCESS);
+    assert_made_bytes(&m, 0x4C);
+    gr_tensor_free(view);
+    gr_tensor_free(tensor);
+    gr_tensor_free(source);
+    gr_resource_free(m.resource);
+}
+
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
 TEST(the_end_of_a_slot_revokes_its_tensors, 3)
@@ -245,7 +269,7 @@ static void *view_what_is_handed(void *unused)
     return NULL;
 }
 
-/* Catches: a view that was created while the mapping ended stayed usable, or used no mapping. */
+/* Catches: a view that was created while the mapping ended stayed usable, or a crash. */
 TEST(one_thread_creates_views_while_another_releases_the_mapping, SORTS)
 {
     make_or_skip(m, _i);
