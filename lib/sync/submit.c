@@ -41,7 +41,7 @@ static void settle_use(struct gr_submit_use *use, bool committed)
         use->sync->held_by = GR_HELD_BY_CUDA; /* gr_vk_submit() knows better, and corrects it */
         use->sync->owes = false;
     }
-    use->sync->begun = NULL;
+    atomic_store_explicit(&use->sync->begun, NULL, memory_order_relaxed);
     use->sync = NULL;
 }
 
@@ -125,7 +125,8 @@ static gr_status refuse_twice(const char *call)
 /* Whether the submit already has a use of the resource: no other submit of it can be open. */
 static bool has_use(const struct gr_submit_made *s, const gr_resource *resource)
 {
-    const struct gr_submit_use *begun = resource->sync.begun;
+    const struct gr_submit_use *begun =
+        atomic_load_explicit(&resource->sync.begun, memory_order_relaxed);
     return begun >= s->uses && begun < s->uses + s->count;
 }
 
@@ -133,7 +134,7 @@ static void add_use(struct gr_submit_made *s, gr_resource *resource, uint64_t nu
 {
     struct gr_submit_use *use = &s->uses[s->count++];
     *use = (struct gr_submit_use){resource, &resource->sync, number};
-    resource->sync.begun = use;
+    atomic_store_explicit(&resource->sync.begun, use, memory_order_relaxed);
 }
 
 static void note_wait(struct gr_submit_made *s, gr_semaphore *release, uint64_t value)

@@ -319,7 +319,8 @@ gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call) 
 static inline gr_status gr_sync_check_ready(const gr_resource *resource, const char *call)
 {
     const struct gr_sync *sync = &resource->sync;
-    bool ready = (sync->decided || !gr_sync_is_submitted(resource)) && !sync->begun;
+    bool ready = (sync->decided || !gr_sync_is_submitted(resource)) &&
+                 !atomic_load_explicit(&sync->begun, memory_order_relaxed);
     return ready ? GR_OK : gr_sync_refuse_unready(resource, call);
 }
 
