@@ -31,12 +31,27 @@ async def _until(future: Any, loop: Any, end: float) -> None:
             timer.cancel()
 
 
+def _copy_descriptor(ring: Ring, role: Any) -> int:
+    """If the ring is closed, a copy of its descriptor stays valid, and becomes readable."""
+    copy = -1
+    try:
+        copy = os.dup(ring.descriptor(role))
+        ring.descriptor(role)  # raises if another thread closed the ring before the copy
+    except OSError:
+        ring.descriptor(role)  # likewise
+        raise
+    except BaseException:
+        if copy >= 0:
+            os.close(copy)
+        raise
+    return copy
+
+
 class _Changes:
     """Waits until more slots than before can be acquired."""
 
     def __init__(self, ring: Ring, role: Any, loop: Any) -> None:
-        # If the ring is closed, a copy of its descriptor stays valid, and becomes readable.
-        self._fd, self._loop = os.dup(ring.descriptor(role)), loop
+        self._fd, self._loop = _copy_descriptor(ring, role), loop
         self._epoll = select.epoll()
         self._epoll.register(self._fd, select.EPOLLIN | select.EPOLLET)
 

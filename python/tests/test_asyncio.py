@@ -4,6 +4,7 @@
 import asyncio
 import functools
 import gc
+import os
 import re
 import socket
 import time
@@ -200,6 +201,25 @@ def test_collector_frees_tasks_of_a_closed_loop(resources, capfd):  # noqa: F811
     gc.collect()
     assert seen() is None and handled == ["Task was destroyed but it is pending!"] * 3
     assert "Exception ignored" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before the copy", "after it"])
+def test_ring_closed_before_the_wait_is_refused(ring, monkeypatch, before):  # noqa: F811
+    """Catches: OSError, or a wait for the file that got the number of the descriptor."""
+    copy, copies = os.dup, []
+
+    def closing(descriptor):
+        if before:
+            ring.close()
+        copies.append(copy(descriptor))
+        ring.close()
+        return copies[-1]
+
+    monkeypatch.setattr(os, "dup", closing)
+    refuses(RuntimeError, lambda: run(ring.read()), match="closed")
+    for one in copies:
+        with pytest.raises(OSError):
+            os.fstat(one)
 
 
 # ---- Two processes -------------------------------------------------------------------------------
