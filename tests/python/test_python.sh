@@ -26,7 +26,11 @@ skip() {
 
 sanitizer=${GR_SANITIZER:-no}
 case $sanitizer in
-no | thread) ;;
+no) ;;
+thread)
+    tsan=$(${CC:-gcc} -print-file-name=libtsan.so)
+    [ -f "$tsan" ] || skip "${CC:-gcc} has no libtsan.so"
+    ;;
 *) skip "Python is not built with the sanitizer $sanitizer" ;;
 esac
 [ -f .libs/libgrinterop.so ] || skip "there is no .libs/libgrinterop.so in $PWD"
@@ -89,8 +93,6 @@ if [ "$sanitizer" = thread ]; then
         >"$place/tsan.supp" || exit 99
     export TSAN_OPTIONS="$TSAN_OPTIONS:suppressions=$place/tsan.supp"
     cd "$place/source/tests" || exit 99
-    tsan=$(${CC:-gcc} -print-file-name=libtsan.so)
-    [ -f "$tsan" ] || skip "${CC:-gcc} has no libtsan.so"
     LD_PRELOAD=$tsan "$place/venv/bin/python" \
         random_threads.py --without-core --threads 4 --seconds 20 || exit
     echo "100%: Checks: 1, Failures: 0, Errors: 0"
