@@ -100,6 +100,8 @@ static gr_status read_device(const DLTensor *from, const gr_tensor *exported, st
         return GR_OK;
     case kDLCPU:
         parsed->desc.memory = is_device_memory(from, exported) ? GR_MEMORY_DEVICE : GR_MEMORY_HOST;
+        parsed->names_device = exported && parsed->desc.memory == GR_MEMORY_DEVICE;
+        parsed->device = exported ? exported->info.device : 0;
         return GR_OK;
     default:
         return gr_fail(
@@ -226,8 +228,9 @@ static gr_status parse(const DLTensor *from, const gr_tensor *exported, struct p
 /* ---- Imports --------------------------------------------------------------------------------- */
 
 /*
- * Checks that the named device exists. If the driver knows the memory, checks that the memory is on
- * that device.
+ * Checks that the named device exists. If the memory belongs to a context, checks that it is on
+ * that device. Other memory, such as that of a graphics API on another GPU, can be accessible on
+ * several devices, and the producer names the one that uses it.
  */
 static gr_status check_device(const struct parsed *parsed, const char *call)
 {
@@ -248,10 +251,14 @@ static gr_status check_device(const struct parsed *parsed, const char *call)
             "The tensor names memory of CUDA device %d, but this process has %d CUDA device%s.",
             ordinal, count, gr_s((size_t)count));
     }
+    CUcontext owner = NULL;
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                        CU_POINTER_ATTRIBUTE_CONTEXT};
+    void *values[] = {&ordinal, &owner};
     if (!parsed->data || parsed->desc.memory == GR_MEMORY_ARRAY ||
-        cu->PointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-                                (CUdeviceptr)(uintptr_t)parsed->data) != CUDA_SUCCESS ||
-        ordinal == parsed->device)
+        cu->PointerGetAttributes(2, attributes, values, (CUdeviceptr)(uintptr_t)parsed->data) !=
+            CUDA_SUCCESS ||
+        !owner || ordinal == parsed->device)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The tensor names memory of CUDA device %d, but %p is memory of device %d: does "

@@ -26,8 +26,8 @@ static gr_status check_pageable(const gr_tensor *tensor, const char *call)
 }
 
 /*
- * Checks that CUDA can access the memory. *device is the device of device memory; otherwise it
- * stays.
+ * Checks that CUDA can access the memory. Sets *device, unless it is known, to the device of device
+ * memory.
  */
 static gr_status query_device(const gr_tensor *tensor, int *device, const char *call)
 {
@@ -37,7 +37,7 @@ static gr_status query_device(const gr_tensor *tensor, int *device, const char *
         return GR_OK;
     CUresult result =
         gr_driver()->PointerGetAttribute(&found, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, tensor->ptr);
-    if (result == CUDA_SUCCESS && info->memory == GR_MEMORY_DEVICE)
+    if (result == CUDA_SUCCESS && info->memory == GR_MEMORY_DEVICE && *device < 0)
         *device = found;
     return result == CUDA_ERROR_INVALID_VALUE ? check_pageable(tensor, call) : GR_OK;
 }

@@ -380,6 +380,20 @@ TEST(invalid_dlpack_tensors_are_refused, WRONG)
     producer_end(&producer, 0);
 }
 
+TEST(memory_of_another_device_than_the_named_one_is_refused)
+{
+    struct producer producer;
+    int count;
+    CU(DeviceGetCount(&count));
+    if (count < 2)
+        skip("one device");
+    produce(&producer);
+    producer.versioned.dl_tensor.device = (DLDevice){kDLCUDA, !fx.device};
+    assert_null(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.stream),
+                GR_ERR_INVALID_VALUE, 0, "number the devices differently");
+    producer_end(&producer, 0);
+}
+
 /* A CUDA array is the only opaque handle that an import supports. */
 TEST(opaque_handles_that_are_not_cuda_arrays_are_refused)
 {

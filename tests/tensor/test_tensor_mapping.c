@@ -7,6 +7,7 @@
 #include "mapping.h"
 #include "tests/support/support_image.h"
 
+#include <dlpack/dlpack.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,33 @@ TEST(a_tensor_of_a_mapping_refers_to_the_buffers_bytes, SORTS)
     gr_tensor_free(tensor);
     must_release(buffer);
     assert_made_bytes(&m, 0x41);
+    gr_tensor_free(source);
+    gr_resource_free(m.resource);
+}
+
+/* On two devices the memory can be that of the device that draws. */
+TEST(an_import_of_a_mapping_has_the_device_that_computes, SORTS * 2)
+{
+    make_or_skip(m, _i / 2);
+    gr_buffer *buffer = must_map(m.resource);
+    gr_tensor *tensor = must_tensor(buffer), *source = pinned_filled(0x43);
+    DLManagedTensorVersioned foreign = {
+        .version = {1, 0},
+        .dl_tensor = {.data = (void *)(uintptr_t)gr_buffer_ptr(buffer),
+                      .device = {kDLCUDA, fx.device},
+                      .ndim = 1,
+                      .dtype = {kDLUInt, 8, 1},
+                      .shape = (int64_t[]){SIZE}}};
+    void *export =
+        _i % 2 ? must_make(gr_tensor_to_dlpack(tensor, GR_DLPACK_VERSIONED, fx.other)) : &foreign;
+    gr_tensor *import = must_make(gr_tensor_from_dlpack(export, GR_DLPACK_VERSIONED, fx.other));
+    ck_assert_int_eq(gr_tensor_get_info(import)->device, fx.device);
+    assert_ok(gr_tensor_copy(import, source, fx.other));
+    CU(StreamSynchronize(fx.other));
+    gr_tensor_free(import);
+    gr_tensor_free(tensor);
+    must_release(buffer);
+    assert_made_bytes(&m, 0x43);
     gr_tensor_free(source);
     gr_resource_free(m.resource);
 }
