@@ -94,8 +94,11 @@ show() {
         >live.out 2>live.err &
     shown=$!
     stills=0
-    soon named '^[a-z]*, paused, ' && xdotool mousemove 96 60
+    soon named '^[a-z]*, paused, ' && xdotool mousemove 96 60 || return
+    # Without a window manager the keys go to the window below the pointer.
+    [ -z "$manager" ] || soon focused
 }
+focused() { [ "$(xdotool getwindowfocus -f 2>/dev/null)" = "$window" ]; }
 
 # named PATTERN: whether a window has such a title. Sets $window.
 named() {
