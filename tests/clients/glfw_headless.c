@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A GLFW without windows, for the steps of examples/porting and for in_flight/viewer.cu on a
- * machine with a GPU and without a display: they draw to an EGL pbuffer. This GLFW has only the
- * calls that they use.
+ * A GLFW without windows, for the steps of examples/porting and for OpenSubdiv's glImaging on a
+ * machine without a display: they draw to an EGL pbuffer. This GLFW has only the calls that they
+ * use.
  *
  *     cc -shared -fPIC -Wl,-soname,libglfw.so.3 -o libglfw.so.3 glfw_headless.c -lEGL
  *     LD_LIBRARY_PATH=. ./ripples --frames 24 --picture drawn.ppm
@@ -79,46 +79,11 @@ void glfwPollEvents(void)
 {
 }
 
-void glfwSwapInterval(int interval)
-{
-    (void)interval;
-}
-
-GLFWerrorfun glfwSetErrorCallback(GLFWerrorfun callback)
-{
-    (void)callback;
-    return NULL;
-}
-
 double glfwGetTime(void)
 {
     struct timespec now;
     timespec_get(&now, TIME_UTC);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/* ---- Functions of windows that the viewer links, and does not call --------------------------- */
-
-void glfwWaitEvents(void)
-{
-}
-
-GLFWkeyfun glfwSetKeyCallback(GLFWwindow *asked, GLFWkeyfun callback)
-{
-    (void)asked;
-    (void)callback;
-    return NULL;
-}
-
-void glfwSetWindowShouldClose(GLFWwindow *asked, int value)
-{
-    (void)asked;
-    (void)value;
-}
-
-void glfwDestroyWindow(GLFWwindow *asked)
-{
-    (void)asked;
 }
 
 /* ---- Functions that the Vulkan steps call, if they have a display ---------------------------- */

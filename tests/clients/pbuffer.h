@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Replaces the window in glut_headless.c and glfw_headless.c: an EGL pbuffer on the first EGL
- * device. This header defines all functions, so that each of the two files is compiled alone.
+ * Replaces the window in glfw_headless.c: an EGL pbuffer on the first EGL device.
  */
 #ifndef GR_TESTS_PBUFFER_H
 #define GR_TESTS_PBUFFER_H
