@@ -10,81 +10,41 @@
 #define BATCH 32
 #define LOOPS 1000
 
-GROUP("heap", add_case)
+static gr_resource *steady[BATCH];
+static gr_buffer *buffers[BATCH];
 
-TEST(allocations_of_a_registration_are_counted)
+static void frame(GLuint name)
 {
-    need_counting();
-    gr_resource_free(must_register(gl_buffer_filled(SIZE, 1)));
-    ck_assert_uint_gt(allocations, 0);
-}
-
-TEST(map_and_release_allocate_nothing)
-{
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
-    need_counting();
-    for (int i = 0; i < LOOPS; i++) {
-        fill_mapped(resource, i);
-    }
-    ck_assert_uint_eq(allocations, 0);
+    (void)name;
+    fill_mapped(steady[0], 3);
 }
 
 /*
  * The stream of the release waits for the map, even without work in between. Otherwise unmaps
- * overtake their maps, and in the NVIDIA driver 580 a queue of such unmaps never ends.
+ * overtake their maps, and in the NVIDIA driver 580 a queue of such unmaps never ends. The first
+ * release on another stream creates an event, which all later releases reuse.
  */
-TEST(release_on_another_stream_and_unmap_allocate_nothing)
+static void frame_on_two_streams(GLuint name)
 {
-    need_counting();
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
-    gr_buffer *buffer = must_map(resource);
-    /* The first release on another stream creates an event, which all later releases reuse. */
-    assert_ok(release_on(buffer, fx.other));
-    start_counting();
-    for (int i = 0; i < LOOPS; i++) {
-        buffer = must_map(resource);
-        assert_ok(release_on(buffer, fx.other));
-        buffer = must_map(resource);
-        assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
-        assert_ok(gr_buffer_release(buffer));
-    }
-    ck_assert_uint_eq(allocations, 0);
-}
-
-TEST(map_many_and_release_many_allocate_nothing)
-{
-    need_counting();
-    gr_resource *resources[BATCH];
-    gr_buffer *buffers[BATCH];
-    for (int i = 0; i < BATCH; i++)
-        resources[i] = must_register(gl_buffer_filled(SIZE, 1));
-    start_counting();
-    for (int i = 0; i < LOOPS; i++) {
-        assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
-        assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
-    }
-    ck_assert_uint_eq(allocations, 0);
-    free_resources(resources, BATCH);
-}
-
-TEST(a_refused_map_allocates_nothing)
-{
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
-    need_counting();
-    gr_buffer *buffer = must_map(resource);
-    for (int i = 0; i < LOOPS; i++)
-        ck_assert_ptr_null(gr_map(resource, fx.stream));
-    gr_clear_error();
-    ck_assert_uint_eq(allocations, 0);
+    (void)name;
+    assert_ok(release_on(must_map(steady[0]), fx.other));
+    gr_buffer *buffer = must_map(steady[0]);
+    assert_ok(gr_resource_unmap(steady[0], GR_STREAM_OF_MAP));
     assert_ok(gr_buffer_release(buffer));
 }
 
-GROUP("cycles", add_case)
-
-/* Fewer cycles with sanitizers, which slow each cycle down and keep freed memory for a while. */
-static int cycles(void)
+static void frame_of_many(GLuint name)
 {
-    return sanitizer() ? 500 : 10000;
+    (void)name;
+    assert_ok(gr_map_many(steady, BATCH, fx.stream, NULL, buffers));
+    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
+}
+
+static void refused_map(GLuint name)
+{
+    (void)name;
+    ck_assert_ptr_null(gr_map(steady[BATCH - 1], fx.stream));
+    gr_clear_error();
 }
 
 static void life(GLuint name)
@@ -102,27 +62,42 @@ static void chained_life(GLuint name)
     assert_ok(gr_buffer_release(buffer));
 }
 
-TEST(register_map_release_close_leak_nothing)
+static void make_steady(void)
 {
-    assert_steady(life, gl_buffer_filled(SIZE, 0), cycles());
+    for (int i = 0; i < BATCH; i++)
+        steady[i] = must_register(gl_buffer_filled(SIZE, 1));
 }
 
-TEST(map_gl_buffer_leaks_nothing)
+GROUP("heap", add_case)
+
+static const struct {
+    void (*cycle)(GLuint name);
+    int first;
+} frames[] = {{frame, 0}, {frame_on_two_streams, 1}, {frame_of_many, 0}, {refused_map, 0}};
+
+TEST(frames_allocate_nothing, sizeof(frames) / sizeof(*frames))
 {
-    assert_steady(chained_life, gl_buffer_filled(SIZE, 0), cycles() / 5);
+    need_counting();
+    make_steady();
+    gr_buffer *held = frames[_i].cycle == refused_map ? must_map(steady[BATCH - 1]) : NULL;
+    assert_allocates_nothing(frames[_i].cycle, 0, frames[_i].first, LOOPS);
+    if (held)
+        assert_ok(gr_buffer_release(held));
+    free_resources(steady, BATCH);
 }
 
-static gr_resource *steady;
+GROUP("cycles", add_case)
 
-static void frame(GLuint name)
-{
-    (void)name;
-    fill_mapped(steady, 3);
-}
+static const struct {
+    void (*cycle)(GLuint name);
+    int share; /* of the cycles */
+} cycles[] = {{life, 1}, {chained_life, 5}, {frame, 1}};
 
-TEST(map_and_release_leak_nothing)
+/* Fewer cycles with sanitizers, which slow each cycle down and keep freed memory for a while. */
+TEST(cycles_leak_nothing, sizeof(cycles) / sizeof(*cycles))
 {
-    steady = must_register(gl_buffer_filled(SIZE, 1));
-    assert_steady(frame, gl_buffer_filled(SIZE, 0), cycles());
-    gr_resource_free(steady);
+    make_steady();
+    assert_steady(cycles[_i].cycle, gl_buffer_filled(SIZE, 0),
+                  (sanitizer() ? 500 : 10000) / cycles[_i].share);
+    free_resources(steady, BATCH);
 }

@@ -124,6 +124,23 @@ static inline bool start_counting(void)
             skip("grinterop is linked statically: its calls can't be told from others");           \
     } while (0)
 
+/*
+ * Asserts that a cycle allocates nothing after the `first` ones, which may create what later ones
+ * reuse. Call need_counting() before the resource is created: its allocations show that the count
+ * works.
+ */
+static inline void assert_allocates_nothing(void (*cycle)(GLuint name), GLuint name, int first,
+                                            int count)
+{
+    ck_assert_uint_gt(allocations, 0);
+    for (int i = 0; i < first; i++)
+        cycle(name);
+    start_counting();
+    for (int i = 0; i < count; i++)
+        cycle(name);
+    ck_assert_uint_eq(allocations, 0);
+}
+
 /* ---- Growth ---------------------------------------------------------------------------------- */
 
 /*
