@@ -436,7 +436,12 @@ static const struct {
     WALK("gr_semaphore_signal", signal_point, gr_semaphore_point, point, key),
     WALK("gr_semaphore_wait", wait_point, gr_semaphore_point, point, key),
 };
-enum { WALKS = sizeof(walk) / sizeof(walk[0]), OF_VULKAN = 10, TAIL = 64 };
+enum {
+    WALKS = sizeof(walk) / sizeof(walk[0]),
+    OF_VULKAN = 10,
+    OLDEST = 2 * sizeof(void *),
+    TAIL = 64
+};
 enum { FIRST_OF_VULKAN = WALKS - OF_VULKAN };
 
 /*
@@ -468,6 +473,9 @@ static void check_struct(int i)
     }
     ck_assert_msg(give(i, size, size, 0xEE), "%s: %s", function, error_text());
     ck_assert_msg(give(i, older, older, 0xEE), "%s, older: %s", function, error_text());
+    give(i, OLDEST, OLDEST, 0xEE); /* what it lacks counts as 0, which some calls refuse */
+    ck_assert_msg(not_by_its_size() && gr_last_error()->status != GR_ERR_UNSUPPORTED,
+                  "%s, oldest: %s", function, error_text());
     ck_assert_msg(give(i, newer, size, 0), "%s, newer: %s", function, error_text());
     ck_assert_msg(!give(i, newer, newer - 1, 1), "%s accepts unknown fields", function);
     assert_error(GR_ERR_UNSUPPORTED, 0, walk[i].type);

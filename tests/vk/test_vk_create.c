@@ -1,138 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Structs that describe Vulkan objects of an application: structs of other header versions,
  * VkImageCreateInfo and VkBufferCreateInfo with their chains and sharing modes, and the
- * VkPhysicalDevice of a CUDA device.
+ * VkPhysicalDevice of a CUDA device. test_structs has structs of other header versions.
  */
 #include "tests/support/support_vulkan_image.h"
 
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SIZE 4096
-
-/* ---- Structs of other versions --------------------------------------------------------------- */
-
-/* A function that takes a struct. Invalid contents of the struct make the call fail. */
-struct taker {
-    const char *type;
-    size_t size;
-    gr_status (*call)(const void *given);
-};
-
-static gr_status status_of(const void *made)
-{
-    return made ? GR_OK : gr_last_error()->status;
-}
-
-static gr_status take_device(const void *given)
-{
-    return status_of(gr_vk_device_from_vk(given));
-}
-
-static gr_status take_device_for_extensions(const void *given)
-{
-    uint32_t count = 0;
-    return gr_vk_device_extensions(given, NULL, &count);
-}
-
-static gr_status take_buffer(const void *given)
-{
-    return status_of(gr_from_vk_buffer(vk.wrap, given, GR_READ_WRITE));
-}
-
-static gr_status take_image(const void *given)
-{
-    return status_of(gr_from_vk_image(vk.wrap, given, GR_READ_WRITE));
-}
-
-static gr_status take_semaphore(const void *given)
-{
-    return status_of(gr_semaphore_from_vk(vk.wrap, given));
-}
-
-static gr_status take_use(const void *given)
-{
-    gr_resource *resource = must_create(SIZE, GR_READ_WRITE);
-    VkCommandBuffer commands = vulkan_begin();
-    gr_status status = gr_vk_cmd_to_cuda(commands, &resource, 1, given);
-    ck_assert_uint_eq(gr_vk_cmd_from_cuda(commands, &resource, 1, given), status);
-    vulkan_submit(commands, NULL, NULL);
-    vulkan_finish();
-    gr_resource_free(resource);
-    return status;
-}
-
-static gr_status take_headless(const void *given)
-{
-    gr_vk_headless_options *options = (gr_vk_headless_options *)(uintptr_t)given;
-    options->cuda_device = -1;
-    return status_of(gr_vk_headless_create(given));
-}
-
-#define TAKER(type, call)                                                                          \
-    {                                                                                              \
-#type, sizeof(type), call                                                                  \
-    }
-static const struct taker takers[] = {
-    TAKER(gr_vk_device_desc, take_device),
-    TAKER(gr_vk_device_desc, take_device_for_extensions),
-    TAKER(gr_vk_buffer_desc, take_buffer),
-    TAKER(gr_vk_image_desc, take_image),
-    TAKER(gr_vk_semaphore_desc, take_semaphore),
-    TAKER(gr_vk_use, take_use),
-    TAKER(gr_vk_headless_options, take_headless),
-};
-#define TAKER_COUNT (int)(sizeof(takers) / sizeof(takers[0]))
-
-#define MORE 24 /* the size of the fields that a newer header adds */
-
-/*
- * Allocates exactly `size` bytes for a struct of that size. All bytes except its struct_size are 0.
- */
-static unsigned char *make_struct(size_t size)
-{
-    unsigned char *made = must_allocate(size);
-    memset(made, 0, size);
-    memcpy(made, &size, sizeof(size));
-    return made;
-}
-
-GROUP("structs of other versions", add_vulkan_case)
-
-VULKAN_TEST(structs_without_a_size_are_refused, TAKER_COUNT)
-{
-    const struct taker *taker = &takers[_i];
-    unsigned char *zeroed = must_allocate(taker->size);
-    memset(zeroed, 0, taker->size);
-    assert_invalid(taker->call(zeroed), taker->type);
-    free(zeroed);
-}
-
-/* A newer program passes unknown fields. They are accepted if they are 0, and refused otherwise. */
-VULKAN_TEST(structs_with_unknown_zero_fields_are_accepted, TAKER_COUNT)
-{
-    const struct taker *taker = &takers[_i];
-    unsigned char *newer = make_struct(taker->size + MORE);
-    gr_clear_error();
-    ck_assert_uint_eq(taker->call(newer), GR_ERR_INVALID_VALUE);
-    ck_assert_msg(!strstr(gr_last_error()->message, "GR_INIT"), "%s", gr_last_error()->message);
-    newer[taker->size + MORE - 1] = 1;
-    assert_fails(taker->call(newer), GR_ERR_UNSUPPORTED, 0, taker->type);
-    free(newer);
-}
-
-/* The struct of an older program is shorter. Missing fields count as 0. */
-VULKAN_TEST(shorter_structs_are_accepted, TAKER_COUNT)
-{
-    const struct taker *taker = &takers[_i];
-    unsigned char *older = make_struct(2 * sizeof(void *));
-    gr_clear_error();
-    ck_assert_uint_eq(taker->call(older), GR_ERR_INVALID_VALUE);
-    ck_assert_msg(!strstr(gr_last_error()->message, "GR_INIT"), "%s", gr_last_error()->message);
-    free(older);
-}
 
 GROUP("chains", add_vulkan_case)
 
