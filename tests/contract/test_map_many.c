@@ -64,24 +64,10 @@ static void go_round(size_t n)
 
 GROUP("counts", add_case)
 
-TEST(one_resource_is_mapped)
+TEST(each_count_of_resources_is_mapped, 4)
 {
-    go_round(1);
-}
-
-TEST(two_resources_are_mapped)
-{
-    go_round(2);
-}
-
-TEST(thirty_two_resources_are_mapped)
-{
-    go_round(32);
-}
-
-TEST(fifteen_hundred_resources_are_mapped)
-{
-    go_round(MOST);
+    static const size_t counts[] = {1, 2, 32, MOST};
+    go_round(counts[_i]);
 }
 
 TEST(a_batch_can_be_mapped_repeatedly)

@@ -109,58 +109,34 @@ TEST(buffers_and_images_are_released_together_on_another_stream)
     end();
 }
 
-/* The map fails, maps no resource and leaves `out` unchanged. */
-static void assert_none_mapped(gr_status status, const char *text)
-{
-    assert_fails(gr_map_many(resources, COUNT, fx.stream, NULL, buffers), status, 0, text);
-    for (int i = 0; i < COUNT; i++) {
-        ck_assert(!gr_resource_get_info(resources[i])->mapped);
-        ck_assert_ptr_eq(buffers[i], untouched);
-    }
-}
+enum { CLOSED, MAPPED, DELETED, TWICE, KINDS };
 
-TEST(a_closed_image_prevents_all_maps)
+/* The map fails, maps no resource and leaves `out` unchanged. Without that image it succeeds. */
+TEST(one_image_prevents_all_maps, KINDS)
 {
+    static const char *const texts[KINDS] = {"closed", "already mapped", "deleted", "twice"};
+    enum { BAD = 5 }; /* a renderbuffer, whose storage may be replaced at any time */
     make();
-    assert_ok(gr_resource_close(resources[3], fx.stream));
-    assert_none_mapped(GR_ERR_STATE, "closed");
-    gr_resource_free(resources[3]);
-    resources[3] = must_register_image(&images[3], GR_READ_WRITE);
+    gr_resource *bad = resources[BAD];
+    gr_buffer *held = _i == MAPPED ? must_map_image(bad) : NULL;
+    if (_i == CLOSED)
+        assert_ok(gr_resource_close(bad, fx.stream));
+    else if (_i == DELETED)
+        image_delete(&images[BAD]);
+    else if (_i == TWICE)
+        resources[BAD] = resources[1];
+    assert_fails(gr_map_many(resources, COUNT, fx.stream, NULL, buffers),
+                 _i == TWICE ? GR_ERR_INVALID_VALUE : GR_ERR_STATE, 0, texts[_i]);
+    for (int i = 0; i < COUNT; i++) {
+        ck_assert_ptr_eq(buffers[i], untouched);
+        ck_assert(gr_resource_get_info(resources[i])->mapped == (held && i == BAD));
+    }
+    ck_assert(!held || gr_buffer_array(held, 0, 0));
+    assert_ok(gr_buffer_release(held));
+    gr_resource_free(bad);
+    images[BAD] = image_make("RGBA8", "RENDERBUFFER", 8, 8, 1);
+    resources[BAD] = must_register_image(&images[BAD], GR_READ_WRITE);
     assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
     assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream, NULL));
-    end();
-}
-
-TEST(a_mapped_image_prevents_all_maps)
-{
-    make();
-    gr_buffer *buffer = must_map_image(resources[3]);
-    assert_fails(gr_map_many(resources, COUNT, fx.stream, NULL, buffers), GR_ERR_STATE, 0,
-                 "already mapped");
-    for (int i = 0; i < COUNT; i++) {
-        ck_assert_ptr_eq(buffers[i], untouched);
-        ck_assert(gr_resource_get_info(resources[i])->mapped == (i == 3));
-    }
-    ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
-    assert_ok(gr_buffer_release(buffer));
-    end();
-}
-
-TEST(a_deleted_image_prevents_all_maps)
-{
-    make();
-    /* This image is a renderbuffer, whose storage may be replaced at any time. */
-    image_delete(&images[5]);
-    assert_none_mapped(GR_ERR_STATE, "deleted");
-    end();
-}
-
-TEST(an_image_listed_twice_is_refused)
-{
-    make();
-    gr_resource *kept = resources[5];
-    resources[5] = resources[1];
-    assert_none_mapped(GR_ERR_INVALID_VALUE, "twice");
-    resources[5] = kept;
     end();
 }
