@@ -196,6 +196,7 @@ def planes_of(frame, dtype, pairs):
         ("yuv444p", "yuv444", 0, []), ("yuv420p10le", "yuv420", 10, []),
         ("yuv422p12le", "yuv422", 12, []), ("yuv444p10le", "yuv444", 10, []),
         ("yuyv422", "yuyv", 0, [0]), ("uyvy422", "uyvy", 0, [0]),
+        ("yuv422p10le", "yuv422", 10, []), ("yuv444p12le", "yuv444", 12, []),
     ],
 )
 def test_frames_of_ffmpeg_get_the_colours_of_ffmpeg(egl, cuda, name, layout, bits, pairs):
@@ -237,7 +238,8 @@ YUV = [
     ("yuv444p", "yuv444", "u1", 0, False, []), ("yuv420p10le", "yuv420", "u2", 10, False, []),
     ("yuv422p12le", "yuv422", "u2", 12, False, []), ("yuv444p10le", "yuv444", "u2", 10, False, []),
     ("yuv420p12le", "yuv420", "u2", 12, False, []), ("yuyv422", "yuyv", "u1", 0, False, [0]),
-    ("uyvy422", "uyvy", "u1", 0, False, [0]),
+    ("uyvy422", "uyvy", "u1", 0, False, [0]), ("p012le", "p016", "u2", 12, True, [1]),
+    ("yuv422p10le", "yuv422", "u2", 10, False, []), ("yuv444p12le", "yuv444", "u2", 12, False, []),
 ]
 
 
