@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Images, tensors, submits, and classes of the program that own C objects. */
+#include <grinterop/egl.h>
 #include <grinterop/framebuffer.h>
 
 #include "hpp_cases.hpp"
@@ -180,6 +181,38 @@ static void a_tensor_has_all_layers_of_an_image()
     EXPECT(hpp_says(packed, "gr_map_linear()"));
 }
 
+/* The image has one layer of 4 x 2 texels, and the tensor two layers of 4 x 1. */
+static void what_opengl_cannot_do_throws_and_changes_nothing()
+{
+    const std::int64_t layers[] = {2, 1, 4, 4};
+    gr_tensor_desc desc = desc_of(GR_MEMORY_DEVICE);
+    desc.ndim = 4;
+    desc.shape = layers;
+    const texels bytes = some_texels();
+    const resource image = make_image();
+    const tensor from = tensor_of(texels{}), to = tensor_of(texels{});
+    grinterop::publish(image, tensor_of(bytes), fx.stream);
+    gr_publish_options all = GR_INIT(gr_publish_options);
+    all.layer = GR_ALL_LAYERS;
+    const auto layered =
+        hpp_thrown([&] { grinterop::publish(image, from.view(desc), fx.stream, &all); });
+    EXPECT(layered.status == GR_ERR_INVALID_VALUE && hpp_says(layered, "layers"));
+    const auto external = hpp_thrown(
+        [&] { resource(gr_from_gl_image(gr_gl_name(image.get()), GL_TEXTURE_EXTERNAL_OES, 0)); });
+    EXPECT(external.status == GR_ERR_UNSUPPORTED && hpp_says(external, "glEGLImageTarget"));
+    gr_egl_options of_es = GR_INIT(gr_egl_options);
+    of_es.es = true;
+    {
+        const grinterop::egl es(gr_egl_create(&of_es));
+        const auto refused = hpp_thrown(
+            [&] { resource(gr_create_gl_buffer_of(from.get(), GR_READ_WRITE, nullptr)); });
+        EXPECT(refused.status == GR_ERR_UNSUPPORTED && hpp_says(refused, "OpenGL ES does not"));
+    }
+    grinterop::check(gr_egl_make_current(fx.egl));
+    grinterop::fetch(image, to, fx.stream);
+    EXPECT(bytes_of(to) == bytes && bytes_of(from) == texels{});
+}
+
 static void a_sample_that_does_not_exist_throws()
 {
     const resource image = make_image();
@@ -260,6 +293,7 @@ static const hpp_case cases[] = {
     HPP_CASE(the_end_of_a_mapping_revokes_its_tensor),
     HPP_CASE(tensors_are_published_and_fetched),
     HPP_CASE(a_tensor_has_all_layers_of_an_image),
+    HPP_CASE(what_opengl_cannot_do_throws_and_changes_nothing),
     HPP_CASE(a_sample_that_does_not_exist_throws),
     HPP_CASE(a_tensor_is_an_opengl_buffer),
     HPP_CASE(a_submit_is_committed_once),
