@@ -276,6 +276,37 @@ def test_fetched_yuv_is_that_of_ffmpeg(egl, cuda, name, layout, dtype, bits, hig
                     assert difference <= 2, (matrix, full, difference)
 
 
+@pytest.mark.parametrize("origin", ["framebuffer", "buffer"])
+@pytest.mark.parametrize("name, layout, pairs", [("nv12", "nv12", [1]), ("yuv422p", "yuv422", [])])
+def test_yuv_of_an_odd_size_is_that_of_ffmpeg(egl, cuda, origin, name, layout, pairs):
+    """Luma is noise. Chroma only rises, since FFmpeg scales odd sizes by other weights."""
+    av = pytest.importorskip("av")
+    flags = av.video.reformatter.Interpolation
+    row, column = np.mgrid[0:33, 0:45]
+    grey = np.random.default_rng(5).integers(40, 80, (33, 45))
+    rgb = np.dstack([grey + 3 * column, grey + 60, grey + 3 * row]).astype("u1")
+    frame = av.VideoFrame.from_ndarray(rgb, format="rgb24").reformat(
+        format=name, dst_colorspace="ITU709", dst_color_range="MPEG", src_color_range="JPEG",
+        interpolation=flags.AREA | flags.ACCURATE_RND | flags.FULL_CHR_H_INP,
+    )
+    wanted = list(planes_of(frame, "u1", pairs))
+    got = [np.zeros(plane.shape, "u1") for plane in wanted]
+    rgba = np.dstack([rgb, np.zeros((33, 45), "u1")]).tobytes()
+    egl.make_current()
+    if origin == "buffer":
+        with GraphicsResource.from_gl_buffer(gl.buffer(len(rgba), rgba)) as buffer:
+            grinterop.fetch(
+                buffer, tuple(got), stream=cuda, layout=layout, shape=(33, 45, 4), dtype="u1"
+            )
+    else:
+        screen = gl.Screen(45, 33)
+        gl.write_texture(screen.texture, 45, 33, rgba)
+        grinterop.fetch_framebuffer(screen.name, tuple(got), stream=cuda, layout=layout)
+    cuda.sync()
+    for one, other in zip(got, wanted):
+        assert abs(one.astype(int) - other).max() <= 2
+
+
 @pytest.mark.parametrize("position, at", [("center", 0.5), ("left", 0), ("top_left", 0)])
 def test_chroma_is_that_of_its_position(picture, cuda, position, at):
     """The green of a ramp falls by 12 per column and 4 per row, and chroma with it."""
