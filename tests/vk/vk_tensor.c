@@ -89,6 +89,37 @@ TENSOR_TEST(parts_of_a_tensor_are_buffers_at_an_offset)
         gr_resource_free(parts[i]);
 }
 
+/* The second buffer begins within the allocation. */
+TENSOR_TEST(memory_of_the_program_is_a_buffer, 2)
+{
+    const size_t granule = 2 << 20;
+    const int64_t size = PART;
+    const CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device};
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .requestedHandleTypes =
+                                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                      .location = location};
+    CUdeviceptr ptr;
+    CUmemGenericAllocationHandle allocation;
+    CU(MemAddressReserve(&ptr, granule, 0, 0, 0));
+    CU(MemCreate(&allocation, granule, &prop, 0));
+    CU(MemMap(ptr, granule, 0, allocation, 0));
+    CU(MemSetAccess(ptr, granule, &(CUmemAccessDesc){location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+                    1));
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = &size);
+    gr_tensor *tensor = must_make(gr_tensor_from_memory(
+        &desc, (void *)(uintptr_t)(ptr + (size_t)_i * PART), GR_STREAM_NONE, NULL, NULL));
+    gr_resource *resource = must_share(tensor, PART);
+    vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), PART, 9);
+    gr_resource_free(resource);
+    gr_tensor_free(tensor);
+    CU(StreamSynchronize(fx.stream));
+    CU(MemUnmap(ptr, granule));
+    CU(MemAddressFree(ptr, granule));
+    CU(MemRelease(allocation));
+}
+
 GROUP("refused tensors", add_vulkan_case)
 
 TENSOR_TEST(wrong_arguments_are_refused)
