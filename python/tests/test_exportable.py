@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Buffers in the memory of tensors, and the allocators for the pools of frameworks."""
 
+import ctypes
 import gc
 import sys
 import weakref
@@ -11,9 +12,10 @@ from types import SimpleNamespace
 import grinterop
 import numpy as np
 import pytest
-from grinterop import GraphicsResource, Tensor, VulkanDevice, _memory
+from grinterop import GraphicsResource, Tensor, VulkanDevice, _grinterop, _memory
 
 import gl
+import vk
 from conftest import elsewhere, interface, refuses
 
 
@@ -167,6 +169,33 @@ def test_callbacks_of_rmm(cuda):
     give(pointer, 4096, None)
     with pytest.raises(MemoryError, match=f"{1 << 60} bytes of exportable memory"):
         take(1 << 60, None)
+
+
+def test_functions_of_cupy(cuda, vulkan):
+    """Called as CuPy calls them, they allocate a block. Vulkan draws two tensors of it at once."""
+    pointer, size = ctypes.c_void_p, ctypes.c_size_t
+    allocate, release = _grinterop._cupy_functions()
+    allocate = ctypes.CFUNCTYPE(pointer, pointer, size, ctypes.c_int)(allocate)
+    release = ctypes.CFUNCTYPE(None, pointer, pointer, ctypes.c_int)(release)
+    assert allocate(None, 1 << 60, 0) is None
+    block, helper = allocate(None, 2 << 20, 0), vk.Vulkan(vulkan, 4096)
+    places = block, block + (1 << 20)
+    tensors = [Tensor.wrap(place, (4096,), stream=cuda) for place in places]
+    resources = [vulkan.from_tensor(tensor, 0x23, flags="write_discard") for tensor in tensors]
+    with grinterop.map_many(resources, stream=cuda) as buffers:
+        assert tuple(buffer.handle for buffer in buffers) == places
+        for value, buffer in enumerate(buffers):
+            buffer.fill(value + 7, stream=cuda)
+    for value, resource in enumerate(resources):
+        helper.run(resource, lambda commands, source=resource.vk_buffer: helper.vkCmdCopyBuffer(
+            commands, source, helper.buffer, 1, vk.buffer_copy(4096)
+        ))
+        assert bytes(helper.bytes) == bytes((value + 7,)) * 4096
+        resource.close()
+    helper.close()
+    for tensor in tensors:
+        tensor.close()
+    release(None, block, 0)
 
 
 def test_threads_allocate_at_once():
