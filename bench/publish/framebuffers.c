@@ -96,7 +96,7 @@ static void make_staging(int i)
 static void make(const struct publish_kind *kind)
 {
     static const int64_t plane[] = {HEIGHT, WIDTH}, planes[] = {3, HEIGHT, WIDTH};
-    static const int64_t pixels[] = {HEIGHT, WIDTH, 4};
+    static const int64_t pixels[] = {HEIGHT, WIDTH, 4}, yuv[] = {HEIGHT * 3 / 2, WIDTH};
     memset(&on, 0, sizeof(on));
     on.kind = kind;
     on.format = &formats[kind->format];
@@ -106,7 +106,12 @@ static void make(const struct publish_kind *kind)
                                           .shape = planes, .layout = GR_LAYOUT_CHW);
     const gr_tensor_desc bytes =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = pixels);
-    const gr_tensor_desc *desc = kind->format != RGBA8 ? &depths : kind->kernel ? &floats : &bytes;
+    const gr_tensor_desc nv12 = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2,
+                                        .shape = yuv, .layout = GR_LAYOUT_NV12);
+    const gr_tensor_desc *desc = kind->layout == GR_LAYOUT_NV12 ? &nv12
+                                 : kind->format != RGBA8        ? &depths
+                                 : kind->kernel                 ? &floats
+                                                                : &bytes;
     draw();
     bench_at_end(publish_collect);
     for (int i = 0; i < 2; i++) {
@@ -335,6 +340,8 @@ const struct publish_kind publish_framebuffer_rows[] = {
      .one_size = true},
     FRAMEBUFFER("RGBA8, HWC u8", RGBA8, NULL, TEXTURE),
     FRAMEBUFFER("RGBA8, CHW f32", RGBA8, "planes", TEXTURE),
+    ROW("Framebuffers to tensors", "RGBA8, NV12", "by hand as many bytes, unconverted", RGBA8,
+        .layout = GR_LAYOUT_NV12),
     FRAMEBUFFER("depth 24, f32", DEPTH24, NULL, TEXTURE),
     FRAMEBUFFER("depth 32F, f32", DEPTH32F, NULL, TEXTURE),
     FRAMEBUFFER("depth 24, distance", DEPTH24, "distance", TEXTURE),

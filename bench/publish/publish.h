@@ -23,9 +23,10 @@ struct publish_kind {
     struct bench_row row;
     gr_dtype dtype;
     gr_layout layout;
-    unsigned channels;      /* 0: the tensor has two dimensions, and YUV420 has further tensors */
+    unsigned channels;      /* 0: the tensor has two dimensions, and some have further tensors */
     unsigned bytes, pixels; /* `bytes` bytes of the tensor hold `pixels` pixels */
     bool fetch;             /* the textures are fetched to the tensors */
+    unsigned bits;          /* of YUV, in the high bits; 0: all */
     unsigned slots, group;  /* rings: their slots, and the frames per call */
     bool texture;           /* one texture instead of a ring */
     unsigned in_flight;     /* textures and `staging` of framebuffers; 0: no staging buffers */
@@ -43,7 +44,7 @@ extern struct publish {
     bool plain;     /* whether the textures are without surface access */
     bool quick, fetch;
     unsigned blocks, frames, ring_frames; /* the last is a multiple of 16 */
-    unsigned pairs, mebibytes;
+    unsigned pairs, mebibytes, bits;
     unsigned block_frames; /* of the block that publish_measure() measures */
     gr_tensor *tensors[PUBLISH_PAIRS], *chroma[PUBLISH_PAIRS][2];
     unsigned names[PUBLISH_PAIRS];

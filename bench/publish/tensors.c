@@ -56,9 +56,13 @@ static void make_source(const struct publish_kind *kind, struct publish_size siz
 {
     const int64_t width = size.width, height = size.height, channels = kind->channels;
     const int64_t hwc[] = {height, width, channels}, chw[] = {channels, height, width};
-    const int64_t yuv[] = {kind->layout == GR_LAYOUT_YUV420 ? height : height * 3 / 2, width};
+    const bool apart = kind->layout == GR_LAYOUT_YUV420 || kind->layout == GR_LAYOUT_YUV422;
+    const int64_t rows = apart                            ? height
+                         : kind->layout == GR_LAYOUT_NV16 ? height * 2
+                                                          : height * 3 / 2;
+    const int64_t yuv[] = {rows, width};
     const bool planes = kind->layout == GR_LAYOUT_CHW || kind->layout == GR_LAYOUT_YUV444;
-    const int64_t half[] = {height / 2, width / 2};
+    const int64_t half[] = {kind->layout == GR_LAYOUT_YUV420 ? height / 2 : height, width / 2};
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = kind->dtype,
                                         .layout = kind->layout, .ndim = channels ? 3 : 2,
                                         .shape = !channels ? yuv
@@ -68,7 +72,7 @@ static void make_source(const struct publish_kind *kind, struct publish_size siz
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = half);
     publish.tensors[i] = make_tensor(&desc);
     for (unsigned c = 0; c < 2; c++)
-        publish.chroma[i][c] = kind->layout == GR_LAYOUT_YUV420 ? make_tensor(&chroma) : NULL;
+        publish.chroma[i][c] = apart ? make_tensor(&chroma) : NULL;
 }
 
 static void make_texture(const struct publish_kind *kind, struct publish_size size, unsigned i)
@@ -101,6 +105,7 @@ void publish_make(const struct publish_kind *kind, struct publish_size size)
     publish.source_bytes = pixels * kind->bytes / kind->pixels;
     publish.target_bytes = pixels * 4;
     publish.fetch = kind->fetch;
+    publish.bits = kind->bits;
     publish.host = bench_alloc(publish.target_bytes);
     memset(publish.host, 0x53, publish.target_bytes);
     const size_t room = (size_t)publish.mebibytes << 20;
@@ -132,11 +137,12 @@ static void CUDA_CB wait_for(void *semaphore)
     sem_wait(semaphore);
 }
 
-/* The options of the pair: its further tensors. */
+/* The options of the pair: its further tensors, and the bits. */
 static gr_publish_options options_of(unsigned i)
 {
     return GR_INIT(gr_publish_options, .chroma = publish.chroma[i][0],
-                   .chroma_v = publish.chroma[i][1]);
+                   .chroma_v = publish.chroma[i][1], .bits = publish.bits,
+                   .high_bits = publish.bits != 0);
 }
 
 static void publish_one(unsigned i)
@@ -316,7 +322,11 @@ const struct publish_kind publish_tensor_rows[] = {
     TENSOR("YUYV", GR_DTYPE_U8, GR_LAYOUT_YUYV, 2, 2, 1),
     FETCH("to NV12", GR_DTYPE_U8, GR_LAYOUT_NV12, 0, 3, 2),
     FETCH("to P016", GR_DTYPE_U16, GR_LAYOUT_P016, 0, 3, 1),
+    FETCH("to P010", GR_DTYPE_U16, GR_LAYOUT_P016, 0, 3, 1, .bits = 10),
+    FETCH("to NV16", GR_DTYPE_U8, GR_LAYOUT_NV16, 0, 2, 1),
     FETCH("to YUV420", GR_DTYPE_U8, GR_LAYOUT_YUV420, 0, 3, 2),
+    FETCH("to YUV422", GR_DTYPE_U8, GR_LAYOUT_YUV422, 0, 2, 1),
     FETCH("to YUV444", GR_DTYPE_U8, GR_LAYOUT_YUV444, 3, 3, 1),
+    FETCH("to YUYV", GR_DTYPE_U8, GR_LAYOUT_YUYV, 2, 2, 1),
     {.slots = 0},
 };
