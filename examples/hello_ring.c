@@ -131,6 +131,11 @@ int main(void)
         check(gr_ring_give_back(ring, &slot, 1) == GR_OK, "a slot");
     }
     pthread_join(producer, NULL);
+    const gr_ring_info *info = gr_ring_get_info(ring);
+    check(info, "the ring's numbers");
+    printf("%llu frames were read and %llu dropped; the newest is %.3f ms old\n",
+           (unsigned long long)info->read, (unsigned long long)info->dropped,
+           (double)info->newest_age_ns / 1e6);
 
     /* The first row in OpenGL is the bottom row. */
     glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);

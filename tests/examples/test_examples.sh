@@ -126,6 +126,8 @@ else
     check hello_vulkan_cpp 0 "$hello"_vulkan_cpp &&
         check hello_vulkan_cpp_same 0 "$compare" --max 0 hello_vulkan_cpp.png hello_vulkan.png
     check hello_ring 0 "$hello"_ring &&
+        says out '60 frames were read and 0 dropped; the newest is ' && cp out ring.txt &&
+        check hello_ring_age 1 grep -F ' 0.000 ms old' ring.txt &&
         check hello_ring_size 0 test "$(size hello_ring.png)" = 960x540
     check hello_ring_drawn 1 "$compare" --mean 1.0 hello_ring.png hello.png
 fi
