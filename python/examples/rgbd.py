@@ -68,8 +68,8 @@ def empty(shape, dtype, stream):
 class Sensor:
     """An RGB-D camera. Row 0 of its pictures is the top."""
 
-    def __init__(self, width, height, samples, stream):
-        self.target = gl.Target(width, height)
+    def __init__(self, width, height, samples, sample, stream):
+        self.sample, self.target = sample, gl.Target(width, height)
         self.target.attach(gl.COLOR_ATTACHMENT0, gl.RGBA8, samples)
         self.target.attach(gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT24, samples)
         staging = gl.buffer(8 * width * height + 256)
@@ -83,7 +83,7 @@ class Sensor:
         scene.draw(camera)
         grinterop.fetch_framebuffer(
             self.target.name, {"color": self.color, "depth": self.depth}, stream=stream, near=NEAR,
-            far=FAR, flip=True, staging=self.staging,
+            far=FAR, flip=True, staging=self.staging, sample=self.sample,
         )
 
 
@@ -165,6 +165,7 @@ class Display:
 def main():
     parser = output.options(__doc__.splitlines()[0], 24, "rgbd")
     parser.add_argument("--samples", type=int, default=4, help="per pixel; 4, 0 for exact depth")
+    parser.add_argument("--sample", type=int, default=0, help="to read, from 1 on; 0 resolves them")
     chosen = output.parse(parser)
     if xp.__name__ == "torch":
         device, stream, egl = output.begin_torch(xp)
@@ -174,7 +175,7 @@ def main():
             output.missing("PyTorch", "NumPy has no arrays on the GPU")
     print(f"{xp.__name__} {xp.__version__} on {device}; {egl.describe()}")
     width, height = max(chosen.width * 3 // 4, 1), chosen.height
-    sensor, scene = Sensor(width, height, chosen.samples, stream), Scene()
+    sensor, scene = Sensor(width, height, chosen.samples, chosen.sample, stream), Scene()
     cloud = Cloud(width, height, device)
     display = Display(chosen.width, chosen.height, sensor, stream)
     viewer = Camera((-2.4, -4.4, 3.7), (0.6, -0.7, 0.4), (chosen.width - width // 2) / height)

@@ -62,18 +62,22 @@ def errors_of(points, colors):
 
 
 # If a pixel has several samples, its depth is the depth of one sample, at most half a pixel away.
-@pytest.mark.parametrize("samples, tolerance", ((0, 0.003), (4, 0.025)))
-def test_rgbd_points_are_on_the_scene(samples, tolerance, cuda, tmp_path):
+@pytest.mark.parametrize(
+    "samples, sample, tolerance", ((0, 0, 0.003), (4, 0, 0.025), (4, 3, 0.025))
+)
+def test_rgbd_points_are_on_the_scene(samples, sample, tolerance, cuda, tmp_path):
     if not grinterop.is_software() and not importlib.util.find_spec("torch"):
         pytest.skip("torch is not installed")
     options = ("--frames", 3, "--size", "240x135", "--samples", samples, "--output", tmp_path)
-    done = run("rgbd.py", *options)
+    done = run("rgbd.py", *options, "--sample", sample)
     assert done.returncode == 0, done.stderr
     assert "software CUDA driver" not in done.stderr
     assert len(set(pictures(tmp_path).values())) == 3
     for name, errors in errors_of(*cloud(tmp_path)).items():
         assert len(errors) > 300, name
         assert np.quantile(errors, 0.9) < tolerance, name
+        # Depth and colour of one sample are those of one solid. The sides of the floor are 0.1 high.
+        assert not sample or errors.max() < 0.11, name
 
 
 def seen_by_skybox(example, width, height, angle):
