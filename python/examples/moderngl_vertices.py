@@ -12,15 +12,16 @@ import output
 COUNT = 1 << 18
 SEEDS = numpy.random.default_rng(1).normal(size=(COUNT, 3)).astype("float32")
 VERTEX = """
-    #version 330
     in vec4 star;
     out vec3 tint;
     void main()
     {
         gl_Position = vec4(star.xy, 0, 1);
+        gl_PointSize = 1.0; // OpenGL ES has no default
         tint = mix(vec3(1.0, 0.7, 0.4), vec3(0.3, 0.5, 1.0), star.z) * star.w;
     }"""
-FRAGMENT = "#version 330\n in vec3 tint; out vec4 color; void main() { color = vec4(tint, 1); }"
+FRAGMENT = "in vec3 tint; out vec4 color; void main() { color = vec4(tint, 1); }"
+VERSIONS = "#version 330\n", "#version 310 es\nprecision highp float;\n"
 
 
 def move(xp, stars, seeds, time):
@@ -34,12 +35,16 @@ def move(xp, stars, seeds, time):
 
 
 def main():
-    chosen = output.parse(output.options(__doc__, 24, "moderngl"))
+    parser = output.options(__doc__, 24, "moderngl")
+    parser.add_argument("--es", action="store_true", help="by OpenGL ES")
+    chosen = output.parse(parser)
     xp, stream = output.arrays()
-    context = grinterop.EglContext(0)  # or the context of your window
-    gl = moderngl.create_context()
+    context = grinterop.EglContext(0, es=chosen.es)  # or the context of your window
+    gl = moderngl.create_context(require=310)
+    print(context.describe())
     vertices = gl.buffer(reserve=16 * COUNT)
-    stars = gl.vertex_array(gl.program(VERTEX, FRAGMENT), [(vertices, "4f", "star")])
+    shaders = [VERSIONS[chosen.es] + source for source in (VERTEX, FRAGMENT)]
+    stars = gl.vertex_array(gl.program(*shaders), [(vertices, "4f", "star")])
     screen = gl.simple_framebuffer((chosen.width, chosen.height), 4)
     screen.use()
     gl.enable(moderngl.BLEND)

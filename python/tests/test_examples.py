@@ -115,11 +115,12 @@ def draw(cuda, tmp_path):
     if not grinterop.is_software() and not any(map(importlib.util.find_spec, ("cupy", "torch"))):
         pytest.skip("neither cupy nor torch is installed")
 
-    def function(name, width, height, before=()):
+    def function(name, width, height, before=(), options=()):
         module = pytest.importorskip(name)
-        size = ("--size", f"{width}x{height}")
+        size = ("--size", f"{width}x{height}", *options)
         done = run(f"{name}.py", "--frames", 2, *size, "--output", tmp_path, before=before)
         assert done.returncode == 0, done.stderr
+        assert ("OpenGL ES" in done.stdout) == ("--es" in options)
         av = pytest.importorskip("av")
         with av.open(str(next(tmp_path.glob("*.png")))) as film:
             return module, next(film.decode(video=0)).to_ndarray(format="rgb24")[::-1]
@@ -137,8 +138,9 @@ def wrong_pixels(picture, points):
     return (expected != picture.any(2)).sum() / expected.sum()
 
 
-def test_moderngl_draws_the_stars_that_were_computed(draw):
-    example, picture = draw("moderngl_vertices", 960, 540)
+@pytest.mark.parametrize("options", [(), ("--es",)])
+def test_moderngl_draws_the_stars_that_were_computed(draw, options):
+    example, picture = draw("moderngl_vertices", 960, 540, options=options)
     stars = np.empty((example.COUNT, 4), "f4")
     for time, right in ((1 / 24, True), (0, False)):
         example.move(np, stars, example.SEEDS, time)
