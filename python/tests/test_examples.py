@@ -76,7 +76,7 @@ def test_rgbd_points_are_on_the_scene(samples, sample, tolerance, cuda, tmp_path
     for name, errors in errors_of(*cloud(tmp_path)).items():
         assert len(errors) > 300, name
         assert np.quantile(errors, 0.9) < tolerance, name
-        # Depth and colour of one sample are those of one solid. The sides of the floor are 0.1 high.
+        # Depth and colour of one sample are of one solid. The sides of the floor are 0.1 high.
         assert not sample or errors.max() < 0.11, name
 
 
