@@ -52,8 +52,8 @@ static bool wants(const void *row)
 static const struct bench_goal goals[] = {
     {"RGBA8|HWC u8 x 3|CHW f16|bool|CHW i16|HWC f64 x 3|NV12|YUV420|YUYV|to NV12", NULL,
      "percent_of_copy", NULL, true, 80},
-    {"to P016|to P010|to NV16|to YUV420|to YUV422|to YUV444|to YUYV", NULL, "percent_of_copy", NULL,
-     true, 60},
+    {"buffer to NV12|to P016|to P010|to NV16|to YUV420|to YUV422|to YUV444|to YUYV", NULL,
+     "percent_of_copy", NULL, true, 60},
     {"RGBA8, HWC u8|RGBA8, CHW f32|depth 24, f32|depth 32F, f32|depth 24, distance|depth 32F, "
      "distance",
      NULL, "ratio_alone", NULL, false, 1.08},

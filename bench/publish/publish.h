@@ -26,6 +26,7 @@ struct publish_kind {
     unsigned channels;      /* 0: the tensor has two dimensions, and some have further tensors */
     unsigned bytes, pixels; /* `bytes` bytes of the tensor hold `pixels` pixels */
     bool fetch;             /* the textures are fetched to the tensors */
+    bool linear;            /* OpenGL buffers of RGBA8 pixels instead of textures */
     unsigned bits;          /* of YUV, in the high bits; 0: all */
     unsigned slots, group;  /* rings: their slots, and the frames per call */
     bool texture;           /* one texture instead of a ring */
@@ -42,13 +43,15 @@ extern struct publish {
     int gl_ordinal; /* the CUDA device that draws; -1: the same */
     int transport;  /* the index of a word of --transport; -1: the default for one GPU */
     bool plain;     /* whether the textures are without surface access */
-    bool quick, fetch;
+    bool quick, fetch, linear;
     unsigned blocks, frames, ring_frames; /* the last is a multiple of 16 */
     unsigned pairs, mebibytes, bits;
     unsigned block_frames; /* of the block that publish_measure() measures */
     gr_tensor *tensors[PUBLISH_PAIRS], *chroma[PUBLISH_PAIRS][2];
     unsigned names[PUBLISH_PAIRS];
     gr_resource *resources[PUBLISH_PAIRS];
+    gr_tensor_desc pixels; /* of `linear` */
+    int64_t pixels_shape[3];
     gr_buffer *buffers[PUBLISH_PAIRS];
     void *host; /* an RGBA8 picture in host memory */
     size_t source_bytes, target_bytes;

@@ -75,6 +75,12 @@ static void make_source(const struct publish_kind *kind, struct publish_size siz
         publish.chroma[i][c] = apart ? make_tensor(&chroma) : NULL;
 }
 
+static void make_buffer(unsigned i)
+{
+    GR_KEEP(publish.resources[i], create_gl_buffer, publish.target_bytes, GR_READ_ONLY, NULL);
+    publish.names[i] = gr_gl_name(publish.resources[i]);
+}
+
 static void make_texture(const struct publish_kind *kind, struct publish_size size, unsigned i)
 {
     static const unsigned transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
@@ -106,6 +112,12 @@ void publish_make(const struct publish_kind *kind, struct publish_size size)
     publish.target_bytes = pixels * 4;
     publish.fetch = kind->fetch;
     publish.bits = kind->bits;
+    publish.linear = kind->linear;
+    publish.pixels_shape[0] = size.height;
+    publish.pixels_shape[1] = size.width;
+    publish.pixels_shape[2] = 4;
+    publish.pixels =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = publish.pixels_shape);
     publish.host = bench_alloc(publish.target_bytes);
     memset(publish.host, 0x53, publish.target_bytes);
     const size_t room = (size_t)publish.mebibytes << 20;
@@ -114,7 +126,10 @@ void publish_make(const struct publish_kind *kind, struct publish_size size)
     for (publish.pairs = 0; publish.pairs < count && publish.pairs < PUBLISH_PAIRS;
          publish.pairs++) {
         make_source(kind, size, publish.pairs);
-        make_texture(kind, size, publish.pairs);
+        if (kind->linear)
+            make_buffer(publish.pairs);
+        else
+            make_texture(kind, size, publish.pairs);
     }
 }
 
@@ -122,8 +137,8 @@ void publish_make(const struct publish_kind *kind, struct publish_size size)
 
 /*
  * The stream waits for `gate`, and the events enclose the pictures. The baseline is the driver copy
- * of an RGBA8 picture to a texture. Its source is a separate allocation, since the tensor may be
- * smaller than an RGBA8 picture.
+ * of an RGBA8 picture to a texture, or from a buffer. Its source is a separate allocation, since
+ * the tensor may be smaller than an RGBA8 picture.
  */
 static struct {
     sem_t gate;
@@ -142,7 +157,8 @@ static gr_publish_options options_of(unsigned i)
 {
     return GR_INIT(gr_publish_options, .chroma = publish.chroma[i][0],
                    .chroma_v = publish.chroma[i][1], .bits = publish.bits,
-                   .high_bits = publish.bits != 0);
+                   .high_bits = publish.bits != 0,
+                   .target = publish.linear ? &publish.pixels : NULL);
 }
 
 static void publish_one(unsigned i)
@@ -158,6 +174,11 @@ static void copy_one(unsigned i)
 {
     CUarray array;
     CUDA_ARRAY3D_DESCRIPTOR d;
+    if (publish.linear) {
+        CU(MemcpyDtoDAsync, timing.copy_from + i * publish.target_bytes,
+           gr_buffer_ptr(publish.buffers[i]), publish.target_bytes, publish.on.stream);
+        return;
+    }
     GR_NEW(array, buffer_array, publish.buffers[i], 0, 0);
     bench_cuda->Array3DGetDescriptor(&d, array);
     const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
@@ -220,7 +241,12 @@ static double time_upload(unsigned frames)
     const GLsizei width = (GLsizei)timing.size.width, height = (GLsizei)timing.size.height;
     glFinish();
     const double before = bench_now_us();
-    for (unsigned i = 0; i < frames; i++) {
+    for (unsigned i = 0; publish.linear && i < frames; i++) {
+        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, publish.names[i % publish.pairs]);
+        glBufferSubData(GL_PIXEL_UNPACK_BUFFER, 0, (GLsizeiptr)publish.target_bytes, publish.host);
+    }
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    for (unsigned i = 0; !publish.linear && i < frames; i++) {
         glBindTexture(GL_TEXTURE_2D, publish.names[i % publish.pairs]);
         glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE,
                         publish.host);
@@ -321,6 +347,7 @@ const struct publish_kind publish_tensor_rows[] = {
     TENSOR("YUV420", GR_DTYPE_U8, GR_LAYOUT_YUV420, 0, 3, 2),
     TENSOR("YUYV", GR_DTYPE_U8, GR_LAYOUT_YUYV, 2, 2, 1),
     FETCH("to NV12", GR_DTYPE_U8, GR_LAYOUT_NV12, 0, 3, 2),
+    FETCH("buffer to NV12", GR_DTYPE_U8, GR_LAYOUT_NV12, 0, 3, 2, .linear = true),
     FETCH("to P016", GR_DTYPE_U16, GR_LAYOUT_P016, 0, 3, 1),
     FETCH("to P010", GR_DTYPE_U16, GR_LAYOUT_P016, 0, 3, 1, .bits = 10),
     FETCH("to NV16", GR_DTYPE_U8, GR_LAYOUT_NV16, 0, 2, 1),
