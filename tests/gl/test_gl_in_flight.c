@@ -240,7 +240,8 @@ FLIGHT_TEST(created_buffers_have_frames_in_flight)
         write_mapped(resource, frame);
         assert_gl_pattern(gr_gl_name(resource), SIZE, frame);
     }
-    assert_described(resource, "transport peer, 4 staging buffers of 5000 bytes");
+    assert_described(resource, "transport peer, 4 staging buffers of 5000 bytes, which ",
+                     has_shader ? "which a shader copies" : "which calls of OpenGL copy");
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
