@@ -383,7 +383,10 @@ FLIGHT_TEST(tensors_of_the_same_type_need_no_array)
     image_delete(&image);
 }
 
-/* A level and a layer of several, and a rectangle, by kernels that convert. */
+/*
+ * A level and a layer of several, and a rectangle, by kernels that convert. On one GPU they access
+ * the staging buffer; on two, an array and linear memory are beside it.
+ */
 FLIGHT_TEST(fetched_regions_are_converted)
 {
     struct image image = image_filled("RGBA8", "2D_ARRAY", 16, 12, 2, 1);
@@ -394,10 +397,12 @@ FLIGHT_TEST(fetched_regions_are_converted)
     for (unsigned layer = 0; layer < image.layers; layer++)
         for (unsigned level = 0; level < 2; level++) {
             const unsigned width = image_width(&image, level);
+            fault->reset();
             assert_ok(gr_fetch(reader, planes,
                                &GR_INIT(gr_publish_options, .level = level, .layer = layer, .x = 2,
                                         .y = 1, .width = 5, .height = 3),
                                fx.stream));
+            assert_calls("cuMemcpy3DAsync", fx.device ? 2 : 0);
             read_tensor(planes, got);
             image_pattern(image.format, wanted, image_bytes(&image, level),
                           image_seed(1, level, layer));
@@ -424,8 +429,10 @@ FLIGHT_TEST(published_layers_are_converted)
             for (unsigned i = 0; i < 32; i++)
                 values[c * 32 + i] = wanted[i * 4 + c] / 255.0f;
         fill_tensor(planes, values);
+        fault->reset();
         assert_ok(
             gr_publish(writer, planes, &GR_INIT(gr_publish_options, .layer = layer), fx.stream));
+        assert_calls("cuMemcpy3DAsync", fx.device ? 2 : 0);
         assert_no_difference(image_level_differs(&image, 0, layer, 7));
     }
     assert_image(&image, 7); /* a publish to one layer keeps the others */
