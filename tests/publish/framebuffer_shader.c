@@ -321,14 +321,8 @@ GROUP("the state of the application", add_fetch_case)
 /* Another current program resets the subroutines: then glReadPixels() reads the framebuffer. */
 TEST(selected_subroutines_stay, 2)
 {
-    static const char *const text = "#version 400\n"
-                                    "subroutine float choice();\n"
-                                    "subroutine(choice) float one() { return 1.0; }\n"
-                                    "subroutine(choice) float two() { return 2.0; }\n"
-                                    "subroutine uniform choice chosen;\n"
-                                    "void main() { gl_Position = vec4(chosen()); }\n";
     const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
-    const GLuint program = glCreateShaderProgramv(GL_VERTEX_SHADER, 1, &text);
+    const GLuint program = make_subroutines();
     GLuint pipeline = 0;
     if (_i) {
         glCreateProgramPipelines(1, &pipeline);
@@ -351,21 +345,6 @@ TEST(selected_subroutines_stay, 2)
     glDeleteProgramPipelines(1, &pipeline);
     glDeleteProgram(program);
     assert_gl_clean();
-}
-
-/* A failed link, as in an editor of shaders, leaves the former executable current. */
-static void link_in_vain(GLuint program)
-{
-    static const char *const text = "#version 330\nvoid missing();\nvoid main() { missing(); }\n";
-    const GLuint shader = glCreateShader(GL_FRAGMENT_SHADER);
-    GLint linked = GL_TRUE;
-    glShaderSource(shader, 1, &text, NULL);
-    glCompileShader(shader);
-    glAttachShader(program, shader);
-    glLinkProgram(program);
-    glGetProgramiv(program, GL_LINK_STATUS, &linked);
-    ck_assert(!linked);
-    glDeleteShader(shader);
 }
 
 /*

@@ -127,3 +127,28 @@ GLuint begin_feedback(void)
     glBeginTransformFeedback(GL_POINTS);
     return program;
 }
+
+void link_in_vain(GLuint program)
+{
+    static const char *const text = "#version 330\nvoid missing();\nvoid main() { missing(); }\n";
+    const GLuint shader = glCreateShader(GL_FRAGMENT_SHADER);
+    GLint linked = GL_TRUE;
+    glShaderSource(shader, 1, &text, NULL);
+    glCompileShader(shader);
+    glAttachShader(program, shader);
+    glLinkProgram(program);
+    glGetProgramiv(program, GL_LINK_STATUS, &linked);
+    ck_assert(!linked);
+    glDeleteShader(shader);
+}
+
+GLuint make_subroutines(void)
+{
+    static const char *const text = "#version 400\n"
+                                    "subroutine float choice();\n"
+                                    "subroutine(choice) float one() { return 1.0; }\n"
+                                    "subroutine(choice) float two() { return 2.0; }\n"
+                                    "subroutine uniform choice chosen;\n"
+                                    "void main() { gl_Position = vec4(chosen()); }\n";
+    return glCreateShaderProgramv(GL_VERTEX_SHADER, 1, &text);
+}

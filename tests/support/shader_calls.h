@@ -28,6 +28,12 @@ extern bool has_shader;
 GLuint begin_condition(void);
 GLuint begin_feedback(void);
 
+/* A failed link, as in an editor of shaders, leaves the former executable current. */
+void link_in_vain(GLuint program);
+
+/* Returns a vertex program with a subroutine uniform, whose subroutines are 0 and 1. */
+GLuint make_subroutines(void);
+
 /* Binds something to each unit. */
 void fill_units(void);
 
