@@ -135,26 +135,53 @@ FLIGHT_TEST(the_object_may_be_bound_to_the_units_of_the_shader)
     assert_gl_pattern(name, SIZE, 2);
 }
 
-/* OpenGL would discard a dispatch, or count it as work of the application. */
-FLIGHT_TEST(conditional_rendering_and_feedback_do_not_lose_frames, 2)
+/*
+ * OpenGL would discard a dispatch, or count it as work of the application; or the current program
+ * could not be current again, or would lose the selected subroutine.
+ */
+enum { CONDITIONAL, FEEDBACK, DELETED, LINKED_IN_VAIN, SUBROUTINES, STATES };
+FLIGHT_TEST(states_without_dispatches_do_not_lose_frames, STATES)
 {
     const GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *writer = must_fly(name, GR_WRITE_DISCARD, 2);
     GR_AUTO(gr_resource) *reader = must_fly(name, GR_READ_ONLY, 2);
     const unsigned before = dispatches;
-    const GLuint begun = _i ? begin_feedback() : begin_condition();
-    write_mapped(writer, 2);
-    assert_mapped(reader, 2);
-    ck_assert_uint_eq(dispatches, before);
-    if (_i) {
+    const GLuint begun = _i == CONDITIONAL   ? begin_condition()
+                         : _i == SUBROUTINES ? make_subroutines()
+                                             : begin_feedback();
+    GLuint chosen = 0;
+    if (_i == DELETED || _i == LINKED_IN_VAIN)
         glEndTransformFeedback();
-        glUseProgram(0);
+    if (_i == DELETED)
         glDeleteProgram(begun);
-    } else {
+    if (_i == LINKED_IN_VAIN)
+        link_in_vain(begun);
+    if (_i == SUBROUTINES) {
+        glUseProgram(begun);
+        glUniformSubroutinesuiv(GL_VERTEX_SHADER, 1, &(GLuint){1});
+    }
+    for (unsigned frame = 2; frame < 5; frame++) {
+        write_mapped(writer, frame);
+        assert_mapped(reader, frame);
+    }
+    ck_assert_uint_eq(dispatches, before);
+    if (_i == CONDITIONAL) {
         glEndConditionalRender();
         glDeleteQueries(1, &begun);
+    } else {
+        GLint current = 0;
+        glGetIntegerv(GL_CURRENT_PROGRAM, &current);
+        ck_assert_int_eq(current, (GLint)begun);
+        if (_i == FEEDBACK)
+            glEndTransformFeedback();
+        if (_i == SUBROUTINES)
+            glGetUniformSubroutineuiv(GL_VERTEX_SHADER, 0, &chosen);
+        ck_assert_uint_eq(chosen, _i == SUBROUTINES);
+        glUseProgram(0);
+        if (_i != DELETED)
+            glDeleteProgram(begun);
     }
-    assert_gl_pattern(name, SIZE, 2);
+    assert_gl_pattern(name, SIZE, 4);
 }
 
 /* ---- Replaced storage ------------------------------------------------------------------------ */
