@@ -218,6 +218,35 @@ FLIGHT_TEST(maps_follow_a_resized_texture)
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
 }
 
+/* A map follows with follow_storage, and else is refused if the size differs. */
+FLIGHT_TEST(replaced_buffers_are_followed_or_refused, 2)
+{
+    static const size_t sizes[] = {SIZE, 2 * SIZE, 100, 3 << 20, SIZE};
+    gr_gl_options options = *flight_options(3);
+    options.follow_storage = _i;
+    const GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *writer =
+        must_make(gr_from_gl_buffer_with(name, GR_WRITE_DISCARD, &options));
+    GR_AUTO(gr_resource) *reader = must_make(gr_from_gl_buffer_with(name, GR_READ_ONLY, &options));
+    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)sizes[i], NULL, GL_DYNAMIC_DRAW);
+        if (!_i && sizes[i] != SIZE) {
+            assert_null(gr_map(writer, fx.stream), GR_ERR_STATE, 0, "has since been replaced");
+            assert_null(gr_map(reader, fx.stream), GR_ERR_STATE, 0, "has since been replaced");
+            continue;
+        }
+        for (unsigned frame = 2; frame < 7; frame++) {
+            write_mapped(writer, frame);
+            assert_gl_pattern(name, sizes[i], frame);
+            gl_write_pattern(name, sizes[i], frame + 10);
+            assert_mapped(reader, frame + 10);
+        }
+        assert_described(writer, "3 staging buffers",
+                         has_shader ? "which a shader copies" : "which calls of OpenGL copy");
+    }
+}
+
 FLIGHT_TEST(a_mapped_object_that_was_deleted_can_be_released)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
