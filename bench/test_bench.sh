@@ -107,8 +107,9 @@ check latency 0 "$frames" --quick --meshes 16 --only raw,ring/1,staged/4 --laten
 # Without Vulkan the rows have the reason instead of times.
 check frames_vulkan 0 "$frames" --quick --only vulkan/ --json frames-vulkan.json &&
     says_not out WRONG
-check framebuffers 0 "$publish" --quick --only 'depth 32F,in_flight 8' --json publish.json &&
-    says publish.json '"row": "depth 32F, distance"' '"row": "in_flight 8, both"'
+check framebuffers 0 "$publish" --quick --only 'depth 32F,in_flight ' --json publish.json &&
+    measured publish.json 'depth 32F, distance' 'in_flight 2, colour' 'in_flight 16, colour' \
+        'in_flight 2, both' 'in_flight 8, both' 'in_flight 16, both'
 check rings 0 "$publish" --only Rings,One --quick --json rings.json &&
     says rings.json '"row": "batches of 16"' '"row": "in_flight 16"'
 if command -v python3 >/dev/null && [ -e "$compare" ]; then
