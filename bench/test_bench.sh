@@ -109,9 +109,10 @@ check frames_vulkan 0 "$frames" --quick --only vulkan/ --json frames-vulkan.json
     says_not out WRONG
 check framebuffers 0 "$publish" --quick --only 'depth 32F,in_flight ' --json publish.json &&
     measured publish.json 'depth 32F, distance' 'in_flight 2, colour' 'in_flight 16, colour' \
-        'in_flight 2, both' 'in_flight 8, both' 'in_flight 16, both'
+        'in_flight 2, both' 'in_flight 8, both' 'in_flight 16, both' &&
+    says publish.json '"by_hand_cpu_us": ' '"grinterop_cpu_us": '
 check rings 0 "$publish" --only Rings,One --quick --json rings.json &&
-    says rings.json '"row": "batches of 16"' '"row": "in_flight 16"'
+    says rings.json '"row": "batches of 16"' '"row": "in_flight 16"' '"cpu_us": {"median"'
 if command -v python3 >/dev/null && [ -e "$compare" ]; then
     check compare_usage 2 python3 "$compare" publish.json
     check compare_same 0 python3 "$compare" publish.json publish.json

@@ -80,7 +80,8 @@ static void add_facts(struct bench_machine *machine)
                    "per picture; gpu: by events; copy: cuMemcpy2DAsync of RGBA8; call: of the "
                    "thread; with_map: gr_publish() with map and release, many in a row; upload: "
                    "glTexSubImage2D() of RGBA8 from host memory; latency: from the call to the end "
-                   "of the draw; alone: a frame with a map and a release, but without a transfer; "
+                   "of the draw; cpu: of the thread, until all is enqueued; alone: a frame with a "
+                   "map and a release, but without a transfer; "
                    "for groups: the draw and the kernel");
 }
 

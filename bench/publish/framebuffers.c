@@ -244,18 +244,20 @@ static frame_fn *const subjects_of[][BENCH_SUBJECTS] = {{by_hand, by_grinterop},
                                                         {alone, by_grinterop}};
 
 /*
- * Measures the wall time of pictures, from idle to idle. The other fields of the block remain NaN.
+ * Measures the wall time of pictures, from idle to idle, and the CPU time of the thread until all
+ * are enqueued. The other fields of the block remain NaN.
  */
 static void time_block(void *subjects, unsigned subject, struct bench_block *block)
 {
     const unsigned count = (publish.frames + GROUP - 1) / GROUP * GROUP;
     glFinish();
     bench_cuda->StreamSynchronize(publish.on.stream);
-    const double before = bench_now_us();
+    const double cpu = bench_thread_cpu_us(), before = bench_now_us();
     for (unsigned i = 0; i < count; i++) {
         glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
         ((frame_fn *const *)subjects)[subject](i);
     }
+    block->cpu = (bench_thread_cpu_us() - cpu) / count;
     bench_cuda->StreamSynchronize(publish.on.stream);
     glFinish();
     block->wall = (bench_now_us() - before) / count;

@@ -84,7 +84,7 @@ static void await_copy(unsigned frame)
     *copied = NULL;
 }
 
-enum { WALL, LATENCY, VALUES };
+enum { WALL, LATENCY, CPU_TIME, VALUES };
 
 static void one_block(double *values)
 {
@@ -94,7 +94,7 @@ static void one_block(double *values)
     bench_cuda->StreamSynchronize(publish.on.stream);
     glFinish();
     glGetInteger64v(GL_TIMESTAMP, &origin);
-    const double before = bench_now_us();
+    const double cpu = bench_thread_cpu_us(), before = bench_now_us();
     for (unsigned i = 0; i < frames; i += n) {
         for (unsigned k = i; k < i + n; k++)
             await_copy(k);
@@ -103,6 +103,7 @@ static void one_block(double *values)
         write_batch(i);
         read_batch(i);
     }
+    values[CPU_TIME] = (bench_thread_cpu_us() - cpu) / frames;
     glFinish();
     values[WALL] = (bench_now_us() - before) / frames;
     for (unsigned i = 0; i < frames; i++) {
@@ -122,7 +123,7 @@ static void end_copies(void)
 
 static void measure_ring(const void *row)
 {
-    static const char *const names[VALUES] = {"frame_us", "latency_us"};
+    static const char *const names[VALUES] = {"frame_us", "latency_us", "cpu_us"};
     const struct publish_kind *kind = row;
     run = (struct run){.kind = kind,
                        .size = publish.quick ? (struct publish_size){64, 36}
