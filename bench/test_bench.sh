@@ -93,7 +93,8 @@ fi
 
 check frames 0 "$frames" --quick --only bound,raw,grinterop,ring/1,staged/,hand/,read/ \
     --json frames.json &&
-    measured frames.json bound raw grinterop read/bound read/raw read/grinterop &&
+    measured frames.json bound raw grinterop read/bound read/raw read/grinterop read/cleared/raw \
+        read/cleared/grinterop &&
     says_not out WRONG
 copies='copy copy/created copy/1 copy/4 copy/created/1 copy/created/4 read/copy read/copy/1
     read/copy/4'
@@ -130,7 +131,8 @@ check processes 0 "$processes" --quick --json processes.json &&
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check frames_rows 0 test -s frames.json &&
         measured frames.json ring/1 ring/16 hand/1 hand/16 read/ring/1 read/hand/1 staged/2 \
-            staged/4 staged/8 staged/16 read/staged/2 read/staged/4 read/staged/8 read/staged/16
+            staged/4 staged/8 staged/16 read/staged/2 read/staged/4 read/staged/8 read/staged/16 \
+            read/cleared/staged/4 read/cleared/staged/16
     check vulkan_rows 0 test -s frames-vulkan.json &&
         measured frames-vulkan.json vulkan/draw vulkan/1 vulkan/16 vulkan/copy/1 vulkan/copy/4 \
             vulkan/read/bound vulkan/read/1 vulkan/read/16

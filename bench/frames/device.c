@@ -73,7 +73,9 @@ void frames_compute(const struct frames_run *run, CUdeviceptr memory)
 
 void frames_paint(const struct frames_run *run, unsigned name)
 {
-    (run->kind->reads ? frames_picture_draw : frames_draw)(name);
+    (run->kind->clears  ? frames_picture_clear
+     : run->kind->reads ? frames_picture_draw
+                        : frames_draw)(name);
 }
 
 void frames_drain(void)

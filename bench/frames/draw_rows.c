@@ -296,10 +296,13 @@ const struct frames_kind *const frames_base = &frames_draw_rows[BASE];
 #define READ(key, label, slots, group, ...)                                                        \
     FRAMES_ROW(FRAMES_READS, "read/" key, label, slots, group, __VA_ARGS__, .reads = true)
 #define READ_STAGED(n) READ("staged/" #n, "in_flight " #n, n, 1, &grinterop, GR_TRANSPORT_PEER)
+/* OpenGL clears the buffer by its copy engine, which works beside the shaders. */
+#define CLEARED(key, label, slots, ...)                                                            \
+    READ("cleared/" key, "cleared, " label, slots, 1, __VA_ARGS__, .clears = true)
 #define READ_RING(key, label, slots, group)                                                        \
     READ("ring/" key, label, slots, group, &ring, GR_TRANSPORT_SHARED, true)
 
-enum { READ_BASE = 1 };
+enum { READ_BASE = 1, CLEAR_BASE = 14 };
 
 const struct frames_kind frames_read_rows[] = {
     READ("bound", "both, unsynchronised", 1, 1, &both, .unchecked = true),
@@ -316,6 +319,11 @@ const struct frames_kind frames_read_rows[] = {
     READ_RING("1", "ring, 1 in flight", 3, 1),
     READ_RING("16", "ring, 16 in flight", 18, 1),
     READ_RING("64", "ring, groups of 64", 128, 64),
+    [CLEAR_BASE] = CLEARED("raw", "interop, raw calls", 1, &raw),
+    CLEARED("grinterop", "interop, grinterop", 1, &grinterop),
+    CLEARED("staged/4", "in_flight 4", 4, &grinterop, GR_TRANSPORT_PEER),
+    CLEARED("staged/16", "in_flight 16", 16, &grinterop, GR_TRANSPORT_PEER),
     {.slots = 0},
 };
 const struct frames_kind *const frames_read_base = &frames_read_rows[READ_BASE];
+const struct frames_kind *const frames_clear_base = &frames_read_rows[CLEAR_BASE];

@@ -27,10 +27,11 @@ enum {
 /* For rows in which OpenGL draws a picture of mesh x mesh pixels and CUDA filters it. */
 struct frames_picture {
     unsigned framebuffer, colour, program, vertex_array;
-    int phase;                 /* the location of the uniform */
-    unsigned alone;            /* an OpenGL buffer that is not shared */
-    CUdeviceptr filtered;      /* the result of the last frame */
-    float *reference, *result; /* the expected and the actual result, in host memory */
+    int phase;                  /* the location of the uniform */
+    unsigned alone;             /* an OpenGL buffer that is not shared */
+    CUdeviceptr filtered;       /* the result of the last frame */
+    float *reference, *cleared; /* the expected results, in host memory */
+    float *result;              /* the actual result */
 };
 
 /* One OpenGL context, one stream, a render target, and buffers that are not shared. */
@@ -97,6 +98,7 @@ struct frames_kind {
     bool image;         /* whether the resources are images */
     bool unchecked;     /* whether the picture does not come from CUDA, so it can't be checked */
     bool reads;         /* whether graphics draws a picture and CUDA filters it */
+    bool clears;        /* whether OpenGL clears that picture instead, without a shader */
     bool vulkan;        /* whether Vulkan draws the mesh */
     bool across;        /* whether the row needs CUDA and OpenGL on different devices */
 };
@@ -110,8 +112,9 @@ struct frames_kind {
 /* In the order of the report. */
 extern const struct frames_kind frames_draw_rows[], frames_hand_rows[], frames_vulkan_rows[],
     frames_read_rows[], frames_hand_read_rows[], frames_vulkan_read_rows[];
-/* Raw interop in order: CUDA writes, and CUDA reads. */
+/* Raw interop in order: CUDA writes, CUDA reads, and CUDA reads what OpenGL cleared. */
 extern const struct frames_kind *const frames_base, *const frames_read_base;
+extern const struct frames_kind *const frames_clear_base;
 
 /* Rows for the option table: the device of all APIs, that of CUDA, and those that draw; meshes. */
 /* clang-format off */
@@ -148,7 +151,8 @@ void frames_picture_open(void);
 void frames_picture_set_mesh(void);
 void frames_picture_draw(unsigned name); /* draws the next frame */
 void frames_picture_filter(CUdeviceptr pixels);
-int frames_picture_wrong(void); /* the number of pixels that differ */
+void frames_picture_clear(unsigned name);
+int frames_picture_wrong(bool is_cleared); /* the number of pixels that differ */
 
 /* draw_rows.c: the steps of CUDA, which other graphics share */
 void frames_cuda_alone(struct frames_run *run);

@@ -111,7 +111,7 @@ static int count_wrong(const struct frames_kind *kind)
     if (kind->unchecked)
         return 0;
     if (kind->reads)
-        return frames_picture_wrong();
+        return frames_picture_wrong(kind->clears);
     if (kind->vulkan)
         frames_vulkan_read();
     else
@@ -168,7 +168,7 @@ static void measure(void *none)
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* Raw interop in order, in both directions. */
-static struct frames_run base, read_base;
+static struct frames_run base, read_base, clear_base;
 
 static bool has_base(void)
 {
@@ -179,9 +179,11 @@ void frames_open_base(void)
 {
     base = (struct frames_run){.kind = frames_base};
     read_base = (struct frames_run){.kind = frames_read_base};
+    clear_base = (struct frames_run){.kind = frames_clear_base};
     if (has_base()) {
         base.kind->way->open(&base);
         read_base.kind->way->open(&read_base);
+        clear_base.kind->way->open(&clear_base);
     }
 }
 
@@ -192,9 +194,10 @@ void frames_measure(const void *row)
     struct frames_run *run = bench_alloc(sizeof(*run));
     struct bench_result *result = bench_add(row, frames_size(size));
     run->kind = kind;
-    pair = (struct pair){.run = {!has_base()   ? NULL
-                                 : kind->reads ? &read_base
-                                               : &base,
+    pair = (struct pair){.run = {!has_base()    ? NULL
+                                 : kind->clears ? &clear_base
+                                 : kind->reads  ? &read_base
+                                                : &base,
                                  run},
                          .result = result};
     if (!bench_scope(measure, NULL))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The picture that OpenGL draws for CUDA to read: w by w pixels of four floats, the same size as
- * the mesh. OpenGL copies the picture into a buffer, and CUDA filters it into CUDA memory.
+ * the mesh. OpenGL copies the picture into a buffer, and CUDA filters it into CUDA memory. Or
+ * OpenGL clears the buffer to one colour, for which it needs no shader.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -45,6 +46,14 @@ void frames_picture_draw(unsigned name)
     glBindFramebuffer(GL_FRAMEBUFFER, scene.framebuffer);
 }
 
+void frames_picture_clear(unsigned name)
+{
+    const float phase = frames_next_phase(), colour[] = {phase, 1 - phase, 0.25f, 1};
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    glClearBufferSubData(GL_ARRAY_BUFFER, GL_RGBA32F, 0, (GLsizeiptr)scene.bytes, GL_RGBA, GL_FLOAT,
+                         colour);
+}
+
 void frames_picture_filter(CUdeviceptr pixels)
 {
     int mesh = scene.mesh;
@@ -62,13 +71,14 @@ static void fetch(float *into)
     CU(MemcpyDtoH, into, scene.picture.filtered, scene.bytes);
 }
 
-int frames_picture_wrong(void)
+int frames_picture_wrong(bool is_cleared)
 {
     const struct frames_picture *p = &scene.picture;
+    const float *reference = is_cleared ? p->cleared : p->reference;
     int wrong = 0;
     fetch(p->result);
     for (size_t i = 0; i < scene.bytes / 16; i++)
-        wrong += memcmp(&p->result[4 * i], &p->reference[4 * i], 16) != 0;
+        wrong += memcmp(&p->result[4 * i], &reference[4 * i], 16) != 0;
     return wrong;
 }
 
@@ -76,17 +86,17 @@ int frames_picture_wrong(void)
  * Makes the expected result: copies the last picture to CUDA through the host, without shared
  * memory.
  */
-static void make_reference(void)
+static void make_reference(void (*paint)(unsigned name), float *reference)
 {
     const struct frames_picture *p = &scene.picture;
     scene.frames_left = 1;
-    frames_picture_draw(p->alone);
+    paint(p->alone);
     glBindBuffer(GL_ARRAY_BUFFER, p->alone);
     glGetBufferSubData(GL_ARRAY_BUFFER, 0, (GLsizeiptr)scene.bytes, p->result);
     bench_check_gl("draw the reference");
     CU(MemcpyHtoDAsync, scene.scratch[1], p->result, scene.bytes, scene.on.stream);
     frames_picture_filter(scene.scratch[1]);
-    fetch(p->reference);
+    fetch(reference);
 }
 
 void frames_picture_set_mesh(void)
@@ -101,8 +111,10 @@ void frames_picture_set_mesh(void)
     glBindBuffer(GL_ARRAY_BUFFER, p->alone);
     glBufferStorage(GL_ARRAY_BUFFER, (GLsizeiptr)scene.bytes, NULL, 0);
     p->reference = bench_alloc(scene.bytes);
+    p->cleared = bench_alloc(scene.bytes);
     p->result = bench_alloc(scene.bytes);
     p->filtered = bench_cuda_alloc(scene.bytes);
     bench_check_gl("make a picture");
-    make_reference();
+    make_reference(frames_picture_draw, p->reference);
+    make_reference(frames_picture_clear, p->cleared);
 }
