@@ -8,6 +8,8 @@
  *         ... launch kernels on `stream` that write to mapped.pointer() ...
  *     }                                          the end of the scope hands the buffer to OpenGL
  *
+ * gr_from_gl_buffer_with() and `in_flight` (gl.h) put several frames of this loop in flight.
+ *
  * The C headers are the reference: each member calls the C function that its comment names, with
  * the same rules, threads and errors.
  *

@@ -246,6 +246,24 @@ static void a_tensor_is_an_opengl_buffer()
     EXPECT(mapped.pointer() == of.info().ptr && mapped.size() == of.info().bytes);
 }
 
+/* By staging buffers where CUDA and OpenGL share memory, and else by interop. */
+static void frames_in_flight_reach_the_opengl_buffer()
+{
+    const GLuint name = gl_buffer_filled(hpp_size, 7);
+    const bool staged = gr_gl_probe(GR_TRANSPORT_PEER)->usable;
+    gr_gl_options options = GR_INIT(gr_gl_options);
+    options.transports = staged ? GR_TRANSPORT_PEER : GR_TRANSPORT_INTEROP;
+    options.in_flight = staged ? 4 : 0;
+    const resource buffer(gr_from_gl_buffer_with(name, GR_WRITE_DISCARD, &options));
+    std::array<char, 400> text;
+    gr_resource_describe(buffer.get(), text.data(), text.size());
+    EXPECT(!staged || std::strstr(text.data(), "4 staging buffers"));
+    for (int frame = 1; frame < 10; frame++) {
+        hpp_fill(buffer.map(fx.stream).pointer(), frame);
+        EXPECT(!gl_bytes_differ(name, hpp_size, frame));
+    }
+}
+
 /* Without semaphores: the submit of an OpenGL resource has none. */
 static void a_submit_is_committed_once()
 {
@@ -296,6 +314,7 @@ static const hpp_case cases[] = {
     HPP_CASE(what_opengl_cannot_do_throws_and_changes_nothing),
     HPP_CASE(a_sample_that_does_not_exist_throws),
     HPP_CASE(a_tensor_is_an_opengl_buffer),
+    HPP_CASE(frames_in_flight_reach_the_opengl_buffer),
     HPP_CASE(a_submit_is_committed_once),
     HPP_CASE(a_program_derives_its_own_owners),
 };
