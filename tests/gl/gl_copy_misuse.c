@@ -7,8 +7,7 @@
 
 #define SIZE 4096
 
-#define IN  "cuMemcpyHtoDAsync"
-#define OUT "cuMemcpyDtoHAsync"
+#define IN "cuMemcpyHtoDAsync"
 
 GROUP("objects and contexts of copies", EVERY_IMAGE_GL)
 
@@ -158,37 +157,4 @@ COPY_TEST(a_map_on_a_stream_of_another_context_queues_no_copies)
     CU(StreamSynchronize(stream));
     end_context(other);
     assert_gl_bytes(name, SIZE, 3);
-}
-
-/*
- * One gr_map_many() call maps resources of two transports. If the second map fails, the first
- * resource is unmapped.
- */
-COPY_TEST(a_failed_map_many_unmaps_resources_of_the_other_transport)
-{
-    GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
-    gr_resource *resources[2] = {gr_from_gl_buffer_with(names[0], GR_READ_WRITE, &by_any),
-                                 must_copy(names[1], GR_READ_WRITE)};
-    gr_buffer *buffers[2];
-    assert_made(resources[0]);
-    /*
-     * The copy of the second resource must fail. If the first resource is copied, too, its copy
-     * must succeed.
-     */
-    let_fail(IN, CUDA_ERROR_UNKNOWN,
-             gr_resource_get_info(resources[0])->transport == GR_TRANSPORT_COPY);
-    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
-                 CUDA_ERROR_UNKNOWN, "copy");
-    ck_assert(!gr_resource_get_info(resources[0])->mapped &&
-              !gr_resource_get_info(resources[1])->mapped);
-    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
-    for (unsigned i = 0; i < 2; i++) {
-        assert_cuda_pattern(buffers[i], i + 1);
-        cuda_fill(buffers[i], (int)i + 5);
-    }
-    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));
-    for (unsigned i = 0; i < 2; i++) {
-        assert_gl_bytes(names[i], SIZE, (int)i + 5);
-        gr_resource_free(resources[i]);
-    }
 }

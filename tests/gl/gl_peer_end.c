@@ -218,34 +218,6 @@ PEER_TEST(a_failed_release_waits_for_its_copies)
     assert_gl_pattern(name, SIZE, 2);
 }
 
-/*
- * One gr_map_many() call maps resources of two transports. If the second map fails, the first
- * resource is unmapped.
- */
-PEER_TEST(a_failed_map_many_unmaps_resources_of_the_other_transport)
-{
-    GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
-    gr_resource *resources[2] = {must_peer(names[0], GR_READ_WRITE),
-                                 gr_from_gl_buffer_with(names[1], GR_READ_WRITE, &by_interop)};
-    gr_buffer *buffers[2];
-    assert_made(resources[1]);
-    let_fail("cuGraphicsMapResources", CUDA_ERROR_UNKNOWN, 0);
-    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
-                 CUDA_ERROR_UNKNOWN, "could not be mapped");
-    ck_assert(!gr_resource_get_info(resources[0])->mapped &&
-              !gr_resource_get_info(resources[1])->mapped);
-    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
-    for (unsigned i = 0; i < 2; i++)
-        assert_cuda_pattern(buffers[i], i + 1);
-    for (unsigned i = 0; i < 2; i++)
-        cuda_fill(buffers[i], (int)i + 5);
-    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));
-    for (unsigned i = 0; i < 2; i++) {
-        assert_gl_bytes(names[i], SIZE, (int)i + 5);
-        gr_resource_free(resources[i]);
-    }
-}
-
 /* An attempt that fails leaves nothing, and the next map tries again. */
 PEER_TEST(a_map_follows_a_resized_buffer)
 {
