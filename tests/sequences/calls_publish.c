@@ -63,18 +63,11 @@ static void note_copy(struct world *w, struct object *o, size_t offset, struct t
 
 /* ---- Mapped buffers -------------------------------------------------------------------------- */
 
-typedef gr_status (*with_buffer_fn)(gr_buffer *, gr_tensor *, const gr_publish_options *, CUstream);
-
-static gr_status publish(gr_buffer *b, gr_tensor *t, const gr_publish_options *o, CUstream stream)
-{
-    return gr_buffer_publish(b, t, o, stream);
-}
-
 /*
  * Publishes or fetches through a mapped buffer. The stream must be that of the map: on another
  * stream the program would have to order the call after the map.
  */
-static bool with_buffer(struct world *w, const int *a, bool fetched, with_buffer_fn call)
+static bool with_buffer(struct world *w, const int *a, bool fetched)
 {
     struct buffer *b = buffer_at(w, a[0]);
     struct tensor *t = tensor_at(w, a[1]);
@@ -90,8 +83,10 @@ static bool with_buffer(struct world *w, const int *a, bool fetched, with_buffer
     else if (b)
         may |= flags_may(b->resource, fetched ? 0 : GR_READ_ONLY) |
                room_may(t, options.offset, b->size);
-    gr_status status =
-        call(b ? b->it : NULL, tensor_handle(t), &options, a[3] == 0 ? NULL : GR_STREAM_OF_MAP);
+    gr_buffer *it = b ? b->it : NULL;
+    CUstream stream = a[3] == 0 ? NULL : GR_STREAM_OF_MAP;
+    gr_status status = fetched ? gr_buffer_fetch(it, tensor_handle(t), &options, stream)
+                               : gr_buffer_publish(it, tensor_handle(t), &options, stream);
     if (judge(w, status, may))
         note_copy(w, b->resource->object, b->offset + options.offset, t, fetched, b->stream);
     return true;
@@ -99,12 +94,12 @@ static bool with_buffer(struct world *w, const int *a, bool fetched, with_buffer
 
 bool run_gr_buffer_publish(struct world *w, const int *a)
 {
-    return with_buffer(w, a, false, publish);
+    return with_buffer(w, a, false);
 }
 
 bool run_gr_buffer_fetch(struct world *w, const int *a)
 {
-    return with_buffer(w, a, true, gr_buffer_fetch);
+    return with_buffer(w, a, true);
 }
 
 /* ---- YUV ------------------------------------------------------------------------------------- */
@@ -216,15 +211,7 @@ bool run_fetch_layers(struct world *w, const int *a)
 
 /* ---- Resources that the call maps ------------------------------------------------------------ */
 
-static gr_status publish_to(gr_resource *r, gr_tensor *t, const gr_publish_options *o, CUstream s)
-{
-    return gr_publish(r, t, o, s);
-}
-
-typedef gr_status (*with_resource_fn)(gr_resource *, gr_tensor *, const gr_publish_options *,
-                                      CUstream);
-
-static bool with_resource(struct world *w, const int *a, bool fetched, with_resource_fn call)
+static bool with_resource(struct world *w, const int *a, bool fetched)
 {
     struct resource *r = resource_at(w, a[0]);
     struct tensor *t = tensor_at(w, a[1]);
@@ -238,21 +225,24 @@ static bool with_resource(struct world *w, const int *a, bool fetched, with_reso
     if (r)
         may |= flags_may(r, fetched ? GR_WRITE_DISCARD : GR_READ_ONLY) |
                room_may(t, 0, r->follows ? r->object->size : r->size);
-    if (!judge(w, call(handle_of(r), tensor_handle(t), NULL, stream_at(w, a[2])), may))
+    CUstream stream = stream_at(w, a[2]);
+    gr_status status = fetched ? gr_fetch(handle_of(r), tensor_handle(t), NULL, stream)
+                               : gr_publish(handle_of(r), tensor_handle(t), NULL, stream);
+    if (!judge(w, status, may))
         return true;
     if (r->flags & GR_WRITE_DISCARD)
         bytes_are(r->object, 0, r->object->size, UNKNOWN);
-    note_copy(w, r->object, 0, t, fetched, stream_at(w, a[2]));
+    note_copy(w, r->object, 0, t, fetched, stream);
     r->last_may_be_gone = false;
     return true;
 }
 
 bool run_gr_publish(struct world *w, const int *a)
 {
-    return with_resource(w, a, false, publish_to);
+    return with_resource(w, a, false);
 }
 
 bool run_gr_fetch(struct world *w, const int *a)
 {
-    return with_resource(w, a, true, gr_fetch);
+    return with_resource(w, a, true);
 }

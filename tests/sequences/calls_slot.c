@@ -143,33 +143,6 @@ static void is_acquired(struct world *w, struct slot *slot, const gr_slot *given
     slot->stream = stream;
 }
 
-bool run_gr_ring_acquire_write(struct world *w, const int *a)
-{
-    const gr_slot *given[ALL_SLOTS + 2] = {NULL};
-    struct slot *list[SLOTS];
-    struct ring *ring = ring_at(w, a[0]);
-    int choice = side_of(ring, a, true);
-    size_t n = batch_of(a[3]);
-    if (!is_ring_valid(w, ring) || !is_side_valid(w, choice))
-        return false;
-    unsigned may = side_may(ring, choice, true) | none_may(ring, n, true);
-    CUstream stream = stream_at(w, choice);
-    if (!judge(w, gr_ring_acquire_write(ring_handle(ring), stream, given, n, 0), may))
-        return true;
-    uint64_t next = ring->written + ring_count(ring, SLOT_WRITING, true) + 1;
-    take_to_write(ring, list, n);
-    for (size_t i = 0; i < n; i++) {
-        int value = (a[2] + (int)i) % 256;
-        is_acquired(w, list[i], given[i], stream);
-        must(w, given[i]->frame == next + i);
-        if (given[i]->buffer)
-            write_slot(w, list[i], stream, value);
-        else
-            fill_gl(w, list[i]->resource->object, list[i]->value = value);
-    }
-    return true;
-}
-
 /*
  * Compares the contents of a slot as the reading side sees them: OpenGL, or CUDA through its
  * stream.
@@ -193,26 +166,50 @@ static void check_slot(struct world *w, const struct slot *slot)
     compare(w, o, bytes, 0, slot->resource->size);
 }
 
-bool run_gr_ring_acquire_read(struct world *w, const int *a)
+static void fill_slot(struct world *w, struct slot *slot, int value)
+{
+    if (slot->it->buffer)
+        write_slot(w, slot, slot->stream, value);
+    else
+        fill_gl(w, slot->resource->object, slot->value = value);
+}
+
+static bool acquire(struct world *w, const int *a, bool writes)
 {
     const gr_slot *given[ALL_SLOTS + 2] = {NULL};
     struct slot *list[ALL_SLOTS];
     struct ring *ring = ring_at(w, a[0]);
-    int choice = side_of(ring, a, false);
+    int choice = side_of(ring, a, writes);
     size_t n = batch_of(a[3]);
     if (!is_ring_valid(w, ring) || !is_side_valid(w, choice))
         return false;
-    unsigned may = side_may(ring, choice, false) | none_may(ring, n, false);
+    unsigned may = side_may(ring, choice, writes) | none_may(ring, n, writes);
     CUstream stream = stream_at(w, choice);
-    if (!judge(w, gr_ring_acquire_read(ring_handle(ring), stream, given, n, 0), may))
+    gr_status status = (writes ? gr_ring_acquire_write : gr_ring_acquire_read)(ring_handle(ring),
+                                                                               stream, given, n, 0);
+    if (!judge(w, status, may))
         return true;
-    take_to_read(ring, list, n);
+    uint64_t next = ring->written + ring_count(ring, SLOT_WRITING, true) + 1;
+    (writes ? take_to_write : take_to_read)(ring, list, n);
     for (size_t i = 0; i < n; i++) {
         is_acquired(w, list[i], given[i], stream);
-        must(w, given[i]->frame == list[i]->turn);
-        check_slot(w, list[i]);
+        must(w, given[i]->frame == (writes ? next + i : list[i]->turn));
+        if (writes)
+            fill_slot(w, list[i], (a[2] + (int)i) % 256);
+        else
+            check_slot(w, list[i]);
     }
     return true;
+}
+
+bool run_gr_ring_acquire_write(struct world *w, const int *a)
+{
+    return acquire(w, a, true);
+}
+
+bool run_gr_ring_acquire_read(struct world *w, const int *a)
+{
+    return acquire(w, a, false);
 }
 
 /* Slots to hand on together, and the errors that this may cause. */
@@ -332,39 +329,37 @@ static int value_of(const struct tensor *t, size_t size)
     return t->bytes[0];
 }
 
-bool run_ring_publish(struct world *w, const int *a)
+static bool with_tensor(struct world *w, const int *a, bool fetched)
 {
     struct ring *ring = ring_at(w, a[0]);
     struct tensor *t = tensor_at(w, a[1]);
-    if (!is_for_tensors(w, ring, a[2]) || !is_tensor_for(w, ring, t, false))
+    if (!is_for_tensors(w, ring, a[2]) || !is_tensor_for(w, ring, t, fetched))
         return false;
-    unsigned may = side_may(ring, a[2], true);
-    may |= none_may(ring, 1, true);
-    gr_status status = ring_publish(ring_handle(ring), t->it, stream_at(w, a[2]), 0);
+    unsigned may = side_may(ring, a[2], !fetched) | none_may(ring, 1, !fetched);
+    CUstream stream = stream_at(w, a[2]);
+    gr_status status = fetched ? ring_fetch(ring_handle(ring), t->it, stream, 0)
+                               : ring_publish(ring_handle(ring), t->it, stream, 0);
     if (!judge(w, status, may))
         return true;
     struct slot *slot;
-    take_to_write(ring, &slot, 1);
-    is_frame(ring, slot);
-    slot->value = value_of(t, slot->resource->size);
+    (fetched ? take_to_read : take_to_write)(ring, &slot, 1);
+    if (fetched) {
+        for (size_t i = 0; i < t->size; i++)
+            t->bytes[i] = (short)slot->value;
+        is_read(ring, slot);
+    } else {
+        is_frame(ring, slot);
+        slot->value = value_of(t, slot->resource->size);
+    }
     return true;
+}
+
+bool run_ring_publish(struct world *w, const int *a)
+{
+    return with_tensor(w, a, false);
 }
 
 bool run_ring_fetch(struct world *w, const int *a)
 {
-    struct ring *ring = ring_at(w, a[0]);
-    struct tensor *t = tensor_at(w, a[1]);
-    if (!is_for_tensors(w, ring, a[2]) || !is_tensor_for(w, ring, t, true))
-        return false;
-    unsigned may = side_may(ring, a[2], false);
-    may |= none_may(ring, 1, false);
-    gr_status status = ring_fetch(ring_handle(ring), t->it, stream_at(w, a[2]), 0);
-    if (!judge(w, status, may))
-        return true;
-    struct slot *slot;
-    take_to_read(ring, &slot, 1);
-    for (size_t i = 0; i < t->size; i++)
-        t->bytes[i] = (short)slot->value;
-    is_read(ring, slot);
-    return true;
+    return with_tensor(w, a, true);
 }
