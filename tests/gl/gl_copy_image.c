@@ -15,34 +15,6 @@ static unsigned char got[IMAGE_MOST_BYTES], wanted[IMAGE_MOST_BYTES];
 
 /* ---- Bytes of all formats -------------------------------------------------------------------- */
 
-/*
- * Whether CUDA sees the contents that OpenGL wrote. In three-channel formats the fourth channel is
- * undefined.
- */
-static bool cuda_has(gr_buffer *buffer, const struct image *image, unsigned level, unsigned layer,
-                     unsigned number)
-{
-    size_t bytes = image_bytes(image, level), channel = image->format->channel_bytes;
-    memset(got, 0xEE, bytes);
-    image_pattern(image->format, wanted, bytes, image_seed(number, level, layer));
-    image_get(buffer, level, layer, got);
-    for (size_t i = 0; i < bytes; i++)
-        if (got[i] != wanted[i] && !(image->format->channels == 3 && i / channel % 4 == 3))
-            return false;
-    return true;
-}
-
-/* In three-channel formats OpenGL does not see the fourth channel. */
-static void cuda_write(gr_buffer *buffer, const struct image *image, unsigned level, unsigned layer,
-                       unsigned number)
-{
-    size_t bytes = image_bytes(image, level), channel = image->format->channel_bytes;
-    image_pattern(image->format, got, bytes, image_seed(number, level, layer));
-    for (size_t at = 3 * channel; image->format->channels == 3 && at < bytes; at += 4 * channel)
-        memset(got + at, 0x33, channel);
-    image_put(buffer, level, layer, got);
-}
-
 /* Whether image units accept the format: a name such as RG16F, without unused bits. */
 static bool has_image_units(const struct image_format *f)
 {
@@ -87,9 +59,10 @@ static void check_bytes(const struct image *image)
         image_note(image, "is described wrongly");
     for (unsigned level = 0; level < image->levels; level++)
         for (unsigned layer = 0; layer < image->layers; layer++) {
-            if (!cuda_has(buffer, image, level, layer, 1))
-                image_note(image, "CUDA reads other texels");
-            cuda_write(buffer, image, level, layer, 2);
+            const char *in_cuda = mapped_level_differs(buffer, image, level, layer, 1);
+            if (in_cuda)
+                image_note(image, in_cuda);
+            mapped_level_write(buffer, image, level, layer, 2);
         }
     assert_ok(gr_buffer_release(buffer));
     const char *difference = image_differs(image, 2);
@@ -205,7 +178,7 @@ COPY_TEST(images_are_copied_only_in_the_directions_of_the_flags)
         struct image image = image_filled("RGBA8", targets[i], 8, 8, 1, 1);
         GR_AUTO(gr_resource) *reader = must_copy_image(&image, GR_READ_ONLY);
         gr_buffer *buffer = must_map_image(reader);
-        ck_assert(cuda_has(buffer, &image, 0, 0, 1));
+        assert_mapped_level(buffer, &image, 0, 0, 1);
         memset(got, 0xEE, sizeof(got));
         CUDA_MEMCPY3D poison =
             copy_to_array(gr_buffer_array(buffer, 0, 0), got, 32, 8, image.slices);
@@ -220,12 +193,12 @@ COPY_TEST(images_are_copied_only_in_the_directions_of_the_flags)
         buffer = must_map_image(writer);
         assert_calls(PART, 0);
         for (unsigned layer = 0; layer < image.layers; layer++)
-            cuda_write(buffer, &image, 0, layer, 3);
+            mapped_level_write(buffer, &image, 0, layer, 3);
         assert_ok(gr_buffer_release(buffer));
         assert_image(&image, 3);
         image_fill(&image, 4);
         buffer = must_map_image(writer);
-        ck_assert(cuda_has(buffer, &image, 0, 0, 3));
+        assert_mapped_level(buffer, &image, 0, 0, 3);
         assert_ok(gr_buffer_release(buffer));
         assert_image(&image, 3);
     }
@@ -236,7 +209,7 @@ static void write_all(gr_resource *resource, const struct image *image, unsigned
     gr_buffer *buffer = must_map_image(resource);
     for (unsigned level = 0; level < image->levels; level++)
         for (unsigned layer = 0; layer < image->layers; layer++)
-            cuda_write(buffer, image, level, layer, number);
+            mapped_level_write(buffer, image, level, layer, number);
     assert_ok(gr_buffer_release(buffer));
 }
 
@@ -276,8 +249,8 @@ static void use_followed(gr_resource *resource, const struct image *image, unsig
               info->levels == image->levels && info->format == image_cuda_format(image->format));
     for (unsigned level = 0; level < image->levels; level++)
         for (unsigned layer = 0; layer < image->layers; layer++) {
-            ck_assert(cuda_has(buffer, image, level, layer, number));
-            cuda_write(buffer, image, level, layer, number + 1);
+            assert_mapped_level(buffer, image, level, layer, number);
+            mapped_level_write(buffer, image, level, layer, number + 1);
         }
     assert_ok(gr_buffer_release(buffer));
     assert_image(image, number + 1);
@@ -388,8 +361,8 @@ COPY_TEST(a_read_only_image_is_one_array_with_all_layers)
 static void check_once(gr_resource *resource, const struct image *image, unsigned expected)
 {
     gr_buffer *buffer = must_map_image(resource);
-    ck_assert(cuda_has(buffer, image, 0, 0, 1));
-    cuda_write(buffer, image, 0, 0, 2);
+    assert_mapped_level(buffer, image, 0, 0, 1);
+    mapped_level_write(buffer, image, 0, 0, 2);
     assert_ok(gr_buffer_release(buffer));
     ck_assert_uint_eq(dispatches, has_shader ? expected : 0);
 }
@@ -490,7 +463,7 @@ COPY_TEST(map_many_maps_images_and_buffers)
     const unsigned long most = same ? 1 : 2; /* by peer, semaphores may make a wait unnecessary */
     for (int i = 0; i < 3; i++) {
         assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
-        cuda_write(buffers[0], &image, 0, 0, (unsigned)i + 5);
+        mapped_level_write(buffers[0], &image, 0, 0, (unsigned)i + 5);
         cuda_write_pattern(buffers[1], (unsigned)i + 6);
         unsigned long waits = fault->calls("cuEventQuery");
         assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));

@@ -79,22 +79,12 @@ static gr_resource *must_share_image(const char *format, int shape, unsigned fla
 /* Uses CUDA to write a pattern to each level and layer, or to compare them with the pattern. */
 static void by_cuda(gr_buffer *buffer, const struct image *image, unsigned number, bool write)
 {
-    unsigned char *texels = malloc(image_bytes(image, 0)), *seen = malloc(image_bytes(image, 0));
     for (unsigned level = 0; level < image->levels; level++)
-        for (unsigned layer = 0; layer < image->layers; layer++) {
-            size_t bytes = image_bytes(image, level);
-            image_pattern(image->format, texels, bytes, image_seed(number, level, layer));
-            if (write) {
-                image_put(buffer, level, layer, texels);
-                continue;
-            }
-            image_get(buffer, level, layer, seen);
-            ck_assert_msg(memcmp(seen, texels, bytes) == 0,
-                          "CUDA sees other texels in %s %s, level %u, layer %u",
-                          image->format->name, image->target->name, level, layer);
-        }
-    free(texels);
-    free(seen);
+        for (unsigned layer = 0; layer < image->layers; layer++)
+            if (write)
+                mapped_level_write(buffer, image, level, layer, number);
+            else
+                assert_mapped_level(buffer, image, level, layer, number);
 }
 
 static void check_bytes(const char *format, int shape)

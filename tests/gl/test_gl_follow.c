@@ -274,7 +274,6 @@ static gr_resource *must_follow_image(const struct image *image, int way)
 /* Each level and layer: CUDA reads this texels' pattern, and writes the next one. */
 static void use_image(gr_resource *resource, const struct image *image, unsigned number)
 {
-    static unsigned char texels[IMAGE_MOST_BYTES], expected[IMAGE_MOST_BYTES];
     gr_buffer *buffer = must_map_image(resource);
     const gr_image_info *info = must_make(gr_buffer_get_image_info(buffer));
     ck_assert_uint_eq(info->width, image->width);
@@ -284,13 +283,9 @@ static void use_image(gr_resource *resource, const struct image *image, unsigned
     ck_assert_uint_eq(info->channels, image_channels(image->format));
     for (unsigned level = 0; level < image->levels; level++)
         for (unsigned layer = 0; layer < image->layers; layer++) {
-            const size_t bytes = image_bytes(image, level);
             ck_assert_uint_ne(gr_buffer_surface(buffer, level, layer), 0);
-            image_pattern(image->format, expected, bytes, image_seed(number, level, layer));
-            image_get(buffer, level, layer, texels);
-            ck_assert_mem_eq(texels, expected, bytes);
-            image_pattern(image->format, texels, bytes, image_seed(number + 1, level, layer));
-            image_put(buffer, level, layer, texels);
+            assert_mapped_level(buffer, image, level, layer, number);
+            mapped_level_write(buffer, image, level, layer, number + 1);
         }
     assert_ok(gr_buffer_release(buffer));
     assert_image(image, number + 1);

@@ -5,48 +5,12 @@
  */
 #include "image_tests.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static struct image make_odd(const struct image_format *format, const struct image_target *target)
 {
     bool cube = target->target == GL_TEXTURE_CUBE_MAP;
     return image_make_of(format, target, cube ? 7 : 13, 7, 5, 3, 3);
-}
-
-/* CUDA must read the bytes that OpenGL wrote. */
-static void check_read(gr_buffer *buffer, const struct image *image, unsigned level, unsigned layer)
-{
-    static unsigned char got[IMAGE_MOST_BYTES], wanted[IMAGE_MOST_BYTES];
-    size_t bytes = image_bytes(image, level);
-    memset(got, 0xEE, bytes);
-    image_pattern(image->format, wanted, bytes, image_seed(1, level, layer));
-    image_get(buffer, level, layer, got);
-    size_t channel = image->format->channel_bytes;
-    for (size_t i = 0; i < bytes; i++) {
-        /* CUDA sees a fourth channel in three-channel formats. On a GPU it may be undefined. */
-        if (got[i] == wanted[i] || (image->format->channels == 3 && i / channel % 4 == 3))
-            continue;
-        char text[128];
-        snprintf(text, sizeof(text),
-                 "level %u, layer %u: byte %zu of %zu is 0x%02x in CUDA, not 0x%02x", level, layer,
-                 i, bytes, got[i], wanted[i]);
-        image_note(image, text);
-        return;
-    }
-}
-
-/* CUDA writes a fourth channel to three-channel formats, which OpenGL must not see. */
-static void write_pattern(gr_buffer *buffer, const struct image *image, unsigned level,
-                          unsigned layer)
-{
-    static unsigned char texels[IMAGE_MOST_BYTES];
-    size_t bytes = image_bytes(image, level), channel = image->format->channel_bytes;
-    image_pattern(image->format, texels, bytes, image_seed(2, level, layer));
-    if (image->format->channels == 3)
-        for (size_t at = 3 * channel; at < bytes; at += 4 * channel)
-            memset(texels + at, 0x33, channel);
-    image_put(buffer, level, layer, texels);
 }
 
 static void check_bytes(const struct image *image)
@@ -61,8 +25,10 @@ static void check_bytes(const struct image *image)
     }
     for (unsigned level = 0; level < image->levels; level++)
         for (unsigned layer = 0; layer < image->layers; layer++) {
-            check_read(buffer, image, level, layer);
-            write_pattern(buffer, image, level, layer);
+            const char *in_cuda = mapped_level_differs(buffer, image, level, layer, 1);
+            if (in_cuda)
+                image_note(image, in_cuda);
+            mapped_level_write(buffer, image, level, layer, 2);
         }
     assert_ok(gr_buffer_release(buffer));
     const char *difference = image_differs(image, 2);

@@ -170,4 +170,15 @@ gr_buffer *must_map_image(gr_resource *resource);
 void image_get(gr_buffer *buffer, unsigned level, unsigned layer, void *texels);
 void image_put(gr_buffer *buffer, unsigned level, unsigned layer, const void *texels);
 
+/*
+ * Compares what CUDA sees in one level and layer with the pattern of image_fill(), and writes that
+ * pattern. The fourth channel that CUDA has in three-channel formats may be undefined on a GPU: it
+ * is not compared, and is written with bytes that OpenGL must not see.
+ */
+const char *mapped_level_differs(gr_buffer *buffer, const struct image *image, unsigned level,
+                                 unsigned layer, unsigned number);
+void mapped_level_write(gr_buffer *buffer, const struct image *image, unsigned level,
+                        unsigned layer, unsigned number);
+#define assert_mapped_level(...) assert_no_difference(mapped_level_differs(__VA_ARGS__))
+
 #endif
