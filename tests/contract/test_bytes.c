@@ -4,6 +4,7 @@
  * kind of stream, and sizes from one byte up.
  */
 #include "tests/support/support.h"
+#include "tests/support/usable.h"
 
 #include <string.h>
 
@@ -124,14 +125,9 @@ static void go_both_ways(size_t size)
 {
     GLuint name = gl_buffer_pattern(size, (unsigned)size);
     GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = must_map(resource);
-    ck_assert_uint_eq(gr_buffer_size(buffer), size);
-    assert_cuda_pattern(buffer, (unsigned)size);
-    cuda_write_pattern(buffer, (unsigned)size + 1);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(name, size, (unsigned)size + 1);
+    assert_both_ways(must_map(resource), name, size, (unsigned)size);
     if (!kernels_load()) {
-        buffer = must_map(resource);
+        gr_buffer *buffer = must_map(resource);
         kernel_fill_pattern(gr_buffer_ptr(buffer), size, (unsigned)size + 2, fx.stream);
         assert_ok(gr_buffer_release(buffer));
         assert_gl_pattern(name, size, (unsigned)size + 2);
@@ -168,11 +164,7 @@ TEST(immutable_storage_passes_both_ways)
     glBindBuffer(GL_COPY_READ_BUFFER, name);
     glBufferStorage(GL_COPY_READ_BUFFER, SIZE, bytes, 0);
     GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = must_map(resource);
-    assert_cuda_pattern(buffer, 17);
-    cuda_write_pattern(buffer, 18);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(name, SIZE, 18);
+    assert_both_ways(must_map(resource), name, SIZE, 17);
 }
 
 GROUP("streams", add_resource_case)

@@ -129,9 +129,7 @@ COPY_TEST(buffers_that_cuda_reads_use_mapped_memory)
     for (size_t i = 0; i < 2; i++) {
         GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 5), flags[i]);
         assert_described(resource, BY_MAPPED);
-        gr_buffer *buffer = must_map(resource);
-        assert_cuda_pattern(buffer, 5);
-        assert_ok(gr_buffer_release(buffer));
+        assert_mapped(resource, 5);
     }
 }
 
@@ -269,15 +267,9 @@ COPY_TEST(created_buffers_pass_bytes_both_ways)
     static const size_t sizes[] = {1, 3, 4096, 777777};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         GR_AUTO(gr_resource) *resource = must_create_copy(sizes[i], GR_READ_WRITE);
-        GLuint name = gr_gl_name(resource), source = gl_buffer_pattern(sizes[i], 1);
-        gl_copy_buffer(source, name, sizes[i]);
-        for (unsigned round = 1; round < 4; round++) {
-            gr_buffer *buffer = must_map(resource);
-            assert_cuda_pattern(buffer, round);
-            cuda_write_pattern(buffer, round + 1);
-            assert_ok(gr_buffer_release(buffer));
-            assert_gl_pattern(name, sizes[i], round + 1);
-        }
+        gl_copy_buffer(gl_buffer_pattern(sizes[i], 1), gr_gl_name(resource), sizes[i]);
+        for (unsigned round = 1; round < 4; round++)
+            go_round(resource, sizes[i], round);
     }
 }
 

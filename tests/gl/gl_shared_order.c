@@ -108,12 +108,10 @@ ORDER_TEST(alternating_uses_lose_no_write, WAYS)
     const int turns = 200;
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource), spare = gl_buffer_filled(SIZE, 0xEE);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 0);
     for (int i = 0; i < turns; i++) {
         CUstream stream = i % 3 == 0 ? fx.other : fx.stream;
-        buffer = must_make(gr_map(resource, stream));
+        gr_buffer *buffer = must_map_on(resource, stream);
         kernel_add_one(gr_buffer_ptr(buffer), SIZE, stream);
         assert_ok(i % 5 == 0 ? release_on(buffer, fx.other) : gr_buffer_release(buffer));
         glCopyNamedBufferSubData(name, spare, 0, 0, SIZE);

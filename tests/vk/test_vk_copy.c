@@ -374,9 +374,7 @@ VULKAN_TEST(bytes_of_cuda_are_copied_to_vulkan_only_once, 2)
 {
     begin_copying_by(IMPORTED, _i == 0 && vk.h->synchronization2);
     GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_WRITE_DISCARD);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x51);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 0x51);
     gr_submit_free(gr_submit_begin(&resource, 1)); /* takes nothing */
     check_all_by_vulkan(resource, 0x51);
     fill_by_vulkan(resource, 0x52);
@@ -425,10 +423,8 @@ VULKAN_TEST(a_second_map_sees_the_bytes_of_the_first, WAYS)
 {
     begin_copying(_i);
     GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x11);
-    assert_ok(gr_buffer_release(buffer));
-    buffer = must_map_on(resource, fx.other);
+    fill_mapped(resource, 0x11);
+    gr_buffer *buffer = must_map_on(resource, fx.other);
     CU(StreamSynchronize(fx.other));
     assert_cuda_bytes(buffer, 0x11);
     cuda_fill(buffer, 0x12);

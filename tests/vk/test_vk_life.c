@@ -46,9 +46,7 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, 4)
     }
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, TOO_LATE_MS);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x41);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 0x41);
     if (_i & 2)
         assert_ok(gr_resource_close(resource, fx.stream));
     gr_resource_free(resource);

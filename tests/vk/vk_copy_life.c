@@ -40,9 +40,7 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, WAYS)
     gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, 5000);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 1);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 1);
     assert_ok(gr_resource_close(resource, fx.stream));
     gr_resource_free(resource);
     ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");

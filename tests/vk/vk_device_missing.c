@@ -314,9 +314,7 @@ static void check_copies(gr_vk_device_desc info, const char *reason)
     gr_resource *resource = must_make(gr_create_vk_buffer(device, &create, GR_WRITE_DISCARD));
     assert_described(resource, "transport copy", reason);
     unordered(resource);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 1);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 1);
     CU(StreamSynchronize(fx.stream));
     gr_resource_free(resource);
     gr_vk_device_free(device);
