@@ -139,16 +139,16 @@ static void measure_ring(const void *row)
 }
 
 /* Publishes CHW f16, as a network or a renderer in CUDA writes it. */
-#define RING(name, slots, group)                                                                   \
+#define RING(name, count, n)                                                                       \
     {                                                                                              \
         {name, "", "Rings, CHW f16 to textures", measure_ring}, GR_DTYPE_F16, GR_LAYOUT_CHW, 3, 6, \
-            1, false, slots, group, .texture = false                                               \
+            1, .slots = (count), .group = (n)                                                      \
     }
-/* The same to one registered texture, which OpenGL copies; at most `slots` frames ahead of it. */
-#define TEXTURE(name, slots, n)                                                                    \
+/* The same to one registered texture, which OpenGL copies; at most `count` frames ahead of it. */
+#define TEXTURE(name, count, n)                                                                    \
     {                                                                                              \
         {name, "", "One texture, CHW f16", measure_ring}, GR_DTYPE_F16, GR_LAYOUT_CHW, 3, 6, 1,    \
-            false, slots, 1, .texture = true, .in_flight = n                                       \
+            .slots = (count), .group = 1, .texture = true, .in_flight = (n)                        \
     }
 
 const struct publish_kind publish_ring_rows[] = {
