@@ -23,7 +23,9 @@ struct made make(int sort, unsigned flags);
     if (!(m).resource)                                                                             \
     skip("%s", (sort) == VULKAN ? vk.missing : error_text())
 
+/* assert_made_bytes() first waits for all work of CUDA. */
 void assert_made_bytes(const struct made *m, int value);
+void assert_released_bytes(const struct made *m, int value);
 
 /* Adds a case with Vulkan and with the set-up that each sort needs. */
 TCase *add_sorts(Suite *suite, const char *name);
