@@ -46,6 +46,7 @@ struct compat_handle {
     unsigned transports;   /* those for compat_widen(); 0 as in gr_gl_options */
     bool is_image;
     bool has_slices; /* its arrays have all layers, as of a 3D image */
+    bool in_flight;  /* it has frames in flight, by GR_COMPAT */
     bool is_interop; /* its transport is GR_TRANSPORT_INTEROP */
     bool listed;     /* the handle is in the list that a call is checking */
     struct compat_handle *next_free;

@@ -242,6 +242,17 @@ static void keep(struct compat_handle *handle, gr_resource *resource, CUcontext 
     handle->is_interop = gr_resource_get_info(resource)->transport == GR_TRANSPORT_INTEROP;
 }
 
+/* Logs whether GR_COMPAT=in_flight had an effect. Returns whether it had. */
+static bool note_frames(const gr_resource *made, bool suits, const char *call)
+{
+    const bool has = suits && gr_resource_get_info(made)->transport == GR_TRANSPORT_PEER;
+    gr_log(GR_LOG_INFO, "%s: GR_COMPAT=in_flight: %s", call,
+           has     ? "frames in flight"
+           : suits ? "no frames in flight, for the reason above"
+                   : "no frames in flight, since the flags are neither WriteDiscard nor ReadOnly");
+    return has;
+}
+
 static CUresult register_object(CUgraphicsResource *resource, unsigned name, unsigned target,
                                 unsigned flags, const char *call)
 {
@@ -268,6 +279,8 @@ static CUresult register_object(CUgraphicsResource *resource, unsigned name, uns
     handle->is_image = target != 0;
     handle->has_slices = target == GL_TEXTURE_3D && gr_gl_target(made) != target;
     keep(handle, made, current);
+    handle->in_flight =
+        selection.in_flight && note_frames(made, frames_of(&selection, flags), call);
     handle->transports =
         selection.in_flight ? selection.transports : gr_resource_get_info(made)->transport;
     *resource = (CUgraphicsResource)handle;
@@ -338,6 +351,12 @@ gr_status compat_widen(struct compat_handle *handle, const char *call)
              (struct selection){.transports = handle->transports});
     if (!wider)
         return gr_last_error()->status;
+    if (handle->in_flight)
+        gr_log(GR_LOG_INFO,
+               "%s: GR_COMPAT=in_flight: no frames in flight any more, since the flags of the map "
+               "are not those of the registration",
+               call);
+    handle->in_flight = false;
     gr_resource_free(handle->resource);
     keep(handle, wider, current);
     return GR_OK;

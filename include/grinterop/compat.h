@@ -44,8 +44,9 @@
  *                         Other registrations use interop
  *
  * To allow several transports, join their names by '|' or commas: interop|copy. With in_flight,
- * they are those of the other registrations, and of formats without frames in flight. A set-uid
- * program ignores the variable.
+ * they are those of the other registrations, and of formats without frames in flight. Without
+ * NVIDIA's OpenGL only in_flight|peer has frames in flight, for tests. GR_LOG=info logs which
+ * registrations have them, and why the others do not. A set-uid program ignores the variable.
  *
  * A program with frames in flight must
  *     write          all bytes or texels of an object that it maps as WriteDiscard: the others are

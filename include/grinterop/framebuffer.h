@@ -6,7 +6,7 @@
  *
  *     gr_framebuffer_options depth = GR_INIT(gr_framebuffer_options,
  *                                            .attachment = GL_DEPTH_ATTACHMENT, .z_near = 0.1f,
- *                                            .z_far = 100, .staging = staging);
+ *                                            .z_far = 100);
  *     gr_fetch_framebuffer(framebuffer, metres, &depth, stream);
  *
  * The function needs a current OpenGL context, not of OpenGL ES, as gl.h describes.

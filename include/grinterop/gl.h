@@ -187,14 +187,15 @@ typedef struct gr_gl_options {
      * it. OpenGL copies in the order of its commands, so no frame is drawn late.
      *
      * The staging buffers take n times the size of the object, at least 2 MiB each if it is larger
-     * than 1 MiB. Nothing is registered, so the storage of the object may be replaced, also while
-     * the resource exists: see follow_storage.
+     * than 1 MiB. Nothing is registered, so the storage of the object may be replaced while the
+     * resource exists: by one of the same size, or with follow_storage by any.
      *
-     * Restricts `transports` to peer, with interop if they are 0. Interop is used, and
-     * gr_resource_describe() says why, where no shader can copy the object: OpenGL without the
-     * functions of 4.5, or not NVIDIA's. GR_ERR_INVALID_VALUE for read_write, and with share_group
-     * or packed. GR_ERR_UNSUPPORTED for depth and GL_RGB16I. Of objects that grinterop creates,
-     * too.
+     * Needs peer in `transports`; 0 allows peer and interop. Where no shader can copy the object,
+     * because OpenGL lacks the functions of 4.5 or is not NVIDIA's, peer is left out in favour of
+     * the other allowed transports, and gr_resource_describe() says why. If only peer is allowed,
+     * calls of OpenGL copy there, which lets tests without a GPU have frames in flight.
+     * GR_ERR_INVALID_VALUE for read_write, and with share_group or packed. GR_ERR_UNSUPPORTED for
+     * depth and GL_RGB16I. Of objects that grinterop creates, too.
      */
     unsigned in_flight;
 } gr_gl_options;

@@ -30,7 +30,7 @@ static inline bool gr_log_wanted(gr_log_level level)
 /* Whether lines of a level go to standard error. */
 GR_API bool gr_log_prints(gr_log_level level);
 
-void gr_log(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
+GR_API void gr_log(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
 
 /*
  * Logs a line at exit, to standard error only, because the functions of the program may no longer

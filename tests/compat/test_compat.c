@@ -324,13 +324,15 @@ TEST(invalid_numbers_of_frames_in_gr_compat_are_reported, 9)
 }
 
 static gr_log_level seen_level;
-static char seen[1024];
+static char seen[1024], frames[1024]; /* the last line on the transport, and on frames in flight */
 
 static void see(void *user, gr_log_level level, const char *line)
 {
     (void)user;
     seen_level = level;
-    if (strstr(line, "transport"))
+    if (strstr(line, "GR_COMPAT=in_flight"))
+        snprintf(frames, sizeof(frames), "%s", line);
+    else if (strstr(line, "transport"))
         snprintf(seen, sizeof(seen), "%s", line);
 }
 
@@ -378,6 +380,7 @@ enum { DISCARD = CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD };
 /* Registers the buffer with GR_COMPAT, and logs the first map. */
 static CUgraphicsResource register_by(const char *compat, GLuint name, unsigned flags)
 {
+    frames[0] = '\0';
     setenv("GR_COMPAT", compat, 1);
     gr_log_add(GR_LOG_DEBUG, see, NULL);
     gr_clear_error();
@@ -393,24 +396,30 @@ static CUgraphicsResource register_by(const char *compat, GLuint name, unsigned 
 TEST(gr_compat_sets_the_number_of_frames, 12)
 {
     NEED_SHADERS();
+    static const char in_flight[] = "GR_COMPAT=in_flight: frames in flight",
+                      no_flags[] = "since the flags are neither";
     static const struct {
         const char *compat;
         unsigned flags;
         const char *words;
-    } rows[] = {{"in_flight", DISCARD, "transport peer, 4 staging buffers"},
-                {"in_flight", READ, "transport peer, 4 staging buffers"},
-                {"in_flight", 0, "transport interop"},
-                {"in_flight=2", DISCARD, "transport peer, 2 staging buffers"},
-                {"in_flight=64", READ, "transport peer, 64 staging buffers"},
-                {"in_flight=2,in_flight=3", DISCARD, "transport peer, 3 staging buffers"},
-                {"interop|in_flight=8", DISCARD, "transport peer, 8 staging buffers"},
-                {"in_flight=8 copy", READ, "transport peer, 8 staging buffers"},
-                {"in_flight=8|copy", 0, "transport copy"},
-                {"any|in_flight", DISCARD, "transport peer, 4 staging buffers"},
-                {"any|in_flight", 0, "transport interop"},
-                {"interop", DISCARD, "transport interop"}};
+        const char *logged; /* NULL: nothing on frames in flight */
+    } rows[] = {
+        {"in_flight", DISCARD, "transport peer, 4 staging buffers", in_flight},
+        {"in_flight", READ, "transport peer, 4 staging buffers", in_flight},
+        {"in_flight", 0, "transport interop", no_flags},
+        {"in_flight=2", DISCARD, "transport peer, 2 staging buffers", in_flight},
+        {"in_flight=64", READ, "transport peer, 64 staging buffers", in_flight},
+        {"in_flight=2,in_flight=3", DISCARD, "transport peer, 3 staging buffers", in_flight},
+        {"interop|in_flight=8", DISCARD, "transport peer, 8 staging buffers", in_flight},
+        {"in_flight=8 copy", READ, "transport peer, 8 staging buffers", in_flight},
+        {"in_flight=8|copy", 0, "transport copy", no_flags},
+        {"any|in_flight", DISCARD, "transport peer, 4 staging buffers", in_flight},
+        {"any|in_flight", 0, "transport interop", no_flags},
+        {"interop", DISCARD, "transport interop", NULL}};
     end_one(register_by(rows[_i].compat, gl_buffer_filled(SIZE, 1), rows[_i].flags));
     ck_assert_msg(strstr(seen, rows[_i].words), "%s", seen);
+    ck_assert_msg(rows[_i].logged ? strstr(frames, rows[_i].logged) != NULL : !frames[0], "%s",
+                  frames);
 }
 
 TEST(a_program_writes_frames_in_flight)
@@ -459,6 +468,7 @@ TEST(map_flags_end_frames_in_flight, 2)
     CUdeviceptr pointer = map_one(resource, fx.stream);
     gr_log_remove(see, NULL);
     ck_assert_msg(strstr(seen, "transport interop"), "%s", seen);
+    ck_assert_msg(strstr(frames, "no frames in flight any more"), "%s", frames);
     if (!_i) {
         CU(MemcpyDtoHAsync(read, pointer, SIZE, fx.stream));
         CU(StreamSynchronize(fx.stream));

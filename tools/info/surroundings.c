@@ -188,6 +188,8 @@ static const struct {
     {"CUDA_VISIBLE_DEVICES", "CUDA sees only these devices, and numbers them in this order"},
     {"CUDA_DEVICE_ORDER", "how CUDA orders the devices"},
     {"GR_CUDA_DRIVER", "the CUDA driver that grinterop uses"},
+    {"GR_COMPAT", "the transports of programs that use compat.h"},
+    {"GR_LOG", "what grinterop logs on standard error"},
     {"GR_SOFT_DEVICES", "the number of devices of the software driver"},
     {"GR_SOFT_PATIENCE", "seconds after which the software driver names a kernel that still runs"},
     {"LD_LIBRARY_PATH", "folders searched first for drivers"},
