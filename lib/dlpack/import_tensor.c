@@ -228,13 +228,33 @@ static gr_status parse(const DLTensor *from, const gr_tensor *exported, struct p
 /* ---- Imports --------------------------------------------------------------------------------- */
 
 /*
- * Checks that the named device exists. If the memory belongs to a context, checks that it is on
- * that device. Other memory, such as that of a graphics API on another GPU, can be accessible on
- * several devices, and the producer names the one that uses it.
+ * Whether a device can use memory that belongs to no context, such as that of a graphics API on
+ * another GPU, or that of cuMemCreate() with access for that device.
  */
-static gr_status check_device(const struct parsed *parsed, const char *call)
+static bool can_use(CUdevice device, CUdeviceptr ptr, const char *call)
+{
+    struct gr_context context;
+    bool pushed;
+    CUdeviceptr found;
+    GR_KEEP_ERROR();
+    if (gr_context_hold(&(struct gr_context){.primary_of = device}, &context, call) != GR_OK)
+        return false;
+    bool can = gr_context_try(&context, &pushed);
+    if (can) {
+        can = gr_driver()->PointerGetAttribute(&found, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, ptr) ==
+              CUDA_SUCCESS;
+        gr_context_leave(pushed);
+    }
+    gr_context_drop(&context);
+    return can;
+}
+
+/* Checks that the named device exists, and that it can use the memory, if the driver knows that. */
+static gr_status check_device(const struct parsed *parsed, bool is_own, const char *call)
 {
     const struct gr_driver_api *cu = gr_driver();
+    const CUdeviceptr ptr = (CUdeviceptr)(uintptr_t)parsed->data;
+    CUcontext owner = NULL;
     CUdevice device;
     int ordinal = parsed->device, count = 0;
     if (!parsed->names_device)
@@ -251,14 +271,12 @@ static gr_status check_device(const struct parsed *parsed, const char *call)
             "The tensor names memory of CUDA device %d, but this process has %d CUDA device%s.",
             ordinal, count, gr_s((size_t)count));
     }
-    CUcontext owner = NULL;
     CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
                                         CU_POINTER_ATTRIBUTE_CONTEXT};
     void *values[] = {&ordinal, &owner};
-    if (!parsed->data || parsed->desc.memory == GR_MEMORY_ARRAY ||
-        cu->PointerGetAttributes(2, attributes, values, (CUdeviceptr)(uintptr_t)parsed->data) !=
-            CUDA_SUCCESS ||
-        !owner || ordinal == parsed->device)
+    if (is_own || !ptr || parsed->desc.memory == GR_MEMORY_ARRAY ||
+        cu->PointerGetAttributes(2, attributes, values, ptr) != CUDA_SUCCESS ||
+        ordinal == parsed->device || ordinal < 0 || (!owner && can_use(device, ptr, call)))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The tensor names memory of CUDA device %d, but %p is memory of device %d: does "
@@ -284,7 +302,8 @@ static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on
     struct parsed parsed = {.desc = {.read_only = read_only}};
     const gr_tensor *exported = gr_dlpack_exported(managed);
     if (check_unused(managed, exported, call) != GR_OK || !gr_driver_load() ||
-        parse(from, exported, &parsed, call) != GR_OK || check_device(&parsed, call) != GR_OK)
+        parse(from, exported, &parsed, call) != GR_OK ||
+        check_device(&parsed, exported, call) != GR_OK)
         return NULL;
     gr_tensor *tensor =
         gr_tensor_wrap_as(&parsed.desc, parsed.data, parsed.names_device ? parsed.device : -1,

@@ -380,7 +380,8 @@ TEST(invalid_dlpack_tensors_are_refused, WRONG)
     producer_end(&producer, 0);
 }
 
-TEST(memory_of_another_device_than_the_named_one_is_refused)
+/* The memory of cuMemAlloc(), of a pool, and of cuMemCreate(), which no context owns. */
+TEST(memory_of_another_device_than_the_named_one_is_refused, 3)
 {
     struct producer producer;
     int count;
@@ -388,9 +389,18 @@ TEST(memory_of_another_device_than_the_named_one_is_refused)
     if (count < 2)
         skip("one device");
     produce(&producer);
-    producer.versioned.dl_tensor.device = (DLDevice){kDLCUDA, !fx.device};
+    DLTensor *from = &producer.versioned.dl_tensor;
+    gr_tensor *other =
+        must_make(gr_tensor_create(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                            .shape = (int64_t[]){SIZE}, .exportable = _i == 2),
+                                   fx.stream));
+    if (_i)
+        from->data = (void *)(uintptr_t)gr_tensor_get_info(other)->ptr;
+    from->device = (DLDevice){kDLCUDA, !fx.device};
     assert_null(gr_tensor_from_dlpack(&producer.versioned, GR_DLPACK_VERSIONED, fx.stream),
                 GR_ERR_INVALID_VALUE, 0, "number the devices differently");
+    gr_tensor_free(other);
+    settle();
     producer_end(&producer, 0);
 }
 
