@@ -156,8 +156,9 @@ static gr_status attempt(void *of, size_t i)
 /* Some formats cannot have frames in flight. */
 static bool is_unsupported(void *of, size_t i, const struct gr_error_record *error)
 {
-    (void)of;
-    (void)i;
+    const struct wish *wish = of;
+    if (wish->selection.in_flight && i == 0 && error->status == GR_ERR_UNSUPPORTED)
+        gr_log(GR_LOG_INFO, "GR_COMPAT=in_flight: %s", error->message);
     return error->status == GR_ERR_UNSUPPORTED;
 }
 
@@ -242,7 +243,7 @@ static void keep(struct compat_handle *handle, gr_resource *resource, CUcontext 
     handle->is_interop = gr_resource_get_info(resource)->transport == GR_TRANSPORT_INTEROP;
 }
 
-/* Logs whether GR_COMPAT=in_flight had an effect. Returns whether it had. */
+/* Logs whether a resource has frames in flight by GR_COMPAT. Returns true if it has. */
 static bool note_frames(const gr_resource *made, bool suits, const char *call)
 {
     const bool has = suits && gr_resource_get_info(made)->transport == GR_TRANSPORT_PEER;

@@ -324,14 +324,14 @@ TEST(invalid_numbers_of_frames_in_gr_compat_are_reported, 9)
 }
 
 static gr_log_level seen_level;
-static char seen[1024], frames[1024]; /* the last line on the transport, and on frames in flight */
+static char seen[1024], frames[2048]; /* the last line on transports, all on frames in flight */
 
 static void see(void *user, gr_log_level level, const char *line)
 {
     (void)user;
     seen_level = level;
     if (strstr(line, "GR_COMPAT=in_flight"))
-        snprintf(frames, sizeof(frames), "%s", line);
+        snprintf(frames + strlen(frames), sizeof(frames) - strlen(frames), "%s; ", line);
     else if (strstr(line, "transport"))
         snprintf(seen, sizeof(seen), "%s", line);
 }
@@ -490,9 +490,14 @@ TEST(a_format_without_frames_in_flight_is_registered_without)
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_DEPTH_COMPONENT32F, 8, 8);
     gr_clear_error();
     setenv("GR_COMPAT", "copy|in_flight", 1);
+    frames[0] = '\0';
+    gr_log_add(GR_LOG_INFO, see, NULL);
     assert_result(CUDA_SUCCESS, cuGraphicsGLRegisterImage(&resource, name, GL_TEXTURE_2D, READ),
                   "register");
+    gr_log_remove(see, NULL);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    ck_assert_msg(strstr(frames, "GL_DEPTH_COMPONENT32F") && strstr(frames, "the reason above"),
+                  "%s", frames);
     end_one(resource);
     setenv("GR_COMPAT", "in_flight", 1);
     assert_result(CUDA_ERROR_INVALID_VALUE,
