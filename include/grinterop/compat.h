@@ -43,10 +43,10 @@
  *                         the program registers as WriteDiscard or ReadOnly; in_flight alone: 4.
  *                         Other registrations use interop
  *
- * To allow several transports, join their names by '|' or commas: interop|copy. With in_flight,
- * they are those of the other registrations, and of formats without frames in flight. Without
- * NVIDIA's OpenGL only in_flight|peer has frames in flight, for tests. GR_LOG=info logs which
- * registrations have them, and why the others do not. A set-uid program ignores the variable.
+ * To allow several transports, join their names by '|' or commas: interop|copy. Beside in_flight
+ * they apply to the other registrations, and to formats without frames in flight. Without NVIDIA's
+ * OpenGL only in_flight|peer has frames in flight, for tests. GR_LOG=info logs which registrations
+ * have them, and why the others do not. A set-uid program ignores the variable.
  *
  * A program with frames in flight must
  *     write          all bytes or texels of an object that it maps as WriteDiscard: the others are

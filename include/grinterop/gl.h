@@ -190,12 +190,12 @@ typedef struct gr_gl_options {
      * than 1 MiB. Nothing is registered, so the storage of the object may be replaced while the
      * resource exists: by one of the same size, or with follow_storage by any.
      *
-     * Needs peer in `transports`; 0 allows peer and interop. Where no shader can copy the object,
-     * because OpenGL lacks the functions of 4.5 or is not NVIDIA's, peer is left out in favour of
-     * the other allowed transports, and gr_resource_describe() says why. If only peer is allowed,
-     * calls of OpenGL copy there, which lets tests without a GPU have frames in flight.
-     * GR_ERR_INVALID_VALUE for read_write, and with share_group or packed. GR_ERR_UNSUPPORTED for
-     * depth and GL_RGB16I. Of objects that grinterop creates, too.
+     * Needs peer in `transports`; 0 allows peer and interop, and also shared for objects that
+     * grinterop creates. Where no shader can copy the object, because OpenGL lacks the functions of
+     * 4.5 or is not NVIDIA's, peer is left out in favour of the other allowed transports, and
+     * gr_resource_describe() says why. If only peer is allowed, calls of OpenGL copy there, which
+     * lets tests without a GPU have frames in flight. GR_ERR_INVALID_VALUE for read_write, and with
+     * share_group or packed. GR_ERR_UNSUPPORTED for depth and GL_RGB16I.
      */
     unsigned in_flight;
 } gr_gl_options;
