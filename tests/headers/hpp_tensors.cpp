@@ -158,12 +158,19 @@ static resource make_layers(GLenum format)
     return resource(gr_from_gl_image_with(name, GL_TEXTURE_2D_ARRAY, GR_READ_WRITE, &options));
 }
 
-static void a_tensor_has_all_layers_of_an_image()
+/* Two layers of 4 x 1 texels. */
+static gr_tensor_desc desc_of_layers()
 {
-    const std::int64_t layers[] = {2, 1, 4, 4};
+    static const std::int64_t layers[] = {2, 1, 4, 4};
     gr_tensor_desc desc = desc_of(GR_MEMORY_DEVICE);
     desc.ndim = 4;
     desc.shape = layers;
+    return desc;
+}
+
+static void a_tensor_has_all_layers_of_an_image()
+{
+    gr_tensor_desc desc = desc_of_layers();
     const texels bytes = some_texels();
     const tensor from = tensor_of(bytes), to = tensor_of(texels{});
     const resource image = make_layers(GL_RGBA8);
@@ -181,13 +188,10 @@ static void a_tensor_has_all_layers_of_an_image()
     EXPECT(hpp_says(packed, "gr_map_linear()"));
 }
 
-/* The image has one layer of 4 x 2 texels, and the tensor two layers of 4 x 1. */
+/* The image has one layer of 4 x 2 texels. */
 static void what_opengl_cannot_do_throws_and_changes_nothing()
 {
-    const std::int64_t layers[] = {2, 1, 4, 4};
-    gr_tensor_desc desc = desc_of(GR_MEMORY_DEVICE);
-    desc.ndim = 4;
-    desc.shape = layers;
+    const gr_tensor_desc desc = desc_of_layers();
     const texels bytes = some_texels();
     const resource image = make_image();
     const tensor from = tensor_of(texels{}), to = tensor_of(texels{});
