@@ -241,13 +241,14 @@ static double time_upload(unsigned frames)
     const GLsizei width = (GLsizei)timing.size.width, height = (GLsizei)timing.size.height;
     glFinish();
     const double before = bench_now_us();
-    for (unsigned i = 0; publish.linear && i < frames; i++) {
-        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, publish.names[i % publish.pairs]);
-        glBufferSubData(GL_PIXEL_UNPACK_BUFFER, 0, (GLsizeiptr)publish.target_bytes, publish.host);
-    }
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-    for (unsigned i = 0; !publish.linear && i < frames; i++) {
-        glBindTexture(GL_TEXTURE_2D, publish.names[i % publish.pairs]);
+    for (unsigned i = 0; i < frames; i++) {
+        const unsigned name = publish.names[i % publish.pairs];
+        if (publish.linear) {
+            glBindBuffer(GL_ARRAY_BUFFER, name);
+            glBufferSubData(GL_ARRAY_BUFFER, 0, (GLsizeiptr)publish.target_bytes, publish.host);
+            continue;
+        }
+        glBindTexture(GL_TEXTURE_2D, name);
         glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE,
                         publish.host);
     }
