@@ -308,7 +308,7 @@ typedef struct gr_tensor_info {
     const int64_t *strides; /* their strides in bytes */
     gr_layout layout;       /* the meaning of the dimensions */
     gr_memory memory;       /* the kind of memory */
-    /* the device of the memory, or of the CUDA context that created host memory */
+    /* the device of the memory, or of the CUDA context that maps it or that created host memory */
     int device;
     bool read_only; /* writes are refused */
     /* the size of all elements without gaps, which is the size of a copy to the host */
