@@ -57,17 +57,7 @@ static void check_bytes(const struct image *image)
         info->depth != image->slices || info->width != image->width ||
         info->height != image->height)
         image_note(image, "is described wrongly");
-    for (unsigned level = 0; level < image->levels; level++)
-        for (unsigned layer = 0; layer < image->layers; layer++) {
-            const char *in_cuda = mapped_level_differs(buffer, image, level, layer, 1);
-            if (in_cuda)
-                image_note(image, in_cuda);
-            mapped_level_write(buffer, image, level, layer, 2);
-        }
-    assert_ok(gr_buffer_release(buffer));
-    const char *difference = image_differs(image, 2);
-    if (difference)
-        image_note(image, difference);
+    image_both_ways(buffer, image, 1);
     if (dispatches - before != 2 * dispatches_for(image))
         image_note(image, "not copied by a shader, or copied by one");
 }
@@ -192,8 +182,7 @@ COPY_TEST(images_are_copied_only_in_the_directions_of_the_flags)
         fault->reset();
         buffer = must_map_image(writer);
         assert_calls(PART, 0);
-        for (unsigned layer = 0; layer < image.layers; layer++)
-            mapped_level_write(buffer, &image, 0, layer, 3);
+        mapped_image_write(buffer, &image, 3);
         assert_ok(gr_buffer_release(buffer));
         assert_image(&image, 3);
         image_fill(&image, 4);
@@ -202,15 +191,6 @@ COPY_TEST(images_are_copied_only_in_the_directions_of_the_flags)
         assert_ok(gr_buffer_release(buffer));
         assert_image(&image, 3);
     }
-}
-
-static void write_all(gr_resource *resource, const struct image *image, unsigned number)
-{
-    gr_buffer *buffer = must_map_image(resource);
-    for (unsigned level = 0; level < image->levels; level++)
-        for (unsigned layer = 0; layer < image->layers; layer++)
-            mapped_level_write(buffer, image, level, layer, number);
-    assert_ok(gr_buffer_release(buffer));
 }
 
 GROUP("small images by copy", EVERY_COPY_GL)
@@ -230,7 +210,7 @@ COPY_TEST(small_images_that_cuda_writes_are_copied_by_the_cpu)
             assert_described(writer, "since up to 256 KiB the CPU copy is faster");
         assert_calls("cuMemHostRegister", levels > FEW);
         for (unsigned round = 1; round < 4; round++) {
-            write_all(writer, &image, round);
+            write_mapped_image(writer, &image, round);
             assert_image(&image, round);
         }
         image_delete(&image);
@@ -247,13 +227,7 @@ static void use_followed(gr_resource *resource, const struct image *image, unsig
     const gr_image_info *info = must_make(gr_buffer_get_image_info(buffer));
     ck_assert(info->width == image->width && info->height == image->height &&
               info->levels == image->levels && info->format == image_cuda_format(image->format));
-    for (unsigned level = 0; level < image->levels; level++)
-        for (unsigned layer = 0; layer < image->layers; layer++) {
-            assert_mapped_level(buffer, image, level, layer, number);
-            mapped_level_write(buffer, image, level, layer, number + 1);
-        }
-    assert_ok(gr_buffer_release(buffer));
-    assert_image(image, number + 1);
+    image_both_ways(buffer, image, number);
     assert_image_transport(resource);
 }
 

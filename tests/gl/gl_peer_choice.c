@@ -199,11 +199,7 @@ PEER_TEST(an_image_on_one_gpu_works_by_peer)
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
     GR_AUTO(gr_resource) *peer = image_by(GR_TRANSPORT_PEER, &image);
     assert_chosen(peer, GR_TRANSPORT_PEER, "transport peer");
-    gr_buffer *buffer = must_map_image(peer);
-    assert_mapped_level(buffer, &image, 0, 0, 1);
-    mapped_level_write(buffer, &image, 0, 0, 2);
-    assert_ok(gr_buffer_release(buffer));
-    assert_image(&image, 2);
+    image_both_ways(must_map_image(peer), &image, 1);
     struct image refused = image_make("RGB16I", "2D", 8, 8, 1);
     assert_null(image_by(GR_TRANSPORT_PEER, &refused), GR_ERR_UNSUPPORTED, 0,
                 "Allow GR_TRANSPORT_COPY");

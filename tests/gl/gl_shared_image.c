@@ -76,27 +76,12 @@ static gr_resource *must_share_image(const char *format, int shape, unsigned fla
     return resource;
 }
 
-/* Uses CUDA to write a pattern to each level and layer, or to compare them with the pattern. */
-static void by_cuda(gr_buffer *buffer, const struct image *image, unsigned number, bool write)
-{
-    for (unsigned level = 0; level < image->levels; level++)
-        for (unsigned layer = 0; layer < image->layers; layer++)
-            if (write)
-                mapped_level_write(buffer, image, level, layer, number);
-            else
-                assert_mapped_level(buffer, image, level, layer, number);
-}
-
 static void check_bytes(const char *format, int shape)
 {
     gr_resource *resource = must_share_image(format, shape, GR_READ_WRITE);
     struct image image = image_of(resource, format, shape);
     image_fill(&image, 1);
-    gr_buffer *buffer = must_map_image(resource);
-    by_cuda(buffer, &image, 1, false);
-    by_cuda(buffer, &image, 2, true);
-    assert_ok(gr_buffer_release(buffer));
-    assert_image(&image, 2);
+    image_both_ways(must_map_image(resource), &image, 1);
     gr_resource_free(resource);
     ck_assert(!glIsTexture(image.name));
 }
@@ -190,8 +175,8 @@ IMAGE_TEST(map_many_maps_shared_buffers_and_images)
     for (unsigned round = 1; round < 4; round++) {
         assert_ok(gr_map_many(resources, 3, fx.stream, NULL, buffers));
         cuda_fill(buffers[0], (int)round);
-        by_cuda(buffers[1], &images[1], round, true);
-        by_cuda(buffers[2], &images[2], round + 1, true);
+        mapped_image_write(buffers[1], &images[1], round);
+        mapped_image_write(buffers[2], &images[2], round + 1);
         assert_ok(gr_buffer_release_many(buffers, 3, fx.stream, NULL));
         assert_gl_bytes(gr_gl_name(resources[0]), 4096, (int)round);
         assert_image(&images[1], round);
@@ -208,9 +193,7 @@ TEST(created_images_can_use_interop)
         struct image image = image_of(resource, "RGBA8", shape);
         ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
         ck_assert_uint_eq(gr_gl_target(resource), shapes[shape].target);
-        gr_buffer *buffer = must_map_image(resource);
-        by_cuda(buffer, &image, 5, true);
-        assert_ok(gr_buffer_release(buffer));
+        write_mapped_image(resource, &image, 5);
         assert_image(&image, 5);
         gr_resource_free(resource);
         ck_assert(!glIsTexture(image.name));

@@ -282,13 +282,9 @@ static void use_image(gr_resource *resource, const struct image *image, unsigned
     ck_assert_uint_eq(info->layers, image->layers);
     ck_assert_uint_eq(info->channels, image_channels(image->format));
     for (unsigned level = 0; level < image->levels; level++)
-        for (unsigned layer = 0; layer < image->layers; layer++) {
+        for (unsigned layer = 0; layer < image->layers; layer++)
             ck_assert_uint_ne(gr_buffer_surface(buffer, level, layer), 0);
-            assert_mapped_level(buffer, image, level, layer, number);
-            mapped_level_write(buffer, image, level, layer, number + 1);
-        }
-    assert_ok(gr_buffer_release(buffer));
-    assert_image(image, number + 1);
+    image_both_ways(buffer, image, number);
 }
 
 TEST(a_map_follows_an_image_created_again, WAYS * 3)

@@ -23,17 +23,7 @@ static void check_bytes(const struct image *image)
         image_note(image, error_text());
         return;
     }
-    for (unsigned level = 0; level < image->levels; level++)
-        for (unsigned layer = 0; layer < image->layers; layer++) {
-            const char *in_cuda = mapped_level_differs(buffer, image, level, layer, 1);
-            if (in_cuda)
-                image_note(image, in_cuda);
-            mapped_level_write(buffer, image, level, layer, 2);
-        }
-    assert_ok(gr_buffer_release(buffer));
-    const char *difference = image_differs(image, 2);
-    if (difference)
-        image_note(image, difference);
+    image_both_ways(buffer, image, 1);
 }
 
 GROUP("bytes", add_image_case)

@@ -100,7 +100,8 @@ bool image_create_again(struct image *image, const char *format, unsigned width,
                         unsigned levels, unsigned number);
 void image_reuse_names(void);
 
-/* Calls note_difference() with the names of the image's format and target. */
+/* Calls note_difference() with the names of the image's format and target, unless `what` is NULL.
+ */
 void image_note(const struct image *image, const char *what);
 
 /*
@@ -180,5 +181,18 @@ const char *mapped_level_differs(gr_buffer *buffer, const struct image *image, u
 void mapped_level_write(gr_buffer *buffer, const struct image *image, unsigned level,
                         unsigned layer, unsigned number);
 #define assert_mapped_level(...) assert_no_difference(mapped_level_differs(__VA_ARGS__))
+
+/* Likewise for every level and layer. */
+const char *mapped_image_differs(gr_buffer *buffer, const struct image *image, unsigned number);
+void mapped_image_write(gr_buffer *buffer, const struct image *image, unsigned number);
+
+/*
+ * For a mapped image: CUDA reads the fill `number` and writes the next one, which OpenGL reads
+ * after the release. image_note() records the differences.
+ */
+void image_both_ways(gr_buffer *buffer, const struct image *image, unsigned number);
+
+/* Maps the image, writes it like mapped_image_write(), and releases it. */
+void write_mapped_image(gr_resource *resource, const struct image *image, unsigned number);
 
 #endif

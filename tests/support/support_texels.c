@@ -239,7 +239,8 @@ TCase *add_image_case(Suite *suite, const char *name)
 
 void image_note(const struct image *image, const char *what)
 {
-    note_difference("%s %s: %s", image->format->name, image->target->name, what);
+    if (what)
+        note_difference("%s %s: %s", image->format->name, image->target->name, what);
 }
 
 /* ---- Resources ------------------------------------------------------------------------------- */
@@ -292,6 +293,37 @@ void mapped_level_write(gr_buffer *buffer, const struct image *image, unsigned l
         if (is_fourth_of_three(image->format, i))
             layer_bytes[i] = 0x33;
     image_put(buffer, level, layer, layer_bytes);
+}
+
+const char *mapped_image_differs(gr_buffer *buffer, const struct image *image, unsigned number)
+{
+    const char *difference = NULL;
+    for (unsigned level = 0; level < image->levels; level++)
+        for (unsigned layer = 0; layer < image->layers && !difference; layer++)
+            difference = mapped_level_differs(buffer, image, level, layer, number);
+    return difference;
+}
+
+void mapped_image_write(gr_buffer *buffer, const struct image *image, unsigned number)
+{
+    for (unsigned level = 0; level < image->levels; level++)
+        for (unsigned layer = 0; layer < image->layers; layer++)
+            mapped_level_write(buffer, image, level, layer, number);
+}
+
+void image_both_ways(gr_buffer *buffer, const struct image *image, unsigned number)
+{
+    image_note(image, mapped_image_differs(buffer, image, number));
+    mapped_image_write(buffer, image, number + 1);
+    assert_ok(gr_buffer_release(buffer));
+    image_note(image, image_differs(image, number + 1));
+}
+
+void write_mapped_image(gr_resource *resource, const struct image *image, unsigned number)
+{
+    gr_buffer *buffer = must_map_image(resource);
+    mapped_image_write(buffer, image, number);
+    assert_ok(gr_buffer_release(buffer));
 }
 
 /* ---- Signed normalized texels ---------------------------------------------------------------- */
