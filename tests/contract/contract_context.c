@@ -122,7 +122,7 @@ static CUstream begin_primary(const gr_cuda_api *cu, CUcontext *context)
 #define RESET                       CUDA_ERROR_CONTEXT_IS_DESTROYED
 
 /* Everything of the context before the reset is refused, although its handle is current. */
-CHILD(resets_the_primary_context)
+CHILD_TEST(a_reset_primary_context_is_refused)
 {
     char bytes[SIZE] = {0};
     const int64_t shape[] = {SIZE};
@@ -158,11 +158,6 @@ CHILD(resets_the_primary_context)
     free_resources(list, 2);
     gr_egl_free(egl);
     return 0;
-}
-
-TEST(a_reset_primary_context_is_refused)
-{
-    expect_child("resets_the_primary_context");
 }
 
 TEST(calls_work_without_a_current_context)

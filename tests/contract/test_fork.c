@@ -272,28 +272,15 @@ static void go_on(void)
     free_all();
 }
 
-static int forks(int (*what)(void))
+GROUP("fork", add_bare_case)
+
+CHILD_TEST(a_child_may_only_free_and_describe_the_objects_of_its_parent, 3)
 {
+    static int (*const steps[])(void) = {try_all, free_twice, describe};
     make_all();
-    int status = in_fork(what);
-    child_check(status == 0);
+    child_check(in_fork(steps[_i]) == 0);
     go_on();
     return 0;
-}
-
-CHILD(refused)
-{
-    return forks(try_all);
-}
-
-CHILD(freed)
-{
-    return forks(free_twice);
-}
-
-CHILD(described)
-{
-    return forks(describe);
 }
 
 /* ---- Before the first call ------------------------------------------------------------------- */
@@ -305,7 +292,7 @@ static int use_all(void)
     return 0;
 }
 
-CHILD(before)
+CHILD_TEST(fork_before_the_first_call_leaves_both_processes_usable)
 {
     int status = in_fork(use_all);
     child_check(status == 0);
@@ -341,7 +328,7 @@ static int free_and_log(void)
     return !gr_map(have.idle, fx.stream) && was_refused("gr_map") ? 0 : 1;
 }
 
-CHILD(beside)
+CHILD_TEST(locks_of_other_threads_are_free_in_the_child)
 {
     pthread_t threads[2];
     make_all();
@@ -370,7 +357,7 @@ static void fork_once(void *user, gr_log_level level, const char *line)
 }
 
 /* Catches: in the child gr_log_remove() waited forever for a line that had been delivered. */
-CHILD(in_the_log)
+CHILD_TEST(a_log_function_may_fork)
 {
     int status = -1;
     unsigned flags;
@@ -381,36 +368,4 @@ CHILD(in_the_log)
         _exit(0);
     child_check(waitpid(of_log, &status, 0) == of_log && status == 0);
     return 0;
-}
-
-GROUP("fork", add_bare_case)
-
-TEST(all_calls_are_refused_in_a_child)
-{
-    expect_child("refused");
-}
-
-TEST(a_child_may_free_the_objects_of_its_parent)
-{
-    expect_child("freed");
-}
-
-TEST(a_child_may_describe_the_objects_of_its_parent)
-{
-    expect_child("described");
-}
-
-TEST(fork_before_the_first_call_leaves_both_processes_usable)
-{
-    expect_child("before");
-}
-
-TEST(locks_of_other_threads_are_free_in_the_child)
-{
-    expect_child("beside");
-}
-
-TEST(a_log_function_may_fork)
-{
-    expect_child("in_the_log");
 }

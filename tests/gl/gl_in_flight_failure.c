@@ -126,17 +126,7 @@ static int map_after_failure(unsigned flags)
     return 0;
 }
 
-CHILD(fails_before_a_write)
-{
-    return map_after_failure(GR_WRITE_DISCARD);
-}
-
-CHILD(fails_before_a_read)
-{
-    return map_after_failure(GR_READ_ONLY);
-}
-
-CHILD(fails_while_mapped)
+static int release_after_failure(void)
 {
     GLuint name;
     gr_resource *resource = fly_in_child(&name, GR_WRITE_DISCARD);
@@ -171,21 +161,14 @@ static int end_after_failure(bool closes)
     return 0;
 }
 
-CHILD(fails_before_the_free)
+static const char *failing_flight_missing(void)
 {
-    return end_after_failure(false);
+    return flight_missing() ? flight_missing() : failing_kernels_missing();
 }
 
-CHILD(fails_before_the_close)
+CHILD_TEST_UNLESS(failing_flight_missing(), opengl_goes_on_after_a_failed_kernel, 5)
 {
-    return end_after_failure(true);
-}
-
-FLIGHT_TEST(opengl_goes_on_after_a_failed_kernel, 5)
-{
-    static const char *const children[] = {"fails_before_a_write", "fails_before_a_read",
-                                           "fails_while_mapped", "fails_before_the_free",
-                                           "fails_before_the_close"};
-    need_failing_kernels();
-    expect_child(children[_i]);
+    return _i < 2    ? map_after_failure(_i ? GR_READ_ONLY : GR_WRITE_DISCARD)
+           : _i == 2 ? release_after_failure()
+                     : end_after_failure(_i == 4);
 }

@@ -56,24 +56,7 @@ static int fail_on(gr_side producer, unsigned timeout_ms)
     return 0;
 }
 
-CHILD(write_fails)
+CHILD_TEST_UNLESS(vulkan_failures_missing(), a_failed_kernel_ends_the_wait_for_a_slot, 3)
 {
-    return fail_on(GR_SIDE_CUDA, GR_WAIT_FOREVER);
-}
-
-CHILD(short_write_fails)
-{
-    return fail_on(GR_SIDE_CUDA, 20);
-}
-
-CHILD(read_fails)
-{
-    return fail_on(GR_SIDE_GRAPHICS, GR_WAIT_FOREVER);
-}
-
-VULKAN_TEST(a_failed_kernel_ends_the_wait_for_a_slot, 3)
-{
-    static const char *const children[] = {"write_fails", "short_write_fails", "read_fails"};
-    need_failing_kernels();
-    expect_child(children[_i]);
+    return fail_on(_i == 2 ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA, _i == 1 ? 20 : GR_WAIT_FOREVER);
 }

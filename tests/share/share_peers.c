@@ -162,11 +162,10 @@ VULKAN_TEST(a_pending_vulkan_read_ends_when_the_cuda_peer_dies, 2)
     shared_ring_end(&r);
 }
 
-VULKAN_TEST(a_pending_vulkan_read_ends_when_a_kernel_of_the_peer_fails)
+TEST_UNLESS(vulkan_failures_missing(), a_pending_vulkan_read_ends_when_a_kernel_of_the_peer_fails)
 {
     const gr_slot *slot;
     struct peer peer;
-    need_failing_kernels();
     struct shared_ring r = ring_with(&peer, "kernel_fails", GR_SIDE_CUDA);
     vulkan_begins_read(&r, &slot, NULL);
     vulkan_finish();

@@ -186,8 +186,9 @@ static void deny_once(void)
     child_check(fault->set("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0));
 }
 
-CHILD(without_peer_access)
+CHILD_TEST_UNLESS(shared_missing(), sharing_without_peer_access_is_refused)
 {
+    fault_control_start();
     fixture_setup();
     deny_once();
     assert_null(gr_create_gl_buffer(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
@@ -226,15 +227,10 @@ CHILD(without_peer_access)
     return 0;
 }
 
-PEER_TEST(sharing_without_peer_access_is_refused)
-{
-    expect_child("without_peer_access");
-}
-
 /* ---- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------- */
 
 /* The device numbers are reversed: OpenGL renders on CUDA device 1, the machine's first. */
-CHILD(in_another_order)
+CHILD_TEST_UNLESS(shared_missing(), messages_name_devices_by_their_visible_order)
 {
     char text[900];
     CUcontext context = NULL;
@@ -256,11 +252,6 @@ CHILD(in_another_order)
     return 0;
 }
 
-PEER_TEST(messages_name_devices_by_their_visible_order)
-{
-    expect_child("in_another_order");
-}
-
 /* ---- The program ----------------------------------------------------------------------------- */
 
 static int count_devices(void)
@@ -278,8 +269,6 @@ int main(int argc, char **argv)
         unsetenv("CUDA_VISIBLE_DEVICES");
     }
     setenv("GR_TEST_CUDA_DEVICE", "1", 0);
-    if (argc == 3 && strcmp(argv[2], "without_peer_access") == 0)
-        fault_control_start();
     if (argc == 1 && (fixture_cuda_device() == 0 || count_devices() <= fixture_cuda_device())) {
         printf("skipped: test_peer_shared: it needs a CUDA device %d other than OpenGL's\n",
                fixture_cuda_device());

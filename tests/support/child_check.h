@@ -8,6 +8,8 @@
 
 #include "support.h"
 
+#include <stdio.h>
+
 /* If a child sets this, LeakSanitizer ignores the objects that the child leaves open. */
 extern bool leaves_all_open;
 
@@ -25,5 +27,21 @@ extern bool leaves_all_open;
         ck_assert_msg(ended_ == 0, "child %s ended with 0x%x: %.3500s", name, (unsigned)ended_,    \
                       said_);                                                                      \
     } while (0)
+
+/*
+ * CHILD_TEST(name) {...}: a test whose body runs in a child, and returns its exit status. With a
+ * count, as for TEST(), each number runs in its own child. CHILD_TEST_UNLESS() is skipped like
+ * TEST_UNLESS().
+ */
+#define CHILD_TEST(...)                 CHILD_TEST_OF(NULL, __VA_ARGS__, 1, 0)
+#define CHILD_TEST_UNLESS(missing, ...) CHILD_TEST_OF(missing, __VA_ARGS__, 1, 0)
+#define CHILD_TEST_OF(missing, title, times, ...)                                                  \
+    TEST_UNLESS_OF(missing, title, times, 0)                                                       \
+    {                                                                                              \
+        char child_[sizeof(#title) + 32];                                                          \
+        snprintf(child_, sizeof(child_), "%s_child %d", #title, _i);                               \
+        expect_child(child_);                                                                      \
+    }                                                                                              \
+    CHILD(title##_child)
 
 #endif

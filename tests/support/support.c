@@ -55,6 +55,14 @@ const char *kernels_load(void)
     return NULL;
 }
 
+const char *failing_kernels_missing(void)
+{
+    const char *missing = kernels_load();
+    if (missing || gr_cuda_is_software() || getenv("GR_TEST_FAULTS"))
+        return missing;
+    return "a failed kernel may break later OpenGL contexts; GR_TEST_FAULTS=1 runs it";
+}
+
 static void launch(const char *name, size_t size, CUstream stream, void **parameters)
 {
     CUfunction function = NULL;

@@ -157,21 +157,24 @@ void list_here(struct listed *listed);
         call;                                                                                      \
     }
 
-/* CHILD(name) {...}: the code of the child process with that name. Returns its exit status. */
+/*
+ * CHILD(name) {...}: the code of the child process with that name. Returns its exit status. The
+ * child "name 3" runs the same code with 3 as _i.
+ */
 struct child {
     const char *name;
-    int (*run)(void);
+    int (*run)(int _i);
     struct child *next;
 };
 void list_child(struct child *child);
 #define CHILD(title)                                                                               \
-    static int title(void);                                                                        \
+    static int title(int _i);                                                                      \
     __attribute__((constructor)) static void list_child_##title(void)                              \
     {                                                                                              \
         static struct child child = {.name = #title, .run = title};                                \
         list_child(&child);                                                                        \
     }                                                                                              \
-    static int title(void)
+    static int title(CK_ATTRIBUTE_UNUSED int _i)
 
 /* For with_first_use(): uses shared OpenGL storage once, if this OpenGL can share storage. */
 void use_sharing(void);
@@ -489,13 +492,8 @@ const char *kernels_load(void);
             skip("%s", missing_);                                                                  \
     } while (0)
 
-/* Like need_kernels(), for a case that calls kernel_fail(). */
-#define need_failing_kernels()                                                                     \
-    do {                                                                                           \
-        need_kernels();                                                                            \
-        if (!gr_cuda_is_software() && !getenv("GR_TEST_FAULTS"))                                   \
-            skip("a failed kernel may break later OpenGL contexts; GR_TEST_FAULTS=1 runs it");     \
-    } while (0)
+/* Like kernels_load(), for cases that call kernel_fail(). */
+const char *failing_kernels_missing(void);
 
 /* Launch a kernel on a stream. */
 void kernel_fill_pattern(CUdeviceptr out, size_t size, unsigned seed, CUstream stream);

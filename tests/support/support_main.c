@@ -93,7 +93,7 @@ static int spawn_by(const char *emulator, pid_t *pid, const posix_spawn_file_act
 int child_spawn(pid_t *pid, const char *name, const posix_spawn_file_actions_t *actions)
 {
     const char *emulator = getenv("GR_TEST_EMULATOR");
-    char program[] = "/proc/self/exe", option[] = "--child", child[64];
+    char program[] = "/proc/self/exe", option[] = "--child", child[160];
     snprintf(child, sizeof(child), "%s", name);
     if (emulator && *emulator)
         return spawn_by(emulator, pid, actions, option, child);
@@ -151,13 +151,13 @@ static void too_late(int signal)
 }
 
 static const struct child *this_child;
-static int child_status;
+static int this_number, child_status;
 
 /* Runs the child's code as a Check case, so that the code can use the checks. */
 static void child(CK_ATTRIBUTE_UNUSED int _i)
 {
     signal(SIGALRM, too_late);
-    child_status = this_child->run();
+    child_status = this_child->run(this_number);
 }
 
 static const TTest child_test = {"child", child, __FILE__, __LINE__};
@@ -193,8 +193,10 @@ void list_child(struct child *child)
 
 static int be_child(const char *name)
 {
+    const size_t length = strcspn(name, " ");
+    this_number = atoi(name + length);
     for (this_child = all_children; this_child; this_child = this_child->next)
-        if (strcmp(this_child->name, name) == 0)
+        if (strlen(this_child->name) == length && memcmp(this_child->name, name, length) == 0)
             return run_this_child();
     fprintf(stderr, "there is no child named %s\n", name);
     return CHILD_FAILED;

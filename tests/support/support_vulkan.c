@@ -162,6 +162,11 @@ const char *vulkan_image_missing(void)
     return fx.device == 0 ? NULL : "images are not shared between two devices";
 }
 
+const char *vulkan_failures_missing(void)
+{
+    return vk.missing ? vk.missing : failing_kernels_missing();
+}
+
 /*
  * Wraps the device for the case. The teardown frees the wrap after everything that the case created
  * with it.

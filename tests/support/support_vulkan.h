@@ -120,6 +120,9 @@ PFN_vkVoidFunction vulkan_device_function(VkDevice device, const char *name);
 #define VULKAN_IMAGE_TEST(...) TEST_UNLESS(vulkan_image_missing(), __VA_ARGS__)
 const char *vulkan_image_missing(void);
 
+/* Why a case that calls kernel_fail() is skipped, or NULL. */
+const char *vulkan_failures_missing(void);
+
 /* Checks a call that returns a VkResult: VK(QueueSubmit(...)). */
 #define VK(call)                                                                                   \
     do {                                                                                           \

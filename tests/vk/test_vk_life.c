@@ -240,48 +240,21 @@ static void free_own_device(enum order order, enum last last)
  * Catches: only gr_vk_device_free() waited. If a resource was freed later, the stream signalled a
  * semaphore of the destroyed VkDevice.
  */
-static int free_own_devices(enum last last)
+CHILD_TEST_UNLESS(vk.missing, the_last_free_of_a_device_waits_for_pending_work, LASTS)
 {
     leaves_all_open = true;
     fixture_setup();
     for (int order = 0; order <= COPIED; order++)
-        if (last != THE_SEMAPHORE || order == BY_A_SEMAPHORE)
-            free_own_device((enum order)order, last);
+        if (_i != THE_SEMAPHORE || order == BY_A_SEMAPHORE)
+            free_own_device((enum order)order, (enum last)_i);
     return 0;
-}
-
-CHILD(free_the_device_last)
-{
-    return free_own_devices(THE_DEVICE);
-}
-
-CHILD(free_the_resource_last)
-{
-    return free_own_devices(THE_RESOURCE);
-}
-
-CHILD(free_the_buffer_last)
-{
-    return free_own_devices(THE_BUFFER);
-}
-
-CHILD(free_the_semaphore_last)
-{
-    return free_own_devices(THE_SEMAPHORE);
-}
-
-VULKAN_TEST(the_last_free_of_a_device_waits_for_pending_work, LASTS)
-{
-    static const char *const children[LASTS] = {"free_the_device_last", "free_the_resource_last",
-                                                "free_the_buffer_last", "free_the_semaphore_last"};
-    expect_child(children[_i]);
 }
 
 /*
  * Catches: vkDestroySemaphore() was called after vkDestroyDevice(), once the stream had finished
  * its work with the last resource.
  */
-CHILD(free_a_headless_device_before_its_work)
+CHILD_TEST_UNLESS(vk.missing, a_headless_device_ends_after_the_work_of_its_resources)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -306,11 +279,6 @@ CHILD(free_a_headless_device_before_its_work)
     }
     gates_open();
     return 0;
-}
-
-VULKAN_TEST(a_headless_device_ends_after_the_work_of_its_resources)
-{
-    expect_child("free_a_headless_device_before_its_work");
 }
 
 /* The stream may be destroyed before the resource ends. */
@@ -368,11 +336,16 @@ VULKAN_TEST(a_device_is_freed_during_a_capture, 2)
 
 GROUP("the end of the process, and of the device", add_vulkan_case)
 
+static const char *without_host_waits(void)
+{
+    return vk.exports ? "the GPU waits, not the host: its driver decides for how long" : vk.missing;
+}
+
 /*
  * Everything is open: mapped, closed and new resources, semaphores with pending work, and the
  * device.
  */
-CHILD(exit_with_all_open)
+CHILD_TEST_UNLESS(vk.missing, a_process_may_exit_with_everything_open)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -400,7 +373,7 @@ static bool begin_and_commit(gr_resource *resource)
  * A stream waits for a submit that the program never passes to Vulkan. Tested only if the host
  * performs the wait; on a GPU the driver would have to end it.
  */
-CHILD(exit_while_a_stream_waits)
+CHILD_TEST_UNLESS(without_host_waits(), a_process_may_exit_while_a_stream_waits)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -415,7 +388,7 @@ CHILD(exit_while_a_stream_waits)
 }
 
 /* A stream waits for such a submit, and the program frees everything. */
-CHILD(free_while_a_stream_waits)
+CHILD_TEST_UNLESS(without_host_waits(), the_last_free_of_a_device_ends_a_wait_for_vulkan)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -428,13 +401,6 @@ CHILD(free_while_a_stream_waits)
     child_check(fx.cu->StreamQuery(fx.stream) == CUDA_SUCCESS);
     destroy_own(&own);
     return 0;
-}
-
-VULKAN_TEST(the_last_free_of_a_device_ends_a_wait_for_vulkan)
-{
-    if (vk.exports)
-        skip("the GPU waits, not the host");
-    expect_child("free_while_a_stream_waits");
 }
 
 static void keep_line(void *user, gr_log_level level, const char *line)
@@ -501,25 +467,13 @@ VULKAN_TEST(a_free_that_blocks_for_vulkan_is_logged)
     ck_assert_msg(strstr(line, "present value"), "%s", line);
 }
 
-VULKAN_TEST(a_process_may_exit_with_everything_open)
-{
-    expect_child("exit_with_all_open");
-}
-
-VULKAN_TEST(a_process_may_exit_while_a_stream_waits)
-{
-    if (vk.exports)
-        skip("the GPU waits, not the host: how long is its driver's affair");
-    expect_child("exit_while_a_stream_waits");
-}
-
 /* ---- A lost device --------------------------------------------------------------------------- */
 
 /*
  * Lavapipe loses the device if a timeline is signalled with a lower value. The stream continues,
  * the next map fails with the Vulkan error, and everything can still be freed.
  */
-CHILD(lose_the_device)
+CHILD_TEST_UNLESS(without_host_waits(), a_lost_device_is_reported)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -548,11 +502,4 @@ CHILD(lose_the_device)
     gr_resource_free(resource);
     gr_semaphore_free(drawn);
     return 0;
-}
-
-VULKAN_TEST(a_lost_device_is_reported)
-{
-    if (vk.exports)
-        skip("a GPU is not lost on purpose");
-    expect_child("lose_the_device");
 }

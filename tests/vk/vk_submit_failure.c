@@ -153,46 +153,27 @@ static int fail_on(int kind, int how, gr_status (*call)(void))
     return 0;
 }
 
-#define FAILURE(name, ...)                                                                         \
-    CHILD(name)                                                                                    \
-    {                                                                                              \
-        return fail_on(__VA_ARGS__);                                                               \
-    }
-FAILURE(map_fails, PLAIN, 0, map)
-FAILURE(release_fails, PLAIN, 0, release)
-FAILURE(map_of_a_copy_fails, PLAIN + COPIED, 0, map)
-FAILURE(release_of_a_copy_fails, PLAIN + COPIED, 0, release)
-FAILURE(linear_map_fails, PLAIN + COPIED, 0, map_linear)
-FAILURE(release_after_an_event_fails, PLAIN, 0, release_after_event)
-FAILURE(wait_fails, PLAIN, CUDA_WAITS, wait)
-FAILURE(set_sync_fails, PLAIN, CUDA_WAITS, set_sync)
-FAILURE(wait_fails_later, PLAIN, CUDA_WAITS + FAILS_LATER, wait)
-FAILURE(set_sync_fails_later, PLAIN, CUDA_WAITS + FAILS_LATER, set_sync)
-FAILURE(release_to_opengl_fails_later, PLAIN, CUDA_WAITS + FAILS_LATER, release_to_opengl)
-FAILURE(closed, PLAIN, 0, close_it)
-FAILURE(closed_while_cuda_waits, PLAIN, CUDA_WAITS, close_it)
-FAILURE(closed_before, PLAIN, CLOSED, collect)
-FAILURE(closed_before_while_cuda_waits, PLAIN, CUDA_WAITS + CLOSED, collect)
+static const struct {
+    int kind, how;
+    gr_status (*call)(void);
+} failures[] = {{PLAIN, 0, map},
+                {PLAIN, 0, release},
+                {PLAIN + COPIED, 0, map},
+                {PLAIN + COPIED, 0, release},
+                {PLAIN + COPIED, 0, map_linear},
+                {PLAIN, 0, release_after_event},
+                {PLAIN, CUDA_WAITS, wait},
+                {PLAIN, CUDA_WAITS, set_sync},
+                {PLAIN, CUDA_WAITS + FAILS_LATER, wait},
+                {PLAIN, CUDA_WAITS + FAILS_LATER, set_sync},
+                {PLAIN, CUDA_WAITS + FAILS_LATER, release_to_opengl},
+                {PLAIN, 0, close_it},
+                {PLAIN, CUDA_WAITS, close_it},
+                {PLAIN, CLOSED, collect},
+                {PLAIN, CUDA_WAITS + CLOSED, collect}};
 
-VULKAN_TEST(a_failed_kernel_does_not_leave_vulkan_waiting, 15)
+CHILD_TEST_UNLESS(vulkan_failures_missing(), a_failed_kernel_does_not_leave_vulkan_waiting,
+                  sizeof(failures) / sizeof(*failures))
 {
-    static const char *const children[] = {
-        "map_fails",
-        "release_fails",
-        "map_of_a_copy_fails",
-        "release_of_a_copy_fails",
-        "linear_map_fails",
-        "release_after_an_event_fails",
-        "wait_fails",
-        "set_sync_fails",
-        "wait_fails_later",
-        "set_sync_fails_later",
-        "release_to_opengl_fails_later",
-        "closed",
-        "closed_while_cuda_waits",
-        "closed_before",
-        "closed_before_while_cuda_waits",
-    };
-    need_failing_kernels();
-    expect_child(children[_i]);
+    return fail_on(failures[_i].kind, failures[_i].how, failures[_i].call);
 }
