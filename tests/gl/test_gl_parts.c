@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Several OpenGL buffers in one memory allocation shared with CUDA, by plain driver calls: in which
- * kinds of memory both APIs see the same bytes, how long creating a buffer takes, and how much
- * memory a buffer needs. Prints the results. The kind that grinterop uses must be correct.
+ * kinds of memory both APIs see the same bytes. Prints the results. The kind that grinterop uses
+ * must be correct.
  */
 #include "tests/support/support_vulkan.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-enum { BLOCK = 16 << 20, BUFFERS = 30, ROUNDS = 6, MANY = 1000, KIB = 1024 };
+enum { BLOCK = 16 << 20, BUFFERS = 30, ROUNDS = 6, KIB = 1024 };
 
 static const size_t sizes[] = {KIB, 64 * KIB, 1024 * KIB, 4 * KIB, 100, 512};
 
@@ -40,8 +39,8 @@ static struct block {
     CUmemGenericAllocationHandle handle;
     CUexternalMemory imported;
     VkDeviceMemory memory;
-    GLuint objects[MANY], buffers[MANY];
-    size_t offsets[MANY], bytes[MANY], count;
+    GLuint objects[BUFFERS], buffers[BUFFERS];
+    size_t offsets[BUFFERS], bytes[BUFFERS], count;
 } block;
 
 static const char *code_text(CUresult code, const char *call)
@@ -342,68 +341,4 @@ TEST_UNLESS(missing(_i), several_buffers_in_one_allocation_have_the_right_bytes,
     end_tools();
     end_block();
     ck_assert(right || _i != TAKEN);
-}
-
-GROUP("cost", add_vulkan_case)
-
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static size_t free_memory(void)
-{
-    size_t left = 0, total = 0;
-    glFinish();
-    CU(MemGetInfo(&left, &total));
-    return left;
-}
-
-TEST_UNLESS(missing(_i), cost_of_a_buffer_in_shared_memory_is_printed, WAYS)
-{
-    size_t before = free_memory();
-    double start = now_us();
-    if (!begin(_i))
-        return;
-    double made = now_us();
-    GLenum error = add_buffer(0, KIB);
-    double first = now_us();
-    for (size_t i = 1; i < MANY && !error; i++)
-        error = add_buffer(i * KIB, KIB);
-    double end = now_us();
-    size_t after = free_memory();
-    if (error)
-        printf("%s: OpenGL's error 0x%x at buffer %zu\n", block.way->text, error, block.count - 1);
-    else
-        printf("%s: block %.0f us, import and first buffer %.0f us, each of %d more %.1f us; "
-               "memory %.1f MiB for a block of %d\n",
-               block.way->text, made - start, first - made, MANY - 1, (end - first) / (MANY - 1),
-               (double)(before - after) / (1 << 20), BLOCK >> 20);
-    start = now_us();
-    end_block();
-    printf("  deleted in %.0f us\n", now_us() - start);
-}
-
-/* Repeats the steps of grinterop for a buffer with its own memory. */
-TEST_UNLESS(missing(0), cost_of_a_buffer_with_its_own_memory_is_printed)
-{
-    enum { TIMES = 50, STEPS = 3 };
-    double steps[STEPS] = {0};
-    for (int i = 0; i < TIMES; i++) {
-        double start = now_us();
-        if (!begin(0))
-            return;
-        double made = now_us();
-        ck_assert_uint_eq(add_buffer(0, KIB), GL_NO_ERROR);
-        double shared = now_us();
-        end_block();
-        steps[0] += made - start;
-        steps[1] += shared - made;
-        steps[2] += now_us() - shared;
-    }
-    printf("own memory: cuMemCreate and its map %.0f us, OpenGL's import and buffer %.0f us, the "
-           "end %.0f us\n",
-           steps[0] / TIMES, steps[1] / TIMES, steps[2] / TIMES);
 }
