@@ -15,13 +15,14 @@
 
 /*
  * The device of a case, and the counts of its calls: created command pools, and submits by
- * vkQueueSubmit2 and vkQueueSubmit.
+ * vkQueueSubmit2 and vkQueueSubmit. In a case of add_submit_case() it is freed after the work of
+ * Vulkan and CUDA.
  */
 extern gr_vk_device *device;
 extern unsigned pools, submits[2];
 
 void begin_device(int kind);
-void end_device(void);
+TCase *add_submit_case(Suite *suite, const char *name);
 
 extern const gr_vk_use copying;
 gr_resource *make_buffer(void);
