@@ -199,42 +199,24 @@ static struct hand {
     bool claimed; /* neither committed nor cancelled yet */
 } writing, reading;
 
-static void walk_write(void)
-{
-    struct hand *hand = &writing;
-    size_t n = 1 + some(3);
-    if (hand->count == 0) {
-        hand->claimed = gr_ring_state_claim(state, true, n, hand->numbers);
-        hand->count = hand->claimed ? n : 0;
-    } else if (hand->claimed && some(4) == 0) {
-        gr_ring_state_undo(state, true, hand->count, hand->numbers);
-        hand->count = 0;
-    } else if (hand->claimed) {
-        gr_ring_state_commit(state, true, hand->count, hand->numbers);
-        hand->claimed = false;
-    } else {
-        (some(5) ? gr_ring_state_hand_over : gr_ring_state_cancel_write)(state, hand->count,
-                                                                         hand->numbers);
-        hand->count = 0;
-    }
-}
+typedef void end_fn(struct gr_ring_state *state, size_t n, const uint32_t *numbers);
 
-static void walk_read(void)
+/* Claims slots, then commits or undoes that, then ends the use by one of two functions. */
+static void walk(struct hand *hand, end_fn *usual, end_fn *cancel, uint32_t of)
 {
-    struct hand *hand = &reading;
+    const bool writes = hand == &writing;
     size_t n = 1 + some(3);
     if (hand->count == 0) {
-        hand->claimed = gr_ring_state_claim(state, false, n, hand->numbers);
+        hand->claimed = gr_ring_state_claim(state, writes, n, hand->numbers);
         hand->count = hand->claimed ? n : 0;
     } else if (hand->claimed && some(4) == 0) {
-        gr_ring_state_undo(state, false, hand->count, hand->numbers);
+        gr_ring_state_undo(state, writes, hand->count, hand->numbers);
         hand->count = 0;
     } else if (hand->claimed) {
-        gr_ring_state_commit(state, false, hand->count, hand->numbers);
+        gr_ring_state_commit(state, writes, hand->count, hand->numbers);
         hand->claimed = false;
     } else {
-        (some(3) ? gr_ring_state_give_back : gr_ring_state_cancel_read)(state, hand->count,
-                                                                        hand->numbers);
+        (some(of) ? usual : cancel)(state, hand->count, hand->numbers);
         hand->count = 0;
     }
 }
@@ -259,9 +241,9 @@ TEST(the_sets_match_the_states_after_each_random_step, 2)
     for (int step = 0; step < WALK_STEPS; step++) {
         uint32_t what = some(11);
         if (what < 5)
-            walk_write();
+            walk(&writing, gr_ring_state_hand_over, gr_ring_state_cancel_write, 5);
         else if (what < 10)
-            walk_read();
+            walk(&reading, gr_ring_state_give_back, gr_ring_state_cancel_read, 3);
         else if (some(20) == 0)
             walk_resize();
         assert_sets();
