@@ -6,6 +6,7 @@
  * missing here.
  */
 #include "tests/support/support_vulkan.h"
+#include "tests/tensor/tensor.h"
 
 #include <string.h>
 
@@ -14,7 +15,6 @@
 #include <grinterop/publish.h>
 #include <grinterop/ring.h>
 #include <grinterop/share.h>
-#include <grinterop/tensor.h>
 
 /* The objects that the calls get: NULL, or freed. */
 static struct {
@@ -269,13 +269,6 @@ TEST(freeing_null_does_nothing)
 
 GROUP("freed objects", add_vulkan_case)
 
-static gr_tensor *make_tensor(void)
-{
-    static const int64_t shape[] = {1};
-    return must_make(gr_tensor_create(
-        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape), fx.stream));
-}
-
 /* Creates Vulkan's objects, if there is Vulkan. */
 static void make_vulkan(void)
 {
@@ -299,7 +292,7 @@ static void make_freed(void)
     none.buffer = must_map(none.resource);
     none.ring = must_make(gr_ring_create(&slot, 1, NULL));
     none.submit = must_make(gr_submit_begin(&fx.resource, 1));
-    none.tensor = make_tensor();
+    none.tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){1});
     none.egl = must_make(gr_egl_create(NULL));
     none.context = must_make(gr_cuda_context_create(fx.device));
     assert_ok(gr_egl_make_current(fx.egl));
@@ -351,7 +344,7 @@ TEST(freed_objects_are_refused)
 TEST_UNLESS(vk.missing, freed_objects_in_options_are_refused)
 {
     gr_resource *resource = must_create(64, GR_READ_WRITE);
-    GR_AUTO(gr_tensor) *tensor = make_tensor();
+    GR_AUTO(gr_tensor) *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){1});
     make_freed();
     assert_invalid(gr_resource_set_sync(resource, none.semaphore, GR_SEMAPHORE_NONE), "not a live");
     assert_invalid(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, none.semaphore), "not a live");

@@ -7,6 +7,8 @@
 
 #include <grinterop/publish.h>
 
+#include "tests/tensor/tensor.h"
+
 #define REGISTER "cuGraphicsGLRegisterImage"
 #define WIDTH    7
 #define HEIGHT   5
@@ -236,33 +238,26 @@ COPY_TEST(mapped_depth_has_surfaces_textures_and_linear_maps)
 COPY_TEST(tensors_are_published_to_and_fetched_from_depth, FORMAT_COUNT)
 {
     const int64_t shape[] = {HEIGHT, WIDTH};
-    const gr_tensor_desc desc =
-        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shape);
     const size_t bytes = WIDTH * HEIGHT * sizeof(float);
     struct image image = image_make(formats[_i].name, "2D", WIDTH, HEIGHT, 1);
     GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_WRITE);
-    GR_AUTO(gr_tensor) *from = must_make(gr_tensor_create(&desc, fx.stream));
-    GR_AUTO(gr_tensor) *to = must_make(gr_tensor_create(&desc, fx.stream));
+    GR_AUTO(gr_tensor) *from = must_alloc(GR_DTYPE_F32, GR_MEMORY_DEVICE, 2, shape);
+    GR_AUTO(gr_tensor) *to = must_alloc(GR_DTYPE_F32, GR_MEMORY_DEVICE, 2, shape);
     image_pattern(image.format, wanted, bytes, image_seed(1, 0, 0));
-    CU(MemcpyHtoDAsync(gr_tensor_get_info(from)->ptr, wanted, bytes, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_from_host(from, wanted, bytes);
     assert_ok(gr_publish(resource, from, NULL, fx.stream));
     image_download(&image, 0, 0, got);
     assert_depths(&image, 0, 0, 1, formats[_i].step, "OpenGL");
     assert_ok(gr_fetch(resource, to, NULL, fx.stream));
-    CU(MemcpyDtoHAsync(got, gr_tensor_get_info(to)->ptr, bytes, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(to, got, bytes);
     assert_depths(&image, 0, 0, 1, formats[_i].step, "the tensor");
 
     static float corner[(HEIGHT - 1) * (WIDTH - 2)], before[WIDTH * HEIGHT];
     const int64_t smaller[] = {HEIGHT - 1, WIDTH - 2};
-    const gr_tensor_desc part =
-        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = smaller);
-    GR_AUTO(gr_tensor) *quarter = must_make(gr_tensor_create(&part, fx.stream));
+    GR_AUTO(gr_tensor) *quarter = must_alloc(GR_DTYPE_F32, GR_MEMORY_DEVICE, 2, smaller);
     for (size_t i = 0; i < sizeof(corner) / sizeof(corner[0]); i++)
         corner[i] = 0.25f;
-    CU(MemcpyHtoDAsync(gr_tensor_get_info(quarter)->ptr, corner, sizeof(corner), fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_from_host(quarter, corner, sizeof(corner));
     image_download(&image, 0, 0, before);
     assert_ok(
         gr_publish(resource, quarter, &GR_INIT(gr_publish_options, .x = 2, .y = 1), fx.stream));

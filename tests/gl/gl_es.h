@@ -4,6 +4,7 @@
 #define GR_TESTS_GL_ES_H
 
 #include "tests/support/support_image.h"
+#include "tests/tensor/tensor.h"
 
 /* Adds a case to the suite in which the newest OpenGL ES is current. */
 TCase *add_es_case(Suite *suite, const char *name);

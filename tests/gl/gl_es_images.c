@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <grinterop/publish.h>
-#include <grinterop/tensor.h>
 
 static unsigned char wanted[IMAGE_MOST_BYTES];
 static uint32_t words[IMAGE_MOST_BYTES / 4 * 4];
@@ -212,17 +211,14 @@ TEST(a_rectangle_is_fetched_and_published, ES_WAYS)
 {
     static unsigned char part[4 * 5 * 4];
     const int64_t shape[] = {4, 5, 4};
-    const gr_tensor_desc desc =
-        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shape);
     const gr_publish_options at =
         GR_INIT(gr_publish_options, .layer = 1, .x = 3, .y = 2, .width = 5, .height = 4);
     const struct image image = image_filled("RGBA8", "2D_ARRAY", 12, 12, 1, 1);
     GR_AUTO(gr_resource) *resource =
         must_make(gr_from_gl_image_with(image.name, GL_TEXTURE_2D_ARRAY, 0, es_ways[_i]));
-    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(&desc, fx.stream));
+    GR_AUTO(gr_tensor) *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 3, shape);
     assert_ok(gr_fetch(resource, tensor, &at, fx.stream));
-    assert_ok(gr_tensor_copy_to_host(tensor, part, sizeof(part), fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, part, sizeof(part));
     image_pattern(image.format, wanted, image_bytes(&image, 0), image_seed(1, 0, 1));
     for (size_t y = 0; y < 4; y++)
         ck_assert_mem_eq(part + y * 20, wanted + ((y + 2) * 12 + 3) * 4, 20);

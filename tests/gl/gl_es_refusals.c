@@ -9,7 +9,6 @@
 #include <grinterop/framebuffer.h>
 #include <grinterop/publish.h>
 #include <grinterop/share.h>
-#include <grinterop/tensor.h>
 
 GROUP("refusals", add_es_case)
 
@@ -30,8 +29,7 @@ TEST(objects_are_not_created)
         assert_null(gr_create_gl_image(&depth, GR_WRITE_DISCARD, &created[i]), GR_ERR_UNSUPPORTED,
                     0, "Creating objects needs direct state access");
     const int64_t size = 64;
-    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(
-        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = &size), fx.stream));
+    GR_AUTO(gr_tensor) *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, &size);
     assert_null(gr_create_gl_buffer_of(tensor, GR_READ_WRITE, NULL), GR_ERR_UNSUPPORTED, 0,
                 "A buffer in the memory of a tensor needs direct state access, which OpenGL ES "
                 "does not have. Use gr_publish() with a buffer of gr_from_gl_buffer(), or a "
@@ -65,8 +63,7 @@ TEST(peer_is_refused_and_frames_in_flight_use_interop)
 TEST(framebuffers_are_not_read)
 {
     const int64_t shape[] = {8, 8, 4};
-    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(
-        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shape), fx.stream));
+    GR_AUTO(gr_tensor) *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 3, shape);
     GR_AUTO(gr_resource) *buffer = must_register(gl_buffer_filled(256, 0));
     assert_fails(gr_fetch_framebuffer(0, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
                  "gr_from_gl_image() with the texture that is attached");

@@ -9,6 +9,7 @@
 
 #include "gl_transport.h"
 #include "tests/support/shader_calls.h"
+#include "tests/tensor/tensor.h"
 
 TCase *add_flight_case(Suite *suite, const char *name);
 

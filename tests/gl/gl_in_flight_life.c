@@ -389,8 +389,7 @@ FLIGHT_TEST(fetches_use_the_staging_buffers_in_turn, 3)
     GR_AUTO(gr_resource) *staging =
         _i ? must_make(gr_create_gl_buffer(4 * SIDE * SIDE, GR_READ_ONLY, flight_options(2u * _i)))
            : NULL;
-    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(
-        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shape), fx.stream));
+    GR_AUTO(gr_tensor) *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 3, shape);
     glCreateTextures(GL_TEXTURE_2D, 1, &texture);
     glTextureStorage2D(texture, 1, GL_RGBA8, SIDE, SIDE);
     glCreateFramebuffers(1, &framebuffer);
@@ -402,8 +401,7 @@ FLIGHT_TEST(fetches_use_the_staging_buffers_in_turn, 3)
         assert_ok(gr_fetch_framebuffer(
             framebuffer, tensor, &GR_INIT(gr_framebuffer_options, .staging = staging), fx.stream));
         glClearNamedFramebufferfv(framebuffer, GL_COLOR, 0, (const float[4]){1, 1, 1, 1});
-        CU(MemcpyDtoHAsync(got, gr_tensor_get_info(tensor)->ptr, sizeof(got), fx.stream));
-        CU(StreamSynchronize(fx.stream));
+        tensor_to_host(tensor, got, sizeof(got));
         const unsigned char pixel[4] = {(unsigned char)(20 * frame), 0, 255, (unsigned char)frame};
         for (unsigned i = 0; i < SIDE * SIDE; i++)
             ck_assert_mem_eq(got + 4 * i, pixel, 4);
@@ -418,8 +416,7 @@ FLIGHT_TEST(a_failed_fetch_leaves_the_staging_buffer_usable)
     const int64_t shape[] = {8, 8, 4};
     GR_AUTO(gr_resource) *staging =
         must_make(gr_create_gl_buffer(SIZE, GR_READ_ONLY, flight_options(2)));
-    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(
-        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shape), fx.stream));
+    GR_AUTO(gr_tensor) *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 3, shape);
     gl_write_pattern(gr_gl_name(staging), SIZE, 5);
     for (unsigned i = 0; i < 3; i++) {
         assert_fails(gr_fetch_framebuffer(999, tensor,

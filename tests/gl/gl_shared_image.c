@@ -2,8 +2,7 @@
 /* Textures in memory of the Vulkan device of grinterop: bytes of every target, format and level. */
 #include "gl_shared.h"
 #include "tests/support/support_image.h"
-
-#include <grinterop/tensor.h>
+#include "tests/tensor/tensor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -238,8 +237,7 @@ IMAGE_TEST(a_failing_creation_returns_during_a_capture)
 {
     const int64_t shape[] = {16};
     const size_t last = sizeof(wrong) / sizeof(wrong[0]) - 1;
-    gr_tensor *tensor = must_make(gr_tensor_create(
-        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape), fx.stream));
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, shape);
     capture_graph_relaxed(fx.stream);
     gr_tensor_free(tensor);
     assert_null(gr_create_gl_image(&wrong[last].info, GR_READ_WRITE, &by_sharing),

@@ -2,10 +2,10 @@
 /* OpenGL buffers in the memory of tensors: bytes, order, ends, and tensors that are refused. */
 #include "gl_parts_pretend.h"
 #include "gl_shared.h"
+#include "tests/tensor/tensor.h"
 
 #include <grinterop/publish.h>
 #include <grinterop/share.h>
-#include <grinterop/tensor.h>
 
 #include <string.h>
 #include <sys/socket.h>
@@ -86,8 +86,7 @@ static void check_bytes(gr_tensor *tensor)
     gl_write(gr_gl_name(resource), host, size);
     memset(host, 0, size);
     buffer = must_map(resource);
-    assert_ok(gr_tensor_copy_to_host(tensor, host, size, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, host, size);
     assert_bytes(host, size, 0x42);
     assert_ok(gr_buffer_release(buffer));
     free(host);
@@ -118,8 +117,7 @@ TENSOR_TEST(a_tensor_and_its_buffer_end_in_any_order, 4)
     gr_resource_free(resource);
     if (!(_i & 1)) {
         unsigned char host[SIZE];
-        assert_ok(gr_tensor_copy_to_host(tensor, host, SIZE, fx.stream));
-        CU(StreamSynchronize(fx.stream));
+        tensor_to_host(tensor, host, SIZE);
         assert_bytes(host, SIZE, 0x17);
         gr_tensor_free(tensor);
     }
@@ -157,8 +155,7 @@ TENSOR_TEST(later_uses_of_the_tensor_wait_for_the_mapping)
     gate_open_after(gate_put(fx.other), LATE_MS);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x67, SIZE, fx.other));
     assert_ok(gr_buffer_release(buffer));
-    assert_ok(gr_tensor_copy_to_host(tensor, host, SIZE, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, host, SIZE);
     assert_bytes(host, SIZE, 0x67);
 }
 
@@ -270,8 +267,7 @@ GROUP("refused tensors", add_shared_case)
 TENSOR_TEST(memory_that_cannot_be_exported_is_refused)
 {
     const int64_t size = SIZE;
-    const gr_tensor_desc desc = bytes_of(&size, false);
-    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(&desc, fx.stream));
+    GR_AUTO(gr_tensor) *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, &size);
     assert_null(gr_create_gl_buffer_of(tensor, GR_READ_WRITE, NULL), GR_ERR_UNSUPPORTED,
                 CUDA_ERROR_INVALID_VALUE, "exportable_memory()");
     assert_gl_clean();

@@ -6,12 +6,12 @@
 #include "tests/drivers/fault_driver.h"
 #include "tests/support/support_image.h"
 #include "tests/support/usable.h"
+#include "tests/tensor/tensor.h"
 
 #include <stdlib.h>
 
 #include <grinterop/publish.h>
 #include <grinterop/ring.h>
-#include <grinterop/tensor.h>
 
 START((image_reuse_names(), fault_control_start()))
 
@@ -391,9 +391,7 @@ TEST(linear_maps_and_publishing_follow, WAYS)
     ck_assert(image_create_again(&image, "RGBA8", 4, 4, 1, 1));
     assert_null_invalid(gr_map_linear(resource, 1, 0, fx.stream), "There is no level 1");
     GR_AUTO(gr_tensor) *tensor =
-        must_make(gr_tensor_create(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
-                                            .shape = (const int64_t[]){6, 6, 4}),
-                                   fx.stream));
+        must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 3, (const int64_t[]){6, 6, 4});
     ck_assert(image_create_again(&image, "RGBA8", 6, 6, 1, 1));
     assert_ok(gr_publish(resource, tensor, NULL, fx.stream));
 }

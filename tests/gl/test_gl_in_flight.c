@@ -316,27 +316,12 @@ FLIGHT_TEST(every_format_passes_both_ways, image_target_count)
 
 GROUP("tensors", EVERY_FLIGHT)
 
-static gr_tensor *must_have_tensor(gr_dtype dtype, gr_layout layout, int64_t a, int64_t b,
-                                   int64_t c)
+static gr_tensor *must_have_planes(int64_t height, int64_t width)
 {
-    const int64_t shape[] = {a, b, c};
-    return must_make(gr_tensor_create(
-        &GR_INIT(gr_tensor_desc, .dtype = dtype, .layout = layout, .ndim = 3, .shape = shape),
-        fx.stream));
-}
-
-static void fill_tensor(const gr_tensor *tensor, const void *bytes)
-{
-    const gr_tensor_info *info = gr_tensor_get_info(tensor);
-    CU(MemcpyHtoDAsync(info->ptr, bytes, info->bytes, fx.stream));
-    CU(StreamSynchronize(fx.stream));
-}
-
-static void read_tensor(const gr_tensor *tensor, void *bytes)
-{
-    const gr_tensor_info *info = gr_tensor_get_info(tensor);
-    CU(MemcpyDtoHAsync(bytes, info->ptr, info->bytes, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    const int64_t shape[] = {4, height, width};
+    return must_make(gr_tensor_create(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3,
+                                               .layout = GR_LAYOUT_CHW, .shape = shape),
+                                      fx.stream));
 }
 
 /*
@@ -348,19 +333,20 @@ FLIGHT_TEST(tensors_of_the_same_type_need_no_array)
     struct image image = image_filled("RGBA8", "2D", 13, 6, 1, 1);
     GR_AUTO(gr_resource) *writer = must_fly_image(&image, GR_WRITE_DISCARD, 2);
     GR_AUTO(gr_resource) *reader = must_fly_image(&image, GR_READ_ONLY, 2);
-    GR_AUTO(gr_tensor) *tensor = must_have_tensor(GR_DTYPE_U8, GR_LAYOUT_HWC, 6, 13, 4);
+    GR_AUTO(gr_tensor) *tensor =
+        must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 3, (const int64_t[]){6, 13, 4});
     static unsigned char bytes[6 * 13 * 4], got[6 * 13 * 4];
     for (unsigned frame = 1; frame < 6; frame++) {
         image_pattern(image.format, bytes, sizeof(bytes), image_seed(frame, 0, 0));
-        fill_tensor(tensor, bytes);
+        tensor_from_host(tensor, bytes, sizeof(bytes));
         fault->reset();
         assert_ok(gr_publish(writer, tensor, NULL, fx.stream));
         ck_assert_uint_eq(fault->calls("cuMemcpy3DAsync"), fx.device ? 2 : 1);
         assert_image(&image, frame);
         memset(bytes, 0, sizeof(bytes));
-        fill_tensor(tensor, bytes);
+        tensor_from_host(tensor, bytes, sizeof(bytes));
         assert_ok(gr_fetch(reader, tensor, NULL, fx.stream));
-        read_tensor(tensor, got);
+        tensor_to_host(tensor, got, sizeof(got));
         image_pattern(image.format, bytes, sizeof(bytes), image_seed(frame, 0, 0));
         ck_assert_mem_eq(got, bytes, sizeof(bytes));
     }
@@ -375,7 +361,7 @@ FLIGHT_TEST(fetched_regions_are_converted)
 {
     struct image image = image_filled("RGBA8", "2D_ARRAY", 16, 12, 2, 1);
     GR_AUTO(gr_resource) *reader = must_fly_image(&image, GR_READ_ONLY, 3);
-    GR_AUTO(gr_tensor) *planes = must_have_tensor(GR_DTYPE_F32, GR_LAYOUT_CHW, 4, 3, 5);
+    GR_AUTO(gr_tensor) *planes = must_have_planes(3, 5);
     static unsigned char wanted[16 * 12 * 4];
     float got[4 * 3 * 5];
     for (unsigned layer = 0; layer < image.layers; layer++)
@@ -387,7 +373,7 @@ FLIGHT_TEST(fetched_regions_are_converted)
                                         .y = 1, .width = 5, .height = 3),
                                fx.stream));
             assert_calls("cuMemcpy3DAsync", fx.device ? 2 : 0);
-            read_tensor(planes, got);
+            tensor_to_host(planes, got, sizeof(got));
             image_pattern(image.format, wanted, image_bytes(&image, level),
                           image_seed(1, level, layer));
             for (unsigned y = 0; y < 3; y++)
@@ -404,7 +390,7 @@ FLIGHT_TEST(published_layers_are_converted)
 {
     struct image image = image_filled("RGBA8", "2D_ARRAY", 8, 4, 1, 1);
     GR_AUTO(gr_resource) *writer = must_fly_image(&image, GR_WRITE_DISCARD, 2);
-    GR_AUTO(gr_tensor) *planes = must_have_tensor(GR_DTYPE_F32, GR_LAYOUT_CHW, 4, 4, 8);
+    GR_AUTO(gr_tensor) *planes = must_have_planes(4, 8);
     static unsigned char wanted[8 * 4 * 4];
     float values[4 * 4 * 8];
     for (unsigned layer = 0; layer < image.layers; layer++) {
@@ -412,7 +398,7 @@ FLIGHT_TEST(published_layers_are_converted)
         for (unsigned c = 0; c < 4; c++)
             for (unsigned i = 0; i < 32; i++)
                 values[c * 32 + i] = wanted[i * 4 + c] / 255.0f;
-        fill_tensor(planes, values);
+        tensor_from_host(planes, values, sizeof(values));
         fault->reset();
         assert_ok(
             gr_publish(writer, planes, &GR_INIT(gr_publish_options, .layer = layer), fx.stream));

@@ -209,8 +209,7 @@ TEST(samples_of_a_large_framebuffer_are_read)
     draw_samples(attachment_rgba8, WIDE, HIGH);
     gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, shape, got);
     assert_ok(gr_fetch_framebuffer(framebuffer, tensor, &third, fx.stream));
-    assert_ok(gr_tensor_copy_to_host(tensor, got, BYTES, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, got, BYTES);
     ck_assert_mem_eq(got, wanted, BYTES);
 }
 

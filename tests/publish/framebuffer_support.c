@@ -160,8 +160,7 @@ gr_tensor *new_tensor(gr_dtype dtype, int64_t height, int64_t width, unsigned ch
 
 void download_tensor(gr_tensor *from)
 {
-    assert_ok(gr_tensor_copy_to_host(from, fetched, gr_tensor_get_info(from)->bytes, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(from, fetched, gr_tensor_get_info(from)->bytes);
 }
 
 void must_fetch(GLuint framebuffer, gr_tensor *to, const gr_framebuffer_options *options)

@@ -29,8 +29,7 @@ TEST(buffers_get_the_bytes_of_a_tensor_with_the_same_type)
     assert_bytes(texels, 8, 9);
     assert_bytes(texels + 68, 32, 9);
     assert_ok(gr_fetch(resource, back, &o, fx.stream));
-    assert_ok(gr_tensor_copy_to_host(back, texels, 60, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(back, texels, 60);
     ck_assert_mem_eq(texels, expected, 60);
     tensors_end();
 }

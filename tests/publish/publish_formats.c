@@ -261,8 +261,7 @@ static void compare_tensor(const char *what, gr_status fetched, gr_tensor *tenso
         note("%s: %s", what, error_text());
         return;
     }
-    assert_ok(gr_tensor_copy_to_host(tensor, got, gr_tensor_get_info(tensor)->bytes, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, got, gr_tensor_get_info(tensor)->bytes);
     compare(what, got, want, false);
 }
 

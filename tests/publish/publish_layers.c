@@ -104,8 +104,7 @@ static void check_fetch(gr_resource *from, gr_tensor *tensor, const gr_publish_o
 {
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 0xee, size, fx.stream));
     assert_ok(gr_fetch(from, tensor, o, fx.stream));
-    assert_ok(gr_tensor_copy_to_host(tensor, got, size, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, got, size);
     ck_assert_mem_eq(got, elements, size);
 }
 

@@ -238,8 +238,7 @@ static gr_tensor *tensor_for(const struct packed *f, gr_dtype dtype, const void 
 static void fetch_to(gr_buffer *buffer, gr_tensor *tensor, void *to)
 {
     assert_ok(gr_buffer_fetch(buffer, tensor, NULL, fx.stream));
-    assert_ok(gr_tensor_copy_to_host(tensor, to, gr_tensor_get_info(tensor)->bytes, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, to, gr_tensor_get_info(tensor)->bytes);
     tensors_end();
 }
 
@@ -391,8 +390,7 @@ static void check_yuv(const struct packed *f, gr_buffer *buffer)
     gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, shape, NULL);
     const double quarter[] = {0.25, 0.25, 0.25, 1};
     assert_ok(gr_buffer_fetch(buffer, tensor, &full, fx.stream));
-    assert_ok(gr_tensor_copy_to_host(tensor, yuv, sizeof(yuv), fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, yuv, sizeof(yuv));
     const double wanted = value_of(f, texel_of(f, quarter), 1) * 255;
     for (unsigned i = 0; i < sizeof(yuv); i++)
         ck_assert_double_le(fabs(yuv[i] - (i < TEXELS ? wanted : 128)), 1.5);
@@ -436,8 +434,7 @@ static void check_linear(const struct packed *f, gr_resource *resource)
     ck_assert_uint_eq(info->ndim, 2);
     ck_assert(info->shape[0] == SIDE && info->shape[1] == SIDE);
     ck_assert_uint_eq((size_t)info->strides[0], gr_buffer_get_info(buffer)->pitch);
-    assert_ok(gr_tensor_copy_from_host(words, texels, (size_t)TEXELS * f->bytes, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_from_host(words, texels, (size_t)TEXELS * f->bytes);
     check_values(f, buffer);
     assert_ok(gr_buffer_publish(buffer, tensor_for(f, GR_DTYPE_F32, values), NULL, fx.stream));
     fetch_to(buffer, tensor_for(f, GR_DTYPE_F32, NULL), back);

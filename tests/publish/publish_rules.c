@@ -218,8 +218,7 @@ static void check_fetch(gr_resource *resource, gr_tensor *tensor, const gr_publi
     const size_t count = size / 4;
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 0xee, 4 * size, fx.stream));
     assert_ok(gr_fetch(resource, tensor, o, fx.stream));
-    assert_ok(gr_tensor_copy_to_host(tensor, values, 4 * size, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, values, 4 * size);
     for (size_t i = 0; i < size; i++)
         ck_assert_float_eq(values[i % 4 * count + i / 4], (float)expected[i] / 255);
 }
@@ -543,7 +542,7 @@ static const struct {
     {"multiples of the element size", {2, 3, 4}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_F32, true},
 };
 
-static void free_tensor(void *tensor)
+static void end_memory(void *tensor)
 {
     gr_tensor_free(tensor);
 }
@@ -560,7 +559,7 @@ static gr_tensor *foreseen_tensor(int which)
         GR_INIT(gr_tensor_desc, .dtype = foreseen[which].dtype, .ndim = foreseen[which].ndim,
                 .shape = foreseen[which].shape, .memory = GR_MEMORY_PINNED);
     return must_make(gr_tensor_from_memory(&desc, bytes + foreseen[which].odd, GR_STREAM_NONE,
-                                           free_tensor, memory));
+                                           end_memory, memory));
 }
 
 GROUP("before the map", add_image_case)

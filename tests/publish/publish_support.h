@@ -7,6 +7,7 @@
 #define GR_TESTS_PUBLISH_SUPPORT_H
 
 #include "tests/support/support_image.h"
+#include "tests/tensor/tensor.h"
 
 #include <grinterop/publish.h>
 

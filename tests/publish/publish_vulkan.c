@@ -99,8 +99,7 @@ static void check_layers(const struct vulkan_shape *shape, gr_layout layout, uns
         assert_ok(gr_buffer_publish(buffer, tensor, &o, fx.stream));
         CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 0xee, size, fx.stream));
         assert_ok(gr_buffer_fetch(buffer, tensor, &o, fx.stream));
-        assert_ok(gr_tensor_copy_to_host(tensor, got, size, fx.stream));
-        CU(StreamSynchronize(fx.stream));
+        tensor_to_host(tensor, got, size);
         ck_assert_mem_eq(got, bytes, size);
         tensors_end();
     }
@@ -168,8 +167,7 @@ VULKAN_TEST(yuv_is_published_to_and_fetched_from_a_bgr_image_with_the_bgr_option
         ck_assert(got[i] == 0 && got[i + 1] <= 1 && got[i + 2] == 255 && got[i + 3] == 255);
     gr_tensor *back = tensor_of(GR_DTYPE_U8, GR_LAYOUT_YUV444, 3, shape, got);
     assert_ok(gr_buffer_fetch(buffer, back, &GR_INIT(gr_publish_options, .bgr = true), fx.stream));
-    assert_ok(gr_tensor_copy_to_host(back, got, 12, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(back, got, 12);
     for (int i = 0; i < 12; i++)
         ck_assert(abs(got[i] - red[i]) <= 1);
     vulkan_image_end(&image, buffer);
@@ -210,8 +208,7 @@ VULKAN_TEST(images_of_10_10_10_2_bits_are_converted, 2)
     ck_assert_mem_eq(got, texels, sizeof(got));
     floats = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 3, hwc, NULL);
     assert_ok(gr_buffer_fetch(buffer, floats, NULL, fx.stream));
-    assert_ok(gr_tensor_copy_to_host(floats, back, sizeof(back), fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(floats, back, sizeof(back));
     for (int i = 0; i < 156; i++)
         ck_assert_float_eq_tol(back[i], values[i], 1e-7f);
     /* blue becomes red: values above 1 and below 0 are clamped */
@@ -225,8 +222,7 @@ VULKAN_TEST(images_of_10_10_10_2_bits_are_converted, 2)
         ck_assert_uint_eq(got[i], 1023u << 10 | 1023u << 20 | 1u << 30);
     gr_tensor *yuv = tensor_of(GR_DTYPE_U16, GR_LAYOUT_YUV444, 2, plane, NULL);
     assert_ok(gr_buffer_fetch(buffer, yuv, &GR_INIT(gr_publish_options, .bits = 10), fx.stream));
-    assert_ok(gr_tensor_copy_to_host(yuv, luma, sizeof(luma), fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(yuv, luma, sizeof(luma));
     for (int i = 0; i < 39; i++)
         ck_assert_int_eq(luma[i], (int)(64 + 876 * (1 - 0.2126) + 0.5));
     assert_fails(
@@ -260,8 +256,7 @@ VULKAN_TEST(signed_normalized_images_represent_minus_1_to_1)
     ck_assert_mem_eq(bytes, texels, sizeof(texels));
     assert_ok(gr_buffer_publish(buffer, least, NULL, fx.stream));
     assert_ok(gr_buffer_fetch(buffer, floats, NULL, fx.stream));
-    assert_ok(gr_tensor_copy_to_host(floats, read, sizeof(read), fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(floats, read, sizeof(read));
     ck_assert(read[0] == -1 && read[1] == 1 && read[2] == 0);
     vulkan_image_end(&image, buffer);
     tensors_end();

@@ -291,8 +291,7 @@ TEST(yuv_is_converted_as_the_standards_define, PICTURES)
 static void get_planes(const unsigned char *before)
 {
     static unsigned char downloaded[sizeof(bytes)];
-    assert_ok(gr_tensor_copy_to_host(on_device, downloaded, used, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(on_device, downloaded, used);
     for (size_t i = 0; i < used; i++)
         if (downloaded[i] != before[i])
             bytes[i] = downloaded[i];
@@ -621,8 +620,7 @@ TEST(yuv_of_a_rectangle_of_a_layer_is_fetched)
                     .height = 7, .chroma_position = GR_CHROMA_TOP_LEFT);
         assert_ok(gr_fetch(resource, y, &o, fx.stream));
         assert_ok(gr_tensor_copy_to_host(y, got[i], 63, fx.stream));
-        assert_ok(gr_tensor_copy_to_host(uv, got[i] + 63, 40, fx.stream));
-        CU(StreamSynchronize(fx.stream));
+        tensor_to_host(uv, got[i] + 63, 40);
         tensors_end();
     }
     ck_assert_mem_eq(got[0], got[1], sizeof(got[0]));
@@ -660,8 +658,7 @@ TEST(a_fetch_to_yuv_with_options_that_do_not_fit_is_refused)
     o.chroma_v = constant;
     assert_fails(gr_fetch(resource, y, &o, fx.stream), GR_ERR_STATE, 0,
                  "The chroma plane is read-only");
-    assert_ok(gr_tensor_copy_to_host(tensor, texels, 96, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, texels, 96);
     for (int i = 0; i < 96; i++)
         ck_assert_int_eq(texels[i], 0xee);
     tensors_end();
@@ -695,8 +692,7 @@ TEST(colours_in_a_buffer_become_yuv_and_yuv_in_a_buffer_colours)
         GR_INIT(gr_publish_options, .matrix = GR_YUV_BT601, .target = &described);
     assert_ok(gr_publish(from, all, NULL, fx.stream));
     assert_ok(gr_fetch(from, tensor, &o, fx.stream));
-    assert_ok(gr_tensor_copy_to_host(tensor, got, sizeof(got), fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, got, sizeof(got));
     for (int i = 0; i < 16; i++)
         ck_assert_int_eq(got[i], yuv[i / 8 * 2 + i % 4 / 2][0]);
     for (int i = 0; i < 8; i++)
@@ -704,8 +700,7 @@ TEST(colours_in_a_buffer_become_yuv_and_yuv_in_a_buffer_colours)
     o.target = &as_yuv;
     assert_ok(gr_publish(to, all, &o, fx.stream));
     assert_ok(gr_fetch(to, tensor, NULL, fx.stream));
-    assert_ok(gr_tensor_copy_to_host(tensor, again, sizeof(again), fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, again, sizeof(again));
     ck_assert_mem_eq(again, got, sizeof(got));
     o.layout = GR_LAYOUT_YUV444;
     const int64_t thirds[] = {12, 4};

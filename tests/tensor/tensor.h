@@ -15,6 +15,10 @@ gr_tensor *must_alloc(gr_dtype dtype, gr_memory memory, unsigned ndim, const int
  */
 unsigned char *must_read(const gr_tensor *tensor, CUstream stream);
 
+/* Copy all bytes of a compact tensor to or from the host in fx.stream, and wait. */
+void tensor_to_host(const gr_tensor *tensor, void *bytes, size_t size);
+void tensor_from_host(gr_tensor *tensor, const void *bytes, size_t size);
+
 extern const gr_memory each_memory[4];
 
 /* For elsewhere(): calls gr_tensor_free(). */

@@ -17,6 +17,18 @@ unsigned char *must_read(const gr_tensor *tensor, CUstream stream)
     return read;
 }
 
+void tensor_to_host(const gr_tensor *tensor, void *bytes, size_t size)
+{
+    assert_ok(gr_tensor_copy_to_host(tensor, bytes, size, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+}
+
+void tensor_from_host(gr_tensor *tensor, const void *bytes, size_t size)
+{
+    assert_ok(gr_tensor_copy_from_host(tensor, bytes, size, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+}
+
 const gr_memory each_memory[4] = {GR_MEMORY_DEVICE, GR_MEMORY_HOST, GR_MEMORY_PINNED,
                                   GR_MEMORY_MANAGED};
 

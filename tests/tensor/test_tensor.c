@@ -81,8 +81,7 @@ TEST(bytes_copied_from_the_host_can_be_read_back, 4)
     ck_assert(gr_tensor_get_info(tensor)->compact);
     pattern_fill(out, sizeof(out), 7);
     assert_ok(gr_tensor_copy_from_host(tensor, out, sizeof(out), fx.stream));
-    assert_ok(gr_tensor_copy_to_host(tensor, in, sizeof(in), fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, in, sizeof(in));
     assert_pattern(in, sizeof(in), 7);
     gr_tensor_free(tensor);
 }
@@ -95,8 +94,7 @@ TEST(a_tensor_without_dimensions_has_one_element, 4)
     ck_assert_uint_eq(info->bytes, 4);
     ck_assert(info->compact);
     assert_ok(gr_tensor_copy_from_host(tensor, &in, 4, fx.stream));
-    assert_ok(gr_tensor_copy_to_host(tensor, &out, 4, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, &out, 4);
     ck_assert_uint_eq(out, in);
     gr_tensor_free(tensor);
 }
@@ -269,8 +267,7 @@ TEST(a_view_refers_to_the_bytes_of_its_tensor, 4)
     gr_tensor *view = must_make(gr_tensor_view(tensor, &turned));
     gr_tensor_free(tensor); /* the view keeps the memory alive */
     ck_assert_int_eq(gr_tensor_get_info(view)->memory, each_memory[_i]);
-    assert_ok(gr_tensor_copy_to_host(view, in, 12, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(view, in, 12);
     for (unsigned i = 0; i < 12; i++)
         ck_assert_uint_eq(in[i], 18 + i / 2 - i % 2 * 6);
     assert_fails(gr_tensor_copy_from_host(view, in, 12, fx.stream), GR_ERR_STATE, 0, "read-only");
@@ -279,8 +276,7 @@ TEST(a_view_refers_to_the_bytes_of_its_tensor, 4)
     gr_tensor *again = must_make(gr_tensor_view(view, &turned));
     gr_tensor_free(view);
     ck_assert(gr_tensor_get_info(again)->read_only);
-    assert_ok(gr_tensor_copy_to_host(again, in, 12, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(again, in, 12);
     ck_assert_uint_eq(in[0], 18);
     gr_tensor_free(again);
 }

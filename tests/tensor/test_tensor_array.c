@@ -38,8 +38,7 @@ static gr_tensor *must_count(gr_memory memory, int seed)
     gr_tensor *tensor = must_alloc(GR_DTYPE_U8, memory, 3, shape);
     for (int i = 0; i < BYTES; i++)
         bytes[i] = (unsigned char)(seed + i);
-    assert_ok(gr_tensor_copy_from_host(tensor, bytes, BYTES, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_from_host(tensor, bytes, BYTES);
     return tensor;
 }
 

@@ -6,9 +6,8 @@
 #include "tests/support/child_check.h"
 #include "tests/support/support_cuda.h"
 #include "tests/support/support_vulkan.h"
+#include "tests/tensor/tensor.h"
 #include "vk_life.h"
-
-#include <grinterop/tensor.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -303,13 +302,6 @@ VULKAN_TEST(the_stream_may_be_destroyed_after_the_release, 2)
     assert_vulkan_bytes(own.buffer, SIZE, 0x43);
 }
 
-static gr_tensor *make_tensor(void)
-{
-    const int64_t shape[] = {SIZE};
-    return must_make(gr_tensor_create(
-        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape), fx.stream));
-}
-
 /*
  * The tensor ends after the capture, which only this thread can end. The stream also has pending
  * work with a resource that was freed.
@@ -321,7 +313,7 @@ VULKAN_TEST(a_device_is_freed_during_a_capture, 2)
     gr_vk_device *wrap = vulkan_wrap();
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     gr_resource *resource = must_make(gr_create_vk_buffer(wrap, &info, GR_READ_WRITE));
-    gr_tensor *tensor = make_tensor();
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){SIZE});
     gr_buffer *buffer = must_make(gr_map(resource, fx.other));
     struct gate *gate = gate_put(fx.other);
     assert_ok(gr_buffer_release(buffer));

@@ -13,6 +13,7 @@
 #include <grinterop/publish.h>
 
 #include "examples/support/kernel_image.h"
+#include "tests/tensor/tensor.h"
 
 KERNEL_IMAGE(vk_kernels);
 KERNEL_IMAGE(image_kernels);
@@ -488,8 +489,7 @@ static void read_as_integers(gr_dtype dtype, unsigned ndim, const int64_t *shape
     GR_AUTO(gr_tensor) *tensor =
         must_make(gr_buffer_tensor(buffer, &GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim,
                                                     .shape = shape, .strides = strides)));
-    assert_ok(gr_tensor_copy_to_host(tensor, to, size, fx.stream));
-    CU(StreamSynchronize(fx.stream));
+    tensor_to_host(tensor, to, size);
 }
 
 VULKAN_TEST(packed_texels_are_integers)
