@@ -114,6 +114,33 @@ gr_resource *must_copy(size_t size, unsigned flags)
     return resource;
 }
 
+gr_vk_buffer_desc hidden_buffer(bool known)
+{
+    VkMemoryRequirements needs;
+    VkBuffer own = vulkan_buffer(SIZE, &needs);
+    VkDeviceMemory memory =
+        vulkan_memory(needs.size, needs.memoryTypeBits, 0, VK_NULL_HANDLE, VK_NULL_HANDLE);
+    VK(BindBufferMemory(vk.h->device, own, memory, 0));
+    gr_vk_buffer_desc desc = GR_INIT(gr_vk_buffer_desc, .buffer = own, .size = SIZE);
+    if (known) {
+        desc.memory = memory;
+        desc.memory_size = needs.size;
+    }
+    return desc;
+}
+
+VkImage hidden_image(const VkImageCreateInfo *info)
+{
+    VkImage image = VK_NULL_HANDLE;
+    VkMemoryRequirements needs;
+    VK(CreateImage(vk.h->device, info, NULL, &image));
+    vk.GetImageMemoryRequirements(vk.h->device, image, &needs);
+    VK(BindImageMemory(
+        vk.h->device, image,
+        vulkan_memory(needs.size, needs.memoryTypeBits, 0, VK_NULL_HANDLE, VK_NULL_HANDLE), 0));
+    return image;
+}
+
 /* ---- Submits --------------------------------------------------------------------------------- */
 
 gr_vk_use transfers(VkImageLayout layout)
@@ -226,13 +253,10 @@ VULKAN_TEST(copied_buffers_pass_bytes_both_ways, SIZES *WAYS)
 VULKAN_TEST(the_flags_select_the_directions_of_copies, WAYS)
 {
     begin_copying(_i);
-    VkMemoryRequirements needs;
-    VkBuffer own = vulkan_buffer(SIZE, &needs);
-    VkDeviceMemory memory =
-        vulkan_memory(needs.size, needs.memoryTypeBits, MEMORY_EXPORT, VK_NULL_HANDLE, NULL);
-    VK(BindBufferMemory(vk.h->device, own, memory, 0));
-    const gr_vk_buffer_desc desc = GR_INIT(gr_vk_buffer_desc, .buffer = own, .memory = memory,
-                                           .memory_size = needs.size, .size = SIZE);
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_vk_buffer_desc desc =
+        GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
+                .memory_size = own.memory_size, .size = SIZE, .dedicated = own.dedicated);
     gr_resource *input = gr_from_vk_buffer(copying, &desc, GR_READ_ONLY);
     gr_resource *output = must_copy(SIZE, GR_WRITE_DISCARD);
     assert_made(input);
@@ -253,12 +277,8 @@ VULKAN_TEST(the_flags_select_the_directions_of_copies, WAYS)
 /* A program may not know the memory, such as that of an image of a swapchain. */
 VULKAN_TEST(copies_need_no_memory, WAYS)
 {
-    VkMemoryRequirements needs;
-    VkBuffer own = vulkan_buffer(SIZE, &needs);
-    VkDeviceMemory memory =
-        vulkan_memory(needs.size, needs.memoryTypeBits, 0, VK_NULL_HANDLE, NULL);
-    VK(BindBufferMemory(vk.h->device, own, memory, 0));
-    gr_vk_buffer_desc desc = GR_INIT(gr_vk_buffer_desc, .buffer = own, .size = SIZE);
+    const gr_vk_buffer_desc known = hidden_buffer(true);
+    gr_vk_buffer_desc desc = GR_INIT(gr_vk_buffer_desc, .buffer = known.buffer, .size = SIZE);
     if (fx.device == 0)
         assert_null_invalid(gr_from_vk_buffer(vk.wrap, &desc, GR_READ_WRITE), "GR_TRANSPORT_ANY");
     begin_copying(_i);
@@ -271,7 +291,7 @@ VULKAN_TEST(copies_need_no_memory, WAYS)
     assert_ok(gr_buffer_release(buffer));
     check_all_by_vulkan(resource, 0x32);
     gr_resource_free(resource);
-    desc.size = needs.size + 1;
+    desc.size = known.memory_size + 1;
     assert_null_invalid(gr_from_vk_buffer(copying, &desc, GR_READ_WRITE), "exceeds");
 }
 

@@ -32,6 +32,13 @@ TCase *add_copying_case(Suite *suite, const char *name);
 /* A use by transfer commands. `layout` is for images. */
 gr_vk_use transfers(VkImageLayout layout);
 
+/*
+ * A buffer of SIZE bytes in memory that was not allocated for export; `known`: the program names
+ * the memory. And the image of an engine, which the caller destroys.
+ */
+gr_vk_buffer_desc hidden_buffer(bool known);
+VkImage hidden_image(const VkImageCreateInfo *info);
+
 /* Creates a buffer on the device `copying`. */
 gr_resource *must_copy(size_t size, unsigned flags);
 

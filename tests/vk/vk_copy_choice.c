@@ -24,35 +24,6 @@ static VkImageCreateInfo picture_info(VkImageUsageFlags usage)
     return info;
 }
 
-/* A buffer in memory that was not allocated for export. `known`: the program names the memory. */
-static gr_vk_buffer_desc hidden_buffer(bool known)
-{
-    VkMemoryRequirements needs;
-    VkBuffer own = vulkan_buffer(SIZE, &needs);
-    VkDeviceMemory memory =
-        vulkan_memory(needs.size, needs.memoryTypeBits, 0, VK_NULL_HANDLE, VK_NULL_HANDLE);
-    VK(BindBufferMemory(vk.h->device, own, memory, 0));
-    gr_vk_buffer_desc desc = GR_INIT(gr_vk_buffer_desc, .buffer = own, .size = SIZE);
-    if (known) {
-        desc.memory = memory;
-        desc.memory_size = needs.size;
-    }
-    return desc;
-}
-
-/* The image of an engine, which grinterop did not create. The caller destroys it. */
-static VkImage hidden_image(const VkImageCreateInfo *info)
-{
-    VkImage image = VK_NULL_HANDLE;
-    VkMemoryRequirements needs;
-    VK(CreateImage(vk.h->device, info, NULL, &image));
-    vk.GetImageMemoryRequirements(vk.h->device, image, &needs);
-    VK(BindImageMemory(
-        vk.h->device, image,
-        vulkan_memory(needs.size, needs.memoryTypeBits, 0, VK_NULL_HANDLE, VK_NULL_HANDLE), 0));
-    return image;
-}
-
 static void check_transport(gr_resource *resource, gr_transport transport, const char *why)
 {
     assert_made(resource);

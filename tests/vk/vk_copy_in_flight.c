@@ -17,22 +17,11 @@ static const unsigned flights[] = {0, 2, 4, 16}; /* 0: in order, one frame after
 
 /* ---- Buffers and images of the program ------------------------------------------------------- */
 
-static VkBuffer new_buffer(void)
-{
-    VkMemoryRequirements needs;
-    VkBuffer own = vulkan_buffer(SIZE, &needs);
-    VkDeviceMemory memory =
-        vulkan_memory(needs.size, needs.memoryTypeBits, 0, VK_NULL_HANDLE, VK_NULL_HANDLE);
-    VK(BindBufferMemory(vk.h->device, own, memory, 0));
-    return own;
-}
-
 static gr_resource *fly(unsigned flags, unsigned in_flight)
 {
-    return gr_from_vk_buffer(
-        copying,
-        &GR_INIT(gr_vk_buffer_desc, .buffer = new_buffer(), .size = SIZE, .in_flight = in_flight),
-        flags);
+    gr_vk_buffer_desc desc = hidden_buffer(false);
+    desc.in_flight = in_flight;
+    return gr_from_vk_buffer(copying, &desc, flags);
 }
 
 gr_resource *must_fly(unsigned flags, unsigned in_flight)
@@ -47,13 +36,8 @@ struct vulkan_image fly_image(unsigned flags, unsigned in_flight)
 {
     struct vulkan_image image = {.format = vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
                                  .shape = vulkan_shape("2D array")};
-    VkMemoryRequirements needs;
     image.info = vulkan_image_info(image.format, image.shape, 37, 19, 3, 0);
-    VK(CreateImage(vk.h->device, &image.info, NULL, &image.image));
-    vk.GetImageMemoryRequirements(vk.h->device, image.image, &needs);
-    VK(BindImageMemory(
-        vk.h->device, image.image,
-        vulkan_memory(needs.size, needs.memoryTypeBits, 0, VK_NULL_HANDLE, VK_NULL_HANDLE), 0));
+    image.image = hidden_image(&image.info);
     refuse_registration();
     image.resource =
         must_make(gr_from_vk_image(copying,
@@ -618,8 +602,8 @@ VULKAN_TEST(impossible_frames_in_flight_are_refused)
     assert_null_invalid(fly(GR_WRITE_DISCARD, 65), "2 to 64");
     assert_null_invalid(fly(GR_READ_WRITE, 4), "read_write");
     assert_null_invalid(gr_from_vk_image(copying, &picture, GR_READ_WRITE), "read_write");
-    const gr_vk_buffer_desc desc =
-        GR_INIT(gr_vk_buffer_desc, .buffer = new_buffer(), .size = SIZE, .in_flight = 4);
+    gr_vk_buffer_desc desc = hidden_buffer(false);
+    desc.in_flight = 4;
     ck_assert_uint_eq(fault->calls("cuImportExternalMemory"), 0);
     gr_vk_device *sharing = wrap_with(GR_TRANSPORT_EXTERNAL, false);
     if (fx.device == 0)
