@@ -60,6 +60,13 @@ gr_submit *begin_submit(gr_resource *resource)
     return vulkan_begin_submit(&resource, 1);
 }
 
+void fill_in(gr_submit *submit, gr_resource *resource, int value, const struct vulkan_gate *gate)
+{
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, value);
+    vulkan_submit_begun(commands, submit, gate);
+}
+
 /* ---- Work by Vulkan and by CUDA -------------------------------------------------------------- */
 
 static struct pair pair;
@@ -249,9 +256,7 @@ VULKAN_TEST(frames_need_no_wait_of_the_host)
         gr_submit *points = begin_submit(resource);
         ck_assert_uint_gt(signal_value_of(points), signalled);
         signalled = signal_value_of(points);
-        VkCommandBuffer commands = vulkan_begin();
-        vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 2 * i);
-        vulkan_submit_begun(commands, points, NULL);
+        fill_in(points, resource, 2 * i, NULL);
         gr_buffer *buffer = must_map(resource);
         kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.stream);
         assert_ok(gr_buffer_release(buffer));
@@ -263,7 +268,7 @@ VULKAN_TEST(frames_need_no_wait_of_the_host)
         waited = wait_value_of(points);
         signalled = signal_value_of(points);
         seen[i] = vulkan_host(SIZE);
-        commands = vulkan_begin();
+        VkCommandBuffer commands = vulkan_begin();
         vulkan_cmd_read(commands, gr_vk_buffer(resource), seen[i]);
         vulkan_submit_begun(commands, points, NULL);
     }
@@ -287,9 +292,7 @@ VULKAN_TEST(frames_pass_on_each_kind_of_queue, 3)
     struct vulkan_host *seen = vulkan_host(SIZE);
     for (int i = 1; i <= 3; i++) {
         gr_submit *points = begin_submit(resource);
-        VkCommandBuffer commands = vulkan_begin();
-        vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x20 + i);
-        vulkan_submit_begun(commands, points, NULL);
+        fill_in(points, resource, 0x20 + i, NULL);
         cuda_copies();
         assert_copy(0x20 + i);
         gr_buffer *buffer = must_map(resource);
@@ -299,7 +302,7 @@ VULKAN_TEST(frames_pass_on_each_kind_of_queue, 3)
         points = begin_submit(resource);
         ck_assert_ptr_eq(wait_of(points), pair.computed);
         ck_assert_uint_eq(wait_value_of(points), 2 * (unsigned)i);
-        commands = vulkan_begin();
+        VkCommandBuffer commands = vulkan_begin();
         vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
         vulkan_submit_begun(commands, points, NULL);
         vulkan_finish();
@@ -315,9 +318,7 @@ VULKAN_TEST(map_does_not_block_the_thread)
     begin_case(WITH);
     struct vulkan_gate *gate = vulkan_gate();
     vulkan_gate_open_after(gate, TOO_LATE_MS);
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x77);
-    submit(commands, WITH, gate);
+    vulkan_fills(WITH, 0x77, gate);
     gr_buffer *buffer = must_map(resource);
     CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
@@ -334,9 +335,7 @@ VULKAN_TEST(a_timeout_names_the_semaphore_and_its_values)
     begin_case(WITH);
     struct vulkan_gate *gate = vulkan_gate();
     vulkan_gate_open_after(gate, TOO_LATE_MS);
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x77);
-    submit(commands, WITH, gate);
+    vulkan_fills(WITH, 0x77, gate);
     assert_ok(gr_buffer_release(must_map(resource)));
     ck_assert_int_eq(gr_resource_wait(resource, 20), GR_ERR_TIMEOUT);
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
@@ -349,13 +348,10 @@ VULKAN_TEST(a_timeout_names_the_semaphore_and_its_values)
 VULKAN_TEST(release_and_submit_do_not_block_the_thread)
 {
     begin_case(WITH);
-    struct vulkan_host *seen = vulkan_host(SIZE);
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, TOO_LATE_MS);
     fill_mapped(resource, 0x78);
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
-    submit(commands, WITH, NULL);
+    struct vulkan_host *seen = vulkan_reads(WITH, NULL);
     ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
     gate_open(gate);
     vulkan_finish();

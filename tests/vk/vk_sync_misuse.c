@@ -10,9 +10,7 @@
 static void assert_works(gr_resource *resource)
 {
     gr_submit *submit = begin_submit(resource);
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x19);
-    vulkan_submit_begun(commands, submit, NULL);
+    fill_in(submit, resource, 0x19, NULL);
     gr_buffer *buffer = must_map(resource);
     assert_cuda_bytes(buffer, 0x19);
     must_release(buffer);

@@ -94,9 +94,7 @@ static void check_own(bool through_host)
     assert_ok(gr_resource_set_sync(resource, made[0], made[1]));
     gr_submit *submit = begin_submit(resource);
     ck_assert_uint_eq(signal_value_of(submit), 11);
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x71);
-    vulkan_submit_begun(commands, submit, NULL);
+    fill_in(submit, resource, 0x71, NULL);
     fill_late(resource, 0x72, fx.stream);
     submit = begin_submit(resource);
     ck_assert_uint_eq(wait_value_of(submit), 21);
@@ -155,9 +153,7 @@ VULKAN_TEST(binary_semaphores_order_submits_and_maps)
         ck_assert_ptr_eq(signal_of(submit), pair.drawn);
         ck_assert(signal_value_of(submit) == 0 && wait_value_of(submit) == 0);
         ck_assert_ptr_eq(wait_of(submit), i == 1 ? NULL : pair.computed);
-        VkCommandBuffer commands = vulkan_begin();
-        vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, i);
-        vulkan_submit_begun(commands, submit, NULL);
+        fill_in(submit, resource, i, NULL);
         assert_null(gr_submit_begin(&resource, 1), GR_ERR_STATE, 0, "binary");
         gr_buffer *buffer = must_map(resource);
         assert_cuda_bytes(buffer, i);

@@ -28,6 +28,9 @@ void check_read_after(gr_resource *resource, gr_submit *submit, int value);
 
 uint64_t counter(const gr_semaphore *semaphore);
 
+/* Vulkan fills the resource in a submit that has begun. The gate, unless it is NULL, blocks it. */
+void fill_in(gr_submit *submit, gr_resource *resource, int value, const struct vulkan_gate *gate);
+
 /* Begins a submit with one resource. */
 gr_submit *begin_submit(gr_resource *resource);
 

@@ -52,9 +52,7 @@ VULKAN_TEST(values_increase_by_one_with_each_use)
         ck_assert_uint_eq(signal_value_of(submit), i);
         ck_assert_ptr_eq(wait_of(submit), i == 1 ? NULL : pair.computed);
         ck_assert_uint_eq(wait_value_of(submit), i - 1);
-        VkCommandBuffer commands = vulkan_begin();
-        vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, (int)i);
-        vulkan_submit_begun(commands, submit, NULL);
+        fill_in(submit, resource, (int)i, NULL);
         gr_buffer *buffer = must_map(resource);
         must_release(buffer);
         ck_assert_uint_eq(counter(pair.drawn), i);
@@ -94,9 +92,7 @@ VULKAN_TEST(either_semaphore_of_a_resource_may_be_omitted)
     ck_assert_ptr_null(wait_of(submit));
     ck_assert_ptr_eq(signal_of(submit), pair.drawn);
     struct vulkan_gate *gate = vulkan_gate();
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x12);
-    vulkan_submit_begun(commands, submit, gate);
+    fill_in(submit, resource, 0x12, gate);
     vulkan_gate_open_after(gate, LATE_MS);
     gr_buffer *buffer = must_map(resource);
     assert_cuda_bytes(buffer, 0x12);
@@ -273,9 +269,7 @@ VULKAN_TEST(a_map_waits_for_the_submit_before_a_cancelled_one)
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     struct vulkan_gate *gate = vulkan_gate();
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x52);
-    vulkan_submit_begun(commands, begin_submit(resource), gate);
+    fill_in(begin_submit(resource), resource, 0x52, gate);
     gr_submit *second = begin_submit(resource);
     ck_assert_uint_eq(signal_value_of(second), 2);
     gr_submit_free(second);
