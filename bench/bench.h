@@ -158,12 +158,18 @@ struct bench_blocks {
 /* Measures the blocks and sets the spread of each value. */
 void bench_measure(const struct bench_blocks *blocks, struct bench_spread spreads[]);
 
-/* The result of one block of a subject; times are in microseconds per frame. */
+/* The result of one block of a subject, in microseconds per frame; NaN: not measured. */
 struct bench_block {
     double wall, cpu;
-    /* the cost of the second half of the block / the cost of the first half; NaN for one frame */
-    double halves;
-    double waiting; /* the frames unfinished at the end of the block; NaN if not counted */
+    double halves;  /* the cost of the second half of the block / the cost of the first half */
+    double waiting; /* the frames unfinished once all are enqueued */
+};
+
+/* What the wall time of a block is. The CPU time is always that of the enqueueing. */
+enum bench_mode {
+    BENCH_ENQUEUED, /* the enqueueing, from drained queues on */
+    BENCH_FINISHED, /* from drained queues until all work is done */
+    BENCH_SUSTAINED /* the enqueueing with full queues, which makes it wait for the GPU */
 };
 
 /*
@@ -171,12 +177,17 @@ struct bench_block {
  * drift of clocks or temperature affects both alike.
  */
 struct bench_pairs {
-    const char *key;   /* warm_ups, blocks and seconds are for each subject */
-    unsigned subjects; /* 2, or 1 to measure only the first subject */
-    unsigned warm_ups, blocks;
+    const char *key;
+    enum bench_mode mode;
+    unsigned frames[BENCH_SUBJECTS]; /* of a block; 0: the subject is not measured */
+    unsigned refill; /* sustained: the untimed frames of a subject that replace the other's */
+    unsigned warm_ups, blocks; /* for each subject, like `seconds` */
     double seconds;
-    void (*enqueue)(void *of, unsigned subject, unsigned frames); /* for bench_time_block() */
-    void (*block)(void *of, unsigned subject, struct bench_block *block);
+    void (*drain)(void); /* waits until all work is done */
+    void (*enqueue)(void *of, unsigned subject, unsigned frames);
+    void (*prepare)(void *of, unsigned subject, unsigned frames); /* before enqueue(), or NULL */
+    /* after a block that counts or warms up, or NULL */
+    void (*check)(void *of, unsigned subject, struct bench_block *block);
     void *of;
 };
 
@@ -189,14 +200,16 @@ struct bench_comparison {
     double halves, waiting[BENCH_SUBJECTS];
 };
 
-/* Enqueues the frames of a subject and measures their time, for the callback block(). */
-void bench_time_block(const struct bench_pairs *pairs, unsigned subject, unsigned frames,
-                      struct bench_block *block);
 struct bench_comparison bench_compare(const struct bench_pairs *pairs);
+
+/* One block, for what has to be known before the comparison; the other one is not timed. */
+struct bench_block bench_time_block(const struct bench_pairs *pairs, unsigned subject,
+                                    unsigned frames);
+void bench_enqueue(const struct bench_pairs *pairs, unsigned subject, unsigned frames);
 
 /*
  * Adds the values of the comparison to the result: microseconds per frame of both subjects, the
- * subject of interest first, their ratio and CPU times.
+ * subject of interest first, their ratio and CPU times. The note has the halves of the blocks.
  */
 void bench_set_comparison(struct bench_result *result, const struct bench_comparison *of,
                           const char *const subjects[BENCH_SUBJECTS]);

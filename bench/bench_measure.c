@@ -29,35 +29,67 @@ void bench_measure(const struct bench_blocks *b, struct bench_spread spreads[])
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-void bench_time_block(const struct bench_pairs *pairs, unsigned subject, unsigned frames,
-                      struct bench_block *block)
+void bench_enqueue(const struct bench_pairs *pairs, unsigned subject, unsigned frames)
 {
-    const unsigned half = frames / 2;
+    if (pairs->prepare)
+        pairs->prepare(pairs->of, subject, frames);
+    pairs->enqueue(pairs->of, subject, frames);
+}
+
+struct bench_block bench_time_block(const struct bench_pairs *pairs, unsigned subject,
+                                    unsigned frames)
+{
+    const unsigned half = pairs->mode == BENCH_FINISHED ? 0 : frames / 2;
+    struct bench_block block = {.halves = NAN, .waiting = NAN};
+    if (pairs->mode != BENCH_SUSTAINED)
+        pairs->drain();
+    if (pairs->prepare)
+        pairs->prepare(pairs->of, subject, frames);
     const double cpu = bench_thread_cpu_us();
     const double start = bench_now_us();
-    pairs->enqueue(pairs->of, subject, half);
+    if (half)
+        pairs->enqueue(pairs->of, subject, half);
     const double middle = bench_now_us();
     pairs->enqueue(pairs->of, subject, frames - half);
+    const double enqueued = bench_now_us();
+    block.cpu = (bench_thread_cpu_us() - cpu) / frames;
+    block.wall = (enqueued - start) / frames;
+    if (half)
+        block.halves = ((enqueued - middle) / (frames - half)) / ((middle - start) / half);
+    if (pairs->mode != BENCH_FINISHED)
+        return block;
+    pairs->drain();
     const double end = bench_now_us();
-    block->cpu = (bench_thread_cpu_us() - cpu) / frames;
-    block->wall = (end - start) / frames;
-    block->halves = half ? ((end - middle) / (frames - half)) / ((middle - start) / half) : NAN;
-    block->waiting = NAN;
+    block.wall = (end - start) / frames;
+    block.waiting = (end - enqueued) / block.wall;
+    return block;
 }
 
 /* The values of a pair of blocks; the first three have one for each subject. */
 enum { WALL, CPU = 2, WAITING = 4, RATIO = 6, TIMES, HALVES, VALUES };
 
 static const struct bench_pairs *compared;
-static unsigned number; /* of pairs so far */
+static unsigned number, last; /* the pairs so far, and the subject of the last block */
+
+static void take_block(unsigned subject, struct bench_block *block)
+{
+    const struct bench_pairs *pairs = compared;
+    if (pairs->frames[subject] == 0)
+        return;
+    if (subject != last && pairs->refill)
+        bench_enqueue(pairs, subject, pairs->refill);
+    last = subject;
+    *block = bench_time_block(pairs, subject, pairs->frames[subject]);
+    if (pairs->check)
+        pairs->check(pairs->of, subject, block);
+}
 
 static void take_pair(double *values)
 {
-    const struct bench_pairs *pairs = compared;
     struct bench_block pair[BENCH_SUBJECTS] = {{NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN}};
-    for (unsigned turn = 0; turn < pairs->subjects; turn++) {
-        const unsigned subject = (number + turn) % pairs->subjects;
-        pairs->block(pairs->of, subject, &pair[subject]);
+    for (unsigned turn = 0; turn < BENCH_SUBJECTS; turn++) {
+        const unsigned subject = (number + turn) % BENCH_SUBJECTS;
+        take_block(subject, &pair[subject]);
     }
     number++;
     for (unsigned s = 0; s < BENCH_SUBJECTS; s++) {
@@ -76,7 +108,7 @@ struct bench_comparison bench_compare(const struct bench_pairs *pairs)
     const struct bench_blocks blocks = {pairs->key,     pairs->warm_ups, pairs->blocks,
                                         pairs->seconds, VALUES,          take_pair};
     compared = pairs;
-    number = 0;
+    number = last = 0;
     bench_measure(&blocks, s);
     return (struct bench_comparison){
         .wall = {s[WALL], s[WALL + 1]},
@@ -104,4 +136,6 @@ void bench_set_comparison(struct bench_result *result, const struct bench_compar
             snprintf(name, sizeof(name), "%s_cpu_us", subjects[s]);
             bench_set_number(result, name, of->thread_cpu[s]);
         }
+    if (!isnan(of->halves))
+        snprintf(result->note, sizeof(result->note), "2nd half of a block x%.2f", of->halves);
 }

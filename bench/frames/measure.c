@@ -32,7 +32,6 @@ enum { BASE, ROW };
 static struct pair {
     struct frames_run *run[BENCH_SUBJECTS];
     struct bench_result *result;
-    unsigned frames[BENCH_SUBJECTS];
     int wrong; /* the most wrong pixels of a last picture of the row */
 } pair;
 
@@ -55,19 +54,13 @@ void frames_step(struct frames_run *run)
         second(run);
 }
 
-static void block(struct frames_run *run, unsigned frames, struct bench_block *block)
+static void enqueue(void *of, unsigned subject, unsigned frames)
 {
+    struct frames_run *run = pair.run[subject];
+    (void)of;
     scene.frames_left = frames;
-    const double cpu = bench_thread_cpu_us(), start = bench_now_us();
     for (unsigned i = 0; i < frames; i += run->kind->group)
         frames_step(run);
-    const double enqueued = bench_now_us();
-    block->cpu = (bench_thread_cpu_us() - cpu) / frames;
-    frames_drain();
-    const double end = bench_now_us();
-    block->wall = (end - start) / frames;
-    block->waiting = (end - enqueued) / block->wall;
-    bench_check_gl("draw");
 }
 
 /* ---- How long -------------------------------------------------------------------------------- */
@@ -87,20 +80,21 @@ static unsigned frames_of_block(const struct frames_kind *kind, double frame_us)
     return round_up(fmax(frames, warm), kind->group);
 }
 
-/* Two untimed blocks of both subjects, which also give the number of frames of a timed block. */
-static void warm_up(void)
+/* Two blocks of both subjects, which also give the number of frames of a block that counts. */
+static void warm_up(struct bench_pairs *pairs)
 {
     const struct frames_kind *kind = pair.run[ROW]->kind;
     const unsigned least = 2 * kind->slots > LEAST_FRAMES ? 2 * kind->slots : LEAST_FRAMES;
-    struct bench_block row, base = {.wall = INFINITY};
+    double row_us = NAN, base_us = INFINITY;
     for (unsigned i = 0; i < 2; i++) {
-        block(pair.run[ROW], round_up(least, kind->group), &row);
+        row_us = bench_time_block(pairs, ROW, round_up(least, kind->group)).wall;
         if (pair.run[BASE])
-            block(pair.run[BASE], LEAST_FRAMES, &base);
+            base_us = bench_time_block(pairs, BASE, LEAST_FRAMES).wall;
     }
-    const double wanted = fmax(frames_effort.block_seconds / 2 * 1e6 / base.wall, LEAST_FRAMES);
-    pair.frames[BASE] = round_up(fmin(wanted, frames_effort.most_frames), 1);
-    pair.frames[ROW] = frames_of_block(kind, row.wall);
+    const double wanted = fmax(frames_effort.block_seconds / 2 * 1e6 / base_us, LEAST_FRAMES);
+    if (pair.run[BASE])
+        pairs->frames[BASE] = round_up(fmin(wanted, frames_effort.most_frames), 1);
+    pairs->frames[ROW] = frames_of_block(kind, row_us);
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
@@ -119,12 +113,10 @@ static int count_wrong(const struct frames_kind *kind)
     return frames_count_wrong(kind->vulkan ? VULKAN_TOLERANCE : 0);
 }
 
-static void timed_block(void *of, unsigned subject, struct bench_block *result)
+static void check(void *of, unsigned subject, struct bench_block *block)
 {
-    (void)of;
-    if (!pair.run[subject])
-        return;
-    block(pair.run[subject], pair.frames[subject], result);
+    (void)of, (void)block;
+    bench_check_gl("draw");
     const int wrong = subject == ROW ? count_wrong(pair.run[ROW]->kind) : 0;
     pair.wrong = wrong > pair.wrong ? wrong : pair.wrong;
 }
@@ -148,16 +140,18 @@ static void measure(void *none)
 {
     struct frames_run *run = pair.run[ROW];
     const struct frames_kind *kind = run->kind;
-    const struct bench_pairs pairs = {.key = kind->row.name,
-                                      .subjects = BENCH_SUBJECTS,
-                                      .blocks = frames_effort.rounds,
-                                      .seconds = INFINITY,
-                                      .block = timed_block};
+    struct bench_pairs pairs = {.key = kind->row.name,
+                                .mode = BENCH_FINISHED,
+                                .blocks = frames_effort.rounds,
+                                .seconds = INFINITY,
+                                .drain = frames_drain,
+                                .enqueue = enqueue,
+                                .check = check};
     (void)none;
     if (kind->way->open)
         kind->way->open(run);
     bench_at_end(frames_drain); /* pending work ends before its objects */
-    warm_up();
+    warm_up(&pairs);
     const struct bench_comparison of = bench_compare(&pairs);
     report(&of, pair.result);
     if (frames_effort.latency_hz > 0 && !kind->vulkan && !kind->reads && kind->group == 1 &&

@@ -17,35 +17,11 @@ static const double FULL_IF_SLOWER = 1.1, FULL_IF_QUEUED = 2;
 
 enum { WARM_UP_BLOCKS = 3, CHUNK_FRAMES = 50 };
 
-/* The state of a row during its measurement. */
-struct run {
-    const struct map_kind *kind;
-    struct bench_pairs pairs;
-    /* with full queues: frames per block, frames in the queues, and the subject of those frames */
-    unsigned frames, depth, last;
-};
-
 static void enqueue(void *of, unsigned subject, unsigned frames)
 {
-    const struct map_kind *kind = ((const struct run *)of)->kind;
+    const struct map_kind *kind = of;
     for (unsigned i = 0; i < frames; i++)
         kind->frame[subject](kind->resources, kind->work);
-}
-
-static void drained_block(void *of, unsigned subject, struct bench_block *block)
-{
-    const struct run *run = of;
-    map_drain();
-    bench_time_block(&run->pairs, subject, run->kind->room_frames, block);
-}
-
-static void full_block(void *of, unsigned subject, struct bench_block *block)
-{
-    struct run *run = of;
-    if (subject != run->last)
-        enqueue(run, subject, run->depth);
-    run->last = subject;
-    bench_time_block(&run->pairs, subject, run->frames, block);
 }
 
 /*
@@ -59,77 +35,67 @@ static double count_queued(double frame_us)
 }
 
 /* Fills the queues to determine how many frames they hold, and then fills them again. */
-static void fill_queues(struct run *run)
+static void fill_queues(struct bench_pairs *pairs, unsigned full_frames)
 {
-    const unsigned full = run->kind->full_frames, most = map.effort.fill_frames;
-    const unsigned frames = full < CHUNK_FRAMES ? full : CHUNK_FRAMES;
+    const unsigned most = map.effort.fill_frames;
+    const unsigned frames = full_frames < CHUNK_FRAMES ? full_frames : CHUNK_FRAMES;
     const double start = bench_now_us();
     struct bench_block chunk = {.wall = 0};
     for (unsigned done = 0; done < most; done += frames) {
-        bench_time_block(&run->pairs, done / frames % 2, frames, &chunk);
+        chunk = bench_time_block(pairs, done / frames % 2, frames);
         if (bench_now_us() - start > map.effort.fill_seconds * 1e6)
             break;
     }
-    run->depth = (unsigned)fmin(fmax(ceil(count_queued(chunk.wall)), 1), most);
-    enqueue(run, 0, run->depth + run->depth / 4);
+    pairs->refill = (unsigned)fmin(fmax(ceil(count_queued(chunk.wall)), 1), most);
+    bench_enqueue(pairs, 0, pairs->refill + pairs->refill / 4);
 }
 
-static double enqueueing_alone(struct run *run)
+static double enqueueing_alone(struct bench_pairs pairs, unsigned frames)
 {
     double least = INFINITY;
-    for (unsigned i = 0; i < WARM_UP_BLOCKS; i++) {
-        struct bench_block block;
-        drained_block(run, 0, &block);
-        least = fmin(least, block.wall);
-    }
+    pairs.mode = BENCH_ENQUEUED;
+    for (unsigned i = 0; i < WARM_UP_BLOCKS; i++)
+        least = fmin(least, bench_time_block(&pairs, 0, frames).wall);
     return least;
 }
 
-static struct bench_comparison measure_full(struct run *run, char *note)
+static struct bench_comparison measure_full(struct bench_pairs *pairs, char *note)
 {
-    const unsigned frames = run->kind->full_frames;
-    run->frames = frames < map.effort.frames ? frames : map.effort.frames;
-    run->pairs.block = full_block;
-    run->pairs.blocks = map.effort.full_blocks;
-    run->pairs.seconds = INFINITY;
-    const double alone = enqueueing_alone(run);
-    fill_queues(run);
-    const struct bench_comparison of = bench_compare(&run->pairs);
+    const struct map_kind *kind = pairs->of;
+    const double alone = enqueueing_alone(*pairs, kind->room_frames);
+    fill_queues(pairs, kind->full_frames);
+    const struct bench_comparison of = bench_compare(pairs);
     const double queued = count_queued(of.wall[0].median);
     const bool full = of.wall[0].median > alone * FULL_IF_SLOWER && queued >= FULL_IF_QUEUED;
     snprintf(note, BENCH_NOTE,
              full ? "full (%.0f frames waiting)" : "NOT full: enqueueing is the bottleneck",
              queued);
-    if (run->kind->work)
+    if (kind->work)
         map_check_work();
-    return of;
-}
-
-static struct bench_comparison measure_drained(struct run *run, char *note)
-{
-    run->pairs.block = drained_block;
-    run->pairs.warm_ups = WARM_UP_BLOCKS;
-    run->pairs.blocks = map.effort.blocks;
-    run->pairs.seconds = map.effort.room_seconds;
-    const struct bench_comparison of = bench_compare(&run->pairs);
-    map_drain();
-    if (!isnan(of.halves))
-        snprintf(note, BENCH_NOTE, "2nd half of a block x%.2f", of.halves);
     return of;
 }
 
 void map_measure(const void *row)
 {
     static const char *const subjects[] = {"raw", "grinterop"};
+    const struct map_effort *effort = &map.effort;
     const struct map_kind *kind = row;
-    struct run run = {
-        .kind = kind,
-        .pairs = {
-            .key = kind->row.name, .subjects = BENCH_SUBJECTS, .enqueue = enqueue, .of = &run}};
-    char note[BENCH_NOTE] = "";
-    const struct bench_comparison of =
-        (kind->full_frames ? measure_full : measure_drained)(&run, note);
+    const unsigned most = kind->full_frames < effort->frames ? kind->full_frames : effort->frames;
+    const unsigned frames = most ? most : kind->room_frames;
+    struct bench_pairs pairs = {.key = kind->row.name,
+                                .mode = most ? BENCH_SUSTAINED : BENCH_ENQUEUED,
+                                .frames = {frames, frames},
+                                .warm_ups = most ? 0 : WARM_UP_BLOCKS,
+                                .blocks = most ? effort->full_blocks : effort->blocks,
+                                .seconds = most ? INFINITY : effort->room_seconds,
+                                .drain = map_drain,
+                                .enqueue = enqueue,
+                                .of = (void *)kind};
+    char note[BENCH_NOTE];
+    const struct bench_comparison of = most ? measure_full(&pairs, note) : bench_compare(&pairs);
+    map_drain();
     struct bench_result *result = bench_add(row, "");
     bench_set_comparison(result, &of, subjects);
-    snprintf(result->note, BENCH_NOTE, "%s", note);
+    if (most)
+        snprintf(result->note, BENCH_NOTE, "%s", note);
 }

@@ -243,36 +243,33 @@ typedef void frame_fn(unsigned i);
 static frame_fn *const subjects_of[][BENCH_SUBJECTS] = {{by_hand, by_grinterop},
                                                         {alone, by_grinterop}};
 
-/*
- * Measures the wall time of pictures, from idle to idle, and the CPU time of the thread until all
- * are enqueued. The other fields of the block remain NaN.
- */
-static void time_block(void *subjects, unsigned subject, struct bench_block *block)
+static void drain(void)
 {
-    const unsigned count = (publish.frames + GROUP - 1) / GROUP * GROUP;
+    CU(StreamSynchronize, publish.on.stream);
     glFinish();
-    bench_cuda->StreamSynchronize(publish.on.stream);
-    const double cpu = bench_thread_cpu_us(), before = bench_now_us();
-    for (unsigned i = 0; i < count; i++) {
+}
+
+static void enqueue(void *subjects, unsigned subject, unsigned frames)
+{
+    for (unsigned i = 0; i < frames; i++) {
         glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
         ((frame_fn *const *)subjects)[subject](i);
     }
-    block->cpu = (bench_thread_cpu_us() - cpu) / count;
-    bench_cuda->StreamSynchronize(publish.on.stream);
-    glFinish();
-    block->wall = (bench_now_us() - before) / count;
 }
 
 static void measure_framebuffer(const void *of)
 {
     const struct publish_kind *kind = of;
     static const char *const subjects[] = {"by_hand", "grinterop"};
+    const unsigned frames = (publish.frames + GROUP - 1) / GROUP * GROUP;
     struct bench_pairs pairs = {.key = kind->row.name,
-                                .subjects = BENCH_SUBJECTS,
+                                .mode = BENCH_FINISHED,
+                                .frames = {frames, frames},
                                 .warm_ups = 1,
                                 .blocks = publish.blocks,
                                 .seconds = INFINITY,
-                                .block = time_block,
+                                .drain = drain,
+                                .enqueue = enqueue,
                                 .of = (void *)subjects_of[0]};
     make(kind);
     const struct bench_comparison times = bench_compare(&pairs);

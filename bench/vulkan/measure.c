@@ -25,8 +25,6 @@ struct run {
     struct bench_pairs pairs;
     /* with full queues: the frames in flight, and the frames between waits */
     unsigned ahead, step;
-    /* the frames of a block; with full queues: the subject whose frames are queued */
-    unsigned frames, last;
 };
 
 /* ---- Frames in flight ------------------------------------------------------------------------ */
@@ -57,25 +55,26 @@ static void throttle(const struct run *run, unsigned s)
  * A frame is unfinished if its `done` is greater than the value of the semaphore, or 0: it is not
  * known yet, as for the newest frame.
  */
-static double count_waiting(const struct run *run, unsigned s)
+static void count_waiting(void *of, unsigned s, struct bench_block *block)
 {
+    const struct run *run = of;
     const struct vkb_side *side = &vkb.sides[s];
     uint64_t value;
-    double waiting = 0;
+    block->waiting = 0;
     VK(GetSemaphoreCounterValue, bench_vk.on.device, pace_semaphore(run, s), &value);
     for (uint64_t i = 1; i <= run->ahead && i <= side->frames; i++) {
         const uint64_t done = side->done[(side->frames - i) % VKB_FRAMES];
-        waiting += done == 0 || done > value;
+        block->waiting += done == 0 || done > value;
     }
-    return waiting;
 }
 
 /*
  * Signals from the host the values that the maps of the next frames wait for, if no submit signals
  * them.
  */
-static void signal_beforehand(const struct run *run, unsigned s, unsigned frames)
+static void signal_beforehand(void *of, unsigned s, unsigned frames)
 {
+    const struct run *run = of;
     const struct vkb_side *side = &vkb.sides[s];
     const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
                                         .semaphore = side->acquire,
@@ -100,74 +99,22 @@ static void enqueue(void *of, unsigned s, unsigned frames)
     }
 }
 
-static void untimed_block(struct run *run, unsigned s, unsigned frames)
-{
-    signal_beforehand(run, s, frames);
-    enqueue(run, s, frames);
-}
-
-static void timed_block(const struct run *run, unsigned s, unsigned frames,
-                        struct bench_block *block)
-{
-    signal_beforehand(run, s, frames);
-    bench_time_block(&run->pairs, s, frames, block);
-    if (run->step != 0)
-        block->waiting = count_waiting(run, s);
-}
-
-static void drained_block(void *of, unsigned s, struct bench_block *block)
-{
-    const struct run *run = of;
-    vkb_drain();
-    timed_block(run, s, run->frames, block);
-}
-
-static void full_block(void *of, unsigned s, struct bench_block *block)
-{
-    struct run *run = of;
-    if (s != run->last)
-        untimed_block(run, s, 2 * run->ahead);
-    run->last = s;
-    timed_block(run, s, run->frames, block);
-}
-
-static struct bench_comparison measure_drained(struct run *run)
-{
-    run->frames = run->kind->room_frames;
-    run->pairs.block = drained_block;
-    run->pairs.warm_ups = WARM_UP_BLOCKS;
-    run->pairs.blocks = vkb.effort.blocks;
-    run->pairs.seconds = vkb.effort.room_seconds;
-    const struct bench_comparison of = bench_compare(&run->pairs);
-    vkb_drain();
-    return of;
-}
-
 /* Chooses the number of frames in a block: a multiple of run->step. */
-static void choose_frames(struct run *run)
+static unsigned choose_frames(const struct run *run)
 {
-    struct bench_block probe;
-    untimed_block(run, 0, 2 * run->ahead);
-    timed_block(run, 0, 2 * run->ahead, &probe);
+    bench_enqueue(&run->pairs, 0, 2 * run->ahead);
+    const struct bench_block probe = bench_time_block(&run->pairs, 0, 2 * run->ahead);
     double wanted = vkb.effort.block_ms * 1e3 / probe.wall;
     wanted = fmin(fmax(wanted, run->ahead), MOST_FRAMES);
-    run->frames = (unsigned)ceil(wanted / run->step) * run->step;
+    return (unsigned)ceil(wanted / run->step) * run->step;
 }
 
-static struct bench_comparison measure_full(struct run *run)
+static void check_work(const struct vkb_kind *kind)
 {
-    run->pairs.block = full_block;
-    run->pairs.blocks = vkb.effort.full_blocks;
-    run->pairs.seconds = INFINITY;
-    choose_frames(run);
-    struct bench_comparison of = bench_compare(&run->pairs);
-    of.halves = NAN;
-    vkb_drain();
-    if (run->kind->part == VKB_STAGED)
+    if (kind->part == VKB_STAGED)
         vkb_check_staged();
-    else if (run->kind->part == VKB_PING_PONG && run->pairs.subjects == VKB_SIDES)
-        vkb_check_work(run->kind);
-    return of;
+    else if (kind->part == VKB_PING_PONG && kind->frame[VKB_GRINTEROP])
+        vkb_check_work(kind);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -218,11 +165,8 @@ static void report(const struct run *run, const struct bench_comparison *of)
     const char *const sides[] = {kind->part == VKB_STAGED ? "shared" : "raw", "grinterop"};
     struct bench_result *result = bench_add(&kind->row, "");
     bench_set_comparison(result, of, sides);
-    if (kind->room_frames) {
-        if (!isnan(of->halves))
-            snprintf(result->note, sizeof(result->note), "2nd half of a block x%.2f", of->halves);
+    if (kind->room_frames)
         return;
-    }
     const bool both = kind->frame[VKB_GRINTEROP];
     const double waiting =
         both ? fmin(of->waiting[VKB_RAW], of->waiting[VKB_GRINTEROP]) : of->waiting[VKB_RAW];
@@ -235,19 +179,32 @@ static void report(const struct run *run, const struct bench_comparison *of)
 static void measure(void *of)
 {
     struct run *run = of;
+    const struct vkb_kind *kind = run->kind;
     begin_row(run);
-    const struct bench_comparison result =
-        (run->kind->room_frames == 0 ? measure_full : measure_drained)(run);
+    const unsigned frames = kind->room_frames ? kind->room_frames : choose_frames(run);
+    run->pairs.refill = 2 * run->ahead;
+    run->pairs.frames[VKB_RAW] = frames;
+    run->pairs.frames[VKB_GRINTEROP] = kind->frame[VKB_GRINTEROP] ? frames : 0;
+    const struct bench_comparison result = bench_compare(&run->pairs);
+    vkb_drain();
+    check_work(kind);
     report(run, &result);
 }
 
 void vkb_measure(const void *row)
 {
     const struct vkb_kind *kind = row;
+    const bool full = kind->room_frames == 0;
     struct run run = {.kind = kind,
                       .pairs = {.key = kind->row.name,
-                                .subjects = kind->frame[VKB_GRINTEROP] ? VKB_SIDES : 1,
+                                .mode = full ? BENCH_SUSTAINED : BENCH_ENQUEUED,
+                                .warm_ups = full ? 0 : WARM_UP_BLOCKS,
+                                .blocks = full ? vkb.effort.full_blocks : vkb.effort.blocks,
+                                .seconds = full ? INFINITY : vkb.effort.room_seconds,
+                                .drain = vkb_drain,
                                 .enqueue = enqueue,
+                                .prepare = signal_beforehand,
+                                .check = full ? count_waiting : NULL,
                                 .of = &run}};
     vkb.fill = VKB_BYTES / 2;
     if (bench_try(measure, &run))
