@@ -127,7 +127,7 @@ static void gl_grinterop(struct frames_run *run)
     frames_paint(run, gr_gl_name(run->resource));
 }
 
-static const struct frames_way raw = {.open = open_raw, .cuda = cuda_raw, .graphics = gl_raw};
+const struct frames_way frames_raw = {.open = open_raw, .cuda = cuda_raw, .graphics = gl_raw};
 static const struct frames_way grinterop = {
     .open = open_one, .cuda = cuda_grinterop, .graphics = gl_grinterop};
 
@@ -252,8 +252,6 @@ static const struct frames_way copy_ring = {
     FRAMES_ROW("OpenGL, in_flight", "staged/" #n, "in_flight " #n, n, 1, &grinterop,               \
                GR_TRANSPORT_PEER)
 
-enum { BASE = 4 };
-
 /*
  * The frames in flight are those between the frame that CUDA writes and the frame that is drawn.
  * The ring also has slots for these two frames.
@@ -263,7 +261,7 @@ const struct frames_kind frames_draw_rows[] = {
     BOUND("draw", "draw alone", &drawing),
     BOUND("bound", "both, unsynchronised", &both),
     BOUND("transfer", "kernel and transfer", &transfer),
-    [BASE] = IN_ORDER("raw", "interop, raw calls", &raw),
+    IN_ORDER("raw", "interop, raw calls", &frames_raw),
     IN_ORDER("grinterop", "interop, grinterop", &grinterop),
     IN_ORDER("copy", "copy, grinterop", &grinterop, GR_TRANSPORT_COPY),
     IN_ORDER("copy/created", "copy, created", &grinterop, GR_TRANSPORT_COPY, true),
@@ -291,7 +289,6 @@ const struct frames_kind frames_draw_rows[] = {
     STAGED(16),
     {.slots = 0},
 };
-const struct frames_kind *const frames_base = &frames_draw_rows[BASE];
 
 #define READ(key, label, slots, group, ...)                                                        \
     FRAMES_ROW(FRAMES_READS, "read/" key, label, slots, group, __VA_ARGS__, .reads = true)
@@ -302,11 +299,9 @@ const struct frames_kind *const frames_base = &frames_draw_rows[BASE];
 #define READ_RING(key, label, slots, group)                                                        \
     READ("ring/" key, label, slots, group, &ring, GR_TRANSPORT_SHARED, true)
 
-enum { READ_BASE = 1, CLEAR_BASE = 14 };
-
 const struct frames_kind frames_read_rows[] = {
     READ("bound", "both, unsynchronised", 1, 1, &both, .unchecked = true),
-    [READ_BASE] = READ("raw", "interop, raw calls", 1, 1, &raw),
+    READ("raw", "interop, raw calls", 1, 1, &frames_raw),
     READ("grinterop", "interop, grinterop", 1, 1, &grinterop),
     READ("peer", "peer, grinterop", 1, 1, &grinterop, GR_TRANSPORT_PEER, .across = true),
     READ_STAGED(2),
@@ -319,11 +314,9 @@ const struct frames_kind frames_read_rows[] = {
     READ_RING("1", "ring, 1 in flight", 3, 1),
     READ_RING("16", "ring, 16 in flight", 18, 1),
     READ_RING("64", "ring, groups of 64", 128, 64),
-    [CLEAR_BASE] = CLEARED("raw", "interop, raw calls", 1, &raw),
+    CLEARED("raw", "interop, raw calls", 1, &frames_raw),
     CLEARED("grinterop", "interop, grinterop", 1, &grinterop),
     CLEARED("staged/4", "in_flight 4", 4, &grinterop, GR_TRANSPORT_PEER),
     CLEARED("staged/16", "in_flight 16", 16, &grinterop, GR_TRANSPORT_PEER),
     {.slots = 0},
 };
-const struct frames_kind *const frames_read_base = &frames_read_rows[READ_BASE];
-const struct frames_kind *const frames_clear_base = &frames_read_rows[CLEAR_BASE];

@@ -112,9 +112,7 @@ struct frames_kind {
 /* In the order of the report. */
 extern const struct frames_kind frames_draw_rows[], frames_hand_rows[], frames_vulkan_rows[],
     frames_read_rows[], frames_hand_read_rows[], frames_vulkan_read_rows[];
-/* Raw interop in order: CUDA writes, CUDA reads, and CUDA reads what OpenGL cleared. */
-extern const struct frames_kind *const frames_base, *const frames_read_base;
-extern const struct frames_kind *const frames_clear_base;
+extern const struct frames_way frames_raw; /* raw interop in order */
 
 /* Rows for the option table: the device of all APIs, that of CUDA, and those that draw; meshes. */
 /* clang-format off */

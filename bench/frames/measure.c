@@ -161,8 +161,13 @@ static void measure(void *none)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* Raw interop in order, in both directions. */
-static struct frames_run base, read_base, clear_base;
+/* Raw interop in order: CUDA writes, CUDA reads, and CUDA reads what OpenGL cleared. */
+static const struct frames_kind base_kinds[] = {
+    {.slots = 1, .group = 1, .way = &frames_raw},
+    {.slots = 1, .group = 1, .way = &frames_raw, .reads = true},
+    {.slots = 1, .group = 1, .way = &frames_raw, .reads = true, .clears = true}};
+enum { BASES = sizeof(base_kinds) / sizeof(*base_kinds) };
+static struct frames_run bases[BASES];
 
 static bool has_base(void)
 {
@@ -171,13 +176,9 @@ static bool has_base(void)
 
 void frames_open_base(void)
 {
-    base = (struct frames_run){.kind = frames_base};
-    read_base = (struct frames_run){.kind = frames_read_base};
-    clear_base = (struct frames_run){.kind = frames_clear_base};
-    if (has_base()) {
-        base.kind->way->open(&base);
-        read_base.kind->way->open(&read_base);
-        clear_base.kind->way->open(&clear_base);
+    for (size_t i = 0; has_base() && i < BASES; i++) {
+        bases[i] = (struct frames_run){.kind = &base_kinds[i]};
+        frames_raw.open(&bases[i]);
     }
 }
 
@@ -188,11 +189,7 @@ void frames_measure(const void *row)
     struct frames_run *run = bench_alloc(sizeof(*run));
     struct bench_result *result = bench_add(row, frames_size(size));
     run->kind = kind;
-    pair = (struct pair){.run = {!has_base()    ? NULL
-                                 : kind->clears ? &clear_base
-                                 : kind->reads  ? &read_base
-                                                : &base,
-                                 run},
+    pair = (struct pair){.run = {has_base() ? &bases[kind->reads + kind->clears] : NULL, run},
                          .result = result};
     if (!bench_scope(measure, NULL))
         bench_not_measured(result, bench_last_error());
