@@ -16,17 +16,13 @@ static struct {
     unsigned count;
 } many;
 
-static gr_resource *make(const char *kind, size_t size)
+static gr_resource *make(const struct map_kind *kind, size_t size)
 {
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                      .size = size,
                                      .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
     const gr_gl_options options =
-        GR_INIT(gr_gl_options,
-                .transports = strcmp(kind, "interop") == 0 ? GR_TRANSPORT_INTEROP
-                              : strcmp(kind, "copy") == 0  ? GR_TRANSPORT_COPY
-                                                           : GR_TRANSPORT_SHARED,
-                .packed = strcmp(kind, "packed") == 0);
+        GR_INIT(gr_gl_options, .transports = kind->transport, .packed = kind->packed);
     return many.device ? gr_create_vk_buffer(many.device, &info, GR_WRITE_DISCARD)
                        : gr_create_gl_buffer(size, GR_WRITE_DISCARD, &options);
 }
@@ -52,7 +48,7 @@ static double free_memory(void)
  * shared resources take 2 MiB each. The first one is not timed, since it opens objects that the
  * others share. False if there are too few.
  */
-static bool make_all(const char *kind, size_t size, struct bench_result *result)
+static bool make_all(const struct map_kind *kind, size_t size, struct bench_result *result)
 {
     const double before = free_memory(), most = before / 2 / (2 << 20);
     double start = bench_now_us();
@@ -89,8 +85,9 @@ static void free_all(void)
     map_drain();
 }
 
-static void measure(const struct bench_row *row, const char *kind, size_t bytes)
+static void measure(const struct map_kind *kind, size_t bytes)
 {
+    const struct bench_row *row = &kind->row;
     char name[64];
     struct bench_spread us[2];
     snprintf(name, sizeof(name), "%s/%zu", row->name, bytes >> 10);
@@ -111,16 +108,15 @@ static void measure(const struct bench_row *row, const char *kind, size_t bytes)
 
 void map_many(const void *of)
 {
-    const struct bench_row *row = of;
-    const char *kind = strrchr(row->name, '/') + 1;
+    const struct map_kind *kind = of;
     memset(&many, 0, sizeof(many));
     many.resources = bench_alloc(map.effort.many * sizeof(*many.resources));
     many.buffers = bench_alloc(map.effort.many * sizeof(*many.buffers));
-    if (strcmp(kind, "vulkan") == 0 && !bench_try(open_vulkan, NULL)) {
-        bench_not_measured(bench_add(row, ""), bench_last_error());
+    if (!kind->transport && !bench_try(open_vulkan, NULL)) {
+        bench_not_measured(bench_add(&kind->row, ""), bench_last_error());
         return;
     }
     bench_at_end(free_all); /* after an error */
     for (size_t bytes = 1 << 10; bytes <= 1 << 20; bytes <<= bytes > 1 << 10 ? 4 : 6)
-        measure(row, kind, bytes);
+        measure(kind, bytes);
 }

@@ -47,6 +47,8 @@ struct map_kind {
     /* the frames in a block with full queues, limited by map_effort.frames; 0: drained blocks */
     unsigned full_frames;
     void (*frame[BENCH_SUBJECTS])(unsigned resources, bool work); /* enqueues one frame */
+    unsigned transport; /* many.c: of OpenGL buffers; 0: Vulkan */
+    bool packed;        /* many.c */
 };
 
 extern const struct map_kind map_kinds[];

@@ -169,7 +169,7 @@ static void grinterop_register(unsigned resources, bool work)
 
 #define ROW(name, what, title, ...)                                                                \
     {                                                                                              \
-        {name, what, title, map_measure}, __VA_ARGS__                                              \
+        {name, what, title, map_measure}, __VA_ARGS__, .packed = false                             \
     }
 #define ROOM(name, what, ...)                                                                      \
     ROW(name, what, "Map and release, room in the queues: CPU time", false, __VA_ARGS__)
@@ -177,9 +177,9 @@ static void grinterop_register(unsigned resources, bool work)
     ROW(name, what, "Map and release, queues full: sustained time", false, __VA_ARGS__)
 #define FRAME(name, what, ...)                                                                     \
     ROW(name, what, "Map, fill, release, copy, queues full: sustained time", true, __VA_ARGS__)
-#define MANY(name)                                                                                 \
+#define MANY(name, ...)                                                                            \
     {                                                                                              \
-        .row = { name, "buffers", "Many resources, each", map_many }                               \
+        .row = {name, "buffers", "Many resources, each", map_many}, __VA_ARGS__                    \
     }
 
 /*
@@ -204,11 +204,11 @@ const struct map_kind map_kinds[] = {
     FRAME("frame/batch", "32 in one batch", 32, 2, 50, {raw_batch, grinterop_batch}),
     ROW("register/one", "one resource", "Register and unregister", false, 1, 8, 0,
         {raw_register, grinterop_register}),
-    MANY("many/interop"),
-    MANY("many/copy"),
-    MANY("many/shared"),
-    MANY("many/packed"),
+    MANY("many/interop", .transport = GR_TRANSPORT_INTEROP),
+    MANY("many/copy", .transport = GR_TRANSPORT_COPY),
+    MANY("many/shared", .transport = GR_TRANSPORT_SHARED),
+    MANY("many/packed", .transport = GR_TRANSPORT_SHARED, .packed = true),
     /* Last: once a Vulkan instance has ended, no OpenGL context becomes current any more. */
-    MANY("many/vulkan"),
+    MANY("many/vulkan", .transport = 0),
     {.resources = 0},
 };
