@@ -10,7 +10,6 @@
 
 enum {
     PUBLISH_PAIRS = 64,
-    PUBLISH_BLOCKS = 1000,
     PUBLISH_STAGED = 1 /* the index of the pair whose texture has in_flight */
 };
 
@@ -43,14 +42,15 @@ extern struct publish {
     int gl_ordinal; /* the CUDA device that draws; -1: the same */
     int transport;  /* the index of a word of --transport; -1: the default for one GPU */
     bool plain;     /* whether the textures are without surface access */
-    bool quick, fetch, linear;
+    bool quick;
+    const struct publish_kind *kind;      /* the row that is measured */
     unsigned blocks, frames, ring_frames; /* the last is a multiple of 16 */
-    unsigned pairs, mebibytes, bits;
+    unsigned pairs, mebibytes;
     unsigned block_frames; /* of the block that publish_measure() measures */
     gr_tensor *tensors[PUBLISH_PAIRS], *chroma[PUBLISH_PAIRS][2];
     unsigned names[PUBLISH_PAIRS];
     gr_resource *resources[PUBLISH_PAIRS];
-    gr_tensor_desc pixels; /* of `linear` */
+    gr_tensor_desc pixels; /* of kind->linear */
     int64_t pixels_shape[3];
     gr_buffer *buffers[PUBLISH_PAIRS];
     void *host; /* an RGBA8 picture in host memory */

@@ -110,9 +110,7 @@ void publish_make(const struct publish_kind *kind, struct publish_size size)
     const size_t pixels = (size_t)size.width * size.height;
     publish.source_bytes = pixels * kind->bytes / kind->pixels;
     publish.target_bytes = pixels * 4;
-    publish.fetch = kind->fetch;
-    publish.bits = kind->bits;
-    publish.linear = kind->linear;
+    publish.kind = kind;
     publish.pixels_shape[0] = size.height;
     publish.pixels_shape[1] = size.width;
     publish.pixels_shape[2] = 4;
@@ -156,15 +154,15 @@ static void CUDA_CB wait_for(void *semaphore)
 static gr_publish_options options_of(unsigned i)
 {
     return GR_INIT(gr_publish_options, .chroma = publish.chroma[i][0],
-                   .chroma_v = publish.chroma[i][1], .bits = publish.bits,
-                   .high_bits = publish.bits != 0,
-                   .target = publish.linear ? &publish.pixels : NULL);
+                   .chroma_v = publish.chroma[i][1], .bits = publish.kind->bits,
+                   .high_bits = publish.kind->bits != 0,
+                   .target = publish.kind->linear ? &publish.pixels : NULL);
 }
 
 static void publish_one(unsigned i)
 {
     const gr_publish_options options = options_of(i);
-    if (publish.fetch)
+    if (publish.kind->fetch)
         GR(buffer_fetch, publish.buffers[i], publish.tensors[i], &options, publish.on.stream);
     else
         GR(buffer_publish, publish.buffers[i], publish.tensors[i], &options, publish.on.stream);
@@ -174,7 +172,7 @@ static void copy_one(unsigned i)
 {
     CUarray array;
     CUDA_ARRAY3D_DESCRIPTOR d;
-    if (publish.linear) {
+    if (publish.kind->linear) {
         CU(MemcpyDtoDAsync, timing.copy_from + i * publish.target_bytes,
            gr_buffer_ptr(publish.buffers[i]), publish.target_bytes, publish.on.stream);
         return;
@@ -225,7 +223,7 @@ static double time_whole(unsigned frames)
         const unsigned pair = i % publish.pairs;
         const gr_publish_options options = options_of(pair);
         gr_resource *resource = publish.resources[pair];
-        if (publish.fetch)
+        if (publish.kind->fetch)
             GR(fetch, resource, publish.tensors[pair], &options, publish.on.stream);
         else
             GR(publish, resource, publish.tensors[pair], &options, publish.on.stream);
@@ -243,7 +241,7 @@ static double time_upload(unsigned frames)
     const double before = bench_now_us();
     for (unsigned i = 0; i < frames; i++) {
         const unsigned name = publish.names[i % publish.pairs];
-        if (publish.linear) {
+        if (publish.kind->linear) {
             glBindBuffer(GL_ARRAY_BUFFER, name);
             glBufferSubData(GL_ARRAY_BUFFER, 0, (GLsizeiptr)publish.target_bytes, publish.host);
             continue;
