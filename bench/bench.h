@@ -251,8 +251,4 @@ double bench_now_us(void);
 double bench_thread_cpu_us(void);
 struct bench_spread bench_spread_of(double *values, size_t count); /* sorts the values */
 
-/* Formats a number; NaN is "-". A spread also has its quartiles, in brackets. */
-const char *bench_number(char text[32], double value);
-const char *bench_spread_text(char text[128], struct bench_spread value);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Clocks, order statistics and number formatting. Medians and quartiles are used instead of means,
- * so that one block disturbed by another process does not shift the result.
+ * Clocks and order statistics. Medians and quartiles are used instead of means, so that one block
+ * disturbed by another process does not shift the result.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -48,32 +48,4 @@ struct bench_spread bench_spread_of(double *values, size_t count)
     qsort(values, count, sizeof(*values), compare);
     return (struct bench_spread){quantile(values, count, 0.25), quantile(values, count, 0.5),
                                  quantile(values, count, 0.75)};
-}
-
-/* ---- Text ------------------------------------------------------------------------------------ */
-
-/* The number of decimals for four significant digits, without an exponent. */
-static int decimals(double value)
-{
-    if (value >= 1000)
-        return 0;
-    return value >= 100 ? 1 : value >= 10 ? 2 : 3;
-}
-
-const char *bench_number(char text[32], double value)
-{
-    if (isnan(value))
-        return "-";
-    snprintf(text, 32, "%.*f", decimals(value), value);
-    return text;
-}
-
-const char *bench_spread_text(char text[128], struct bench_spread value)
-{
-    if (isnan(value.median))
-        return "-";
-    int digits = decimals(value.median);
-    snprintf(text, 128, "%.*f [%.*f %.*f]", digits, value.median, digits, value.q1, digits,
-             value.q3);
-    return text;
 }

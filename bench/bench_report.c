@@ -7,9 +7,24 @@
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-static bool is_spread(const struct bench_result *result, size_t value)
+/* The width of the column of a value, which has quartiles or not. */
+static int width_of(const struct bench_spread *value)
 {
-    return !isnan(result->values[value].of.q1);
+    return isnan(value->q1) ? 14 : 22;
+}
+
+/* Formats a value with four significant digits, without an exponent; NaN is "-". */
+static const char *text_of(char text[128], const struct bench_spread *value)
+{
+    const double m = value->median;
+    const int digits = m >= 1000 ? 0 : m >= 100 ? 1 : m >= 10 ? 2 : 3;
+    if (isnan(m))
+        return "-";
+    const int length = snprintf(text, 128, "%.*f", digits, m);
+    if (!isnan(value->q1))
+        snprintf(text + length, 128 - (size_t)length, " [%.*f %.*f]", digits, value->q1, digits,
+                 value->q3);
+    return text;
 }
 
 static void print_titles(const struct bench_result *result)
@@ -17,7 +32,7 @@ static void print_titles(const struct bench_result *result)
     printf("\n%s%s%s; a median has its quartiles in brackets\n  %-52s", result->part,
            *result->size ? ", " : "", result->size, "");
     for (size_t i = 0; i < result->count; i++)
-        printf(" %*s", is_spread(result, i) ? 22 : 14, result->values[i].name);
+        printf(" %*s", width_of(&result->values[i].of), result->values[i].name);
     printf("\n");
 }
 
@@ -26,9 +41,8 @@ static void print_result(const struct bench_result *result)
     printf("  %-20s %-31s", result->name, result->what);
     for (size_t i = 0; i < result->count; i++) {
         char text[128];
-        printf(" %*s", is_spread(result, i) ? 22 : 14,
-               is_spread(result, i) ? bench_spread_text(text, result->values[i].of)
-                                    : bench_number(text, result->values[i].of.median));
+        const struct bench_spread *value = &result->values[i].of;
+        printf(" %*s", width_of(value), text_of(text, value));
     }
     printf("%s%s%s%s\n", result->measured ? "" : " not measured:", result->wrong ? " WRONG" : "",
            *result->note ? " " : "", result->note);
