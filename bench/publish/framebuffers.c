@@ -99,6 +99,7 @@ static void make(const struct publish_kind *kind)
     static const int64_t pixels[] = {HEIGHT, WIDTH, 4}, yuv[] = {HEIGHT * 3 / 2, WIDTH};
     memset(&on, 0, sizeof(on));
     on.kind = kind;
+    publish.size = publish_sizes[bench_size];
     on.format = &formats[kind->format];
     const gr_tensor_desc depths =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = plane);
@@ -275,7 +276,7 @@ static void measure_framebuffer(const void *of)
     const struct bench_comparison times = bench_compare(&pairs);
     pairs.of = (void *)subjects_of[1];
     const struct bench_comparison against_alone = bench_compare(&pairs);
-    struct bench_result *result = publish_add(&kind->row, publish_sizes[bench_size]);
+    struct bench_result *result = publish_add(&kind->row);
     bench_set_comparison(result, &times, subjects);
     bench_set(result, "alone_us", against_alone.wall[0]);
     bench_set(result, "ratio_alone", against_alone.ratio);
@@ -314,7 +315,7 @@ static void measure_draws(const void *of)
     bench_measure(&draws, &after);
     glFinish();
     glUseProgram(0);
-    struct bench_result *result = publish_add(&kind->row, publish_sizes[bench_size]);
+    struct bench_result *result = publish_add(&kind->row);
     bench_set(result, "before_us", before);
     bench_set(result, "after_us", after);
     bench_set_number(result, "ratio", after.median / before.median);

@@ -44,6 +44,7 @@ extern struct publish {
     bool plain;     /* whether the textures are without surface access */
     bool quick;
     const struct publish_kind *kind;      /* the row that is measured */
+    struct publish_size size;             /* of its pictures */
     unsigned blocks, frames, ring_frames; /* the last is a multiple of 16 */
     unsigned pairs, mebibytes;
     unsigned block_frames; /* of the block that publish_measure() measures */
@@ -63,12 +64,12 @@ extern const struct publish_size publish_sizes[];
 extern const size_t publish_size_count;
 
 /* tensors.c: makes the pairs, which end with the row */
-void publish_make(const struct publish_kind *kind, struct publish_size size);
+void publish_make(const struct publish_kind *kind);
 void publish_collect(void); /* collects the tensors that were freed */
 /* Measures blocks of `frames` after one of `warm_up` frames, and adds their values. */
-struct bench_result *publish_measure(const struct bench_row *row, struct publish_size size,
-                                     void (*block)(double *values), const char *const names[],
-                                     size_t count, unsigned warm_up, unsigned frames);
-struct bench_result *publish_add(const struct bench_row *row, struct publish_size size);
+struct bench_result *publish_measure(const struct bench_row *row, void (*block)(double *values),
+                                     const char *const names[], size_t count, unsigned warm_up,
+                                     unsigned frames);
+struct bench_result *publish_add(const struct bench_row *row);
 
 #endif

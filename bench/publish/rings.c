@@ -16,7 +16,6 @@ enum { MOST_SLOTS = 32, MOST_FRAMES = 1024 };
 /* The row that is measured. */
 static struct run {
     const struct publish_kind *kind;
-    struct publish_size size;
     gr_ring *ring; /* NULL for a texture */
     unsigned queries[MOST_FRAMES];
     GLsync copied[MOST_SLOTS]; /* follows the last copy from each slot; NULL: none */
@@ -27,7 +26,7 @@ static void make_ring(void)
 {
     const gr_gl_image_desc desc =
         GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
-                .width = run.size.width, .height = run.size.height);
+                .width = publish.size.width, .height = publish.size.height);
     gr_resource *slots[MOST_SLOTS];
     for (unsigned i = 0; i < run.kind->slots; i++)
         GR_KEEP(slots[i], create_gl_image, &desc, GR_SURFACE_LOAD_STORE, NULL);
@@ -55,7 +54,7 @@ static void write_batch(unsigned frame)
 static void copy_frame(unsigned frame, unsigned name)
 {
     glCopyImageSubData(name, GL_TEXTURE_2D, 0, 0, 0, 0, publish.names[0], GL_TEXTURE_2D, 0, 0, 0, 0,
-                       (GLsizei)run.size.width, (GLsizei)run.size.height, 1);
+                       (GLsizei)publish.size.width, (GLsizei)publish.size.height, 1);
     glQueryCounter(run.queries[frame], GL_TIMESTAMP);
     run.copied[frame % run.kind->slots] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
 }
@@ -125,16 +124,15 @@ static void measure_ring(const void *row)
 {
     static const char *const names[VALUES] = {"frame_us", "latency_us", "cpu_us"};
     const struct publish_kind *kind = row;
-    run = (struct run){.kind = kind,
-                       .size = publish.quick ? (struct publish_size){64, 36}
-                                             : publish_sizes[bench_size]};
-    publish_make(kind, run.size);
+    run = (struct run){.kind = kind};
+    publish.size = publish.quick ? (struct publish_size){64, 36} : publish_sizes[bench_size];
+    publish_make(kind);
     if (!kind->texture)
         make_ring();
     glGenQueries(MOST_FRAMES, run.queries);
     bench_at_end(end_copies);
-    struct bench_result *result = publish_measure(&kind->row, run.size, one_block, names, VALUES,
-                                                  kind->group, publish.ring_frames);
+    struct bench_result *result =
+        publish_measure(&kind->row, one_block, names, VALUES, kind->group, publish.ring_frames);
     bench_set_number(result, "frames_per_s", 1e6 / result->values[WALL].of.median);
 }
 

@@ -18,16 +18,16 @@
 const struct publish_size publish_sizes[] = {{1920, 1080}, {3840, 2160}};
 const size_t publish_size_count = sizeof(publish_sizes) / sizeof(*publish_sizes);
 
-struct bench_result *publish_add(const struct bench_row *row, struct publish_size size)
+struct bench_result *publish_add(const struct bench_row *row)
 {
     char text[32];
-    snprintf(text, sizeof(text), "%u x %u", size.width, size.height);
+    snprintf(text, sizeof(text), "%u x %u", publish.size.width, publish.size.height);
     return bench_add(row, text);
 }
 
-struct bench_result *publish_measure(const struct bench_row *row, struct publish_size size,
-                                     void (*block)(double *values), const char *const names[],
-                                     size_t count, unsigned warm_up, unsigned frames)
+struct bench_result *publish_measure(const struct bench_row *row, void (*block)(double *values),
+                                     const char *const names[], size_t count, unsigned warm_up,
+                                     unsigned frames)
 {
     struct bench_spread spreads[BENCH_BLOCK_VALUES];
     double values[BENCH_BLOCK_VALUES];
@@ -36,7 +36,7 @@ struct bench_result *publish_measure(const struct bench_row *row, struct publish
     publish.block_frames = frames;
     bench_measure(&(struct bench_blocks){row->name, 0, publish.blocks, INFINITY, count, block},
                   spreads);
-    struct bench_result *result = publish_add(row, size);
+    struct bench_result *result = publish_add(row);
     for (size_t i = 0; i < count; i++)
         bench_set(result, names[i], spreads[i]);
     return result;
@@ -52,9 +52,10 @@ static gr_tensor *make_tensor(const gr_tensor_desc *desc)
     return tensor;
 }
 
-static void make_source(const struct publish_kind *kind, struct publish_size size, unsigned i)
+static void make_source(const struct publish_kind *kind, unsigned i)
 {
-    const int64_t width = size.width, height = size.height, channels = kind->channels;
+    const int64_t width = publish.size.width, height = publish.size.height;
+    const int64_t channels = kind->channels;
     const int64_t hwc[] = {height, width, channels}, chw[] = {channels, height, width};
     const bool apart = kind->layout == GR_LAYOUT_YUV420 || kind->layout == GR_LAYOUT_YUV422;
     const int64_t rows = apart                            ? height
@@ -81,7 +82,7 @@ static void make_buffer(unsigned i)
     publish.names[i] = gr_gl_name(publish.resources[i]);
 }
 
-static void make_texture(const struct publish_kind *kind, struct publish_size size, unsigned i)
+static void make_texture(const struct publish_kind *kind, unsigned i)
 {
     static const unsigned transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
                                           GR_TRANSPORT_PEER};
@@ -93,7 +94,8 @@ static void make_texture(const struct publish_kind *kind, struct publish_size si
                                                       : transports[publish.transport]);
     publish.names[i] = bench_gl_texture();
     glBindTexture(GL_TEXTURE_2D, publish.names[i]);
-    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, (GLsizei)size.width, (GLsizei)size.height);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, (GLsizei)publish.size.width,
+                   (GLsizei)publish.size.height);
     glBindTexture(GL_TEXTURE_2D, 0);
     GR_KEEP(publish.resources[i], from_gl_image_with, publish.names[i], GL_TEXTURE_2D,
             (kind->fetch ? 0 : GR_WRITE_DISCARD) | (publish.plain ? 0 : GR_SURFACE_LOAD_STORE),
@@ -105,14 +107,14 @@ void publish_collect(void)
     gr_tensor_collect(10000);
 }
 
-void publish_make(const struct publish_kind *kind, struct publish_size size)
+void publish_make(const struct publish_kind *kind)
 {
-    const size_t pixels = (size_t)size.width * size.height;
+    const size_t pixels = (size_t)publish.size.width * publish.size.height;
     publish.source_bytes = pixels * kind->bytes / kind->pixels;
     publish.target_bytes = pixels * 4;
     publish.kind = kind;
-    publish.pixels_shape[0] = size.height;
-    publish.pixels_shape[1] = size.width;
+    publish.pixels_shape[0] = publish.size.height;
+    publish.pixels_shape[1] = publish.size.width;
     publish.pixels_shape[2] = 4;
     publish.pixels =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = publish.pixels_shape);
@@ -123,11 +125,11 @@ void publish_make(const struct publish_kind *kind, struct publish_size size)
     bench_at_end(publish_collect);
     for (publish.pairs = 0; publish.pairs < count && publish.pairs < PUBLISH_PAIRS;
          publish.pairs++) {
-        make_source(kind, size, publish.pairs);
+        make_source(kind, publish.pairs);
         if (kind->linear)
             make_buffer(publish.pairs);
         else
-            make_texture(kind, size, publish.pairs);
+            make_texture(kind, publish.pairs);
     }
 }
 
@@ -142,7 +144,6 @@ static struct {
     sem_t gate;
     CUevent begin, end;
     CUdeviceptr copy_from;
-    struct publish_size size;
 } timing;
 
 static void CUDA_CB wait_for(void *semaphore)
@@ -236,7 +237,7 @@ static double time_whole(unsigned frames)
 /* Measures the upload from host memory, without CUDA. */
 static double time_upload(unsigned frames)
 {
-    const GLsizei width = (GLsizei)timing.size.width, height = (GLsizei)timing.size.height;
+    const GLsizei width = (GLsizei)publish.size.width, height = (GLsizei)publish.size.height;
     glFinish();
     const double before = bench_now_us();
     for (unsigned i = 0; i < frames; i++) {
@@ -306,7 +307,7 @@ static void measure(const struct bench_row *row)
     const double bytes = (double)(publish.source_bytes + publish.target_bytes);
     load_kernels();
     struct bench_result *result =
-        publish_measure(row, timing.size, one_block, names, VALUES, publish.pairs,
+        publish_measure(row, one_block, names, VALUES, publish.pairs,
                         publish.frames > publish.pairs ? publish.frames : publish.pairs);
     const double gpu = result->values[GPU].of.median, copy = result->values[COPY].of.median;
     bench_set_number(result, "gb_per_s", bytes / gpu / 1e3);
@@ -316,8 +317,8 @@ static void measure(const struct bench_row *row)
 
 static void measure_tensor(const void *row)
 {
-    timing.size = publish_sizes[bench_size];
-    publish_make(row, timing.size);
+    publish.size = publish_sizes[bench_size];
+    publish_make(row);
     timing.begin = bench_cuda_event();
     timing.end = bench_cuda_event();
     timing.copy_from = bench_cuda_alloc(publish.target_bytes * publish.pairs);
