@@ -168,11 +168,16 @@ static void end_memory(void *memory)
     CU(MemFree, (CUdeviceptr)(uintptr_t)memory);
 }
 
+void bench_cuda_keep(CUdeviceptr memory)
+{
+    bench_later(end_memory, (void *)(uintptr_t)memory);
+}
+
 CUdeviceptr bench_cuda_alloc(size_t bytes)
 {
     CUdeviceptr memory;
     CU(MemAlloc, &memory, bytes);
-    bench_later(end_memory, (void *)(uintptr_t)memory);
+    bench_cuda_keep(memory);
     return memory;
 }
 

@@ -93,6 +93,7 @@ BENCH_OBJECTS(BENCH_DECLARE_END)
 
 void *bench_alloc(size_t bytes); /* zeroed */
 CUdeviceptr bench_cuda_alloc(size_t bytes);
+void bench_cuda_keep(CUdeviceptr memory); /* frees it at the end, too */
 CUevent bench_cuda_event(void);
 CUmodule bench_cuda_module(const struct kernel_image *image);
 CUgraphicsResource bench_cuda_register(unsigned buffer, unsigned flags);

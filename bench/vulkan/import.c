@@ -17,6 +17,7 @@
 enum { IMAGE_SIZE = 256 };
 
 static struct bench_vk_object spare_buffer, spare_image;
+static VkImageCreateInfo spare_info; /* of the image */
 
 VkImageCreateInfo vkb_image_info(uint32_t width, uint32_t height)
 {
@@ -27,9 +28,9 @@ VkImageCreateInfo vkb_image_info(uint32_t width, uint32_t height)
 
 void vkb_make_spares(void)
 {
-    const VkImageCreateInfo image = vkb_image_info(IMAGE_SIZE, IMAGE_SIZE);
+    spare_info = vkb_image_info(IMAGE_SIZE, IMAGE_SIZE);
     spare_buffer = vkb_make_buffer();
-    spare_image = bench_vk_image(&image, true);
+    spare_image = bench_vk_image(&spare_info, true);
 }
 
 CUexternalMemory vkb_import_memory(const struct bench_vk_object *object, bool dedicated)
@@ -131,13 +132,10 @@ static void buffer_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
 
 static void image_grinterop(struct vkb_side *side, const struct vkb_kind *kind)
 {
-    static VkImageCreateInfo info;
     gr_resource *resource;
     (void)side, (void)kind;
-    if (info.extent.width == 0)
-        info = vkb_image_info(IMAGE_SIZE, IMAGE_SIZE);
     GR_NEW(resource, from_vk_image, vkb.device,
-           &GR_INIT(gr_vk_image_desc, .create_info = &info, .image = spare_image.image,
+           &GR_INIT(gr_vk_image_desc, .create_info = &spare_info, .image = spare_image.image,
                     .memory = spare_image.memory, .memory_size = spare_image.memory_size,
                     .dedicated = true),
            GR_SURFACE_LOAD_STORE);

@@ -19,11 +19,6 @@ struct bench_vk_object vkb_make_buffer(void)
 
 BENCH_CUDA_END(end_memory, DestroyExternalMemory)
 
-static void end_pointer(void *pointer)
-{
-    CU(MemFree, *(CUdeviceptr *)pointer);
-}
-
 static void open_raw(struct vkb_side *side)
 {
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = VKB_BYTES};
@@ -38,7 +33,7 @@ static void open_raw(struct vkb_side *side)
         CUexternalMemory memory = vkb_import_memory(&side->buffers[i], false);
         bench_later(end_memory, memory);
         CU(ExternalMemoryGetMappedBuffer, &side->pointers[i], memory, &desc);
-        bench_later(end_pointer, &side->pointers[i]);
+        bench_cuda_keep(side->pointers[i]);
     }
 }
 
