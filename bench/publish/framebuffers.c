@@ -37,7 +37,6 @@ enum { GROUP = 16, SLOTS = 2 * GROUP + 2 };
 
 /* The staging buffers and both tensors are in `publish`. */
 static struct {
-    const struct publish_kind *kind;
     const struct format *format;
     GLuint framebuffer, names[2];
     gr_tensor *depths; /* of BOTH */
@@ -58,7 +57,7 @@ static void draw(void)
 {
     on.framebuffer = bench_gl_framebuffer();
     glBindFramebuffer(GL_FRAMEBUFFER, on.framebuffer);
-    if (on.kind->form == RENDERBUFFER) {
+    if (publish.kind->form == RENDERBUFFER) {
         const unsigned renderbuffer = bench_gl_renderbuffer();
         glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
         glRenderbufferStorage(GL_RENDERBUFFER, on.format->internal, WIDTH, HEIGHT);
@@ -67,7 +66,7 @@ static void draw(void)
     } else {
         attach_texture(on.format->internal, on.format->attachment);
     }
-    if (on.kind->form == BOTH)
+    if (publish.kind->form == BOTH)
         attach_texture(GL_DEPTH_COMPONENT24, GL_DEPTH_ATTACHMENT);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
 }
@@ -84,67 +83,55 @@ static void make_ring(void)
 /* Creates two buffers to use in turn, or one with in_flight, or none. */
 static void make_staging(int i)
 {
-    const unsigned in_flight = on.kind->in_flight;
+    const unsigned in_flight = publish.kind->in_flight;
     const gr_gl_options options =
         GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER, .in_flight = in_flight);
     publish.resources[i] = NULL;
-    if (!on.kind->library_staging && (!in_flight || i == 0))
+    if (!publish.kind->library_staging && (!in_flight || i == 0))
         GR_KEEP(publish.resources[i], create_gl_buffer, (size_t)PIXELS * 8, GR_READ_ONLY,
                 in_flight ? &options : NULL);
 }
 
 static void make(const struct publish_kind *kind)
 {
-    static const int64_t plane[] = {HEIGHT, WIDTH}, planes[] = {3, HEIGHT, WIDTH};
-    static const int64_t pixels[] = {HEIGHT, WIDTH, 4}, yuv[] = {HEIGHT * 3 / 2, WIDTH};
+    static const struct publish_kind depths = {.dtype = GR_DTYPE_F32};
     memset(&on, 0, sizeof(on));
-    on.kind = kind;
+    publish.kind = kind;
     publish.size = publish_sizes[bench_size];
     on.format = &formats[kind->format];
-    const gr_tensor_desc depths =
-        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = plane);
-    const gr_tensor_desc floats = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3,
-                                          .shape = planes, .layout = GR_LAYOUT_CHW);
-    const gr_tensor_desc bytes =
-        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = pixels);
-    const gr_tensor_desc nv12 = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2,
-                                        .shape = yuv, .layout = GR_LAYOUT_NV12);
-    const gr_tensor_desc *desc = kind->layout == GR_LAYOUT_NV12 ? &nv12
-                                 : kind->format != RGBA8        ? &depths
-                                 : kind->kernel                 ? &floats
-                                                                : &bytes;
     draw();
     bench_at_end(publish_collect);
     for (int i = 0; i < 2; i++) {
         on.names[i] = bench_gl_buffer();
         glBindBuffer(GL_PIXEL_PACK_BUFFER, on.names[i]);
         glBufferData(GL_PIXEL_PACK_BUFFER, PIXELS * 8, NULL, GL_STREAM_READ);
-        GR_KEEP(publish.tensors[i], tensor_create, desc, publish.on.stream);
+        publish.tensors[i] = publish_tensor(kind);
         make_staging(i);
         on.handles[i] = bench_cuda_register(on.names[i], GR_READ_ONLY);
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    if (on.kind->form == BOTH)
-        GR_KEEP(on.depths, tensor_create, &depths, publish.on.stream);
-    if (on.kind->form == GROUPS)
+    if (publish.kind->form == BOTH)
+        on.depths = publish_tensor(&depths);
+    if (publish.kind->form == GROUPS)
         make_ring();
-    if (on.kind->kernel)
-        CU(ModuleGetFunction, &on.kernel, bench_cuda_module(&by_hand_image), on.kind->kernel);
+    if (publish.kind->kernel)
+        CU(ModuleGetFunction, &on.kernel, bench_cuda_module(&by_hand_image), publish.kind->kernel);
 }
 
 /* ---- The subjects ---------------------------------------------------------------------------- */
 
 static void fetch(unsigned i)
 {
-    const bool distances = on.kind->kernel && on.format->attachment == GL_DEPTH_ATTACHMENT;
-    const gr_framebuffer_options options = GR_INIT(
-        gr_framebuffer_options, .attachment = on.format->attachment, .z_near = distances ? 0.1f : 0,
-        .z_far = distances ? 100 : 0, .staging = publish.resources[on.kind->in_flight ? 0 : i % 2]);
+    const bool distances = publish.kind->kernel && on.format->attachment == GL_DEPTH_ATTACHMENT;
+    const gr_framebuffer_options options =
+        GR_INIT(gr_framebuffer_options, .attachment = on.format->attachment,
+                .z_near = distances ? 0.1f : 0, .z_far = distances ? 100 : 0,
+                .staging = publish.resources[publish.kind->in_flight ? 0 : i % 2]);
     const gr_framebuffer_options depth =
         GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT);
     const gr_framebuffer_options *const both[] = {&options, &depth};
     gr_tensor *const tensors[] = {publish.tensors[0], on.depths};
-    if (on.kind->form == BOTH)
+    if (publish.kind->form == BOTH)
         GR(fetch_framebuffer_many, on.framebuffer, tensors, both, 2, publish.on.stream);
     else
         GR(fetch_framebuffer, on.framebuffer, tensors[0], &options, publish.on.stream);
@@ -177,7 +164,7 @@ static void read_group(void)
 
 static void by_grinterop(unsigned i)
 {
-    if (on.kind->form != GROUPS) {
+    if (publish.kind->form != GROUPS) {
         fetch(i);
         return;
     }
@@ -192,7 +179,7 @@ static void convert(CUdeviceptr from)
     CUdeviceptr target = to->ptr;
     int count = PIXELS;
     void *arguments[] = {&from, &target, &count};
-    if (on.kind->form == BOTH)
+    if (publish.kind->form == BOTH)
         CU(MemcpyDtoDAsync, gr_tensor_get_info(on.depths)->ptr, from + PIXELS * 4, PIXELS * 4,
            publish.on.stream);
     if (on.kernel)
@@ -217,7 +204,7 @@ static void by_hand(unsigned i)
 {
     glBindBuffer(GL_PIXEL_PACK_BUFFER, on.names[i % 2]);
     glReadPixels(0, 0, WIDTH, HEIGHT, on.format->format, on.format->type, NULL);
-    if (on.kind->form == BOTH)
+    if (publish.kind->form == BOTH)
         glReadPixels(0, 0, WIDTH, HEIGHT, GL_DEPTH_COMPONENT, GL_FLOAT,
                      (void *)(uintptr_t)(PIXELS * 4));
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
@@ -231,7 +218,7 @@ static void set_word(CUdeviceptr pixels)
 
 static void alone(unsigned i)
 {
-    if (on.kind->form == GROUPS)
+    if (publish.kind->form == GROUPS)
         convert(gr_tensor_get_info(publish.tensors[0])->ptr);
     else
         mapped(i, set_word);
@@ -323,33 +310,38 @@ static void measure_draws(const void *of)
 
 /* ---- The rows -------------------------------------------------------------------------------- */
 
+/* The element type, layout and channels of the tensors. */
+#define BYTES  GR_DTYPE_U8, GR_LAYOUT_SHAPE, 4
+#define FLOATS GR_DTYPE_F32, GR_LAYOUT_CHW, 3
+#define DEPTHS GR_DTYPE_F32, GR_LAYOUT_SHAPE, 0
+
 #define ROW(part, name, what, of, ...)                                                             \
     {                                                                                              \
-        .row = {name, what, part, measure_framebuffer}, .one_size = true, .format = of,            \
-        __VA_ARGS__                                                                                \
+        {name, what, part, measure_framebuffer}, __VA_ARGS__, .one_size = true, .format = of       \
     }
-#define FRAMEBUFFER(name, of, by, made)                                                            \
-    ROW("Framebuffers to tensors", name, "", of, .kernel = by, .form = made)
+#define FRAMEBUFFER(name, of, tensor, by, made)                                                    \
+    ROW("Framebuffers to tensors", name, "", of, tensor, .kernel = by, .form = made)
 /* One `staging` with in_flight, or none, so that the library uses its own. */
 #define STAGED(name, what, ...)                                                                    \
-    ROW("Framebuffers to tensors, in_flight", name, what, RGBA8, __VA_ARGS__)
+    ROW("Framebuffers to tensors, in_flight", name, what, RGBA8, BYTES, __VA_ARGS__)
 
 const struct publish_kind publish_framebuffer_rows[] = {
-    {.row = {"small draws", "", "Framebuffers: 20,000 draws before and after the first read",
-             measure_draws},
+    {{"small draws", "", "Framebuffers: 20,000 draws before and after the first read",
+      measure_draws},
+     BYTES,
      .one_size = true},
-    FRAMEBUFFER("RGBA8, HWC u8", RGBA8, NULL, TEXTURE),
-    FRAMEBUFFER("RGBA8, CHW f32", RGBA8, "planes", TEXTURE),
+    FRAMEBUFFER("RGBA8, HWC u8", RGBA8, BYTES, NULL, TEXTURE),
+    FRAMEBUFFER("RGBA8, CHW f32", RGBA8, FLOATS, "planes", TEXTURE),
     ROW("Framebuffers to tensors", "RGBA8, NV12", "by hand as many bytes, unconverted", RGBA8,
-        .layout = GR_LAYOUT_NV12),
-    FRAMEBUFFER("depth 24, f32", DEPTH24, NULL, TEXTURE),
-    FRAMEBUFFER("depth 32F, f32", DEPTH32F, NULL, TEXTURE),
-    FRAMEBUFFER("depth 24, distance", DEPTH24, "distance", TEXTURE),
-    FRAMEBUFFER("depth 32F, distance", DEPTH32F, "distance", TEXTURE),
-    FRAMEBUFFER("RGBA8 buffer, HWC u8", RGBA8, NULL, RENDERBUFFER),
-    FRAMEBUFFER("depth 24 buffer, f32", DEPTH24, NULL, RENDERBUFFER),
-    FRAMEBUFFER("RGBA8 and depth 24", RGBA8, NULL, BOTH),
-    FRAMEBUFFER("groups of 16", RGBA8, "planes", GROUPS),
+        GR_DTYPE_U8, GR_LAYOUT_NV12, 0, .form = TEXTURE),
+    FRAMEBUFFER("depth 24, f32", DEPTH24, DEPTHS, NULL, TEXTURE),
+    FRAMEBUFFER("depth 32F, f32", DEPTH32F, DEPTHS, NULL, TEXTURE),
+    FRAMEBUFFER("depth 24, distance", DEPTH24, DEPTHS, "distance", TEXTURE),
+    FRAMEBUFFER("depth 32F, distance", DEPTH32F, DEPTHS, "distance", TEXTURE),
+    FRAMEBUFFER("RGBA8 buffer, HWC u8", RGBA8, BYTES, NULL, RENDERBUFFER),
+    FRAMEBUFFER("depth 24 buffer, f32", DEPTH24, DEPTHS, NULL, RENDERBUFFER),
+    FRAMEBUFFER("RGBA8 and depth 24", RGBA8, BYTES, NULL, BOTH),
+    FRAMEBUFFER("groups of 16", RGBA8, FLOATS, "planes", GROUPS),
     STAGED("no staging, colour", "RGBA8", .library_staging = true),
     STAGED("in_flight 2, colour", "RGBA8", .in_flight = 2),
     STAGED("in_flight 4, colour", "RGBA8", .in_flight = 4),

@@ -65,6 +65,7 @@ extern const size_t publish_size_count;
 
 /* tensors.c: makes the pairs, which end with the row */
 void publish_make(const struct publish_kind *kind);
+gr_tensor *publish_tensor(const struct publish_kind *kind);
 void publish_collect(void); /* collects the tensors that were freed */
 /* Measures blocks of `frames` after one of `warm_up` frames, and adds their values. */
 struct bench_result *publish_measure(const struct bench_row *row, void (*block)(double *values),

@@ -15,7 +15,6 @@ enum { MOST_SLOTS = 32, MOST_FRAMES = 1024 };
 
 /* The row that is measured. */
 static struct run {
-    const struct publish_kind *kind;
     gr_ring *ring; /* NULL for a texture */
     unsigned queries[MOST_FRAMES];
     GLsync copied[MOST_SLOTS]; /* follows the last copy from each slot; NULL: none */
@@ -28,17 +27,17 @@ static void make_ring(void)
         GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
                 .width = publish.size.width, .height = publish.size.height);
     gr_resource *slots[MOST_SLOTS];
-    for (unsigned i = 0; i < run.kind->slots; i++)
+    for (unsigned i = 0; i < publish.kind->slots; i++)
         GR_KEEP(slots[i], create_gl_image, &desc, GR_SURFACE_LOAD_STORE, NULL);
-    GR_KEEP(run.ring, ring_create, slots, run.kind->slots, NULL);
+    GR_KEEP(run.ring, ring_create, slots, publish.kind->slots, NULL);
 }
 
 static void write_batch(unsigned frame)
 {
     const gr_slot *slots[MOST_SLOTS];
-    const unsigned n = run.kind->group;
+    const unsigned n = publish.kind->group;
     const CUstream stream = publish.on.stream;
-    if (run.kind->texture) {
+    if (publish.kind->texture) {
         GR(publish, publish.resources[PUBLISH_STAGED], publish.tensors[frame % publish.pairs], NULL,
            stream);
         return;
@@ -56,14 +55,14 @@ static void copy_frame(unsigned frame, unsigned name)
     glCopyImageSubData(name, GL_TEXTURE_2D, 0, 0, 0, 0, publish.names[0], GL_TEXTURE_2D, 0, 0, 0, 0,
                        (GLsizei)publish.size.width, (GLsizei)publish.size.height, 1);
     glQueryCounter(run.queries[frame], GL_TIMESTAMP);
-    run.copied[frame % run.kind->slots] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    run.copied[frame % publish.kind->slots] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
 }
 
 static void read_batch(unsigned frame)
 {
     const gr_slot *slots[MOST_SLOTS];
-    const unsigned n = run.kind->group;
-    if (run.kind->texture) {
+    const unsigned n = publish.kind->group;
+    if (publish.kind->texture) {
         copy_frame(frame, publish.names[PUBLISH_STAGED]);
         return;
     }
@@ -76,7 +75,7 @@ static void read_batch(unsigned frame)
 /* Waits until OpenGL has finished the last frame that used this place of the ring. */
 static void await_copy(unsigned frame)
 {
-    GLsync *copied = &run.copied[frame % run.kind->slots];
+    GLsync *copied = &run.copied[frame % publish.kind->slots];
     if (*copied)
         glClientWaitSync(*copied, GL_SYNC_FLUSH_COMMANDS_BIT, GL_TIMEOUT_IGNORED);
     glDeleteSync(*copied);
@@ -87,7 +86,7 @@ enum { WALL, LATENCY, CPU_TIME, VALUES };
 
 static void one_block(double *values)
 {
-    const unsigned frames = publish.block_frames, n = run.kind->group;
+    const unsigned frames = publish.block_frames, n = publish.kind->group;
     GLint64 origin;
     double latencies[MOST_FRAMES];
     bench_cuda->StreamSynchronize(publish.on.stream);
@@ -115,7 +114,7 @@ static void one_block(double *values)
 
 static void end_copies(void)
 {
-    for (unsigned i = 0; i < run.kind->slots; i++)
+    for (unsigned i = 0; i < publish.kind->slots; i++)
         await_copy(i);
     glDeleteQueries(MOST_FRAMES, run.queries);
 }
@@ -124,7 +123,7 @@ static void measure_ring(const void *row)
 {
     static const char *const names[VALUES] = {"frame_us", "latency_us", "cpu_us"};
     const struct publish_kind *kind = row;
-    run = (struct run){.kind = kind};
+    run = (struct run){.ring = NULL};
     publish.size = publish.quick ? (struct publish_size){64, 36} : publish_sizes[bench_size];
     publish_make(kind);
     if (!kind->texture)

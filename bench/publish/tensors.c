@@ -52,26 +52,33 @@ static gr_tensor *make_tensor(const gr_tensor_desc *desc)
     return tensor;
 }
 
-static void make_source(const struct publish_kind *kind, unsigned i)
+gr_tensor *publish_tensor(const struct publish_kind *kind)
 {
     const int64_t width = publish.size.width, height = publish.size.height;
     const int64_t channels = kind->channels;
     const int64_t hwc[] = {height, width, channels}, chw[] = {channels, height, width};
-    const bool apart = kind->layout == GR_LAYOUT_YUV420 || kind->layout == GR_LAYOUT_YUV422;
-    const int64_t rows = apart                            ? height
+    const bool is_half = kind->layout == GR_LAYOUT_NV12 || kind->layout == GR_LAYOUT_P016;
+    const int64_t rows = is_half                          ? height * 3 / 2
                          : kind->layout == GR_LAYOUT_NV16 ? height * 2
-                                                          : height * 3 / 2;
-    const int64_t yuv[] = {rows, width};
+                                                          : height;
+    const int64_t flat[] = {rows, width};
     const bool planes = kind->layout == GR_LAYOUT_CHW || kind->layout == GR_LAYOUT_YUV444;
-    const int64_t half[] = {kind->layout == GR_LAYOUT_YUV420 ? height / 2 : height, width / 2};
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = kind->dtype,
                                         .layout = kind->layout, .ndim = channels ? 3 : 2,
-                                        .shape = !channels ? yuv
+                                        .shape = !channels ? flat
                                                  : planes  ? chw
                                                            : hwc);
+    return make_tensor(&desc);
+}
+
+static void make_source(const struct publish_kind *kind, unsigned i)
+{
+    const int64_t width = publish.size.width, height = publish.size.height;
+    const bool apart = kind->layout == GR_LAYOUT_YUV420 || kind->layout == GR_LAYOUT_YUV422;
+    const int64_t half[] = {kind->layout == GR_LAYOUT_YUV420 ? height / 2 : height, width / 2};
     const gr_tensor_desc chroma =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = half);
-    publish.tensors[i] = make_tensor(&desc);
+    publish.tensors[i] = publish_tensor(kind);
     for (unsigned c = 0; c < 2; c++)
         publish.chroma[i][c] = apart ? make_tensor(&chroma) : NULL;
 }
