@@ -143,6 +143,10 @@ void bench_progress_end(void);
 
 /* ---- bench_measure.c ------------------------------------------------------------------------- */
 
+double bench_now_us(void);
+double bench_thread_cpu_us(void);
+struct bench_spread bench_spread_of(double *values, size_t count); /* sorts the values */
+
 enum { BENCH_SUBJECTS = 2, BENCH_BLOCK_VALUES = 9 };
 
 /* Blocks, each of which yields values. */
@@ -244,11 +248,5 @@ void bench_add_fact(struct bench_machine *machine, const char *label, const char
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* adds the OpenGL facts of the current context */
 void bench_add_opengl(struct bench_machine *machine);
-
-/* ---- bench_numbers.c ------------------------------------------------------------------------- */
-
-double bench_now_us(void);
-double bench_thread_cpu_us(void);
-struct bench_spread bench_spread_of(double *values, size_t count); /* sorts the values */
 
 #endif
