@@ -3,9 +3,10 @@
 #define _GNU_SOURCE
 #include "bench/bench_vk.h"
 
-#include <dlfcn.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "tests/support/own_vulkan.h"
 
 struct bench_vk bench_vk;
 
@@ -23,8 +24,7 @@ BENCH_VK_OBJECTS(DEFINE_END)
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-#define OF_INSTANCE(name)                                                                          \
-    ((PFN_##name)bench_vk.on.get_instance_proc_addr(bench_vk.on.instance, #name))
+#define OF_INSTANCE(name) OWN_VULKAN(&bench_vk.on, name)
 
 static void find_functions(void)
 {
@@ -64,11 +64,8 @@ void bench_vk_open(int cuda_device)
 
 void bench_vk_close(void)
 {
-    const gr_vk_device_desc *on = &bench_vk.on;
-    if (!bench_vk.headless && on->device != VK_NULL_HANDLE)
-        OF_INSTANCE(vkDestroyDevice)(on->device, NULL);
-    if (!bench_vk.headless && on->instance != VK_NULL_HANDLE)
-        OF_INSTANCE(vkDestroyInstance)(on->instance, NULL);
+    if (!bench_vk.headless)
+        own_vulkan_close(&bench_vk.on);
     gr_vk_headless_free(bench_vk.headless);
     memset(&bench_vk, 0, sizeof(bench_vk));
 }
@@ -86,69 +83,19 @@ gr_vk_device *bench_vk_wrap(const struct bench_vk_queue *queue, unsigned transpo
     return device;
 }
 
-/* ---- Mesa on the CPU, which is foreign to the GPU on which CUDA computes ----------------------
+/*
+ * Mesa on the CPU is foreign to the GPU on which CUDA computes. Its only queue family supports all
+ * commands.
  */
-
-static void create_instance(gr_vk_device_desc *on)
-{
-    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                           .apiVersion = VK_API_VERSION_1_2};
-    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                       .pApplicationInfo = &application};
-    void *file = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    void *found = file ? dlsym(file, "vkGetInstanceProcAddr") : NULL;
-    memcpy(&on->get_instance_proc_addr, &found, sizeof(found));
-    if (!found)
-        bench_fail("libvulkan.so.1 is missing");
-    bench_check_vk(OF_INSTANCE(vkCreateInstance)(&info, NULL, &on->instance), "vkCreateInstance");
-}
-
-static void choose_device(gr_vk_device_desc *on)
-{
-    VkPhysicalDevice devices[8];
-    uint32_t count = sizeof(devices) / sizeof(*devices);
-    const VkResult result = OF_INSTANCE(vkEnumeratePhysicalDevices)(on->instance, &count, devices);
-    for (uint32_t i = 0; result >= 0 && i < count; i++) {
-        VkPhysicalDeviceProperties properties;
-        OF_INSTANCE(vkGetPhysicalDeviceProperties)(devices[i], &properties);
-        on->physical_device = devices[i];
-        if (properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU)
-            return;
-    }
-    bench_fail("no Vulkan driver draws on the CPU: install Mesa's lavapipe, and check "
-               "VK_DRIVER_FILES");
-}
-
-/* Mesa's only queue family supports all commands. */
-static void create_device(gr_vk_device_desc *on)
-{
-    static const float priority = 1;
-    const char *names[16];
-    uint32_t count = sizeof(names) / sizeof(*names);
-    GR(vk_device_extensions, on, names, &count);
-    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-        .timelineSemaphore = VK_TRUE};
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .pNext = &timeline,
-                                     .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue,
-                                     .enabledExtensionCount = count,
-                                     .ppEnabledExtensionNames = names};
-    bench_check_vk(OF_INSTANCE(vkCreateDevice)(on->physical_device, &info, NULL, &on->device),
-                   "vkCreateDevice");
-}
-
 void bench_vk_open_software(void)
 {
     gr_vk_device_desc *on = &bench_vk.on;
     *on = GR_INIT(gr_vk_device_desc, .transports = GR_TRANSPORT_COPY);
-    create_instance(on);
-    choose_device(on);
-    create_device(on);
+    const char *reason = own_vulkan_open(on, own_vulkan_is_software);
+    if (reason)
+        bench_fail("Vulkan does not draw on the CPU: %s. Install Mesa's lavapipe, and check "
+                   "VK_DRIVER_FILES.",
+                   reason);
     OF_INSTANCE(vkGetDeviceQueue)(on->device, 0, 0, &bench_vk.queues[BENCH_GRAPHICS].queue);
     find_functions();
 }

@@ -4,9 +4,9 @@
 #include "visible.h"
 
 #include "tests/support/own_egl.h"
+#include "tests/support/own_vulkan.h"
 #include "tests/support/shared_buffer.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -115,69 +115,26 @@ CHILD(hidden_opengl)
     return 0;
 }
 
-/* The Vulkan objects of the application, which sees all devices. */
-static struct {
-    PFN_vkGetInstanceProcAddr get;
-    VkInstance instance;
-    VkPhysicalDevice physical;
-    VkDevice device;
-    char uuid[41];
-} own;
+static char own_uuid[41];
 
-#define OWN(name) ((PFN_##name)own.get(own.instance, #name))
-
-static bool make_instance(void)
+/* Whether it is the device of the application, which sees all devices. */
+static bool is_own(const gr_vk_device_desc *on)
 {
-    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                           .apiVersion = VK_API_VERSION_1_2};
-    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                       .pApplicationInfo = &application};
-    void *library = dlopen("libvulkan.so.1", RTLD_NOW);
-    void *symbol = library ? dlsym(library, "vkGetInstanceProcAddr") : NULL;
-    memcpy(&own.get, &symbol, sizeof(own.get));
-    return own.get && OWN(vkCreateInstance)(&info, NULL, &own.instance) == VK_SUCCESS;
-}
-
-static bool is_own(VkPhysicalDevice physical)
-{
-    VkPhysicalDeviceType type = ask_vulkan(own.get, own.instance, physical, own.uuid);
+    VkPhysicalDeviceType type =
+        ask_vulkan(on->get_instance_proc_addr, on->instance, on->physical_device, own_uuid);
     return gr_cuda_is_software() ? type == VK_PHYSICAL_DEVICE_TYPE_CPU
-                                 : strcmp(own.uuid, getenv(uuid_names[0])) == 0;
-}
-
-static bool make_device(void)
-{
-    const float priority = 1;
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue};
-    VkPhysicalDevice devices[16];
-    uint32_t count = 16, i = 0;
-    if (OWN(vkEnumeratePhysicalDevices)(own.instance, &count, devices) < VK_SUCCESS)
-        return false;
-    while (i < count && !is_own(devices[i]))
-        i++;
-    if (i == count)
-        return false;
-    own.physical = devices[i];
-    return OWN(vkCreateDevice)(own.physical, &info, NULL, &own.device) == VK_SUCCESS;
+                                 : strcmp(own_uuid, getenv(uuid_names[0])) == 0;
 }
 
 CHILD(hidden_vulkan)
 {
+    gr_vk_device_desc own = GR_INIT(gr_vk_device_desc, .queue_family = 0);
     see_devices();
-    if (!make_instance() || !make_device())
+    if (own_vulkan_open(&own, is_own))
         return say_missing("no Vulkan device is the one that is hidden from CUDA");
-    const gr_vk_device_desc desc =
-        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = own.get, .instance = own.instance,
-                .physical_device = own.physical, .device = own.device);
-    const char *const parts[] = {own.uuid, seen_uuid(0), "CUDA_VISIBLE_DEVICES"};
+    const char *const parts[] = {own_uuid, seen_uuid(0), "CUDA_VISIBLE_DEVICES"};
     for (int i = 0; i < 3; i++)
-        assert_null(gr_vk_device_from_vk(&desc), GR_ERR_UNSUPPORTED, 0, parts[i]);
-    OWN(vkDestroyDevice)(own.device, NULL);
-    OWN(vkDestroyInstance)(own.instance, NULL);
+        assert_null(gr_vk_device_from_vk(&own), GR_ERR_UNSUPPORTED, 0, parts[i]);
+    own_vulkan_close(&own);
     return 0;
 }
