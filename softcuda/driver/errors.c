@@ -128,8 +128,7 @@ static int find_error(CUresult error)
 SOFT_API cuGetErrorName(CUresult error, const char **pStr)
 {
     int row = find_error(error);
-    if (!pStr)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pStr, CUDA_ERROR_INVALID_VALUE);
     *pStr = row < 0 ? NULL : errors[row].name;
     return row < 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
@@ -137,8 +136,7 @@ SOFT_API cuGetErrorName(CUresult error, const char **pStr)
 SOFT_API cuGetErrorString(CUresult error, const char **pStr)
 {
     int row = find_error(error);
-    if (!pStr)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pStr, CUDA_ERROR_INVALID_VALUE);
     *pStr = row < 0 ? NULL : errors[row].sentence;
     return row < 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }

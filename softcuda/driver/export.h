@@ -45,4 +45,11 @@
             return tried_;                                                                         \
     } while (0)
 
+/* Makes the calling function return the error if the condition holds. */
+#define SOFT_FAIL_IF(condition, error)                                                             \
+    do {                                                                                           \
+        if (condition)                                                                             \
+            return error;                                                                          \
+    } while (0)
+
 #endif

@@ -78,16 +78,14 @@ CUresult soft_check_init(void)
 
 SOFT_API cuInit(unsigned int Flags)
 {
-    if (Flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(Flags != 0, CUDA_ERROR_INVALID_VALUE);
     pthread_once(&start_once, start);
     return devices == CUDA_SUCCESS ? soft_check_init() : devices;
 }
 
 SOFT_API cuDriverGetVersion(int *driverVersion)
 {
-    if (!driverVersion)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!driverVersion, CUDA_ERROR_INVALID_VALUE);
     *driverVersion = DRIVER_VERSION;
     return CUDA_SUCCESS;
 }

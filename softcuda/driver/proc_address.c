@@ -122,8 +122,7 @@ static CUresult find_variant(const char *symbol, void **pfn, int version, cuuint
         CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     int newest = 0;
     cuDriverGetVersion(&newest);
-    if (!symbol || !pfn || (flags & ~both) || version > newest)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!symbol || !pfn || (flags & ~both) || version > newest, CUDA_ERROR_INVALID_VALUE);
 
     pthread_once(&open_once, open_self);
     void *address = NULL;
@@ -153,8 +152,7 @@ SOFT_API cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuin
     CUdriverProcAddressQueryResult status;
     void *found = NULL;
     SOFT_TRY(find_variant(symbol, pfn ? &found : NULL, cudaVersion, flags, &status));
-    if (!found)
-        return CUDA_ERROR_NOT_FOUND;
+    SOFT_FAIL_IF(!found, CUDA_ERROR_NOT_FOUND);
     *pfn = found;
     return CUDA_SUCCESS;
 }

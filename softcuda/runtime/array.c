@@ -23,8 +23,7 @@ static CUresult create(cudaArray_t *array, const struct cudaChannelFormatDesc *d
                        struct cudaExtent extent, unsigned flags)
 {
     CUDA_ARRAY3D_DESCRIPTOR wanted;
-    if (!array || !desc)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!array || !desc, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(describe(&wanted, desc, extent, flags));
     return cuArray3DCreate_v2((CUarray *)array, &wanted);
 }
@@ -48,8 +47,7 @@ static CUresult create_mipmapped(cudaMipmappedArray_t *array,
                                  unsigned levels, unsigned flags)
 {
     CUDA_ARRAY3D_DESCRIPTOR wanted;
-    if (!array || !desc)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!array || !desc, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(describe(&wanted, desc, extent, flags));
     return cuMipmappedArrayCreate((CUmipmappedArray *)array, &wanted, levels);
 }

@@ -113,8 +113,7 @@ RT_FORWARD_STARTED(cudaSetDevice, (int device), set_device(device))
 
 static CUresult get_device(int *device)
 {
-    if (!device)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!device, CUDA_ERROR_INVALID_VALUE);
     *device = rt_device();
     return CUDA_SUCCESS;
 }
@@ -129,8 +128,8 @@ static CUresult choose_device(const int *devices, int length)
 {
     int count = 0;
     SOFT_TRY(cuDeviceGetCount(&count));
-    if (length < 0 || length > count || (length > 0 && !devices))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(length < 0 || length > count || (length > 0 && !devices),
+                 CUDA_ERROR_INVALID_VALUE);
     for (int i = 0; i < length; i++)
         SOFT_TRY(check_device(devices[i]));
     chosen_device = length > 0 ? devices[0] : 0;
@@ -163,8 +162,7 @@ static CUresult init_device(int device, unsigned device_flags, unsigned flags)
 {
     CUcontext context;
     SOFT_TRY(check_device(device));
-    if (flags & ~(unsigned)cudaInitDeviceFlagsAreValid)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(flags & ~(unsigned)cudaInitDeviceFlagsAreValid, CUDA_ERROR_INVALID_VALUE);
     if (flags & cudaInitDeviceFlagsAreValid)
         SOFT_TRY(set_flags(device, device_flags));
     return retain_primary(device, &context);

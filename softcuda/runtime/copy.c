@@ -38,8 +38,7 @@ static CUresult copy_on(CUstream stream, void *to, const void *from, size_t size
 CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
                        rt_order order)
 {
-    if (!rt_is_kind(kind))
-        return RT_ERROR_DIRECTION;
+    SOFT_FAIL_IF(!rt_is_kind(kind), RT_ERROR_DIRECTION);
     if (size == 0)
         return CUDA_SUCCESS;
     return order.queued ? copy_on(order.stream, to, from, size, kind)

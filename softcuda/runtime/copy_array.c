@@ -45,12 +45,10 @@ static CUresult copy_rectangle(struct side to, struct side from, size_t width, s
                                enum cudaMemcpyKind kind, rt_order order)
 {
     struct side *memory = to.is_array ? &from : &to;
-    if (!rt_is_kind(kind))
-        return RT_ERROR_DIRECTION;
+    SOFT_FAIL_IF(!rt_is_kind(kind), RT_ERROR_DIRECTION);
     if (memory->pitch == 0 && height == 1)
         memory->pitch = width;
-    if (width > memory->pitch)
-        return RT_ERROR_PITCH;
+    SOFT_FAIL_IF(width > memory->pitch, RT_ERROR_PITCH);
     return copy_sides(&to, &from, width, height, kind, order);
 }
 
@@ -71,8 +69,7 @@ RT_API_both(cudaMemcpy2DFromArray,
 static CUresult array_to_array(struct side to, struct side from, size_t width, size_t height,
                                enum cudaMemcpyKind kind)
 {
-    if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-        return RT_ERROR_DIRECTION;
+    SOFT_FAIL_IF(kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault, RT_ERROR_DIRECTION);
     return copy_sides(&to, &from, width, height, kind, RT_BLOCKING);
 }
 
@@ -117,14 +114,13 @@ static void advance(struct side *side, size_t bytes)
 static CUresult copy_runs(struct side to, struct side from, size_t count, enum cudaMemcpyKind kind,
                           rt_order order)
 {
-    if (!rt_is_kind(kind))
-        return RT_ERROR_DIRECTION;
+    SOFT_FAIL_IF(!rt_is_kind(kind), RT_ERROR_DIRECTION);
     if (to.array)
         SOFT_TRY(row_of(to.array, &to.row));
     if (from.array)
         SOFT_TRY(row_of(from.array, &from.row));
-    if ((to.array && to.x >= to.row) || (from.array && from.x >= from.row))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF((to.array && to.x >= to.row) || (from.array && from.x >= from.row),
+                 CUDA_ERROR_INVALID_VALUE);
     while (count > 0) {
         size_t bytes = left_in_row(&to, left_in_row(&from, count));
         SOFT_TRY(copy_sides(&to, &from, bytes, 1, kind, order));

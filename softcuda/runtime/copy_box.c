@@ -59,10 +59,8 @@ CUresult rt_copy_box(const CUDA_MEMCPY3D *box, rt_order order)
 static CUresult copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                         size_t width, size_t height, enum cudaMemcpyKind kind, rt_order order)
 {
-    if (!rt_is_kind(kind))
-        return RT_ERROR_DIRECTION;
-    if (width > to_pitch || width > from_pitch)
-        return RT_ERROR_PITCH;
+    SOFT_FAIL_IF(!rt_is_kind(kind), RT_ERROR_DIRECTION);
+    SOFT_FAIL_IF(width > to_pitch || width > from_pitch, RT_ERROR_PITCH);
     CUDA_MEMCPY3D box = {.WidthInBytes = width, .Height = height, .Depth = 1};
     rt_box_from(&box, NULL, from, from_pitch, kind);
     rt_box_to(&box, NULL, to, to_pitch, kind);
@@ -93,8 +91,7 @@ static CUresult element_size(cudaArray_const_t array, size_t *size)
 static CUresult set_sides(CUDA_MEMCPY3D *box, const struct cudaMemcpy3DParms *p, size_t from_size,
                           size_t to_size)
 {
-    if (p->srcArray && p->dstArray && from_size != to_size)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(p->srcArray && p->dstArray && from_size != to_size, CUDA_ERROR_INVALID_VALUE);
     /* If a side is an array, the width is a number of its elements. */
     *box = (CUDA_MEMCPY3D){.srcXInBytes = p->srcPos.x * from_size,
                            .srcY = p->srcPos.y,
@@ -115,10 +112,9 @@ static CUresult set_sides(CUDA_MEMCPY3D *box, const struct cudaMemcpy3DParms *p,
 CUresult rt_box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *box)
 {
     size_t from_size, to_size;
-    if (!p || (p->srcArray && p->srcPtr.ptr) || (p->dstArray && p->dstPtr.ptr))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!rt_is_kind(p->kind))
-        return RT_ERROR_DIRECTION;
+    SOFT_FAIL_IF(!p || (p->srcArray && p->srcPtr.ptr) || (p->dstArray && p->dstPtr.ptr),
+                 CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(!rt_is_kind(p->kind), RT_ERROR_DIRECTION);
     SOFT_TRY(element_size(p->srcArray, &from_size));
     SOFT_TRY(element_size(p->dstArray, &to_size));
     return set_sides(box, p, from_size, to_size);
@@ -137,8 +133,7 @@ RT_API_both(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), (p), copy_3d(p, o
 
 static CUresult copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, rt_order order)
 {
-    if (!p)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!p, CUDA_ERROR_INVALID_VALUE);
     const struct cudaMemcpy3DParms parms = {.srcArray = p->srcArray,
                                             .srcPos = p->srcPos,
                                             .srcPtr = p->srcPtr,

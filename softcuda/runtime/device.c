@@ -24,8 +24,7 @@ RT_FORWARD_STARTED(cudaDeviceCanAccessPeer, (int *canAccessPeer, int device, int
 static CUresult enable_peer(int peer, unsigned flags)
 {
     CUcontext context;
-    if (peer == rt_device())
-        return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+    SOFT_FAIL_IF(peer == rt_device(), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
     SOFT_TRY(rt_primary(peer, &context));
     return cuCtxEnablePeerAccess(context, flags);
 }

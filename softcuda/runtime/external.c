@@ -11,8 +11,7 @@
 static CUresult import_memory(cudaExternalMemory_t *memory,
                               const struct cudaExternalMemoryHandleDesc *desc)
 {
-    if (!memory || !desc)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!memory || !desc, CUDA_ERROR_INVALID_VALUE);
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC driver = {
         .type = (CUexternalMemoryHandleType)desc->type, .size = desc->size, .flags = desc->flags};
     _Static_assert(sizeof(driver.handle) == sizeof(desc->handle),
@@ -32,8 +31,7 @@ static CUresult map_buffer(void **pointer, cudaExternalMemory_t memory,
                            const struct cudaExternalMemoryBufferDesc *desc)
 {
     CUdeviceptr mapped = 0;
-    if (!pointer || !desc)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pointer || !desc, CUDA_ERROR_INVALID_VALUE);
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC driver = {
         .offset = desc->offset, .size = desc->size, .flags = desc->flags};
     SOFT_TRY(cuExternalMemoryGetMappedBuffer(&mapped, (CUexternalMemory)memory, &driver));
@@ -50,8 +48,7 @@ static CUresult map_image(cudaMipmappedArray_t *image, cudaExternalMemory_t memo
                           const struct cudaExternalMemoryMipmappedArrayDesc *desc)
 {
     rt_format format;
-    if (!image || !desc)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!image || !desc, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(rt_format_of(&desc->formatDesc, &format));
     const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC driver = {
         .offset = desc->offset,
@@ -76,8 +73,7 @@ RT_FORWARD(cudaExternalMemoryGetMappedMipmappedArray,
 static CUresult import_semaphore(cudaExternalSemaphore_t *semaphore,
                                  const struct cudaExternalSemaphoreHandleDesc *desc)
 {
-    if (!semaphore || !desc)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!semaphore || !desc, CUDA_ERROR_INVALID_VALUE);
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC driver = {.type = (CUexternalSemaphoreHandleType)desc->type,
                                                   .flags = desc->flags};
     _Static_assert(sizeof(driver.handle) == sizeof(desc->handle),

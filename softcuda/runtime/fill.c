@@ -15,8 +15,7 @@ static CUresult fill(void *memory, size_t pitch, int value, size_t width, size_t
     if (height == 1)
         return order.queued ? cuMemsetD8Async(at, byte, width, order.stream)
                             : RT_DEFAULT_STREAM(cuMemsetD8_v2, (at, byte, width));
-    if (width > pitch)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(width > pitch, CUDA_ERROR_INVALID_VALUE);
     return order.queued ? cuMemsetD2D8Async(at, pitch, byte, width, height, order.stream)
                         : RT_DEFAULT_STREAM(cuMemsetD2D8_v2, (at, pitch, byte, width, height));
 }

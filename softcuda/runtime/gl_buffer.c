@@ -11,8 +11,7 @@ static CUresult map_name(void **pointer, GLuint name, CUstream stream)
 {
     CUdeviceptr mapped = 0;
     size_t size;
-    if (!pointer)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pointer, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(cuGLMapBufferObjectAsync_v2(&mapped, &size, name, stream));
     *pointer = (void *)(uintptr_t)mapped;
     return CUDA_SUCCESS;

@@ -131,8 +131,7 @@ static CUresult of_bytes(void *to, const void *from, size_t size, enum cudaMemcp
 {
     CUDA_MEMCPY3D *box = &driver->memcpy.copyParams;
     SOFT_TRY(rt_begin());
-    if (!rt_is_kind(kind))
-        return RT_ERROR_DIRECTION;
+    SOFT_FAIL_IF(!rt_is_kind(kind), RT_ERROR_DIRECTION);
     driver->type = CU_GRAPH_NODE_TYPE_MEMCPY;
     *box = (CUDA_MEMCPY3D){.WidthInBytes = size, .Height = 1, .Depth = 1};
     rt_box_from(box, NULL, from, 0, kind);

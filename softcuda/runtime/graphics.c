@@ -50,8 +50,7 @@ RT_FORWARD(cudaGraphicsResourceGetMappedMipmappedArray,
 static CUresult gl_devices(unsigned *count, int *devices, unsigned room, CUGLDeviceList list)
 {
     CUdevice *found = room > 0 ? calloc(room, sizeof(*found)) : NULL;
-    if (room > 0 && !found)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(room > 0 && !found, CUDA_ERROR_OUT_OF_MEMORY);
     unsigned number = 0;
     CUresult result = cuGLGetDevices_v2(&number, found, room, list);
     if (result == CUDA_SUCCESS && count)

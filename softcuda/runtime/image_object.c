@@ -125,8 +125,7 @@ static CUresult create_texture(cudaTextureObject_t *object, const struct cudaRes
 {
     CUDA_RESOURCE_DESC driver_resource;
     CUDA_TEXTURE_DESC driver_texture;
-    if (!object || !resource || !texture)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!object || !resource || !texture, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(resource_to_driver(resource, &driver_resource));
     texture_to_driver(texture, &driver_texture);
     return cuTexObjectCreate((CUtexObject *)object, &driver_resource, &driver_texture,
@@ -175,8 +174,7 @@ RT_FORWARD(cudaGetTextureObjectResourceViewDesc,
 static CUresult create_surface(cudaSurfaceObject_t *object, const struct cudaResourceDesc *resource)
 {
     CUDA_RESOURCE_DESC desc;
-    if (!object || !resource)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!object || !resource, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(resource_to_driver(resource, &desc));
     return cuSurfObjectCreate((CUsurfObject *)object, &desc);
 }

@@ -27,8 +27,7 @@ static bool is_configuration(const unsigned grid[3], const unsigned block[3])
 static CUresult launch(CUfunction function, const gr_cuhost_config *config, void **params,
                        void **extra)
 {
-    if (!is_configuration(config->grid, config->block))
-        return RT_ERROR_CONFIGURATION;
+    SOFT_FAIL_IF(!is_configuration(config->grid, config->block), RT_ERROR_CONFIGURATION);
     return config->shared > 0xffffffff
                ? CUDA_ERROR_INVALID_VALUE
                : cuLaunchKernel(function, config->grid[0], config->grid[1], config->grid[2],
@@ -105,8 +104,7 @@ _Static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute) &&
 static CUresult launch_config(const cudaLaunchConfig_t *config, const void *address, void **params)
 {
     CUfunction function;
-    if (!config)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!config, CUDA_ERROR_INVALID_VALUE);
     const gr_cuhost_config shape =
         config_of(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);
     CUresult result = rt_function(address, &function);

@@ -37,8 +37,8 @@ static CUresult allocate_3d(struct cudaPitchedPtr *to, struct cudaExtent extent)
 {
     void *pointer = NULL;
     size_t pitch = 0, rows;
-    if (__builtin_mul_overflow(extent.height, extent.depth, &rows))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(__builtin_mul_overflow(extent.height, extent.depth, &rows),
+                 CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(allocate_pitch(&pointer, &pitch, extent.width, rows));
     *to = (struct cudaPitchedPtr){
         .ptr = pointer, .pitch = pitch, .xsize = extent.width, .ysize = extent.height};

@@ -60,8 +60,7 @@ static CUresult add_callback(cudaStream_t stream, cudaStreamCallback_t call, voi
                              unsigned flags)
 {
     struct callback *callback = malloc(sizeof(*callback));
-    if (!callback)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!callback, CUDA_ERROR_OUT_OF_MEMORY);
     *callback = (struct callback){.call = call, .stream = stream, .data = data};
     CUresult result = cuStreamAddCallback(rt_stream(stream), call_back, callback, flags);
     if (result != CUDA_SUCCESS)

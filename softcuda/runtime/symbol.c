@@ -102,8 +102,8 @@ static CUresult check(const void *symbol, size_t count, size_t offset, enum cuda
                       enum cudaMemcpyKind host_kind)
 {
     size_t size = 0;
-    if (kind != host_kind && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-        return RT_ERROR_DIRECTION;
+    SOFT_FAIL_IF(kind != host_kind && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault,
+                 RT_ERROR_DIRECTION);
     SOFT_TRY(find(symbol, &size));
     return offset > size || count > size - offset ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }

@@ -51,11 +51,9 @@ static CUresult start_locked(soft_context *context, unsigned flags)
 {
     if (!context->handle)
         context->handle = soft_handle_new(SOFT_KIND_CONTEXT, context);
-    if (!context->handle)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!context->handle, CUDA_ERROR_OUT_OF_MEMORY);
     context->legacy = soft_stream_open(context, SOFT_STREAM_LEGACY, 0);
-    if (!context->legacy)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!context->legacy, CUDA_ERROR_OUT_OF_MEMORY);
     context->id = soft_next_id();
     context->flags = flags;
     context->sticky = CUDA_SUCCESS;
@@ -92,8 +90,7 @@ void soft_context_leave_if_current(CUcontext handle)
 CUresult soft_context_get(CUcontext handle, soft_context **context)
 {
     soft_context *found = soft_handle_get(SOFT_KIND_CONTEXT, handle);
-    if (!found)
-        return CUDA_ERROR_INVALID_CONTEXT;
+    SOFT_FAIL_IF(!found, CUDA_ERROR_INVALID_CONTEXT);
     pthread_mutex_lock(&soft_lock);
     CUresult result = found->alive ? found->sticky : CUDA_ERROR_CONTEXT_IS_DESTROYED;
     pthread_mutex_unlock(&soft_lock);
@@ -115,11 +112,9 @@ CUresult soft_query_context(soft_context **context)
 {
     soft_context *current = NULL;
     SOFT_TRY(soft_check_init());
-    if (depth == 0)
-        return CUDA_ERROR_INVALID_CONTEXT;
+    SOFT_FAIL_IF(depth == 0, CUDA_ERROR_INVALID_CONTEXT);
     CUresult result = soft_context_get(stack[depth - 1], &current);
-    if (result == CUDA_ERROR_INVALID_CONTEXT)
-        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    SOFT_FAIL_IF(result == CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     if (context)
         *context = current;
     return result;
@@ -172,8 +167,7 @@ static CUresult current_or_destroyed(soft_context **context)
 
 static CUresult push(CUcontext handle)
 {
-    if (depth == MAX_DEPTH)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(depth == MAX_DEPTH, CUDA_ERROR_OUT_OF_MEMORY);
     stack[depth++] = handle;
     return CUDA_SUCCESS;
 }
@@ -191,12 +185,10 @@ CUresult soft_context_check_flags(unsigned flags)
 SOFT_API cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
     SOFT_TRY(soft_check_init());
-    if (!pctx || soft_context_check_flags(flags) != CUDA_SUCCESS)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (soft_check_device(dev) != CUDA_SUCCESS)
-        return CUDA_ERROR_INVALID_DEVICE;
-    if (depth == MAX_DEPTH)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!pctx || soft_context_check_flags(flags) != CUDA_SUCCESS,
+                 CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(soft_check_device(dev) != CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE);
+    SOFT_FAIL_IF(depth == MAX_DEPTH, CUDA_ERROR_OUT_OF_MEMORY);
 
     soft_context *context = NULL;
     SOFT_TRY(soft_context_start(&context, dev, flags, false));
@@ -208,8 +200,7 @@ SOFT_API cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int n
                         unsigned int flags, CUdevice dev)
 {
     (void)paramsArray;
-    if (numParams < 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(numParams < 0, CUDA_ERROR_INVALID_VALUE);
     return numParams ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY : cuCtxCreate_v2(pctx, flags, dev);
 }
 
@@ -217,8 +208,7 @@ SOFT_API cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int n
 SOFT_API cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags,
                         CUdevice dev)
 {
-    if (ctxCreateParams && ctxCreateParams->cigParams)
-        return CUDA_ERROR_NOT_SUPPORTED;
+    SOFT_FAIL_IF(ctxCreateParams && ctxCreateParams->cigParams, CUDA_ERROR_NOT_SUPPORTED);
     return cuCtxCreate_v3(pctx, ctxCreateParams ? ctxCreateParams->execAffinityParams : NULL,
                           ctxCreateParams ? ctxCreateParams->numExecAffinityParams : 0, flags, dev);
 }
@@ -227,8 +217,7 @@ SOFT_API cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, uns
 SOFT_API cuCtxPushCurrent_v2(CUcontext ctx)
 {
     SOFT_TRY(soft_check_init());
-    if (!ctx)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!ctx, CUDA_ERROR_INVALID_VALUE);
     return soft_handle_get(SOFT_KIND_CONTEXT, ctx) ? push(ctx) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
@@ -237,8 +226,7 @@ SOFT_API_v1(cuCtxPushCurrent, (CUcontext ctx), (ctx))
 SOFT_API cuCtxPopCurrent_v2(CUcontext *pctx)
 {
     SOFT_TRY(soft_check_init());
-    if (depth == 0)
-        return CUDA_ERROR_INVALID_CONTEXT;
+    SOFT_FAIL_IF(depth == 0, CUDA_ERROR_INVALID_CONTEXT);
     depth--;
     if (pctx)
         *pctx = stack[depth];
@@ -250,8 +238,7 @@ SOFT_API_v1(cuCtxPopCurrent, (CUcontext * pctx), (pctx))
 SOFT_API cuCtxSetCurrent(CUcontext ctx)
 {
     SOFT_TRY(soft_check_init());
-    if (ctx && !soft_handle_get(SOFT_KIND_CONTEXT, ctx))
-        return CUDA_ERROR_INVALID_CONTEXT;
+    SOFT_FAIL_IF(ctx && !soft_handle_get(SOFT_KIND_CONTEXT, ctx), CUDA_ERROR_INVALID_CONTEXT);
     if (depth)
         depth--;
     return ctx ? push(ctx) : CUDA_SUCCESS;
@@ -260,8 +247,7 @@ SOFT_API cuCtxSetCurrent(CUcontext ctx)
 SOFT_API cuCtxGetCurrent(CUcontext *pctx)
 {
     SOFT_TRY(soft_check_init());
-    if (!pctx)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pctx, CUDA_ERROR_INVALID_VALUE);
     *pctx = depth ? stack[depth - 1] : NULL;
     return CUDA_SUCCESS;
 }
@@ -270,8 +256,7 @@ SOFT_API cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
 {
     soft_context *context;
     SOFT_TRY(ctx ? resolve_context(ctx, &context) : current_or_destroyed(&context));
-    if (!device)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!device, CUDA_ERROR_INVALID_VALUE);
     *device = context ? context->device : 0;
     return CUDA_SUCCESS;
 }
@@ -296,12 +281,10 @@ SOFT_API cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 {
     soft_context *context;
     CUresult result = resolve_context(ctx, &context);
-    if (ctx && result == CUDA_ERROR_INVALID_CONTEXT)
-        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    SOFT_FAIL_IF(ctx && result == CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!ctxId)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!ctxId, CUDA_ERROR_INVALID_VALUE);
     *ctxId = context->id;
     return CUDA_SUCCESS;
 }
@@ -310,8 +293,7 @@ SOFT_API cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
     soft_context *context;
     SOFT_TRY(resolve_context(ctx, &context));
-    if (!version)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!version, CUDA_ERROR_INVALID_VALUE);
     *version = API_VERSION;
     return CUDA_SUCCESS;
 }
@@ -320,8 +302,7 @@ SOFT_API cuCtxGetFlags(unsigned int *flags)
 {
     soft_context *context;
     SOFT_TRY(current_or_destroyed(&context));
-    if (!flags)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!flags, CUDA_ERROR_INVALID_VALUE);
     pthread_mutex_lock(&soft_lock);
     *flags = context ? context->flags : 0;
     if (context && context->primary) /* a GPU driver reports this flag for every primary context */
@@ -360,10 +341,8 @@ SOFT_API cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (!pvalue || (unsigned)limit >= CU_LIMIT_MAX)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (is_unsupported_limit(limit))
-        return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    SOFT_FAIL_IF(!pvalue || (unsigned)limit >= CU_LIMIT_MAX, CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(is_unsupported_limit(limit), CUDA_ERROR_UNSUPPORTED_LIMIT);
     pthread_mutex_lock(&soft_lock);
     *pvalue = context->limits[limit];
     pthread_mutex_unlock(&soft_lock);
@@ -374,14 +353,11 @@ SOFT_API cuCtxSetLimit(CUlimit limit, size_t value)
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if ((unsigned)limit >= CU_LIMIT_MAX)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (is_unsupported_limit(limit))
-        return CUDA_ERROR_UNSUPPORTED_LIMIT;
-    if (is_read_only_limit(limit))
-        return CUDA_ERROR_NOT_PERMITTED;
-    if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF((unsigned)limit >= CU_LIMIT_MAX, CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(is_unsupported_limit(limit), CUDA_ERROR_UNSUPPORTED_LIMIT);
+    SOFT_FAIL_IF(is_read_only_limit(limit), CUDA_ERROR_NOT_PERMITTED);
+    SOFT_FAIL_IF(limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128,
+                 CUDA_ERROR_INVALID_VALUE);
     pthread_mutex_lock(&soft_lock);
     __atomic_store_n(&context->limits[limit], value,
                      __ATOMIC_RELAXED); /* launches read the limit without the lock */

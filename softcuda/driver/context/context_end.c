@@ -52,11 +52,10 @@ void soft_context_end(soft_context *context)
 SOFT_API cuCtxDestroy_v2(CUcontext ctx)
 {
     SOFT_TRY(soft_check_init());
-    if (!ctx)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!ctx, CUDA_ERROR_INVALID_VALUE);
     soft_context *context = soft_handle_get(SOFT_KIND_CONTEXT, ctx);
-    if (!context || context->primary || !soft_handle_drop(SOFT_KIND_CONTEXT, ctx))
-        return CUDA_ERROR_INVALID_CONTEXT;
+    SOFT_FAIL_IF(!context || context->primary || !soft_handle_drop(SOFT_KIND_CONTEXT, ctx),
+                 CUDA_ERROR_INVALID_CONTEXT);
     soft_context_end(context);
     soft_context_leave_if_current(ctx);
     return CUDA_SUCCESS;

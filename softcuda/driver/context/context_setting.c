@@ -14,8 +14,7 @@ SOFT_API cuCtxSetFlags(unsigned int flags)
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (soft_context_check_flags(flags) != CUDA_SUCCESS)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(soft_context_check_flags(flags) != CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE);
     pthread_mutex_lock(&soft_lock);
     context->flags = flags;
     pthread_mutex_unlock(&soft_lock);
@@ -28,8 +27,7 @@ static CUresult set(size_t which, unsigned value, unsigned last)
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (value > last)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(value > last, CUDA_ERROR_INVALID_VALUE);
     pthread_mutex_lock(&soft_lock);
     context->cache_settings[which] = value;
     pthread_mutex_unlock(&soft_lock);
@@ -41,8 +39,7 @@ static CUresult get(size_t which, unsigned *value, unsigned initial)
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (!value)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!value, CUDA_ERROR_INVALID_VALUE);
     pthread_mutex_lock(&soft_lock);
     *value = context->cache_settings[which] ? context->cache_settings[which] : initial;
     pthread_mutex_unlock(&soft_lock);
@@ -70,8 +67,7 @@ SOFT_API cuCtxAttach(CUcontext *pctx, unsigned int flags)
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (!pctx || flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pctx || flags != 0, CUDA_ERROR_INVALID_VALUE);
     pthread_mutex_lock(&soft_lock);
     context->attached++;
     pthread_mutex_unlock(&soft_lock);
@@ -94,7 +90,6 @@ SOFT_API cuCtxDetach(CUcontext ctx)
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (!ctx || ctx != context->handle)
-        return CUDA_ERROR_INVALID_CONTEXT;
+    SOFT_FAIL_IF(!ctx || ctx != context->handle, CUDA_ERROR_INVALID_CONTEXT);
     return detach(context) ? CUDA_SUCCESS : cuCtxDestroy_v2(ctx);
 }

@@ -7,10 +7,8 @@
 #if CUDA_VERSION >= 12040
 static CUresult fill_in(CUdevice device, CUdevResource *resource, CUdevResourceType type)
 {
-    if (!resource)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (type != CU_DEV_RESOURCE_TYPE_SM)
-        return CUDA_ERROR_INVALID_RESOURCE_TYPE;
+    SOFT_FAIL_IF(!resource, CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(type != CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
     int processors = 0;
     SOFT_TRY(cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
     memset(resource, 0, sizeof(*resource));

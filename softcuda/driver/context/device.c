@@ -34,8 +34,7 @@ static CUresult query(CUdevice dev, bool has_room)
 SOFT_API cuDeviceGetCount(int *count)
 {
     SOFT_TRY(soft_check_init());
-    if (!count)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!count, CUDA_ERROR_INVALID_VALUE);
     *count = soft_device_count();
     return CUDA_SUCCESS;
 }
@@ -43,10 +42,8 @@ SOFT_API cuDeviceGetCount(int *count)
 SOFT_API cuDeviceGet(CUdevice *device, int ordinal)
 {
     SOFT_TRY(soft_check_init());
-    if (!device)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (ordinal < 0 || ordinal >= soft_device_count())
-        return CUDA_ERROR_INVALID_DEVICE;
+    SOFT_FAIL_IF(!device, CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(ordinal < 0 || ordinal >= soft_device_count(), CUDA_ERROR_INVALID_DEVICE);
     *device = ordinal;
     return CUDA_SUCCESS;
 }
@@ -94,8 +91,7 @@ SOFT_API cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 SOFT_API cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
 {
     SOFT_TRY(soft_check_init());
-    if (!dev || !pciBusId || !strchr(pciBusId, ':'))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!dev || !pciBusId || !strchr(pciBusId, ':'), CUDA_ERROR_INVALID_VALUE);
     for (CUdevice device = 0; device < soft_device_count(); device++) {
         char own[PCI_BUS_ID_SIZE];
         if (cuDeviceGetPCIBusId(own, sizeof(own), device) == CUDA_SUCCESS &&

@@ -131,8 +131,7 @@ static CUresult choose(const char *list)
         int number = by_uuid ? find_uuid(list, length) : find_number(list);
         if (number < 0)
             return count > 0 ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
-        if (soft_device_of_number(number) != CU_DEVICE_INVALID)
-            return CUDA_ERROR_INVALID_DEVICE;
+        SOFT_FAIL_IF(soft_device_of_number(number) != CU_DEVICE_INVALID, CUDA_ERROR_INVALID_DEVICE);
         numbers[count++] = number;
         list += length;
         if (!*list)

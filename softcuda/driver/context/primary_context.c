@@ -24,8 +24,7 @@ static void reset_locked(CUdevice dev)
 SOFT_API cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
     SOFT_TRY(soft_check_device(dev));
-    if (!pctx)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pctx, CUDA_ERROR_INVALID_VALUE);
 
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
@@ -68,8 +67,8 @@ SOFT_API cuDevicePrimaryCtxReset_v2(CUdevice dev)
 SOFT_API cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 {
     SOFT_TRY(soft_check_device(dev));
-    if (soft_context_check_flags(flags) != CUDA_SUCCESS || (flags & CU_CTX_MAP_HOST))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(soft_context_check_flags(flags) != CUDA_SUCCESS || (flags & CU_CTX_MAP_HOST),
+                 CUDA_ERROR_INVALID_VALUE);
 
     pthread_mutex_lock(&lock);
     primaries[dev].wanted_flags = flags;
@@ -84,8 +83,7 @@ SOFT_API cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 SOFT_API cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
 {
     SOFT_TRY(soft_check_device(dev));
-    if (!flags || !active)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!flags || !active, CUDA_ERROR_INVALID_VALUE);
 
     pthread_mutex_lock(&lock);
     *flags = primaries[dev].wanted_flags;

@@ -175,8 +175,7 @@ static CUresult add_locked(soft_capture_point *point, CUgraphNodeType type,
 {
     soft_node *node;
     soft_capture *capture = point->capture;
-    if (capture->is_invalid)
-        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    SOFT_FAIL_IF(capture->is_invalid, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     if (capture->work) {
         *capture->work = *work;
         return CUDA_SUCCESS;
@@ -211,8 +210,7 @@ CUresult soft_capture_push(soft_stream *stream, void (*run)(void *payload), cons
     if (!soft_work_type(run, &type))
         return soft_capture_refuse(stream);
     soft_node_work work = {.run = run, .payload = malloc(size), .size = size};
-    if (!work.payload)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!work.payload, CUDA_ERROR_OUT_OF_MEMORY);
     memcpy(work.payload, data, size);
     CUresult result = soft_capture_add(stream, type, &work);
     if (result != CUDA_SUCCESS)
@@ -246,8 +244,7 @@ static CUresult wait_locked(soft_stream *stream, const soft_capture_point *event
                   : CUDA_ERROR_CAPTURED_EVENT;
     if (stream->kind == SOFT_STREAM_LEGACY)
         return invalidate_locked(capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-    if (capture->is_invalid)
-        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    SOFT_FAIL_IF(capture->is_invalid, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     if (at && at->capture != capture) {
         invalidate_locked(capture, CUDA_SUCCESS);
         return invalidate_locked(at->capture, CUDA_ERROR_STREAM_CAPTURE_MERGE);
@@ -273,15 +270,11 @@ SOFT_API_ptsz(cuStreamBeginCapture_v2, (CUstream hStream, CUstreamCaptureMode mo
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
-    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (stream->kind == SOFT_STREAM_LEGACY)
-        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    if (stream->capture)
-        return CUDA_ERROR_ILLEGAL_STATE;
+    SOFT_FAIL_IF((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(stream->kind == SOFT_STREAM_LEGACY, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    SOFT_FAIL_IF(stream->capture, CUDA_ERROR_ILLEGAL_STATE);
     soft_graph *graph = soft_graph_new(false);
-    if (!graph)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!graph, CUDA_ERROR_OUT_OF_MEMORY);
     const soft_capture values = {.graph = graph,
                                  .mode = mode,
                                  .id = soft_next_id(),
@@ -348,8 +341,7 @@ static CUresult end_locked(soft_capture *capture, soft_graph **graph)
 /* Checks that the stream and the thread may end the capture. */
 static CUresult check_end_locked(const soft_stream *stream)
 {
-    if (!stream->capture)
-        return CUDA_ERROR_ILLEGAL_STATE;
+    SOFT_FAIL_IF(!stream->capture, CUDA_ERROR_ILLEGAL_STATE);
     soft_capture *capture = stream->capture->capture;
     if (capture->origin != stream)
         return invalidate_locked(capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
@@ -393,8 +385,8 @@ soft_graph *soft_capture_abandon(soft_stream *stream)
 SOFT_API cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
     SOFT_TRY(soft_check_init());
-    if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED,
+                 CUDA_ERROR_INVALID_VALUE);
     CUstreamCaptureMode before = thread_mode;
     thread_mode = *mode;
     *mode = before;
@@ -418,8 +410,7 @@ SOFT_API_ptsz(cuStreamIsCapturing, (CUstream hStream, CUstreamCaptureStatus *cap
     if ((uintptr_t)hStream <= (uintptr_t)CU_STREAM_PER_THREAD)
         SOFT_TRY(soft_query_context(NULL)); /* logs nothing, as programs ask before they begin */
     SOFT_TRY(soft_stream_get(hStream, &stream));
-    if (!captureStatus)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!captureStatus, CUDA_ERROR_INVALID_VALUE);
     pthread_mutex_lock(&lock);
     *captureStatus = status_of(stream);
     pthread_mutex_unlock(&lock);
@@ -436,8 +427,7 @@ SOFT_API_ptsz(cuStreamGetCaptureInfo_v3,
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
-    if (!captureStatus_out)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!captureStatus_out, CUDA_ERROR_INVALID_VALUE);
     pthread_mutex_lock(&lock);
     *captureStatus_out = status_of(stream);
     const soft_capture_point *at = stream->capture;
@@ -465,8 +455,8 @@ SOFT_API_ptsz(cuStreamUpdateCaptureDependencies_v2,
     soft_stream *stream;
     (void)dependencyData;
     SOFT_TRY(soft_stream_get(hStream, &stream));
-    if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (numDependencies && !dependencies))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (numDependencies && !dependencies),
+                 CUDA_ERROR_INVALID_VALUE);
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     if (status_of(stream) != CU_STREAM_CAPTURE_STATUS_ACTIVE) {

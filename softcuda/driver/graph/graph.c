@@ -89,11 +89,10 @@ static soft_edge *find_edge(soft_node *node, const soft_node *from)
 
 static CUresult add_edge(soft_node *node, soft_node *from, const CUgraphEdgeData *data)
 {
-    if (from->graph != node->graph || from == node || find_edge(node, from))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(from->graph != node->graph || from == node || find_edge(node, from),
+                 CUDA_ERROR_INVALID_VALUE);
     soft_edge *edges = realloc(node->edges, (node->edge_count + 1) * sizeof(*edges));
-    if (!edges)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!edges, CUDA_ERROR_OUT_OF_MEMORY);
     node->edges = edges;
     edges[node->edge_count] = (soft_edge){.from = from};
     if (data)
@@ -111,11 +110,9 @@ static void remove_edge(soft_node *node, soft_edge *edge)
 CUresult soft_node_new(soft_graph *graph, CUgraphNodeType type, const CUgraphNode *from,
                        const CUgraphEdgeData *data, size_t count, soft_node **node)
 {
-    if (count && !from)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(count && !from, CUDA_ERROR_INVALID_VALUE);
     soft_node *made = calloc(1, sizeof(*made));
-    if (!made)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!made, CUDA_ERROR_OUT_OF_MEMORY);
     CUresult result = CUDA_SUCCESS;
     made->type = type;
     made->graph = graph;
@@ -235,11 +232,9 @@ soft_node *soft_node_find(const soft_graph *graph, CUgraphNode origin)
 SOFT_API cuGraphCreate(CUgraph *phGraph, unsigned int flags)
 {
     SOFT_TRY(soft_check_init());
-    if (!phGraph || flags)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!phGraph || flags, CUDA_ERROR_INVALID_VALUE);
     const soft_graph *graph = soft_graph_new(false);
-    if (!graph)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!graph, CUDA_ERROR_OUT_OF_MEMORY);
     *phGraph = graph->handle;
     return CUDA_SUCCESS;
 }
@@ -248,8 +243,7 @@ SOFT_API cuGraphDestroy(CUgraph hGraph)
 {
     soft_graph *graph;
     SOFT_TRY(soft_graph_get(hGraph, &graph));
-    if (graph->is_child)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(graph->is_child, CUDA_ERROR_INVALID_VALUE);
     soft_graph_drop(graph);
     return CUDA_SUCCESS;
 }
@@ -258,8 +252,7 @@ SOFT_API cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 {
     soft_graph *graph, *copy;
     SOFT_TRY(soft_graph_get(originalGraph, &graph));
-    if (!phGraphClone)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!phGraphClone, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(soft_graph_copy(graph, false, &copy));
     *phGraphClone = copy->handle;
     return CUDA_SUCCESS;
@@ -273,8 +266,7 @@ SOFT_API cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode,
     SOFT_TRY(soft_graph_get(hClonedGraph, &graph));
     SOFT_TRY(soft_node_get(hOriginalNode, &node));
     node = soft_node_find(graph, hOriginalNode);
-    if (!phNode || !node)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!phNode || !node, CUDA_ERROR_INVALID_VALUE);
     *phNode = node->handle;
     return CUDA_SUCCESS;
 }
@@ -283,8 +275,7 @@ SOFT_API cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 {
     soft_node *node;
     SOFT_TRY(soft_node_get(hNode, &node));
-    if (!type)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!type, CUDA_ERROR_INVALID_VALUE);
     *type = node->type;
     return CUDA_SUCCESS;
 }
@@ -346,8 +337,7 @@ static CUresult list_nodes(CUgraph handle, CUgraphNode *nodes, size_t *count, bo
 {
     soft_graph *graph;
     SOFT_TRY(soft_graph_get(handle, &graph));
-    if (!count)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!count, CUDA_ERROR_INVALID_VALUE);
     answer a = {.from = nodes, .limit = *count};
     for (const soft_node *node = graph->nodes; node; node = node->next)
         if (!roots || !node->edge_count)
@@ -366,8 +356,7 @@ SOFT_API cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
 {
     soft_graph *graph;
     SOFT_TRY(soft_graph_get(hGraph, &graph));
-    if (!numEdges || !from != !to)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!numEdges || !from != !to, CUDA_ERROR_INVALID_VALUE);
     answer a = {.from = from, .to = to, .data = edgeData, .limit = *numEdges};
     put_edges(&a, graph, NULL, NULL);
     return finish(&a, numEdges);
@@ -379,8 +368,7 @@ static CUresult put_neighbours(CUgraphNode handle, bool dependent, CUgraphNode *
 {
     soft_node *node;
     SOFT_TRY(soft_node_get(handle, &node));
-    if (!count)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!count, CUDA_ERROR_INVALID_VALUE);
     answer a = {.from = dependent ? NULL : nodes,
                 .to = dependent ? nodes : NULL,
                 .data = data,
@@ -404,14 +392,12 @@ static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgr
 {
     soft_graph *graph;
     SOFT_TRY(soft_graph_get(handle, &graph));
-    if (count && (!from || !to))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(count && (!from || !to), CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; i < count; i++) {
         soft_node *first, *second;
         SOFT_TRY(soft_node_get(from[i], &first));
         SOFT_TRY(soft_node_get(to[i], &second));
-        if (first->graph != graph || second->graph != graph)
-            return CUDA_ERROR_INVALID_VALUE;
+        SOFT_FAIL_IF(first->graph != graph || second->graph != graph, CUDA_ERROR_INVALID_VALUE);
         soft_edge *edge = find_edge(second, first);
         if (adds)
             SOFT_TRY(add_edge(second, first, data ? &data[i] : NULL));

@@ -23,11 +23,9 @@ SOFT_API cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
     SOFT_TRY(soft_graph_get(hGraph, &graph));
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         return soft_unsupported(&logged, "CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH");
-    if (!phGraphExec || (flags & ~known))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!phGraphExec || (flags & ~known), CUDA_ERROR_INVALID_VALUE);
     soft_graph **exec = malloc(sizeof(*exec));
-    if (!exec)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!exec, CUDA_ERROR_OUT_OF_MEMORY);
     CUresult result = soft_graph_copy(graph, true, exec);
     if (result == CUDA_SUCCESS && !(*phGraphExec = soft_handle_new(SOFT_KIND_GRAPH_EXEC, exec))) {
         soft_graph_drop(*exec);
@@ -44,8 +42,7 @@ SOFT_API_ptsz(cuGraphInstantiateWithParams,
               (phGraphExec, hGraph, instantiateParams))
 {
     SOFT_TRY(soft_check_init());
-    if (!instantiateParams)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!instantiateParams, CUDA_ERROR_INVALID_VALUE);
     CUresult result = cuGraphInstantiateWithFlags(phGraphExec, hGraph, instantiateParams->flags);
     instantiateParams->hErrNode_out = NULL;
     instantiateParams->result_out =
@@ -58,8 +55,7 @@ SOFT_API cuGraphExecDestroy(CUgraphExec hGraphExec)
 {
     SOFT_TRY(soft_check_init());
     soft_graph **exec = soft_handle_drop(SOFT_KIND_GRAPH_EXEC, hGraphExec);
-    if (!exec)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!exec, CUDA_ERROR_INVALID_VALUE);
     soft_graph_drop(*exec);
     free(exec);
     return CUDA_SUCCESS;
@@ -187,8 +183,7 @@ SOFT_API cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
     soft_graph **exec, *graph, *fresh;
     SOFT_TRY(soft_graph_exec_get(hGraphExec, &exec));
     SOFT_TRY(soft_graph_get(hGraph, &graph));
-    if (!resultInfo)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!resultInfo, CUDA_ERROR_INVALID_VALUE);
     memset(resultInfo, 0, sizeof(*resultInfo));
     SOFT_TRY(soft_graph_copy(graph, true, &fresh));
     resultInfo->result = match(*exec, fresh, &resultInfo->errorNode);

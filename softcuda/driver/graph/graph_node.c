@@ -82,8 +82,7 @@ static CUresult make_work(const parameters *p, soft_node_work *work)
 {
     soft_graph *child;
     *work = (soft_node_work){0};
-    if (p->is_null)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(p->is_null, CUDA_ERROR_INVALID_VALUE);
     switch (p->type) {
     case CU_GRAPH_NODE_TYPE_GRAPH:
         SOFT_TRY(soft_graph_get(p->child, &child));
@@ -108,8 +107,7 @@ static CUresult add(CUgraphNode *handle, CUgraph graph_handle, const CUgraphNode
     soft_node *node;
     soft_node_work work;
     SOFT_TRY(soft_graph_get(graph_handle, &graph));
-    if (!handle)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!handle, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(make_work(p, &work));
     CUresult result = soft_node_new(graph, p->type, from, data, count, &node);
     if (result != CUDA_SUCCESS) {
@@ -125,8 +123,7 @@ static CUresult change(soft_node *node, const parameters *p)
 {
     static int logged;
     soft_node_work work;
-    if (!node || node->type != p->type)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!node || node->type != p->type, CUDA_ERROR_INVALID_VALUE);
     if (p->type == CU_GRAPH_NODE_TYPE_GRAPH)
         return soft_unsupported(&logged, "changing a child graph");
     SOFT_TRY(make_work(p, &work));
@@ -155,8 +152,7 @@ static CUresult get(CUgraphNode handle, CUgraphNodeType type, const void *out,
 {
     soft_node *node;
     SOFT_TRY(soft_node_get(handle, &node));
-    if (node->type != type || !out)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(node->type != type || !out, CUDA_ERROR_INVALID_VALUE);
     *work = &node->work;
     return CUDA_SUCCESS;
 }
@@ -261,8 +257,7 @@ static CUresult convert(CUgraphNodeParams *given, parameters *p)
 {
     static int logged;
     SOFT_TRY(soft_check_init());
-    if (!given)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!given, CUDA_ERROR_INVALID_VALUE);
     *p = (parameters){.type = given->type};
     switch (given->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:

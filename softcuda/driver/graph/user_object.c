@@ -68,9 +68,9 @@ SOFT_API cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destro
                             unsigned int initialRefcount, unsigned int flags)
 {
     SOFT_TRY(soft_check_init());
-    if (!object_out || !destroy || !initialRefcount || initialRefcount > INT_MAX ||
-        flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!object_out || !destroy || !initialRefcount || initialRefcount > INT_MAX ||
+                     flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC,
+                 CUDA_ERROR_INVALID_VALUE);
     soft_user_object *object = calloc(1, sizeof(*object));
     if (!object || !(object->handle = soft_handle_new(SOFT_KIND_USER_OBJECT, object))) {
         free(object);
@@ -95,8 +95,7 @@ SOFT_API cuUserObjectRelease(CUuserObject object, unsigned int count)
 {
     soft_user_object *found;
     SOFT_TRY(get_object(object, count, &found));
-    if (count > atomic_load(&found->count))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(count > atomic_load(&found->count), CUDA_ERROR_INVALID_VALUE);
     release(found, count);
     return CUDA_SUCCESS;
 }
@@ -108,8 +107,7 @@ SOFT_API cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned in
     soft_user_object *found;
     SOFT_TRY(soft_graph_get(graph, &holder));
     SOFT_TRY(get_object(object, count, &found));
-    if (flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(add_use(holder, found, count));
     if (!flags)
         atomic_fetch_add(&found->count, count);

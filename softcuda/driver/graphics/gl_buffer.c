@@ -114,8 +114,7 @@ static CUresult register_buffer(soft_context *context, const soft_gl_context *gl
                                 size_t size, unsigned flags, CUgraphicsResource *handle)
 {
     soft_gl_resource *buffer = calloc(1, sizeof(*buffer));
-    if (!buffer)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!buffer, CUDA_ERROR_OUT_OF_MEMORY);
     buffer->name = name;
     buffer->context = *gl;
     buffer->size = size;
@@ -133,14 +132,12 @@ SOFT_API cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint bu
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
     soft_gl_context gl;
-    if (!pCudaResource || buffer == 0 || Flags > CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD ||
-        !soft_gl_current(&gl))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pCudaResource || buffer == 0 ||
+                     Flags > CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD || !soft_gl_current(&gl),
+                 CUDA_ERROR_INVALID_VALUE);
     size_t size = 0;
-    if (!soft_gl_buffer_size(buffer, &size))
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (size == 0)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!soft_gl_buffer_size(buffer, &size), CUDA_ERROR_INVALID_HANDLE);
+    SOFT_FAIL_IF(size == 0, CUDA_ERROR_OUT_OF_MEMORY);
     return register_buffer(context, &gl, buffer, size, Flags, pCudaResource);
 }
 
@@ -152,15 +149,14 @@ SOFT_API cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevice
                            unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
 {
     SOFT_TRY(soft_check_init());
-    if (!pCudaDeviceCount || (!pCudaDevices && cudaDeviceCount > 0) ||
-        deviceList < CU_GL_DEVICE_LIST_ALL || deviceList > CU_GL_DEVICE_LIST_NEXT_FRAME)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pCudaDeviceCount || (!pCudaDevices && cudaDeviceCount > 0) ||
+                     deviceList < CU_GL_DEVICE_LIST_ALL ||
+                     deviceList > CU_GL_DEVICE_LIST_NEXT_FRAME,
+                 CUDA_ERROR_INVALID_VALUE);
     soft_gl_context current;
-    if (!soft_gl_current(&current))
-        return CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;
+    SOFT_FAIL_IF(!soft_gl_current(&current), CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
     CUdevice drawing = soft_device_of_number(SOFT_DRAWING_DEVICE);
-    if (drawing == CU_DEVICE_INVALID)
-        return CUDA_ERROR_NO_DEVICE;
+    SOFT_FAIL_IF(drawing == CU_DEVICE_INVALID, CUDA_ERROR_NO_DEVICE);
     *pCudaDeviceCount = 1;
     if (cudaDeviceCount > 0)
         pCudaDevices[0] = drawing;

@@ -78,8 +78,7 @@ static CUresult read_part(soft_gl_image *image, soft_gl_pixels *pixels, unsigned
     size_t their_row = (size_t)theirs->width * image->element;
     size_t our_row = (size_t)level->width * image->element;
     unsigned char *whole = malloc(their_row * theirs->height * theirs->slices);
-    if (!whole)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!whole, CUDA_ERROR_OUT_OF_MEMORY);
     soft_gl_pixels_read(pixels, l, face, image->format, whole);
     finish(image, whole, their_row * theirs->height * theirs->slices);
     unsigned char *to = image->gl.fetched + offset_of(image, level, face);

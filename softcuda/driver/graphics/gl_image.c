@@ -153,9 +153,9 @@ static CUresult make_array(soft_gl_image *image, unsigned layer, unsigned level,
 static CUresult get_array(soft_graphics *resource, unsigned layer, unsigned level, CUarray *handle)
 {
     soft_gl_image *image = image_of(resource);
-    if (layer >= image->layers || level >= image->level_count ||
-        level < (unsigned)image->view.first_level)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(layer >= image->layers || level >= image->level_count ||
+                     level < (unsigned)image->view.first_level,
+                 CUDA_ERROR_INVALID_VALUE);
     soft_array **array = &image->arrays[(size_t)level * image->layers + layer];
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&image->lock);
@@ -315,8 +315,7 @@ static CUresult inspect(soft_gl_image *image, unsigned flags)
 static CUresult allocate(soft_gl_image *image)
 {
     image->arrays = calloc((size_t)image->level_count * image->layers, sizeof(soft_array *));
-    if (!image->arrays)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!image->arrays, CUDA_ERROR_OUT_OF_MEMORY);
     return soft_gl_resource_make(&image->gl,
                                  image->target == GL_RENDERBUFFER ? "renderbuffer" : "texture",
                                  "an array of it");
@@ -336,8 +335,7 @@ static CUresult register_image(soft_context *context, const soft_gl_context *gl,
                                unsigned target, unsigned flags, CUgraphicsResource *handle)
 {
     soft_gl_image *image = calloc(1, sizeof(*image));
-    if (!image)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!image, CUDA_ERROR_OUT_OF_MEMORY);
     image->gl.name = name;
     image->target = target;
     image->gl.context = *gl;
@@ -362,9 +360,9 @@ SOFT_API cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, GLuint ima
     const unsigned known =
         CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY | CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD |
         CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST | CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER;
-    if (!pCudaResource || image == 0 || (Flags & ~known) || !soft_gl_target_registers(target) ||
-        !soft_gl_current(&gl))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pCudaResource || image == 0 || (Flags & ~known) ||
+                     !soft_gl_target_registers(target) || !soft_gl_current(&gl),
+                 CUDA_ERROR_INVALID_VALUE);
     static int renderbuffers_logged;
     if (!soft_gl_pixels_supported(target))
         return soft_unsupported(&renderbuffers_logged,

@@ -54,8 +54,8 @@ static CUresult resource_of(GLuint name, CUgraphicsResource *resource)
 
 static CUresult add_locked(struct buffer *buffer)
 {
-    if (is_registered_locked(buffer->name))
-        return CUDA_ERROR_ALREADY_MAPPED; /* the code that a GPU driver returns */
+    SOFT_FAIL_IF(is_registered_locked(buffer->name),
+                 CUDA_ERROR_ALREADY_MAPPED); /* the code that a GPU driver returns */
     CUresult result = cuGraphicsGLRegisterBuffer(&buffer->resource, buffer->name, 0);
     if (result == CUDA_SUCCESS) {
         buffer->next = buffers;
@@ -68,8 +68,7 @@ SOFT_API cuGLRegisterBufferObject(GLuint buffer)
 {
     SOFT_TRY(soft_check_context(NULL));
     struct buffer *added = calloc(1, sizeof(*added));
-    if (!added)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!added, CUDA_ERROR_OUT_OF_MEMORY);
     added->name = buffer;
     pthread_mutex_lock(&lock);
     CUresult result = add_locked(added);
@@ -107,8 +106,7 @@ SOFT_API_ptsz(cuGLMapBufferObjectAsync_v2,
 {
     CUgraphicsResource resource;
     SOFT_TRY(resource_of(buffer, &resource));
-    if (!dptr)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!dptr, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(cuGraphicsMapResources(1, &resource, hStream));
     return cuGraphicsResourceGetMappedPointer_v2(dptr, size, resource);
 }

@@ -19,8 +19,7 @@ CUresult soft_gl_resource_make(soft_gl_resource *resource, const char *kind, con
     resource->base.name = resource->name_text;
     resource->backed = resource->size;
     resource->pages = soft_pages_new(resource->size, SOFT_ALIGNMENT, false);
-    if (!resource->pages)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!resource->pages, CUDA_ERROR_OUT_OF_MEMORY);
     return soft_pages_guard(resource->pages, resource->size, resource->what);
 }
 
@@ -42,8 +41,7 @@ CUresult soft_gl_resource_alloc_buffer(soft_gl_resource *resource)
     if (resource->fetched)
         return CUDA_SUCCESS;
     resource->fetched = malloc(resource->size);
-    if (!resource->fetched)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!resource->fetched, CUDA_ERROR_OUT_OF_MEMORY);
     memset(resource->fetched, SOFT_GL_NO_BYTES, resource->size);
     return CUDA_SUCCESS;
 }
@@ -52,8 +50,7 @@ CUresult soft_gl_resource_visit(soft_graphics *resource, CUresult (*work)(soft_g
 {
     const soft_gl_resource *gl = (const void *)resource;
     soft_gl_visit visit;
-    if (!soft_gl_enter(&gl->context, &visit))
-        return CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;
+    SOFT_FAIL_IF(!soft_gl_enter(&gl->context, &visit), CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
     CUresult result = work(resource);
     soft_gl_leave(&visit);
     return result;

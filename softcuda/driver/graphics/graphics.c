@@ -47,8 +47,7 @@ CUresult soft_graphics_register(soft_graphics *resource, const soft_graphics_ops
     resource->state = UNMAPPED;
     resource->holds = 1;
     resource->owned.handle = soft_handle_new(SOFT_KIND_GRAPHICS, resource);
-    if (!resource->owned.handle)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!resource->owned.handle, CUDA_ERROR_OUT_OF_MEMORY);
     pthread_mutex_init(&resource->lock, NULL);
     soft_owned_add(&all, &resource->owned);
     *handle = resource->owned.handle;
@@ -82,8 +81,7 @@ SOFT_API cuGraphicsUnregisterResource(CUgraphicsResource handle)
 {
     SOFT_TRY(soft_check_init());
     soft_graphics *resource = soft_handle_get(SOFT_KIND_GRAPHICS, handle);
-    if (!resource)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!resource, CUDA_ERROR_INVALID_HANDLE);
     int expected = UNMAPPED;
     if (!atomic_compare_exchange_strong(&resource->state, &expected, CHANGING)) {
         soft_log(SOFT_WARN, "%s cannot be unregistered while it is mapped", resource->name);
@@ -112,8 +110,7 @@ static CUresult batch_new(unsigned count, const CUgraphicsResource *handles, voi
 {
     size_t size = sizeof(batch) + count * sizeof(soft_graphics *);
     batch *b = size <= SOFT_PAYLOAD ? small : malloc(size);
-    if (!b)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!b, CUDA_ERROR_OUT_OF_MEMORY);
     static _Atomic uint64_t last_serial;
     b->serial = atomic_fetch_add(&last_serial, 1) + 1;
     b->count = count;
@@ -150,8 +147,7 @@ static void set_states(const batch *b, size_t count, enum state state)
  */
 static CUresult claim(const batch *b, const soft_stream *stream, enum state from)
 {
-    if (!batch_has_context(b, soft_stream_context(stream)))
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!batch_has_context(b, soft_stream_context(stream)), CUDA_ERROR_INVALID_HANDLE);
     for (size_t i = 0; i < b->count; i++) {
         int expected = from;
         if (!atomic_compare_exchange_strong(&b->resources[i]->state, &expected, CHANGING)) {
@@ -295,8 +291,7 @@ static CUresult for_list(unsigned count, const CUgraphicsResource *handles, CUst
                          CUresult (*run)(const batch *, soft_stream *))
 {
     SOFT_TRY(soft_check_init());
-    if (count == 0 || !handles)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(count == 0 || !handles, CUDA_ERROR_INVALID_VALUE);
     _Alignas(batch) unsigned char small[SOFT_PAYLOAD];
     batch *b;
     SOFT_TRY(batch_new(count, handles, small, &b));
@@ -327,12 +322,9 @@ SOFT_API cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource handle, unsigned in
 {
     SOFT_TRY(soft_check_init());
     soft_graphics *resource = soft_handle_get(SOFT_KIND_GRAPHICS, handle);
-    if (!resource)
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (atomic_load(&resource->state) != UNMAPPED)
-        return CUDA_ERROR_ALREADY_MAPPED;
-    if (flags > CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!resource, CUDA_ERROR_INVALID_HANDLE);
+    SOFT_FAIL_IF(atomic_load(&resource->state) != UNMAPPED, CUDA_ERROR_ALREADY_MAPPED);
+    SOFT_FAIL_IF(flags > CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD, CUDA_ERROR_INVALID_VALUE);
     resource->flags = flags;
     return CUDA_SUCCESS;
 }
@@ -344,8 +336,7 @@ static CUresult get_mapped(CUgraphicsResource handle, soft_graphics **resource)
 {
     SOFT_TRY(soft_check_init());
     *resource = soft_handle_get(SOFT_KIND_GRAPHICS, handle);
-    if (!*resource)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!*resource, CUDA_ERROR_INVALID_HANDLE);
     return atomic_load(&(*resource)->state) == MAPPED ? CUDA_SUCCESS : CUDA_ERROR_NOT_MAPPED;
 }
 
@@ -373,8 +364,7 @@ SOFT_API cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource
 {
     soft_graphics *resource;
     SOFT_TRY(get_mapped(handle, &resource));
-    if (!pArray)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pArray, CUDA_ERROR_INVALID_VALUE);
     return resource->ops->array ? resource->ops->array(resource, arrayIndex, mipLevel, pArray)
                                 : CUDA_ERROR_NOT_MAPPED_AS_ARRAY;
 }
@@ -384,8 +374,7 @@ SOFT_API cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedA
 {
     soft_graphics *resource;
     SOFT_TRY(get_mapped(handle, &resource));
-    if (!pMipmappedArray)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pMipmappedArray, CUDA_ERROR_INVALID_VALUE);
     return resource->ops->mipmap ? resource->ops->mipmap(resource, pMipmappedArray)
                                  : CUDA_ERROR_NOT_MAPPED_AS_ARRAY;
 }

@@ -129,15 +129,14 @@ CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *d)
     const unsigned other = CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING |
                            0x100; /* 0x100 is the VIDEO flag of CUDA 12.9 */
     static int logged_format, logged_flag, logged_surface;
-    if (d->Flags & ~(known | other))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(d->Flags & ~(known | other), CUDA_ERROR_INVALID_VALUE);
     if (is_other_format(d->Format))
         return soft_unsupported(&logged_format, "an array of a planar or video format");
     if (soft_array_side(d->Format) > 1 && (d->Flags & CUDA_ARRAY3D_SURFACE_LDST))
         return soft_unsupported(&logged_surface, "a surface of compressed blocks");
-    if (!soft_array_element(d->Format, d->NumChannels) || !extents_are_valid(d) ||
-        !gather_is_valid(d))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!soft_array_element(d->Format, d->NumChannels) || !extents_are_valid(d) ||
+                     !gather_is_valid(d),
+                 CUDA_ERROR_INVALID_VALUE);
     if (d->Flags & other)
         return soft_unsupported(&logged_flag, "a sparse, deferred or video array");
     return CUDA_SUCCESS;
@@ -184,8 +183,8 @@ soft_array *soft_array_get(CUarray handle)
 CUresult soft_array_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                          const soft_array_place *place, const char *what, soft_array **array)
 {
-    if (!soft_array_element(descriptor->Format, descriptor->NumChannels))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!soft_array_element(descriptor->Format, descriptor->NumChannels),
+                 CUDA_ERROR_INVALID_VALUE);
     *array = soft_array_new(context, descriptor, place, what);
     return *array ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -246,11 +245,9 @@ static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
 {
     soft_array_place place = {0};
     size_t size;
-    if (!soft_array_lay_out(descriptor, &place, &size))
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!soft_array_lay_out(descriptor, &place, &size), CUDA_ERROR_OUT_OF_MEMORY);
     soft_array *array = soft_array_new(context, descriptor, &place, "a CUDA array");
-    if (!array)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!array, CUDA_ERROR_OUT_OF_MEMORY);
     CUresult result = soft_array_pages_new(context, array, size, array->what, &array->place.base);
     if (result != CUDA_SUCCESS) {
         soft_array_unwrap(array);
@@ -279,8 +276,7 @@ SOFT_API cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAl
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (!pHandle || !pAllocateArray)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pHandle || !pAllocateArray, CUDA_ERROR_INVALID_VALUE);
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = *pAllocateArray;
     SOFT_TRY(soft_array_check(&descriptor));
     return create_own(context, &descriptor, pHandle);
@@ -342,8 +338,7 @@ SOFT_API cuArrayDestroy(CUarray hArray)
     if (!array->size)
         return array->mipmap || !atomic_load(&array->mapped) ? CUDA_ERROR_INVALID_HANDLE
                                                              : CUDA_ERROR_ARRAY_IS_MAPPED;
-    if (!soft_handle_drop(SOFT_KIND_ARRAY, hArray))
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!soft_handle_drop(SOFT_KIND_ARRAY, hArray), CUDA_ERROR_INVALID_HANDLE);
     CUresult result = soft_context_wait(array->owned.context);
     free_own(array, "a CUDA array after cuArrayDestroy");
     return result;

@@ -8,11 +8,9 @@
 CUresult copy_find_array(CUarray handle, const size_t at[3], const size_t extent[3],
                          copy_side *side)
 {
-    if (!handle)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!handle, CUDA_ERROR_INVALID_VALUE);
     const soft_array *array = soft_array_get(handle);
-    if (!array)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!array, CUDA_ERROR_INVALID_HANDLE);
     if (!atomic_load(&array->mapped)) {
         soft_log(SOFT_WARN, "a copy from or to %s, which is not mapped", array->what);
         return CUDA_ERROR_NOT_MAPPED;
@@ -21,8 +19,8 @@ CUresult copy_find_array(CUarray handle, const size_t at[3], const size_t extent
     for (int i = 0; i < 3; i++)
         if (at[i] > size[i] || extent[i] > size[i] - at[i])
             return CUDA_ERROR_INVALID_VALUE;
-    if (at[0] % array->element != 0 || extent[0] % array->element != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(at[0] % array->element != 0 || extent[0] % array->element != 0,
+                 CUDA_ERROR_INVALID_VALUE);
     *side = (copy_side){
         .address = array->place.base + at[2] * array->place.slice_pitch +
                    at[1] * array->place.row_pitch + at[0],

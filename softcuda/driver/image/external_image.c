@@ -103,9 +103,9 @@ SOFT_API cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUext
 {
     soft_external *external;
     SOFT_TRY(soft_external_get(extMem, &external));
-    if (!mipmap || !mipmapDesc || mipmapDesc->numLevels == 0 ||
-        mipmapDesc->offset % OFFSET_ALIGNMENT != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!mipmap || !mipmapDesc || mipmapDesc->numLevels == 0 ||
+                     mipmapDesc->offset % OFFSET_ALIGNMENT != 0,
+                 CUDA_ERROR_INVALID_VALUE);
     if (external->is_elsewhere) {
         soft_log(SOFT_WARN, "cuExternalMemoryGetMappedMipmappedArray: the memory is on another "
                             "device than the context");
@@ -114,7 +114,6 @@ SOFT_API cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUext
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = mipmapDesc->arrayDesc;
     SOFT_TRY(soft_array_check(&descriptor));
     unsigned count = soft_mipmap_levels(&descriptor, mipmapDesc->numLevels);
-    if (count == 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(count == 0, CUDA_ERROR_INVALID_VALUE);
     return wrap(external, &descriptor, mipmapDesc->offset, count, mipmap);
 }

@@ -70,12 +70,11 @@ CUresult soft_mipmap_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *
                           unsigned level_count, const soft_array_place *places, const char *what,
                           soft_mipmap **mipmap)
 {
-    if (level_count == 0 || level_count > SOFT_MAX_LEVELS ||
-        !soft_array_element(descriptor->Format, descriptor->NumChannels))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(level_count == 0 || level_count > SOFT_MAX_LEVELS ||
+                     !soft_array_element(descriptor->Format, descriptor->NumChannels),
+                 CUDA_ERROR_INVALID_VALUE);
     soft_mipmap *m = calloc(1, sizeof(*m));
-    if (!m)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!m, CUDA_ERROR_OUT_OF_MEMORY);
     m->owned.context = context;
     m->descriptor = *descriptor;
     m->owned.handle = soft_handle_new(SOFT_KIND_MIPMAP, m);
@@ -156,8 +155,7 @@ static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     soft_array_place places[SOFT_MAX_LEVELS] = {{0}};
     size_t offsets[SOFT_MAX_LEVELS], size;
     soft_mipmap *mipmap;
-    if (!lay_out(descriptor, count, places, offsets, &size))
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!lay_out(descriptor, count, places, offsets, &size), CUDA_ERROR_OUT_OF_MEMORY);
     SOFT_TRY(
         soft_mipmap_wrap(context, descriptor, count, places, "a CUDA mipmapped array", &mipmap));
     unsigned char *pages;
@@ -189,8 +187,8 @@ SOFT_API cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (!pHandle || !pMipmappedArrayDesc || numMipmapLevels == 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pHandle || !pMipmappedArrayDesc || numMipmapLevels == 0,
+                 CUDA_ERROR_INVALID_VALUE);
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = *pMipmappedArrayDesc;
     SOFT_TRY(soft_array_check(&descriptor));
     unsigned count = soft_mipmap_levels(&descriptor, numMipmapLevels);
@@ -209,8 +207,7 @@ SOFT_API cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmap
 {
     soft_mipmap *mipmap;
     SOFT_TRY(find(hMipmappedArray, &mipmap));
-    if (!pLevelArray || level >= mipmap->level_count)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pLevelArray || level >= mipmap->level_count, CUDA_ERROR_INVALID_VALUE);
     *pLevelArray = mipmap->levels[level]->owned.handle;
     return CUDA_SUCCESS;
 }
@@ -223,8 +220,7 @@ SOFT_API cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
     if (!mipmap->pages)
         return atomic_load(&mipmap->levels[0]->mapped) ? CUDA_ERROR_ARRAY_IS_MAPPED
                                                        : CUDA_ERROR_INVALID_HANDLE;
-    if (!soft_handle_drop(SOFT_KIND_MIPMAP, hMipmappedArray))
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!soft_handle_drop(SOFT_KIND_MIPMAP, hMipmappedArray), CUDA_ERROR_INVALID_HANDLE);
     CUresult result = soft_context_wait(mipmap->owned.context);
     free_own(mipmap, "a CUDA mipmapped array after cuMipmappedArrayDestroy");
     return result;

@@ -10,12 +10,11 @@ SOFT_API cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC 
     soft_image object;
     memset(&object, 0, sizeof(object));
     SOFT_TRY(soft_check_context(&object.context));
-    if (!pSurfObject || !pResDesc || pResDesc->flags != 0 ||
-        pResDesc->resType != CU_RESOURCE_TYPE_ARRAY || !pResDesc->res.array.hArray)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pSurfObject || !pResDesc || pResDesc->flags != 0 ||
+                     pResDesc->resType != CU_RESOURCE_TYPE_ARRAY || !pResDesc->res.array.hArray,
+                 CUDA_ERROR_INVALID_VALUE);
     soft_array *array = soft_array_get(pResDesc->res.array.hArray);
-    if (!array)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!array, CUDA_ERROR_INVALID_HANDLE);
     SOFT_TRY(soft_image_check_reach(object.context, array));
     /*
      * A GPU driver creates the object although the array lacks SURFACE_LDST. Programs may create

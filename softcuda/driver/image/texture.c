@@ -26,11 +26,9 @@ static CUresult refuse_format(CUarray_format format)
 
 static CUresult set_array(soft_image *object, CUarray handle)
 {
-    if (!handle)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!handle, CUDA_ERROR_INVALID_VALUE);
     const soft_array *array = soft_array_get(handle);
-    if (!array)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!array, CUDA_ERROR_INVALID_HANDLE);
     if (!soft_image_set_array(&object->image, array))
         return refuse_format(array->descriptor.Format);
     return soft_image_check_reach(object->context, array);
@@ -38,11 +36,9 @@ static CUresult set_array(soft_image *object, CUarray handle)
 
 static CUresult set_mipmap(soft_image *object, CUmipmappedArray handle)
 {
-    if (!handle)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!handle, CUDA_ERROR_INVALID_VALUE);
     const soft_mipmap *mipmap = soft_mipmap_get(handle);
-    if (!mipmap)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!mipmap, CUDA_ERROR_INVALID_HANDLE);
     if (!soft_image_set_mipmap(&object->image, mipmap))
         return refuse_format(mipmap->descriptor.Format);
     return soft_image_check_reach(object->context, mipmap->levels[0]);
@@ -72,33 +68,32 @@ static CUresult set_memory(gr_cuhost_image *image, CUdeviceptr pointer, size_t w
 
 static CUresult set_linear(gr_cuhost_image *image, const CUDA_RESOURCE_DESC *resource)
 {
-    if (!soft_image_set_format(image, resource->res.linear.format,
-                               resource->res.linear.numChannels))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!soft_image_set_format(image, resource->res.linear.format,
+                                        resource->res.linear.numChannels),
+                 CUDA_ERROR_INVALID_VALUE);
     size_t width = resource->res.linear.sizeInBytes / image->element;
-    if (width == 0 || width > MAX_LINEAR_WIDTH)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(width == 0 || width > MAX_LINEAR_WIDTH, CUDA_ERROR_INVALID_VALUE);
     return set_memory(image, resource->res.linear.devPtr, width, 1, width * image->element);
 }
 
 static CUresult set_pitch(gr_cuhost_image *image, const CUDA_RESOURCE_DESC *resource)
 {
-    if (!soft_image_set_format(image, resource->res.pitch2D.format,
-                               resource->res.pitch2D.numChannels))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!soft_image_set_format(image, resource->res.pitch2D.format,
+                                        resource->res.pitch2D.numChannels),
+                 CUDA_ERROR_INVALID_VALUE);
     size_t width = resource->res.pitch2D.width, height = resource->res.pitch2D.height;
     size_t pitch = resource->res.pitch2D.pitchInBytes;
-    if (width == 0 || width > MAX_PITCH_WIDTH || height == 0 || height > MAX_PITCH_HEIGHT ||
-        pitch % PITCH_ALIGNMENT != 0 || pitch < width * image->element || pitch > INT32_MAX)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(width == 0 || width > MAX_PITCH_WIDTH || height == 0 ||
+                     height > MAX_PITCH_HEIGHT || pitch % PITCH_ALIGNMENT != 0 ||
+                     pitch < width * image->element || pitch > INT32_MAX,
+                 CUDA_ERROR_INVALID_VALUE);
     return set_memory(image, resource->res.pitch2D.devPtr, width, height, pitch);
 }
 
 static CUresult set_resource(soft_image *object)
 {
     const CUDA_RESOURCE_DESC *resource = &object->resource;
-    if (resource->flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(resource->flags != 0, CUDA_ERROR_INVALID_VALUE);
     switch (resource->resType) {
     case CU_RESOURCE_TYPE_ARRAY:
         return set_array(object, resource->res.array.hArray);
@@ -169,8 +164,7 @@ static CUresult apply_view(gr_cuhost_image *image, const CUDA_RESOURCE_DESC *res
         array = soft_array_get(resource->res.array.hArray);
     else if (resource->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
         mipmap = soft_mipmap_get(resource->res.mipmap.hMipmappedArray);
-    if (!array && !mipmap)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!array && !mipmap, CUDA_ERROR_INVALID_VALUE);
     const CUDA_ARRAY3D_DESCRIPTOR *descriptor = array ? &array->descriptor : &mipmap->descriptor;
     return set_view(image, view, descriptor) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -246,15 +240,13 @@ static void set_border(gr_cuhost_image *image, const float *colour)
 
 static CUresult set_reading(gr_cuhost_image *image, const CUDA_TEXTURE_DESC *t, bool mipmapped)
 {
-    if (!modes_are_valid(t))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!modes_are_valid(t), CUDA_ERROR_INVALID_VALUE);
     bool is_wide = image->component == GR_CUHOST_UINT32 || image->component == GR_CUHOST_SINT32;
     bool reads_integer =
         is_wide || (is_small_integer(image) && (t->flags & CU_TRSF_READ_AS_INTEGER));
     bool normalised = t->flags & CU_TRSF_NORMALIZED_COORDINATES;
     bool linear = t->filterMode == CU_TR_FILTER_MODE_LINEAR;
-    if (mipmapped && !normalised)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(mipmapped && !normalised, CUDA_ERROR_INVALID_VALUE);
 
     image->flags |=
         (is_small_integer(image) && !reads_integer ? GR_CUHOST_NORMALISED_READ : 0) |
@@ -289,8 +281,7 @@ SOFT_API cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pR
     soft_image object;
     memset(&object, 0, sizeof(object));
     SOFT_TRY(soft_check_context(&object.context));
-    if (!pTexObject || !pResDesc || !pTexDesc)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pTexObject || !pResDesc || !pTexDesc, CUDA_ERROR_INVALID_VALUE);
     object.resource = *pResDesc;
     object.texture = *pTexDesc;
     object.has_view = pResViewDesc;
@@ -320,8 +311,7 @@ SOFT_API cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc,
 {
     soft_image object;
     SOFT_TRY(soft_image_query(texObject, GR_CUHOST_TEXTURE, pResViewDesc, &object));
-    if (!object.has_view)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!object.has_view, CUDA_ERROR_INVALID_VALUE);
     *pResViewDesc = object.view;
     return CUDA_SUCCESS;
 }

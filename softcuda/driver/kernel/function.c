@@ -57,8 +57,7 @@ CUresult soft_function_find(enum soft_kind kind, const void *handle, const char 
                             soft_function **function)
 {
     soft_module *module = soft_handle_get(kind, handle);
-    if (!module)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!module, CUDA_ERROR_INVALID_HANDLE);
     const gr_cuhost_kernel *record = find_record(module, name);
     if (record)
         return soft_function_of(module, record, function);
@@ -119,8 +118,7 @@ SOFT_API cuFuncGetName(const char **name, CUfunction hfunc)
 {
     soft_function *function;
     SOFT_TRY(soft_check_init());
-    if (!name || !hfunc)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!name || !hfunc, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(get(hfunc, &function));
     *name = function->kernel->name;
     return CUDA_SUCCESS;
@@ -130,11 +128,9 @@ SOFT_API cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
     soft_function *function;
     SOFT_TRY(get(hfunc, &function));
-    if (!hmod)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!hmod, CUDA_ERROR_INVALID_VALUE);
     /* Kernels of a library belong to no CUmodule. */
-    if (!function->module->owned.context)
-        return CUDA_ERROR_NOT_SUPPORTED;
+    SOFT_FAIL_IF(!function->module->owned.context, CUDA_ERROR_NOT_SUPPORTED);
     *hmod = function->module->owned.handle;
     return CUDA_SUCCESS;
 }
@@ -144,8 +140,8 @@ SOFT_API cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOff
 {
     soft_function *function;
     SOFT_TRY(get(func, &function));
-    if (!paramOffset || paramIndex >= function->kernel->param_count)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!paramOffset || paramIndex >= function->kernel->param_count,
+                 CUDA_ERROR_INVALID_VALUE);
     *paramOffset = function->kernel->param_offsets[paramIndex];
     if (paramSize)
         *paramSize = function->kernel->param_sizes[paramIndex];
@@ -156,8 +152,8 @@ SOFT_API cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfu
 {
     soft_function *function;
     SOFT_TRY(get(hfunc, &function));
-    if (!pi || (int)attrib < 0 || attrib >= CU_FUNC_ATTRIBUTE_MAX)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pi || (int)attrib < 0 || attrib >= CU_FUNC_ATTRIBUTE_MAX,
+                 CUDA_ERROR_INVALID_VALUE);
     switch (attrib) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         *pi = SOFT_MAX_THREADS;
@@ -185,13 +181,11 @@ SOFT_API cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int v
     SOFT_TRY(get(hfunc, &function));
     switch (attrib) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        if (value < 0 || value > (int)GR_CUHOST_SHARED_MAX)
-            return CUDA_ERROR_INVALID_VALUE;
+        SOFT_FAIL_IF(value < 0 || value > (int)GR_CUHOST_SHARED_MAX, CUDA_ERROR_INVALID_VALUE);
         atomic_store(&function->max_dynamic_shared, value);
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        if (value < -1 || value > 100)
-            return CUDA_ERROR_INVALID_VALUE;
+        SOFT_FAIL_IF(value < -1 || value > 100, CUDA_ERROR_INVALID_VALUE);
         atomic_store(&function->carveout, value);
         return CUDA_SUCCESS;
     default:
@@ -213,8 +207,8 @@ SOFT_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CU
 {
     soft_function *function;
     SOFT_TRY(get(func, &function));
-    if (!numBlocks || blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!numBlocks || blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE,
+                 CUDA_ERROR_INVALID_VALUE);
     if (blockSize > SOFT_MAX_THREADS ||
         dynamicSMemSize > (size_t)atomic_load(&function->max_dynamic_shared))
         *numBlocks = 0;
@@ -251,14 +245,13 @@ SOFT_API cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockS
 {
     soft_function *function;
     SOFT_TRY(get(func, &function));
-    if (!minGridSize || !blockSize || blockSizeLimit < 0 ||
-        flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!minGridSize || !blockSize || blockSizeLimit < 0 ||
+                     flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE,
+                 CUDA_ERROR_INVALID_VALUE);
     int limit = blockSizeLimit == 0 || blockSizeLimit > SOFT_MAX_THREADS ? SOFT_MAX_THREADS
                                                                          : blockSizeLimit;
     int block = potential_block(function, blockSizeToDynamicSMemSize, dynamicSMemSize, limit);
-    if (block == 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(block == 0, CUDA_ERROR_INVALID_VALUE);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     *blockSize = block;
     *minGridSize = (processors > 0 ? (int)processors : 1) * (MAX_THREADS_OF_MULTIPROCESSOR / block);

@@ -132,8 +132,7 @@ static void run_blocks(job *j)
 
 static CUresult result_of(job *j)
 {
-    if (atomic_load(&j->stopped))
-        return CUDA_ERROR_ASSERT;
+    SOFT_FAIL_IF(atomic_load(&j->stopped), CUDA_ERROR_ASSERT);
     return atomic_load(&j->failed) ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_SUCCESS;
 }
 

@@ -171,8 +171,7 @@ static CUresult push_launch(soft_stream *stream, const launch *l, bool is_first,
     size_t size = launch_size(l->kernel);
     _Alignas(launch) unsigned char small[SOFT_PAYLOAD];
     launch *record = size <= sizeof(small) ? (launch *)(void *)small : malloc(size);
-    if (!record)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!record, CUDA_ERROR_OUT_OF_MEMORY);
     memset(record, 0, size);
     *record = *l;
     CUresult result = CUDA_ERROR_INVALID_VALUE;
@@ -195,8 +194,7 @@ static CUresult start_launch(CUfunction f, const unsigned grid[3], const unsigne
 {
     SOFT_TRY(soft_check_init());
     soft_function *function = soft_function_get(f);
-    if (!function)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!function, CUDA_ERROR_INVALID_HANDLE);
     if (!dimensions_are_valid(grid, block)) {
         soft_log(SOFT_WARN,
                  "kernel %s was launched with %u x %u x %u blocks of %u x %u x %u threads: each "
@@ -205,13 +203,13 @@ static CUresult start_launch(CUfunction f, const unsigned grid[3], const unsigne
                  SOFT_MAX_THREADS);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if ((params && extra) || shared > (unsigned)atomic_load(&function->max_dynamic_shared))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF((params && extra) || shared > (unsigned)atomic_load(&function->max_dynamic_shared),
+                 CUDA_ERROR_INVALID_VALUE);
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(handle, &stream));
     soft_module *module = function->module;
-    if (module->owned.context && module->owned.context != soft_stream_context(stream))
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(module->owned.context && module->owned.context != soft_stream_context(stream),
+                 CUDA_ERROR_INVALID_HANDLE);
 
     launch l = {.module = module, .kernel = function->kernel, .shared = shared};
     l.context = soft_stream_context(stream);
@@ -264,8 +262,7 @@ SOFT_API_ptsz(cuLaunchKernelEx,
               (config, f, kernelParams, extra))
 {
     SOFT_TRY(soft_check_init());
-    if (!config || (config->numAttrs > 0 && !config->attrs))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!config || (config->numAttrs > 0 && !config->attrs), CUDA_ERROR_INVALID_VALUE);
     for (unsigned i = 0; i < config->numAttrs; i++) {
         static int logged;
         if (!attribute_is_harmless(&config->attrs[i]))

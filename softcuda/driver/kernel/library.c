@@ -16,8 +16,7 @@ static bool options_are_there(unsigned jit, const void *jit_options, void **jit_
 static CUresult load(CUlibrary *library, const void *image, const char *path, bool has_options)
 {
     SOFT_TRY(soft_check_init());
-    if (!library || (!image && !path) || !has_options)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!library || (!image && !path) || !has_options, CUDA_ERROR_INVALID_VALUE);
     void *object;
     SOFT_TRY(path ? soft_image_open_file(path, &object) : soft_image_open(image, &object));
     soft_module *module;
@@ -52,8 +51,7 @@ SOFT_API cuLibraryUnload(CUlibrary library)
 {
     SOFT_TRY(soft_check_init());
     soft_module *module = soft_handle_drop(SOFT_KIND_LIBRARY, library);
-    if (!module)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!module, CUDA_ERROR_INVALID_HANDLE);
     soft_module_close(module);
     return CUDA_SUCCESS;
 }
@@ -61,8 +59,7 @@ SOFT_API cuLibraryUnload(CUlibrary library)
 SOFT_API cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
 {
     SOFT_TRY(soft_check_init());
-    if (!pKernel || !name)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pKernel || !name, CUDA_ERROR_INVALID_VALUE);
     soft_function *function;
     SOFT_TRY(soft_function_find(SOFT_KIND_LIBRARY, library, name, &function));
     *pKernel = function->kernel_handle;
@@ -76,11 +73,9 @@ SOFT_FORWARD(cuLibraryGetGlobal,
 SOFT_API cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 {
     SOFT_TRY(soft_check_context(NULL));
-    if (!pFunc)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pFunc, CUDA_ERROR_INVALID_VALUE);
     soft_function *function = soft_handle_get(SOFT_KIND_KERNEL, kernel);
-    if (!function)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!function, CUDA_ERROR_INVALID_HANDLE);
     *pFunc = function->function_handle;
     return CUDA_SUCCESS;
 }
@@ -88,11 +83,9 @@ SOFT_API cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 SOFT_API cuKernelGetName(const char **name, CUkernel hfunc)
 {
     SOFT_TRY(soft_check_init());
-    if (!name || !hfunc)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!name || !hfunc, CUDA_ERROR_INVALID_VALUE);
     soft_function *function = soft_handle_get(SOFT_KIND_KERNEL, hfunc);
-    if (!function)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!function, CUDA_ERROR_INVALID_HANDLE);
     *name = function->kernel->name;
     return CUDA_SUCCESS;
 }

@@ -107,8 +107,7 @@ static CUresult add_global(soft_module *module, void *address, size_t size)
         if (g->address == address)
             return CUDA_SUCCESS;
     soft_global *global = calloc(1, sizeof(*global));
-    if (!global)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!global, CUDA_ERROR_OUT_OF_MEMORY);
     const soft_range range = {.base = address,
                               .size = size,
                               .kind = SOFT_MEMORY_DEVICE,
@@ -131,14 +130,11 @@ CUresult soft_module_global(enum soft_kind kind, const void *handle, const char 
 {
     SOFT_TRY(soft_check_context(NULL));
     soft_module *module = soft_handle_get(kind, handle);
-    if (!module)
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (!name || (!address && !size))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!module, CUDA_ERROR_INVALID_HANDLE);
+    SOFT_FAIL_IF(!name || (!address && !size), CUDA_ERROR_INVALID_VALUE);
     void *found;
     size_t bytes;
-    if (!find_variable(module, name, &found, &bytes))
-        return CUDA_ERROR_NOT_FOUND;
+    SOFT_FAIL_IF(!find_variable(module, name, &found, &bytes), CUDA_ERROR_NOT_FOUND);
     pthread_mutex_lock(&module->lock);
     CUresult result = add_global(module, found, bytes);
     pthread_mutex_unlock(&module->lock);
@@ -158,8 +154,7 @@ static CUresult load(CUmodule *module, const char *path, const void *image)
     soft_module *made;
     void *object;
     SOFT_TRY(soft_check_context(&context));
-    if (!module || (!path && !image))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!module || (!path && !image), CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(path ? soft_image_open_file(path, &object) : soft_image_open(image, &object));
     SOFT_TRY(soft_module_new(context, SOFT_KIND_MODULE, object, &made));
     *module = made->owned.handle;
@@ -213,8 +208,7 @@ SOFT_API cuModuleUnload(CUmodule hmod)
 {
     SOFT_TRY(soft_check_context(NULL));
     soft_module *module = soft_handle_drop(SOFT_KIND_MODULE, hmod);
-    if (!module)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!module, CUDA_ERROR_INVALID_HANDLE);
     /*
      * Copies to the module's globals may be queued, so wait for them. Ignore a sticky error of the
      * context.
@@ -227,8 +221,7 @@ SOFT_API cuModuleUnload(CUmodule hmod)
 SOFT_API cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 {
     SOFT_TRY(soft_check_context(NULL));
-    if (!hfunc || !name || !*name)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!hfunc || !name || !*name, CUDA_ERROR_INVALID_VALUE);
     soft_function *function;
     SOFT_TRY(soft_function_find(SOFT_KIND_MODULE, hmod, name, &function));
     *hfunc = function->function_handle;
@@ -243,8 +236,7 @@ SOFT_FORWARD(cuModuleGetGlobal_v2,
 SOFT_API cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
     SOFT_TRY(soft_check_init());
-    if (!mode)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!mode, CUDA_ERROR_INVALID_VALUE);
     *mode = CU_MODULE_EAGER_LOADING;
     return CUDA_SUCCESS;
 }

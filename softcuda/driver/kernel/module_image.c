@@ -162,8 +162,7 @@ static CUresult open_descriptor(int fd, const char *name, void **object)
 static CUresult open_copy(const void *image, size_t size, const char *name, void **object)
 {
     int fd = memfd_create("libgrinterop-softcuda-module", MFD_CLOEXEC);
-    if (fd < 0)
-        return CUDA_ERROR_OPERATING_SYSTEM;
+    SOFT_FAIL_IF(fd < 0, CUDA_ERROR_OPERATING_SYSTEM);
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
     if (soft_file_write(fd, image, size, 0))
         result = open_descriptor(fd, name, object);
@@ -204,8 +203,7 @@ static unsigned char *read_file(const char *path, size_t *size)
 CUresult soft_image_open_file(const char *path, void **object)
 {
     size_t size = 0;
-    if (!*path)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!*path, CUDA_ERROR_INVALID_VALUE);
     unsigned char *bytes = read_file(path, &size);
     if (!bytes)
         return errno == ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_FILE_NOT_FOUND;

@@ -25,8 +25,7 @@ static CUresult start(const soft_memfd *file, size_t size, size_t booked,
                       const CUmemAllocationProp *prop, CUmemGenericAllocationHandle *handle)
 {
     soft_allocation *allocation = calloc(1, sizeof(*allocation));
-    if (!allocation)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!allocation, CUDA_ERROR_OUT_OF_MEMORY);
     *allocation = (soft_allocation){
         .prop = *prop, .file = *file, .size = size, .booked = booked, .holders = 1};
     void *made = soft_handle_new(SOFT_KIND_ALLOCATION, allocation);
@@ -104,9 +103,9 @@ static CUresult check_properties(const CUmemAllocationProp *prop)
     const unsigned windows = CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT;
     const unsigned fabric = 8;
     unsigned types = (unsigned)prop->requestedHandleTypes;
-    if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED || prop->win32HandleMetaData ||
-        (types & ~(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | windows | fabric)))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(prop->type != CU_MEM_ALLOCATION_TYPE_PINNED || prop->win32HandleMetaData ||
+                     (types & ~(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | windows | fabric)),
+                 CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(soft_allocation_check_location(&prop->location));
     if (types & (windows | fabric))
         return soft_unsupported(&logged_handle,
@@ -123,8 +122,7 @@ SOFT_API cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
     SOFT_TRY(soft_check_init());
     bool is_known = option == CU_MEM_ALLOC_GRANULARITY_MINIMUM ||
                     option == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED;
-    if (!granularity || !prop || !is_known)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!granularity || !prop || !is_known, CUDA_ERROR_INVALID_VALUE);
     CUmemAllocationProp anywhere = *prop;
     anywhere.location.id = 0; /* the NVIDIA driver ignores the ordinal */
     SOFT_TRY(check_properties(&anywhere));
@@ -154,8 +152,7 @@ static CUresult create(size_t size, const CUmemAllocationProp *prop,
 {
     soft_memfd file;
     CUdevice device = prop->location.id;
-    if (!soft_device_memory_charge(device, size))
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!soft_device_memory_charge(device, size), CUDA_ERROR_OUT_OF_MEMORY);
     CUresult result = soft_memfd_create(size, soft_device_number(device), &file);
     if (result != CUDA_SUCCESS) {
         soft_device_memory_uncharge(device, size);
@@ -177,8 +174,8 @@ SOFT_API cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                      const CUmemAllocationProp *prop, unsigned long long flags)
 {
     SOFT_TRY(soft_check_init());
-    if (!handle || !prop || flags != 0 || size == 0 || size % SOFT_GRANULARITY != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!handle || !prop || flags != 0 || size == 0 || size % SOFT_GRANULARITY != 0,
+                 CUDA_ERROR_INVALID_VALUE);
     CUmemAllocationProp granted = *prop;
     CUresult result = check_properties(&granted);
     granted.allocFlags.compressionType = 0;
@@ -208,8 +205,9 @@ SOFT_API cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocat
                                       unsigned long long flags)
 {
     SOFT_TRY(soft_check_init());
-    if (!shareableHandle || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!shareableHandle || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+                     flags != 0,
+                 CUDA_ERROR_INVALID_VALUE);
     CUresult result = CUDA_SUCCESS;
     int fd = -1;
     pthread_mutex_lock(&lock);
@@ -255,7 +253,7 @@ SOFT_API cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
                                         CUmemAllocationHandleType shHandleType)
 {
     SOFT_TRY(soft_check_init());
-    if (!handle || shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!handle || shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                 CUDA_ERROR_INVALID_VALUE);
     return import((int)(intptr_t)osHandle, handle);
 }

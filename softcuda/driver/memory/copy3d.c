@@ -46,11 +46,10 @@ static CUresult resolve_side(const described_side *described, const copy_block *
         return copy_find_array(described->array,
                                (size_t[]){described->x, described->y, described->z},
                                (size_t[]){block->width, block->height, block->depth}, side);
-    if (described->type < CU_MEMORYTYPE_HOST || described->type > CU_MEMORYTYPE_UNIFIED)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(described->type < CU_MEMORYTYPE_HOST || described->type > CU_MEMORYTYPE_UNIFIED,
+                 CUDA_ERROR_INVALID_VALUE);
     size_t pitch, height;
-    if (!resolve_pitch(described, block, &pitch, &height))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!resolve_pitch(described, block, &pitch, &height), CUDA_ERROR_INVALID_VALUE);
 
     size_t slice = 0, offset = described->x, extent = block->width;
     bool fits = add_product(&slice, pitch, height) && add_product(&offset, described->y, pitch) &&
@@ -60,8 +59,7 @@ static CUresult resolve_side(const described_side *described, const copy_block *
     const unsigned char *base = described->type == CU_MEMORYTYPE_HOST
                                     ? described->host
                                     : (const unsigned char *)(uintptr_t)described->device;
-    if (!fits || !base)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!fits || !base, CUDA_ERROR_INVALID_VALUE);
     side->address = (unsigned char *)(uintptr_t)base + offset;
     side->pitch = pitch;
     side->slice = slice;
@@ -73,8 +71,7 @@ CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream h
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(handle, &stream));
-    if (!given)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!given, CUDA_ERROR_INVALID_VALUE);
     copy_block block = {
         .width = given->WidthInBytes, .height = given->Height, .depth = given->Depth};
     if (!block.width || !block.height || !block.depth)

@@ -49,8 +49,7 @@ CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
                          const soft_context *party, enum copy_place *place)
 {
     soft_range range;
-    if (!address)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!address, CUDA_ERROR_INVALID_VALUE);
     if (!soft_range_find(address, &range)) {
         *place = COPY_PAGEABLE;
         if (type != CU_MEMORYTYPE_DEVICE)
@@ -59,9 +58,9 @@ CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
         return CUDA_ERROR_INVALID_VALUE;
     }
     *place = place_of(&range);
-    if (!is_accessible(&range, party) ||
-        extent > soft_range_reach(address, 1u << soft_context_device(party)))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!is_accessible(&range, party) ||
+                     extent > soft_range_reach(address, 1u << soft_context_device(party)),
+                 CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
 }
 

@@ -49,8 +49,7 @@ CUresult soft_device_memory_new(soft_range *range)
 {
     if (range->context)
         range->device = soft_context_device(range->context);
-    if (!soft_device_memory_charge(range->device, range->size))
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!soft_device_memory_charge(range->device, range->size), CUDA_ERROR_OUT_OF_MEMORY);
     range->base = soft_pages_new(range->size, SOFT_ALIGNMENT, true);
     if (!range->base) {
         soft_device_memory_uncharge(range->device, range->size);

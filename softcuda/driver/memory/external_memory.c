@@ -44,8 +44,8 @@ CUresult soft_external_get(CUexternalMemory handle, soft_external **external)
 CUresult soft_external_map(const soft_external *external, uint64_t offset, uint64_t size,
                            void *owner, unsigned char **bytes)
 {
-    if (size == 0 || offset > external->size || size > external->size - offset)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(size == 0 || offset > external->size || size > external->size - offset,
+                 CUDA_ERROR_INVALID_VALUE);
     soft_range range = {.size = size,
                         .kind = SOFT_MEMORY_EXTERNAL,
                         .what =
@@ -54,8 +54,7 @@ CUresult soft_external_map(const soft_external *external, uint64_t offset, uint6
                         .context = external->owned.context,
                         .owner = owner};
     range.base = soft_memfd_map(&external->file, offset, size);
-    if (!range.base)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!range.base, CUDA_ERROR_OUT_OF_MEMORY);
     CUresult result = soft_range_add(&range);
     if (result != CUDA_SUCCESS)
         soft_device_memory_free(&range, "external memory of a failed mapping");
@@ -114,8 +113,7 @@ static CUresult import(soft_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_
                        CUexternalMemory *handle)
 {
     soft_external *external = calloc(1, sizeof(*external));
-    if (!external)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!external, CUDA_ERROR_OUT_OF_MEMORY);
     CUresult result = open_file(descriptor, &external->file);
     if (result == CUDA_SUCCESS)
         result = check_device(context, descriptor, external);
@@ -143,12 +141,12 @@ SOFT_API cuImportExternalMemory(CUexternalMemory *extMem_out,
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (!extMem_out || !memHandleDesc)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!extMem_out || !memHandleDesc, CUDA_ERROR_INVALID_VALUE);
     const CUDA_EXTERNAL_MEMORY_HANDLE_DESC descriptor = *memHandleDesc;
     SOFT_TRY(check_type(descriptor.type));
-    if (descriptor.size == 0 || (descriptor.flags & ~(unsigned)CUDA_EXTERNAL_MEMORY_DEDICATED))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(descriptor.size == 0 ||
+                     (descriptor.flags & ~(unsigned)CUDA_EXTERNAL_MEMORY_DEDICATED),
+                 CUDA_ERROR_INVALID_VALUE);
     return import(context, &descriptor, extMem_out);
 }
 
@@ -157,8 +155,7 @@ SOFT_API cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory e
 {
     soft_external *external;
     SOFT_TRY(soft_external_get(extMem, &external));
-    if (!devPtr || !bufferDesc || bufferDesc->flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!devPtr || !bufferDesc || bufferDesc->flags != 0, CUDA_ERROR_INVALID_VALUE);
     unsigned char *bytes;
     SOFT_TRY(soft_external_map(external, bufferDesc->offset, bufferDesc->size, NULL, &bytes));
     *devPtr = (CUdeviceptr)(uintptr_t)bytes;
@@ -169,8 +166,7 @@ SOFT_API cuDestroyExternalMemory(CUexternalMemory extMem)
 {
     SOFT_TRY(soft_check_context(NULL));
     soft_external *external = soft_handle_drop(SOFT_KIND_EXTERNAL_MEMORY, extMem);
-    if (!external)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!external, CUDA_ERROR_INVALID_HANDLE);
     end_external(external);
     return CUDA_SUCCESS;
 }

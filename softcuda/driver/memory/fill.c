@@ -60,13 +60,13 @@ static CUresult check(const fill_block *block, const soft_context *context, enum
     size_t row, extent;
     bool aligned = (uintptr_t)block->address % block->element == 0 &&
                    (block->height == 1 || block->pitch % block->element == 0);
-    if (!aligned || __builtin_mul_overflow(block->width, block->element, &row) ||
-        (block->height > 1 && block->pitch < row) ||
-        __builtin_mul_overflow(block->height - 1, block->pitch, &extent) ||
-        __builtin_add_overflow(extent, row, &extent))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (soft_range_find(block->address, &range) && !soft_can_access(context, &range))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!aligned || __builtin_mul_overflow(block->width, block->element, &row) ||
+                     (block->height > 1 && block->pitch < row) ||
+                     __builtin_mul_overflow(block->height - 1, block->pitch, &extent) ||
+                     __builtin_add_overflow(extent, row, &extent),
+                 CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(soft_range_find(block->address, &range) && !soft_can_access(context, &range),
+                 CUDA_ERROR_INVALID_VALUE);
     return copy_find_place(block->address, extent, CU_MEMORYTYPE_DEVICE, context, place);
 }
 

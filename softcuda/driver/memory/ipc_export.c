@@ -108,9 +108,9 @@ SOFT_API cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 {
     SOFT_TRY(soft_check_context(NULL));
     soft_range range;
-    if (!pHandle || !soft_range_find((void *)(uintptr_t)dptr, &range) ||
-        range.kind != SOFT_MEMORY_DEVICE || range.owner)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pHandle || !soft_range_find((void *)(uintptr_t)dptr, &range) ||
+                     range.kind != SOFT_MEMORY_DEVICE || range.owner,
+                 CUDA_ERROR_INVALID_VALUE);
     soft_ipc_handle handle;
     pthread_mutex_lock(&exporting);
     CUresult result = export(&range, &handle);

@@ -17,8 +17,7 @@ CUresult soft_ipc_describe(uint32_t magic, const soft_memfd *file, size_t start,
         .magic = magic, .process = getpid(), .fd = file->fd, .start = start, .size = size};
     bool named = getrandom(handle->name, sizeof(handle->name), 0) == sizeof(handle->name) &&
                  soft_memfd_set_name(file, handle->name) && fstat(file->fd, &status) == 0;
-    if (!named)
-        return CUDA_ERROR_OPERATING_SYSTEM;
+    SOFT_FAIL_IF(!named, CUDA_ERROR_OPERATING_SYSTEM);
     handle->inode = status.st_ino;
     return CUDA_SUCCESS;
 }
@@ -46,13 +45,10 @@ static bool is_inside(const soft_ipc_handle *handle, const soft_memfd *file)
 CUresult soft_ipc_open(uint32_t magic, const soft_ipc_handle *handle, const char *call,
                        soft_memfd *file)
 {
-    if (handle->magic != magic || handle->process <= 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (handle->process == getpid())
-        return CUDA_ERROR_INVALID_CONTEXT;
+    SOFT_FAIL_IF(handle->magic != magic || handle->process <= 0, CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(handle->process == getpid(), CUDA_ERROR_INVALID_CONTEXT);
     int fd = open_of_process(handle);
-    if (fd < 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(fd < 0, CUDA_ERROR_INVALID_VALUE);
     CUresult result = soft_memfd_open(fd, call, file);
     close(fd);
     if (result != CUDA_SUCCESS)

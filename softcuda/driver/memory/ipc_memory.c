@@ -41,8 +41,7 @@ static CUresult map(const soft_ipc_handle *handle, opened *o)
                         .owner = o};
     range.base = soft_memfd_map(&file, handle->start, handle->size);
     soft_memfd_close(&file);
-    if (!range.base)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!range.base, CUDA_ERROR_OUT_OF_MEMORY);
     CUresult result = soft_range_add(&range);
     if (result != CUDA_SUCCESS)
         soft_device_memory_free(&range, "memory of another process, of a failed open");
@@ -54,12 +53,10 @@ static CUresult open_locked(const soft_ipc_handle *handle, soft_context *context
                             CUdeviceptr *pointer)
 {
     opened *o = find_locked(handle, soft_context_device(context));
-    if (o && o->context != context)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(o && o->context != context, CUDA_ERROR_INVALID_HANDLE);
     if (!o) {
         o = calloc(1, sizeof(*o));
-        if (!o)
-            return CUDA_ERROR_OUT_OF_MEMORY;
+        SOFT_FAIL_IF(!o, CUDA_ERROR_OUT_OF_MEMORY);
         o->context = context;
         CUresult result = map(handle, o);
         if (result != CUDA_SUCCESS) {
@@ -79,8 +76,7 @@ SOFT_API cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsign
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (!pdptr || Flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pdptr || Flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, CUDA_ERROR_INVALID_VALUE);
     soft_ipc_handle found;
     memcpy(&found, &handle, sizeof(found));
     pthread_mutex_lock(&lock);
@@ -126,8 +122,8 @@ SOFT_API cuIpcCloseMemHandle(CUdeviceptr dptr)
 {
     SOFT_TRY(soft_check_context(NULL));
     opened *last;
-    if (!drop_hold((const unsigned char *)(uintptr_t)dptr, &last))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!drop_hold((const unsigned char *)(uintptr_t)dptr, &last),
+                 CUDA_ERROR_INVALID_VALUE);
     if (!last)
         return CUDA_SUCCESS;
     soft_contexts_drain();

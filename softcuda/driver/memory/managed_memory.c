@@ -11,9 +11,10 @@
 CUresult soft_managed_check(CUdeviceptr pointer, size_t size)
 {
     soft_range range;
-    if (!size || !soft_range_find((void *)(uintptr_t)pointer, &range) || !soft_is_managed(&range) ||
-        size > range.size - (size_t)((unsigned char *)(uintptr_t)pointer - range.base))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!size || !soft_range_find((void *)(uintptr_t)pointer, &range) ||
+                     !soft_is_managed(&range) ||
+                     size > range.size - (size_t)((unsigned char *)(uintptr_t)pointer - range.base),
+                 CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
 }
 
@@ -118,8 +119,8 @@ static CUresult advise(CUdeviceptr pointer, size_t size, CUmem_advise advice, so
     SOFT_TRY(soft_check_context(NULL));
     SOFT_TRY(soft_managed_check(pointer, size));
     SOFT_TRY(check_advice(&given));
-    if (is_pool_memory(pointer))
-        return CUDA_ERROR_NOT_SUPPORTED; /* as on a GPU: memory of a pool has no advice */
+    SOFT_FAIL_IF(is_pool_memory(pointer),
+                 CUDA_ERROR_NOT_SUPPORTED); /* as on a GPU: memory of a pool has no advice */
     return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, apply_advice, &given);
 }
 

@@ -37,8 +37,7 @@ SOFT_API_ptsz(cuMemPrefetchAsync_v2,
               (devPtr, count, location, flags, hStream))
 {
     SOFT_TRY(soft_check_init());
-    if (flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(flags != 0, CUDA_ERROR_INVALID_VALUE);
     return prefetch(devPtr, count, soft_place_of_location(&location), hStream);
 }
 #endif
@@ -60,9 +59,9 @@ static CUresult check_batch(const struct batch *batch, unsigned long long flags,
 {
     soft_stream *ordered;
     SOFT_TRY(soft_check_init());
-    if (!batch->pointers || !batch->sizes || !batch->count || flags != 0 || !stream ||
-        stream == CU_STREAM_LEGACY)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!batch->pointers || !batch->sizes || !batch->count || flags != 0 || !stream ||
+                     stream == CU_STREAM_LEGACY,
+                 CUDA_ERROR_INVALID_VALUE);
     CUresult result = soft_stream_get(stream, &ordered);
     for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++)
         result = soft_managed_check(batch->pointers[i], batch->sizes[i]);
@@ -71,15 +70,15 @@ static CUresult check_batch(const struct batch *batch, unsigned long long flags,
 
 static CUresult check_places(const struct batch *batch)
 {
-    if (!batch->places || !batch->first_of || !batch->place_count ||
-        batch->place_count > batch->count || batch->first_of[0] != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!batch->places || !batch->first_of || !batch->place_count ||
+                     batch->place_count > batch->count || batch->first_of[0] != 0,
+                 CUDA_ERROR_INVALID_VALUE);
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; i < batch->place_count && result == CUDA_SUCCESS; i++) {
         /* A location without ranges is rejected, as on a GPU. */
-        if (batch->first_of[i] >= batch->count ||
-            (i > 0 && batch->first_of[i] < batch->first_of[i - 1]))
-            return CUDA_ERROR_INVALID_VALUE;
+        SOFT_FAIL_IF(batch->first_of[i] >= batch->count ||
+                         (i > 0 && batch->first_of[i] < batch->first_of[i - 1]),
+                     CUDA_ERROR_INVALID_VALUE);
         result = soft_place_check(soft_place_of_location(&batch->places[i]));
     }
     return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
@@ -160,13 +159,12 @@ SOFT_API_ptsz(cuStreamAttachMemAsync,
     SOFT_TRY(soft_stream_get(hStream, &stream));
     soft_range range;
     void *address = (void *)(uintptr_t)dptr;
-    if (!soft_range_find(address, &range) || !soft_is_managed(&range) ||
-        (void *)range.base != address || (length && length != range.size))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!soft_range_find(address, &range) || !soft_is_managed(&range) ||
+                     (void *)range.base != address || (length && length != range.size),
+                 CUDA_ERROR_INVALID_VALUE);
     bool is_single = flags == CU_MEM_ATTACH_SINGLE;
-    if (!is_single && flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (is_single && (!hStream || hStream == CU_STREAM_LEGACY))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!is_single && flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST,
+                 CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(is_single && (!hStream || hStream == CU_STREAM_LEGACY), CUDA_ERROR_INVALID_VALUE);
     return soft_stream_order(stream);
 }

@@ -106,8 +106,7 @@ SOFT_API cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_att
 {
     soft_advice advice;
     SOFT_TRY(find_advice(devPtr, count, &advice));
-    if (!data || !dataSizes || !attributes || !numAttributes)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!data || !dataSizes || !attributes || !numAttributes, CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; i < numAttributes; i++)
         SOFT_TRY(check_attribute(data[i], dataSizes[i], (int)attributes[i]));
     for (size_t i = 0; i < numAttributes; i++)

@@ -109,8 +109,7 @@ static bool fill(int fd, size_t size, int device)
 CUresult soft_memfd_create(size_t size, int device, soft_memfd *file)
 {
     int fd = memfd_create("grinterop software CUDA memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(fd < 0, CUDA_ERROR_OUT_OF_MEMORY);
     if (!fill(fd, size, device)) {
         close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -12,8 +12,7 @@ static CUresult allocate(CUdeviceptr *pointer, size_t size, enum soft_memory kin
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
     SOFT_TRY(soft_capture_check_unsafe());
-    if (!pointer || size == 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pointer || size == 0, CUDA_ERROR_INVALID_VALUE);
     soft_range range = {
         .size = size, .kind = kind, .what = what, .flags = flags, .context = context};
     SOFT_TRY(soft_device_memory_new(&range));
@@ -29,13 +28,13 @@ SOFT_API cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
 {
     SOFT_TRY(soft_check_context(NULL));
     bool good_element = ElementSizeBytes == 4 || ElementSizeBytes == 8 || ElementSizeBytes == 16;
-    if (!dptr || !pPitch || !WidthInBytes || !Height || !good_element)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!dptr || !pPitch || !WidthInBytes || !Height || !good_element,
+                 CUDA_ERROR_INVALID_VALUE);
 
     size_t pitch = (WidthInBytes + PITCH_ALIGNMENT - 1) & ~(size_t)(PITCH_ALIGNMENT - 1);
     size_t size;
-    if (pitch < WidthInBytes || __builtin_mul_overflow(pitch, Height, &size))
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(pitch < WidthInBytes || __builtin_mul_overflow(pitch, Height, &size),
+                 CUDA_ERROR_OUT_OF_MEMORY);
     SOFT_TRY(allocate(dptr, size, SOFT_MEMORY_DEVICE, 0));
     *pPitch = pitch;
     return CUDA_SUCCESS;
@@ -75,12 +74,13 @@ SOFT_API cuMemFree_v2(CUdeviceptr dptr)
 
     soft_range range;
     const unsigned char *address = (const unsigned char *)(uintptr_t)dptr;
-    if (!soft_range_find(address, &range) || range.base != address)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!soft_range_find(address, &range) || range.base != address,
+                 CUDA_ERROR_INVALID_VALUE);
     if (range.kind == SOFT_MEMORY_POOL)
         return soft_pool_free_now(range.base);
-    if (!is_freeable(&range) || range.owner || !soft_range_remove(range.base, range.kind, &range))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!is_freeable(&range) || range.owner ||
+                     !soft_range_remove(range.base, range.kind, &range),
+                 CUDA_ERROR_INVALID_VALUE);
     if (soft_device_count() > 1)
         soft_contexts_drain();
     result = soft_context_wait(range.context);
@@ -120,9 +120,9 @@ SOFT_API cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr 
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
     soft_range range;
-    if (!soft_range_find((void *)(uintptr_t)dptr, &range) ||
-        (range.kind == SOFT_MEMORY_DEVICE && !soft_can_access(context, &range)))
-        return CUDA_ERROR_NOT_FOUND;
+    SOFT_FAIL_IF(!soft_range_find((void *)(uintptr_t)dptr, &range) ||
+                     (range.kind == SOFT_MEMORY_DEVICE && !soft_can_access(context, &range)),
+                 CUDA_ERROR_NOT_FOUND);
     if (pbase)
         *pbase = (CUdeviceptr)(uintptr_t)range.base;
     if (psize)

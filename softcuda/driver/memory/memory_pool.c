@@ -37,12 +37,10 @@ enum {
 static CUresult find_place(int memory, const CUmemLocation *location, int *place)
 {
     bool is_managed = memory == ALLOCATION_MANAGED;
-    if (!is_managed && memory != CU_MEM_ALLOCATION_TYPE_PINNED)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!is_managed && memory != CU_MEM_ALLOCATION_TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
     switch ((int)location->type) {
     case SOFT_PLACE_DEVICE:
-        if (soft_check_device(location->id) != CUDA_SUCCESS)
-            return CUDA_ERROR_INVALID_DEVICE;
+        SOFT_FAIL_IF(soft_check_device(location->id) != CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE);
         *place = (is_managed ? MANAGED_ON_DEVICE : ON_DEVICE) + location->id;
         return CUDA_SUCCESS;
     case SOFT_PLACE_HOST:
@@ -133,8 +131,7 @@ static CUresult get_pool_at(CUmemoryPool *handle, int memory, const CUmemLocatio
 {
     int place;
     SOFT_TRY(soft_check_init());
-    if (!handle || !location)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!handle || !location, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(find_place(memory, location, &place));
     pthread_mutex_lock(&soft_pool_lock);
     soft_pool *pool = current ? current_pool_locked(place) : default_pool_locked(place);
@@ -150,8 +147,7 @@ static CUresult set_pool_at(int memory, const CUmemLocation *location, CUmemoryP
     int place;
     SOFT_TRY(soft_pool_get(pool, &found));
     SOFT_TRY(find_place(memory, location, &place));
-    if (found->place != place)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(found->place != place, CUDA_ERROR_INVALID_VALUE);
     pthread_mutex_lock(&soft_pool_lock);
     current_pools[place] = found;
     pthread_mutex_unlock(&soft_pool_lock);
@@ -202,9 +198,10 @@ SOFT_API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 {
     SOFT_TRY(soft_check_init());
     int place;
-    if (!pool || !poolProps ||
-        find_place((int)poolProps->allocType, &poolProps->location, &place) != CUDA_SUCCESS)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pool || !poolProps ||
+                     find_place((int)poolProps->allocType, &poolProps->location, &place) !=
+                         CUDA_SUCCESS,
+                 CUDA_ERROR_INVALID_VALUE);
     if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
         return place == ON_HOST ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
 #if CUDA_VERSION >= 12020
@@ -212,8 +209,7 @@ SOFT_API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 #else
     soft_pool *created = pool_new(place, 0);
 #endif
-    if (!created)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!created, CUDA_ERROR_OUT_OF_MEMORY);
     *pool = created->handle;
     return CUDA_SUCCESS;
 }
@@ -295,8 +291,7 @@ static CUresult allocate_on(CUdeviceptr *pointer, size_t size, CUmemoryPool hand
 {
     soft_stream *ordered;
     SOFT_TRY(soft_stream_get(stream, &ordered));
-    if (!pointer)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pointer, CUDA_ERROR_INVALID_VALUE);
     *pointer = 0;
     if (!size)
         return CUDA_SUCCESS;
@@ -346,13 +341,11 @@ SOFT_API_ptsz(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStre
         return CUDA_SUCCESS;
     soft_range range;
     void *address = (void *)(uintptr_t)dptr;
-    if (!soft_range_find(address, &range) || (void *)range.base != address)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!soft_range_find(address, &range) || (void *)range.base != address,
+                 CUDA_ERROR_INVALID_VALUE);
     bool is_plain = range.kind == SOFT_MEMORY_DEVICE && !range.owner;
-    if (!is_plain && range.kind != SOFT_MEMORY_POOL)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!soft_range_remove(address, range.kind, &range))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!is_plain && range.kind != SOFT_MEMORY_POOL, CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(!soft_range_remove(address, range.kind, &range), CUDA_ERROR_INVALID_VALUE);
     CUresult result = soft_stream_push_copy(stream, run_free, &range, sizeof(range));
     if (result != CUDA_SUCCESS)
         soft_range_add(&range);
@@ -366,8 +359,7 @@ SOFT_API_ptsz(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStre
 CUresult soft_pool_free_now(void *base)
 {
     soft_range range;
-    if (!soft_range_remove(base, SOFT_MEMORY_POOL, &range))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!soft_range_remove(base, SOFT_MEMORY_POOL, &range), CUDA_ERROR_INVALID_VALUE);
     soft_contexts_drain();
     free_range(&range, "stream-ordered memory after cuMemFree");
     return CUDA_SUCCESS;

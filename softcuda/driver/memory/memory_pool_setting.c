@@ -73,14 +73,12 @@ SOFT_API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
     pool_attribute attribute;
     SOFT_TRY(get_attribute(pool, attr, value, &attribute));
     const soft_pool *found = attribute.pool;
-    if (attribute.place == &found->used)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(attribute.place == &found->used, CUDA_ERROR_INVALID_VALUE);
 
     cuuint64_t number = 0;
     memcpy(&number, value, attribute.size);
     bool is_mark = attribute.place == &found->used_high || attribute.place == &found->reserved_high;
-    if (is_mark && number != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(is_mark && number != 0, CUDA_ERROR_INVALID_VALUE);
     pthread_mutex_lock(&soft_pool_lock);
     if (is_mark)
         number = found->used;
@@ -101,12 +99,12 @@ static bool is_device(const CUmemLocation *location)
 static CUresult check_access(const soft_pool *pool, const CUmemAccessDesc *access)
 {
     unsigned flags = (unsigned)access->flags;
-    if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
-        flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-        flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
-        return CUDA_ERROR_NOT_SUPPORTED;
+    SOFT_FAIL_IF(flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+                     flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+                 CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(access->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+                     flags == CU_MEM_ACCESS_FLAGS_PROT_READ,
+                 CUDA_ERROR_NOT_SUPPORTED);
     bool is_own = access->location.id == pool->device;
     return !is_device(&access->location) || (is_own && flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
                ? CUDA_ERROR_INVALID_DEVICE
@@ -121,8 +119,7 @@ SOFT_API cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_
 {
     soft_pool *found;
     SOFT_TRY(soft_pool_get(pool, &found));
-    if (!map && count > 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!map && count > 0, CUDA_ERROR_INVALID_VALUE);
     bool takes = false;
     for (size_t i = 0; i < count; i++) {
         SOFT_TRY(check_access(found, &map[i]));
@@ -141,14 +138,12 @@ SOFT_API cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUme
 {
     soft_pool *found;
     SOFT_TRY(soft_pool_get(memPool, &found));
-    if (!flags || !location)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!flags || !location, CUDA_ERROR_INVALID_VALUE);
     if (soft_place_is_host((int)location->type) && found->memory != SOFT_POOL_OF_DEVICE) {
         *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         return CUDA_SUCCESS;
     }
-    if (!is_device(location))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!is_device(location), CUDA_ERROR_INVALID_VALUE);
     pthread_mutex_lock(&soft_pool_lock);
     *flags = (CUmemAccess_flags)found->access[location->id];
     pthread_mutex_unlock(&soft_pool_lock);

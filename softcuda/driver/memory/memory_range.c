@@ -44,14 +44,12 @@ static CUresult insert(const soft_range *range)
     size_t index = starts_up_to(range->base);
     bool overlaps_before = index > 0 && is_inside(&ranges[index - 1], range->base);
     bool overlaps_after = index < count && is_inside(range, ranges[index].base);
-    if (!range->size || overlaps_before || overlaps_after)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!range->size || overlaps_before || overlaps_after, CUDA_ERROR_INVALID_VALUE);
 
     if (count == capacity) {
         size_t wanted = capacity ? capacity * 2 : 64;
         soft_range *larger = realloc(ranges, wanted * sizeof(*ranges));
-        if (!larger)
-            return CUDA_ERROR_OUT_OF_MEMORY;
+        SOFT_FAIL_IF(!larger, CUDA_ERROR_OUT_OF_MEMORY);
         ranges = larger;
         capacity = wanted;
     }

@@ -32,8 +32,7 @@ SOFT_API cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDe
 {
     SOFT_TRY(soft_check_device(dev));
     SOFT_TRY(soft_check_device(peerDev));
-    if (!canAccessPeer)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!canAccessPeer, CUDA_ERROR_INVALID_VALUE);
     *canAccessPeer = dev != peerDev;
     return CUDA_SUCCESS;
 }
@@ -43,11 +42,10 @@ SOFT_API cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdev
 {
     SOFT_TRY(soft_check_device(srcDevice));
     SOFT_TRY(soft_check_device(dstDevice));
-    if (srcDevice == dstDevice)
-        return CUDA_ERROR_INVALID_DEVICE;
-    if (!value || attrib < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
-        (int)attrib > ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(srcDevice == dstDevice, CUDA_ERROR_INVALID_DEVICE);
+    SOFT_FAIL_IF(!value || attrib < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
+                     (int)attrib > ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED,
+                 CUDA_ERROR_INVALID_VALUE);
     *value = attrib == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED ||
              attrib == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED ||
              attrib == CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED;
@@ -82,8 +80,7 @@ static CUresult get_both(CUcontext handle, soft_context **current, soft_context 
     CUresult result = soft_check_context(current);
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_CONTEXT)
         return result;
-    if (!handle)
-        return CUDA_ERROR_INVALID_CONTEXT;
+    SOFT_FAIL_IF(!handle, CUDA_ERROR_INVALID_CONTEXT);
     result = soft_context_get(handle, peer);
     return result == CUDA_ERROR_INVALID_CONTEXT ? CUDA_ERROR_CONTEXT_IS_DESTROYED : result;
 }
@@ -108,8 +105,7 @@ SOFT_API cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
 {
     soft_context *current, *peer;
     SOFT_TRY(get_both(peerContext, &current, &peer));
-    if (Flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(Flags != 0, CUDA_ERROR_INVALID_VALUE);
     return !current || current->device == peer->device ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
                                                        : enable(current, peer);
 }
@@ -119,8 +115,7 @@ SOFT_API cuCtxDisablePeerAccess(CUcontext peerContext)
 {
     soft_context *current, *peer;
     SOFT_TRY(get_both(peerContext, &current, &peer));
-    if (!current || !is_enabled(current, peer))
-        return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+    SOFT_FAIL_IF(!current || !is_enabled(current, peer), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
     (void)soft_context_wait(current);
     pthread_rwlock_wrlock(&lock);
     pair **link = find_locked(current->id, peer->id), *found = *link;

@@ -13,8 +13,7 @@ SOFT_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (!pp || (Flags & ~(unsigned)ALLOC_FLAGS))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pp || (Flags & ~(unsigned)ALLOC_FLAGS), CUDA_ERROR_INVALID_VALUE);
     *pp = NULL;
     if (!bytesize)
         return CUDA_SUCCESS;
@@ -26,8 +25,7 @@ SOFT_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
                         .context = context};
     /* The memory begins at a page boundary, as in the NVIDIA driver. */
     range.base = soft_pages_new(bytesize, (size_t)sysconf(_SC_PAGESIZE), false);
-    if (!range.base)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!range.base, CUDA_ERROR_OUT_OF_MEMORY);
     CUresult result = soft_range_add(&range);
     if (result != CUDA_SUCCESS)
         soft_pages_retire(range.base, range.size, "pinned memory of a failed allocation");
@@ -45,8 +43,7 @@ SOFT_API cuMemFreeHost(void *p)
     if (result != CUDA_SUCCESS || !p)
         return result;
     soft_range range;
-    if (!soft_range_remove(p, SOFT_MEMORY_HOST, &range))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!soft_range_remove(p, SOFT_MEMORY_HOST, &range), CUDA_ERROR_INVALID_VALUE);
     result = soft_context_wait(range.context);
     soft_pages_retire(range.base, range.size, "pinned memory after cuMemFreeHost");
     return result;
@@ -57,10 +54,8 @@ SOFT_API cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
     const unsigned known = REGISTER_FLAGS | CU_MEMHOSTREGISTER_IOMEMORY;
-    if (!p || !bytesize || (Flags & ~known))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (Flags & CU_MEMHOSTREGISTER_IOMEMORY)
-        return CUDA_ERROR_NOT_SUPPORTED;
+    SOFT_FAIL_IF(!p || !bytesize || (Flags & ~known), CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(Flags & CU_MEMHOSTREGISTER_IOMEMORY, CUDA_ERROR_NOT_SUPPORTED);
 
     soft_range range = {.base = p,
                         .size = bytesize,
@@ -81,11 +76,11 @@ SOFT_API cuMemHostUnregister(void *p)
 {
     SOFT_TRY(soft_check_no_dead_context());
     soft_range range;
-    if (!p || (soft_range_find(p, &range) &&
-               (range.kind != SOFT_MEMORY_REGISTERED || (void *)range.base != p)))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!soft_range_remove(p, SOFT_MEMORY_REGISTERED, &range))
-        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    SOFT_FAIL_IF(!p || (soft_range_find(p, &range) &&
+                        (range.kind != SOFT_MEMORY_REGISTERED || (void *)range.base != p)),
+                 CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(!soft_range_remove(p, SOFT_MEMORY_REGISTERED, &range),
+                 CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
     return soft_context_wait(range.context);
 }
 
@@ -99,8 +94,7 @@ SOFT_API cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int 
 {
     SOFT_TRY(soft_check_context(NULL));
     soft_range range;
-    if (!pdptr || Flags != 0 || !find_pinned(p, &range))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pdptr || Flags != 0 || !find_pinned(p, &range), CUDA_ERROR_INVALID_VALUE);
     *pdptr = (CUdeviceptr)(uintptr_t)p;
     return CUDA_SUCCESS;
 }
@@ -109,8 +103,7 @@ SOFT_API cuMemHostGetFlags(unsigned int *pFlags, void *p)
 {
     SOFT_TRY(soft_check_context(NULL));
     soft_range range;
-    if (!pFlags || !find_pinned(p, &range))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pFlags || !find_pinned(p, &range), CUDA_ERROR_INVALID_VALUE);
     *pFlags = range.flags |
               CU_MEMHOSTALLOC_DEVICEMAP; /* with unified addressing all pinned memory is mapped */
     return CUDA_SUCCESS;

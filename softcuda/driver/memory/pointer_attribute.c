@@ -44,8 +44,9 @@ static CUresult query(void *data, unsigned attribute, const soft_range *range, C
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         return put_int(data, soft_is_host(range) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-        if (soft_check_context(&current) == CUDA_SUCCESS && !soft_can_access(current, range))
-            return CUDA_ERROR_INVALID_VALUE;
+        SOFT_FAIL_IF(soft_check_context(&current) == CUDA_SUCCESS &&
+                         !soft_can_access(current, range),
+                     CUDA_ERROR_INVALID_VALUE);
         return put_word(data, pointer);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
         put_word(data, has_host_pointer(range) ? pointer : 0);
@@ -87,8 +88,8 @@ SOFT_API cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 {
     SOFT_TRY(soft_check_no_dead_context());
     soft_range range;
-    if (!data || !soft_range_find((void *)(uintptr_t)ptr, &range))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!data || !soft_range_find((void *)(uintptr_t)ptr, &range),
+                 CUDA_ERROR_INVALID_VALUE);
     return query(data, attribute, &range, ptr);
 }
 
@@ -130,8 +131,7 @@ SOFT_API cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
                                 void **data, CUdeviceptr ptr)
 {
     SOFT_TRY(soft_check_no_dead_context());
-    if (!numAttributes || !attributes || !data)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!numAttributes || !attributes || !data, CUDA_ERROR_INVALID_VALUE);
     for (unsigned i = 0; i < numAttributes; i++)
         if (!is_known(attributes[i]) || !data[i])
             return CUDA_ERROR_INVALID_VALUE;
@@ -150,9 +150,9 @@ SOFT_API cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
     SOFT_TRY(soft_check_no_dead_context());
     unsigned syncs;
     soft_range range;
-    if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
-        !soft_range_find((void *)(uintptr_t)ptr, &range))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
+                     !soft_range_find((void *)(uintptr_t)ptr, &range),
+                 CUDA_ERROR_INVALID_VALUE);
     memcpy(&syncs, value, sizeof(syncs));
     soft_range_set_syncs(range.base, syncs != 0);
     return CUDA_SUCCESS;

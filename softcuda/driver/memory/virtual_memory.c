@@ -52,8 +52,7 @@ static size_t page_size(void)
 static CUresult reserve(unsigned char *hint, size_t size, size_t alignment, CUdeviceptr *pointer)
 {
     reservation *r = calloc(1, sizeof(*r));
-    if (!r)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!r, CUDA_ERROR_OUT_OF_MEMORY);
     r->base = soft_pages_reserve(hint, size, alignment);
     r->size = size;
     if (!r->base || soft_pages_guard(r->base, size, NOT_MAPPED) != CUDA_SUCCESS) {
@@ -74,11 +73,10 @@ SOFT_API cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CU
                              unsigned long long flags)
 {
     SOFT_TRY(soft_check_init());
-    if (!ptr || flags != 0 || size == 0 || size % page_size() != 0 || addr % page_size() != 0 ||
-        (alignment & (alignment - 1)) != 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (size > SIZE_MAX / 2)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!ptr || flags != 0 || size == 0 || size % page_size() != 0 ||
+                     addr % page_size() != 0 || (alignment & (alignment - 1)) != 0,
+                 CUDA_ERROR_INVALID_VALUE);
+    SOFT_FAIL_IF(size > SIZE_MAX / 2, CUDA_ERROR_OUT_OF_MEMORY);
     return reserve(at(addr), size, alignment > SOFT_GRANULARITY ? alignment : SOFT_GRANULARITY,
                    ptr);
 }
@@ -95,8 +93,7 @@ SOFT_API cuMemAddressFree(CUdeviceptr ptr, size_t size)
         *link = found->next;
     }
     pthread_mutex_unlock(&lock);
-    if (!found)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!found, CUDA_ERROR_INVALID_VALUE);
     soft_pages_retire(found->base, found->size, AFTERWARDS);
     free(found);
     return CUDA_SUCCESS;
@@ -130,11 +127,9 @@ static CUresult map_locked(const mapping *wanted)
 {
     reservation *r = find_reservation_locked(wanted->base, wanted->size);
     mapping **link = r ? find_gap_locked(r, wanted->base, wanted->size) : NULL;
-    if (!link)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!link, CUDA_ERROR_INVALID_VALUE);
     mapping *m = malloc(sizeof(*m));
-    if (!m)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!m, CUDA_ERROR_OUT_OF_MEMORY);
     if (!soft_memfd_place(&wanted->allocation->file, 0, wanted->size, wanted->base)) {
         free(m);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -150,11 +145,10 @@ SOFT_API cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
                   unsigned long long flags)
 {
     SOFT_TRY(soft_check_init());
-    if (flags != 0 || offset != 0 || size == 0 || ptr % SOFT_GRANULARITY != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(flags != 0 || offset != 0 || size == 0 || ptr % SOFT_GRANULARITY != 0,
+                 CUDA_ERROR_INVALID_VALUE);
     mapping wanted = {at(ptr), size, soft_allocation_map(handle), {0}, NULL};
-    if (!wanted.allocation)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!wanted.allocation, CUDA_ERROR_INVALID_VALUE);
     /* the NVIDIA driver returns this code for any other size */
     CUresult result = CUDA_ERROR_NOT_SUPPORTED;
     if (size == wanted.allocation->size) {
@@ -262,12 +256,11 @@ static CUresult set_access(unsigned char *base, size_t size, const CUmemAccessDe
 SOFT_API cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
 {
     SOFT_TRY(soft_check_init());
-    if (!ptr || !desc || count == 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!ptr || !desc || count == 0, CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; i < count; i++) {
         unsigned flags = (unsigned)desc[i].flags;
-        if (flags != 0 && flags != READ_ACCESS && flags != WRITE_ACCESS)
-            return CUDA_ERROR_INVALID_VALUE;
+        SOFT_FAIL_IF(flags != 0 && flags != READ_ACCESS && flags != WRITE_ACCESS,
+                     CUDA_ERROR_INVALID_VALUE);
         /*
          * For an invalid device the NVIDIA driver returns a separate code from cuMemCreate, but not
          * from this call.
@@ -293,8 +286,7 @@ static mapping *find_mapping_locked(const unsigned char *address)
 SOFT_API cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
 {
     SOFT_TRY(soft_check_init());
-    if (!flags || !location)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!flags || !location, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(soft_allocation_check_location(location));
     pthread_mutex_lock(&lock);
     const mapping *m = find_mapping_locked(at(ptr));
@@ -307,8 +299,7 @@ SOFT_API cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
 SOFT_API cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
 {
     SOFT_TRY(soft_check_init());
-    if (!handle)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!handle, CUDA_ERROR_INVALID_VALUE);
     pthread_mutex_lock(&lock);
     const mapping *m = find_mapping_locked(addr);
     if (m) {

@@ -134,8 +134,8 @@ SOFT_API cuEventCreate(CUevent *phEvent, unsigned int Flags)
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
     bool timed = !(Flags & CU_EVENT_DISABLE_TIMING);
-    if (!phEvent || (Flags & ~known) || ((Flags & CU_EVENT_INTERPROCESS) && timed))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!phEvent || (Flags & ~known) || ((Flags & CU_EVENT_INTERPROCESS) && timed),
+                 CUDA_ERROR_INVALID_VALUE);
     soft_shared_event *shared = NULL;
     if (Flags & CU_EVENT_INTERPROCESS)
         SOFT_TRY(soft_shared_event_new(context->device, &shared));
@@ -145,8 +145,7 @@ SOFT_API cuEventCreate(CUevent *phEvent, unsigned int Flags)
 static CUresult destroy(CUevent handle)
 {
     soft_event *event = soft_handle_drop(SOFT_KIND_EVENT, handle);
-    if (!event)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!event, CUDA_ERROR_INVALID_HANDLE);
     pthread_mutex_lock(&soft_lock);
     if (event->next)
         event->next->previous = event->previous;
@@ -187,8 +186,7 @@ CUresult soft_event_describe(CUevent handle, soft_ipc_handle *description)
     soft_event *event;
     SOFT_TRY(get_event(handle, &event));
     const soft_ipc_handle *found = event->shared ? soft_shared_event_handle(event->shared) : NULL;
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!found, CUDA_ERROR_INVALID_HANDLE);
     *description = *found;
     return CUDA_SUCCESS;
 }
@@ -210,8 +208,7 @@ static CUresult record(soft_event *event, soft_stream *stream)
     if (mark)
         mark->holders++; /* references: one for the event, one for the task */
     pthread_mutex_unlock(&soft_lock);
-    if (!mark)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!mark, CUDA_ERROR_OUT_OF_MEMORY);
 
     CUresult result = soft_stream_push(stream, run_complete, mark);
     pthread_mutex_lock(&soft_lock);
@@ -234,8 +231,7 @@ SOFT_API_ptsz(cuEventRecordWithFlags, (CUevent hEvent, CUstream hStream, unsigne
     SOFT_TRY(get_event(hEvent, &event));
     SOFT_TRY(soft_stream_get(hStream, &stream));
     SOFT_TRY(check_flags(stream, flags));
-    if (event->context != soft_stream_context(stream))
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(event->context != soft_stream_context(stream), CUDA_ERROR_INVALID_HANDLE);
     if (flags == CU_EVENT_RECORD_EXTERNAL)
         return soft_capture_add(stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD,
                                 &(soft_node_work){.event = hEvent});
@@ -338,9 +334,9 @@ SOFT_API cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEn
     soft_event *start, *end;
     SOFT_TRY(get_event(hStart, &start));
     SOFT_TRY(get_event(hEnd, &end));
-    if (!pMilliseconds || start->context->device != end->context->device ||
-        ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!pMilliseconds || start->context->device != end->context->device ||
+                     ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING),
+                 CUDA_ERROR_INVALID_HANDLE);
 
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&soft_lock);

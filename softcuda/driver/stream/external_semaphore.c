@@ -83,8 +83,7 @@ static CUresult list(soft_context *context, gr_softcuda_semaphore *semaphore,
                      CUexternalSemaphore *handle)
 {
     external_semaphore *import = malloc(sizeof(*import));
-    if (!import)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!import, CUDA_ERROR_OUT_OF_MEMORY);
     pthread_mutex_lock(&lock);
     import->owned.context = context;
     import->semaphore = semaphore;
@@ -103,8 +102,8 @@ SOFT_API cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (!extSem_out || !semHandleDesc || semHandleDesc->flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!extSem_out || !semHandleDesc || semHandleDesc->flags != 0,
+                 CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(check_type(semHandleDesc->type));
 
     gr_softcuda_semaphore *semaphore;
@@ -137,11 +136,9 @@ static void end_import(void *object)
 SOFT_API cuDestroyExternalSemaphore(CUexternalSemaphore extSem)
 {
     SOFT_TRY(soft_check_init());
-    if (!extSem)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!extSem, CUDA_ERROR_INVALID_VALUE);
     external_semaphore *import = soft_handle_drop(SOFT_KIND_SEMAPHORE, extSem);
-    if (!import)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!import, CUDA_ERROR_INVALID_HANDLE);
     end_import(import);
     return CUDA_SUCCESS;
 }
@@ -236,14 +233,12 @@ static CUresult push(const CUexternalSemaphore *handles, parameters of, unsigned
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(handle, &stream));
-    if (!handles || (!of.signals && !of.waits) || count == 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!handles || (!of.signals && !of.waits) || count == 0, CUDA_ERROR_INVALID_VALUE);
 
     alignas(batch) unsigned char small[SOFT_PAYLOAD]; /* avoids an allocation per call */
     size_t size = sizeof(batch) + count * sizeof(*((batch *)0)->points);
     batch *work = size <= sizeof(small) ? (batch *)(void *)small : malloc(size);
-    if (!work)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!work, CUDA_ERROR_OUT_OF_MEMORY);
     work->context = soft_stream_context(stream);
     work->count = 0;
     CUresult result = add_all(work, handles, of, count);

@@ -7,8 +7,7 @@
 SOFT_API cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
 {
     SOFT_TRY(soft_check_context(NULL));
-    if (!pHandle)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!pHandle, CUDA_ERROR_INVALID_VALUE);
     soft_ipc_handle handle;
     SOFT_TRY(soft_event_describe(event, &handle));
     memset(pHandle, 0, sizeof(*pHandle));
@@ -20,8 +19,7 @@ SOFT_API cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (!phEvent)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!phEvent, CUDA_ERROR_INVALID_VALUE);
     soft_ipc_handle found;
     memcpy(&found, &handle, sizeof(found));
     soft_shared_event *shared;

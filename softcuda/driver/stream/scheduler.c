@@ -237,10 +237,8 @@ static bool start_thread(soft_stream *stream)
 
 static CUresult enqueue_locked(soft_stream *stream, soft_task *task)
 {
-    if (!stream->open)
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (!stream->started && !start_thread(stream))
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!stream->open, CUDA_ERROR_INVALID_HANDLE);
+    SOFT_FAIL_IF(!stream->started && !start_thread(stream), CUDA_ERROR_OUT_OF_MEMORY);
     task->next = NULL;
     task->number = ++last_number;
     if (stream->head)
@@ -293,8 +291,7 @@ static CUresult push_copy(soft_stream *stream, void (*run)(void *copy), const vo
     if (stream->capture)
         return soft_capture_push(stream, run, data, size);
     soft_task *task = soft_task_new(size);
-    if (!task)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_FAIL_IF(!task, CUDA_ERROR_OUT_OF_MEMORY);
     if (size)
         memcpy(task->payload, data, size);
     return enqueue(stream, task, run, task->payload, runner);

@@ -68,13 +68,11 @@ static bool write_state(int fd, const shared_state *state)
 
 CUresult gr_softcuda_semaphore_create(int timeline, unsigned long long value, int *fd)
 {
-    if (!fd || (!timeline && value > 1))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!fd || (!timeline && value > 1), CUDA_ERROR_INVALID_VALUE);
     const shared_state state = {
         .magic = MAGIC, .version = VERSION, .timeline = timeline != 0, .value = value};
     int made = memfd_create("libgrinterop-softcuda-semaphore", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (made < 0)
-        return CUDA_ERROR_OPERATING_SYSTEM;
+    SOFT_FAIL_IF(made < 0, CUDA_ERROR_OPERATING_SYSTEM);
     if (!write_state(made, &state)) {
         close(made);
         return CUDA_ERROR_OPERATING_SYSTEM;
@@ -117,8 +115,7 @@ static CUresult open_locked(int fd, const struct stat *file, gr_softcuda_semapho
         return CUDA_SUCCESS;
     }
     shared_state *shared = map(fd);
-    if (!shared)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!shared, CUDA_ERROR_INVALID_VALUE);
     gr_softcuda_semaphore *semaphore = malloc(sizeof(*semaphore));
     if (!semaphore) {
         munmap(shared, sizeof(*shared));
@@ -138,8 +135,7 @@ static CUresult open_locked(int fd, const struct stat *file, gr_softcuda_semapho
 CUresult gr_softcuda_semaphore_open(int fd, gr_softcuda_semaphore **semaphore)
 {
     struct stat file;
-    if (!semaphore || !inspect(fd, &file))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!semaphore || !inspect(fd, &file), CUDA_ERROR_INVALID_VALUE);
     pthread_mutex_lock(&lock);
     CUresult result = open_locked(fd, &file, semaphore);
     pthread_mutex_unlock(&lock);
@@ -241,8 +237,7 @@ bool soft_semaphore_signal(gr_softcuda_semaphore *semaphore, uint64_t value)
 
 CUresult gr_softcuda_semaphore_signal(gr_softcuda_semaphore *semaphore, unsigned long long value)
 {
-    if (!semaphore || !soft_semaphore_signal(semaphore, value))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!semaphore || !soft_semaphore_signal(semaphore, value), CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
 }
 
@@ -291,8 +286,7 @@ static int64_t now(void)
 CUresult gr_softcuda_semaphore_wait(gr_softcuda_semaphore *semaphore, unsigned long long value,
                                     int milliseconds)
 {
-    if (!semaphore)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!semaphore, CUDA_ERROR_INVALID_VALUE);
     const int64_t end = now() + milliseconds;
     for (;;) {
         int64_t left = milliseconds < 0 ? SOFT_SEMAPHORE_SLICE : end - now();

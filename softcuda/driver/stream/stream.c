@@ -66,8 +66,7 @@ CUresult soft_stream_get(CUstream handle, soft_stream **stream)
 
     SOFT_TRY(soft_check_init());
     *stream = soft_handle_get(SOFT_KIND_STREAM, handle);
-    if (!*stream)
-        return CUDA_ERROR_INVALID_HANDLE;
+    SOFT_FAIL_IF(!*stream, CUDA_ERROR_INVALID_HANDLE);
     pthread_mutex_lock(&soft_lock);
     CUresult result = (*stream)->context->sticky;
     pthread_mutex_unlock(&soft_lock);
@@ -85,8 +84,8 @@ SOFT_API cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int 
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    if (!phStream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!phStream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING),
+                 CUDA_ERROR_INVALID_VALUE);
 
     if (priority > 0)
         priority = 0;
@@ -187,8 +186,7 @@ SOFT_API_ptsz(cuLaunchHostFunc, (CUstream hStream, CUhostFn fn, void *userData),
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
-    if (!fn)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!fn, CUDA_ERROR_INVALID_VALUE);
     host_call call = {.function = fn, .data = userData};
     return soft_stream_push_copy(stream, soft_host_call_run, &call, sizeof(call));
 }
@@ -199,8 +197,7 @@ SOFT_API_ptsz(cuStreamAddCallback,
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
-    if (!callback || flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!callback || flags != 0, CUDA_ERROR_INVALID_VALUE);
     if (stream->capture)
         return soft_capture_refuse(stream);
     host_call call = {.callback = callback, .data = userData, .stream = hStream};

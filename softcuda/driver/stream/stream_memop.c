@@ -67,12 +67,13 @@ static CUresult check(const word_operation *operation, const soft_context *conte
     soft_range range;
     const size_t size = operation->is_64_bit ? 8 : 4;
     const unsigned known_flags = waits ? WAIT_FLAGS : WRITE_FLAGS;
-    if (waits && (operation->flags & CU_STREAM_WAIT_VALUE_FLUSH))
-        return CUDA_ERROR_NOT_SUPPORTED;
-    if ((uintptr_t)operation->address % size || (operation->flags & ~known_flags) ||
-        !soft_range_holds(operation->address, size) ||
-        (soft_range_find(operation->address, &range) && !soft_can_access(context, &range)))
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(waits && (operation->flags & CU_STREAM_WAIT_VALUE_FLUSH),
+                 CUDA_ERROR_NOT_SUPPORTED);
+    SOFT_FAIL_IF(
+        (uintptr_t)operation->address % size || (operation->flags & ~known_flags) ||
+            !soft_range_holds(operation->address, size) ||
+            (soft_range_find(operation->address, &range) && !soft_can_access(context, &range)),
+        CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
 }
 
@@ -156,8 +157,7 @@ SOFT_API_ptsz(cuStreamBatchMemOp_v2,
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(handle, &stream));
-    if (!paramArray || count > MOST_OPERATIONS || flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!paramArray || count > MOST_OPERATIONS || flags != 0, CUDA_ERROR_INVALID_VALUE);
     CUresult result = check_batch(paramArray, count, soft_stream_context(stream));
     for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
         word_operation operation;
