@@ -15,6 +15,7 @@
 #endif
 #include <cuda.h>
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -51,5 +52,22 @@
         if (condition)                                                                             \
             return error;                                                                          \
     } while (0)
+
+/* Holds the mutex from here to the end of the block. */
+#define SOFT_LOCK(mutex)          SOFT_LOCK_ON(__LINE__, mutex)
+#define SOFT_LOCK_ON(line, mutex) SOFT_LOCK_AS(line, mutex)
+#define SOFT_LOCK_AS(line, mutex)                                                                  \
+    __attribute__((cleanup(soft_unlock), unused)) pthread_mutex_t *held_##line = soft_locked(mutex)
+
+static inline pthread_mutex_t *soft_locked(pthread_mutex_t *mutex)
+{
+    pthread_mutex_lock(mutex);
+    return mutex;
+}
+
+static inline void soft_unlock(pthread_mutex_t **mutex)
+{
+    pthread_mutex_unlock(*mutex);
+}
 
 #endif

@@ -58,16 +58,14 @@ static uint32_t take_slot(void)
 
 void *soft_handle_new(enum soft_kind kind, void *object)
 {
-    uint64_t handle = 0;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     uint32_t slot = take_slot();
-    if (slot) {
-        slots[slot].object = object;
-        slots[slot].kind = kind;
-        handle = (uint64_t)slots[slot].generation << (KIND_BITS + SLOT_BITS) |
-                 (uint64_t)slot << KIND_BITS | (uint64_t)kind;
-    }
-    pthread_mutex_unlock(&lock);
+    if (!slot)
+        return NULL;
+    slots[slot].object = object;
+    slots[slot].kind = kind;
+    uint64_t handle = (uint64_t)slots[slot].generation << (KIND_BITS + SLOT_BITS) |
+                      (uint64_t)slot << KIND_BITS | (uint64_t)kind;
     return (void *)(uintptr_t)handle;
 }
 
@@ -84,26 +82,22 @@ static uint32_t find(enum soft_kind kind, const void *handle)
 
 void *soft_handle_get(enum soft_kind kind, const void *handle)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     uint32_t slot = find(kind, handle);
-    void *object = slot ? slots[slot].object : NULL;
-    pthread_mutex_unlock(&lock);
-    return object;
+    return slot ? slots[slot].object : NULL;
 }
 
 void *soft_handle_drop(enum soft_kind kind, const void *handle)
 {
-    void *object = NULL;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     uint32_t slot = find(kind, handle);
-    if (slot) {
-        object = slots[slot].object;
-        slots[slot].object = NULL;
-        slots[slot].generation++;
-        slots[slot].next_free = first_free;
-        first_free = slot;
-    }
-    pthread_mutex_unlock(&lock);
+    if (!slot)
+        return NULL;
+    void *object = slots[slot].object;
+    slots[slot].object = NULL;
+    slots[slot].generation++;
+    slots[slot].next_free = first_free;
+    first_free = slot;
     return object;
 }
 

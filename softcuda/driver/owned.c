@@ -4,33 +4,29 @@
 
 void soft_owned_add(soft_owned_list *list, soft_owned *owned)
 {
-    pthread_mutex_lock(&list->lock);
+    SOFT_LOCK(&list->lock);
     owned->next = list->first;
     list->first = owned;
-    pthread_mutex_unlock(&list->lock);
 }
 
 void soft_owned_remove(soft_owned_list *list, const soft_owned *owned)
 {
-    pthread_mutex_lock(&list->lock);
+    SOFT_LOCK(&list->lock);
     soft_owned **at = &list->first;
     while (*at && *at != owned)
         at = &(*at)->next;
     if (*at)
         *at = owned->next;
-    pthread_mutex_unlock(&list->lock);
 }
 
 /* Returns the handle instead of the object, because another thread may free the object now. */
 static void *next_of_context(soft_owned_list *list, const soft_context *context)
 {
-    pthread_mutex_lock(&list->lock);
+    SOFT_LOCK(&list->lock);
     const soft_owned *owned = list->first;
     while (owned && owned->context != context)
         owned = owned->next;
-    void *handle = owned ? owned->handle : NULL;
-    pthread_mutex_unlock(&list->lock);
-    return handle;
+    return owned ? owned->handle : NULL;
 }
 
 void soft_owned_end_all(soft_owned_list *list, const soft_context *context)

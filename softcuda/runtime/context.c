@@ -46,11 +46,10 @@ static bool is_active(int device)
 static CUresult retain_primary(int device, CUcontext *context)
 {
     CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     if (!primaries[device] || !is_active(device))
         result = cuDevicePrimaryCtxRetain(&primaries[device], device);
     *context = primaries[device];
-    pthread_mutex_unlock(&lock);
     return result;
 }
 
@@ -63,13 +62,11 @@ CUresult rt_primary(int device, CUcontext *context)
 /* The device whose primary context this is; -1 if it is not a primary context. */
 static int device_of_primary(CUcontext context)
 {
-    int found = -1;
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < MAX_DEVICES && found < 0; i++)
+    SOFT_LOCK(&lock);
+    for (int i = 0; i < MAX_DEVICES; i++)
         if (primaries[i] == context)
-            found = i;
-    pthread_mutex_unlock(&lock);
-    return found;
+            return i;
+    return -1;
 }
 
 static CUresult enter_primary(int device)
@@ -174,11 +171,10 @@ RT_FORWARD_STARTED(cudaInitDevice, (int device, unsigned int deviceFlags, unsign
 /* The next call that needs a context starts the primary context again. */
 static CUresult reset(int device)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     CUresult result = cuDevicePrimaryCtxReset_v2(device);
     if (result == CUDA_SUCCESS && primaries[device])
         (void)cuDevicePrimaryCtxRelease_v2(device);
-    pthread_mutex_unlock(&lock);
     rt_error_clear();
     return result;
 }

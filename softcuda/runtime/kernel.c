@@ -58,11 +58,10 @@ SOFT_EXPORTED void gr_cuhost_add_kernel(const gr_cuhost_kernel *kernel, const ch
                                         const void *address)
 {
     (void)name; /* the record contains the name */
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     struct kernel *added = get_locked(address, address);
     if (added)
         added->record = kernel;
-    pthread_mutex_unlock(&lock);
 }
 
 static CUresult function_locked(struct kernel *kernel, CUfunction *function)
@@ -96,18 +95,15 @@ CUresult rt_function(const void *address, CUfunction *function)
 CUresult rt_closure_function(const gr_cuhost_kernel *record, const void *address,
                              CUfunction *function)
 {
-    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     struct kernel *kernel = get_locked(record, address);
-    if (kernel && !kernel->record) {
+    SOFT_FAIL_IF(!kernel, CUDA_ERROR_OUT_OF_MEMORY);
+    if (!kernel->record) {
         struct kernel *named = find_locked(address);
         kernel->record = record;
         kernel->max_dynamic_shared = named ? named->max_dynamic_shared : -1;
     }
-    if (kernel)
-        result = function_locked(kernel, function);
-    pthread_mutex_unlock(&lock);
-    return result;
+    return function_locked(kernel, function);
 }
 
 /* Sets the limit for launches by <<< >>>. They run closures, which have their own functions. */
@@ -126,17 +122,15 @@ static void set_closures_locked(const void *address, int value)
 CUresult rt_function_set(const void *address, CUfunction_attribute attribute, int value)
 {
     CUfunction function;
-    CUresult result = rt_function(address, &function);
-    if (result == CUDA_SUCCESS)
-        result = cuFuncSetAttribute(function, attribute, value);
-    if (result != CUDA_SUCCESS || attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
-        return result;
-    pthread_mutex_lock(&lock);
+    SOFT_TRY(rt_function(address, &function));
+    SOFT_TRY(cuFuncSetAttribute(function, attribute, value));
+    if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        return CUDA_SUCCESS;
+    SOFT_LOCK(&lock);
     struct kernel *kernel = find_locked(address);
     if (kernel) {
         kernel->max_dynamic_shared = value;
         set_closures_locked(address, value);
     }
-    pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }

@@ -49,10 +49,9 @@ SOFT_EXPORTED void gr_cuhost_add_variable(const char *name, void *address, size_
     variable->is_managed = kind == GR_CUHOST_MANAGED;
     if (variable->is_managed)
         (void)register_variable(variable);
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     variable->next = variables;
     variables = variable;
-    pthread_mutex_unlock(&lock);
 }
 
 SOFT_EXPORTED void gr_cuhost_remove_variable(void *address)
@@ -72,17 +71,13 @@ SOFT_EXPORTED void gr_cuhost_remove_variable(void *address)
 
 static CUresult find(const void *symbol, size_t *size)
 {
-    CUresult result = RT_ERROR_SYMBOL;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     struct variable *variable = variables;
     while (variable && variable->address != symbol)
         variable = variable->next;
-    if (variable) {
-        *size = variable->size;
-        result = register_variable(variable);
-    }
-    pthread_mutex_unlock(&lock);
-    return result;
+    SOFT_FAIL_IF(!variable, RT_ERROR_SYMBOL);
+    *size = variable->size;
+    return register_variable(variable);
 }
 
 static CUresult find_address(void **address, const void *symbol)

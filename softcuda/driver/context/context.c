@@ -66,17 +66,13 @@ static CUresult start_locked(soft_context *context, unsigned flags)
 
 CUresult soft_context_start(soft_context **context, CUdevice device, unsigned flags, bool primary)
 {
-    pthread_mutex_lock(&soft_lock);
-    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    SOFT_LOCK(&soft_lock);
     if (!*context)
         *context = context_new_locked();
-    if (*context) {
-        (*context)->primary = primary;
-        (*context)->device = device;
-        result = start_locked(*context, flags);
-    }
-    pthread_mutex_unlock(&soft_lock);
-    return result;
+    SOFT_FAIL_IF(!*context, CUDA_ERROR_OUT_OF_MEMORY);
+    (*context)->primary = primary;
+    (*context)->device = device;
+    return start_locked(*context, flags);
 }
 
 /* ---- The current context --------------------------------------------------------------------- */
@@ -91,11 +87,9 @@ CUresult soft_context_get(CUcontext handle, soft_context **context)
 {
     soft_context *found = soft_handle_get(SOFT_KIND_CONTEXT, handle);
     SOFT_FAIL_IF(!found, CUDA_ERROR_INVALID_CONTEXT);
-    pthread_mutex_lock(&soft_lock);
-    CUresult result = found->alive ? found->sticky : CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    pthread_mutex_unlock(&soft_lock);
     *context = found;
-    return result;
+    SOFT_LOCK(&soft_lock);
+    return found->alive ? found->sticky : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 CUresult soft_check_context(soft_context **context)
@@ -132,19 +126,17 @@ CUcontext soft_context_handle(const soft_context *context)
 
 void soft_context_fail(soft_context *context, CUresult error)
 {
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     if (context->sticky == CUDA_SUCCESS)
         context->sticky = error;
-    pthread_mutex_unlock(&soft_lock);
 }
 
 void soft_contexts_fail(CUresult error)
 {
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     for (soft_context *context = soft_contexts; context; context = context->next)
         if (context->alive && context->sticky == CUDA_SUCCESS)
             context->sticky = error;
-    pthread_mutex_unlock(&soft_lock);
 }
 
 /* Finds the context that an argument names. NULL means the current context. */
@@ -303,11 +295,10 @@ SOFT_API cuCtxGetFlags(unsigned int *flags)
     soft_context *context;
     SOFT_TRY(current_or_destroyed(&context));
     SOFT_FAIL_IF(!flags, CUDA_ERROR_INVALID_VALUE);
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     *flags = context ? context->flags : 0;
     if (context && context->primary) /* a GPU driver reports this flag for every primary context */
         *flags |= CU_CTX_MAP_HOST;
-    pthread_mutex_unlock(&soft_lock);
     return CUDA_SUCCESS;
 }
 
@@ -343,9 +334,8 @@ SOFT_API cuCtxGetLimit(size_t *pvalue, CUlimit limit)
     SOFT_TRY(soft_check_context(&context));
     SOFT_FAIL_IF(!pvalue || (unsigned)limit >= CU_LIMIT_MAX, CUDA_ERROR_INVALID_VALUE);
     SOFT_FAIL_IF(is_unsupported_limit(limit), CUDA_ERROR_UNSUPPORTED_LIMIT);
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     *pvalue = context->limits[limit];
-    pthread_mutex_unlock(&soft_lock);
     return CUDA_SUCCESS;
 }
 
@@ -358,10 +348,9 @@ SOFT_API cuCtxSetLimit(CUlimit limit, size_t value)
     SOFT_FAIL_IF(is_read_only_limit(limit), CUDA_ERROR_NOT_PERMITTED);
     SOFT_FAIL_IF(limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128,
                  CUDA_ERROR_INVALID_VALUE);
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     __atomic_store_n(&context->limits[limit], value,
                      __ATOMIC_RELAXED); /* launches read the limit without the lock */
-    pthread_mutex_unlock(&soft_lock);
     return CUDA_SUCCESS;
 }
 

@@ -37,7 +37,7 @@ void soft_context_end(soft_context *context)
     soft_memory_destroy_all(context);
     soft_peers_remove(context);
 
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     context->legacy = NULL;
     soft_stream *next;
     for (soft_stream *stream = context->streams; stream; stream = next) {
@@ -46,7 +46,6 @@ void soft_context_end(soft_context *context)
     }
     if (!context->primary)
         context->handle = NULL;
-    pthread_mutex_unlock(&soft_lock);
 }
 
 SOFT_API cuCtxDestroy_v2(CUcontext ctx)

@@ -15,9 +15,8 @@ SOFT_API cuCtxSetFlags(unsigned int flags)
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
     SOFT_FAIL_IF(soft_context_check_flags(flags) != CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE);
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     context->flags = flags;
-    pthread_mutex_unlock(&soft_lock);
     return CUDA_SUCCESS;
 }
 
@@ -28,9 +27,8 @@ static CUresult set(size_t which, unsigned value, unsigned last)
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
     SOFT_FAIL_IF(value > last, CUDA_ERROR_INVALID_VALUE);
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     context->cache_settings[which] = value;
-    pthread_mutex_unlock(&soft_lock);
     return CUDA_SUCCESS;
 }
 
@@ -40,9 +38,8 @@ static CUresult get(size_t which, unsigned *value, unsigned initial)
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
     SOFT_FAIL_IF(!value, CUDA_ERROR_INVALID_VALUE);
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     *value = context->cache_settings[which] ? context->cache_settings[which] : initial;
-    pthread_mutex_unlock(&soft_lock);
     return CUDA_SUCCESS;
 }
 
@@ -68,20 +65,18 @@ SOFT_API cuCtxAttach(CUcontext *pctx, unsigned int flags)
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
     SOFT_FAIL_IF(!pctx || flags != 0, CUDA_ERROR_INVALID_VALUE);
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     context->attached++;
-    pthread_mutex_unlock(&soft_lock);
     *pctx = context->handle;
     return CUDA_SUCCESS;
 }
 
 static bool detach(soft_context *context)
 {
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     bool was_attached = context->attached > 0;
     if (was_attached)
         context->attached--;
-    pthread_mutex_unlock(&soft_lock);
     return was_attached;
 }
 

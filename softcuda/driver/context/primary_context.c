@@ -26,31 +26,24 @@ SOFT_API cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
     SOFT_TRY(soft_check_device(dev));
     SOFT_FAIL_IF(!pctx, CUDA_ERROR_INVALID_VALUE);
 
-    CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     if (!is_alive_locked(dev))
-        result =
-            soft_context_start(&primaries[dev].context, dev, primaries[dev].wanted_flags, true);
-    if (result == CUDA_SUCCESS) {
-        primaries[dev].retained++;
-        *pctx = primaries[dev].context->handle;
-    }
-    pthread_mutex_unlock(&lock);
-    return result;
+        SOFT_TRY(
+            soft_context_start(&primaries[dev].context, dev, primaries[dev].wanted_flags, true));
+    primaries[dev].retained++;
+    *pctx = primaries[dev].context->handle;
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
     SOFT_TRY(soft_check_device(dev));
 
-    CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&lock);
-    if (primaries[dev].retained == 0)
-        result = CUDA_ERROR_INVALID_CONTEXT;
-    else if (--primaries[dev].retained == 0)
+    SOFT_LOCK(&lock);
+    SOFT_FAIL_IF(primaries[dev].retained == 0, CUDA_ERROR_INVALID_CONTEXT);
+    if (--primaries[dev].retained == 0)
         reset_locked(dev);
-    pthread_mutex_unlock(&lock);
-    return result;
+    return CUDA_SUCCESS;
 }
 
 /* A reset does not change the retain count: each retain still needs its release. */
@@ -58,9 +51,8 @@ SOFT_API cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
     SOFT_TRY(soft_check_device(dev));
 
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     reset_locked(dev);
-    pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
 
@@ -70,13 +62,11 @@ SOFT_API cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
     SOFT_FAIL_IF(soft_context_check_flags(flags) != CUDA_SUCCESS || (flags & CU_CTX_MAP_HOST),
                  CUDA_ERROR_INVALID_VALUE);
 
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     primaries[dev].wanted_flags = flags;
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     if (primaries[dev].context)
         primaries[dev].context->flags = flags;
-    pthread_mutex_unlock(&soft_lock);
-    pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
 
@@ -85,10 +75,9 @@ SOFT_API cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *acti
     SOFT_TRY(soft_check_device(dev));
     SOFT_FAIL_IF(!flags || !active, CUDA_ERROR_INVALID_VALUE);
 
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     *flags = primaries[dev].wanted_flags;
     *active = is_alive_locked(dev);
-    pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
 

@@ -47,9 +47,8 @@ static void forget_locked(soft_capture_point **point)
 
 void soft_capture_forget(soft_capture_point **point)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     forget_locked(point);
-    pthread_mutex_unlock(&lock);
 }
 
 static bool has_node(const soft_capture_point *point, CUgraphNode node)
@@ -113,10 +112,9 @@ static CUresult invalidate_locked(soft_capture *capture, CUresult error)
 
 CUresult soft_capture_refuse(const soft_stream *stream)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     if (stream->capture)
         invalidate_locked(stream->capture->capture, CUDA_SUCCESS);
-    pthread_mutex_unlock(&lock);
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
@@ -135,11 +133,10 @@ CUresult soft_capture_check_unsafe(void)
     CUresult result = CUDA_SUCCESS;
     if (!atomic_load(&soft_captures))
         return result;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     for (soft_capture *capture = captures; capture; capture = capture->next)
         if (forbids_unsafe(capture))
             result = invalidate_locked(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-    pthread_mutex_unlock(&lock);
     return result;
 }
 
@@ -148,13 +145,12 @@ static CUresult check_streams(const soft_context *context, bool blocking, CUresu
     CUresult result = CUDA_SUCCESS;
     if (!atomic_load(&soft_captures))
         return result;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     for (soft_capture *capture = captures; capture; capture = capture->next) {
         const soft_stream *stream = capture->origin;
         if (stream->context == context && (!blocking || stream->kind == SOFT_STREAM_BLOCKING))
             result = invalidate_locked(capture, error);
     }
-    pthread_mutex_unlock(&lock);
     return result;
 }
 
@@ -188,18 +184,16 @@ static CUresult add_locked(soft_capture_point *point, CUgraphNodeType type,
 
 CUresult soft_capture_add(soft_stream *stream, CUgraphNodeType type, const soft_node_work *work)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     CUresult result =
         stream->capture ? add_locked(stream->capture, type, work) : CUDA_ERROR_INVALID_HANDLE;
-    pthread_mutex_unlock(&lock);
     return result;
 }
 
 CUresult soft_capture_work(soft_stream *stream, soft_node_work *work)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     bool started = start_locked(stream, &(soft_capture){.work = work});
-    pthread_mutex_unlock(&lock);
     return started ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -222,14 +216,13 @@ CUresult soft_capture_push(soft_stream *stream, void (*run)(void *payload), cons
 
 CUresult soft_capture_record(const soft_stream *stream, soft_capture_point **event)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     const soft_capture_point *at = stream->capture;
     soft_capture_point *point = at ? point_new(at->capture, at->nodes, at->count) : NULL;
     if (point) {
         forget_locked(event);
         *event = point;
     }
-    pthread_mutex_unlock(&lock);
     return point ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -257,10 +250,8 @@ static CUresult wait_locked(soft_stream *stream, const soft_capture_point *event
 
 CUresult soft_capture_wait(soft_stream *stream, const soft_capture_point *event)
 {
-    pthread_mutex_lock(&lock);
-    CUresult result = wait_locked(stream, event);
-    pthread_mutex_unlock(&lock);
-    return result;
+    SOFT_LOCK(&lock);
+    return wait_locked(stream, event);
 }
 
 /* ---- Begin and end --------------------------------------------------------------------------- */
@@ -374,11 +365,10 @@ SOFT_API_ptsz(cuStreamEndCapture, (CUstream hStream, CUgraph *phGraph), (hStream
 soft_graph *soft_capture_abandon(soft_stream *stream)
 {
     soft_graph *graph = NULL;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     if (stream->capture && stream->capture->capture->origin == stream)
         end_locked(stream->capture->capture, &graph);
     forget_locked(&stream->capture);
-    pthread_mutex_unlock(&lock);
     return graph;
 }
 
@@ -411,9 +401,8 @@ SOFT_API_ptsz(cuStreamIsCapturing, (CUstream hStream, CUstreamCaptureStatus *cap
         SOFT_TRY(soft_query_context(NULL)); /* logs nothing, as programs ask before they begin */
     SOFT_TRY(soft_stream_get(hStream, &stream));
     SOFT_FAIL_IF(!captureStatus, CUDA_ERROR_INVALID_VALUE);
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     *captureStatus = status_of(stream);
-    pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
 
@@ -428,7 +417,7 @@ SOFT_API_ptsz(cuStreamGetCaptureInfo_v3,
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
     SOFT_FAIL_IF(!captureStatus_out, CUDA_ERROR_INVALID_VALUE);
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     *captureStatus_out = status_of(stream);
     const soft_capture_point *at = stream->capture;
     if (*captureStatus_out == CU_STREAM_CAPTURE_STATUS_ACTIVE) {
@@ -443,7 +432,6 @@ SOFT_API_ptsz(cuStreamGetCaptureInfo_v3,
         if (numDependencies_out)
             *numDependencies_out = at->count;
     }
-    pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
 
@@ -457,17 +445,11 @@ SOFT_API_ptsz(cuStreamUpdateCaptureDependencies_v2,
     SOFT_TRY(soft_stream_get(hStream, &stream));
     SOFT_FAIL_IF(flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (numDependencies && !dependencies),
                  CUDA_ERROR_INVALID_VALUE);
-    CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&lock);
-    if (status_of(stream) != CU_STREAM_CAPTURE_STATUS_ACTIVE) {
-        result = CUDA_ERROR_ILLEGAL_STATE;
-    } else {
-        if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES)
-            stream->capture->count = 0;
-        if (!add_nodes(stream->capture, dependencies, numDependencies))
-            result = CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    pthread_mutex_unlock(&lock);
-    return result;
+    SOFT_LOCK(&lock);
+    SOFT_FAIL_IF(status_of(stream) != CU_STREAM_CAPTURE_STATUS_ACTIVE, CUDA_ERROR_ILLEGAL_STATE);
+    if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES)
+        stream->capture->count = 0;
+    return add_nodes(stream->capture, dependencies, numDependencies) ? CUDA_SUCCESS
+                                                                     : CUDA_ERROR_OUT_OF_MEMORY;
 }
 #endif

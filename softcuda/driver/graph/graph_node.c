@@ -71,9 +71,8 @@ static CUresult make_task(const parameters *p, soft_node_work *work)
     if (result == CUDA_SUCCESS)
         result = issue(p, stream->handle);
     if (stream) {
-        pthread_mutex_lock(&soft_lock);
+        SOFT_LOCK(&soft_lock);
         soft_stream_close(stream);
-        pthread_mutex_unlock(&soft_lock);
     }
     return result;
 }

@@ -49,7 +49,7 @@ static void *loaded_library(const char *name)
 
 static bool find_egl(void)
 {
-    pthread_mutex_lock(&find_lock);
+    SOFT_LOCK(&find_lock);
     void *library = egl_found ? NULL : loaded_library("libEGL.so.1");
     if (library) {
         GET(egl.display, library, "eglGetCurrentDisplay");
@@ -58,14 +58,12 @@ static bool find_egl(void)
         GET(egl.make_current, library, "eglMakeCurrent");
         egl_found = egl.display && egl.context && egl.surface && egl.make_current;
     }
-    bool found = egl_found;
-    pthread_mutex_unlock(&find_lock);
-    return found;
+    return egl_found;
 }
 
 static bool find_glx(void)
 {
-    pthread_mutex_lock(&find_lock);
+    SOFT_LOCK(&find_lock);
     void *library = glx_found ? NULL : loaded_library("libGLX.so.0");
     if (!library && !glx_found)
         library = loaded_library("libGL.so.1");
@@ -73,9 +71,7 @@ static bool find_glx(void)
         GET(glx_context, library, "glXGetCurrentContext");
         glx_found = glx_context;
     }
-    bool found = glx_found;
-    pthread_mutex_unlock(&find_lock);
-    return found;
+    return glx_found;
 }
 
 bool soft_gl_current(soft_gl_context *context)

@@ -68,14 +68,13 @@ static CUresult fetch(soft_graphics *resource)
 
 static void set_open(soft_gl_image *image, bool is_open)
 {
-    pthread_mutex_lock(&image->lock);
+    SOFT_LOCK(&image->lock);
     image->is_open = is_open;
     if (image->mipmap)
         soft_mipmap_set_mapped(image->mipmap, is_open);
     for (size_t i = 0; i < (size_t)image->level_count * image->layers; i++)
         if (image->arrays[i])
             soft_array_set_mapped(image->arrays[i], is_open);
-    pthread_mutex_unlock(&image->lock);
 }
 
 static CUresult open_image(soft_graphics *resource, bool blank)
@@ -157,14 +156,11 @@ static CUresult get_array(soft_graphics *resource, unsigned layer, unsigned leve
                      level < (unsigned)image->view.first_level,
                  CUDA_ERROR_INVALID_VALUE);
     soft_array **array = &image->arrays[(size_t)level * image->layers + layer];
-    CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&image->lock);
+    SOFT_LOCK(&image->lock);
     if (!*array)
-        result = make_array(image, layer, level, array);
-    if (result == CUDA_SUCCESS)
-        *handle = (*array)->owned.handle;
-    pthread_mutex_unlock(&image->lock);
-    return result;
+        SOFT_TRY(make_array(image, layer, level, array));
+    *handle = (*array)->owned.handle;
+    return CUDA_SUCCESS;
 }
 
 static CUresult make_mipmap(soft_gl_image *image)
@@ -187,14 +183,11 @@ static CUresult make_mipmap(soft_gl_image *image)
 static CUresult get_mipmap(soft_graphics *resource, CUmipmappedArray *handle)
 {
     soft_gl_image *image = image_of(resource);
-    CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&image->lock);
+    SOFT_LOCK(&image->lock);
     if (!image->mipmap)
-        result = make_mipmap(image);
-    if (result == CUDA_SUCCESS)
-        *handle = image->mipmap->owned.handle;
-    pthread_mutex_unlock(&image->lock);
-    return result;
+        SOFT_TRY(make_mipmap(image));
+    *handle = image->mipmap->owned.handle;
+    return CUDA_SUCCESS;
 }
 
 /* ---- Registration ---------------------------------------------------------------------------- */

@@ -44,12 +44,11 @@ static bool is_registered_locked(GLuint name)
 static CUresult resource_of(GLuint name, CUgraphicsResource *resource)
 {
     SOFT_TRY(soft_check_context(NULL));
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     struct buffer *found = *find_locked(name);
-    if (found)
-        *resource = found->resource;
-    pthread_mutex_unlock(&lock);
-    return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    SOFT_FAIL_IF(!found, CUDA_ERROR_INVALID_VALUE);
+    *resource = found->resource;
+    return CUDA_SUCCESS;
 }
 
 static CUresult add_locked(struct buffer *buffer)
@@ -70,9 +69,8 @@ SOFT_API cuGLRegisterBufferObject(GLuint buffer)
     struct buffer *added = calloc(1, sizeof(*added));
     SOFT_FAIL_IF(!added, CUDA_ERROR_OUT_OF_MEMORY);
     added->name = buffer;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     CUresult result = add_locked(added);
-    pthread_mutex_unlock(&lock);
     if (result != CUDA_SUCCESS)
         free(added);
     return result;
@@ -81,14 +79,12 @@ SOFT_API cuGLRegisterBufferObject(GLuint buffer)
 SOFT_API cuGLUnregisterBufferObject(GLuint buffer)
 {
     SOFT_TRY(soft_check_context(NULL));
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     struct buffer **at = find_locked(buffer);
-    CUresult result =
-        *at ? cuGraphicsUnregisterResource((*at)->resource) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        remove_locked(at);
-    pthread_mutex_unlock(&lock);
-    return result;
+    SOFT_FAIL_IF(!*at, CUDA_ERROR_INVALID_VALUE);
+    SOFT_TRY(cuGraphicsUnregisterResource((*at)->resource));
+    remove_locked(at);
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuGLSetBufferObjectMapFlags(GLuint buffer, unsigned int Flags)

@@ -178,26 +178,22 @@ static void run_fill(void *copy)
 static CUresult open_one(soft_graphics *resource, uint64_t serial, bool fill)
 {
     const bool discard = resource->flags == CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD;
-    pthread_mutex_lock(&resource->lock);
+    SOFT_LOCK(&resource->lock);
     resource->mapped_flags = resource->flags;
-    CUresult result = resource->ops->open(resource, discard || !fill);
-    if (result == CUDA_SUCCESS) {
-        if (fill && !discard)
-            resource->ops->fill(resource);
-        resource->serial = serial;
-        resource->filled = discard || fill;
-    }
-    pthread_mutex_unlock(&resource->lock);
-    return result;
+    SOFT_TRY(resource->ops->open(resource, discard || !fill));
+    if (fill && !discard)
+        resource->ops->fill(resource);
+    resource->serial = serial;
+    resource->filled = discard || fill;
+    return CUDA_SUCCESS;
 }
 
 /* Returns whether the fetched bytes were filled in. If not, they never will be. */
 static bool end_fill(soft_graphics *resource)
 {
-    pthread_mutex_lock(&resource->lock);
+    SOFT_LOCK(&resource->lock);
     bool filled = resource->filled;
     resource->serial = 0;
-    pthread_mutex_unlock(&resource->lock);
     return filled;
 }
 

@@ -56,7 +56,7 @@ static uint32_t take_slot(void)
 
 CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind, unsigned long long *made)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     uint32_t slot = take_slot();
     if (slot) {
         soft_image *record = record_of(slot);
@@ -71,7 +71,6 @@ CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind, unsig
         __atomic_store_n(&record->image.handle, handle, __ATOMIC_RELEASE);
         *made = handle;
     }
-    pthread_mutex_unlock(&lock);
     return slot ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -95,11 +94,10 @@ CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void 
                           soft_image *image)
 {
     SOFT_TRY(soft_check_context(NULL));
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     uint32_t slot = find(handle, kind);
     if (slot)
         *image = *record_of(slot);
-    pthread_mutex_unlock(&lock);
     return slot && answer ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -147,9 +145,8 @@ void soft_images_end_unused(void)
 {
     if (!first_destroyed)
         return;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     end_before_locked(soft_oldest_task());
-    pthread_mutex_unlock(&lock);
 }
 
 CUresult soft_image_destroy(uint64_t handle, enum gr_cuhost_kind kind, const char *call,
@@ -170,26 +167,23 @@ CUresult soft_image_destroy(uint64_t handle, enum gr_cuhost_kind kind, const cha
 
 soft_context *soft_image_context(uint64_t handle)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     uint32_t slot = find_usable(handle, GR_CUHOST_TEXTURE);
     if (!slot)
         slot = find_usable(handle, GR_CUHOST_SURFACE);
-    soft_context *context = slot ? record_of(slot)->context : NULL;
-    pthread_mutex_unlock(&lock);
-    return context;
+    return slot ? record_of(slot)->context : NULL;
 }
 
 /* Objects are destroyed with their context. */
 static void end_images(soft_context *context)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     for (uint32_t slot = 1; slot < used; slot++) {
         const soft_image *record = record_of(slot);
         if (record->context == context && record->image.handle && !record->is_destroyed)
             destroy_locked(slot);
     }
     end_before_locked(soft_oldest_task());
-    pthread_mutex_unlock(&lock);
 }
 
 __attribute__((constructor)) static void hook_contexts(void)

@@ -78,13 +78,12 @@ CUresult soft_function_of(soft_module *module, const gr_cuhost_kernel *record,
                  record->name, (unsigned)record->abi, GR_CUHOST_ABI);
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
-    pthread_mutex_lock(&module->lock);
+    SOFT_LOCK(&module->lock);
     soft_function *found = module->functions;
     while (found && found->kernel != record)
         found = found->next;
     if (!found)
         found = new_function(module, record);
-    pthread_mutex_unlock(&module->lock);
     *function = found;
     return found ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }

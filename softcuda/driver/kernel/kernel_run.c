@@ -259,13 +259,12 @@ static void run_with_pool(job *j)
 
     run_blocks(j);
 
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     remove_job(j);
     waiting++;
     while (j->helpers > 0)
         pthread_cond_wait(&left, &lock);
     waiting--;
-    pthread_mutex_unlock(&lock);
 }
 
 /* As many blocks as there are cores may wait for each other, so these start together. */

@@ -135,11 +135,8 @@ CUresult soft_module_global(enum soft_kind kind, const void *handle, const char 
     void *found;
     size_t bytes;
     SOFT_FAIL_IF(!find_variable(module, name, &found, &bytes), CUDA_ERROR_NOT_FOUND);
-    pthread_mutex_lock(&module->lock);
-    CUresult result = add_global(module, found, bytes);
-    pthread_mutex_unlock(&module->lock);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_LOCK(&module->lock);
+    SOFT_TRY(add_global(module, found, bytes));
     if (address)
         *address = (CUdeviceptr)(uintptr_t)found;
     if (size)

@@ -25,22 +25,18 @@ CUresult gr_softcuda_variable(void *address, size_t size, bool is_managed)
                                                     : "a variable of the program",
                                  .owner = &program};
     soft_range known;
-    CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&program.lock);
-    if (!soft_range_find(address, &known) || known.owner != &program)
-        result = soft_range_add(&variable);
-    pthread_mutex_unlock(&program.lock);
-    return result;
+    SOFT_LOCK(&program.lock);
+    bool is_known = soft_range_find(address, &known) && known.owner == &program;
+    return is_known ? CUDA_SUCCESS : soft_range_add(&variable);
 }
 
 void gr_softcuda_forget_variable(const void *address)
 {
     soft_range known;
-    pthread_mutex_lock(&program.lock);
+    SOFT_LOCK(&program.lock);
     if (soft_range_find(address, &known) && known.owner == &program && known.base == address) {
         soft_range_remove(known.base, known.kind, NULL);
         if (soft_is_managed(&known))
             soft_advice_drop(known.base, known.size);
     }
-    pthread_mutex_unlock(&program.lock);
 }

@@ -60,27 +60,24 @@ static soft_allocation *find_locked(CUmemGenericAllocationHandle handle)
 
 soft_allocation *soft_allocation_map(CUmemGenericAllocationHandle handle)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     soft_allocation *allocation = find_locked(handle);
     if (allocation)
         allocation->mappings++;
-    pthread_mutex_unlock(&lock);
     return allocation;
 }
 
 void soft_allocation_unmap(soft_allocation *allocation)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     allocation->mappings--;
     end_if_unused_locked(allocation);
-    pthread_mutex_unlock(&lock);
 }
 
 void soft_allocation_hold(soft_allocation *allocation)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     allocation->holders++;
-    pthread_mutex_unlock(&lock);
 }
 
 /* ---- Properties ------------------------------------------------------------------------------ */
@@ -134,15 +131,11 @@ SOFT_API cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
                                                 CUmemGenericAllocationHandle handle)
 {
     SOFT_TRY(soft_check_init());
-    CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     const soft_allocation *allocation = find_locked(handle);
-    if (!prop || !allocation)
-        result = CUDA_ERROR_INVALID_VALUE;
-    else
-        *prop = allocation->prop;
-    pthread_mutex_unlock(&lock);
-    return result;
+    SOFT_FAIL_IF(!prop || !allocation, CUDA_ERROR_INVALID_VALUE);
+    *prop = allocation->prop;
+    return CUDA_SUCCESS;
 }
 
 /* ---- Creating and releasing ------------------------------------------------------------------ */
@@ -185,17 +178,12 @@ SOFT_API cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 SOFT_API cuMemRelease(CUmemGenericAllocationHandle handle)
 {
     SOFT_TRY(soft_check_init());
-    CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     soft_allocation *allocation = find_locked(handle);
-    if (allocation) {
-        allocation->holders--;
-        end_if_unused_locked(allocation);
-    } else {
-        result = CUDA_ERROR_INVALID_VALUE;
-    }
-    pthread_mutex_unlock(&lock);
-    return result;
+    SOFT_FAIL_IF(!allocation, CUDA_ERROR_INVALID_VALUE);
+    allocation->holders--;
+    end_if_unused_locked(allocation);
+    return CUDA_SUCCESS;
 }
 
 /* ---- Export and import ----------------------------------------------------------------------- */
@@ -208,18 +196,15 @@ SOFT_API cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocat
     SOFT_FAIL_IF(!shareableHandle || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
                      flags != 0,
                  CUDA_ERROR_INVALID_VALUE);
-    CUresult result = CUDA_SUCCESS;
-    int fd = -1;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     const soft_allocation *allocation = find_locked(handle);
-    if (!allocation || !((unsigned)allocation->prop.requestedHandleTypes & (unsigned)handleType))
-        result = CUDA_ERROR_INVALID_VALUE;
-    else if ((fd = soft_memfd_export(&allocation->file)) < 0)
-        result = CUDA_ERROR_OPERATING_SYSTEM;
-    pthread_mutex_unlock(&lock);
-    if (result == CUDA_SUCCESS)
-        *(int *)shareableHandle = fd;
-    return result;
+    SOFT_FAIL_IF(!allocation ||
+                     !((unsigned)allocation->prop.requestedHandleTypes & (unsigned)handleType),
+                 CUDA_ERROR_INVALID_VALUE);
+    const int fd = soft_memfd_export(&allocation->file);
+    SOFT_FAIL_IF(fd < 0, CUDA_ERROR_OPERATING_SYSTEM);
+    *(int *)shareableHandle = fd;
+    return CUDA_SUCCESS;
 }
 
 static CUresult import(int fd, CUmemGenericAllocationHandle *handle)

@@ -43,13 +43,11 @@ static bool is_idle_locked(void)
  */
 static bool share_pages(const soft_range *range, const soft_memfd *file)
 {
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     while (!is_idle_locked())
         for (soft_context *context = soft_contexts; context; context = context->next)
             soft_context_drain(context);
-    bool shared = soft_pages_share(range->base, range->size, file->fd, file->offset);
-    pthread_mutex_unlock(&soft_lock);
-    return shared;
+    return soft_pages_share(range->base, range->size, file->fd, file->offset);
 }
 
 static CUresult fill_in(exported *e, const soft_range *range)
@@ -68,23 +66,21 @@ static CUresult fill_in(exported *e, const soft_range *range)
 
 static bool find(uint64_t id, soft_ipc_handle *handle)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     const exported *e = all;
     while (e && e->id != id)
         e = e->next;
     if (e)
         *handle = e->handle;
-    pthread_mutex_unlock(&lock);
     return e;
 }
 
 static void add(exported *e)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     e->next = all;
     all = e;
     atomic_fetch_add(&count, 1);
-    pthread_mutex_unlock(&lock);
 }
 
 static CUresult export(const soft_range *range, soft_ipc_handle *handle)
@@ -112,11 +108,8 @@ SOFT_API cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
                      range.kind != SOFT_MEMORY_DEVICE || range.owner,
                  CUDA_ERROR_INVALID_VALUE);
     soft_ipc_handle handle;
-    pthread_mutex_lock(&exporting);
-    CUresult result = export(&range, &handle);
-    pthread_mutex_unlock(&exporting);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_LOCK(&exporting);
+    SOFT_TRY(export(&range, &handle));
     memset(pHandle, 0, sizeof(*pHandle));
     memcpy(pHandle, &handle, sizeof(handle));
     return CUDA_SUCCESS;

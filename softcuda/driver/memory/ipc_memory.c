@@ -79,10 +79,8 @@ SOFT_API cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsign
     SOFT_FAIL_IF(!pdptr || Flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, CUDA_ERROR_INVALID_VALUE);
     soft_ipc_handle found;
     memcpy(&found, &handle, sizeof(found));
-    pthread_mutex_lock(&lock);
-    CUresult result = open_locked(&found, context, pdptr);
-    pthread_mutex_unlock(&lock);
-    return result;
+    SOFT_LOCK(&lock);
+    return open_locked(&found, context, pdptr);
 }
 
 SOFT_API_v1(cuIpcOpenMemHandle, (CUdeviceptr * pdptr, CUipcMemHandle handle, unsigned int Flags),
@@ -105,7 +103,7 @@ static void end(opened *o)
  */
 static bool drop_hold(const unsigned char *base, opened **last)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     opened **link = &all;
     while (*link && (*link)->base != base)
         link = &(*link)->next;
@@ -113,7 +111,6 @@ static bool drop_hold(const unsigned char *base, opened **last)
     *last = o && --o->holders == 0 ? o : NULL;
     if (*last)
         *link = o->next;
-    pthread_mutex_unlock(&lock);
     return o;
 }
 
@@ -133,14 +130,13 @@ SOFT_API cuIpcCloseMemHandle(CUdeviceptr dptr)
 
 static opened *pop_of_context(const soft_context *context)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     opened **link = &all;
     while (*link && (*link)->context != context)
         link = &(*link)->next;
     opened *o = *link;
     if (o)
         *link = o->next;
-    pthread_mutex_unlock(&lock);
     return o;
 }
 

@@ -71,12 +71,11 @@ CUresult soft_advise(uintptr_t first, uintptr_t end,
                      void (*change)(soft_advice *advice, const void *how), const void *how)
 {
     to_pages(&first, &end);
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     bool ready = split(first) && split(end) && cover(first, end);
     for (span *one = spans; ready && one; one = one->next)
         if (one->first >= first && one->end <= end)
             change(&one->advice, how);
-    pthread_mutex_unlock(&lock);
     return ready ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -101,7 +100,7 @@ soft_advice soft_advice_get(uintptr_t first, uintptr_t end)
     soft_advice found = fresh;
     to_pages(&first, &end);
     uintptr_t known = first;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     for (const span *one = spans; one && known < end; one = one->next) {
         if (one->end <= first)
             continue;
@@ -113,7 +112,6 @@ soft_advice soft_advice_get(uintptr_t first, uintptr_t end)
             keep_common(&found, &one->advice);
         known = one->end;
     }
-    pthread_mutex_unlock(&lock);
     if (known < end)
         keep_common(&found, &fresh);
     return found;
@@ -124,7 +122,7 @@ void soft_advice_drop(const void *base, size_t size)
 {
     uintptr_t first = (uintptr_t)base, end = first + size;
     to_pages(&first, &end);
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     span **link = &spans;
     while (*link && (*link)->first < end) {
         span *one = *link;
@@ -135,5 +133,4 @@ void soft_advice_drop(const void *base, size_t size)
             link = &one->next;
         }
     }
-    pthread_mutex_unlock(&lock);
 }

@@ -133,11 +133,10 @@ static CUresult get_pool_at(CUmemoryPool *handle, int memory, const CUmemLocatio
     SOFT_TRY(soft_check_init());
     SOFT_FAIL_IF(!handle || !location, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(find_place(memory, location, &place));
-    pthread_mutex_lock(&soft_pool_lock);
+    SOFT_LOCK(&soft_pool_lock);
     soft_pool *pool = current ? current_pool_locked(place) : default_pool_locked(place);
     if (pool)
         *handle = pool->handle;
-    pthread_mutex_unlock(&soft_pool_lock);
     return pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -148,9 +147,8 @@ static CUresult set_pool_at(int memory, const CUmemLocation *location, CUmemoryP
     SOFT_TRY(soft_pool_get(pool, &found));
     SOFT_TRY(find_place(memory, location, &place));
     SOFT_FAIL_IF(found->place != place, CUDA_ERROR_INVALID_VALUE);
-    pthread_mutex_lock(&soft_pool_lock);
+    SOFT_LOCK(&soft_pool_lock);
     current_pools[place] = found;
-    pthread_mutex_unlock(&soft_pool_lock);
     return CUDA_SUCCESS;
 }
 
@@ -218,18 +216,14 @@ SOFT_API cuMemPoolDestroy(CUmemoryPool pool)
 {
     soft_pool *found;
     SOFT_TRY(soft_pool_get(pool, &found));
-    CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&soft_pool_lock);
-    if (found == default_pools[found->place] || !soft_handle_drop(SOFT_KIND_POOL, pool)) {
-        result = CUDA_ERROR_INVALID_VALUE;
-    } else {
-        if (found == current_pools[found->place])
-            current_pools[found->place] = NULL;
-        found->handle = NULL;
-        pool_drop_locked(found);
-    }
-    pthread_mutex_unlock(&soft_pool_lock);
-    return result;
+    SOFT_LOCK(&soft_pool_lock);
+    SOFT_FAIL_IF(found == default_pools[found->place] || !soft_handle_drop(SOFT_KIND_POOL, pool),
+                 CUDA_ERROR_INVALID_VALUE);
+    if (found == current_pools[found->place])
+        current_pools[found->place] = NULL;
+    found->handle = NULL;
+    pool_drop_locked(found);
+    return CUDA_SUCCESS;
 }
 
 /* ---- Allocations ----------------------------------------------------------------------------- */
@@ -253,10 +247,9 @@ static bool charge_locked(soft_pool *pool, size_t size)
 
 static void uncharge(soft_pool *pool, size_t size)
 {
-    pthread_mutex_lock(&soft_pool_lock);
+    SOFT_LOCK(&soft_pool_lock);
     pool->used -= size;
     pool_drop_locked(pool);
-    pthread_mutex_unlock(&soft_pool_lock);
 }
 
 /*

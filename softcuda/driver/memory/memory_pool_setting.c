@@ -61,9 +61,8 @@ SOFT_API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
 {
     pool_attribute attribute;
     SOFT_TRY(get_attribute(pool, attr, value, &attribute));
-    pthread_mutex_lock(&soft_pool_lock);
+    SOFT_LOCK(&soft_pool_lock);
     memcpy(value, attribute.place, attribute.size);
-    pthread_mutex_unlock(&soft_pool_lock);
     return CUDA_SUCCESS;
 }
 
@@ -79,11 +78,10 @@ SOFT_API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
     memcpy(&number, value, attribute.size);
     bool is_mark = attribute.place == &found->used_high || attribute.place == &found->reserved_high;
     SOFT_FAIL_IF(is_mark && number != 0, CUDA_ERROR_INVALID_VALUE);
-    pthread_mutex_lock(&soft_pool_lock);
+    SOFT_LOCK(&soft_pool_lock);
     if (is_mark)
         number = found->used;
     memcpy(attribute.place, &number, attribute.size);
-    pthread_mutex_unlock(&soft_pool_lock);
     return CUDA_SUCCESS;
 }
 
@@ -127,10 +125,9 @@ SOFT_API cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_
     }
     if (takes)
         soft_contexts_drain();
-    pthread_mutex_lock(&soft_pool_lock);
+    SOFT_LOCK(&soft_pool_lock);
     for (size_t i = 0; i < count; i++)
         found->access[map[i].location.id] = (unsigned char)map[i].flags;
-    pthread_mutex_unlock(&soft_pool_lock);
     return CUDA_SUCCESS;
 }
 
@@ -144,9 +141,8 @@ SOFT_API cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUme
         return CUDA_SUCCESS;
     }
     SOFT_FAIL_IF(!is_device(location), CUDA_ERROR_INVALID_VALUE);
-    pthread_mutex_lock(&soft_pool_lock);
+    SOFT_LOCK(&soft_pool_lock);
     *flags = (CUmemAccess_flags)found->access[location->id];
-    pthread_mutex_unlock(&soft_pool_lock);
     return CUDA_SUCCESS;
 }
 
@@ -157,8 +153,6 @@ SOFT_API cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUme
 bool soft_pool_allows(const soft_range *range, CUdevice device)
 {
     const soft_pool *pool = range->owner;
-    pthread_mutex_lock(&soft_pool_lock);
-    bool lets = pool->access[device] != CU_MEM_ACCESS_FLAGS_PROT_NONE;
-    pthread_mutex_unlock(&soft_pool_lock);
-    return lets;
+    SOFT_LOCK(&soft_pool_lock);
+    return pool->access[device] != CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }

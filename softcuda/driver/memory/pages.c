@@ -79,19 +79,16 @@ bool soft_pages_find(const unsigned char *address, size_t distance, soft_object 
 bool soft_pages_have(const unsigned char *address)
 {
     soft_object object;
-    pthread_mutex_lock(&lock);
-    const bool found = soft_pages_find(address, 0, &object);
-    pthread_mutex_unlock(&lock);
-    return found;
+    SOFT_LOCK(&lock);
+    return soft_pages_find(address, 0, &object);
 }
 
 void soft_pages_log(const char *use, const void *address)
 {
     soft_object object;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     if (soft_pages_find(address, 0, &object))
         soft_log(SOFT_WARN, "%s was given address %p of %s", use, address, object.what);
-    pthread_mutex_unlock(&lock);
 }
 
 /* ---- Guards ---------------------------------------------------------------------------------- */
@@ -258,19 +255,17 @@ static void release_pages(const guarded_range *range)
 
 static void forget_guarded(const guarded_range *range)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     forget_guarded_locked(range);
-    pthread_mutex_unlock(&lock);
 }
 
 /* Stores the range, and returns the range that had its slot before. */
 static guarded_range record_retired(const guarded_range *range)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     guarded_range evicted = retired[next_retired];
     retired[next_retired] = *range;
     next_retired = (next_retired + 1) % MAX_RETIRED;
-    pthread_mutex_unlock(&lock);
     return evicted;
 }
 

@@ -61,10 +61,9 @@ static CUresult reserve(unsigned char *hint, size_t size, size_t alignment, CUde
         free(r);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     r->next = reservations;
     reservations = r;
-    pthread_mutex_unlock(&lock);
     *pointer = (CUdeviceptr)(uintptr_t)r->base;
     return CUDA_SUCCESS;
 }
@@ -84,16 +83,13 @@ SOFT_API cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CU
 SOFT_API cuMemAddressFree(CUdeviceptr ptr, size_t size)
 {
     SOFT_TRY(soft_check_init());
-    pthread_mutex_lock(&lock);
-    reservation **link = &reservations, *found = NULL;
+    SOFT_LOCK(&lock);
+    reservation **link = &reservations;
     while (*link && (*link)->base != at(ptr))
         link = &(*link)->next;
-    if (*link && (*link)->size == size && !(*link)->mappings) {
-        found = *link;
-        *link = found->next;
-    }
-    pthread_mutex_unlock(&lock);
-    SOFT_FAIL_IF(!found, CUDA_ERROR_INVALID_VALUE);
+    reservation *found = *link;
+    SOFT_FAIL_IF(!found || found->size != size || found->mappings, CUDA_ERROR_INVALID_VALUE);
+    *link = found->next;
     soft_pages_retire(found->base, found->size, AFTERWARDS);
     free(found);
     return CUDA_SUCCESS;
@@ -152,9 +148,8 @@ SOFT_API cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     /* the NVIDIA driver returns this code for any other size */
     CUresult result = CUDA_ERROR_NOT_SUPPORTED;
     if (size == wanted.allocation->size) {
-        pthread_mutex_lock(&lock);
+        SOFT_LOCK(&lock);
         result = map_locked(&wanted);
-        pthread_mutex_unlock(&lock);
     }
     if (result != CUDA_SUCCESS)
         soft_allocation_unmap(wanted.allocation);
@@ -241,16 +236,12 @@ static CUresult set_access_locked(mapping *m, const CUmemAccessDesc *desc, size_
 static CUresult set_access(unsigned char *base, size_t size, const CUmemAccessDesc *desc,
                            size_t count)
 {
-    CUresult result = CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     mapping **link = find_run_locked(base, size);
-    if (link) {
-        result = CUDA_SUCCESS;
-        for (mapping *m = *link; result == CUDA_SUCCESS && m && m->base < base + size; m = m->next)
-            result = set_access_locked(m, desc, count);
-    }
-    pthread_mutex_unlock(&lock);
-    return result;
+    SOFT_FAIL_IF(!link, CUDA_ERROR_INVALID_VALUE);
+    for (mapping *m = *link; m && m->base < base + size; m = m->next)
+        SOFT_TRY(set_access_locked(m, desc, count));
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
@@ -288,11 +279,10 @@ SOFT_API cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
     SOFT_TRY(soft_check_init());
     SOFT_FAIL_IF(!flags || !location, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(soft_allocation_check_location(location));
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     const mapping *m = find_mapping_locked(at(ptr));
     if (m)
         *flags = m->access[location->id];
-    pthread_mutex_unlock(&lock);
     return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -300,13 +290,12 @@ SOFT_API cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 {
     SOFT_TRY(soft_check_init());
     SOFT_FAIL_IF(!handle, CUDA_ERROR_INVALID_VALUE);
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     const mapping *m = find_mapping_locked(addr);
     if (m) {
         soft_allocation_hold(m->allocation);
         *handle = m->allocation->handle;
     }
-    pthread_mutex_unlock(&lock);
     return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -336,10 +325,9 @@ static void unmap_locked(mapping **link)
 SOFT_API cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
     SOFT_TRY(soft_check_init());
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     mapping **link = find_run_locked(at(ptr), size);
     while (link && *link && (*link)->base < at(ptr) + size)
         unmap_locked(link);
-    pthread_mutex_unlock(&lock);
     return link ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

@@ -74,20 +74,18 @@ static void run_complete(void *argument)
     soft_mark *mark = argument;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     mark->nanoseconds = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     mark->done = true;
     pthread_cond_broadcast(&mark->completed);
     mark_drop(mark);
-    pthread_mutex_unlock(&soft_lock);
 }
 
 static void run_wait(void *argument)
 {
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     mark_wait(argument);
     mark_drop(argument);
-    pthread_mutex_unlock(&soft_lock);
 }
 
 /* ---- Lifetime -------------------------------------------------------------------------------- */
@@ -101,12 +99,11 @@ static CUresult get_event(CUevent handle, soft_event **event)
 
 static void add_to_context(soft_event *event)
 {
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     event->next = event->context->events;
     if (event->next)
         event->next->previous = event;
     event->context->events = event;
-    pthread_mutex_unlock(&soft_lock);
 }
 
 CUresult soft_event_new(soft_context *context, unsigned flags, soft_shared_event *shared,
@@ -211,7 +208,7 @@ static CUresult record(soft_event *event, soft_stream *stream)
     SOFT_FAIL_IF(!mark, CUDA_ERROR_OUT_OF_MEMORY);
 
     CUresult result = soft_stream_push(stream, run_complete, mark);
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     if (result == CUDA_SUCCESS) {
         mark_drop(event->last);
         event->last = mark;
@@ -219,7 +216,6 @@ static CUresult record(soft_event *event, soft_stream *stream)
         mark->holders = 1;
         mark_drop(mark);
     }
-    pthread_mutex_unlock(&soft_lock);
     return result;
 }
 
@@ -258,9 +254,8 @@ static CUresult wait_for_last(const soft_event *event, soft_stream *stream)
         return mark ? soft_stream_order(stream) : CUDA_SUCCESS;
     CUresult result = soft_stream_push(stream, run_wait, mark);
     if (result != CUDA_SUCCESS) {
-        pthread_mutex_lock(&soft_lock);
+        SOFT_LOCK(&soft_lock);
         mark_drop(mark);
-        pthread_mutex_unlock(&soft_lock);
     }
     return result;
 }
@@ -292,11 +287,10 @@ SOFT_API cuEventQuery(CUevent hEvent)
     soft_event *event;
     SOFT_TRY(get_event(hEvent, &event));
     SOFT_TRY(check_not_captured(event));
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     bool pending = event->shared ? !soft_shared_event_is_done(event->shared)
                                  : event->last && !event->last->done;
     CUresult result = event->context->sticky;
-    pthread_mutex_unlock(&soft_lock);
     return pending && result == CUDA_SUCCESS ? CUDA_ERROR_NOT_READY : result;
 }
 
@@ -317,16 +311,13 @@ SOFT_API cuEventSynchronize(CUevent hEvent)
     SOFT_TRY(get_event(hEvent, &event));
     SOFT_TRY(check_not_captured(event));
     CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     soft_context *context = event->context;
     if (event->shared)
         result = wait_unlocked(event->shared);
     else if (event->last)
         mark_wait(event->last);
-    if (context->sticky != CUDA_SUCCESS)
-        result = context->sticky;
-    pthread_mutex_unlock(&soft_lock);
-    return result;
+    return context->sticky != CUDA_SUCCESS ? context->sticky : result;
 }
 
 SOFT_API cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
@@ -338,16 +329,11 @@ SOFT_API cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEn
                      ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING),
                  CUDA_ERROR_INVALID_HANDLE);
 
-    CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&soft_lock);
-    if (!start->last || !end->last)
-        result = CUDA_ERROR_INVALID_HANDLE;
-    else if (!start->last->done || !end->last->done)
-        result = CUDA_ERROR_NOT_READY;
-    else
-        *pMilliseconds = (float)(int64_t)(end->last->nanoseconds - start->last->nanoseconds) / 1e6f;
-    pthread_mutex_unlock(&soft_lock);
-    return result;
+    SOFT_LOCK(&soft_lock);
+    SOFT_FAIL_IF(!start->last || !end->last, CUDA_ERROR_INVALID_HANDLE);
+    SOFT_FAIL_IF(!start->last->done || !end->last->done, CUDA_ERROR_NOT_READY);
+    *pMilliseconds = (float)(int64_t)(end->last->nanoseconds - start->last->nanoseconds) / 1e6f;
+    return CUDA_SUCCESS;
 }
 
 SOFT_API_v1(cuEventElapsedTime, (float *pMilliseconds, CUevent hStart, CUevent hEnd),

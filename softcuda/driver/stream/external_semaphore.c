@@ -195,7 +195,7 @@ static void run_waits(void *payload)
 /* Adds a semaphore of the batch's context to the batch. */
 static CUresult add(batch *work, CUexternalSemaphore handle, uint64_t value)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     const external_semaphore *import = soft_handle_get(SOFT_KIND_SEMAPHORE, handle);
     bool is_good = import && import->owned.context == work->context;
     if (is_good) {
@@ -203,7 +203,6 @@ static CUresult add(batch *work, CUexternalSemaphore handle, uint64_t value)
         work->points[work->count].semaphore = import->semaphore;
         work->points[work->count++].value = value;
     }
-    pthread_mutex_unlock(&lock);
     return is_good ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 

@@ -332,21 +332,18 @@ CUresult soft_stream_order(soft_stream *stream)
 
 uint64_t soft_newest_task(void)
 {
-    pthread_mutex_lock(&soft_lock);
-    uint64_t newest = last_number;
-    pthread_mutex_unlock(&soft_lock);
-    return newest;
+    SOFT_LOCK(&soft_lock);
+    return last_number;
 }
 
 uint64_t soft_oldest_task(void)
 {
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     uint64_t oldest = last_number + 1;
     for (const soft_context *context = soft_contexts; context; context = context->next)
         for (const soft_stream *stream = context->streams; stream; stream = stream->next)
             if (stream->head && stream->head->number < oldest)
                 oldest = stream->head->number;
-    pthread_mutex_unlock(&soft_lock);
     return oldest;
 }
 
@@ -470,12 +467,10 @@ CUresult soft_stream_wait(soft_stream *stream)
     if (stream->capture)
         return soft_capture_refuse(stream);
     SOFT_TRY(soft_capture_check_unsafe());
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     soft_context *context = stream->context;
     drain(context, stream, last_number);
-    CUresult result = context->sticky;
-    pthread_mutex_unlock(&soft_lock);
-    return result;
+    return context->sticky;
 }
 
 void soft_context_drain(soft_context *context)
@@ -485,27 +480,23 @@ void soft_context_drain(soft_context *context)
 
 void soft_contexts_drain(void)
 {
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     for (soft_context *context = soft_contexts; context; context = context->next)
         soft_context_drain(context);
-    pthread_mutex_unlock(&soft_lock);
 }
 
 bool soft_context_is_idle(const soft_context *context)
 {
     bool idle = true;
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     for (const soft_stream *stream = context->streams; stream; stream = stream->next)
         idle = idle && soft_stream_idle(stream);
-    pthread_mutex_unlock(&soft_lock);
     return idle;
 }
 
 CUresult soft_context_wait(soft_context *context)
 {
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     soft_context_drain(context);
-    CUresult result = context->sticky;
-    pthread_mutex_unlock(&soft_lock);
-    return result;
+    return context->sticky;
 }

@@ -136,17 +136,14 @@ CUresult gr_softcuda_semaphore_open(int fd, gr_softcuda_semaphore **semaphore)
 {
     struct stat file;
     SOFT_FAIL_IF(!semaphore || !inspect(fd, &file), CUDA_ERROR_INVALID_VALUE);
-    pthread_mutex_lock(&lock);
-    CUresult result = open_locked(fd, &file, semaphore);
-    pthread_mutex_unlock(&lock);
-    return result;
+    SOFT_LOCK(&lock);
+    return open_locked(fd, &file, semaphore);
 }
 
 void soft_semaphore_hold(gr_softcuda_semaphore *semaphore)
 {
-    pthread_mutex_lock(&lock);
+    SOFT_LOCK(&lock);
     semaphore->holders++;
-    pthread_mutex_unlock(&lock);
 }
 
 void gr_softcuda_semaphore_close(gr_softcuda_semaphore *semaphore)

@@ -12,9 +12,8 @@ static _Thread_local uint64_t this_thread;
 
 static void close_streams_of_thread(void *owner)
 {
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     soft_stream_close_owned((uint64_t)(uintptr_t)owner);
-    pthread_mutex_unlock(&soft_lock);
 }
 
 static void make_key(void)
@@ -29,7 +28,7 @@ static soft_stream *per_thread_stream(soft_context *context)
         this_thread = soft_next_id();
         pthread_setspecific(thread_end, (void *)(uintptr_t)this_thread);
     }
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     soft_stream *stream = context->streams;
     while (stream && !(stream->owner == this_thread && stream->open))
         stream = stream->next;
@@ -38,7 +37,6 @@ static soft_stream *per_thread_stream(soft_context *context)
         if (stream)
             stream->owner = this_thread;
     }
-    pthread_mutex_unlock(&soft_lock);
     return stream;
 }
 
@@ -48,9 +46,8 @@ static CUresult default_stream(bool per_thread, soft_stream **stream)
     SOFT_TRY(soft_check_context(&context));
     if (!per_thread) {
         SOFT_TRY(soft_capture_check_legacy(context));
-        pthread_mutex_lock(&soft_lock);
+        SOFT_LOCK(&soft_lock);
         *stream = context->legacy;
-        pthread_mutex_unlock(&soft_lock);
         return *stream ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
     *stream = per_thread_stream(context);
@@ -67,10 +64,8 @@ CUresult soft_stream_get(CUstream handle, soft_stream **stream)
     SOFT_TRY(soft_check_init());
     *stream = soft_handle_get(SOFT_KIND_STREAM, handle);
     SOFT_FAIL_IF(!*stream, CUDA_ERROR_INVALID_HANDLE);
-    pthread_mutex_lock(&soft_lock);
-    CUresult result = (*stream)->context->sticky;
-    pthread_mutex_unlock(&soft_lock);
-    return result;
+    SOFT_LOCK(&soft_lock);
+    return (*stream)->context->sticky;
 }
 
 soft_context *soft_stream_context(const soft_stream *stream)
@@ -92,11 +87,10 @@ SOFT_API cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int 
     if (priority < SOFT_GREATEST_PRIORITY)
         priority = SOFT_GREATEST_PRIORITY;
     enum soft_stream_kind kind = flags ? SOFT_STREAM_NON_BLOCKING : SOFT_STREAM_BLOCKING;
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     soft_stream *stream = soft_stream_open(context, kind, priority);
     if (stream)
         *phStream = stream->handle;
-    pthread_mutex_unlock(&soft_lock);
     return stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -149,9 +143,8 @@ SOFT_API_ptsz(cuStreamQuery, (CUstream hStream), (hStream))
     if (stream->capture)
         return soft_capture_refuse(stream);
     SOFT_TRY(soft_capture_check_unsafe());
-    pthread_mutex_lock(&soft_lock);
+    SOFT_LOCK(&soft_lock);
     bool idle = is_idle_locked(stream);
-    pthread_mutex_unlock(&soft_lock);
     return idle ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
