@@ -23,14 +23,16 @@
 
 /*
  * Defines the twin of an entry point for programs built with the per-thread default stream. `flag`
- * is set during the call: CU_STREAM_PER_THREAD then replaces a NULL or implied stream.
+ * is set during `call`: CU_STREAM_PER_THREAD then replaces a NULL or implied stream. `variable` is
+ * declared before the call, or empty.
  */
-#define SOFT_PER_THREAD_TWIN(type, flag, twin, name, params, args)                                 \
+#define SOFT_PER_THREAD_TWIN(type, flag, twin, params, variable, call)                             \
     SOFT_EXPORTED type CUDAAPI twin params;                                                        \
     SOFT_EXPORTED type CUDAAPI twin params                                                         \
     {                                                                                              \
         flag = true;                                                                               \
-        type result = name args;                                                                   \
+        variable;                                                                                  \
+        type result = call;                                                                        \
         flag = false;                                                                              \
         return result;                                                                             \
     }

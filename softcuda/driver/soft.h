@@ -23,27 +23,27 @@
         return call;                                                                               \
     }
 #define SOFT_API_v1(name, params, args) SOFT_FORWARD(name, params, name##_v2 args)
-#define SOFT_TWIN(twin, name, params, args)                                                        \
-    SOFT_PER_THREAD_TWIN(CUresult, soft_default_stream_is_per_thread, twin, name, params, args)
+#define SOFT_TWIN(twin, params, variable, call)                                                    \
+    SOFT_PER_THREAD_TWIN(CUresult, soft_default_stream_is_per_thread, twin, params, variable, call)
 #define SOFT_API_ptsz(name, params, args)                                                          \
-    SOFT_TWIN(name##_ptsz, name, params, args) SOFT_API name params
+    SOFT_TWIN(name##_ptsz, params, , name args) SOFT_API name params
 #define SOFT_API_ptds(name, params, args)                                                          \
-    SOFT_TWIN(name##_ptds, name, params, args) SOFT_API name params
+    SOFT_TWIN(name##_ptds, params, , name args) SOFT_API name params
 
 /*
  * Defines a synchronous entry point and its asynchronous variant, which has a stream as the last
  * parameter. `call` uses `stream` and `asynchronous`.
  */
-#define SOFT_API_both(name, name_async, params, args, call)                                        \
-    SOFT_API_ptds(name, params, args)                                                              \
+#define SOFT_API_both(name, name_async, params, call)                                              \
+    SOFT_API_variant(name, name##_ptds, params, false, const CUstream stream = NULL, call)         \
+        SOFT_API_variant(name_async, name_async##_ptsz, (SOFT_LIST params, CUstream stream), true, \
+                         , call)
+#define SOFT_API_variant(name, twin, params, is_asynchronous, variable, call)                      \
+    SOFT_TWIN(twin, params, const bool asynchronous = is_asynchronous; variable, call)             \
+    SOFT_API name params                                                                           \
     {                                                                                              \
-        const CUstream stream = NULL;                                                              \
-        const bool asynchronous = false;                                                           \
-        return call;                                                                               \
-    }                                                                                              \
-    SOFT_API_ptsz(name_async, (SOFT_LIST params, CUstream stream), (SOFT_LIST args, stream))       \
-    {                                                                                              \
-        const bool asynchronous = true;                                                            \
+        const bool asynchronous = is_asynchronous;                                                 \
+        variable;                                                                                  \
         return call;                                                                               \
     }
 

@@ -46,7 +46,7 @@ CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyK
 }
 
 RT_API_both(cudaMemcpy, (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind),
-            (dst, src, count, kind), rt_copy_bytes(dst, src, count, kind, order))
+            rt_copy_bytes(dst, src, count, kind, order))
 
 static CUresult copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
                           rt_order order)

@@ -18,17 +18,10 @@ typedef struct {
  * Defines a function and its variant NAMEAsync, which has a stream as the last parameter. `call`
  * uses the variable `order`.
  */
-#define RT_API_both(name, params, args, call)                                                      \
-    RT_API_ptds(name, params, args)                                                                \
-    {                                                                                              \
-        const rt_order order = RT_BLOCKING;                                                        \
-        return RT_IN_CONTEXT(call);                                                                \
-    }                                                                                              \
-    RT_API_ptsz(name##Async, (SOFT_LIST params, cudaStream_t stream), (SOFT_LIST args, stream))    \
-    {                                                                                              \
-        const rt_order order = RT_QUEUED_ON(stream);                                               \
-        return RT_IN_CONTEXT(call);                                                                \
-    }
+#define RT_API_both(name, params, call)                                                            \
+    RT_API_with_twin(name, name##_ptds, params, const rt_order order = RT_BLOCKING, call)          \
+        RT_API_with_twin(name##Async, name##Async_ptsz, (SOFT_LIST params, cudaStream_t stream),   \
+                         const rt_order order = RT_QUEUED_ON(stream), call)
 
 /* Copies bytes between addresses; cudaErrorInvalidMemcpyDirection for an invalid kind. */
 CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,

@@ -55,14 +55,12 @@ static CUresult copy_rectangle(struct side to, struct side from, size_t width, s
 RT_API_both(cudaMemcpy2DToArray,
             (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch,
              size_t width, size_t height, enum cudaMemcpyKind kind),
-            (dst, wOffset, hOffset, src, spitch, width, height, kind),
             copy_rectangle(ARRAY(dst, wOffset, hOffset), MEMORY(src, spitch), width, height, kind,
                            order))
 
 RT_API_both(cudaMemcpy2DFromArray,
             (void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset,
              size_t width, size_t height, enum cudaMemcpyKind kind),
-            (dst, dpitch, src, wOffset, hOffset, width, height, kind),
             copy_rectangle(MEMORY(dst, dpitch), ARRAY(src, wOffset, hOffset), width, height, kind,
                            order))
 
@@ -77,14 +75,12 @@ RT_FORWARD_ptds(cudaMemcpy2DArrayToArray,
                 (cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src,
                  size_t wOffsetSrc, size_t hOffsetSrc, size_t width, size_t height,
                  enum cudaMemcpyKind kind),
-                (dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, width, height, kind),
                 array_to_array(ARRAY(dst, wOffsetDst, hOffsetDst),
                                ARRAY(src, wOffsetSrc, hOffsetSrc), width, height, kind))
 
-    /* ---- Byte ranges that continue in the next row
-       ----------------------------------------------- */
+/* ---- Byte ranges that continue in the next row ----------------------------------------------- */
 
-    static CUresult row_of(cudaArray_const_t array, size_t *row)
+static CUresult row_of(cudaArray_const_t array, size_t *row)
 {
     CUDA_ARRAY3D_DESCRIPTOR has;
     SOFT_TRY(cuArray3DGetDescriptor_v2(&has, (CUarray)array));
@@ -134,18 +130,15 @@ static CUresult copy_runs(struct side to, struct side from, size_t count, enum c
 RT_API_both(cudaMemcpyToArray,
             (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count,
              enum cudaMemcpyKind kind),
-            (dst, wOffset, hOffset, src, count, kind),
             copy_runs(ARRAY(dst, wOffset, hOffset), MEMORY(src, count), count, kind, order))
 
 RT_API_both(cudaMemcpyFromArray,
             (void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count,
              enum cudaMemcpyKind kind),
-            (dst, src, wOffset, hOffset, count, kind),
             copy_runs(MEMORY(dst, count), ARRAY(src, wOffset, hOffset), count, kind, order))
 
 RT_FORWARD_ptds(cudaMemcpyArrayToArray,
                 (cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src,
                  size_t wOffsetSrc, size_t hOffsetSrc, size_t count, enum cudaMemcpyKind kind),
-                (dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, count, kind),
                 copy_runs(ARRAY(dst, wOffsetDst, hOffsetDst), ARRAY(src, wOffsetSrc, hOffsetSrc),
                           count, kind, RT_BLOCKING))

@@ -70,7 +70,6 @@ static CUresult copy_2d(void *to, size_t to_pitch, const void *from, size_t from
 RT_API_both(cudaMemcpy2D,
             (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
              enum cudaMemcpyKind kind),
-            (dst, dpitch, src, spitch, width, height, kind),
             copy_2d(dst, dpitch, src, spitch, width, height, kind, order))
 
 /* ---- Three dimensions ------------------------------------------------------------------------ */
@@ -127,7 +126,7 @@ static CUresult copy_3d(const struct cudaMemcpy3DParms *p, rt_order order)
     return rt_copy_box(&box, order);
 }
 
-RT_API_both(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), (p), copy_3d(p, order))
+RT_API_both(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), copy_3d(p, order))
 
 /* ---- Between devices ------------------------------------------------------------------------- */
 
@@ -160,4 +159,4 @@ static CUresult copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, rt_order ord
                         : RT_DEFAULT_STREAM(cuMemcpy3DPeer, (&peer));
 }
 
-RT_API_both(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *p), (p), copy_3d_peer(p, order))
+RT_API_both(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *p), copy_3d_peer(p, order))

@@ -102,17 +102,15 @@ RT_FORWARD_ptsz(cudaSignalExternalSemaphoresAsync,
                 (const cudaExternalSemaphore_t *extSemArray,
                  const struct cudaExternalSemaphoreSignalParams *paramsArray,
                  unsigned int numExtSems, cudaStream_t stream),
-                (extSemArray, paramsArray, numExtSems, stream),
                 cuSignalExternalSemaphoresAsync(
                     (const CUexternalSemaphore *)(const void *)extSemArray,
                     (const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *)(const void *)paramsArray,
                     numExtSems, rt_stream(stream)))
-    RT_FORWARD_ptsz(cudaWaitExternalSemaphoresAsync,
-                    (const cudaExternalSemaphore_t *extSemArray,
-                     const struct cudaExternalSemaphoreWaitParams *paramsArray,
-                     unsigned int numExtSems, cudaStream_t stream),
-                    (extSemArray, paramsArray, numExtSems, stream),
-                    cuWaitExternalSemaphoresAsync(
-                        (const CUexternalSemaphore *)(const void *)extSemArray,
-                        (const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *)(const void *)paramsArray,
-                        numExtSems, rt_stream(stream)))
+RT_FORWARD_ptsz(cudaWaitExternalSemaphoresAsync,
+                (const cudaExternalSemaphore_t *extSemArray,
+                 const struct cudaExternalSemaphoreWaitParams *paramsArray, unsigned int numExtSems,
+                 cudaStream_t stream),
+                cuWaitExternalSemaphoresAsync(
+                    (const CUexternalSemaphore *)(const void *)extSemArray,
+                    (const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *)(const void *)paramsArray,
+                    numExtSems, rt_stream(stream)))

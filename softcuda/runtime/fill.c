@@ -20,11 +20,11 @@ static CUresult fill(void *memory, size_t pitch, int value, size_t width, size_t
                         : RT_DEFAULT_STREAM(cuMemsetD2D8_v2, (at, pitch, byte, width, height));
 }
 
-RT_API_both(cudaMemset, (void *devPtr, int value, size_t count), (devPtr, value, count),
+RT_API_both(cudaMemset, (void *devPtr, int value, size_t count),
             fill(devPtr, count, value, count, 1, order))
 
 RT_API_both(cudaMemset2D, (void *devPtr, size_t pitch, int value, size_t width, size_t height),
-            (devPtr, pitch, value, width, height), fill(devPtr, pitch, value, width, height, order))
+            fill(devPtr, pitch, value, width, height, order))
 
 /* Fills a box. Its slices are `ysize` rows apart in memory. */
 static CUresult fill_3d(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
@@ -39,4 +39,4 @@ static CUresult fill_3d(struct cudaPitchedPtr to, int value, struct cudaExtent e
 
 RT_API_both(cudaMemset3D,
             (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent),
-            (pitchedDevPtr, value, extent), fill_3d(pitchedDevPtr, value, extent, order))
+            fill_3d(pitchedDevPtr, value, extent, order))

@@ -60,17 +60,16 @@ PASS(cudaGraphInstantiateWithFlags,
      cuGraphInstantiateWithFlags(exec, graph, flags))
 RT_FORWARD_ptsz(cudaGraphInstantiateWithParams,
                 (cudaGraphExec_t * exec, cudaGraph_t graph, cudaGraphInstantiateParams *params),
-                (exec, graph, params),
                 cuGraphInstantiateWithParams(exec, graph,
                                              SAME(CUDA_GRAPH_INSTANTIATE_PARAMS, params)))
-    PASS(cudaGraphExecDestroy, (cudaGraphExec_t exec), cuGraphExecDestroy(exec))
-RT_FORWARD_ptsz(cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream),
+PASS(cudaGraphExecDestroy, (cudaGraphExec_t exec), cuGraphExecDestroy(exec))
+RT_FORWARD_ptsz(cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream),
                 cuGraphLaunch(exec, rt_stream(stream)))
-    RT_FORWARD_ptsz(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream),
-                    cuGraphUpload(exec, rt_stream(stream)))
-        PASS(cudaGraphExecUpdate,
-             (cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info),
-             cuGraphExecUpdate_v2(exec, graph, SAME(CUgraphExecUpdateResultInfo, info)))
+RT_FORWARD_ptsz(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream),
+                cuGraphUpload(exec, rt_stream(stream)))
+PASS(cudaGraphExecUpdate,
+     (cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info),
+     cuGraphExecUpdate_v2(exec, graph, SAME(CUgraphExecUpdateResultInfo, info)))
 
 /* ---- Nodes whose parameters are those of the driver ------------------------------------------ */
 
@@ -261,30 +260,22 @@ PASS(cudaGraphReleaseUserObject, (cudaGraph_t graph, cudaUserObject_t object, un
 /* ---- Capture --------------------------------------------------------------------------------- */
 
 RT_FORWARD_ptsz(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
-                (stream, mode),
                 cuStreamBeginCapture_v2(rt_stream(stream), (CUstreamCaptureMode)mode))
-    RT_FORWARD_ptsz(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph),
-                    (stream, graph), cuStreamEndCapture(rt_stream(stream), graph))
-        RT_FORWARD_ptsz(cudaStreamIsCapturing,
-                        (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
-                        (stream, status),
-                        cuStreamIsCapturing(rt_stream(stream), SAME(CUstreamCaptureStatus, status)))
-            RT_FORWARD_ptsz(cudaStreamGetCaptureInfo,
-                            (cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-                             unsigned long long *id, cudaGraph_t *graph,
-                             const cudaGraphNode_t **from, const cudaGraphEdgeData **data,
-                             size_t *count),
-                            (stream, status, id, graph, from, data, count),
-                            cuStreamGetCaptureInfo_v3(rt_stream(stream),
-                                                      SAME(CUstreamCaptureStatus, status),
-                                                      SAME(cuuint64_t, id), graph, from,
-                                                      SAME(const CUgraphEdgeData *, data), count))
-                RT_FORWARD_ptsz(cudaStreamUpdateCaptureDependencies,
-                                (cudaStream_t stream, cudaGraphNode_t *from,
-                                 const cudaGraphEdgeData *data, size_t count, unsigned int flags),
-                                (stream, from, data, count, flags),
-                                cuStreamUpdateCaptureDependencies_v2(rt_stream(stream), from,
-                                                                     EDGES(data), count, flags))
-                    RT_FORWARD(cudaThreadExchangeStreamCaptureMode,
-                               (enum cudaStreamCaptureMode * mode),
-                               cuThreadExchangeStreamCaptureMode(SAME(CUstreamCaptureMode, mode)))
+RT_FORWARD_ptsz(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph),
+                cuStreamEndCapture(rt_stream(stream), graph))
+RT_FORWARD_ptsz(cudaStreamIsCapturing, (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
+                cuStreamIsCapturing(rt_stream(stream), SAME(CUstreamCaptureStatus, status)))
+RT_FORWARD_ptsz(cudaStreamGetCaptureInfo,
+                (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                 cudaGraph_t *graph, const cudaGraphNode_t **from, const cudaGraphEdgeData **data,
+                 size_t *count),
+                cuStreamGetCaptureInfo_v3(rt_stream(stream), SAME(CUstreamCaptureStatus, status),
+                                          SAME(cuuint64_t, id), graph, from,
+                                          SAME(const CUgraphEdgeData *, data), count))
+RT_FORWARD_ptsz(cudaStreamUpdateCaptureDependencies,
+                (cudaStream_t stream, cudaGraphNode_t *from, const cudaGraphEdgeData *data,
+                 size_t count, unsigned int flags),
+                cuStreamUpdateCaptureDependencies_v2(rt_stream(stream), from, EDGES(data), count,
+                                                     flags))
+RT_FORWARD(cudaThreadExchangeStreamCaptureMode, (enum cudaStreamCaptureMode * mode),
+           cuThreadExchangeStreamCaptureMode(SAME(CUstreamCaptureMode, mode)))

@@ -73,11 +73,11 @@ SOFT_EXPORTED void gr_cuhost_assert(const char *expression, const char *file, un
 
 /* ---- Launches by address --------------------------------------------------------------------- */
 
-static CUresult launch_address(const void *address, const gr_cuhost_config *config, void **params)
+static CUresult launch_address(const void *address, gr_cuhost_config config, void **params)
 {
     CUfunction function;
     SOFT_TRY(rt_function(address, &function));
-    return launch(function, config, params, NULL);
+    return launch(function, &config, params, NULL);
 }
 
 static gr_cuhost_config config_of(dim3 grid, dim3 block, size_t shared, cudaStream_t stream)
@@ -88,14 +88,10 @@ static gr_cuhost_config config_of(dim3 grid, dim3 block, size_t shared, cudaStre
                               .stream = stream};
 }
 
-RT_API_ptsz(cudaLaunchKernel,
-            (const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
-             cudaStream_t stream),
-            (func, gridDim, blockDim, args, sharedMem, stream))
-{
-    const gr_cuhost_config config = config_of(gridDim, blockDim, sharedMem, stream);
-    return RT_IN_CONTEXT(launch_address(func, &config, args));
-}
+RT_FORWARD_ptsz(cudaLaunchKernel,
+                (const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
+                 cudaStream_t stream),
+                launch_address(func, config_of(gridDim, blockDim, sharedMem, stream), args))
 
 _Static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute) &&
                    offsetof(cudaLaunchAttribute, val) == offsetof(CUlaunchAttribute, value),
@@ -127,4 +123,4 @@ static CUresult launch_config(const cudaLaunchConfig_t *config, const void *addr
 
 RT_FORWARD_ptsz(cudaLaunchKernelExC,
                 (const cudaLaunchConfig_t *config, const void *func, void **args),
-                (config, func, args), launch_config(config, func, args))
+                launch_config(config, func, args))

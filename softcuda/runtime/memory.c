@@ -97,25 +97,22 @@ RT_FORWARD(cudaMemAdvise,
 RT_FORWARD_ptsz(cudaMemPrefetchAsync,
                 (const void *devPtr, size_t count, struct cudaMemLocation location,
                  unsigned int flags, cudaStream_t stream),
-                (devPtr, count, location, flags, stream),
                 cuMemPrefetchAsync_v2((CUdeviceptr)(uintptr_t)devPtr, count, location_of(location),
                                       flags, rt_stream(stream)))
-    RT_FORWARD(cudaMemRangeGetAttribute,
-               (void *data, size_t dataSize, enum cudaMemRangeAttribute attribute,
-                const void *devPtr, size_t count),
-               cuMemRangeGetAttribute(data, dataSize, (CUmem_range_attribute)attribute,
-                                      (CUdeviceptr)(uintptr_t)devPtr, count))
-        RT_FORWARD_ptsz(cudaStreamAttachMemAsync,
-                        (cudaStream_t stream, void *devPtr, size_t length, unsigned int flags),
-                        (stream, devPtr, length, flags),
-                        cuStreamAttachMemAsync(rt_stream(stream), (CUdeviceptr)(uintptr_t)devPtr,
-                                               length, flags))
+RT_FORWARD(cudaMemRangeGetAttribute,
+           (void *data, size_t dataSize, enum cudaMemRangeAttribute attribute, const void *devPtr,
+            size_t count),
+           cuMemRangeGetAttribute(data, dataSize, (CUmem_range_attribute)attribute,
+                                  (CUdeviceptr)(uintptr_t)devPtr, count))
+RT_FORWARD_ptsz(cudaStreamAttachMemAsync,
+                (cudaStream_t stream, void *devPtr, size_t length, unsigned int flags),
+                cuStreamAttachMemAsync(rt_stream(stream), (CUdeviceptr)(uintptr_t)devPtr, length,
+                                       flags))
 
-    /* ---- Pointers
-       -------------------------------------------------------------------------------- */
+/* ---- Pointers -------------------------------------------------------------------------------- */
 
-    /* Memory that CUDA does not know is described as host memory. This is not an error. */
-    static CUresult describe(struct cudaPointerAttributes *to, const void *pointer)
+/* Memory that CUDA does not know is described as host memory. This is not an error. */
+static CUresult describe(struct cudaPointerAttributes *to, const void *pointer)
 {
     CUdeviceptr at = (CUdeviceptr)(uintptr_t)pointer;
     unsigned type = 0, managed = 0;

@@ -15,17 +15,14 @@ _Static_assert(sizeof(struct cudaMemAccessDesc) == sizeof(CUmemAccessDesc), "cud
 _Static_assert(sizeof(struct cudaMemLocation) == sizeof(CUmemLocation), "cudaMemLocation");
 
 RT_FORWARD_ptsz(cudaMallocAsync, (void **devPtr, size_t size, cudaStream_t hStream),
-                (devPtr, size, hStream),
                 cuMemAllocAsync((CUdeviceptr *)devPtr, size, rt_stream(hStream)))
-    RT_FORWARD_ptsz(cudaFreeAsync, (void *devPtr, cudaStream_t hStream), (devPtr, hStream),
-                    cuMemFreeAsync((CUdeviceptr)(uintptr_t)devPtr, rt_stream(hStream)))
-        RT_FORWARD_ptsz(cudaMallocFromPoolAsync,
-                        (void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream),
-                        (ptr, size, memPool, stream),
-                        cuMemAllocFromPoolAsync((CUdeviceptr *)ptr, size, memPool,
-                                                rt_stream(stream)))
+RT_FORWARD_ptsz(cudaFreeAsync, (void *devPtr, cudaStream_t hStream),
+                cuMemFreeAsync((CUdeviceptr)(uintptr_t)devPtr, rt_stream(hStream)))
+RT_FORWARD_ptsz(cudaMallocFromPoolAsync,
+                (void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream),
+                cuMemAllocFromPoolAsync((CUdeviceptr *)ptr, size, memPool, rt_stream(stream)))
 
-            RT_API cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int device)
+RT_API cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int device)
 {
     return RT_STARTED(cuDeviceGetDefaultMemPool(memPool, device));
 }

@@ -11,14 +11,18 @@
 #include <cuda_runtime_api.h>
 
 /*
- * RT_API starts the definition of a function. RT_API_ptsz and RT_API_ptds also define the twin of
- * the function for the per-thread default stream.
+ * RT_API starts the definition of a function. RT_API_with_twin defines a function that makes a call
+ * in the context of the thread, and the twin of the function for the per-thread default stream.
+ * `variable` is declared before the call, or empty.
  */
 #define RT_API SOFT_EXPORTED cudaError_t CUDARTAPI
-#define RT_TWIN(twin, name, params, args)                                                          \
-    SOFT_PER_THREAD_TWIN(cudaError_t, rt_per_thread, twin, name, params, args)
-#define RT_API_ptsz(name, params, args) RT_TWIN(name##_ptsz, name, params, args) RT_API name params
-#define RT_API_ptds(name, params, args) RT_TWIN(name##_ptds, name, params, args) RT_API name params
+#define RT_API_with_twin(name, twin, params, variable, call)                                       \
+    SOFT_PER_THREAD_TWIN(cudaError_t, rt_per_thread, twin, params, variable, RT_IN_CONTEXT(call))  \
+    RT_API name params                                                                             \
+    {                                                                                              \
+        variable;                                                                                  \
+        return RT_IN_CONTEXT(call);                                                                \
+    }
 
 extern _Thread_local bool rt_per_thread;
 
@@ -67,10 +71,8 @@ extern _Thread_local CUresult rt_begun;
     }
 #define RT_FORWARD(name, params, call)         RT_API name params RT_BODY(RT_IN_CONTEXT(call))
 #define RT_FORWARD_STARTED(name, params, call) RT_API name params RT_BODY(RT_STARTED(call))
-#define RT_FORWARD_ptsz(name, params, args, call)                                                  \
-    RT_API_ptsz(name, params, args) RT_BODY(RT_IN_CONTEXT(call))
-#define RT_FORWARD_ptds(name, params, args, call)                                                  \
-    RT_API_ptds(name, params, args) RT_BODY(RT_IN_CONTEXT(call))
+#define RT_FORWARD_ptsz(name, params, call)    RT_API_with_twin(name, name##_ptsz, params, , call)
+#define RT_FORWARD_ptds(name, params, call)    RT_API_with_twin(name, name##_ptds, params, , call)
 
 /*
  * For functions and cases that are not implemented: reports `what` once on stderr and returns

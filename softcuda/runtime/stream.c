@@ -14,35 +14,30 @@ RT_FORWARD(cudaStreamCreateWithPriority, (cudaStream_t * pStream, unsigned int f
 
 /* Fails for default streams, which live as long as their context. */
 RT_FORWARD(cudaStreamDestroy, (cudaStream_t stream), cuStreamDestroy_v2(stream))
-RT_FORWARD_ptsz(cudaStreamGetPriority, (cudaStream_t hStream, int *priority), (hStream, priority),
+RT_FORWARD_ptsz(cudaStreamGetPriority, (cudaStream_t hStream, int *priority),
                 cuStreamGetPriority(rt_stream(hStream), priority))
-    RT_FORWARD_ptsz(cudaStreamGetFlags, (cudaStream_t hStream, unsigned int *flags),
-                    (hStream, flags), cuStreamGetFlags(rt_stream(hStream), flags))
-        RT_FORWARD_ptsz(cudaStreamGetId, (cudaStream_t hStream, unsigned long long *streamId),
-                        (hStream, streamId), cuStreamGetId(rt_stream(hStream), streamId))
-            RT_FORWARD_ptsz(cudaStreamGetDevice, (cudaStream_t hStream, int *device),
-                            (hStream, device), cuStreamGetDevice(rt_stream(hStream), device))
-                RT_FORWARD_ptsz(cudaStreamSynchronize, (cudaStream_t stream), (stream),
-                                cuStreamSynchronize(rt_stream(stream)))
-                    RT_FORWARD_ptsz(cudaStreamQuery, (cudaStream_t stream), (stream),
-                                    cuStreamQuery(rt_stream(stream)))
-                        RT_FORWARD_ptsz(cudaStreamWaitEvent,
-                                        (cudaStream_t stream, cudaEvent_t event,
-                                         unsigned int flags),
-                                        (stream, event, flags),
-                                        cuStreamWaitEvent(rt_stream(stream), event, flags))
+RT_FORWARD_ptsz(cudaStreamGetFlags, (cudaStream_t hStream, unsigned int *flags),
+                cuStreamGetFlags(rt_stream(hStream), flags))
+RT_FORWARD_ptsz(cudaStreamGetId, (cudaStream_t hStream, unsigned long long *streamId),
+                cuStreamGetId(rt_stream(hStream), streamId))
+RT_FORWARD_ptsz(cudaStreamGetDevice, (cudaStream_t hStream, int *device),
+                cuStreamGetDevice(rt_stream(hStream), device))
+RT_FORWARD_ptsz(cudaStreamSynchronize, (cudaStream_t stream),
+                cuStreamSynchronize(rt_stream(stream)))
+RT_FORWARD_ptsz(cudaStreamQuery, (cudaStream_t stream), cuStreamQuery(rt_stream(stream)))
+RT_FORWARD_ptsz(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned int flags),
+                cuStreamWaitEvent(rt_stream(stream), event, flags))
 
-    /* ---- Host functions and callbacks
-       ------------------------------------------------------------ */
+/* ---- Host functions and callbacks ------------------------------------------------------------ */
 
-    RT_FORWARD_ptsz(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *userData),
-                    (stream, fn, userData), cuLaunchHostFunc(rt_stream(stream), fn, userData))
+RT_FORWARD_ptsz(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *userData),
+                cuLaunchHostFunc(rt_stream(stream), fn, userData))
 
-    /*
-     * The data of a callback for the driver, which calls the callback of the program. The two
-     * callbacks have different types.
-     */
-    struct callback {
+/*
+ * The data of a callback for the driver, which calls the callback of the program. The two
+ * callbacks have different types.
+ */
+struct callback {
     cudaStreamCallback_t call;
     cudaStream_t stream; /* the stream that the program passed */
     void *data;
@@ -71,6 +66,5 @@ static CUresult add_callback(cudaStream_t stream, cudaStreamCallback_t call, voi
 RT_FORWARD_ptsz(cudaStreamAddCallback,
                 (cudaStream_t stream, cudaStreamCallback_t callback, void *userData,
                  unsigned int flags),
-                (stream, callback, userData, flags),
                 callback ? add_callback(stream, callback, userData, flags)
                          : CUDA_ERROR_INVALID_VALUE)

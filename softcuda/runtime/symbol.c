@@ -120,8 +120,8 @@ static CUresult copy_from(void *to, const void *symbol, size_t count, size_t off
 RT_API_both(cudaMemcpyToSymbol,
             (const void *symbol, const void *src, size_t count, size_t offset,
              enum cudaMemcpyKind kind),
-            (symbol, src, count, offset, kind), copy_to(symbol, src, count, offset, kind, order))
+            copy_to(symbol, src, count, offset, kind, order))
 
 RT_API_both(cudaMemcpyFromSymbol,
             (void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind),
-            (dst, symbol, count, offset, kind), copy_from(dst, symbol, count, offset, kind, order))
+            copy_from(dst, symbol, count, offset, kind, order))

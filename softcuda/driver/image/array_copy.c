@@ -47,13 +47,11 @@ SOFT_API_ptds(cuMemcpyAtoD_v2,
 
 SOFT_API_both(cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2,
               (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount),
-              (dstArray, dstOffset, srcHost, ByteCount),
               copy_linear(in_array(dstArray, dstOffset), in_host(srcHost), ByteCount, stream,
                           asynchronous))
 
 SOFT_API_both(cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2,
               (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount),
-              (dstHost, srcArray, srcOffset, ByteCount),
               copy_linear(in_host(dstHost), in_array(srcArray, srcOffset), ByteCount, stream,
                           asynchronous))
 

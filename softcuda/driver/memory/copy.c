@@ -34,21 +34,17 @@ static copy_end unified(CUdeviceptr pointer)
 }
 
 SOFT_API_both(cuMemcpy, cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount),
-              (dst, src, ByteCount),
               copy_linear(unified(dst), unified(src), ByteCount, stream, asynchronous))
 
 SOFT_API_both(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2,
               (CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount),
-              (dstDevice, srcHost, ByteCount),
               copy_linear(in_device(dstDevice), in_host(srcHost), ByteCount, stream, asynchronous))
 
 SOFT_API_both(cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2,
               (void *dstHost, CUdeviceptr srcDevice, size_t ByteCount),
-              (dstHost, srcDevice, ByteCount),
               copy_linear(in_host(dstHost), in_device(srcDevice), ByteCount, stream, asynchronous))
 
 SOFT_API_both(cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2,
               (CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount),
-              (dstDevice, srcDevice, ByteCount),
               copy_linear(in_device(dstDevice), in_device(srcDevice), ByteCount, stream,
                           asynchronous))

@@ -116,7 +116,7 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *given, CUstream stream, bool asynch
     return copy_3d(&whole, NULL, stream, asynchronous);
 }
 
-SOFT_API_both(cuMemcpy2D_v2, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy),
+SOFT_API_both(cuMemcpy2D_v2, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *pCopy),
               copy_2d(pCopy, stream, asynchronous))
 
 /*
@@ -128,5 +128,5 @@ SOFT_API_ptds(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
     return copy_2d(pCopy, NULL, false);
 }
 
-SOFT_API_both(cuMemcpy3D_v2, cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *pCopy), (pCopy),
+SOFT_API_both(cuMemcpy3D_v2, cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *pCopy),
               copy_3d(pCopy, NULL, stream, asynchronous))

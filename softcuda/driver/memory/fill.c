@@ -92,7 +92,6 @@ static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned elem
 
 #define FILL(name, name_async, type)                                                               \
     SOFT_API_both(name, name_async, (CUdeviceptr to, type value, size_t count),                    \
-                  (to, value, count),                                                              \
                   fill(to, 0, value, sizeof(value), count, 1, stream, asynchronous))
 FILL(cuMemsetD8_v2, cuMemsetD8Async, unsigned char)
 FILL(cuMemsetD16_v2, cuMemsetD16Async, unsigned short)
@@ -101,7 +100,6 @@ FILL(cuMemsetD32_v2, cuMemsetD32Async, unsigned int)
 #define FILL_2D(name, name_async, type)                                                            \
     SOFT_API_both(name, name_async,                                                                \
                   (CUdeviceptr to, size_t pitch, type value, size_t width, size_t height),         \
-                  (to, pitch, value, width, height),                                               \
                   fill(to, pitch, value, sizeof(value), width, height, stream, asynchronous))
 FILL_2D(cuMemsetD2D8_v2, cuMemsetD2D8Async, unsigned char)
 FILL_2D(cuMemsetD2D16_v2, cuMemsetD2D16Async, unsigned short)

@@ -55,7 +55,6 @@ static CUresult copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from
 SOFT_API_both(cuMemcpyPeer, cuMemcpyPeerAsync,
               (CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
                CUcontext srcContext, size_t ByteCount),
-              (dstDevice, dstContext, srcDevice, srcContext, ByteCount),
               copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, stream,
                         asynchronous))
 
@@ -100,5 +99,5 @@ static CUresult copy_peer_3d(const CUDA_MEMCPY3D_PEER *given, CUstream stream, b
     return finish(&peers, asynchronous);
 }
 
-SOFT_API_both(cuMemcpy3DPeer, cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *pCopy), (pCopy),
+SOFT_API_both(cuMemcpy3DPeer, cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *pCopy),
               copy_peer_3d(pCopy, stream, asynchronous))
