@@ -7,7 +7,6 @@
 #define GR_TESTS_SOFT_CALLS_H
 
 #include "tests/support/driver_symbol.h"
-#include "softcuda/tests/reads.h"
 #include "softcuda/tests/kernels/soft_launch.h"
 
 /* Loads a module of the tests' kernels, and gets a kernel from it (soft_calls_module.c). */

@@ -22,10 +22,10 @@ SOFT_TEST(kernel_queries_return_properties)
     ck_assert_ptr_eq(function_of(module, "add_counters"), function);
     READS(found, module, cuFuncGetModule, (&found, function));
     INVALID(cuFuncGetModule, (NULL, function));
-    DRV(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
-    ck_assert_int_eq(value, 1024);
-    DRV(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
-    ck_assert_int_eq(value, 0); /* host functions have no registers */
+    READS(value, 1024, cuFuncGetAttribute,
+          (&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
+    READS(value, 0, cuFuncGetAttribute,
+          (&value, CU_FUNC_ATTRIBUTE_NUM_REGS, function)); /* host functions have no registers */
     INVALID(cuFuncGetAttribute, (NULL, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
     INVALID(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_MAX, function));
     INVALID(cuFuncGetAttribute, (&value, (CUfunction_attribute)-1, function));
@@ -80,10 +80,10 @@ SOFT_TEST(occupancy_follows_the_limits_of_a_block)
     CUmodule module = new_module();
     CUfunction function = function_of(module, "without_parameters");
     int blocks = -1, grid = 0, block = 0, processors = 0;
-    DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 128, 0));
-    ck_assert_int_eq(blocks, 16); /* 2048 threads fit 16 blocks */
-    DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 128, 40000));
-    ck_assert_int_eq(blocks, 2); /* 101376 bytes of shared memory fit 2 blocks */
+    READS(blocks, 16, cuOccupancyMaxActiveBlocksPerMultiprocessor,
+          (&blocks, function, 128, 0)); /* 2048 threads fit 16 blocks */
+    READS(blocks, 2, cuOccupancyMaxActiveBlocksPerMultiprocessor,
+          (&blocks, function, 128, 40000)); /* 101376 bytes of shared memory fit 2 blocks */
     READS(blocks, 2, cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 1024, 40000));
     READS(blocks, 0, cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 128, 49153));
     READS(blocks, 0, cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 1025, 0));
@@ -98,8 +98,8 @@ SOFT_TEST(occupancy_follows_the_limits_of_a_block)
     ck_assert_int_eq(grid, 20 * processors);
     READS(block, 1024, cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, 5000));
     /* The shared memory would suffice for 48 threads. A block of whole warps has 32. */
-    DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, kilobyte_per_thread, 0, 0));
-    ck_assert_int_eq(block, 32);
+    READS(block, 32, cuOccupancyMaxPotentialBlockSize,
+          (&grid, &block, function, kilobyte_per_thread, 0, 0));
     INVALID(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 49153, 0));
     INVALID(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, -1));
     INVALID(cuOccupancyMaxPotentialBlockSize, (NULL, &block, function, NULL, 0, 0));

@@ -89,10 +89,10 @@ TEST(mapped_pointer_is_reported_as_device_memory)
     DRV(cuGraphicsGLRegisterBuffer, (&resource, name, 0));
     DRV(cuGraphicsMapResources, (1, &resource, fx.stream));
     DRV(cuGraphicsResourceGetMappedPointer_v2, (&pointer, &size, resource));
-    DRV(cuPointerGetAttribute, (&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer + 5));
-    ck_assert_uint_eq(type, CU_MEMORYTYPE_DEVICE);
-    DRV(cuPointerGetAttribute, (&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, pointer));
-    ck_assert_int_eq(device, fx.device);
+    READS(type, CU_MEMORYTYPE_DEVICE, cuPointerGetAttribute,
+          (&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer + 5));
+    READS(device, fx.device, cuPointerGetAttribute,
+          (&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, pointer));
     READS(base, pointer, cuMemGetAddressRange_v2, (&base, &size, pointer + 5));
     ck_assert_uint_eq(size, SIZE);
     INVALID(cuGraphicsResourceGetMappedMipmappedArray, (NULL, resource));

@@ -6,13 +6,16 @@
 #ifndef GR_TESTS_CONFORMANCE_H
 #define GR_TESTS_CONFORMANCE_H
 
-#include "tests/support/support.h"
+#include "softcuda/tests/reads.h"
 
 /*
  * One row: the call must return CUDA_<code>. A wrong code is recorded and the case continues, so
  * that one run shows all wrong codes. The case fails at its end.
  */
 #define CALL(code, call) conformance_note("cu" #call, fx.cu->call, CUDA_##code)
+
+/* Like CALL for a query that must succeed and write the expected value. */
+#define CALL_READS(value, expected, call) READS_BY(value, expected, CALL(SUCCESS, call), "cu" #call)
 
 /* Like CALL for a call with a description `changed`, which equals `good` except for one field. */
 #define CALL_WITH(code, change, call)                                                              \

@@ -107,12 +107,11 @@ IMPORT_TEST(mapped_buffers_share_bytes)
     CALL(ERROR_INVALID_VALUE, MemcpyDtoH(b, q, 1001));
     CALL(ERROR_INVALID_VALUE, MemcpyDtoH(b, q + 999, 2));
     CALL(ERROR_INVALID_VALUE, MemFree(q + 4));
-    CALL(SUCCESS, PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, q + 999));
-    ck_assert_int_eq(value, CU_MEMORYTYPE_DEVICE);
-    CALL(SUCCESS, PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q));
-    ck_assert_int_eq(value, fx.device);
-    CALL(SUCCESS, MemGetAddressRange(&base, &extent, q + 999));
-    ck_assert_uint_eq(base, q);
+    CALL_READS(value, CU_MEMORYTYPE_DEVICE,
+               PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, q + 999));
+    CALL_READS(value, fx.device,
+               PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q));
+    CALL_READS(base, q, MemGetAddressRange(&base, &extent, q + 999));
     ck_assert_uint_eq(extent, 1000);
 
     CALL(SUCCESS, DestroyExternalMemory(memory));

@@ -29,8 +29,7 @@ TEST(device_call_codes)
     CALL(SUCCESS, DeviceGetUuid(&uuid, fx.device));
     CALL(ERROR_INVALID_VALUE, DeviceGetUuid(NULL, fx.device));
     CALL(ERROR_INVALID_DEVICE, DeviceGetUuid(&uuid, 999));
-    CALL(SUCCESS, DeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, fx.device));
-    ck_assert_int_eq(value, 32);
+    CALL_READS(value, 32, DeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, fx.device));
     CALL(ERROR_INVALID_VALUE, DeviceGetAttribute(NULL, CU_DEVICE_ATTRIBUTE_WARP_SIZE, fx.device));
     CALL(ERROR_INVALID_VALUE, DeviceGetAttribute(&value, (CUdevice_attribute)0, fx.device));
     CALL(ERROR_INVALID_VALUE, DeviceGetAttribute(&value, (CUdevice_attribute)9999, fx.device));
@@ -69,8 +68,7 @@ TEST(context_call_codes)
     CALL(SUCCESS, CtxGetDevice(&device));
 
     CALL(SUCCESS, CtxSetCurrent(NULL));
-    CALL(SUCCESS, CtxGetCurrent(&context));
-    ck_assert_ptr_eq(context, NULL);
+    CALL_READS(context, NULL, CtxGetCurrent(&context));
     CALL(ERROR_INVALID_CONTEXT, CtxPopCurrent(&popped));
     CALL(ERROR_INVALID_CONTEXT, CtxGetDevice(&device));
     CALL(ERROR_INVALID_CONTEXT, CtxSynchronize());
@@ -83,8 +81,7 @@ TEST(context_call_codes)
 
     CALL(SUCCESS, CtxPushCurrent(fx.context));
     CALL(SUCCESS, CtxPushCurrent(fx.context));
-    CALL(SUCCESS, CtxPopCurrent(&popped));
-    ck_assert_ptr_eq(popped, fx.context);
+    CALL_READS(popped, fx.context, CtxPopCurrent(&popped));
     CALL(SUCCESS, CtxPopCurrent(NULL));
     CALL(ERROR_INVALID_CONTEXT, CtxPopCurrent(NULL));
     CALL(SUCCESS, CtxSetCurrent(fx.context));
@@ -171,8 +168,7 @@ TEST(pinned_memory_codes)
     const unsigned given[] = {0, CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_WRITECOMBINED};
     for (int i = 0; i < 3 && gr_cuda_is_software(); i++) {
         CALL(SUCCESS, MemHostAlloc(&pinned, 100, given[i]));
-        CALL(SUCCESS, MemHostGetFlags(&flags, pinned));
-        ck_assert_uint_eq(flags, given[i] | CU_MEMHOSTALLOC_DEVICEMAP);
+        CALL_READS(flags, given[i] | CU_MEMHOSTALLOC_DEVICEMAP, MemHostGetFlags(&flags, pinned));
         CALL(ERROR_INVALID_VALUE, MemHostGetFlags(NULL, pinned));
         CALL(ERROR_INVALID_VALUE, MemHostRegister(pinned, 100, 0));
         CALL(ERROR_INVALID_VALUE, MemHostUnregister(pinned));
@@ -318,26 +314,22 @@ TEST(pointer_query_codes)
     CU(MemAlloc(&q, 100));
     CU(MemAllocHost(&pinned, 100));
     CUdeviceptr stack = (CUdeviceptr)(size_t)&value, p = (CUdeviceptr)(size_t)pinned;
-    CALL(SUCCESS, PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q));
-    ck_assert_int_eq(value, fx.device);
-    CALL(SUCCESS, PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, q + 50));
-    ck_assert_int_eq(value, CU_MEMORYTYPE_DEVICE);
-    CALL(SUCCESS, PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
-    ck_assert_int_eq(value, CU_MEMORYTYPE_HOST);
-    CALL(SUCCESS, PointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, q));
-    ck_assert_ptr_eq(context, fx.context);
-    CALL(SUCCESS, PointerGetAttribute(&seen, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, q + 4));
-    ck_assert_uint_eq(seen, q + 4);
-    CALL(SUCCESS, PointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, p));
-    ck_assert_ptr_eq(host, pinned);
+    CALL_READS(value, fx.device,
+               PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q));
+    CALL_READS(value, CU_MEMORYTYPE_DEVICE,
+               PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, q + 50));
+    CALL_READS(value, CU_MEMORYTYPE_HOST,
+               PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
+    CALL_READS(context, fx.context, PointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, q));
+    CALL_READS(seen, q + 4, PointerGetAttribute(&seen, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, q + 4));
+    CALL_READS(host, pinned, PointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, p));
     CALL(ERROR_INVALID_VALUE, PointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, q));
     CALL(ERROR_INVALID_VALUE, PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, stack));
     CALL(ERROR_INVALID_VALUE, PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 0));
     CALL(ERROR_INVALID_VALUE, PointerGetAttribute(&value, (CUpointer_attribute)9999, q));
     CALL(ERROR_INVALID_VALUE, PointerGetAttribute(NULL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, q));
 
-    CALL(SUCCESS, MemGetAddressRange(&base, &size, q + 50));
-    ck_assert_uint_eq(base, q);
+    CALL_READS(base, q, MemGetAddressRange(&base, &size, q + 50));
     ck_assert_uint_eq(size, 100);
     CALL(SUCCESS, MemGetAddressRange(NULL, &size, q));
     CALL(SUCCESS, MemGetAddressRange(&base, NULL, q));

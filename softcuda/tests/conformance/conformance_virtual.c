@@ -34,13 +34,13 @@ TEST(granularity_codes)
          MemGetAllocationGranularity(&least, &prop, (CUmemAllocationGranularity_flags)7));
     prop.location.id = 999;
     CALL(SUCCESS, MemGetAllocationGranularity(&least, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-    CALL(SUCCESS, DeviceGetAttribute(
-                      &value, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, fx.device));
-    ck_assert_int_eq(value, 1);
-    CALL(SUCCESS,
-         DeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
-                            fx.device));
-    ck_assert_int_eq(value, 1);
+    CALL_READS(value, 1,
+               DeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+                                  fx.device));
+    CALL_READS(value, 1,
+               DeviceGetAttribute(&value,
+                                  CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
+                                  fx.device));
 }
 
 TEST(allocation_codes)
@@ -172,8 +172,7 @@ TEST(access_codes)
     CU(MemAddressReserve(&p, 2 * size, 0, 0, 0));
     CALL(ERROR_INVALID_VALUE, MemSetAccess(p, size, &access, 1));
     CU(MemMap(p, size, 0, handle, 0));
-    CALL(SUCCESS, MemGetAccess(&flags, &access.location, p));
-    ck_assert_uint_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    CALL_READS(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE, MemGetAccess(&flags, &access.location, p));
     CALL_SOFT(ERROR_INVALID_VALUE, MemcpyHtoD(p, b, sizeof(b)));
     CALL(ERROR_INVALID_VALUE, MemSetAccess(p, size, NULL, 1));
     CALL(ERROR_INVALID_VALUE, MemSetAccess(p, 0, &access, 1));
@@ -193,8 +192,8 @@ TEST(access_codes)
     CALL(ERROR_INVALID_VALUE, MemSetAccess(p, size, &access, 1));
     access.location.id = fx.device;
     CALL(SUCCESS, MemSetAccess(p, size, &access, 1));
-    CALL(SUCCESS, MemGetAccess(&flags, &access.location, p));
-    ck_assert_uint_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    CALL_READS(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+               MemGetAccess(&flags, &access.location, p));
     CALL(ERROR_INVALID_VALUE, MemGetAccess(NULL, &access.location, p));
     CALL(ERROR_INVALID_VALUE, MemGetAccess(&flags, NULL, p));
     CALL(SUCCESS, MemcpyHtoD(p + size - sizeof(b), b, sizeof(b)));
@@ -242,8 +241,7 @@ static void set_access(CUdeviceptr at, size_t size, CUmemAccess_flags flags)
     const CUmemAccessDesc access = share_access(flags);
     unsigned long long seen = 99;
     CU(MemSetAccess(at, size, &access, 1));
-    CALL(SUCCESS, MemGetAccess(&seen, &access.location, at + size - 1));
-    ck_assert_uint_eq(seen, flags);
+    CALL_READS(seen, flags, MemGetAccess(&seen, &access.location, at + size - 1));
 }
 
 /* Of two adjacent mappings, the second is found, too, although the search begins at the first. */
@@ -268,8 +266,7 @@ TEST(access_to_each_mapping_can_be_changed)
     share_write(p + size, size, 3);
     share_assert(p, size, 1);
     share_assert(p + size, size, 3);
-    CALL(SUCCESS, MemRetainAllocationHandle(&found, (void *)(uintptr_t)(p + size + 8)));
-    ck_assert_uint_eq(found, second);
+    CALL_READS(found, second, MemRetainAllocationHandle(&found, (void *)(uintptr_t)(p + size + 8)));
     CALL(ERROR_INVALID_VALUE, MemRetainAllocationHandle(&found, (void *)(uintptr_t)(p + 2 * size)));
     CU(MemUnmap(p, 2 * size));
     CU(MemAddressFree(p, 3 * size));
@@ -285,8 +282,7 @@ TEST(allocation_lives_while_mapped_or_held)
     CUmemGenericAllocationHandle handle = share_create(size), again = 0;
     CUdeviceptr p = share_map(handle, size);
     share_write(p, size, 3);
-    CALL(SUCCESS, MemRetainAllocationHandle(&again, (void *)(uintptr_t)(p + 5)));
-    ck_assert_uint_eq(again, handle);
+    CALL_READS(again, handle, MemRetainAllocationHandle(&again, (void *)(uintptr_t)(p + 5)));
     CALL(SUCCESS, MemRelease(again));
     CALL(SUCCESS, MemRelease(handle));
     share_assert(p, size, 3);
@@ -307,14 +303,13 @@ TEST(pointer_queries_describe_virtual_memory)
     CUdeviceptr p = share_map(handle, size), base = 0;
     unsigned long long types = 0;
     int value = 0;
-    CALL(SUCCESS, PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p + 9));
-    ck_assert_int_eq(value, CU_MEMORYTYPE_DEVICE);
-    CALL(SUCCESS, PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p));
-    ck_assert_int_eq(value, fx.device);
-    CALL(SUCCESS, PointerGetAttribute(&types, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, p));
-    ck_assert_uint_eq(types, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-    CALL(SUCCESS, MemGetAddressRange(&base, &extent, p + 9));
-    ck_assert_uint_eq(base, p);
+    CALL_READS(value, CU_MEMORYTYPE_DEVICE,
+               PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p + 9));
+    CALL_READS(value, fx.device,
+               PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p));
+    CALL_READS(types, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+               PointerGetAttribute(&types, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, p));
+    CALL_READS(base, p, MemGetAddressRange(&base, &extent, p + 9));
     ck_assert_uint_eq(extent, size);
     CU(MemRelease(handle));
     share_unmap(p, size);

@@ -19,8 +19,7 @@ TEST(stream_codes)
     CALL(ERROR_INVALID_VALUE, StreamCreate(NULL, 0));
     CALL(ERROR_INVALID_VALUE, StreamCreate(&s, 2));
     CALL(SUCCESS, StreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    CALL(SUCCESS, StreamGetFlags(s, &flags));
-    ck_assert_uint_eq(flags, CU_STREAM_NON_BLOCKING);
+    CALL_READS(flags, CU_STREAM_NON_BLOCKING, StreamGetFlags(s, &flags));
     CALL(ERROR_INVALID_VALUE, StreamGetFlags(s, NULL));
     CALL(SUCCESS, StreamQuery(s));
     CALL(SUCCESS, StreamSynchronize(s));
@@ -123,8 +122,7 @@ TEST(memory_operation_codes)
     CALL(ERROR_NOT_READY, StreamQuery(fx.stream));
     CALL(SUCCESS, StreamWriteValue32(fx.other, word, 5, 0));
     CALL(SUCCESS, StreamSynchronize(fx.stream));
-    CU(MemcpyDtoH(&found, word + 4, sizeof(found)));
-    ck_assert_uint_eq(found, 7);
+    CU_READS(found, 7, MemcpyDtoH(&found, word + 4, sizeof(found)));
     CALL(SUCCESS, StreamWaitValue32(fx.stream, word, 5, CU_STREAM_WAIT_VALUE_EQ));
     CALL(SUCCESS, StreamSynchronize(fx.stream));
 

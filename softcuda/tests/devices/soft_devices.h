@@ -7,7 +7,6 @@
 #define GR_TESTS_SOFT_DEVICES_H
 
 #include "softcuda/tests/kernels/soft_launch.h"
-#include "softcuda/tests/reads.h"
 
 #define SIZE ((size_t)4096)
 

@@ -390,15 +390,15 @@ TWO_TEST(pointer_queries_report_the_device)
     CUdeviceptr seen = 0;
     ck_assert_int_eq(ordinal_of(two.memory[0]), two.device[0]);
     ck_assert_int_eq(ordinal_of(two.memory[1]), two.device[1]);
-    CU(PointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, two.memory[1]));
-    ck_assert_ptr_eq(context, two.context[1]);
+    CU_READS(context, two.context[1],
+             PointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, two.memory[1]));
     use_device(0);
     CU_GIVES(CUDA_ERROR_INVALID_VALUE,
              PointerGetAttribute(&seen, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, two.memory[1]));
     CU_GIVES(CUDA_ERROR_NOT_FOUND, MemGetAddressRange(&seen, NULL, two.memory[1]));
     CU(CtxEnablePeerAccess(two.context[1], 0));
-    CU(PointerGetAttribute(&seen, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, two.memory[1]));
-    ck_assert_uint_eq(seen, two.memory[1]);
+    CU_READS(seen, two.memory[1],
+             PointerGetAttribute(&seen, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, two.memory[1]));
     CU(CtxDisablePeerAccess(two.context[1]));
 }
 

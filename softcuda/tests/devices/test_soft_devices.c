@@ -17,8 +17,7 @@ SOFT_TEST(device_count_is_the_requested_number)
 {
     int count = 0;
     CUdevice device = 7;
-    CU(DeviceGetCount(&count));
-    ck_assert_int_eq(count, 3);
+    CU_READS(count, 3, DeviceGetCount(&count));
     CU_READS(device, 2, DeviceGet(&device, 2));
 }
 
@@ -80,11 +79,9 @@ TWO_TEST(each_device_has_its_own_contexts)
     ck_assert_ptr_ne(two.context[0], two.context[1]);
     ck_assert_ptr_eq(two.context[0], fx.context);
     use_device(1);
-    CU(CtxGetDevice(&device));
-    ck_assert_int_eq(device, two.device[1]);
+    CU_READS(device, two.device[1], CtxGetDevice(&device));
     CU(CtxCreate(&own, 0, two.device[1]));
-    CU(CtxGetDevice(&device));
-    ck_assert_int_eq(device, two.device[1]);
+    CU_READS(device, two.device[1], CtxGetDevice(&device));
     CU(CtxDestroy(own));
 }
 
@@ -116,8 +113,7 @@ TWO_TEST(event_record_needs_a_stream_of_the_same_device)
         CU(EventCreate(&event[i], 0));
         CU(EventRecord(event[i], two.stream[i]));
     }
-    CU(StreamGetCtx(two.stream[0], &context));
-    ck_assert_ptr_eq(context, two.context[0]);
+    CU_READS(context, two.context[0], StreamGetCtx(two.stream[0], &context));
     CU_GIVES(CUDA_ERROR_INVALID_HANDLE, EventRecord(event[0], two.stream[1]));
     CU(StreamWaitEvent(two.stream[1], event[0], 0));
     CU(StreamSynchronize(two.stream[0]));
@@ -134,8 +130,7 @@ SOFT_TEST(opengl_draws_on_the_first_device)
 {
     unsigned count = 9;
     CUdevice devices[4] = {9, 9, 9, 9};
-    CU(GLGetDevices(&count, devices, 4, 1 /* CU_GL_DEVICE_LIST_ALL */));
-    ck_assert_uint_eq(count, 1);
+    CU_READS(count, 1, GLGetDevices(&count, devices, 4, 1 /* CU_GL_DEVICE_LIST_ALL */));
     ck_assert_int_eq(devices[0], 0);
     ck_assert_int_eq(devices[1], 9);
 }

@@ -6,7 +6,7 @@
 #ifndef GR_TESTS_SOFT_LAUNCH_H
 #define GR_TESTS_SOFT_LAUNCH_H
 
-#include "tests/support/support.h"
+#include "softcuda/tests/reads.h"
 
 #include "examples/support/kernel_image.h"
 

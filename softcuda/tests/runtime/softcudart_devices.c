@@ -19,8 +19,8 @@ CASE(properties_are_attributes)
     REQUIRE(prop.multiProcessorCount > 0 && prop.major > 0);
     REQUIRE(prop.unifiedAddressing == 1 && prop.canMapHostMemory == 1);
     READS(value, prop.major, cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, 0));
-    CUDA(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerMultiProcessor, 0));
-    REQUIRE(value == prop.maxThreadsPerMultiProcessor);
+    READS(value, prop.maxThreadsPerMultiProcessor,
+          cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerMultiProcessor, 0));
     CUDA(cudaDeviceGetPCIBusId(bus, (int)sizeof(bus), 0));
     READS(device, 0, cudaDeviceGetByPCIBusId(&device, bus));
 }

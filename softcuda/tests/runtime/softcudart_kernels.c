@@ -236,13 +236,13 @@ CASE(managed_variables)
     CUDA(cudaMemAdvise(managed + 1, 4, cudaMemAdviseSetPreferredLocation, device));
     FAILS(cudaErrorInvalidValue,
           cudaMemAdvise(managed, sizeof(managed) + 1, cudaMemAdviseSetReadMostly, device));
-    CUDA(cudaMemRangeGetAttribute(&value, sizeof(value), cudaMemRangeAttributeReadMostly, managed,
-                                  sizeof(managed)));
-    REQUIRE(value == 1);
+    READS(value, 1,
+          cudaMemRangeGetAttribute(&value, sizeof(value), cudaMemRangeAttributeReadMostly, managed,
+                                   sizeof(managed)));
     CUDA(cudaMemPrefetchAsync(managed, sizeof(managed), device, 0, stream));
-    CUDA(cudaMemRangeGetAttribute(&value, sizeof(value), cudaMemRangeAttributeLastPrefetchLocation,
-                                  managed, sizeof(managed)));
-    REQUIRE(value == 0);
+    READS(value, 0,
+          cudaMemRangeGetAttribute(&value, sizeof(value), cudaMemRangeAttributeLastPrefetchLocation,
+                                   managed, sizeof(managed)));
     FAILS(cudaErrorInvalidValue, cudaMemPrefetchAsync(variable, 4, device, 0, stream));
     CUDA(cudaStreamAttachMemAsync(stream, managed, 0, cudaMemAttachSingle));
     FAILS(cudaErrorInvalidValue,

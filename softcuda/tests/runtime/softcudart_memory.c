@@ -103,8 +103,8 @@ CASE(own_pool)
     CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
     READS(has, threshold, cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &has));
     CUDA(cudaMallocFromPoolAsync(&memory, 64, pool, NULL));
-    CUDA(cudaMemPoolGetAccess(&access, pool, &props.location));
-    REQUIRE(access == cudaMemAccessFlagsProtReadWrite);
+    READS(access, cudaMemAccessFlagsProtReadWrite,
+          cudaMemPoolGetAccess(&access, pool, &props.location));
     CUDA(cudaDeviceSetMemPool(0, pool));
     READS(current, pool, cudaDeviceGetMemPool(&current, 0));
     CUDA(cudaDeviceGetDefaultMemPool(&current, 0));
