@@ -90,7 +90,6 @@ TEST(second_process_writes_shared_memory)
     put_handle("MEMORY", &handle);
     expect_child("opens_memory");
     ck_assert_int_eq(last_byte(memory, ODD_SIZE), 9);
-    DRV(cuMemFree_v2, (memory));
 }
 
 #define PIECES ((size_t)16384)
@@ -130,7 +129,6 @@ TEST(handle_of_the_same_process_is_refused)
     CUdeviceptr memory = exported(SIZE, &handle), opened = 0;
     GIVES(ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle_v2, (&opened, handle, LAZY));
     INVALID(cuIpcCloseMemHandle, (memory));
-    DRV(cuMemFree_v2, (memory));
 }
 
 /* Each allocation has its own handle until it is freed. */
@@ -149,8 +147,6 @@ TEST(each_allocation_keeps_its_handle)
     ck_assert_mem_eq(&again, &third, sizeof(third));
     DRV(cuIpcGetMemHandle, (&again, memory[0]));
     ck_assert_mem_eq(&again, &first, sizeof(first));
-    DRV(cuMemFree_v2, (memory[0]));
-    DRV(cuMemFree_v2, (memory[2]));
 }
 
 static bool has_a_handle(CUdeviceptr memory)
@@ -178,7 +174,6 @@ TEST(pool_memory_has_no_ipc_handle)
     GIVES(ERROR_INVALID_CONTEXT, cuIpcGetMemHandle, (&handle, memory));
     GIVES(ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle_v2, (&pooled, handle, LAZY));
     GIVES(ERROR_INVALID_CONTEXT, cuIpcCloseMemHandle, (memory));
-    DRV(cuCtxSetCurrent, (fx.context));
 }
 
 TEST(zero_handle_is_refused)

@@ -87,7 +87,6 @@ EVENT_TEST(shared_event_orders_streams_of_one_process)
     DRV(cuEventQuery, (event));
     CU(StreamSynchronize(fx.other));
     GIVES(ERROR_INVALID_HANDLE, cuEventElapsedTime, (&time, event, event));
-    DRV(cuEventDestroy_v2, (event));
 }
 
 /*
@@ -130,9 +129,6 @@ EVENT_TEST(plain_events_have_no_ipc_handle)
     DRV(cuCtxSetCurrent, (NULL));
     GIVES(ERROR_INVALID_CONTEXT, cuIpcGetEventHandle, (&handle, shared));
     GIVES(ERROR_INVALID_CONTEXT, cuIpcOpenEventHandle, (&again, handle));
-    DRV(cuCtxSetCurrent, (fx.context));
-    DRV(cuEventDestroy_v2, (shared));
-    DRV(cuEventDestroy_v2, (plain));
 }
 
 /* ---- Two processes --------------------------------------------------------------------------- */
@@ -201,10 +197,6 @@ EVENT_TEST(events_order_the_work_of_two_processes)
     DRV(cuEventQuery, (answered));
     int status = child_end(&child, text, sizeof(text));
     ck_assert_msg(status == 0, "the child ended with 0x%x: %.3500s", (unsigned)status, text);
-    DRV(cuEventDestroy_v2, (filled));
-    DRV(cuEventDestroy_v2, (answered));
-    DRV(cuMemFree_v2, (memory));
-    DRV(cuMemFree_v2, (copy));
 }
 
 /* ---- Peers that are hostile, or die ---------------------------------------------------------- */

@@ -50,7 +50,6 @@ CONCURRENT_TEST(read_mostly_advice_applies_per_page)
     ck_assert_int_eq(attribute(memory + PAGE, 2 * PAGE, asked), 0);
     DRV(cuMemAdvise, (memory, SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, fx.device));
     ck_assert_int_eq(attribute(memory, SIZE, asked), 1);
-    DRV(cuMemFree_v2, (memory));
 }
 
 /* Catches: memory at the address of a freed allocation still had the advice of that allocation. */
@@ -74,7 +73,6 @@ CONCURRENT_TEST(advice_ends_when_memory_is_freed)
     DRV(cuMemAdvise, (kept[0], SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, fx.device));
     DRV(cuMemFree_v2, (kept[1]));
     ck_assert_int_eq(attribute(kept[0], SIZE, asked), 1);
-    DRV(cuMemFree_v2, (kept[0]));
 }
 
 CONCURRENT_TEST(preferred_location_can_be_set_per_page)
@@ -89,7 +87,6 @@ CONCURRENT_TEST(preferred_location_can_be_set_per_page)
     ck_assert_int_eq(attribute(memory, SIZE, asked), CU_DEVICE_INVALID);
     DRV(cuMemAdvise, (memory, SIZE, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, fx.device));
     ck_assert_int_eq(attribute(memory, SIZE, asked), CU_DEVICE_INVALID);
-    DRV(cuMemFree_v2, (memory));
 }
 
 CONCURRENT_TEST(accessed_by_advice_lists_devices)
@@ -116,7 +113,6 @@ CONCURRENT_TEST(accessed_by_advice_lists_devices)
     ck_assert_int_eq(list[0], CU_DEVICE_INVALID);
     INVALID(cuMemRangeGetAttributes, (data, sizes, asked, 0, memory, SIZE));
     INVALID(cuMemRangeGetAttribute, (list, 6, asked[0], memory, SIZE));
-    DRV(cuMemFree_v2, (memory));
 }
 
 CONCURRENT_TEST(prefetch_location_is_stored_and_bytes_stay)
@@ -135,7 +131,6 @@ CONCURRENT_TEST(prefetch_location_is_stored_and_bytes_stay)
     ck_assert_int_eq(attribute(memory, SIZE, asked), CU_DEVICE_CPU);
     ck_assert_int_eq(bytes[0], 5);
     ck_assert_int_eq(bytes[1], 6);
-    DRV(cuMemFree_v2, (memory));
 }
 
 CONCURRENT_TEST(managed_memory_can_be_attached_to_a_stream)
@@ -148,7 +143,6 @@ CONCURRENT_TEST(managed_memory_can_be_attached_to_a_stream)
     INVALID(cuStreamAttachMemAsync, (fx.stream, memory + PAGE, 0, CU_MEM_ATTACH_GLOBAL));
     INVALID(cuStreamAttachMemAsync, (NULL, memory, 0, CU_MEM_ATTACH_SINGLE));
     CU(StreamSynchronize(fx.stream));
-    DRV(cuMemFree_v2, (memory));
 }
 
 CONCURRENT_TEST(invalid_hints_are_refused)
@@ -168,8 +162,6 @@ CONCURRENT_TEST(invalid_hints_are_refused)
     INVALID(cuMemRangeGetAttribute, (&value, 3, asked, memory, SIZE));
     INVALID(cuMemRangeGetAttribute, (&value, 4, asked, plain, SIZE));
     INVALID(cuMemRangeGetAttribute, (&value, 4, (CUmem_range_attribute)77, memory, SIZE));
-    DRV(cuMemFree_v2, (plain));
-    DRV(cuMemFree_v2, (memory));
 }
 
 /* ---- Locations of the type CUmemLocation (CUDA 12.2) ----------------------------------------- */
@@ -196,7 +188,6 @@ CONCURRENT_TEST(advice_accepts_locations_by_type)
     TWIN(cuStreamAttachMemAsync, _ptsz, (fx.stream, memory, 0, CU_MEM_ATTACH_GLOBAL));
     CU(StreamSynchronize(CU_STREAM_PER_THREAD));
     CU(StreamSynchronize(fx.stream));
-    DRV(cuMemFree_v2, (memory));
 }
 #endif
 
@@ -220,7 +211,6 @@ CONCURRENT_TEST(preferred_location_can_be_a_host_numa_node)
     DRV(cuMemAdvise_v2, (memory, SIZE, prefer, current));
     INVALID(cuMemAdvise_v2, (memory, SIZE, prefer, other));
     INVALID(cuMemAdvise_v2, (memory, SIZE, CU_MEM_ADVISE_SET_ACCESSED_BY, node));
-    DRV(cuMemFree_v2, (memory));
 }
 #endif
 
@@ -253,7 +243,6 @@ CONCURRENT_TEST(batches_prefetch_and_discard_ranges)
     INVALID(cuMemPrefetchBatchAsync, (parts, sizes, 3, places, first_of, 2, 0, NULL));
     INVALID(cuMemDiscardAndPrefetchBatchAsync, (parts, sizes, 3, places, wrong, 2, 0, fx.stream));
     INVALID(cuMemDiscardBatchAsync, (parts, sizes, 1, 1, fx.stream));
-    DRV(cuMemFree_v2, (memory));
 }
 
 /* A valid batch has two ranges and one location. Each row below has one mistake. */
@@ -300,7 +289,5 @@ CONCURRENT_TEST(invalid_batches_are_refused)
         INVALID(cuStreamAttachMemAsync, (fx.stream, 8, 0, CU_MEM_ATTACH_GLOBAL));
         INVALID(cuStreamAttachMemAsync, (CU_STREAM_LEGACY, memory, 0, CU_MEM_ATTACH_SINGLE));
     }
-    DRV(cuMemFree_v2, (plain));
-    DRV(cuMemFree_v2, (memory));
 }
 #endif

@@ -216,7 +216,6 @@ TEST(linear_copy_codes)
     CALL(SUCCESS, MemcpyDtoD(q, q + 50, 10));
     CALL(SUCCESS, Memcpy(q, q + 50, 10));
     CU(StreamSynchronize(fx.stream));
-    CU(MemFree(q));
 }
 
 TEST(fill_codes)
@@ -242,7 +241,6 @@ TEST(fill_codes)
     CALL_SOFT(SUCCESS, MemsetD2D16(q, 5, 1, 2, 1));
     CU(CtxSynchronize());
     CU(StreamSynchronize(fx.stream));
-    CU(MemFree(q));
 }
 
 TEST(copy_codes_in_2d_and_3d)
@@ -288,7 +286,6 @@ TEST(copy_codes_in_2d_and_3d)
     CALL(ERROR_INVALID_VALUE, Memcpy3DAsync(&d, fx.stream));
     CALL(ERROR_INVALID_VALUE, Memcpy3DAsync(NULL, fx.stream));
     CU(StreamSynchronize(fx.stream));
-    CU(MemFree(q));
 }
 
 TEST(codes_beyond_the_end_of_memory)
@@ -335,6 +332,4 @@ TEST(pointer_query_codes)
     CALL(SUCCESS, MemGetAddressRange(&base, NULL, q));
     CALL(ERROR_NOT_FOUND, MemGetAddressRange(&base, &size, stack));
     CALL(ERROR_NOT_FOUND, MemGetAddressRange(&base, &size, 0));
-    CU(MemFreeHost(pinned));
-    CU(MemFree(q));
 }

@@ -93,7 +93,6 @@ TEST(codes_for_an_event_of_another_context)
     CU(EventCreate(&event, 0));
     CALL(ERROR_INVALID_HANDLE, EventRecord(event, fx.stream));
     CALL(SUCCESS, StreamWaitEvent(fx.stream, event, 0));
-    CU(EventDestroy(event));
     CU(CtxDestroy(second));
 }
 
@@ -146,7 +145,6 @@ TEST(memory_operation_codes)
     CALL_SOFT(ERROR_INVALID_VALUE, StreamWaitValue32(NULL, word, 0, 4));
     CALL_SOFT(ERROR_NOT_SUPPORTED, StreamWaitValue32(NULL, word, 0, CU_STREAM_WAIT_VALUE_FLUSH));
     CU(StreamSynchronize(fx.stream));
-    CU(MemFree(word));
 }
 
 /* ---- Host functions -------------------------------------------------------------------------- */
@@ -269,8 +267,6 @@ TEST(launch_codes)
     LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, NULL, NULL);
     LAUNCH(ERROR_INVALID_HANDLE, NULL, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, NULL);
     CU(StreamSynchronize(fx.stream));
-    CU(MemFree(memory));
-    CU(ModuleUnload(module));
 }
 
 TEST(codes_for_a_launch_in_another_context)
@@ -288,7 +284,6 @@ TEST(codes_for_a_launch_in_another_context)
     LAUNCH(SUCCESS, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, NULL);
     end_context(second);
     CU(StreamSynchronize(fx.stream));
-    CU(ModuleUnload(module));
 }
 
 GROUP("look-ups", add_case)

@@ -88,7 +88,6 @@ TWO_TEST(peer_copy_waits_for_work_of_both_devices)
     CU(MemsetD8Async(two.memory[0], 0x72, SIZE, blocking));
     CU(StreamSynchronize(blocking));
     assert_memory(two.memory[1], SIZE, 0x71);
-    CU(StreamDestroy(blocking));
 }
 
 static CUDA_MEMCPY3D_PEER box_of(int i, size_t width, size_t height, size_t depth)
@@ -150,5 +149,4 @@ TWO_TEST(array_of_another_device_can_be_copied_but_not_sampled, 2)
     assert_bytes(bytes, sizeof(bytes), DEVICE_BYTE(1));
     CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
              TexObjectCreate(&texture, &resource, &reading, NULL));
-    CU(ArrayDestroy(array));
 }

@@ -108,7 +108,6 @@ TWO_TEST(all_devices_access_pinned_memory)
     CU(MemsetD8Async(address, 0x35, SIZE, two.stream[1]));
     CU(StreamSynchronize(two.stream[1]));
     assert_bytes(pinned, SIZE, 0x35);
-    CU(MemFreeHost(pinned));
 }
 
 /* ---- Pools ----------------------------------------------------------------------------------- */
