@@ -48,6 +48,11 @@
             return tried_;                                                                         \
     } while (0)
 
+/* Declares a variable, which the call sets; returns the error if the call fails. */
+#define SOFT_GET(type, variable, ...)                                                              \
+    type variable;                                                                                 \
+    SOFT_TRY(__VA_ARGS__)
+
 /* Makes the calling function return the error if the condition holds. */
 #define SOFT_FAIL_IF(condition, error)                                                             \
     do {                                                                                           \

@@ -71,8 +71,7 @@ RT_FORWARD(cudaArrayGetPlane,
 static CUresult read_array(cudaArray_const_t array, struct cudaChannelFormatDesc *desc,
                            struct cudaExtent *extent, unsigned *flags)
 {
-    CUDA_ARRAY3D_DESCRIPTOR has;
-    SOFT_TRY(cuArray3DGetDescriptor_v2(&has, (CUarray)array));
+    SOFT_GET(CUDA_ARRAY3D_DESCRIPTOR, has, cuArray3DGetDescriptor_v2(&has, (CUarray)array));
     if (desc)
         *desc = rt_channel_of(has.Format, has.NumChannels);
     if (extent)

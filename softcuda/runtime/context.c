@@ -71,8 +71,7 @@ static int device_of_primary(CUcontext context)
 
 static CUresult enter_primary(int device)
 {
-    CUcontext context;
-    SOFT_TRY(retain_primary(device, &context));
+    SOFT_GET(CUcontext, context, retain_primary(device, &context));
     return cuCtxSetCurrent(context);
 }
 

@@ -82,8 +82,7 @@ RT_FORWARD_ptds(cudaMemcpy2DArrayToArray,
 
 static CUresult row_of(cudaArray_const_t array, size_t *row)
 {
-    CUDA_ARRAY3D_DESCRIPTOR has;
-    SOFT_TRY(cuArray3DGetDescriptor_v2(&has, (CUarray)array));
+    SOFT_GET(CUDA_ARRAY3D_DESCRIPTOR, has, cuArray3DGetDescriptor_v2(&has, (CUarray)array));
     *row = has.Width * rt_element_size(has.Format, has.NumChannels);
     return CUDA_SUCCESS;
 }

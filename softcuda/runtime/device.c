@@ -34,8 +34,7 @@ RT_FORWARD(cudaDeviceEnablePeerAccess, (int peerDevice, unsigned int flags),
 
 static CUresult disable_peer(int peer)
 {
-    CUcontext context;
-    SOFT_TRY(rt_primary(peer, &context));
+    SOFT_GET(CUcontext, context, rt_primary(peer, &context));
     return cuCtxDisablePeerAccess(context);
 }
 

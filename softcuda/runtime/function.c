@@ -34,8 +34,7 @@ RT_FORWARD(cudaFuncSetAttribute, (const void *func, enum cudaFuncAttribute attr,
 
 static CUresult set_cache(const void *address, enum cudaFuncCache config)
 {
-    CUfunction function;
-    SOFT_TRY(rt_function(address, &function));
+    SOFT_GET(CUfunction, function, rt_function(address, &function));
     return cuFuncSetCacheConfig(function, (CUfunc_cache)config);
 }
 
@@ -53,8 +52,7 @@ RT_API cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig con
 
 static CUresult read_name(const char **name, const void *address)
 {
-    CUfunction function;
-    SOFT_TRY(rt_function(address, &function));
+    SOFT_GET(CUfunction, function, rt_function(address, &function));
     return cuFuncGetName(name, function);
 }
 
@@ -62,8 +60,7 @@ RT_FORWARD(cudaFuncGetName, (const char **name, const void *func), read_name(nam
 
 static CUresult read_parameter(const void *address, size_t index, size_t *offset, size_t *size)
 {
-    CUfunction function;
-    SOFT_TRY(rt_function(address, &function));
+    SOFT_GET(CUfunction, function, rt_function(address, &function));
     return cuFuncGetParamInfo(function, index, offset, size);
 }
 
@@ -78,8 +75,7 @@ RT_FORWARD(cudaGetFuncBySymbol, (cudaFunction_t * functionPtr, const void *symbo
 static CUresult active_blocks(int *blocks, const void *address, int block, size_t shared,
                               unsigned flags)
 {
-    CUfunction function;
-    SOFT_TRY(rt_function(address, &function));
+    SOFT_GET(CUfunction, function, rt_function(address, &function));
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block, shared,
                                                                 flags);
 }

@@ -11,8 +11,7 @@ _Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(CUipcMemHandle) &&
 
 static CUresult describe_memory(cudaIpcMemHandle_t *handle, const void *memory)
 {
-    CUipcMemHandle made;
-    SOFT_TRY(cuIpcGetMemHandle(&made, (CUdeviceptr)(uintptr_t)memory));
+    SOFT_GET(CUipcMemHandle, made, cuIpcGetMemHandle(&made, (CUdeviceptr)(uintptr_t)memory));
     memcpy(handle, &made, sizeof(made));
     return CUDA_SUCCESS;
 }
@@ -37,8 +36,7 @@ RT_FORWARD(cudaIpcCloseMemHandle, (void *devPtr),
 
 static CUresult describe_event(cudaIpcEventHandle_t *handle, cudaEvent_t event)
 {
-    CUipcEventHandle made;
-    SOFT_TRY(cuIpcGetEventHandle(&made, event));
+    SOFT_GET(CUipcEventHandle, made, cuIpcGetEventHandle(&made, event));
     memcpy(handle, &made, sizeof(made));
     return CUDA_SUCCESS;
 }

@@ -121,8 +121,7 @@ static void set_closures_locked(const void *address, int value)
 
 CUresult rt_function_set(const void *address, CUfunction_attribute attribute, int value)
 {
-    CUfunction function;
-    SOFT_TRY(rt_function(address, &function));
+    SOFT_GET(CUfunction, function, rt_function(address, &function));
     SOFT_TRY(cuFuncSetAttribute(function, attribute, value));
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
         return CUDA_SUCCESS;

@@ -75,8 +75,7 @@ SOFT_EXPORTED void gr_cuhost_assert(const char *expression, const char *file, un
 
 static CUresult launch_address(const void *address, gr_cuhost_config config, void **params)
 {
-    CUfunction function;
-    SOFT_TRY(rt_function(address, &function));
+    SOFT_GET(CUfunction, function, rt_function(address, &function));
     return launch(function, &config, params, NULL);
 }
 

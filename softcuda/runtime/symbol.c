@@ -82,8 +82,7 @@ static CUresult find(const void *symbol, size_t *size)
 
 static CUresult find_address(void **address, const void *symbol)
 {
-    size_t size;
-    SOFT_TRY(address ? find(symbol, &size) : CUDA_ERROR_INVALID_VALUE);
+    SOFT_GET(size_t, size, address ? find(symbol, &size) : CUDA_ERROR_INVALID_VALUE);
     *address = (void *)(size_t)symbol;
     return CUDA_SUCCESS;
 }

@@ -257,8 +257,7 @@ SOFT_FORWARD(cuCtxGetDevice, (CUdevice * device), cuCtxGetDevice_v2(device, NULL
 
 SOFT_API cuCtxSynchronize_v2(CUcontext ctx)
 {
-    soft_context *context;
-    SOFT_TRY(resolve_context(ctx, &context));
+    SOFT_GET(soft_context *, context, resolve_context(ctx, &context));
     SOFT_TRY(soft_capture_check_context(context));
     return soft_context_wait(context);
 }
@@ -283,8 +282,7 @@ SOFT_API cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 
 SOFT_API cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
-    soft_context *context;
-    SOFT_TRY(resolve_context(ctx, &context));
+    SOFT_GET(soft_context *, context, resolve_context(ctx, &context));
     SOFT_FAIL_IF(!version, CUDA_ERROR_INVALID_VALUE);
     *version = API_VERSION;
     return CUDA_SUCCESS;
@@ -292,8 +290,7 @@ SOFT_API cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 
 SOFT_API cuCtxGetFlags(unsigned int *flags)
 {
-    soft_context *context;
-    SOFT_TRY(current_or_destroyed(&context));
+    SOFT_GET(soft_context *, context, current_or_destroyed(&context));
     SOFT_FAIL_IF(!flags, CUDA_ERROR_INVALID_VALUE);
     SOFT_LOCK(&soft_lock);
     *flags = context ? context->flags : 0;
@@ -330,8 +327,7 @@ static bool is_unsupported_limit(CUlimit limit)
 
 SOFT_API cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(!pvalue || (unsigned)limit >= CU_LIMIT_MAX, CUDA_ERROR_INVALID_VALUE);
     SOFT_FAIL_IF(is_unsupported_limit(limit), CUDA_ERROR_UNSUPPORTED_LIMIT);
     SOFT_LOCK(&soft_lock);
@@ -341,8 +337,7 @@ SOFT_API cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 
 SOFT_API cuCtxSetLimit(CUlimit limit, size_t value)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF((unsigned)limit >= CU_LIMIT_MAX, CUDA_ERROR_INVALID_VALUE);
     SOFT_FAIL_IF(is_unsupported_limit(limit), CUDA_ERROR_UNSUPPORTED_LIMIT);
     SOFT_FAIL_IF(is_read_only_limit(limit), CUDA_ERROR_NOT_PERMITTED);

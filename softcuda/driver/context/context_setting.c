@@ -12,8 +12,7 @@
 
 SOFT_API cuCtxSetFlags(unsigned int flags)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(soft_context_check_flags(flags) != CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE);
     SOFT_LOCK(&soft_lock);
     context->flags = flags;
@@ -24,8 +23,7 @@ SOFT_API cuCtxSetFlags(unsigned int flags)
 
 static CUresult set(size_t which, unsigned value, unsigned last)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(value > last, CUDA_ERROR_INVALID_VALUE);
     SOFT_LOCK(&soft_lock);
     context->cache_settings[which] = value;
@@ -35,8 +33,7 @@ static CUresult set(size_t which, unsigned value, unsigned last)
 /* `initial` is the value of a setting that was never set. */
 static CUresult get(size_t which, unsigned *value, unsigned initial)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(!value, CUDA_ERROR_INVALID_VALUE);
     SOFT_LOCK(&soft_lock);
     *value = context->cache_settings[which] ? context->cache_settings[which] : initial;
@@ -62,8 +59,7 @@ SOFT_FORWARD(cuCtxResetPersistingL2Cache, (void), soft_check_context(NULL))
 
 SOFT_API cuCtxAttach(CUcontext *pctx, unsigned int flags)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(!pctx || flags != 0, CUDA_ERROR_INVALID_VALUE);
     SOFT_LOCK(&soft_lock);
     context->attached++;
@@ -83,8 +79,7 @@ static bool detach(soft_context *context)
 /* Removes one user that cuCtxAttach added. If there is none, the context ends. */
 SOFT_API cuCtxDetach(CUcontext ctx)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(!ctx || ctx != context->handle, CUDA_ERROR_INVALID_CONTEXT);
     return detach(context) ? CUDA_SUCCESS : cuCtxDestroy_v2(ctx);
 }

@@ -259,8 +259,7 @@ CUresult soft_capture_wait(soft_stream *stream, const soft_capture_point *event)
 SOFT_API_ptsz(cuStreamBeginCapture_v2, (CUstream hStream, CUstreamCaptureMode mode),
               (hStream, mode))
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(hStream, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(hStream, &stream));
     SOFT_FAIL_IF((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_ERROR_INVALID_VALUE);
     SOFT_FAIL_IF(stream->kind == SOFT_STREAM_LEGACY, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     SOFT_FAIL_IF(stream->capture, CUDA_ERROR_ILLEGAL_STATE);
@@ -414,8 +413,7 @@ SOFT_API_ptsz(cuStreamGetCaptureInfo_v3,
               (hStream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
                numDependencies_out))
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(hStream, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(hStream, &stream));
     SOFT_FAIL_IF(!captureStatus_out, CUDA_ERROR_INVALID_VALUE);
     SOFT_LOCK(&lock);
     *captureStatus_out = status_of(stream);

@@ -241,8 +241,7 @@ SOFT_API cuGraphCreate(CUgraph *phGraph, unsigned int flags)
 
 SOFT_API cuGraphDestroy(CUgraph hGraph)
 {
-    soft_graph *graph;
-    SOFT_TRY(soft_graph_get(hGraph, &graph));
+    SOFT_GET(soft_graph *, graph, soft_graph_get(hGraph, &graph));
     SOFT_FAIL_IF(graph->is_child, CUDA_ERROR_INVALID_VALUE);
     soft_graph_drop(graph);
     return CUDA_SUCCESS;
@@ -262,8 +261,7 @@ SOFT_API cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode,
                                 CUgraph hClonedGraph)
 {
     soft_node *node;
-    soft_graph *graph;
-    SOFT_TRY(soft_graph_get(hClonedGraph, &graph));
+    SOFT_GET(soft_graph *, graph, soft_graph_get(hClonedGraph, &graph));
     SOFT_TRY(soft_node_get(hOriginalNode, &node));
     node = soft_node_find(graph, hOriginalNode);
     SOFT_FAIL_IF(!phNode || !node, CUDA_ERROR_INVALID_VALUE);
@@ -273,8 +271,7 @@ SOFT_API cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode,
 
 SOFT_API cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 {
-    soft_node *node;
-    SOFT_TRY(soft_node_get(hNode, &node));
+    SOFT_GET(soft_node *, node, soft_node_get(hNode, &node));
     SOFT_FAIL_IF(!type, CUDA_ERROR_INVALID_VALUE);
     *type = node->type;
     return CUDA_SUCCESS;
@@ -282,8 +279,7 @@ SOFT_API cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 
 SOFT_API cuGraphDestroyNode(CUgraphNode hNode)
 {
-    soft_node *node;
-    SOFT_TRY(soft_node_get(hNode, &node));
+    SOFT_GET(soft_node *, node, soft_node_get(hNode, &node));
     soft_node_remove(node);
     return CUDA_SUCCESS;
 }
@@ -335,8 +331,7 @@ static void put_edges(answer *a, const soft_graph *graph, const soft_node *from,
 
 static CUresult list_nodes(CUgraph handle, CUgraphNode *nodes, size_t *count, bool roots)
 {
-    soft_graph *graph;
-    SOFT_TRY(soft_graph_get(handle, &graph));
+    SOFT_GET(soft_graph *, graph, soft_graph_get(handle, &graph));
     SOFT_FAIL_IF(!count, CUDA_ERROR_INVALID_VALUE);
     answer a = {.from = nodes, .limit = *count};
     for (const soft_node *node = graph->nodes; node; node = node->next)
@@ -354,8 +349,7 @@ SOFT_FORWARD(cuGraphGetRootNodes, (CUgraph hGraph, CUgraphNode *rootNodes, size_
 SOFT_API cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
                             CUgraphEdgeData *edgeData, size_t *numEdges)
 {
-    soft_graph *graph;
-    SOFT_TRY(soft_graph_get(hGraph, &graph));
+    SOFT_GET(soft_graph *, graph, soft_graph_get(hGraph, &graph));
     SOFT_FAIL_IF(!numEdges || !from != !to, CUDA_ERROR_INVALID_VALUE);
     answer a = {.from = from, .to = to, .data = edgeData, .limit = *numEdges};
     put_edges(&a, graph, NULL, NULL);
@@ -366,8 +360,7 @@ SOFT_API cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
 static CUresult put_neighbours(CUgraphNode handle, bool dependent, CUgraphNode *nodes,
                                CUgraphEdgeData *data, size_t *count)
 {
-    soft_node *node;
-    SOFT_TRY(soft_node_get(handle, &node));
+    SOFT_GET(soft_node *, node, soft_node_get(handle, &node));
     SOFT_FAIL_IF(!count, CUDA_ERROR_INVALID_VALUE);
     answer a = {.from = dependent ? NULL : nodes,
                 .to = dependent ? nodes : NULL,
@@ -390,8 +383,7 @@ SOFT_FORWARD(cuGraphNodeGetDependentNodes_v2,
 static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
                              const CUgraphEdgeData *data, size_t count, bool adds)
 {
-    soft_graph *graph;
-    SOFT_TRY(soft_graph_get(handle, &graph));
+    SOFT_GET(soft_graph *, graph, soft_graph_get(handle, &graph));
     SOFT_FAIL_IF(count && (!from || !to), CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; i < count; i++) {
         soft_node *first, *second;

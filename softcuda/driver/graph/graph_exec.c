@@ -19,8 +19,7 @@ SOFT_API cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
                                      CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
                                      CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
     static int logged;
-    soft_graph *graph;
-    SOFT_TRY(soft_graph_get(hGraph, &graph));
+    SOFT_GET(soft_graph *, graph, soft_graph_get(hGraph, &graph));
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         return soft_unsupported(&logged, "CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH");
     SOFT_FAIL_IF(!phGraphExec || (flags & ~known), CUDA_ERROR_INVALID_VALUE);

@@ -133,15 +133,13 @@ static CUresult change(soft_node *node, const parameters *p)
 
 static CUresult set(CUgraphNode handle, const parameters *p)
 {
-    soft_node *node;
-    SOFT_TRY(soft_node_get(handle, &node));
+    SOFT_GET(soft_node *, node, soft_node_get(handle, &node));
     return change(node, p);
 }
 
 static CUresult set_in(CUgraphExec handle, CUgraphNode origin, const parameters *p)
 {
-    soft_graph **exec;
-    SOFT_TRY(soft_graph_exec_get(handle, &exec));
+    SOFT_GET(soft_graph **, exec, soft_graph_exec_get(handle, &exec));
     return change(soft_node_find(*exec, origin), p);
 }
 
@@ -149,8 +147,7 @@ static CUresult set_in(CUgraphExec handle, CUgraphNode origin, const parameters 
 static CUresult get(CUgraphNode handle, CUgraphNodeType type, const void *out,
                     soft_node_work **work)
 {
-    soft_node *node;
-    SOFT_TRY(soft_node_get(handle, &node));
+    SOFT_GET(soft_node *, node, soft_node_get(handle, &node));
     SOFT_FAIL_IF(node->type != type || !out, CUDA_ERROR_INVALID_VALUE);
     *work = &node->work;
     return CUDA_SUCCESS;
@@ -292,23 +289,20 @@ SOFT_API cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
                            const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
                            size_t numDependencies, CUgraphNodeParams *nodeParams)
 {
-    parameters p;
-    SOFT_TRY(convert(nodeParams, &p));
+    SOFT_GET(parameters, p, convert(nodeParams, &p));
     return add(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, &p);
 }
 
 SOFT_API cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 {
-    parameters p;
-    SOFT_TRY(convert(nodeParams, &p));
+    SOFT_GET(parameters, p, convert(nodeParams, &p));
     return set(hNode, &p);
 }
 
 SOFT_API cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
                                   CUgraphNodeParams *nodeParams)
 {
-    parameters p;
-    SOFT_TRY(convert(nodeParams, &p));
+    SOFT_GET(parameters, p, convert(nodeParams, &p));
     return set_in(hGraphExec, hNode, &p);
 }
 #endif

@@ -85,16 +85,14 @@ SOFT_API cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destro
 
 SOFT_API cuUserObjectRetain(CUuserObject object, unsigned int count)
 {
-    soft_user_object *found;
-    SOFT_TRY(get_object(object, count, &found));
+    SOFT_GET(soft_user_object *, found, get_object(object, count, &found));
     atomic_fetch_add(&found->count, count);
     return CUDA_SUCCESS;
 }
 
 SOFT_API cuUserObjectRelease(CUuserObject object, unsigned int count)
 {
-    soft_user_object *found;
-    SOFT_TRY(get_object(object, count, &found));
+    SOFT_GET(soft_user_object *, found, get_object(object, count, &found));
     SOFT_FAIL_IF(count > atomic_load(&found->count), CUDA_ERROR_INVALID_VALUE);
     release(found, count);
     return CUDA_SUCCESS;

@@ -129,8 +129,7 @@ static CUresult register_buffer(soft_context *context, const soft_gl_context *gl
 SOFT_API cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint buffer,
                                     unsigned int Flags)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     soft_gl_context gl;
     SOFT_FAIL_IF(!pCudaResource || buffer == 0 ||
                      Flags > CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD || !soft_gl_current(&gl),

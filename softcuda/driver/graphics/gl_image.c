@@ -347,8 +347,7 @@ static CUresult register_image(soft_context *context, const soft_gl_context *gl,
 SOFT_API cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, GLuint image, GLenum target,
                                    unsigned int Flags)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     soft_gl_context gl;
     const unsigned known =
         CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY | CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD |

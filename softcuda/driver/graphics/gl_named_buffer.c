@@ -89,8 +89,7 @@ SOFT_API cuGLUnregisterBufferObject(GLuint buffer)
 
 SOFT_API cuGLSetBufferObjectMapFlags(GLuint buffer, unsigned int Flags)
 {
-    CUgraphicsResource resource;
-    SOFT_TRY(resource_of(buffer, &resource));
+    SOFT_GET(CUgraphicsResource, resource, resource_of(buffer, &resource));
     return cuGraphicsResourceSetMapFlags_v2(resource, Flags);
 }
 
@@ -100,8 +99,7 @@ SOFT_API_ptsz(cuGLMapBufferObjectAsync_v2,
               (CUdeviceptr * dptr, size_t *size, GLuint buffer, CUstream hStream),
               (dptr, size, buffer, hStream))
 {
-    CUgraphicsResource resource;
-    SOFT_TRY(resource_of(buffer, &resource));
+    SOFT_GET(CUgraphicsResource, resource, resource_of(buffer, &resource));
     SOFT_FAIL_IF(!dptr, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(cuGraphicsMapResources(1, &resource, hStream));
     return cuGraphicsResourceGetMappedPointer_v2(dptr, size, resource);
@@ -115,8 +113,7 @@ SOFT_API_ptds(cuGLMapBufferObject_v2, (CUdeviceptr * dptr, size_t *size, GLuint 
 
 SOFT_API cuGLUnmapBufferObjectAsync(GLuint buffer, CUstream hStream)
 {
-    CUgraphicsResource resource;
-    SOFT_TRY(resource_of(buffer, &resource));
+    SOFT_GET(CUgraphicsResource, resource, resource_of(buffer, &resource));
     return cuGraphicsUnmapResources(1, &resource, hStream);
 }
 

@@ -289,8 +289,7 @@ static CUresult for_list(unsigned count, const CUgraphicsResource *handles, CUst
     SOFT_TRY(soft_check_init());
     SOFT_FAIL_IF(count == 0 || !handles, CUDA_ERROR_INVALID_VALUE);
     _Alignas(batch) unsigned char small[SOFT_PAYLOAD];
-    batch *b;
-    SOFT_TRY(batch_new(count, handles, small, &b));
+    SOFT_GET(batch *, b, batch_new(count, handles, small, &b));
     soft_stream *stream;
     CUresult result = soft_stream_get(handle, &stream);
     if (result == CUDA_SUCCESS)
@@ -358,8 +357,7 @@ SOFT_API cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSi
 SOFT_API cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource handle,
                                              unsigned int arrayIndex, unsigned int mipLevel)
 {
-    soft_graphics *resource;
-    SOFT_TRY(get_mapped(handle, &resource));
+    SOFT_GET(soft_graphics *, resource, get_mapped(handle, &resource));
     SOFT_FAIL_IF(!pArray, CUDA_ERROR_INVALID_VALUE);
     return resource->ops->array ? resource->ops->array(resource, arrayIndex, mipLevel, pArray)
                                 : CUDA_ERROR_NOT_MAPPED_AS_ARRAY;
@@ -368,8 +366,7 @@ SOFT_API cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource
 SOFT_API cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedArray,
                                                    CUgraphicsResource handle)
 {
-    soft_graphics *resource;
-    SOFT_TRY(get_mapped(handle, &resource));
+    SOFT_GET(soft_graphics *, resource, get_mapped(handle, &resource));
     SOFT_FAIL_IF(!pMipmappedArray, CUDA_ERROR_INVALID_VALUE);
     return resource->ops->mipmap ? resource->ops->mipmap(resource, pMipmappedArray)
                                  : CUDA_ERROR_NOT_MAPPED_AS_ARRAY;

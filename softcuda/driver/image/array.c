@@ -274,8 +274,7 @@ __attribute__((constructor)) static void hook_contexts(void)
 
 SOFT_API cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(!pHandle || !pAllocateArray, CUDA_ERROR_INVALID_VALUE);
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = *pAllocateArray;
     SOFT_TRY(soft_array_check(&descriptor));
@@ -310,16 +309,14 @@ static CUresult query(CUarray handle, const void *answer, soft_array **array)
 
 SOFT_API cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 {
-    soft_array *array;
-    SOFT_TRY(query(hArray, pArrayDescriptor, &array));
+    SOFT_GET(soft_array *, array, query(hArray, pArrayDescriptor, &array));
     *pArrayDescriptor = array->descriptor;
     return CUDA_SUCCESS;
 }
 
 SOFT_API cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 {
-    soft_array *array;
-    SOFT_TRY(query(hArray, pArrayDescriptor, &array));
+    SOFT_GET(soft_array *, array, query(hArray, pArrayDescriptor, &array));
     *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){.Width = array->descriptor.Width,
                                                 .Height = array->descriptor.Height,
                                                 .Format = array->descriptor.Format,
@@ -333,8 +330,7 @@ SOFT_API cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarra
  */
 SOFT_API cuArrayDestroy(CUarray hArray)
 {
-    soft_array *array;
-    SOFT_TRY(find(hArray, &array));
+    SOFT_GET(soft_array *, array, find(hArray, &array));
     if (!array->size)
         return array->mipmap || !atomic_load(&array->mapped) ? CUDA_ERROR_INVALID_HANDLE
                                                              : CUDA_ERROR_ARRAY_IS_MAPPED;
@@ -348,8 +344,7 @@ SOFT_API cuArrayDestroy(CUarray hArray)
 SOFT_API cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx)
 {
     (void)planeIdx;
-    soft_array *array;
-    SOFT_TRY(find(hArray, &array));
+    SOFT_GET(soft_array *, array, find(hArray, &array));
     (void)pPlaneArray;
     return CUDA_ERROR_INVALID_VALUE;
 }

@@ -101,8 +101,7 @@ static CUresult wrap(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTO
 SOFT_API cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory extMem,
                                                  const image_description *mipmapDesc)
 {
-    soft_external *external;
-    SOFT_TRY(soft_external_get(extMem, &external));
+    SOFT_GET(soft_external *, external, soft_external_get(extMem, &external));
     SOFT_FAIL_IF(!mipmap || !mipmapDesc || mipmapDesc->numLevels == 0 ||
                      mipmapDesc->offset % OFFSET_ALIGNMENT != 0,
                  CUDA_ERROR_INVALID_VALUE);

@@ -104,8 +104,7 @@ CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void 
 CUresult soft_image_resource(uint64_t handle, enum gr_cuhost_kind kind,
                              CUDA_RESOURCE_DESC *resource)
 {
-    soft_image object;
-    SOFT_TRY(soft_image_query(handle, kind, resource, &object));
+    SOFT_GET(soft_image, object, soft_image_query(handle, kind, resource, &object));
     *resource = object.resource;
     return CUDA_SUCCESS;
 }

@@ -185,8 +185,7 @@ SOFT_API cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
                                 const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
                                 unsigned int numMipmapLevels)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(!pHandle || !pMipmappedArrayDesc || numMipmapLevels == 0,
                  CUDA_ERROR_INVALID_VALUE);
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = *pMipmappedArrayDesc;
@@ -205,8 +204,7 @@ static CUresult find(CUmipmappedArray handle, soft_mipmap **mipmap)
 SOFT_API cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray,
                                   unsigned int level)
 {
-    soft_mipmap *mipmap;
-    SOFT_TRY(find(hMipmappedArray, &mipmap));
+    SOFT_GET(soft_mipmap *, mipmap, find(hMipmappedArray, &mipmap));
     SOFT_FAIL_IF(!pLevelArray || level >= mipmap->level_count, CUDA_ERROR_INVALID_VALUE);
     *pLevelArray = mipmap->levels[level]->owned.handle;
     return CUDA_SUCCESS;
@@ -215,8 +213,7 @@ SOFT_API cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmap
 /* Like cuArrayDestroy, waits for work that may still use the memory. */
 SOFT_API cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
 {
-    soft_mipmap *mipmap;
-    SOFT_TRY(find(hMipmappedArray, &mipmap));
+    SOFT_GET(soft_mipmap *, mipmap, find(hMipmappedArray, &mipmap));
     if (!mipmap->pages)
         return atomic_load(&mipmap->levels[0]->mapped) ? CUDA_ERROR_ARRAY_IS_MAPPED
                                                        : CUDA_ERROR_INVALID_HANDLE;

@@ -299,8 +299,7 @@ SOFT_FORWARD(cuTexObjectGetResourceDesc, (CUDA_RESOURCE_DESC * pResDesc, CUtexOb
 
 SOFT_API cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject)
 {
-    soft_image object;
-    SOFT_TRY(soft_image_query(texObject, GR_CUHOST_TEXTURE, pTexDesc, &object));
+    SOFT_GET(soft_image, object, soft_image_query(texObject, GR_CUHOST_TEXTURE, pTexDesc, &object));
     *pTexDesc = object.texture;
     return CUDA_SUCCESS;
 }

@@ -125,8 +125,7 @@ SOFT_API cuFuncGetName(const char **name, CUfunction hfunc)
 
 SOFT_API cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
-    soft_function *function;
-    SOFT_TRY(get(hfunc, &function));
+    SOFT_GET(soft_function *, function, get(hfunc, &function));
     SOFT_FAIL_IF(!hmod, CUDA_ERROR_INVALID_VALUE);
     /* Kernels of a library belong to no CUmodule. */
     SOFT_FAIL_IF(!function->module->owned.context, CUDA_ERROR_NOT_SUPPORTED);
@@ -137,8 +136,7 @@ SOFT_API cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 SOFT_API cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
                             size_t *paramSize)
 {
-    soft_function *function;
-    SOFT_TRY(get(func, &function));
+    SOFT_GET(soft_function *, function, get(func, &function));
     SOFT_FAIL_IF(!paramOffset || paramIndex >= function->kernel->param_count,
                  CUDA_ERROR_INVALID_VALUE);
     *paramOffset = function->kernel->param_offsets[paramIndex];
@@ -149,8 +147,7 @@ SOFT_API cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOff
 
 SOFT_API cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
 {
-    soft_function *function;
-    SOFT_TRY(get(hfunc, &function));
+    SOFT_GET(soft_function *, function, get(hfunc, &function));
     SOFT_FAIL_IF(!pi || (int)attrib < 0 || attrib >= CU_FUNC_ATTRIBUTE_MAX,
                  CUDA_ERROR_INVALID_VALUE);
     switch (attrib) {
@@ -176,8 +173,7 @@ SOFT_API cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfu
 
 SOFT_API cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
 {
-    soft_function *function;
-    SOFT_TRY(get(hfunc, &function));
+    SOFT_GET(soft_function *, function, get(hfunc, &function));
     switch (attrib) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         SOFT_FAIL_IF(value < 0 || value > (int)GR_CUHOST_SHARED_MAX, CUDA_ERROR_INVALID_VALUE);
@@ -195,8 +191,7 @@ SOFT_API cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int v
 /* The setting is a hint, which GPU drivers may ignore as well. */
 SOFT_API cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 {
-    soft_function *function;
-    SOFT_TRY(get(hfunc, &function));
+    SOFT_GET(soft_function *, function, get(hfunc, &function));
     return config <= CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -204,8 +199,7 @@ SOFT_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CU
                                                               int blockSize, size_t dynamicSMemSize,
                                                               unsigned int flags)
 {
-    soft_function *function;
-    SOFT_TRY(get(func, &function));
+    SOFT_GET(soft_function *, function, get(func, &function));
     SOFT_FAIL_IF(!numBlocks || blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE,
                  CUDA_ERROR_INVALID_VALUE);
     if (blockSize > SOFT_MAX_THREADS ||
@@ -242,8 +236,7 @@ SOFT_API cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockS
                                                    size_t dynamicSMemSize, int blockSizeLimit,
                                                    unsigned int flags)
 {
-    soft_function *function;
-    SOFT_TRY(get(func, &function));
+    SOFT_GET(soft_function *, function, get(func, &function));
     SOFT_FAIL_IF(!minGridSize || !blockSize || blockSizeLimit < 0 ||
                      flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE,
                  CUDA_ERROR_INVALID_VALUE);

@@ -205,8 +205,7 @@ static CUresult start_launch(CUfunction f, const unsigned grid[3], const unsigne
     }
     SOFT_FAIL_IF((params && extra) || shared > (unsigned)atomic_load(&function->max_dynamic_shared),
                  CUDA_ERROR_INVALID_VALUE);
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(handle, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(handle, &stream));
     soft_module *module = function->module;
     SOFT_FAIL_IF(module->owned.context && module->owned.context != soft_stream_context(stream),
                  CUDA_ERROR_INVALID_HANDLE);

@@ -19,8 +19,7 @@ static CUresult load(CUlibrary *library, const void *image, const char *path, bo
     SOFT_FAIL_IF(!library || (!image && !path) || !has_options, CUDA_ERROR_INVALID_VALUE);
     void *object;
     SOFT_TRY(path ? soft_image_open_file(path, &object) : soft_image_open(image, &object));
-    soft_module *module;
-    SOFT_TRY(soft_module_new(NULL, SOFT_KIND_LIBRARY, object, &module));
+    SOFT_GET(soft_module *, module, soft_module_new(NULL, SOFT_KIND_LIBRARY, object, &module));
     *library = module->owned.handle;
     return CUDA_SUCCESS;
 }

@@ -10,8 +10,7 @@ static soft_module program = {.holds = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
 CUresult gr_softcuda_function(const gr_cuhost_kernel *kernel, CUfunction *function)
 {
     SOFT_TRY(soft_check_init());
-    soft_function *found;
-    SOFT_TRY(soft_function_of(&program, kernel, &found));
+    SOFT_GET(soft_function *, found, soft_function_of(&program, kernel, &found));
     *function = found->function_handle;
     return CUDA_SUCCESS;
 }

@@ -214,8 +214,7 @@ static CUresult import(int fd, CUmemGenericAllocationHandle *handle)
         .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
     };
-    soft_memfd file;
-    SOFT_TRY(soft_memfd_open(fd, "cuMemImportFromShareableHandle", &file));
+    SOFT_GET(soft_memfd, file, soft_memfd_open(fd, "cuMemImportFromShareableHandle", &file));
     prop.location.id = soft_device_of_number(file.device);
     if (prop.location.id == CU_DEVICE_INVALID) {
         soft_memfd_close(&file);

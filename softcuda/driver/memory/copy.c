@@ -15,8 +15,7 @@ static CUresult find_side(const copy_end *end, size_t size, const soft_context *
 
 CUresult copy_linear(copy_end to, copy_end from, size_t size, CUstream handle, bool asynchronous)
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(handle, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(handle, &stream));
     if (size == 0)
         return CUDA_SUCCESS;
     copy_block block = {.width = size, .height = 1, .depth = 1};

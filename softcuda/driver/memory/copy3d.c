@@ -69,8 +69,7 @@ static CUresult resolve_side(const described_side *described, const copy_block *
 CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream handle,
                  bool asynchronous)
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(handle, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(handle, &stream));
     SOFT_FAIL_IF(!given, CUDA_ERROR_INVALID_VALUE);
     copy_block block = {
         .width = given->WidthInBytes, .height = given->Height, .depth = given->Depth};

@@ -139,8 +139,7 @@ static CUresult import(soft_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_
 SOFT_API cuImportExternalMemory(CUexternalMemory *extMem_out,
                                 const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(!extMem_out || !memHandleDesc, CUDA_ERROR_INVALID_VALUE);
     const CUDA_EXTERNAL_MEMORY_HANDLE_DESC descriptor = *memHandleDesc;
     SOFT_TRY(check_type(descriptor.type));
@@ -153,8 +152,7 @@ SOFT_API cuImportExternalMemory(CUexternalMemory *extMem_out,
 SOFT_API cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
                                          const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
 {
-    soft_external *external;
-    SOFT_TRY(soft_external_get(extMem, &external));
+    SOFT_GET(soft_external *, external, soft_external_get(extMem, &external));
     SOFT_FAIL_IF(!devPtr || !bufferDesc || bufferDesc->flags != 0, CUDA_ERROR_INVALID_VALUE);
     unsigned char *bytes;
     SOFT_TRY(soft_external_map(external, bufferDesc->offset, bufferDesc->size, NULL, &bytes));

@@ -77,8 +77,7 @@ static CUresult check(const fill_block *block, const soft_context *context, enum
 static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned element, size_t width,
                      size_t height, CUstream handle, bool asynchronous)
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(handle, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(handle, &stream));
     if (!width || !height)
         return CUDA_SUCCESS;
 

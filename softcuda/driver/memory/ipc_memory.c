@@ -31,8 +31,7 @@ static opened *find_locked(const soft_ipc_handle *handle, CUdevice device)
 
 static CUresult map(const soft_ipc_handle *handle, opened *o)
 {
-    soft_memfd file;
-    SOFT_TRY(soft_ipc_open(SOFT_IPC_MEMORY, handle, "cuIpcOpenMemHandle", &file));
+    SOFT_GET(soft_memfd, file, soft_ipc_open(SOFT_IPC_MEMORY, handle, "cuIpcOpenMemHandle", &file));
     soft_range range = {.size = handle->size,
                         .kind = SOFT_MEMORY_EXTERNAL,
                         .what = "memory of another process, of cuIpcOpenMemHandle",
@@ -74,8 +73,7 @@ static CUresult open_locked(const soft_ipc_handle *handle, soft_context *context
 
 SOFT_API cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(!pdptr || Flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, CUDA_ERROR_INVALID_VALUE);
     soft_ipc_handle found;
     memcpy(&found, &handle, sizeof(found));

@@ -15,8 +15,7 @@ static void store_prefetch(soft_advice *advice, const void *how)
 
 static CUresult prefetch(CUdeviceptr pointer, size_t size, soft_place place, CUstream stream)
 {
-    soft_stream *ordered;
-    SOFT_TRY(soft_stream_get(stream, &ordered));
+    SOFT_GET(soft_stream *, ordered, soft_stream_get(stream, &ordered));
     SOFT_TRY(soft_managed_check(pointer, size));
     SOFT_TRY(soft_place_check(place));
     SOFT_TRY(soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, store_prefetch, &place));
@@ -155,8 +154,7 @@ SOFT_API_ptsz(cuStreamAttachMemAsync,
               (CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags),
               (hStream, dptr, length, flags))
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(hStream, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(hStream, &stream));
     soft_range range;
     void *address = (void *)(uintptr_t)dptr;
     SOFT_FAIL_IF(!soft_range_find(address, &range) || !soft_is_managed(&range) ||

@@ -95,8 +95,7 @@ static CUresult find_advice(CUdeviceptr pointer, size_t size, soft_advice *advic
 SOFT_API cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute,
                                 CUdeviceptr devPtr, size_t count)
 {
-    soft_advice advice;
-    SOFT_TRY(find_advice(devPtr, count, &advice));
+    SOFT_GET(soft_advice, advice, find_advice(devPtr, count, &advice));
     SOFT_TRY(check_attribute(data, dataSize, (int)attribute));
     return write_value(&advice, (int)attribute, data, dataSize);
 }
@@ -104,8 +103,7 @@ SOFT_API cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribu
 SOFT_API cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes,
                                  size_t numAttributes, CUdeviceptr devPtr, size_t count)
 {
-    soft_advice advice;
-    SOFT_TRY(find_advice(devPtr, count, &advice));
+    SOFT_GET(soft_advice, advice, find_advice(devPtr, count, &advice));
     SOFT_FAIL_IF(!data || !dataSizes || !attributes || !numAttributes, CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; i < numAttributes; i++)
         SOFT_TRY(check_attribute(data[i], dataSizes[i], (int)attributes[i]));

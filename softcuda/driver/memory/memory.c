@@ -9,8 +9,7 @@ static CUresult allocate(CUdeviceptr *pointer, size_t size, enum soft_memory kin
 {
     const char *what = kind == SOFT_MEMORY_MANAGED ? "managed memory of cuMemAllocManaged"
                                                    : "device memory of cuMemAlloc";
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_TRY(soft_capture_check_unsafe());
     SOFT_FAIL_IF(!pointer || size == 0, CUDA_ERROR_INVALID_VALUE);
     soft_range range = {
@@ -103,8 +102,7 @@ void soft_memory_destroy_all(soft_context *context)
 
 SOFT_API cuMemGetInfo_v2(size_t *free, size_t *total)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     size_t unused, all;
     soft_device_memory_count(soft_context_device(context), &unused, &all);
     if (free)
@@ -117,8 +115,7 @@ SOFT_API cuMemGetInfo_v2(size_t *free, size_t *total)
 /* Fails for cuMemAlloc memory of another context that the current context cannot access. */
 SOFT_API cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     soft_range range;
     SOFT_FAIL_IF(!soft_range_find((void *)(uintptr_t)dptr, &range) ||
                      (range.kind == SOFT_MEMORY_DEVICE && !soft_can_access(context, &range)),

@@ -214,8 +214,7 @@ SOFT_API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 
 SOFT_API cuMemPoolDestroy(CUmemoryPool pool)
 {
-    soft_pool *found;
-    SOFT_TRY(soft_pool_get(pool, &found));
+    SOFT_GET(soft_pool *, found, soft_pool_get(pool, &found));
     SOFT_LOCK(&soft_pool_lock);
     SOFT_FAIL_IF(found == default_pools[found->place] || !soft_handle_drop(SOFT_KIND_POOL, pool),
                  CUDA_ERROR_INVALID_VALUE);
@@ -282,8 +281,7 @@ static CUresult allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle,
 
 static CUresult allocate_on(CUdeviceptr *pointer, size_t size, CUmemoryPool handle, CUstream stream)
 {
-    soft_stream *ordered;
-    SOFT_TRY(soft_stream_get(stream, &ordered));
+    SOFT_GET(soft_stream *, ordered, soft_stream_get(stream, &ordered));
     SOFT_FAIL_IF(!pointer, CUDA_ERROR_INVALID_VALUE);
     *pointer = 0;
     if (!size)
@@ -328,8 +326,7 @@ static void run_free(void *copy)
  */
 SOFT_API_ptsz(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(hStream, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(hStream, &stream));
     if (!dptr)
         return CUDA_SUCCESS;
     soft_range range;

@@ -59,8 +59,7 @@ static CUresult get_attribute(CUmemoryPool handle, CUmemPool_attribute attr, con
 
 SOFT_API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
-    pool_attribute attribute;
-    SOFT_TRY(get_attribute(pool, attr, value, &attribute));
+    SOFT_GET(pool_attribute, attribute, get_attribute(pool, attr, value, &attribute));
     SOFT_LOCK(&soft_pool_lock);
     memcpy(value, attribute.place, attribute.size);
     return CUDA_SUCCESS;
@@ -69,8 +68,7 @@ SOFT_API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
 /* A high-water mark can only be set to 0. It then restarts from the bytes in use. */
 SOFT_API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
-    pool_attribute attribute;
-    SOFT_TRY(get_attribute(pool, attr, value, &attribute));
+    SOFT_GET(pool_attribute, attribute, get_attribute(pool, attr, value, &attribute));
     const soft_pool *found = attribute.pool;
     SOFT_FAIL_IF(attribute.place == &found->used, CUDA_ERROR_INVALID_VALUE);
 
@@ -115,8 +113,7 @@ static CUresult check_access(const soft_pool *pool, const CUmemAccessDesc *acces
  */
 SOFT_API cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
-    soft_pool *found;
-    SOFT_TRY(soft_pool_get(pool, &found));
+    SOFT_GET(soft_pool *, found, soft_pool_get(pool, &found));
     SOFT_FAIL_IF(!map && count > 0, CUDA_ERROR_INVALID_VALUE);
     bool takes = false;
     for (size_t i = 0; i < count; i++) {
@@ -133,8 +130,7 @@ SOFT_API cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_
 
 SOFT_API cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
 {
-    soft_pool *found;
-    SOFT_TRY(soft_pool_get(memPool, &found));
+    SOFT_GET(soft_pool *, found, soft_pool_get(memPool, &found));
     SOFT_FAIL_IF(!flags || !location, CUDA_ERROR_INVALID_VALUE);
     if (soft_place_is_host((int)location->type) && found->memory != SOFT_POOL_OF_DEVICE) {
         *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;

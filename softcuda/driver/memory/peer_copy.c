@@ -43,8 +43,7 @@ static CUresult finish(const copy_peers *peers, bool asynchronous)
 static CUresult copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                           CUcontext from_context, size_t size, CUstream stream, bool asynchronous)
 {
-    copy_peers peers;
-    SOFT_TRY(find_peers(to_context, from_context, asynchronous, &peers));
+    SOFT_GET(copy_peers, peers, find_peers(to_context, from_context, asynchronous, &peers));
     copy_end target = in_device(to), source = in_device(from);
     target.party = peers.to;
     source.party = peers.from;

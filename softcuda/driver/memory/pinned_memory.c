@@ -11,8 +11,7 @@
 
 SOFT_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(!pp || (Flags & ~(unsigned)ALLOC_FLAGS), CUDA_ERROR_INVALID_VALUE);
     *pp = NULL;
     if (!bytesize)
@@ -51,8 +50,7 @@ SOFT_API cuMemFreeHost(void *p)
 
 SOFT_API cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     const unsigned known = REGISTER_FLAGS | CU_MEMHOSTREGISTER_IOMEMORY;
     SOFT_FAIL_IF(!p || !bytesize || (Flags & ~known), CUDA_ERROR_INVALID_VALUE);
     SOFT_FAIL_IF(Flags & CU_MEMHOSTREGISTER_IOMEMORY, CUDA_ERROR_NOT_SUPPORTED);

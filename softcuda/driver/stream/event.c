@@ -128,8 +128,7 @@ CUresult soft_event_new(soft_context *context, unsigned flags, soft_shared_event
 SOFT_API cuEventCreate(CUevent *phEvent, unsigned int Flags)
 {
     const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     bool timed = !(Flags & CU_EVENT_DISABLE_TIMING);
     SOFT_FAIL_IF(!phEvent || (Flags & ~known) || ((Flags & CU_EVENT_INTERPROCESS) && timed),
                  CUDA_ERROR_INVALID_VALUE);
@@ -180,8 +179,7 @@ SOFT_API_v1(cuEventDestroy, (CUevent hEvent), (hEvent))
 
 CUresult soft_event_describe(CUevent handle, soft_ipc_handle *description)
 {
-    soft_event *event;
-    SOFT_TRY(get_event(handle, &event));
+    SOFT_GET(soft_event *, event, get_event(handle, &event));
     const soft_ipc_handle *found = event->shared ? soft_shared_event_handle(event->shared) : NULL;
     SOFT_FAIL_IF(!found, CUDA_ERROR_INVALID_HANDLE);
     *description = *found;
@@ -264,8 +262,7 @@ SOFT_API_ptsz(cuStreamWaitEvent, (CUstream hStream, CUevent hEvent, unsigned int
               (hStream, hEvent, Flags))
 {
     soft_event *event;
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(hStream, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(hStream, &stream));
     SOFT_TRY(get_event(hEvent, &event));
     SOFT_TRY(check_flags(stream, Flags));
     if (Flags == CU_EVENT_WAIT_EXTERNAL)
@@ -284,8 +281,7 @@ static CUresult check_not_captured(const soft_event *event)
 
 SOFT_API cuEventQuery(CUevent hEvent)
 {
-    soft_event *event;
-    SOFT_TRY(get_event(hEvent, &event));
+    SOFT_GET(soft_event *, event, get_event(hEvent, &event));
     SOFT_TRY(check_not_captured(event));
     SOFT_LOCK(&soft_lock);
     bool pending = event->shared ? !soft_shared_event_is_done(event->shared)
@@ -307,8 +303,7 @@ static CUresult wait_unlocked(soft_shared_event *shared)
 
 SOFT_API cuEventSynchronize(CUevent hEvent)
 {
-    soft_event *event;
-    SOFT_TRY(get_event(hEvent, &event));
+    SOFT_GET(soft_event *, event, get_event(hEvent, &event));
     SOFT_TRY(check_not_captured(event));
     CUresult result = CUDA_SUCCESS;
     SOFT_LOCK(&soft_lock);

@@ -100,8 +100,7 @@ static CUresult list(soft_context *context, gr_softcuda_semaphore *semaphore,
 SOFT_API cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
                                    const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(!extSem_out || !semHandleDesc || semHandleDesc->flags != 0,
                  CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(check_type(semHandleDesc->type));
@@ -230,8 +229,7 @@ static CUresult add_all(batch *work, const CUexternalSemaphore *handles, paramet
 static CUresult push(const CUexternalSemaphore *handles, parameters of, unsigned count,
                      CUstream handle)
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(handle, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(handle, &stream));
     SOFT_FAIL_IF(!handles || (!of.signals && !of.waits) || count == 0, CUDA_ERROR_INVALID_VALUE);
 
     alignas(batch) unsigned char small[SOFT_PAYLOAD]; /* avoids an allocation per call */

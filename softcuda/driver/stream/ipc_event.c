@@ -8,8 +8,7 @@ SOFT_API cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
 {
     SOFT_TRY(soft_check_context(NULL));
     SOFT_FAIL_IF(!pHandle, CUDA_ERROR_INVALID_VALUE);
-    soft_ipc_handle handle;
-    SOFT_TRY(soft_event_describe(event, &handle));
+    SOFT_GET(soft_ipc_handle, handle, soft_event_describe(event, &handle));
     memset(pHandle, 0, sizeof(*pHandle));
     memcpy(pHandle, &handle, sizeof(handle));
     return CUDA_SUCCESS;
@@ -17,12 +16,10 @@ SOFT_API cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
 
 SOFT_API cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(!phEvent, CUDA_ERROR_INVALID_VALUE);
     soft_ipc_handle found;
     memcpy(&found, &handle, sizeof(found));
-    soft_shared_event *shared;
-    SOFT_TRY(soft_shared_event_open(&found, &shared));
+    SOFT_GET(soft_shared_event *, shared, soft_shared_event_open(&found, &shared));
     return soft_event_new(context, CU_EVENT_DISABLE_TIMING, shared, phEvent);
 }

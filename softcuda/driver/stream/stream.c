@@ -42,8 +42,7 @@ static soft_stream *per_thread_stream(soft_context *context)
 
 static CUresult default_stream(bool per_thread, soft_stream **stream)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     if (!per_thread) {
         SOFT_TRY(soft_capture_check_legacy(context));
         SOFT_LOCK(&soft_lock);
@@ -77,8 +76,7 @@ soft_context *soft_stream_context(const soft_stream *stream)
 
 SOFT_API cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
 {
-    soft_context *context;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(!phStream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING),
                  CUDA_ERROR_INVALID_VALUE);
 
@@ -118,8 +116,7 @@ SOFT_API_v1(cuStreamDestroy, (CUstream hStream), (hStream))
 
 SOFT_API_ptsz(cuStreamSynchronize, (CUstream hStream), (hStream))
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(hStream, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(hStream, &stream));
     return soft_stream_wait(stream);
 }
 
@@ -138,8 +135,7 @@ static bool is_idle_locked(const soft_stream *stream)
 
 SOFT_API_ptsz(cuStreamQuery, (CUstream hStream), (hStream))
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(hStream, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(hStream, &stream));
     if (stream->capture)
         return soft_capture_refuse(stream);
     SOFT_TRY(soft_capture_check_unsafe());
@@ -177,8 +173,7 @@ void soft_host_call_describe(const void *payload, CUDA_HOST_NODE_PARAMS *params)
 SOFT_API_ptsz(cuLaunchHostFunc, (CUstream hStream, CUhostFn fn, void *userData),
               (hStream, fn, userData))
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(hStream, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(hStream, &stream));
     SOFT_FAIL_IF(!fn, CUDA_ERROR_INVALID_VALUE);
     host_call call = {.function = fn, .data = userData};
     return soft_stream_push_copy(stream, soft_host_call_run, &call, sizeof(call));
@@ -188,8 +183,7 @@ SOFT_API_ptsz(cuStreamAddCallback,
               (CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags),
               (hStream, callback, userData, flags))
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(hStream, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(hStream, &stream));
     SOFT_FAIL_IF(!callback || flags != 0, CUDA_ERROR_INVALID_VALUE);
     if (stream->capture)
         return soft_capture_refuse(stream);

@@ -155,8 +155,7 @@ SOFT_API_ptsz(cuStreamBatchMemOp_v2,
                unsigned int flags),
               (handle, count, paramArray, flags))
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_get(handle, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(handle, &stream));
     SOFT_FAIL_IF(!paramArray || count > MOST_OPERATIONS || flags != 0, CUDA_ERROR_INVALID_VALUE);
     CUresult result = check_batch(paramArray, count, soft_stream_context(stream));
     for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
