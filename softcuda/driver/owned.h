@@ -29,9 +29,20 @@ void soft_owned_add(soft_owned_list *list, soft_owned *owned);
 void soft_owned_remove(soft_owned_list *list, const soft_owned *owned);
 
 /*
- * Destroys all objects of a context. Called by hooks of soft_context_at_destroy(). If another
- * thread has already dropped the handle of an object, that thread destroys the object.
+ * Destroys all objects of a context. If another thread has already dropped the handle of an object,
+ * that thread destroys the object.
  */
 void soft_owned_end_all(soft_owned_list *list, const soft_context *context);
+
+/* Defines the list of a file, whose objects end_one() destroys together with their context. */
+#define SOFT_OWNED_LIST(list, list_kind, end_one)                                                  \
+    static void end_one(void *object);                                                             \
+    static soft_owned_list list = {                                                                \
+        .kind = list_kind, .end = end_one, .lock = PTHREAD_MUTEX_INITIALIZER};                     \
+    static void end_##list(soft_context *context)                                                  \
+    {                                                                                              \
+        soft_owned_end_all(&list, context);                                                        \
+    }                                                                                              \
+    SOFT_AT_CONTEXT_END(end_##list)
 
 #endif

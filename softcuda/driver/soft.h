@@ -183,9 +183,14 @@ void soft_contexts_fail(CUresult error);
 /*
  * Registers a hook, which is called whenever a context is about to be destroyed or reset: after its
  * pending work has completed, and while its streams and memory still exist. There can be at most 12
- * hooks. They must be registered in a constructor function.
+ * hooks. They are registered while the driver is loaded, by SOFT_AT_CONTEXT_END().
  */
 void soft_context_at_destroy(void (*hook)(soft_context *context));
+#define SOFT_AT_CONTEXT_END(hook)                                                                  \
+    __attribute__((constructor)) static void add_##hook(void)                                      \
+    {                                                                                              \
+        soft_context_at_destroy(hook);                                                             \
+    }
 
 /* ---- Streams (stream.c, scheduler.c) --------------------------------------------------------- */
 

@@ -22,9 +22,8 @@ static CUresult describe(CUDA_ARRAY3D_DESCRIPTOR *to, const struct cudaChannelFo
 static CUresult create(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
                        struct cudaExtent extent, unsigned flags)
 {
-    CUDA_ARRAY3D_DESCRIPTOR wanted;
     SOFT_FAIL_IF(!array || !desc, CUDA_ERROR_INVALID_VALUE);
-    SOFT_TRY(describe(&wanted, desc, extent, flags));
+    SOFT_GET(CUDA_ARRAY3D_DESCRIPTOR, wanted, describe(&wanted, desc, extent, flags));
     return cuArray3DCreate_v2((CUarray *)array, &wanted);
 }
 
@@ -46,9 +45,8 @@ static CUresult create_mipmapped(cudaMipmappedArray_t *array,
                                  const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
                                  unsigned levels, unsigned flags)
 {
-    CUDA_ARRAY3D_DESCRIPTOR wanted;
     SOFT_FAIL_IF(!array || !desc, CUDA_ERROR_INVALID_VALUE);
-    SOFT_TRY(describe(&wanted, desc, extent, flags));
+    SOFT_GET(CUDA_ARRAY3D_DESCRIPTOR, wanted, describe(&wanted, desc, extent, flags));
     return cuMipmappedArrayCreate((CUmipmappedArray *)array, &wanted, levels);
 }
 

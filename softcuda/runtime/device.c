@@ -23,9 +23,8 @@ RT_FORWARD_STARTED(cudaDeviceCanAccessPeer, (int *canAccessPeer, int device, int
 
 static CUresult enable_peer(int peer, unsigned flags)
 {
-    CUcontext context;
     SOFT_FAIL_IF(peer == rt_device(), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
-    SOFT_TRY(rt_primary(peer, &context));
+    SOFT_GET(CUcontext, context, rt_primary(peer, &context));
     return cuCtxEnablePeerAccess(context, flags);
 }
 

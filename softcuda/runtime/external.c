@@ -47,9 +47,8 @@ RT_FORWARD(cudaExternalMemoryGetMappedBuffer,
 static CUresult map_image(cudaMipmappedArray_t *image, cudaExternalMemory_t memory,
                           const struct cudaExternalMemoryMipmappedArrayDesc *desc)
 {
-    rt_format format;
     SOFT_FAIL_IF(!image || !desc, CUDA_ERROR_INVALID_VALUE);
-    SOFT_TRY(rt_format_of(&desc->formatDesc, &format));
+    SOFT_GET(rt_format, format, rt_format_of(&desc->formatDesc, &format));
     const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC driver = {
         .offset = desc->offset,
         .arrayDesc = {.Width = desc->extent.width,

@@ -95,11 +95,10 @@ RT_FORWARD(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
 static CUresult available_shared(size_t *size, const void *address, int blocks, int block)
 {
     int most = 0, of_processor = 0, active = 0;
-    CUfunction function;
     SOFT_FAIL_IF(!size || blocks <= 0, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(active_blocks(&active, address, block, 0, 0));
     SOFT_FAIL_IF(blocks > active, CUDA_ERROR_INVALID_VALUE);
-    SOFT_TRY(rt_function(address, &function));
+    SOFT_GET(CUfunction, function, rt_function(address, &function));
     SOFT_TRY(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
     SOFT_TRY(cuDeviceGetAttribute(
         &of_processor, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, rt_device()));

@@ -10,9 +10,8 @@
 static CUresult map_name(void **pointer, GLuint name, CUstream stream)
 {
     CUdeviceptr mapped = 0;
-    size_t size;
     SOFT_FAIL_IF(!pointer, CUDA_ERROR_INVALID_VALUE);
-    SOFT_TRY(cuGLMapBufferObjectAsync_v2(&mapped, &size, name, stream));
+    SOFT_GET(size_t, size, cuGLMapBufferObjectAsync_v2(&mapped, &size, name, stream));
     *pointer = (void *)(uintptr_t)mapped;
     return CUDA_SUCCESS;
 }

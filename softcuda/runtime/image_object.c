@@ -123,10 +123,9 @@ static CUresult create_texture(cudaTextureObject_t *object, const struct cudaRes
                                const struct cudaTextureDesc *texture,
                                const struct cudaResourceViewDesc *view)
 {
-    CUDA_RESOURCE_DESC driver_resource;
     CUDA_TEXTURE_DESC driver_texture;
     SOFT_FAIL_IF(!object || !resource || !texture, CUDA_ERROR_INVALID_VALUE);
-    SOFT_TRY(resource_to_driver(resource, &driver_resource));
+    SOFT_GET(CUDA_RESOURCE_DESC, driver_resource, resource_to_driver(resource, &driver_resource));
     texture_to_driver(texture, &driver_texture);
     return cuTexObjectCreate((CUtexObject *)object, &driver_resource, &driver_texture,
                              (const CUDA_RESOURCE_VIEW_DESC *)(const void *)view);
@@ -173,9 +172,8 @@ RT_FORWARD(cudaGetTextureObjectResourceViewDesc,
 
 static CUresult create_surface(cudaSurfaceObject_t *object, const struct cudaResourceDesc *resource)
 {
-    CUDA_RESOURCE_DESC desc;
     SOFT_FAIL_IF(!object || !resource, CUDA_ERROR_INVALID_VALUE);
-    SOFT_TRY(resource_to_driver(resource, &desc));
+    SOFT_GET(CUDA_RESOURCE_DESC, desc, resource_to_driver(resource, &desc));
     return cuSurfObjectCreate((CUsurfObject *)object, &desc);
 }
 

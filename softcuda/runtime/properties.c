@@ -130,10 +130,9 @@ static void set_property(struct cudaDeviceProp *prop, const struct property *pro
 static CUresult read_properties(struct cudaDeviceProp *prop, int device)
 {
     memset(prop, 0, sizeof(*prop));
-    CUuuid uuid;
     SOFT_TRY(cuDeviceGetName(prop->name, (int)sizeof(prop->name), device));
     SOFT_TRY(cuDeviceTotalMem_v2(&prop->totalGlobalMem, device));
-    SOFT_TRY(cuDeviceGetUuid_v2(&uuid, device));
+    SOFT_GET(CUuuid, uuid, cuDeviceGetUuid_v2(&uuid, device));
     memcpy(&prop->uuid, &uuid, sizeof(prop->uuid));
     /* Only devices on Windows have a LUID. */
     if (cuDeviceGetLuid(prop->luid, &prop->luidDeviceNodeMask, device) != CUDA_SUCCESS)

@@ -29,9 +29,8 @@ SOFT_API cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, CUdevR
 
 SOFT_API cuCtxGetDevResource(CUcontext hCtx, CUdevResource *resource, CUdevResourceType type)
 {
-    soft_context *context;
     SOFT_TRY(soft_check_init());
-    SOFT_TRY(soft_context_get(hCtx, &context));
+    SOFT_GET(soft_context *, context, soft_context_get(hCtx, &context));
     return fill_in(soft_context_device(context), resource, type);
 }
 #endif

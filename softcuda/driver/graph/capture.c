@@ -344,9 +344,8 @@ static CUresult check_end_locked(const soft_stream *stream)
 /* phGraph may be NULL: the caller can know the graph from cuStreamGetCaptureInfo. */
 SOFT_API_ptsz(cuStreamEndCapture, (CUstream hStream, CUgraph *phGraph), (hStream, phGraph))
 {
-    soft_stream *stream;
     soft_graph *graph = NULL;
-    SOFT_TRY(soft_stream_get(hStream, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(hStream, &stream));
     pthread_mutex_lock(&soft_lock);
     pthread_mutex_lock(&lock);
     CUresult result = check_end_locked(stream);

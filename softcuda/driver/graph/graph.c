@@ -260,9 +260,8 @@ SOFT_API cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 SOFT_API cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode,
                                 CUgraph hClonedGraph)
 {
-    soft_node *node;
     SOFT_GET(soft_graph *, graph, soft_graph_get(hClonedGraph, &graph));
-    SOFT_TRY(soft_node_get(hOriginalNode, &node));
+    SOFT_GET(soft_node *, node, soft_node_get(hOriginalNode, &node));
     node = soft_node_find(graph, hOriginalNode);
     SOFT_FAIL_IF(!phNode || !node, CUDA_ERROR_INVALID_VALUE);
     *phNode = node->handle;

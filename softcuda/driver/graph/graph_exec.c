@@ -109,10 +109,8 @@ static CUresult capture_launch(soft_graph *graph, soft_stream *stream)
 
 SOFT_API_ptsz(cuGraphLaunch, (CUgraphExec hGraphExec, CUstream hStream), (hGraphExec, hStream))
 {
-    soft_graph **exec;
-    soft_stream *stream;
-    SOFT_TRY(soft_graph_exec_get(hGraphExec, &exec));
-    SOFT_TRY(soft_stream_get(hStream, &stream));
+    SOFT_GET(soft_graph **, exec, soft_graph_exec_get(hGraphExec, &exec));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(hStream, &stream));
     if (stream->capture)
         return capture_launch(*exec, stream);
     if (!(*exec)->nodes) /* an empty graph orders nothing */
@@ -127,9 +125,8 @@ SOFT_API_ptsz(cuGraphLaunch, (CUgraphExec hGraphExec, CUstream hStream), (hGraph
 
 SOFT_API_ptsz(cuGraphUpload, (CUgraphExec hGraphExec, CUstream hStream), (hGraphExec, hStream))
 {
-    soft_graph **exec;
     soft_stream *stream;
-    SOFT_TRY(soft_graph_exec_get(hGraphExec, &exec));
+    SOFT_GET(soft_graph **, exec, soft_graph_exec_get(hGraphExec, &exec));
     return soft_stream_get(hStream, &stream);
 }
 

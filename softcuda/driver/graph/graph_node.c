@@ -102,12 +102,10 @@ static CUresult make_work(const parameters *p, soft_node_work *work)
 static CUresult add(CUgraphNode *handle, CUgraph graph_handle, const CUgraphNode *from,
                     const CUgraphEdgeData *data, size_t count, const parameters *p)
 {
-    soft_graph *graph;
     soft_node *node;
-    soft_node_work work;
-    SOFT_TRY(soft_graph_get(graph_handle, &graph));
+    SOFT_GET(soft_graph *, graph, soft_graph_get(graph_handle, &graph));
     SOFT_FAIL_IF(!handle, CUDA_ERROR_INVALID_VALUE);
-    SOFT_TRY(make_work(p, &work));
+    SOFT_GET(soft_node_work, work, make_work(p, &work));
     CUresult result = soft_node_new(graph, p->type, from, data, count, &node);
     if (result != CUDA_SUCCESS) {
         soft_work_free(&work);

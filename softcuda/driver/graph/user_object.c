@@ -101,10 +101,8 @@ SOFT_API cuUserObjectRelease(CUuserObject object, unsigned int count)
 SOFT_API cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count,
                                  unsigned int flags)
 {
-    soft_graph *holder;
-    soft_user_object *found;
-    SOFT_TRY(soft_graph_get(graph, &holder));
-    SOFT_TRY(get_object(object, count, &found));
+    SOFT_GET(soft_graph *, holder, soft_graph_get(graph, &holder));
+    SOFT_GET(soft_user_object *, found, get_object(object, count, &found));
     SOFT_FAIL_IF(flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE, CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(add_use(holder, found, count));
     if (!flags)
@@ -114,10 +112,8 @@ SOFT_API cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned in
 
 SOFT_API cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count)
 {
-    soft_graph *holder;
-    soft_user_object *found;
-    SOFT_TRY(soft_graph_get(graph, &holder));
-    SOFT_TRY(get_object(object, count, &found));
+    SOFT_GET(soft_graph *, holder, soft_graph_get(graph, &holder));
+    SOFT_GET(soft_user_object *, found, get_object(object, count, &found));
     soft_object_use **link = &holder->objects, *use;
     while (*link && (*link)->object != found)
         link = &(*link)->next;

@@ -25,9 +25,7 @@ typedef struct {
 
 /* ---- Lifetime -------------------------------------------------------------------------------- */
 
-static void end_with_context(void *resource);
-static soft_owned_list all = {
-    .kind = SOFT_KIND_GRAPHICS, .end = end_with_context, .lock = PTHREAD_MUTEX_INITIALIZER};
+SOFT_OWNED_LIST(all, SOFT_KIND_GRAPHICS, end_with_context)
 
 static void release(soft_graphics *resource)
 {
@@ -65,16 +63,6 @@ static void end_with_context(void *object)
         resource->ops->close(resource);
     }
     release(resource);
-}
-
-static void end_resources(soft_context *context)
-{
-    soft_owned_end_all(&all, context);
-}
-
-__attribute__((constructor)) static void hook_contexts(void)
-{
-    soft_context_at_destroy(end_resources);
 }
 
 SOFT_API cuGraphicsUnregisterResource(CUgraphicsResource handle)

@@ -196,9 +196,7 @@ void soft_array_set_mapped(soft_array *array, bool mapped)
 
 /* ---- Arrays in the driver's own memory ------------------------------------------------------- */
 
-static void end_with_context(void *array);
-static soft_owned_list own = {
-    .kind = SOFT_KIND_ARRAY, .end = end_with_context, .lock = PTHREAD_MUTEX_INITIALIZER};
+SOFT_OWNED_LIST(own, SOFT_KIND_ARRAY, end_with_context)
 
 bool soft_array_lay_out(const CUDA_ARRAY3D_DESCRIPTOR *d, soft_array_place *place, size_t *size)
 {
@@ -258,16 +256,6 @@ static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     *handle = array->owned.handle;
     soft_owned_add(&own, &array->owned);
     return CUDA_SUCCESS;
-}
-
-static void end_arrays(soft_context *context)
-{
-    soft_owned_end_all(&own, context);
-}
-
-__attribute__((constructor)) static void hook_contexts(void)
-{
-    soft_context_at_destroy(end_arrays);
 }
 
 /* ---- Entry points ---------------------------------------------------------------------------- */

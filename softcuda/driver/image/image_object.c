@@ -184,11 +184,7 @@ static void end_images(soft_context *context)
     }
     end_before_locked(soft_oldest_task());
 }
-
-__attribute__((constructor)) static void hook_contexts(void)
-{
-    soft_context_at_destroy(end_images);
-}
+SOFT_AT_CONTEXT_END(end_images)
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 

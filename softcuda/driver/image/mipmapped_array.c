@@ -8,9 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static void end_with_context(void *mipmap);
-static soft_owned_list own = {
-    .kind = SOFT_KIND_MIPMAP, .end = end_with_context, .lock = PTHREAD_MUTEX_INITIALIZER};
+SOFT_OWNED_LIST(own, SOFT_KIND_MIPMAP, end_with_context)
 
 static size_t halved(size_t extent, unsigned times)
 {
@@ -166,16 +164,6 @@ static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     }
     *handle = soft_mipmap_adopt(mipmap, pages, offsets);
     return CUDA_SUCCESS;
-}
-
-static void end_mipmaps(soft_context *context)
-{
-    soft_owned_end_all(&own, context);
-}
-
-__attribute__((constructor)) static void hook_contexts(void)
-{
-    soft_context_at_destroy(end_mipmaps);
 }
 
 /* ---- Entry points ---------------------------------------------------------------------------- */

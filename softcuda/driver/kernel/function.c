@@ -115,10 +115,9 @@ static CUresult get(const void *handle, soft_function **function)
 
 SOFT_API cuFuncGetName(const char **name, CUfunction hfunc)
 {
-    soft_function *function;
     SOFT_TRY(soft_check_init());
     SOFT_FAIL_IF(!name || !hfunc, CUDA_ERROR_INVALID_VALUE);
-    SOFT_TRY(get(hfunc, &function));
+    SOFT_GET(soft_function *, function, get(hfunc, &function));
     *name = function->kernel->name;
     return CUDA_SUCCESS;
 }

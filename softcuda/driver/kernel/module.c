@@ -21,8 +21,7 @@ static void unload(void *module)
     soft_module_close(module);
 }
 
-static soft_owned_list modules = {
-    .kind = SOFT_KIND_MODULE, .end = unload, .lock = PTHREAD_MUTEX_INITIALIZER};
+SOFT_OWNED_LIST(modules, SOFT_KIND_MODULE, unload)
 
 CUresult soft_module_new(soft_context *context, enum soft_kind kind, void *object,
                          soft_module **module)
@@ -69,16 +68,6 @@ void soft_module_release(soft_module *module)
     dlclose(module->object);
     pthread_mutex_destroy(&module->lock);
     free(module);
-}
-
-static void unload_modules(soft_context *context)
-{
-    soft_owned_end_all(&modules, context);
-}
-
-__attribute__((constructor)) static void hook_contexts(void)
-{
-    soft_context_at_destroy(unload_modules);
 }
 
 /*
@@ -147,13 +136,11 @@ CUresult soft_module_global(enum soft_kind kind, const void *handle, const char 
 /* Loads a file, or an image in memory if there is no path. */
 static CUresult load(CUmodule *module, const char *path, const void *image)
 {
-    soft_context *context;
-    soft_module *made;
     void *object;
-    SOFT_TRY(soft_check_context(&context));
+    SOFT_GET(soft_context *, context, soft_check_context(&context));
     SOFT_FAIL_IF(!module || (!path && !image), CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(path ? soft_image_open_file(path, &object) : soft_image_open(image, &object));
-    SOFT_TRY(soft_module_new(context, SOFT_KIND_MODULE, object, &made));
+    SOFT_GET(soft_module *, made, soft_module_new(context, SOFT_KIND_MODULE, object, &made));
     *module = made->owned.handle;
     return CUDA_SUCCESS;
 }

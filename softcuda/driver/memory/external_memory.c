@@ -11,9 +11,7 @@
 
 /* ---- Lifetime -------------------------------------------------------------------------------- */
 
-static void end_external(void *object);
-static soft_owned_list externals = {
-    .kind = SOFT_KIND_EXTERNAL_MEMORY, .end = end_external, .lock = PTHREAD_MUTEX_INITIALIZER};
+SOFT_OWNED_LIST(externals, SOFT_KIND_EXTERNAL_MEMORY, end_external)
 
 /* Destroys an object whose handle was removed. */
 static void end_external(void *object)
@@ -22,16 +20,6 @@ static void end_external(void *object)
     soft_owned_remove(&externals, &external->owned);
     soft_memfd_close(&external->file);
     free(external);
-}
-
-static void end_externals(soft_context *context)
-{
-    soft_owned_end_all(&externals, context);
-}
-
-__attribute__((constructor)) static void hook_contexts(void)
-{
-    soft_context_at_destroy(end_externals);
 }
 
 CUresult soft_external_get(CUexternalMemory handle, soft_external **external)

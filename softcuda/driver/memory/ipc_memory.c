@@ -143,8 +143,4 @@ static void end_opened(soft_context *context)
     for (opened *o = pop_of_context(context); o; o = pop_of_context(context))
         end(o);
 }
-
-__attribute__((constructor)) static void hook_contexts(void)
-{
-    soft_context_at_destroy(end_opened);
-}
+SOFT_AT_CONTEXT_END(end_opened)

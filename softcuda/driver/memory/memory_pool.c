@@ -129,10 +129,9 @@ CUresult soft_pool_get(CUmemoryPool handle, soft_pool **pool)
 static CUresult get_pool_at(CUmemoryPool *handle, int memory, const CUmemLocation *location,
                             bool current)
 {
-    int place;
     SOFT_TRY(soft_check_init());
     SOFT_FAIL_IF(!handle || !location, CUDA_ERROR_INVALID_VALUE);
-    SOFT_TRY(find_place(memory, location, &place));
+    SOFT_GET(int, place, find_place(memory, location, &place));
     SOFT_LOCK(&soft_pool_lock);
     soft_pool *pool = current ? current_pool_locked(place) : default_pool_locked(place);
     if (pool)
@@ -142,10 +141,8 @@ static CUresult get_pool_at(CUmemoryPool *handle, int memory, const CUmemLocatio
 
 static CUresult set_pool_at(int memory, const CUmemLocation *location, CUmemoryPool pool)
 {
-    soft_pool *found;
-    int place;
-    SOFT_TRY(soft_pool_get(pool, &found));
-    SOFT_TRY(find_place(memory, location, &place));
+    SOFT_GET(soft_pool *, found, soft_pool_get(pool, &found));
+    SOFT_GET(int, place, find_place(memory, location, &place));
     SOFT_FAIL_IF(found->place != place, CUDA_ERROR_INVALID_VALUE);
     SOFT_LOCK(&soft_pool_lock);
     current_pools[place] = found;

@@ -220,10 +220,8 @@ static CUresult record(soft_event *event, soft_stream *stream)
 SOFT_API_ptsz(cuEventRecordWithFlags, (CUevent hEvent, CUstream hStream, unsigned int flags),
               (hEvent, hStream, flags))
 {
-    soft_event *event;
-    soft_stream *stream;
-    SOFT_TRY(get_event(hEvent, &event));
-    SOFT_TRY(soft_stream_get(hStream, &stream));
+    SOFT_GET(soft_event *, event, get_event(hEvent, &event));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(hStream, &stream));
     SOFT_TRY(check_flags(stream, flags));
     SOFT_FAIL_IF(event->context != soft_stream_context(stream), CUDA_ERROR_INVALID_HANDLE);
     if (flags == CU_EVENT_RECORD_EXTERNAL)
@@ -261,9 +259,8 @@ static CUresult wait_for_last(const soft_event *event, soft_stream *stream)
 SOFT_API_ptsz(cuStreamWaitEvent, (CUstream hStream, CUevent hEvent, unsigned int Flags),
               (hStream, hEvent, Flags))
 {
-    soft_event *event;
     SOFT_GET(soft_stream *, stream, soft_stream_get(hStream, &stream));
-    SOFT_TRY(get_event(hEvent, &event));
+    SOFT_GET(soft_event *, event, get_event(hEvent, &event));
     SOFT_TRY(check_flags(stream, Flags));
     if (Flags == CU_EVENT_WAIT_EXTERNAL)
         return soft_capture_add(stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT,

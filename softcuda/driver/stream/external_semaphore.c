@@ -37,9 +37,7 @@ typedef struct {
  * to the semaphore. Locked before `imports.lock`.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static void end_import(void *object);
-static soft_owned_list imports = {
-    .kind = SOFT_KIND_SEMAPHORE, .end = end_import, .lock = PTHREAD_MUTEX_INITIALIZER};
+SOFT_OWNED_LIST(imports, SOFT_KIND_SEMAPHORE, end_import)
 
 /* ---- Lifetime -------------------------------------------------------------------------------- */
 
@@ -105,9 +103,8 @@ SOFT_API cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
                  CUDA_ERROR_INVALID_VALUE);
     SOFT_TRY(check_type(semHandleDesc->type));
 
-    gr_softcuda_semaphore *semaphore;
     CUexternalSemaphore handle;
-    SOFT_TRY(open_as(semHandleDesc, &semaphore));
+    SOFT_GET(gr_softcuda_semaphore *, semaphore, open_as(semHandleDesc, &semaphore));
     CUresult result = list(context, semaphore, &handle);
     if (result != CUDA_SUCCESS) {
         gr_softcuda_semaphore_close(semaphore);
@@ -140,16 +137,6 @@ SOFT_API cuDestroyExternalSemaphore(CUexternalSemaphore extSem)
     SOFT_FAIL_IF(!import, CUDA_ERROR_INVALID_HANDLE);
     end_import(import);
     return CUDA_SUCCESS;
-}
-
-static void end_semaphores(soft_context *context)
-{
-    soft_owned_end_all(&imports, context);
-}
-
-__attribute__((constructor)) static void hook_contexts(void)
-{
-    soft_context_at_destroy(end_semaphores);
 }
 
 /* ---- Tasks ----------------------------------------------------------------------------------- */

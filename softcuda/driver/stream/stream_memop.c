@@ -80,9 +80,8 @@ static CUresult check(const word_operation *operation, const soft_context *conte
 static CUresult push(CUstream handle, bool waits, CUdeviceptr address, uint64_t value,
                      unsigned flags, bool is_64_bit)
 {
-    soft_stream *stream;
     const word_operation operation = {(void *)(uintptr_t)address, value, flags, is_64_bit};
-    SOFT_TRY(soft_stream_get(handle, &stream));
+    SOFT_GET(soft_stream *, stream, soft_stream_get(handle, &stream));
     SOFT_TRY(check(&operation, soft_stream_context(stream), waits));
     return soft_stream_push_copy(stream, waits ? run_wait : run_write, &operation,
                                  sizeof(operation));
