@@ -38,11 +38,9 @@ static void measure_barriers(struct soft_bench *bench, unsigned threads)
     static const struct soft_way ways[] = {{"no barrier", run_without_barriers},
                                            {"64 barriers", run_with_barriers}};
     struct barrier_row row = {.threads = threads};
-    struct soft_time times[MOST_WAYS];
     char text[64];
-    soft_measure(bench, ways, 2, &row, times);
     snprintf(text, sizeof(text), "a block of %u", threads);
-    soft_report(bench, text, ways, 2, times, threads);
+    const struct soft_time *times = soft_measure(bench, text, ways, 2, &row, threads);
     printf("  %-26s %.1f ns per barrier and thread\n", "",
            (times[1].us.median - times[0].us.median) * 1e3 / (threads * ROUNDS));
 }
@@ -100,15 +98,13 @@ static void sum(struct soft_bench *bench, unsigned count, unsigned threads)
 {
     unsigned *numbers = (unsigned *)(uintptr_t)bench->from;
     struct barrier_row row = {.threads = threads, .rows = count / threads, .numbers = numbers};
-    struct soft_time times[MOST_WAYS];
     char text[64];
     row.sums = (unsigned *)(uintptr_t)bench->to;
     for (unsigned i = 0; i < count; i++)
         numbers[i] = i * 2654435761u;
     compare(bench, &row);
-    soft_measure(bench, sums, 3, &row, times);
     snprintf(text, sizeof(text), "sums of %u, blocks of %u", count, threads);
-    soft_report(bench, text, sums, 3, times, count);
+    soft_measure(bench, text, sums, 3, &row, count);
 }
 
 void soft_barrier_rows(struct soft_bench *bench)

@@ -109,7 +109,6 @@ static const struct soft_way ways[] = {
 
 static void one_row(struct soft_bench *bench, const char *name, struct kernel_row *row)
 {
-    struct soft_time times[MOST_WAYS];
     char text[64];
     const unsigned n = row->loops.width * row->loops.height;
     row->loops.to = (float *)(uintptr_t)bench->to;
@@ -122,8 +121,7 @@ static void one_row(struct soft_bench *bench, const char *name, struct kernel_ro
     else
         snprintf(text, sizeof(text), "%s %u, %u", name, n, row->loops.block_x);
     compare(bench, ways, 3, row);
-    soft_measure(bench, ways, 3, row, times);
-    soft_report(bench, text, ways, 3, times, n);
+    soft_measure(bench, text, ways, 3, row, n);
 }
 
 static void launches(struct soft_bench *bench)
@@ -131,10 +129,8 @@ static void launches(struct soft_bench *bench)
     static const struct soft_way empty[] = {
         {"OpenMP", by_openmp}, {"waited for", by_module}, {"in a row", by_module_in_a_row}};
     struct kernel_row row = {.kind = LOOP_NOTHING, .loops = {.width = 1, .height = 1}};
-    struct soft_time times[MOST_WAYS];
     row.loops.block_x = row.loops.block_y = 1;
-    soft_measure(bench, empty, 3, &row, times);
-    soft_report(bench, "one block of one thread", empty, 3, times, 1);
+    soft_measure(bench, "one block of one thread", empty, 3, &row, 1);
 }
 
 void soft_kernel_rows(struct soft_bench *bench)

@@ -71,7 +71,6 @@ static void measure(void *of)
     static const struct soft_way ways[] = {
         {"memcpy", by_memcpy}, {"read_only", by_read}, {"write_discard", by_write}};
     struct map_row *row = of;
-    struct soft_time times[MOST_WAYS];
     char text[64];
     if (row->side)
         snprintf(text, sizeof(text), "image %u^2", row->side);
@@ -80,8 +79,7 @@ static void measure(void *of)
     (row->side ? make_image : make_buffer)(row);
     row->to = memset(bench_alloc(row->bytes), 1, row->bytes);
     row->from = memset(bench_alloc(row->bytes), 2, row->bytes);
-    soft_measure(row->bench, ways, 3, row, times);
-    soft_report(row->bench, text, ways, 3, times, (double)row->bytes / 1024);
+    soft_measure(row->bench, text, ways, 3, row, (double)row->bytes / 1024);
 }
 
 /* Measures one size, and ends its objects. */

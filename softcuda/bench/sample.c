@@ -44,25 +44,8 @@ static unsigned find_times(struct soft_bench *bench, const struct soft_way *way,
     return times;
 }
 
-void soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigned count, void *row,
-                  struct soft_time *times)
-{
-    static double us[MOST_WAYS][MOST_SAMPLES], speed[MOST_WAYS][MOST_SAMPLES];
-    unsigned repeats[MOST_WAYS];
-    for (unsigned w = 0; w < count; w++)
-        repeats[w] = find_times(bench, &ways[w], row);
-    for (unsigned i = 0; i < bench->samples; i++)
-        for (unsigned w = 0; w < count; w++) {
-            us[w][i] = measure_once(bench, &ways[w], row, repeats[w]);
-            speed[w][i] = us[0][i] / us[w][i];
-        }
-    for (unsigned w = 0; w < count; w++)
-        times[w] = (struct soft_time){bench_spread_of(us[w], bench->samples),
-                                      bench_spread_of(speed[w], bench->samples)};
-}
-
-void soft_report(struct soft_bench *bench, const char *name, const struct soft_way *ways,
-                 unsigned count, const struct soft_time *times, double each)
+static void report(struct soft_bench *bench, const char *name, const struct soft_way *ways,
+                   unsigned count, const struct soft_time *times, double each)
 {
     struct bench_result *result = bench_add_as(bench->row, name, bench->row->part, "");
     char text[32];
@@ -77,4 +60,25 @@ void soft_report(struct soft_bench *bench, const char *name, const struct soft_w
         else
             bench_set_number(result, text, times[w].us.median * 1e3 / each);
     }
+}
+
+const struct soft_time *soft_measure(struct soft_bench *bench, const char *name,
+                                     const struct soft_way *ways, unsigned count, void *row,
+                                     double each)
+{
+    static struct soft_time times[MOST_WAYS];
+    static double us[MOST_WAYS][MOST_SAMPLES], speed[MOST_WAYS][MOST_SAMPLES];
+    unsigned repeats[MOST_WAYS];
+    for (unsigned w = 0; w < count; w++)
+        repeats[w] = find_times(bench, &ways[w], row);
+    for (unsigned i = 0; i < bench->samples; i++)
+        for (unsigned w = 0; w < count; w++) {
+            us[w][i] = measure_once(bench, &ways[w], row, repeats[w]);
+            speed[w][i] = us[0][i] / us[w][i];
+        }
+    for (unsigned w = 0; w < count; w++)
+        times[w] = (struct soft_time){bench_spread_of(us[w], bench->samples),
+                                      bench_spread_of(speed[w], bench->samples)};
+    report(bench, name, ways, count, times, each);
+    return times;
 }

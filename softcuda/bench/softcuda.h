@@ -37,15 +37,14 @@ struct soft_time {
     struct bench_spread us, speed;
 };
 
-/* sample.c: measures the variants in turns, so that a disturbance affects all of them. */
-void soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigned count, void *row,
-                  struct soft_time *times);
-
 /*
- * sample.c: adds the results of a row. `each` is the size of the work, such as the number of items.
+ * sample.c: measures the variants in turns, so that a disturbance affects all of them, and adds the
+ * results under the name. `each` is the size of the work, such as the number of items. Returns the
+ * times of the variants, which the next call overwrites.
  */
-void soft_report(struct soft_bench *bench, const char *name, const struct soft_way *ways,
-                 unsigned count, const struct soft_time *times, double each);
+const struct soft_time *soft_measure(struct soft_bench *bench, const char *name,
+                                     const struct soft_way *ways, unsigned count, void *row,
+                                     double each);
 
 /* kernel_rows.c, barrier_rows.c and map_rows.c: measure and report the rows. */
 void soft_kernel_rows(struct soft_bench *bench);
