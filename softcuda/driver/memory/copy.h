@@ -70,6 +70,16 @@ typedef struct {
     soft_context *from;
 } copy_peers;
 
+/*
+ * Initialises the fields that describe one side, src or dst, by those of another struct. A 2D copy
+ * has no others.
+ */
+#define COPY_SIDE(side, given)                                                                     \
+    .side##XInBytes = (given)->side##XInBytes, .side##Y = (given)->side##Y,                        \
+    .side##MemoryType = (given)->side##MemoryType, .side##Host = (given)->side##Host,              \
+    .side##Device = (given)->side##Device, .side##Array = (given)->side##Array,                    \
+    .side##Pitch = (given)->side##Pitch
+
 /* Runs the copy that a CUDA_MEMCPY3D describes. `peers` may be NULL. (copy3d.c) */
 CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream handle,
                  bool asynchronous);

@@ -94,20 +94,8 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *given, CUstream stream, bool asynch
     if (!given)
         return copy_3d(NULL, NULL, stream, asynchronous);
     CUDA_MEMCPY3D whole = {
-        .srcXInBytes = given->srcXInBytes,
-        .srcY = given->srcY,
-        .srcMemoryType = given->srcMemoryType,
-        .srcHost = given->srcHost,
-        .srcDevice = given->srcDevice,
-        .srcArray = given->srcArray,
-        .srcPitch = given->srcPitch,
-        .dstXInBytes = given->dstXInBytes,
-        .dstY = given->dstY,
-        .dstMemoryType = given->dstMemoryType,
-        .dstHost = given->dstHost,
-        .dstDevice = given->dstDevice,
-        .dstArray = given->dstArray,
-        .dstPitch = given->dstPitch,
+        COPY_SIDE(src, given),
+        COPY_SIDE(dst, given),
         .WidthInBytes = given->WidthInBytes,
         .Height = given->Height,
         .Depth = 1,

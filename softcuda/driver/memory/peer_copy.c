@@ -59,40 +59,22 @@ SOFT_API_both(cuMemcpyPeer, cuMemcpyPeerAsync,
 
 /* ---- 3D copies ------------------------------------------------------------------------------- */
 
-/* Copies all fields except the contexts. */
-static CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER *given)
-{
-    return (CUDA_MEMCPY3D){
-        .srcXInBytes = given->srcXInBytes,
-        .srcY = given->srcY,
-        .srcZ = given->srcZ,
-        .srcMemoryType = given->srcMemoryType,
-        .srcHost = given->srcHost,
-        .srcDevice = given->srcDevice,
-        .srcArray = given->srcArray,
-        .srcPitch = given->srcPitch,
-        .srcHeight = given->srcHeight,
-        .dstXInBytes = given->dstXInBytes,
-        .dstY = given->dstY,
-        .dstZ = given->dstZ,
-        .dstMemoryType = given->dstMemoryType,
-        .dstHost = given->dstHost,
-        .dstDevice = given->dstDevice,
-        .dstArray = given->dstArray,
-        .dstPitch = given->dstPitch,
-        .dstHeight = given->dstHeight,
-        .WidthInBytes = given->WidthInBytes,
-        .Height = given->Height,
-        .Depth = given->Depth,
-    };
-}
-
 static CUresult copy_peer_3d(const CUDA_MEMCPY3D_PEER *given, CUstream stream, bool asynchronous)
 {
     copy_peers peers;
     if (!given)
         return copy_3d(NULL, NULL, stream, asynchronous);
-    const CUDA_MEMCPY3D whole = without_contexts(given);
+    const CUDA_MEMCPY3D whole = {
+        COPY_SIDE(src, given),
+        COPY_SIDE(dst, given),
+        .srcZ = given->srcZ,
+        .srcHeight = given->srcHeight,
+        .dstZ = given->dstZ,
+        .dstHeight = given->dstHeight,
+        .WidthInBytes = given->WidthInBytes,
+        .Height = given->Height,
+        .Depth = given->Depth,
+    };
     SOFT_TRY(find_peers(given->dstContext, given->srcContext, asynchronous, &peers));
     SOFT_TRY(copy_3d(&whole, &peers, stream, asynchronous));
     return finish(&peers, asynchronous);
