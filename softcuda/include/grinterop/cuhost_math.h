@@ -107,14 +107,10 @@ GR_CUHOST_MIN_MAX_OF(long long)
 
 /* If one operand is a NaN, the result is the other operand. */
 #define GR_CUHOST_FMIN_FMAX(type, a_type, b_type)                                                  \
-    inline type min(a_type a, b_type b)                                                            \
-    {                                                                                              \
-        return std::fmin(static_cast<type>(a), static_cast<type>(b));                              \
-    }                                                                                              \
-    inline type max(a_type a, b_type b)                                                            \
-    {                                                                                              \
-        return std::fmax(static_cast<type>(a), static_cast<type>(b));                              \
-    }
+    GR_CUHOST_FUNCTION(type, min(a_type a, b_type b),                                              \
+                       std::fmin(static_cast<type>(a), static_cast<type>(b)))                      \
+    GR_CUHOST_FUNCTION(type, max(a_type a, b_type b),                                              \
+                       std::fmax(static_cast<type>(a), static_cast<type>(b)))
 GR_CUHOST_FMIN_FMAX(float, float, float)
 GR_CUHOST_FMIN_FMAX(double, double, double)
 GR_CUHOST_FMIN_FMAX(double, float, double)
@@ -171,22 +167,10 @@ GR_CUHOST_FUNCTION(float, __frsqrt_rn(float x), rsqrtf(x))
 
 /* Rounding modes: rn: to nearest, rz: towards zero, ru: up, rd: down. */
 #define GR_CUHOST_TO_INTEGER(name, type, from)                                                     \
-    inline type __##name##_rn(from x)                                                              \
-    {                                                                                              \
-        return gr_cuhost::saturate<type>(std::rint(x));                                            \
-    }                                                                                              \
-    inline type __##name##_rz(from x)                                                              \
-    {                                                                                              \
-        return gr_cuhost::saturate<type>(std::trunc(x));                                           \
-    }                                                                                              \
-    inline type __##name##_ru(from x)                                                              \
-    {                                                                                              \
-        return gr_cuhost::saturate<type>(std::ceil(x));                                            \
-    }                                                                                              \
-    inline type __##name##_rd(from x)                                                              \
-    {                                                                                              \
-        return gr_cuhost::saturate<type>(std::floor(x));                                           \
-    }
+    GR_CUHOST_FUNCTION(type, __##name##_rn(from x), gr_cuhost::saturate<type>(std::rint(x)))       \
+    GR_CUHOST_FUNCTION(type, __##name##_rz(from x), gr_cuhost::saturate<type>(std::trunc(x)))      \
+    GR_CUHOST_FUNCTION(type, __##name##_ru(from x), gr_cuhost::saturate<type>(std::ceil(x)))       \
+    GR_CUHOST_FUNCTION(type, __##name##_rd(from x), gr_cuhost::saturate<type>(std::floor(x)))
 GR_CUHOST_TO_INTEGER(float2int, int, float)
 GR_CUHOST_TO_INTEGER(float2uint, unsigned, float)
 GR_CUHOST_TO_INTEGER(float2ll, long long, float)

@@ -125,12 +125,13 @@ struct meeting {
 #pragma GCC visibility pop
 
 #define GR_CUHOST_LANES [[gnu::always_inline]] inline
+#define GR_CUHOST_LANE_CALL(type, call, ...)                                                       \
+    [[gnu::always_inline]] GR_CUHOST_FUNCTION(type, call, __VA_ARGS__)
 
-template <class T> GR_CUHOST_LANES T __shfl_sync(unsigned mask, T value, int from, int width = 32)
-{
-    return gr_cuhost::shuffle(mask, value, gr_cuhost::part_begin(width) + (from & (width - 1)),
-                              true);
-}
+template <class T>
+GR_CUHOST_LANE_CALL(T, __shfl_sync(unsigned mask, T value, int from, int width = 32),
+                    gr_cuhost::shuffle(mask, value,
+                                       gr_cuhost::part_begin(width) + (from & (width - 1)), true))
 
 template <class T>
 GR_CUHOST_LANES T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32)
@@ -153,20 +154,12 @@ GR_CUHOST_LANES T __shfl_xor_sync(unsigned mask, T value, int with, int width = 
     return gr_cuhost::shuffle(mask, value, from, from < gr_cuhost::part_begin(width) + width);
 }
 
-GR_CUHOST_LANES unsigned __ballot_sync(unsigned mask, int predicate)
-{
-    return gr_cuhost::votes(gr_cuhost::meet(mask, predicate != 0));
-}
-
-GR_CUHOST_LANES int __any_sync(unsigned mask, int predicate)
-{
-    return gr_cuhost::votes(gr_cuhost::meet(mask, predicate != 0)) != 0;
-}
-
-GR_CUHOST_LANES int __all_sync(unsigned mask, int predicate)
-{
-    return gr_cuhost::votes(gr_cuhost::meet(mask, predicate == 0)) == 0;
-}
+GR_CUHOST_LANE_CALL(unsigned, __ballot_sync(unsigned mask, int predicate),
+                    gr_cuhost::votes(gr_cuhost::meet(mask, predicate != 0)))
+GR_CUHOST_LANE_CALL(int, __any_sync(unsigned mask, int predicate),
+                    gr_cuhost::votes(gr_cuhost::meet(mask, predicate != 0)) != 0)
+GR_CUHOST_LANE_CALL(int, __all_sync(unsigned mask, int predicate),
+                    gr_cuhost::votes(gr_cuhost::meet(mask, predicate == 0)) == 0)
 
 GR_CUHOST_LANES void __syncwarp(unsigned mask = 0xffffffffu)
 {
@@ -174,10 +167,7 @@ GR_CUHOST_LANES void __syncwarp(unsigned mask = 0xffffffffu)
 }
 
 /* The mask of the lanes that make this call before all threads of the block wait. */
-GR_CUHOST_LANES unsigned __activemask()
-{
-    return gr_cuhost::meet(0, 0).came;
-}
+GR_CUHOST_LANE_CALL(unsigned, __activemask(), gr_cuhost::meet(0, 0).came)
 
 template <class T> GR_CUHOST_LANES unsigned __match_any_sync(unsigned mask, T value)
 {
@@ -215,42 +205,24 @@ GR_CUHOST_REDUCE(or, unsigned, a | b)
 GR_CUHOST_REDUCE(xor, unsigned, a ^ b)
 #undef GR_CUHOST_REDUCE
 
-template <class T> GR_CUHOST_LANES T __shfl(T value, int from, int width = 32)
-{
-    return __shfl_sync(0xffffffffu, value, from, width);
-}
-
-template <class T> GR_CUHOST_LANES T __shfl_up(T value, unsigned delta, int width = 32)
-{
-    return __shfl_up_sync(0xffffffffu, value, delta, width);
-}
-
-template <class T> GR_CUHOST_LANES T __shfl_down(T value, unsigned delta, int width = 32)
-{
-    return __shfl_down_sync(0xffffffffu, value, delta, width);
-}
-
-template <class T> GR_CUHOST_LANES T __shfl_xor(T value, int with, int width = 32)
-{
-    return __shfl_xor_sync(0xffffffffu, value, with, width);
-}
-
-GR_CUHOST_LANES unsigned __ballot(int predicate)
-{
-    return __ballot_sync(0xffffffffu, predicate);
-}
-
-GR_CUHOST_LANES int __any(int predicate)
-{
-    return __any_sync(0xffffffffu, predicate);
-}
-
-GR_CUHOST_LANES int __all(int predicate)
-{
-    return __all_sync(0xffffffffu, predicate);
-}
+template <class T>
+GR_CUHOST_LANE_CALL(T, __shfl(T value, int from, int width = 32),
+                    __shfl_sync(0xffffffffu, value, from, width))
+template <class T>
+GR_CUHOST_LANE_CALL(T, __shfl_up(T value, unsigned delta, int width = 32),
+                    __shfl_up_sync(0xffffffffu, value, delta, width))
+template <class T>
+GR_CUHOST_LANE_CALL(T, __shfl_down(T value, unsigned delta, int width = 32),
+                    __shfl_down_sync(0xffffffffu, value, delta, width))
+template <class T>
+GR_CUHOST_LANE_CALL(T, __shfl_xor(T value, int with, int width = 32),
+                    __shfl_xor_sync(0xffffffffu, value, with, width))
+GR_CUHOST_LANE_CALL(unsigned, __ballot(int predicate), __ballot_sync(0xffffffffu, predicate))
+GR_CUHOST_LANE_CALL(int, __any(int predicate), __any_sync(0xffffffffu, predicate))
+GR_CUHOST_LANE_CALL(int, __all(int predicate), __all_sync(0xffffffffu, predicate))
 
 #undef GR_CUHOST_LANES
+#undef GR_CUHOST_LANE_CALL
 
 #endif /* GR_CUHOST_H */
 #endif /* GR_CUHOST_WARP_H */

@@ -77,12 +77,10 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned s)
     return result;
 }
 
-inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
-{
-    return static_cast<unsigned>(
-        (static_cast<unsigned long long>(high) << 32 | low) << (shift & 31) >> 32);
-}
-
+GR_CUHOST_FUNCTION(unsigned, __funnelshift_l(unsigned low, unsigned high, unsigned shift),
+                   static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low)
+                                             << (shift & 31) >>
+                                         32))
 GR_CUHOST_FUNCTION(unsigned, __funnelshift_r(unsigned low, unsigned high, unsigned shift),
                    static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >>
                                          (shift & 31)))
@@ -134,16 +132,10 @@ GR_CUHOST_FUNCTION(double, __fma_rn(double x, double y, double z), fma(x, y, z))
 GR_CUHOST_FUNCTION(double, __drcp_rn(double x), 1.0 / x)
 GR_CUHOST_FUNCTION(double, __dsqrt_rn(double x), sqrt(x))
 
-#define GR_CUHOST_FROM_INTEGER(name, to, from)                                                     \
-    inline to name(from x)                                                                         \
-    {                                                                                              \
-        return static_cast<to>(x);                                                                 \
-    }
-GR_CUHOST_FROM_INTEGER(__ll2float_rn, float, long long)
-GR_CUHOST_FROM_INTEGER(__ull2float_rn, float, unsigned long long)
-GR_CUHOST_FROM_INTEGER(__ll2double_rn, double, long long)
-GR_CUHOST_FROM_INTEGER(__ull2double_rn, double, unsigned long long)
-#undef GR_CUHOST_FROM_INTEGER
+GR_CUHOST_FUNCTION(float, __ll2float_rn(long long x), static_cast<float>(x))
+GR_CUHOST_FUNCTION(float, __ull2float_rn(unsigned long long x), static_cast<float>(x))
+GR_CUHOST_FUNCTION(double, __ll2double_rn(long long x), static_cast<double>(x))
+GR_CUHOST_FUNCTION(double, __ull2double_rn(unsigned long long x), static_cast<double>(x))
 
 inline void sincospi(double x, double *s, double *c)
 {
