@@ -3,8 +3,6 @@
 #define _GNU_SOURCE
 #include "soft_calls_graph.h"
 
-#include <stdlib.h>
-
 #if CUDA_VERSION >= 12030
 GROUP("graphs", add_graph_case)
 
@@ -78,10 +76,9 @@ void run_graph(CUgraph graph)
 
 void expect_words(CUdeviceptr memory, unsigned value)
 {
-    unsigned *words = soft_bytes(memory, SIZE);
+    const unsigned *words = soft_bytes(memory, SIZE);
     for (size_t i = 0; i < COUNT; i++)
         ck_assert_uint_eq(words[i], value);
-    free(words);
 }
 
 void expect_size(CUgraph graph, size_t nodes, size_t edges)

@@ -3,6 +3,7 @@
 #include "soft_launch.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -74,9 +75,11 @@ CUdeviceptr soft_memory(const void *bytes, size_t size)
     return memory;
 }
 
-void *soft_bytes(CUdeviceptr memory, size_t size)
+const void *soft_bytes(CUdeviceptr memory, size_t size)
 {
-    void *bytes = must_allocate(size);
+    static void *bytes;
+    free(bytes);
+    bytes = must_allocate(size);
     CU(StreamSynchronize(fx.stream));
     CU(MemcpyDtoH(bytes, memory, size));
     return bytes;

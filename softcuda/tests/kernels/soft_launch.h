@@ -43,10 +43,10 @@ CUresult soft_run(const char *name, void **parameters);
 
 /*
  * soft_memory() allocates device memory with these bytes. soft_bytes() waits for fx.stream and
- * returns a host copy of device memory, which the caller frees. soft_word() reads one word.
+ * returns a host copy of device memory, which the next call frees. soft_word() reads one word.
  */
 CUdeviceptr soft_memory(const void *bytes, size_t size);
-void *soft_bytes(CUdeviceptr memory, size_t size);
+const void *soft_bytes(CUdeviceptr memory, size_t size);
 unsigned soft_word(CUdeviceptr memory);
 
 /* Runs a child that must die of a fault. Its output must contain both texts. */

@@ -69,25 +69,23 @@ SOFT_TEST(block_sums_by_barriers_are_correct, sizeof(shapes) / sizeof(*shapes))
     unsigned blocks = volume(shape->grid), threads = volume(shape->block);
     CUdeviceptr in = numbers(blocks * threads), out = numbers(blocks);
     launch("block_sum", shape, fx.stream, (void *[]){&in, &out});
-    unsigned *sums = soft_bytes(out, blocks * sizeof(*sums));
+    const unsigned *sums = soft_bytes(out, blocks * sizeof(*sums));
     for (unsigned b = 0; b < blocks; b++) {
         unsigned sum = 0;
         for (unsigned i = 0; i < threads; i++)
             sum += number_at(b * threads + i);
         assert_number(sums, b, sum);
     }
-    free(sums);
 }
 
 static void assert_rotated(CUdeviceptr memory, const struct shape *shape, unsigned rounds)
 {
     unsigned blocks = volume(shape->grid), threads = volume(shape->block);
-    unsigned *values = soft_bytes(memory, blocks * threads * sizeof(*values));
+    const unsigned *values = soft_bytes(memory, blocks * threads * sizeof(*values));
     for (unsigned i = 0; i < blocks * threads; i++) {
         unsigned block = i / threads, from = (i % threads + threads - rounds % threads) % threads;
         assert_number(values, i, number_at(block * threads + from));
     }
-    free(values);
 }
 
 SOFT_TEST(barriers_in_a_loop_separate_its_rounds, sizeof(shapes) / sizeof(*shapes))
@@ -107,14 +105,13 @@ SOFT_TEST(threads_keep_their_indices_across_barriers, sizeof(shapes) / sizeof(*s
     unsigned threads = volume(shape->block), count = volume(shape->grid) * threads;
     CUdeviceptr out = numbers(9 * count);
     launch("who", shape, fx.stream, (void *[]){&out});
-    unsigned *seen = soft_bytes(out, 9 * count * sizeof(*seen));
+    const unsigned *seen = soft_bytes(out, 9 * count * sizeof(*seen));
     for (unsigned i = 0; i < count; i++) {
         unsigned t = i % threads, b = i / threads;
         const unsigned wanted[9] = {t % x,     t / x % y, t / x / y,   t % x,      t / x % y,
                                     t / x / y, b % gx,    b / gx % gy, b / gx / gy};
         ck_assert_mem_eq(seen + 9 * (size_t)i, wanted, sizeof(wanted));
     }
-    free(seen);
 }
 
 /* ---- Participating threads ------------------------------------------------------------------- */
@@ -127,11 +124,10 @@ SOFT_TEST(barrier_ignores_threads_that_have_exited, 4)
     CUdeviceptr memory = numbers(THREADS);
     soft_launch("leave", (struct extents){.x = 1}, (struct extents){.x = THREADS}, fx.stream,
                 (void *[]){&memory, &stay});
-    unsigned *counts = soft_bytes(memory, THREADS * sizeof(*counts));
+    const unsigned *counts = soft_bytes(memory, THREADS * sizeof(*counts));
     /* At the last barrier of thread i, the threads from i to stay - 1 are still running. */
     for (unsigned i = 0; i < THREADS; i++)
         assert_number(counts, i, i < stay ? stay - i : number_at(i));
-    free(counts);
 }
 
 SOFT_TEST(block_votes_count_predicates, sizeof(shapes) / sizeof(*shapes))
@@ -140,11 +136,10 @@ SOFT_TEST(block_votes_count_predicates, sizeof(shapes) / sizeof(*shapes))
     struct shape shape = {.grid = {.x = 1}, .block = shapes[_i].block};
     CUdeviceptr memory = numbers(5 * threads);
     launch("vote", &shape, fx.stream, (void *[]){&memory, &threads});
-    int *results = soft_bytes(memory, 5 * threads * sizeof(*results));
+    const int *results = soft_bytes(memory, 5 * threads * sizeof(*results));
     const int wanted[5] = {(int)threads / 2, 1, 0, 1, 0};
     for (unsigned i = 0; i < threads; i++)
         ck_assert_mem_eq(results + 5 * (size_t)i, wanted, sizeof(wanted));
-    free(results);
 }
 
 /* ---- Several launches ------------------------------------------------------------------------ */
@@ -191,10 +186,9 @@ SOFT_TEST(warp_lanes_exchange_values, sizeof(shapes) / sizeof(*shapes))
     const unsigned blocks = volume(shape->grid), threads = volume(shape->block);
     CUdeviceptr memory = numbers(8 * blocks * threads);
     launch("warps", shape, fx.stream, (void *[]){&memory});
-    unsigned *got = soft_bytes(memory, 8 * sizeof(*got) * blocks * threads);
+    const unsigned *got = soft_bytes(memory, 8 * sizeof(*got) * blocks * threads);
     for (unsigned i = 0; i < blocks * threads; i++)
         assert_warps(got + 8 * i, i % threads, threads);
-    free(got);
 }
 
 GROUP("launches", add_soft_case)

@@ -120,9 +120,8 @@ static void check_ends(CUdeviceptr memory, size_t size)
     CU_READS(base, memory, MemGetAddressRange(&base, &found, memory + size - 1));
     ck_assert_uint_eq(found, size);
     write_ends(memory, size);
-    unsigned char *bytes = soft_bytes(memory, size);
+    const unsigned char *bytes = soft_bytes(memory, size);
     assert_ends(bytes, size);
-    free(bytes);
 }
 
 SOFT_TEST(first_and_last_bytes_of_allocations_are_accessible, sizeof(sizes) / sizeof(*sizes))
