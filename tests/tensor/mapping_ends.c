@@ -121,7 +121,7 @@ TEST(tensors_outlive_the_opengl_context, 2)
     if (_i)
         gr_buffer_release_later(buffer);
     gr_egl_free(second);
-    /* NVIDIA's driver keeps two descriptors of a context that ended with a mapping of another GPU */
+    /* between two GPUs NVIDIA's driver keeps two descriptors of a mapping that ended so */
     if (fx.device > 0 && !gr_cuda_is_software())
         fx.fds = -1;
     assert_ok(gr_egl_make_current(fx.egl));

@@ -57,7 +57,7 @@ gr_tensor *pinned_filled(int value)
     return tensor;
 }
 
-/* Drivers keep descriptors of the first image, and of the first context that is current beside it. */
+/* Drivers keep descriptors of the first image, and of the first context beside another one. */
 static void use_images(void)
 {
     struct image image = image_make("RGBA8", "2D", 4, 4, 1);
