@@ -78,24 +78,11 @@ void begin_copying(int way)
     begin_copying_by(way, vk.h->synchronization2);
 }
 
-void free_copying(void)
+void end_copying(void)
 {
-    gr_vk_device_free(copying);
-    copying = NULL;
-}
-
-static void end_copying(void)
-{
-    if (!copying)
-        return;
     VK(QueueWaitIdle(vk.h->graphics));
     CU(StreamSynchronize(fx.stream));
-    free_copying();
-}
-
-TCase *add_copying_case(Suite *suite, const char *name)
-{
-    return with_fixture(add_vulkan_case(suite, name), NULL, end_copying);
+    gr_vk_device_free(copying);
 }
 
 void refuse_registration(void)
@@ -234,7 +221,7 @@ void check_bytes_both_ways(gr_resource *resource)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-GROUP("bytes", add_copying_case)
+GROUP("bytes", add_vulkan_case)
 
 static const size_t sizes[] = {4, 100, 4096, 65536, 65540, 3000004};
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
@@ -244,6 +231,7 @@ VULKAN_TEST(copied_buffers_pass_bytes_both_ways, SIZES *WAYS)
     begin_copying(_i % WAYS);
     GR_AUTO(gr_resource) *resource = must_copy(sizes[_i / WAYS], GR_READ_WRITE);
     check_bytes_both_ways(resource);
+    end_copying();
 }
 
 /*
@@ -272,6 +260,7 @@ VULKAN_TEST(the_flags_select_the_directions_of_copies, WAYS)
     }
     gr_resource_free(input);
     gr_resource_free(output);
+    end_copying();
 }
 
 /* A program may not know the memory, such as that of an image of a swapchain. */
@@ -293,6 +282,7 @@ VULKAN_TEST(copies_need_no_memory, WAYS)
     gr_resource_free(resource);
     desc.size = known.memory_size + 1;
     assert_null_invalid(gr_from_vk_buffer(copying, &desc, GR_READ_WRITE), "exceeds");
+    end_copying();
 }
 
 VULKAN_TEST(a_map_selects_the_directions_of_its_copies, WAYS)
@@ -315,6 +305,7 @@ VULKAN_TEST(a_map_selects_the_directions_of_its_copies, WAYS)
         assert_ok(gr_buffer_release(buffer));
         check_all_by_vulkan(resource, 0x20 + round);
     }
+    end_copying();
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
@@ -351,6 +342,7 @@ VULKAN_TEST(only_the_written_parts_are_copied_to_vulkan, 2 * WAYS)
     check_by_vulkan(resource, expected);
     write_part(resource, 0, 4, 0xA5, expected);
     check_by_vulkan(resource, expected);
+    end_copying();
 }
 
 VULKAN_TEST(cuda_reads_a_mapped_part_of_a_copied_buffer, WAYS)
@@ -363,12 +355,12 @@ VULKAN_TEST(cuda_reads_a_mapped_part_of_a_copied_buffer, WAYS)
     assert_ok(gr_map_many(&resource, 1, fx.stream, &part, &buffer));
     assert_cuda_bytes(buffer, 0x31);
     must_release(buffer);
-    VK(QueueWaitIdle(vk.h->graphics));
+    end_copying();
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-GROUP("order", add_copying_case)
+GROUP("order", add_vulkan_case)
 
 /* The queue is blocked. Neither a map nor a release nor a submit may wait for it. */
 VULKAN_TEST(map_release_and_submit_of_a_copied_buffer_do_not_block, WAYS)
@@ -391,6 +383,7 @@ VULKAN_TEST(map_release_and_submit_of_a_copied_buffer_do_not_block, WAYS)
     memset(expected + 100, 0x42, 100);
     check_by_vulkan(resource, expected);
     vulkan_finish();
+    end_copying();
 }
 
 /*
@@ -406,6 +399,7 @@ VULKAN_TEST(bytes_of_cuda_are_copied_to_vulkan_only_once, 2)
     check_all_by_vulkan(resource, 0x51);
     fill_by_vulkan(resource, 0x52);
     check_all_by_vulkan(resource, 0x52);
+    end_copying();
 }
 
 /*
@@ -441,6 +435,7 @@ VULKAN_TEST(the_program_can_record_the_copies, WAYS)
         vulkan_host_end(seen);
     }
     check_all_by_vulkan(resource, 0x64);
+    end_copying();
 }
 
 /* Without a submit between two maps, the second map sees the bytes that CUDA wrote. */
@@ -456,6 +451,7 @@ VULKAN_TEST(a_second_map_sees_the_bytes_of_the_first, WAYS)
     CU(StreamSynchronize(fx.stream));
     assert_ok(release_on(buffer, fx.stream));
     check_all_by_vulkan(resource, 0x12);
+    end_copying();
 }
 
 /*
@@ -480,6 +476,7 @@ VULKAN_TEST(a_new_buffer_with_contents_needs_a_submit_before_its_map)
     assert_made(resource);
     must_release(must_map(resource));
     gr_resource_free(resource);
+    end_copying();
 }
 
 /* ---- Rings ----------------------------------------------------------------------------------- */
@@ -525,6 +522,7 @@ VULKAN_TEST(vulkan_reads_every_copied_frame, WAYS)
         assert_bytes(seen[i]->bytes, SIZE, i);
     gr_ring_free(ring);
     free_resources(resources, SLOTS);
+    end_copying();
 }
 
 VULKAN_TEST(cuda_reads_every_copied_frame, WAYS)
@@ -555,6 +553,7 @@ VULKAN_TEST(cuda_reads_every_copied_frame, WAYS)
         assert_bytes(seen[i], 64, i);
     gr_ring_free(ring);
     free_resources(resources, SLOTS);
+    end_copying();
 }
 
 START(fault_control_start())

@@ -78,19 +78,11 @@ void begin_device(int kind)
     device = must_make(gr_vk_device_from_vk(&info));
 }
 
-static void end_device(void)
+void end_device(void)
 {
-    if (!device)
-        return;
     VK(QueueWaitIdle(vk.h->graphics));
     CU(StreamSynchronize(fx.stream));
     gr_vk_device_free(device);
-    device = NULL;
-}
-
-TCase *add_submit_case(Suite *suite, const char *name)
-{
-    return with_fixture(add_vulkan_case(suite, name), NULL, end_device);
 }
 
 /* ---- Submits --------------------------------------------------------------------------------- */
@@ -169,7 +161,7 @@ static void check_read(gr_resource *resource, int value)
     assert_bytes(seen->bytes, SIZE, value);
 }
 
-GROUP("submits", add_submit_case)
+GROUP("submits", add_vulkan_case)
 
 /*
  * Vulkan fills the buffer; CUDA reads it and writes to it late; Vulkan reads it. The host does not
@@ -190,6 +182,7 @@ VULKAN_TEST(frames_pass_both_ways_without_a_host_wait, DEVICE_KINDS)
     }
     ck_assert_uint_eq(submits[_i % COPIED], 2 * FRAMES);
     ck_assert_uint_eq(submits[!(_i % COPIED)], 0);
+    end_device();
 }
 
 /* The submit keeps the signals and waits of the application. */
@@ -230,7 +223,7 @@ VULKAN_TEST(semaphores_of_the_application_are_kept, DEVICE_KINDS)
     uint64_t value = 0;
     VK(GetSemaphoreCounterValue(vk.h->device, own, &value));
     ck_assert_uint_eq(value, 2);
-    VK(QueueWaitIdle(vk.h->graphics));
+    end_device();
     vk.DestroySemaphore(vk.h->device, own, NULL);
 }
 
@@ -264,11 +257,11 @@ VULKAN_TEST(copies_wait_for_semaphores_of_the_application, DEVICE_KINDS)
         gr_buffer *mapped = must_map(resource);
         must_release(mapped);
     }
-    VK(QueueWaitIdle(vk.h->graphics));
+    end_device();
     vk.DestroySemaphore(vk.h->device, own, NULL);
 }
 
-GROUP("images", add_submit_case)
+GROUP("images", add_vulkan_case)
 
 /*
  * An empty submit with only the last barrier gives a new image its layout. Catches: the validation
@@ -312,9 +305,10 @@ VULKAN_TEST(an_empty_submit_hands_images_to_cuda, 2 * DEVICE_KINDS)
     must_release(buffer);
     VK(QueueWaitIdle(vk.h->graphics));
     free_resources(both, 3);
+    end_device();
 }
 
-GROUP("submits", add_submit_case)
+GROUP("submits", add_vulkan_case)
 
 /* More resources than grinterop puts into one barrier command, with two pairs of semaphores. */
 VULKAN_TEST(seventy_resources_can_be_in_one_submit, DEVICE_KINDS)
@@ -337,9 +331,10 @@ VULKAN_TEST(seventy_resources_can_be_in_one_submit, DEVICE_KINDS)
     free_resources(all, 70);
     gr_semaphore_free(drawn);
     gr_semaphore_free(computed);
+    end_device();
 }
 
-GROUP("command buffers", add_submit_case)
+GROUP("command buffers", add_vulkan_case)
 
 VULKAN_TEST(finished_command_buffers_are_reused, DEVICE_KINDS)
 {
@@ -350,6 +345,7 @@ VULKAN_TEST(finished_command_buffers_are_reused, DEVICE_KINDS)
     for (int i = 0; i < FRAMES; i++)
         check_read(resource, 0);
     ck_assert_uint_eq(pools, 1);
+    end_device();
 }
 
 /* Command buffers of pending submits must stay unchanged. */
@@ -369,9 +365,10 @@ VULKAN_TEST(command_buffers_of_pending_submits_are_not_reused, DEVICE_KINDS)
         check_read(resource, 4);
     ck_assert_uint_eq(pools, 5);
     vulkan_finish();
+    end_device();
 }
 
-GROUP("failed submits, and submits by the application", add_submit_case)
+GROUP("failed submits, and submits by the application", add_vulkan_case)
 
 VULKAN_TEST(a_failed_submit_changes_nothing, DEVICE_KINDS)
 {
@@ -407,6 +404,7 @@ VULKAN_TEST(a_failed_submit_changes_nothing, DEVICE_KINDS)
     VK(QueueWaitIdle(vk.h->graphics)); /* the map may end before the submit signals its timeline */
     check_read(resource, 0);
     ck_assert_uint_eq(pools, 1);
+    end_device();
 }
 
 /* ---- Submits by the application -------------------------------------------------------------- */
@@ -459,7 +457,7 @@ VULKAN_TEST(the_application_can_make_a_submit_that_grinterop_filled, 2)
     gr_buffer *mapped = must_map(resource);
     assert_cuda_bytes(mapped, 0x61);
     must_release(mapped);
-    VK(QueueWaitIdle(vk.h->graphics));
+    end_device();
 }
 
 enum { LOGGED = 400 };
@@ -487,4 +485,5 @@ VULKAN_TEST(a_filled_submit_without_a_commit_is_logged)
     }
     gr_log_remove(keep_line, logged);
     ck_assert_msg(strstr(logged, "gr_submit_commit() was not called"), "logged: %s", logged);
+    end_device();
 }

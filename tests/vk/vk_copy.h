@@ -19,15 +19,11 @@ extern bool refuses_images, refuses_exports;
 /* Wraps the device. The caller frees the wrap. */
 gr_vk_device *wrap_with(unsigned transports, bool synchronization2);
 
-/*
- * A wrap that copies. begin_copying_by() can create it without synchronization2. In a case of
- * add_copying_case() it is freed after the work of Vulkan and CUDA, or before by free_copying().
- */
+/* A wrap that copies. begin_copying_by() can create it without synchronization2. */
 extern gr_vk_device *copying;
 void begin_copying(int way);
 void begin_copying_by(int way, bool synchronization2);
-void free_copying(void);
-TCase *add_copying_case(Suite *suite, const char *name);
+void end_copying(void);
 
 /* A use by transfer commands. `layout` is for images. */
 gr_vk_use transfers(VkImageLayout layout);

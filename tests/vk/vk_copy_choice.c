@@ -9,7 +9,7 @@
 
 #define SHARES (GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER)
 
-GROUP("the transport of each resource", add_copying_case)
+GROUP("the transport of each resource", add_vulkan_case)
 
 static void begin_sharing(unsigned transports)
 {
@@ -56,6 +56,7 @@ VULKAN_TEST(only_buffers_of_unknown_memory_are_copied, sizeof(sets) / sizeof(set
     check_bytes_both_ways(shared);
     gr_resource_free(copied);
     gr_resource_free(shared);
+    end_copying();
 }
 
 /*
@@ -76,6 +77,7 @@ VULKAN_TEST(a_buffer_is_copied_if_its_memory_cannot_be_exported)
     if (!exported)
         check_bytes_both_ways(resource);
     gr_resource_free(resource);
+    end_copying();
     if (exported)
         skip("this Vulkan exports memory that was not allocated for it");
 }
@@ -92,6 +94,7 @@ VULKAN_TEST(a_buffer_is_copied_if_cuda_refuses_its_memory, 2)
     check_transport(resource, GR_TRANSPORT_PEER, calls[_i]);
     check_bytes_both_ways(resource);
     gr_resource_free(resource);
+    end_copying();
 }
 
 /* The whole buffer must fit, whether the program names its memory or not. */
@@ -101,6 +104,7 @@ VULKAN_TEST(wrong_sizes_are_refused_by_each_transport, 2)
     gr_vk_buffer_desc desc = hidden_buffer(_i == 1);
     desc.size = 2 * SIZE;
     assert_null_invalid(gr_from_vk_buffer(copying, &desc, GR_READ_WRITE), "exceeds");
+    end_copying();
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
@@ -140,6 +144,7 @@ VULKAN_TEST(images_that_cannot_be_imported_are_copied, 4)
     assert_vulkan_image(&image, 2);
     gr_resource_free(image.resource);
     vk.DestroyImage(vk.h->device, own, NULL);
+    end_copying();
 }
 
 /* Records a copy of the picture, then a barrier to the layout in which the program shows it. */
@@ -200,6 +205,7 @@ VULKAN_TEST(an_empty_submit_hands_an_image_of_a_swapchain_over, 3)
     }
     gr_resource_free(image.resource);
     vk.DestroyImage(vk.h->device, own, NULL);
+    end_copying();
 }
 
 VULKAN_TEST(the_missing_usage_is_named_with_the_reason_for_the_copy)
@@ -215,6 +221,7 @@ VULKAN_TEST(the_missing_usage_is_named_with_the_reason_for_the_copy)
     assert_null_invalid(gr_from_vk_image(copying, &desc, GR_WRITE_DISCARD),
                         "create it with VK_IMAGE_USAGE_TRANSFER_DST_BIT");
     vk.DestroyImage(vk.h->device, own, NULL);
+    end_copying();
 }
 
 /* ---- Several transports in one submit -------------------------------------------------------- */
@@ -260,4 +267,5 @@ VULKAN_TEST(a_submit_takes_resources_of_several_transports)
             check_all_by_vulkan(resources[i], 0x80 + 0x10 * round + i);
     }
     free_resources(resources, MIXED);
+    end_copying();
 }

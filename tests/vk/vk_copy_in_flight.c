@@ -8,7 +8,7 @@
 
 #include "tests/drivers/fault_driver.h"
 
-GROUP("frames in flight", add_copying_case)
+GROUP("frames in flight", add_vulkan_case)
 
 #define FRAMES 40
 
@@ -162,6 +162,7 @@ VULKAN_TEST(cuda_writes_ahead_of_vulkan, FLIGHTS *WAYS)
         ck_assert_int_eq(state, CUDA_ERROR_NOT_READY);
     }
     check_frames(seen, FRAMES, 0);
+    end_copying();
 }
 
 /* Nothing blocks, so both sides run as far ahead as they may. */
@@ -176,6 +177,7 @@ VULKAN_TEST(every_written_frame_arrives, FLIGHTS *WAYS)
     }
     check_frames(seen, FRAMES, 0);
     CU(StreamSynchronize(fx.other));
+    end_copying();
 }
 
 /* Several maps precede a submit, and several submits a map. */
@@ -192,6 +194,7 @@ VULKAN_TEST(the_newest_frame_wins, FLIGHTS *WAYS)
     }
     submit_write(resource, 3); /* takes the bytes, so later submits do not */
     check_frame(resource, seen, 3);
+    end_copying();
 }
 
 /*
@@ -219,6 +222,7 @@ VULKAN_TEST(parts_of_several_frames_are_put_together, FLIGHTS *WAYS)
             check_by_vulkan(resource, expected);
     }
     check_by_vulkan(resource, expected);
+    end_copying();
 #undef NEXT
 }
 
@@ -262,6 +266,7 @@ VULKAN_TEST(vulkan_writes_ahead_of_cuda, FLIGHTS *WAYS)
     for (int i = 0; i < FRAMES; i++)
         assert_frame((unsigned char *)seen + (size_t)i * SIZE, i);
     CU(MemFreeHost(seen));
+    end_copying();
 }
 
 /* CUDA reads the newest frame, more than once, and its own writes reach nobody. */
@@ -279,6 +284,7 @@ VULKAN_TEST(cuda_reads_the_newest_frame, FLIGHTS *WAYS)
         assert_frame(seen[0], frame);
         assert_frame(seen[1], frame);
     }
+    end_copying();
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
@@ -356,6 +362,7 @@ VULKAN_TEST(every_written_image_arrives, FLIGHTS *WAYS)
         ck_assert(memcmp(seen[i]->bytes, expected->bytes, size) == 0);
     }
     end_image(&image);
+    end_copying();
 }
 
 VULKAN_TEST(cuda_reads_every_image, FLIGHTS *WAYS)
@@ -376,6 +383,7 @@ VULKAN_TEST(cuda_reads_every_image, FLIGHTS *WAYS)
         must_release(buffer);
     }
     end_image(&image);
+    end_copying();
 }
 
 /* ---- Semaphores ------------------------------------------------------------------------------ */
@@ -403,6 +411,7 @@ VULKAN_TEST(semaphores_can_be_replaced_between_frames, WAYS)
         CU(StreamSynchronize(fx.stream));
         assert_frame(read, i);
     }
+    end_copying();
 }
 
 /* Without semaphores the program waits for both sides, as without frames in flight. */
@@ -417,6 +426,7 @@ VULKAN_TEST(the_program_can_order_both_sides, WAYS)
         assert_ok(gr_resource_wait(resource, GR_WAIT_FOREVER));
         check_frame(resource, seen, i);
     }
+    end_copying();
 }
 
 static gr_semaphore *create_binary(void)
@@ -429,8 +439,11 @@ VULKAN_TEST(binary_semaphores_order_each_frame, 2)
 {
     begin_copying(BY_PEER);
     gr_semaphore *to = create_binary();
-    if (!to)
+    if (!to) {
+        end_copying();
         skip("this Vulkan device exports no binary semaphores");
+        return;
+    }
     gr_semaphore *of = must_make(create_binary());
     GR_AUTO(gr_resource) *resource = must_fly(_i ? GR_READ_ONLY : GR_WRITE_DISCARD, 4);
     static unsigned char read[FRAMES][SIZE];
@@ -450,6 +463,7 @@ VULKAN_TEST(binary_semaphores_order_each_frame, 2)
         assert_frame(_i ? read[i] : seen->bytes + (size_t)i * SIZE, i);
     gr_semaphore_free(to);
     gr_semaphore_free(of);
+    end_copying();
 }
 
 /* ---- Ends and failures ----------------------------------------------------------------------- */
@@ -470,8 +484,11 @@ VULKAN_TEST(a_resource_can_end_with_frames_in_flight, ENDS *WAYS)
     begin_copying(_i / ENDS);
     gr_semaphore *to = how == BINARY ? create_binary() : NULL;
     gr_semaphore *of = to ? create_binary() : NULL;
-    if (how == BINARY && !of)
+    if (how == BINARY && !of) {
+        end_copying();
         skip("this Vulkan device exports no binary semaphores");
+        return;
+    }
     gr_resource *resource = must_fly(GR_WRITE_DISCARD, in_order ? 0 : 4);
     if (of)
         assert_ok(gr_resource_set_sync(resource, to, of));
@@ -498,6 +515,7 @@ VULKAN_TEST(a_resource_can_end_with_frames_in_flight, ENDS *WAYS)
     gr_resource_free(resource);
     gr_semaphore_free(to);
     gr_semaphore_free(of);
+    end_copying();
 }
 
 /* A release that CUDA refuses can be repeated, and no frame is lost. */
@@ -521,6 +539,7 @@ VULKAN_TEST(a_refused_release_or_map_can_be_repeated, 2)
     VK(QueueWaitIdle(vk.h->graphics));
     for (int i = 0; i < FRAMES; i++)
         assert_bytes(seen->bytes + (size_t)i * SIZE, SIZE, i);
+    end_copying();
 }
 
 /* A cancelled submit takes nothing, and a map without a kernel writes no defined bytes. */
@@ -534,6 +553,7 @@ VULKAN_TEST(a_cancelled_submit_loses_no_frame, WAYS)
         gr_submit_free(must_make(gr_submit_begin(&resource, 1)));
         check_frame(resource, seen, i);
     }
+    end_copying();
 }
 
 /* ---- Rings ----------------------------------------------------------------------------------- */
@@ -563,6 +583,7 @@ VULKAN_TEST(slots_of_a_ring_can_have_frames_in_flight, WAYS)
         assert_bytes(seen->bytes + (size_t)i * SIZE, SIZE, i);
     gr_ring_free(ring);
     free_resources(resources, 2);
+    end_copying();
 }
 
 /* ---- Descriptions and refusals --------------------------------------------------------------- */
@@ -573,6 +594,7 @@ VULKAN_TEST(describe_reports_the_staging_buffers, WAYS)
     GR_AUTO(gr_resource) *resource = must_fly(GR_READ_ONLY, 4);
     assert_described(resource, _i == BY_PEER ? "transport peer" : "transport copy",
                      "4 staging buffers of 65536 bytes", "since");
+    end_copying();
 }
 
 /* CUDA could import the memory, but frames in flight need staging buffers. */
@@ -589,6 +611,7 @@ VULKAN_TEST(frames_in_flight_are_copied_if_cuda_could_import_them)
     write_frame(resource, 1);
     check_frame(resource, vulkan_host(SIZE), 1);
     gr_resource_free(resource);
+    end_copying();
 }
 
 VULKAN_TEST(impossible_frames_in_flight_are_refused)
@@ -611,6 +634,7 @@ VULKAN_TEST(impossible_frames_in_flight_are_refused)
                             "GR_TRANSPORT_ANY");
     gr_vk_device_free(sharing);
     end_image(&image);
+    end_copying();
 }
 
 VULKAN_TEST(too_little_memory_for_frames_in_flight_leaves_nothing)
@@ -623,6 +647,7 @@ VULKAN_TEST(too_little_memory_for_frames_in_flight_leaves_nothing)
     GR_AUTO(gr_resource) *resource = must_fly(GR_WRITE_DISCARD, 16);
     write_frame(resource, 1);
     check_frame(resource, vulkan_host(SIZE), 1);
+    end_copying();
 }
 
 #define assert_needs_submit(call) assert_fails(call, GR_ERR_UNSUPPORTED, 0, "has frames in flight")
@@ -648,4 +673,5 @@ VULKAN_TEST(submits_by_the_program_are_refused)
     assert_fails(gr_vk_submit(submit, &own), GR_ERR_STATE, 0, "describe its first use");
     gr_submit_free(submit);
     check_frame(resource, vulkan_host(SIZE), 6);
+    end_copying();
 }

@@ -12,7 +12,7 @@
 #include "tests/drivers/fault_driver.h"
 #include "tests/support/allocations.h"
 
-GROUP("life", add_copying_case)
+GROUP("life", add_vulkan_case)
 
 VULKAN_TEST(frames_allocate_nothing, 2)
 {
@@ -31,6 +31,7 @@ VULKAN_TEST(frames_allocate_nothing, 2)
         assert_ok(submit_with(&resource, 1, VK_NULL_HANDLE, &use, &use));
         VK(QueueWaitIdle(vk.h->graphics));
     }
+    end_copying();
 }
 
 VULKAN_TEST(freeing_does_not_wait_for_the_stream, WAYS)
@@ -44,6 +45,7 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, WAYS)
     gr_resource_free(resource);
     ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
     gate_open(gate);
+    end_copying();
 }
 
 /* grinterop keeps the headless VkDevice until the copies in the stream are done. */
@@ -53,7 +55,7 @@ VULKAN_TEST(a_device_can_be_freed_before_its_copied_resource, 2 * WAYS)
     gr_resource *resource = _i % 2 ? must_fly(GR_WRITE_DISCARD, 4) : must_copy(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 1);
-    free_copying();
+    gr_vk_device_free(copying);
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, 5000);
     assert_ok(gr_buffer_release(buffer));
@@ -72,7 +74,7 @@ VULKAN_TEST(a_submit_that_was_never_made_does_not_keep_the_device, WAYS)
     assert_ok(gr_submit_commit(submit));
     gr_submit_free(submit);
     gr_resource_free(resource);
-    free_copying();
+    gr_vk_device_free(copying);
 }
 
 /* The failed map leaves its copies in the stream. These copies must not use freed memory. */
@@ -93,6 +95,7 @@ VULKAN_TEST(a_failed_map_keeps_the_memory_of_pending_copies)
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
     CU(EventDestroy(event));
+    end_copying();
 }
 
 static const gr_slot *hand_over_frame(gr_ring *ring, CUstream stream)
@@ -140,7 +143,7 @@ VULKAN_TEST(submits_after_the_destruction_of_the_context_are_refused, WAYS)
     gr_ring_free(ring);
     gr_resource_free(of_ring);
     gr_resource_free(resource);
-    free_copying();
+    gr_vk_device_free(copying);
 }
 
 /* Makes a driver function fail in a release, then in a map. Both succeed when repeated. */
@@ -155,6 +158,7 @@ static void check_refused(int way, const char *of_release, const char *of_map, c
     ck_assert(fault->set(of_map, CUDA_ERROR_UNKNOWN, 0));
     assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, text);
     must_release(must_map(resource));
+    end_copying();
 }
 
 VULKAN_TEST(calls_can_be_repeated_after_a_failed_cuda_copy)
@@ -193,6 +197,7 @@ VULKAN_TEST(cuda_registers_vulkan_memory_if_it_refuses_other_memory)
     ck_assert(fault->set("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, 0));
     assert_null(gr_create_vk_buffer(copying, &info, GR_READ_WRITE), GR_ERR_NO_MEMORY,
                 CUDA_ERROR_OUT_OF_MEMORY, "device memory");
+    end_copying();
 }
 
 /* If CUDA cannot use memory of Vulkan on the other device, host memory is used, if allowed. */
@@ -217,9 +222,10 @@ VULKAN_TEST(a_failed_import_by_peer_copies_through_host_memory_if_allowed, 2)
                 _i ? "could not be mapped" : "did not import");
     fault->reset();
     gr_vk_device_free(both);
+    end_copying();
 }
 
-GROUP("descriptions and refusals", add_copying_case)
+GROUP("descriptions and refusals", add_vulkan_case)
 
 VULKAN_TEST(describe_and_info_report_the_copy_transport, WAYS)
 {
@@ -236,6 +242,7 @@ VULKAN_TEST(describe_and_info_report_the_copy_transport, WAYS)
     ck_assert_int_eq(gr_vk_device_get_info(vk.wrap)->transport, GR_TRANSPORT_EXTERNAL);
     assert_ok(gr_resource_close(resource, fx.stream));
     assert_described(resource, "closed");
+    end_copying();
 }
 
 /* The memory contains the bytes of only one buffer, and other processes cannot access it. */
@@ -252,6 +259,7 @@ VULKAN_TEST(sharing_a_copied_resource_is_refused, WAYS)
                  "copy transport");
     close(ends[0]);
     close(ends[1]);
+    end_copying();
 }
 
 /* Each direction of a copy needs its own usage flag, which an image of the application may lack. */
@@ -278,6 +286,7 @@ VULKAN_TEST(images_without_the_usage_for_a_copy_are_refused, 2)
     assert_made(resource);
     gr_resource_free(resource);
     vk.DestroyImage(vk.h->device, image, NULL);
+    end_copying();
 }
 
 VULKAN_TEST(failures_to_create_copied_images_are_reported)
@@ -292,6 +301,7 @@ VULKAN_TEST(failures_to_create_copied_images_are_reported)
     info.usage = VK_IMAGE_USAGE_SAMPLED_BIT;
     assert_null(gr_create_vk_image(copying, &info, GR_READ_WRITE), GR_ERR_NO_MEMORY,
                 CUDA_ERROR_OUT_OF_MEMORY, "array");
+    end_copying();
 }
 
 VULKAN_TEST(copied_images_of_unsupported_formats_are_refused)
@@ -303,4 +313,5 @@ VULKAN_TEST(copied_images_of_unsupported_formats_are_refused)
     refuses_images = false;
     assert_null(gr_create_vk_image(copying, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED,
                 VK_ERROR_FORMAT_NOT_SUPPORTED, "cannot create images");
+    end_copying();
 }

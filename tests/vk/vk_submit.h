@@ -15,14 +15,13 @@
 
 /*
  * The device of a case, and the counts of its calls: created command pools, and submits by
- * vkQueueSubmit2 and vkQueueSubmit. In a case of add_submit_case() it is freed after the work of
- * Vulkan and CUDA.
+ * vkQueueSubmit2 and vkQueueSubmit.
  */
 extern gr_vk_device *device;
 extern unsigned pools, submits[2];
 
 void begin_device(int kind);
-TCase *add_submit_case(Suite *suite, const char *name);
+void end_device(void);
 
 extern const gr_vk_use copying;
 gr_resource *make_buffer(void);

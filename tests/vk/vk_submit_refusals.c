@@ -2,7 +2,7 @@
 /* Submits that gr_vk_submit() refuses. */
 #include "vk_submit.h"
 
-GROUP("refused submits", add_submit_case)
+GROUP("refused submits", add_vulkan_case)
 
 VULKAN_TEST(invalid_submits_are_refused, 2)
 {
@@ -34,6 +34,7 @@ VULKAN_TEST(invalid_submits_are_refused, 2)
     ck_assert_uint_eq(pools, 0); /* no barriers were recorded */
     gr_submit_free(submit);
     gr_submit_free(of_gl);
+    end_device();
 }
 
 VULKAN_TEST(submits_that_need_vkQueueSubmit2_are_refused_without_it)
@@ -64,6 +65,7 @@ VULKAN_TEST(submits_that_need_vkQueueSubmit2_are_refused_without_it)
     const gr_vk_submit_desc by_wide = GR_INIT(gr_vk_submit_desc, .first = &wide);
     assert_fails(gr_vk_submit(submit, &by_wide), GR_ERR_UNSUPPORTED, 0, "synchronization2");
     ck_assert_uint_eq(submits[0] + submits[1], 0);
+    end_device();
 }
 
 /*
@@ -92,6 +94,7 @@ VULKAN_TEST(structs_with_an_entry_per_semaphore_are_refused, 2)
         ck_assert_int_eq(filled.sType, VK_STRUCTURE_TYPE_MAX_ENUM);
     }
     ck_assert_uint_eq(submits[0] + submits[1], 0);
+    end_device();
 }
 
 VULKAN_TEST(submits_on_a_device_without_a_queue_are_refused)
@@ -104,5 +107,5 @@ VULKAN_TEST(submits_on_a_device_without_a_queue_are_refused)
     assert_invalid(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .first = &copying)), "queue");
     assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .queue = vk.h->graphics,
                                             .first = &copying, .last = &copying)));
-    VK(QueueWaitIdle(vk.h->graphics));
+    end_device();
 }

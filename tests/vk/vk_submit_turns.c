@@ -12,7 +12,7 @@
 
 #define SIDE 16
 
-GROUP("turns of Vulkan and CUDA", add_submit_case)
+GROUP("turns of Vulkan and CUDA", add_vulkan_case)
 
 static VkCommandBuffer record_fill(gr_resource *resource, int value)
 {
@@ -75,6 +75,7 @@ VULKAN_TEST(a_submit_takes_back_only_what_cuda_has, DEVICE_KINDS)
     ck_assert_str_eq(gr_last_error()->call, "gr_vk_hand_over");
     gr_vk_hand_over(NULL, 1, VK_IMAGE_LAYOUT_UNDEFINED);
     ck_assert_str_eq(gr_last_error()->call, "gr_vk_hand_over");
+    end_device();
 }
 
 /* Catches: after a map that failed, the submit had to take back a buffer that CUDA never had. */
@@ -93,6 +94,7 @@ VULKAN_TEST(a_failed_map_leaves_a_new_buffer_to_vulkan, DEVICE_KINDS)
     assert_ok(submit_v1(resource, record_fill(resource, 0x15),
                         GR_INIT(gr_vk_submit_desc, .last = &copying)));
     check_mapped(resource, 0x15);
+    end_device();
 }
 
 VULKAN_TEST(commands_may_contain_the_barriers, DEVICE_KINDS)
@@ -108,6 +110,7 @@ VULKAN_TEST(commands_may_contain_the_barriers, DEVICE_KINDS)
     assert_ok(submit_v1(resource, commands, GR_INIT(gr_vk_submit_desc, .own_barriers = true)));
     ck_assert_uint_eq(pools, 0);
     check_mapped(resource, 0x21);
+    end_device();
 }
 
 /*
@@ -130,6 +133,7 @@ VULKAN_TEST(commands_may_contain_only_the_last_barrier, DEVICE_KINDS)
         ck_assert_uint_eq(pools, frame > 0);
         check_mapped(resource, 0x22);
     }
+    end_device();
 }
 
 /* ---- Uses of single resources ---------------------------------------------------------------- */
@@ -227,6 +231,7 @@ VULKAN_TEST(a_submit_uses_each_resource_in_its_own_way, DEVICE_KINDS)
     assert_bytes(seen->bytes, seen->size, 0x33);
     for (int i = 0; i < 3; i++)
         gr_resource_free(all[i]);
+    end_device();
 }
 
 /* ---- VkSubmitInfo ---------------------------------------------------------------------------- */
@@ -296,4 +301,5 @@ VULKAN_TEST(the_application_can_submit_a_filled_info_of_version_1, 2)
     VK(QueueWaitIdle(vk.h->graphics));
     VK(GetSemaphoreCounterValue(vk.h->device, done, &value));
     ck_assert_uint_eq(value, signalled);
+    end_device();
 }
