@@ -137,6 +137,18 @@ void *soft_handle_new(enum soft_kind kind, void *object);
 void *soft_handle_get(enum soft_kind kind, const void *handle);
 
 /*
+ * Defines a function that checks that the driver may be called, then finds the object of a handle;
+ * `error` if the handle is not a valid handle of this kind.
+ */
+#define SOFT_GETTER(name, handle_type, object_type, kind, error)                                   \
+    CUresult name(handle_type handle, object_type *object)                                         \
+    {                                                                                              \
+        SOFT_TRY(soft_check_init());                                                               \
+        *object = soft_handle_get(kind, handle);                                                   \
+        return *object ? CUDA_SUCCESS : error;                                                     \
+    }
+
+/*
  * Invalidates the handle and returns its object; NULL as in soft_handle_get. If two threads drop
  * the same handle, only one thread gets the object.
  */

@@ -45,26 +45,10 @@ void soft_graph_drop(soft_graph *graph)
     free(graph);
 }
 
-CUresult soft_graph_get(CUgraph handle, soft_graph **graph)
-{
-    SOFT_TRY(soft_check_init());
-    *graph = soft_handle_get(SOFT_KIND_GRAPH, handle);
-    return *graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult soft_graph_exec_get(CUgraphExec handle, soft_graph ***exec)
-{
-    SOFT_TRY(soft_check_init());
-    *exec = soft_handle_get(SOFT_KIND_GRAPH_EXEC, handle);
-    return *exec ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult soft_node_get(CUgraphNode handle, soft_node **node)
-{
-    SOFT_TRY(soft_check_init());
-    *node = soft_handle_get(SOFT_KIND_GRAPH_NODE, handle);
-    return *node ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
+SOFT_GETTER(soft_graph_get, CUgraph, soft_graph *, SOFT_KIND_GRAPH, CUDA_ERROR_INVALID_VALUE)
+SOFT_GETTER(soft_graph_exec_get, CUgraphExec, soft_graph **, SOFT_KIND_GRAPH_EXEC,
+            CUDA_ERROR_INVALID_VALUE)
+SOFT_GETTER(soft_node_get, CUgraphNode, soft_node *, SOFT_KIND_GRAPH_NODE, CUDA_ERROR_INVALID_VALUE)
 
 static void append(soft_graph *graph, soft_node *node)
 {

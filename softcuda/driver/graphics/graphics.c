@@ -65,11 +65,12 @@ static void end_with_context(void *object)
     release(resource);
 }
 
+static SOFT_GETTER(get, CUgraphicsResource, soft_graphics *, SOFT_KIND_GRAPHICS,
+                   CUDA_ERROR_INVALID_HANDLE)
+
 SOFT_API cuGraphicsUnregisterResource(CUgraphicsResource handle)
 {
-    SOFT_TRY(soft_check_init());
-    soft_graphics *resource = soft_handle_get(SOFT_KIND_GRAPHICS, handle);
-    SOFT_FAIL_IF(!resource, CUDA_ERROR_INVALID_HANDLE);
+    SOFT_GET(soft_graphics *, resource, get(handle, &resource));
     int expected = UNMAPPED;
     if (!atomic_compare_exchange_strong(&resource->state, &expected, CHANGING)) {
         soft_log(SOFT_WARN, "%s cannot be unregistered while it is mapped", resource->name);
@@ -303,9 +304,7 @@ SOFT_API_ptsz(cuGraphicsUnmapResources,
 
 SOFT_API cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource handle, unsigned int flags)
 {
-    SOFT_TRY(soft_check_init());
-    soft_graphics *resource = soft_handle_get(SOFT_KIND_GRAPHICS, handle);
-    SOFT_FAIL_IF(!resource, CUDA_ERROR_INVALID_HANDLE);
+    SOFT_GET(soft_graphics *, resource, get(handle, &resource));
     SOFT_FAIL_IF(atomic_load(&resource->state) != UNMAPPED, CUDA_ERROR_ALREADY_MAPPED);
     SOFT_FAIL_IF(flags > CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD, CUDA_ERROR_INVALID_VALUE);
     resource->flags = flags;
@@ -317,9 +316,7 @@ SOFT_API_v1(cuGraphicsResourceSetMapFlags, (CUgraphicsResource handle, unsigned 
 
 static CUresult get_mapped(CUgraphicsResource handle, soft_graphics **resource)
 {
-    SOFT_TRY(soft_check_init());
-    *resource = soft_handle_get(SOFT_KIND_GRAPHICS, handle);
-    SOFT_FAIL_IF(!*resource, CUDA_ERROR_INVALID_HANDLE);
+    SOFT_TRY(get(handle, resource));
     return atomic_load(&(*resource)->state) == MAPPED ? CUDA_SUCCESS : CUDA_ERROR_NOT_MAPPED;
 }
 

@@ -117,12 +117,7 @@ CUmemoryPool soft_pool_handle(const soft_range *range)
     return pool->handle;
 }
 
-CUresult soft_pool_get(CUmemoryPool handle, soft_pool **pool)
-{
-    SOFT_TRY(soft_check_init());
-    *pool = soft_handle_get(SOFT_KIND_POOL, handle);
-    return *pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
+SOFT_GETTER(soft_pool_get, CUmemoryPool, soft_pool *, SOFT_KIND_POOL, CUDA_ERROR_INVALID_VALUE)
 
 /* ---- Pools of a location --------------------------------------------------------------------- */
 

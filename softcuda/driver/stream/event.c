@@ -90,12 +90,7 @@ static void run_wait(void *argument)
 
 /* ---- Lifetime -------------------------------------------------------------------------------- */
 
-static CUresult get_event(CUevent handle, soft_event **event)
-{
-    SOFT_TRY(soft_check_init());
-    *event = soft_handle_get(SOFT_KIND_EVENT, handle);
-    return *event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
+static SOFT_GETTER(get_event, CUevent, soft_event *, SOFT_KIND_EVENT, CUDA_ERROR_INVALID_HANDLE)
 
 static void add_to_context(soft_event *event)
 {
