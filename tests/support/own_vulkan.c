@@ -34,7 +34,7 @@ static bool choose(gr_vk_device_desc *on, bool (*is)(const gr_vk_device_desc *on
     return false;
 }
 
-static const char *make_device(gr_vk_device_desc *on)
+const char *own_vulkan_make_device(gr_vk_device_desc *on)
 {
     static const float priority = 1;
     const char *names[16];
@@ -47,6 +47,7 @@ static const char *make_device(gr_vk_device_desc *on)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
         .timelineSemaphore = VK_TRUE};
     const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueFamilyIndex = on->queue_family,
                                            .queueCount = 1,
                                            .pQueuePriorities = &priority};
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
@@ -64,7 +65,7 @@ const char *own_vulkan_open(gr_vk_device_desc *on, bool (*is)(const gr_vk_device
 {
     const char *reason = make_instance(on);
     if (!reason)
-        reason = choose(on, is) ? make_device(on) : "Vulkan does not have this device";
+        reason = choose(on, is) ? own_vulkan_make_device(on) : "Vulkan does not have this device";
     if (reason)
         own_vulkan_close(on);
     return reason;

@@ -4,6 +4,7 @@
  * the resource.
  */
 #include "tests/support/child_check.h"
+#include "tests/support/own_vulkan.h"
 #include "tests/support/support_cuda.h"
 #include "tests/support/support_vulkan.h"
 #include "tests/tensor/tensor.h"
@@ -150,30 +151,12 @@ struct own_device {
 
 static VkDevice create_device(const gr_vk_headless_info *h)
 {
-    const char *names[32];
-    uint32_t count = 32;
-    const float priority = 1;
-    VkDevice device = VK_NULL_HANDLE;
-    assert_ok(gr_vk_device_extensions(
-        &GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device),
-        names, &count));
-    const VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-        .timelineSemaphore = VK_TRUE};
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueFamilyIndex = h->graphics_family,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .pNext = &timeline,
-                                     .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue,
-                                     .enabledExtensionCount = count,
-                                     .ppEnabledExtensionNames = names};
-    PFN_vkCreateDevice create =
-        (PFN_vkCreateDevice)h->get_instance_proc_addr(h->instance, "vkCreateDevice");
-    ck_assert_int_eq(create(h->physical_device, &info, NULL, &device), VK_SUCCESS);
-    return device;
+    gr_vk_device_desc on =
+        GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
+                .queue_family = h->graphics_family, .transports = GR_TRANSPORT_EXTERNAL);
+    const char *reason = own_vulkan_make_device(&on);
+    ck_assert_msg(!reason, "%s", reason);
+    return on.device;
 }
 
 static struct own_device create_own(unsigned transports)
