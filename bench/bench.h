@@ -206,7 +206,7 @@ struct bench_comparison {
 
 struct bench_comparison bench_compare(const struct bench_pairs *pairs);
 
-/* One block, for what has to be known before the comparison; the other one is not timed. */
+/* Measures one block, to choose the number of frames; bench_enqueue() only enqueues them. */
 struct bench_block bench_time_block(const struct bench_pairs *pairs, unsigned subject,
                                     unsigned frames);
 void bench_enqueue(const struct bench_pairs *pairs, unsigned subject, unsigned frames);
