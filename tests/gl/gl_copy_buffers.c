@@ -58,6 +58,7 @@ COPY_TEST(a_release_follows_earlier_writes_of_opengl, 4)
 }
 
 GROUP("large copies", EVERY_COPY_GL)
+TAG("bytes")
 
 #define MIB ((size_t)1 << 20)
 

@@ -75,6 +75,7 @@ static bool without_kernels(const gr_resource *resource)
 }
 
 GROUP("depth by copy", EVERY_COPY_GL)
+TAG("bytes")
 
 COPY_TEST(depth_passes_both_ways, FORMAT_COUNT)
 {

@@ -70,6 +70,7 @@ static struct image make_small(const struct image_format *format, const struct i
 }
 
 GROUP("images by copy", EVERY_IMAGE_GL)
+TAG("bytes")
 
 COPY_TEST(every_format_passes_both_ways, image_target_count)
 {
@@ -194,6 +195,7 @@ COPY_TEST(images_are_copied_only_in_the_directions_of_the_flags)
 }
 
 GROUP("small images by copy", EVERY_COPY_GL)
+TAG("bytes")
 
 /*
  * The limit of 256 KiB applies to all faces and levels together: six faces of one level are below

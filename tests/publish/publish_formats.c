@@ -429,6 +429,7 @@ static TCase *add_compatibility_case(Suite *suite, const char *name)
 }
 
 GROUP("formats", add_compatibility_case)
+TAG("bytes")
 
 TEST(every_format_has_the_values_of_opengl, 3)
 {

@@ -462,6 +462,7 @@ static void check_format(const struct packed *f, gr_resource *resource)
 /* ---- Vulkan ---------------------------------------------------------------------------------- */
 
 GROUP("packed Vulkan formats", add_vulkan_case, add_copied_vulkan_case)
+TAG("bytes")
 
 VULKAN_TEST(packed_vulkan_images_are_converted_as_specified, IN_STEPS(FORMATS))
 {
@@ -509,6 +510,7 @@ static GLuint make_texture(const struct packed *f)
 }
 
 GROUP("packed OpenGL formats", add_image_case)
+TAG("bytes")
 
 TEST(packed_opengl_images_are_converted_as_specified, IN_STEPS(OF_OPENGL))
 {

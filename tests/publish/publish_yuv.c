@@ -276,6 +276,7 @@ static void check_all(const char *format)
 }
 
 GROUP("yuv", add_image_case)
+TAG("bytes")
 
 TEST(yuv_is_converted_as_the_standards_define, PICTURES)
 {
@@ -422,6 +423,7 @@ static void check_fetches(const char *format, unsigned flags)
 }
 
 GROUP("to_yuv", add_image_case)
+TAG("bytes")
 
 TEST(colours_become_yuv_as_the_standards_define, PICTURES)
 {

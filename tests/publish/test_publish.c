@@ -172,6 +172,7 @@ static void check_all(size_t size)
 }
 
 GROUP("table", add_image_case)
+TAG("bytes")
 
 TEST(every_type_can_be_published_to_every_format, SIZES)
 {

@@ -107,6 +107,7 @@ struct listed {
     const char *group;        /* NULL in an entry for a test */
     make_case *const *makers; /* ends with NULL */
     TCase *cases[5];
+    const char *tag; /* NULL, but in an entry of TAG() */
     const TTest *test;
     int count;
     struct listed *next;
@@ -134,6 +135,20 @@ void list_here(struct listed *listed);
 /* GROUP() with an array of functions that ends with NULL, for a file that programs share. */
 #define GROUP_BY(name, list)          GROUP_BY_AT(name, __LINE__, list)
 #define GROUP_BY_AT(name, line, list) GROUP_LIST(name, line, list)
+
+/*
+ * TAG("bytes"): gives the group that the file has begun a tag of Check. CK_EXCLUDE_TAGS=bytes then
+ * omits it. The group of this tag compares the bytes of many formats or sizes, which depend neither
+ * on threads nor on the number of devices.
+ */
+#define TAG(name)          TAG_AT(name, __LINE__)
+#define TAG_AT(name, line) TAG_OF(name, line)
+#define TAG_OF(title, at)                                                                          \
+    __attribute__((constructor)) static void list_tag_##at(void)                                   \
+    {                                                                                              \
+        static struct listed listed = {.file = __FILE__, .line = at, .tag = title};                \
+        list_here(&listed);                                                                        \
+    }
 
 /* TEST(name): a test that runs once. TEST(name, count): it runs `count` times, with _i from 0. */
 #define TEST(...) TEST_OF(__VA_ARGS__, 1, 0)

@@ -333,11 +333,15 @@ static void build_listed(Suite *suite)
             continue;
         }
         if (strcmp(file, l->file) != 0) {
-            fprintf(stderr, "%s:%d: no GROUP() before %s\n", l->file, l->line, l->test->name);
+            fprintf(stderr, "%s:%d: no GROUP() before this\n", l->file, l->line);
             exit(1);
         }
-        for (size_t i = 0; cases[i]; i++)
-            tcase_add_loop_test(cases[i], l->test, 0, l->count);
+        for (size_t i = 0; cases[i]; i++) {
+            if (l->tag)
+                tcase_set_tags(cases[i], l->tag);
+            else
+                tcase_add_loop_test(cases[i], l->test, 0, l->count);
+        }
     }
 }
 

@@ -222,6 +222,7 @@ void check_bytes_both_ways(gr_resource *resource)
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
 GROUP("bytes", add_vulkan_case)
+TAG("bytes")
 
 static const size_t sizes[] = {4, 100, 4096, 65536, 65540, 3000004};
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))

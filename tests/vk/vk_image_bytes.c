@@ -56,6 +56,7 @@ static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, 
 }
 
 GROUP("bytes", add_vulkan_case, add_copied_vulkan_case, add_staged_vulkan_case)
+TAG("bytes")
 
 VULKAN_TEST(every_format_passes_both_ways, vulkan_shape_count)
 {
