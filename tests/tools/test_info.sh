@@ -470,8 +470,9 @@ else
         skip more_rights "no program that is setuid runs here"
     fi
 fi
-check variables 0 env CUDA_VISIBLE_DEVICES=1 "$info" --find surroundings &&
-    tells CUDA_VISIBLE_DEVICES=1 "numbers them in this order"
+check variables 0 env CUDA_VISIBLE_DEVICES=1 GR_COMPAT=copy GR_LOG=info "$info" \
+    --find surroundings && tells CUDA_VISIBLE_DEVICES=1 "numbers them in this order" \
+    GR_COMPAT=copy "programs that use compat.h" GR_LOG=info "logs on standard error"
 
 if [ $failures -gt $checks ]; then failures=$checks; fi
 echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
