@@ -79,7 +79,8 @@ while read -r row limit; do
     if [ "${count:-0}" = 0 ]; then
         fail "was not counted"
     elif [ "$count" -gt $((limit * (100 + more) / 100)) ]; then
-        fail "$count instructions are more than $more % over the limit of $limit"
+        fail "$count instructions are more than $more % over the limit of $limit in" \
+            "tests/speed/limits"
     elif [ "$count" -lt $((limit * 95 / 100)) ]; then
         echo "the limit of $row can be lowered to $count"
     fi
