@@ -5,9 +5,6 @@
 
 #include "softcuda/driver/memory/memfd.h"
 
-/* The unit of sizes, offsets and addresses of virtual memory: 2 MiB, as on GPUs. */
-#define SOFT_GRANULARITY ((size_t)2 << 20)
-
 typedef struct {
     CUmemGenericAllocationHandle handle;
     CUmemAllocationProp prop;

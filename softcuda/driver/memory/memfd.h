@@ -9,6 +9,9 @@
 
 #include "softcuda/driver/soft.h"
 
+/* The unit of sizes, offsets and addresses of virtual memory: 2 MiB, as on GPUs. */
+#define SOFT_GRANULARITY ((size_t)2 << 20)
+
 typedef struct {
     int fd;        /* the driver's own descriptor */
     size_t offset; /* where the data begin in the file */
@@ -20,7 +23,10 @@ typedef struct {
 /* Writes all bytes at an offset of the file. False on failure, as without memory for a page. */
 bool soft_file_write(int fd, const void *bytes, size_t size, size_t offset);
 
-/* Creates a file with `size` bytes of poisoned data. CUDA_ERROR_OUT_OF_MEMORY on failure. */
+/*
+ * Creates a file with `size` bytes of data, which are poisoned: of SOFT_GRANULARITY bytes, only the
+ * first 64 KiB. CUDA_ERROR_OUT_OF_MEMORY on failure.
+ */
 CUresult soft_memfd_create(size_t size, int device, soft_memfd *file);
 
 /*

@@ -143,6 +143,20 @@ SOFT_TEST(fresh_memory_is_poisoned)
     }
 }
 
+/* Of 2 MiB, the granularity of cuMemCreate(), only the first 64 KiB are poisoned. */
+SOFT_TEST(fresh_memory_of_cuMemCreate_is_poisoned, 2)
+{
+    const int64_t size = _i ? 3 << 20 : 1 << 20;
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                        .shape = &size, .exportable = true);
+    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_create(&desc, fx.stream));
+    const CUdeviceptr memory = gr_tensor_get_info(tensor)->ptr;
+    assert_device_bytes(memory, FRESH);
+    assert_device_bytes(memory + (64 << 10) - SIZE, FRESH);
+    assert_device_bytes(memory + (64 << 10), _i ? FRESH : 0);
+    assert_device_bytes(memory + (CUdeviceptr)size - SIZE, _i ? FRESH : 0);
+}
+
 SOFT_TEST(discarded_bytes_are_visible)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
