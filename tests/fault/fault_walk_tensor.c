@@ -382,17 +382,25 @@ static bool fetch_both(GLuint framebuffer)
     return good;
 }
 
-/*
- * Shaders read a multisampled depth buffer, one sample of another and a cube face. The OpenGL
- * context is new, because a context whose shader failed does not get another one.
- */
-static bool run_framebuffer(void)
+static EGLContext new_core_context(void)
 {
     static const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 5,
                                      EGL_NONE};
+    return eglCreateContext(fx.egl->display, fx.egl->config, EGL_NO_CONTEXT, version);
+}
+
+/*
+ * Shaders read a multisampled depth buffer, one sample of another and a cube face. The OpenGL
+ * context of a run with a fault is new, because a context whose shader failed does not get another
+ * one. The runs between them share a context, because compiling its shaders takes most of the time.
+ */
+static bool run_framebuffer(void)
+{
+    static EGLContext shared;
     GLuint renderbuffer;
-    const EGLContext own =
-        eglCreateContext(fx.egl->display, fx.egl->config, EGL_NO_CONTEXT, version);
+    if (!walk_is_armed() && !shared)
+        shared = new_core_context();
+    const EGLContext own = walk_is_armed() ? new_core_context() : shared;
     eglMakeCurrent(fx.egl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, own);
     gr_resource *staging = gr_create_gl_buffer(SIDE * SIDE * 4, GR_READ_ONLY, NULL);
     const bool good = done(staging) &&
@@ -401,7 +409,8 @@ static bool run_framebuffer(void)
                       fetch_colours(new_cube(), staging) && fetch_both(new_cube());
     gr_resource_free(staging);
     eglMakeCurrent(fx.egl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, fx.egl->context);
-    eglDestroyContext(fx.egl->display, own);
+    if (own != shared)
+        eglDestroyContext(fx.egl->display, own);
     return good;
 }
 
