@@ -212,7 +212,7 @@ SOFT_TEST(blocks_of_all_sizes_run_in_sequence)
 SOFT_TEST(two_launches_with_barriers_run_at_once)
 {
     const struct shape first = {{.x = 9}, {.x = 200}}, second = {{.x = 8}, {.x = 333}};
-    unsigned rounds = 11, other_rounds = 17;
+    unsigned rounds = 5, other_rounds = 7;
     CUdeviceptr one = numbers(9 * 200), two = numbers(8 * 333);
     struct gate *gates[2] = {gate_put(fx.stream), gate_put(fx.other)};
     for (int i = 0; i < 4; i++) {
