@@ -24,8 +24,8 @@ typedef struct {
 bool soft_file_write(int fd, const void *bytes, size_t size, size_t offset);
 
 /*
- * Creates a file with `size` bytes of data, which are poisoned: of SOFT_GRANULARITY bytes, only the
- * first 64 KiB. CUDA_ERROR_OUT_OF_MEMORY on failure.
+ * Creates a file with `size` bytes of poisoned data; GR_SOFT_FILL limits what is poisoned.
+ * CUDA_ERROR_OUT_OF_MEMORY on failure.
  */
 CUresult soft_memfd_create(size_t size, int device, soft_memfd *file);
 
