@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -244,34 +243,19 @@ static bool is_nvidia_file(const char *name)
     return strncmp(name, "/dev/nvidia", 11) == 0 && name[11] >= '0' && name[11] <= '9';
 }
 
-/*
- * The fault walk counts after each fault, and reading all names takes long. If no descriptor was
- * left out last time and as many are open now, the count is the same. Since Linux 6.2 the size of
- * the folder is the number of open descriptors.
- */
 int open_fds(void)
 {
-    static const char place[] = "/proc/self/fd";
-    static int last; /* the last count, 0 if it left out a descriptor */
-    struct stat status;
-    if (last > 0 && stat(place, &status) == 0 && status.st_size == last)
-        return last;
-    DIR *folder = opendir(place);
+    DIR *folder = opendir("/proc/self/fd");
     ck_assert(folder);
     int count = -1; /* does not count the descriptor of the folder itself */
-    bool leaves_out = false;
     struct dirent *entry;
     while ((entry = readdir(folder))) {
         char name[FD_NAME] = "";
-        if (readlinkat(dirfd(folder), entry->d_name, name, sizeof(name) - 1) < 0)
-            continue;
-        if (is_mesa_file(name) || is_nvidia_file(name))
-            leaves_out = true;
-        else
+        if (readlinkat(dirfd(folder), entry->d_name, name, sizeof(name) - 1) >= 0 &&
+            !is_mesa_file(name) && !is_nvidia_file(name))
             count++;
     }
     closedir(folder);
-    last = leaves_out ? 0 : count;
     return count;
 }
 
