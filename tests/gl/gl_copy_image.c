@@ -195,7 +195,6 @@ COPY_TEST(images_are_copied_only_in_the_directions_of_the_flags)
 }
 
 GROUP("small images by copy", EVERY_COPY_GL)
-TAG("bytes")
 
 /*
  * The limit of 256 KiB applies to all faces and levels together: six faces of one level are below

@@ -211,7 +211,6 @@ static const char *const targets[] = {"2D_ARRAY", "CUBE", "2D"};
 static const char *const formats[] = {"RGBA8", "R32F"};
 
 GROUP("layers", add_image_case)
-TAG("bytes")
 
 TEST(a_tensor_of_all_layers_is_published_and_fetched, 6)
 {

@@ -191,7 +191,6 @@ TEST(publish_to_an_image_without_surfaces_copies_twice)
 }
 
 GROUP("levels", add_image_case)
-TAG("bytes")
 
 /*
  * A CHW float32 tensor whose values 8 bits represent exactly: a kernel must convert it to known
@@ -385,7 +384,6 @@ TEST(yuv_is_published_to_a_rectangle)
 }
 
 GROUP("linear", add_image_case)
-TAG("bytes")
 
 TEST(publish_to_linear_memory_must_name_the_mapped_level)
 {
@@ -624,7 +622,6 @@ TEST(publish_to_replaced_storage_names_it, 2)
 }
 
 GROUP("strides", add_image_case)
-TAG("bytes")
 
 /* A dimension of size 1 never uses its stride, so any stride is accepted. */
 TEST(strides_of_dimensions_of_size_one_are_ignored, 3)

@@ -137,9 +137,9 @@ void list_here(struct listed *listed);
 #define GROUP_BY_AT(name, line, list) GROUP_LIST(name, line, list)
 
 /*
- * TAG("bytes"): gives the group that the file has begun a tag of Check. CK_EXCLUDE_TAGS=bytes then
- * omits it. The group of this tag compares the bytes of many formats or sizes, which depend neither
- * on threads nor on the number of devices.
+ * TAG("bytes"): gives the group that the file has begun, with all its tests, its only tag of Check.
+ * CK_EXCLUDE_TAGS=bytes then omits it. The groups of this tag compare the bytes of many formats or
+ * sizes, which depend neither on threads nor on the number of devices.
  */
 #define TAG(name)          TAG_AT(name, __LINE__)
 #define TAG_AT(name, line) TAG_OF(name, line)
