@@ -103,13 +103,17 @@ static bool can_use_peer(struct gl_order *o, char *text, size_t size)
     return *o->reach == GL_REACH_PEER || !gl_staged_refuses(o->format, text, size);
 }
 
-/* Orders the transports of an existing object for two GPUs. */
-static void order_across(struct gr_transport_choice *choice, unsigned allowed)
+/* Orders the transports of an existing object for two GPUs. `why` says why peer is impossible. */
+static void order_across(struct gr_transport_choice *choice, unsigned allowed, bool reaches,
+                         const char *why)
 {
-    gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
+    if (reaches)
+        gr_transport_add(choice, allowed, GR_TRANSPORT_PEER);
     gr_transport_add(choice, allowed, GR_TRANSPORT_COPY);
     gr_transport_add(choice, allowed, GR_TRANSPORT_INTEROP);
     snprintf(choice->reason, sizeof(choice->reason), "the fastest between two GPUs");
+    if (!reaches && allowed & GR_TRANSPORT_PEER)
+        gr_transport_skip(choice, GR_TRANSPORT_PEER, why);
 }
 
 /*
@@ -127,8 +131,8 @@ void gl_transports_order(struct gr_transport_choice *choice, struct gl_order *o,
     choice->crosses = asks && !is_created &&
                       gr_driver()->CtxGetDevice(&computing) == CUDA_SUCCESS &&
                       !gl_draws_on(computing);
-    if (reaches && *o->reach == GL_REACH_PEER && !is_created) {
-        order_across(choice, allowed);
+    if (*o->reach >= GL_REACH_PEER && !is_created) {
+        order_across(choice, allowed, reaches, why);
         return;
     }
     if (o->in_flight && reaches && asks)

@@ -24,8 +24,11 @@ struct gl_view {
     int level, layer;
 };
 
-/* Whether CUDA computes on the device that draws, or on one that reaches the memory of that one. */
-enum gl_reach { GL_REACH_UNKNOWN, GL_REACH_OWN, GL_REACH_PEER };
+/*
+ * Whether CUDA computes on the device that draws, or on another one: one that reaches the memory of
+ * that one, or one that does not.
+ */
+enum gl_reach { GL_REACH_UNKNOWN, GL_REACH_OWN, GL_REACH_PEER, GL_REACH_NONE };
 
 /* A resource of an OpenGL object. */
 struct gl_resource {

@@ -51,6 +51,8 @@ static gr_status check(enum gl_reach *reach, struct devices *d, const char *call
     }
     if (result == CUDA_ERROR_INVALID_DEVICE) /* a valid answer: no access */
         result = CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS)
+        *reach = GL_REACH_NONE;
     char why[120];
     snprintf(why, sizeof(why),
              "CUDA device %d cannot reach the memory of device %d (cuDeviceCanAccessPeer)",

@@ -123,16 +123,27 @@ PEER_TEST(failed_transports_fall_back_to_the_next_one)
     assert_null_invalid(by(GR_TRANSPORT_ANY, 0), "is 0");
 }
 
-/* Without peer access the driver's own interop comes first. */
-PEER_TEST(without_peer_access_peer_is_not_used)
+PEER_TEST(without_peer_access_copy_comes_before_interop)
 {
+    static const struct {
+        unsigned allowed;
+        gr_transport used;
+        const char *part;
+    } rows[] = {
+        {GR_TRANSPORT_ANY, GR_TRANSPORT_COPY, "transport copy (peer was not chosen: "},
+        {GR_TRANSPORT_PEER | GR_TRANSPORT_COPY, GR_TRANSPORT_COPY,
+         "transport copy (peer was not chosen: "},
+        {GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY, GR_TRANSPORT_COPY,
+         "transport copy (the fastest between two GPUs)"},
+        {BOTH, GR_TRANSPORT_INTEROP, "transport interop (peer was not chosen: "},
+    };
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
-    GR_AUTO(gr_resource) *interop = by(GR_TRANSPORT_ANY, name);
-    assert_chosen(interop, GR_TRANSPORT_INTEROP, "transport interop");
-    let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
-    GR_AUTO(gr_resource) *copy = by(GR_TRANSPORT_PEER | GR_TRANSPORT_COPY, name);
-    assert_chosen(copy, GR_TRANSPORT_COPY, "transport copy (peer was not chosen: ");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
+        GR_AUTO(gr_resource) *resource = by(rows[i].allowed, name);
+        assert_chosen(resource, rows[i].used, rows[i].part);
+        assert_works(resource, name, SIZE);
+    }
     let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
     assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, 0, "cannot reach the memory");
     let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_UNKNOWN, 0);
