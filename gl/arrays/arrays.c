@@ -26,14 +26,6 @@ static const struct gr_region *region_of(const struct gl_resource *r)
     return mapping && mapping->has_region ? &mapping->region : NULL;
 }
 
-bool gl_arrays_moves_region(const gr_resource *resource, const struct gr_region *region)
-{
-    const gr_image_info *image = &resource->image;
-    const bool is_whole = image->levels == 1 && region->layers == image->layers &&
-                          region->width == image->width && region->height == image->height;
-    return !is_whole && gl_texels_regions_supported();
-}
-
 /* The texels in linear memory: those of CUDA, or the integers of depth that CUDA converts. */
 static struct gr_element stored_element(const struct gl_resource *r)
 {

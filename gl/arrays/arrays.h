@@ -70,7 +70,6 @@ gr_status gl_arrays_memory(CUdeviceptr *memory, size_t size, const struct gl_res
                            const char *call);
 
 /* Operations of struct gr_backend. */
-bool gl_arrays_moves_region(const gr_resource *resource, const struct gr_region *region);
 gr_status gl_arrays_array(const gr_resource *resource, unsigned level, unsigned layer,
                           CUarray *array);
 gr_status gl_arrays_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,

@@ -232,9 +232,9 @@ static CUdeviceptr linear(const gr_resource *resource)
 }
 
 /* What a ring owes is the whole image. */
-static bool moves_region(const gr_resource *resource, const struct gr_region *region)
+static bool moves_region(const gr_resource *resource)
 {
-    return !is_owed(resource) && gl_arrays_moves_region(resource, region);
+    return !is_owed(resource) && gl_texels_regions_supported();
 }
 
 /* ---- Release --------------------------------------------------------------------------------- */

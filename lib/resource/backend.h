@@ -116,10 +116,10 @@ struct gr_backend {
                                  const char *call);
 
     /*
-     * For an image of a transport that copies: whether the next map and its release need to move
-     * only this region of it. NULL: they always move all of it.
+     * For an image of a transport that copies: whether the next map and its release can move only
+     * the region of the mapping. NULL: they always move all of it.
      */
-    bool (*moves_region)(const gr_resource *resource, const struct gr_region *region);
+    bool (*moves_region)(const gr_resource *resource);
 
     /*
      * For a mapped image with a region: the address of the linear memory through which its texels

@@ -222,9 +222,9 @@ static void set_region(const struct gr_use *use)
     if (!resource->is_image || !backend->moves_region)
         return;
     gr_buffer *buffer = resource->current;
-    buffer->has_region = backend->moves_region(resource, use->region);
+    buffer->has_region = backend->moves_region(resource);
     buffer->region = *use->region;
-    buffer->linear = backend->linear && backend->linear(resource);
+    buffer->linear = buffer->has_region && backend->linear && backend->linear(resource);
 }
 
 /* Checks `offset` and `size`, after the check of the storage, because it may have grown. */
