@@ -249,7 +249,7 @@ gr_status gl_arrays_mipmapped_array(const gr_resource *resource, CUmipmappedArra
     struct gl_arrays *arrays = r->arrays;
     gr_status status = GR_OK;
     *array = arrays->layers[0];
-    if (arrays->count == 1)
+    if (arrays->count == 1 && r->target->target != GL_TEXTURE_2D_ARRAY)
         return GR_OK;
     if (gr_resource_writes(resource))
         return gr_fail(GR_ERR_UNSUPPORTED, call,

@@ -231,7 +231,8 @@ typedef struct gr_gl_options {
  *               read_write. In addition the size of the object in memory of CUDA for images, and
  *               for buffers on two GPUs
  *     deletion  deleting a mapped object loses its data: the release returns GR_ERR_PARTIAL
- *     images    the mipmapped array of several layers needs a read_only resource
+ *     images    the mipmapped array of a GL_TEXTURE_2D_ARRAY or a cube map needs a read_only
+ *               resource
  *
  * What GR_TRANSPORT_COPY changes:
  *     map       copies from OpenGL, unless the resource is write_discard; the thread waits for
@@ -245,7 +246,8 @@ typedef struct gr_gl_options {
  *               gr_resource_describe() reports whether the GPUs or the CPU copy the data, and why.
  *               Synchronize the streams before you destroy the OpenGL context
  *     deletion  deleting a mapped object loses its data, with a warning in the log
- *     images    the mipmapped array of several layers needs a read_only resource
+ *     images    the mipmapped array of a GL_TEXTURE_2D_ARRAY or a cube map needs a read_only
+ *               resource
  *     depth     GL_DEPTH_COMPONENT16, 24 and 32F textures and renderbuffers are accepted, in both
  *               directions. CUDA sees one float per texel. A release clamps written texels to 0
  *               to 1, and rounds them to 16 or 24 bits; other texels keep their bits. Depth with

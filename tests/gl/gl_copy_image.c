@@ -309,16 +309,34 @@ static void get_layer(CUmipmappedArray whole, const struct image *image, unsigne
     CU(StreamSynchronize(fx.stream));
 }
 
+/* 0: the array is not layered. */
+static void assert_layers(CUmipmappedArray whole, size_t layers)
+{
+    CUDA_ARRAY3D_DESCRIPTOR described;
+    CUarray array;
+    CU(MipmappedArrayGetLevel(&array, whole, 0));
+    CU(Array3DGetDescriptor(&described, array));
+    ck_assert_uint_eq(!!(described.Flags & CUDA_ARRAY3D_LAYERED), layers > 0);
+    if (layers)
+        ck_assert_uint_eq(described.Depth, layers);
+}
+
 COPY_TEST(a_read_only_image_is_one_array_with_all_layers)
 {
-    static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE"};
-    for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
-        struct image image = image_make("RGBA8", targets[i], 8, 8, 2);
+    static const struct {
+        const char *target;
+        unsigned layers;
+        bool layered; /* as the array that interop returns */
+    } rows[] = {{"2D", 1, false}, {"2D_ARRAY", 3, true}, {"2D_ARRAY", 1, true}, {"CUBE", 6, false}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct image image = image_make_of(image_format("RGBA8"), image_target(rows[i].target), 8,
+                                           8, 1, rows[i].layers, 2);
         GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_ONLY);
         for (unsigned number = 1; number < 4; number++) {
             image_fill(&image, number);
             gr_buffer *buffer = must_map_image(resource);
             CUmipmappedArray whole = must_make(gr_buffer_mipmapped_array(buffer));
+            assert_layers(whole, rows[i].layered ? rows[i].layers : 0);
             for (unsigned level = 0; level < image.levels; level++)
                 for (unsigned layer = 0; layer < image.layers; layer++) {
                     size_t bytes = image_bytes(&image, level);
