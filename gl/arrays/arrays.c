@@ -330,6 +330,7 @@ void gl_arrays_move(const struct gl_resource *r, struct gl_place place, struct g
                                        .to_image = !read,
                                        .buffer = place.buffer,
                                        .at = place.buffer ? place.offset : (uintptr_t)place.cuda,
+                                       .word = place.of_cuda ? &names->buffer : NULL,
                                        .scratch = scratch_of(r, names)};
     gl_texels_move(&move, sources, sources_of(r, sources));
 }

@@ -50,13 +50,15 @@ void gl_arrays_prepare(struct gl_resource *r);
  */
 struct gl_place {
     unsigned int buffer;
+    bool of_cuda; /* the buffer is in memory of CUDA */
     size_t offset;
     CUdeviceptr cuda;
 };
 
 /*
  * Moves all levels and layers, or the region of the mapping, between OpenGL and linear memory, to
- * the memory if `read`. `names` may get a texture, by which renderbuffers are moved.
+ * the memory if `read`. `names` may get a texture, by which renderbuffers are moved, and for a
+ * buffer in memory of CUDA a buffer of one word.
  */
 void gl_arrays_move(const struct gl_resource *r, struct gl_place place, struct gl_names *names,
                     bool read);

@@ -38,7 +38,7 @@ static gr_resource *slot_of(const gr_resource *resource)
 static struct gl_place place(const struct gl_staged *s)
 {
     const gr_resource *slot = ((const struct shared_staging *)s)->slots[s->turn];
-    return (struct gl_place){.buffer = gl_of(slot)->name, .cuda = slot->ptr};
+    return (struct gl_place){.buffer = gl_of(slot)->name, .of_cuda = true, .cuda = slot->ptr};
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */

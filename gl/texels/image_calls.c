@@ -81,6 +81,21 @@ static void move_source(const struct gl_texel_move *m, const struct gl_texel_sou
 }
 
 /*
+ * From a pixel buffer in memory of CUDA, the NVIDIA driver (580) uploads old bytes to levels above
+ * 0, until OpenGL itself has written anywhere in the buffer (docs/driver.md). So OpenGL writes the
+ * first word, which keeps its value.
+ */
+static void renew(const struct gl_texel_move *m)
+{
+    if (!*m->word) {
+        glCreateBuffers(1, m->word);
+        glNamedBufferData(*m->word, 4, NULL, GL_STREAM_COPY);
+    }
+    glCopyNamedBufferSubData(m->buffer, *m->word, 0, 0, 4);
+    glCopyNamedBufferSubData(*m->word, m->buffer, 0, 0, 4);
+}
+
+/*
  * Moves the levels in order: old OpenGL versions may regenerate the other levels when level 0
  * changes.
  */
@@ -93,6 +108,8 @@ void gl_image_calls(const struct gl_texel_move *move, const struct gl_texel_sour
     gl_save_pixels(&before, move->context, 0);
     gl_bind_texture(&before, target->target, target->binding,
                     move->scratch ? move->scratch : sources[0].name);
+    if (move->to_image && move->word)
+        renew(move);
     if (move->buffer)
         glBindBuffer(move->to_image ? GL_PIXEL_UNPACK_BUFFER : GL_PIXEL_PACK_BUFFER, move->buffer);
     for (size_t i = 0; i < n; i++)

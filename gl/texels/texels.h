@@ -85,6 +85,8 @@ struct gl_texel_move {
     uintptr_t at;                     /* where the offsets begin in memory */
     size_t size;                      /* of the buffer, for an attachment */
     unsigned int scratch; /* for renderbuffers: the texture by which OpenGL can copy them */
+    /* for a buffer in memory of CUDA, otherwise NULL: a buffer of one word, created if it is 0 */
+    unsigned int *word;
 };
 
 /* Returns the bytes of a layer in memory. */

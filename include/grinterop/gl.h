@@ -330,7 +330,8 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  *
  * To read the bytes back, copy them to another OpenGL buffer first. With NVIDIA's driver (580)
  * glGetBufferSubData on shared storage may return old bytes; draws, dispatches and copies see the
- * new bytes.
+ * new bytes. From a GL_PIXEL_UNPACK_BUFFER with shared storage, glTexSubImage stores old texels in
+ * levels above 0: first clear an unused byte of the buffer by glClearBufferSubData.
  *
  * Errors: as for gr_from_gl_buffer(), and
  *     GR_ERR_INVALID_VALUE  `size` is 0 or too large, or `transports` has unknown bits
@@ -417,7 +418,7 @@ typedef struct gr_gl_image_desc {
  * an array and the faces of a cube as one array (gr_image_info.layered). Memory and semaphores come
  * from a private Vulkan device on the same GPU, which the first call creates. Images cannot be
  * shared with a CUDA context of another GPU: share a buffer instead, and copy from the buffer to
- * the image in OpenGL (GL_PIXEL_UNPACK_BUFFER).
+ * the image in OpenGL (GL_PIXEL_UNPACK_BUFFER; for levels above 0 see gr_create_gl_buffer()).
  *
  * With NVIDIA's driver (580) glGetTexImage on a shared GL_TEXTURE_2D may return once the texels
  * that glTexSubImage2D uploaded before CUDA wrote: read it by glReadPixels from a framebuffer.

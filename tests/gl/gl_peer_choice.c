@@ -207,10 +207,13 @@ PEER_TEST(one_gpu_uses_interop_then_peer_then_copy)
 
 PEER_TEST(an_image_on_one_gpu_works_by_peer)
 {
-    struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
-    GR_AUTO(gr_resource) *peer = image_by(GR_TRANSPORT_PEER, &image);
-    assert_chosen(peer, GR_TRANSPORT_PEER, "transport peer");
-    image_both_ways(must_map_image(peer), &image, 1);
+    static const char *const formats[] = {"RGBA8", "RGB10_A2"}; /* which OpenGL's calls copy */
+    for (unsigned i = 0; i < 2; i++) {
+        struct image image = image_filled(formats[i], "2D", 8, 8, 1 + i, 1);
+        GR_AUTO(gr_resource) *peer = image_by(GR_TRANSPORT_PEER, &image);
+        assert_chosen(peer, GR_TRANSPORT_PEER, "transport peer");
+        image_both_ways(must_map_image(peer), &image, 1);
+    }
     struct image refused = image_make("RGB16I", "2D", 8, 8, 1);
     assert_null(image_by(GR_TRANSPORT_PEER, &refused), GR_ERR_UNSUPPORTED, 0,
                 "Allow GR_TRANSPORT_COPY");

@@ -33,7 +33,7 @@ static size_t count_of(const struct size *s)
     return (size_t)s->n * s->height * s->width * s->channels;
 }
 
-/* Fills `elements` and the bytes `expected` that a GL_RGBA8 or GL_R32F image then has. */
+/* Fills `elements` and the bytes `expected` that a GL_RGBA8, GL_R8 or GL_R32F image then has. */
 static gr_tensor *make_tensor(const struct size *s, gr_dtype dtype, gr_layout layout, unsigned seed)
 {
     const int64_t hwc[] = {s->n, s->height, s->width, s->channels};
@@ -47,7 +47,7 @@ static gr_tensor *make_tensor(const struct size *s, gr_dtype dtype, gr_layout la
             elements[at] = byte;
         else
             memcpy(elements + 4 * at, &value, sizeof(value));
-        if (s->channels == 1)
+        if (s->channels == 1 && dtype == GR_DTYPE_F32)
             memcpy(expected + 4 * i, &value, sizeof(value));
         else
             expected[i] = byte;
@@ -85,13 +85,14 @@ static void check_image(const struct image *image, const gr_publish_options *o)
 {
     const struct size s = size_of(image, o);
     const size_t slices = image_slices(image, o->level), width = image_width(image, o->level);
+    const size_t texel = image_texel_bytes(image->format), row_bytes = s.width * texel;
     const unsigned char *from = expected;
     for (unsigned layer = 0; layer < image->layers; layer++) {
         image_pattern(image->format, whole, image_bytes(image, o->level),
                       image_seed(1, o->level, layer));
-        for (size_t row = 0; row < slices * s.height; row++, from += 4 * (size_t)s.width) {
+        for (size_t row = 0; row < slices * s.height; row++, from += row_bytes) {
             const size_t y = row / s.height * image_height(image, o->level) + row % s.height + o->y;
-            memcpy(whole + 4 * (y * width + o->x), from, 4 * (size_t)s.width);
+            memcpy(whole + texel * (y * width + o->x), from, row_bytes);
         }
         image_download(image, o->level, layer, texels);
         ck_assert_mem_eq(texels, whole, image_bytes(image, o->level));
@@ -137,7 +138,8 @@ static void check(const struct image *image, gr_resource *to, gr_resource *from,
 static void check_types(const struct image *image, gr_resource *to, gr_resource *from)
 {
     if (image_channels(image->format) == 1) {
-        check(image, to, from, GR_DTYPE_F32, GR_LAYOUT_SHAPE);
+        const bool is_float = image_texel_bytes(image->format) == sizeof(float);
+        check(image, to, from, is_float ? GR_DTYPE_F32 : GR_DTYPE_U8, GR_LAYOUT_SHAPE);
         return;
     }
     check(image, to, from, GR_DTYPE_U8, GR_LAYOUT_SHAPE);
@@ -208,13 +210,14 @@ static void check_views(const struct image *view, GLuint cubes, const gr_gl_opti
 }
 
 static const char *const targets[] = {"2D_ARRAY", "CUBE", "2D"};
-static const char *const formats[] = {"RGBA8", "R32F"};
+/* OpenGL's calls copy the layers of GL_R8, which are no whole words. */
+static const char *const formats[] = {"RGBA8", "R32F", "R8"};
 
 GROUP("layers", add_image_case)
 
-TEST(a_tensor_of_all_layers_is_published_and_fetched, 6)
+TEST(a_tensor_of_all_layers_is_published_and_fetched, 9)
 {
-    const char *format = formats[_i % 2], *target = targets[_i / 2];
+    const char *format = formats[_i % 3], *target = targets[_i / 3];
     const gr_gl_options in_flight = GR_INIT(gr_gl_options, .in_flight = 2);
     need_publish_kernels();
     check_transport(format, target, GR_SURFACE_LOAD_STORE, &by_interop);
@@ -226,7 +229,7 @@ TEST(a_tensor_of_all_layers_is_published_and_fetched, 6)
         check_transport(format, target, GR_READ_WRITE, &by_peer);
     watch_gl(); /* a shader copies */
     check_transport(format, target, GR_READ_WRITE, &by_copy);
-    ck_assert_int_eq(dispatches > 0, has_shader);
+    ck_assert_int_eq(dispatches > 0, has_shader && (_i % 3 < 2 || !strcmp(target, "2D")));
     check_in_flight(format, target, &in_flight);
     unwatch_gl();
 }
