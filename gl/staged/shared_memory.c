@@ -108,7 +108,7 @@ static gr_status to_gl(gr_resource *const resources[], size_t n, gl_chosen *whic
 
 /*
  * CUDA needs a slot only when it has its turn again, so OpenGL gives back half of the slots at a
- * time: each signal takes the GPU 6 us. In a ring, CUDA may wait on another thread.
+ * time: each signal takes the GPU 6 us.
  */
 static gr_status from_gl(gr_resource *const resources[], size_t n, gl_chosen *which, bool read)
 {
@@ -118,8 +118,7 @@ static gr_status from_gl(gr_resource *const resources[], size_t n, gl_chosen *wh
         if (!which(resources[i]))
             continue;
         staging_of(resources[i])->used |= (uint64_t)1 << gl_staged_of(resources[i])->turn;
-        due |= resources[i]->in_a_ring ||
-               count_used(resources[i]) >= (gl_staged_of(resources[i])->count + 1) / 2;
+        due |= count_used(resources[i]) >= (gl_staged_of(resources[i])->count + 1) / 2;
     }
     return due ? give_back(resources, n) : GR_OK;
 }
