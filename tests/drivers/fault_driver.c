@@ -62,6 +62,8 @@
     X(cuMipmappedArrayCreate,                                                                      \
       (CUmipmappedArray * array, const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned levels),       \
       (array, described, levels))                                                                  \
+    X(cuMipmappedArrayGetLevel, (CUarray * array, CUmipmappedArray levels, unsigned level),        \
+      (array, levels, level))                                                                      \
     X(cuStreamCreate, (CUstream * stream, unsigned flags), (stream, flags))                        \
     X(cuStreamGetCtx, (CUstream stream, CUcontext * context), (stream, context))                   \
     X(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus * status), (stream, status))    \

@@ -349,6 +349,28 @@ COPY_TEST(a_read_only_image_is_one_array_with_all_layers)
     }
 }
 
+/* A failed call leaves no array with a part of the layers. */
+COPY_TEST(an_array_of_all_layers_that_fails_is_made_again)
+{
+    static const struct {
+        const char *name;
+        long count;
+    } calls[] = {{"cuMipmappedArrayCreate", 1}, {"cuMipmappedArrayGetLevel", 8}, {PART, 6}};
+    struct image image = image_filled("RGBA8", "2D_ARRAY", 8, 8, 2, 1);
+    GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_ONLY);
+    gr_buffer *buffer = must_map_image(resource);
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+        for (long after = 0; after < calls[i].count; after++) {
+            let_fail(calls[i].name, CUDA_ERROR_OPERATING_SYSTEM, after);
+            assert_null(gr_buffer_mipmapped_array(buffer), GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM,
+                        "");
+        }
+    get_layer(must_make(gr_buffer_mipmapped_array(buffer)), &image, 1, 2);
+    image_pattern(image.format, wanted, image_bytes(&image, 1), image_seed(1, 1, 2));
+    ck_assert_mem_eq(got, wanted, image_bytes(&image, 1));
+    assert_ok(gr_buffer_release(buffer));
+}
+
 /* ---- Shaders --------------------------------------------------------------------------------- */
 
 static void check_once(gr_resource *resource, const struct image *image, unsigned expected)

@@ -64,6 +64,13 @@ TEST(the_type_of_signed_normalized_attachments_is_not_queried)
             assert_ok(fetch_untyped(&attachment_formats[i]));
 }
 
+TEST(an_error_of_a_query_is_reported)
+{
+    assert_fails(fetch_untyped(attachment_rgba8), GR_ERR_GL, GL_INVALID_OPERATION,
+                 "could not read the attachment GL_COLOR_ATTACHMENT0");
+    assert_gl_clean();
+}
+
 /* A clear gives all samples of a pixel the same value, which the resolve must keep. */
 TEST(multisampled_attachments_are_resolved, ATTACHMENT_FORMATS)
 {
