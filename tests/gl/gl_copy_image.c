@@ -321,6 +321,7 @@ static void assert_layers(CUmipmappedArray whole, size_t layers)
         ck_assert_uint_eq(described.Depth, layers);
 }
 
+/* What CUDA writes has an array for each layer. */
 COPY_TEST(a_read_only_image_is_one_array_with_all_layers)
 {
     static const struct {
@@ -346,6 +347,13 @@ COPY_TEST(a_read_only_image_is_one_array_with_all_layers)
                 }
             assert_ok(gr_buffer_release(buffer));
         }
+        GR_AUTO(gr_resource) *writer = must_copy_image(&image, GR_WRITE_DISCARD);
+        gr_buffer *written = must_map_image(writer);
+        if (i == 0)
+            assert_made(gr_buffer_mipmapped_array(written));
+        else
+            assert_null(gr_buffer_mipmapped_array(written), GR_ERR_UNSUPPORTED, 0, "read_only");
+        assert_ok(gr_buffer_release(written));
     }
 }
 
