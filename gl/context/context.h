@@ -124,15 +124,15 @@ struct gl_deferred {
 void gl_deferred_add(struct gl_deferred *left);
 
 /*
- * Ends the deferred objects of this context, which is current, of its share group, and of contexts
- * that were destroyed.
+ * Ends the deferred objects of contexts that were destroyed, and of this context, which is current,
+ * and its share group. NULL: only the former.
  */
 void gl_deferred_run(const struct gl_context *context);
 
 /*
  * gl_after_context() sets a function that frees the objects kept for destroyed contexts.
- * gl_context_ended() calls it after grinterop has destroyed a context. Contexts that the
- * application destroys are not reported.
+ * gl_context_ended(), after grinterop has destroyed a context, calls it and ends the deferred
+ * objects. Contexts that the application destroys are not reported.
  */
 void gl_after_context(void (*collect)(void));
 void gl_context_ended(void);

@@ -40,8 +40,8 @@ static bool can_end(const struct gl_deferred *left, const struct gl_context *con
 }
 
 /*
- * Removes all entries of a context from the list at once, because ending an entry may call this
- * function again. NULL: none of the rest can end.
+ * Removes all entries of a context, this one or one that is gone, from the list at once, because
+ * ending an entry may call this function again. NULL: none of the rest can end.
  */
 static struct gl_deferred *take(const struct gl_context *context, bool *current)
 {
@@ -51,7 +51,7 @@ static struct gl_deferred *take(const struct gl_context *context, bool *current)
     GR_LOCKED(&lock);
     for (_Atomic(struct gl_deferred *) *link = &parked; *link; link = &(*link)->next) {
         struct gl_deferred *first = *link;
-        *current = can_end(first, context);
+        *current = context && can_end(first, context);
         if (!*current && !gl_context_is_gone(&first->context))
             continue;
         atomic_store_explicit(link, first->next, memory_order_release);
@@ -84,6 +84,7 @@ void gl_context_ended(void)
     void (*collect)(void) = atomic_load(&after_context);
     if (collect)
         collect();
+    gl_deferred_run(NULL);
 }
 
 /* ---- Objects that grinterop creates ---------------------------------------------------------- */
