@@ -94,8 +94,9 @@ gr_status gl_context_refuse(const struct gl_context *context, const char *object
     if (gl_context_is_gone(context))
         return gr_fail(GR_ERR_GL, call,
                        "%s was registered in the %s context %p, which has been destroyed, so the "
-                       "resource can no longer be used. Free the resource, and create it again in "
-                       "an existing context; keep that context until its resources are closed.",
+                       "resource can no longer be used, and what CUDA had not handed back is lost. "
+                       "Free the resource, and create it again in an existing context; keep that "
+                       "context until its resources are closed.",
                        object, own->interface, own->handle);
     if (!any)
         return gr_fail(

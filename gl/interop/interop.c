@@ -63,6 +63,17 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
                         gl_object_text(resources[0]).text);
 }
 
+/*
+ * After the end of the context an unmap would change nothing, and is refused unless another context
+ * is current: the driver keeps the memory.
+ */
+static gr_status abandon(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    for (size_t i = 0; i < n; i++)
+        gr_work_note(&resources[i]->sync.work, stream);
+    return GR_OK;
+}
+
 /* Queries the pointers at each map, because they may change from one map to the next. */
 static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
 {
@@ -161,6 +172,7 @@ const struct gr_backend gl_interop = {
     .undo_loses = true,
     .undo_map = undo_map,
     .unmap = unmap,
+    .abandon = abandon,
     .array = array,
     .mipmapped_array = mipmapped_array,
     .unregister = unregister,

@@ -248,19 +248,33 @@ static bool needs_event(const gr_resource *resource)
     return has_memory(resource) || (gl_staged_of(resource)->arrays && resource->sync.work.recorded);
 }
 
-/* Enqueues the copies to the slots. */
-static gr_status leave_cuda(gr_resource *const resources[], size_t n, CUstream stream)
+static gr_status mark_work(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    for (size_t i = 0; i < n; i++)
-        if (has_memory(resources[i]) && gr_resource_writes(resources[i]))
-            GR_TRY(gl_staged_of(resources[i])->kind->copy(resources[i], false, stream));
     for (size_t i = 0; i < n; i++) {
         if (needs_event(resources[i]))
             GR_TRY(gr_work_mark(&resources[i]->sync.work, stream));
         else
             gr_work_note(&resources[i]->sync.work, stream);
     }
+    return GR_OK;
+}
+
+/* Enqueues the copies to the slots. */
+static gr_status leave_cuda(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    for (size_t i = 0; i < n; i++)
+        if (has_memory(resources[i]) && gr_resource_writes(resources[i]))
+            GR_TRY(gl_staged_of(resources[i])->kind->copy(resources[i], false, stream));
+    GR_TRY(mark_work(resources, n, stream));
     return kind_of(resources)->from_cuda(resources, n, stream);
+}
+
+/* CUDA's last work uses the slots, too, which wait for OpenGL if they have no semaphores. */
+static gr_status abandon(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    const struct gl_staging_kind *kind = kind_of(resources);
+    GR_TRY(mark_work(resources, n, stream));
+    return kind->has_semaphores ? kind->from_cuda(resources, n, stream) : GR_OK;
 }
 
 /* With semaphores, the mappings have ended, and what OpenGL does not take is lost. */
@@ -364,6 +378,16 @@ static void settle(gr_resource *resource)
         gr_error_warn("close: the bytes that CUDA wrote are lost");
 }
 
+/*
+ * Whether the memory of the slots ends before or with the resource: it is the object's own storage,
+ * or OpenGL mapped it in a context that was destroyed. CUDA may get its addresses for other memory.
+ */
+static bool ends_early(const gr_resource *resource)
+{
+    const struct gl_staged *s = gl_staged_of(resource);
+    return s->in_place || (!s->kind->has_semaphores && gl_object_is_gone(resource));
+}
+
 /* Takes the staging from the resource. */
 static struct gl_staged *take(gr_resource *resource)
 {
@@ -382,7 +406,7 @@ static gr_status unregister(gr_resource *resource)
     if (s) { /* otherwise park() has ended it */
         if (gl_object_on_thread(resource))
             settle(resource);
-        if (s->in_place) /* its storage is freed with the resource */
+        if (ends_early(resource))
             (void)gr_work_finish(&resource->sync.work);
         s = take(resource);
         gr_ending_after(&s->ending, &resource->context, gr_work_take(&resource->sync.work),
@@ -440,8 +464,8 @@ static void signal_in_place(const gr_resource *resource)
 #define STAGED_OPERATIONS                                                                          \
     GL_OBJECT_OPERATIONS,                                                                          \
         .check_storage = check_mappable, .signal_in_place = signal_in_place, .map = map,           \
-        .undo_map = undo_map, .unmap = unmap, .moves_region = moves_region, .linear = linear,      \
-        .begin_use = begin_use, .end_use = end_use, .array = gl_arrays_array,                      \
+        .undo_map = undo_map, .unmap = unmap, .abandon = abandon, .moves_region = moves_region,    \
+        .linear = linear, .begin_use = begin_use, .end_use = end_use, .array = gl_arrays_array,    \
         .mipmapped_array = gl_arrays_mipmapped_array, .unregister = unregister, .park = park,      \
         .destroy = destroy
 

@@ -313,28 +313,28 @@ GR_API const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer);
 /*
  * Releases a buffer: hands the resource back to the graphics API in the stream of the map, and
  * frees the buffer. Work enqueued in the stream before this call is ordered before graphics work
- * issued after this call.
+ * issued after this call. If the OpenGL context was destroyed, the mapping ends for CUDA alone.
  *
  * Live tensors of the mapping (tensor.h) are revoked, with a warning in the log, as by every call
  * that ends a mapping. The release is also ordered after known work with the tensors in other
  * streams. If the mapping has ended already (gr_resource_unmap(), gr_resource_close()), this call
  * only frees the buffer. If the resource was freed meanwhile, its registration ends, too.
  *
- * Thread   for an OpenGL resource, where its OpenGL context is current; for a map on
- *          GR_STREAM_PER_THREAD, the thread of the map
+ * Thread   for an OpenGL resource, where its OpenGL context is current, or any once that was
+ *          destroyed; for a map on GR_STREAM_PER_THREAD, the thread of the map
  *
  * Errors, after which the buffer still exists and is still mapped:
  *     GR_ERR_INVALID_VALUE  the buffer was released before
  *     GR_ERR_STATE          the stream captures a graph
- *     GR_ERR_GL             the OpenGL context of the resource is not current
+ *     GR_ERR_GL             the OpenGL context of the resource exists, but is not current
  *     GR_ERR_CUDA           the driver refused. If the stream of the map was destroyed, use
  *                           gr_buffer_release_many() with another stream
  *
  * Errors, after which the buffer is freed:
- *     GR_ERR_PARTIAL        data that CUDA wrote may be lost: the CUDA context was destroyed, or
- *                           OpenGL refused the copied data, or the OpenGL object was deleted
- *                           (interop checks only images with mutable storage); or grinterop failed
- *                           to make the graphics API wait for CUDA
+ *     GR_ERR_PARTIAL        data that CUDA wrote may be lost: the CUDA context or the OpenGL
+ *                           context was destroyed, or OpenGL refused the copied data, or the OpenGL
+ *                           object was deleted (interop checks only images with mutable storage);
+ *                           or grinterop failed to make the graphics API wait for CUDA
  *
  * Wraps cuGraphicsUnmapResources.
  */
@@ -346,7 +346,8 @@ GR_API gr_status gr_buffer_release(gr_buffer *buffer);
  *
  * If the OpenGL context of the resource is not current, the release is deferred: the next call in
  * that context that creates or frees a resource, or that uses this resource, performs the release.
- * Until then CUDA owns the resource. Failures are logged as warnings.
+ * Until then CUDA owns the resource. If that context was destroyed, the mapping ends at once.
+ * Failures are logged as warnings.
  *
  * If tensors of the mapping are alive, the release is deferred until the last tensor is freed, and
  * until then gr_map() returns GR_ERR_STATE. If the OpenGL context is not current when the last
@@ -383,8 +384,8 @@ typedef struct gr_release_options {
  *     GR_ERR_INVALID_VALUE  `stream` or `buffers` is NULL, or a buffer is listed twice; nothing was
  *                           released
  *     GR_ERR_PARTIAL        the buffers left in `buffers` were not released, and gr_last_error()
- *                           has the first failure; or some buffers ended because their CUDA
- *                           context was destroyed
+ *                           has the first failure; or some buffers ended because their CUDA or
+ *                           OpenGL context was destroyed
  *     others                as for gr_buffer_release(); no buffer was released
  */
 GR_API gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream,
@@ -436,10 +437,10 @@ GR_API gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms);
  * Errors:
  *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, or the resource was freed
  *     GR_ERR_STATE          the resource is in a ring
- *     GR_ERR_GL             the OpenGL context of the resource is not current
+ *     GR_ERR_GL             the OpenGL context of the resource exists, but is not current
  *     GR_ERR_CUDA           the driver could not unmap the resource
- *     GR_ERR_PARTIAL        the resource is closed, although the driver reported an error:
- *                           gr_last_error()
+ *     GR_ERR_PARTIAL        the resource is closed, although the driver reported an error, or the
+ *                           OpenGL context was destroyed: gr_last_error()
  *
  * Wraps cuGraphicsUnmapResources, cuGraphicsUnregisterResource.
  */
@@ -449,8 +450,9 @@ GR_API gr_status gr_resource_close(gr_resource *resource, CUstream stream);
  * Frees a resource. An unmapped resource is closed at once, a mapped resource when its buffer is
  * released. If the OpenGL context of the resource is not current, this call logs a warning, and the
  * next call in that context that creates or frees a resource ends the registration. If that context
- * was destroyed, the resource ends at once, but the NVIDIA driver (580) keeps the memory of the
- * registration: free resources before their context.
+ * was destroyed, the resource ends at once, but the NVIDIA driver (580) keeps the memory of a
+ * registration (GR_TRANSPORT_INTEROP): free resources before their context. grinterop cannot see
+ * that the last context of a share_group was destroyed: its resources stay.
  *
  * Blocks   as gr_resource_close() does, when the registration ends. To avoid that while other work
  *          runs, keep the resource and free it later. After gr_vk_device_free() the last free of a

@@ -89,6 +89,12 @@ struct gr_backend {
     gr_status (*unmap)(gr_resource *const resources[], size_t n, CUstream stream);
 
     /*
+     * In place of unmap() if is_gone(): notes CUDA's last work, and leaves out all that needs the
+     * graphics API, so that what CUDA wrote is lost. NULL like is_gone().
+     */
+    gr_status (*abandon)(gr_resource *const resources[], size_t n, CUstream stream);
+
+    /*
      * Signals in place of the CUDA context, which has failed, so that the graphics API does not
      * wait for the last release of the resource. NULL: the host cannot signal.
      */
@@ -132,8 +138,8 @@ struct gr_backend {
     gr_status (*unregister)(gr_resource *resource);
 
     /*
-     * Whether the graphics context of the resource has ended, so that a freed resource can end on
-     * any thread, and nothing of the graphics API is left. NULL: false.
+     * Whether the graphics context of the resource has ended, so that mappings and the registration
+     * can end on any thread, and nothing of the graphics API is left. NULL: false.
      */
     bool (*is_gone)(const gr_resource *resource);
 

@@ -96,7 +96,12 @@ void gr_resource_unpark(gr_resource *resource)
 {
     gr_buffer *buffers = take_all(resource);
     if (buffers) {
+        gr_resource_hold(resource);
+        gr_resource_take_turn(
+            resource); /* if the context is gone, any thread may end the mapping */
         release_all(resource, buffers);
+        gr_resource_give_turn(resource);
+        gr_resource_drop(resource);
         return;
     }
     resource->parked = false; /* gr_resource_free() had deferred the end */
@@ -146,8 +151,9 @@ void gr_buffer_defer(gr_buffer *buffer)
     gr_resource *resource = buffer->resource;
     if (!is_unbound(resource)) {
         const bool first = add_buffer(buffer);
-        gr_log(GR_LOG_INFO, "gr_buffer_release_later: the release is deferred until its OpenGL "
-                            "context is current again");
+        if (!gr_resource_graphics_gone(resource)) /* otherwise park() releases it */
+            gr_log(GR_LOG_INFO, "gr_buffer_release_later: the release is deferred until its OpenGL "
+                                "context is current again");
         if (first)
             resource->backend->park(resource, false);
         return;

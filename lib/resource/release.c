@@ -21,10 +21,11 @@
  * Enqueues the work that must precede the unmap: waits for the maps and for the known users of
  * tensors of the mappings, and the write-back of linear copies. Without the wait for a map on
  * another stream, and for the work that followed it there, the NVIDIA driver 580 hangs the GPU
- * after a few such releases. Sets *plain to false if a resource is an image or has users.
+ * after a few such releases. `gone`: nothing is written back. Sets *plain to false if a resource is
+ * an image or has users.
  */
-static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stream, bool *plain,
-                         const char *call)
+static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stream, bool gone,
+                         bool *plain, const char *call)
 {
     CUstream ordered = stream; /* the last stream that was waited for */
     for (size_t i = 0; i < n; i++) {
@@ -40,7 +41,7 @@ static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stre
             continue;
         *plain = false;
         GR_TRY(unused ? GR_OK : gr_mapping_users_order(resource, stream, call));
-        if (buffer->pitch)
+        if (buffer->pitch && !gone)
             GR_TRY(gr_linear_write_back(buffer, stream, call));
     }
     return GR_OK;
@@ -70,27 +71,44 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
 }
 
 static gr_status unmap_in_context(gr_resource *const resources[], size_t n, CUstream stream,
-                                  bool checked, bool *plain, const char *call)
+                                  bool checked, bool gone, bool *plain, const char *call)
 {
+    const struct gr_backend *backend = resources[0]->backend;
     if (!checked)
         GR_TRY(gr_stream_check_context(resources[0], stream, call));
-    GR_TRY(prepare(resources, n, stream, plain, call));
-    return resources[0]->backend->unmap(resources, n, stream);
+    GR_TRY(prepare(resources, n, stream, gone, plain, call));
+    return (gone ? backend->abandon : backend->unmap)(resources, n, stream);
 }
 
 /*
- * Unmaps n resources of one backend, context and stream, which this thread may use. `checked`: the
- * context is current, and the stream was checked in it. If the CUDA context was destroyed, only
- * ends the mappings. *ended says whether they have ended.
+ * Checks that this thread may end mappings of the resource. Any thread may if the graphics context
+ * was destroyed: then sets *gone, and the last error says so.
+ */
+static gr_status check_thread(const gr_resource *resource, bool *gone, const char *call)
+{
+    const gr_status status = gr_resource_check_thread(resource, call);
+    *gone = status == GR_ERR_GL && gr_resource_graphics_gone(resource);
+    return *gone ? GR_OK : status;
+}
+
+/*
+ * Unmaps n resources that are one run, of one CUDA context and stream. `checked`: this thread may
+ * use them, the CUDA context is current, and the stream was checked in it. If the CUDA context or
+ * the graphics context was destroyed, only ends the mappings. *ended says whether they have ended.
  */
 static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstream stream,
                                  bool checked, bool *ended, const char *call)
 {
-    bool pushed = false, plain = true;
+    bool pushed = false, plain = true, gone = false;
+    *ended = false;
+    if (!checked)
+        GR_TRY(check_thread(resources[0], &gone, call));
     gr_status status = checked ? GR_OK : gr_context_enter(&resources[0]->context, &pushed, call);
     const bool alive = status == GR_OK;
     if (alive) {
-        status = unmap_in_context(resources, n, stream, checked, &plain, call);
+        status = unmap_in_context(resources, n, stream, checked, gone, &plain, call);
+        if (gone && status == GR_OK)
+            status = gr_error_set_class(GR_ERR_PARTIAL);
     } else if (gr_context_is_gone(&resources[0]->context)) {
         status = gr_error_set_class(GR_ERR_PARTIAL);
         stream = NULL;
@@ -212,7 +230,6 @@ static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, bo
     if (is_mapped) {
         if (!by_ring && resources[0]->in_a_ring)
             return gr_resource_refuse_in_ring(call);
-        GR_TRY(gr_resource_check_thread(resources[0], call));
         if (n > 1)
             *done = gather(buffers, n, of_map, resources);
     }
@@ -257,7 +274,6 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
     bool ended = true;
     gr_status status = GR_OK;
     if (gr_buffer_is_live(buffer)) {
-        GR_TRY(gr_resource_check_thread(buffer->resource, call));
         status = unmap_resources(&buffer->resource, 1, buffer->stream, false, &ended, call);
         if (stream_is_gone(status)) {
             gr_log(GR_LOG_WARNING,
@@ -372,8 +388,7 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
 }
 
 /*
- * Unmaps a mapped resource, on a thread that may use it. The caller keeps the buffer, whose queries
- * return 0 from now on.
+ * Unmaps a mapped resource. The caller keeps the buffer, whose queries return 0 from now on.
  */
 static gr_status end_mapping(gr_resource *resource, CUstream stream, const char *call)
 {
@@ -399,16 +414,10 @@ static gr_status check_given(const gr_resource *resource, const char *call)
     return GR_OK;
 }
 
-static gr_status unmap_on(gr_resource *resource, CUstream stream, const char *call)
-{
-    GR_TRY(gr_resource_check_thread(resource, call));
-    return end_mapping(resource, stream, call);
-}
-
 gr_status gr_resource_unmap_anyhow(gr_resource *resource, const char *call)
 {
-    gr_status status = unmap_on(resource, GR_STREAM_OF_MAP, call);
-    return stream_is_gone(status) ? unmap_on(resource, CU_STREAM_LEGACY, call) : status;
+    gr_status status = end_mapping(resource, GR_STREAM_OF_MAP, call);
+    return stream_is_gone(status) ? end_mapping(resource, CU_STREAM_LEGACY, call) : status;
 }
 
 gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
@@ -419,7 +428,7 @@ gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
         return gr_fail(GR_ERR_STATE, __func__, "The resource is not mapped.");
     GR_TRY(gr_resource_check_ring(resource, __func__));
     GR_TRY(gr_stream_check_given(stream, true, __func__));
-    return unmap_on(resource, stream, __func__);
+    return end_mapping(resource, stream, __func__);
 }
 
 gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const char *call)
@@ -427,13 +436,16 @@ gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const c
     GR_TRY(gr_stream_check_given(stream, true, call));
     if (!resource->handle)
         return GR_OK;
-    const bool mapped = resource->mapped;
-    gr_status status = mapped ? GR_OK /* the unmap checks the stream */
-                              : gr_stream_check(&resource->context, stream, true, call);
-    if (status == GR_OK)
-        status = gr_resource_check_thread(resource, call);
-    if (status == GR_OK && mapped)
+    bool gone = false;
+    gr_status status = GR_OK;
+    if (resource->mapped) {
         status = end_mapping(resource, stream, call);
+    } else {
+        GR_TRY(gr_stream_check(&resource->context, stream, true, call));
+        GR_TRY(check_thread(resource, &gone, call));
+        if (gone)
+            status = gr_error_set_class(GR_ERR_PARTIAL);
+    }
     if ((status != GR_OK && status != GR_ERR_PARTIAL) ||
         gr_resource_unregister(resource, call) == GR_OK)
         return status;

@@ -27,7 +27,10 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
 void gr_resource_hold(gr_resource *resource);
 void gr_resource_drop(gr_resource *resource);
 
-/* Ends the registration of an unmapped resource, on a thread that may use the resource. */
+/*
+ * Ends the registration of an unmapped resource, on a thread that may use the resource, or after
+ * its graphics context.
+ */
 gr_status gr_resource_unregister(gr_resource *resource, const char *call);
 
 /* Ends the resource if it has no references and no mapping. */
@@ -174,9 +177,9 @@ static inline void gr_resource_log_each(const char *call, gr_resource *const res
 
 /*
  * gr_buffer_take_back() ends the caller's ownership of a buffer: a second release is refused.
- * gr_buffer_release_taken() releases the buffer, on a thread that may use the resource. If the
- * stream of the map was destroyed, it uses the legacy stream. After an error the buffer stays
- * mapped.
+ * gr_buffer_release_taken() releases the buffer, on a thread that may use the resource, or after
+ * the graphics context. If the stream of the map was destroyed, it uses the legacy stream. After
+ * another error than GR_ERR_PARTIAL the buffer stays mapped.
  */
 gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call);
 gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call);
@@ -208,7 +211,10 @@ gr_status gr_resource_unmap_anyhow(gr_resource *resource, const char *call);
 
 /* ---- Deferred releases ----------------------------------------------------------------------- */
 
-/* Ends the objects that park() of the backend deferred. This thread may use the resource. */
+/*
+ * Ends the objects that park() of the backend deferred. This thread may use the resource, or its
+ * graphics context is gone.
+ */
 void gr_resource_unpark(gr_resource *resource);
 
 /* Releases the deferred buffers of a resource that any thread may use. */
