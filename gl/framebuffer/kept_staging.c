@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * To create a staging buffer takes 1 ms on an H100. So a context keeps one resource with four
- * staging buffers, which OpenGL fills in turn while CUDA still reads earlier ones.
+ * To create a staging buffer takes 1 ms on an H100. So a context keeps one resource. In OpenGL of
+ * NVIDIA it has four staging buffers, which OpenGL fills in turn while CUDA still reads earlier
+ * ones. In Mesa, where in_flight does not work, it is one shared buffer.
  */
 #include "gl/framebuffer/kept_staging.h"
 

@@ -67,10 +67,10 @@ typedef struct gr_framebuffer_options {
      * gr_create_gl_buffer() or gr_from_gl_buffer(), without GR_WRITE_DISCARD. It needs up to 16
      * bytes per pixel: 4 for GL_RGBA8 and for depth. With gr_gl_options.in_flight, which a
      * read_only buffer may have, reads overlap: OpenGL writes the next staging buffer while CUDA
-     * still reads earlier ones. NULL: a buffer with four of them, as large as the largest read so
-     * far, which the library keeps for the OpenGL context and the CUDA context. It retains a
-     * primary context, and ends at a later call after one of the two contexts was destroyed, or in
-     * gr_egl_free().
+     * still reads earlier ones. NULL: a buffer as large as the largest read so far, with four of
+     * them where in_flight works (NVIDIA's OpenGL), which the library keeps for the OpenGL context
+     * and the CUDA context. It retains a primary context, and ends at a later call after one of the
+     * two contexts was destroyed, or in gr_egl_free().
      */
     gr_resource *staging;
 
@@ -107,8 +107,8 @@ typedef struct gr_framebuffer_options {
  *
  * Owner    the call creates no object. gr_tensor_free() may be called at once: the memory of the
  *          tensor is freed in stream order
- * Thread   where the OpenGL context is current. The OpenGL state is preserved. The thread waits
- *          only if the staging buffer uses the copy transport
+ * Thread   where the OpenGL context is current. The OpenGL state is preserved. The thread waits as
+ *          a map of the staging buffer does: gr_map()
  *
  * Errors: as for gr_fetch() and gr_create_gl_buffer(), after which the tensor is unchanged, and
  *     GR_ERR_INVALID_VALUE  there is no such framebuffer or attachment; the rectangle is not inside

@@ -166,8 +166,9 @@ static inline CUstream gr_stream_or_default(CUstream stream)
 /*
  * Maps a resource: hands it to CUDA until the buffer is released. Graphics work issued before this
  * call is ordered before work enqueued in `stream` after this call. The calling thread waits for
- * neither, unless GR_TRANSPORT_COPY copies an OpenGL object (gl.h). A resource has one mapping at a
- * time.
+ * OpenGL if GR_TRANSPORT_COPY copies the object (gl.h), or if this OpenGL has no semaphores that
+ * CUDA can use, as that of Mesa: the transports shared and peer then call glFinish(). Otherwise it
+ * waits for neither side. A resource has one mapping at a time.
  *
  * Owner    the caller, who releases the buffer by gr_buffer_release(); the buffer keeps the
  *          resource alive
@@ -530,7 +531,7 @@ GR_API const gr_resource_info *gr_resource_get_info(const gr_resource *resource)
  * Writes one line about the resource: kind, size, flags, transport and state. Writes at most `size`
  * bytes with the terminating zero and returns the length of the whole line, like snprintf. For NULL
  * the line is "no resource (NULL)". "with host waits" after an OpenGL object means that OpenGL has
- * no semaphores that CUDA can use: the thread waits in maps and releases.
+ * no semaphores that CUDA can use: the thread waits for OpenGL in maps, and for CUDA in releases.
  */
 GR_API int gr_resource_describe(const gr_resource *resource, char *text, size_t size);
 
