@@ -453,7 +453,8 @@ GR_API gr_status gr_resource_close(gr_resource *resource, CUstream stream);
  * next call in that context that creates or frees a resource ends the registration. If that context
  * was destroyed, the resource ends at once, but the NVIDIA driver (580) keeps the memory of a
  * registration (GR_TRANSPORT_INTEROP): free resources before their context. grinterop cannot see
- * that the last context of a share_group was destroyed: its resources stay.
+ * that the last context of a share_group was destroyed, and of GLX and WGL only that another
+ * context has got the handle: till then resources stay.
  *
  * Blocks   as gr_resource_close() does, when the registration ends. To avoid that while other work
  *          runs, keep the resource and free it later. After gr_vk_device_free() the last free of a

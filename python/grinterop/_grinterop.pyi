@@ -461,8 +461,9 @@ class GraphicsResource(_Samples):
     def describe(self) -> str:
         """One line with its kind, size, flags, transport and state."""
     def map(self, *, stream: _Stream, flags: _Flags = None) -> Buffer:
-        """Maps the resource: CUDA owns it until the Buffer is closed. The CPU does not wait:
-        kernels queued in `stream` afterwards can use the memory at once.
+        """Maps the resource: CUDA owns it until the Buffer is closed. Kernels queued in `stream`
+        afterwards can use the memory at once. The CPU waits only for copies through host memory,
+        and for an OpenGL without semaphores, as that of Mesa.
 
         Args:
             stream: The stream of the kernels: see the module's help.
