@@ -394,6 +394,6 @@ void gr_egl_free(gr_egl *egl)
     if (eglGetCurrentContext() == egl->context)
         gr_egl_make_current(NULL);
     destroy_context((struct headless *)egl);
-    free(egl);
+    gr_live_free_memory(GR_LIVE_EGL, egl);
     gl_context_ended();
 }

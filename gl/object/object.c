@@ -11,6 +11,7 @@
 
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
+#include "lib/base/live_objects.h"
 #include "lib/cuda/end_after_event.h"
 #include "lib/resource/choose_transport.h"
 #include "lib/resource/resource.h"
@@ -166,5 +167,5 @@ void gl_object_destroy(gr_resource *resource)
     gl_shader_drop(r->shader);
     gl_names_end(r->owned);
     gl_context_leave_group(&r->context);
-    free(r);
+    gr_live_free_memory(GR_LIVE_RESOURCE, r);
 }

@@ -12,6 +12,7 @@
 #include <epoxy/gl.h>
 
 #include "lib/base/error.h"
+#include "lib/base/live_objects.h"
 #include "lib/resource/resource.h"
 #include "gl/texels/texel_shader.h"
 #include "gl/context/saved_state.h"
@@ -207,7 +208,7 @@ static void destroy(gr_resource *resource)
     struct gl_shared *r = gl_shared_of(resource);
     gr_external_end(&r->gl.external);
     end_parts(r);
-    free(r);
+    gr_live_free_memory(GR_LIVE_RESOURCE, r);
 }
 
 #define OPERATIONS                                                                                 \

@@ -44,8 +44,10 @@
  * NULL      Freeing or releasing NULL does nothing. Everywhere else NULL is an error, unless a
  *           comment gives it a meaning.
  * Freed     A call with a freed or released object does nothing and records GR_ERR_INVALID_VALUE.
- *           Exception: the next map may return the pointer of a released gr_buffer again. Releasing
- *           that pointer a second time then ends the new mapping.
+ *           A new object may have the same pointer only after 64 more objects of its type were
+ *           freed, a gr_submit after 16 more. The fourth next map of a resource, or an earlier one
+ *           if other buffers were not released, may return the pointer of a released gr_buffer
+ *           again. A second free or release of such a pointer then ends the new object.
  * Streams   Every call names its CUDA stream; NULL is an error. For a default stream pass
  *           GR_STREAM_LEGACY or GR_STREAM_PER_THREAD. The stream must belong to the CUDA context of
  *           the resource and live until everything mapped on it is released. The NVIDIA driver may

@@ -231,6 +231,36 @@ bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call)
     return false;
 }
 
+/* ---- Freed memory ---------------------------------------------------------------------------- */
+
+/* AddressSanitizer keeps freed memory itself, and reports accesses to it. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ALLOCATOR_KEEPS
+#endif
+#endif
+#if defined(ALLOCATOR_KEEPS) || defined(__SANITIZE_ADDRESS__)
+void gr_live_free_memory(enum gr_live_kind kind, void *memory)
+{
+    (void)kind;
+    free(memory);
+}
+#else
+/* The freed memory of each kind, in rotation. */
+static struct {
+    atomic_uint next;
+    _Atomic(void *) at[GR_LIVE_KEPT];
+} kept[GR_LIVE_KINDS];
+
+void gr_live_free_memory(enum gr_live_kind kind, void *memory)
+{
+    if (!memory)
+        return;
+    const unsigned i = atomic_fetch_add_explicit(&kept[kind].next, 1, memory_order_relaxed);
+    free(atomic_exchange_explicit(&kept[kind].at[i % GR_LIVE_KEPT], memory, memory_order_acq_rel));
+}
+#endif
+
 /* ---- In a forked child ----------------------------------------------------------------------- */
 
 /*

@@ -64,6 +64,14 @@ static inline gr_status gr_live_check(enum gr_live_kind kind, const void *object
 }
 
 /*
+ * Frees the memory of an object that the caller no longer has, or of one that contains such an
+ * object. The allocator gets it only after GR_LIVE_KEPT more objects of the kind, so that a second
+ * free by mistake does not end a new object at the same address. NULL does nothing.
+ */
+#define GR_LIVE_KEPT 64
+void gr_live_free_memory(enum gr_live_kind kind, void *memory);
+
+/*
  * Sets the function that describes objects of a kind in the list of open objects at exit. By
  * default the list contains their addresses. `describe` must not call a driver. It returns false
  * for an object that the caller does not own. Only constructors of the library call this function,

@@ -50,7 +50,7 @@ static void close_context(struct primary *c)
         current == c->shown.context)
         cu->CtxSetCurrent(c->before);
     gr_context_drop(&c->context);
-    free(c);
+    gr_live_free_memory(GR_LIVE_CUDA_CONTEXT, c);
 }
 
 gr_cuda_context *gr_cuda_context_create(int device)

@@ -63,7 +63,7 @@ gr_dtype gr_dlpack_dtype(DLDataType type)
 static void end(struct export *export)
 {
     gr_tensor_end_export(export->tensor, export->consumer);
-    free(export);
+    gr_live_free_memory(GR_LIVE_DLPACK, export);
 }
 
 static void end_export(DLManagedTensorVersioned *managed)

@@ -13,6 +13,7 @@
 #include "lib/resource/image.h"
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
+#include "lib/base/live_objects.h"
 #include "lib/cuda/event.h"
 #include "lib/resource/resource.h"
 #include "lib/cuda/end_after_event.h"
@@ -229,7 +230,7 @@ static void describe(const gr_resource *resource, char *text, size_t size)
 static void destroy(gr_resource *resource)
 {
     gr_external_end((struct gr_external *)resource);
-    free(resource);
+    gr_live_free_memory(GR_LIVE_RESOURCE, resource);
 }
 
 const struct gr_backend gr_external_backend = {

@@ -96,9 +96,11 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
  */
 gr_buffer *gr_buffer_take_other(gr_resource *resource)
 {
-    for (int i = 0; i < GR_BUFFERS_IN_TURN; i++)
-        if (!atomic_load_explicit(&resource->first[i].out, memory_order_acquire))
-            return &resource->first[i];
+    for (int i = 1; i < GR_BUFFERS_IN_TURN; i++) {
+        gr_buffer *next = &resource->first[resource->turn++ % GR_BUFFERS_IN_TURN];
+        if (!atomic_load_explicit(&next->out, memory_order_acquire))
+            return next;
+    }
     acquire(resource->lock);
     gr_buffer *buffer = resource->spare;
     if (buffer)
@@ -149,7 +151,7 @@ static void free_memory(gr_resource *resource)
         gr_buffer *buffer = resource->spare;
         resource->spare = buffer->next;
         gr_live_remove(GR_LIVE_BUFFER, buffer);
-        free(buffer);
+        gr_live_free_memory(GR_LIVE_BUFFER, buffer);
     }
     resource->backend->destroy(resource);
 }

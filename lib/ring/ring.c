@@ -100,7 +100,7 @@ void gr_ring_free(gr_ring *ring)
     gr_ring_end_descriptors(ring);
     gr_condition_end(&ring->changed);
     gr_lock_end(&ring->lock);
-    free(ring);
+    gr_live_free_memory(GR_LIVE_RING, ring);
 }
 
 /* ---- Resize, stop and query ------------------------------------------------------------------ */

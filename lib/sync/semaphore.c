@@ -44,7 +44,7 @@ static void describe_imported(const gr_semaphore *semaphore, char *text, size_t 
 
 static void destroy_imported(gr_semaphore *semaphore)
 {
-    free(semaphore);
+    gr_live_free_memory(GR_LIVE_SEMAPHORE, semaphore);
 }
 
 static const struct gr_semaphore_ops imported_ops = {

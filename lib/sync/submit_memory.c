@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The memory of submits. It is kept, so that a loop of begin, commit and free does not allocate. */
+/*
+ * The memory of submits. It is kept, so that a loop of begin, commit and free soon no longer
+ * allocates. The newest spare submits stay unused, so that a second free by mistake does not free
+ * the submit that begins next.
+ */
 #include "lib/sync/submit_memory.h"
 
 #include <stdlib.h>
@@ -11,10 +15,12 @@
 #define BYTES_FOR_EACH                                                                             \
     (sizeof(struct gr_submit_use) + 2 * sizeof(gr_semaphore *) + 3 * sizeof(uint64_t))
 
-#define MOST_SPARE 32
+#define MOST_SPARE 48
+#define UNUSED     16 /* of the spare ones, as gr.h says */
 
+/* The spare submits, the oldest one first. */
 static struct gr_lock lock = GR_LOCK(SPARE_SUBMITS);
-static struct gr_submit_made *spare;
+static struct gr_submit_made *spare, **last = &spare;
 static unsigned spare_count;
 
 static bool fits_better(const struct gr_submit_made *a, const struct gr_submit_made *b, size_t n)
@@ -23,21 +29,21 @@ static bool fits_better(const struct gr_submit_made *a, const struct gr_submit_m
 }
 
 /*
- * Takes the smallest spare submit that is large enough, or else the largest spare submit. NULL if
- * there is no spare submit.
+ * Takes the smallest spare submit that is large enough, or else the largest one. NULL if all must
+ * stay unused.
  */
 static struct gr_submit_made *take_spare(size_t n)
 {
     GR_LOCKED(&lock);
-    struct gr_submit_made **best = NULL;
-    for (struct gr_submit_made **link = &spare; *link; link = &(*link)->next_spare)
+    struct gr_submit_made **best = NULL, **link = &spare;
+    for (unsigned i = UNUSED; i < spare_count; i++, link = &(*link)->next_spare)
         if (fits_better(*link, best ? *best : NULL, n))
             best = link;
-    struct gr_submit_made *s = best ? *best : NULL;
-    if (s) {
-        *best = s->next_spare;
-        spare_count--;
-    }
+    if (!best)
+        return NULL;
+    struct gr_submit_made *s = *best; /* not the last one */
+    *best = s->next_spare;
+    spare_count--;
     return s;
 }
 
@@ -47,8 +53,9 @@ void gr_submit_memory_give(struct gr_submit_made *s)
     gr_lock(&lock);
     bool kept = spare_count < MOST_SPARE;
     if (kept) {
-        s->next_spare = spare;
-        spare = s;
+        s->next_spare = NULL;
+        *last = s;
+        last = &s->next_spare;
         spare_count++;
     }
     gr_unlock(&lock);
@@ -57,7 +64,7 @@ void gr_submit_memory_give(struct gr_submit_made *s)
     gr_live_remove(GR_LIVE_SUBMIT, &s->shown);
     free(s->uses);
     free(s->scratch);
-    free(s);
+    gr_live_free_memory(GR_LIVE_SUBMIT, s);
 }
 
 static bool make_room(struct gr_submit_made *s, size_t n)

@@ -9,6 +9,7 @@
 #include "lib/cuda/driver.h"
 #include "lib/base/error.h"
 #include "lib/base/exit.h"
+#include "lib/base/live_objects.h"
 #include "lib/cuda/event.h"
 #include "lib/resource/resource.h"
 
@@ -46,7 +47,7 @@ static void free_tensor(gr_tensor *tensor)
         free(tensor->block);
     if (tensor->end)
         tensor->end(tensor->end_user);
-    free(tensor);
+    gr_live_free_memory(GR_LIVE_TENSOR, tensor);
 }
 
 static void finish(gr_tensor *tensor, bool alive, CUstream stream)

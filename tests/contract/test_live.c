@@ -125,6 +125,131 @@ TEST(a_second_free_of_a_submit_is_refused)
     assert_invalid(gr_submit_commit(submit), "not a live submit");
 }
 
+/* ---- Addresses ---- */
+
+static void *new_resource(void)
+{
+    return must_register(gl_buffer_filled(16, 1));
+}
+
+static void *new_submit(void)
+{
+    return must_make(gr_submit_begin(&fx.resource, 1));
+}
+
+static void *new_tensor(void)
+{
+    static float data;
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 1,
+                                        .shape = (int64_t[]){1}, .memory = GR_MEMORY_HOST);
+    return must_make(gr_tensor_from_memory(&desc, &data, GR_STREAM_NONE, NULL, NULL));
+}
+
+static void *new_ring(void)
+{
+    return must_make(gr_ring_create(&fx.resource, 1, NULL));
+}
+
+static void *new_egl(void)
+{
+    return must_make(gr_egl_create(NULL));
+}
+
+static void *new_cuda_context(void)
+{
+    return must_make(gr_cuda_context_create(0));
+}
+
+static void *new_semaphore(void)
+{
+    return must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+}
+
+static void *new_vk_device(void)
+{
+    return must_make(vulkan_wrap());
+}
+
+static void *new_headless(void)
+{
+    return must_make(gr_vk_headless_create(NULL));
+}
+
+/* For each type, a function that ends an object. */
+#define END(type)                                                                                  \
+    static void end_##type(void *object)                                                           \
+    {                                                                                              \
+        gr_##type##_free(object);                                                                  \
+    }
+END(resource)
+END(submit)
+END(tensor)
+END(ring)
+END(egl)
+END(cuda_context)
+END(semaphore)
+END(vk_device)
+END(vk_headless)
+
+struct type {
+    void *(*make)(void);
+    void (*end)(void *object);
+    int times;
+};
+
+/*
+ * Frees objects, and each a second time while a new one exists. Catches: the second free ended the
+ * new object, because it had the same address.
+ */
+static void assert_new_objects_survive(const struct type *type)
+{
+    void *freed[16];
+    for (int i = 0; i < type->times; i++) {
+        void *object = type->make();
+        for (int k = 0; k < i; k++) {
+            ck_assert_ptr_ne(object, freed[k]);
+            assert_refused(type->end(freed[k]), "was given");
+        }
+        gr_clear_error();
+        type->end(freed[i] = object);
+        ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    }
+}
+
+TEST(a_second_free_does_not_end_a_new_object)
+{
+    static const struct type types[] = {
+        {new_resource, end_resource, 16},
+        {new_submit, end_submit, 16},
+        {new_tensor, end_tensor, 16},
+        {new_ring, end_ring, 16},
+        {new_egl, end_egl, 3},
+        {new_cuda_context, end_cuda_context, 3},
+    };
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+        assert_new_objects_survive(&types[i]);
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+
+/* The buffers of a resource take turns, whether its earlier buffers were released or not. */
+TEST(a_second_release_does_not_end_a_new_mapping, 2)
+{
+    gr_buffer *ended = NULL, *freed[3];
+    if (_i) {
+        ended = must_map(fx.resource);
+        assert_ok(gr_resource_unmap(fx.resource, fx.stream));
+    }
+    const int turns = _i ? 2 : 3;
+    for (int i = 0; i < 20; i++) {
+        gr_buffer *mapped = must_map(fx.resource);
+        for (int k = 1; k <= turns && k <= i; k++)
+            assert_invalid(gr_buffer_release(freed[(i - k) % 3]), "released already");
+        ck_assert_uint_ne(gr_buffer_ptr(mapped), 0);
+        assert_ok(gr_buffer_release(freed[i % 3] = mapped));
+    }
+    assert_ok(gr_buffer_release(ended));
+}
+
 TEST(a_second_free_of_an_egl_context_is_refused)
 {
     gr_egl *second = must_make(gr_egl_create(NULL));
@@ -172,15 +297,6 @@ TEST(live_and_freed_objects_are_distinguished_after_the_table_grew)
     glDeleteBuffers(COUNT, names);
 }
 
-static gr_tensor *tensor_of(float *data)
-{
-    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 1,
-                                        .shape = (int64_t[]){1}, .memory = GR_MEMORY_HOST);
-    gr_tensor *tensor = gr_tensor_from_memory(&desc, data, GR_STREAM_NONE, NULL, NULL);
-    ck_assert_ptr_nonnull(tensor);
-    return tensor;
-}
-
 static atomic_bool changing;
 
 /* Changes the table of live objects continuously. */
@@ -188,10 +304,9 @@ static void *make_and_free_tensors(void *unused)
 {
     enum { COUNT = 150 };
     gr_tensor *tensors[COUNT];
-    float data;
     while (atomic_load(&changing)) {
         for (int i = 0; i < COUNT; i++)
-            tensors[i] = tensor_of(&data);
+            tensors[i] = new_tensor();
         for (int i = 0; i < COUNT; i++)
             gr_tensor_free(tensors[i]);
     }
@@ -207,9 +322,8 @@ static unsigned count_missed(void)
     enum { COUNT = 100, LOOKS = 20 };
     gr_tensor *tensors[COUNT];
     unsigned missed = 0;
-    float data;
     for (int k = 0; k < COUNT; k++)
-        tensors[k] = tensor_of(&data);
+        tensors[k] = new_tensor();
     for (int i = 0; i < LOOKS; i++)
         for (int k = 0; k < COUNT; k++)
             missed += !gr_tensor_get_info(tensors[k]);
@@ -257,6 +371,17 @@ TEST_UNLESS(vk.missing, a_second_free_of_a_vulkan_object_is_refused)
     assert_refused(gr_vk_device_free(device), "gr_vk_device_free was given");
     gr_vk_headless_free(headless);
     assert_refused(gr_vk_headless_free(headless), "gr_vk_headless_free was given");
+}
+
+TEST_UNLESS(vk.missing, a_second_free_does_not_end_a_new_vulkan_object)
+{
+    static const struct type types[] = {
+        {new_semaphore, end_semaphore, 16},
+        {new_vk_device, end_vk_device, 3},
+        {new_headless, end_vk_headless, 3},
+    };
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+        assert_new_objects_survive(&types[i]);
 }
 
 GROUP("the end of the process", add_bare_case)

@@ -349,7 +349,7 @@ void vk_device_unpin(gr_vk_device *device)
         return;
     gr_lock_end(&device->lock);
     vk_headless_drop(device->headless);
-    free(device);
+    gr_live_free_memory(GR_LIVE_VK_DEVICE, device);
 }
 
 void vk_device_drop(gr_vk_device *device)

@@ -304,7 +304,7 @@ static void free_all(struct gr_vk_headless *h)
         h->vk.vkDestroyDebugUtilsMessengerEXT(h->handles.instance, h->messenger, NULL);
     if (h->handles.instance)
         h->vk.vkDestroyInstance(h->handles.instance, NULL);
-    free(h);
+    gr_live_free_memory(GR_LIVE_VK_HEADLESS, h);
 }
 
 static void list(struct gr_vk_headless *h)

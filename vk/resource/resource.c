@@ -34,7 +34,7 @@ static void destroy(gr_resource *resource)
         vk_binding_end(&r->binding);
     vk_device_end_use(device, false);
     vk_device_drop(device);
-    free(r);
+    gr_live_free_memory(GR_LIVE_RESOURCE, r);
 }
 
 #ifndef _WIN32

@@ -15,6 +15,7 @@
 #include "lib/base/error.h"
 #include "lib/base/exit.h"
 #include "lib/base/fork.h"
+#include "lib/base/live_objects.h"
 #include "lib/base/log.h"
 #include "lib/base/lock.h"
 #include "lib/base/machine.h"
@@ -136,7 +137,7 @@ static void end_host_part(struct host_semaphore *s)
     if (s->base.owner != VK_OF_APPLICATION)
         s->base.device->vk.vkDestroySemaphore(s->base.device->device, s->base.semaphore, NULL);
     gr_lock_end(&s->lock);
-    free(s);
+    gr_live_free_memory(GR_LIVE_SEMAPHORE, s);
 }
 
 /*

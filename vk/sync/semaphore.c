@@ -29,7 +29,7 @@ static void destroy(gr_semaphore *semaphore)
     if (s->owner != VK_OF_APPLICATION)
         s->device->vk.vkDestroySemaphore(s->device->device, s->semaphore, NULL);
     vk_device_drop_by(s->device, s->owner);
-    free(s);
+    gr_live_free_memory(GR_LIVE_SEMAPHORE, s);
 }
 
 static const struct gr_semaphore_ops imported_ops = {
