@@ -391,6 +391,7 @@ void gr_egl_free(gr_egl *egl)
 {
     if (!egl || !gr_live_end(GR_LIVE_EGL, egl, __func__))
         return;
+    GR_NO_STATUS();
     if (eglGetCurrentContext() == egl->context)
         gr_egl_make_current(NULL);
     destroy_context((struct headless *)egl);

@@ -4,6 +4,7 @@
 
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
+#include "lib/base/error.h"
 #include "lib/resource/map.h"
 #include "gl/interop/interop.h"
 
@@ -31,6 +32,7 @@ gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream)
      * From here on only the gr_buffer holds the registration. If the map failed, the registration
      * ends now.
      */
+    GR_KEEP_ERROR();
     gr_resource_free(resource);
     return buffer;
 }

@@ -373,9 +373,9 @@ gr_status gl_staged_fill(gr_resource *resource, unsigned int *name)
 /* If the newest ring frame that CUDA wrote is still in its slot only, copies it to the object. */
 static void settle(gr_resource *resource)
 {
-    GR_KEEP_ERROR();
+    GR_NO_STATUS();
     if (begin_use(&resource, 1) != GR_OK)
-        gr_error_warn("close: the bytes that CUDA wrote are lost");
+        gr_error_unreceived("close: the bytes that CUDA wrote are lost");
 }
 
 /*

@@ -117,7 +117,9 @@ typedef struct gr_error {
 
 /*
  * The calling thread's last error. Never NULL. Successful calls leave it unchanged, so call this
- * only after a failure.
+ * only after a failure. A function without a result that fails, also at the end of a scope, records
+ * its error, and a call that ends an earlier object records the failure of that end. Such errors
+ * are also printed to standard error, unless GR_LOG or gr_log_add() with NULL chose its level.
  *
  * Valid    until the next grinterop call fails on this thread; copy the texts to keep them longer
  */
@@ -220,7 +222,7 @@ GR_API const char *gr_library_version(void);
 #if defined(__GNUC__) || defined(__clang__)
 /*
  * Declares a variable whose object is freed when it goes out of scope. A gr_buffer is released as
- * by gr_buffer_release_later().
+ * by gr_buffer_release_later(). gr_last_error() has a failure.
  *
  *     GR_AUTO(gr_buffer) *buffer = gr_map(resource, stream);
  *

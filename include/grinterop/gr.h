@@ -37,9 +37,10 @@
  *           out four that need no explanation: GR_ERR_NO_DRIVER, there is no usable CUDA driver;
  *           GR_ERR_CUDA and GR_ERR_VULKAN, the driver refused a call; GR_ERR_NO_MEMORY.
  * Output    Without logging, grinterop prints only one line if gr_cuda_load(true) selects the
- *           software CUDA driver, and one line if the environment variable GR_LOG or GR_COMPAT has
- *           an unknown word. The software CUDA driver also prints program errors that a GPU does
- *           not report.
+ *           software CUDA driver, one line if the environment variable GR_LOG or GR_COMPAT has an
+ *           unknown word, and one line for each failure that no call returns, such as that of a
+ *           release at the end of a scope. GR_LOG=none disables the last. The software CUDA driver
+ *           also prints program errors that a GPU does not report.
  * Failure   A call that fails changes nothing, unless it returns GR_ERR_PARTIAL.
  * NULL      Freeing or releasing NULL does nothing. Everywhere else NULL is an error, unless a
  *           comment gives it a meaning.
@@ -350,21 +351,21 @@ GR_API gr_status gr_buffer_release(gr_buffer *buffer);
  * If the OpenGL context of the resource is not current, the release is deferred: the next call in
  * that context that creates or frees a resource, or that uses this resource, performs the release.
  * Until then CUDA owns the resource. If that context was destroyed, the mapping ends at once.
- * Failures are logged as warnings.
  *
  * If tensors of the mapping are alive, the release is deferred until the last tensor is freed, and
  * until then gr_map() returns GR_ERR_STATE. If the OpenGL context is not current when the last
  * tensor is freed, the next call on the resource releases the buffer. If the resource itself was
  * freed, gr_tensor_collect() releases the buffer.
  *
- * If the stream of the map captures a graph, the release fails with a logged warning, and the
- * mapping stays until gr_resource_unmap() or gr_resource_close(). The same happens if the scope of
- * a GR_AUTO() buffer ends during a capture.
+ * If the stream of the map captures a graph, the release fails, and the mapping stays until
+ * gr_resource_unmap() or gr_resource_close(). The same happens if the scope of a GR_AUTO() buffer
+ * ends during a capture.
  *
  * Thread   any
  *
- * Errors: reported only by gr_last_error()
+ * Errors: reported only by gr_last_error(), and by a line on stderr (Output)
  *     GR_ERR_INVALID_VALUE  the buffer was released before
+ *     others                as for gr_buffer_release()
  */
 GR_API void gr_buffer_release_later(gr_buffer *buffer);
 

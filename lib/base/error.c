@@ -90,6 +90,7 @@ static gr_status fail_list(gr_status status, gr_error_domain domain, int code,
     e->status = class_of(status, domain, code);
     e->domain = domain;
     e->code = code;
+    e->unreceived = false;
     copy_text(e->code_name, sizeof(e->code_name), code_name);
     gr_error_set_call(call);
     vsnprintf(e->message, sizeof(e->message), format, arguments);
@@ -192,10 +193,36 @@ gr_status gr_try(size_t count, gr_status (*way)(void *of, size_t i),
     return last.status;
 }
 
-void gr_error_warn(const char *what)
+/* Returns the prefix for the last message, which is `what` and a colon unless it begins so. */
+struct prefix {
+    const char *name, *colon;
+};
+static struct prefix prefix_of(const char *what)
 {
     const bool is_named = strncmp(last.message, what, strlen(what)) == 0;
-    gr_log(GR_LOG_WARNING, "%s%s%s", is_named ? "" : what, is_named ? "" : ": ", last.message);
+    return (struct prefix){is_named ? "" : what, is_named ? "" : ": "};
+}
+
+void gr_error_warn(const char *what)
+{
+    const struct prefix prefix = prefix_of(what);
+    gr_log(GR_LOG_WARNING, "%s%s%s", prefix.name, prefix.colon, last.message);
+}
+
+void gr_error_show(const char *what)
+{
+    const struct prefix prefix = prefix_of(what);
+    if (!gr_log_is_chosen())
+        fprintf(stderr, "grinterop: %s%s%s\n", prefix.name, prefix.colon, last.message);
+}
+
+void gr_error_unreceived(const char *what)
+{
+    gr_error_warn(what);
+    if (attempts)
+        return;
+    last.unreceived = true;
+    gr_error_show(what);
 }
 
 gr_status gr_error_set_call(const char *call)
@@ -241,8 +268,21 @@ void gr_error_restore(const struct gr_error_record *saved)
 {
     if (saved->status != GR_OK)
         last = *saved;
-    else if (last.status != GR_OK)
+    else if (last.status != GR_OK && !last.unreceived)
         gr_clear_error();
+}
+
+void gr_error_hide(struct gr_error_record *saved)
+{
+    gr_error_save(saved);
+    if (last.status != GR_OK)
+        gr_clear_error();
+}
+
+void gr_error_unhide(const struct gr_error_record *saved)
+{
+    if (!last.unreceived)
+        gr_error_restore(saved);
 }
 
 #define NAME_CASE(name, value, text)                                                               \

@@ -16,6 +16,7 @@ struct gr_error_record {
     char code_name[56];
     char call[56];
     char message[960];
+    bool unreceived; /* gr_error_unreceived() */
 };
 
 /*
@@ -79,6 +80,15 @@ GR_API gr_status gr_try(size_t count, gr_status (*way)(void *of, size_t i),
 /* Logs the last error as a warning, for a call that cannot report it. */
 void gr_error_warn(const char *what);
 
+/*
+ * For an error that no caller receives, such as that of a release at the end of a scope: logs it as
+ * gr_error_warn() does, and to standard error unless GR_LOG chose a level. The error stays the last
+ * one; an earlier error is restored only by GR_KEEP_ERROR(). gr_error_show() only prints: for calls
+ * without a status that have logged the error.
+ */
+void gr_error_unreceived(const char *what);
+void gr_error_show(const char *what);
+
 /* Changes the class of the last error to the result of the whole call, and returns that class. */
 gr_status gr_error_set_class(gr_status status);
 
@@ -105,9 +115,22 @@ const char *gr_error_choose(const char *grinterops, const char *cudas);
 void gr_error_save(struct gr_error_record *saved);
 void gr_error_restore(const struct gr_error_record *saved);
 
-/* Keeps the last error: saves it here, and restores it at the end of the block. */
+/*
+ * Keeps the last error: saves it here, and restores it at the end of the block. If there was none,
+ * an error that no caller receives stays.
+ */
 #define GR_KEEP_ERROR()                                                                            \
     GR_CLEANUP(gr_error_restore) struct gr_error_record gr_kept;                                   \
     gr_error_save(&gr_kept)
+
+/*
+ * In public functions without a status: like GR_KEEP_ERROR(), but an error that no caller receives
+ * replaces an earlier one.
+ */
+void gr_error_hide(struct gr_error_record *saved);
+void gr_error_unhide(const struct gr_error_record *saved);
+#define GR_NO_STATUS()                                                                             \
+    GR_CLEANUP(gr_error_unhide) struct gr_error_record gr_hidden;                                  \
+    gr_error_hide(&gr_hidden)
 
 #endif

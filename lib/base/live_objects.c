@@ -226,8 +226,10 @@ bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call)
 {
     if (gr_live_remove(kind, object))
         return true;
-    if (!gr_forked) /* in a forked child the parent owns the object */
+    if (!gr_forked) { /* in a forked child the parent owns the object */
         gr_live_refuse(kind, object, call);
+        gr_error_show(call);
+    }
     return false;
 }
 

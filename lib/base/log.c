@@ -29,6 +29,8 @@ struct sink {
 
 static struct sink sinks[GR_LOG_SINKS];
 
+static atomic_bool is_chosen; /* the level of standard error */
+
 /* Protects the sinks; the condition is signalled when a delivery ends. */
 static struct gr_lock sinks_lock = GR_LOCK(LOG_SINKS);
 static struct gr_condition delivered = GR_CONDITION;
@@ -70,6 +72,7 @@ GR_AT_LOAD static void read_environment(void)
     for (int level = GR_LOG_NONE; level <= GR_LOG_DEBUG; level++)
         if (strcasecmp(wanted, level_names[level]) == 0) {
             set_level(&sinks[0], level);
+            is_chosen = true;
             return;
         }
     fprintf(stderr,
@@ -101,6 +104,7 @@ bool gr_log_put(gr_log_level level, gr_log_fn fn, void *user)
         sink->fn = fn;
         sink->user = user;
         set_level(sink, level);
+        is_chosen = is_chosen || !fn;
     }
     gr_unlock(&sinks_lock);
     return sink;
@@ -124,6 +128,11 @@ void gr_log_remove(gr_log_fn fn, void *user)
 bool gr_log_prints(gr_log_level level)
 {
     return (int)level <= sinks[0].level;
+}
+
+bool gr_log_is_chosen(void)
+{
+    return is_chosen;
 }
 
 /* The maximum length of a logged line. */

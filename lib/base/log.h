@@ -30,6 +30,9 @@ static inline bool gr_log_wanted(gr_log_level level)
 /* Whether lines of a level go to standard error. */
 GR_API bool gr_log_prints(gr_log_level level);
 
+/* Whether GR_LOG or the program chose the level of standard error. */
+bool gr_log_is_chosen(void);
+
 GR_API void gr_log(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
 
 /*

@@ -28,15 +28,14 @@ static bool is_unbound(const gr_resource *resource)
     return !resource->backend->on_thread;
 }
 
-/* Releases a buffer. A failure is only logged, and the last error of the thread stays the same. */
 static void release_now(gr_buffer *buffer)
 {
-    GR_KEEP_ERROR();
+    GR_NO_STATUS();
     gr_attempt_begin(); /* the warning is enough */
     const gr_status status = gr_buffer_release_taken(buffer, "gr_buffer_release_later");
     gr_attempt_end();
     if (status != GR_OK)
-        gr_error_warn("gr_buffer_release_later");
+        gr_error_unreceived("gr_buffer_release_later");
 }
 
 /*
@@ -183,8 +182,12 @@ static void release_in_turn(gr_buffer *buffer)
 
 void gr_buffer_release_later(gr_buffer *buffer)
 {
-    if (!buffer || gr_buffer_take_back(buffer, __func__) != GR_OK)
+    if (!buffer)
         return;
+    if (gr_buffer_take_back(buffer, __func__) != GR_OK) {
+        gr_error_show(__func__);
+        return;
+    }
     leave_own_stream(buffer);
     if (gr_mapping_users_keep(buffer))
         return;

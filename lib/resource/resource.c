@@ -205,11 +205,12 @@ static void park(gr_resource *resource)
 static void unregister(gr_resource *resource)
 {
     GR_KEEP_ERROR();
+    const bool gone = gr_context_is_gone(&resource->context);
     gr_attempt_begin(); /* the warning is enough */
     const gr_status status = gr_resource_unregister(resource, "gr_resource_free");
     gr_attempt_end();
-    if (status != GR_OK)
-        gr_error_warn("gr_resource_free");
+    if (status != GR_OK) /* nothing is lost with a destroyed context */
+        (gone ? gr_error_warn : gr_error_unreceived)("gr_resource_free");
 }
 
 /*
@@ -297,6 +298,7 @@ void gr_resource_free(gr_resource *resource)
 {
     if (!resource || !gr_live_end(GR_LIVE_RESOURCE, resource, __func__))
         return;
+    GR_NO_STATUS();
     gr_group_change();
     gr_resource_collect(resource);
     gr_resource_drop(resource);

@@ -83,6 +83,7 @@ gr_ring *gr_ring_create(gr_resource *const resources[], size_t n, const gr_ring_
     gr_live_add(GR_LIVE_RING, ring);
     if (gr_ring_add_slots(ring, resources, n, __func__) == GR_OK)
         return ring;
+    GR_KEEP_ERROR();
     gr_ring_free(ring);
     return NULL;
 }
@@ -91,6 +92,7 @@ void gr_ring_free(gr_ring *ring)
 {
     if (!ring || !gr_live_end(GR_LIVE_RING, ring, __func__))
         return;
+    GR_NO_STATUS();
     GR_RELAXED();
     /*
      * The link ends first, because the driver can end slots only when no stream waits for the peer.
@@ -132,8 +134,12 @@ gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n
 
 void gr_ring_stop(gr_ring *ring)
 {
-    if (!ring || gr_forked || gr_ring_check(ring, __func__) != GR_OK)
+    if (!ring || gr_forked)
         return;
+    if (gr_ring_check(ring, __func__) != GR_OK) {
+        gr_error_show(__func__);
+        return;
+    }
     GR_LOCKED(&ring->lock);
     ring->state.stopped = true;
     ring->link_ops->stop(ring->link);

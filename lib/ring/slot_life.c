@@ -295,7 +295,7 @@ static void end_use(const gr_ring *ring, const gr_slot *slot)
     const gr_status status = gr_resource_unmap_anyhow(slot->resource, "gr_ring_free");
     gr_attempt_end();
     if (status != GR_OK)
-        gr_error_warn("gr_ring_free");
+        gr_error_unreceived("gr_ring_free");
     else if (ring->link)
         mark_last_work(slot->resource);
 }

@@ -147,6 +147,7 @@ void gr_semaphore_free(gr_semaphore *semaphore)
 {
     if (gr_semaphore_is_none(semaphore) || !gr_live_end(GR_LIVE_SEMAPHORE, semaphore, __func__))
         return;
+    GR_NO_STATUS();
     (semaphore->ops->free ? semaphore->ops->free : gr_semaphore_drop)(semaphore);
     gr_endings_collect();
 }

@@ -429,14 +429,16 @@ void gr_submit_free(gr_submit *submit)
 {
     if (!submit || (gr_forked && !gr_live_has(GR_LIVE_SUBMIT, submit)))
         return; /* in a forked child the parent owns the submit */
-    if (check_alive(submit, __func__) != GR_OK)
-        return;
-    if (made_of(submit)->of_ring)
-        gr_fail(GR_ERR_STATE, __func__,
-                "The submit belongs to slots of a ring, which frees it: hand over, give back or "
-                "cancel the slots. Nothing was done.");
-    else if (atomic_exchange_explicit(&made_of(submit)->out, false, memory_order_acq_rel))
+    gr_status status = check_alive(submit, __func__);
+    if (status == GR_OK && made_of(submit)->of_ring)
+        status = gr_fail(GR_ERR_STATE, __func__,
+                         "The submit belongs to slots of a ring, which frees it: hand over, give "
+                         "back or cancel the slots. Nothing was done.");
+    else if (status == GR_OK &&
+             !atomic_exchange_explicit(&made_of(submit)->out, false, memory_order_acq_rel))
+        status = check_alive(submit, __func__); /* another thread has just freed it */
+    if (status == GR_OK)
         drop(made_of(submit));
     else
-        check_alive(submit, __func__); /* another thread has just freed it */
+        gr_error_show(__func__);
 }

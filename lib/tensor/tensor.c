@@ -127,8 +127,10 @@ void gr_tensor_drop(gr_tensor *tensor)
 
 void gr_tensor_free(gr_tensor *tensor)
 {
-    if (tensor && gr_live_end(GR_LIVE_TENSOR, tensor, __func__))
-        gr_tensor_drop(tensor);
+    if (!tensor || !gr_live_end(GR_LIVE_TENSOR, tensor, __func__))
+        return;
+    GR_NO_STATUS();
+    gr_tensor_drop(tensor);
 }
 
 /* Describes a tensor for the list of leaked objects at process exit. */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* GR_AUTO(): the end of a scope releases the buffer, and then the resource. */
+#define _POSIX_C_SOURCE 200809L
 #include "contract.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 GROUP("end of scope", add_case)
 
@@ -49,4 +53,62 @@ TEST(scope_exit_ignores_null)
     GR_AUTO(gr_buffer) *buffer = NULL;
     GR_AUTO(gr_egl) *egl = NULL;
     ck_assert(!resource && !buffer && !egl);
+}
+
+static void lose_a_frame(void)
+{
+    const gr_gl_options copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_from_gl_buffer_with(name, GR_WRITE_DISCARD, &copy));
+    GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    glDeleteBuffers(1, &name);
+}
+
+/* Neither the resource that ends next, nor an older error, hides the loss. */
+TEST(a_frame_lost_at_the_end_of_a_scope_is_the_last_error, 2)
+{
+    gr_clear_error();
+    if (_i)
+        assert_null_invalid(gr_from_gl_buffer(0, GR_READ_WRITE), "name is 0");
+    lose_a_frame();
+    assert_error(GR_ERR_PARTIAL, 0, "deleted while it was mapped");
+    if (_i)
+        assert_null_invalid(gr_from_gl_buffer(0, GR_READ_WRITE), "name is 0");
+}
+
+CHILD(fails_without_a_status)
+{
+    fixture_setup();
+    lose_a_frame();
+    gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
+    for (int i = 0; i < 2; i++)
+        gr_resource_free(resource);
+    fixture_teardown();
+    return 0;
+}
+
+TEST(a_failure_that_no_call_returns_is_printed)
+{
+    static const struct {
+        const char *level, *loss, *second_free;
+    } logs[] = {
+        {NULL, "grinterop: gr_buffer_release_later: ", "grinterop: gr_resource_free was given"},
+        {"none", NULL, NULL},
+        {"error", NULL, "grinterop error: gr_resource_free: gr_resource_free was given"},
+        {"warning", "grinterop warning: gr_buffer_release_later: ", "grinterop error: gr_resource"},
+    };
+    static char text[16384];
+    for (size_t i = 0; i < sizeof(logs) / sizeof(*logs); i++) {
+        if (logs[i].level)
+            setenv("GR_LOG", logs[i].level, 1);
+        const int status = child_run("fails_without_a_status", text, sizeof(text));
+        unsetenv("GR_LOG");
+        ck_assert_msg(status == 0, "%s", text);
+        const char *loss = strstr(text, "deleted while"), *again = strstr(text, "was given");
+        ck_assert_msg(!loss == !logs[i].loss && !again == !logs[i].second_free, "%s", text);
+        ck_assert_msg(!loss || (strstr(text, logs[i].loss) && !strstr(loss + 1, "deleted while")),
+                      "%s", text);
+        ck_assert_msg(!again || strstr(text, logs[i].second_free), "%s", text);
+    }
 }

@@ -416,6 +416,7 @@ void gr_vk_device_free(gr_vk_device *device)
 {
     if (!device || !gr_live_end(GR_LIVE_VK_DEVICE, device, __func__))
         return;
+    GR_NO_STATUS();
     vk_device_end_use(device, true);
     vk_device_drop(device);
 }

@@ -186,6 +186,7 @@ static gr_ring *make_ring(struct receiving *r)
     ring->state.newest_at = gr_page_newest_at(r->page, peer, ring->state.count);
     if (begin_link(r, ring) == GR_OK)
         return ring;
+    GR_KEEP_ERROR();
     gr_ring_free(ring);
     return NULL;
 }
