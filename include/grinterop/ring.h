@@ -149,8 +149,9 @@ GR_API void gr_ring_stop(gr_ring *ring);
  * Frees the ring, and releases its resources in stream order.
  *
  * Resources that the caller has not freed can be used outside of the ring again. Acquired slots are
- * unmapped in the stream of their acquire. Their buffers then report pointer 0 and size 0, and
- * still have to be released.
+ * unmapped in the stream of their acquire, and freed with the ring. Their buffers then report
+ * pointer 0 and size 0, and still have to be released: copy `slot->buffer` before this call, or
+ * hand on or cancel the slots.
  *
  * Thread   no other thread may be in an acquire; gr_ring_stop() ends waiting acquires
  * Needs    all Vulkan submits with slots of the ring must be done
@@ -163,7 +164,7 @@ GR_API void gr_ring_free(gr_ring *ring);
  * An acquired slot.
  *
  * Owner    the ring
- * Valid    from the acquire until the slot is handed on
+ * Valid    from the acquire until the slot is handed on or the ring is freed
  */
 typedef struct gr_slot {
     /* The resource, whose OpenGL or Vulkan object the graphics side uses. */
