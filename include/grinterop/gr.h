@@ -135,13 +135,13 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  */
 
 /* For a release, an unmap or a close: the stream of the map. Always valid if nothing is mapped. */
-#define GR_STREAM_OF_MAP ((CUstream)(size_t)-1)
+#define GR_STREAM_OF_MAP GR_HANDLE_(CUstream, -1)
 
 /* CUDA's legacy default stream, CU_STREAM_LEGACY. */
-#define GR_STREAM_LEGACY ((CUstream)(size_t)1)
+#define GR_STREAM_LEGACY GR_HANDLE_(CUstream, 1)
 
 /* The calling thread's default stream, CU_STREAM_PER_THREAD. */
-#define GR_STREAM_PER_THREAD ((CUstream)(size_t)2)
+#define GR_STREAM_PER_THREAD GR_HANDLE_(CUstream, 2)
 
 /* The default stream that nvcc --default-stream selects for the source file. */
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
@@ -161,7 +161,7 @@ static inline CUstream gr_stream_or_default(CUstream stream)
 }
 
 /* For the graphics side of a ring, which has no CUDA stream. */
-#define GR_STREAM_NONE ((CUstream)(size_t)-2)
+#define GR_STREAM_NONE GR_HANDLE_(CUstream, -2)
 
 /* For any `timeout_ms`: no timeout. */
 #define GR_WAIT_FOREVER (~0u)

@@ -17,8 +17,8 @@
  *          resource(gr_from_vk_buffer(...)). get() returns the C object for C calls, detach() gives
  *          up its ownership. Objects can be moved, not copied. A moved-from object is empty, and
  *          false as a bool. `const` refers to the handle, not to the object.
- * Errors   A failure throws grinterop::error. Destructors log failures, and cancel slots that
- *          cannot be handed on.
+ * Errors   A failure throws grinterop::error. Destructors print failures on stderr unless GR_LOG is
+ *          set, and cancel slots that cannot be handed on. gr_last_error() then has the failure.
  */
 #ifndef GR_GR_HPP
 #define GR_GR_HPP
@@ -32,6 +32,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <initializer_list>
@@ -108,9 +109,30 @@ inline void check(CUresult result, const char *call)
 }
 #endif
 
-/* Returns its argument; throws if the argument is NULL or 0: must(gr_buffer_surface(b, 0, 0)). */
+namespace detail
+{
+[[noreturn]] inline void refuse(const char *call, const char *message)
+{
+    throw error({GR_ERR_INVALID_VALUE, GR_DOMAIN_NONE, 0, "", call, message});
+}
+
+/* For destructors, which cannot throw: prints the last error, unless GR_LOG has its level. */
+inline void print_unreceived() noexcept
+{
+    if (!std::getenv("GR_LOG"))
+        gr_error_print(stderr, "grinterop");
+}
+} // namespace detail
+
+/*
+ * Returns its argument; throws the last error if the argument is NULL or 0:
+ * must(gr_buffer_surface(b, 0, 0)).
+ */
 template <typename T> T must(T made)
 {
+    if (!made && gr_last_error()->status == GR_OK)
+        detail::refuse("grinterop::must", "The result is NULL or 0, although no grinterop call has "
+                                          "failed on this thread: pass the result of a call.");
     if (!made)
         throw error();
     return made;
@@ -145,7 +167,9 @@ struct deleter {
     void operator()(gr_buffer *object) const noexcept
     {
         const gr_status status = gr_buffer_release(object);
-        if (status != GR_OK && status != GR_ERR_PARTIAL) /* otherwise it is freed */
+        if (status == GR_ERR_PARTIAL) /* it is freed */
+            detail::print_unreceived();
+        else if (status != GR_OK)
             gr_buffer_release_later(object);
     }
 };
@@ -159,6 +183,14 @@ template <typename T, typename Deleter = deleter> class owner
 protected:
     std::unique_ptr<T, Deleter> held_;
     owner(T *made, Deleter how) noexcept : held_(made, how) {}
+    /* The object of a call that needs one. */
+    T *held() const
+    {
+        if (!held_)
+            detail::refuse("grinterop::owner", "The C++ object is empty: it was moved from, "
+                                               "detached or made without an object.");
+        return get();
+    }
 
 public:
     /*
@@ -166,6 +198,7 @@ public:
      * gives up its ownership. An owner without an object is false as a bool.
      */
     explicit owner(T *made) : held_(must(made)) {}
+    explicit owner(std::nullptr_t) = delete; /* also a literal 0, such as for device 0 */
     owner() noexcept = default;
     using deleter_type = Deleter;
     T *get() const noexcept { return held_.get(); }
@@ -206,8 +239,12 @@ struct slot_end {
     void operator()(const gr_slot *slot) const noexcept
     {
         const auto on = writing ? gr_ring_hand_over : gr_ring_give_back;
-        if (uncaught_exceptions() > exceptions || on(ring, &slot, 1) != GR_OK)
-            (writing ? gr_ring_cancel_write : gr_ring_cancel_read)(ring, &slot, 1);
+        const bool cancels = uncaught_exceptions() > exceptions;
+        if (!cancels && on(ring, &slot, 1) == GR_OK)
+            return;
+        if (!cancels)
+            print_unreceived();
+        (writing ? gr_ring_cancel_write : gr_ring_cancel_read)(ring, &slot, 1);
     }
 };
 
@@ -248,17 +285,17 @@ public:
      */
     CUsurfObject surface(unsigned level = 0, unsigned layer = 0) const
     {
-        return must(gr_buffer_surface(get(), level, layer));
+        return must(gr_buffer_surface(held(), level, layer));
     }
     CUtexObject texture(const gr_texture_options *options = nullptr) const
     {
-        return must(gr_buffer_texture(get(), options));
+        return must(gr_buffer_texture(held(), options));
     }
     CUarray array(unsigned level = 0, unsigned layer = 0) const
     {
-        return must(gr_buffer_array(get(), level, layer));
+        return must(gr_buffer_array(held(), level, layer));
     }
-    const gr_image_info &image_info() const { return *must(gr_buffer_get_image_info(get())); }
+    const gr_image_info &image_info() const { return *must(gr_buffer_get_image_info(held())); }
     /*
      * gr_buffer_release(), in any stream. After an error the resource is still mapped, except after
      * GR_ERR_PARTIAL, which leaves this object empty.
@@ -279,30 +316,30 @@ class resource : public owner<gr_resource>
 public:
     using owner::owner;
     /* gr_map(), gr_map_with(), gr_resource_unmap() and so on. */
-    mapping map(CUstream stream) const { return mapping(gr_map(get(), stream)); }
+    mapping map(CUstream stream) const { return mapping(gr_map(held(), stream)); }
     mapping map(CUstream stream, const gr_map_options &options) const
     {
-        return mapping(gr_map_with(get(), stream, &options));
+        return mapping(gr_map_with(held(), stream, &options));
     }
-    void unmap(CUstream on = GR_STREAM_OF_MAP) const { check(gr_resource_unmap(get(), on)); }
+    void unmap(CUstream on = GR_STREAM_OF_MAP) const { check(gr_resource_unmap(held(), on)); }
     /* gr_resource_surface(), gr_resource_texture(), while the resource is mapped. */
     CUsurfObject surface(unsigned level = 0, unsigned layer = 0) const
     {
-        return must(gr_resource_surface(get(), level, layer));
+        return must(gr_resource_surface(held(), level, layer));
     }
     CUtexObject texture(const gr_texture_options *options = nullptr) const
     {
-        return must(gr_resource_texture(get(), options));
+        return must(gr_resource_texture(held(), options));
     }
-    void close(CUstream on = GR_STREAM_OF_MAP) const { check(gr_resource_close(get(), on)); }
-    void wait(unsigned timeout_ms) const { check(gr_resource_wait(get(), timeout_ms)); }
+    void close(CUstream on = GR_STREAM_OF_MAP) const { check(gr_resource_close(held(), on)); }
+    void wait(unsigned timeout_ms) const { check(gr_resource_wait(held(), timeout_ms)); }
     /* gr_resource_set_sync(). The resource keeps both semaphores alive. */
     void set_sync(gr_semaphore *acquire, gr_semaphore *release) const
     {
-        check(gr_resource_set_sync(get(), acquire, release));
+        check(gr_resource_set_sync(held(), acquire, release));
     }
     /* gr_resource_get_info(). Throws for an empty object. */
-    const gr_resource_info &info() const { return *must(gr_resource_get_info(get())); }
+    const gr_resource_info &info() const { return *must(gr_resource_get_info(held())); }
 };
 
 /* A list of resources, such as {vertices, colours}. */
@@ -381,7 +418,7 @@ class ring : public owner<gr_ring>
     {
         const gr_slot *one = nullptr;
         const auto acquire = writing ? gr_ring_acquire_write : gr_ring_acquire_read;
-        const gr_status status = acquire(get(), stream, &one, 1, ms);
+        const gr_status status = acquire(held(), stream, &one, 1, ms);
         if (status != GR_ERR_NOT_READY && status != GR_ERR_TIMEOUT)
             check(status);
         return {one, get(), writing};
@@ -404,7 +441,7 @@ class semaphore : public owner<gr_semaphore>
               std::uint64_t value, CUstream stream) const
     {
         gr_semaphore_point point = GR_INIT(gr_semaphore_point);
-        point.semaphore = get();
+        point.semaphore = held();
         point.value = value;
         check(how(&point, 1, stream));
     }
@@ -426,7 +463,7 @@ public:
         call(gr_semaphore_wait, value, stream);
     }
     /* gr_semaphore_get_info(). */
-    const gr_semaphore_info &info() const { return *must(gr_semaphore_get_info(get())); }
+    const gr_semaphore_info &info() const { return *must(gr_semaphore_get_info(held())); }
 };
 
 /*
@@ -445,7 +482,7 @@ public:
     }
     const gr_submit *operator->() const noexcept { return get(); }
     /* gr_submit_commit(). gr_vk_submit() commits by itself. */
-    void commit() const { check(gr_submit_commit(get())); }
+    void commit() const { check(gr_submit_commit(held())); }
 };
 
 /* Memory with a type and a shape: gr_tensor, tensor.h. */
@@ -470,30 +507,30 @@ public:
         return tensor(gr_buffer_tensor(mapped.get(), desc));
     }
     /* gr_tensor_view(), gr_tensor_clone(). */
-    tensor view(const gr_tensor_desc &desc) const { return tensor(gr_tensor_view(get(), &desc)); }
+    tensor view(const gr_tensor_desc &desc) const { return tensor(gr_tensor_view(held(), &desc)); }
     tensor clone(gr_memory memory, CUstream stream) const
     {
-        return tensor(gr_tensor_clone(get(), memory, stream));
+        return tensor(gr_tensor_clone(held(), memory, stream));
     }
     /* gr_tensor_copy(): copies `from` to this tensor. */
     void copy(const tensor &from, CUstream stream) const
     {
-        check(gr_tensor_copy(get(), from.get(), stream));
+        check(gr_tensor_copy(held(), from.get(), stream));
     }
     /* gr_tensor_copy_to_host(), gr_tensor_copy_from_host(). */
     void copy_to_host(void *to, std::size_t bytes, CUstream stream) const
     {
-        check(gr_tensor_copy_to_host(get(), to, bytes, stream));
+        check(gr_tensor_copy_to_host(held(), to, bytes, stream));
     }
     void copy_from_host(const void *from, std::size_t bytes, CUstream stream) const
     {
-        check(gr_tensor_copy_from_host(get(), from, bytes, stream));
+        check(gr_tensor_copy_from_host(held(), from, bytes, stream));
     }
     /* gr_tensor_wait(): `stream` waits. gr_tensor_used_on(). */
-    void wait(CUstream stream) const { check(gr_tensor_wait(get(), stream)); }
-    void used_on(CUstream stream) const { check(gr_tensor_used_on(get(), stream)); }
+    void wait(CUstream stream) const { check(gr_tensor_wait(held(), stream)); }
+    void used_on(CUstream stream) const { check(gr_tensor_used_on(held(), stream)); }
     /* gr_tensor_get_info(). */
-    const gr_tensor_info &info() const { return *must(gr_tensor_get_info(get())); }
+    const gr_tensor_info &info() const { return *must(gr_tensor_get_info(held())); }
 };
 
 /* gr_publish(), gr_fetch(). For a `ring` in the options pass an empty resource. */
@@ -559,7 +596,7 @@ public:
     {
         return vk_device(gr_vk_device_from_vk(&desc));
     }
-    const gr_vk_device_info &info() const { return *must(gr_vk_device_get_info(get())); }
+    const gr_vk_device_info &info() const { return *must(gr_vk_device_get_info(held())); }
 };
 
 /*

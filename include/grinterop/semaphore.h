@@ -37,7 +37,7 @@ extern "C" {
 typedef struct gr_semaphore gr_semaphore;
 
 /* For gr_resource_set_sync(): no semaphore, because the program itself ensures the order. */
-#define GR_SEMAPHORE_NONE ((gr_semaphore *)(size_t)-1)
+#define GR_SEMAPHORE_NONE GR_HANDLE_(gr_semaphore *, -1)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 

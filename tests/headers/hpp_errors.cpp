@@ -9,6 +9,8 @@ using grinterop::error;
 static_assert(std::is_nothrow_copy_constructible<error>::value, "std::terminate() otherwise");
 static_assert(std::is_base_of<std::runtime_error, error>::value,
               "code without grinterop can catch it");
+static_assert(!std::is_constructible<grinterop::cuda_context, std::nullptr_t>::value,
+              "0 is no device here");
 
 /*
  * The exception has the fields of the error record, and keeps them when the thread records another
@@ -55,6 +57,9 @@ static void must_returns_the_created_object()
     int some = 3;
     EXPECT(grinterop::must(&some) == &some && grinterop::must(4ULL) == 4);
     grinterop::check(GR_OK);
+    gr_clear_error();
+    EXPECT(hpp_says(hpp_thrown([] { grinterop::tensor(static_cast<gr_tensor *>(nullptr)); }),
+                    "no grinterop call has failed"));
     gr_flags_parse("nonsense", nullptr);
     EXPECT(hpp_thrown([] { grinterop::must(0ULL); }).status == GR_ERR_INVALID_VALUE);
     EXPECT(hpp_thrown([] { grinterop::check(GR_ERR_INVALID_VALUE); }).status ==
@@ -71,6 +76,7 @@ static void members_of_empty_objects_throw()
         return hpp_thrown(call).status == GR_ERR_INVALID_VALUE;
     };
     EXPECT(refused([&] { none.map(fx.stream); }));
+    EXPECT(hpp_says(hpp_thrown([&] { none.map(fx.stream); }), "it was moved from"));
     EXPECT(refused([&] { none.unmap(); }));
     EXPECT(refused([&] { none.close(); }));
     EXPECT(refused([&] { none.wait(0); }));
