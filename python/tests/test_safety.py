@@ -20,13 +20,16 @@ from test_threads import launch_host, slow  # noqa: F401
 
 
 class Running:
-    """Runs a call in another thread, where a host function in the stream blocks it."""
+    """Runs a call in another thread, where a host function in the stream blocks it until the end of
+    the scope, or as long as it likes. The scope begins when the thread is blocked.
+    """
 
-    def __init__(self, call):
-        self.error = None
+    def __init__(self, call, gate=None):
+        self.error, self.gate, self.begun = None, gate, threading.Event()
         self.thread = threading.Thread(target=self.run, args=(call,))
 
     def run(self, call):
+        self.begun.set()
         try:
             call()
         except Exception as error:
@@ -34,10 +37,17 @@ class Running:
 
     def __enter__(self):
         self.thread.start()
-        time.sleep(0.1)
+        self.begun.wait()
+        blocked = 0
+        while blocked < 3 and self.thread.is_alive():
+            time.sleep(0.01)  # without the GIL, which the thread may wait for
+            with open(f"/proc/self/task/{self.thread.native_id}/stat") as stat:
+                blocked = blocked + 1 if stat.read().rpartition(")")[2].split()[0] == "S" else 0
         return self
 
     def __exit__(self, *exception):
+        if self.gate:
+            self.gate.set()
         self.thread.join()
         assert self.error is None
 
@@ -54,16 +64,25 @@ def held(launch_host):  # noqa: F811
     return lambda: launch_host(slow([], 1))
 
 
+@pytest.fixture
+def gated(held, launch_host):  # noqa: F811
+    """Blocks the stream until the event that it returns is set."""
+    def block():
+        gate = threading.Event()
+        launch_host(lambda: gate.wait(20))
+        return gate
+    return block
+
+
 # ---- Another thread ------------------------------------------------------------------------------
 
 
-def test_close_during_a_tensor_call_is_refused(cuda, held):
+def test_close_during_a_tensor_call_is_refused(cuda, gated):
     """Catches: a use after free when one thread closed a tensor that another thread copied."""
     tensor = Tensor.alloc((64,), stream=cuda)
     for call in (lambda: tensor.tobytes(stream=cuda), lambda: tensor.copy_to(other, stream=cuda)):
         other = np.zeros(64, "u1")
-        held()
-        with Running(lambda: tensor.tobytes(stream=cuda)):
+        with Running(call, gated()):
             refused(tensor.close, lambda: tensor.__exit__(None, None, None))
             assert tensor.shape == (64,) and not tensor.is_closed
     tensor.close()
@@ -108,26 +127,24 @@ def test_default_streams_are_those_of_the_resource(vbo, doomed):
     destroy()
 
 
-def test_unmap_during_a_tensor_call_is_refused(resource, cuda, held):
+def test_unmap_during_a_tensor_call_is_refused(resource, cuda, gated):
     """Catches: tobytes() read memory that another thread had unmapped."""
     buffer = resource.map(stream=cuda)
     view = buffer.tensor().view((4096,))
-    held()
-    with Running(lambda: view.tobytes(stream=cuda)):
+    with Running(lambda: view.tobytes(stream=cuda), gated()):
         refused(buffer.close, resource.unmap, resource.close, grinterop.Buffers([buffer]).close)
         assert resource.is_mapped
     view.close()
     buffer.close()
 
 
-def test_handing_over_slots_during_a_tensor_call_is_refused(egl, cuda, held):
+def test_handing_over_slots_during_a_tensor_call_is_refused(egl, cuda, gated):
     egl.make_current()
     made = [GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2)]
     ring = Ring(made)
     slots = ring.acquire_write(stream=cuda)
     tensor = slots.buffer.tensor()
-    held()
-    with Running(lambda: tensor.tobytes(stream=cuda)):
+    with Running(lambda: tensor.tobytes(stream=cuda), gated()):
         refused(slots.hand_over, slots.cancel)
         assert slots.frame == 1
     tensor.close()
@@ -137,16 +154,10 @@ def test_handing_over_slots_during_a_tensor_call_is_refused(egl, cuda, held):
 
 def test_close_during_a_context_call_is_refused(held):
     cuda = grinterop.CudaContext(0)
-    begun = threading.Event()
-
-    def sync():
-        begun.set()
-        cuda.sync()
-
-    library = ctypes.CDLL("libcuda.so.1")
-    wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: time.sleep(0.4))
+    gate, library = threading.Event(), ctypes.CDLL("libcuda.so.1")
+    wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: gate.wait(20))
     assert library.cuLaunchHostFunc(ctypes.c_void_p(cuda.stream), wait, None) == 0
-    with Running(sync):
+    with Running(cuda.sync, gate):
         refused(cuda.close)
     cuda.close()
 
