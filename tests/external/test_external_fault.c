@@ -129,6 +129,24 @@ VULKAN_TEST(a_failed_import_of_a_vulkan_semaphore_leaves_nothing)
     ck_assert_int_eq(open_fds(), fds);
 }
 
+/* Otherwise a loop that only creates rings would keep the semaphores of all of them. */
+VULKAN_TEST(a_new_semaphore_ends_those_that_were_freed_in_use)
+{
+    if (!vk.exports)
+        skip("this Vulkan device exports no semaphores");
+    gr_semaphore *freed = must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+    const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = freed, .value = 1);
+    const int fds = open_fds(); /* an import keeps one on the software driver */
+    struct gate *gate = gate_put(fx.stream);
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    gr_semaphore_free(freed);
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    gr_semaphore *next = must_make(gr_semaphore_create_vk(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+    ck_assert_int_eq(open_fds(), fds);
+    gr_semaphore_free(next);
+}
+
 GROUP("maps and releases", add_vulkan_case)
 
 static gr_semaphore *drawn, *computed;

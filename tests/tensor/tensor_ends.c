@@ -5,6 +5,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "tensor.h"
+#include "tests/support/child_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -295,6 +296,32 @@ CHILD(ends_with_tensors)
     if (!gr_cuda_is_software()) /* the driver of a GPU may wait for the stream at exit */
         gate_open(gate);
     return 0;
+}
+
+/*
+ * The handler runs when the exit has begun, but before that of the driver. No driver call may
+ * follow, and so the tensor does not wait for its stream.
+ */
+CHILD(ends_before_the_driver)
+{
+    fx.cu = gr_cuda_load(true) == GR_OK ? gr_cuda() : NULL;
+    gr_cuda_context *context = fx.cu ? gr_cuda_context_create(0) : NULL;
+    child_check(context);
+    atexit(free_at_exit);
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                  .shape = (const int64_t[]){256}, .memory = GR_MEMORY_HOST);
+    struct gate *gate = gate_put(context->stream);
+    left_over = must_make(gr_tensor_from_memory(&desc, memory, context->stream, say_end, NULL));
+    if (!gr_cuda_is_software())
+        gate_open(gate);
+    return 0;
+}
+
+TEST(a_tensor_freed_at_exit_does_not_wait_for_its_stream)
+{
+    char text[16384];
+    int status = child_run("ends_before_the_driver", text, sizeof(text));
+    ck_assert_msg(status == 0 && strstr(text, "an end at exit"), "%d: %s", status, text);
 }
 
 TEST(a_process_with_tensors_exits_cleanly)
