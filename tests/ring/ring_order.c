@@ -6,6 +6,9 @@
 #define _GNU_SOURCE
 #include "ring.h"
 
+#include <grinterop/image.h>
+#include <string.h>
+
 #define DELAY_MS 60
 
 static unsigned char host[RING_SIZE];
@@ -198,4 +201,37 @@ TEST(cancelling_an_opengl_read_needs_the_opengl_context)
     assert_slots(ring, 0, 0, 0, 1);
     assert_ok(gr_ring_cancel_read(ring, &slot, 1));
     read_frame(ring, GR_SIDE_CUDA, 1);
+}
+
+/* Before the first frame, CUDA waits for what OpenGL was told to draw into the slots. */
+TEST(cuda_writes_after_the_drawing_from_before_the_ring)
+{
+    enum { SIDE = 256 };
+    static unsigned char bytes[SIDE][SIDE][4];
+    need_transport(1);
+    GR_AUTO(gr_resource) *image = gr_create_gl_image(
+        &GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
+                 .width = SIDE, .height = SIDE),
+        GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+    if (!image)
+        skip("%s", error_text());
+    GLuint framebuffer;
+    const gr_slot *slot;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, gr_gl_name(image),
+                           0);
+    glClearColor(1, 1, 1, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&image, 1, NULL));
+    must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
+    memset(bytes, 0x5A, sizeof(bytes));
+    copy_array(gr_buffer_array(slot->buffer, 0, 0), bytes, sizeof(bytes[0]), SIDE, true);
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
+    must_acquire_read(ring, GR_SIDE_CUDA, &slot, 1);
+    memset(bytes, 0, sizeof(bytes));
+    glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+    assert_bytes(&bytes[0][0][0], sizeof(bytes), 0x5A);
+    glDeleteFramebuffers(1, &framebuffer);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
