@@ -82,12 +82,11 @@ static bool current_context_fits(const struct gr_description *d, CUdevice device
     if (gr_driver()->CtxGetCurrent(&handle) != CUDA_SUCCESS || !handle ||
         gr_driver()->CtxGetDevice(&current) != CUDA_SUCCESS)
         return false;
-    if (current == device || !gr_description_is_peer(d))
-        return current == device;
-    bool reaches;
+    bool fits = current == device;
     GR_KEEP_ERROR();
-    gr_device_reaches(current, device, &reaches);
-    return reaches;
+    if (gr_description_is_peer(d))
+        gr_device_reaches(current, device, &fits);
+    return fits;
 }
 
 gr_status gr_share_context(const struct gr_description *d, struct gr_context *context,

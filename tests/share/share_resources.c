@@ -113,10 +113,21 @@ static unsigned char texel(unsigned x, unsigned y, unsigned c)
     return (unsigned char)(7 * x + 13 * y + 31 * c + 5);
 }
 
+/* Another device cannot import an image, so the current context of one is not used. */
 void job_reads_an_image(int socket)
 {
     static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
+    CUcontext other = NULL;
+    int devices = 0;
+    CU(DeviceGetCount(&devices));
+    if (devices > 1) {
+        CU(DevicePrimaryCtxRetain(&other, !fx.device));
+        CU(CtxSetCurrent(other));
+    }
     gr_resource *resource = unordered(gr_resource_receive(socket, NULL, 0, NULL, SOON));
+    CU(CtxSetCurrent(fx.context));
+    if (other)
+        CU(DevicePrimaryCtxRelease(!fx.device));
     gr_buffer *buffer = gr_map(resource, fx.stream);
     child_check(buffer);
     CUarray array = gr_buffer_array(buffer, 0, 0);
