@@ -62,6 +62,7 @@ static void lose_a_frame(void)
     GR_AUTO(gr_resource) *resource =
         must_make(gr_from_gl_buffer_with(name, GR_WRITE_DISCARD, &copy));
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    cuda_fill(buffer, 2);
     glDeleteBuffers(1, &name);
 }
 
