@@ -109,6 +109,12 @@ void buffer_ended(buffer_object *self)
         Py_DECREF(self);
 }
 
+unsigned mapping_tensors(const gr_buffer *buffer)
+{
+    const gr_buffer_info *info = buffer ? gr_buffer_get_info(buffer) : NULL;
+    return info ? info->tensors : 0;
+}
+
 bool buffer_warn(unsigned tensors)
 {
     return !tensors ||
@@ -132,7 +138,7 @@ bool buffer_release(buffer_object *self, CUstream stream, unsigned *tensors)
     }
     if (!ending_begin((PyObject *)self))
         return false;
-    *tensors = gr_buffer_get_info(buffer)->tensors;
+    *tensors = mapping_tensors(buffer);
     WITHOUT_GIL(status = stream == GR_STREAM_OF_MAP
                              ? gr_buffer_release(buffer)
                              : gr_buffer_release_many(&buffer, 1, stream, NULL));
@@ -166,9 +172,9 @@ static void finalize(PyObject *object)
     if (!self->buffer || self->of_ring || self->use.calls) /* called by the program, in a call */
         return;
     PyErr_Fetch(&type, &value, &traceback);
-    const gr_buffer_info *info = gr_buffer_get_info(self->buffer);
-    bool exported = self->exported && info->tensors;
-    if (exported || info->stream == GR_STREAM_PER_THREAD || python_ends() ||
+    const gr_buffer_info *info = gr_buffer_get_info(self->buffer); /* NULL in a forked child */
+    bool exported = info && self->exported && info->tensors;
+    if (!info || exported || info->stream == GR_STREAM_PER_THREAD || python_ends() ||
         !release_quietly(self)) {
         release_later(self->buffer);
         if (!stream_stays(self->stream))
@@ -235,6 +241,12 @@ static PyObject *pointer_or_fail(buffer_object *self)
     return PyLong_FromUnsignedLongLong(pointer);
 }
 
+static PyObject *pitch_or_fail(buffer_object *self)
+{
+    const gr_buffer_info *info = self->buffer ? gr_buffer_get_info(self->buffer) : NULL;
+    return self->buffer && !info ? fail() : PyLong_FromSize_t(info ? info->pitch : 0);
+}
+
 /* Another thread may be destroying the resource. */
 static PyObject *resource_or_none(buffer_object *self)
 {
@@ -249,8 +261,7 @@ static PyObject *if_usable(buffer_object *self, PyObject *answer)
 
 PROPERTY_IN_CALL(handle, pointer_or_fail(SELF))
 PROPERTY_IN_CALL(size, PyLong_FromSize_t(SELF->buffer ? gr_buffer_size(SELF->buffer) : 0))
-PROPERTY_IN_CALL(pitch,
-                 PyLong_FromSize_t(SELF->buffer ? gr_buffer_get_info(SELF->buffer)->pitch : 0))
+PROPERTY_IN_CALL(pitch, pitch_or_fail(SELF))
 PROPERTY(is_closed, PyBool_FromLong(!SELF->buffer))
 PROPERTY(stream, Py_NewRef(SELF->stream ? SELF->stream : Py_None))
 PROPERTY(resource, resource_or_none(SELF))

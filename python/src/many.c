@@ -228,7 +228,7 @@ static PyObject *release_batch(struct batch *batch, CUstream stream,
     gr_status status;
     unsigned tensors = 0;
     for (size_t i = 0; i < batch->count; i++)
-        tensors += batch->pointers[i] ? gr_buffer_get_info(batch->pointers[i])->tensors : 0;
+        tensors += mapping_tensors(batch->pointers[i]);
     WITHOUT_GIL(status = gr_buffer_release_many((gr_buffer **)batch->pointers, batch->count, stream,
                                                 options));
     bool released = status == GR_OK || fail();

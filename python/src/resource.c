@@ -43,8 +43,7 @@ static bool drop_mapping(resource_object *self)
     Py_CLEAR(self->shown);
     if (!mapped)
         return true;
-    bool kept =
-        Py_REFCNT(mapped) > 1 || (mapped->buffer && gr_buffer_get_info(mapped->buffer)->tensors);
+    bool kept = Py_REFCNT(mapped) > 1 || mapping_tensors(mapped->buffer);
     Py_DECREF(mapped);
     return !kept;
 }
@@ -254,7 +253,8 @@ static bool close_registration(resource_object *self)
         return false;
     WITHOUT_GIL(status = gr_resource_close(self->resource, GR_STREAM_OF_MAP));
     bool closed = status == GR_ERR_PARTIAL ? warn_of_error() : status == GR_OK || fail();
-    self->closed = gr_resource_get_info(self->resource)->closed;
+    const gr_resource_info *info = gr_resource_get_info(self->resource);
+    self->closed = info && info->closed;
     ending_end((PyObject *)self);
     return closed;
 }

@@ -119,6 +119,9 @@ gr_buffer *mapping_of(PyObject *object);
  */
 bool buffer_release(buffer_object *self, CUstream stream, unsigned *tensors);
 
+/* The number of tensors of a mapping, which may be NULL. 0 in a forked child, too. */
+unsigned mapping_tensors(const gr_buffer *buffer);
+
 /* Warns of tensors that outlived their mapping. false if the warning became an exception. */
 bool buffer_warn(unsigned tensors);
 

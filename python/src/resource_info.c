@@ -15,63 +15,67 @@ static const gr_resource_info *info_of(PyObject *self)
     return gr_resource_get_info(own(self));
 }
 
-static const char *kind_name(PyObject *self)
+static const char *kind_name(const gr_resource_info *info)
 {
-    return info_of(self)->kind == GR_KIND_IMAGE ? "image" : "buffer";
+    return info->kind == GR_KIND_IMAGE ? "image" : "buffer";
 }
 
 /* The handle of the CUDA resource. 0 for closed or copied resources. */
-static uintptr_t handle_of(PyObject *self)
+static uintptr_t handle_of(const gr_resource_info *info)
 {
-    const gr_resource_info *info = info_of(self);
     return info->graphics ? (uintptr_t)info->graphics : (uintptr_t)info->external_memory;
 }
 
-static PyObject *api_name(PyObject *self)
+static PyObject *api_name(const gr_resource_info *info)
 {
     static const char *const names[] = {"", "opengl", "vulkan", "external"};
-    return PyUnicode_FromString(names[info_of(self)->api & 3]);
+    return PyUnicode_FromString(names[info->api & 3]);
 }
 
-static const char *transport_name(PyObject *self)
+static const char *transport_name(const gr_resource_info *info)
 {
     static const struct named names[] = {GL_TRANSPORTS, {"external", GR_TRANSPORT_EXTERNAL}, {0}};
-    return name_of(names, info_of(self)->transport);
-}
-
-static bool is_of(PyObject *self, gr_graphics_api api)
-{
-    return info_of(self)->api == api;
+    return name_of(names, info->transport);
 }
 
 /* An OpenGL name or target. None for a resource of another API. */
-static PyObject *gl_value(PyObject *self, unsigned int (*ask)(const gr_resource *))
+static PyObject *gl_value(PyObject *self, const gr_resource_info *info,
+                          unsigned int (*ask)(const gr_resource *))
 {
-    return is_of(self, GR_GRAPHICS_OPENGL) ? PyLong_FromUnsignedLong(ask(own(self)))
+    return info->api == GR_GRAPHICS_OPENGL ? PyLong_FromUnsignedLong(ask(own(self)))
                                            : Py_NewRef(Py_None);
 }
 
 /* A Vulkan handle, which is a pointer in C. 0 for a resource of another API. */
-#define VK_HANDLE(ask) (is_of(self, GR_GRAPHICS_VULKAN) ? (uint64_t)(uintptr_t)ask(own(self)) : 0)
+#define VK_HANDLE(ask) (info->api == GR_GRAPHICS_VULKAN ? (uint64_t)(uintptr_t)ask(own(self)) : 0)
 
 static PyObject *or_none(uint64_t handle)
 {
     return handle ? PyLong_FromUnsignedLongLong(handle) : Py_NewRef(Py_None);
 }
 
-PROPERTY_IN_CALL(handle, PyLong_FromUnsignedLongLong(handle_of(self)))
+/* Defines a property getter that evaluates `value` with the resource's `info`. */
+#define INFO(name, value)                                                                          \
+    static PyObject *name##_of_info(PyObject *self)                                                \
+    {                                                                                              \
+        const gr_resource_info *info = info_of(self);                                              \
+        return info ? (value) : fail();                                                            \
+    }                                                                                              \
+    PROPERTY_IN_CALL(name, name##_of_info(self))
+
+INFO(handle, PyLong_FromUnsignedLongLong(handle_of(info)))
 PROPERTY(is_mapped, PyBool_FromLong(resource_is_mapped((resource_object *)self)))
 PROPERTY(is_closed, PyBool_FromLong(((resource_object *)self)->closed))
-PROPERTY_IN_CALL(size, PyLong_FromSize_t(info_of(self)->size))
-PROPERTY_IN_CALL(flags, PyLong_FromUnsignedLong(info_of(self)->flags))
-PROPERTY_IN_CALL(kind, PyUnicode_FromString(kind_name(self)))
-PROPERTY_IN_CALL(api, api_name(self))
-PROPERTY_IN_CALL(transport, PyUnicode_FromString(transport_name(self)))
-PROPERTY_IN_CALL(gl_name, gl_value(self, gr_gl_name))
-PROPERTY_IN_CALL(gl_target, gl_value(self, gr_gl_target))
-PROPERTY_IN_CALL(vk_buffer, or_none(VK_HANDLE(gr_vk_buffer)))
-PROPERTY_IN_CALL(vk_image, or_none(VK_HANDLE(gr_vk_image)))
-PROPERTY_IN_CALL(vk_memory, or_none(VK_HANDLE(gr_vk_memory)))
+INFO(size, PyLong_FromSize_t(info->size))
+INFO(flags, PyLong_FromUnsignedLong(info->flags))
+INFO(kind, PyUnicode_FromString(kind_name(info)))
+INFO(api, api_name(info))
+INFO(transport, PyUnicode_FromString(transport_name(info)))
+INFO(gl_name, gl_value(self, info, gr_gl_name))
+INFO(gl_target, gl_value(self, info, gr_gl_target))
+INFO(vk_buffer, or_none(VK_HANDLE(gr_vk_buffer)))
+INFO(vk_image, or_none(VK_HANDLE(gr_vk_image)))
+INFO(vk_memory, or_none(VK_HANDLE(gr_vk_memory)))
 
 /* For numpy.from_dlpack() and others, which get the attribute. */
 static PyObject *refuse_export(void)
@@ -84,14 +88,17 @@ PROPERTY(dlpack, refuse_export())
 
 static PyObject *text_of_resource(PyObject *self)
 {
-    uintptr_t handle = handle_of(self);
+    const gr_resource_info *info = info_of(self);
+    if (!info) /* in a forked child */
+        return PyUnicode_FromString("<GraphicsResource unusable>");
+    uintptr_t handle = handle_of(info);
     char size_text[32] = "", handle_text[32] = "";
-    if (info_of(self)->kind == GR_KIND_BUFFER)
-        snprintf(size_text, sizeof(size_text), " size=%zu", info_of(self)->size);
+    if (info->kind == GR_KIND_BUFFER)
+        snprintf(size_text, sizeof(size_text), " size=%zu", info->size);
     if (handle)
         snprintf(handle_text, sizeof(handle_text), " handle=0x%llx", (unsigned long long)handle);
-    return PyUnicode_FromFormat("<GraphicsResource %s%s transport=%s%s%s>", kind_name(self),
-                                size_text, transport_name(self), handle_text,
+    return PyUnicode_FromFormat("<GraphicsResource %s%s transport=%s%s%s>", kind_name(info),
+                                size_text, transport_name(info), handle_text,
                                 ((resource_object *)self)->closed             ? " closed"
                                 : resource_is_mapped((resource_object *)self) ? " mapped"
                                                                               : " not mapped");

@@ -73,6 +73,12 @@ void ring_end(PyObject *object, bool writing)
     *busy_of(object, writing) = false;
 }
 
+bool ring_is_of_parent(PyObject *object)
+{
+    const ring_object *self = (ring_object *)object;
+    return self->ring && !gr_ring_get_info(self->ring);
+}
+
 void ring_count(PyObject *object, size_t out, size_t back)
 {
     ((ring_object *)object)->out += out - back;

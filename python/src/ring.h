@@ -33,6 +33,9 @@ void ring_cancel_dropped(PyObject *object, bool writing);
 /* Whether a thread is in a call of the producer (`writing`) or the consumer. */
 bool ring_is_busy(PyObject *object, bool writing);
 
+/* Whether this process was forked from that of the ring. */
+bool ring_is_of_parent(PyObject *object);
+
 /* Cancels slots. */
 gr_status ring_cancel(gr_ring *ring, const gr_slot **slots, size_t n, bool writing);
 

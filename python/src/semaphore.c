@@ -190,14 +190,23 @@ PyMethodDef order_methods[] = {
 
 /* ---- The type -------------------------------------------------------------------------------- */
 
-static PyObject *handle_of(gr_semaphore *semaphore)
+static const gr_semaphore_info *info_of(PyObject *self)
 {
-    return semaphore ? PyLong_FromVoidPtr(gr_semaphore_get_info(semaphore)->external) : NULL;
+    gr_semaphore *semaphore = open_of(self);
+    const gr_semaphore_info *info = semaphore ? gr_semaphore_get_info(semaphore) : NULL;
+    if (semaphore && !info)
+        fail();
+    return info;
 }
 
-static PyObject *timeline_of(gr_semaphore *semaphore)
+static PyObject *handle_of(const gr_semaphore_info *info)
 {
-    return semaphore ? PyBool_FromLong(gr_semaphore_get_info(semaphore)->timeline) : NULL;
+    return info ? PyLong_FromVoidPtr(info->external) : NULL;
+}
+
+static PyObject *timeline_of(const gr_semaphore_info *info)
+{
+    return info ? PyBool_FromLong(info->timeline) : NULL;
 }
 
 static PyObject *describe(PyObject *self, PyObject *Py_UNUSED(none))
@@ -210,8 +219,8 @@ static PyObject *describe(PyObject *self, PyObject *Py_UNUSED(none))
     return text_in_python(line);
 }
 
-PROPERTY_IN_CALL(handle, handle_of(open_of(self)))
-PROPERTY_IN_CALL(is_timeline, timeline_of(open_of(self)))
+PROPERTY_IN_CALL(handle, handle_of(info_of(self)))
+PROPERTY_IN_CALL(is_timeline, timeline_of(info_of(self)))
 PROPERTY(is_closed, PyBool_FromLong(!((semaphore_object *)self)->semaphore))
 
 GUARDED(wait)

@@ -93,7 +93,7 @@ static unsigned tensors_of(const slots_object *self)
 {
     unsigned count = 0;
     for (size_t i = 0; i < self->n; i++)
-        count += self->slots[i]->buffer ? gr_buffer_get_info(self->slots[i]->buffer)->tensors : 0;
+        count += mapping_tensors(self->slots[i]->buffer);
     return count;
 }
 
@@ -178,7 +178,7 @@ static void cancel_or_leave(slots_object *self)
 {
     gr_status status = GR_OK;
     if (!ring_is_busy(self->ring, self->writing) && !finish_begun(self, cancel_slots, &status)) {
-        if (status == GR_ERR_GL) {
+        if (status == GR_ERR_GL || ring_is_of_parent(self->ring)) {
             PyErr_Clear();
             gr_clear_error();
         } else {

@@ -83,9 +83,10 @@ static PyObject *points(size_t count, gr_semaphore *const *semaphores, const uin
 {
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < count; i++) {
-        CUexternalSemaphore handle = gr_semaphore_get_info(semaphores[i])->external;
-        PyObject *pair =
-            Py_BuildValue("(NK)", PyLong_FromVoidPtr(handle), (unsigned long long)values[i]);
+        const gr_semaphore_info *info = gr_semaphore_get_info(semaphores[i]);
+        PyObject *pair = info ? Py_BuildValue("(NK)", PyLong_FromVoidPtr(info->external),
+                                              (unsigned long long)values[i])
+                              : fail();
         if (!pair || PyList_Append(list, pair))
             Py_CLEAR(list);
         Py_XDECREF(pair);

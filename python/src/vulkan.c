@@ -248,9 +248,18 @@ static PyObject *submit(PyObject *object, PyObject *args, PyObject *keywords)
 
 /* ---- Properties ------------------------------------------------------------------------------ */
 
-static PyObject *cuda_of(const vulkan_object *self)
+static const gr_vk_device_info *info_of(PyObject *object)
 {
-    return self ? PyLong_FromLong(gr_vk_device_get_info(self->device)->cuda_device) : NULL;
+    const vulkan_object *self = open_of(object);
+    const gr_vk_device_info *info = self ? gr_vk_device_get_info(self->device) : NULL;
+    if (self && !info)
+        fail();
+    return info;
+}
+
+static PyObject *cuda_of(const gr_vk_device_info *info)
+{
+    return info ? PyLong_FromLong(info->cuda_device) : NULL;
 }
 
 #define SELF ((vulkan_object *)self)
@@ -261,15 +270,13 @@ PROPERTY(device, PyLong_FromVoidPtr(SELF->desc.device))
 PROPERTY(queue, PyLong_FromVoidPtr(SELF->desc.queue))
 PROPERTY(queue_family, PyLong_FromUnsignedLong(SELF->desc.queue_family))
 PROPERTY(loader, PyLong_FromUnsignedLongLong((uintptr_t)SELF->desc.get_instance_proc_addr))
-PROPERTY(cuda_device, cuda_of(open_of(self)))
+PROPERTY(cuda_device, cuda_of(info_of(self)))
 PROPERTY(is_closed, PyBool_FromLong(!SELF->device))
 
 static PyObject *describe(PyObject *object, PyObject *Py_UNUSED(none))
 {
-    vulkan_object *self = open_of(object);
-    if (!self)
-        return NULL;
-    return text_in_python(gr_vk_device_get_info(self->device)->description);
+    const gr_vk_device_info *info = info_of(object);
+    return info ? text_in_python(info->description) : NULL;
 }
 
 /* ---- The type -------------------------------------------------------------------------------- */

@@ -260,3 +260,72 @@ def test_command_reports_what_works():
     for words, status in ((["--help"], 0), (["walk"], 2), (["run"], 2)):
         found = run_python("-m", "grinterop", *words)
         assert found.returncode == status and "libcuda.so.1" in found.stdout
+
+
+FORKED = """
+import ctypes, gc, os, signal, sys
+import numpy as np, grinterop as gr
+cuda, egl, R = gr.CudaContext(0), gr.EglContext(0), gr.GraphicsResource
+array = np.zeros(64, "u1")
+one, free, image = *(R.create_gl_buffer(64) for _ in "12"), R.create_gl_image(0x0DE1, 0x8058, 4, 4)
+buffer, picture = one.map(stream=cuda), image.map(stream=cuda)
+ring = gr.Ring([R.create_gl_buffer(64) for _ in range(4)])
+ring.acquire_write(stream=cuda).hand_over()
+wrapped = gr.Tensor.wrap(array.ctypes.data, 64, memory="host", owner=array)
+objects = [
+    buffer, picture, buffer.tensor(), wrapped, gr.Tensor.from_dlpack((wrapped, wrapped)),
+    gr.Tensor.alloc(64), gr.Tensor.alloc(64, memory="pinned"), one, image, free,
+    ring.acquire_write(stream=cuda), ring.acquire_read(), ring, cuda, egl,
+]
+objects += [objects[10].buffer, R.from_gl_buffer(free.gl_name, transports="copy")]
+views = [memoryview(objects[6])]
+try:
+    objects.append(gr.VulkanDevice.headless(0))
+    objects += [objects[-1].create_buffer(64, 3), objects[-1].create_image(37, 4, 4, 3)]
+except gr.CUDAError:
+    pass
+functions = gr.publish, gr.fetch, gr.map_many, gr.Submit
+del picture, wrapped
+LAST = "close __exit__ hand_over give_back cancel __del__".split()
+if not (pid := os.fork()):
+    libc = ctypes.CDLL(None)  # after Python: what Mesa does at exit fails in forked children
+    libc.__cxa_atexit(ctypes.cast(libc._exit, ctypes.c_void_p), 7, None)
+    signal.alarm(60)
+    if sys.argv[1] == "use":
+        def attempt(call, *args, **options):
+            try:
+                return call(*args, **options)
+            except Exception:
+                pass
+        for object in objects:
+            names = {name for name in dir(object) if not name.startswith("__")}
+            names -= {"read", "write", "receive"}  # which await nothing, or wait for a socket
+            names |= {"__dlpack__", "__array__", "__repr__", "__len__", *LAST}
+            for name in sorted(names, key=lambda name: LAST.index(name) if name in LAST else -1):
+                member = attempt(getattr, object, name)
+                for args in ((), (1,), (cuda,), (64, 1)) if callable(member) else ():
+                    attempt(member, *args)
+                    attempt(member, *args, stream=1)
+            for function in functions:
+                attempt(function, object, array, stream=1)
+                attempt(function, [object], stream=1)
+        try:
+            one.map(stream=1)
+        except RuntimeError:
+            pass
+        else:
+            os._exit(4)
+    if sys.argv[1] == "drop":
+        for name in "objects views buffer one image free ring array".split():
+            del globals()[name]
+        gc.collect()
+    sys.exit()
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+@pytest.mark.parametrize("way", ["exit", "drop", "use"])
+def test_objects_of_the_parent_do_no_harm_in_a_forked_child(way):
+    """Catches: a child with a mapped Buffer died by SIGSEGV, also at a plain exit."""
+    found = run_python("-c", FORKED, way)
+    assert (found.stdout, found.stderr) == ("7\n", "")
