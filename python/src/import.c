@@ -297,6 +297,22 @@ static bool check_entries(const struct entries *entries)
     return false;
 }
 
+/* Refuses structs and raw bytes: bfloat16 is "<V2", and a struct of 2 bytes "|V2". */
+static bool check_typestr(PyObject *typestr)
+{
+    const char *text = plain_text(typestr);
+    if (PyErr_Occurred())
+        return false;
+    if (!text || text[0] != '|' || text[1] != 'V')
+        return true;
+    PyErr_Format(
+        PyExc_BufferError,
+        "the elements are structs or raw bytes (typestr %R), which no dtype here describes: "
+        "pass a view of numbers, such as array.view(\"uint16\")",
+        typestr);
+    return false;
+}
+
 /* Reads the stream entry. Without one the data is ready. */
 static bool ready_of(PyObject *entry, CUstream *stream)
 {
@@ -316,7 +332,7 @@ static PyObject *wrap_entries(const struct entries *entries, gr_memory memory, P
     uint64_t pointer = 0;
     bool read_only = false;
     CUstream ready_on;
-    if (!check_entries(entries) ||
+    if (!check_entries(entries) || !check_typestr(entries->typestr) ||
         !desc_of(&desc, entries->shape, entries->typestr, entries->strides, NULL, NULL) ||
         !data_of(entries->data, &pointer, &read_only) || !ready_of(entries->stream, &ready_on))
         return NULL;
