@@ -712,6 +712,10 @@ class Tensor(_Closes, _Exports, _Viewed):
     It owns its memory (alloc, clone), wraps existing memory (wrap) or imports it (from_dlpack).
     Close or drop it at any time: the memory stays until its exports and views are gone and the
     streams are done. memoryview() reads a Tensor in host, pinned or managed memory.
+
+    If from_dlpack() imports the planes of an image, the methods work with all planes. The
+    properties are those of the first one, and exports, memoryview() and changes of the shape are
+    refused: use `planes`.
     """
     @classmethod
     def alloc(
@@ -813,6 +817,9 @@ class Tensor(_Closes, _Exports, _Viewed):
     def ndim(self) -> int:
         """The number of dimensions."""
     @property
+    def planes(self) -> tuple[Tensor, ...]:
+        """The planes of an image, each as a Tensor; without separate planes, only the Tensor."""
+    @property
     def shape(self) -> tuple[int, ...]:
         """The size of each dimension."""
     @property
@@ -830,7 +837,9 @@ class Tensor(_Closes, _Exports, _Viewed):
     def copy_to(self, other: _Array, *, stream: _Stream | None = None) -> None:
         """Copies the elements to anything that from_dlpack() accepts, of equal shape and dtype."""
     def tobytes(self, *, stream: _Stream | None = None) -> bytes:
-        """Its elements as bytes, without gaps. Waits for the work queued on `stream`."""
+        """Its elements as bytes, without gaps, one plane after another. Waits for the work queued
+        on `stream`.
+        """
     def used_on(self, stream: _Stream, /) -> None:
         """Records that work queued in `stream` uses the tensor: the end of its memory or mapping
         waits for it.

@@ -92,21 +92,15 @@ static bool await_bytes(gr_tensor *tensor)
 }
 
 /* A new Tensor for the same memory, which lives as long as the view. */
-static PyObject *same(PyObject *object, const gr_tensor_info *info)
-{
-    tensor_object *self = (tensor_object *)object;
-    struct desc desc;
-    desc_of_info(&desc, info);
-    return tensor_view_of(self, gr_tensor_view(self->tensor, &desc.desc));
-}
-
 static PyObject *exporter_of(PyObject *object, int flags)
 {
     const gr_tensor_info *info = tensor_info_of(object);
     const char *why = info ? refusal(info, flags) : NULL;
     if (why)
         PyErr_SetString(PyExc_BufferError, why);
-    return info && !why && await_bytes(tensor_of(object)) ? same(object, info) : NULL;
+    return info && !why && is_one_plane(object, PyExc_BufferError) && await_bytes(tensor_of(object))
+               ? tensor_same(object, info->layout)
+               : NULL;
 }
 
 int view_get(PyObject *object, struct view *view, int flags)

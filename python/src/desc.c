@@ -170,7 +170,7 @@ static PyObject *array_interface(PyObject *self, void *Py_UNUSED(closure))
 {
     gr_tensor *tensor = tensor_of(self);
     if (tensor)
-        return export_interface(tensor);
+        return is_one_plane(self, PyExc_AttributeError) ? export_interface(tensor) : NULL;
     PyErr_SetString(PyExc_AttributeError, "Tensor has been closed");
     return NULL;
 }
@@ -205,6 +205,20 @@ PROPERTY(chroma,
 PROPERTY(chroma_v,
          Py_NewRef(((tensor_object *)self)->chroma_v ? ((tensor_object *)self)->chroma_v : Py_None))
 
+/* The first plane, too, is a tensor of its own then, without the layout of the image. */
+static PyObject *planes_of(PyObject *object)
+{
+    const tensor_object *self = (tensor_object *)object;
+    PyObject *luma = self->chroma ? tensor_same(object, GR_LAYOUT_SHAPE) : Py_NewRef(object);
+    PyObject *planes = !luma            ? NULL
+                       : self->chroma_v ? PyTuple_Pack(3, luma, self->chroma, self->chroma_v)
+                       : self->chroma   ? PyTuple_Pack(2, luma, self->chroma)
+                                        : PyTuple_Pack(1, luma);
+    Py_XDECREF(luma);
+    return planes;
+}
+
+PROPERTY_IN_CALL(planes, planes_of(self))
 GUARDED_PROPERTY(array_interface)
 
 static PyObject *text_of_tensor(PyObject *self, PyObject *Py_UNUSED(none))
@@ -243,6 +257,7 @@ PyGetSetDef tensor_properties[] = {
     {"is_closed", is_closed, NULL, NULL, NULL},
     {"chroma", chroma, NULL, NULL, NULL},
     {"chroma_v", chroma_v, NULL, NULL, NULL},
+    {"planes", guarded_planes, NULL, NULL, NULL},
     {"__cuda_array_interface__", guarded_array_interface, NULL, NULL, NULL},
     {0},
 };

@@ -392,23 +392,6 @@ static PyObject *from_numpy(PyObject *object)
 
 /* ---- Any object ------------------------------------------------------------------------------ */
 
-/*
- * A view of a tensor with that layout. If `layout` is 0, the view keeps the layout of the tensor.
- */
-static PyObject *view_of(PyObject *object, gr_layout layout)
-{
-    tensor_object *self = (tensor_object *)object;
-    gr_tensor *tensor = tensor_of(object);
-    const gr_tensor_info *info = tensor ? gr_tensor_get_info(tensor) : NULL;
-    struct desc desc;
-    if (!info)
-        return tensor ? fail() : NULL;
-    desc_of_info(&desc, info);
-    if (layout)
-        desc.desc.layout = layout;
-    return tensor_view_of(self, gr_tensor_view(tensor, &desc.desc));
-}
-
 /* A tensor of the same memory with that layout. Steals `object`. */
 static PyObject *with_layout(PyObject *object, gr_layout layout)
 {
@@ -416,7 +399,7 @@ static PyObject *with_layout(PyObject *object, gr_layout layout)
     const gr_tensor_info *info = tensor ? gr_tensor_get_info(tensor) : NULL;
     if (info && info->layout == layout)
         return object;
-    PyObject *view = view_of(object, layout);
+    PyObject *view = tensor_same(object, layout);
     if (view) {
         ((tensor_object *)view)->chroma = Py_XNewRef(((tensor_object *)object)->chroma);
         ((tensor_object *)view)->chroma_v = Py_XNewRef(((tensor_object *)object)->chroma_v);
@@ -468,6 +451,8 @@ static PyObject *plane_at(PyObject *planes, Py_ssize_t index, PyObject *stream)
     PyObject *object = PySequence_GetItem(planes, index);
     PyObject *plane = object ? one_plane(object, stream) : NULL;
     Py_XDECREF(object);
+    if (plane && !is_one_plane(plane, PyExc_ValueError))
+        Py_CLEAR(plane);
     return plane;
 }
 
@@ -480,7 +465,8 @@ static PyObject *several_planes(PyObject *planes, Py_ssize_t count, PyObject *st
         good = chroma[i - 1] != NULL;
     }
     /* The chroma planes are added to a view, so that the caller's tensor does not change. */
-    PyObject *view = good ? view_of(luma, GR_LAYOUT_SHAPE) : NULL;
+    const gr_tensor_info *info = good ? tensor_info_of(luma) : NULL;
+    PyObject *view = info ? tensor_same(luma, info->layout) : NULL;
     Py_XDECREF(luma);
     if (view) {
         ((tensor_object *)view)->chroma = Py_NewRef(chroma[0]);
@@ -499,4 +485,12 @@ PyObject *import_any(PyObject *object, PyObject *stream, gr_layout layout)
         count == 2 || count == 3 ? several_planes(object, count, on) : one_plane(object, on);
     kept_release();
     return tensor && layout ? with_layout(tensor, layout) : tensor;
+}
+
+PyObject *import_one(PyObject *object, PyObject *stream)
+{
+    PyObject *tensor = import_any(object, stream, GR_LAYOUT_SHAPE);
+    if (tensor && !is_one_plane(tensor, PyExc_ValueError))
+        Py_CLEAR(tensor);
+    return tensor;
 }

@@ -64,6 +64,18 @@ PyObject *tensor_view_of(tensor_object *from, gr_tensor *view)
     return made;
 }
 
+PyObject *tensor_same(PyObject *object, gr_layout layout)
+{
+    const gr_tensor_info *info = tensor_info_of(object);
+    tensor_object *self = (tensor_object *)object;
+    struct desc desc;
+    if (!info)
+        return NULL;
+    desc_of_info(&desc, info);
+    desc.desc.layout = layout;
+    return tensor_view_of(self, gr_tensor_view(self->tensor, &desc.desc));
+}
+
 PyObject *tensor_wrap(const struct desc *desc, uint64_t address, CUstream ready_on,
                       PyObject *stream, PyObject *owner, PyObject *(*failed)(void))
 {
@@ -85,6 +97,57 @@ gr_tensor *tensor_of(PyObject *object)
 {
     return open_or_fail(((tensor_object *)object)->tensor, "Tensor");
 }
+
+/* ---- Planes ---------------------------------------------------------------------------------- */
+
+bool planes_begin(PyObject *tensor, struct planes *planes)
+{
+    const tensor_object *self = (tensor_object *)tensor;
+    PyObject *const all[] = {tensor, self->chroma, self->chroma_v};
+    planes->count = 0;
+    for (int i = 0; i < 3 && all[i]; i++) {
+        planes->objects[i] = all[i];
+        planes->tensors[i] = tensor_of(all[i]);
+        if (!planes->tensors[i] || !call_begin(all[i])) {
+            planes_end(planes);
+            return false;
+        }
+        planes->count++;
+    }
+    return true;
+}
+
+void planes_end(struct planes *planes)
+{
+    while (planes->count > 0)
+        call_end(planes->objects[--planes->count]);
+}
+
+bool is_one_plane(PyObject *tensor, PyObject *exception)
+{
+    if (!((tensor_object *)tensor)->chroma)
+        return true;
+    PyErr_SetString(exception, "the tensor has several planes: pass each of Tensor.planes");
+    return false;
+}
+
+/* The Tensor of new planes. Steals them; NULL, with an exception, if one is NULL. */
+static PyObject *joined(PyObject *made[3], int count)
+{
+    bool good = true;
+    for (int i = 0; i < count; i++)
+        good = good && made[i];
+    for (int i = good; i < count; i++)
+        if (!good)
+            Py_XDECREF(made[i]);
+    if (!good)
+        return NULL;
+    ((tensor_object *)made[0])->chroma = count > 1 ? made[1] : NULL;
+    ((tensor_object *)made[0])->chroma_v = count > 2 ? made[2] : NULL;
+    return made[0];
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
 
 static void let_go(PyObject *object)
 {
@@ -182,20 +245,21 @@ static PyObject *call_wrap(PyObject *Py_UNUSED(type), PyObject *args, PyObject *
     return tensor_wrap(&desc, address, ready_on, given, owner, wrap_failed);
 }
 
-/* Makes the stream wait until the planes are ready. */
-static bool order(PyObject *tensor, PyObject *given)
+/* The planes: records that the stream uses them, or makes it wait until they are ready. */
+static bool order(PyObject *tensor, PyObject *given, bool used)
 {
-    const tensor_object *self = (tensor_object *)tensor;
+    gr_status status = GR_OK;
+    struct planes planes;
     CUstream stream;
-    if (!stream_of(given, &stream)) /* may close the tensor */
+    if (!stream_of(given, &stream) || !planes_begin(tensor, &planes)) /* the first may close it */
         return false;
-    PyObject *const planes[] = {tensor, self->chroma, self->chroma_v};
-    for (int i = 0; i < 3 && planes[i]; i++) {
-        gr_tensor *plane = tensor_of(planes[i]);
-        if (!plane || gr_tensor_wait(plane, stream) != GR_OK)
-            return plane && fail();
-    }
-    return true;
+    for (int i = 0; i < planes.count && status == GR_OK; i++)
+        status = used ? gr_tensor_used_on(planes.tensors[i], stream)
+                      : gr_tensor_wait(planes.tensors[i], stream);
+    if (status != GR_OK)
+        fail();
+    planes_end(&planes);
+    return status == GR_OK;
 }
 
 static PyObject *call_from_dlpack(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
@@ -207,16 +271,23 @@ static PyObject *call_from_dlpack(PyObject *Py_UNUSED(type), PyObject *args, PyO
         !layout_of(name, &layout))
         return NULL;
     PyObject *tensor = import_any(object, given, layout);
-    if (tensor && is_given(given) && !order(tensor, given))
+    if (tensor && is_given(given) && !order(tensor, given, false))
         Py_CLEAR(tensor);
     return tensor;
 }
 
-/* Reads the arguments of call_view(), which change a copy of the tensor's own description. */
-static bool describe_view(struct desc *desc, const gr_tensor_info *info, PyObject *shape,
-                          PyObject *dtype, PyObject *strides, PyObject *layout)
+/* The arguments of view(): what differs from the tensor. */
+struct change {
+    PyObject *shape, *dtype, *strides, *layout;
+    size_t offset;
+    bool read_only, negative_strides;
+};
+
+/* Describes the view by a changed copy of the tensor's own description. */
+static bool describe_view(struct desc *desc, const gr_tensor_info *info, const struct change *to)
 {
     struct desc old;
+    PyObject *shape = to->shape, *dtype = to->dtype, *strides = to->strides, *layout = to->layout;
     PyObject *sizes = is_given(shape) ? Py_NewRef(shape) : numbers(info->shape, info->ndim);
     bool is_desc = sizes && desc_of(desc, sizes, dtype, strides, layout, NULL);
     Py_XDECREF(sizes);
@@ -232,72 +303,131 @@ static bool describe_view(struct desc *desc, const gr_tensor_info *info, PyObjec
         desc->desc.dtype = info->dtype;
     if (!is_given(layout) && !is_given(shape))
         desc->desc.layout = info->layout;
+    desc->desc.offset += to->offset;
+    desc->desc.read_only = to->read_only || info->read_only;
+    desc->desc.negative_strides = to->negative_strides;
     return true;
 }
 
-static PyObject *call_view(PyObject *object, PyObject *args, PyObject *keywords)
+static PyObject *view_plane(PyObject *object, const struct change *change)
 {
-    tensor_object *self = (tensor_object *)object;
-    PyObject *shape = NULL, *dtype = NULL, *strides = NULL, *layout = NULL;
-    size_t offset = 0;
-    bool read_only = false, negative_strides = false;
     const gr_tensor_info *info = tensor_info_of(object);
+    tensor_object *self = (tensor_object *)object;
     struct desc desc;
-    if (!info || !PARSE("|OOOO&$OO&O&:view",
-                        NAMES("shape", "dtype", "strides", "offset", "layout", "read_only",
-                              "negative_strides"),
-                        &shape, &dtype, &strides, SIZE(&offset), &layout, TRUTH(&read_only),
-                        TRUTH(&negative_strides)))
+    return info && describe_view(&desc, info, change)
+               ? tensor_view_of(self, gr_tensor_view(self->tensor, &desc.desc))
+               : NULL;
+}
+
+static PyObject *view_planes(const struct planes *planes, struct change *change)
+{
+    PyObject *made[3] = {view_plane(planes->objects[0], change)};
+    change->layout = NULL; /* the first plane has that of the image */
+    for (int i = 1; i < planes->count && made[i - 1]; i++)
+        made[i] = view_plane(planes->objects[i], change);
+    return joined(made, planes->count);
+}
+
+static PyObject *call_view(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    struct change change = {0};
+    struct planes planes;
+    if (!tensor_of(self) ||
+        !PARSE(
+            "|OOOO&$OO&O&:view",
+            NAMES("shape", "dtype", "strides", "offset", "layout", "read_only", "negative_strides"),
+            &change.shape, &change.dtype, &change.strides, SIZE(&change.offset), &change.layout,
+            TRUTH(&change.read_only), TRUTH(&change.negative_strides)))
         return NULL;
-    if (!describe_view(&desc, info, shape, dtype, strides, layout))
+    if ((is_given(change.shape) || is_given(change.dtype) || is_given(change.strides) ||
+         change.offset) &&
+        !is_one_plane(self, PyExc_ValueError))
         return NULL;
-    desc.desc.offset += (size_t)offset;
-    desc.desc.read_only = read_only || info->read_only;
-    desc.desc.negative_strides = negative_strides;
-    return tensor_view_of(self, gr_tensor_view(self->tensor, &desc.desc));
+    if (!planes_begin(self, &planes))
+        return NULL;
+    PyObject *made = view_planes(&planes, &change);
+    planes_end(&planes);
+    return made;
 }
 
 static PyObject *call_clone(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    PyObject *memory = NULL, *given = NULL;
-    gr_tensor *tensor = tensor_of(self), *made;
+    PyObject *memory = NULL, *given = NULL, *made[3] = {NULL};
+    struct planes planes;
     CUstream stream;
     int kind;
-    if (!tensor || !PARSE("|O$O:clone", NAMES("memory", "stream"), &memory, &given) ||
+    if (!tensor_of(self) || !PARSE("|O$O:clone", NAMES("memory", "stream"), &memory, &given) ||
         !choice_of(memory, "kind of memory", memory_names, &kind) ||
-        !stream_or(given, GR_STREAM_LEGACY, &stream))
+        !stream_or(given, GR_STREAM_LEGACY, &stream) || !planes_begin(self, &planes))
         return NULL;
-    WITHOUT_GIL(made = gr_tensor_clone(tensor, (gr_memory)kind, stream));
-    return tensor_new(made, given);
+    for (int i = 0; i < planes.count && (i == 0 || made[i - 1]); i++) {
+        gr_tensor *clone;
+        WITHOUT_GIL(clone = gr_tensor_clone(planes.tensors[i], (gr_memory)kind, stream));
+        made[i] = tensor_new(clone, given);
+    }
+    PyObject *tensor = joined(made, planes.count);
+    planes_end(&planes);
+    return tensor;
 }
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
+static bool is_same(gr_tensor *to, gr_tensor *from)
+{
+    const gr_tensor_info *one = gr_tensor_get_info(to), *other = gr_tensor_get_info(from);
+    return one && other && one->dtype == other->dtype && one->ndim == other->ndim &&
+           !memcmp(one->shape, other->shape, one->ndim * sizeof(*one->shape)) && !one->read_only;
+}
+
+/* Copies a pair of planes that does not match first, so that the failed call changes nothing. */
+static gr_status copy_planes(const struct planes *to, const struct planes *from, CUstream stream)
+{
+    gr_status status = GR_OK;
+    for (int i = 0; i < to->count && status == GR_OK; i++)
+        if (!is_same(to->tensors[i], from->tensors[i]))
+            status = gr_tensor_copy(to->tensors[i], from->tensors[i], stream);
+    for (int i = 0; i < to->count && status == GR_OK; i++)
+        status = gr_tensor_copy(to->tensors[i], from->tensors[i], stream);
+    return status;
+}
+
 /* `call` is for the message. */
-static PyObject *copy_between(gr_tensor *to, gr_tensor *from, PyObject *given, const char *call)
+static PyObject *copy_between(const struct planes *to, const struct planes *from, PyObject *given,
+                              const char *call)
 {
     CUstream stream;
     gr_status status;
-    if (!to || !from || !stream_or(given, GR_STREAM_LEGACY, &stream))
+    if (to->count != from->count) {
+        PyErr_Format(PyExc_ValueError,
+                     "the destination has %d plane%s, but the source has %d: pass a sequence of as "
+                     "many planes",
+                     to->count, to->count == 1 ? "" : "s", from->count);
         return NULL;
-    WITHOUT_GIL(status = gr_tensor_copy(to, from, stream));
+    }
+    if (!stream_or(given, GR_STREAM_LEGACY, &stream))
+        return NULL;
+    WITHOUT_GIL(status = copy_planes(to, from, stream));
     return status == GR_OK ? Py_NewRef(Py_None) : fail_with("gr_tensor_copy", call);
 }
 
 static PyObject *call_copy(PyObject *self, PyObject *args, PyObject *keywords, bool from)
 {
     PyObject *object, *given = NULL;
+    struct planes own, others;
     if (!tensor_of(self) || !PARSE_IN(from ? "copy_from" : "copy_to", "O|$O",
                                       NAMES("other", "stream"), &object, &given))
         return NULL;
     PyObject *other = import_any(object, given, GR_LAYOUT_SHAPE);
     if (!other)
         return NULL;
-    PyObject *to = from ? self : other, *source = from ? other : self, *done = NULL;
-    if (call_begin(other)) {
-        done = copy_between(tensor_of(to), tensor_of(source), given,
-                            from ? "Tensor.copy_from" : "Tensor.copy_to");
-        call_end(other);
+    PyObject *done = NULL;
+    if (planes_begin(self, &own)) {
+        if (planes_begin(other, &others)) {
+            done = from ? copy_between(&own, &others, given, "Tensor.copy_from")
+                        : copy_between(&others, &own, given, "Tensor.copy_to");
+            planes_end(&others);
+        }
+        planes_end(&own);
     }
     Py_DECREF(other);
     return done;
@@ -308,47 +438,74 @@ static int await(void *stream)
     return gr_driver_functions()->StreamSynchronize(stream);
 }
 
-/* Copies, and waits in the context of the tensor, to which a default stream belongs. */
-static int copied_out(gr_tensor *tensor, char *to, size_t bytes, CUstream stream, gr_status *status)
+/* The size of all planes. false, with an exception, if one is revoked. */
+static bool size_of_planes(const struct planes *planes, size_t sizes[3], size_t *sum)
 {
-    *status = gr_tensor_copy_to_host(tensor, to, bytes, stream);
-    return *status == GR_OK ? in_context(gr_tensor_get_info(tensor)->context, await, stream)
-                            : CUDA_SUCCESS;
+    *sum = 0;
+    for (int i = 0; i < planes->count; i++) {
+        const gr_tensor_info *info = tensor_info_of(planes->objects[i]);
+        if (!info)
+            return false;
+        sizes[i] = info->bytes;
+        *sum += info->bytes;
+    }
+    return true;
 }
 
-static PyObject *call_to_bytes(PyObject *self, PyObject *args, PyObject *keywords)
+/* Copies, and waits in the context of the tensor, to which a default stream belongs. */
+static int copied_out(const struct planes *planes, const size_t sizes[3], char *to, CUstream stream,
+                      gr_status *status)
 {
-    PyObject *given = NULL;
-    const gr_tensor_info *info = tensor_info_of(self);
-    CUstream stream;
-    CUresult result;
+    int result = CUDA_SUCCESS;
+    *status = GR_OK;
+    for (int i = 0; i < planes->count && *status == GR_OK && result == CUDA_SUCCESS; i++) {
+        gr_tensor *tensor = planes->tensors[i];
+        if (!sizes[i])
+            continue;
+        *status = gr_tensor_copy_to_host(tensor, to, sizes[i], stream);
+        if (*status == GR_OK)
+            result = in_context(gr_tensor_get_info(tensor)->context, await, stream);
+        to += sizes[i];
+    }
+    return result;
+}
+
+static PyObject *bytes_of_planes(const struct planes *planes, CUstream stream)
+{
+    size_t sizes[3], sum;
+    int result;
     gr_status status;
-    if (!info || !PARSE("|$O:tobytes", NAMES("stream"), &given) ||
-        !stream_or(given, GR_STREAM_LEGACY, &stream))
+    if (!size_of_planes(planes, sizes, &sum))
         return NULL;
-    if (!info->bytes)
-        return PyBytes_FromStringAndSize(NULL, 0);
-    size_t count = info->bytes;
-    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)count);
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)sum);
     char *to = bytes ? PyBytes_AsString(bytes) : NULL;
     if (!to)
         return NULL;
-    WITHOUT_GIL(result = copied_out(((tensor_object *)self)->tensor, to, count, stream, &status));
+    WITHOUT_GIL(result = copied_out(planes, sizes, to, stream, &status));
     if (status == GR_OK && result == CUDA_SUCCESS)
         return bytes;
     Py_DECREF(bytes);
     return status == GR_OK ? driver_fail(result, "cuStreamSynchronize") : fail();
 }
 
+static PyObject *call_to_bytes(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    PyObject *given = NULL;
+    struct planes planes;
+    CUstream stream;
+    if (!tensor_of(self) || !PARSE("|$O:tobytes", NAMES("stream"), &given) ||
+        !stream_or(given, GR_STREAM_LEGACY, &stream) || !planes_begin(self, &planes))
+        return NULL;
+    PyObject *bytes = bytes_of_planes(&planes, stream);
+    planes_end(&planes);
+    return bytes;
+}
+
 /* ---- Ordering -------------------------------------------------------------------------------- */
 
 static PyObject *on_stream(PyObject *self, PyObject *given, bool used)
 {
-    gr_tensor *tensor = tensor_of(self);
-    CUstream stream;
-    if (!tensor || !stream_of(given, &stream))
-        return NULL;
-    return none_or_fail(used ? gr_tensor_used_on(tensor, stream) : gr_tensor_wait(tensor, stream));
+    return tensor_of(self) && order(self, given, used) ? Py_NewRef(Py_None) : NULL;
 }
 
 /* ---- Exchange -------------------------------------------------------------------------------- */
@@ -369,7 +526,9 @@ static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t count,
     struct export wanted;
     gr_tensor *tensor = tensor_of(self);
     PyObject *needs =
-        tensor && export_of(&wanted, args, count, names) ? needs_of((tensor_object *)self) : NULL;
+        tensor && is_one_plane(self, PyExc_BufferError) && export_of(&wanted, args, count, names)
+            ? needs_of((tensor_object *)self)
+            : NULL;
     PyObject *capsule = needs ? export_capsule(tensor, &wanted, needs) : NULL;
     Py_XDECREF(needs);
     return capsule;

@@ -44,6 +44,9 @@ PyObject *tensor_of_mapping(gr_tensor *tensor, PyObject *mapping);
 /* Like tensor_new(), for a view of `from`. */
 PyObject *tensor_view_of(tensor_object *from, gr_tensor *view);
 
+/* A new Tensor of the same elements, without the chroma planes. */
+PyObject *tensor_same(PyObject *object, gr_layout layout);
+
 /*
  * Wraps memory that `owner` owns, whose bytes are ready after the work in `ready_on`. On failure of
  * the library returns failed().
@@ -58,6 +61,20 @@ gr_tensor *tensor_of(PyObject *object);
 const gr_tensor_info *tensor_info_of(PyObject *self);
 extern PyGetSetDef tensor_properties[];
 PyObject *tensor_represent(PyObject *object);
+
+/* The planes of an image during a call: the Tensor and its chroma planes. */
+struct planes {
+    PyObject *objects[3];
+    gr_tensor *tensors[3];
+    int count;
+};
+
+/* Begins a call on each plane. false, with an exception, if one is closed. */
+bool planes_begin(PyObject *tensor, struct planes *planes);
+void planes_end(struct planes *planes);
+
+/* Whether the Tensor has a single plane. If not, sets an exception of that type. */
+bool is_one_plane(PyObject *tensor, PyObject *exception);
 
 /* Frees a tensor, which may wait for the driver. */
 void tensor_free(gr_tensor *tensor);
@@ -138,6 +155,9 @@ PyObject *as_attribute_error(void);
  * queued. `stream` may be None.
  */
 PyObject *import_any(PyObject *object, PyObject *stream, gr_layout layout);
+
+/* Like import_any(), but refuses several planes: `from_tensor` makes a buffer of one tensor. */
+PyObject *import_one(PyObject *object, PyObject *stream);
 
 /* ---- The buffer protocol (buffer_protocol.c) ------------------------------------------------- */
 

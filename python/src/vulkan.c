@@ -152,7 +152,7 @@ static PyObject *from_tensor(PyObject *object, PyObject *args, PyObject *keyword
     if (!self || !PARSE("OO&|$O&:from_tensor", NAMES("tensor", "usage", "flags"), &given,
                         UNSIGNED(&info.usage), FLAGS(&flags)))
         return NULL;
-    PyObject *tensor = import_any(given, NULL, GR_LAYOUT_SHAPE);
+    PyObject *tensor = import_one(given, NULL);
     gr_tensor *memory = tensor ? tensor_of(tensor) : NULL;
     if (memory && call_begin(tensor)) {
         WITHOUT_GIL(resource = gr_create_vk_buffer_of(self->device, &info, memory, flags));

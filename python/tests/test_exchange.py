@@ -6,6 +6,7 @@ producers.
 import ctypes
 import gc
 import weakref
+from types import SimpleNamespace
 
 import grinterop
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from grinterop import Tensor
 
 import vk
-from conftest import elsewhere, pinned, refuses, run_python
+from conftest import elsewhere, interface, pinned, refuses, run_python
 
 
 # ---- Exports -------------------------------------------------------------------------------------
@@ -386,6 +387,81 @@ def test_planes_are_imported(cuda):
     three = Tensor.from_dlpack((first, chroma, second), layout="yuv420")
     assert three.chroma.shape == (24, 32, 2) and three.chroma_v is second
     refuses(TypeError, lambda: Tensor.from_dlpack((luma, chroma, None)))
+
+
+def test_calls_use_all_planes(cuda):
+    """Catches: copies, clones and views used the first plane only, and lost the others silently."""
+    y, u, v = (np.full(shape, k, "u1") for k, shape in enumerate([(4, 6), (2, 3), (2, 3)], 5))
+    whole = b"".join(one.tobytes() for one in (y, u, v))
+    for count in (2, 3):
+        some = (y, u, v)[:count]
+        tensor, wanted = Tensor.from_dlpack(some), whole[: 24 + 6 * (count - 1)]
+        assert tensor.tobytes() == wanted and [one.shape for one in tensor.planes] == [
+            one.shape for one in some
+        ]
+        assert not any(one.chroma for one in tensor.planes)
+        out = [np.zeros_like(one) for one in some]
+        tensor.copy_to(out, stream=cuda)
+        cuda.sync()
+        assert b"".join(one.tobytes() for one in out) == wanted
+        into = Tensor.from_dlpack([np.zeros_like(one) for one in some])
+        into.copy_from(tensor, stream=cuda)
+        for made in (into, tensor.clone("host", stream=cuda), tensor.view(read_only=True)):
+            assert made.tobytes(stream=cuda) == wanted and len(made.planes) == count
+        view = tensor.view(layout="nv12", read_only=True)
+        assert view.layout == "nv12" and all(one.is_read_only for one in view.planes)
+        for name in ("wait", "used_on"):
+            tensor = Tensor.from_dlpack(some)
+            getattr(tensor, name)(cuda)
+            tensor.planes[-1].close()
+            refuses(RuntimeError, lambda: getattr(tensor, name)(cuda), match="Tensor has been")
+    assert len(Tensor.from_dlpack(y).planes) == 1
+
+
+def test_copies_of_planes_that_differ_change_nothing(cuda):
+    source = Tensor.from_dlpack((np.ones((4, 4), "u1"), np.ones((2, 2), "u1")))
+    for planes, text in [
+        ([np.zeros((4, 4), "u1")], "has 1 plane, but the source has 2"),
+        ([np.zeros((4, 4), "u1"), np.zeros((2, 3), "u1")], "shapes differ"),
+        ([np.zeros((4, 4), "u1"), np.zeros((2, 2), "u2")], "have the types uint16 and uint8"),
+    ]:
+        to = planes if len(planes) > 1 else planes[0]
+        refuses(ValueError, lambda to=to: source.copy_to(to, stream=cuda), match=text)
+        cuda.sync()
+        assert not any(one.any() for one in planes)
+
+
+def test_calls_without_a_meaning_for_planes_are_refused(cuda):
+    """Catches: exports and new shapes used the first plane only."""
+    y, uv = np.ones((4, 4), "u1"), np.ones((2, 2, 2), "u1")
+    planes = Tensor.from_dlpack((y, uv))
+    for error, call in [
+        (BufferError, lambda: memoryview(planes)),
+        (BufferError, planes.__dlpack__),
+        (BufferError, lambda: np.asarray(planes)),
+        (AttributeError, lambda: planes.__cuda_array_interface__),
+        (ValueError, lambda: planes.view((16,))),
+        (ValueError, lambda: planes.view(dtype="int8")),
+        (ValueError, lambda: planes.view(strides=(1, 1))),
+        (ValueError, lambda: planes.view(offset=1)),
+        (ValueError, lambda: Tensor.from_dlpack((planes, uv))),
+        (ValueError, lambda: grinterop.GraphicsResource.from_tensor((y, uv))),
+    ]:
+        refuses(error, call, match=r"several planes: pass each of Tensor\.planes")
+
+
+@pytest.mark.parametrize("dtype", ["V2", [("a", "u1"), ("b", "u1")]])
+def test_structs_of_two_bytes_are_refused(cuda, dtype):
+    """Catches: they were imported as bfloat16, whose typestr is <V2."""
+    refuses(BufferError, lambda: Tensor.from_dlpack(np.zeros(4, dtype)))
+    memory = Tensor.alloc(4, "uint16", stream=cuda)
+    for typestr in ("<V2", np.dtype(dtype).str):
+        interface_of = interface(memory.handle, shape=(4,), typestr=typestr)
+        producer = SimpleNamespace(__cuda_array_interface__=interface_of)
+        if typestr == "<V2":
+            assert Tensor.from_dlpack(producer).dtype == "bfloat16"
+        else:
+            refuses(BufferError, lambda: Tensor.from_dlpack(producer), match="structs or raw bytes")
 
 
 def test_import_accepts_an_explicit_layout():
