@@ -112,7 +112,8 @@ int view_get(PyObject *object, struct view *view, int flags)
     PyObject *exporter = exporter_of(object, flags);
     call_end(object);
     /* The call ends with the view, so that nobody closes memoryview.obj. */
-    if (exporter && call_begin(exporter)) {
+    if (exporter && call_hold(exporter)) {
+        ((tensor_object *)exporter)->viewed = true;
         fill(view, gr_tensor_get_info(((tensor_object *)exporter)->tensor), flags);
         view->obj = exporter;
         return 0;
@@ -124,5 +125,5 @@ int view_get(PyObject *object, struct view *view, int flags)
 void view_release(PyObject *exporter, struct view *Py_UNUSED(view))
 {
     ENTER();
-    call_end(exporter);
+    call_let_go(exporter);
 }

@@ -74,6 +74,24 @@ void call_end(PyObject *self)
     end_to(self, NULL);
 }
 
+bool call_hold(PyObject *self)
+{
+    PyObject *whole = use_of(self)->whole;
+    if (use_of(self)->ending)
+        return refuse(self);
+    if (whole && !call_begin(whole))
+        return false;
+    use_of(self)->calls++;
+    return true;
+}
+
+void call_let_go(PyObject *self)
+{
+    use_of(self)->calls--;
+    if (use_of(self)->whole)
+        call_end(use_of(self)->whole);
+}
+
 bool exclusive_begin(PyObject *self)
 {
     if (use_of(self)->alone)

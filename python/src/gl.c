@@ -125,8 +125,8 @@ static PyObject *from_tensor(PyObject *type, PyObject *args, PyObject *keywords)
                &stream) ||
         !stream_or(stream, NULL, &checked))
         return NULL;
-    PyObject *tensor = import_any(object, stream, GR_LAYOUT_SHAPE);
-    PyObject *self = tensor ? buffer_of(type, tensor, flags) : NULL;
+    PyObject *tensor = import_one(object, stream);
+    PyObject *self = tensor ? resource_in_memory(buffer_of(type, tensor, flags), tensor) : NULL;
     Py_XDECREF(tensor);
     if (self && is_given(stream))
         ((resource_object *)self)->stream = Py_NewRef(stream);

@@ -259,6 +259,13 @@ typedef struct object {
 bool call_begin(PyObject *self);
 void call_end(PyObject *self);
 
+/*
+ * Like call_begin(), for a call that lasts as long as a reference to the object, which the garbage
+ * collector sees: takes no reference to it.
+ */
+bool call_hold(PyObject *self);
+void call_let_go(PyObject *self);
+
 /* Like call_begin(), for an exclusive call: also false if another exclusive call is under way. */
 bool exclusive_begin(PyObject *self);
 void exclusive_end(PyObject *self);

@@ -3,10 +3,9 @@
  * GraphicsResource. Names, arguments and exceptions match cuda.core's class, so that code written
  * for cuda.core runs; additions have other names.
  */
-#include "resource.h"
+#include "tensor.h"
 
 #include <grinterop/image.h>
-#include <grinterop/tensor.h>
 
 #include "lib/cuda/driver_functions.h"
 
@@ -28,6 +27,18 @@ PyObject *resource_new(PyTypeObject *type, gr_resource *resource)
     return (PyObject *)self;
 }
 
+PyObject *resource_in_memory(PyObject *self, PyObject *tensor)
+{
+    if (!self)
+        return NULL;
+    const gr_tensor_info *info = tensor_info_of(tensor);
+    PyObject *memory = info ? tensor_same(tensor, info->layout) : NULL;
+    ((resource_object *)self)->memory = memory;
+    if (!memory)
+        Py_CLEAR(self);
+    return self;
+}
+
 /* Makes the Buffer forget its resource, before code of the program runs that may use the Buffer. */
 static void leave_mapping(buffer_object *mapped)
 {
@@ -40,6 +51,7 @@ static void leave_mapping(buffer_object *mapped)
 static bool drop_mapping(resource_object *self)
 {
     buffer_object *mapped = self->mapped;
+    self->mapped = NULL;
     Py_CLEAR(self->shown);
     if (!mapped)
         return true;
@@ -64,11 +76,11 @@ static bool is_expected(const gr_error *error)
  * Closes a dropped resource with gr_resource_close(), which does the same as gr_resource_free() but
  * returns a status.
  */
-static void close_dropped(const resource_object *self)
+static void close_dropped(gr_resource *resource)
 {
     bool failed_before = gr_last_error()->status != GR_OK;
     gr_status status;
-    WITHOUT_GIL(status = gr_resource_close(self->resource, GR_STREAM_OF_MAP));
+    WITHOUT_GIL(status = gr_resource_close(resource, GR_STREAM_OF_MAP));
     if (status == GR_OK)
         return;
     if (!is_expected(gr_last_error())) {
@@ -87,6 +99,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->shown);
     Py_VISIT(self->stream);
     Py_VISIT(self->owner);
+    Py_VISIT(self->memory);
     return 0;
 }
 
@@ -97,22 +110,48 @@ static int clear(PyObject *object)
     return 0;
 }
 
+/* Ends the resource, which no call uses. Keeps the exception that is set. */
+static void let_go(resource_object *self)
+{
+    gr_resource *resource = self->resource;
+    PyObject *memory = self->memory, *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    bool unmapped = drop_mapping(self);
+    /* On other threads and at exit, the OpenGL context of the resource is rarely current. */
+    if (unmapped && self->thread == PyThread_get_thread_ident() && !python_ends())
+        close_dropped(resource);
+    self->resource = NULL;
+    self->closed = true;
+    self->memory = NULL;
+    WITHOUT_GIL(gr_resource_free(resource));
+    kept_release();
+    Py_XDECREF(memory);
+    PyErr_Restore(type, value, traceback);
+}
+
+/*
+ * The library keeps the memory of from_tensor() until the resource has ended, and with it an owner
+ * that is part of the same cycle.
+ */
+static void finalize(PyObject *object)
+{
+    ENTER();
+    resource_object *self = (resource_object *)object;
+    if (!self->memory || self->use.calls) /* called by the program, in a call */
+        return;
+    leave_mapping(self->mapped);
+    let_go(self);
+}
+
 static void end(PyObject *object)
 {
     untrack(object);
     ENTER();
     resource_object *self = (resource_object *)object;
-    gr_resource *resource = self->resource;
-    PyObject *type, *value, *traceback;
     leave_mapping(self->mapped);
     hide_object(object);
-    PyErr_Fetch(&type, &value, &traceback);
-    bool unmapped = drop_mapping(self);
-    /* On other threads and at exit, the OpenGL context of the resource is rarely current. */
-    if (unmapped && self->thread == PyThread_get_thread_ident() && !python_ends())
-        close_dropped(self);
-    WITHOUT_GIL(gr_resource_free(resource));
-    PyErr_Restore(type, value, traceback);
+    if (self->resource)
+        let_go(self);
     Py_XDECREF(self->stream);
     Py_XDECREF(self->owner);
     Py_XDECREF(self->dl_device);
@@ -274,6 +313,7 @@ static bool close_all(resource_object *self, CUstream stream)
     bool closed = resource_usable(self) && close_registration(self);
     if (closed) {
         Py_CLEAR(self->stream);
+        Py_CLEAR(self->memory);
         closed = buffer_warn(tensors);
     }
     if (!type)
@@ -351,10 +391,15 @@ static PyMethodDef own_methods[] = {
 static PyMethodDef methods[MOST_METHODS + 1];
 
 static PyType_Slot slots[] = {
-    {Py_tp_new, (void *)refuse_new},          {Py_tp_dealloc, (void *)end},
-    {Py_tp_traverse, (void *)traverse},       {Py_tp_clear, (void *)clear},
-    {Py_tp_repr, (void *)resource_represent}, {Py_tp_methods, methods},
-    {Py_tp_getset, resource_properties},      {0},
+    {Py_tp_new, (void *)refuse_new},
+    {Py_tp_dealloc, (void *)end},
+    {Py_tp_finalize, (void *)finalize},
+    {Py_tp_traverse, (void *)traverse},
+    {Py_tp_clear, (void *)clear},
+    {Py_tp_repr, (void *)resource_represent},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, resource_properties},
+    {0},
 };
 
 bool add_resource(PyObject *module)

@@ -30,6 +30,12 @@ typedef struct resource_object {
     /* The VulkanDevice, which must outlive the resource; or NULL. */
     PyObject *owner;
 
+    /*
+     * A Tensor of the memory of from_tensor(), which the library keeps, for the garbage collector:
+     * its owner may refer to the resource. NULL for other resources.
+     */
+    PyObject *memory;
+
     /* The cached result of __dlpack_device__() of a mapping. */
     PyObject *dl_device;
 } resource_object;
@@ -66,6 +72,9 @@ extern PyTypeObject *resource_type, *buffer_type;
 
 /* Wraps a gr_resource in an object of `type`. Takes ownership, even on failure. */
 PyObject *resource_new(PyTypeObject *type, gr_resource *resource);
+
+/* The resource `self`, or NULL, of from_tensor(): adds its `memory`. Steals `self`. */
+PyObject *resource_in_memory(PyObject *self, PyObject *tensor);
 
 /* Casts the object to a resource. NULL, with an exception, if it is closed, in use by another
  * thread or of another type. */

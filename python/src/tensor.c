@@ -152,13 +152,13 @@ static PyObject *joined(PyObject *made[3], int count)
 static void let_go(PyObject *object)
 {
     tensor_object *self = (tensor_object *)object;
-    PyObject *parts[] = {self->mapping, self->chroma, self->chroma_v, self->stream};
+    PyObject *parts[] = {self->mapping, self->chroma, self->chroma_v, self->stream, self->owner};
     gr_tensor *tensor = self->tensor;
     struct kept *kept = self->kept;
     self->tensor = NULL;
     self->kept = NULL;
     self->use.whole = NULL;
-    self->mapping = self->chroma = self->chroma_v = self->stream = NULL;
+    self->mapping = self->chroma = self->chroma_v = self->stream = self->owner = NULL;
     /* The rest may run code of the program. */
     kept_leave(kept);
     tensor_free(tensor);
@@ -170,8 +170,15 @@ static void let_go(PyObject *object)
 static void finalize(PyObject *object)
 {
     ENTER();
-    if (!((tensor_object *)object)->use.calls)
+    tensor_object *self = (tensor_object *)object;
+    if (!self->use.calls) {
         let_go(object);
+    } else if (self->viewed && self->use.calls == 1 && self->kept) {
+        /* The owner stays until the streams are done, and as long as the program has the view. */
+        PyObject *owner = Py_NewRef(kept_object(self->kept));
+        let_go(object);
+        self->owner = owner;
+    }
 }
 
 static int traverse(PyObject *object, visitproc visit, void *arg)
@@ -183,6 +190,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->chroma);
     Py_VISIT(self->chroma_v);
     Py_VISIT(self->stream);
+    Py_VISIT(self->owner);
     return 0;
 }
 

@@ -24,6 +24,13 @@ typedef struct tensor_object {
 
     /* The Buffer whose memory the tensor uses (a strong reference), or NULL. */
     PyObject *mapping;
+
+    /* Whether a view of the buffer protocol refers to this Tensor, which is in a call until then.
+     */
+    bool viewed;
+
+    /* The owner of the memory if the collector ended the tensor before its view, or NULL. */
+    PyObject *owner;
 } tensor_object;
 
 extern PyTypeObject *tensor_type;

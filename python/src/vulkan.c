@@ -157,7 +157,7 @@ static PyObject *from_tensor(PyObject *object, PyObject *args, PyObject *keyword
     if (memory && call_begin(tensor)) {
         WITHOUT_GIL(resource = gr_create_vk_buffer_of(self->device, &info, memory, flags));
         call_end(tensor);
-        made = resource_from(self, resource);
+        made = resource_in_memory(resource_from(self, resource), tensor);
     }
     Py_XDECREF(tensor);
     return made;

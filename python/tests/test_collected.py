@@ -52,6 +52,21 @@ def planes(owner):
     owner.made = Tensor.from_dlpack([owner.wrap().view((8, 8)), owner.wrap().view((4, 16))])
 
 
+def viewed(owner):
+    owner.views = memoryview(owner.wrap()), memoryview(owner.wrap(stream=owner).view((8, 8)))
+
+
+def in_memory(owner):
+    owner.whole = Tensor.alloc(64, exportable=True)
+    owner.__cuda_array_interface__ = owner.whole.__cuda_array_interface__
+    owner.made = GraphicsResource.from_tensor(owner)
+
+
+def in_memory_and_mapped(owner):
+    in_memory(owner)
+    owner.buffer = owner.made.map(stream=owner)
+
+
 def with_stream(owner):
     owner.name = GraphicsResource.create_gl_buffer(64)
     name = owner.name.gl_name
@@ -90,8 +105,9 @@ def ended_slots(owner):
     owner.slots.hand_over()
 
 
-TENSORS = [tensor, wrapped, views, planes, mapping_tensor]
+TENSORS = [tensor, wrapped, views, viewed, planes, mapping_tensor]
 RESOURCES = [with_stream, mapping, mapping_only, ring, slots, ended_slots]
+RESOURCES += [in_memory, in_memory_and_mapped]
 
 
 def away():
@@ -100,13 +116,16 @@ def away():
 
 
 CASES = [(gc.collect, make) for make in TENSORS + RESOURCES]
-CASES += [(away, make) for make in (tensor, wrapped, views, planes, with_stream, ring)]
+CASES += [(away, make) for make in
+          (tensor, wrapped, views, viewed, planes, in_memory, with_stream, ring)]
 
 
 @pytest.mark.parametrize("collect, make", CASES)
 def test_cycle_is_collected(collect, make, cuda, egl, recwarn):
     """Catches: no type took part in garbage collection."""
     egl.make_current()
+    if make in (in_memory, in_memory_and_mapped) and not (probe := grinterop.probe("shared")):
+        pytest.skip(probe.reason)
     gc.disable()
     owner = Owner(cuda)
     make(owner)
@@ -151,6 +170,29 @@ def test_owner_lives_until_the_streams_are_done(cuda, launch_host):  # noqa: F81
     cuda.sync()
     grinterop.collect()
     assert seen() is None and ended == [1]
+
+
+def test_a_view_keeps_the_memory_that_the_program_rescues(cuda):
+    """A finalizer of the cycle hands the view to the program after the collector ended its tensor.
+    """
+    rescued = []
+
+    class Rescuer(Owner):
+        def __del__(self):
+            rescued.append(self.view)
+
+    owner = Rescuer(cuda)
+    owner.memory[:] = 7
+    owner.view, seen = memoryview(owner.wrap()), owner.seen
+    del owner
+    gc.collect()
+    grinterop.collect()
+    gc.collect()
+    assert rescued[0].tobytes() == bytes([7]) * 64 and seen() is not None
+    rescued.clear()
+    gc.collect()
+    grinterop.collect()
+    assert seen() is None
 
 
 @pytest.mark.parametrize("with_stream", [False, True])
