@@ -903,7 +903,7 @@ def publish(
         srgb: The tensor is linear, the image sRGB.
         matrix, full_range: How YUV becomes RGB, or RGB YUV.
         bits, high_bits: For YUV in the low bits of uint16: 10 for yuv420p10le. In the high bits:
-            10 and True for P010.
+            10 and True for P010. 'p016' with `bits` needs one of both.
         chroma_position: Where fetch() takes chroma: between the pixels, at the 'left' one (H.264),
             or at the 'top_left' one (BT.2020).
         level, layer: The part of an image. With 'all', the tensor has all N layers of an array, or

@@ -338,6 +338,33 @@ def test_yuv_options_that_do_not_fit_are_named(picture, cuda):
     assert not y.any() and not u.any()
 
 
+@pytest.mark.parametrize("call", ["publish", "fetch", "framebuffer"])
+def test_p016_of_fewer_bits_needs_high_bits(picture, cuda, call):
+    """Catches: 10 bits of P016 were silently the low bits, in an almost black film."""
+    planes = y, _ = np.zeros((4, 8), "u2"), np.zeros((2, 4, 2), "u2")
+    white = np.full((4, 8, 4), 255, "u1")
+    screen = gl.Screen(8, 4)
+    gl.write_texture(screen.texture, 8, 4, white.tobytes())
+
+    def run(planes, **options):
+        grinterop.publish(picture, white, stream=cuda)
+        if call == "framebuffer":
+            grinterop.fetch_framebuffer(screen.name, planes, stream=cuda, **options)
+        else:
+            getattr(grinterop, call)(picture, planes, stream=cuda, **options)
+        cuda.sync()
+
+    tensor = Tensor.from_dlpack(planes, layout="p016")
+    for given, options in ((planes, {"layout": "p016"}), (tensor, {})):
+        for bits in (10, 12):
+            refuses(ValueError, lambda: run(given, bits=bits, **options), match="high_bits=True")
+        for high in (True, False):
+            run(given, bits=10, high_bits=high, **options)
+            assert call == "publish" or y[0, 0] == 940 << 6 * high
+        run(given, bits=16, **options)
+        run(given, **options)
+
+
 def test_planes_that_do_not_match_are_named(picture, cuda):
     luma, half, quarter = noise(4, 8), noise(4, 4), noise(2, 4)
     for planes, layout, text in [
