@@ -29,7 +29,9 @@ struct given {
 static bool channels_of(PyObject *object, const char *what, double values[4])
 {
     Py_ssize_t count = PySequence_Check(object) ? PySequence_Size(object) : -1;
-    if (!PySequence_Check(object)) {
+    if (count < 0 && PyErr_Occurred() && !is_absent(PyExc_TypeError)) /* of an array without axes */
+        return false;
+    if (count < 0) {
         double value;
         if (!read_as(what, object, DOUBLE(&value)))
             return false;

@@ -149,6 +149,7 @@ def test_numbers_of_the_options_have_53_bits(egl, cuda):
 
     assert published(np.int32([2000000000, 10]), scale=0.1) == [200000000, 1]
     assert published([3.0], scale=1 / 3) == [1.0] and published([1.0], bias=0.1) == [1.1]
+    assert published([3.0], scale=np.array(0.5), bias=np.array([1.0])) == [2.5]
     rgb, rgba = np.ones((1, 1, 3)), np.zeros((1, 1, 4))
     with GraphicsResource.create_gl_buffer(32) as buffer:
         grinterop.publish(buffer, rgb, stream=cuda, shape=(1, 1, 4), alpha=0.1)
