@@ -205,6 +205,9 @@ static bool integer_of(PyObject *object, unsigned bits, bool with_sign, const vo
         return refuse(place, PyExc_TypeError, "expected an integer, not %R",
                       (PyObject *)Py_TYPE(object), 0);
     PyObject *number = PyNumber_Index(object);
+    if (!number && PySequence_Check(object) && is_absent(PyExc_TypeError)) /* an array */
+        return refuse(place, PyExc_TypeError, "expected an integer, not %R",
+                      (PyObject *)Py_TYPE(object), 0);
     if (!number)
         return false;
     const long long low = PyLong_AsLongLongAndOverflow(number, &overflow);
@@ -245,6 +248,16 @@ int gl_name_of(PyObject *object, void *place)
                         "expected the name of an OpenGL object, an integer (moderngl: .glo, "
                         "pyglet: .id), not %R",
                         (PyObject *)Py_TYPE(object), 0);
+}
+
+int wrapped_of(PyObject *object, void *place)
+{
+    return PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__dlpack__")
+               ? refuse(place, PyExc_TypeError,
+                        "expected an address, an integer, not %R: Tensor.from_dlpack() takes the "
+                        "array itself",
+                        (PyObject *)Py_TYPE(object), 0)
+               : address_of(object, place);
 }
 
 int truth_of(PyObject *object, void *place)
@@ -474,10 +487,12 @@ bool event_of(PyObject *object, CUevent *event)
 
 static bool flag_unknown(PyObject *name)
 {
-    PyErr_Format(PyExc_ValueError,
-                 "Unknown register flag %R. Valid flags: none, read_only, read_write, "
-                 "surface_load_store, texture_gather, write_discard",
-                 name);
+    PyErr_Format(
+        PyExc_ValueError,
+        "Unknown register flag %R. Valid flags: none, read_only, read_write, "
+        "surface_load_store, texture_gather, write_discard. Join several by \"|\", or pass a "
+        "list",
+        name);
     return false;
 }
 

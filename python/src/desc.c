@@ -54,7 +54,7 @@ static bool numbers_of(PyObject *sequence, const char *what, const char *expecte
 static bool shape_of(struct desc *desc, PyObject *shape)
 {
     desc->desc.shape = desc->shape;
-    if (!PyIndex_Check(shape))
+    if (!PyIndex_Check(shape) || PySequence_Check(shape)) /* an array is both */
         return numbers_of(shape, "shape", "shape: expected an integer or several", desc->shape,
                           &desc->desc.ndim);
     desc->desc.ndim = 1;

@@ -8,12 +8,14 @@
 static const struct named transports[] = {
     {"without copy", 0}, GL_TRANSPORTS, {"any", GR_TRANSPORT_ANY}, {0}};
 
+#define TRANSPORT "transport (several: a list of names)"
+
 /* Returns the bits of one name or of several; 0 for None. */
 static bool transports_of(PyObject *object, unsigned *bits)
 {
     *bits = 0;
     if (!is_given(object) || PyUnicode_Check(object))
-        return value_of(object, "transport", transports, bits);
+        return value_of(object, TRANSPORT, transports, bits);
     PyObject *names = items_of(object, "transports: expected a name, or several");
     bool are_names = names && PyTuple_Size(names) > 0;
     if (names && !are_names)
@@ -21,7 +23,7 @@ static bool transports_of(PyObject *object, unsigned *bits)
     for (Py_ssize_t i = 0; are_names && i < PyTuple_Size(names); i++) {
         unsigned one;
         PyObject *name = PyTuple_GetItem(names, i);
-        are_names = value_of(is_given(name) ? name : names, "transport", transports, &one);
+        are_names = value_of(is_given(name) ? name : names, TRANSPORT, transports, &one);
         *bits |= one ? one : GR_TRANSPORT_INTEROP | GR_TRANSPORT_SHARED;
     }
     Py_XDECREF(names);

@@ -160,6 +160,10 @@ converter flags_of;
 converter address_of;
 #define ADDRESS(place) address_of, (1 ? (place) : (uint64_t *)NULL)
 
+/* The same for the address of Tensor.wrap(), which arrays are passed to by mistake. */
+converter wrapped_of;
+#define WRAPPED(place) wrapped_of, (1 ? (place) : (uint64_t *)NULL)
+
 /* Converts seconds to milliseconds. None waits forever. */
 bool timeout_of(PyObject *object, unsigned *timeout_ms);
 

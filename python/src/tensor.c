@@ -243,7 +243,7 @@ static PyObject *call_wrap(PyObject *Py_UNUSED(type), PyObject *args, PyObject *
     if (!PARSE("O&O|O$OOOOOO&O&:wrap",
                NAMES("pointer", "shape", "dtype", "strides", "layout", "memory", "stream", "owner",
                      "read_only", "negative_strides"),
-               ADDRESS(&address), &shape, &dtype, &strides, &layout, &memory, &given, &owner,
+               WRAPPED(&address), &shape, &dtype, &strides, &layout, &memory, &given, &owner,
                TRUTH(&read_only), TRUTH(&negative_strides)) ||
         !desc_of(&desc, shape, dtype, strides, layout, memory) ||
         !stream_or(given, GR_STREAM_NONE, &ready_on))

@@ -9,6 +9,7 @@ import functools
 import os
 import pickle
 import re
+import socket
 from pathlib import Path
 
 import grinterop
@@ -140,6 +141,9 @@ def test_arguments_of_a_wrong_type_are_named(egl, vbo, cuda):
         (lambda: alloc(1.5), "^shape: expected an integer or several"),
         (lambda: alloc((1, "2")), "^shape: expected an integer"),
         (lambda: alloc(4, strides=4), "^strides: expected integers"),
+        (lambda: alloc((np.zeros(3, "f4"), 2)), "^shape: expected an integer, not .*ndarray"),
+        (lambda: grinterop.Tensor.wrap(np.zeros(3), 3), "^pointer: .*Tensor.from_dlpack"),
+        (lambda: GraphicsResource.from_gl_buffer(np.zeros(3)), "^gl_buffer: expected an integer"),
         (lambda: image.texture(border=5), "^border: expected four numbers"),
         (lambda: image.texture(border=(1, 2, 3, "4")), "^border: expected a number"),
         (lambda: image.texture(address=5), "^address: expected a mode, or three"),
@@ -189,7 +193,9 @@ def test_mistakes_are_described_in_terms_of_python(egl, vbo, cuda):
     egl.make_current()
     create = functools.partial(GraphicsResource.create_gl_image, gl.TEXTURE_2D, gl.RGBA8)
     tensor = grinterop.Tensor.alloc((4, 4, 4), stream=cuda)
-    with create(4, 4) as image, GraphicsResource.from_gl_buffer(vbo, stream=cuda) as buffer:
+    here, _there = socket.socketpair()
+    image, buffer = create(4, 4), GraphicsResource.from_gl_buffer(vbo, stream=cuda)
+    with here, _there, image, buffer as buffer:
         publish = functools.partial(grinterop.publish, image, tensor, stream=cuda)
         with image.map(stream=cuda) as mapped:
             for refused, words in (
@@ -209,8 +215,17 @@ def test_mistakes_are_described_in_terms_of_python(egl, vbo, cuda):
             (lambda: create(4, height=-3), "^height: -3 is negative"),
             (lambda: GraphicsResource.create_gl_buffer(-64), "^size: -64 is negative"),
             (lambda: create(2**20, 4), r"at most.*\(GraphicsResource.create_gl_image\)"),
+            (lambda: create(4, 4, flags="write_discard", in_flight=4, transports="copy"),
+             'which `transports` does not allow: add it, or omit `transports`'),
+            (lambda: GraphicsResource.create_gl_buffer(64, transports="shared").send(
+                here, bytes(2**17)), "^`data` has 131072 bytes, but a message has"),
         ):
             refuses(grinterop.InvalidValueError, refused, match=words)
+        for refused, words in (
+            (lambda: create(4, 4, transports="interop|copy"), r"\(several: a list of names\);"),
+            (lambda: create(4, 4, flags="read_only surface"), r'several by "\|", or pass a list'),
+        ):
+            refuses(ValueError, refused, match=words)
         for refused, words in (
             (lambda: image.map(cuda), "stream is a keyword-only argument"),
             (lambda: publish(width="4"), "^width: expected an integer"),

@@ -145,6 +145,12 @@ def array_of(tensor):
     return np.from_dlpack(tensor, device="cpu")
 
 
+def test_shapes_may_be_arrays(cuda):
+    """Catches: "only integer scalar arrays can be converted"."""
+    for shape, wanted in ((np.array([3, 4], "i4"), (3, 4)), (np.int64(5), (5,)), ([], ())):
+        assert Tensor.alloc(shape, stream=cuda).shape == wanted
+
+
 def test_tensor_may_have_no_elements_or_dimensions(cuda):
     empty = Tensor.alloc((3, 0, 2), "f4", stream=cuda)
     assert empty.nbytes == 0 and empty.tobytes() == b"" and array_of(empty).shape == (3, 0, 2)
