@@ -9,7 +9,7 @@ import select
 from collections import deque
 from typing import Any
 
-from ._errors import WaitTimeoutError, _make
+from ._errors import InvalidValueError, WaitTimeoutError, _make
 from ._grinterop import Ring, Slots, _milliseconds
 
 # Ring._lines has the tasks of an event loop that wait for a role of the ring, in order. Each has a
@@ -90,12 +90,28 @@ async def _acquire_first(acquire: Any, role: Any, n: int, stream: Any, end: floa
             changes.close()
 
 
+def _check(acquire: Any, n: Any, stream: Any) -> None:
+    """Raises what acquire() raises for wrong arguments, and acquires nothing."""
+    try:
+        acquire(0, stream=stream, timeout=0)
+    except InvalidValueError as error:
+        if not error.message.startswith("n is 0"):
+            raise
+    if not hasattr(type(n), "__index__") or not 0 < n <= acquire.__self__.info()["slots"]:
+        try:
+            acquire(n, stream=stream, timeout=0).cancel()  # valid only for frames of replaced slots
+        except WaitTimeoutError:
+            pass
+
+
 async def _acquire(acquire: Any, role: Any, n: int, stream: Any, timeout: float | None) -> Slots:
     import asyncio
 
     limit = _milliseconds(timeout)
     loop, lines = asyncio.get_running_loop(), acquire.__self__._lines
     end = math.inf if limit is None else loop.time() + limit / 1000
+    if lines.get((loop, role)):
+        _check(acquire, n, stream)
     line = lines.setdefault((loop, role), deque())
     own = loop.create_future()
     line.append(own)

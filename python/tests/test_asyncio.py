@@ -74,6 +74,28 @@ def test_waiting_tasks_get_frames_in_order(ring, cuda):  # noqa: F811
     run(main())
 
 
+def test_wrong_arguments_are_refused_at_once(ring, cuda):  # noqa: F811
+    """Catches: behind another task, read(99) waited for its turn, or said "not available"."""
+
+    async def main():
+        (first,) = await started(ring.read())
+        for n, stream, error in [
+            ("x", None, TypeError), (0, None, ValueError), (99, None, ValueError),
+            (-1, None, ValueError), (1, "x", TypeError), (1, cuda, ValueError),
+        ]:
+            with pytest.raises(error):
+                await asyncio.wait_for(ring.read(n, stream=stream), 5)
+        (second,) = await started(ring.read(3))
+        write(ring, cuda)
+        with await first as slot:
+            assert slot.frame == 1
+        write(ring, cuda, 3)
+        with await second as slots:
+            assert slots.frames == (2, 3, 4)
+
+    run(main())
+
+
 @pytest.mark.parametrize("turns", range(6))
 def test_cancelled_task_acquires_nothing(ring, cuda, turns):  # noqa: F811
     """A task is cancelled at each step between the frame and its result."""
