@@ -17,27 +17,42 @@ from ._errors import CUDAError, _make
 # Pools keep what tensors freed, so that later tensors reuse it. They last until the process ends,
 # because tensors may.
 _pools: dict[str, Any] = {}
+_lock = threading.Lock()
 
 
 def _unsupported(message: str) -> CUDAError:
     return _make("GR_ERR_UNSUPPORTED", 0, 0, "", "exportable_memory", message)
 
 
-def _torch_pool(torch: Any) -> Any:
+def _torch_allocator(torch: Any) -> Any:
     if "torch" not in _pools:
-        allocator = torch.cuda.memory.CUDAPluggableAllocator(
+        _pools["torch"] = torch.cuda.memory.CUDAPluggableAllocator(
             _grinterop.__file__, "grinterop_torch_malloc", "grinterop_torch_free"
         )
-        # The pool needs the allocator as long as it exists.
-        _pools["torch"] = torch.cuda.MemPool(allocator.allocator()), allocator
-    return _pools["torch"][0]
+    return _pools["torch"].allocator()
+
+
+@contextmanager
+def _torch_pool(torch: Any) -> Iterator[None]:
+    """Uses a pool that no other use has: PyTorch refuses to enter a pool twice. A pool belongs to
+    the device that was current when it was made.
+    """
+    with _lock:
+        free = _pools.setdefault(f"torch {torch.cuda.current_device()}", [])
+        pool = free.pop() if free else torch.cuda.MemPool(_torch_allocator(torch))
+    try:
+        with torch.cuda.use_mem_pool(pool):
+            yield
+    finally:
+        free.append(pool)
 
 
 def _cupy_pool(cupy: Any) -> Any:
-    if "cupy" not in _pools:
-        allocate, release = _grinterop._cupy_functions()
-        allocator = cupy.cuda.CFunctionAllocator(0, allocate, release, _grinterop)
-        _pools["cupy"] = cupy.cuda.MemoryPool(allocator.malloc)
+    with _lock:
+        if "cupy" not in _pools:
+            allocate, release = _grinterop._cupy_functions()
+            allocator = cupy.cuda.CFunctionAllocator(0, allocate, release, _grinterop)
+            _pools["cupy"] = cupy.cuda.MemoryPool(allocator.malloc)
     return _pools["cupy"]
 
 
@@ -73,9 +88,6 @@ class _RmmUses:
         self.before: Any = None
 
 
-_rmm_lock = threading.Lock()
-
-
 def _rmm_uses(rmm: Any, device: int) -> _RmmUses:
     key = f"rmm {device}"
     if key not in _pools:
@@ -104,7 +116,7 @@ def _rmm_device() -> int:
 def _rmm_default(rmm: Any) -> Iterator[None]:
     """The first of overlapping uses sets the resource, and the last one restores it."""
     device = _rmm_device()
-    with _rmm_lock:
+    with _lock:
         uses = _rmm_uses(rmm, device)
         if uses.count == 0:
             uses.before = rmm.mr.get_per_device_resource(device)
@@ -113,7 +125,7 @@ def _rmm_default(rmm: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        with _rmm_lock:
+        with _lock:
             uses.count -= 1
             if uses.count == 0:
                 rmm.mr.set_per_device_resource(device, uses.before)
@@ -129,8 +141,9 @@ def exportable_memory() -> Iterator[None]:
             points = torch.empty((n, 3), device="cuda")
         resource = GraphicsResource.from_tensor(points)  # draw resource.gl_name
 
-    It serves the frameworks that the program has imported, on this thread; RMM on all threads, for
-    the current device. PyTorch without CUDA is left alone beside the others. A tensor of its own
+    It serves the frameworks that the program has imported, on this thread, and RMM on all threads;
+    PyTorch and RMM for the device that is current when it begins. Uses may nest, and threads may
+    use it at once. PyTorch without CUDA is left alone beside the others. A tensor of its own
     takes at least 2 MiB; small tensors share such a block. Freed memory stays in a pool, which
     later tensors within exportable_memory() reuse.
 
@@ -154,7 +167,7 @@ def exportable_memory() -> Iterator[None]:
         raise _unsupported("this PyTorch has no torch.cuda.use_mem_pool(): install 2.6 or newer")
     with ExitStack() as stack:
         if torch is not None:
-            stack.enter_context(torch.cuda.use_mem_pool(_torch_pool(torch)))
+            stack.enter_context(_torch_pool(torch))
         if cupy is not None:
             stack.enter_context(cupy.cuda.using_allocator(_cupy_pool(cupy).malloc))
         if rmm is not None:

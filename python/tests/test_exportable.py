@@ -4,6 +4,8 @@
 import ctypes
 import gc
 import sys
+import threading
+import time
 import weakref
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -276,6 +278,66 @@ def test_pytorch_of_the_cpu_is_left_alone_beside_cupy(imported):
     with grinterop.exportable_memory():
         assert imported.uses == ["begin"]
     assert imported.uses == ["begin", "end"]
+
+
+class Pool:
+    """Of a device."""
+
+
+class Pools:
+    """A PyTorch that refuses to enter a pool twice, or on another device, as PyTorch does."""
+
+    def __init__(self):
+        self.made, self.used, self.device, self.lock = [], [], 0, threading.Lock()
+        allocator = SimpleNamespace(allocator=lambda: None)
+        memory = SimpleNamespace(CUDAPluggableAllocator=lambda *names: allocator)
+        self.cuda = SimpleNamespace(
+            is_available=lambda: True, use_mem_pool=self.use, MemPool=self.make, memory=memory,
+            current_device=lambda: self.device,
+        )
+
+    def make(self, allocator):
+        pool = Pool()
+        pool.device = self.device
+        time.sleep(0.02)
+        self.made.append(weakref.ref(pool))
+        return pool
+
+    @contextmanager
+    def use(self, pool):
+        with self.lock:
+            assert pool not in self.used and pool.device == self.device
+            self.used.append(pool)
+        try:
+            yield
+        finally:
+            self.used.remove(pool)
+
+
+def test_uses_of_pytorch_overlap(imported):
+    """Catches: nested uses and two threads raised RuntimeError, a second device used the pool of
+    the first one, and of two first uses at once one pool ended.
+    """
+    torch = Pools()
+    imported({"torch": torch})
+    inside = threading.Barrier(3)
+
+    def use():
+        with grinterop.exportable_memory():
+            inside.wait(20)
+
+    for _ in range(2):
+        elsewhere(use, use, use)
+        gc.collect()
+        assert len(torch.made) == 3 and all(pool() for pool in torch.made) and not torch.used
+    with grinterop.exportable_memory(), grinterop.exportable_memory():
+        torch.device = 1
+        with pytest.raises(KeyError), grinterop.exportable_memory():
+            assert len(torch.used) == 3 and len(torch.made) == 4
+            raise KeyError
+    assert not torch.used
+    with grinterop.exportable_memory():
+        assert len(torch.made) == 4
 
 
 # ---- Frameworks ----------------------------------------------------------------------------------
