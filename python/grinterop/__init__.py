@@ -16,10 +16,8 @@ GraphicsResource has the same names, arguments and exceptions as cuda.core.Graph
 - Errors: CUDAError, also derived from ValueError, RuntimeError etc. where one fits.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+import typing as _typing
+from collections import abc as _abc
 
 from . import _ring as _ring
 from ._errors import (
@@ -35,7 +33,7 @@ from ._grinterop import (
 )
 from ._memory import exportable_memory
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from typing_extensions import Self
 
     from ._grinterop import _Event, _Stream
@@ -53,7 +51,7 @@ __all__ = [
 __version__ = library_version()
 
 
-class Probe(NamedTuple):
+class Probe(_typing.NamedTuple):
     """The result of probe(). True in a condition if the transport works."""
 
     usable: bool
@@ -63,7 +61,7 @@ class Probe(NamedTuple):
         return self.usable
 
 
-def probe(transport: Literal["interop", "shared", "copy", "peer"] = "interop") -> Probe:
+def probe(transport: _typing.Literal["interop", "shared", "copy", "peer"] = "interop") -> Probe:
     """Whether a transport ("interop", "shared", "copy" or "peer") works between the current OpenGL
     context and CUDA, and why."""
     usable, reason = _probe(transport)
@@ -73,7 +71,7 @@ def probe(transport: Literal["interop", "shared", "copy", "peer"] = "interop") -
 class Buffers(list[Buffer]):
     """The Buffers that map_many() returned. Leaving a `with` statement releases all of them."""
 
-    def close(self, stream: _Stream | None = None, *, wait_event: _Event = None) -> None:
+    def close(self, stream: "_Stream | None" = None, *, wait_event: "_Event" = None) -> None:
         """Releases all Buffers on `stream`, after `wait_event`. If `stream` is None, each Buffer is
         released on the stream of its map.
 
@@ -81,7 +79,7 @@ class Buffers(list[Buffer]):
         """
         _release_many(self, stream, wait_event)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Self":
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -89,8 +87,9 @@ class Buffers(list[Buffer]):
 
 
 def map_many(
-    resources: Sequence[GraphicsResource], *, stream: _Stream, wait_event: _Event = None,
-    ready_event: _Event = None, offset: int = 0, size: int = 0,
+    resources: _abc.Sequence[GraphicsResource], *, stream: "_Stream",
+    wait_event: "_Event" = None, ready_event: "_Event" = None,
+    offset: _typing.SupportsIndex = 0, size: _typing.SupportsIndex = 0,
 ) -> Buffers:
     """Maps several resources with one driver call: all or none.
 

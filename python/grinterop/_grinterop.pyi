@@ -58,13 +58,14 @@ class _HasCudaArray(Protocol):
 class _HasFileno(Protocol):
     def fileno(self) -> int: ...
 
+_Int: TypeAlias = SupportsIndex  # NumPy integers, too
 _Socket: TypeAlias = int | _HasFileno
 _Stream: TypeAlias = (
-    SupportsIndex | _CudaStream | _CudaStreamPair | _TorchStream | _CupyStream | _NumbaStream
+    _Int | _CudaStream | _CudaStreamPair | _TorchStream | _CupyStream | _NumbaStream
 )
-_Event: TypeAlias = SupportsIndex | _CudaCoreEvent | _NumbaEvent | _TorchEvent | None
-_Flags: TypeAlias = str | int | Iterable[str] | None
-_Address: TypeAlias = SupportsInt | SupportsIndex
+_Event: TypeAlias = _Int | _CudaCoreEvent | _NumbaEvent | _TorchEvent | None
+_Flags: TypeAlias = str | _Int | Iterable[str] | None
+_Address: TypeAlias = SupportsInt | _Int
 _Plane: TypeAlias = _HasDlpack | _HasCudaArray | CapsuleType
 _Array: TypeAlias = _Plane | Sequence[_Plane]
 _Attachment: TypeAlias = (
@@ -75,16 +76,16 @@ _Attachment: TypeAlias = (
         "color22", "color23", "color24", "color25", "color26", "color27", "color28", "color29",
         "color30", "color31",
     ]
-    | int
+    | _Int
     | None
 )
-_Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
-_Strides: TypeAlias = Sequence[SupportsIndex] | None
+_Shape: TypeAlias = _Int | Sequence[_Int]
+_Strides: TypeAlias = Sequence[_Int] | None
 _Dtype: TypeAlias = object  # checked by its name
 _Number: TypeAlias = SupportsFloat | None
 _Values: TypeAlias = SupportsFloat | Sequence[SupportsFloat] | None
-_Transport: TypeAlias = Literal["without copy", "interop", "shared", "copy", "peer", "any", None]
-_Transports: TypeAlias = _Transport | Sequence[_Transport]
+_Transport: TypeAlias = Literal["without copy", "interop", "shared", "copy", "peer", "any"]
+_Transports: TypeAlias = _Transport | Sequence[_Transport] | None
 _VulkanTransport: TypeAlias = Literal["without copy", "copy", "peer", "any", None]
 _Layout: TypeAlias = Literal[
     "shape", "hwc", "chw", "nv12", "p016", "nv16", "yuv444", "yuv420", "yuv422", "yuyv", "uyvy",
@@ -120,12 +121,12 @@ class _ImageFormat(TypedDict):
     channels: int
 
 class _ExternalImage(_ImageFormat, total=False):
-    width: int
-    height: int
-    depth: int
-    levels: int
-    placed_levels: int
-    layers: int
+    width: _Int
+    height: _Int
+    depth: _Int
+    levels: _Int
+    placed_levels: _Int
+    layers: _Int
     cube: bool
     color_attachment: bool
     depth_texture: bool
@@ -190,17 +191,17 @@ class _Viewed:
     def __buffer__(self, flags: int, /) -> memoryview: ...  # Python 3.12 shows it
 
 class _Samples:
-    def surface(self, level: int = 0, layer: int = 0) -> int:
+    def surface(self, level: _Int = 0, layer: _Int = 0) -> int:
         """A CUsurfObject, with which kernels write to one level and layer. Valid while the image is
         mapped, and the same in each mapping. The resource needs the flag 'surface_load_store',
         which one of create_gl_image() has if its format allows.
         """
     def texture(
-        self, level: int = 0, layer: int = 0, *, address: _Mode | Sequence[_Mode] = "clamp",
+        self, level: _Int = 0, layer: _Int = 0, *, address: _Mode | Sequence[_Mode] = "clamp",
         filter: _Filter = "point", normalized: bool | None = None, as_float: bool | None = None,
         srgb: bool | None = None, border: tuple[float, float, float, float] = (0, 0, 0, 0),
         whole: bool = False, mip_filter: _Filter = "point", mip_bias: float = 0,
-        min_level: float = 0, level_count: int = 0, anisotropy: int = 0,
+        min_level: float = 0, level_count: _Int = 0, anisotropy: _Int = 0,
     ) -> int:
         """A CUtexObject, with which kernels sample the image. Valid while the image is mapped, and
         the same in each mapping.
@@ -238,16 +239,16 @@ class GraphicsResource(_Samples):
     @overload
     @classmethod
     def from_gl_buffer(
-        cls, gl_buffer: SupportsIndex, *, flags: _Flags = None, stream: _Stream,
+        cls, gl_buffer: _Int, *, flags: _Flags = None, stream: _Stream,
         transports: _Transports = None, share_group: bool = False, follow_storage: bool = False,
-        in_flight: SupportsIndex = 0,
+        in_flight: _Int = 0,
     ) -> _MappingResource: ...
     @overload
     @classmethod
     def from_gl_buffer(
-        cls, gl_buffer: SupportsIndex, *, flags: _Flags = None, stream: None = None,
+        cls, gl_buffer: _Int, *, flags: _Flags = None, stream: None = None,
         transports: _Transports = None, share_group: bool = False, follow_storage: bool = False,
-        in_flight: SupportsIndex = 0,
+        in_flight: _Int = 0,
     ) -> Self:
         """Registers an OpenGL buffer of the current context with CUDA.
 
@@ -275,9 +276,9 @@ class GraphicsResource(_Samples):
         """
     @classmethod
     def from_gl_image(
-        cls, image: SupportsIndex, target: SupportsIndex, *, flags: _Flags = None,
+        cls, image: _Int, target: _Int, *, flags: _Flags = None,
         transports: _Transports = None, share_group: bool = False, follow_storage: bool = False,
-        in_flight: SupportsIndex = 0,
+        in_flight: _Int = 0,
     ) -> Self:
         """Registers an OpenGL texture or renderbuffer with CUDA, like from_gl_buffer().
 
@@ -298,8 +299,8 @@ class GraphicsResource(_Samples):
         """
     @classmethod
     def create_gl_buffer(
-        cls, size: SupportsIndex, *, flags: _Flags = None, transports: _Transports = None,
-        packed: bool = False, in_flight: SupportsIndex = 0,
+        cls, size: _Int, *, flags: _Flags = None, transports: _Transports = None,
+        packed: bool = False, in_flight: _Int = 0,
     ) -> Self:
         """Creates an OpenGL buffer in shared memory: draw it by its gl_name. A Ring needs such
         buffers for several frames in flight.
@@ -312,9 +313,9 @@ class GraphicsResource(_Samples):
         """
     @classmethod
     def create_gl_image(
-        cls, target: SupportsIndex, internal_format: SupportsIndex, width: SupportsIndex,
-        height: SupportsIndex, depth: SupportsIndex = 0, levels: SupportsIndex = 0, *,
-        flags: _Flags = None, transports: _Transports = None, in_flight: SupportsIndex = 0,
+        cls, target: _Int, internal_format: _Int, width: _Int,
+        height: _Int, depth: _Int = 0, levels: _Int = 0, *,
+        flags: _Flags = None, transports: _Transports = None, in_flight: _Int = 0,
     ) -> Self:
         """Creates an OpenGL texture in shared memory: draw it by its gl_name.
 
@@ -354,8 +355,8 @@ class GraphicsResource(_Samples):
         """
     @classmethod
     def from_fd(
-        cls, fd: int, size: int, *, kind: _FdKind = "opaque", dedicated: bool = False,
-        offset: int = 0, length: int = 0, image: _Image = None, flags: _Flags = None,
+        cls, fd: _Int, size: _Int, *, kind: _FdKind = "opaque", dedicated: bool = False,
+        offset: _Int = 0, length: _Int = 0, image: _Image = None, flags: _Flags = None,
     ) -> Self:
         """Imports memory that Vulkan or another process exported as a file descriptor. CUDA owns
         `fd` after success; after an exception it is still yours to close.
@@ -376,24 +377,24 @@ class GraphicsResource(_Samples):
         """
     @classmethod
     def from_nvscibuf(
-        cls, object: _Address, size: int, *, dedicated: bool = False, offset: int = 0,
-        length: int = 0, image: _Image = None, flags: _Flags = None,
+        cls, object: _Address, size: _Int, *, dedicated: bool = False, offset: _Int = 0,
+        length: _Int = 0, image: _Image = None, flags: _Flags = None,
     ) -> Self:
         """Imports a NvSciBufObj, given by its address, which stays yours. The other arguments are
         those of from_fd().
         """
     @classmethod
     def from_same_memory(
-        cls, resource: GraphicsResource, *, offset: int = 0, length: int = 0, image: _Image = None,
-        flags: _Flags = None,
+        cls, resource: GraphicsResource, *, offset: _Int = 0, length: _Int = 0,
+        image: _Image = None, flags: _Flags = None,
     ) -> Self:
         """Another resource in the imported memory of `resource`, which must not be dedicated. Both
         keep the memory. The arguments are those of from_fd().
         """
     @classmethod
     def from_win32(
-        cls, handle: _Address | str, size: int, *, kind: _Win32Kind = "opaque",
-        dedicated: bool = False, offset: int = 0, length: int = 0, image: _Image = None,
+        cls, handle: _Address | str, size: _Int, *, kind: _Win32Kind = "opaque",
+        dedicated: bool = False, offset: _Int = 0, length: _Int = 0, image: _Image = None,
         flags: _Flags = None,
     ) -> Self:
         """Imports memory by a Windows handle, as an int, or its name, as a str. The handle stays
@@ -478,7 +479,7 @@ class GraphicsResource(_Samples):
             StateError: It is in a Ring, or its OpenGL storage was replaced.
             CUDAError: Its OpenGL context is not current, or the driver refused.
         """
-    def map_linear(self, level: int = 0, layer: int = 0, *, stream: _Stream) -> Buffer:
+    def map_linear(self, level: _Int = 0, layer: _Int = 0, *, stream: _Stream) -> Buffer:
         """Maps one level and layer of an image as linear memory: the Buffer has a pointer and a
         `pitch`. It copies at the map and at the release, as the flags allow.
         """
@@ -565,7 +566,7 @@ class Buffer(_With, _Exports, _Samples):
     @property
     def stream(self) -> _Stream:
         """The stream passed to the map; None once the mapping has ended."""
-    def array(self, level: int = 0, layer: int = 0) -> int:
+    def array(self, level: _Int = 0, layer: _Int = 0) -> int:
         """The CUarray of one level and layer, as an int."""
     def close(self, stream: _Stream | None = None) -> None:
         """Ends the mapping: the graphics API can use the memory again after the work queued on
@@ -576,8 +577,8 @@ class Buffer(_With, _Exports, _Samples):
     def copy_to(self, dst: Buffer, *, stream: _Stream) -> Buffer:
         """Copies its bytes to `dst`, a Buffer of the same size, and returns `dst`."""
     def copy_from_image(
-        self, address: _Address, level: int = 0, layer: int = 0, *, pitch: int = 0, slice: int = 0,
-        host: bool = False, stream: _Stream | None = None,
+        self, address: _Address, level: _Int = 0, layer: _Int = 0, *, pitch: _Int = 0,
+        slice: _Int = 0, host: bool = False, stream: _Stream | None = None,
     ) -> None:
         """Copies one level and layer of the image to linear memory.
 
@@ -598,7 +599,7 @@ class Buffer(_With, _Exports, _Samples):
         """The CUmipmappedArray of all levels, as an int."""
     def tensor(
         self, shape: _Shape | None = None, dtype: _Dtype = "uint8", strides: _Strides = None,
-        offset: SupportsIndex = 0, *, layout: _Layout = None, read_only: bool = False,
+        offset: _Int = 0, *, layout: _Layout = None, read_only: bool = False,
         negative_strides: bool = False, memory: Literal["array"] | None = None,
     ) -> Tensor:
         """The mapping as a Tensor, without a copy. It is revoked when the mapping ends.
@@ -625,7 +626,7 @@ class Semaphore(_Closes):
     """
     @classmethod
     def from_fd(
-        cls, fd: int, *, kind: Literal["timeline", "binary"] = "timeline", value: int = 0,
+        cls, fd: _Int, *, kind: Literal["timeline", "binary"] = "timeline", value: _Int = 0,
     ) -> Self:
         """Imports a semaphore that was exported as a file descriptor. CUDA owns `fd` after success;
         after an exception it is still yours to close.
@@ -640,7 +641,7 @@ class Semaphore(_Closes):
         """Imports a NvSciSyncObj, given by its address, which must outlive it."""
     @classmethod
     def from_win32(
-        cls, handle: _Address | str, *, kind: _Win32SemaphoreKind = "timeline", value: int = 0,
+        cls, handle: _Address | str, *, kind: _Win32SemaphoreKind = "timeline", value: _Int = 0,
     ) -> Self:
         """Imports a semaphore by a Windows handle, as an int, or its name, as a str. The handle
         stays yours.
@@ -656,15 +657,15 @@ class Semaphore(_Closes):
     def describe(self) -> str:
         """One line: its type, last value, and how it waits."""
     def signal(
-        self, stream: _Stream, value: int = 0, *, key: int = 0, fence: int = 0,
+        self, stream: _Stream, value: _Int = 0, *, key: _Int = 0, fence: _Int = 0,
         skip_nvscibuf: bool = False,
     ) -> None:
         """Signals after the work queued in `stream` so far: a timeline gets `value`, which must be
         greater than the last one. The other arguments are those of wait().
         """
     def wait(
-        self, stream: _Stream, value: int = 0, *, key: int = 0, timeout: _Number = 0,
-        fence: int = 0, skip_nvscibuf: bool = False,
+        self, stream: _Stream, value: _Int = 0, *, key: _Int = 0, timeout: _Number = 0,
+        fence: _Int = 0, skip_nvscibuf: bool = False,
     ) -> None:
         """Makes later work in `stream` wait until a timeline has `value`, or until a binary
         semaphore is signalled. The CPU does not wait.
@@ -846,7 +847,7 @@ class Tensor(_Closes, _Exports, _Viewed):
         """
     def view(
         self, shape: _Shape | None = None, dtype: _Dtype = None, strides: _Strides = None,
-        offset: SupportsIndex = 0, *, layout: _Layout = None, read_only: bool = False,
+        offset: _Int = 0, *, layout: _Layout = None, read_only: bool = False,
         negative_strides: bool = False,
     ) -> Tensor:
         """The same memory with another description. None keeps the current value.
@@ -868,11 +869,11 @@ def publish(
     target: GraphicsResource | Buffer | Ring, tensor: _Array, *, stream: _Stream | None = None,
     layout: _Layout = None, bgr: bool = False, flip: bool = False, scale: _Values = None,
     bias: _Values = None, alpha: _Number = None, srgb: bool = False,
-    matrix: Literal["bt709", "bt601", "bt2020"] = "bt709", full_range: bool = False, bits: int = 0,
-    level: int = 0, layer: int | Literal["all"] = 0, offset: SupportsIndex = 0,
+    matrix: Literal["bt709", "bt601", "bt2020"] = "bt709", full_range: bool = False, bits: _Int = 0,
+    level: _Int = 0, layer: _Int | Literal["all"] = 0, offset: _Int = 0,
     shape: _Shape | None = None, dtype: _Dtype = None, strides: _Strides = None,
-    wait_event: _Event = None, timeout: _Number = None, x: int = 0, y: int = 0, width: int = 0,
-    height: int = 0, high_bits: bool = False,
+    wait_event: _Event = None, timeout: _Number = None, x: _Int = 0, y: _Int = 0, width: _Int = 0,
+    height: _Int = 0, high_bits: bool | None = None,
     chroma_position: Literal["center", "left", "top_left"] = "center",
 ) -> None:
     """Writes a tensor to graphics memory, converted to its format, in one pass on the GPU.
@@ -931,16 +932,17 @@ same arguments. RGB becomes YUV by the layouts of publish():
     cuda.sync()  # the copy is in stream order: now the bytes are there
 """
 def fetch_framebuffer(
-    framebuffer: int, tensor: _Array | dict[str, Any] | dict[int, Any], *, stream: _Stream,
-    attachment: _Attachment = None, x: SupportsIndex = 0, y: SupportsIndex = 0,
-    width: SupportsIndex = 0, height: SupportsIndex = 0, near: SupportsFloat = 0,
+    framebuffer: _Int, tensor: _Array | dict[Any, Any], *, stream: _Stream,
+    attachment: _Attachment = None, x: _Int = 0, y: _Int = 0,
+    width: _Int = 0, height: _Int = 0, near: SupportsFloat = 0,
     far: SupportsFloat = 0, reverse_z: bool = False, layout: _Layout = None, bgr: bool = False,
     flip: bool = False, scale: _Values = None, bias: _Values = None, alpha: _Number = None,
     srgb: bool = False, wait_event: _Event = None, staging: GraphicsResource | None = None,
-    rectangle: Sequence[SupportsIndex] | None = None,
-    matrix: Literal["bt709", "bt601", "bt2020"] = "bt709", full_range: bool = False, bits: int = 0,
-    high_bits: bool = False, chroma_position: Literal["center", "left", "top_left"] = "center",
-    sample: SupportsIndex = 0,
+    rectangle: Sequence[_Int] | None = None,
+    matrix: Literal["bt709", "bt601", "bt2020"] = "bt709", full_range: bool = False, bits: _Int = 0,
+    high_bits: bool | None = None,
+    chroma_position: Literal["center", "left", "top_left"] = "center",
+    sample: _Int = 0,
 ) -> None:
     """Reads a colour, depth or stencil attachment of an OpenGL framebuffer into a tensor, in stream
     order.
@@ -978,10 +980,10 @@ def fetch_framebuffer(
         CUDAError: The framebuffer is incomplete, or no OpenGL context is current.
     """
 def copy_framebuffer(
-    framebuffer: int, buffer: GraphicsResource, *, attachment: _Attachment = None,
-    x: SupportsIndex = 0, y: SupportsIndex = 0, width: SupportsIndex = 0,
-    height: SupportsIndex = 0, offset: SupportsIndex = 0,
-    rectangle: Sequence[SupportsIndex] | None = None, sample: SupportsIndex = 0,
+    framebuffer: _Int, buffer: GraphicsResource, *, attachment: _Attachment = None,
+    x: _Int = 0, y: _Int = 0, width: _Int = 0,
+    height: _Int = 0, offset: _Int = 0,
+    rectangle: Sequence[_Int] | None = None, sample: _Int = 0,
 ) -> None:
     """Copies an attachment to an OpenGL buffer, by OpenGL alone. In a Ring of such buffers CUDA
     reads frames while OpenGL draws the next ones.
@@ -1023,11 +1025,11 @@ class Ring(_Closes):
     ) -> Self: ...
     @overload
     def acquire_write(
-        self, n: SupportsIndex = 1, *, stream: _Stream, timeout: _Number = None,
+        self, n: _Int = 1, *, stream: _Stream, timeout: _Number = None,
     ) -> Slots[Buffer]: ...
     @overload
     def acquire_write(
-        self, n: SupportsIndex = 1, *, stream: None = None, timeout: _Number = None,
+        self, n: _Int = 1, *, stream: None = None, timeout: _Number = None,
     ) -> Slots[None]:
         """Acquires slots to write to. Keep the returned object while you use them: see Slots.
 
@@ -1067,11 +1069,11 @@ class Ring(_Closes):
         """
     @overload
     async def read(
-        self, n: SupportsIndex = 1, *, stream: _Stream, timeout: _Number = None,
+        self, n: _Int = 1, *, stream: _Stream, timeout: _Number = None,
     ) -> Slots[Buffer]: ...
     @overload
     async def read(
-        self, n: SupportsIndex = 1, *, stream: None = None, timeout: _Number = None,
+        self, n: _Int = 1, *, stream: None = None, timeout: _Number = None,
     ) -> Slots[None]:
         """Like acquire_read(), in asyncio: other tasks run until the frames are there.
 
@@ -1171,7 +1173,7 @@ class CudaContext(_With):
 
     Programs with cuda.core, PyTorch or CuPy pass the streams of those instead.
     """
-    def __new__(cls, device: int = 0) -> Self: ...
+    def __new__(cls, device: _Int = 0) -> Self: ...
     @property
     def handle(self) -> int:
         """The CUcontext, as an int."""
@@ -1201,8 +1203,9 @@ class EglContext(_Closes):
         CUDAError: EGL or that version is not available; the message says what is.
     """
     def __new__(
-        cls, cuda_device: int = 0, major: int = 0, minor: int = 0, *, compatibility: bool = False,
-        debug: bool = False, share: EglContext | None = None, es: bool = False,
+        cls, cuda_device: _Int = 0, major: _Int = 0, minor: _Int = 0, *,
+        compatibility: bool = False, debug: bool = False, share: EglContext | None = None,
+        es: bool = False,
     ) -> Self: ...
     @property
     def config(self) -> int:
@@ -1244,13 +1247,14 @@ class VulkanDevice(_Closes):
             always copies in memory of the GPU, 'copy' through host memory.
     """
     def __new__(
-        cls, instance: int, physical_device: int, device: int, queue: int, queue_family: int, *,
-        get_instance_proc_addr: int = 0, synchronization2: bool = False,
+        cls, instance: _Int, physical_device: _Int, device: _Int, queue: _Int,
+        queue_family: _Int, *, get_instance_proc_addr: _Int = 0, synchronization2: bool = False,
         transports: _VulkanTransport = None,
     ) -> Self: ...
     @classmethod
     def headless(
-        cls, cuda_device: int = 0, *, validation: bool = False, transports: _VulkanTransport = None,
+        cls, cuda_device: _Int = 0, *, validation: bool = False,
+        transports: _VulkanTransport = None,
     ) -> Self:
         """Creates a Vulkan device on the GPU of a CUDA device.
 
@@ -1282,13 +1286,13 @@ class VulkanDevice(_Closes):
         """The queue's family."""
     def close(self) -> None:
         """Closes the device. Its resources keep the Vulkan device alive."""
-    def create_buffer(self, size: int, usage: int, *, flags: _Flags = None) -> GraphicsResource:
+    def create_buffer(self, size: _Int, usage: _Int, *, flags: _Flags = None) -> GraphicsResource:
         """Creates a VkBuffer of `size` bytes in memory shared with CUDA. `usage` has the bits of
         VkBufferUsageFlags. Returns a GraphicsResource: see its vk_buffer.
         """
     def create_image(
-        self, format: int, width: int, height: int, usage: int, *, depth: int = 1, levels: int = 1,
-        layers: int = 1, flags: _Flags = None,
+        self, format: _Int, width: _Int, height: _Int, usage: _Int, *, depth: _Int = 1,
+        levels: _Int = 1, layers: _Int = 1, flags: _Flags = None,
     ) -> GraphicsResource:
         """Creates a VkImage in memory shared with CUDA. The arguments are those of
         VkImageCreateInfo, as numbers. Returns a GraphicsResource: see its vk_image. The first
@@ -1297,14 +1301,14 @@ class VulkanDevice(_Closes):
     def describe(self) -> str:
         """One line: its Vulkan and CUDA names, and how memory is shared."""
     def from_tensor(
-        self, tensor: _Array, usage: int, *, flags: _Flags = None,
+        self, tensor: _Array, usage: _Int, *, flags: _Flags = None,
     ) -> GraphicsResource:
         """Creates a VkBuffer in the memory of a tensor, as GraphicsResource.from_tensor() does for
         OpenGL. `usage` has the bits of VkBufferUsageFlags. See its vk_buffer.
         """
     def from_vk_buffer(
-        self, buffer: int, memory: int, memory_size: int, size: int, *, offset: int = 0,
-        dedicated: bool = False, flags: _Flags = None, in_flight: SupportsIndex = 0,
+        self, buffer: _Int, memory: _Int, memory_size: _Int, size: _Int, *, offset: _Int = 0,
+        dedicated: bool = False, flags: _Flags = None, in_flight: _Int = 0,
     ) -> GraphicsResource:
         """Registers your own VkBuffer in exportable VkDeviceMemory.
 
@@ -1313,9 +1317,9 @@ class VulkanDevice(_Closes):
         once. For 'write_discard' and 'read_only', and for submits by submit().
         """
     def from_vk_image(
-        self, image: int, memory: int, memory_size: int, format: int, width: int, height: int,
-        usage: int, *, depth: int = 1, levels: int = 1, layers: int = 1, offset: int = 0,
-        dedicated: bool = False, flags: _Flags = None, in_flight: SupportsIndex = 0,
+        self, image: _Int, memory: _Int, memory_size: _Int, format: _Int, width: _Int, height: _Int,
+        usage: _Int, *, depth: _Int = 1, levels: _Int = 1, layers: _Int = 1, offset: _Int = 0,
+        dedicated: bool = False, flags: _Flags = None, in_flight: _Int = 0,
     ) -> GraphicsResource:
         """Registers your own VkImage in exportable VkDeviceMemory, described as it was created.
 
@@ -1323,8 +1327,8 @@ class VulkanDevice(_Closes):
         """
     def submit(
         self, resources: Iterable[GraphicsResource], commands: Iterable[_Address] = (), *,
-        stages: int = 0x10000, access: int = 0x18000, layout: int = 1, first: bool = True,
-        last: bool = True, own_barriers: bool = False, fence: int = 0, queue: int = 0,
+        stages: _Int = 0x10000, access: _Int = 0x18000, layout: _Int = 1, first: bool = True,
+        last: bool = True, own_barriers: bool = False, fence: _Int = 0, queue: _Int = 0,
     ) -> None:
         """Submits VkCommandBuffers that use the resources, in order with CUDA: they wait for
         earlier releases, and later maps wait for them.
@@ -1367,7 +1371,7 @@ def set_log(level: Literal["none", "error", "warning", "info", "debug"], /) -> N
 def _last_error() -> tuple[str, int, int, str, str, str]: ...
 def _map_many(
     resources: Sequence[GraphicsResource], stream: _Stream, wait_event: _Event = None,
-    ready_event: _Event = None, offset: SupportsIndex = 0, size: SupportsIndex = 0,
+    ready_event: _Event = None, offset: _Int = 0, size: _Int = 0,
 ) -> list[Buffer]: ...
 def _milliseconds(timeout: _Number, /) -> int | None: ...
 def _parse_register_flags(flags: _Flags, /) -> int: ...

@@ -128,3 +128,9 @@ def test_dunder_all_has_every_public_name():
     assert all(hasattr(grinterop, name) for name in grinterop.__all__)
     public = {name for name in dir(_grinterop) if not name.startswith("_")}
     assert public <= set(grinterop.__all__)
+
+
+def test_the_package_has_no_other_public_names():
+    """Catches: Literal, NamedTuple, Sequence, TYPE_CHECKING and annotations."""
+    public = {name for name in vars(grinterop) if not name.startswith("_")}
+    assert public == set(grinterop.__all__)

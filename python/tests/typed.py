@@ -63,6 +63,14 @@ def tensors(resource: GraphicsResource, cuda: CudaContext) -> None:
     grinterop.fetch(resource, pixels, stream=cuda)
     images = {"color": pixels, "depth": tensor}
     grinterop.fetch_framebuffer(0, images, stream=cuda)
+    mixed = {"color": pixels, 0x8CE1: tensor, numpy.int32(0x8D00): pixels}
+    grinterop.fetch_framebuffer(0, mixed, stream=cuda)
+    level = numpy.uint32(0)
+    grinterop.publish(resource, pixels, stream=cuda, level=level, layer=level, bits=level)
+    resource.map_linear(level, numpy.int64(0), stream=cuda)
+    GraphicsResource.create_gl_buffer(64, flags=level, transports=["interop", "copy"])
+    GraphicsResource.create_gl_buffer(64, transports=[None])  # type: ignore[list-item]
+    assert_type(tensor.planes, tuple[Tensor, ...])
     grinterop.fetch_framebuffer(0, pixels, stream=cuda, attachment="color1")
     grinterop.publish(resource, tensor, stream=cuda, layout="hcw")  # type: ignore[arg-type]
     grinterop.publish(resource, 5, stream=cuda)  # type: ignore[arg-type]
