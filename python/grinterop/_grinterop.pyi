@@ -333,10 +333,10 @@ class GraphicsResource(_Samples):
     ) -> Self:
         """Creates an OpenGL buffer in the memory of a tensor: draw it by its gl_name. map() returns
         that memory, copies nothing, and orders CUDA with OpenGL: use the tensor only while the
-        resource is mapped. The resource keeps the tensor. After resize_() or set_() of a PyTorch
-        tensor create the resource again: it keeps the old memory, which later tensors may get. To
-        read the bytes by OpenGL, copy them to another buffer: glGetBufferSubData() of this one may
-        return old bytes.
+        resource is mapped. The resource keeps the tensor, and the garbage collector frees a tensor
+        that refers to it. After resize_() or set_() of a PyTorch tensor create the resource again:
+        it keeps the old memory, which later tensors may get. To read the bytes by OpenGL, copy them
+        to another buffer: glGetBufferSubData() of this one may return old bytes.
 
             with grinterop.exportable_memory():
                 points = torch.empty((n, 3), device="cuda")
@@ -1367,7 +1367,9 @@ def load(allow_software: bool = False) -> None:
         NoDriverError: No driver starts.
     """
 def set_log(level: Literal["none", "error", "warning", "info", "debug"], /) -> None:
-    """Sets what is logged to stderr: none, error, warning, info or debug."""
+    """Sets what is logged to stderr: none, error, warning, info or debug. The log has the names of
+    C.
+    """
 def _last_error() -> tuple[str, int, int, str, str, str]: ...
 def _map_many(
     resources: Sequence[GraphicsResource], stream: _Stream, wait_event: _Event = None,
