@@ -140,6 +140,9 @@ GR_API gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n);
  * Errors:
  *     GR_ERR_INVALID_VALUE  `submit` is NULL
  *     GR_ERR_STATE          the submit was committed before
+ *     GR_ERR_UNSUPPORTED    a Vulkan resource has frames in flight, whose submits gr_vk_submit()
+ *                           makes. The submit stays open: free it, and pass a new one to
+ *                           gr_vk_submit(), which copies the frame
  */
 GR_API gr_status gr_submit_commit(gr_submit *submit);
 

@@ -167,9 +167,9 @@ typedef struct gr_vk_buffer_desc {
      * The address of a mapping changes from map to map, if CUDA computes on the GPU that draws and
      * the transport is peer. Staging memory takes `in_flight` times the size of the object, of the
      * GPU that draws or of the host; gr_resource_describe() says so. Submit by gr_vk_submit():
-     * other submits get GR_ERR_UNSUPPORTED, because commands that were recorded before name another
-     * staging buffer. Submits in several queues must be ordered by the program. If `acquire` is a
-     * binary semaphore, a map waits for the last submit.
+     * gr_vk_submit_fill() and gr_submit_commit() return GR_ERR_UNSUPPORTED, because commands that
+     * were recorded before name another staging buffer. Submits in several queues must be ordered
+     * by the program. If `acquire` is a binary semaphore, a map waits for the last submit.
      */
     GR_NEW_FIELD(unsigned) in_flight;
 } gr_vk_buffer_desc;

@@ -333,18 +333,39 @@ static gr_status check_alive(gr_submit *submit, const char *call)
                : gr_live_refuse(GR_LIVE_SUBMIT, submit, call);
 }
 
-gr_status gr_submit_commit(gr_submit *submit)
+gr_status gr_submit_settle_all(gr_submit *submit, const char *call)
 {
-    GR_TRY(check_alive(submit, __func__));
+    GR_TRY(check_alive(submit, call));
     struct gr_submit_made *s = made_of(submit);
     GR_LOCKED(&lock);
     if (s->committed)
-        return gr_fail(GR_ERR_STATE, __func__, "The submit has been committed already.");
+        return gr_fail(GR_ERR_STATE, call, "The submit has been committed already.");
     s->committed = true;
     for (size_t i = 0; i < s->count; i++)
         settle_use(&s->uses[i], true);
     end(s);
     return GR_OK;
+}
+
+gr_status gr_submit_refuse_in_flight(const gr_resource *resource, const char *call)
+{
+    char text[160];
+    if (!resource->sync.turns)
+        return GR_OK;
+    resource->backend->describe(resource, text, sizeof(text));
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "%s has frames in flight, so each submit copies from or to another staging "
+                   "buffer: use gr_vk_submit() with `first` and `last`, or leave `in_flight` 0.",
+                   text);
+}
+
+gr_status gr_submit_commit(gr_submit *submit)
+{
+    GR_TRY(check_alive(submit, __func__));
+    const gr_resource *resource;
+    for (size_t place = 0; (resource = gr_submit_next(submit, &place));)
+        GR_TRY(gr_submit_refuse_in_flight(resource, __func__));
+    return gr_submit_settle_all(submit, __func__);
 }
 
 void gr_submit_settle(gr_submit *submit, const gr_resource *resource)

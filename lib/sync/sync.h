@@ -401,6 +401,15 @@ void gr_sync_end(struct gr_sync *sync, bool alive);
  */
 gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, bool of_ring, const char *call);
 
+/* Implements gr_submit_commit(). Accepts frames in flight, which gr_vk_submit() has copied. */
+gr_status gr_submit_settle_all(gr_submit *submit, const char *call);
+
+/*
+ * Refuses frames in flight for a call that records commands of the application, or commits its
+ * submit: the commands would name one staging buffer, which only gr_vk_submit() selects.
+ */
+gr_status gr_submit_refuse_in_flight(const gr_resource *resource, const char *call);
+
 /*
  * Removes a resource from the submit when the ring gets the resource back. If the submit was not
  * committed, it is undone for this resource. The last resource frees the submit.

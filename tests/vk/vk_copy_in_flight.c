@@ -652,7 +652,10 @@ VULKAN_TEST(too_little_memory_for_frames_in_flight_leaves_nothing)
 
 #define assert_needs_submit(call) assert_fails(call, GR_ERR_UNSUPPORTED, 0, "has frames in flight")
 
-/* Commands of the program cannot name the staging buffer of each frame. */
+/*
+ * Commands of the program cannot name the staging buffer of each frame. Catches: gr_submit_commit()
+ * accepted a submit of the program, and the frame was lost.
+ */
 VULKAN_TEST(submits_by_the_program_are_refused)
 {
     const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
@@ -662,7 +665,6 @@ VULKAN_TEST(submits_by_the_program_are_refused)
     VkCommandBuffer commands = vulkan_begin();
     assert_needs_submit(gr_vk_cmd_from_cuda(commands, &resource, 1, &use));
     assert_needs_submit(gr_vk_cmd_to_cuda(commands, &resource, 1, &use));
-    VK(EndCommandBuffer(commands));
     gr_submit *submit = must_make(gr_submit_begin(&resource, 1));
     VkSubmitInfo2 info = {.flags = 77};
     VkSubmitInfo info_v1 = {.waitSemaphoreCount = 77};
@@ -671,7 +673,12 @@ VULKAN_TEST(submits_by_the_program_are_refused)
     ck_assert(info.flags == 77 && info_v1.waitSemaphoreCount == 77);
     const gr_vk_submit_desc own = GR_INIT(gr_vk_submit_desc, .own_barriers = true);
     assert_fails(gr_vk_submit(submit, &own), GR_ERR_STATE, 0, "describe its first use");
+    vulkan_submit(commands, submit, NULL);
+    assert_needs_submit(gr_submit_commit(submit));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "in a submit");
     gr_submit_free(submit);
     check_frame(resource, vulkan_host(SIZE), 6);
+    write_frame(resource, 7);
+    check_frame(resource, vulkan_host(SIZE), 7);
     end_copying();
 }

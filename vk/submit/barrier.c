@@ -328,18 +328,6 @@ void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
 
 /* ---- Public calls ---------------------------------------------------------------------------- */
 
-gr_status vk_refuse_in_flight(const gr_resource *resource, const char *call)
-{
-    char text[160];
-    if (!resource->sync.turns)
-        return GR_OK;
-    resource->backend->describe(resource, text, sizeof(text));
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "%s has frames in flight, so each submit copies from or to another staging "
-                   "buffer: use gr_vk_submit() with `first` and `last`, or leave `in_flight` 0.",
-                   text);
-}
-
 static gr_status check_resources(gr_resource *const resources[], size_t n, const char *call)
 {
     for (size_t i = 0; i < n; i++) {
@@ -355,7 +343,7 @@ static gr_status check_resources(gr_resource *const resources[], size_t n, const
                            "Resource %zu belongs to another VkDevice than the first: record a "
                            "barrier for each device.",
                            i);
-        GR_TRY(vk_refuse_in_flight(resources[i], call));
+        GR_TRY(gr_submit_refuse_in_flight(resources[i], call));
     }
     return GR_OK;
 }

@@ -31,12 +31,6 @@ gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
 gr_status vk_handover_check(const struct vk_handover *way, const gr_resource *resource, size_t i,
                             const char *call);
 
-/*
- * Refuses frames in flight for a call that records commands of the application, or submits them:
- * the commands would name one staging buffer, which only gr_vk_submit() selects.
- */
-gr_status vk_refuse_in_flight(const gr_resource *resource, const char *call);
-
 /* Records the barriers of checked resources of one device. */
 void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
                         gr_resource *const resources[], size_t n);

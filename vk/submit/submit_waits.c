@@ -321,7 +321,7 @@ static void add_buffers(struct making *m)
 static gr_status check_filled(const struct making *m)
 {
     for (size_t i = 0; i < m->resource_count; i++)
-        GR_TRY(vk_refuse_in_flight(m->resources[i], m->call));
+        GR_TRY(gr_submit_refuse_in_flight(m->resources[i], m->call));
     return GR_OK;
 }
 
@@ -666,7 +666,7 @@ static gr_status submit_to_queue(struct making *m)
 /* Commits the submit, and notes who has each resource now. */
 static gr_status commit(const struct making *m)
 {
-    GR_TRY(gr_submit_commit(m->submit));
+    GR_TRY(gr_submit_settle_all(m->submit, m->call));
     for (size_t i = 0; i < m->resource_count; i++) {
         m->resources[i]->sync.held_by =
             m->last_of[i] || has_own_barriers(m, i) ? GR_HELD_BY_CUDA : GR_HELD_BY_GRAPHICS;
