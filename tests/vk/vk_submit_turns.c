@@ -70,7 +70,7 @@ VULKAN_TEST(a_submit_takes_back_only_what_cuda_has, DEVICE_KINDS)
     assert_ok(gr_vk_hand_over(&resource, 1, VK_IMAGE_LAYOUT_UNDEFINED));
     check_mapped(resource, 0x14);
     assert_fails(gr_vk_hand_over(&resource, 1, VK_IMAGE_LAYOUT_UNDEFINED), GR_ERR_STATE, 0,
-                 "CUDA has resource 0 already");
+                 "CUDA already has resource 0: leave it out");
     gr_vk_hand_over(&resource, 1, VK_IMAGE_LAYOUT_UNDEFINED);
     ck_assert_str_eq(gr_last_error()->call, "gr_vk_hand_over");
     gr_vk_hand_over(NULL, 1, VK_IMAGE_LAYOUT_UNDEFINED);

@@ -524,8 +524,8 @@ static gr_status refuse_with_cuda(const struct making *m, size_t i)
 {
     if (m->hands_over)
         return gr_fail(GR_ERR_STATE, m->call,
-                       "CUDA has resource %zu already: map it, or take it back by gr_vk_submit() "
-                       "with `first`.",
+                       "CUDA already has resource %zu: leave it out of `resources`, and map it. "
+                       "After commands that use it, gr_vk_submit() hands it over.",
                        i);
     return gr_fail(GR_ERR_STATE, m->call,
                    "CUDA has resource %zu, and the submit does not take it back: describe its "
