@@ -109,7 +109,10 @@ void vk_copy_record(VkCommandBuffer commands, const struct vk_resource *const li
     for (size_t i = 0; i < n; i++) {
         if (!is_moved(list[i], fetch, all))
             continue;
-        if (!some && !fetch)
+        if (!some && fetch) /* copies from the staging memory in the same commands come first */
+            record_barrier(list[0], commands, VK_PIPELINE_STAGE_TRANSFER_BIT, 0,
+                           VK_PIPELINE_STAGE_TRANSFER_BIT, 0);
+        else if (!some)
             record_barrier(list[0], commands, ALL | VK_PIPELINE_STAGE_HOST_BIT,
                            VK_ACCESS_HOST_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
                            VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
