@@ -70,12 +70,9 @@ struct gr_vk_device *gl_vulkan_wrap(CUdevice cuda, const char *call)
     if (!vulkan)
         return NULL;
     const gr_vk_headless_info *h = vulkan->handles;
-    gr_vk_device *device = gr_vk_device_from_vk(
-        &GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
-                 h->device, h->graphics, h->graphics_family));
-    if (device)
-        device->without_pair = true; /* the images of this device are never mapped */
-    return device;
+    return gr_vk_device_from_vk(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
+                                         h->physical_device, h->device, h->graphics,
+                                         h->graphics_family));
 }
 
 gr_semaphore *gl_vulkan_semaphore(CUdevice cuda, bool timeline, const char *call)

@@ -30,16 +30,22 @@
  * None of the calls in a frame blocks: the CUDA stream waits for the submit, and the submit waits
  * for the release.
  *
- * Order    the resources of a wrapped device share one pair of timeline semaphores. Give resources
- *          their own pair, by gr_semaphore_create_vk() and gr_resource_set_sync(), if several
- *          queues or threads use them, or if their streams should not wait for each other. A
- *          resource sent to another process (share.h) has a pair there only if it had its own here
+ * Order    the resources of a wrapped device share one pair of timeline semaphores, which the first
+ *          map, submit or ring of one of them creates. Give resources their own pair, by
+ *          gr_semaphore_create_vk() and gr_resource_set_sync(), if several queues or threads use
+ *          them, or if their streams should not wait for each other. A resource sent to another
+ *          process (share.h) has a pair there only if it had its own here
  * Layout   images are in VK_IMAGE_LAYOUT_GENERAL while CUDA has them
  * Family   while CUDA has a resource, the resource belongs to VK_QUEUE_FAMILY_EXTERNAL. The
  *          barriers of gr_vk_submit(), or of gr_vk_cmd_to_cuda() and gr_vk_cmd_from_cuda(),
  *          transfer the ownership
  * Needs    the extensions of gr_vk_device_extensions(), unless copies are allowed; the feature
- *          timelineSemaphore; and Vulkan headers of version 1.3
+ *          timelineSemaphore, except as described below; and Vulkan headers of version 1.3
+ *
+ * Without the feature timelineSemaphore, as on the devices of some engines: call
+ * gr_resource_set_sync() with GR_SEMAPHORE_NONE or binary semaphores for each resource before its
+ * first use, and record the barriers by gr_vk_cmd_to_cuda() and gr_vk_cmd_from_cuda(). grinterop
+ * then creates no timeline. It cannot query whether the feature is enabled.
  *
  * Vulkan is called through your vkGetInstanceProcAddr: grinterop is not linked with the Vulkan
  * loader. Only gr_vk_submit() uses a queue.

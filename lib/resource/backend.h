@@ -101,6 +101,13 @@ struct gr_backend {
     void (*signal_in_place)(const gr_resource *resource);
 
     /*
+     * Gives a resource without a defined order the semaphores of its graphics API, once the order
+     * is needed: they may not exist before. If there are none, the order stays undefined. NULL: the
+     * program sets the semaphores.
+     */
+    gr_status (*begin_order)(gr_resource *resource, const char *call);
+
+    /*
      * For a ring: begin_use() starts the use by the graphics API after a release by CUDA, and
      * end_use() ends this use before a map by CUDA. Both are called where the graphics API can use
      * the resources, and record errors. They are NULL if map() and unmap() already order both

@@ -48,11 +48,12 @@ static bool same_pair(const struct gr_sync *sync, const struct gr_sync *other, c
     return sync->acquire == other->acquire && sync->release == other->release;
 }
 
-static gr_status check_semaphores(const gr_resource *resource, const gr_resource *like,
+static gr_status check_semaphores(gr_resource *resource, const gr_resource *like,
                                   const gr_ring *ring, size_t i, const char *call)
 {
     const struct gr_sync *sync = &resource->sync;
     const struct gr_sync *other = &like->sync;
+    GR_TRY(gr_sync_decide(resource, call));
     if (!sync->acquire || !sync->release)
         return refuse_slot(
             i, call,
@@ -75,8 +76,8 @@ static gr_status check_semaphores(const gr_resource *resource, const gr_resource
  * Checks the properties that all slots must share, so that a group of slots can be handed over in
  * one call.
  */
-static gr_status check_kind(const gr_resource *resource, const gr_resource *like,
-                            const gr_ring *ring, size_t i, const char *call)
+static gr_status check_kind(gr_resource *resource, const gr_resource *like, const gr_ring *ring,
+                            size_t i, const char *call)
 {
     if (resource->backend != like->backend)
         return refuse_slot(
@@ -130,7 +131,7 @@ static bool is_listed_before(gr_resource *const resources[], size_t i)
 static gr_status check_beside(gr_resource *const resources[], size_t i, const gr_ring *ring,
                               const char *call)
 {
-    const gr_resource *resource = resources[i];
+    gr_resource *resource = resources[i];
     const gr_resource *like = ring ? gr_ring_any_resource(ring) : resources[0];
     GR_TRY(check_kind(resource, like, ring, i, call));
     if (resource->size != resources[0]->size ||

@@ -42,17 +42,19 @@ gr_status gr_sync_record_work(gr_resource *resource, const char *call)
     return GR_OK;
 }
 
-gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
+gr_status gr_sync_make_ready(gr_resource *resource, const char *call)
 {
-    const struct gr_sync *sync = &resource->sync;
-    if (!sync->decided && gr_sync_is_submitted(resource))
+    if (resource->sync.begun)
         return gr_fail(GR_ERR_STATE, call,
-                       "Nothing orders CUDA and the graphics API for this resource yet: set "
-                       "semaphores by gr_resource_set_sync(), or GR_SEMAPHORE_NONE for both if the "
-                       "program waits for both sides itself.");
+                       "The resource is in a submit that has begun: call gr_submit_commit() after "
+                       "the submit, or gr_submit_free() to cancel it.");
+    GR_TRY(gr_sync_decide(resource, call));
+    if (resource->sync.decided)
+        return GR_OK;
     return gr_fail(GR_ERR_STATE, call,
-                   "The resource is in a submit that has begun: call gr_submit_commit() after the "
-                   "submit, or gr_submit_free() to cancel it.");
+                   "Nothing orders CUDA and the graphics API for this resource yet: set "
+                   "semaphores by gr_resource_set_sync(), or GR_SEMAPHORE_NONE for both if the "
+                   "program waits for both sides itself.");
 }
 
 gr_status gr_sync_finish_work(gr_resource *resource, const char *call)
@@ -214,7 +216,7 @@ gr_status gr_sync_check_idle(const gr_resource *resource, const char *call)
     return GR_OK;
 }
 
-static gr_status check_settable(const gr_resource *resource, const char *call)
+static gr_status check_settable(gr_resource *resource, const char *call)
 {
     GR_TRY(gr_sync_check_idle(resource, call));
     if (!gr_sync_is_submitted(resource))

@@ -314,14 +314,25 @@ void gr_sync_warn_of_wait(const struct gr_sync *sync, const struct gr_context *c
  */
 gr_status gr_sync_take_last_use(gr_resource *resource, CUevent *event, const char *call);
 
-/* Refuses a resource that has no defined order or is in an open submit. */
-gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call) GR_COLD;
-static inline gr_status gr_sync_check_ready(const gr_resource *resource, const char *call)
+/* Gives the resource the semaphores of its backend, unless its order is defined. */
+static inline gr_status gr_sync_decide(gr_resource *resource, const char *call)
+{
+    return resource->sync.decided || !resource->backend->begin_order
+               ? GR_OK
+               : resource->backend->begin_order(resource, call);
+}
+
+/*
+ * Refuses a resource that is in an open submit, or has no defined order even after
+ * gr_sync_decide().
+ */
+gr_status gr_sync_make_ready(gr_resource *resource, const char *call) GR_COLD;
+static inline gr_status gr_sync_check_ready(gr_resource *resource, const char *call)
 {
     const struct gr_sync *sync = &resource->sync;
     bool ready = (sync->decided || !gr_sync_is_submitted(resource)) &&
                  !atomic_load_explicit(&sync->begun, memory_order_relaxed);
-    return ready ? GR_OK : gr_sync_refuse_unready(resource, call);
+    return ready ? GR_OK : gr_sync_make_ready(resource, call);
 }
 
 /*

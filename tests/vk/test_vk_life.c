@@ -21,10 +21,15 @@
 
 GROUP("work that is still pending", add_vulkan_case)
 
-/* Creates a resource, which frees the objects whose free was deferred. */
+/*
+ * Creates a resource, which frees the objects whose free was deferred. Its submit creates the
+ * semaphores of the device, which stay.
+ */
 static void collect(void)
 {
-    gr_resource_free(must_create(4, GR_READ_WRITE));
+    gr_resource *resource = must_create(4, GR_READ_WRITE);
+    gr_submit_free(must_make(gr_submit_begin(&resource, 1)));
+    gr_resource_free(resource);
 }
 
 /*

@@ -78,12 +78,10 @@ struct gr_vk_device {
     bool has_timeline;
     /* whether timeline and binary semaphores can be exported to CUDA */
     bool exports_timeline, exports_binary;
-    /* the device has no pair, because the code that wraps the device synchronises the resources */
-    bool without_pair;
     gr_vk_device_info info;
     char text[1260];                /* the description of the device */
     struct gr_lock lock;            /* protects the following members */
-    struct gr_semaphore_pair *pair; /* created for the first resource, or NULL */
+    struct gr_semaphore_pair *pair; /* created for the first use of a resource, or NULL */
     /* the recordings (vk/sync/sync.h), the least recently used first */
     struct vk_recording *recordings;
     /* these functions, unless NULL, end the pair and the recordings after the last hold */

@@ -68,6 +68,28 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
 
 #endif
 
+/* Gives the resource the pair of its device; without timelines the application sets semaphores. */
+static gr_status begin_order(gr_resource *resource, const char *call)
+{
+    struct gr_semaphore_pair *pair;
+    GR_TRY(vk_pair_get(vk_resource_of(resource)->binding.device, &pair, call));
+    if (pair)
+        gr_sync_begin(&resource->sync, pair);
+    return GR_OK;
+}
+
+/*
+ * The end of the import may block until a stream goes on that waits for the device. To name that
+ * wait, also a resource without a use needs the semaphores.
+ */
+static gr_status unregister(gr_resource *resource)
+{
+    struct gr_semaphore_pair *pair = vk_pair_now(vk_resource_of(resource)->binding.device);
+    if (pair && !resource->sync.decided)
+        gr_sync_begin(&resource->sync, pair);
+    return gr_external_unregister(resource);
+}
+
 /* Only POSIX systems share resources with other processes. */
 #ifdef _WIN32
 #define SEMAPHORES .create_semaphore = NULL
@@ -80,8 +102,8 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
 /* The operations that all transports have in common. */
 #define OPERATIONS                                                                                 \
     .api = GR_GRAPHICS_VULKAN, GR_EXTERNAL_OPERATIONS, .run = gr_external_run,                     \
-    .unregister = gr_external_unregister, .collect = gr_external_collect, .describe = describe,    \
-    .destroy = destroy, SEMAPHORES
+    .unregister = unregister, .collect = gr_external_collect, .describe = describe,                \
+    .destroy = destroy, .begin_order = begin_order, SEMAPHORES
 
 #define COPIES .map = vk_copy_map, .unmap = vk_copy_unmap
 
@@ -136,19 +158,13 @@ VkDeviceMemory gr_vk_memory(const gr_resource *resource)
     return b ? b->memory : VK_NULL_HANDLE;
 }
 
-/*
- * Sets the semaphore pair of a new resource. Without a pair the order stays undefined until the
- * application sets semaphores.
- */
-static void begin_order(struct vk_resource *r, struct gr_semaphore_pair *pair)
+/* Returns who has a new resource. */
+static enum gr_holder first_holder(const struct vk_resource *r)
 {
-    struct gr_sync *sync = &r->external.base.sync;
-    if (pair)
-        gr_sync_begin(sync, pair);
     /* A new buffer of the application may have contents, and only a submit copies them. */
     const bool has_contents =
         gr_external_is_copied(&r->external) && !r->owned && gr_resource_reads(&r->external.base);
-    sync->held_by = r->binding.image || has_contents ? GR_HELD_BY_GRAPHICS : GR_HELD_BY_NOBODY;
+    return r->binding.image || has_contents ? GR_HELD_BY_GRAPHICS : GR_HELD_BY_NOBODY;
 }
 
 /* Allocates the copy. */
@@ -192,11 +208,9 @@ gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external
                               unsigned flags, const char *call)
 {
     struct gr_context context;
-    struct gr_semaphore_pair *pair;
     const struct vk_binding *b = &draft->binding;
     struct vk_resource *r = gr_check_memory(malloc(sizeof(*r)), call);
-    if (!r || vk_pair_get(b->device, &pair, call) != GR_OK ||
-        gr_context_hold(&b->device->context, &context, call) != GR_OK)
+    if (!r || gr_context_hold(&b->device->context, &context, call) != GR_OK)
         goto fail;
     *r = *draft;
     r->external.base.backend = &vk_external;
@@ -208,7 +222,7 @@ gr_resource *vk_resource_make(const struct vk_resource *draft, const gr_external
         r->why = NULL;
         vk_device_hold(b->device);
         vk_device_begin_use(b->device);
-        begin_order(r, pair);
+        r->external.base.sync.held_by = first_holder(r);
         return &r->external.base;
     }
     gr_context_drop(&context);

@@ -185,7 +185,12 @@ gr_status vk_semaphore_new(const gr_vk_device *device, VkSemaphoreType kind, boo
     *semaphore = VK_NULL_HANDLE;
     return vk_fail(result, "vkCreateSemaphore", "A %s semaphore was refused.%s",
                    timeline ? "timeline" : "binary",
-                   timeline ? " Is the feature timelineSemaphore enabled?" : "");
+                   timeline ? " Enable the feature timelineSemaphore in vkCreateDevice. Or do "
+                              "without timelines: call gr_resource_set_sync() with other "
+                              "semaphores or with GR_SEMAPHORE_NONE before the first map or "
+                              "submit, and record barriers by gr_vk_cmd_from_cuda() and "
+                              "gr_vk_cmd_to_cuda()."
+                            : "");
 }
 
 gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
@@ -311,12 +316,17 @@ static struct gr_semaphore_pair *set_pair(gr_vk_device *device, struct gr_semaph
     return device->pair;
 }
 
+struct gr_semaphore_pair *vk_pair_now(gr_vk_device *device)
+{
+    return set_pair(device, NULL);
+}
+
 gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair, const char *call)
 {
     *pair = NULL;
-    if (!device->has_timeline || device->without_pair)
+    if (!device->has_timeline)
         return GR_OK;
-    *pair = set_pair(device, NULL);
+    *pair = vk_pair_now(device);
     if (*pair)
         return GR_OK;
     /* without the lock, because creating a semaphore may end objects of the program */

@@ -36,10 +36,12 @@ gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *
 
 /*
  * Returns the pair of the device, which the first call creates. If the device has no timeline
- * semaphores, or its resources should not have the pair, returns GR_OK and NULL. The device owns
- * the pair.
+ * semaphores, returns GR_OK and NULL. The device owns the pair.
  */
 gr_status vk_pair_get(gr_vk_device *device, struct gr_semaphore_pair **pair, const char *call);
+
+/* Returns the pair of the device, or NULL if it has not been created. */
+struct gr_semaphore_pair *vk_pair_now(gr_vk_device *device);
 
 /* ---- Operations: semaphore_operations.c ------------------------------------------------------ */
 
