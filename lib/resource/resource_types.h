@@ -145,7 +145,10 @@ struct gr_resource {
     gr_buffer *current;
     gr_resource *after; /* the next resource of the group: gr_group_has() */
     bool is_image, is_3d;
-    /* The resource is in a ring, and only the ring may map it. Cleared last, on any thread. */
+    /*
+     * The resource is in a ring, and only the ring may map it; or it is staging memory of the
+     * library, whose maps and uses by OpenGL are apart. Cleared last, on any thread.
+     */
     atomic_bool in_a_ring;
     bool parked;               /* the end of the resource is deferred: backend->park() */
     bool claimed;              /* a thread is ending the resource */
