@@ -98,6 +98,44 @@ VULKAN_TEST(wrong_flags_and_null_are_refused)
     assert_null_invalid(gr_from_vk_image(vk.wrap, NULL, GR_READ_WRITE), "NULL");
 }
 
+static void check_first_map(gr_resource *resource, bool refused)
+{
+    assert_made(resource);
+    if (refused)
+        assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "because it is new");
+    else
+        must_release(must_make(gr_map(resource, fx.stream)));
+    gr_resource_free(resource);
+}
+
+/*
+ * Images have a layout, and copied buffers of the application have contents: both are Vulkan's
+ * until a submit hands them over.
+ */
+VULKAN_TEST(a_new_object_is_mapped_before_a_submit_only_if_that_loses_nothing)
+{
+    static const unsigned all[] = {GR_READ_WRITE, GR_READ_ONLY, GR_WRITE_DISCARD};
+    const VkBufferCreateInfo buffer_info = vulkan_buffer_info(256);
+    const VkImageCreateInfo image_info = good_info("2D");
+    struct vulkan_own own = vulkan_own(256, false);
+    struct vulkan_image image =
+        vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, false, GR_READ_WRITE);
+    const gr_vk_buffer_desc buffer =
+        GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
+                .memory_size = own.memory_size, .size = 256, .dedicated = own.dedicated);
+    image.own.create_info = &image.info;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        gr_resource *given = must_make(gr_from_vk_buffer(vk.wrap, &buffer, all[i]));
+        const bool copied = gr_resource_get_info(given)->transport != GR_TRANSPORT_EXTERNAL;
+        check_first_map(given, copied && all[i] != GR_WRITE_DISCARD);
+        check_first_map(gr_create_vk_buffer(vk.wrap, &buffer_info, all[i]), false);
+        check_first_map(gr_create_vk_image(vk.wrap, &image_info, all[i]), true);
+        check_first_map(gr_from_vk_image(vk.wrap, &image.own, all[i]), true);
+    }
+    vulkan_image_own_free(&image);
+    vulkan_own_free(&own);
+}
+
 VULKAN_TEST(wrong_offsets_and_sizes_of_memory_are_refused)
 {
     struct vulkan_image image =
