@@ -135,16 +135,16 @@ struct answer {
 static gr_status ask(const struct probe *probe, struct answer *answer, const char *call)
 {
     struct contexts contexts;
-    bool pushed;
+    gr_entered entered;
     GR_TRY(gl_context_begin(&contexts.gl, call, "you want to query"));
     GR_TRY(gr_context_choose(&contexts.cuda, gl_find_nearest_device, call));
-    gr_status status = gr_context_enter(&contexts.cuda, &pushed, call);
+    gr_status status = gr_context_enter(&contexts.cuda, &entered, call);
     if (status == GR_OK) {
         gr_attempt_begin();
         const bool works = probe->works(&contexts, answer->reason, sizeof(answer->reason));
         answer->info = (gr_transport_info){probe->transport, works, answer->reason};
         gr_attempt_end();
-        gr_context_leave(pushed);
+        gr_context_leave(entered);
     }
     gr_context_drop(&contexts.cuda);
     return status;

@@ -52,7 +52,7 @@ struct fetch {
     unsigned int name;        /* the OpenGL buffer to write: `staging`, or its next buffer */
     gr_buffer *buffer;        /* the mapping of `staging` */
     struct gr_use use;        /* of `staging` */
-    bool *pushed;             /* of gr_use_check() */
+    gr_entered *entered;      /* of gr_use_check() */
     const char *call;
 };
 
@@ -125,7 +125,7 @@ static gr_status check_staging(struct fetch *f)
     GR_TRY(gr_resource_check_given(f->given, f->call));
     GR_TRY(check_buffer(f->given, "staging", f->call));
     f->staging = f->given;
-    GR_TRY(gr_use_check(&f->use, f->pushed)); /* which skips immutable and shared storage */
+    GR_TRY(gr_use_check(&f->use, f->entered)); /* which skips immutable and shared storage */
     return gl_of(f->given)->immutable || gl_shared_of(f->given)
                ? check_storage(f->given, f->stream, f->call)
                : GR_OK;
@@ -365,7 +365,7 @@ static gr_status find_parts(struct fetch *f)
         return GR_OK;
     f->use.held = true;
     f->staging = gl_kept_staging(f->context, end, f->call);
-    return f->staging ? gr_use_check(&f->use, f->pushed) : gr_last_error()->status;
+    return f->staging ? gr_use_check(&f->use, f->entered) : gr_last_error()->status;
 }
 
 static gr_status check_size(const struct fetch *f, const char *name)
@@ -433,10 +433,10 @@ static gr_status fetch(unsigned int framebuffer, struct part *parts, gr_tensor *
                        const gr_framebuffer_options *const options[], size_t n, CUstream stream,
                        const char *call)
 {
-    GR_ENTERED pushed = false;
+    GR_ENTERED entered = 0;
     struct fetch f = {.framebuffer = framebuffer, .parts = parts, .stream = stream, .call = call};
     struct gl_context context;
-    f.pushed = &pushed;
+    f.entered = &entered;
     f.use = (struct gr_use){
         .call = call, .resources = &f.staging, .n = 1, .stream = stream, .buffers = &f.buffer};
     GR_TRY(begin(&context, call));

@@ -32,16 +32,16 @@ struct gl_object_text gl_object_text(const gr_resource *resource)
 gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, unsigned flags,
                          const char *call)
 {
-    bool pushed;
+    gr_entered entered;
     struct gr_context context;
     void *handle = NULL;
     gr_endings_collect();
     GR_TRY(gr_context_choose(&context, maker->find_device, call));
     r->maker = maker;
-    gr_status status = gr_context_enter(&context, &pushed, call);
+    gr_status status = gr_context_enter(&context, &entered, call);
     if (status == GR_OK) {
         status = maker->make_side(r, flags, &handle, call);
-        gr_context_leave(pushed);
+        gr_context_leave(entered);
     }
     if (status == GR_OK)
         gr_resource_init(&r->base, r->base.is_image ? maker->images : maker->buffers, &context,

@@ -196,15 +196,15 @@ static void end_list(struct gl_part *list)
 static void trim(struct pool *pool)
 {
     struct gl_block *spare;
-    bool pushed;
+    gr_entered entered;
     if (!pool->emptied)
         return;
     pool->emptied = false;
     GR_KEEP_ERROR();
-    bool alive = gr_context_try(&pool->cuda, &pushed);
+    bool alive = gr_context_try(&pool->cuda, &entered);
     while ((spare = take_spare(pool)))
         end_block(spare, alive);
-    gr_context_leave(pushed);
+    gr_context_leave(entered);
 }
 
 /* Frees the parts that OpenGL has finished with. The OpenGL context is current. */

@@ -273,7 +273,7 @@ static void discard(struct gl_shared *r, struct gr_context *cuda)
 gr_status gl_shared_create(struct gl_wish *wish)
 {
     struct gr_context cuda;
-    bool pushed;
+    gr_entered entered;
     if (wish->image)
         GR_TRY(gl_shared_check_format(wish->image, wish->call));
     GR_TRY(wish->memory ? gr_context_hold(&wish->memory->tensor->context, &cuda, wish->call)
@@ -285,10 +285,10 @@ gr_status gl_shared_create(struct gl_wish *wish)
     }
     r->gl.base.backend = wish->memory ? &gl_of_tensor : &gl_shared;
     r->gl.context = wish->context;
-    gr_status status = gr_context_enter(&cuda, &pushed, wish->call);
+    gr_status status = gr_context_enter(&cuda, &entered, wish->call);
     if (status == GR_OK) {
         status = make_parts(r, &cuda, wish);
-        gr_context_leave(pushed);
+        gr_context_leave(entered);
     }
     if (status == GR_OK)
         wish->made = &r->gl;

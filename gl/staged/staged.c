@@ -424,11 +424,11 @@ static gr_status unregister(gr_resource *resource)
  */
 static void end_staging(gr_resource *resource)
 {
-    GR_ENTERED pushed = false;
+    GR_ENTERED entered = 0;
     const struct gr_last_work *work = &resource->sync.work;
     if (!gl_staged_of(resource) || is_owed(resource))
         return;
-    if (gr_context_enter(&resource->context, &pushed, "The end") != GR_OK)
+    if (gr_context_enter(&resource->context, &entered, "The end") != GR_OK)
         return;
     if (!work->recorded || gr_driver()->EventQuery(work->event) == CUDA_SUCCESS) {
         gr_work_end(&resource->sync.work, true);

@@ -132,6 +132,10 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  *     gr_buffer_release(buffer);
  *
  * If the pointer has changed since the last map, update the graph (cuGraphExecKernelNodeSetParams).
+ *
+ * Calls for other streams leave a capture valid, in any thread and also if its mode is global, as
+ * in PyTorch: they run with a relaxed cuThreadExchangeStreamCaptureMode(). Calls of your own
+ * between them, such as cuMemAlloc(), still invalidate a global capture.
  */
 
 /* For a release, an unmap or a close: the stream of the map. Always valid if nothing is mapped. */

@@ -138,52 +138,71 @@ static inline bool is_current(const struct gr_driver_api *cu, const struct gr_co
     return cu->CtxGetCurrent(&current) == CUDA_SUCCESS && current == context->handle;
 }
 
+/* A context that was pushed, and the mode to restore plus 1; relaxed needs no restoring. */
+enum { PUSHED = 1, MODE = 2 };
+
+gr_entered gr_context_entered(bool pushed)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (gr_driver()->ThreadExchangeStreamCaptureMode(&mode) != CUDA_SUCCESS)
+        mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    return (pushed ? PUSHED : 0) |
+           (mode == CU_STREAM_CAPTURE_MODE_RELAXED ? 0 : MODE * ((gr_entered)mode + 1));
+}
+
+void gr_context_restore(gr_entered entered)
+{
+    CUcontext popped;
+    CUstreamCaptureMode mode = (CUstreamCaptureMode)(entered / MODE - 1);
+    if (entered >= MODE)
+        gr_driver()->ThreadExchangeStreamCaptureMode(&mode);
+    if (entered & PUSHED)
+        gr_driver()->CtxPopCurrent(&popped);
+}
+
 /* Other failures of the query than a destroyed context are left to the push. */
-static inline CUresult enter(const struct gr_context *context, bool *pushed,
+static inline CUresult enter(const struct gr_context *context, gr_entered *entered,
                              const char **driver_call)
 {
     const struct gr_driver_api *cu = gr_driver();
-    *pushed = false;
-    if (is_current(cu, context))
-        return CUDA_SUCCESS;
-    *driver_call = "cuCtxGetId";
-    if (gr_context_is_gone(context))
-        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    *driver_call = "cuCtxPushCurrent";
-    CUresult result = cu->CtxPushCurrent(context->handle);
-    *pushed = result == CUDA_SUCCESS;
-    return result;
+    bool pushed = false;
+    *entered = 0;
+    if (!is_current(cu, context)) {
+        *driver_call = "cuCtxGetId";
+        if (gr_context_is_gone(context))
+            return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+        *driver_call = "cuCtxPushCurrent";
+        CUresult result = cu->CtxPushCurrent(context->handle);
+        if (result != CUDA_SUCCESS)
+            return result;
+        pushed = true;
+    }
+    *entered = gr_context_entered(pushed);
+    return CUDA_SUCCESS;
 }
 
-gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call)
+gr_status gr_context_enter(const struct gr_context *context, gr_entered *entered, const char *call)
 {
     const char *driver_call;
-    const CUresult result = enter(context, pushed, &driver_call);
+    const CUresult result = enter(context, entered, &driver_call);
     return result == CUDA_SUCCESS ? GR_OK : refuse(result, driver_call, call);
 }
 
-bool gr_context_try(const struct gr_context *context, bool *pushed)
+bool gr_context_try(const struct gr_context *context, gr_entered *entered)
 {
     const char *driver_call;
-    return enter(context, pushed, &driver_call) == CUDA_SUCCESS;
+    return enter(context, entered, &driver_call) == CUDA_SUCCESS;
 }
 
 bool gr_context_has_failed(const struct gr_context *context)
 {
-    bool pushed;
+    gr_entered entered;
     const char *driver_call;
-    const CUresult result = enter(context, &pushed, &driver_call);
+    const CUresult result = enter(context, &entered, &driver_call);
     bool failed = gr_cuda_is_sticky(result);
     if (result == CUDA_SUCCESS) {
-        GR_RELAXED();
         failed = gr_cuda_is_sticky(gr_driver()->StreamQuery(CU_STREAM_PER_THREAD));
-        gr_context_leave(pushed);
+        gr_context_leave(entered);
     }
     return failed;
-}
-
-void gr_context_pop(void)
-{
-    CUcontext popped;
-    gr_driver()->CtxPopCurrent(&popped);
 }

@@ -86,40 +86,44 @@ static inline void gr_capture_mode_at_end(const int *mode)
     GR_CLEANUP(gr_capture_mode_at_end)                                                             \
     const int gr_mode_before = gr_capture_mode(CU_STREAM_CAPTURE_MODE_RELAXED)
 
+/* What gr_context_leave() restores: the caller's context and its capture mode. 0: nothing. */
+typedef unsigned gr_entered;
+
 /*
- * gr_context_enter() makes the context current if it is not. *pushed says whether
- * gr_context_leave() must restore the caller's context. Checking costs less than pushing, and the
- * context is usually current.
+ * gr_context_enter() makes the context current if it is not, and relaxes the capture mode of this
+ * thread: a graph that another thread captures in the global mode, which is the default, would
+ * otherwise be invalidated by each map, registration, query and allocation. Checking costs less
+ * than pushing, and the context is usually current.
  */
-gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call);
+gr_status gr_context_enter(const struct gr_context *context, gr_entered *entered, const char *call);
 
 /* The same for the end of objects, which needs no driver if the context ended. No error, no log. */
-bool gr_context_try(const struct gr_context *context, bool *pushed);
+bool gr_context_try(const struct gr_context *context, gr_entered *entered);
 
-void gr_context_pop(void);
-static inline void gr_context_leave(bool pushed)
+/* For code that selects a context without a struct gr_context. */
+gr_entered gr_context_entered(bool pushed);
+
+void gr_context_restore(gr_entered entered);
+static inline void gr_context_leave(gr_entered entered)
 {
-    if (pushed)
-        gr_context_pop();
+    if (entered)
+        gr_context_restore(entered);
 }
 
-static inline void gr_context_leave_at_end(const bool *pushed)
+static inline void gr_context_leave_at_end(const gr_entered *entered)
 {
-    gr_context_leave(*pushed);
+    gr_context_leave(*entered);
 }
 
-/*
- * The type of a `pushed` that is passed to gr_context_leave() at the end of its block. It must be
- * initialised with false.
- */
-#define GR_ENTERED GR_CLEANUP(gr_context_leave_at_end) bool
+/* The type of an `entered`, initialised with 0, that is left at the end of its block. */
+#define GR_ENTERED GR_CLEANUP(gr_context_leave_at_end) gr_entered
 
 /*
  * Makes the context current until the end of the block. If that fails, returns the error from the
  * calling function.
  */
 #define GR_ENTER(context, call)                                                                    \
-    GR_ENTERED gr_pushed = false;                                                                  \
-    GR_TRY(gr_context_enter(context, &gr_pushed, call))
+    GR_ENTERED gr_entry = 0;                                                                       \
+    GR_TRY(gr_context_enter(context, &gr_entry, call))
 
 #endif

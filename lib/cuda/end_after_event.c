@@ -63,8 +63,8 @@ static struct gr_ending *take(_Atomic(struct gr_ending *) *link)
 /* If the context was destroyed, its streams cannot be queried, and the object waits for nothing. */
 static enum waits_for what_for(const struct gr_ending *ending)
 {
-    GR_ENTERED pushed = false;
-    if (!gr_context_try(&ending->context, &pushed))
+    GR_ENTERED entered = 0;
+    if (!gr_context_try(&ending->context, &entered))
         return NOTHING;
     if (!ending->uses)
         return use_of(ending);
@@ -114,12 +114,12 @@ static void end(struct gr_ending *ending)
     struct gr_context context = ending->context;
     void (*finally)(struct gr_ending *) = ending->finally;
     CUevent after = ending->after;
-    bool pushed;
-    const bool alive = gr_context_try(&context, &pushed);
+    gr_entered entered;
+    const bool alive = gr_context_try(&context, &entered);
     ending->end(ending, alive);
     if (alive && after)
         gr_driver()->EventDestroy(after);
-    gr_context_leave(pushed);
+    gr_context_leave(entered);
     gr_context_drop(&context);
     if (finally)
         finally(ending);

@@ -57,15 +57,14 @@ static bool is_same(const struct gr_stream_use *use, CUstream stream, CUcontext 
 }
 
 /* Makes the context of the stream current, because its events must belong to that context. */
-static CUcontext enter(const struct gr_stream_use *use, bool *pushed)
+static CUcontext enter(const struct gr_stream_use *use, gr_entered *entered)
 {
     const struct gr_driver_api *cu = gr_driver();
     CUcontext current = current_context(), of_stream = use->of;
-    *pushed = false;
     if (!of_stream && cu->StreamGetCtx(use->stream, &of_stream) != CUDA_SUCCESS)
-        return current;
-    if (of_stream != current)
-        *pushed = cu->CtxPushCurrent(of_stream) == CUDA_SUCCESS;
+        of_stream = current;
+    *entered =
+        gr_context_entered(of_stream != current && cu->CtxPushCurrent(of_stream) == CUDA_SUCCESS);
     return of_stream;
 }
 
@@ -96,8 +95,8 @@ static void record_in(struct gr_stream_use *use, CUcontext context)
 /* Records the event of an entry. Another thread may do so for an entry that is `captures`. */
 static void record(struct gr_stream_use *use)
 {
-    GR_ENTERED pushed = false;
-    CUcontext context = enter(use, &pushed);
+    GR_ENTERED entered = 0;
+    CUcontext context = enter(use, &entered);
     use->captures = gr_event_capture(use->stream) != CUDA_SUCCESS;
     if (use->captures)
         use->stream = gr_stream_for_any_thread(use->stream);

@@ -234,16 +234,16 @@ static gr_status parse(const DLTensor *from, const gr_tensor *exported, struct p
 static bool can_use(CUdevice device, CUdeviceptr ptr, const char *call)
 {
     struct gr_context context;
-    bool pushed;
+    gr_entered entered;
     CUdeviceptr found;
     GR_KEEP_ERROR();
     if (gr_context_hold(&(struct gr_context){.primary_of = device}, &context, call) != GR_OK)
         return false;
-    bool can = gr_context_try(&context, &pushed);
+    bool can = gr_context_try(&context, &entered);
     if (can) {
         can = gr_driver()->PointerGetAttribute(&found, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, ptr) ==
               CUDA_SUCCESS;
-        gr_context_leave(pushed);
+        gr_context_leave(entered);
     }
     gr_context_drop(&context);
     return can;

@@ -228,8 +228,8 @@ gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_d
         return NULL;
     struct gr_import *import = gr_external_of(resource)->memory;
     struct gr_external *r = gr_external_new(__func__);
-    GR_ENTERED pushed = false;
-    if (r && gr_context_enter(&context, &pushed, __func__) == GR_OK &&
+    GR_ENTERED entered = 0;
+    if (r && gr_context_enter(&context, &entered, __func__) == GR_OK &&
         gr_external_make_in(r, import, &context, &given.part, flags, __func__) == GR_OK) {
         gr_import_hold(import);
         return &r->base;

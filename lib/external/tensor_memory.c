@@ -61,8 +61,8 @@ struct gr_tensor_memory *gr_tensor_memory_make(gr_tensor *tensor, unsigned flags
     struct gr_allocation found;
     if (check(tensor, flags, call) != GR_OK)
         return NULL;
-    GR_ENTERED pushed = false;
-    if (gr_context_enter(&tensor->context, &pushed, call) != GR_OK ||
+    GR_ENTERED entered = 0;
+    if (gr_context_enter(&tensor->context, &entered, call) != GR_OK ||
         gr_allocation_find(tensor->low, tensor->room, &found, call) != GR_OK)
         return NULL;
     struct gr_tensor_memory *memory = gr_check_memory(calloc(1, sizeof(*memory)), call);

@@ -497,7 +497,7 @@ static gr_status with_slot(struct work *w, const gr_publish_options *options)
 static gr_status with_resource(struct work *w, gr_resource *resource,
                                const gr_publish_options *options)
 {
-    GR_ENTERED pushed = false;
+    GR_ENTERED entered = 0;
     struct planned planned;
     struct gr_use use = {.call = w->call,
                          .resources = &resource,
@@ -510,7 +510,7 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
         return with_slot(w, options);
     w->planned = &planned;
     GR_TRY(check(w, resource, options));
-    GR_TRY(gr_use_check(&use, &pushed));
+    GR_TRY(gr_use_check(&use, &entered));
     GR_TRY(check_before_map(w, resource));
     GR_TRY(gr_use_map(&use));
     return gr_use_end(&use, run_after_map(w));

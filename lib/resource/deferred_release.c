@@ -44,14 +44,14 @@ static void release_now(gr_buffer *buffer)
  */
 static void leave_own_stream(gr_buffer *buffer)
 {
-    bool pushed;
+    gr_entered entered;
     if (buffer->stream != CU_STREAM_PER_THREAD)
         return;
     GR_KEEP_ERROR();
     gr_resource_take_turn(buffer->resource); /* closing the resource drops the context */
-    if (gr_buffer_is_live(buffer) && gr_context_try(&buffer->resource->context, &pushed)) {
+    if (gr_buffer_is_live(buffer) && gr_context_try(&buffer->resource->context, &entered)) {
         gr_driver()->CtxSynchronize();
-        gr_context_leave(pushed);
+        gr_context_leave(entered);
     }
     gr_resource_give_turn(buffer->resource);
     gr_resource_collect(buffer->resource);

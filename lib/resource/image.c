@@ -89,10 +89,10 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
 
 const gr_image_info *gr_buffer_get_image_info(gr_buffer *buffer)
 {
-    GR_ENTERED pushed = false;
+    GR_ENTERED entered = 0;
     gr_image_info info;
     if (gr_image_check(buffer, __func__) != GR_OK ||
-        gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK ||
+        gr_context_enter(&buffer->resource->context, &entered, __func__) != GR_OK ||
         gr_image_query(buffer, &info) != GR_OK)
         return NULL;
     buffer->info = info;
@@ -101,10 +101,10 @@ const gr_image_info *gr_buffer_get_image_info(gr_buffer *buffer)
 
 CUarray gr_buffer_array(gr_buffer *buffer, unsigned level, unsigned layer)
 {
-    GR_ENTERED pushed = false;
+    GR_ENTERED entered = 0;
     CUarray array = NULL;
     if (gr_image_check_part(buffer, level, layer, __func__) != GR_OK ||
-        gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
+        gr_context_enter(&buffer->resource->context, &entered, __func__) != GR_OK)
         return NULL;
     gr_resource *resource = buffer->resource;
     return resource->backend->array(resource, level, layer, &array) == GR_OK ? array : NULL;
@@ -112,10 +112,10 @@ CUarray gr_buffer_array(gr_buffer *buffer, unsigned level, unsigned layer)
 
 CUmipmappedArray gr_buffer_mipmapped_array(gr_buffer *buffer)
 {
-    GR_ENTERED pushed = false;
+    GR_ENTERED entered = 0;
     CUmipmappedArray array = NULL;
     if (gr_image_check(buffer, __func__) != GR_OK ||
-        gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
+        gr_context_enter(&buffer->resource->context, &entered, __func__) != GR_OK)
         return NULL;
     gr_resource *resource = buffer->resource;
     return resource->backend->mipmapped_array(resource, &array, __func__) == GR_OK ? array : NULL;

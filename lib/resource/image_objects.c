@@ -216,7 +216,7 @@ static gr_status make_surface(gr_resource *resource, const gr_texture_options *p
 
 static CUsurfObject surface_of(gr_buffer *buffer, unsigned level, unsigned layer, const char *call)
 {
-    GR_ENTERED pushed = false;
+    GR_ENTERED entered = 0;
     CUarray array;
     CUsurfObject surface = 0;
     if (gr_image_check_part(buffer, level, layer, call) != GR_OK)
@@ -233,7 +233,7 @@ static CUsurfObject surface_of(gr_buffer *buffer, unsigned level, unsigned layer
     struct object *o = find(resource, SURFACE, &place);
     if (is_current(resource, o))
         return o->handle;
-    if (gr_context_enter(&resource->context, &pushed, call) != GR_OK ||
+    if (gr_context_enter(&resource->context, &entered, call) != GR_OK ||
         resource->backend->array(resource, level, place.layer, &array) != GR_OK)
         return 0;
     if (has_source(resource, o, array))
@@ -503,7 +503,7 @@ static CUtexObject texture_of(gr_buffer *buffer, const gr_texture_options *optio
                               const char *call)
 {
     gr_texture_options o;
-    GR_ENTERED pushed = false;
+    GR_ENTERED entered = 0;
     CUtexObject texture = 0;
     gr_status status = GR_TAKE(gr_texture_options, &o, options, call);
     if (status == GR_OK)
@@ -516,7 +516,7 @@ static CUtexObject texture_of(gr_buffer *buffer, const gr_texture_options *optio
     struct object *old = find(buffer->resource, TEXTURE, &o);
     if (is_current(buffer->resource, old))
         return old->handle;
-    if (gr_context_enter(&buffer->resource->context, &pushed, call) != GR_OK)
+    if (gr_context_enter(&buffer->resource->context, &entered, call) != GR_OK)
         return 0;
     return get_texture(buffer, &o, old, &texture, call) == GR_OK ? texture : 0;
 }

@@ -149,14 +149,14 @@ GR_COLD static gr_status failed(const struct gr_use *use, gr_status status)
 }
 
 /* Makes the CUDA context current, and checks the stream in it. */
-static gr_status enter(const struct gr_use *use, bool *pushed)
+static gr_status enter(const struct gr_use *use, gr_entered *entered)
 {
     gr_resource *first = use->resources[0];
-    GR_TRY(gr_context_enter(&first->context, pushed, use->call));
+    GR_TRY(gr_context_enter(&first->context, entered, use->call));
     return gr_stream_check_context(first, use->stream, use->call);
 }
 
-gr_status gr_use_check(struct gr_use *use, bool *pushed)
+gr_status gr_use_check(struct gr_use *use, gr_entered *entered)
 {
     GR_TRY(gr_stream_check_given(use->stream, false, use->call));
     GR_TRY(check_all(use));
@@ -164,7 +164,7 @@ gr_status gr_use_check(struct gr_use *use, bool *pushed)
         GR_TRY(check_access(use));
     gr_status status = check_free(use);
     if (status == GR_OK)
-        status = enter(use, pushed);
+        status = enter(use, entered);
     return status == GR_OK ? GR_OK : failed(use, status);
 }
 
@@ -403,7 +403,7 @@ gr_status gr_use_map(const struct gr_use *use)
 
 gr_status gr_use_begin(struct gr_use *use)
 {
-    GR_ENTERED pushed = false;
-    GR_TRY(gr_use_check(use, &pushed));
+    GR_ENTERED entered = 0;
+    GR_TRY(gr_use_check(use, &entered));
     return gr_use_map(use);
 }

@@ -30,10 +30,10 @@ struct gr_use {
  * Makes all checks that need no work on the stream, in this order: the stream, the resources,
  * their CUDA contexts, the access, earlier mappings, the thread, the storage, which is registered
  * again if it was replaced and the resource follows it, and the stream's CUDA context. Makes that
- * of the resources current for the rest of the call; *pushed as for gr_context_enter(). After an
+ * of the resources current for the rest of the call; *entered as for gr_context_enter(). After an
  * error nothing else has changed.
  */
-gr_status gr_use_check(struct gr_use *use, bool *pushed);
+gr_status gr_use_check(struct gr_use *use, gr_entered *entered);
 
 /* Maps the resources of a checked use, whose CUDA context is current: all or none. */
 gr_status gr_use_map(const struct gr_use *use);

@@ -93,14 +93,15 @@ static gr_buffer *undo(gr_buffer *buffer)
 }
 
 /* Makes the checks before the map, because a map with write_discard loses the contents. */
-static gr_status check_linear(struct gr_use *use, unsigned level, unsigned layer, bool *pushed)
+static gr_status check_linear(struct gr_use *use, unsigned level, unsigned layer,
+                              gr_entered *entered)
 {
     gr_resource *resource = use->resources[0];
     GR_TRY(gr_resource_check_given(resource, use->call));
     if (!resource->is_image && (level || layer))
         return gr_fail(GR_ERR_INVALID_VALUE, use->call,
                        "The resource is a buffer, which has level 0 and layer 0 only.");
-    GR_TRY(gr_use_check(use, pushed));
+    GR_TRY(gr_use_check(use, entered));
     if (!resource->is_image)
         return GR_OK;
     GR_TRY(gr_image_check_range(resource, level, layer, use->call));
@@ -112,11 +113,11 @@ static gr_status check_linear(struct gr_use *use, unsigned level, unsigned layer
 
 gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, CUstream stream)
 {
-    GR_ENTERED pushed = false;
+    GR_ENTERED entered = 0;
     gr_buffer *buffer = NULL;
     struct gr_use use = {
         .call = __func__, .resources = &resource, .n = 1, .stream = stream, .buffers = &buffer};
-    if (check_linear(&use, level, layer, &pushed) != GR_OK || gr_use_map(&use) != GR_OK)
+    if (check_linear(&use, level, layer, &entered) != GR_OK || gr_use_map(&use) != GR_OK)
         return NULL;
     if (!resource->is_image)
         return buffer;

@@ -99,11 +99,12 @@ static gr_status check_thread(const gr_resource *resource, bool *gone, const cha
 static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstream stream,
                                  bool checked, bool *ended, const char *call)
 {
-    bool pushed = false, plain = true, gone = false;
+    gr_entered entered = 0;
+    bool plain = true, gone = false;
     *ended = false;
     if (!checked)
         GR_TRY(check_thread(resources[0], &gone, call));
-    gr_status status = checked ? GR_OK : gr_context_enter(&resources[0]->context, &pushed, call);
+    gr_status status = checked ? GR_OK : gr_context_enter(&resources[0]->context, &entered, call);
     const bool alive = status == GR_OK;
     if (alive) {
         status = unmap_in_context(resources, n, stream, checked, gone, &plain, call);
@@ -119,7 +120,7 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     *ended = status == GR_OK || status == GR_ERR_PARTIAL;
     for (size_t i = 0; i < n && *ended; i++)
         end_one(resources[i], stream, alive, plain, call);
-    gr_context_leave(pushed);
+    gr_context_leave(entered);
     if (status == GR_ERR_DEVICE_LOST)
         gr_resources_after_failure(resources, n);
     if (status == GR_OK)

@@ -158,10 +158,10 @@ static void free_memory(gr_resource *resource)
 
 gr_status gr_resource_unregister(gr_resource *resource, const char *call)
 {
-    bool pushed;
+    gr_entered entered;
     GR_RELAXED();
     gr_group_change();
-    gr_status status = gr_context_enter(&resource->context, &pushed, call);
+    gr_status status = gr_context_enter(&resource->context, &entered, call);
     bool alive = status == GR_OK;
     /*
      * All objects here are destroyed together with their CUDA context. If it exists, but cannot be
@@ -179,7 +179,7 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
         gr_driver()->EventDestroy(resource->order);
     resource->order = NULL;
     gr_work_end(&resource->sync.work, alive);
-    gr_context_leave(pushed);
+    gr_context_leave(entered);
     if (gr_log_wanted(GR_LOG_DEBUG)) {
         char text[160];
         resource->backend->describe(resource, text, sizeof(text));

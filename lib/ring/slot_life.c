@@ -190,8 +190,8 @@ gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_
 
 static void end_event(const gr_resource *resource, CUevent event)
 {
-    GR_ENTERED pushed = false;
-    if (event && gr_context_try(&resource->context, &pushed))
+    GR_ENTERED entered = 0;
+    if (event && gr_context_try(&resource->context, &entered))
         gr_driver()->EventDestroy(event);
 }
 
@@ -204,10 +204,10 @@ static void end_event(const gr_resource *resource, CUevent event)
 static bool slot_work_is_over(gr_resource *resource, CUevent *after)
 {
     CUevent event = *after;
-    GR_ENTERED pushed = false;
+    GR_ENTERED entered = 0;
     *after = NULL;
     if (!gr_sync_is_submitted(resource) || resource->backend->api == GR_GRAPHICS_EXTERNAL ||
-        !gr_context_try(&resource->context, &pushed))
+        !gr_context_try(&resource->context, &entered))
         return true;
     if (!event)
         (void)gr_sync_take_last_use(resource, &event, "gr_ring_free");
@@ -277,8 +277,8 @@ void gr_ring_unlock_and_end_left(gr_ring *ring)
 static void mark_last_work(gr_resource *resource)
 {
     struct gr_last_work *work = &resource->sync.work;
-    GR_ENTERED pushed = false;
-    if (work->stream && gr_context_try(&resource->context, &pushed))
+    GR_ENTERED entered = 0;
+    if (work->stream && gr_context_try(&resource->context, &entered))
         (void)gr_work_mark_or_finish(work, work->stream);
 }
 

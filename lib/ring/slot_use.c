@@ -132,8 +132,8 @@ gr_status gr_ring_end_use(gr_ring *ring, struct gr_ring_side *side, size_t n, bo
 /* Blocks until the last release of the resource has passed. */
 static void wait_for_release(gr_resource *resource)
 {
-    GR_ENTERED pushed = false;
-    if (gr_context_try(&resource->context, &pushed))
+    GR_ENTERED entered = 0;
+    if (gr_context_try(&resource->context, &entered))
         (void)gr_sync_finish_work(resource, __func__);
 }
 

@@ -58,7 +58,7 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
                             const gr_semaphore_desc *info, const struct gr_semaphore_ops *ops,
                             const char *call)
 {
-    bool pushed;
+    gr_entered entered;
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc;
     GR_TRY(gr_semaphore_check(info, call));
     GR_TRY(gr_semaphore_init(semaphore, ops ? ops : &imported_ops, context,
@@ -66,13 +66,13 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
     semaphore->type = info->type;
     gr_endings_collect();
     gr_semaphore_handle_desc(info, &desc);
-    gr_status status = gr_context_enter(context, &pushed, call);
+    gr_status status = gr_context_enter(context, &entered, call);
     if (status != GR_OK)
         goto fail;
     CUresult result = gr_driver()->ImportExternalSemaphore(&semaphore->handle, &desc);
     if (result != CUDA_SUCCESS)
         status = gr_semaphore_refused(info, result, call);
-    gr_context_leave(pushed);
+    gr_context_leave(entered);
     if (status == GR_OK) {
         semaphore->info.external = semaphore->handle;
         return GR_OK;

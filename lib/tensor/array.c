@@ -19,16 +19,16 @@ gr_dtype gr_array_dtype(CUarray_format format)
 /* Queries an array. The driver call needs a current CUDA context, but any context will do. */
 static gr_status query(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *found, const char *call)
 {
-    bool pushed;
+    gr_entered entered;
     struct gr_context context = {.primary_of = -1};
     GR_TRY(gr_context_choose(&context, gr_device_first, call));
-    gr_status status = gr_context_enter(&context, &pushed, call);
+    gr_status status = gr_context_enter(&context, &entered, call);
     if (status == GR_OK) {
         CUresult result = gr_driver()->Array3DGetDescriptor(found, array);
         if (result != CUDA_SUCCESS)
             status = gr_fail_cuda(result, "cuArray3DGetDescriptor",
                                   "%s: the driver could not describe the CUDA array.", call);
-        gr_context_leave(pushed);
+        gr_context_leave(entered);
     }
     gr_context_drop(&context);
     return status;

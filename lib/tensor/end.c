@@ -13,10 +13,11 @@
 #include "lib/cuda/event.h"
 #include "lib/resource/resource.h"
 
-bool gr_tensor_enter(const struct gr_context *context, bool *pushed)
+bool gr_tensor_enter(const struct gr_context *context, gr_entered *entered)
 {
-    *pushed = false;
-    return !gr_is_exiting() && (gr_context_try(context, pushed) || gr_context_try(context, pushed));
+    *entered = 0;
+    return !gr_is_exiting() &&
+           (gr_context_try(context, entered) || gr_context_try(context, entered));
 }
 
 /*
@@ -52,9 +53,9 @@ static void free_tensor(gr_tensor *tensor)
 
 static void finish(gr_tensor *tensor, bool alive, CUstream stream)
 {
-    bool pushed = false;
-    free_memory(tensor, alive && gr_tensor_enter(&tensor->context, &pushed), stream);
-    gr_context_leave(pushed);
+    gr_entered entered = 0;
+    free_memory(tensor, alive && gr_tensor_enter(&tensor->context, &entered), stream);
+    gr_context_leave(entered);
     if (!gr_is_exiting())
         gr_context_drop(&tensor->context);
     free_tensor(tensor);
@@ -124,16 +125,17 @@ static bool end_in_order(gr_tensor *tensor)
 
 static void end_of_memory(gr_tensor *tensor)
 {
-    bool pushed, alive = gr_tensor_enter(&tensor->context, &pushed), done = true;
+    gr_entered entered;
+    bool alive = gr_tensor_enter(&tensor->context, &entered), done = true;
     if (alive && end_in_order(tensor)) {
-        gr_context_leave(pushed);
+        gr_context_leave(entered);
         return;
     }
     if (alive && tensor->stream != GR_STREAM_NONE)
         gr_uses_add(&tensor->user.uses, gr_stream_for_any_thread(tensor->stream), false);
     if (alive) /* without nesting, gr_endings_collect() is next and queries the streams */
         done = gr_uses_none(&tensor->user.uses) || (nested > 1 && gr_uses_done(&tensor->user.uses));
-    gr_context_leave(pushed);
+    gr_context_leave(entered);
     if (done && (!alive || nested <= MOST_NESTED))
         finish(tensor, alive, CU_STREAM_PER_THREAD);
     else

@@ -149,7 +149,7 @@ gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdevicept
  * exiting. Tries twice, because after a failure memory is leaked, or the use of a stream is not
  * noted, and the memory may be freed under its work.
  */
-bool gr_tensor_enter(const struct gr_context *context, bool *pushed);
+bool gr_tensor_enter(const struct gr_context *context, gr_entered *entered);
 
 /* Ends a tensor without references. */
 void gr_tensor_end(gr_tensor *tensor);

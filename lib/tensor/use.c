@@ -157,10 +157,10 @@ gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const st
 void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                        bool wrote)
 {
-    GR_ENTERED pushed = false;
+    GR_ENTERED entered = 0;
     if (is_own(tensor, stream, at))
         return;
-    if (gr_tensor_enter(at, &pushed))
+    if (gr_tensor_enter(at, &entered))
         gr_uses_add(uses_of(tensor), stream, wrote);
 }
 
@@ -206,15 +206,15 @@ gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const cha
 
 void gr_tensor_end_export(gr_tensor *tensor, CUstream consumer)
 {
-    bool pushed;
+    gr_entered entered;
     if (consumer != GR_STREAM_NONE && !is_own(tensor, consumer, &tensor->context)) {
         GR_KEEP_ERROR();
         bool alive = !atomic_load_explicit(GR_PUBLIC_ATOMIC(bool, tensor->info.revoked),
                                            memory_order_acquire) &&
-                     gr_tensor_enter(&tensor->context, &pushed);
+                     gr_tensor_enter(&tensor->context, &entered);
         gr_uses_close(uses_of(tensor), consumer, tensor->context.handle, alive);
         if (alive)
-            gr_context_leave(pushed);
+            gr_context_leave(entered);
     }
     gr_tensor_drop(tensor);
 }

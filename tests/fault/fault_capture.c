@@ -249,6 +249,15 @@ static GLuint make_texture(void)
     return texture;
 }
 
+static GLuint framebuffer_of(GLuint texture)
+{
+    GLuint framebuffer;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    return framebuffer;
+}
+
 TEST(image_copies_on_a_capturing_stream_are_refused)
 {
     unsigned char texels[4 * 4 * 4] = {0};
@@ -288,11 +297,7 @@ TEST(framebuffers_are_not_fetched_in_a_capture)
     const int64_t shape[] = {4, 4, 4};
     gr_tensor *tensor = must_make(gr_tensor_create(
         &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shape), fx.other));
-    const GLuint texture = make_texture();
-    GLuint framebuffer;
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    GLuint framebuffer = framebuffer_of(make_texture());
     capture_graph(fx.stream);
     fault->reset();
     assert_state(gr_fetch_framebuffer(framebuffer, tensor, NULL, fx.stream));
@@ -301,6 +306,57 @@ TEST(framebuffers_are_not_fetched_in_a_capture)
     assert_ok(gr_fetch_framebuffer(framebuffer, tensor, NULL, fx.stream));
     gr_tensor_free(tensor);
     glDeleteFramebuffers(1, &framebuffer);
+}
+
+/* ---- Another stream ----------------------------------------------------------------------------
+ */
+
+static const gr_gl_options survivors[] = {
+    GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP),
+    GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY),
+    GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER),
+    GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER, .in_flight = 2),
+    GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED),
+};
+#define SHARED 4
+
+/*
+ * What a viewer does while PyTorch captures: the mode is global, so that the driver invalidates the
+ * capture at each unsafe call of any thread. capture_graph() checks that the graph is valid and
+ * empty.
+ */
+TEST(calls_for_other_streams_leave_a_capture_valid, SHARED + 1)
+{
+    const unsigned flags = survivors[_i].in_flight ? GR_WRITE_DISCARD : GR_READ_WRITE;
+    capture_graph(fx.other);
+    gr_resource *resource = must_make(
+        _i == SHARED ? gr_create_gl_buffer(SIZE, flags, &survivors[_i])
+                     : gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 0), flags, &survivors[_i]));
+    assert_resource_usable(resource, gr_gl_name(resource));
+    gr_tensor *tensor = must_make(make_tensor(fx.stream));
+    assert_ok(gr_publish(resource, tensor, NULL, fx.stream));
+    if (flags == GR_READ_WRITE)
+        assert_ok(gr_fetch(resource, tensor, NULL, fx.stream));
+    gr_tensor_free(tensor);
+    gr_resource_free(resource);
+    capture_graph(NULL);
+}
+
+TEST(images_for_other_streams_leave_a_capture_valid)
+{
+    const int64_t shape[] = {4, 4, 4};
+    const GLuint texture = make_texture(), framebuffer = framebuffer_of(texture);
+    capture_graph(fx.other);
+    gr_resource *resource = must_make(gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE));
+    gr_tensor *tensor = must_make(gr_tensor_create(
+        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape), fx.stream));
+    assert_ok(gr_publish(resource, tensor, NULL, fx.stream));
+    assert_ok(gr_fetch_framebuffer(framebuffer, tensor, NULL, fx.stream));
+    gr_tensor_free(tensor);
+    gr_resource_free(resource);
+    capture_graph(NULL);
+    glDeleteFramebuffers(1, &framebuffer);
+    glDeleteTextures(1, &texture);
 }
 
 /* ---- What ends ------------------------------------------------------------------------------- */

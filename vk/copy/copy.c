@@ -272,9 +272,9 @@ struct vk_copy *vk_copy_make(struct gr_external *r, const struct vk_binding *bin
                              unsigned in_flight, unsigned flags, const char *call)
 {
     const bool by_peer = binding->transport == GR_TRANSPORT_PEER;
-    GR_ENTERED pushed = false;
+    GR_ENTERED entered = 0;
     gr_endings_collect();
-    if (gr_context_enter(context, &pushed, call) != GR_OK)
+    if (gr_context_enter(context, &entered, call) != GR_OK)
         return NULL;
     struct vk_copy *copy = gr_check_memory(calloc(1, sizeof(*copy)), call);
     if (copy) {

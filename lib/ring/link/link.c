@@ -177,10 +177,10 @@ static void end_after_work(struct gr_ending *ending, bool alive)
  * Makes the CUDA context current. Tries twice, because after a failure a stream could wait for the
  * peer forever, and ending the slots would block.
  */
-static bool enter_context(struct gr_link *link, bool *pushed)
+static bool enter_context(struct gr_link *link, gr_entered *entered)
 {
-    return gr_context_enter(&link->context, pushed, "gr_ring_free") == GR_OK ||
-           gr_context_enter(&link->context, pushed, "gr_ring_free") == GR_OK;
+    return gr_context_enter(&link->context, entered, "gr_ring_free") == GR_OK ||
+           gr_context_enter(&link->context, entered, "gr_ring_free") == GR_OK;
 }
 
 /*
@@ -189,8 +189,8 @@ static bool enter_context(struct gr_link *link, bool *pushed)
  */
 static CUevent work_left(struct gr_link *link)
 {
-    GR_ENTERED pushed = false;
-    return enter_context(link, &pushed) ? gr_link_last_work(link) : NULL;
+    GR_ENTERED entered = 0;
+    return enter_context(link, &entered) ? gr_link_last_work(link) : NULL;
 }
 
 /*
@@ -213,8 +213,8 @@ static void raise_theirs(struct gr_link *link)
  */
 static void order_slots(const struct gr_link *link, CUevent after)
 {
-    GR_ENTERED pushed = false;
-    if (gr_context_enter(&link->context, &pushed, "gr_ring_free") != GR_OK)
+    GR_ENTERED entered = 0;
+    if (gr_context_enter(&link->context, &entered, "gr_ring_free") != GR_OK)
         return;
     for (uint32_t i = 0; i < link->count; i++) {
         const struct gr_ring_slot *slot = &link->state->slots[i];

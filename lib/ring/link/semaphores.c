@@ -85,8 +85,8 @@ static CUresult make_streams(struct gr_link *link)
 
 gr_status gr_link_make_streams(struct gr_link *link, const char *call)
 {
-    GR_ENTERED pushed = false;
-    GR_TRY(gr_context_enter(&link->context, &pushed, call));
+    GR_ENTERED entered = 0;
+    GR_TRY(gr_context_enter(&link->context, &entered, call));
     GR_TRY_CUDA(make_streams(link), "cuStreamCreate", "Cannot create the ring's streams.");
     return GR_OK;
 }
@@ -106,8 +106,8 @@ static void end_streams(struct gr_link *link)
 {
     const struct gr_driver_api *cu = gr_driver();
     const CUstream streams[] = {link->out, link->in, link->passed};
-    GR_ENTERED pushed = false;
-    if (!link->mark || !gr_context_try(&link->context, &pushed))
+    GR_ENTERED entered = 0;
+    if (!link->mark || !gr_context_try(&link->context, &entered))
         return;
     end_probe(&link->arriving, link->theirs.semaphore);
     for (int i = 0; i < 2; i++) {
@@ -159,8 +159,8 @@ static void serve(struct gr_link *link)
     if (!link->theirs.serving)
         return;
     GR_KEEP_ERROR();
-    GR_ENTERED pushed = false;
-    if (!gr_context_try(&link->context, &pushed))
+    GR_ENTERED entered = 0;
+    if (!gr_context_try(&link->context, &entered))
         return;
     serve_one(&link->theirs);
     serve_one(&link->mine);
@@ -194,8 +194,8 @@ static bool has_not_fallen(struct gr_gauge *gauge)
 static bool have_not_fallen(struct gr_link *link)
 {
     bool sound = true;
-    GR_ENTERED pushed = false;
-    if ((!link->theirs.awaited && !link->mine.awaited) || !gr_context_try(&link->context, &pushed))
+    GR_ENTERED entered = 0;
+    if ((!link->theirs.awaited && !link->mine.awaited) || !gr_context_try(&link->context, &entered))
         return true;
     if (!link->theirs.serving)
         sound = has_not_fallen(&link->theirs);
@@ -296,8 +296,8 @@ gr_status gr_link_check_work(struct gr_link *link, const struct gr_ring_side *si
     if (*done)
         return GR_OK;
     note_awaited(link, &link->theirs, last);
-    GR_ENTERED pushed = false;
-    GR_TRY(gr_context_enter(&link->context, &pushed, call));
+    GR_ENTERED entered = 0;
+    GR_TRY(gr_context_enter(&link->context, &entered, call));
     gr_status status = query_arrival(link, last);
     *done = gr_peer_probe_poll(&link->arriving) == GR_PEER_HAS;
     /* No later use waits for these values again: the peer may decrease the semaphore at any time.
@@ -318,8 +318,8 @@ gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *sid
                       link->state->slots[side->numbers[i]].awaited);
     if (!link->in)
         return GR_OK;
-    GR_ENTERED pushed = false;
-    GR_TRY(gr_context_enter(&link->context, &pushed, call));
+    GR_ENTERED entered = 0;
+    GR_TRY(gr_context_enter(&link->context, &entered, call));
     return relay_in(link, side->resources, n, last);
 }
 
@@ -331,8 +331,8 @@ void gr_link_follow(struct gr_link *link, const struct gr_ring_side *side, size_
                     CUstream stream, bool failed)
 {
     CUstream last = NULL;
-    GR_ENTERED pushed = false;
-    if (!gr_context_try(&link->context, &pushed))
+    GR_ENTERED entered = 0;
+    if (!gr_context_try(&link->context, &entered))
         return;
     for (size_t i = 0; i < n; i++) {
         const gr_buffer *mapped = side->resources[i]->mapped;
@@ -366,8 +366,8 @@ gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side,
 {
     uint64_t value = 0, last = 0;
     if (link->out) {
-        GR_ENTERED pushed = false;
-        GR_TRY(gr_context_enter(&link->context, &pushed, call));
+        GR_ENTERED entered = 0;
+        GR_TRY(gr_context_enter(&link->context, &entered, call));
         GR_TRY(relay_out(link, side->resources, n, &value));
     }
     for (size_t i = 0; i < n; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* OpenGL buffers as graphics resources, and the devices that OpenGL draws on. */
 #include "softcuda/driver/graphics/gl_resource.h"
+#include "softcuda/driver/stream/scheduler.h"
 
 #include <cudaGL.h>
 
@@ -130,6 +131,7 @@ SOFT_API cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint bu
                                     unsigned int Flags)
 {
     SOFT_GET(soft_context *, context, soft_check_context(&context));
+    SOFT_TRY(soft_capture_check_unsafe());
     soft_gl_context gl;
     SOFT_FAIL_IF(!pCudaResource || buffer == 0 ||
                      Flags > CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD || !soft_gl_current(&gl),

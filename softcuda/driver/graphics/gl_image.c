@@ -14,6 +14,7 @@
  * the view OpenGL reaches none of these but layers that the view has, too.
  */
 #include "softcuda/driver/graphics/gl_image.h"
+#include "softcuda/driver/stream/scheduler.h"
 
 #include <epoxy/gl.h>
 
@@ -348,6 +349,7 @@ SOFT_API cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, GLuint ima
                                    unsigned int Flags)
 {
     SOFT_GET(soft_context *, context, soft_check_context(&context));
+    SOFT_TRY(soft_capture_check_unsafe());
     soft_gl_context gl;
     const unsigned known =
         CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY | CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD |

@@ -5,6 +5,7 @@
  * detects a resource that is listed twice.
  */
 #include "softcuda/driver/graphics/graphics.h"
+#include "softcuda/driver/stream/scheduler.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -277,6 +278,7 @@ static CUresult for_list(unsigned count, const CUgraphicsResource *handles, CUst
 {
     SOFT_TRY(soft_check_init());
     SOFT_FAIL_IF(count == 0 || !handles, CUDA_ERROR_INVALID_VALUE);
+    SOFT_TRY(soft_capture_check_unsafe());
     _Alignas(batch) unsigned char small[SOFT_PAYLOAD];
     SOFT_GET(batch *, b, batch_new(count, handles, small, &b));
     soft_stream *stream;

@@ -12,6 +12,7 @@
 SOFT_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 {
     SOFT_GET(soft_context *, context, soft_check_context(&context));
+    SOFT_TRY(soft_capture_check_unsafe());
     SOFT_FAIL_IF(!pp || (Flags & ~(unsigned)ALLOC_FLAGS), CUDA_ERROR_INVALID_VALUE);
     *pp = NULL;
     if (!bytesize)
@@ -41,6 +42,7 @@ SOFT_API cuMemFreeHost(void *p)
     CUresult result = soft_check_no_dead_context();
     if (result != CUDA_SUCCESS || !p)
         return result;
+    SOFT_TRY(soft_capture_check_unsafe());
     soft_range range;
     SOFT_FAIL_IF(!soft_range_remove(p, SOFT_MEMORY_HOST, &range), CUDA_ERROR_INVALID_VALUE);
     result = soft_context_wait(range.context);

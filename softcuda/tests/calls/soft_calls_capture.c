@@ -94,6 +94,9 @@ static CUresult query_event(void)
     X(DRIVER(cuMemAlloc_v2)(&memory, SIZE), GLOBAL, UNSUPPORTED)                                   \
     X(DRIVER(cuMemAlloc_v2)(&memory, SIZE), THREAD_LOCAL, UNSUPPORTED)                             \
     X(DRIVER(cuMemFree_v2)(g.a), GLOBAL, UNSUPPORTED)                                              \
+    X(DRIVER(cuMemAllocHost_v2)(&host, SIZE), GLOBAL, UNSUPPORTED)                                 \
+    X(DRIVER(cuMemFreeHost)(&host), GLOBAL, UNSUPPORTED)                                           \
+    X(DRIVER(cuGraphicsMapResources)(1, &nothing, fx.stream), GLOBAL, UNSUPPORTED)                 \
     X(query_event(), GLOBAL, UNSUPPORTED)                                                          \
     X(DRIVER(cuMemAllocAsync)(&memory, SIZE, stream), RELAXED, UNSUPPORTED)                        \
     X(DRIVER(cuMemFreeAsync)(ordered, stream), RELAXED, UNSUPPORTED)                               \
@@ -113,6 +116,8 @@ SOFT_TEST(forbidden_calls_invalidate_a_capture)
     CUstreamCaptureStatus status;
     CUdeviceptr memory = 0;
     CUgraph graph;
+    CUgraphicsResource nothing = NULL;
+    void *host = NULL;
     DRV(cuMemAllocAsync, (&ordered, SIZE, stream));
 #define X(call, mode, code)                                                                        \
     capture_begin(stream, CU_STREAM_CAPTURE_MODE_##mode);                                          \
