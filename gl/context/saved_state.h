@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Saves and restores the OpenGL state of the application around calls by grinterop. All state that
- * grinterop changes is in saved_state.c.
+ * grinterop changes is in saved_state.c, and the bindings of its shaders in shader_bindings.c.
  */
 #ifndef GR_GL_CONTEXT_SAVED_STATE_H
 #define GR_GL_CONTEXT_SAVED_STATE_H

@@ -70,7 +70,7 @@ static struct pool *pools;
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-/* Always false for Mesa's CPU drivers, which place every buffer at the start of its memory. */
+/* False for Mesa: its CPU drivers place every buffer at the start of its memory. */
 bool gl_blocks_supported(void)
 {
     const char *version = (const char *)glGetString(GL_VERSION);

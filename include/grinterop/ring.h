@@ -25,7 +25,8 @@
  * commands of the context. For Vulkan the waits and signals are in the slot's `submit`: pass
  * `submit` to gr_vk_submit() before you hand the slot on.
  *
- * N frames in flight need N + 2 slots: one more is being written, and one is being read.
+ * A ring of N slots has N - 2 frames in flight besides the one that is written and the one that is
+ * read.
  *
  * Batches: one call acquires or hands on n slots, with one wait and one signal. The GPU then
  * switches less often between graphics and CUDA.
