@@ -5,6 +5,8 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <epoxy/gl.h>
@@ -114,6 +116,45 @@ void soft_gl_leave(const soft_gl_visit *visit)
 {
     if (visit->switched)
         egl.make_current(visit->before.display, visit->draw, visit->read, visit->before.context);
+}
+
+/* ---- Labels ---------------------------------------------------------------------------------- */
+
+/* Labels of grinterop begin like this, too. Those of the application may change. */
+#define LABEL "grinterop "
+
+static void read_label(soft_gl_label *label, GLenum kind, GLuint name)
+{
+    *label->text = '\0';
+    glGetObjectLabel(kind, name, sizeof(label->text), NULL, label->text);
+}
+
+void soft_gl_label_take(soft_gl_label *label, unsigned kind, unsigned name)
+{
+    static _Atomic(unsigned long) made;
+    *label->text = '\0';
+    if (epoxy_gl_version() < (soft_gl_is_es() ? 32 : 43) && !epoxy_has_gl_extension("GL_KHR_debug"))
+        return;
+    read_label(label, kind, name);
+    if (*label->text)
+        return;
+    snprintf(label->text, sizeof(label->text), LABEL "software driver %lu",
+             atomic_fetch_add(&made, 1) + 1);
+    glObjectLabel(kind, name, -1, label->text);
+}
+
+bool soft_gl_label_holds(const soft_gl_label *label, unsigned kind, unsigned name)
+{
+    soft_gl_label now;
+    if (!(kind == GL_BUFFER         ? glIsBuffer(name)
+          : kind == GL_RENDERBUFFER ? glIsRenderbuffer(name)
+                                    : glIsTexture(name)))
+        return false;
+    if (!*label->text)
+        return true;
+    read_label(&now, kind, name);
+    return strcmp(now.text, label->text) == 0 ||
+           (*now.text && strncmp(now.text, LABEL, strlen(LABEL)) != 0);
 }
 
 /* ---- Buffers --------------------------------------------------------------------------------- */

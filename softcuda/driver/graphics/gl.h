@@ -51,6 +51,18 @@ bool soft_gl_enter(const soft_gl_context *context, soft_gl_visit *visit);
 
 void soft_gl_leave(const soft_gl_visit *visit);
 
+/*
+ * Recognises an object, whose name may belong to another object after it was deleted: with the
+ * NVIDIA driver a registration keeps the object itself. soft_gl_label_take() reads the label of an
+ * object, and gives it one if it has none. soft_gl_label_holds() is false if no object has the
+ * name, or another one. `kind` is GL_BUFFER, GL_TEXTURE or GL_RENDERBUFFER.
+ */
+typedef struct {
+    char text[64]; /* empty if this OpenGL has no labels */
+} soft_gl_label;
+void soft_gl_label_take(soft_gl_label *label, unsigned kind, unsigned name);
+bool soft_gl_label_holds(const soft_gl_label *label, unsigned kind, unsigned name);
+
 /* Gets the size in bytes; false if no buffer has the name. */
 bool soft_gl_buffer_size(unsigned name, size_t *size);
 

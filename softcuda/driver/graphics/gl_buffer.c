@@ -3,6 +3,8 @@
 #include "softcuda/driver/graphics/gl_resource.h"
 #include "softcuda/driver/stream/scheduler.h"
 
+#include <epoxy/gl.h>
+
 #include <cudaGL.h>
 
 #include <stdlib.h>
@@ -18,6 +20,13 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Gets the size; false if the buffer was deleted. */
+static bool has_buffer(const soft_gl_resource *buffer, size_t *size)
+{
+    return soft_gl_label_holds(&buffer->label, GL_BUFFER, buffer->name) &&
+           soft_gl_buffer_size(buffer->name, size);
+}
+
 /*
  * The size of the buffer may have changed since its registration: only bytes within both sizes are
  * fetched. With the NVIDIA driver a registration keeps a deleted buffer alive; here the bytes of a
@@ -27,7 +36,7 @@ static CUresult fetch_bytes(soft_graphics *resource)
 {
     soft_gl_resource *buffer = buffer_of(resource);
     size_t size = buffer->size;
-    bool deleted = !soft_gl_buffer_size(buffer->name, &size);
+    const bool deleted = !has_buffer(buffer, &size);
     if (deleted)
         soft_log(SOFT_DEBUG, "%s is mapped although it was deleted", buffer->name_text);
     else if (size == 0)
@@ -69,7 +78,7 @@ static CUresult store_bytes(soft_graphics *resource)
 {
     const soft_gl_resource *buffer = buffer_of(resource);
     size_t size = 0;
-    if (soft_gl_buffer_size(buffer->name, &size) && size > 0)
+    if (has_buffer(buffer, &size) && size > 0)
         soft_gl_buffer_write(buffer->name, buffer->pages, smaller(size, buffer->backed));
     return CUDA_SUCCESS;
 }
@@ -119,6 +128,7 @@ static CUresult register_buffer(soft_context *context, const soft_gl_context *gl
     buffer->name = name;
     buffer->context = *gl;
     buffer->size = size;
+    soft_gl_label_take(&buffer->label, GL_BUFFER, name);
     CUresult result = soft_gl_resource_make(buffer, "buffer", "the pointer");
     if (result == CUDA_SUCCESS)
         result = soft_graphics_register(&buffer->base, &ops, context, flags, handle);

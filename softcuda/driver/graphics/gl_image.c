@@ -33,10 +33,16 @@ static void *image_of(soft_graphics *resource)
 
 /* ---- Map and unmap --------------------------------------------------------------------------- */
 
-/* False if the name was deleted, or if the texture has another type now. */
+static GLenum kind_of(GLenum target)
+{
+    return target == GL_RENDERBUFFER ? GL_RENDERBUFFER : GL_TEXTURE;
+}
+
+/* False if the image was deleted, or if the texture has another type now. */
 static bool begin(const soft_gl_image *image, soft_gl_pixels *pixels)
 {
-    if (soft_gl_pixels_begin(pixels, image->gl.name, image->target) != SOFT_GL_FOUND)
+    if (!soft_gl_label_holds(&image->gl.label, kind_of(image->target), image->gl.name) ||
+        soft_gl_pixels_begin(pixels, image->gl.name, image->target) != SOFT_GL_FOUND)
         return false;
     if (pixels->target == image->own_target)
         return true;
@@ -335,8 +341,10 @@ static CUresult register_image(soft_context *context, const soft_gl_context *gl,
     image->gl.context = *gl;
     pthread_mutex_init(&image->lock, NULL);
     CUresult result = inspect(image, flags);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        soft_gl_label_take(&image->gl.label, kind_of(target), name);
         result = allocate(image);
+    }
     if (result == CUDA_SUCCESS)
         result =
             soft_graphics_register(&image->gl.base, &ops, context, first_map_flags(flags), handle);

@@ -20,6 +20,7 @@
 typedef struct {
     soft_graphics base;
     unsigned name;
+    soft_gl_label label;
     soft_gl_context context; /* the OpenGL context in which the name was created */
     size_t size;
     size_t backed; /* how many of the `size` bytes OpenGL has now */
