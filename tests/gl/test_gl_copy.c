@@ -230,4 +230,4 @@ const struct transport *tested = &copies;
 make_case *const transport_cases[] = {EVERY_COPY_GL, NULL};
 make_case *const copying_cases[] = {EVERY_COPY_GL, NULL};
 
-START((image_reuse_names(), fault_control_start()))
+START(fault_control_start())

@@ -13,7 +13,7 @@
 #include <grinterop/publish.h>
 #include <grinterop/ring.h>
 
-START((image_reuse_names(), fault_control_start()))
+START(fault_control_start())
 
 static const gr_gl_options follow[] = {
     {.struct_size = sizeof(gr_gl_options),

@@ -11,7 +11,7 @@
 
 #define SIZE USABLE_SIZE
 
-START((image_reuse_names(), fault_control_start()))
+START(fault_control_start())
 
 /*
  * `first` registers the buffer, and `worker` shares objects with it. The context of the fixture is

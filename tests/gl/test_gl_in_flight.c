@@ -414,4 +414,4 @@ static const struct transport none = {.missing = flight_missing};
 const struct transport *tested = &none;
 make_case *const transport_cases[] = {NULL}, *const copying_cases[] = {NULL};
 
-START((image_reuse_names(), fault_control_start()))
+START(fault_control_start())

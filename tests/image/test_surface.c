@@ -16,8 +16,6 @@
 
 KERNEL_IMAGE(image_kernels);
 
-START(image_reuse_names())
-
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 #define MOST_COPIES 16

@@ -11,8 +11,6 @@
 
 #include <epoxy/egl.h>
 
-START(image_reuse_names())
-
 GROUP("attachments", add_fetch_case, add_read_pixels_case)
 
 /* These colours are converted to the format of the buffer, which only glReadPixels() defines. */

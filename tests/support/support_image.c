@@ -239,12 +239,6 @@ bool image_create_again(struct image *image, const char *format, unsigned width,
     return image->name == old.name;
 }
 
-/* Mesa then returns the names of deleted objects, as the NVIDIA driver does. */
-void image_reuse_names(void)
-{
-    setenv("force_gl_names_reuse", "true", 1);
-}
-
 void image_each_format(const struct image_target *target,
                        struct image (*make)(const struct image_format *format,
                                             const struct image_target *target),

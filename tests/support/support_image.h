@@ -94,11 +94,10 @@ void image_delete(const struct image *image);
 
 /*
  * Deletes the image, and creates a filled one of the same target. False if OpenGL gave it another
- * name: Mesa does unless START() called image_reuse_names().
+ * name: Mesa does without force_gl_names_reuse, which run-test sets.
  */
 bool image_create_again(struct image *image, const char *format, unsigned width, unsigned height,
                         unsigned levels, unsigned number);
-void image_reuse_names(void);
 
 /* Calls note_difference() with the names of the image's format and target, unless `what` is NULL.
  */
