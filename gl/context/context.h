@@ -34,6 +34,7 @@ struct gl_context {
     bool direct;               /* the context has direct state access */
     bool compatibility;        /* a compatibility context, the only kind with pixel transfer */
     bool storage;              /* the context has immutable buffer storage */
+    bool labels;               /* objects can have labels (GL_KHR_debug) */
     bool inverts;              /* the context can pack rows upside down */
     bool computes;             /* the context has what the shaders of gl/texels need */
     /* the share group, any context of which counts as this context; usually NULL */
@@ -141,9 +142,15 @@ void gl_context_ended(void);
 
 #define GL_FENCES 8
 
+/* The label by which an object is recognised; empty if this OpenGL has no labels. */
+struct gl_label {
+    char text[64];
+};
+
 /* The OpenGL objects that belong to a resource; 0 for objects that do not exist. */
 struct gl_names {
     struct gl_deferred left;
+    struct gl_label label; /* of the buffer or texture, if the application knows it */
     unsigned int buffer, texture, memory;
     unsigned int semaphores[2];
     struct __GLsync *fences[GL_FENCES];

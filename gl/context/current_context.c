@@ -23,12 +23,10 @@ static size_t mark_count;
  */
 static bool can_be_marked(const struct gl_context *context)
 {
-    if (context->es)
-        return context->version >= 32 ||
-               (context->version >= 31 && epoxy_has_gl_extension("GL_KHR_debug"));
+    if (context->es || !context->labels)
+        return context->labels && context->version >= 31;
     return context->direct &&
-           (context->version >= 43 || (epoxy_has_gl_extension("GL_ARB_separate_shader_objects") &&
-                                       epoxy_has_gl_extension("GL_KHR_debug")));
+           (context->version >= 43 || epoxy_has_gl_extension("GL_ARB_separate_shader_objects"));
 }
 
 static struct gl_context *find_known(const struct gl_native *native)
@@ -75,6 +73,7 @@ static void query_context(struct gl_context *context)
     context->storage =
         context->version >= 44 ||
         epoxy_has_gl_extension(es ? "GL_EXT_buffer_storage" : "GL_ARB_buffer_storage");
+    context->labels = context->version >= (es ? 32 : 43) || epoxy_has_gl_extension("GL_KHR_debug");
     context->inverts =
         epoxy_has_gl_extension(es ? "GL_ANGLE_pack_reverse_row_order" : "GL_MESA_pack_invert");
     context->computes = has_shaders(context);

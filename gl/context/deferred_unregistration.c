@@ -9,6 +9,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
+#include "gl/context/object_label.h"
 
 static struct gr_lock lock = GR_LOCK(PARKED_OBJECTS);
 static _Atomic(struct gl_deferred *) parked;
@@ -99,12 +100,15 @@ struct gl_names *gl_names_make(const struct gl_context *context, const char *cal
     return names;
 }
 
-/* If a name is not 0, its extension exists. */
-static void delete_objects(const struct gl_names *names)
+/*
+ * If a name is not 0, its extension exists. The name of an object that the application has deleted
+ * may belong to another object.
+ */
+static void delete_objects(struct gl_names *names)
 {
-    if (names->buffer)
+    if (names->buffer && gl_label_holds(&names->label, GL_BUFFER, names->buffer))
         glDeleteBuffers(1, &names->buffer);
-    if (names->texture)
+    if (names->texture && gl_label_holds(&names->label, GL_TEXTURE, names->texture))
         glDeleteTextures(1, &names->texture);
     if (names->memory)
         glDeleteMemoryObjectsEXT(1, &names->memory);

@@ -94,12 +94,6 @@ static gr_status check_planes(struct part *p, const char *call)
     return GR_OK;
 }
 
-/* Also checks immutable storage: its registration stays valid, but its name may be reused. */
-static gr_status check_storage(gr_resource *buffer, CUstream stream, const char *call)
-{
-    return gl_shared_of(buffer) ? GR_OK : gl_object_check_storage(&buffer, 1, stream, call);
-}
-
 static gr_status check_buffer(gr_resource *buffer, const char *name, const char *call)
 {
     if (buffer->backend->api != GR_GRAPHICS_OPENGL || buffer->is_image)
@@ -125,10 +119,8 @@ static gr_status check_staging(struct fetch *f)
     GR_TRY(gr_resource_check_given(f->given, f->call));
     GR_TRY(check_buffer(f->given, "staging", f->call));
     f->staging = f->given;
-    GR_TRY(gr_use_check(&f->use, f->entered)); /* which skips immutable and shared storage */
-    return gl_of(f->given)->immutable || gl_shared_of(f->given)
-               ? check_storage(f->given, f->stream, f->call)
-               : GR_OK;
+    GR_TRY(gr_use_check(&f->use, f->entered)); /* which skips shared storage */
+    return gl_object_check_storage(&f->given, 1, f->stream, f->call);
 }
 
 static gr_status take_part(struct fetch *f, struct part *p, const gr_framebuffer_options *options)
@@ -491,7 +483,7 @@ static gr_status take_copy(struct fetch *f, const gr_framebuffer_options *option
     f->given = f->staging;
     f->n = 1;
     p->offset = offset;
-    return check_storage(f->staging, f->stream, f->call);
+    return gl_object_check_storage(&f->staging, 1, f->stream, f->call);
 }
 
 static gr_status copy_part(struct fetch *f)

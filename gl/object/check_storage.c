@@ -11,6 +11,7 @@
 #include "lib/resource/backend.h"
 #include "lib/base/error.h"
 #include "lib/resource/resource.h"
+#include "gl/context/object_label.h"
 #include "gl/context/saved_state.h"
 
 static const char *end_registration(void)
@@ -23,13 +24,28 @@ static const char *follow_remedy(void)
     return gr_error_choose(" Or set gr_gl_options.follow_storage: maps then do this.", "");
 }
 
-GR_NOINLINE static gr_status fail_deleted(const gr_resource *resource, const char *call)
+/* Whether the object exists. Another object may have its name. */
+static bool is_same(gr_resource *resource)
 {
+    struct gl_resource *r = (struct gl_resource *)resource;
+    return gl_label_holds(&r->label, gl_object_kind(r), r->name);
+}
+
+/* For a resource whose object is gone: one that follows accepts another object of the name. */
+GR_NOINLINE static gr_status accept_other(gr_resource *resource, const char *call)
+{
+    struct gl_resource *r = (struct gl_resource *)resource;
+    const bool exists = gl_label_holds(&(struct gl_label){""}, gl_object_kind(r), r->name);
+    if (exists && resource->follows && !resource->mapped) {
+        r->replaced = true;
+        return GR_OK;
+    }
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,
-                   "%s has been deleted since it was registered. End the registration by %s, and "
-                   "register the object that replaced it.",
-                   gl_object_text(resource).text, end_registration());
+                   "%s has been deleted since it was registered%s. End the registration by %s, "
+                   "and register the object that replaced it.",
+                   gl_object_text(resource).text,
+                   exists ? ", and another object has its name now" : "", end_registration());
 }
 
 /* Not inlined: a check that finds nothing needs no registers for this. */
@@ -104,17 +120,10 @@ GR_NOINLINE static gr_status check_image(const gr_resource *resource, const char
     return check_level(resource, &now, call);
 }
 
-static inline bool exists(const struct gl_resource *r)
-{
-    if (!r->target)
-        return glIsBuffer(r->name);
-    return r->target->target == GL_RENDERBUFFER ? glIsRenderbuffer(r->name) : glIsTexture(r->name);
-}
-
 static inline gr_status check_one(gr_resource *resource, CUstream stream, const char *call)
 {
-    if (!exists(gl_of(resource)))
-        return fail_deleted(resource, call);
+    if (!is_same(resource))
+        GR_TRY(accept_other(resource, call));
     if (resource->follows && !resource->mapped)
         return gl_object_follow((struct gl_resource *)resource, stream, call);
     return resource->is_image ? check_image(resource, call) : check_buffer(resource, call);
@@ -134,6 +143,8 @@ gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, C
     for (size_t i = 0; i < n; i++)
         if (!gl_of(resources[i])->immutable || resources[i]->follows)
             GR_TRY(check_one(resources[i], stream, call));
+        else if (!is_same(resources[i]))
+            return accept_other(resources[i], call);
     return GR_OK;
 }
 
@@ -148,16 +159,21 @@ bool gl_object_intact(const gr_resource *resource)
     return false;
 }
 
+static gr_status fail_lost(const gr_resource *resource)
+{
+    if (gl_errors_check_lost("gr_buffer_release") != GR_OK)
+        return gr_error_set_class(GR_ERR_PARTIAL);
+    return gr_fail(GR_ERR_PARTIAL, "gr_buffer_release",
+                   "%s was deleted while it was mapped, so the data that CUDA wrote is lost. "
+                   "Release it before you delete it, and end the registration by %s.",
+                   gl_object_text(resource).text, end_registration());
+}
+
 gr_status gl_object_check_kept(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (gr_resource_writes(resources[i]) && !resources[i]->in_a_ring &&
-            !exists(gl_of(resources[i])))
-            return gr_fail(GR_ERR_PARTIAL, "gr_buffer_release",
-                           "%s was deleted while it was mapped, so the data that CUDA wrote is "
-                           "lost. Release it before you delete it, and end the registration by "
-                           "%s.",
-                           gl_object_text(resources[i]).text, end_registration());
+        if (gr_resource_writes(resources[i]) && !resources[i]->in_a_ring && !is_same(resources[i]))
+            return fail_lost(resources[i]);
     return GR_OK;
 }
 
@@ -188,10 +204,9 @@ static bool is_locked(const struct gl_resource *r)
     return mapped && !(access & GL_MAP_PERSISTENT_BIT);
 }
 
-gr_status gl_object_check_unlocked(const gr_resource *resource, const char *call)
+gr_status gl_object_check_unlocked(gr_resource *resource, const char *call)
 {
-    const struct gl_resource *r = gl_of(resource);
-    if (!glIsBuffer(r->name) || !is_locked(r))
+    if (!is_same(resource) || !is_locked(gl_of(resource)))
         return GR_OK;
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,

@@ -12,6 +12,7 @@
 #include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/stream.h"
+#include "gl/context/object_label.h"
 
 /* Whether the object has the registered storage, as far as OpenGL can tell. */
 static bool is_unchanged(const struct gl_resource *r)
@@ -58,6 +59,7 @@ static void take_over(struct gl_resource *r, struct gl_resource *now, void *hand
     resource->image = now->base.image;
     if (now->base.sync.work.event)
         resource->sync.work = now->base.sync.work;
+    r->label = now->label;
     r->level = now->level;
     r->view = now->view;
     r->format = now->format;
@@ -83,8 +85,11 @@ static gr_status register_again(struct gl_resource *r, struct gl_resource *now, 
     now->in_flight = r->in_flight;
     now->shader = r->shader;
     now->reach = r->reach;
+    const bool labelled = gl_label_take(&now->label, &r->context, gl_object_kind(r), r->name);
     gr_status status = r->maker->make_side(now, r->base.flags, &handle, call);
     r->base.kernels = now->base.kernels;
+    if (status != GR_OK && labelled)
+        gl_label_remove(&now->label, gl_object_kind(r), r->name);
     if (status != GR_OK)
         return status;
     take_over(r, now, handle);

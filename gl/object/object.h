@@ -38,7 +38,8 @@ struct gl_resource {
     };
     struct gl_context context;
     unsigned int name;
-    bool immutable; /* the storage can be neither replaced nor resized */
+    struct gl_label label; /* of the object at its registration, by which it is recognised */
+    bool immutable;        /* the storage can be neither replaced nor resized */
     /* NULL for buffers */
     const struct gl_target *target;
     const struct gl_format *format;
@@ -110,6 +111,9 @@ gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
 /* Completes `transport` by the way of the copy, if there is a copy. */
 void gl_object_add_way(struct gl_resource *r);
 
+/* GL_BUFFER, GL_TEXTURE or GL_RENDERBUFFER. */
+unsigned int gl_object_kind(const struct gl_resource *r);
+
 /* The text "OpenGL texture 3", for messages. */
 struct gl_object_text {
     char text[48];
@@ -171,8 +175,8 @@ gr_status gl_object_follow(struct gl_resource *r, CUstream stream, const char *c
 
 /*
  * Check that the objects still exist with the same storage, or follow it.
- * gl_object_check_registered() skips immutable storage of resources that do not follow it, because
- * the CUDA registration keeps such storage alive.
+ * gl_object_check_registered() does not query immutable storage of resources that do not follow it,
+ * because nothing can replace it.
  */
 gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, CUstream stream,
                                   const char *call);
@@ -182,7 +186,7 @@ gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, C
 /*
  * Refuses a buffer that the application has mapped, because OpenGL then refuses other access to it.
  */
-gr_status gl_object_check_unlocked(const gr_resource *resource, const char *call);
+gr_status gl_object_check_unlocked(gr_resource *resource, const char *call);
 
 /*
  * For n copies of objects, of which `resource` is the first: fails if OpenGL has reported an error

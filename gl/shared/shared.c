@@ -15,6 +15,7 @@
 #include "lib/base/live_objects.h"
 #include "lib/resource/resource.h"
 #include "gl/texels/texel_shader.h"
+#include "gl/context/object_label.h"
 #include "gl/context/saved_state.h"
 
 /* ---- Operations ------------------------------------------------------------------------------ */
@@ -251,6 +252,11 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda,
                        : wish->image ? gl_shared_make_image(r, cuda, wish)
                                      : gl_shared_make_buffer(r, cuda, wish);
     r->gl.name = !r->gl.owned ? 0 : wish->image ? r->gl.owned->texture : r->gl.owned->buffer;
+    if (status == GR_OK) {
+        gl_label_take(&r->gl.label, &r->gl.context, wish->image ? GL_TEXTURE : GL_BUFFER,
+                      r->gl.name);
+        r->gl.owned->label = r->gl.label;
+    }
     return status == GR_OK ? gr_sync_set(&r->gl.base, &r->timeline->pair, wish->call) : status;
 }
 

@@ -49,8 +49,10 @@ extern "C" {
  * Owner    the caller frees the resource, and still owns the OpenGL buffer
  * Valid    while the buffer keeps its storage: close the resource before you delete the buffer. A
  *          map fails if the buffer was deleted or resized by glBufferData; `follow_storage` (below)
- *          lets it follow. Immutable storage (glBufferStorage) is not checked, because CUDA keeps
- *          it alive
+ *          lets it follow. If another object has the name of a deleted one, its label differs: the
+ *          registration gives the object a label such as "grinterop 17 (0x7f3c...)", which stays,
+ *          unless it has one (glObjectLabel). Without GL_KHR_debug, or if the program labels the
+ *          other object, only another size or format is detected
  * Thread   where the OpenGL context is current, now and at each map and release; with
  *          gr_gl_options.share_group any context that shares objects with it
  *
@@ -163,14 +165,15 @@ typedef struct gr_gl_options {
      * object again instead of failing with GR_ERR_STATE. Viewers need this when a window is
      * resized. gr_resource_get_info() and gr_buffer_get_image_info() then return the new values.
      * The transport stays. If it does not accept the object, the map fails with the errors of a
-     * registration, and the next map tries again. A deleted object still is GR_ERR_STATE. Rings
-     * refuse the resource.
+     * registration, and the next map tries again. A deleted object is GR_ERR_STATE, unless another
+     * one has its name. Rings refuse the resource.
      *
      * Replaced storage is detected if its size, format, number of levels, or whether it is
-     * immutable has changed. If none has, CUDA keeps the old storage: for the same size use
-     * glBufferSubData or glTexSubImage. The NVIDIA driver (580) refuses glTexImage for a registered
-     * texture with GL_INVALID_OPERATION: delete the texture and create it again under the same
-     * name, which glGenTextures returns. Registering again takes 0.7 ms there.
+     * immutable has changed, or if the object was deleted and created again under the same name.
+     * Otherwise CUDA keeps the old storage: for the same size use glBufferSubData or glTexSubImage.
+     * The NVIDIA driver (580) refuses glTexImage for a registered texture with
+     * GL_INVALID_OPERATION: delete the texture and create it again under the same name, which
+     * glGenTextures returns. Registering again takes 0.7 ms there.
      */
     bool follow_storage;
 

@@ -185,11 +185,10 @@ static inline CUstream gr_stream_or_default(CUstream stream)
  *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, the resource was freed, or the stream
  *                           belongs to another device
  *     GR_ERR_STATE          the resource is mapped, closed, in a ring, or in a submit that was not
- *                           committed; its OpenGL object was deleted or has new storage
- *                           (interop does not check immutable storage); its order is not
- *                           defined yet (submit.h); Vulkan has it, because it is a new image or the
- *                           last submit kept it (vk.h); or the stream captures a graph. The message
- *                           names the missing call
+ *                           committed; its OpenGL object was deleted or has new storage; its
+ *                           order is not defined yet (submit.h); Vulkan has it, because it is a new
+ *                           image or the last submit kept it (vk.h); or the stream captures a
+ *                           graph. The message names the missing call
  *     GR_ERR_GL             its OpenGL context is not current
  *     GR_ERR_CUDA           the driver refused; or the stream belongs to another CUDA context or
  *                           was destroyed

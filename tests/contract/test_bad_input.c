@@ -220,28 +220,74 @@ TEST(map_after_the_storage_was_replaced_is_refused)
     assert_buffer_usable(name);
 }
 
-TEST(map_after_the_buffer_was_deleted_is_refused)
+TEST(map_after_the_buffer_was_deleted_is_refused, 2)
 {
     GLuint name = new_buffer();
     gr_resource *resource = must_register(name);
-    glDeleteBuffers(1, &name);
+    gl_buffer_delete(name, _i, SIZE, 3);
     ck_assert_ptr_null(gr_map(resource, fx.stream));
     assert_says_to_close();
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0,
+                _i ? "another object has its name" : "deleted");
     ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_ok(gr_resource_close(resource, fx.stream));
     ck_assert(gr_resource_get_info(resource)->closed);
     gr_resource_free(resource);
 }
 
-TEST(release_after_the_buffer_was_deleted_works)
+/* Labels of the application, and of another registration, are no sign of another object. */
+TEST(a_deleted_buffer_is_recognised_by_its_label)
+{
+    GLuint name = new_buffer();
+    char label[64] = "";
+    gr_resource *resources[3] = {must_register(name), must_register(name)};
+    glGetObjectLabel(GL_BUFFER, name, sizeof(label), NULL, label);
+    ck_assert_msg(!strncmp(label, "grinterop ", 10), "the label is %s", label);
+    gr_resource_free(must_register(name));
+    assert_ok(gr_buffer_release(must_map(resources[0])));
+    glObjectLabel(GL_BUFFER, name, -1, "vertices");
+    resources[2] = must_register(name);
+    glGetObjectLabel(GL_BUFFER, name, sizeof(label), NULL, label);
+    ck_assert_str_eq(label, "vertices");
+    for (int again = 0; again < 2; again++) {
+        for (int i = 0; i < 3; i++) {
+            gr_buffer *buffer = gr_map(resources[i], fx.stream);
+            ck_assert_int_eq(buffer == NULL, again);
+            assert_ok(gr_buffer_release(buffer));
+        }
+        if (!again)
+            gl_buffer_delete(name, true, SIZE, 3);
+    }
+    for (int i = 0; i < 3; i++)
+        gr_resource_free(resources[i]);
+    assert_gl_clean();
+}
+
+/* Catches: the free deleted a buffer of the application that got the name. */
+TEST(freeing_a_created_buffer_that_was_deleted_keeps_another_of_its_name, 3)
+{
+    static const gr_transport transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
+                                              GR_TRANSPORT_SHARED};
+    gr_resource *resource = gr_create_gl_buffer(
+        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transports[_i]));
+    if (!resource)
+        skip("%s", gr_last_error()->message);
+    const GLuint name = gr_gl_name(resource);
+    gl_buffer_delete(name, true, SIZE, 3);
+    gr_resource_free(resource);
+    assert_gl_bytes(name, SIZE, 3);
+}
+
+TEST(release_after_the_buffer_was_deleted_works, 2)
 {
     GLuint name = new_buffer();
     gr_resource *resource = must_register(name);
     gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, SIZE, fx.stream));
-    glDeleteBuffers(1, &name);
+    gl_buffer_delete(name, _i, SIZE, 3);
     assert_ok(gr_buffer_release(buffer));
+    if (_i)
+        assert_gl_bytes(name, SIZE, 3);
     ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
     gr_resource_free(resource);

@@ -247,15 +247,17 @@ FLIGHT_TEST(replaced_buffers_are_followed_or_refused, 2)
     }
 }
 
-FLIGHT_TEST(a_mapped_object_that_was_deleted_can_be_released)
+FLIGHT_TEST(a_mapped_object_that_was_deleted_can_be_released, 2)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_fly(name, GR_WRITE_DISCARD, 2);
     gr_buffer *buffer = must_map(resource);
     cuda_write_pattern(buffer, 2);
-    glDeleteBuffers(1, &name);
+    gl_buffer_delete(name, _i, SIZE, 3);
     assert_fails(gr_buffer_release(buffer), GR_ERR_PARTIAL, 0, "deleted");
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
+    if (_i)
+        assert_gl_bytes(name, SIZE, 3);
 }
 
 FLIGHT_TEST(an_object_that_the_application_has_mapped_is_refused)

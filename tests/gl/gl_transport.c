@@ -357,16 +357,21 @@ TRANSPORT_TEST(a_read_only_map_does_not_wait_for_the_previous_mapping)
 
 GROUP_BY("ends by a transport", transport_cases)
 
-/* The bytes are lost, but the mapping must end. Catches: the release returned GR_OK. */
-TRANSPORT_TEST(a_mapped_buffer_that_was_deleted_can_be_released, 2)
+/*
+ * The bytes are lost, but the mapping must end. Catches: the release returned GR_OK, and wrote the
+ * bytes to another buffer, which had the name of the deleted one.
+ */
+TRANSPORT_TEST(a_mapped_buffer_that_was_deleted_can_be_released, 4)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = tested->make(name, writing[_i]);
+    GR_AUTO(gr_resource) *resource = tested->make(name, writing[_i % 2]);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 2);
-    glDeleteBuffers(1, &name);
+    gl_buffer_delete(name, _i / 2, SIZE, 3);
     assert_fails(gr_buffer_release(buffer), GR_ERR_PARTIAL, 0, "was deleted while it was mapped");
     ck_assert(!gr_resource_get_info(resource)->mapped);
+    if (_i / 2)
+        assert_gl_bytes(name, SIZE, 3);
     assert_gl_clean();
 }
 
@@ -409,12 +414,14 @@ TRANSPORT_TEST(freeing_a_resource_does_not_wait_for_the_stream)
         tested->make(gl_buffer_filled(64, 1), GR_READ_WRITE));
 }
 
-TRANSPORT_TEST(map_of_a_deleted_buffer_is_refused)
+/* Catches: the bytes of another buffer with its name were mapped. */
+TRANSPORT_TEST(map_of_a_deleted_buffer_is_refused, 2)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = tested->make(name, GR_READ_WRITE);
-    glDeleteBuffers(1, &name);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
+    gl_buffer_delete(name, _i, SIZE, 3);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0,
+                _i ? "another object has its name" : "deleted");
     ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_calls(tested->first, 0);
 }

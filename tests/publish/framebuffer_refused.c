@@ -194,21 +194,27 @@ static void store(GLuint name, size_t size)
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, expected, GL_STATIC_DRAW);
 }
 
-/* The registration of immutable storage stays valid, but its name is that of another buffer. */
-TEST(a_buffer_that_reuses_the_name_of_the_staging_buffer_is_not_written, 2)
+/*
+ * The registration of immutable storage stays valid, and the memory of a created buffer, but its
+ * name is that of another buffer.
+ */
+TEST(a_buffer_that_reuses_the_name_of_the_staging_buffer_is_not_written, 3)
 {
     gr_egl *other = enter_other();
-    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0), name = 77;
-    store(name, MOST_BYTES - 16);
-    if (_i)
-        glBufferStorage(GL_ARRAY_BUFFER, MOST_BYTES - 16, NULL, 0);
-    gr_resource *staging = must_register(name);
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    store(77, MOST_BYTES);
+    if (_i == 1)
+        glBufferStorage(GL_ARRAY_BUFFER, MOST_BYTES, NULL, 0);
+    gr_resource *staging = _i == 2 ? must_make(gr_create_gl_buffer(MOST_BYTES, GR_READ_ONLY, NULL))
+                                   : must_register(77);
+    const GLuint name = gr_gl_name(staging);
     gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
     glDeleteBuffers(1, &name);
     assert_unwritten(framebuffer, to, staging, fx.stream, GR_ERR_STATE, "has been deleted");
     store(name, MOST_BYTES);
-    assert_unwritten(framebuffer, to, staging, fx.stream, GR_ERR_STATE, "has since been replaced");
+    assert_unwritten(framebuffer, to, staging, fx.stream, GR_ERR_STATE, "another object has");
     gr_resource_free(staging);
+    ck_assert(glIsBuffer(name));
     leave_other(other);
 }
 

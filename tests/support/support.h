@@ -430,6 +430,9 @@ GLuint gl_buffer(const void *bytes, size_t size);
 GLuint gl_buffer_pattern(size_t size, unsigned seed);
 GLuint gl_buffer_filled(size_t size, int value);
 
+/* Deletes a buffer, and with `again` gives its name to another one, filled with this value. */
+void gl_buffer_delete(GLuint name, bool again, size_t size, int value);
+
 /* Copies the first `size` bytes of a buffer with OpenGL, without waiting for the copy. */
 void gl_copy_buffer(GLuint from, GLuint to, size_t size);
 

@@ -231,6 +231,13 @@ GLuint gl_buffer_filled(size_t size, int value)
     return gl_buffer_once(bytes, size);
 }
 
+void gl_buffer_delete(GLuint name, bool again, size_t size, int value)
+{
+    glDeleteBuffers(1, &name);
+    if (again && gl_buffer_filled(size, value) != name)
+        skip("OpenGL does not reuse the name");
+}
+
 void gl_copy_buffer(GLuint from, GLuint to, size_t size)
 {
     GLint target = 0;
