@@ -62,7 +62,7 @@ static struct handed take(const struct world *w, bool any)
 static bool is_unreferenced(const struct resource *r)
 {
     return r && !r->gone && !r->begun && !r->ring && !r->later && !r->kept &&
-           r->object == &r->own && !r->own.of;
+           r->object == &r->own && !r->own.of && !r->own.deleted;
 }
 
 bool run_hand_resource(struct world *w, const int *a)

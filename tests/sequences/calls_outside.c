@@ -245,6 +245,44 @@ bool run_gl_delete(struct world *w, const int *a)
     return true;
 }
 
+/* Whether the model knows what becomes of a resource whose object is deleted. */
+static bool can_be_deleted(const struct world *w, const struct resource *r)
+{
+    return !r->mapped || (!r->follows && !r->later && !r->kept && !tensors_of(w, r));
+}
+
+/*
+ * Deletes an object and creates another one of its name, which OpenGL returns at once: NVIDIA's,
+ * and Mesa's by run-test. Resources that follow have the new object; others keep the old one, as
+ * deleted.
+ */
+bool run_gl_recreate(struct world *w, const int *a)
+{
+    struct object *o = object_at(w, a[0]);
+    if (!o || o->context != w->gl || o->deleted || o->ringed || w->names_used + OBJECTS > NAMES)
+        return false;
+    for (int i = 0; i < RESOURCES; i++)
+        if (w->resources[i].used && w->resources[i].object == o &&
+            !can_be_deleted(w, &w->resources[i]))
+            return false;
+    for (int i = 0; i < RESOURCES; i++) {
+        struct resource *r = &w->resources[i];
+        if (!r->used || r->object != o || r->follows)
+            continue;
+        r->own = *o;
+        r->own.deleted = true;
+        r->own.mapped = r->mapped != NULL;
+        r->object = &r->own;
+    }
+    renew_object(o, a[0] + 1);
+    return true;
+}
+
+bool run_gl_recreate_image(struct world *w, const int *a)
+{
+    return run_gl_recreate(w, a);
+}
+
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
 /* Picks a mapped buffer that CUDA may access by work on the stream of its map. */

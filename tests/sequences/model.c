@@ -62,10 +62,16 @@ unsigned map_may(const struct world *w, const struct resource *r)
     return (wrong ? MAY(GR_ERR_STATE) : 0) | context_may(w, r) | (r->gone ? MAY(GR_ERR_CUDA) : 0);
 }
 
+unsigned loss_may(const struct resource *r)
+{
+    const bool lost = r->object->deleted && r->mapped && !(r->flags & GR_READ_ONLY) &&
+                      (r->image || r->transport != GR_TRANSPORT_INTEROP);
+    return r->gone || lost ? MAY(GR_ERR_PARTIAL) : 0;
+}
+
 unsigned end_may(const struct world *w, const struct resource *r, int choice)
 {
-    unsigned may = context_may(w, r);
-    return may | (r->gone ? MAY(GR_ERR_PARTIAL) : stream_may(w, choice, r, true));
+    return context_may(w, r) | loss_may(r) | (r->gone ? 0 : stream_may(w, choice, r, true));
 }
 
 /* ---- Effects of a success -------------------------------------------------------------------- */

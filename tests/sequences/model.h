@@ -346,6 +346,9 @@ unsigned resource_may(const struct resource *r);
 unsigned context_may(const struct world *w, const struct resource *r);
 unsigned map_may(const struct world *w, const struct resource *r);
 
+/* GR_ERR_PARTIAL if the end of the mapping loses what CUDA wrote, because an owner has ended. */
+unsigned loss_may(const struct resource *r);
+
 /* The errors that may occur when the mapping is ended on this stream. */
 unsigned end_may(const struct world *w, const struct resource *r, int choice);
 

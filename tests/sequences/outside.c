@@ -195,6 +195,25 @@ static void make_objects(struct world *w, int context)
     }
 }
 
+/*
+ * No other name will do, since it may be that of an object in the other context (make_names()). All
+ * names that are free before it are taken until it comes.
+ */
+void renew_object(struct object *o, int value)
+{
+    GLuint taken[64];
+    int n = 0;
+    const bool buffer = o->target == GL_ARRAY_BUFFER;
+    buffer ? glDeleteBuffers(1, &o->name) : glDeleteTextures(1, &o->name);
+    do
+        buffer ? glGenBuffers(1, &taken[n]) : glGenTextures(1, &taken[n]);
+    while (taken[n] != o->name && ++n < 64);
+    buffer ? glDeleteBuffers(n, taken) : glDeleteTextures(n, taken);
+    o->deleted = n == 64;
+    if (!o->deleted)
+        buffer ? make_buffer(o, value) : make_image(o, value);
+}
+
 void outside_make(struct world *w)
 {
     w->second_made = w->second_ended = w->driver_checks = false;

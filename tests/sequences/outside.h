@@ -34,4 +34,7 @@ void compare(struct world *w, const struct object *o, const unsigned char *bytes
              size_t size);
 void fill_gl(struct world *w, struct object *o, int value);
 
+/* Deletes an object, and creates another one of its name with these bytes, if OpenGL can. */
+void renew_object(struct object *o, int value);
+
 #endif

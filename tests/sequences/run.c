@@ -62,8 +62,8 @@ static void release_last(struct world *w, struct buffer *b)
 {
     gr_buffer *list[] = {b->it};
     CUstream stream = b->stream_ended ? CU_STREAM_LEGACY : GR_STREAM_OF_MAP;
-    bool gone = b->resource->gone && b->resource->mapped == b;
-    judge(w, gr_buffer_release_many(list, 1, stream, NULL), gone ? MAY(GR_ERR_PARTIAL) : 0);
+    const unsigned may = b->resource->mapped == b ? loss_may(b->resource) : 0;
+    judge(w, gr_buffer_release_many(list, 1, stream, NULL), may);
     is_released(w, b);
 }
 
