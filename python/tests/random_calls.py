@@ -67,6 +67,23 @@ def new_gl_image(w):
     w.put("resources", GraphicsResource.from_gl_image(name, gl.TEXTURE_2D, flags=w.flags()))
 
 
+def new_name(w):
+    """OpenGL gives the name of a deleted buffer to another one, which no map may reach."""
+    name = gl.buffer(BYTES)
+    transports = w.random.choice(["interop", "copy", "peer"])
+    made = GraphicsResource.from_gl_buffer(name, transports=transports)
+    gl.delete_buffer(name)
+    gl.buffer(BYTES)
+    try:
+        made.map(stream=w.stream)
+    except RuntimeError as error:
+        if "has been deleted" not in str(error):
+            raise
+    else:
+        raise AssertionError(f"a buffer that had been deleted was mapped by {transports}")
+    w.put("resources", made)
+
+
 def new_created_image(w):
     transports = w.random.choice([None, "interop", "shared", "copy", "any"])
     made = GraphicsResource.create_gl_image(
@@ -461,6 +478,7 @@ CALLS = {
         ("any", lambda w: with_random_arguments(w, w.random.choice(FUNCTIONS))),
         ("any", lambda w: with_random_arguments(w, w.random.choice(FUNCTIONS))),
         ("gl_buffer", new_gl_buffer),
+        ("name", new_name),
         ("created_buffer", new_created_buffer),
         ("gl_image", new_gl_image),
         ("created_image", new_created_image),
