@@ -74,6 +74,21 @@ INLINE bits float_to_bfloat(float value)
 }
 
 /*
+ * Rounds to the one of the two nearest floats whose last bit is set, unless a float equals the
+ * value. Rounding the result to half precision gives the half that is nearest to the value; after
+ * rounding to the nearest float it may give another one.
+ */
+INLINE float round_to_odd(double value)
+{
+    const float near = static_cast<float>(value);
+    const uint32_t all = __float_as_uint(near);
+    if ((all & 1u) || static_cast<double>(near) == value)
+        return near;
+    const bool is_closer_to_0 = (static_cast<double>(near) < value) == (value > 0.0);
+    return __uint_as_float(is_closer_to_0 ? all + 1u : all - 1u);
+}
+
+/*
  * Divides an integer by the integer that represents 1. On a GPU, two FMA steps correct the product,
  * so that it is rounded like a quotient.
  */
@@ -473,9 +488,9 @@ template <int E> INLINE uint64_t from_double(double value, const side &s)
         return cut(static_cast<bits>(min(max(__double2int_rn(number * s.unit), s.least), s.most)),
                    s);
     if (E == GR_JOB_F16)
-        return float_to_half(static_cast<float>(value));
+        return float_to_half(round_to_odd(value));
     if (E == GR_JOB_BF16)
-        return float_to_bfloat(static_cast<float>(value));
+        return float_to_bfloat(round_to_odd(value));
     if (E == GR_JOB_F32)
         return __float_as_uint(static_cast<float>(value));
     if (E == GR_JOB_U32)

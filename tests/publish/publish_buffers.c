@@ -5,6 +5,7 @@
  */
 #include "publish_support.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "tests/ring/ring.h"
@@ -72,6 +73,56 @@ TEST(numbers_of_the_options_have_53_bits)
     ck_assert_double_eq(published(1, &more, GR_DTYPE_F64), 16777218);
     ck_assert_double_eq(published(1, &alphas, GR_DTYPE_F64), 16777217);
     ck_assert_double_eq(published(1, &alphas, GR_DTYPE_I32), 16777217);
+    tensors_end();
+}
+
+static const struct {
+    gr_dtype from, to;
+    union {
+        double f64;
+        int64_t integer;
+    } value;
+    uint16_t bits;
+} narrowed[] = {
+    {GR_DTYPE_F64, GR_DTYPE_F16, {1 + 0x1p-11 + 0x1p-40}, 0x3c01},
+    {GR_DTYPE_F64, GR_DTYPE_F16, {1 + 0x3p-11 - 0x1p-40}, 0x3c01},
+    {GR_DTYPE_F64, GR_DTYPE_F16, {-1 - 0x1p-11 - 0x1p-40}, 0xbc01},
+    {GR_DTYPE_F64, GR_DTYPE_F16, {-1 - 0x3p-11 + 0x1p-40}, 0xbc01},
+    {GR_DTYPE_F64, GR_DTYPE_F16, {1 + 0x1p-11}, 0x3c00},
+    {GR_DTYPE_F64, GR_DTYPE_F16, {0x1p-25 + 0x1p-60}, 0x0001},
+    {GR_DTYPE_F64, GR_DTYPE_F16, {-0x1p-200}, 0x8000},
+    {GR_DTYPE_F64, GR_DTYPE_F16, {65520 - 0x1p-20}, 0x7bff},
+    {GR_DTYPE_F64, GR_DTYPE_F16, {65520}, 0x7c00},
+    {GR_DTYPE_F64, GR_DTYPE_F16, {-INFINITY}, 0xfc00},
+    {GR_DTYPE_F64, GR_DTYPE_F16, {(double)NAN}, 0x7fff},
+    {GR_DTYPE_F64, GR_DTYPE_BF16, {1 + 0x1p-8 + 0x1p-40}, 0x3f81},
+    {GR_DTYPE_F64, GR_DTYPE_BF16, {1 + 0x3p-8 - 0x1p-40}, 0x3f81},
+    {GR_DTYPE_F64, GR_DTYPE_BF16, {0x1p-134 + 0x1p-170}, 0x0001},
+    {GR_DTYPE_F64, GR_DTYPE_BF16, {-0x1.ffp127 + 0x1p90}, 0xff7f},
+    {GR_DTYPE_F64, GR_DTYPE_BF16, {0x1p1000}, 0x7f80},
+    {GR_DTYPE_F64, GR_DTYPE_BF16, {(double)NAN}, 0x7fff},
+    {GR_DTYPE_I32, GR_DTYPE_BF16, {.integer = 0x40400001}, 0x4e81},
+    {GR_DTYPE_U32, GR_DTYPE_BF16, {.integer = 0x80800001}, 0x4f01},
+    {GR_DTYPE_I64, GR_DTYPE_BF16, {.integer = -0x10100000001}, 0xd381},
+    {GR_DTYPE_U64, GR_DTYPE_BF16, {.integer = 0x4040000000001}, 0x5881},
+};
+
+/* Catches: values were first rounded to floats, then ties of these to even. */
+TEST(wide_values_are_rounded_once, sizeof(narrowed) / sizeof(narrowed[0]))
+{
+    need_publish_kernels();
+    static const int64_t shape[] = {1};
+    uint16_t bits;
+    const GLuint name = gl_buffer_filled(2, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    const gr_tensor_desc target =
+        GR_INIT(gr_tensor_desc, .dtype = narrowed[_i].to, .ndim = 1, .shape = shape);
+    gr_tensor *tensor =
+        tensor_of(narrowed[_i].from, GR_LAYOUT_SHAPE, 1, shape, &narrowed[_i].value);
+    assert_ok(
+        gr_publish(resource, tensor, &GR_INIT(gr_publish_options, .target = &target), fx.stream));
+    gl_read(name, &bits, sizeof(bits));
+    ck_assert_uint_eq(bits, narrowed[_i].bits);
     tensors_end();
 }
 
