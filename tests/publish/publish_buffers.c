@@ -76,6 +76,28 @@ TEST(numbers_of_the_options_have_53_bits)
     tensors_end();
 }
 
+/* Catches: all elements had the numbers of the first channel where the buffer has the same shape.
+ */
+TEST(each_channel_of_an_equal_shape_has_its_own_numbers)
+{
+    need_publish_kernels();
+    static const int64_t shape[] = {1, 2, 3};
+    const double ones[] = {1, 1, 1, 1, 1, 1}, numbers[] = {2, 3, 4, 0};
+    const gr_publish_options options[] = {GR_INIT(gr_publish_options, .scale_f64 = numbers),
+                                          GR_INIT(gr_publish_options, .bias_f64 = numbers)};
+    double got[6];
+    const GLuint name = gl_buffer_filled(sizeof(got), 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_F64, GR_LAYOUT_SHAPE, 3, shape, ones);
+    for (int added = 0; added < 2; added++) {
+        assert_ok(gr_publish(resource, tensor, &options[added], fx.stream));
+        gl_read(name, got, sizeof(got));
+        for (int i = 0; i < 6; i++)
+            ck_assert_double_eq(got[i], numbers[i % 3] + added);
+    }
+    tensors_end();
+}
+
 static const struct {
     gr_dtype from, to;
     union {
