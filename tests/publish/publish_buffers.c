@@ -306,6 +306,35 @@ TEST(publish_waits_for_the_producers_stream)
     CU(MemFree(memory));
 }
 
+/* Catches: a publish without elements returned before it waited. */
+TEST(a_publish_of_an_empty_tensor_waits_for_the_event, 2)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(64, 0));
+    gr_tensor *empty = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, (int64_t[]){0}, NULL);
+    gr_buffer *buffer = _i ? must_make(gr_map(resource, fx.stream)) : NULL;
+    CUdeviceptr memory;
+    CUevent event;
+    CU(MemAlloc(&memory, 64));
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CU(MemsetD8Async(memory, 1, 64, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.other);
+    CU(MemsetD8Async(memory, 7, 64, fx.other));
+    CU(EventRecord(event, fx.other));
+    const gr_publish_options o = GR_INIT(gr_publish_options, .wait_event = event);
+    gate_open_after(gate, 20);
+    assert_ok(buffer ? gr_buffer_publish(buffer, empty, &o, fx.stream)
+                     : gr_publish(resource, empty, &o, fx.stream));
+    CU(MemcpyDtoHAsync(texels, memory, 64, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    assert_bytes(texels, 64, 7);
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.other));
+    CU(EventDestroy(event));
+    CU(MemFree(memory));
+    tensors_end();
+}
+
 /*
  * Another stream writes the host memory of a tensor, which a kernel converts. A fetch then returns
  * with the values.
