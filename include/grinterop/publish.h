@@ -36,7 +36,8 @@
  *             Anything but 0 becomes true. Floats of packed texels are rounded to nearest, ties to
  *             even; negative values become 0, and too large ones the largest. 11:11:10 keeps NaN
  *             and infinity; in 9:9:9:5 they become 0 and the largest value. 9:9:9:5 is rounded by
- *             the algorithm of EXT_texture_shared_exponent.
+ *             the algorithm of EXT_texture_shared_exponent. Depth images have values from 0 to 1:
+ *             OpenGL clamps others without an error, so convert distances to depth first.
  * Types       all except complex numbers, which are only copied. If one of the types is f64 or an
  *             integer of 32 or 64 bits, kernels compute with 53 bits, otherwise with the 24 bits of
  *             f32. The sRGB curves have an error of up to 1e-6.
@@ -59,7 +60,8 @@
  *
  *             For planes, W/2 and H/2 are rounded up. In one tensor W is even, except for YUV444.
  *             With `chroma_v`, NV12 and P016 mean YUV420, and NV16 means YUV422. u16 has its values
- *             in the high bits, as P010 does, or in the low bits: see gr_publish_options.bits.
+ *             in the high bits, as P010 does, or in the low bits: see gr_publish_options.bits. P016
+ *             with `bits` needs `high_bits`, too.
  *             A publish does not interpolate chroma: all pixels of a sample have its colour. A
  *             fetch clamps colours to 0 to 1, after the steps of the options, and rounds to the
  *             nearest value. Luma is that of each pixel. Chroma is that of the mean of two pixels
@@ -122,7 +124,10 @@ typedef struct gr_publish_options {
     /* Exchange red and blue: the tensor has blue first, or the image of YUV is BGRA. */
     bool bgr;
 
-    /* The first row of the tensor is the last row of the image. */
+    /*
+     * The first row of the tensor is the last row of the image. Refused for NV12, P016 and YUV420
+     * with an odd height: their last row of chroma belongs to one row of luma.
+     */
     bool flip;
 
     /*

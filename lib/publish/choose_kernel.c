@@ -140,15 +140,30 @@ static gr_status refuse_sizes(const struct gr_picture *from, const struct gr_pic
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
         "%s, and %s: widths, heights and depths or layers must be equal, but are %lld x "
-        "%lld x %lld and %lld x %lld x %lld. Choose a rectangle, another level, a view of "
-        "a part, or a `layout` if the dimensions have another meaning.",
+        "%lld x %lld and %lld x %lld x %lld. Choose %s, a view of a part, or a `layout` if the "
+        "dimensions have another meaning.",
         GR_SENTENCE(from), GR_PHRASE(to), (long long)from->width, (long long)from->height,
-        (long long)from->depth, (long long)to->width, (long long)to->height, (long long)to->depth);
+        (long long)from->depth, (long long)to->width, (long long)to->height, (long long)to->depth,
+        from->is_image || to->is_image ? "a rectangle, another level"
+                                       : "another shape of `target`");
 }
 
 static unsigned channels_of(const struct gr_picture *p)
 {
     return p->is_yuv ? 3 : p->channels;
+}
+
+static gr_status refuse_types(const struct gr_picture *from, const struct gr_picture *to,
+                              const char *call)
+{
+    return gr_fail(GR_ERR_UNSUPPORTED, call, "%s, and %s: %s", GR_SENTENCE(from), GR_PHRASE(to),
+                   from->is_yuv && to->packed
+                       ? "YUV is not converted to packed texels. Publish RGB."
+                   : from->is_yuv || to->is_yuv
+                       ? "YUV is converted from and to uint8, uint16, float16, bfloat16 and "
+                         "float32 only."
+                       : "complex numbers are only copied unchanged. Use tensors of real "
+                         "numbers, with a dimension of 2.");
 }
 
 static gr_status check_shapes(const struct gr_picture *from, const struct gr_picture *to,
@@ -159,10 +174,16 @@ static gr_status check_shapes(const struct gr_picture *from, const struct gr_pic
     const unsigned a = channels_of(from), b = channels_of(to);
     if (a == b || (a == 3 && b == 4) || (a == 4 && b == 3) || (a == 1 && b >= 3))
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "%s, and %s: their channels don't match: 1 can become 1, 3 or 4; 2 stays 2; 3 "
-                   "and 4 can become 3 or 4. For YUV set `layout`, such as GR_LAYOUT_YUYV.",
-                   GR_SENTENCE(from), GR_PHRASE(to));
+    if (!has_kernels(from->dtype) || !has_kernels(to->dtype))
+        return refuse_types(from, to, call);
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s, and %s: their channels don't match: %s",
+                   GR_SENTENCE(from), GR_PHRASE(to),
+                   from->is_yuv || to->is_yuv
+                       ? "YUV is converted from and to 3 or 4 channels. To copy each plane "
+                         "unchanged, give it an image of its own, with 1 channel for Y, U or V "
+                         "and 2 for pairs of U and V, and omit `layout`."
+                       : "1 can become 1, 3 or 4; 2 stays 2; 3 and 4 can become 3 or 4. For YUV "
+                         "set `layout`, such as GR_LAYOUT_YUYV.");
 }
 
 static gr_status check_target(const struct gr_picture *to, const char *call)
@@ -200,10 +221,20 @@ static gr_status check_bits(const struct gr_picture *p, const gr_publish_options
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`bits` is set, but %s: `bits` is for YUV. Set `scale` for other values.",
                        GR_PHRASE(p));
-    if (bits >= 8 && bits <= most)
+    if (most == 8 && bits != 8)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`bits` is %u, but %s: leave `bits` 0. More than 8 bits need uint16.", bits,
+                       GR_PHRASE(p));
+    if (bits < 8 || bits > most)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`bits` is %u, but %s: set 8 to 16, or 0 for 16.", bits, GR_PHRASE(p));
+    if (p->shaped.layout != GR_LAYOUT_P016 || bits == most || o->high_bits || o->chroma_v)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "`bits` is %u, but %s: set 8 to %u, or 0 for %u.",
-                   bits, GR_PHRASE(p), most, most);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "`bits` is %u, but %s, which has its values in the high bits: set `high_bits`, "
+                   "too. For values in the low bits use GR_LAYOUT_YUV420, with U and V in two "
+                   "tensors.",
+                   bits, GR_PHRASE(p));
 }
 
 /* Whether integers are fractions of the largest one, or the colours of packed pixels. */
@@ -247,11 +278,16 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
     if ((unsigned)o->matrix > GR_YUV_BT2020)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`matrix` is %d, which is not a gr_yuv_matrix.",
                        (int)o->matrix);
-    if ((unsigned)o->chroma_position > GR_CHROMA_TOP_LEFT || (o->chroma_position && !to->is_yuv))
+    if ((unsigned)o->chroma_position > GR_CHROMA_TOP_LEFT)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`chroma_position` is %d, but %s: it is a gr_chroma_position for a "
-                       "conversion to YUV, and 0 otherwise.",
-                       (int)o->chroma_position, GR_PHRASE(to));
+                       "`chroma_position` is %d, which is not a gr_chroma_position.",
+                       (int)o->chroma_position);
+    if (o->chroma_position && !to->is_yuv)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`chroma_position` is %s, but %s: it is for conversions to YUV. Omit it.",
+                       o->chroma_position == GR_CHROMA_LEFT ? "GR_CHROMA_LEFT"
+                                                            : "GR_CHROMA_TOP_LEFT",
+                       GR_PHRASE(to));
     return o->bits || o->high_bits ? check_bits(yuv, o, call) : GR_OK;
 }
 
@@ -513,19 +549,6 @@ static bool is_copyable(const struct gr_picture *p)
         return false;
     const int64_t row = p->height > 1 ? p->row : pixel * p->width;
     return p->depth == 1 || (p->slice >= row * p->height && p->slice % row == 0);
-}
-
-static gr_status refuse_types(const struct gr_picture *from, const struct gr_picture *to,
-                              const char *call)
-{
-    return gr_fail(GR_ERR_UNSUPPORTED, call, "%s, and %s: %s", GR_SENTENCE(from), GR_PHRASE(to),
-                   from->is_yuv && to->packed
-                       ? "YUV is not converted to packed texels. Publish RGB."
-                   : from->is_yuv || to->is_yuv
-                       ? "YUV is converted from and to uint8, uint16, float16, bfloat16 and "
-                         "float32 only."
-                       : "complex numbers are only copied unchanged. Use tensors of real "
-                         "numbers, with a dimension of 2.");
 }
 
 /* Treats rows without gaps between them as one long row. */

@@ -127,6 +127,7 @@ static gr_status plan(struct work *w, const gr_resource *resource)
         return GR_OK;
     if (w->staged) {
         s->tensor.is_number = s->mapped.is_number = w->staged->numbers;
+        s->mapped.is_image = true;
         s->mapped.shaped.what = "the attachment";
     }
     if (w->options.flip)

@@ -33,6 +33,7 @@ struct gr_shaped {
 struct gr_picture {
     gr_dtype dtype;
     bool is_number; /* integers are numbers, not fractions of the largest integer */
+    bool is_image;  /* the picture is a part of an image or an attachment */
     bool in_array;  /* the picture is in a CUDA array and has no strides */
     bool is_yuv;    /* the picture has the planes `chroma` */
     uint8_t packed; /* 0, or GR_JOB_A2B10G10R10 and so on, whose channels are treated as `dtype` */

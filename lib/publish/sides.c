@@ -143,6 +143,7 @@ static gr_status describe_image(const gr_image_info *info, enum gr_slices slices
         .channels = info->channels,
         .pixel = (int64_t)texel,
         .channel = (int64_t)(packed ? texel : texel / info->channels),
+        .is_image = true,
         .in_array = true,
     };
     struct gr_shaped *shaped = &p->shaped;

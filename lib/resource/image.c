@@ -5,6 +5,7 @@
  */
 #include "lib/resource/image.h"
 
+#include <grinterop/publish.h>
 #include <stdint.h>
 
 #include "lib/resource/backend.h"
@@ -29,6 +30,11 @@ gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsi
     const gr_image_info *image = &resource->image;
     if (level < image->levels && layer < image->layers)
         return GR_OK;
+    if (layer == GR_ALL_LAYERS)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`layer` is GR_ALL_LAYERS, which is for gr_publish() and gr_fetch() only: "
+                       "pass one layer, 0 to %u.",
+                       image->layers - 1);
     bool swapped = layer < image->levels && level < image->layers;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "There is no level %u with layer %u: the image has %u level%s and %u %s%s, "

@@ -220,6 +220,8 @@ _NAMES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\bfalse\b", "False"),
     (r"\bGR_DTYPE_(U|I|F|C|BF)([0-9]+)\b", lambda match: f'"{_TYPES[match[1]]}{match[2]}"'),
     (r"\bGL_(COLOR|DEPTH|STENCIL)_ATTACHMENT([0-9]*)\b", _quoted),
+    (r"\bGR_CHROMA_([A-Z_]+)\b", _quoted),
+    (r"another shape of `target`", "another `shape`"),
     (r"\bGR_(?:TRANSPORT|LAYOUT|FILTER|ADDRESS|MEMORY|SIDE|RING)_([A-Z0-9]+)\b", _quoted),
     (r"\bGR_(READ_ONLY|READ_WRITE|WRITE_DISCARD|SURFACE_LOAD_STORE|TEXTURE_GATHER)\b", _quoted),
 ]

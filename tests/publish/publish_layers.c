@@ -314,7 +314,8 @@ TEST(a_tensor_with_other_layers_is_refused)
     assert_ok(gr_buffer_release(linear));
     gr_buffer *mapped = must_map_image(resource);
     ck_assert(!gr_buffer_array(mapped, 0, GR_ALL_LAYERS));
-    assert_error(GR_ERR_INVALID_VALUE, 0, "3 layers");
+    assert_error(GR_ERR_INVALID_VALUE, 0,
+                 "for gr_publish() and gr_fetch() only: pass one layer, 0 to 2");
     assert_ok(gr_buffer_release(mapped));
     assert_image(&image, 1);
     tensors_end();

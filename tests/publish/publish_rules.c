@@ -530,7 +530,13 @@ static const struct {
     gr_dtype dtype;
     bool odd;
 } foreseen[] = {
-    {"widths, heights and depths", {3, 2, 4}, {0}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
+    {"Choose a rectangle, another level",
+     {3, 2, 4},
+     {0},
+     GR_ERR_INVALID_VALUE,
+     3,
+     GR_DTYPE_U8,
+     false},
     {"channels don't match", {2, 3, 2}, {0}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
     {"not a picture", {2, 2, 3, 4}, {0}, GR_ERR_INVALID_VALUE, 4, GR_DTYPE_U8, false},
     {"outside of the rectangle", {1, 3, 4}, {.y = 1}, GR_ERR_STATE, 3, GR_DTYPE_U8, false},
@@ -538,6 +544,7 @@ static const struct {
     {"`offset`", {2, 3, 4}, {.offset = 4}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
     {"`bgr`", {2, 3}, {.bgr = true}, GR_ERR_INVALID_VALUE, 2, GR_DTYPE_U8, false},
     {"complex numbers", {2, 3, 4}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_C64, false},
+    {"complex numbers", {2, 3, 2}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_C64, false},
     {"set `scale`", {2, 3, 4}, {0}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_I32, false},
     {"multiples of the element size", {2, 3, 4}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_F32, true},
 };

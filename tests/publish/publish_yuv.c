@@ -28,7 +28,7 @@ static const struct yuv pictures[] = {
     {GR_LAYOUT_NV12, false, 13, 3, 1, 1, "23", 8, false},
     {GR_LAYOUT_P016, true, 32, 6, 1, 1, "123", 0, false},
     {GR_LAYOUT_P016, true, 6, 7, 1, 1, "12", 0, false},
-    {GR_LAYOUT_P016, true, 20, 3, 1, 1, "123", 10, false},
+    {GR_LAYOUT_P016, true, 20, 3, 1, 1, "3", 10, false},
     {GR_LAYOUT_P016, true, 32, 6, 1, 1, "12", 10, true},
     {GR_LAYOUT_P016, true, 16, 5, 1, 1, "2", 12, true},
     {GR_LAYOUT_YUV422, true, 19, 5, 1, 0, "3", 12, true},
@@ -537,7 +537,7 @@ TEST(planes_whose_shape_does_not_fit_the_image_are_refused)
         REFUSED(YUV420, U8, 2, luma, "`chroma` is NULL", NULL, u, 0),
         REFUSED(YUYV, U8, 3, odd, "(H, W, 2), with an even W", NULL, NULL, 0),
         REFUSED(UYVY, U8, 2, luma, "(H, W, 2), with an even W", NULL, NULL, 0),
-        REFUSED(NV12, U8, 2, right, "set 8 to 8, or 0 for 8", NULL, NULL, 10),
+        REFUSED(NV12, U8, 2, right, "leave `bits` 0", NULL, NULL, 10),
         REFUSED(P016, U16, 2, right, "set 8 to 16, or 0 for 16", NULL, NULL, 17),
         REFUSED(SHAPE, U16, 2, luma, "`bits` is for YUV", NULL, NULL, 10),
 #undef REFUSED
@@ -576,6 +576,18 @@ TEST(yuv_dimensions_of_size_one_are_ignored)
     }
 }
 
+/* The planes of NV12 are two pictures. Catches: the message advised to set a layout. */
+TEST(nv12_to_an_image_of_one_channel_is_refused)
+{
+    const struct image image = image_make("R8", "2D", 8, 4, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    const int64_t shape[] = {6, 8};
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, shape, NULL);
+    assert_invalid(gr_publish(resource, tensor, NULL, fx.stream),
+                   "YUV is converted from and to 3 or 4 channels");
+    tensors_end();
+}
+
 TEST(nv12_of_an_odd_height_cannot_be_flipped)
 {
     const struct image image = image_make("RGBA8", "2D", 8, 3, 1);
@@ -584,7 +596,8 @@ TEST(nv12_of_an_odd_height_cannot_be_flipped)
     gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, shape, NULL);
     assert_invalid(
         gr_publish(resource, tensor, &GR_INIT(gr_publish_options, .flip = true), fx.stream),
-        "The tensor is (5, 8) of uint8 (NV12) with an odd height, 3");
+        "The tensor is (5, 8) of uint8 (NV12) with an odd height, 3: its chroma rows can't be "
+        "flipped. Omit `flip`");
     tensors_end();
 }
 
@@ -633,8 +646,9 @@ TEST(yuv_of_a_rectangle_of_a_layer_is_fetched)
 TEST(a_fetch_to_yuv_with_options_that_do_not_fit_is_refused)
 {
     static const gr_publish_options refused[] = {
-        {.high_bits = true}, {.bits = 7}, {.chroma_position = (gr_chroma_position)3}};
-    static const char *const texts[] = {"`bits` is 0", "set 8 to 16", "`chroma_position` is 3"};
+        {.high_bits = true}, {.bits = 7}, {.bits = 10}, {.chroma_position = (gr_chroma_position)3}};
+    static const char *const texts[] = {"`bits` is 0", "set 8 to 16", "set `high_bits`",
+                                        "`chroma_position` is 3"};
     const struct image image = image_make("RGBA8", "2D", 8, 4, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     const int64_t shape[] = {6, 8}, luma[] = {4, 8}, half[] = {2, 4};
@@ -649,7 +663,7 @@ TEST(a_fetch_to_yuv_with_options_that_do_not_fit_is_refused)
     assert_invalid(gr_publish(resource, tensor,
                               &GR_INIT(gr_publish_options, .chroma_position = GR_CHROMA_LEFT),
                               fx.stream),
-                   "`chroma_position` is 1");
+                   "`chroma_position` is GR_CHROMA_LEFT");
     gr_tensor *y = tensor_of(GR_DTYPE_U8, GR_LAYOUT_YUV420, 2, luma, NULL);
     gr_tensor *u = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 2, half, NULL);
     gr_publish_options o = GR_INIT(gr_publish_options, .chroma = u, .chroma_v = u);
