@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "death.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,4 +193,23 @@ TEST(each_process_end_during_a_mapping_is_clean, KINDS)
             note(bad, sizeof(bad), ends[i].name, status, said);
     }
     ck_assert_msg(!bad[0], "%s: %s", kinds[_i].name, bad);
+}
+
+GROUP("crashes", add_bare_case)
+
+CHILD(crashes)
+{
+    raise(SIGSEGV);
+    return 0;
+}
+
+/* Catches: a crash named no case. */
+TEST(a_crash_names_its_case)
+{
+    static char said[4096];
+    if (sanitizer())
+        skip("%s prints the stack", sanitizer());
+    const int status = child_run("crashes 7", said, sizeof(said));
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    ck_assert_msg(strstr(said, "crashed; the last case was crashes:7, in"), "\"%s\"", said);
 }

@@ -114,6 +114,9 @@ struct listed {
 };
 void list_here(struct listed *listed);
 
+/* Sets the name that a crash or the end of the time limit prints. */
+void case_begins(const char *name, int number);
+
 /*
  * GROUP("ends", add_case): adds the tests from here to the next group of the file to a case with
  * that name. With several functions, each adds a case, and each of these cases runs all tests.
@@ -154,9 +157,14 @@ void list_here(struct listed *listed);
 #define TEST(...) TEST_OF(__VA_ARGS__, 1, 0)
 #define TEST_OF(title, times, ...)                                                                 \
     static void title(int _i);                                                                     \
+    static void run_##title(int i)                                                                 \
+    {                                                                                              \
+        case_begins(#title, i);                                                                    \
+        title(i);                                                                                  \
+    }                                                                                              \
     __attribute__((constructor)) static void list_##title(void)                                    \
     {                                                                                              \
-        static const TTest test = {#title, title, __FILE__, __LINE__};                             \
+        static const TTest test = {#title, run_##title, __FILE__, __LINE__};                       \
         static struct listed listed = {.file = __FILE__, .line = __LINE__, .test = &test};         \
         listed.count = (int)(times);                                                               \
         list_here(&listed);                                                                        \

@@ -133,6 +133,24 @@ int child_run(const char *name, char *text, size_t size)
     return child_end(&child, text, size);
 }
 
+static char last_case[160] = "none";
+
+void case_begins(const char *name, int number)
+{
+    snprintf(last_case, sizeof(last_case), "%s:%d", name, number);
+}
+
+/* A crash in a fixture is in the group of the next case. */
+static void say_where(const char *what)
+{
+    const char *const parts[] = {
+        what, "; the last case was ", last_case, ", in the case group ", tcase_name(), "\n"};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        const ssize_t ignored = write(STDERR_FILENO, parts[i], strlen(parts[i]));
+        (void)ignored;
+    }
+}
+
 /*
  * While a suite runs, Check's own SIGALRM handler kills the process group of the test and prints
  * nothing. Without a process per case, this program and its caller are in the same group. So the
@@ -141,13 +159,23 @@ int child_run(const char *name, char *text, size_t size)
 static void too_late(int signal)
 {
     (void)signal;
-    static const char text[] = "the test program hangs; it was in the case group ";
-    const char *name = tcase_name();
-    ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
-    ignored = write(STDERR_FILENO, name, strlen(name));
-    ignored = write(STDERR_FILENO, "\n", 1);
-    (void)ignored;
+    say_where("the test program hangs");
     _exit(1);
+}
+
+static void crashed(int number)
+{
+    signal(number, SIG_DFL);
+    say_where("the test program crashed");
+    raise(number);
+}
+
+/* Check prints nothing about a crash without a process per case. Sanitizers print the stack. */
+static void name_crashes(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers) && !sanitizer(); i++)
+        signal(numbers[i], crashed);
 }
 
 static const struct child *this_child;
@@ -157,6 +185,8 @@ static int this_number, child_status;
 static void child(CK_ATTRIBUTE_UNUSED int _i)
 {
     signal(SIGALRM, too_late);
+    name_crashes();
+    case_begins(this_child->name, this_number);
     child_status = this_child->run(this_number);
 }
 
@@ -355,6 +385,7 @@ int run_tests(int argc, char **argv)
         program_name += 3;
     signal(SIGALRM, too_late);
     alarm(MOST_SECONDS);
+    name_crashes();
     Suite *suite = suite_create(program_name);
     build_listed(suite);
     SRunner *runner = srunner_create(suite);
