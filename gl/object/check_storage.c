@@ -144,7 +144,7 @@ gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, C
         if (!gl_of(resources[i])->immutable || resources[i]->follows)
             GR_TRY(check_one(resources[i], stream, call));
         else if (!is_same(resources[i]))
-            return accept_other(resources[i], call);
+            GR_TRY(accept_other(resources[i], call));
     return GR_OK;
 }
 
@@ -154,7 +154,7 @@ bool gl_object_intact(const gr_resource *resource)
     if (check_one((gr_resource *)resource, NULL, "release") == GR_OK)
         return true;
     /* outside of a ring, gl_object_check_kept() returns an error for a deleted object */
-    const bool received = !resource->in_a_ring && !exists(gl_of(resource));
+    const bool received = !resource->in_a_ring && !is_same((gr_resource *)resource);
     (received ? gr_error_warn : gr_error_unreceived)("release: the bytes that CUDA wrote are lost");
     return false;
 }
