@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 #include "lib/resource/backend.h"
-#include "lib/cuda/driver.h"
 #include "lib/cuda/end_after_event.h"
+#include "lib/cuda/event.h"
 #include "lib/base/error.h"
 #include "lib/base/live_objects.h"
 #include "lib/base/log.h"
@@ -50,7 +50,7 @@ static void leave_own_stream(gr_buffer *buffer)
     GR_KEEP_ERROR();
     gr_resource_take_turn(buffer->resource); /* closing the resource drops the context */
     if (gr_buffer_is_live(buffer) && gr_context_try(&buffer->resource->context, &entered)) {
-        gr_driver()->CtxSynchronize();
+        (void)gr_stream_finish(CU_STREAM_PER_THREAD);
         gr_context_leave(entered);
     }
     gr_resource_give_turn(buffer->resource);
