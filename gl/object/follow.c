@@ -31,10 +31,10 @@ static bool is_unchanged(const struct gl_resource *r)
 static void end_old(struct gl_resource *r)
 {
     gr_resource *resource = &r->base;
-    GR_NO_STATUS();
+    GR_KEEP_ERROR();
     gr_image_objects_free(resource, true);
     if (resource->handle != resource && resource->backend->unregister(resource) != GR_OK)
-        gr_error_unreceived("map: the registration of the replaced storage ended with an error");
+        gr_error_warn("map: the registration of the replaced storage ended with an error");
     resource->handle = resource;
     resource->told = 0;
 }

@@ -46,10 +46,12 @@ static void set_level(struct sink *sink, int level)
 
 /*
  * In a forked child only the forking thread exists: another thread of the parent may have held the
- * lock or may have been delivering a line.
+ * lock or may have been delivering a line. The parent owns the objects, so the child reports none
+ * of their failures.
  */
-static void renew_lock(void)
+static void begin_child(void)
 {
+    is_chosen = true;
     (void)gr_lock_init(&sinks_lock, GR_LOCK_LOG_SINKS);
     (void)gr_condition_init(&delivered);
     for (int i = 0; i < GR_LOG_SINKS; i++)
@@ -58,7 +60,7 @@ static void renew_lock(void)
 
 GR_AT_LOAD static void watch_fork(void)
 {
-    gr_machine_watch_fork(renew_lock);
+    gr_machine_watch_fork(begin_child);
 }
 
 /*

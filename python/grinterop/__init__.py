@@ -16,6 +16,7 @@ GraphicsResource has the same names, arguments and exceptions as cuda.core.Graph
 - Errors: CUDAError, also derived from ValueError, RuntimeError etc. where one fits.
 """
 
+import atexit as _atexit
 import typing as _typing
 from collections import abc as _abc
 
@@ -27,8 +28,8 @@ from ._errors import (
 )
 from ._grinterop import (
     Buffer, CudaContext, EglContext, GraphicsResource, Ring, Semaphore, Slots, Submit, Tensor,
-    VulkanDevice, _map_many, _parse_register_flags, _probe, _release_many, clear_error, collect,
-    copy_framebuffer, driver_path, fetch, fetch_framebuffer, gl_cuda_device, is_software,
+    VulkanDevice, _at_exit, _map_many, _parse_register_flags, _probe, _release_many, clear_error,
+    collect, copy_framebuffer, driver_path, fetch, fetch_framebuffer, gl_cuda_device, is_software,
     library_version, load, publish, set_log,
 )
 from ._memory import exportable_memory
@@ -49,6 +50,7 @@ __all__ = [
 ]
 
 __version__ = library_version()
+_atexit.register(_at_exit)
 
 
 class Probe(_typing.NamedTuple):

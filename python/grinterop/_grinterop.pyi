@@ -904,7 +904,7 @@ def publish(
         srgb: The tensor is linear, the image sRGB.
         matrix, full_range: How YUV becomes RGB, or RGB YUV.
         bits, high_bits: For YUV in the low bits of uint16: 10 for yuv420p10le. In the high bits:
-            10 and True for P010. 'p016' with `bits` needs one of both.
+            10 and True for P010.
         chroma_position: Where fetch() takes chroma: between the pixels, at the 'left' one (H.264),
             or at the 'top_left' one (BT.2020).
         level, layer: The part of an image. With 'all', the tensor has all N layers of an array, or
@@ -1370,6 +1370,7 @@ def set_log(level: Literal["none", "error", "warning", "info", "debug"], /) -> N
     """Sets what is logged to stderr: none, error, warning, info or debug. The log has the names of
     C.
     """
+def _at_exit() -> None: ...
 def _last_error() -> tuple[str, int, int, str, str, str]: ...
 def _map_many(
     resources: Sequence[GraphicsResource], stream: _Stream, wait_event: _Event = None,

@@ -5,6 +5,9 @@
 #include <grinterop/driver.h>
 #include <grinterop/gl.h>
 
+#include <stdbool.h>
+#include <stdlib.h>
+
 #include "lib/cuda/driver_functions.h"
 
 static PyObject *load(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
@@ -42,13 +45,27 @@ static PyObject *probe(PyObject *Py_UNUSED(module), PyObject *object)
     return Py_BuildValue("(ON)", info->usable ? Py_True : Py_False, text_of(info->reason));
 }
 
+static _Atomic int log_is_chosen;
+
 static PyObject *set_log(PyObject *Py_UNUSED(module), PyObject *object)
 {
     static const char *const names[] = {"none", "error", "warning", "info", "debug", NULL};
     int level;
     if (!choice_of(object, "log level", names, &level))
         return NULL;
+    log_is_chosen = true;
     gr_log_add((gr_log_level)level, NULL, NULL);
+    return Py_NewRef(Py_None);
+}
+
+/*
+ * Called at exit, before Python drops the remaining objects in any order. A mapping that loses data
+ * then is not reported, unless a log level was set.
+ */
+static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    if (!log_is_chosen && !getenv("GR_LOG"))
+        gr_log_add(GR_LOG_NONE, NULL, NULL);
     return Py_NewRef(Py_None);
 }
 
@@ -60,6 +77,7 @@ PyMethodDef driver_functions[] = {
     {"gl_cuda_device", gl_cuda_device, METH_NOARGS, NULL},
     {"_probe", probe, METH_O, NULL},
     {"set_log", set_log, METH_O, NULL},
+    {"_at_exit", at_exit, METH_NOARGS, NULL},
     {0},
 };
 

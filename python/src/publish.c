@@ -138,7 +138,7 @@ static bool target_of_options(const struct given *given, PyObject *tensor, struc
 /* ---- The calls ------------------------------------------------------------------------------- */
 
 struct work {
-    struct planes planes;
+    gr_tensor *tensor;
     struct options options;
     CUstream stream;
     unsigned timeout_ms;
@@ -157,12 +157,11 @@ static PyObject *run_on(PyObject *object, gr_resource *resource, gr_buffer *buff
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     if (resource)
-        status = work->fetch ? gr_fetch(resource, work->planes.tensors[0], options, work->stream)
-                             : gr_publish(resource, work->planes.tensors[0], options, work->stream);
+        status = work->fetch ? gr_fetch(resource, work->tensor, options, work->stream)
+                             : gr_publish(resource, work->tensor, options, work->stream);
     else
-        status = work->fetch
-                     ? gr_buffer_fetch(buffer, work->planes.tensors[0], options, work->stream)
-                     : gr_buffer_publish(buffer, work->planes.tensors[0], options, work->stream);
+        status = work->fetch ? gr_buffer_fetch(buffer, work->tensor, options, work->stream)
+                             : gr_buffer_publish(buffer, work->tensor, options, work->stream);
     Py_END_ALLOW_THREADS
     PyObject *none = none_or_fail(status);
     exclusive_end(object);
@@ -192,9 +191,8 @@ static gr_status into_slot(void *user, unsigned timeout_ms)
     gr_status status;
     options->timeout_ms = timeout_ms;
     ring_cancel_dropped(work->target, !work->fetch);
-    WITHOUT_GIL(status = work->fetch
-                             ? gr_fetch(NULL, work->planes.tensors[0], options, work->stream)
-                             : gr_publish(NULL, work->planes.tensors[0], options, work->stream));
+    WITHOUT_GIL(status = work->fetch ? gr_fetch(NULL, work->tensor, options, work->stream)
+                                     : gr_publish(NULL, work->tensor, options, work->stream));
     return status;
 }
 
@@ -234,41 +232,34 @@ static bool stream_of_work(PyObject *target, PyObject *given, const char *call, 
     return true;
 }
 
-/*
- * Whether it is stated where the bits of P016 are: films have 10 of them in the high bits (P010),
- * and the low bits would be almost black.
- */
-static bool check_bits(const gr_tensor *luma, PyObject *high_bits,
-                       const gr_publish_options *options)
+static void tensor_end(PyObject *tensor)
 {
-    const gr_tensor_info *info = gr_tensor_get_info(luma);
-    const gr_layout layout = options->layout || !info ? options->layout : info->layout;
-    if (layout != GR_LAYOUT_P016 || options->bits == 0 || options->bits >= 16 ||
-        is_given(high_bits))
-        return true;
-    PyErr_Format(PyExc_ValueError,
-                 "bits is %u without high_bits: pass high_bits=True for P010 and P012, or False if "
-                 "the values are in the low bits",
-                 options->bits);
-    return false;
+    const tensor_object *self = (tensor_object *)tensor;
+    PyObject *u = self->chroma, *v = self->chroma_v;
+    if (v)
+        call_end(v);
+    if (u)
+        call_end(u);
+    call_end(tensor);
 }
 
 /*
- * Begins a call on the planes of a tensor, and adds the chroma planes to the options. false, with
+ * Begins a call on a tensor and its chroma planes, which become those of the options. false, with
  * an exception, if one is closed.
  */
-static bool tensor_begin(PyObject *tensor, struct planes *planes, PyObject *high_bits,
-                         gr_publish_options *options)
+static bool tensor_begin(PyObject *tensor, gr_tensor **luma, gr_publish_options *options)
 {
-    if (!planes_begin(tensor, planes))
+    PyObject *u = ((tensor_object *)tensor)->chroma, *v = ((tensor_object *)tensor)->chroma_v;
+    *luma = tensor_of(tensor);
+    if (!*luma || (u && !(options->chroma = tensor_of(u))) ||
+        (v && !(options->chroma_v = tensor_of(v))) || !call_begin(tensor))
         return false;
-    if (planes->count > 1)
-        options->chroma = planes->tensors[1];
-    if (planes->count > 2)
-        options->chroma_v = planes->tensors[2];
-    if (check_bits(planes->tensors[0], high_bits, options))
-        return true;
-    planes_end(planes);
+    if (!u || call_begin(u)) {
+        if (!v || call_begin(v))
+            return true;
+        call_end(u);
+    }
+    call_end(tensor);
     return false;
 }
 
@@ -304,10 +295,10 @@ static PyObject *run(struct work *work, PyObject *const *args, Py_ssize_t count,
         !timeout_of(given.timeout, &work->timeout_ms) ||
         !(tensor = tensor_for(given.target, given.tensor, given.stream)))
         return NULL;
-    if (tensor_begin(tensor, &work->planes, given.high_bits, &work->options.options)) {
+    if (tensor_begin(tensor, &work->tensor, &work->options.options)) {
         if (target_of_options(&given, tensor, &work->options))
             result = dispatch(given.target, work);
-        planes_end(&work->planes);
+        tensor_end(tensor);
     }
     Py_DECREF(tensor);
     return result;
@@ -389,8 +380,7 @@ static bool staging_of(PyObject *object, gr_resource **staging)
 
 /* One attachment to read. */
 struct read {
-    PyObject *tensor; /* owned */
-    struct planes planes;
+    PyObject *tensor; /* with a call begun; owned */
     gr_framebuffer_options options;
     gr_publish_options conversion;
 };
@@ -419,8 +409,8 @@ static void narrow(gr_framebuffer_options *options, gr_publish_options *conversi
     }
 }
 
-static bool add_read(struct reads *reads, PyObject *attachment, PyObject *object,
-                     const struct given *given, const gr_framebuffer_options *all, bool alone)
+static bool add_read(struct reads *reads, PyObject *attachment, PyObject *object, PyObject *stream,
+                     const gr_framebuffer_options *all, bool alone)
 {
     struct read *one = &reads->of[reads->count];
     one->options = *all;
@@ -428,15 +418,15 @@ static bool add_read(struct reads *reads, PyObject *attachment, PyObject *object
     one->options.conversion = &one->conversion;
     reads->options[reads->count] = &one->options;
     if (!attachment_of(attachment, &one->options.attachment) ||
-        !(one->tensor = import_any(object, given->stream, GR_LAYOUT_SHAPE)))
+        !(one->tensor = import_any(object, stream, GR_LAYOUT_SHAPE)))
         return false;
     if (!alone)
         narrow(&one->options, &one->conversion);
-    if (!tensor_begin(one->tensor, &one->planes, given->high_bits, &one->conversion)) {
+    if (!tensor_begin(one->tensor, &reads->to[reads->count], &one->conversion)) {
         Py_DECREF(one->tensor);
         return false;
     }
-    reads->to[reads->count++] = one->planes.tensors[0];
+    reads->count++;
     return true;
 }
 
@@ -450,7 +440,7 @@ static bool make_room(struct reads *reads, Py_ssize_t count)
 }
 
 /* Reads {"color": tensor, "depth": tensor}. */
-static bool add_reads(struct reads *reads, PyObject *tensors, const struct given *given,
+static bool add_reads(struct reads *reads, PyObject *tensors, PyObject *stream,
                       const gr_framebuffer_options *all)
 {
     if (all->conversion->scale_f64 || all->conversion->bias_f64) {
@@ -464,7 +454,7 @@ static bool add_reads(struct reads *reads, PyObject *tensors, const struct given
     for (Py_ssize_t i = 0; good && i < PyList_Size(items); i++) {
         PyObject *item = PyList_GetItem(items, i);
         good =
-            add_read(reads, PyTuple_GetItem(item, 0), PyTuple_GetItem(item, 1), given, all, false);
+            add_read(reads, PyTuple_GetItem(item, 0), PyTuple_GetItem(item, 1), stream, all, false);
     }
     Py_XDECREF(items);
     return good;
@@ -473,7 +463,7 @@ static bool add_reads(struct reads *reads, PyObject *tensors, const struct given
 static void end_reads(struct reads *reads)
 {
     for (size_t i = 0; i < reads->count; i++) {
-        planes_end(&reads->of[i].planes);
+        tensor_end(reads->of[i].tensor);
         Py_DECREF(reads->of[i].tensor);
     }
     PyMem_Free(reads->of);
@@ -501,21 +491,21 @@ static PyObject *run_reads(unsigned framebuffer, struct reads *reads, CUstream o
 }
 
 static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObject *attachment,
-                                  const struct given *given, const gr_framebuffer_options *options,
+                                  PyObject *stream, const gr_framebuffer_options *options,
                                   PyObject *staging)
 {
     struct reads reads = {0};
     CUstream on;
     PyObject *result = NULL;
-    if (!stream_given(given->stream, "fetch_framebuffer", &on))
+    if (!stream_given(stream, "fetch_framebuffer", &on))
         return NULL;
     if (PyDict_Check(object) && is_given(attachment)) {
         PyErr_SetString(PyExc_ValueError, "attachment: the keys of the dict name the attachments");
         return NULL;
     }
     if (PyDict_Check(object)
-            ? add_reads(&reads, object, given, options)
-            : make_room(&reads, 1) && add_read(&reads, attachment, object, given, options, true))
+            ? add_reads(&reads, object, stream, options)
+            : make_room(&reads, 1) && add_read(&reads, attachment, object, stream, options, true))
         result = run_reads(framebuffer, &reads, on, staging);
     end_reads(&reads);
     return result;
@@ -530,7 +520,7 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
     gr_framebuffer_options options =
         GR_INIT(gr_framebuffer_options, .conversion = &conversion.options);
     unsigned framebuffer;
-    if (!PARSE("O&O|$OOO&O&O&O&O&O&O&OO&O&OOOO&OOOOO&O&OOO&:fetch_framebuffer",
+    if (!PARSE("O&O|$OOO&O&O&O&O&O&O&OO&O&OOOO&OOOOO&O&O&OO&:fetch_framebuffer",
                NAMES("framebuffer", "tensor", "stream", "attachment", "x", "y", "width", "height",
                      "near", "far", "reverse_z", "layout", "bgr", "flip", "scale", "bias", "alpha",
                      "srgb", "wait_event", "staging", "rectangle", "matrix", "full_range", "bits",
@@ -542,12 +532,12 @@ static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, 
                &given.scale, &given.bias, &given.alpha, TRUTH(&conversion.options.srgb),
                &given.wait_event, &staging, &rectangle, &given.matrix,
                TRUTH(&conversion.options.full_range), UNSIGNED(&conversion.options.bits),
-               &given.high_bits, &given.chroma_position, UNSIGNED(&options.sample)) ||
-        !read_as("high_bits", given.high_bits, TRUTH(&conversion.options.high_bits)) ||
+               TRUTH(&conversion.options.high_bits), &given.chroma_position,
+               UNSIGNED(&options.sample)) ||
         !rectangle_of(rectangle, &options) || !names_of_options(&given, &conversion) ||
         !numbers_of_options(&given, &conversion))
         return NULL;
-    return read_framebuffer(framebuffer, object, attachment, &given, &options, staging);
+    return read_framebuffer(framebuffer, object, attachment, given.stream, &options, staging);
 }
 
 static PyObject *copy_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)

@@ -188,8 +188,8 @@ gr_status vk_semaphore_new(const gr_vk_device *device, VkSemaphoreType kind, boo
                    timeline ? " Enable the feature timelineSemaphore in vkCreateDevice. Or do "
                               "without timelines: call gr_resource_set_sync() with other "
                               "semaphores or with GR_SEMAPHORE_NONE before the first map or "
-                              "submit, and record barriers by gr_vk_cmd_from_cuda() and "
-                              "gr_vk_cmd_to_cuda()."
+                              "submit, and record the barriers by gr_vk_cmd_from_cuda() "
+                              "and gr_vk_cmd_to_cuda()."
                             : "");
 }
 
