@@ -12,9 +12,6 @@
 #include "lib/base/compiler.h"
 #include "gl/context/saved_state.h"
 
-/* Debuggers show it. */
-#define PREFIX "grinterop "
-
 static struct gl_label read_label(GLenum kind, GLuint name)
 {
     struct gl_label label = {""};
@@ -26,7 +23,7 @@ static struct gl_label read_label(GLenum kind, GLuint name)
 static void choose(struct gl_label *label)
 {
     static _Atomic(uint64_t) made;
-    snprintf(label->text, sizeof(label->text), PREFIX "%" PRIu64 " (%p)",
+    snprintf(label->text, sizeof(label->text), GL_LABEL_PREFIX "%" PRIu64 " (%p)",
              atomic_fetch_add(&made, 1) + 1, (void *)&made);
 }
 
@@ -57,7 +54,7 @@ void gl_label_remove(struct gl_label *label, unsigned kind, unsigned name)
 /* Not inlined: a label that has not changed needs no registers for this. */
 GR_NOINLINE static bool adopt(struct gl_label *label, const struct gl_label *now)
 {
-    if (!*now->text || strncmp(now->text, PREFIX, strlen(PREFIX)) == 0)
+    if (!*now->text || strncmp(now->text, GL_LABEL_PREFIX, strlen(GL_LABEL_PREFIX)) == 0)
         return false;
     *label = *now;
     return true;

@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gl/context/object_label.h"
+
 /* The bindings of the buffers: the first one, and the unit before it. OpenGL 4.5 has at least 8. */
 #define GL_SHADER_BUFFER_UNIT 7
 #define GL_SHADER_BUFFERS     2
 
 /* The label of buffers of grinterop that the application never binds itself. */
-#define GL_STAGING_LABEL "staging buffer of grinterop"
+#define GL_STAGING_LABEL GL_LABEL_PREFIX "staging buffer"
 
 /* The textures of grinterop that the shader reads; each has two names. */
 #define GL_SHADER_TEXTURES 4

@@ -8,14 +8,13 @@
 
 #include <stdlib.h>
 
-#include <epoxy/gl.h>
 #include <grinterop/gl.h>
 
 #include "lib/base/error.h"
 #include "lib/base/lock.h"
 #include "lib/resource/backend.h"
 #include "lib/resource/resource.h"
-#include "gl/context/shader_bindings.h"
+#include "gl/object/object.h"
 
 #define IN_FLIGHT 4
 
@@ -84,13 +83,6 @@ static void put(struct kept *k)
     all = k;
 }
 
-/* The shader looks for the label. */
-static void label(const struct gl_context *context, GLuint name)
-{
-    if (context->computes)
-        glObjectLabel(GL_BUFFER, name, -1, GL_STAGING_LABEL);
-}
-
 static struct kept *make(const struct gl_context *context, size_t size, const char *call)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .in_flight = IN_FLIGHT);
@@ -100,7 +92,8 @@ static struct kept *make(const struct gl_context *context, size_t size, const ch
     k->context = *context;
     k->staging = gr_create_gl_buffer(size, GR_READ_ONLY, &options);
     if (k->staging) {
-        label(context, gr_gl_name(k->staging));
+        if (context->computes) /* the shader looks for the label */
+            gl_object_label_staging(k->staging);
         gr_live_remove(GR_LIVE_RESOURCE, k->staging); /* the application does not own it */
         gl_after_context(collect);
         return k;

@@ -18,6 +18,7 @@
 #include "gl/texels/texel_shader.h"
 #include "gl/context/object_label.h"
 #include "gl/context/saved_state.h"
+#include "gl/context/shader_bindings.h"
 
 unsigned int gl_object_kind(const struct gl_resource *r)
 {
@@ -64,6 +65,14 @@ gr_status gl_object_make(struct gl_resource *r, const struct gl_maker *maker, un
     else
         gr_context_drop(&context);
     return status;
+}
+
+void gl_object_label_staging(gr_resource *resource)
+{
+    struct gl_resource *r = (struct gl_resource *)resource;
+    r->label = (struct gl_label){GL_STAGING_LABEL};
+    r->owned->label = r->label;
+    glObjectLabel(GL_BUFFER, r->name, -1, r->label.text);
 }
 
 void gl_object_add_way(struct gl_resource *r)

@@ -111,6 +111,9 @@ gr_resource *gl_object_finish(struct gl_resource *r, gr_status status,
 /* Completes `transport` by the way of the copy, if there is a copy. */
 void gl_object_add_way(struct gl_resource *r);
 
+/* Gives a buffer that only grinterop knows the label GL_STAGING_LABEL. */
+void gl_object_label_staging(gr_resource *resource);
+
 /* GL_BUFFER, GL_TEXTURE or GL_RENDERBUFFER. */
 unsigned int gl_object_kind(const struct gl_resource *r);
 

@@ -207,7 +207,7 @@ static gr_status make_slot(const struct gl_resource *r, size_t size, gr_resource
     GR_TRY(gl_shared_create(&wish));
     *slot = &wish.made->base;
     (*slot)->in_a_ring = true; /* its maps and uses by OpenGL are apart */
-    glObjectLabel(GL_BUFFER, wish.made->name, -1, GL_STAGING_LABEL);
+    gl_object_label_staging(*slot);
     gr_live_remove(GR_LIVE_RESOURCE, *slot);
     return GR_OK;
 }

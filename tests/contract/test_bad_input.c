@@ -263,6 +263,24 @@ TEST(a_deleted_buffer_is_recognised_by_its_label)
     assert_gl_clean();
 }
 
+/* Catches: the label of the staging buffer passed for one of the application. */
+TEST(a_staging_buffer_that_gets_the_name_of_a_deleted_buffer_is_another)
+{
+    const GLuint name = new_buffer(), other = new_buffer();
+    gr_resource *resource = must_register(name);
+    glDeleteBuffers(1, &name);
+    gr_resource *staged = gr_from_gl_buffer_with(
+        other, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER));
+    gr_buffer *mapped = gr_map(staged, fx.stream);
+    if (mapped) {
+        assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
+        assert_ok(gr_buffer_release(mapped));
+    } else
+        skip_say(__func__, "%s", error_text());
+    gr_resource_free(staged);
+    gr_resource_free(resource);
+}
+
 /* Catches: the free deleted a buffer of the application that got the name. */
 TEST(freeing_a_created_buffer_that_was_deleted_keeps_another_of_its_name, 3)
 {
