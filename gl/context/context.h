@@ -142,6 +142,12 @@ void gl_context_ended(void);
 
 #define GL_FENCES 8
 
+/*
+ * The begin of all labels that grinterop gives, also to its own buffers, which may get the name of
+ * a deleted object. Labels that begin otherwise are those of the application.
+ */
+#define GL_LABEL_PREFIX "grinterop "
+
 /* The label by which an object is recognised; empty if this OpenGL has no labels. */
 struct gl_label {
     char text[64];

@@ -9,12 +9,6 @@
 #include "gl/context/context.h"
 
 /*
- * The begin of all labels that grinterop gives, also to its own buffers, which may get the name of
- * a deleted object. Labels that begin otherwise are those of the application.
- */
-#define GL_LABEL_PREFIX "grinterop "
-
-/*
  * Reads the label of an existing object, and gives it one if it has none. True if this call gave
  * it. `kind` is GL_BUFFER, GL_TEXTURE or GL_RENDERBUFFER. Other registrations of the object find
  * the label, so it stays until the object is deleted.

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gl/context/object_label.h"
+#include "gl/context/context.h"
 
 /* The bindings of the buffers: the first one, and the unit before it. OpenGL 4.5 has at least 8. */
 #define GL_SHADER_BUFFER_UNIT 7
