@@ -177,7 +177,15 @@ static gr_status map_into_cuda(struct gl_shared *r, const struct gr_context *cud
     struct gr_import *import = vulkan->memory;
     if (is_array(info))
         image.layers = info->depth; /* an image of Vulkan with one layer is no array */
-    GR_TRY(gr_external_make_in(&r->gl.external, import, cuda, &part, r->vulkan->flags, call));
+    const gr_status status =
+        gr_external_make_in(&r->gl.external, import, cuda, &part, r->vulkan->flags, call);
+    /* With 3 levels or more, the NVIDIA driver (580) wants more memory than Vulkan allocated. */
+    if (status == GR_ERR_CUDA && is_array(info) && info->depth == 1 && info->levels > 1)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "CUDA cannot share an array of one layer with %u level%s here. Use "
+                       "GL_TEXTURE_2D, two layers or one level; or GR_TRANSPORT_INTEROP.",
+                       info->levels, gr_s(info->levels));
+    GR_TRY(status);
     gr_import_hold(import);
     return gr_resource_close_held(r->vulkan, CU_STREAM_LEGACY, call);
 }
