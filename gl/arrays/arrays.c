@@ -321,6 +321,12 @@ static unsigned scratch_of(const struct gl_resource *r, struct gl_names *names)
     return names->texture;
 }
 
+static bool is_unsettled(const struct gl_resource *r)
+{
+    return !r->immutable && r->base.image.levels > 1 && !r->context.es &&
+           (r->context.version >= 44 || epoxy_has_gl_extension("GL_ARB_clear_texture"));
+}
+
 void gl_arrays_move(const struct gl_resource *r, struct gl_place place, struct gl_names *names,
                     bool read)
 {
@@ -331,6 +337,7 @@ void gl_arrays_move(const struct gl_resource *r, struct gl_place place, struct g
                                        .buffer = place.buffer,
                                        .at = place.buffer ? place.offset : (uintptr_t)place.cuda,
                                        .word = place.of_cuda ? &names->buffer : NULL,
+                                       .settles = !read && is_unsettled(r),
                                        .scratch = scratch_of(r, names)};
     gl_texels_move(&move, sources, sources_of(r, sources));
 }

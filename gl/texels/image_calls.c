@@ -96,6 +96,18 @@ static void renew(const struct gl_texel_move *m)
 }
 
 /*
+ * After an upload from a pixel buffer to a mutable texture that the GPU has not used yet, the
+ * NVIDIA driver (580) loses the other levels (docs/driver.md). Clearing a texel of the part that is
+ * uploaded next lets the GPU use the texture.
+ */
+static void settle(const struct gl_texel_source *s)
+{
+    const struct gl_transfer transfer = gl_transfer_of(s->format);
+    glClearTexSubImage(s->name, s->level, s->x, s->y, s->layer, 1, 1, 1, transfer.format,
+                       transfer.type, NULL);
+}
+
+/*
  * Moves the levels in order: old OpenGL versions may regenerate the other levels when level 0
  * changes.
  */
@@ -110,6 +122,8 @@ void gl_image_calls(const struct gl_texel_move *move, const struct gl_texel_sour
                     move->scratch ? move->scratch : sources[0].name);
     if (move->to_image && move->word)
         renew(move);
+    if (move->buffer && move->settles)
+        settle(&sources[0]);
     if (move->buffer)
         glBindBuffer(move->to_image ? GL_PIXEL_UNPACK_BUFFER : GL_PIXEL_PACK_BUFFER, move->buffer);
     for (size_t i = 0; i < n; i++)

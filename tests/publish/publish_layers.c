@@ -314,8 +314,7 @@ TEST(a_tensor_with_other_layers_is_refused)
     assert_ok(gr_buffer_release(linear));
     gr_buffer *mapped = must_map_image(resource);
     ck_assert(!gr_buffer_array(mapped, 0, GR_ALL_LAYERS));
-    assert_error(GR_ERR_INVALID_VALUE, 0,
-                 "for gr_publish() and gr_fetch() only: pass one layer, 0 to 2");
+    assert_error(GR_ERR_INVALID_VALUE, 0, "for gr_publish() and gr_fetch() only: pass one");
     assert_ok(gr_buffer_release(mapped));
     assert_image(&image, 1);
     tensors_end();
@@ -333,4 +332,52 @@ TEST(a_rectangle_of_all_layers_of_a_write_discard_image_is_refused)
                  GR_ERR_STATE, 0, "write_discard");
     assert_image(&image, 1);
     tensors_end();
+}
+
+static void assert_layer(GLuint name, GLint level, GLint layer, unsigned char value)
+{
+    static unsigned char is[2 * 62 * 26 * 4];
+    const size_t size = (size_t)(62 >> level) * (size_t)(26 >> level) * 4;
+    glBindTexture(GL_TEXTURE_2D_ARRAY, name);
+    glGetTexImage(GL_TEXTURE_2D_ARRAY, level, GL_RGBA, GL_UNSIGNED_BYTE, is);
+    assert_bytes(is + (size_t)layer * size, size, value);
+}
+
+/*
+ * The texture has never been used by the GPU. Catches: with the NVIDIA driver (580) an upload to
+ * one level from a pixel buffer lost the others.
+ */
+TEST(a_publish_keeps_the_other_levels_of_a_mutable_texture, 2)
+{
+    static const int64_t shape[] = {26, 62, 4};
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = _i ? GR_TRANSPORT_PEER : GR_TRANSPORT_COPY);
+    GLuint name;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, name);
+    glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MAX_LEVEL, 2);
+    for (int level = 0; level < 3; level++)
+        glTexImage3D(GL_TEXTURE_2D_ARRAY, level, GL_RGBA8, 62 >> level, 26 >> level, 2, 0, GL_RGBA,
+                     GL_UNSIGNED_BYTE, NULL);
+    for (int level = 0; level < 3; level++) {
+        memset(whole, level + 1, sizeof(whole));
+        glTexSubImage3D(GL_TEXTURE_2D_ARRAY, level, 0, 0, 0, 62 >> level, 26 >> level, 2, GL_RGBA,
+                        GL_UNSIGNED_BYTE, whole);
+    }
+    GR_AUTO(gr_resource) *resource =
+        gr_from_gl_image_with(name, GL_TEXTURE_2D_ARRAY, GR_READ_WRITE, &options);
+    if (!resource)
+        skip("%s", error_text());
+    memset(whole, 7, sizeof(whole));
+    assert_ok(gr_publish(resource, tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, shape, whole),
+                         &GR_INIT(gr_publish_options, .layer = 1), fx.stream));
+    memset(whole, 8, sizeof(whole));
+    glBindTexture(GL_TEXTURE_2D_ARRAY, name);
+    glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 1, 0, 0, 1, 31, 13, 1, GL_RGBA, GL_UNSIGNED_BYTE, whole);
+    assert_ok(gr_buffer_release(must_map_image(resource)));
+    static const unsigned char values[3][2] = {{1, 7}, {2, 8}, {3, 3}};
+    for (int i = 0; i < 6; i++)
+        assert_layer(name, i / 2, i % 2, values[i / 2][i % 2]);
+    tensors_end();
+    glDeleteTextures(1, &name);
 }
