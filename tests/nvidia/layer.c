@@ -11,8 +11,7 @@
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
-static const char *const rule_names[RULES] = {"refuse", "registered", "imported", "discard",
-                                              "snorm"};
+static const char *const rule_names[RULES] = {"refuse", "imported", "discard", "snorm"};
 static bool selected[RULES];
 bool layer_logs;
 _Thread_local int layer_inside;

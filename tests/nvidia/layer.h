@@ -19,11 +19,10 @@
  * rules, which run-test sets: names that are used again at once, and the name of the vendor.
  */
 enum rule {
-    RULE_REFUSE,     /* glTexParameter and glTexImage of a registered image fail */
-    RULE_REGISTERED, /* glGetBufferSubData returns old bytes of a registered buffer */
-    RULE_IMPORTED,   /* it and some uploads take old bytes of a buffer in memory of CUDA */
-    RULE_DISCARD,    /* glBlitFramebuffer writes nothing while rasterizer discard is enabled */
-    RULE_SNORM,      /* the component type of a signed normalized attachment is refused */
+    RULE_REFUSE,   /* glTexParameter of the levels and glTexImage of a registered image fail */
+    RULE_IMPORTED, /* glGetBufferSubData and some uploads take old bytes of memory of CUDA */
+    RULE_DISCARD,  /* glBlitFramebuffer writes nothing while rasterizer discard is enabled */
+    RULE_SNORM,    /* the component type of a signed normalized attachment is refused */
     RULES
 };
 
@@ -47,11 +46,8 @@ struct object {
     unsigned registered; /* the number of registrations with CUDA */
 
     /* The following members are for buffers only. */
-    bool imported;    /* it is in memory of CUDA */
-    bool keeps;       /* its storage is of glBufferData without GL_*_READ */
-    bool map_written; /* glMapBufferRange with only GL_MAP_WRITE_BIT has written it */
-    bool cuda_mapped; /* CUDA has mapped it since glBufferData */
-    char *kept;       /* the bytes of the buffer that the driver keeps in host memory, or NULL */
+    bool imported; /* it is in memory of CUDA */
+    char *kept;    /* the bytes of the buffer that the driver keeps in host memory, or NULL */
     GLsizeiptr kept_size;
     unsigned long kept_at; /* the number of draws before; later shaders may have written imported */
 };
@@ -68,8 +64,6 @@ void layer_keep(struct object *object, GLenum target);
 void layer_forget(struct object *object);
 /* The bytes that the driver keeps, unless it reads the buffer again. */
 const char *layer_kept(struct object *object);
-/* Before CUDA maps the buffer. */
-void layer_map(struct object *object, GLuint name);
 
 /* The function of libEGL or Mesa, without libepoxy. */
 void *layer_find(const char *name);

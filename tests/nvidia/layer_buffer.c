@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The bytes of buffers that the NVIDIA driver keeps in host memory although CUDA has written the
- * buffer since (layer.h). For a registered buffer they also outlive later work of OpenGL.
+ * The bytes of buffers in memory of CUDA that the NVIDIA driver keeps in host memory although CUDA
+ * has written the buffer since (layer.h).
  */
 #include "layer.h"
 
@@ -36,50 +36,28 @@ void layer_keep(struct object *object, GLenum target)
 
 const char *layer_kept(struct object *object)
 {
-    if (object->imported && object->kept_at != atomic_load(&draws))
+    if (object->kept_at != atomic_load(&draws))
         layer_forget(object);
     return object->kept;
 }
 
-/* What the driver keeps of a registered buffer, it also writes. */
-static void write_kept(struct object *object, GLuint name)
-{
-    const GLuint before = layer_bound(GL_COPY_WRITE_BUFFER);
-    if (!object->kept || object->imported)
-        return;
-    layer_log("old bytes of buffer %u replace new ones\n", name);
-    layer_inside++;
-    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-    glBufferSubData(GL_COPY_WRITE_BUFFER, 0, object->kept_size, object->kept);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, before);
-    layer_inside--;
-}
+/* ---- Storage and reads ------------------------------------------------------------------------
+ */
 
-void layer_map(struct object *object, GLuint name)
-{
-    write_kept(object, name);
-    object->cuda_mapped = true;
-}
-
-/* ---- Storage, reads and maps ----------------------------------------------------------------- */
-
-static void made(GLuint name, bool keeps, bool imported)
+static void made(GLuint name, bool imported)
 {
     struct object *object = layer_object(KIND_BUFFER, name);
     if (layer_inside)
         return;
     layer_forget(object);
     object->imported = imported;
-    object->keeps = keeps;
-    object->map_written = object->cuda_mapped = false;
 }
 
 /* Replaces the bytes that a read has returned by those that the driver keeps, or keeps them. */
 static void was_read(GLenum target, GLintptr at, GLsizeiptr size, void *to)
 {
     struct object *object = layer_object(KIND_BUFFER, layer_bound(target));
-    GLint all = 0;
-    if (at < 0 || size <= 0 || !layer_rule(object->imported ? RULE_IMPORTED : RULE_REGISTERED))
+    if (at < 0 || size <= 0 || !object->imported || !layer_rule(RULE_IMPORTED))
         return;
     const char *kept = layer_kept(object);
     if (kept && at + size <= object->kept_size) {
@@ -88,10 +66,7 @@ static void was_read(GLenum target, GLintptr at, GLsizeiptr size, void *to)
         memcpy(to, kept + at, (size_t)size);
         return;
     }
-    glGetBufferParameteriv(target, GL_BUFFER_SIZE, &all);
-    if (object->imported || (object->registered && object->keeps && object->map_written &&
-                             object->cuda_mapped && at == 0 && size == all))
-        layer_keep(object, target);
+    layer_keep(object, target);
 }
 
 static void was_named_read(GLuint name, GLintptr at, GLsizeiptr size, void *to)
@@ -107,19 +82,6 @@ HOOK_AROUND(, GetBufferSubData, (GLenum target, GLintptr at, GLsizeiptr size, vo
 HOOK_AROUND(, GetNamedBufferSubData, (GLuint name, GLintptr at, GLsizeiptr size, void *to),
             (name, at, size, to), was_named_read(name, at, size, to))
 
-HOOK(void *, glMapBufferRange, GLenum target, GLintptr at, GLsizeiptr size, GLbitfield access)
-{
-    struct object *object = layer_object(KIND_BUFFER, layer_bound(target));
-    if (layer_rule(RULE_REGISTERED)) {
-        if (!(access & GL_MAP_INVALIDATE_BUFFER_BIT))
-            write_kept(object, layer_bound(target));
-        layer_forget(object);
-        if (access & GL_MAP_WRITE_BIT)
-            object->map_written = !(access & (GL_MAP_READ_BIT | GL_MAP_INVALIDATE_BUFFER_BIT));
-    }
-    return next_glMapBufferRange()(target, at, size, access);
-}
-
 /* ---- Writes ---------------------------------------------------------------------------------- */
 
 /* The GPU writes the buffer: the driver then reads memory of CUDA again. */
@@ -134,17 +96,8 @@ static void writes(GLuint name)
 static void updates(GLuint name, GLintptr at, GLsizeiptr size, const void *from)
 {
     struct object *object = layer_object(KIND_BUFFER, name);
-    if (layer_inside || !object->kept)
-        return;
-    if (!object->imported)
-        layer_forget(object);
-    else if (at >= 0 && size > 0 && at + size <= object->kept_size)
+    if (!layer_inside && object->kept && at >= 0 && size > 0 && at + size <= object->kept_size)
         memcpy(object->kept + at, from, (size_t)size);
-}
-
-static bool is_read_usage(GLenum usage)
-{
-    return usage == GL_STREAM_READ || usage == GL_STATIC_READ || usage == GL_DYNAMIC_READ;
 }
 
 /* Replaces glNAME, which takes a target, and glNAMED, which takes the buffer. */
@@ -153,11 +106,11 @@ static bool is_read_usage(GLenum usage)
                 effect, name, (GLenum target, LIST parameters), (target, LIST values), )           \
     HOOK_AROUND(effect, named, (GLuint buffer, LIST parameters), (buffer, LIST values), )
 
-HOOK_BOTH(made(buffer, !is_read_usage(usage), false), BufferData, NamedBufferData,
+HOOK_BOTH(made(buffer, false), BufferData, NamedBufferData,
           (GLsizeiptr size, const void *from, GLenum usage), (size, from, usage))
-HOOK_BOTH(made(buffer, false, false), BufferStorage, NamedBufferStorage,
+HOOK_BOTH(made(buffer, false), BufferStorage, NamedBufferStorage,
           (GLsizeiptr size, const void *from, GLbitfield flags), (size, from, flags))
-HOOK_BOTH(made(buffer, false, true), BufferStorageMemEXT, NamedBufferStorageMemEXT,
+HOOK_BOTH(made(buffer, true), BufferStorageMemEXT, NamedBufferStorageMemEXT,
           (GLsizeiptr size, GLuint memory, GLuint64 at), (size, memory, at))
 HOOK_BOTH(updates(buffer, at, size, from), BufferSubData, NamedBufferSubData,
           (GLintptr at, GLsizeiptr size, const void *from), (at, size, from))

@@ -17,10 +17,8 @@ union calls {
         CUresult (*register_buffer)(CUgraphicsResource *, GLuint, unsigned);
         CUresult (*register_image)(CUgraphicsResource *, GLuint, GLenum, unsigned);
         CUresult (*unregister)(CUgraphicsResource);
-        CUresult (*map)(unsigned, CUgraphicsResource *, CUstream);
-        CUresult (*unmap)(unsigned, CUgraphicsResource *, CUstream);
     };
-    void *address[5];
+    void *address[3];
 };
 static union calls next;
 
@@ -92,28 +90,11 @@ static CUresult unregister(CUgraphicsResource handle)
     pthread_mutex_lock(&lock);
     struct resource *resource = handle ? find(handle) : NULL;
     struct object *object = object_of(resource);
-    if (object && --object->registered == 0 && !object->imported)
-        layer_forget(object);
+    if (object)
+        object->registered--;
     if (resource)
         resource->handle = NULL;
     pthread_mutex_unlock(&lock);
-    return result;
-}
-
-static CUresult map(unsigned count, CUgraphicsResource *handles, CUstream stream)
-{
-    for (unsigned i = 0; handles && i < count && layer_rule(RULE_REGISTERED); i++) {
-        const struct resource *resource = handles[i] ? find(handles[i]) : NULL;
-        if (object_of(resource))
-            layer_map(resource->object, resource->name);
-    }
-    CALL(next.map(count, handles, stream), result);
-    return result;
-}
-
-static CUresult unmap(unsigned count, CUgraphicsResource *handles, CUstream stream)
-{
-    CALL(next.unmap(count, handles, stream), result);
     return result;
 }
 
@@ -122,11 +103,10 @@ static CUresult unmap(unsigned count, CUgraphicsResource *handles, CUstream stre
 static void *hooked(const char *name, void *found)
 {
     static const char *const names[] = {"cuGraphicsGLRegisterBuffer", "cuGraphicsGLRegisterImage",
-                                        "cuGraphicsUnregisterResource", "cuGraphicsMapResources",
-                                        "cuGraphicsUnmapResources"};
-    static const union calls hooks = {{register_buffer, register_image, unregister, map, unmap}};
+                                        "cuGraphicsUnregisterResource"};
+    static const union calls hooks = {{register_buffer, register_image, unregister}};
     Dl_info info; /* drivers of tests forward to the software driver */
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 3; i++)
         if (strcmp(name, names[i]) == 0 && dladdr(found, &info) &&
             strstr(info.dli_fname, "softcuda")) {
             next.address[i] = found;

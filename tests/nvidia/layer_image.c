@@ -13,13 +13,19 @@ static bool refuses(GLuint name)
     return true;
 }
 
+/* The driver accepts other parameters. */
+static bool is_of_levels(GLenum parameter)
+{
+    return parameter == GL_TEXTURE_MAX_LEVEL || parameter == GL_TEXTURE_BASE_LEVEL;
+}
+
 #define UNLESS_REFUSED(name)                                                                       \
     if (refuses(name))                                                                             \
     return
 #define HOOK_PARAMETER(suffix, type)                                                               \
-    HOOK_AROUND(UNLESS_REFUSED(layer_bound(target)), TexParameter##suffix,                         \
+    HOOK_AROUND(if (is_of_levels(name)) UNLESS_REFUSED(layer_bound(target)), TexParameter##suffix, \
                 (GLenum target, GLenum name, type value), (target, name, value), )                 \
-    HOOK_AROUND(UNLESS_REFUSED(texture), TextureParameter##suffix,                                 \
+    HOOK_AROUND(if (is_of_levels(name)) UNLESS_REFUSED(texture), TextureParameter##suffix,         \
                 (GLuint texture, GLenum name, type value), (texture, name, value), )
 
 HOOK_PARAMETER(i, GLint)

@@ -58,7 +58,12 @@ TEST_UNLESS(missing(), the_vendor_is_nvidia)
 
 static void set_parameter(void)
 {
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_REPEAT);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
+}
+
+static void set_filter(void)
+{
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
 }
 
 static void define_image(void)
@@ -84,6 +89,7 @@ TEST_UNLESS(missing(), a_registered_image_refuses_parameters_and_storage)
     } calls[] = {
         {set_parameter, GL_INVALID_OPERATION},
         {define_image, GL_INVALID_OPERATION},
+        {set_filter, GL_NO_ERROR},
         {write_image, GL_NO_ERROR},
         {read_image, GL_NO_ERROR},
     };
@@ -151,52 +157,9 @@ TEST_UNLESS(missing(), the_component_type_of_a_signed_attachment_is_refused)
     }
 }
 
-/* ---- A registered buffer --------------------------------------------------------------------- */
+/* ---- A buffer in memory of CUDA -------------------------------------------------------------- */
 
 GROUP("buffers", add_case)
-
-static void cuda_fills(CUgraphicsResource resource, unsigned char value)
-{
-    CUdeviceptr ptr;
-    size_t size;
-    CU(GraphicsMapResources(1, &resource, fx.stream));
-    CU(GraphicsResourceGetMappedPointer(&ptr, &size, resource));
-    CU(MemsetD8Async(ptr, value, size, fx.stream));
-    CU(GraphicsUnmapResources(1, &resource, fx.stream));
-    CU(StreamSynchronize(fx.stream));
-}
-
-/* The ways of the map, with GL_MAP_WRITE_BIT, and whether the driver keeps the bytes then. */
-static const struct {
-    GLbitfield access;
-    bool kept;
-} maps[] = {{0, true}, {GL_MAP_READ_BIT, false}, {GL_MAP_INVALIDATE_BUFFER_BIT, false}};
-
-TEST_UNLESS(missing(), old_bytes_of_a_registered_buffer, 3)
-{
-    GLuint names[2];
-    CUgraphicsResource resource;
-    glGenBuffers(2, names);
-    glBindBuffer(GL_ARRAY_BUFFER, names[0]);
-    glBufferData(GL_ARRAY_BUFFER, BYTES, NULL, GL_DYNAMIC_DRAW);
-    glBindBuffer(GL_COPY_READ_BUFFER, names[1]);
-    glBufferData(GL_COPY_READ_BUFFER, BYTES, bytes, GL_STATIC_COPY);
-    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_ARRAY_BUFFER, 0, 0, BYTES);
-    void *mapped = glMapBufferRange(GL_ARRAY_BUFFER, 0, BYTES, GL_MAP_WRITE_BIT | maps[_i].access);
-    ck_assert_ptr_nonnull(mapped);
-    memset(mapped, 1, BYTES);
-    glUnmapBuffer(GL_ARRAY_BUFFER);
-    CU(GraphicsGLRegisterBuffer(&resource, names[0], 0));
-    for (unsigned char value = 2; value < 4; value++) {
-        cuda_fills(resource, value);
-        glGetBufferSubData(GL_ARRAY_BUFFER, 0, BYTES, bytes);
-    }
-    CU(GraphicsUnregisterResource(resource));
-    glDeleteBuffers(2, names);
-    assert_bytes(bytes, BYTES, maps[_i].kept ? 2 : 3);
-}
-
-/* ---- A buffer in memory of CUDA -------------------------------------------------------------- */
 
 static struct {
     CUmemGenericAllocationHandle handle;
