@@ -39,10 +39,15 @@ bool run_gr_buffer_release_later(struct world *w, const int *a)
     struct buffer *b = buffer_at(w, a[0]);
     if (!is_tensor_usable(w, b))
         return false;
+    bool wrong = b && b->life != LIVE;
+    /* a lost frame becomes the last error, unless the release is deferred */
+    const unsigned lost = b && b->resource->mapped == b ? loss_may(b->resource) : 0;
     gr_clear_error();
     gr_buffer_release_later(b ? b->it : NULL);
-    bool wrong = b && b->life != LIVE;
-    judge(w, gr_last_error()->status, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    judge(w, gr_last_error()->status,
+          wrong  ? MAY(GR_ERR_INVALID_VALUE)
+          : lost ? lost | MAY(GR_OK)
+                 : 0);
     if (b && !wrong)
         note_set_aside(w, b);
     return true;
