@@ -323,7 +323,7 @@ static unsigned scratch_of(const struct gl_resource *r, struct gl_names *names)
 
 static bool is_unsettled(const struct gl_resource *r)
 {
-    return !r->immutable && r->base.image.levels > 1 && !r->context.es &&
+    return r->base.image.levels > 1 && !r->context.es &&
            (r->context.version >= 44 || epoxy_has_gl_extension("GL_ARB_clear_texture"));
 }
 

@@ -96,9 +96,9 @@ static void renew(const struct gl_texel_move *m)
 }
 
 /*
- * After an upload from a pixel buffer to a mutable texture that the GPU has not used yet, the
- * NVIDIA driver (580) loses the other levels (docs/driver.md). Clearing a texel of the part that is
- * uploaded next lets the GPU use the texture.
+ * After an upload from a pixel buffer to a mutable texture or a cube map that the GPU has not used
+ * yet, the NVIDIA driver (580) loses the other levels (docs/driver.md). Clearing a texel of the
+ * part that is uploaded next lets the GPU use the texture.
  */
 static void settle(const struct gl_texel_source *s)
 {

@@ -87,7 +87,7 @@ struct gl_texel_move {
     unsigned int scratch; /* for renderbuffers: the texture by which OpenGL can copy them */
     /* for a buffer in memory of CUDA, otherwise NULL: a buffer of one word, created if it is 0 */
     unsigned int *word;
-    bool settles; /* texels go to a texture of several levels whose storage is mutable */
+    bool settles; /* texels go to a texture of several levels */
 };
 
 /* Returns the bytes of a layer in memory. */

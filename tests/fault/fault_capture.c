@@ -311,12 +311,16 @@ TEST(framebuffers_are_not_fetched_in_a_capture)
 /* ---- Another stream ----------------------------------------------------------------------------
  */
 
+#define OPTIONS(...)                                                                               \
+    {                                                                                              \
+        .struct_size = sizeof(gr_gl_options), __VA_ARGS__                                          \
+    }
 static const gr_gl_options survivors[] = {
-    GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP),
-    GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY),
-    GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER),
-    GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER, .in_flight = 2),
-    GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED),
+    OPTIONS(.transports = GR_TRANSPORT_INTEROP),
+    OPTIONS(.transports = GR_TRANSPORT_COPY),
+    OPTIONS(.transports = GR_TRANSPORT_PEER),
+    OPTIONS(.transports = GR_TRANSPORT_PEER, .in_flight = 2),
+    OPTIONS(.transports = GR_TRANSPORT_SHARED),
 };
 #define SHARED 4
 

@@ -282,9 +282,14 @@ void compare_gl(struct world *w, const struct object *o)
         glBindBuffer(GL_COPY_READ_BUFFER, 0);
         glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     } else {
-        glBindTexture(GL_TEXTURE_2D, o->name);
-        glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
-        glBindTexture(GL_TEXTURE_2D, 0);
+        /* glGetTexImage returns old bytes of shared textures (docs/driver.md) */
+        GLuint framebuffer;
+        glGenFramebuffers(1, &framebuffer);
+        glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+        glFramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, o->name,
+                               0);
+        glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+        glDeleteFramebuffers(1, &framebuffer);
     }
     compare(w, o, bytes, 0, o->size);
 }
