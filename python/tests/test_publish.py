@@ -332,7 +332,7 @@ def test_yuv_options_that_do_not_fit_are_named(picture, cuda):
         (np.zeros((6, 8), "u2"), {"layout": "p016", "high_bits": True}, "`bits` is 0"),
         (np.zeros((4, 8, 4), "u1"), {"chroma_position": "left"}, '`chroma_position` is "left"'),
         ((y, u), {"layout": "nv12", "chroma_position": "right"}, "chroma position"),
-        ((y, u, u), {"layout": "nv12", "bits": 7}, "set 8 to 8"),
+        ((y, u, u), {"layout": "nv12", "bits": 7}, "omit `bits`"),
     ]:
         with pytest.raises(ValueError, match=text):
             grinterop.fetch(picture, tensor, stream=cuda, **options)
