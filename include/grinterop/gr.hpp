@@ -111,6 +111,7 @@ inline void check(CUresult result, const char *call)
 
 namespace detail
 {
+/* Throws an error of an invalid value, which no C function has recorded. */
 [[noreturn]] inline void refuse(const char *call, const char *message)
 {
     throw error({GR_ERR_INVALID_VALUE, GR_DOMAIN_NONE, 0, "", call, message});
