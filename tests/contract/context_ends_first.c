@@ -172,7 +172,7 @@ static bool live(const struct kind *kind, const char *order, bool by_application
     CU(StreamSynchronize(fx.stream));
     gr_tensor_collect(2000);
     CU(MemAlloc(&memory, SIZE));
-    CU(MemFree(memory)); /* CUDA may use the addresses of what was registered */
+    CU(MemFree(memory)); /* CUDA may reuse registered addresses */
     return possible;
 }
 

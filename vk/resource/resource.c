@@ -158,7 +158,7 @@ VkDeviceMemory gr_vk_memory(const gr_resource *resource)
     return b ? b->memory : VK_NULL_HANDLE;
 }
 
-/* Returns who has a new resource. */
+/* Returns the first holder of a new resource. */
 static enum gr_holder first_holder(const struct vk_resource *r)
 {
     /* A new buffer of the application may have contents, and only a submit copies them. */
