@@ -88,6 +88,14 @@ static gr_resource *make_buffer(gr_vk_device *device)
                                GR_READ_WRITE);
 }
 
+/* A submit needs the semaphores of the device, and so creates them. */
+static bool use(gr_resource *resource)
+{
+    gr_submit *submit = gr_submit_begin(&resource, 1);
+    gr_submit_free(submit);
+    return submit != NULL;
+}
+
 static const char *imports_buffer(void)
 {
     GR_AUTO(gr_vk_device) *device = wrap(0);
@@ -97,6 +105,7 @@ static const char *imports_buffer(void)
     REQUIRE(strstr(gr_vk_device_get_info(device)->description, "memory by OPAQUE_WIN32"));
     gr_resource *buffer = make_buffer(device);
     SUCCEEDS(buffer);
+    REQUIRE(use(buffer));
     PASS_ON(
         check_import(0, "cuImportExternalMemory", CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32, 0));
     for (size_t i = 0; i < 2; i++) /* the pair of the device */
@@ -145,9 +154,11 @@ static const char *closes_refused(const char *call, unsigned type)
     GR_AUTO(gr_vk_device) *device = wrap(0);
     SUCCEEDS(device);
     follower->answer(call, CUDA_ERROR_OPERATING_SYSTEM);
-    REQUIRE(!make_buffer(device));
+    gr_resource *buffer = make_buffer(device);
+    REQUIRE(!buffer || !use(buffer));
     follower->answer(call, CUDA_SUCCESS);
     REQUIRE(gr_last_error()->status == GR_ERR_CUDA);
+    gr_resource_free(buffer);
     REQUIRE(win32.memories == 0);
     return check_import(0, call, type, 0);
 }
