@@ -41,8 +41,13 @@ class Running:
         blocked = 0
         while blocked < 3 and self.thread.is_alive():
             time.sleep(0.01)  # without the GIL, which the thread may wait for
-            with open(f"/proc/self/task/{self.thread.native_id}/stat") as stat:
-                blocked = blocked + 1 if stat.read().rpartition(")")[2].split()[0] == "S" else 0
+            try:
+                with open(f"/proc/self/task/{self.thread.native_id}/stat", "rb") as stat:
+                    state = stat.read().rpartition(b")")[2].split()[0]
+            except OSError:  # it has ended meanwhile
+                break
+            blocked = blocked + 1 if state == b"S" else 0
+        assert self.error is None
         return self
 
     def __exit__(self, *exception):
