@@ -504,7 +504,7 @@ static inline bool gr_cuda_is_set(const gr_cuda_api *api, const void *member)
 
 static inline void gr_cuda_fill(void *table, gr_cuda_find_fn find)
 {
-    gr_cuda_api *api = (gr_cuda_api *)table;
+    gr_cuda_api *api = GR_CAST_(gr_cuda_api *, table);
     api->missing = gr_cuda_missing;
 #define GR_CUDA_FILL(name, version, type)                                                          \
     gr_cuda_set(api, &api->name,                                                                   \
@@ -530,7 +530,7 @@ static inline const gr_cuda_api *gr_cuda(void)
     if (__atomic_load_n(&made, __ATOMIC_ACQUIRE))
         return &table;
 #endif
-    return (const gr_cuda_api *)gr_cuda_table(&made, gr_cuda_fill, &table);
+    return GR_CAST_(const gr_cuda_api *, gr_cuda_table(&made, gr_cuda_fill, &table));
 }
 
 #ifdef __cplusplus
