@@ -43,6 +43,16 @@ static inline const char *gr_s(unsigned long long n)
             return tried_;                                                                         \
     } while (0)
 
+/*
+ * Checks an argument: if `wrong` is true, records GR_ERR_INVALID_VALUE with the message that
+ * follows `call`, and returns that status from the calling function.
+ */
+#define GR_REFUSE_IF(wrong, call, ...)                                                             \
+    do {                                                                                           \
+        if (wrong)                                                                                 \
+            return gr_fail(GR_ERR_INVALID_VALUE, call, __VA_ARGS__);                               \
+    } while (0)
+
 /* Records GR_ERR_SYSTEM with the errno `code`. The message ends with the text of the code. */
 gr_status gr_fail_errno(int code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 
