@@ -35,9 +35,7 @@ static bool find_flag(const char *word, size_t length, unsigned *bit)
 gr_status gr_flags_parse(const char *text, unsigned *flags)
 {
     static const char blanks[] = " \t\r\n";
-    if (!flags)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "`flags` is NULL: pass a pointer for the result.");
+    GR_REFUSE_IF(!flags, __func__, "`flags` is NULL: pass a pointer for the result.");
     unsigned all = 0;
     const char *at = text ? text : "";
     at += strspn(at, blanks);
@@ -47,19 +45,16 @@ gr_status gr_flags_parse(const char *text, unsigned *flags)
         while (length && strchr(blanks, at[length - 1]))
             length--;
         unsigned bit;
-        if (!find_flag(at, length, &bit))
-            return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                           "Unknown register flag '%.*s'. Valid flags: " VALID_NAMES ".",
-                           (int)(length > 80 ? 80 : length), at);
+        GR_REFUSE_IF(!find_flag(at, length, &bit), __func__,
+                     "Unknown register flag '%.*s'. Valid flags: " VALID_NAMES ".",
+                     (int)(length > 80 ? 80 : length), at);
         all |= bit;
         if (!*next)
             break;
         at = next + 1;
         at += strspn(at, blanks);
-        if (!*at)
-            return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                           "A flag is missing after the last separator. Valid flags: " VALID_NAMES
-                           ".");
+        GR_REFUSE_IF(!*at, __func__,
+                     "A flag is missing after the last separator. Valid flags: " VALID_NAMES ".");
     }
     *flags = all;
     return GR_OK;
@@ -79,11 +74,10 @@ gr_status gr_flags_check(unsigned flags, bool is_image, const char *call)
 {
     const unsigned for_images = flags & ~(unsigned)GR_BUFFER_FLAGS;
     const unsigned unknown = flags & ~(unsigned)GR_IMAGE_FLAGS;
-    if (unknown)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Flags 0x%x have unknown bits 0x%x. The flags are read_only (1), "
-                       "write_discard (2), surface_load_store (4) and texture_gather (8).",
-                       flags, unknown);
+    GR_REFUSE_IF(unknown, call,
+                 "Flags 0x%x have unknown bits 0x%x. The flags are read_only (1), write_discard "
+                 "(2), surface_load_store (4) and texture_gather (8).",
+                 flags, unknown);
     if (for_images && !is_image) {
         char names[96];
         gr_flags_format(for_images, names, sizeof(names));
@@ -91,9 +85,8 @@ gr_status gr_flags_check(unsigned flags, bool is_image, const char *call)
                        "The flag %s is for images; a buffer takes read_only or write_discard.",
                        names);
     }
-    if ((flags & GR_READ_ONLY) && (flags & GR_WRITE_DISCARD))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "read_only and write_discard exclude each other: pass one of them, or "
-                       "neither for read-write access.");
+    GR_REFUSE_IF((flags & GR_READ_ONLY) && (flags & GR_WRITE_DISCARD), call,
+                 "read_only and write_discard exclude each other: pass one of them, or neither for "
+                 "read-write access.");
     return GR_OK;
 }

@@ -29,11 +29,10 @@ gr_status gr_take_struct(void *own, size_t size, const void *given, const char *
         return GR_OK;
     size_t theirs;
     memcpy(&theirs, given, sizeof(theirs));
-    if (theirs < sizeof(size_t) || theirs > LARGEST)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A %s has the struct_size %zu: initialize the struct by GR_INIT(%s, ...), "
-                       "which sets that field.",
-                       type, theirs, type);
+    GR_REFUSE_IF(theirs < sizeof(size_t) || theirs > LARGEST, call,
+                 "A %s has the struct_size %zu: initialize the struct by GR_INIT(%s, ...), which "
+                 "sets that field.",
+                 type, theirs, type);
     if (theirs > size && !rest_is_zero(given, size, theirs))
         return gr_fail(
             GR_ERR_UNSUPPORTED, call,
@@ -54,10 +53,9 @@ gr_status gr_take_element(void *own, size_t size, const void *array, size_t i, c
         return gr_take_struct(own, size, array, type, call);
     const char *element = (const char *)array + i * stride;
     memcpy(&theirs, element, sizeof(theirs));
-    if (theirs != stride)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Element %zu of an array of %s has the struct_size %zu, but the first has "
-                       "%zu: initialize each by GR_INIT(%s, ...), which sets that field.",
-                       i, type, theirs, stride, type);
+    GR_REFUSE_IF(theirs != stride, call,
+                 "Element %zu of an array of %s has the struct_size %zu, but the first has %zu: "
+                 "initialize each by GR_INIT(%s, ...), which sets that field.",
+                 i, type, theirs, stride, type);
     return gr_take_struct(own, size, element, type, call);
 }
