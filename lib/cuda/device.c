@@ -132,10 +132,9 @@ static gr_status fail_no_uuid(const unsigned char uuid[16], int count, const cha
 gr_status gr_cuda_find_device(const unsigned char uuid[16], int *device)
 {
     int count = 0;
-    if (!uuid || !device)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "`%s` is NULL: pass the UUID of a device and a pointer for its number.",
-                       uuid ? "device" : "uuid");
+    GR_REFUSE_IF(!uuid || !device, __func__,
+                 "`%s` is NULL: pass the UUID of a device and a pointer for its number.",
+                 uuid ? "device" : "uuid");
     if (!gr_driver_load())
         return gr_last_error()->status;
     GR_TRY(gr_device_count(&count, __func__));

@@ -105,41 +105,35 @@ static gr_status check_windows_handle(const struct gr_handle_rule *rule,
          "This type takes an NvSci object only", "Leave win32_handle and win32_name NULL"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        if (cases[i].form == rule->form && cases[i].wrong)
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "The handle type %s was given %s. %s (CUDA driver API, %s). %s (%s).",
-                           rule->name, cases[i].given, cases[i].law, import->driver_call,
-                           cases[i].way_out, rule->from);
+        GR_REFUSE_IF(cases[i].form == rule->form && cases[i].wrong, call,
+                     "The handle type %s was given %s. %s (CUDA driver API, %s). %s (%s).",
+                     rule->name, cases[i].given, cases[i].law, import->driver_call,
+                     cases[i].way_out, rule->from);
     return GR_OK;
 }
 
 gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_handle *handle,
                           const struct gr_handle_import *import, const char *call)
 {
-    if (rule->form != GR_HANDLE_NVSCI && handle->nvsci)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The handle type %s was given an NvSci object. Only the NvSci type takes "
-                       "one (CUDA driver API, %s). Leave %s NULL, or set the NvSci type.",
-                       rule->name, import->driver_call, import->nvsci_field);
+    GR_REFUSE_IF(rule->form != GR_HANDLE_NVSCI && handle->nvsci, call,
+                 "The handle type %s was given an NvSci object. Only the NvSci type takes one "
+                 "(CUDA driver API, %s). Leave %s NULL, or set the NvSci type.",
+                 rule->name, import->driver_call, import->nvsci_field);
     /* `fd` is 0 by default, and -1 is an explicit "no descriptor". */
-    if (rule->form != GR_HANDLE_FD && handle->fd > 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The handle type %s was given fd %d. Only file descriptor types take a file "
-                       "descriptor (CUDA driver API, %s). Set fd to 0 or -1, or set another type.",
-                       rule->name, handle->fd, import->driver_call);
+    GR_REFUSE_IF(rule->form != GR_HANDLE_FD && handle->fd > 0, call,
+                 "The handle type %s was given fd %d. Only file descriptor types take a file "
+                 "descriptor (CUDA driver API, %s). Set fd to 0 or -1, or set another type.",
+                 rule->name, handle->fd, import->driver_call);
     GR_TRY(check_windows_handle(rule, handle, import, call));
-    if (rule->form == GR_HANDLE_FD && !fd_is_open(handle->fd))
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The handle type %s was given fd %d, which is not open in this process. It must be a "
-            "valid descriptor (CUDA driver API, %s). A descriptor that was imported before belongs "
-            "to the driver: export a new descriptor for each import (%s).",
-            rule->name, handle->fd, import->driver_call, rule->from);
-    if (rule->form == GR_HANDLE_NVSCI && !handle->nvsci)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The handle type %s was given no object: %s is NULL. This type needs a "
-                       "valid object (CUDA driver API, %s; %s).",
-                       rule->name, import->nvsci_field, import->driver_call, rule->from);
+    GR_REFUSE_IF(rule->form == GR_HANDLE_FD && !fd_is_open(handle->fd), call,
+                 "The handle type %s was given fd %d, which is not open in this process. It must "
+                 "be a valid descriptor (CUDA driver API, %s). A descriptor that was imported "
+                 "before belongs to the driver: export a new descriptor for each import (%s).",
+                 rule->name, handle->fd, import->driver_call, rule->from);
+    GR_REFUSE_IF(rule->form == GR_HANDLE_NVSCI && !handle->nvsci, call,
+                 "The handle type %s was given no object: %s is NULL. This type needs a valid "
+                 "object (CUDA driver API, %s; %s).",
+                 rule->name, import->nvsci_field, import->driver_call, rule->from);
     return GR_OK;
 }
 
