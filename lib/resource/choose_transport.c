@@ -100,10 +100,9 @@ gr_status gr_in_flight_check(unsigned n, unsigned flags, const char *call)
 {
     if (!n)
         return GR_OK;
-    if (n < 2 || n > GR_MOST_IN_FLIGHT)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`in_flight` is %u: pass 2 to %d staging buffers, or 0 for none.", n,
-                       GR_MOST_IN_FLIGHT);
+    GR_REFUSE_IF(n < 2 || n > GR_MOST_IN_FLIGHT, call,
+                 "`in_flight` is %u: pass 2 to %d staging buffers, or 0 for none.", n,
+                 GR_MOST_IN_FLIGHT);
     if (flags & (GR_READ_ONLY | GR_WRITE_DISCARD))
         return GR_OK;
     return gr_fail(

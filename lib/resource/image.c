@@ -30,11 +30,10 @@ gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsi
     const gr_image_info *image = &resource->image;
     if (level < image->levels && layer < image->layers)
         return GR_OK;
-    if (layer == GR_ALL_LAYERS)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`layer` is GR_ALL_LAYERS, which is for gr_publish() and gr_fetch() only: "
-                       "pass one. The image has %u level%s and %u layer%s, counted from 0.",
-                       image->levels, gr_s(image->levels), image->layers, gr_s(image->layers));
+    GR_REFUSE_IF(layer == GR_ALL_LAYERS, call,
+                 "`layer` is GR_ALL_LAYERS, which is for gr_publish() and gr_fetch() only: pass "
+                 "one. The image has %u level%s and %u layer%s, counted from 0.",
+                 image->levels, gr_s(image->levels), image->layers, gr_s(image->layers));
     bool swapped = layer < image->levels && level < image->layers;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "There is no level %u with layer %u: the image has %u level%s and %u %s%s, "

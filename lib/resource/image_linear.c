@@ -46,21 +46,18 @@ static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned lay
 static gr_status check_linear(const gr_linear_desc *memory, const struct part *part,
                               const char *call)
 {
-    if (!memory->device == !memory->host)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "Set either `device` or `host`: %s set.",
-                       memory->device ? "both are" : "neither is");
-    if (memory->pitch && memory->pitch < part->size.row)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A pitch of %zu byte%s is too small: a row of the image has %zu. Pass at "
-                       "least that, or 0 for rows without gaps.",
-                       memory->pitch, gr_s(memory->pitch), part->size.row);
+    GR_REFUSE_IF(!memory->device == !memory->host, call, "Set either `device` or `host`: %s set.",
+                 memory->device ? "both are" : "neither is");
+    GR_REFUSE_IF(memory->pitch && memory->pitch < part->size.row, call,
+                 "A pitch of %zu byte%s is too small: a row of the image has %zu. Pass at least "
+                 "that, or 0 for rows without gaps.",
+                 memory->pitch, gr_s(memory->pitch), part->size.row);
     size_t pitch = memory->pitch ? memory->pitch : part->size.row;
-    if (memory->slice && (memory->slice % pitch || memory->slice / pitch < part->size.rows))
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "A slice of %zu byte%s does not hold whole rows (rows: %zu, bytes per row: %zu): the "
-            "slice must be a multiple of the pitch, and large enough for all rows.",
-            memory->slice, gr_s(memory->slice), part->size.rows, pitch);
+    GR_REFUSE_IF(
+        memory->slice && (memory->slice % pitch || memory->slice / pitch < part->size.rows), call,
+        "A slice of %zu byte%s does not hold whole rows (rows: %zu, bytes per row: %zu): the slice "
+        "must be a multiple of the pitch, and large enough for all rows.",
+        memory->slice, gr_s(memory->slice), part->size.rows, pitch);
     return GR_OK;
 }
 
@@ -99,8 +96,7 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
     struct part part;
     gr_linear_desc memory;
     GR_TRY(gr_image_check_part(buffer, level, layer, call));
-    if (!given)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "The description of the linear memory is NULL.");
+    GR_REFUSE_IF(!given, call, "The description of the linear memory is NULL.");
     GR_TRY(GR_TAKE(gr_linear_desc, &memory, given, call));
     if (!out && !gr_resource_writes(buffer->resource))
         return gr_fail(

@@ -88,9 +88,8 @@ static gr_status check_access(const struct gr_use *use)
     const unsigned both = GR_READ_ONLY | GR_WRITE_DISCARD;
     const unsigned flags = o->access == GR_MAP_READ_WRITE ? GR_READ_WRITE : (unsigned)o->access;
     char names[64], wanted[64];
-    if ((unsigned)o->access > GR_MAP_READ_WRITE)
-        return gr_fail(GR_ERR_INVALID_VALUE, use->call,
-                       "The access of the map is %d, which is no valid value.", (int)o->access);
+    GR_REFUSE_IF((unsigned)o->access > GR_MAP_READ_WRITE, use->call,
+                 "The access of the map is %d, which is no valid value.", (int)o->access);
     for (size_t i = 0; i < use->n && o->access; i++) {
         const unsigned registered = use->resources[i]->flags & both;
         if (!registered || registered == flags)
@@ -233,16 +232,14 @@ static gr_status check_parts(const struct gr_use *use)
     const gr_map_options *o = use->options;
     for (size_t i = 0; i < use->n && (o->offset || o->size); i++) {
         const gr_resource *resource = use->resources[i];
-        if (resource->is_image)
-            return gr_fail(GR_ERR_INVALID_VALUE, use->call,
-                           "`offset` and `size` are %zu and %zu, but only buffers can be mapped in "
-                           "part, and this is an image: leave both 0.",
-                           o->offset, o->size);
-        if (o->offset >= resource->size || o->size > resource->size - o->offset)
-            return gr_fail(GR_ERR_INVALID_VALUE, use->call,
-                           "The part of %zu byte%s at offset %zu is not within the buffer, whose "
-                           "size is %zu.",
-                           o->size, gr_s(o->size), o->offset, resource->size);
+        GR_REFUSE_IF(resource->is_image, use->call,
+                     "`offset` and `size` are %zu and %zu, but only buffers can be mapped in part, "
+                     "and this is an image: leave both 0.",
+                     o->offset, o->size);
+        GR_REFUSE_IF(
+            o->offset >= resource->size || o->size > resource->size - o->offset, use->call,
+            "The part of %zu byte%s at offset %zu is not within the buffer, whose size is %zu.",
+            o->size, gr_s(o->size), o->offset, resource->size);
     }
     return GR_OK;
 }

@@ -44,12 +44,9 @@ gr_buffer *gr_map_with(gr_resource *resource, CUstream stream, const gr_map_opti
 gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
                       const gr_map_options *options, gr_buffer *out[])
 {
-    if (!resources || !out)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`%s` is NULL.",
-                       resources ? "out" : "resources");
-    if (n == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "There is nothing to map: n is 0. Pass the length of `resources`.");
+    GR_REFUSE_IF(!resources || !out, __func__, "`%s` is NULL.", resources ? "out" : "resources");
+    GR_REFUSE_IF(n == 0, __func__,
+                 "There is nothing to map: n is 0. Pass the length of `resources`.");
     return map_given(resources, n, stream, options, out, __func__);
 }
 
@@ -98,9 +95,8 @@ static gr_status check_linear(struct gr_use *use, unsigned level, unsigned layer
 {
     gr_resource *resource = use->resources[0];
     GR_TRY(gr_resource_check_given(resource, use->call));
-    if (!resource->is_image && (level || layer))
-        return gr_fail(GR_ERR_INVALID_VALUE, use->call,
-                       "The resource is a buffer, which has level 0 and layer 0 only.");
+    GR_REFUSE_IF(!resource->is_image && (level || layer), use->call,
+                 "The resource is a buffer, which has level 0 and layer 0 only.");
     GR_TRY(gr_use_check(use, entered));
     if (!resource->is_image)
         return GR_OK;

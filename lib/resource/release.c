@@ -371,8 +371,7 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
                                  const gr_release_options *options)
 {
     gr_release_options own;
-    if (!buffers && n)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`buffers` is NULL, but n is %zu.", n);
+    GR_REFUSE_IF(!buffers && n, __func__, "`buffers` is NULL, but n is %zu.", n);
     gr_status status = GR_OK;
     GR_TRY(gr_stream_check(first_context(buffers, n, stream), stream, true, __func__));
     if (options)

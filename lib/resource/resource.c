@@ -308,11 +308,9 @@ gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *cal
 {
     if (gr_forked)
         return gr_refuse_forked(call);
-    if (!resource)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The resource is NULL: did its creation fail? Call gr_last_error() right after "
-            "its creation for the reason.");
+    GR_REFUSE_IF(!resource, call,
+                 "The resource is NULL: did its creation fail? Call gr_last_error() right after "
+                 "its creation for the reason.");
     return gr_fail(GR_ERR_STATE, call,
                    "The resource has been closed. Register the object again to continue.");
 }
@@ -340,10 +338,9 @@ gr_status gr_resource_refuse_freed(const gr_resource *resource, const char *call
 
 gr_status gr_buffer_refuse(const gr_buffer *buffer, const char *call)
 {
-    if (!buffer)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The buffer is NULL: did the map fail? Call gr_last_error() right after "
-                       "the map for the reason.");
+    GR_REFUSE_IF(!buffer, call,
+                 "The buffer is NULL: did the map fail? Call gr_last_error() right after the map "
+                 "for the reason.");
     GR_TRY(gr_live_check(GR_LIVE_BUFFER, buffer, call));
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The buffer has been released already. Nothing was done.");

@@ -43,15 +43,13 @@ gr_status gr_stream_check_capture(CUstream stream, const char *call)
 
 gr_status gr_stream_refuse(CUstream stream, bool of_map_allowed, const char *call)
 {
-    if (!stream)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The stream is NULL. Pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD for a "
-                       "default stream%s.",
-                       of_map_allowed ? ", or GR_STREAM_OF_MAP for the stream of the map" : "");
-    if (stream == GR_STREAM_NONE)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "GR_STREAM_NONE is only for the graphics side of a ring: CUDA's work needs "
-                       "a stream, so pass one.");
+    GR_REFUSE_IF(
+        !stream, call,
+        "The stream is NULL. Pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD for a default stream%s.",
+        of_map_allowed ? ", or GR_STREAM_OF_MAP for the stream of the map" : "");
+    GR_REFUSE_IF(stream == GR_STREAM_NONE, call,
+                 "GR_STREAM_NONE is only for the graphics side of a ring: CUDA's work needs a "
+                 "stream, so pass one.");
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
         "GR_STREAM_OF_MAP has no meaning before something is mapped: pass the stream itself.");
