@@ -136,16 +136,14 @@ static gr_status allocate(gr_tensor *tensor, size_t bytes, bool exportable, cons
 static gr_status check_strides(const gr_tensor_desc *desc, const struct gr_shape *shape,
                                const char *call)
 {
-    if (desc->offset)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`offset` is %zu, but only views and mappings have an offset: leave it 0.",
-                       desc->offset);
-    if (shape->before || !gr_shape_is_disjoint(shape, gr_dtype_size(desc->dtype)))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The strides %s of the shape %s are negative or let elements share bytes: "
-                       "only views can have such strides.",
-                       gr_shape_format(shape->ndim, shape->strides).text,
-                       gr_shape_format(shape->ndim, shape->shape).text);
+    GR_REFUSE_IF(desc->offset, call,
+                 "`offset` is %zu, but only views and mappings have an offset: leave it 0.",
+                 desc->offset);
+    GR_REFUSE_IF(shape->before || !gr_shape_is_disjoint(shape, gr_dtype_size(desc->dtype)), call,
+                 "The strides %s of the shape %s are negative or let elements share bytes: only "
+                 "views can have such strides.",
+                 gr_shape_format(shape->ndim, shape->strides).text,
+                 gr_shape_format(shape->ndim, shape->shape).text);
     return GR_OK;
 }
 

@@ -72,8 +72,7 @@ static gr_status check_desc(const gr_tensor_desc *desc, gr_dtype dtype, const in
 gr_status gr_array_describe(CUarray array, gr_tensor_desc *desc, int64_t shape[3], const char *call)
 {
     CUDA_ARRAY3D_DESCRIPTOR found = {0};
-    if (!array)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "The CUDA array is NULL.");
+    GR_REFUSE_IF(!array, call, "The CUDA array is NULL.");
     GR_TRY(query(array, &found, call));
     GR_TRY(check_kind(&found, call));
     shape[0] = (int64_t)found.Height;

@@ -326,12 +326,11 @@ static gr_status copy(const struct side *to, const struct side *from, CUstream s
 
 static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const char *call)
 {
-    if (to->info.dtype != from->info.dtype)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensors have the types %s and %s, but a copy does not convert: use a "
-                       "view for the same bits, or gr_publish(), which converts.",
-                       gr_dtype_get_info(to->info.dtype)->name,
-                       gr_dtype_get_info(from->info.dtype)->name);
+    GR_REFUSE_IF(to->info.dtype != from->info.dtype, call,
+                 "The tensors have the types %s and %s, but a copy does not convert: use a view "
+                 "for the same bits, or gr_publish(), which converts.",
+                 gr_dtype_get_info(to->info.dtype)->name,
+                 gr_dtype_get_info(from->info.dtype)->name);
     bool same = to->info.ndim == from->info.ndim;
     for (unsigned i = 0; same && i < to->info.ndim; i++)
         same = to->shape[i] == from->shape[i];
@@ -350,11 +349,10 @@ static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const ch
 static gr_status check_target(const gr_tensor *to, const char *call)
 {
     for (unsigned i = 0; i < to->info.ndim && to->info.bytes; i++)
-        if (!to->strides[i] && to->shape[i] > 1)
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "The destination of shape %s has stride 0 in dimension %u: its elements "
-                           "share bytes.",
-                           gr_shape_format(to->info.ndim, to->shape).text, i);
+        GR_REFUSE_IF(
+            !to->strides[i] && to->shape[i] > 1, call,
+            "The destination of shape %s has stride 0 in dimension %u: its elements share bytes.",
+            gr_shape_format(to->info.ndim, to->shape).text, i);
     return GR_OK;
 }
 
@@ -398,15 +396,12 @@ static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t 
                             const char *call)
 {
     GR_TRY(gr_tensor_check(tensor, call));
-    if (bytes != tensor->info.bytes)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`bytes` is %zu, but the elements of shape %s and type %s have %zu: pass "
-                       "%zu.",
-                       bytes, gr_shape_format(tensor->info.ndim, tensor->shape).text,
-                       gr_dtype_get_info(tensor->info.dtype)->name, tensor->info.bytes,
-                       tensor->info.bytes);
-    if (!memory && bytes)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "The pointer to host memory is NULL.");
+    GR_REFUSE_IF(bytes != tensor->info.bytes, call,
+                 "`bytes` is %zu, but the elements of shape %s and type %s have %zu: pass %zu.",
+                 bytes, gr_shape_format(tensor->info.ndim, tensor->shape).text,
+                 gr_dtype_get_info(tensor->info.dtype)->name, tensor->info.bytes,
+                 tensor->info.bytes);
+    GR_REFUSE_IF(!memory && bytes, call, "The pointer to host memory is NULL.");
     return GR_OK;
 }
 

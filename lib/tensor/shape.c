@@ -21,29 +21,23 @@ struct gr_shape_text gr_shape_format(unsigned ndim, const int64_t *shape)
 
 static gr_status check_fields(const gr_tensor_desc *desc, const char *call)
 {
-    if ((unsigned)desc->dtype < GR_DTYPE_U8 || (unsigned)desc->dtype > GR_DTYPE_C128)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`dtype` is %d, which is not a gr_dtype: set GR_DTYPE_U8, for example.",
-                       (int)desc->dtype);
-    if (desc->ndim > GR_TENSOR_DIMS)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`ndim` is %u, but a tensor has at most %u dimensions: merge some, or drop "
-                       "those of size 1.",
-                       desc->ndim, GR_TENSOR_DIMS);
-    if (desc->ndim && !desc->shape)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`ndim` is %u, but `shape` is NULL.",
-                       desc->ndim);
-    if ((unsigned)desc->layout > GR_LAYOUT_UYVY)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`layout` is %d, which is not a gr_layout.",
-                       (int)desc->layout);
-    if ((unsigned)desc->memory > GR_MEMORY_ARRAY)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`memory` is %d, which is not a gr_memory.",
-                       (int)desc->memory);
+    GR_REFUSE_IF((unsigned)desc->dtype < GR_DTYPE_U8 || (unsigned)desc->dtype > GR_DTYPE_C128, call,
+                 "`dtype` is %d, which is not a gr_dtype: set GR_DTYPE_U8, for example.",
+                 (int)desc->dtype);
+    GR_REFUSE_IF(desc->ndim > GR_TENSOR_DIMS, call,
+                 "`ndim` is %u, but a tensor has at most %u dimensions: merge some, or drop those "
+                 "of size 1.",
+                 desc->ndim, GR_TENSOR_DIMS);
+    GR_REFUSE_IF(desc->ndim && !desc->shape, call, "`ndim` is %u, but `shape` is NULL.",
+                 desc->ndim);
+    GR_REFUSE_IF((unsigned)desc->layout > GR_LAYOUT_UYVY, call,
+                 "`layout` is %d, which is not a gr_layout.", (int)desc->layout);
+    GR_REFUSE_IF((unsigned)desc->memory > GR_MEMORY_ARRAY, call,
+                 "`memory` is %d, which is not a gr_memory.", (int)desc->memory);
     for (unsigned i = 0; i < desc->ndim; i++)
-        if (desc->shape[i] < 0)
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "Dimension %u of the shape %s is negative: pass 0 or more.", i,
-                           gr_shape_format(desc->ndim, desc->shape).text);
+        GR_REFUSE_IF(desc->shape[i] < 0, call,
+                     "Dimension %u of the shape %s is negative: pass 0 or more.", i,
+                     gr_shape_format(desc->ndim, desc->shape).text);
     return GR_OK;
 }
 
@@ -136,13 +130,12 @@ gr_status gr_shape_check_room(const struct gr_shape *s, size_t offset, size_t ro
     if (offset >= s->before && offset - s->before <= room && s->span <= room - offset + s->before)
         return GR_OK;
     struct gr_shape_text strides = gr_shape_format(s->ndim, s->strides);
-    if (!s->before)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The shape %s with strides of %s bytes does not fit in the %s, which has "
-                       "%zu byte%s: the shape needs %zu from byte %zu on. Pass a smaller shape, "
-                       "smaller strides or a smaller offset.",
-                       gr_shape_format(s->ndim, s->shape).text, strides.text, what, room,
-                       gr_s(room), s->span, offset);
+    GR_REFUSE_IF(!s->before, call,
+                 "The shape %s with strides of %s bytes does not fit in the %s, which has %zu "
+                 "byte%s: the shape needs %zu from byte %zu on. Pass a smaller shape, smaller "
+                 "strides or a smaller offset.",
+                 gr_shape_format(s->ndim, s->shape).text, strides.text, what, room, gr_s(room),
+                 s->span, offset);
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
         "The shape %s with strides of %s bytes does not fit in the %s, which has %zu byte%s: "

@@ -16,10 +16,9 @@
 
 gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
 {
-    if (!tensor)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensor is NULL: did the call that creates it fail? Call "
-                       "gr_last_error() right after that call for the reason.");
+    GR_REFUSE_IF(!tensor, call,
+                 "The tensor is NULL: did the call that creates it fail? Call gr_last_error() "
+                 "right after that call for the reason.");
     gr_status status = gr_live_check(GR_LIVE_TENSOR, tensor, call);
     if (status != GR_OK ||
         !atomic_load_explicit(GR_PUBLIC_ATOMIC(bool, tensor->info.revoked), memory_order_acquire))

@@ -8,19 +8,16 @@ static gr_status check(const gr_tensor *tensor, const gr_tensor_desc *desc, cons
 {
     GR_TRY(gr_tensor_check(tensor, call));
     GR_TRY(gr_tensor_refuse_array(tensor, "which has no views", call));
-    if (!desc)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`desc` is NULL: pass the description of the view.");
+    GR_REFUSE_IF(!desc, call, "`desc` is NULL: pass the description of the view.");
     return GR_OK;
 }
 
 /* Copies the memory type and the read-only flag to the view. */
 static gr_status inherit(const gr_tensor *tensor, gr_tensor_desc *desc, const char *call)
 {
-    if (desc->memory && desc->memory != tensor->info.memory)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`memory` is %d, but that of the tensor is %d: leave the field 0.",
-                       (int)desc->memory, (int)tensor->info.memory);
+    GR_REFUSE_IF(desc->memory && desc->memory != tensor->info.memory, call,
+                 "`memory` is %d, but that of the tensor is %d: leave the field 0.",
+                 (int)desc->memory, (int)tensor->info.memory);
     desc->memory = tensor->info.memory;
     desc->read_only = desc->read_only || tensor->info.read_only;
     return GR_OK;

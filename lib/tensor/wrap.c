@@ -63,21 +63,17 @@ static gr_status find_context(gr_tensor *tensor, int ordinal, const char *call)
 static gr_status check(const gr_tensor_desc *desc, const struct gr_shape *shape, const void *data,
                        CUstream ready_on, const char *call)
 {
-    if (desc->offset)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "`offset` is %zu, but only views and mappings have an offset: add it to `data`.",
-            desc->offset);
-    if (!data && shape->bytes)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`data` is NULL, but the shape %s has elements.",
-                       gr_shape_format(shape->ndim, shape->shape).text);
+    GR_REFUSE_IF(desc->offset, call,
+                 "`offset` is %zu, but only views and mappings have an offset: add it to `data`.",
+                 desc->offset);
+    GR_REFUSE_IF(!data && shape->bytes, call, "`data` is NULL, but the shape %s has elements.",
+                 gr_shape_format(shape->ndim, shape->shape).text);
     uint64_t at = (uintptr_t)data;
-    if (shape->bytes && (at < shape->before || at - shape->before > UINT64_MAX - shape->span))
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The shape %s with strides of %s bytes from %p on exceeds the address space.",
-            gr_shape_format(shape->ndim, shape->shape).text,
-            gr_shape_format(shape->ndim, shape->strides).text, data);
+    GR_REFUSE_IF(
+        shape->bytes && (at < shape->before || at - shape->before > UINT64_MAX - shape->span), call,
+        "The shape %s with strides of %s bytes from %p on exceeds the address space.",
+        gr_shape_format(shape->ndim, shape->shape).text,
+        gr_shape_format(shape->ndim, shape->strides).text, data);
     return ready_on == GR_STREAM_NONE ? GR_OK : gr_stream_check(NULL, ready_on, false, call);
 }
 
