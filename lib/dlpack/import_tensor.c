@@ -60,10 +60,9 @@ static gr_status read_type(const DLTensor *from, struct parsed *parsed, const ch
     parsed->desc.dtype = gr_dlpack_dtype(from->dtype);
     if (!parsed->desc.dtype)
         return refuse_type(from->dtype, call);
-    if (from->dtype.lanes == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensor's elements have 0 lanes: this is an error of the producer, "
-                       "since a scalar has 1.");
+    GR_REFUSE_IF(from->dtype.lanes == 0, call,
+                 "The tensor's elements have 0 lanes: this is an error of the producer, since a "
+                 "scalar has 1.");
     return GR_OK;
 }
 
@@ -120,16 +119,14 @@ static gr_status read_dimensions(const DLTensor *from, struct parsed *parsed, co
         return gr_fail(from->ndim < 0 ? GR_ERR_INVALID_VALUE : GR_ERR_UNSUPPORTED, call,
                        "The tensor has %d dimensions%s; grinterop supports 0 to %u.",
                        (int)from->ndim, lanes ? " in addition to its lanes" : "", GR_TENSOR_DIMS);
-    if (from->ndim > 0 && !from->shape)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensor has %d dimension%s, but its shape is NULL.", (int)from->ndim,
-                       gr_s((size_t)from->ndim));
+    GR_REFUSE_IF(from->ndim > 0 && !from->shape, call,
+                 "The tensor has %d dimension%s, but its shape is NULL.", (int)from->ndim,
+                 gr_s((size_t)from->ndim));
     for (int32_t i = 0; i < from->ndim; i++) {
         parsed->shape[i] = from->shape[i];
-        if (from->shape[i] < 0)
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "Dimension %d of the tensor has %" PRId64 " elements.", (int)i,
-                           from->shape[i]);
+        GR_REFUSE_IF(from->shape[i] < 0, call,
+                     "Dimension %d of the tensor has %" PRId64 " elements.", (int)i,
+                     from->shape[i]);
     }
     parsed->desc.ndim = (unsigned)from->ndim + lanes;
     parsed->desc.shape = parsed->shape;
@@ -148,11 +145,10 @@ static gr_status read_strides(const DLTensor *from, struct parsed *parsed, const
         return GR_OK;
     int64_t lane = (int64_t)gr_dtype_size(parsed->desc.dtype), element = lane * from->dtype.lanes;
     for (int32_t i = 0; i < from->ndim; i++)
-        if (GR_MUL_OVERFLOWS(from->strides[i], element, &parsed->strides[i]))
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "Dimension %d of the tensor has a stride of %" PRId64
-                           " elements, which overflows in bytes.",
-                           (int)i, from->strides[i]);
+        GR_REFUSE_IF(GR_MUL_OVERFLOWS(from->strides[i], element, &parsed->strides[i]), call,
+                     "Dimension %d of the tensor has a stride of %" PRId64
+                     " elements, which overflows in bytes.",
+                     (int)i, from->strides[i]);
     if (from->dtype.lanes > 1)
         parsed->strides[from->ndim] = lane;
     parsed->desc.strides = parsed->strides;
@@ -175,15 +171,11 @@ static gr_status read_data(const DLTensor *from, struct parsed *parsed, const ch
 {
     if (!has_elements(parsed))
         return GR_OK;
-    if (!from->data)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensor has elements, but its data is NULL.");
+    GR_REFUSE_IF(!from->data, call, "The tensor has elements, but its data is NULL.");
     uintptr_t data = (uintptr_t)from->data;
-    if (GR_ADD_OVERFLOWS(data, from->byte_offset, &data))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensor begins %" PRIu64
-                       " bytes after %p, which overflows the address space.",
-                       from->byte_offset, from->data);
+    GR_REFUSE_IF(GR_ADD_OVERFLOWS(data, from->byte_offset, &data), call,
+                 "The tensor begins %" PRIu64 " bytes after %p, which overflows the address space.",
+                 from->byte_offset, from->data);
     size_t size = gr_dtype_size(parsed->desc.dtype);
     if (data % (size > 8 ? 8 : size))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
