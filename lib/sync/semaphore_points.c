@@ -124,15 +124,13 @@ static gr_status take_point(const gr_semaphore_point points[], size_t i, gr_sema
 static gr_status check_point(const gr_semaphore_point *point, const gr_semaphore_point *first,
                              size_t i, bool is_wait, const char *call)
 {
-    if (gr_semaphore_is_none(point->semaphore))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The semaphore of point %zu is %s: did its creation fail?", i,
-                       point->semaphore ? "GR_SEMAPHORE_NONE" : "NULL");
+    GR_REFUSE_IF(gr_semaphore_is_none(point->semaphore), call,
+                 "The semaphore of point %zu is %s: did its creation fail?", i,
+                 point->semaphore ? "GR_SEMAPHORE_NONE" : "NULL");
     GR_TRY(gr_semaphore_check_given(point->semaphore, call));
-    if (!gr_context_same(&point->semaphore->context, &first->semaphore->context))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The semaphores belong to different CUDA contexts: make a separate call for "
-                       "each context.");
+    GR_REFUSE_IF(
+        !gr_context_same(&point->semaphore->context, &first->semaphore->context), call,
+        "The semaphores belong to different CUDA contexts: make a separate call for each context.");
     return gr_semaphore_check_point(point, is_wait, call);
 }
 
@@ -169,9 +167,8 @@ static gr_status check_value_grows(const gr_semaphore_point points[], size_t i,
 static gr_status check_points(const gr_semaphore_point points[], size_t n, bool is_wait,
                               gr_semaphore_point *first, CUstream stream, const char *call)
 {
-    if (!points || n == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "There are no points: %s.",
-                       points ? "n is 0. Pass the length of `points`" : "`points` is NULL");
+    GR_REFUSE_IF(!points || n == 0, call, "There are no points: %s.",
+                 points ? "n is 0. Pass the length of `points`" : "`points` is NULL");
     gr_status status = gr_fork_check(call);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         gr_semaphore_point own;

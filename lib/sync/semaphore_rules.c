@@ -93,12 +93,11 @@ gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call)
     const struct gr_handle_rule *rule = rule_of(info->type);
     if (!rule)
         return gr_handle_unknown((int)info->type, &import, call);
-    if (info->value != 0 && rule->kind != KIND_FENCE)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A semaphore of type %s was given the value %llu. Only timelines and "
-                       "Direct3D fences have values (CUDA driver API, "
-                       "cuSignalExternalSemaphoresAsync). Set it to 0, or choose another type.",
-                       rule->name, (unsigned long long)info->value);
+    GR_REFUSE_IF(info->value != 0 && rule->kind != KIND_FENCE, call,
+                 "A semaphore of type %s was given the value %llu. Only timelines and Direct3D "
+                 "fences have values (CUDA driver API, cuSignalExternalSemaphoresAsync). Set it to "
+                 "0, or choose another type.",
+                 rule->name, (unsigned long long)info->value);
     const struct gr_handle handle = {info->fd, info->win32_handle, info->win32_name,
                                      info->nvscisync};
     return gr_handle_check(rule, &handle, &import, call);
@@ -171,13 +170,13 @@ gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait
         return no_such_field(kind, is_wait, "nvsci_fence", "NvSciSync objects", call);
     if (point->skip_nvscibuf && kind != KIND_NVSCISYNC)
         return no_such_field(kind, is_wait, "skip_nvscibuf", "NvSciSync objects", call);
-    if (!point->nvsci_fence && kind == KIND_NVSCISYNC)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A point of an NvSciSync object has no fence: nvsci_fence is NULL. Pass an "
-                       "NvSciSyncFence, %s.",
-                       is_wait ? "for the wait (CUDA driver API, cuWaitExternalSemaphoresAsync)"
-                               : "to which the signal is written (CUDA driver API, "
-                                 "cuSignalExternalSemaphoresAsync)");
+    GR_REFUSE_IF(
+        !point->nvsci_fence && kind == KIND_NVSCISYNC, call,
+        "A point of an NvSciSync object has no fence: nvsci_fence is NULL. Pass an NvSciSyncFence, "
+        "%s.",
+        is_wait
+            ? "for the wait (CUDA driver API, cuWaitExternalSemaphoresAsync)"
+            : "to which the signal is written (CUDA driver API, cuSignalExternalSemaphoresAsync)");
     return GR_OK;
 }
 

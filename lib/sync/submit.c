@@ -295,10 +295,8 @@ static gr_status check_context(const gr_resource *resource, const gr_resource *b
 
 static gr_status check_all(gr_resource *const resources[], size_t n, const char *call)
 {
-    if (!resources || n == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
-                       resources
-                           ? "There is nothing to submit: n is 0. Pass the length of `resources`"
+    GR_REFUSE_IF(!resources || n == 0, call, "%s.",
+                 resources ? "There is nothing to submit: n is 0. Pass the length of `resources`"
                            : "`resources` is NULL");
     /* so each is listed once */
     bool grouped = n > 1 && resources[0] && gr_live_has(GR_LIVE_RESOURCE, resources[0]) &&
@@ -323,11 +321,9 @@ gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n)
 
 static gr_status check_alive(gr_submit *submit, const char *call)
 {
-    if (!submit)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The submit is NULL: did gr_submit_begin() fail? Call gr_last_error() right after "
-            "that call for the reason.");
+    GR_REFUSE_IF(!submit, call,
+                 "The submit is NULL: did gr_submit_begin() fail? Call gr_last_error() right after "
+                 "that call for the reason.");
     return gr_live_has(GR_LIVE_SUBMIT, submit) && made_of(submit)->out
                ? GR_OK
                : gr_live_refuse(GR_LIVE_SUBMIT, submit, call);

@@ -171,20 +171,17 @@ static gr_status check_semaphore(const gr_resource *resource, const gr_semaphore
 {
     if (semaphore == GR_SEMAPHORE_NONE)
         return GR_OK;
-    if (!semaphore)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`%s` is NULL: did the creation of the semaphore fail? Pass "
-                       "GR_SEMAPHORE_NONE if the program orders the two sides itself.",
-                       name);
+    GR_REFUSE_IF(!semaphore, call,
+                 "`%s` is NULL: did the creation of the semaphore fail? Pass GR_SEMAPHORE_NONE if "
+                 "the program orders the two sides itself.",
+                 name);
     GR_TRY(gr_semaphore_check_given(semaphore, call));
-    if (!is_plain(semaphore->type))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A semaphore of type %s needs more than a value: use gr_semaphore_wait() "
-                       "before gr_map() and gr_semaphore_signal() after the release.",
-                       gr_semaphore_type_name(semaphore->type));
-    if (!gr_context_same(&semaphore->context, &resource->context))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The semaphore was imported into another CUDA context than the resource.");
+    GR_REFUSE_IF(!is_plain(semaphore->type), call,
+                 "A semaphore of type %s needs more than a value: use gr_semaphore_wait() before "
+                 "gr_map() and gr_semaphore_signal() after the release.",
+                 gr_semaphore_type_name(semaphore->type));
+    GR_REFUSE_IF(!gr_context_same(&semaphore->context, &resource->context), call,
+                 "The semaphore was imported into another CUDA context than the resource.");
     return GR_OK;
 }
 
@@ -193,12 +190,11 @@ static gr_status check_pair(const gr_resource *resource, const gr_semaphore *acq
 {
     GR_TRY(check_semaphore(resource, acquire, "acquire", call));
     GR_TRY(check_semaphore(resource, release, "release", call));
-    if (acquire == release && acquire != GR_SEMAPHORE_NONE)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`acquire` and `release` are the same semaphore: each side must signal its "
-                       "own semaphore, because values only grow. For one timeline whose values you "
-                       "count, pass GR_SEMAPHORE_NONE twice, and use gr_semaphore_wait() and "
-                       "gr_semaphore_signal().");
+    GR_REFUSE_IF(
+        acquire == release && acquire != GR_SEMAPHORE_NONE, call,
+        "`acquire` and `release` are the same semaphore: each side must signal its own semaphore, "
+        "because values only grow. For one timeline whose values you count, pass GR_SEMAPHORE_NONE "
+        "twice, and use gr_semaphore_wait() and gr_semaphore_signal().");
     return GR_OK;
 }
 
@@ -219,11 +215,10 @@ gr_status gr_sync_check_idle(const gr_resource *resource, const char *call)
 static gr_status check_settable(gr_resource *resource, const char *call)
 {
     GR_TRY(gr_sync_check_idle(resource, call));
-    if (!gr_sync_is_submitted(resource))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The resource uses the transport %s, which needs no semaphores: map and "
-                       "release order the work.",
-                       resource->transport);
+    GR_REFUSE_IF(!gr_sync_is_submitted(resource), call,
+                 "The resource uses the transport %s, which needs no semaphores: map and release "
+                 "order the work.",
+                 resource->transport);
     return resource->sync.begun ? gr_sync_check_ready(resource, call) : GR_OK;
 }
 
