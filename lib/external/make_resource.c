@@ -176,8 +176,7 @@ static gr_status take_part(struct given *given, const gr_external_part_desc *par
 static gr_status take_memory(struct given *given, const gr_external_memory_desc *memory,
                              const char *call)
 {
-    if (!memory)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`memory` is NULL: describe the memory.");
+    GR_REFUSE_IF(!memory, call, "`memory` is NULL: describe the memory.");
     GR_TRY(GR_TAKE(gr_external_memory_desc, &given->memory, memory, call));
     GR_TRY(take_part(given, given->memory.part, call));
     given->memory.part = &given->part;
@@ -210,9 +209,8 @@ static gr_status check_sharing(const gr_resource *resource, const gr_external_pa
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is not in external memory; it uses the transport %s.",
                        resource->backend->name);
-    if (r->memory->dedicated)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The memory is dedicated to one buffer or image: it has no other part.");
+    GR_REFUSE_IF(r->memory->dedicated, call,
+                 "The memory is dedicated to one buffer or image: it has no other part.");
     GR_TRY(gr_external_check_part(part, r->memory->size, false, r->memory->type, call));
     return check_flags(part, flags, call);
 }

@@ -30,18 +30,15 @@ static gr_status check_buffer(const gr_external_part_desc *part, size_t size, co
 
 static gr_status check_extent(const gr_external_image_desc *image, const char *call)
 {
-    if (image->width == 0 || (image->height == 0 && image->depth != 0))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image is %zu x %zu x %zu texels. A width is required, and a depth "
-                       "requires a height " CREATE_CALL
-                       ". Set height and depth to 0 in 1D, depth in 2D.",
-                       image->width, image->height, image->depth);
-    if (image->layers > 0 && image->depth > 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image has a depth of %zu and %u layer%s. The number of layers takes "
-                       "the place of the depth, so a 3D image has no layers " CREATE_CALL
-                       ". Set one of them to 0.",
-                       image->depth, image->layers, gr_s(image->layers));
+    GR_REFUSE_IF(image->width == 0 || (image->height == 0 && image->depth != 0), call,
+                 "The image is %zu x %zu x %zu texels. A width is required, and a depth requires a "
+                 "height " CREATE_CALL ". Set height and depth to 0 in 1D, depth in 2D.",
+                 image->width, image->height, image->depth);
+    GR_REFUSE_IF(image->layers > 0 && image->depth > 0, call,
+                 "The image has a depth of %zu and %u layer%s. The number of layers takes the "
+                 "place of the depth, so a 3D image has no layers " CREATE_CALL
+                 ". Set one of them to 0.",
+                 image->depth, image->layers, gr_s(image->layers));
     return GR_OK;
 }
 
@@ -49,42 +46,38 @@ static gr_status check_cube(const gr_external_image_desc *image, const char *cal
 {
     if (!image->cube)
         return GR_OK;
-    if (image->width != image->height)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The cube's faces are %zu x %zu texels. Faces are square " CREATE_CALL
-                       ". Set width and height to the same value, or `cube` to false.",
-                       image->width, image->height);
-    if (image->layers == 0 || image->layers % 6 != 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The cube has %u layer%s. A cube has six, an array of cubes a multiple of "
-                       "six " CREATE_CALL ". Count each face as a layer, or set `cube` to false.",
-                       image->layers, gr_s(image->layers));
+    GR_REFUSE_IF(image->width != image->height, call,
+                 "The cube's faces are %zu x %zu texels. Faces are square " CREATE_CALL
+                 ". Set width and height to the same value, or `cube` to false.",
+                 image->width, image->height);
+    GR_REFUSE_IF(
+        image->layers == 0 || image->layers % 6 != 0, call,
+        "The cube has %u layer%s. A cube has six, an array of cubes a multiple of six " CREATE_CALL
+        ". Count each face as a layer, or set `cube` to false.",
+        image->layers, gr_s(image->layers));
     return GR_OK;
 }
 
 static gr_status check_texel(const gr_external_image_desc *image, const char *call)
 {
     const unsigned packed = gr_packed_channels(image->format);
-    if (gr_format_element(image->format, 1).bytes == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image's format is 0x%x. The format describes one channel " CREATE_CALL
-                       ". Pass an integer of 8, 16 or 32 bits, half or float "
-                       "(GR_FORMAT_UNSIGNED_INT8 and so on), and set `normalized` and `srgb`; or "
-                       "a packed or compressed GR_FORMAT.",
-                       (unsigned)image->format);
-    if (packed && image->channels != packed)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image has %u channel%s. Format 0x%x has %u " CREATE_CALL ". Pass that.",
-                       image->channels, gr_s(image->channels), image->format, packed);
-    if (!packed && image->channels != 1 && image->channels != 2 && image->channels != 4)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image has %u channel%s. The number must be 1, 2 or 4 " CREATE_CALL
-                       ". Use a format of four channels if the graphics API has three.",
-                       image->channels, gr_s(image->channels));
-    if (image->color_attachment && image->depth_texture)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image is both a colour attachment and a depth texture. The flags "
-                       "describe how the texels are stored " ARRAY_CALL ". Set only one of them.");
+    GR_REFUSE_IF(
+        gr_format_element(image->format, 1).bytes == 0, call,
+        "The image's format is 0x%x. The format describes one channel " CREATE_CALL
+        ". Pass an integer of 8, 16 or 32 bits, half or float (GR_FORMAT_UNSIGNED_INT8 and so on), "
+        "and set `normalized` and `srgb`; or a packed or compressed GR_FORMAT.",
+        (unsigned)image->format);
+    GR_REFUSE_IF(packed && image->channels != packed, call,
+                 "The image has %u channel%s. Format 0x%x has %u " CREATE_CALL ". Pass that.",
+                 image->channels, gr_s(image->channels), image->format, packed);
+    GR_REFUSE_IF(!packed && image->channels != 1 && image->channels != 2 && image->channels != 4,
+                 call,
+                 "The image has %u channel%s. The number must be 1, 2 or 4 " CREATE_CALL
+                 ". Use a format of four channels if the graphics API has three.",
+                 image->channels, gr_s(image->channels));
+    GR_REFUSE_IF(image->color_attachment && image->depth_texture, call,
+                 "The image is both a colour attachment and a depth texture. The flags describe "
+                 "how the texels are stored " ARRAY_CALL ". Set only one of them.");
     return GR_OK;
 }
 
@@ -103,24 +96,22 @@ static gr_status check_levels(const gr_external_image_desc *image, CUexternalMem
                               const char *call)
 {
     unsigned most = gr_whole_chain(image->width, image->height, image->depth);
-    if (image->levels > most)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image has %u mip level%s. An image of %zu x %zu x %zu texels has at "
-                       "most %u " CREATE_CALL ". Pass the number that the image was created with.",
-                       image->levels, gr_s(image->levels), image->width, image->height,
-                       image->depth, most);
+    GR_REFUSE_IF(image->levels > most, call,
+                 "The image has %u mip level%s. An image of %zu x %zu x %zu texels has at most "
+                 "%u " CREATE_CALL ". Pass the number that the image was created with.",
+                 image->levels, gr_s(image->levels), image->width, image->height, image->depth,
+                 most);
     if (image->placed_levels &&
         (image->placed_levels > most || image->layers == 0 || image->placed_levels < image->levels))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "placed_levels is %u: for an image with layers it must lie between `levels` "
                        "(%u) and the length of the full mip chain (%u).",
                        image->placed_levels, image->levels, most);
-    if (type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF && image->levels > 1)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The image in NVSCIBUF memory has %u mip level%s. There must be one level " ARRAY_CALL
-            ". Pass 1, and create a resource for each level that you need.",
-            image->levels, gr_s(image->levels));
+    GR_REFUSE_IF(
+        type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF && image->levels > 1, call,
+        "The image in NVSCIBUF memory has %u mip level%s. There must be one level " ARRAY_CALL
+        ". Pass 1, and create a resource for each level that you need.",
+        image->levels, gr_s(image->levels));
     return GR_OK;
 }
 
@@ -144,27 +135,23 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
                              CUexternalMemoryHandleType type, const char *call)
 {
     const gr_external_image_desc *image = part->image;
-    if ((int)type == GR_DMABUF_FD)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "An image was described in memory of the type DMABUF_FD. Images in a "
-                       "dma_buf are not supported " ARRAY_CALL ". Use a buffer (`image` NULL).");
-    if (part->size != 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image was given a size of %zu byte%s. The size of an image follows "
-                       "from its description " ARRAY_CALL
-                       ". Set the part's size to 0; the size of the memory has its own field.",
-                       part->size, gr_s(part->size));
+    GR_REFUSE_IF((int)type == GR_DMABUF_FD, call,
+                 "An image was described in memory of the type DMABUF_FD. Images in a dma_buf are "
+                 "not supported " ARRAY_CALL ". Use a buffer (`image` NULL).");
+    GR_REFUSE_IF(part->size != 0, call,
+                 "The image was given a size of %zu byte%s. The size of an image follows from its "
+                 "description " ARRAY_CALL
+                 ". Set the part's size to 0; the size of the memory has its own field.",
+                 part->size, gr_s(part->size));
     GR_TRY(check_extent(image, call));
     GR_TRY(check_cube(image, call));
     GR_TRY(check_texel(image, call));
     GR_TRY(check_levels(image, type, call));
-    if (least_bytes(image) > size - part->offset)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The image at offset %zu does not fit into the memory of %zu byte%s: its texels need "
-            "at least %zu byte%s. The first level begins at the offset " ARRAY_CALL
-            ". Pass the size of the whole allocation.",
-            part->offset, size, gr_s(size), least_bytes(image), gr_s(least_bytes(image)));
+    GR_REFUSE_IF(least_bytes(image) > size - part->offset, call,
+                 "The image at offset %zu does not fit into the memory of %zu byte%s: its texels "
+                 "need at least %zu byte%s. The first level begins at the offset " ARRAY_CALL
+                 ". Pass the size of the whole allocation.",
+                 part->offset, size, gr_s(size), least_bytes(image), gr_s(least_bytes(image)));
     return GR_OK;
 }
 
@@ -173,19 +160,16 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
 gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
                                  CUexternalMemoryHandleType type, const char *call)
 {
-    if (part->offset >= size)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The offset %zu is not within the memory of %zu byte%s. The offset counts "
-                       "bytes from the start of the memory %s.",
-                       part->offset, size, gr_s(size), part->image ? ARRAY_CALL : BUFFER_CALL);
-    if (dedicated && part->offset != 0)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The offset is %zu in dedicated memory. The exporter defines what dedicated means "
-            "(CUDA driver API, cuImportExternalMemory). In Vulkan (vkBindBufferMemory, "
-            "vkBindImageMemory) dedicated memory holds one object, at offset 0. Set the offset to "
-            "0, or, if the memory is not dedicated, `dedicated` to false.",
-            part->offset);
+    GR_REFUSE_IF(part->offset >= size, call,
+                 "The offset %zu is not within the memory of %zu byte%s. The offset counts bytes "
+                 "from the start of the memory %s.",
+                 part->offset, size, gr_s(size), part->image ? ARRAY_CALL : BUFFER_CALL);
+    GR_REFUSE_IF(dedicated && part->offset != 0, call,
+                 "The offset is %zu in dedicated memory. The exporter defines what dedicated means "
+                 "(CUDA driver API, cuImportExternalMemory). In Vulkan (vkBindBufferMemory, "
+                 "vkBindImageMemory) dedicated memory holds one object, at offset 0. Set the "
+                 "offset to 0, or, if the memory is not dedicated, `dedicated` to false.",
+                 part->offset);
     return part->image ? check_image(part, size, type, call) : check_buffer(part, size, call);
 }
 

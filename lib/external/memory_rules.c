@@ -73,17 +73,14 @@ const char *gr_external_type_name(CUexternalMemoryHandleType type)
 static gr_status check_dedicated(const struct gr_handle_rule *rule, bool dedicated,
                                  const char *call)
 {
-    if (rule->kind == MUST_BE_DEDICATED && !dedicated)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The handle type %s was given without `dedicated`. Direct3D resources are always "
-            "dedicated (CUDA driver API, cuImportExternalMemory). Set `dedicated` to true.",
-            rule->name);
-    if (rule->kind == NEVER_DEDICATED && dedicated)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The handle type %s was given with `dedicated`. The flags of a dma_buf must "
-                       "be 0 (CUDA driver API, cuImportExternalMemory). Set `dedicated` to false.",
-                       rule->name);
+    GR_REFUSE_IF(rule->kind == MUST_BE_DEDICATED && !dedicated, call,
+                 "The handle type %s was given without `dedicated`. Direct3D resources are always "
+                 "dedicated (CUDA driver API, cuImportExternalMemory). Set `dedicated` to true.",
+                 rule->name);
+    GR_REFUSE_IF(rule->kind == NEVER_DEDICATED && dedicated, call,
+                 "The handle type %s was given with `dedicated`. The flags of a dma_buf must be 0 "
+                 "(CUDA driver API, cuImportExternalMemory). Set `dedicated` to false.",
+                 rule->name);
     return GR_OK;
 }
 
@@ -95,13 +92,12 @@ gr_status gr_external_check(const gr_external_memory_desc *info, const char *cal
     const struct gr_handle handle = {info->fd, info->win32_handle, info->win32_name,
                                      info->nvscibuf};
     GR_TRY(gr_handle_check(rule, &handle, &import, call));
-    if (info->size == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The memory of the type %s was given the size 0. The size of the whole "
-                       "memory is required (CUDA driver API, cuImportExternalMemory). Pass the "
-                       "allocated size (Vulkan: VkMemoryAllocateInfo::allocationSize; VMA: "
-                       "VmaAllocationInfo2::blockSize).",
-                       rule->name);
+    GR_REFUSE_IF(
+        info->size == 0, call,
+        "The memory of the type %s was given the size 0. The size of the whole memory is required "
+        "(CUDA driver API, cuImportExternalMemory). Pass the allocated size (Vulkan: "
+        "VkMemoryAllocateInfo::allocationSize; VMA: VmaAllocationInfo2::blockSize).",
+        rule->name);
     return check_dedicated(rule, info->dedicated, call);
 }
 

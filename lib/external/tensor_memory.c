@@ -41,18 +41,15 @@ static gr_status check(const gr_tensor *tensor, unsigned flags, const char *call
     GR_TRY(gr_tensor_check(tensor, call));
     GR_TRY(gr_flags_check(flags, false, call));
     const gr_tensor_info *info = &tensor->info;
-    if (info->memory != GR_MEMORY_DEVICE || !info->bytes)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensor %s: pass one with elements in memory of a CUDA device that "
-                       "other APIs can import (gr_tensor_desc.exportable).",
-                       info->bytes ? "is not in device memory" : "has no elements");
-    if ((tensor->root ? tensor->root : tensor)->user.revoke)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensor is that of a mapping, whose memory already belongs to a "
-                       "resource: use that resource.");
-    if (info->read_only && !(flags & GR_READ_ONLY))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensor is read-only, but `flags` let CUDA write: pass GR_READ_ONLY.");
+    GR_REFUSE_IF(info->memory != GR_MEMORY_DEVICE || !info->bytes, call,
+                 "The tensor %s: pass one with elements in memory of a CUDA device that other APIs "
+                 "can import (gr_tensor_desc.exportable).",
+                 info->bytes ? "is not in device memory" : "has no elements");
+    GR_REFUSE_IF((tensor->root ? tensor->root : tensor)->user.revoke, call,
+                 "The tensor is that of a mapping, whose memory already belongs to a resource: use "
+                 "that resource.");
+    GR_REFUSE_IF(info->read_only && !(flags & GR_READ_ONLY), call,
+                 "The tensor is read-only, but `flags` let CUDA write: pass GR_READ_ONLY.");
     return GR_OK;
 }
 
