@@ -31,11 +31,10 @@ gr_status gr_fields_read(const struct gr_field fields[], size_t n, const struct 
     size_t size = 0;
     for (size_t i = 0; i < n; i++)
         size += fields[i].bytes;
-    if (message->size != size)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The message has %zu byte%s, but messages of its kind have %zu: grinterop "
-                       "did not send it.",
-                       message->size, gr_s(message->size), size);
+    GR_REFUSE_IF(
+        message->size != size, call,
+        "The message has %zu byte%s, but messages of its kind have %zu: grinterop did not send it.",
+        message->size, gr_s(message->size), size);
     const unsigned char *at = message->bytes;
     for (size_t i = 0; i < n; i++) {
         *(uint64_t *)((char *)to + fields[i].at) = gr_unpack(at, fields[i].bytes);

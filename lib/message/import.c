@@ -28,10 +28,9 @@ static gr_status check_file(const struct gr_description *d, int fd, const char *
         return GR_OK; /* GPU drivers check descriptors that they exported */
     if (fstat(fd, &file) != 0)
         return gr_fail_errno(errno, call, "Cannot stat the descriptor received for the memory");
-    if (!(seals & F_SEAL_SHRINK))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The memory's file is not sealed against shrinking, so its pages could be "
-                       "removed: grinterop did not send this file.");
+    GR_REFUSE_IF(!(seals & F_SEAL_SHRINK), call,
+                 "The memory's file is not sealed against shrinking, so its pages could be "
+                 "removed: grinterop did not send this file.");
     if ((uint64_t)file.st_size >= d->memory_size)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,

@@ -122,11 +122,10 @@ static gr_status receive(int socket, struct gr_description *d, struct gr_message
     GR_TRY(gr_message_receive(socket, GR_MESSAGE_RESOURCE, message, deadline, call));
     GR_TRY(gr_description_read(message, d, call));
     GR_TRY(gr_description_check(d, call));
-    if (message->fd_count != 1 + d->has_acquire + d->has_release)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The message announces a different number of file descriptors than the %u "
-                       "received with it: grinterop did not send it.",
-                       message->fd_count);
+    GR_REFUSE_IF(message->fd_count != 1 + d->has_acquire + d->has_release, call,
+                 "The message announces a different number of file descriptors than the %u "
+                 "received with it: grinterop did not send it.",
+                 message->fd_count);
     return GR_OK;
 }
 

@@ -223,13 +223,11 @@ static void attach_fds(struct msghdr *sent, union control *control,
 gr_status gr_message_set_data(struct gr_message *message, const void *data, size_t size,
                               const char *call)
 {
-    if (size > GR_SHARE_MOST_DATA)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`size` is %zu, but a message has room for only %d application bytes: send "
-                       "more over the socket directly.",
-                       size, GR_SHARE_MOST_DATA);
-    if (!data && size)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`data` is NULL, but `size` is %zu.", size);
+    GR_REFUSE_IF(size > GR_SHARE_MOST_DATA, call,
+                 "`size` is %zu, but a message has room for only %d application bytes: send more "
+                 "over the socket directly.",
+                 size, GR_SHARE_MOST_DATA);
+    GR_REFUSE_IF(!data && size, call, "`data` is NULL, but `size` is %zu.", size);
     message->data = data;
     message->data_size = size;
     return GR_OK;
@@ -237,8 +235,7 @@ gr_status gr_message_set_data(struct gr_message *message, const void *data, size
 
 gr_status gr_message_set_room(struct gr_message *message, void *room, size_t size, const char *call)
 {
-    if (!room && size)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`data` is NULL, but `room` is %zu.", size);
+    GR_REFUSE_IF(!room && size, call, "`data` is NULL, but `room` is %zu.", size);
     message->room = room;
     message->room_size = size;
     return GR_OK;
@@ -361,27 +358,24 @@ static gr_status receive_all(int socket, unsigned char *bytes, size_t size, bool
 static gr_status check_header(const struct header *header, enum gr_message_kind kind,
                               const char *call)
 {
-    if (header->magic != MAGIC)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The received data is not a grinterop message (it begins with 0x%08x): does "
-                       "the other process send by grinterop, and nothing else, on this socket?",
-                       header->magic);
-    if (header->version != GR_MESSAGE_VERSION)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The message has version %u, but this grinterop (%s) supports only %u: use "
-                       "one version of grinterop in both processes.",
-                       header->version, gr_library_version(), GR_MESSAGE_VERSION);
+    GR_REFUSE_IF(header->magic != MAGIC, call,
+                 "The received data is not a grinterop message (it begins with 0x%08x): does the "
+                 "other process send by grinterop, and nothing else, on this socket?",
+                 header->magic);
+    GR_REFUSE_IF(header->version != GR_MESSAGE_VERSION, call,
+                 "The message has version %u, but this grinterop (%s) supports only %u: use one "
+                 "version of grinterop in both processes.",
+                 header->version, gr_library_version(), GR_MESSAGE_VERSION);
     if (header->size > GR_MESSAGE_MOST_BYTES || header->fd_count > GR_MESSAGE_MOST_FDS ||
         header->data_size > GR_SHARE_MOST_DATA)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The message claims impossible sizes (bytes: %u, descriptors: %u, "
                        "application bytes: %u): grinterop did not send it.",
                        header->size, header->fd_count, header->data_size);
-    if (header->kind != (uint32_t)kind)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The message is of kind %u instead of %u (1 resource, 2 ring, 3 slot): use "
-                       "the gr_receive function that matches the gr_send function.",
-                       header->kind, (unsigned)kind);
+    GR_REFUSE_IF(header->kind != (uint32_t)kind, call,
+                 "The message is of kind %u instead of %u (1 resource, 2 ring, 3 slot): use the "
+                 "gr_receive function that matches the gr_send function.",
+                 header->kind, (unsigned)kind);
     return GR_OK;
 }
 
@@ -442,11 +436,10 @@ static gr_status receive_header(int socket, enum gr_message_kind kind, struct he
 static gr_status check_fds(const struct gr_message *message, const char *call)
 {
     for (unsigned i = 0; i < message->fd_count; i++)
-        if (!gr_foreign_is_shareable(message->fds[i]))
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "Descriptor %u of the message is neither a memfd with small pages nor a "
-                           "GPU driver's file: grinterop did not send it.",
-                           i);
+        GR_REFUSE_IF(!gr_foreign_is_shareable(message->fds[i]), call,
+                     "Descriptor %u of the message is neither a memfd with small pages nor a GPU "
+                     "driver's file: grinterop did not send it.",
+                     i);
     return GR_OK;
 }
 
