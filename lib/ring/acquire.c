@@ -174,12 +174,11 @@ static gr_status refuse_stream(const struct gr_ring_side *side, CUstream stream,
 {
     const char *does = side->writes ? "writes" : "reads";
     const char *instead = side->writes == side->is_cuda ? "GR_SIDE_GRAPHICS" : "GR_SIDE_CUDA";
-    if (!side->is_cuda)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "In this ring the graphics API %s and takes no stream, but the stream is "
-                       "%s: pass GR_STREAM_NONE. If CUDA %s, set gr_ring_options.producer to %s "
-                       "when you create the ring.",
-                       does, stream ? "a CUDA stream" : "NULL", does, instead);
+    GR_REFUSE_IF(
+        !side->is_cuda, call,
+        "In this ring the graphics API %s and takes no stream, but the stream is %s: pass "
+        "GR_STREAM_NONE. If CUDA %s, set gr_ring_options.producer to %s when you create the ring.",
+        does, stream ? "a CUDA stream" : "NULL", does, instead);
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "In this ring CUDA %s and needs a stream, but %s. Pass the stream of that work, "
                    "or GR_STREAM_LEGACY or GR_STREAM_PER_THREAD for a default stream. If the "
@@ -276,9 +275,7 @@ static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream st
 static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stream,
                          const gr_slot *slots[], size_t n, unsigned timeout_ms, const char *call)
 {
-    if (!slots)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`slots` is NULL: pass an array of n for the acquired slots.");
+    GR_REFUSE_IF(!slots, call, "`slots` is NULL: pass an array of n for the acquired slots.");
     GR_TRY(check_stream(side, stream, call));
     const struct gr_deadline deadline = gr_deadline_in(timeout_ms);
     gr_lock(&ring->lock);

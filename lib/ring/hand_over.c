@@ -28,15 +28,13 @@ static uint32_t find(const gr_ring *ring, const gr_slot *slot)
 static gr_status check_slot(const gr_ring *ring, const struct gr_ring_side *side, size_t i,
                             uint32_t number, const char *call)
 {
-    if (number == GR_RING_MOST_SLOTS)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Entry %zu of the list is not a slot of this ring: pass the slots that the "
-                       "acquire returned.",
-                       i);
+    GR_REFUSE_IF(number == GR_RING_MOST_SLOTS, call,
+                 "Entry %zu of the list is not a slot of this ring: pass the slots that the "
+                 "acquire returned.",
+                 i);
     const struct gr_ring_slot *slot = &ring->state.slots[number];
-    if (slot->listed)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "Slot %u is listed twice: list each slot once.",
-                       slot->api.index);
+    GR_REFUSE_IF(slot->listed, call, "Slot %u is listed twice: list each slot once.",
+                 slot->api.index);
     if (slot->state == (side->writes ? GR_SLOT_WRITING : GR_SLOT_READING))
         return GR_OK;
     return gr_fail(GR_ERR_STATE, call,

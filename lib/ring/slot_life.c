@@ -145,17 +145,14 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, cons
                                   const char *call)
 {
     const size_t most = ring ? gr_ring_state_room(&ring->state) : GR_RING_MOST_SLOTS;
-    if (!resources || n == 0)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call, "%s.",
-            !resources ? "`resources` is NULL: pass an array of n resources, which become the slots"
-                       : "n is 0: a ring has at least 1 slot");
-    if (n > most)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "n is %zu: pass at most %zu. A ring has at most %d slots; a resize needs room "
-            "for the new slots and for those before it.",
-            n, most, GR_RING_MOST_SLOTS);
+    GR_REFUSE_IF(!resources || n == 0, call, "%s.",
+                 !resources
+                     ? "`resources` is NULL: pass an array of n resources, which become the slots"
+                     : "n is 0: a ring has at least 1 slot");
+    GR_REFUSE_IF(n > most, call,
+                 "n is %zu: pass at most %zu. A ring has at most %d slots; a resize needs room for "
+                 "the new slots and for those before it.",
+                 n, most, GR_RING_MOST_SLOTS);
     for (size_t i = 0; i < n; i++) {
         GR_TRY(check_resource(resources[i], i, call));
         if (is_listed_before(resources, i))

@@ -51,11 +51,10 @@ static bool is_sealed(int fd, size_t size)
 gr_status gr_page_map(int fd, uint32_t slots, struct gr_page **page, const char *call)
 {
     size_t size = size_of(slots);
-    if (!is_sealed(fd, size))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The descriptor received for the ring's page is not sealed memory of the "
-                       "right size (%zu): grinterop did not send it.",
-                       size);
+    GR_REFUSE_IF(!is_sealed(fd, size), call,
+                 "The descriptor received for the ring's page is not sealed memory of the right "
+                 "size (%zu): grinterop did not send it.",
+                 size);
     void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED)
         return gr_fail_errno(errno, call, "Cannot map the ring's page");

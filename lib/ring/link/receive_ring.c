@@ -60,13 +60,11 @@ static gr_status check_slot(struct receiving *r, const struct gr_description *d,
         r->uuid[1] = d->uuid_high;
     }
     GR_TRY(gr_description_check(d, r->call));
-    if (message->fd_count != 1 || d->has_acquire || d->has_release)
-        return gr_fail(GR_ERR_INVALID_VALUE, r->call,
-                       "A slot came with %u descriptor%s instead of 1 for its memory.",
-                       message->fd_count, gr_s(message->fd_count));
-    if (r->uuid[0] != d->uuid_low || r->uuid[1] != d->uuid_high)
-        return gr_fail(GR_ERR_INVALID_VALUE, r->call,
-                       "The ring's slots are on different GPUs: grinterop did not send it.");
+    GR_REFUSE_IF(message->fd_count != 1 || d->has_acquire || d->has_release, r->call,
+                 "A slot came with %u descriptor%s instead of 1 for its memory.", message->fd_count,
+                 gr_s(message->fd_count));
+    GR_REFUSE_IF(r->uuid[0] != d->uuid_low || r->uuid[1] != d->uuid_high, r->call,
+                 "The ring's slots are on different GPUs: grinterop did not send it.");
     return GR_OK;
 }
 
